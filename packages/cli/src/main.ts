@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import * as doctor from './doctor.ts';
+
+/** The verbs, in the order of the help. Each loads what is heavy inside its action only. */
+const verbs: readonly { register(program: Command): void }[] = [doctor];
+
+const examples = `
+Examples:
+  $ hsn doctor            what this machine has, and what is missing
+  $ hsn doctor --json     the same for programs
+  $ hsn help doctor       all about one verb
+`;
+
+/** Runs the command line; faults become a line on stderr and an exit code, never a rejection. */
+export async function main(argv: string[]): Promise<void> {
+  // A reader that leaves early, like `hsn … | head`, is no fault.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+  const program = createProgram();
+  try {
+    if (argv.length === 0) program.outputHelp();
+    else await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    const { text, code } = explain(error);
+    if (text !== '') process.stderr.write(`${text}\n`);
+    process.exitCode = code;
+  }
+}
+
+function createProgram(): Command {
+  const program = new Command('hsn')
+    .description('Hidden Schema Networks: discover the graph of symbols behind a corpus.')
+    .version(packageVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [verb]', 'print the help of a verb')
+    .usage('<verb> [options]')
+    .commandsGroup('Verbs:')
+    .addHelpText('after', examples)
+    .showSuggestionAfterError(true)
+    .exitOverride();
+  // Words given in surplus are a mistake in a verb's name or in its arguments.
+  program.allowExcessArguments(false);
+  for (const verb of verbs) verb.register(program);
+  return program;
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/** What the user reads about a fault, and the exit code: 2 for wrong usage, 1 for the rest. */
+export function explain(
+  error: unknown,
+  debug = process.env['HSN_DEBUG'] === '1',
+): { text: string; code: number } {
+  // commander has printed its own message already; help and version are not faults.
+  if (error instanceof CommanderError) return { text: '', code: error.exitCode === 0 ? 0 : 2 };
+  if (!(error instanceof Error)) return { text: `hsn: ${String(error)}`, code: 1 };
+  const stack = debug && error.stack ? `\n${error.stack}` : '';
+  return { text: `${messageOf(error)}${stack}`, code: 1 };
+}
+
+/** By name, because importing the classes would load the engine for every `hsn --help`. */
+function messageOf(error: Error): string {
+  switch (error.name) {
+    case 'UserError':
+      return `hsn: ${error.message}`;
+    case 'TorchError':
+      return `hsn: libtorch: ${error.message}\n     hsn doctor says whether the engine is well; HSN_DEBUG=1 shows where this happened`;
+    default:
+      return `hsn: unexpected ${error.name}: ${error.message.split('\n')[0]} (HSN_DEBUG=1 shows where)`;
+  }
+}

@@ -1,0 +1,134 @@
+import type { Command } from 'commander';
+import type * as Hsn from '@hidden-schema/hsn';
+
+/** What this verb needs of the library; loaded when the verb runs, so that help stays instant. */
+type Library = Pick<
+  typeof Hsn,
+  | 'faultMessage'
+  | 'GRAPH_DEFAULTS'
+  | 'SYNTHETIC_DEFAULTS'
+  | 'syntheticFaults'
+  | 'UserError'
+  | 'writeSyntheticCorpus'
+>;
+
+interface Flags {
+  out: string;
+  disjoint?: true;
+  force?: true;
+  [flag: string]: string | true | undefined;
+}
+
+const EXAMPLES = `
+Examples:
+  $ hsn synth --out barabasi --length 11
+      the paper's Barabási corpus: 100 nodes, 3 edges from each new one, 100000 sentences
+  $ hsn synth --graph erdos --probability 0.5 --out erdos
+      the paper's Erdős corpus
+  $ hsn synth --nodes 100 --tokens 120 --bag 2 --length 11 --out shared
+      bags that share most of their tokens, so that a token alone does not tell its node
+  $ hsn synth --graph blocks --nodes 60 --blocks 3 --disjoint --sentences 5000 --out blocks
+
+The folder holds train, valid and test sentences (train.txt …), the true walk of each (train_walks.txt …),
+the true graph (adjacency.txt, edges.tsv), the bags (node_tokens.tsv) and the settings (corpus.json).
+The same settings and seed give the same files.`;
+
+export function register(
+  program: Command,
+  load: () => Promise<Library> = () => import('@hidden-schema/hsn'),
+  print: (text: string) => void = console.log,
+): void {
+  program
+    .command('synth')
+    .summary('draw a graph and a corpus of walks on it')
+    .description(
+      'Draw a random graph, a bag of tokens for each node, and sentences that are random walks on it.',
+    )
+    .requiredOption('--out <dir>', 'folder to write to')
+    .option('--graph <kind>', 'barabasi, erdos, watts or blocks (default: barabasi)')
+    .option('--nodes <n>', 'nodes of the graph (default: 100)')
+    .option('--tokens <n>', 'words of the vocabulary, random Latin 3-tuples (default: 1000)')
+    .option('--bag <n>', 'tokens of each node, equally likely (default: 2)')
+    .option('--disjoint', 'no token in two bags')
+    .option('--length <n>', 'tokens of a sentence (default: 10)')
+    .option('--sentences <n>', 'sentences in all (default: 100000)')
+    .option('--split <shares>', 'shares of train, valid, test (default: 70,20,10)')
+    .option('--seed <n>', 'seed of all draws (default: 1)')
+    .option('--attach <n>', 'barabasi: edges from each new node (default: 3)')
+    .option('--probability <p>', 'erdos: probability of an edge (default: 0.5)')
+    .option('--neighbours <n>', 'watts: nearest nodes on the ring, even (default: 6)')
+    .option('--rewire <p>', 'watts: probability that an edge is moved (default: 0.1)')
+    .option('--blocks <n>', 'blocks: number of communities (default: 4)')
+    .option('--inside <p>', 'blocks: probability of an edge within one (default: 0.3)')
+    .option('--outside <p>', 'blocks: probability of an edge between two (default: 0.01)')
+    .option('--force', 'replace a corpus that is already there')
+    .addHelpText('after', EXAMPLES)
+    .action(async (flags: Flags) => print(synth(flags, await load())));
+}
+
+/** Draws and writes the corpus; the summary to show. */
+function synth(flags: Flags, hsn: Library): string {
+  const { settings, faults } = readFlags(flags, hsn);
+  if (faults.length > 0) throw new hsn.UserError(hsn.faultMessage(faults, '--'));
+  return summary(hsn.writeSyntheticCorpus(settings, flags.out, { force: flags.force === true }), flags.out);
+}
+
+/** Settings from flags, with the faults of text and of values together. */
+function readFlags(flags: Flags, hsn: Library): { settings: Hsn.SyntheticSettings; faults: Hsn.Fault[] } {
+  const defaults = hsn.SYNTHETIC_DEFAULTS;
+  const faults: Hsn.Fault[] = [];
+  const number = (setting: string, text: string, fallback: number): number => {
+    const value = text.trim() === '' ? Number.NaN : Number(text);
+    if (!Number.isNaN(value)) return value;
+    faults.push({ setting, text: `expected a number, got ${JSON.stringify(text)}` });
+    return fallback;
+  };
+  const given = (setting: 'nodes' | 'tokens' | 'bag' | 'length' | 'sentences' | 'seed') =>
+    typeof flags[setting] === 'string'
+      ? number(setting, flags[setting], defaults[setting])
+      : defaults[setting];
+  const graphOptions: Hsn.GraphOptions = {};
+  for (const [name, fallback] of Object.entries(hsn.GRAPH_DEFAULTS) as [Hsn.GraphParameter, number][]) {
+    const text = flags[name];
+    if (typeof text === 'string') graphOptions[name] = number(name, text, fallback);
+  }
+  const split = typeof flags.split === 'string' ? flags.split.split(',') : defaults.split.map(String);
+  const settings: Hsn.SyntheticSettings = {
+    graph: (flags.graph ?? defaults.graph) as Hsn.GraphKind,
+    graphOptions,
+    nodes: given('nodes'),
+    tokens: given('tokens'),
+    bag: given('bag'),
+    disjoint: flags.disjoint === true,
+    length: given('length'),
+    sentences: given('sentences'),
+    // A share that is no number becomes NaN, which the settings' own check refuses with the form to use.
+    split: split.map((share) => (share.trim() === '' ? Number.NaN : Number(share))) as Hsn.Split,
+    seed: given('seed'),
+  };
+  const unread = new Set(faults.map((fault) => fault.setting));
+  faults.push(...hsn.syntheticFaults(settings).filter((fault) => !unread.has(fault.setting)));
+  if (flags.out.trim() === '')
+    faults.push({ setting: 'out', text: 'expected the name of a folder, got an empty one' });
+  return { settings, faults };
+}
+
+function summary({ settings, counts }: Hsn.CorpusRecord, out: string): string {
+  const options = Object.entries(settings.graphOptions).map(([name, value]) => `${name} ${value}`);
+  const { train, valid, test } = counts.sentences;
+  const lines = [
+    `graph      ${settings.graph} (${options.join(', ')}): ${counts.nodes} nodes, ${counts.edges} edges`,
+    `tokens     ${settings.tokens}, of which ${counts.tokens_in_bags} in bags of ${settings.bag}; ${counts.tokens_shared} shared between nodes`,
+    `sentences  ${train} train, ${valid} valid, ${test} test, ${settings.length} tokens each`,
+    `written to ${out}`,
+  ];
+  if (counts.reconnected > 0) {
+    const nodes = counts.reconnected === 1 ? 'node was' : 'nodes were';
+    lines.splice(
+      1,
+      0,
+      `           ${counts.reconnected} isolated ${nodes} linked to a random other, so that walks can leave`,
+    );
+  }
+  return lines.join('\n');
+}

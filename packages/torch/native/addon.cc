@@ -1,0 +1,409 @@
+// The Node-API surface: handles, data in and out, autograd, random state, memory, and the two kernels libtorch lacks on CPU.
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
+#include <ATen/detail/CUDAHooksInterface.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/grad_mode.h>
+#include <torch/csrc/api/include/torch/version.h>
+
+#include <cstring>
+#if !defined(_WIN32)
+#include <dlfcn.h>
+#endif
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
+#include "state.h"
+
+// Vector code for the processor at hand, chosen when the addon loads.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define HSN_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define HSN_CLONES
+#endif
+
+namespace hsn {
+
+// V8 is told about tensor memory in steps of this many bytes: the call is too slow for every small tensor.
+constexpr int64_t kReportStep = int64_t{1} << 22;
+constexpr size_t kMaxArguments = 40;
+
+void State::account(napi_env env, int64_t change) {
+  bytes += change;
+  unreportedBytes += change;
+  if (std::abs(unreportedBytes) < kReportStep) return;
+  int64_t total;
+  napi_adjust_external_memory(env, unreportedBytes, &total);
+  unreportedBytes = 0;
+}
+
+int64_t State::put(napi_env env, at::Tensor tensor) {
+  // A view shares its storage with a tensor that is counted already.
+  const bool owns = tensor.has_storage() && tensor.storage().use_count() == 1;
+  const int64_t size = owns ? static_cast<int64_t>(tensor.storage().nbytes()) : 0;
+  const auto handle = tensors.put(std::move(tensor));
+  const auto index = tensors.index(static_cast<double>(handle), "tensor");
+  if (index >= tensorBytes.size()) tensorBytes.resize(index + 1);
+  tensorBytes[index] = size;
+  account(env, size);
+  return handle;
+}
+
+void State::release(napi_env env, double handle) {
+  const auto index = tensors.index(handle, "tensor");
+  const auto size = tensorBytes[index];
+  tensors.take(handle, "tensor");
+  account(env, -size);
+}
+
+State* stateOf(napi_callback_info info, napi_env env, size_t* argc, napi_value* argv) {
+  void* data = nullptr;
+  napi_get_cb_info(env, info, argc, argv, nullptr, &data);
+  return static_cast<State*>(data);
+}
+
+double numberOf(napi_env env, napi_value value, const char* what) {
+  double out;
+  if (napi_get_value_double(env, value, &out) != napi_ok) throw KindError(std::string(what) + ": expected a number");
+  return out;
+}
+
+namespace {
+
+using Args = const Napi::CallbackInfo&;
+
+State& stateFrom(Args info) { return *static_cast<State*>(info.Data()); }
+
+template <Napi::Value (*Body)(Args, State&)>
+Napi::Value bound(const Napi::CallbackInfo& info) {
+  const auto value = guarded(info.Env(), [&]() -> napi_value { return Body(info, stateFrom(info)); });
+  return Napi::Value(info.Env(), value);
+}
+
+double number(Args info, size_t i) { return numberOf(info.Env(), info[i], "argument"); }
+at::Tensor& tensor(Args info, State& state, size_t i) { return state.tensor(number(info, i)); }
+Napi::Value handle(Args info, State& state, at::Tensor value) {
+  return Napi::Number::New(info.Env(), static_cast<double>(state.put(info.Env(), std::move(value))));
+}
+bool flag(Args info, size_t i) {
+  if (!info[i].IsBoolean()) throw KindError("expected a boolean");
+  return info[i].As<Napi::Boolean>();
+}
+
+std::vector<int64_t> shapeOf(const Napi::Value& value) {
+  if (!value.IsArray()) throw KindError("a shape is an array of whole numbers");
+  const auto array = value.As<Napi::Array>();
+  std::vector<int64_t> out;
+  for (uint32_t i = 0; i < array.Length(); ++i) {
+    const double size = numberOf(value.Env(), array.Get(i), "shape");
+    if (size < 0 || size != std::floor(size) || size > 9007199254740992.0) {
+      throw KindError("a shape holds whole numbers from 0, got " + std::to_string(size));
+    }
+    out.push_back(static_cast<int64_t>(size));
+  }
+  return out;
+}
+
+std::vector<at::Tensor> tensorsOf(const Napi::Value& value, State& state) {
+  if (!value.IsArray()) throw KindError("expected an array of tensors");
+  const auto array = value.As<Napi::Array>();
+  std::vector<at::Tensor> out;
+  out.reserve(array.Length());
+  for (uint32_t i = 0; i < array.Length(); ++i) {
+    const Napi::Value element = array.Get(i);
+    out.push_back(element.IsNull() || element.IsUndefined() ? at::Tensor() : state.tensor(numberOf(value.Env(), element, "tensor")));
+  }
+  return out;
+}
+
+napi_value Call(napi_env env, napi_callback_info info) {
+  napi_value argv[kMaxArguments];
+  size_t argc = kMaxArguments;
+  State* state = stateOf(info, env, &argc, argv);
+  return guarded(env, [&] {
+    if (argc < 1 || argc > kMaxArguments) throw KindError("a call names an operator");
+    return callOperator(env, *state, argc, argv);
+  });
+}
+
+napi_value Free(napi_env env, napi_callback_info info) {
+  napi_value argv[1];
+  size_t argc = 1;
+  State* state = stateOf(info, env, &argc, argv);
+  return guarded(env, [&]() -> napi_value {
+    state->release(env, numberOf(env, argv[0], "tensor"));
+    return nullptr;
+  });
+}
+
+Napi::Value Resolve(Args info, State& state) {
+  return Napi::Number::New(info.Env(), resolve(state, info[0].ToString(), info[1].ToString()));
+}
+
+Napi::Value FromData(Args info, State& state) {
+  if (!info[0].IsTypedArray()) throw KindError("expected a typed array");
+  const auto view = info[0].As<Napi::TypedArray>();
+  const auto shape = shapeOf(info[1]);
+  const auto type = static_cast<at::ScalarType>(static_cast<int>(number(info, 2)));
+  auto out = at::empty(shape, at::TensorOptions().dtype(type));
+  if (out.nbytes() != view.ByteLength()) {
+    throw KindError("shape needs " + std::to_string(out.nbytes()) + " bytes, the data has " + std::to_string(view.ByteLength()));
+  }
+  if (out.nbytes() > 0) std::memcpy(out.data_ptr(), static_cast<uint8_t*>(view.ArrayBuffer().Data()) + view.ByteOffset(), out.nbytes());
+  return handle(info, state, out);
+}
+
+Napi::Value ReadData(Args info, State& state) {
+  at::NoGradGuard guard;
+  const auto source = tensor(info, state, 0).detach().to(at::kCPU).contiguous();
+  auto out = Napi::ArrayBuffer::New(info.Env(), source.nbytes());
+  if (source.nbytes() > 0) std::memcpy(out.Data(), source.data_ptr(), source.nbytes());
+  return out;
+}
+
+Napi::Value Item(Args info, State& state) {
+  const auto value = tensor(info, state, 0).item();
+  return Napi::Number::New(info.Env(), value.isBoolean() ? value.toBool() : value.toDouble());
+}
+
+Napi::Value Shape(Args info, State& state) {
+  const auto sizes = tensor(info, state, 0).sizes();
+  auto out = Napi::Array::New(info.Env(), sizes.size());
+  for (uint32_t i = 0; i < sizes.size(); ++i) out.Set(i, static_cast<double>(sizes[i]));
+  return out;
+}
+
+Napi::Value TypeOf(Args info, State& state) {
+  return Napi::Number::New(info.Env(), static_cast<int>(tensor(info, state, 0).scalar_type()));
+}
+
+Napi::Value DeviceOf(Args info, State& state) {
+  return Napi::String::New(info.Env(), tensor(info, state, 0).device().str());
+}
+
+Napi::Value Backward(Args info, State& state) {
+  const auto gradient = info[1].IsNumber() ? tensor(info, state, 1) : at::Tensor();
+  torch::autograd::backward({tensor(info, state, 0)}, {gradient}, flag(info, 2), flag(info, 3));
+  return info.Env().Undefined();
+}
+
+Napi::Value Grad(Args info, State& state) {
+  const auto outputs = tensorsOf(info[0], state);
+  const auto gradients = info[2].IsArray() ? tensorsOf(info[2], state) : std::vector<at::Tensor>(outputs.size());
+  const auto found = torch::autograd::grad(outputs, tensorsOf(info[1], state), gradients, flag(info, 3), flag(info, 4), true);
+  auto out = Napi::Array::New(info.Env(), found.size());
+  for (uint32_t i = 0; i < found.size(); ++i) {
+    out.Set(i, found[i].defined() ? handle(info, state, found[i]) : info.Env().Null());
+  }
+  return out;
+}
+
+Napi::Value GradOf(Args info, State& state) {
+  const auto& gradient = tensor(info, state, 0).grad();
+  return gradient.defined() ? handle(info, state, gradient) : info.Env().Null();
+}
+
+Napi::Value SetGrad(Args info, State& state) {
+  tensor(info, state, 0).mutable_grad() = info[1].IsNumber() ? tensor(info, state, 1) : at::Tensor();
+  return info.Env().Undefined();
+}
+
+Napi::Value RequireGrad(Args info, State& state) {
+  tensor(info, state, 0).set_requires_grad(flag(info, 1));
+  return info.Env().Undefined();
+}
+
+Napi::Value RequiresGrad(Args info, State& state) {
+  return Napi::Boolean::New(info.Env(), tensor(info, state, 0).requires_grad());
+}
+
+Napi::Value GradMode(Args info, State&) {
+  const bool before = at::GradMode::is_enabled();
+  at::GradMode::set_enabled(flag(info, 0));
+  return Napi::Boolean::New(info.Env(), before);
+}
+
+Napi::Value NewGenerator(Args info, State& state) {
+  const c10::Device device(info[0].ToString().Utf8Value());
+  auto generator = device.is_cpu() ? at::detail::createCPUGenerator() : at::globalContext().defaultGenerator(device).clone();
+  bool lossless;
+  if (!info[1].IsBigInt()) throw KindError("a seed is a bigint");
+  generator.set_current_seed(info[1].As<Napi::BigInt>().Uint64Value(&lossless));
+  return Napi::Number::New(info.Env(), static_cast<double>(state.generators.put(generator)));
+}
+
+Napi::Value FreeGenerator(Args info, State& state) {
+  state.generators.take(number(info, 0), "generator");
+  return info.Env().Undefined();
+}
+
+Napi::Value GeneratorState(Args info, State& state) {
+  return handle(info, state, state.generators.get(number(info, 0), "generator").get_state());
+}
+
+Napi::Value RestoreGenerator(Args info, State& state) {
+  state.generators.get(number(info, 0), "generator").set_state(tensor(info, state, 1));
+  return info.Env().Undefined();
+}
+
+// splitmix64's finaliser: element i of a mask depends on (seed, i) alone, whatever the number of threads.
+inline uint32_t hashed(uint64_t seed, uint64_t i) {
+  uint64_t z = seed + i * 0x9e3779b97f4a7c15ULL;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return static_cast<uint32_t>(z >> 32);
+}
+
+HSN_CLONES void fillMask(float* out, int64_t begin, int64_t end, uint64_t seed, uint32_t threshold, float scale) {
+  for (int64_t i = begin; i < end; ++i) out[i] = hashed(seed, i) >= threshold ? scale : 0.0f;
+}
+
+// Dropout mask with an explicit generator: 0 with probability p, else 1/(1-p). libtorch's own draws serially.
+Napi::Value DropoutMask(Args info, State& state) {
+  at::NoGradGuard guard;
+  const double p = number(info, 1);
+  const auto seed = at::empty({1}, at::kLong).random_(state.generators.get(number(info, 2), "generator")).item<int64_t>();
+  auto out = at::empty(shapeOf(info[0]), at::kFloat);
+  float* data = out.data_ptr<float>();
+  const auto threshold = static_cast<uint32_t>(std::min(4294967295.0, p * 4294967296.0));
+  const auto scale = static_cast<float>(1.0 / (1.0 - p));
+  at::parallel_for(0, out.numel(), 65536, [&](int64_t begin, int64_t end) {
+    fillMask(data, begin, end, static_cast<uint64_t>(seed), threshold, scale);
+  });
+  return handle(info, state, out);
+}
+
+struct AdamSettings {
+  double rate, beta1, beta2, epsilon, decay, correction1, correction2;
+  bool decoupled;
+};
+
+template <typename T>
+HSN_CLONES void adamRange(T* w, const T* g, T* m, T* v, int64_t begin, int64_t end, const AdamSettings& s) {
+  const T beta1 = s.beta1, beta2 = s.beta2, keep1 = 1 - s.beta1, keep2 = 1 - s.beta2, epsilon = s.epsilon;
+  const T shrink = s.decoupled ? 1 - s.rate * s.decay : 1, l2 = s.decoupled ? 0 : s.decay;
+  const T step = s.rate / s.correction1, root = 1 / std::sqrt(s.correction2);
+  for (int64_t i = begin; i < end; ++i) {
+    const T gradient = g[i] + l2 * w[i];
+    m[i] = beta1 * m[i] + keep1 * gradient;
+    v[i] = beta2 * v[i] + keep2 * gradient * gradient;
+    w[i] = shrink * w[i] - step * m[i] / (std::sqrt(v[i]) * root + epsilon);
+  }
+}
+
+template <typename T>
+void adamTensor(at::Tensor& w, const at::Tensor& g, at::Tensor& m, at::Tensor& v, const AdamSettings& s) {
+  T *wp = w.data_ptr<T>(), *mp = m.data_ptr<T>(), *vp = v.data_ptr<T>();
+  const T* gp = g.data_ptr<T>();
+  at::parallel_for(0, w.numel(), 32768, [&](int64_t begin, int64_t end) { adamRange<T>(wp, gp, mp, vp, begin, end, s); });
+}
+
+// One pass of Adam (or AdamW) over all parameters that have a gradient; libtorch 1.13 has no fused CPU form.
+Napi::Value AdamStep(Args info, State& state) {
+  at::NoGradGuard guard;
+  auto weights = tensorsOf(info[0], state), first = tensorsOf(info[1], state), second = tensorsOf(info[2], state);
+  const double rate = number(info, 3), beta1 = number(info, 4), beta2 = number(info, 5), count = number(info, 8);
+  const AdamSettings settings{rate, beta1, beta2, number(info, 6), number(info, 7), 1 - std::pow(beta1, count), 1 - std::pow(beta2, count), flag(info, 9)};
+  for (size_t i = 0; i < weights.size(); ++i) {
+    auto& w = weights[i];
+    if (!w.grad().defined()) continue;
+    TORCH_CHECK(w.is_contiguous() && first[i].is_contiguous() && second[i].is_contiguous() && w.device().is_cpu(), "the fused Adam needs contiguous CPU tensors");
+    TORCH_CHECK(first[i].sizes() == w.sizes() && second[i].sizes() == w.sizes(), "Adam's moments do not have the parameter's shape");
+    const auto g = w.grad().contiguous();
+    if (w.scalar_type() == at::kDouble) {
+      adamTensor<double>(w, g, first[i], second[i], settings);
+    } else {
+      adamTensor<float>(w, g, first[i], second[i], settings);
+    }
+    w.unsafeGetTensorImpl()->bump_version();
+  }
+  return info.Env().Undefined();
+}
+
+// OpenBLAS keeps its own number of threads, which libtorch built without MKL never sets.
+void setBlasThreads(int count) {
+#if !defined(_WIN32)
+  if (auto* set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(count);
+#endif
+}
+
+Napi::Value Threads(Args info, State&) {
+  if (info[0].IsNumber()) {
+    const auto count = static_cast<int>(number(info, 0));
+    at::set_num_threads(count);
+    setBlasThreads(count);
+  }
+  return Napi::Number::New(info.Env(), at::get_num_threads());
+}
+
+Napi::Value Counters(Args info, State& state) {
+  auto out = Napi::Object::New(info.Env());
+  out.Set("tensors", static_cast<double>(state.tensors.live()));
+  out.Set("bytes", static_cast<double>(state.bytes));
+  return out;
+}
+
+Napi::Value Info(Args info, State&) {
+  auto out = Napi::Object::New(info.Env());
+  out.Set("version", TORCH_VERSION);
+  out.Set("threads", at::get_num_threads());
+  out.Set("cudaDevices", at::hasCUDA() ? static_cast<int>(at::detail::getCUDAHooks().getNumGPUs()) : 0);
+  out.Set("parallel", at::get_parallel_info());
+  out.Set("config", at::show_config());
+  return out;
+}
+
+// glibc maps every large block afresh and gives it back at free; a training step then spends its time in page faults.
+void keepFreedMemory() {
+#if defined(__GLIBC__)
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  mallopt(M_TOP_PAD, 64 << 20);
+#endif
+}
+
+Napi::Object Init(Napi::Env env, Napi::Object exports) {
+  if (std::getenv("HSN_PLAIN_MALLOC") == nullptr) keepFreedMemory();
+  auto* state = new State();
+  env.AddCleanupHook([](State* owned) { delete owned; }, state);
+  const auto raw = [&](const char* name, napi_callback body) {
+    napi_value function;
+    napi_create_function(env, name, NAPI_AUTO_LENGTH, body, state, &function);
+    exports.Set(name, Napi::Value(env, function));
+  };
+  raw("call", Call);
+  raw("free", Free);
+#define EXPORT(name, body) exports.Set(name, Napi::Function::New<bound<body>>(env, name, state))
+  EXPORT("resolve", Resolve);
+  EXPORT("fromData", FromData);
+  EXPORT("readData", ReadData);
+  EXPORT("item", Item);
+  EXPORT("shape", Shape);
+  EXPORT("dtype", TypeOf);
+  EXPORT("device", DeviceOf);
+  EXPORT("backward", Backward);
+  EXPORT("grad", Grad);
+  EXPORT("gradOf", GradOf);
+  EXPORT("setGrad", SetGrad);
+  EXPORT("requireGrad", RequireGrad);
+  EXPORT("requiresGrad", RequiresGrad);
+  EXPORT("gradMode", GradMode);
+  EXPORT("generator", NewGenerator);
+  EXPORT("freeGenerator", FreeGenerator);
+  EXPORT("generatorState", GeneratorState);
+  EXPORT("restoreGenerator", RestoreGenerator);
+  EXPORT("dropoutMask", DropoutMask);
+  EXPORT("adamStep", AdamStep);
+  EXPORT("threads", Threads);
+  EXPORT("counters", Counters);
+  EXPORT("info", Info);
+#undef EXPORT
+  return exports;
+}
+
+}  // namespace
+}  // namespace hsn
+
+static Napi::Object Initialise(Napi::Env env, Napi::Object exports) { return hsn::Init(env, exports); }
+NODE_API_MODULE(torch, Initialise)

@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { again, SetupError } from './fault.ts';
+import type { Libtorch } from './find.ts';
+import { type Machine, versionOf } from './machine.ts';
+import type { Progress } from './progress.ts';
+
+export interface Places {
+  /** Folder of the addon's sources. */
+  readonly native: string;
+  /** Folder for torch.node, info.json and a downloaded libtorch. */
+  readonly build: string;
+}
+
+/** What the engine and `hsn doctor` read about the built addon. */
+export interface BuildInfo extends Libtorch {
+  readonly compiler: string;
+  readonly hash: string;
+  readonly builtAt: string;
+  readonly seconds: number;
+}
+
+const compileFlags = [
+  '-std=c++17',
+  '-O3',
+  '-fPIC',
+  '-fvisibility=hidden',
+  '-fexceptions',
+  '-DNAPI_VERSION=8',
+  '-DNAPI_CPP_EXCEPTIONS',
+];
+
+/** Changes exactly when the addon has to be compiled again. */
+export function buildHash(machine: Machine, places: Places, libtorch: Libtorch): string {
+  const hash = createHash('sha256');
+  const { version, includeDirs, libDirs, cuda, abi } = libtorch;
+  hash.update(JSON.stringify([compileFlags, linkFlags(machine, libtorch), machine.platform, machine.arch]));
+  hash.update(JSON.stringify([version, includeDirs, libDirs, cuda, abi ?? null, process.versions.modules]));
+  for (const name of sources(machine, places, /\.(cc|h)$/))
+    hash.update(JSON.stringify([name, machine.read(join(places.native, name))]));
+  return hash.digest('hex');
+}
+
+/** Compiles the addon; torch.node is replaced only by one that loads. */
+export async function buildAddon(
+  machine: Machine,
+  places: Places,
+  libtorch: Libtorch,
+  progress: Progress,
+  expectedSeconds = 20,
+): Promise<BuildInfo> {
+  const start = performance.now();
+  const { command, version } = await findCompiler(machine);
+  const names = sources(machine, places, /\.cc$/);
+  if (names.length === 0) throw noSources(places);
+  const hash = buildHash(machine, places, libtorch);
+  await mkdir(places.build, { recursive: true });
+  const work = await mkdtemp(join(places.build, 'compiling-'));
+  try {
+    const made = join(work, 'torch.node');
+    await progress.during(`compiling the addon, about ${Math.round(expectedSeconds)} s`, async () => {
+      const objects = await Promise.all(
+        names.map((name) => compile(machine, command, libtorch, join(places.native, name), work)),
+      );
+      await link(machine, command, libtorch, objects, made);
+    });
+    await checkLoads(machine, made, libtorch);
+    await rename(made, join(places.build, 'torch.node'));
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+  const seconds = Math.round((performance.now() - start) / 100) / 10;
+  return { ...libtorch, compiler: version, hash, builtAt: new Date().toISOString(), seconds };
+}
+
+function sources(machine: Machine, places: Places, pattern: RegExp): string[] {
+  return machine
+    .list(places.native)
+    .filter((name) => pattern.test(name))
+    .sort();
+}
+
+/** `$CXX`, which may carry arguments (`ccache g++`), or the first usual name that runs. */
+async function findCompiler(machine: Machine): Promise<{ command: string[]; version: string }> {
+  const given = machine.env.CXX?.trim();
+  const candidates = given ? [given.split(/\s+/)] : [['c++'], ['g++'], ['clang++']];
+  for (const command of candidates) {
+    const version = await versionOf(machine, command);
+    if (version !== undefined) return { command, version };
+  }
+  const remedy = machine.platform === 'darwin' ? 'xcode-select --install' : 'sudo apt-get install g++';
+  throw new SetupError(
+    'no C++ compiler',
+    'a compiler of C++17 as $CXX, c++, g++ or clang++',
+    given ? `CXX=${given}, which does not run` : 'none of them on the PATH',
+    [`${remedy} (or your system’s equal), ${again}`, `set CXX to your compiler, ${again}`],
+  );
+}
+
+async function compile(
+  machine: Machine,
+  [program = 'c++', ...args]: readonly string[],
+  libtorch: Libtorch,
+  source: string,
+  work: string,
+): Promise<string> {
+  const object = join(work, `${basename(source, '.cc')}.o`);
+  const abi = libtorch.abi === undefined ? [] : [`-D_GLIBCXX_USE_CXX11_ABI=${libtorch.abi}`];
+  const flags = [...compileFlags, ...abi, ...includeFlags(libtorch)];
+  const run = await machine.run(program, [...args, ...flags, '-c', source, '-o', object]);
+  if (run.code !== 0) throw failed(`compiling ${basename(source)} failed`, run.output, libtorch);
+  return object;
+}
+
+async function link(
+  machine: Machine,
+  [program = 'c++', ...args]: readonly string[],
+  libtorch: Libtorch,
+  objects: readonly string[],
+  output: string,
+): Promise<void> {
+  const flags = [...args, '-o', output, ...objects, ...linkFlags(machine, libtorch)];
+  const run = await machine.run(program, flags);
+  if (run.code !== 0) throw failed('linking the addon failed', run.output, libtorch);
+}
+
+function includeFlags(libtorch: Libtorch): string[] {
+  const require = createRequire(import.meta.url);
+  const { include_dir: nodeApi } = require('node-api-headers') as { include_dir: string };
+  const addonApi = dirname(require.resolve('node-addon-api'));
+  // Named as a system folder a second time, /usr/include breaks the order of the compiler's own headers.
+  const torch = libtorch.includeDirs.filter((dir) => dir !== '/usr/include');
+  return [addonApi, nodeApi, ...torch].flatMap((dir) => ['-isystem', dir]);
+}
+
+function linkFlags(machine: Machine, libtorch: Libtorch): string[] {
+  const dirs = libtorch.libDirs.flatMap((dir) => [`-L${dir}`, `-Wl,-rpath,${dir}`]);
+  const cuda = libtorch.cuda ? ['-ltorch_cuda', '-lc10_cuda'] : [];
+  const libraries = ['-ltorch', '-ltorch_cpu', '-lc10', ...cuda];
+  if (machine.platform === 'darwin')
+    return ['-bundle', '-undefined', 'dynamic_lookup', ...dirs, ...libraries];
+  // Operators register themselves when their library is loaded, so none may be dropped as unused.
+  return ['-shared', ...dirs, '-Wl,--no-as-needed', ...libraries];
+}
+
+async function checkLoads(machine: Machine, addon: string, libtorch: Libtorch): Promise<void> {
+  const run = await machine.run(process.execPath, ['-e', 'require(process.argv[1])', addon]);
+  if (run.code !== 0) throw failed('the addon was built but does not load', run.output, libtorch);
+}
+
+function failed(title: string, output: string, libtorch: Libtorch): SetupError {
+  const tail = output.trimEnd().split('\n').slice(-20).join('\n    ');
+  return new SetupError(
+    title,
+    `the addon to build with libtorch ${libtorch.version} in ${libtorch.root}`,
+    `\n    ${tail}`,
+    [`set CXX to a C++17 compiler (g++ 9 or newer), ${again}`, `set LIBTORCH to another libtorch, ${again}`],
+  );
+}
+
+function noSources(places: Places): SetupError {
+  return new SetupError('the addon’s sources are missing', `*.cc in ${places.native}`, 'none', [
+    `take the whole repository (git status shows what is gone), ${again}`,
+  ]);
+}

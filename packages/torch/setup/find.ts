@@ -1,0 +1,180 @@
+import { dirname, join, resolve } from 'node:path';
+import { again, SetupError } from './fault.ts';
+import type { Machine } from './machine.ts';
+
+export type Origin = 'LIBTORCH' | 'python' | 'system' | 'apt' | 'archive';
+
+export interface Libtorch {
+  readonly version: string;
+  readonly origin: Origin;
+  readonly root: string;
+  readonly includeDirs: readonly string[];
+  readonly libDirs: readonly string[];
+  readonly cuda: boolean;
+  /** Value of `_GLIBCXX_USE_CXX11_ABI` it was compiled with, where it says so. */
+  readonly abi?: 0 | 1;
+}
+
+export interface Finding {
+  readonly libtorch?: Libtorch;
+  /** Why those that were seen could not be taken. */
+  readonly faults: readonly SetupError[];
+}
+
+const oldest = [1, 13] as const;
+export const wanted = `libtorch ${oldest.join('.')} or newer, with its headers`;
+
+/** Looks for libtorch: `$LIBTORCH`, the torch of python3, the system's, one downloaded earlier. */
+export async function findLibtorch(machine: Machine, archiveRoot: string): Promise<Finding> {
+  const given = machine.env.LIBTORCH;
+  // A libtorch the user names is taken or refused, never passed over.
+  if (given) return { libtorch: namedLibtorch(machine, resolve(given)), faults: [] };
+  const faults: SetupError[] = [];
+  const places = [
+    () => pythonLibtorch(machine),
+    async () => systemLibtorch(machine),
+    async () => inspect(machine, 'archive', archiveRoot),
+  ];
+  for (const look of places) {
+    const seen = await look();
+    if (seen instanceof SetupError) faults.push(seen);
+    else if (seen) return { libtorch: seen, faults };
+  }
+  return { faults };
+}
+
+/** The system's libtorch: Debian's keeps its headers in /usr/include, its libraries in the multiarch folder. */
+export function systemLibtorch(machine: Machine): Libtorch | SetupError | undefined {
+  const seen = ['usr', 'usr/local'].map((place) => inspect(machine, 'system', join(machine.root, place)));
+  return seen.find((one) => one !== undefined && !(one instanceof SetupError)) ?? seen.find((one) => one);
+}
+
+/** Folders under `root` that may hold libraries, the distribution's own layout first. */
+export function libraryDirs(machine: Machine, root: string): string[] {
+  const cpu = { x64: 'x86_64', arm64: 'aarch64', ppc64: 'powerpc64le' }[machine.arch] ?? machine.arch;
+  return [join(root, 'lib', `${cpu}-linux-gnu`), join(root, 'lib64'), join(root, 'lib')];
+}
+
+/** The libtorch under `root`, a fault when it is there but cannot be used, or nothing. */
+export function inspect(
+  machine: Machine,
+  origin: Origin,
+  root: string,
+  told: { version?: string; abi?: 0 | 1 } = {},
+): Libtorch | SetupError | undefined {
+  const extension = machine.platform === 'darwin' ? 'dylib' : 'so';
+  const include = join(root, 'include');
+  const api = join(include, 'torch/csrc/api/include');
+  const libDir = libraryDirs(machine, root).find((dir) =>
+    machine.list(dir).some((name) => name.startsWith('libtorch_cpu.')),
+  );
+  const headers = [join(api, 'torch/torch.h'), join(include, 'ATen/core/dispatch/Dispatcher.h')];
+  const missing = headers.filter((path) => !machine.exists(path));
+  if (!libDir && missing.length > 0) return undefined;
+  const version = versionIn(machine, root) ?? told.version;
+  if (version !== undefined && isOld(version)) return tooOld(version, root);
+  if (missing[0] !== undefined) return lackingHeaders(machine, libDir ?? root, missing[0]);
+  if (!libDir || !machine.exists(join(libDir, `libtorch_cpu.${extension}`)))
+    return lackingLibraries(machine, include, join(libDir ?? join(root, 'lib'), `libtorch_cpu.${extension}`));
+  if (version === undefined) return unversioned(root);
+  const abi = told.abi ?? abiIn(machine, root);
+  const cuda = machine.exists(join(libDir, `libtorch_cuda.${extension}`));
+  const dirs = { includeDirs: [api, include], libDirs: [libDir], cuda };
+  return { version, origin, root, ...dirs, ...(abi === undefined ? {} : { abi }) };
+}
+
+function namedLibtorch(machine: Machine, root: string): Libtorch {
+  const seen = inspect(machine, 'LIBTORCH', root);
+  if (seen instanceof SetupError) throw seen;
+  if (seen) return seen;
+  const found = machine.exists(root) ? `neither in ${root}` : `no folder ${root}`;
+  throw new SetupError('LIBTORCH does not name a libtorch', 'a folder with include/ and lib/', found, [
+    `set LIBTORCH to the unpacked libtorch folder, ${again}`,
+    `unset LIBTORCH to look elsewhere, ${again}`,
+  ]);
+}
+
+const probe = `import json, torch
+print(json.dumps({"prefix": torch.utils.cmake_prefix_path, "version": torch.__version__,
+                  "abi": int(torch._C._GLIBCXX_USE_CXX11_ABI)}))`.replaceAll(/\n\s*/g, '\n');
+
+async function pythonLibtorch(machine: Machine): Promise<Libtorch | SetupError | undefined> {
+  const { code, stdout } = await machine.run('python3', ['-c', probe]);
+  const answer = code === 0 ? parseProbe(stdout) : undefined;
+  if (!answer) return undefined;
+  const root = dirname(dirname(answer.prefix));
+  const seen = inspect(machine, 'python', root, answer);
+  if (seen === undefined || seen instanceof SetupError) return seen;
+  // Debian's python3-torch is a view of the system's libtorch: let that be found as what it is.
+  const library = machine.real(join(seen.libDirs[0] ?? root, 'libtorch_cpu.so'));
+  const system = libraryDirs(machine, join(machine.root, 'usr')).map((dir) => machine.real(dir));
+  return system.includes(dirname(library)) ? undefined : seen;
+}
+
+function parseProbe(stdout: string): { prefix: string; version: string; abi: 0 | 1 } | undefined {
+  try {
+    const said: unknown = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+    if (typeof said !== 'object' || said === null) return undefined;
+    const { prefix, version, abi } = said as Record<string, unknown>;
+    if (typeof prefix !== 'string' || typeof version !== 'string') return undefined;
+    return { prefix, version, abi: abi === 0 ? 0 : 1 };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The version that the headers state, or the file that comes with the official archive. */
+function versionIn(machine: Machine, root: string): string | undefined {
+  const headers = ['torch/csrc/api/include/torch/version.h', 'torch/headeronly/version.h'];
+  for (const header of headers) {
+    const text = machine.read(join(root, 'include', header)) ?? '';
+    const parts = ['MAJOR', 'MINOR', 'PATCH'].map(
+      (part) => new RegExp(`define\\s+TORCH_VERSION_${part}\\s+(\\d+)`).exec(text)?.[1],
+    );
+    if (parts.every((part) => part !== undefined)) return parts.join('.');
+  }
+  return machine.read(join(root, 'build-version'))?.trim() || undefined;
+}
+
+function abiIn(machine: Machine, root: string): 0 | 1 | undefined {
+  const config = machine.read(join(root, 'share/cmake/Torch/TorchConfig.cmake')) ?? '';
+  const value = /_GLIBCXX_USE_CXX11_ABI=([01])/.exec(config)?.[1];
+  return value === undefined ? undefined : value === '0' ? 0 : 1;
+}
+
+function isOld(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10) || 0);
+  return major < oldest[0] || (major === oldest[0] && minor < oldest[1]);
+}
+
+function tooOld(version: string, root: string): SetupError {
+  return new SetupError('libtorch is too old', wanted, `libtorch ${version} in ${root}`, [
+    `pip install --upgrade torch, ${again}`,
+    `set LIBTORCH to the folder of a newer libtorch, ${again}`,
+  ]);
+}
+
+/** True where apt-get can be expected. */
+export function isDebian(machine: Machine): boolean {
+  return machine.distribution.some((id) => id === 'debian' || id === 'ubuntu');
+}
+
+function incomplete(machine: Machine, title: string, expected: string, found: string): SetupError {
+  const debian = isDebian(machine) ? [`sudo apt-get install libtorch-dev, ${again}`] : [];
+  const other = `set LIBTORCH to the folder of a complete libtorch, ${again}`;
+  return new SetupError(title, expected, found, [...debian, other]);
+}
+
+function lackingHeaders(machine: Machine, libDir: string, header: string): SetupError {
+  return incomplete(machine, 'libtorch lacks its headers', header, `only its libraries, in ${libDir}`);
+}
+
+function lackingLibraries(machine: Machine, include: string, library: string): SetupError {
+  return incomplete(machine, 'libtorch lacks its libraries', library, `only its headers, in ${include}`);
+}
+
+function unversioned(root: string): SetupError {
+  const expected = `${wanted}, and a torch/version.h that says which`;
+  const remedy = `set LIBTORCH to the folder of a complete libtorch, ${again}`;
+  return new SetupError('libtorch does not state its version', expected, `no version in ${root}`, remedy);
+}

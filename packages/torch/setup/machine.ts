@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly onLine?: (line: string) => void;
+}
+
+export interface Run {
+  /** Exit code; 127 when the program is not there, 128 when a signal ended it. */
+  readonly code: number;
+  readonly stdout: string;
+  /** Both streams as they came. */
+  readonly output: string;
+}
+
+/** All that set-up asks of the computer, so that it can be run against a made-up root. */
+export interface Machine {
+  readonly env: NodeJS.ProcessEnv;
+  /** Prefix of the system's folders: `/` on a real machine. */
+  readonly root: string;
+  readonly platform: NodeJS.Platform;
+  readonly arch: string;
+  readonly isRoot: boolean;
+  /** `ID` and `ID_LIKE` of /etc/os-release, empty elsewhere. */
+  readonly distribution: readonly string[];
+  exists(path: string): boolean;
+  read(path: string): string | undefined;
+  list(path: string): string[];
+  real(path: string): string;
+  run(command: string, args: readonly string[], options?: RunOptions): Promise<Run>;
+}
+
+export interface HostOptions {
+  readonly root?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly isRoot?: boolean;
+  readonly platform?: NodeJS.Platform;
+  readonly arch?: string;
+}
+
+/** This computer, or a part of it seen as if `root` were its root folder. */
+export function hostMachine(options: HostOptions = {}): Machine {
+  const root = options.root ?? '/';
+  const env = options.env ?? process.env;
+  return {
+    env,
+    root,
+    platform: options.platform ?? process.platform,
+    arch: options.arch ?? process.arch,
+    isRoot: options.isRoot ?? process.getuid?.() === 0,
+    distribution: distributionOf(readOrNothing(join(root, 'etc/os-release')) ?? ''),
+    exists: existsSync,
+    read: readOrNothing,
+    list: (path) => orElse(() => readdirSync(path), []),
+    real: (path) => orElse(() => realpathSync(path), path),
+    run: (command, args, runOptions) => runProgram(env, command, args, runOptions ?? {}),
+  };
+}
+
+/** The first line of `command --version`, or nothing when it does not run. */
+export async function versionOf(machine: Machine, command: readonly string[]): Promise<string | undefined> {
+  const [program, ...args] = command;
+  if (program === undefined) return undefined;
+  const { code, stdout } = await machine.run(program, [...args, '--version']);
+  return code === 0 ? (stdout.split('\n')[0]?.trim() ?? '') : undefined;
+}
+
+function distributionOf(osRelease: string): string[] {
+  const fields = osRelease.matchAll(/^ID(?:_LIKE)?=["']?([^"'\n]*)["']?$/gm);
+  return [...fields].flatMap(([, value]) => (value ?? '').split(/\s+/)).filter((id) => id !== '');
+}
+
+function orElse<T>(attempt: () => T, otherwise: T): T {
+  try {
+    return attempt();
+  } catch {
+    return otherwise;
+  }
+}
+
+function readOrNothing(path: string): string | undefined {
+  return orElse<string | undefined>(() => readFileSync(path, 'utf8'), undefined);
+}
+
+function runProgram(
+  env: NodeJS.ProcessEnv,
+  command: string,
+  args: readonly string[],
+  { env: extra, onLine }: RunOptions,
+): Promise<Run> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { env: { ...env, ...extra }, stdio: ['ignore', 'pipe', 'pipe'] });
+    let stdout = '';
+    let output = '';
+    const collect = (chunk: string): void => {
+      output += chunk;
+      if (onLine) for (const line of chunk.split(/[\r\n]+/)) if (line.trim() !== '') onLine(line.trim());
+    };
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      stdout += chunk;
+      collect(chunk);
+    });
+    child.stderr.setEncoding('utf8').on('data', collect);
+    child.on('error', (error) => resolve({ code: 127, stdout, output: `${output}${error.message}\n` }));
+    child.on('close', (code) => resolve({ code: code ?? 128, stdout, output }));
+  });
+}

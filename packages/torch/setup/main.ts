@@ -1,0 +1,93 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type BuildInfo, buildAddon, buildHash, type Places } from './build.ts';
+import { again, SetupError } from './fault.ts';
+import { inspect, type Libtorch } from './find.ts';
+import { hostMachine, type Machine } from './machine.ts';
+import { obtainLibtorch } from './obtain.ts';
+import { type Progress, showProgress } from './progress.ts';
+
+const here: Places = {
+  native: fileURLToPath(new URL('../native', import.meta.url)),
+  build: fileURLToPath(new URL('../build', import.meta.url)),
+};
+
+/** Sees to it that the addon is built for the libtorch of this machine. */
+export async function setup(machine: Machine, places: Places, progress: Progress): Promise<BuildInfo> {
+  const stored = await storedInfo(places);
+  const known = stored && stillThere(machine, stored) ? stored : undefined;
+  if (known && upToDate(machine, places, known)) {
+    progress.say(`libtorch ${known.version} (${known.origin}), addon up to date`);
+    return known;
+  }
+  const libtorch: Libtorch = known
+    ? onlyLibtorch(known)
+    : await obtainLibtorch(machine, join(places.build, 'libtorch'), progress);
+  progress.say(`libtorch ${libtorch.version} (${libtorch.origin}) in ${libtorch.root}`);
+  const info = await buildAddon(machine, places, libtorch, progress, stored?.seconds);
+  await storeInfo(places, info);
+  progress.say(`addon built in ${info.seconds} s`);
+  return info;
+}
+
+/** True when the stored build is of these sources and flags and this libtorch. */
+export function upToDate(machine: Machine, places: Places, info: BuildInfo): boolean {
+  return machine.exists(join(places.build, 'torch.node')) && buildHash(machine, places, info) === info.hash;
+}
+
+/** Whether the libtorch built against is unchanged, asked of files alone: python3 would take a second. */
+function stillThere(machine: Machine, info: BuildInfo): boolean {
+  const named = machine.env.LIBTORCH;
+  if (named && resolve(named) !== info.root) return false;
+  const seen = inspect(machine, info.origin, info.root, info);
+  return seen !== undefined && !(seen instanceof SetupError) && seen.version === info.version;
+}
+
+function onlyLibtorch(info: BuildInfo): Libtorch {
+  const { version, origin, root, includeDirs, libDirs, cuda, abi } = info;
+  return { version, origin, root, includeDirs, libDirs, cuda, ...(abi === undefined ? {} : { abi }) };
+}
+
+async function storedInfo(places: Places): Promise<BuildInfo | undefined> {
+  try {
+    const info: unknown = JSON.parse(await readFile(join(places.build, 'info.json'), 'utf8'));
+    return isBuildInfo(info) ? info : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isBuildInfo(info: unknown): info is BuildInfo {
+  if (typeof info !== 'object' || info === null) return false;
+  const { version, origin, root, hash, includeDirs, libDirs, seconds } = info as Record<string, unknown>;
+  const texts = [version, origin, root, hash].every((value) => typeof value === 'string');
+  const lists = [includeDirs, libDirs].every(
+    (value) => Array.isArray(value) && value.every((dir) => typeof dir === 'string'),
+  );
+  return texts && lists && typeof seconds === 'number';
+}
+
+async function storeInfo(places: Places, info: BuildInfo): Promise<void> {
+  const part = join(places.build, `info.json.${process.pid}`);
+  await writeFile(part, `${JSON.stringify(info, null, 2)}\n`);
+  await rename(part, join(places.build, 'info.json'));
+}
+
+async function run(): Promise<void> {
+  try {
+    await setup(hostMachine(), here, showProgress(process.stdout));
+  } catch (error) {
+    const unforeseen = (): SetupError =>
+      new SetupError(
+        'set-up stopped',
+        'no error',
+        error instanceof Error ? error.message : String(error),
+        `see to that, ${again}`,
+      );
+    process.stderr.write(`${(error instanceof SetupError ? error : unforeseen()).explain()}\n`);
+    process.exitCode = 1;
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await run();

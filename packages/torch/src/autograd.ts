@@ -1,0 +1,34 @@
+import { guarded, native } from './native.ts';
+import { Tensor } from './tensor.ts';
+
+/** Runs `body` without recording it for gradients. */
+export function noGrad<T>(body: () => T): T {
+  const before = native.gradMode(false);
+  try {
+    return body();
+  } finally {
+    native.gradMode(before);
+  }
+}
+
+/** Gradients of the sum of `outputs` with respect to `inputs`; undefined where there is no dependence. */
+export function grad(
+  outputs: readonly Tensor[],
+  inputs: readonly Tensor[],
+  given: { gradients?: readonly Tensor[]; retainGraph?: boolean; createGraph?: boolean } = {},
+): (Tensor | undefined)[] {
+  const create = given.createGraph ?? false;
+  const handles = guarded(
+    'grad',
+    () => outputs.map((t) => ({ shape: t.shape, dtype: t.dtype })),
+    () =>
+      native.grad(
+        outputs.map((t) => t.handle),
+        inputs.map((t) => t.handle),
+        given.gradients?.map((t) => t.handle) ?? null,
+        given.retainGraph ?? create,
+        create,
+      ),
+  );
+  return handles.map((handle) => (handle === null ? undefined : new Tensor(handle, 'grad')));
+}

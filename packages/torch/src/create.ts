@@ -1,0 +1,93 @@
+import { type DType, dtypeCodes, dtypeOfArray, type TypedArray } from './dtype.ts';
+import type { Generator } from './random.ts';
+import { call, Tensor } from './tensor.ts';
+
+export interface TensorOptions {
+  dtype?: DType;
+  device?: string;
+}
+
+/** ATen's tail of dtype, layout, device for a factory. */
+function options(given: TensorOptions): [number, undefined, string] {
+  return [dtypeCodes[given.dtype ?? 'float32'], undefined, given.device ?? 'cpu'];
+}
+
+type Nested = number | boolean | readonly Nested[];
+
+/** A tensor from nested arrays of numbers, or from a typed array and a shape. */
+export function tensor(
+  data: Nested | TypedArray,
+  given: TensorOptions & { shape?: readonly number[] } = {},
+): Tensor {
+  if (ArrayBuffer.isView(data)) {
+    const plain = Tensor.fromArray(data, given.shape ?? [data.length]);
+    return settle(plain, given, dtypeOfArray(data));
+  }
+  const shape: number[] = [];
+  for (let level: Nested | undefined = data; Array.isArray(level); level = level[0]) shape.push(level.length);
+  const flat = (Array.isArray(data) ? data.flat(Number.POSITIVE_INFINITY) : [data]).map(Number);
+  if (flat.length !== shape.reduce((product, n) => product * n, 1)) {
+    throw new TypeError('nested arrays of one shape are expected, these are ragged');
+  }
+  const plain = Tensor.fromArray(Float64Array.from(flat), given.shape ?? shape);
+  return settle(plain, { ...given, dtype: given.dtype ?? 'float32' }, 'float64');
+}
+
+function settle(plain: Tensor, given: TensorOptions, dtype: DType): Tensor {
+  let out = plain;
+  if (given.dtype !== undefined && given.dtype !== dtype) {
+    out = plain.to(given.dtype);
+    plain.free();
+  }
+  if (given.device === undefined || given.device === 'cpu') return out;
+  const moved = out.toDevice(given.device);
+  out.free();
+  return moved;
+}
+
+export function zeros(shape: readonly number[], given: TensorOptions = {}): Tensor {
+  return call('zeros', shape, ...options(given));
+}
+export function ones(shape: readonly number[], given: TensorOptions = {}): Tensor {
+  return call('ones', shape, ...options(given));
+}
+export function full(shape: readonly number[], value: number, given: TensorOptions = {}): Tensor {
+  return call('full', shape, value, ...options(given));
+}
+export function arange(end: number, given: TensorOptions = {}): Tensor {
+  return call('arange', end, ...options({ dtype: 'int64', ...given }));
+}
+export function eye(n: number, given: TensorOptions = {}): Tensor {
+  return call('eye', n, ...options(given));
+}
+export function rand(shape: readonly number[], generator: Generator, given: TensorOptions = {}): Tensor {
+  return call('rand.generator', shape, generator, ...options({ device: generator.device, ...given }));
+}
+export function randn(shape: readonly number[], generator: Generator, given: TensorOptions = {}): Tensor {
+  return call('randn.generator', shape, generator, ...options({ device: generator.device, ...given }));
+}
+export function randint(high: number, shape: readonly number[], generator: Generator): Tensor {
+  return call(
+    'randint.generator',
+    high,
+    shape,
+    generator,
+    ...options({ dtype: 'int64', device: generator.device }),
+  );
+}
+export function randperm(n: number, generator: Generator): Tensor {
+  return call('randperm.generator', n, generator, ...options({ dtype: 'int64', device: generator.device }));
+}
+/** One 0/1 draw for each probability. */
+export function bernoulli(probabilities: Tensor, generator: Generator): Tensor {
+  return call('bernoulli', probabilities, generator);
+}
+/** `count` draws of an index from each row of weights. */
+export function multinomial(
+  weights: Tensor,
+  count: number,
+  generator: Generator,
+  replacement = true,
+): Tensor {
+  return call('multinomial', weights, count, replacement, generator);
+}

@@ -1,0 +1,27 @@
+import { native } from './native.ts';
+
+export interface EngineInfo {
+  version: string;
+  threads: number;
+  devices: string[];
+  parallel: string;
+  config: string;
+}
+
+/** Which libtorch is loaded, with what threads and devices. */
+export function engineInfo(): EngineInfo {
+  const { cudaDevices, ...rest } = native.info();
+  return { ...rest, devices: ['cpu', ...Array.from({ length: cudaDevices }, (_, i) => `cuda:${i}`)] };
+}
+
+/** Sets how many threads operators and matrix products use in this process. */
+export function setThreads(count: number): void {
+  if (!Number.isInteger(count) || count < 1)
+    throw new RangeError(`threads are a whole number from 1, got ${count}`);
+  native.threads(count);
+}
+
+/** Tensors that this thread holds now, and the bytes they own. */
+export function liveTensors(): { tensors: number; bytes: number } {
+  return native.counters();
+}

@@ -1,0 +1,35 @@
+/** What a tensor argument looked like when an operator failed. */
+export interface ArgumentDescription {
+  readonly shape: readonly number[];
+  readonly dtype: string;
+}
+
+/** Any failure inside libtorch: the operator, what it was given, and libtorch's message without its C++ trace. */
+export class TorchError extends Error {
+  override name = 'TorchError';
+  readonly operator: string;
+  readonly tensors: readonly ArgumentDescription[];
+
+  constructor(operator: string, tensors: readonly ArgumentDescription[], message: string) {
+    const given = tensors.map((t) => `${t.dtype}[${t.shape.join(', ')}]`).join(', ');
+    super(`${operator}(${given}): ${message.trim()}`);
+    this.operator = operator;
+    this.tensors = tensors;
+  }
+}
+
+/** A wrong kind of argument, caught before libtorch is called. */
+export class ArgumentError extends TypeError {
+  override name = 'ArgumentError';
+}
+
+/** A tensor was used after its scope, or `free`, had given it back. */
+export class UseAfterFreeError extends Error {
+  override name = 'UseAfterFreeError';
+
+  constructor(operator: string) {
+    super(
+      `this tensor, made by ${operator}, was freed: return it from its scope or call keep() on it to use it later`,
+    );
+  }
+}

@@ -1,0 +1,76 @@
+import { native } from './native.ts';
+import type { Generator } from './random.ts';
+import { call, callMany, Tensor } from './tensor.ts';
+
+export function cat(tensors: readonly Tensor[], dim = 0): Tensor {
+  return call('cat', tensors, dim);
+}
+export function stack(tensors: readonly Tensor[], dim = 0): Tensor {
+  return call('stack', tensors, dim);
+}
+export function where(condition: Tensor, yes: Tensor, no: Tensor): Tensor {
+  return call('where.self', condition, yes, no);
+}
+/** alpha·a·b + beta·c, batched. */
+export function baddbmm(c: Tensor, a: Tensor, b: Tensor, beta: number, alpha: number): Tensor {
+  return call('baddbmm', c, a, b, beta, alpha);
+}
+/** x·Wᵀ + b with W as [out, in]. */
+export function linear(x: Tensor, weight: Tensor, bias?: Tensor): Tensor {
+  return call('linear', x, weight, bias);
+}
+export function embedding(weight: Tensor, indices: Tensor): Tensor {
+  return call('embedding', weight, indices);
+}
+export function layerNorm(x: Tensor, weight: Tensor, bias: Tensor, epsilon = 1e-5): Tensor {
+  return call('layer_norm', x, weight.shape, weight, bias, epsilon);
+}
+
+export type Reduction = 'none' | 'mean' | 'sum';
+const reductions: Record<Reduction, number> = { none: 0, mean: 1, sum: 2 };
+
+/** Cross-entropy of logits [N, C] with class indices [N]; rows of `ignoreIndex` count for nothing. */
+export function crossEntropy(
+  logits: Tensor,
+  target: Tensor,
+  given: { reduction?: Reduction; ignoreIndex?: number } = {},
+): Tensor {
+  return call(
+    'cross_entropy_loss',
+    logits,
+    target,
+    undefined,
+    reductions[given.reduction ?? 'mean'],
+    given.ignoreIndex ?? -100,
+  );
+}
+
+/** Drops elements with probability p and scales the rest by 1/(1−p). */
+export function dropout(x: Tensor, p: number, generator: Generator): Tensor {
+  if (p === 0) return x;
+  if (!(p > 0 && p < 1)) throw new RangeError(`a dropout probability lies in [0, 1), got ${p}`);
+  const mask = new Tensor(native.dropoutMask(x.shape, p, generator.handle), 'dropout mask');
+  return x.mul(x.dtype === 'float32' ? mask : mask.to(x.dtype));
+}
+
+/** An LSTM layer stack by libtorch's own kernel; x is [batch, time, input]. */
+export function lstm(
+  x: Tensor,
+  state: readonly [Tensor, Tensor],
+  weights: readonly Tensor[],
+  given: { layers: number; bidirectional: boolean },
+): { output: Tensor; hidden: Tensor; cell: Tensor } {
+  const [output, hidden, cell] = callMany(
+    'lstm.input',
+    x,
+    state,
+    weights,
+    true,
+    given.layers,
+    0,
+    false,
+    given.bidirectional,
+    true,
+  );
+  return { output: output!, hidden: hidden!, cell: cell! };
+}

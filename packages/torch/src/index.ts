@@ -1,0 +1,11 @@
+export * from './autograd.ts';
+export * from './create.ts';
+export type { DType, TypedArray } from './dtype.ts';
+export * from './engine.ts';
+export * from './errors.ts';
+export * from './functional.ts';
+export { Generator } from './random.ts';
+export { scope } from './scope.ts';
+export { call, callMany, type Operand, Tensor } from './tensor.ts';
+export * as nn from './nn/index.ts';
+export * as optim from './optim/index.ts';

@@ -1,0 +1,4 @@
+export * from './attention.ts';
+export * from './layers.ts';
+export * from './lstm.ts';
+export * from './module.ts';

@@ -1,0 +1,102 @@
+import { noGrad } from '../autograd.ts';
+import { ones, rand, randn, type TensorOptions, zeros } from '../create.ts';
+import { dropout, embedding, layerNorm, linear } from '../functional.ts';
+import type { Generator } from '../random.ts';
+import type { Tensor } from '../tensor.ts';
+import { Module, parameter } from './module.ts';
+
+/** Uniform in ±bound, as PyTorch starts its linear and recurrent layers. */
+export function uniform(
+  shape: readonly number[],
+  bound: number,
+  generator: Generator,
+  given: TensorOptions = {},
+): Tensor {
+  return noGrad(() =>
+    rand(shape, generator, given)
+      .mul(2 * bound)
+      .sub(bound),
+  );
+}
+
+export function normal(
+  shape: readonly number[],
+  deviation: number,
+  generator: Generator,
+  given: TensorOptions = {},
+): Tensor {
+  return noGrad(() => randn(shape, generator, given).mul(deviation));
+}
+
+export class Linear extends Module {
+  readonly weight: Tensor;
+  readonly bias: Tensor | undefined;
+
+  constructor(
+    inputs: number,
+    outputs: number,
+    generator: Generator,
+    given: TensorOptions & { bias?: boolean } = {},
+  ) {
+    super();
+    const bound = 1 / Math.sqrt(inputs);
+    this.weight = parameter(uniform([outputs, inputs], bound, generator, given));
+    this.bias = given.bias === false ? undefined : parameter(uniform([outputs], bound, generator, given));
+  }
+
+  forward(x: Tensor): Tensor {
+    return linear(x, this.weight, this.bias);
+  }
+}
+
+export class Embedding extends Module {
+  readonly weight: Tensor;
+
+  constructor(
+    count: number,
+    width: number,
+    generator: Generator,
+    given: TensorOptions & { deviation?: number } = {},
+  ) {
+    super();
+    this.weight = parameter(normal([count, width], given.deviation ?? 1, generator, given));
+  }
+
+  forward(indices: Tensor): Tensor {
+    return embedding(this.weight, indices);
+  }
+}
+
+export class LayerNorm extends Module {
+  readonly weight: Tensor;
+  readonly bias: Tensor;
+  readonly epsilon: number;
+
+  constructor(width: number, given: TensorOptions & { epsilon?: number } = {}) {
+    super();
+    this.weight = parameter(ones([width], given));
+    this.bias = parameter(zeros([width], given));
+    this.epsilon = given.epsilon ?? 1e-5;
+  }
+
+  forward(x: Tensor): Tensor {
+    return layerNorm(x, this.weight, this.bias, this.epsilon);
+  }
+}
+
+/** Dropout that draws from the generator it is given, and only in training. */
+export class Dropout extends Module {
+  readonly p: number;
+  readonly #generator: Generator;
+
+  constructor(p: number, generator: Generator) {
+    super();
+    if (!(p >= 0 && p < 1)) throw new RangeError(`a dropout probability lies in [0, 1), got ${p}`);
+    this.p = p;
+    this.#generator = generator;
+  }
+
+  forward(x: Tensor): Tensor {
+    return this.training ? dropout(x, this.p, this.#generator) : x;
+  }
+}

@@ -1,0 +1,112 @@
+import { noGrad } from '../autograd.ts';
+import { zeros } from '../create.ts';
+import { guarded, native } from '../native.ts';
+import type { Tensor } from '../tensor.ts';
+
+export interface ParameterGroup {
+  /** Checkpoint paths and their parameters. */
+  readonly parameters: readonly (readonly [string, Tensor])[];
+  rate: number;
+  decay?: number;
+}
+
+export interface AdamOptions {
+  beta1?: number;
+  beta2?: number;
+  epsilon?: number;
+  /** true: AdamW's decoupled weight decay; false: Adam's L2 term. */
+  decoupled?: boolean;
+}
+
+interface Moments {
+  readonly name: string;
+  readonly parameter: Tensor;
+  readonly first: Tensor;
+  readonly second: Tensor;
+}
+
+/** Adam and AdamW over parameter groups, one fused pass on CPU. */
+export class Adam {
+  readonly groups: readonly ParameterGroup[];
+  readonly #moments: readonly (readonly Moments[])[];
+  readonly #options: Required<AdamOptions>;
+  #count = 0;
+
+  constructor(groups: readonly ParameterGroup[], options: AdamOptions = {}) {
+    this.groups = groups;
+    this.#options = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: false, ...options };
+    this.#moments = noGrad(() =>
+      groups.map((group) =>
+        group.parameters.map(([name, parameter]) => {
+          const like = { dtype: parameter.dtype, device: parameter.device };
+          return {
+            name,
+            parameter,
+            first: zeros(parameter.shape, like).keep(),
+            second: zeros(parameter.shape, like).keep(),
+          };
+        }),
+      ),
+    );
+  }
+
+  /** How many updates were made. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** One update of every parameter that has a gradient. */
+  step(): void {
+    this.#count++;
+    const { beta1, beta2, epsilon, decoupled } = this.#options;
+    for (const [index, group] of this.groups.entries()) {
+      const moments = this.#moments[index]!;
+      guarded(
+        'adam',
+        () => [],
+        () =>
+          native.adamStep(
+            moments.map((m) => m.parameter.handle),
+            moments.map((m) => m.first.handle),
+            moments.map((m) => m.second.handle),
+            group.rate,
+            beta1,
+            beta2,
+            epsilon,
+            group.decay ?? 0,
+            this.#count,
+            decoupled,
+          ),
+      );
+    }
+  }
+
+  zeroGrad(): void {
+    for (const group of this.groups)
+      for (const [, parameter] of group.parameters) parameter.setGrad(undefined);
+  }
+
+  /** The running moments by name, for checkpoints. */
+  *namedTensors(): Generator<[string, Tensor]> {
+    for (const { name, first, second } of this.#moments.flat()) {
+      yield [`${name}.first`, first];
+      yield [`${name}.second`, second];
+    }
+  }
+
+  /** Continues from saved moments and the count they were saved at. */
+  load(source: ReadonlyMap<string, Tensor>, count: number): void {
+    noGrad(() => {
+      for (const [name, tensor] of this.namedTensors()) {
+        const given = source.get(name);
+        if (!given) throw new Error(`the optimiser's state lacks ${name}`);
+        tensor.copy_(given);
+      }
+    });
+    this.#count = count;
+  }
+
+  free(): void {
+    for (const [, tensor] of this.namedTensors()) tensor.free();
+  }
+}

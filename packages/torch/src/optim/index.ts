@@ -1,0 +1,3 @@
+export * from './adam.ts';
+export * from './clip.ts';
+export * from './schedule.ts';

@@ -1,0 +1,44 @@
+import { guarded, type Handle, native } from './native.ts';
+import { Tensor } from './tensor.ts';
+
+const finalizer = new FinalizationRegistry<Handle>((handle) => native.freeGenerator(handle));
+
+/** An explicit source of randomness: seeded, saved and restored by hand, never global. */
+export class Generator {
+  readonly handle: Handle;
+  readonly device: string;
+
+  constructor(seed: number | bigint, device = 'cpu') {
+    if (typeof seed === 'number' && !Number.isSafeInteger(seed)) {
+      throw new RangeError(`a seed is a whole number, got ${seed}`);
+    }
+    this.device = device;
+    this.handle = guarded(
+      'generator',
+      () => [],
+      () => native.generator(device, BigInt.asUintN(64, BigInt(seed))),
+    );
+    finalizer.register(this, this.handle);
+  }
+
+  /** The whole state as bytes, for checkpoints. */
+  state(): Uint8Array {
+    const tensor = new Tensor(native.generatorState(this.handle), 'generator state');
+    const bytes = new Uint8Array(native.readData(tensor.handle));
+    tensor.free();
+    return bytes;
+  }
+
+  restore(state: Uint8Array): void {
+    const tensor = Tensor.fromArray(state, [state.length]);
+    try {
+      guarded(
+        'restore generator',
+        () => [],
+        () => native.restoreGenerator(this.handle, tensor.handle),
+      );
+    } finally {
+      tensor.free();
+    }
+  }
+}
