@@ -155,8 +155,8 @@ export function findWeights(from: string, env: NodeJS.ProcessEnv = process.env):
 }
 
 function cachedModels(env: NodeJS.ProcessEnv): Weights[] {
-  const home = env['HF_HOME'] ?? join(env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'huggingface');
-  const cache = env['HF_HUB_CACHE'] ?? join(home, 'hub');
+  const home = env.HF_HOME ?? join(env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'huggingface');
+  const cache = env.HF_HUB_CACHE ?? join(home, 'hub');
   return namesIn(cache)
     .filter((name) => name.startsWith('models--') && namesIn(join(cache, name, 'snapshots')).length > 0)
     .map((name) => ({
@@ -217,7 +217,11 @@ function describe(diagnosis: Diagnosis): string {
     { mark: 'yes', name: 'Node', lines: [diagnosis.node] },
   ];
   const advice = problems
-    .map(({ what, remedy }) => `  ${what}\n    ${paint.faint('do')} ${remedy}\n`)
+    .map(
+      ({ what, remedy }) => `  ${paint.faint('→')} ${what}
+    ${paint.faint(`do: ${remedy}`)}
+`,
+    )
     .join('');
   const verdict = ok ? paint.good('The engine works.') : paint.bad('The engine does not work.');
   return `\n${formatRows(rows, paint)}\n${advice}${advice && '\n'}${verdict}\n`;

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import * as doctor from './doctor.ts';
+import * as synth from './synth.ts';
 
 /** The verbs, in the order of the help. Each loads what is heavy inside its action only. */
-const verbs: readonly { register(program: Command): void }[] = [doctor];
+const verbs: readonly { register(program: Command): void }[] = [doctor, synth];
 
 const examples = `
 Examples:
@@ -35,16 +36,23 @@ function createProgram(): Command {
     .description('Hidden Schema Networks: discover the graph of symbols behind a corpus.')
     .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .helpCommand('help [verb]', 'print the help of a verb')
     .usage('<verb> [options]')
     .commandsGroup('Verbs:')
+    .helpCommand('help [verb]', 'print the help of a verb')
     .addHelpText('after', examples)
-    .showSuggestionAfterError(true)
+    .configureOutput({ outputError: (text, write) => write(usageFault(text)) })
     .exitOverride();
-  // Words given in surplus are a mistake in a verb's name or in its arguments.
-  program.allowExcessArguments(false);
   for (const verb of verbs) verb.register(program);
   return program;
+}
+
+/** commander's message in one line, in the form of all others. */
+function usageFault(text: string): string {
+  const words = text
+    .trim()
+    .replace(/^error: /, '')
+    .replaceAll(/\s*\n\s*/g, ' ');
+  return `hsn: ${words}; hsn --help lists verbs and options\n`;
 }
 
 function packageVersion(): string {
@@ -55,7 +63,7 @@ function packageVersion(): string {
 /** What the user reads about a fault, and the exit code: 2 for wrong usage, 1 for the rest. */
 export function explain(
   error: unknown,
-  debug = process.env['HSN_DEBUG'] === '1',
+  debug = process.env.HSN_DEBUG === '1',
 ): { text: string; code: number } {
   // commander has printed its own message already; help and version are not faults.
   if (error instanceof CommanderError) return { text: '', code: error.exitCode === 0 ? 0 : 2 };

@@ -13,7 +13,7 @@ export interface Paint {
 
 /** Colours on a terminal, plain text in a pipe or where NO_COLOR is set. */
 export function paintFor(out: Output, env: NodeJS.ProcessEnv = process.env): Paint {
-  const coloured = out.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+  const coloured = out.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
   const wrap =
     (on: number, off: number) =>
     (text: string): string =>

@@ -154,10 +154,21 @@ Napi::Value FromData(Args info, State& state) {
   return handle(info, state, out);
 }
 
+// V8 ends the process when Node-API asks for a buffer it cannot get; JavaScript's own constructor throws instead.
+Napi::ArrayBuffer newBuffer(Napi::Env env, size_t bytes) {
+  if (bytes < (size_t{1} << 20)) return Napi::ArrayBuffer::New(env, bytes);
+  try {
+    const auto constructor = env.Global().Get("ArrayBuffer").As<Napi::Function>();
+    return constructor.New({Napi::Number::New(env, static_cast<double>(bytes))}).As<Napi::ArrayBuffer>();
+  } catch (const Napi::Error&) {
+    TORCH_CHECK(false, "out of memory: JavaScript cannot hold a buffer of ", bytes, " bytes");
+  }
+}
+
 Napi::Value ReadData(Args info, State& state) {
   at::NoGradGuard guard;
   const auto source = tensor(info, state, 0).detach().to(at::kCPU).contiguous();
-  auto out = Napi::ArrayBuffer::New(info.Env(), source.nbytes());
+  auto out = newBuffer(info.Env(), source.nbytes());
   if (source.nbytes() > 0) std::memcpy(out.Data(), source.data_ptr(), source.nbytes());
   return out;
 }
@@ -205,7 +216,12 @@ Napi::Value GradOf(Args info, State& state) {
 }
 
 Napi::Value SetGrad(Args info, State& state) {
-  tensor(info, state, 0).mutable_grad() = info[1].IsNumber() ? tensor(info, state, 1) : at::Tensor();
+  auto& owner = tensor(info, state, 0);
+  const auto gradient = info[1].IsNumber() ? tensor(info, state, 1) : at::Tensor();
+  // The fused Adam reads as many elements of the gradient as the weight has.
+  TORCH_CHECK(!gradient.defined() || (gradient.sizes() == owner.sizes() && gradient.scalar_type() == owner.scalar_type() && gradient.device() == owner.device()),
+              "a gradient has its tensor's shape, element type and device");
+  owner.mutable_grad() = gradient;
   return info.Env().Undefined();
 }
 

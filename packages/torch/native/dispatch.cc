@@ -84,7 +84,8 @@ struct Reader {
     out.reserve(length);
     for (uint32_t i = 0; i < length; ++i) {
       napi_value element;
-      napi_get_element(env, value, i, &element);
+      // A getter or proxy can throw, and then there is no element to look at.
+      if (napi_get_element(env, value, i, &element) != napi_ok) throw KindError("an array that cannot be read");
       out.push_back(each(element));
     }
     return out;

@@ -25,12 +25,20 @@ export function tensor(
   }
   const shape: number[] = [];
   for (let level: Nested | undefined = data; Array.isArray(level); level = level[0]) shape.push(level.length);
+  if (!fits(data, shape, 0)) throw new TypeError('nested arrays of one shape are expected, these are ragged');
   const flat = (Array.isArray(data) ? data.flat(Number.POSITIVE_INFINITY) : [data]).map(Number);
-  if (flat.length !== shape.reduce((product, n) => product * n, 1)) {
-    throw new TypeError('nested arrays of one shape are expected, these are ragged');
-  }
   const plain = Tensor.fromArray(Float64Array.from(flat), given.shape ?? shape);
   return settle(plain, { ...given, dtype: given.dtype ?? 'float32' }, 'float64');
+}
+
+/** Whether nested arrays have the lengths of `shape` from `depth` on, all of them. */
+function fits(level: Nested, shape: readonly number[], depth: number): boolean {
+  if (depth === shape.length) return !Array.isArray(level);
+  return (
+    Array.isArray(level) &&
+    level.length === shape[depth] &&
+    level.every((element) => fits(element, shape, depth + 1))
+  );
 }
 
 function settle(plain: Tensor, given: TensorOptions, dtype: DType): Tensor {

@@ -9,3 +9,4 @@ export { scope } from './scope.ts';
 export { call, callMany, type Operand, Tensor } from './tensor.ts';
 export * as nn from './nn/index.ts';
 export * as optim from './optim/index.ts';
+export * from './safetensors/index.ts';

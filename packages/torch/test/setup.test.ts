@@ -61,7 +61,9 @@ function machine(options: HostOptions & { env?: Record<string, string> } = {}): 
   return hostMachine({ root, isRoot: false, platform: 'linux', arch: 'x64', ...options, env });
 }
 
-function putHeaders(include: string, [major, minor, patch] = [1, 13, 1]): void {
+type Version = readonly [number, number, number];
+
+function putHeaders(include: string, [major, minor, patch]: Version = [1, 13, 1]): void {
   const parts = { MAJOR: major, MINOR: minor, PATCH: patch };
   const text = Object.entries(parts).map(([part, value]) => `#define TORCH_VERSION_${part} ${value}\n`);
   put(join(include, 'torch/csrc/api/include/torch/version.h'), text.join(''));
@@ -77,7 +79,7 @@ function putLibraries(dir: string): void {
     execFileSync('cc', ['-shared', '-o', join(root, dir, `lib${name}.so`), source]);
 }
 
-function putSystemLibtorch(version?: number[]): void {
+function putSystemLibtorch(version?: Version): void {
   putHeaders('usr/include', version);
   putLibraries(multiarch);
   put(join(multiarch, 'libopenblas.so.0'), '');
@@ -85,12 +87,13 @@ function putSystemLibtorch(version?: number[]): void {
 
 function addonSource(word: string): string {
   return `#include <torch/torch.h>
-#include <napi.h>
-Napi::Object Init(Napi::Env env, Napi::Object exports) {
-  exports.Set("word", Napi::String::New(env, "${word}"));
+#include <node_api.h>
+NAPI_MODULE_INIT() {
+  napi_value word;
+  napi_create_string_utf8(env, "${word}", NAPI_AUTO_LENGTH, &word);
+  napi_set_named_property(env, exports, "word", word);
   return exports;
 }
-NODE_API_MODULE(torch, Init)
 `;
 }
 

@@ -62,7 +62,7 @@ function expectation(name: GraphParameter, value: number, nodes: number): string
   const whole = (low: number, high: number) =>
     Number.isInteger(value) && value >= low && value <= high
       ? undefined
-      : `a whole number from ${low} to ${high}`;
+      : `a whole number from ${low} to ${high} for ${nodes} nodes`;
   switch (name) {
     case 'attach':
       return whole(1, nodes - 1);
@@ -103,8 +103,7 @@ export function graphFaults(kind: string, nodes: number, options: GraphOptions =
     number,
   ][]) {
     const expected = expectation(name, value, nodes);
-    if (expected)
-      faults.push({ setting: name, text: `expected ${expected} for ${nodes} nodes, got ${value}` });
+    if (expected) faults.push({ setting: name, text: `expected ${expected}, got ${value}` });
   }
   return faults;
 }

@@ -51,22 +51,34 @@ export function writeSyntheticCorpus(
   options: WriteOptions = {},
 ): CorpusRecord {
   const language = drawLanguage(settings);
-  const target = resolveTarget(directory);
-  checkTarget(target, directory, options.force ?? false);
-  const parent = path.dirname(target);
-  const partial = path.join(parent, `.${path.basename(target)}.partial-${process.pid}`);
   try {
-    fs.mkdirSync(parent, { recursive: true });
+    const target = resolveTarget(directory);
+    checkTarget(target, directory, options.force ?? false);
+    fs.mkdirSync(path.dirname(target), { recursive: true });
     removeStalePartials(target);
-    fs.mkdirSync(partial);
+    return writeAndReplace(language, settings, target);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new UserError(`cannot write the corpus to ${directory}: ${message}; nothing was changed there`);
+  }
+}
+
+/** Writes beside the target and moves there once all is written. */
+function writeAndReplace(
+  language: SyntheticLanguage,
+  settings: SyntheticSettings,
+  target: string,
+): CorpusRecord {
+  const partial = path.join(path.dirname(target), `.${path.basename(target)}.partial-${process.pid}`);
+  fs.mkdirSync(partial);
+  try {
     const record = writeFiles(language, settings, partial);
     replace(target, partial);
     return record;
   } catch (error) {
     fs.rmSync(partial, { recursive: true, force: true });
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    throw new UserError(`cannot write the corpus to ${directory}: ${message}; nothing was changed there`);
+    throw error;
   }
 }
 

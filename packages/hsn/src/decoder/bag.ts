@@ -1,0 +1,58 @@
+import { type Generator, nn, type Tensor, type TensorOptions } from '@hidden-schema/torch';
+
+// Shapes: B sentences, L steps, K symbols, V tokens.
+
+export interface BagOptions extends TensorOptions {
+  symbols: number;
+  vocabulary: number;
+  /** Share ε of uniform noise in a bag, so that no token is impossible. */
+  noise: number;
+}
+
+/**
+ * The synthetic likelihood Π_i e_{j_i}(x_i) (Section 4): a symbol is a distribution over tokens, given or learned.
+ * It factorises over steps, so expectations over walks are exact through their marginals.
+ */
+export class BagDecoder extends nn.Module {
+  /** Token probabilities of each symbol, where they are known. [K, V] */
+  readonly bags: Tensor | undefined;
+  /** Their logits, where they are learned. [K, V] */
+  readonly logits: Tensor | undefined;
+  readonly #options: BagOptions;
+
+  constructor(options: BagOptions, generator: Generator, bags?: Tensor) {
+    super();
+    this.#options = options;
+    if (bags) this.bags = bags.clone().keep();
+    else
+      this.logits = nn.parameter(nn.normal([options.symbols, options.vocabulary], 0.5, generator, options));
+  }
+
+  /** e_k(x), noise included. [K, V] */
+  probabilities(): Tensor {
+    const { noise, vocabulary } = this.#options;
+    const pure = this.bags ?? this.logits!.softmax(-1);
+    return pure.mul(1 - noise).add(noise / vocabulary);
+  }
+
+  /** p(x_i | z_i = k) for every step. L tensors [B, K] */
+  emissions(tokens: Tensor): Tensor[] {
+    const table = this.probabilities().transpose(0, 1).contiguous(); // [V, K]
+    return tokens.unbind(1).map((step) => table.indexSelect(0, step));
+  }
+
+  /** E[log p(x|z)] of each sentence for positions (soft, one-hot or marginal) [B, K] of each step. [B] */
+  logLikelihood(tokens: Tensor, positions: readonly Tensor[]): Tensor {
+    const terms = this.emissions(tokens).map((emission, i) => emission.log().mul(positions[i]!).sum(-1));
+    return terms.reduce((sum, term) => sum.add(term));
+  }
+
+  /** The authors' reading of the same: bag probabilities used as logits over the vocabulary (and four special tokens). */
+  authorsLogLikelihood(tokens: Tensor, positions: readonly Tensor[], specialTokens = 4): Tensor {
+    const pure = this.bags ?? this.logits!.softmax(-1);
+    const normaliser = pure.exp().sum(1).add(specialTokens).log(); // [K]
+    const table = pure.sub(normaliser.unsqueeze(1)).transpose(0, 1).contiguous(); // [V, K]
+    const terms = tokens.unbind(1).map((step, i) => table.indexSelect(0, step).mul(positions[i]!).sum(-1));
+    return terms.reduce((sum, term) => sum.add(term));
+  }
+}

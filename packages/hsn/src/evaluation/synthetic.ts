@@ -1,0 +1,148 @@
+import { noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
+import { type CorpusSplit, Random, type SyntheticCorpus } from '../corpus/index.ts';
+import type { HiddenSchemaNetwork } from '../model.ts';
+import { type ObjectiveOptions, objective, walkKl } from '../objective/objective.ts';
+import { tokensFrom } from '../trainer/batch.ts';
+import { type Positions, WalkableGraph } from '../walk/index.ts';
+import { corpusGraphModel, type Recovery, recovery } from './recovery.ts';
+
+const chunk = 500;
+
+/** The metrics of Table 1 and its supplement, under the names of `hsn eval --json`. */
+export interface SyntheticEvaluation extends Partial<Recovery> {
+  sentences: number;
+  /** −E log p(x|z), the true likelihood of the paper's Π e_j(x); its floor is L·log(tokens a bag). */
+  nll: number;
+  /** The same in the authors' convention, bag probabilities as logits. */
+  nll_authors: number;
+  /** KL of the aggregated walks (as trained), and the mean of each sentence's own. */
+  kl_walk: number;
+  kl_walk_sentence: number;
+  kl_graph: number;
+  /** Links that sampled walks of the test sentences used. */
+  edges_walked: number;
+  /** Share of steps whose most probable symbol is the true one. */
+  hits?: number;
+}
+
+/** Mean objective on the validation split, at full β, on one sampled graph, without dropout. */
+export function validationLoss(model: HiddenSchemaNetwork, corpus: SyntheticCorpus, limit = 2000): number {
+  model.train(false);
+  const saved = model.generator.state();
+  const { valid } = corpus.splits;
+  const loss = quietly(() => {
+    const graph = sampledGraph(model);
+    const losses = chunks(valid, corpus.length, limit).map((tokens) => {
+      const { posterior, marginals } = model.encode(tokens, graph);
+      const logLikelihood = model.decoder.logLikelihood(tokens, marginals);
+      const links = model.graph.links();
+      const parts = {
+        logLikelihood,
+        posterior,
+        walkPrior: model.walkPrior.on(graph),
+        links,
+        graphPrior: model.graphPrior,
+      };
+      return objective(parts, 1, model.objectiveOptions(tokens.dim(0))).loss.item() * tokens.dim(0);
+    });
+    return losses.reduce((sum, value) => sum + value, 0) / Math.min(limit, valid.count);
+  });
+  model.generator.restore(saved);
+  return loss;
+}
+
+/** Everything `hsn eval` reports, on the test split. */
+export function evaluateSynthetic(
+  model: HiddenSchemaNetwork,
+  corpus: SyntheticCorpus,
+  given: { limit?: number; samples?: number; seed?: number } = {},
+): SyntheticEvaluation {
+  model.train(false);
+  const { test } = corpus.splits;
+  const limit = Math.min(given.limit ?? test.count, test.count);
+  return quietly(() => {
+    const sums = sumOver(model, corpus, limit);
+    const links = model.graph.links();
+    const divergence = links.kl(model.graphPrior.belief(links.probabilities.sum().item())).item();
+    const generator = corpusGraphModel(corpus);
+    const probabilities = Float64Array.from(links.matrix().toNumbers());
+    return {
+      sentences: limit,
+      ...sums,
+      kl_graph: divergence,
+      ...(corpus.truth
+        ? recovery(probabilities, corpus.truth, {
+            random: new Random(given.seed ?? model.config.seed),
+            samples: given.samples ?? 20,
+            ...(generator ? { model: generator } : {}),
+          })
+        : {}),
+    };
+  });
+}
+
+function sumOver(model: HiddenSchemaNetwork, corpus: SyntheticCorpus, limit: number) {
+  const { test } = corpus.splits;
+  const walked = new Set<number>();
+  const sum = { nll: 0, nll_authors: 0, kl_walk: 0, kl_walk_sentence: 0, hits: 0 };
+  const graph = sampledGraph(model);
+  const options: ObjectiveOptions = { ...model.objectiveOptions(chunk), kind: 'information' };
+  let first = 0;
+  for (const tokens of chunks(test, corpus.length, limit)) {
+    scope(() => {
+      const B = tokens.dim(0);
+      const { posterior, marginals } = model.encode(tokens, graph);
+      const prior = model.walkPrior.on(graph);
+      sum.nll -= model.decoder.logLikelihood(tokens, marginals).sum().item();
+      sum.nll_authors -= model.decoder.authorsLogLikelihood(tokens, marginals).sum().item();
+      sum.kl_walk += walkKl(posterior, prior, options).item() * B;
+      sum.kl_walk_sentence += posterior.kl(prior).sum().item();
+      if (test.walks) sum.hits += hits(marginals, test.walks, first);
+      noteLinks(posterior.sampleNodes(model.generator), model.shape.symbols, walked);
+      first += B;
+    });
+  }
+  const mean = (total: number) => total / limit;
+  return {
+    nll: mean(sum.nll),
+    nll_authors: mean(sum.nll_authors),
+    kl_walk: mean(sum.kl_walk),
+    kl_walk_sentence: mean(sum.kl_walk_sentence),
+    edges_walked: walked.size,
+    ...(test.walks ? { hits: mean(sum.hits) / corpus.length } : {}),
+  };
+}
+
+function sampledGraph(model: HiddenSchemaNetwork): WalkableGraph {
+  const hard = { hard: true, temperature: 1 };
+  return new WalkableGraph(model.graph.links().sample(model.generator, hard), model.config.walk.isolated);
+}
+
+function quietly<T>(body: () => T): T {
+  return scope(() => noGrad(body));
+}
+
+function chunks(split: CorpusSplit, length: number, limit: number): Tensor[] {
+  const total = Math.min(limit, split.count);
+  const firsts = Array.from({ length: Math.ceil(total / chunk) }, (_, i) => i * chunk);
+  return firsts.map((first) => tokensFrom(split, length, first, Math.min(chunk, total - first)));
+}
+
+/** Steps whose most probable symbol is the true one. */
+function hits(marginals: Positions, walks: Int32Array, firstSentence: number): number {
+  const best = stack(marginals, 1).argmax(-1).toNumbers(); // [B·L]
+  const offset = firstSentence * marginals.length;
+  return best.reduce((count, node, i) => count + (node === walks[offset + i] ? 1 : 0), 0);
+}
+
+/** Adds the undirected links of walks [B, L] to a set. */
+function noteLinks(walks: Tensor, symbols: number, into: Set<number>): void {
+  const nodes = walks.toNumbers();
+  const L = walks.dim(1);
+  for (let i = 1; i < nodes.length; i++) {
+    if (i % L === 0) continue;
+    const a = nodes[i - 1]!;
+    const b = nodes[i]!;
+    into.add(Math.min(a, b) * symbols + Math.max(a, b));
+  }
+}

@@ -1,0 +1,113 @@
+export type TableFormat = 'terminal' | 'markdown';
+export type Cell = string | number | undefined;
+
+export interface Column {
+  title: string;
+  /** Numbers stand at the right by default, text at the left. */
+  align?: 'left' | 'right';
+  /** Decimals of numbers that are not whole; three significant ones without it. */
+  digits?: number;
+}
+
+/** Mean and standard deviation over seeds (n − 1 in the denominator); NaN without values. */
+export interface MeanSd {
+  mean: number;
+  /** Undefined for a single value. */
+  sd: number | undefined;
+  count: number;
+}
+
+export function meanSd(values: readonly number[]): MeanSd {
+  const count = values.length;
+  const mean = values.reduce((sum, value) => sum + value, 0) / count;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return { mean, sd: count > 1 ? Math.sqrt(squares / (count - 1)) : undefined, count };
+}
+
+/** `0.989 ± 0.001`; the mean alone for a single value, a dash for none. */
+export function formatMeanSd({ mean, sd, count }: MeanSd, digits?: number): string {
+  if (count === 0) return '–';
+  if (sd === undefined) return formatNumber(mean, digits);
+  const places = digits ?? decimals(sd > 0 ? sd : mean);
+  return `${formatNumber(mean, places)} ± ${formatNumber(sd, places)}`;
+}
+
+/** A number for people: whole ones as they are, others with `digits` decimals or three significant ones. */
+export function formatNumber(value: number, digits?: number): string {
+  if (Number.isNaN(value)) return '–';
+  if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
+  if (digits === undefined && Number.isInteger(value) && Math.abs(value) < 1e15) return String(value);
+  const size = Math.abs(value);
+  if (digits === undefined && (size >= 1e15 || size < 1e-4)) return value.toExponential(2);
+  const text = value.toFixed(digits ?? decimals(value));
+  return Number(text) === 0 ? text.replace('-', '') : text;
+}
+
+/** Decimals that show three significant digits. */
+const decimals = (value: number): number =>
+  value === 0 || !Number.isFinite(value)
+    ? 0
+    : Math.min(8, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value)))));
+
+/** A table with aligned columns, for a terminal or as Markdown. */
+export function formatTable(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  format: TableFormat,
+): string {
+  const clean = format === 'markdown' ? markdownText : plainText;
+  const right = columns.map(({ align }, at) => (align ? align === 'right' : isNumeric(rows, at)));
+  const head = columns.map(({ title }) => clean(title));
+  const body = rows.map((row) => columns.map(({ digits }, at) => clean(cellText(row[at], digits))));
+  const least = format === 'markdown' ? 3 : 0;
+  const widths = columns.map((_, at) =>
+    Math.max(least, ...[head, ...body].map((line) => displayWidth(line[at]!))),
+  );
+  const pad = (line: readonly string[]) => line.map((text, at) => padded(text, widths[at]!, right[at]!));
+  if (format === 'markdown') {
+    const rule = widths.map((width, at) => (right[at] ? `${'-'.repeat(width - 1)}:` : '-'.repeat(width)));
+    return [pad(head), rule, ...body.map(pad)].map((line) => `| ${line.join(' | ')} |\n`).join('');
+  }
+  const rule = widths.map((width) => '─'.repeat(width));
+  return [pad(head), rule, ...body.map(pad)].map((line) => `${line.join('  ').trimEnd()}\n`).join('');
+}
+
+function cellText(cell: Cell, digits: number | undefined): string {
+  if (cell === undefined) return '–';
+  return typeof cell === 'number' ? formatNumber(cell, digits) : cell;
+}
+
+/** Columns of numbers, with or without ±, and dashes. */
+function isNumeric(rows: readonly (readonly Cell[])[], at: number): boolean {
+  const cells = rows.map((row) => row[at]).filter((cell) => cell !== undefined && cell !== '–');
+  return (
+    cells.length > 0 &&
+    cells.every((cell) => typeof cell === 'number' || /^[-−]?\d[\d.,e+-]*( ± [\d.,e+-]+)?$/.test(cell ?? ''))
+  );
+}
+
+function padded(text: string, width: number, right: boolean): string {
+  const space = ' '.repeat(Math.max(0, width - displayWidth(text)));
+  return right ? space + text : text + space;
+}
+
+/** One line without control characters, so that a label cannot steer the terminal. */
+export function plainText(text: string): string {
+  return text.replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '�');
+}
+
+const markdownText = (text: string): string =>
+  plainText(text).replace(/[\\`*_|<>[\]]/g, (sign) => `\\${sign}`);
+
+const zeroWide = /^\p{M}$/u;
+const doubleWide =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]$/u;
+
+/** Columns that a character takes on a terminal. */
+export const charWidth = (char: string): number => (zeroWide.test(char) ? 0 : doubleWide.test(char) ? 2 : 1);
+
+export function displayWidth(text: string): number {
+  let width = 0;
+  for (const char of text) width += charWidth(char);
+  return width;
+}

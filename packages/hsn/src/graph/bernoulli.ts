@@ -1,0 +1,54 @@
+import type { Generator, Tensor } from '@hidden-schema/torch';
+import { binaryConcrete, type Relaxation, uniformNoise } from '../walk/gumbel.ts';
+import type { PairIndex } from './pairs.ts';
+
+/** What a prior says of links: expected log-odds parts for each pair (a number for all, or [E]). */
+export interface LinkBelief {
+  readonly logPresent: Tensor | number;
+  readonly logAbsent: Tensor | number;
+}
+
+/** Independent links with probabilities σ(logits) (Eq. q(A) in appendix C.1). */
+export class LinkDistribution {
+  readonly pairs: PairIndex;
+  /** [E] */
+  readonly logits: Tensor;
+
+  constructor(pairs: PairIndex, logits: Tensor) {
+    this.pairs = pairs;
+    this.logits = logits;
+  }
+
+  get probabilities(): Tensor {
+    return this.logits.sigmoid();
+  }
+
+  /** Link probabilities as a symmetric matrix. [K, K] */
+  matrix(): Tensor {
+    return this.pairs.matrix(this.probabilities);
+  }
+
+  /** A relaxed adjacency matrix. [K, K] */
+  sample(generator: Generator, relaxation: Relaxation): Tensor {
+    return this.sampleWith(uniformNoise(this.logits, generator), relaxation);
+  }
+
+  sampleWith(noise: Tensor, relaxation: Relaxation): Tensor {
+    return this.pairs.matrix(binaryConcrete(this.logits, noise, relaxation));
+  }
+
+  /** log q(A) of a symmetric 0/1 matrix. */
+  logProb(adjacency: Tensor): Tensor {
+    const a = this.pairs.vector(adjacency);
+    const present = a.mul(this.logits.logSigmoid());
+    return present.add(a.neg().add(1).mul(this.logits.neg().logSigmoid())).sum();
+  }
+
+  /** KL[q(A); p(A)] summed over pairs (appendix D.2). */
+  kl(prior: LinkBelief): Tensor {
+    const q = this.probabilities;
+    const absent = q.neg().add(1);
+    const present = q.mul(this.logits.logSigmoid().sub(prior.logPresent));
+    return present.add(absent.mul(this.logits.neg().logSigmoid().sub(prior.logAbsent))).sum();
+  }
+}

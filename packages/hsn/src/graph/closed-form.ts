@@ -1,0 +1,88 @@
+import { full, noGrad, type Tensor, type TensorOptions, zeros } from '@hidden-schema/torch';
+import { LinkDistribution } from './bernoulli.ts';
+import type { PairIndex } from './pairs.ts';
+import { GraphPosterior } from './posterior.ts';
+import type { GraphPrior } from './prior.ts';
+
+export interface ClosedFormOptions extends TensorOptions {
+  /** How many sentences the evidence counts for: the size of the training set. */
+  sentences: number;
+  /** What a walk over a missing link costs its sentence, in nats. */
+  missingLinkCost: number;
+  /** Weight of the newest batch in the running mean of traversals. */
+  rate: number;
+}
+
+const logitBound = 12;
+/** Share of a uniform walk mixed into the expected transitions, so that no path is ever shut for good. */
+const explore = 1e-4;
+
+/**
+ * q(A) as a coordinate step of the ELBO instead of a trained network.
+ *
+ * Without the link {j, k} a sentence loses the walks that use it: its likelihood falls by −log(1 − γ), γ being the
+ * posterior probability of using the link, between 0 and a bound M at which the decoder's noise explains the sentence
+ * instead; M·γ is the chord of that curve. With the link, every stop at j shares its exits with one more neighbour,
+ * which costs log((d_j + 1)/d_j) ≈ 1/d_j. Summed over N sentences with C_jk expected traversals and n_j departures:
+ *
+ *   logit q(A_jk) = E[logit p] + N·[ M·(C_jk + C_kj) − n_j/d_j − n_k/d_k ],   d_j = Σ_k q(A_jk)
+ */
+export class ClosedFormPosterior extends GraphPosterior {
+  /** C, running mean of expected traversals per sentence. [K, K] */
+  readonly traversals: Tensor;
+  /** Running mean of the first node's distribution. [K] */
+  readonly start: Tensor;
+  /** [E] */
+  readonly logits: Tensor;
+  readonly #pairs: PairIndex;
+  readonly #prior: GraphPrior;
+  readonly #options: ClosedFormOptions;
+
+  constructor(pairs: PairIndex, prior: GraphPrior, options: ClosedFormOptions) {
+    super();
+    const K = pairs.nodes;
+    this.#pairs = pairs;
+    this.#prior = prior;
+    this.#options = options;
+    this.traversals = zeros([K, K], options).keep();
+    this.start = full([K], 1 / K, options).keep();
+    this.logits = full([pairs.count], prior.logit, options).keep();
+  }
+
+  override links(): LinkDistribution {
+    return new LinkDistribution(this.#pairs, this.logits);
+  }
+
+  /**
+   * Transitions that the traversals so far suggest, links being undirected. [K, K]
+   * This is what the next smoothing walks on: soft, so that an early guess does not lock a wrong labelling in.
+   */
+  transitions(): Tensor {
+    const both = this.traversals.add(this.traversals.transpose(0, 1)).add(explore / this.#pairs.nodes ** 2);
+    const matrix = this.#pairs.matrix(this.#pairs.vector(both));
+    return matrix.div(matrix.sum(1, true));
+  }
+
+  /** Takes in a batch's expected traversals [K, K] and starts [K], then sets the link logits. */
+  observe(traversals: Tensor, start: Tensor, rate = this.#options.rate): void {
+    noGrad(() => {
+      this.traversals.mul_(1 - rate).add_(traversals, rate);
+      this.start.mul_(1 - rate).add_(start, rate);
+      this.logits.copy_(this.#evidence());
+    });
+  }
+
+  #evidence(): Tensor {
+    const { sentences, missingLinkCost } = this.#options;
+    const used = this.#pairs.vector(this.traversals.add(this.traversals.transpose(0, 1)));
+    const departures = this.traversals.sum(1); // n [K]
+    const links = this.links();
+    const degrees = links.matrix().sum(1).clamp(1); // d [K]
+    const share = departures.div(degrees); // n/d [K]
+    const expected = links.probabilities.sum().item();
+    const belief = this.#prior.belief(expected);
+    const shared = this.#pairs.vector(share.unsqueeze(1).add(share.unsqueeze(0)));
+    const evidence = used.mul(missingLinkCost).sub(shared).mul(sentences);
+    return evidence.add(belief.logPresent).sub(belief.logAbsent).clamp(-logitBound, logitBound);
+  }
+}

@@ -1,0 +1,6 @@
+export * from './bernoulli.ts';
+export * from './closed-form.ts';
+export * from './pairs.ts';
+export * from './posterior.ts';
+export * from './prior.ts';
+export * from './symbols.ts';

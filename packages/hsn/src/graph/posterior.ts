@@ -1,0 +1,103 @@
+import { full, type Generator, nn, noGrad, type Tensor, type TensorOptions } from '@hidden-schema/torch';
+import { LinkDistribution } from './bernoulli.ts';
+import { endpoints, type PairIndex } from './pairs.ts';
+import type { Symbols } from './symbols.ts';
+
+/** q(A): gives the distribution over links at the present state of its parameters. */
+export abstract class GraphPosterior extends nn.Module {
+  abstract links(): LinkDistribution;
+}
+
+export interface PosteriorNetworkOptions extends TensorOptions {
+  hidden: number;
+  layers: number;
+  /** Log-odds at which every link starts, near the prior's: a start far above it saturates. */
+  initialLogit: number;
+}
+
+/** Output weights start this much smaller than usual, so that all logits start near the prior's. */
+const quietOutput = 0.1;
+
+/** A feed-forward network with ReLU between its layers. */
+class FeedForward extends nn.Module {
+  readonly layers: nn.Linear[];
+
+  constructor(widths: readonly number[], generator: Generator, given: TensorOptions) {
+    super();
+    this.layers = widths.slice(1).map((out, i) => new nn.Linear(widths[i]!, out, generator, given));
+  }
+
+  forward(x: Tensor): Tensor {
+    return this.layers.reduce((y, layer, i) => layer.forward(i === 0 ? y : y.relu()), x);
+  }
+}
+
+/** g(e_i, e_j), a network over pairs of symbols (appendix C.1), averaged over both orders so that links are undirected. */
+export class PairNetwork extends GraphPosterior {
+  readonly symbols: Symbols;
+  readonly first: nn.Linear; // on e_i; the same layer on [e_i; e_j] is this plus `second` on e_j
+  readonly second: nn.Linear;
+  readonly rest: FeedForward;
+  readonly #pairs: PairIndex;
+  readonly #initialLogit: number;
+
+  constructor(symbols: Symbols, pairs: PairIndex, options: PosteriorNetworkOptions, generator: Generator) {
+    super();
+    this.symbols = symbols;
+    this.#pairs = pairs;
+    this.#initialLogit = options.initialLogit;
+    this.first = new nn.Linear(symbols.dimension, options.hidden, generator, options);
+    this.second = new nn.Linear(symbols.dimension, options.hidden, generator, { ...options, bias: false });
+    const widths = [...Array.from({ length: options.layers }, () => options.hidden), 1];
+    this.rest = new FeedForward(widths, generator, options);
+    noGrad(() => this.rest.layers.at(-1)!.weight.mul_(quietOutput));
+  }
+
+  override links(): LinkDistribution {
+    const left = this.first.forward(this.symbols.vectors); // [K, H]
+    const right = this.second.forward(this.symbols.vectors);
+    const { rows, columns } = endpoints(this.#pairs);
+    const scores = (i: Tensor, j: Tensor) =>
+      this.rest.forward(left.indexSelect(0, i).add(right.indexSelect(0, j)).relu());
+    const both = scores(rows, columns).add(scores(columns, rows)).mul(0.5).squeeze(1); // [E]
+    return new LinkDistribution(this.#pairs, both.add(this.#initialLogit));
+  }
+}
+
+/** Inner product of node embeddings, as in the authors' program but started near the prior. */
+export class InnerProduct extends GraphPosterior {
+  readonly symbols: Symbols;
+  readonly embed: FeedForward;
+  readonly #pairs: PairIndex;
+  readonly #initialLogit: number;
+
+  constructor(symbols: Symbols, pairs: PairIndex, options: PosteriorNetworkOptions, generator: Generator) {
+    super();
+    this.symbols = symbols;
+    this.#pairs = pairs;
+    this.#initialLogit = options.initialLogit;
+    this.embed = new FeedForward([symbols.dimension, options.hidden, options.hidden / 2], generator, options);
+  }
+
+  override links(): LinkDistribution {
+    const nodes = this.embed.forward(this.symbols.vectors); // [K, H/2]
+    const products = this.#pairs.vector(nodes.matmul(nodes.transpose(0, 1)));
+    return new LinkDistribution(this.#pairs, products.add(this.#initialLogit));
+  }
+}
+
+/** One free log-odds a link. */
+export class FreeLogits extends GraphPosterior {
+  readonly logits: Tensor; // [E]
+  readonly #pairs: PairIndex;
+
+  constructor(pairs: PairIndex, initialLogit: number, given: TensorOptions = {}) {
+    super();
+    this.#pairs = pairs;
+    this.logits = nn.parameter(full([pairs.count], initialLogit, given));
+  }
+
+  override links(): LinkDistribution {
+    return new LinkDistribution(this.#pairs, this.logits);
+  }
+}

@@ -1,0 +1,187 @@
+import { Generator, nn, noGrad, scope, Tensor, type TensorOptions } from '@hidden-schema/torch';
+import type { Config } from './config.ts';
+import { BagDecoder } from './decoder/bag.ts';
+import { TransformerEncoder } from './encoder/transformer.ts';
+import {
+  BernoulliPrior,
+  BetaBernoulliPrior,
+  ClosedFormPosterior,
+  FreeLogits,
+  type GraphPosterior,
+  type GraphPrior,
+  InnerProduct,
+  PairIndex,
+  PairNetwork,
+  PowerLawPrior,
+  Symbols,
+} from './graph/index.ts';
+import { type ObjectiveOptions, objective, type Terms, type WalkPosterior } from './objective/objective.ts';
+import { annealedAt, betaAt } from './objective/schedule.ts';
+import {
+  MeanFieldWalks,
+  type Positions,
+  type Smoothed,
+  smoothWalks,
+  WalkableGraph,
+  WalkDistribution,
+  WalkPrior,
+} from './walk/index.ts';
+
+// Shapes used everywhere: B sentences, T tokens, L walk steps, K symbols, V vocabulary.
+
+/** What the data fix about a model. */
+export interface ModelShape {
+  symbols: number; // K
+  vocabulary: number; // V
+  length: number; // L, and T of the synthetic language
+  /** Sentences in the training set: N of the objective. */
+  sentences: number;
+  /** Token probabilities of each symbol [K, V], row-major, where they are known. */
+  bags?: Float64Array;
+}
+
+/** Hidden Schema Network over a synthetic language: encode → sample graph → sample walk → decode → score. */
+export class HiddenSchemaNetwork extends nn.Module {
+  readonly encoder: TransformerEncoder;
+  readonly graph: GraphPosterior;
+  readonly graphPrior: GraphPrior;
+  readonly walkPrior: WalkPrior;
+  readonly decoder: BagDecoder;
+  readonly shape: ModelShape;
+  readonly config: Config;
+  /** Draws dropout, graphs and walks; part of a checkpoint. */
+  readonly generator: Generator;
+
+  constructor(config: Config, shape: ModelShape, options: TensorOptions = {}) {
+    super();
+    this.config = config;
+    this.shape = shape;
+    this.generator = new Generator(config.seed);
+    const bags = shape.bags && bagTensor(shape, shape.bags, options);
+    const pairs = new PairIndex(shape.symbols, config.graph.selfLoops);
+    const sizes = { ...options, vocabulary: shape.vocabulary, length: shape.length, symbols: shape.symbols };
+    this.encoder = new TransformerEncoder({ ...config.encoder, ...sizes }, this.generator);
+    this.decoder = new BagDecoder({ ...sizes, noise: config.objective.noise }, this.generator, bags);
+    this.walkPrior = new WalkPrior(config.walk.prior, shape.symbols, shape.length, this.generator, options);
+    this.graphPrior = graphPriorOf(config, pairs, this.generator, options);
+    this.graph = this.#graphPosterior(pairs, bags, options);
+    bags?.free();
+  }
+
+  /**
+   * One pass over token numbers [B, T] at a training step: every term of the objective. `teacher` is the exact
+   * posterior of each step's node, L tensors [B, K], where the encoder is to learn from it too.
+   */
+  forward(tokens: Tensor, step: number, teacher?: readonly Tensor[]): Terms {
+    const { graph, walk } = this.config;
+    const scores = this.encoder.forward(tokens); // h [B, L, K]
+    const links = this.graph.links();
+    const adjacency = links.sample(this.generator, {
+      hard: graph.hard,
+      temperature: annealedAt(graph.temperature, step),
+    });
+    const walkable = new WalkableGraph(adjacency, walk.isolated);
+    const posterior = this.posterior(scores, walkable);
+    const positions =
+      walk.expectation === 'exact'
+        ? posterior.marginals()
+        : posterior.sample(this.generator, {
+            hard: walk.hard,
+            temperature: annealedAt(walk.temperature, step),
+          });
+    const logLikelihood = this.decoder.logLikelihood(tokens, positions);
+    const walkPrior = this.walkPrior.on(walkable);
+    const parts = { logLikelihood, posterior, walkPrior, links, graphPrior: this.graphPrior };
+    const terms = objective(
+      parts,
+      betaAt(this.config.objective.beta, step),
+      this.objectiveOptions(tokens.dim(0)),
+    );
+    return teacher ? taught(terms, scores, teacher) : terms;
+  }
+
+  /** The posterior over walks on a graph, and its marginals, for token numbers [B, T]. */
+  encode(tokens: Tensor, graph: WalkableGraph): { posterior: WalkPosterior; marginals: Positions } {
+    const posterior = this.posterior(this.encoder.forward(tokens), graph);
+    return { posterior, marginals: posterior.marginals() };
+  }
+
+  /** q(z|x, A): on the graph (Eq. 6), or without it (Eq. 30; the complete graph of Eq. 33 is the same). */
+  posterior(scores: Tensor, graph: WalkableGraph): WalkPosterior {
+    if (this.config.walk.posterior !== 'graph') return new MeanFieldWalks(scores);
+    const { form, constant } = this.config.walk;
+    return WalkDistribution.fromScores(graph, scores, {
+      kind: form,
+      constant: form === 'paper' ? 0 : constant,
+    });
+  }
+
+  objectiveOptions(batch: number): ObjectiveOptions {
+    const { kind, aggregation, klThreshold } = this.config.objective;
+    const graphDivisor = { data: this.shape.sentences, batch, one: 1 }[this.config.graph.klWeight];
+    return { kind, aggregation, klThreshold, graphDivisor };
+  }
+
+  /** The exact posterior over walks under the closed-form graph's transitions and the decoder's emissions. */
+  smooth(tokens: Tensor, graph: ClosedFormPosterior): Smoothed {
+    return noGrad(() => smoothWalks(graph.start, graph.transitions(), this.decoder.emissions(tokens)));
+  }
+
+  #graphPosterior(pairs: PairIndex, bags: Tensor | undefined, options: TensorOptions): GraphPosterior {
+    const { graph } = this.config;
+    const initialLogit = this.graphPrior.logit;
+    if (graph.posterior === 'free') return new FreeLogits(pairs, initialLogit, options);
+    if (graph.posterior === 'closed-form') {
+      const { missingLinkCost, traversalRate: rate } = graph;
+      return new ClosedFormPosterior(pairs, this.graphPrior, {
+        ...options,
+        missingLinkCost,
+        rate,
+        sentences: this.shape.sentences,
+      });
+    }
+    const symbols = symbolsOf(this.config, this.shape, bags, this.generator, options);
+    const network = { ...options, hidden: graph.hidden, layers: graph.layers, initialLogit };
+    return graph.posterior === 'pairs'
+      ? new PairNetwork(symbols, pairs, network, this.generator)
+      : new InnerProduct(symbols, pairs, network, this.generator);
+  }
+}
+
+/** Adds −Σ_i Σ_k γ_ik log softmax(h_i)_k, which is least where the encoder's belief is the exact posterior γ. */
+function taught(terms: Terms, scores: Tensor, posterior: readonly Tensor[]): Terms {
+  const beliefs = scores.logSoftmax(-1).unbind(1);
+  const parts = beliefs.map((belief, i) => belief.mul(posterior[i]!).sum(-1).mean());
+  const teacher = parts.reduce((sum, part) => sum.add(part)).neg();
+  return { ...terms, teacher, loss: terms.loss.add(teacher) };
+}
+
+function bagTensor(shape: ModelShape, bags: Float64Array, options: TensorOptions): Tensor {
+  return scope(() =>
+    Tensor.fromArray(bags, [shape.symbols, shape.vocabulary]).to(options.dtype ?? 'float32'),
+  );
+}
+
+function graphPriorOf(
+  config: Config,
+  pairs: PairIndex,
+  generator: Generator,
+  options: TensorOptions,
+): GraphPrior {
+  const { prior, p, beta, exponent } = config.graph;
+  if (prior === 'bernoulli') return new BernoulliPrior(p);
+  if (prior === 'beta') return new BetaBernoulliPrior(beta[0], beta[1], pairs.count);
+  return new PowerLawPrior(p, exponent, pairs, generator, options);
+}
+
+function symbolsOf(
+  config: Config,
+  shape: ModelShape,
+  bags: Tensor | undefined,
+  generator: Generator,
+  options: TensorOptions,
+): Symbols {
+  const { symbols, symbolDimension } = config.graph;
+  if (symbols === 'learnable') return Symbols.learnable(shape.symbols, symbolDimension, generator, options);
+  return symbols === 'bags' && bags ? Symbols.given(bags) : Symbols.oneHot(shape.symbols, options);
+}

@@ -1,0 +1,64 @@
+import type { Tensor } from '@hidden-schema/torch';
+import type { Config } from '../config.ts';
+import type { GraphPrior, LinkDistribution } from '../graph/index.ts';
+import { aggregatedKl, MeanFieldWalks, type WalkDistribution } from '../walk/index.ts';
+
+export type WalkPosterior = WalkDistribution | MeanFieldWalks;
+
+export interface ObjectiveOptions {
+  readonly kind: Config['objective']['kind'];
+  readonly aggregation: Config['objective']['aggregation'];
+  readonly klThreshold: number;
+  /** What the graph's KL is divided by (1 as the paper writes it). */
+  readonly graphDivisor: number;
+}
+
+/** The parts of the objective, each a scalar in nats per sentence. */
+export interface Terms {
+  /** −E log p(x|z) */
+  readonly reconstruction: Tensor;
+  /** KL of the walks: of each sentence's posterior (elbo), or of the aggregated one (information). */
+  readonly walk: Tensor;
+  /** KL[q(A); p(A)] undivided. */
+  readonly graph: Tensor;
+  /** Cross-entropy of the encoder's scores with the exact posterior, where there is one to learn from. */
+  readonly teacher?: Tensor;
+  /** −L[θ, φ], what training minimises (with the teacher's term). */
+  readonly loss: Tensor;
+}
+
+/** KL of the walks: mean of Eq. 14 for the ELBO (Eq. 13), of the aggregated posterior for Eq. 29. */
+export function walkKl(posterior: WalkPosterior, prior: WalkDistribution, options: ObjectiveOptions): Tensor {
+  if (options.kind === 'elbo') return posterior.kl(prior).mean();
+  const { start, steps } =
+    posterior instanceof MeanFieldWalks
+      ? posterior.aggregatedKl(prior, options.aggregation)
+      : aggregatedKl(posterior, prior, options.aggregation);
+  return start.add(steps);
+}
+
+/** KL[q(A); p(A)] (appendix D.2), with what the prior's own parameters cost. */
+export function graphKl(links: LinkDistribution, prior: GraphPrior): Tensor {
+  const expected = links.probabilities.sum().item();
+  return links.kl(prior.belief(expected)).add(prior.cost(expected));
+}
+
+/** The training objective (Eqs. 13 and 29) with β on both divergences and a threshold below which the walk's is free. */
+export function objective(
+  parts: {
+    logLikelihood: Tensor;
+    posterior: WalkPosterior;
+    walkPrior: WalkDistribution;
+    links: LinkDistribution;
+    graphPrior: GraphPrior;
+  },
+  beta: number,
+  options: ObjectiveOptions,
+): Terms {
+  const reconstruction = parts.logLikelihood.mean().neg();
+  const walk = walkKl(parts.posterior, parts.walkPrior, options);
+  const graph = graphKl(parts.links, parts.graphPrior);
+  const free = options.klThreshold > 0 ? walk.clamp(options.klThreshold) : walk;
+  const loss = reconstruction.add(free.add(graph.div(options.graphDivisor)).mul(beta));
+  return { reconstruction, walk, graph, loss };
+}

@@ -1,0 +1,24 @@
+import type { Annealed, Config } from '../config.ts';
+
+/** A temperature at a training step. */
+export function annealedAt(value: Annealed, step: number): number {
+  if (typeof value === 'number') return value;
+  const part = Math.min(1, step / value.steps);
+  return value.shape === 'linear'
+    ? value.from + (value.to - value.from) * part
+    : value.from * (value.to / value.from) ** part;
+}
+
+/** β, the weight of both KL terms, at a training step: constant, rising once, or rising again in every cycle. */
+export function betaAt(beta: Config['objective']['beta'], step: number): number {
+  switch (beta.kind) {
+    case 'constant':
+      return beta.to;
+    case 'linear':
+      return beta.to * Math.min(1, step / beta.steps);
+    case 'exponential':
+      return beta.to * (1 - Math.exp((-5 * step) / beta.steps));
+    case 'cyclical':
+      return beta.to * Math.min(1, (step % beta.steps) / (beta.steps * beta.rise));
+  }
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { UserError } from '../errors.ts';
+
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue | undefined };
+
+/** The one-line reason of an error. */
+export const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message.split('\n')[0]! : String(error);
+
+/** JSON text; a number that JSON cannot hold is an error, since it would come back as null. */
+export function jsonText(value: JsonValue): string {
+  const text = JSON.stringify(
+    value,
+    (key, inner: unknown) => {
+      if (typeof inner === 'number' && !Number.isFinite(inner))
+        throw new TypeError(`${key || 'the value'} is ${inner}, which JSON cannot hold`);
+      return inner;
+    },
+    2,
+  );
+  return `${text}\n`;
+}
+
+/** Writes a file that lasts: synced before its name is used. The folder is synced by the caller. */
+export function writeSynced(file: string, text: string): void {
+  fs.writeFileSync(file, text, { flag: 'wx', flush: true });
+}
+
+/** Makes names in a folder last; some systems refuse to sync one, where there is nothing to do. */
+export function syncFolder(folder: string): void {
+  let descriptor: number | undefined;
+  try {
+    descriptor = fs.openSync(folder, 'r');
+    fs.fsyncSync(descriptor);
+  } catch {
+    return;
+  } finally {
+    if (descriptor !== undefined) fs.closeSync(descriptor);
+  }
+}
+
+/** Replaces a text file whole or not at all, whatever ends the process. */
+export function writeTextAtomic(file: string, text: string): void {
+  const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}.tmp`);
+  try {
+    fs.rmSync(temporary, { force: true });
+    writeSynced(temporary, text);
+    fs.renameSync(temporary, file);
+  } catch (error) {
+    fs.rmSync(temporary, { force: true });
+    throw new UserError(`cannot write ${file}: ${reasonOf(error)}; what was there is unchanged`);
+  }
+  syncFolder(path.dirname(file));
+}
+
+export function writeJsonAtomic(file: string, value: JsonValue): void {
+  writeTextAtomic(file, jsonText(value));
+}
+
+/** Temporary files in a folder that a killed writer left. */
+export function removeTemporaries(folder: string): void {
+  for (const name of fs.readdirSync(folder))
+    if (/^\..+\.\d+\.tmp$/.test(name)) fs.rmSync(path.join(folder, name), { force: true });
+}
+
+const CHUNK = 1 << 20;
+
+/** sha256 and size of a file, read in pieces. */
+export function hashFile(file: string): { sha256: string; size: number } {
+  const hash = createHash('sha256');
+  const buffer = Buffer.allocUnsafe(CHUNK);
+  const descriptor = fs.openSync(file, 'r');
+  try {
+    let size = 0;
+    for (;;) {
+      const count = fs.readSync(descriptor, buffer, 0, CHUNK, null);
+      if (count === 0) return { sha256: hash.digest('hex'), size };
+      hash.update(buffer.subarray(0, count));
+      size += count;
+    }
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+/** Bytes that this user may still write to the disk of a folder. */
+export function freeBytes(folder: string): number {
+  const { bavail, bsize } = fs.statfsSync(folder);
+  return bavail * bsize;
+}

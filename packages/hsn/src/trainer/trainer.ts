@@ -1,0 +1,193 @@
+import { optim, scope, type Tensor } from '@hidden-schema/torch';
+import type { Config } from '../config.ts';
+import { BatchOrder, type BatchPosition, type SyntheticCorpus } from '../corpus/index.ts';
+import { UserError } from '../errors.ts';
+import { validationLoss } from '../evaluation/synthetic.ts';
+import { ClosedFormPosterior } from '../graph/index.ts';
+import { HiddenSchemaNetwork } from '../model.ts';
+import { tokensOf } from './batch.ts';
+import { sweep } from './graph-sweeps.ts';
+
+/** The terms of one training step as plain numbers, in nats per sentence. */
+export interface StepMetrics {
+  step: number;
+  epoch: number;
+  loss: number;
+  reconstruction: number;
+  kl_walk: number;
+  kl_graph: number;
+  teacher?: number;
+  gradient_norm: number;
+  rate: number;
+}
+
+export interface TrainerState {
+  step: number;
+  position: BatchPosition;
+  updates: number;
+  generator: string;
+}
+
+/** A model in training on a synthetic corpus: one call a step, nothing on disk. */
+export class Trainer {
+  readonly config: Config;
+  readonly corpus: SyntheticCorpus;
+  readonly model: HiddenSchemaNetwork;
+  readonly optimizer: optim.Adam;
+  readonly #order: BatchOrder;
+  readonly #schedule: optim.Schedule;
+  #step = 0;
+
+  constructor(config: Config, corpus: SyntheticCorpus) {
+    this.config = config;
+    this.corpus = corpus;
+    this.model = new HiddenSchemaNetwork(config, modelShape(config, corpus));
+    this.#order = new BatchOrder(corpus.splits.train.count, config.training.batch, config.seed);
+    this.#schedule = rateSchedule(config.training);
+    this.optimizer = new optim.Adam(parameterGroups(this.model, config), {
+      decoupled: config.training.decay > 0,
+    });
+  }
+
+  get step(): number {
+    return this.#step;
+  }
+  get finished(): boolean {
+    return this.#step >= this.config.training.steps;
+  }
+
+  /** One pass of the closed-form graph over the training sentences; returns their mean log-likelihood. */
+  sweepGraph(): number | undefined {
+    const { graph } = this.model;
+    return graph instanceof ClosedFormPosterior
+      ? sweep(this.model, graph, this.corpus.splits.train, this.corpus.length)
+      : undefined;
+  }
+
+  /** One update on the next batch. */
+  trainStep(): StepMetrics {
+    return scope(() => {
+      const { training } = this.config;
+      const batch = this.#order.next();
+      const tokens = tokensOf(this.corpus.splits.train, this.corpus.length, batch.rows);
+      const teacher = this.#observe(tokens);
+      const factor = this.#schedule(this.#step);
+      for (const [i, group] of this.optimizer.groups.entries())
+        group.rate = factor * (i === 0 ? training.rate : training.graphRate);
+      this.model.train();
+      const terms = this.model.forward(tokens, this.#step, teacher);
+      this.optimizer.zeroGrad();
+      terms.loss.backward();
+      const norm = optim.clipGradients(this.model.parameters(), training.clip);
+      const metrics = {
+        step: ++this.#step,
+        epoch: batch.epoch,
+        loss: terms.loss.item(),
+        reconstruction: terms.reconstruction.item(),
+        kl_walk: terms.walk.item(),
+        kl_graph: terms.graph.item(),
+        ...(terms.teacher ? { teacher: terms.teacher.item() } : {}),
+        gradient_norm: norm,
+        rate: factor * training.rate,
+      };
+      refuseNonFinite(metrics);
+      this.optimizer.step();
+      return metrics;
+    });
+  }
+
+  /** Lets the closed-form graph see the batch; its exact posterior then teaches the encoder. */
+  #observe(tokens: Tensor): readonly Tensor[] | undefined {
+    const { graph } = this.model;
+    if (!(graph instanceof ClosedFormPosterior)) return undefined;
+    const smoothed = this.model.smooth(tokens, graph);
+    graph.observe(smoothed.traversals, smoothed.start);
+    return this.config.encoder.teacher === 'smoothing' ? smoothed.marginals : undefined;
+  }
+
+  /** The objective on the validation split without dropout: what selects the best model and stops training early. */
+  validate(): number {
+    return validationLoss(this.model, this.corpus);
+  }
+
+  state(): TrainerState {
+    return {
+      step: this.#step,
+      position: this.#order.position(),
+      updates: this.optimizer.count,
+      generator: Buffer.from(this.model.generator.state()).toString('base64'),
+    };
+  }
+
+  restore(
+    state: TrainerState,
+    model: ReadonlyMap<string, Tensor>,
+    optimizer: ReadonlyMap<string, Tensor>,
+  ): void {
+    this.model.load(model);
+    this.optimizer.load(optimizer, state.updates);
+    this.#order.seek(state.position);
+    this.model.generator.restore(Buffer.from(state.generator, 'base64'));
+    this.#step = state.step;
+  }
+
+  free(): void {
+    this.model.free();
+    this.optimizer.free();
+  }
+}
+
+/** A loss or gradient that is not a number stops training before it reaches the weights. */
+function refuseNonFinite(metrics: StepMetrics): void {
+  for (const [name, value] of Object.entries(metrics)) {
+    if (Number.isFinite(value)) continue;
+    throw new UserError(
+      `step ${metrics.step}: ${name} is ${value}; the weights of the step before are kept. ` +
+        'Try a lower training.rate, or graph.hard: true',
+    );
+  }
+}
+
+/** K, V, L and N from the corpus; the bags' number of symbols wins over the configuration only when it is silent. */
+export function modelShape(config: Config, corpus: SyntheticCorpus) {
+  const given = corpus.bags?.nodes;
+  const symbols = config.symbols ?? given;
+  if (symbols === undefined) {
+    throw new UserError(
+      'the corpus names no symbols (no node_tokens.tsv): say how many with --set symbols=50',
+    );
+  }
+  if (given !== undefined && symbols !== given) {
+    throw new UserError(
+      `symbols is ${symbols}, but the corpus gives bags of tokens for ${given} symbols: leave symbols out, or set it to ${given}`,
+    );
+  }
+  return {
+    symbols,
+    vocabulary: corpus.vocabulary.length,
+    length: corpus.length,
+    sentences: corpus.splits.train.count,
+    ...(corpus.bags ? { bags: corpus.bags.probabilities } : {}),
+  };
+}
+
+function rateSchedule({ schedule, steps, warmup }: Config['training']): optim.Schedule {
+  const rest = Math.max(1, steps - warmup);
+  const after = {
+    constant: optim.constant,
+    linear: optim.linearDecay(rest),
+    cosine: optim.cosineDecay(rest),
+  };
+  return optim.warmup(warmup, after[schedule]);
+}
+
+/** Group 0: encoder, decoder and walk prior. Group 1: the graph's posterior and prior. */
+function parameterGroups(model: HiddenSchemaNetwork, config: Config): optim.ParameterGroup[] {
+  const named = [...model.namedParameters()];
+  const isGraph = (name: string) => name.startsWith('graph');
+  const { rate, graphRate, decay } = config.training;
+  return [
+    { parameters: named.filter(([name]) => !isGraph(name)), rate, decay },
+    { parameters: named.filter(([name]) => isGraph(name)), rate: graphRate },
+  ];
+}

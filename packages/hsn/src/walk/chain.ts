@@ -1,0 +1,125 @@
+import { type Generator, stack, type Tensor } from '@hidden-schema/torch';
+import { gumbelSoftmax, type Relaxation, uniformNoise } from './gumbel.ts';
+import { paperForm, Transition, type TransitionForm, type WalkableGraph } from './transition.ts';
+
+// Shapes: B sentences, L steps, K symbols.
+
+/** Where each sentence's walker is at each step: one-hot, relaxed, or a distribution. L tensors [B, K] */
+export type Positions = readonly Tensor[];
+
+/** log p for use under an expectation, where p = 0 weighs nothing: finite there, and without a gradient. */
+export function expectedLog(p: Tensor): Tensor {
+  return p.clamp(1e-30).log();
+}
+
+/** Σ_k p_k (log p_k − log q_k) over the last dimension. */
+export function categoricalKl(logP: Tensor, logQ: Tensor): Tensor {
+  return logP.exp().mul(logP.sub(logQ)).sum(-1);
+}
+
+/**
+ * A distribution over walks of length L on a graph (Eqs. 3 and 12): a start and L−1 transitions, which may differ
+ * from step to step. Prior (a batch of one) and posterior (one row a sentence) are both of this class.
+ */
+export class WalkDistribution {
+  readonly graph: WalkableGraph;
+  /** log ρ [B, K] */
+  readonly logStart: Tensor;
+  readonly transitions: readonly Transition[];
+
+  constructor(logStart: Tensor, transitions: readonly Transition[], graph: WalkableGraph) {
+    this.graph = graph;
+    this.logStart = logStart;
+    this.transitions = transitions;
+  }
+
+  /** ρ = softmax(h_1), f^[i] = exp(h_{i+1}) (Eqs. 6 and 12) from scores h [B, L, K]. */
+  static fromScores(
+    graph: WalkableGraph,
+    scores: Tensor,
+    form: TransitionForm = paperForm,
+  ): WalkDistribution {
+    const [first, ...rest] = scores.unbind(1);
+    const transitions = rest.map((logWeights) => new Transition(graph, logWeights, form));
+    return new WalkDistribution(first!.logSoftmax(-1), transitions, graph);
+  }
+
+  get length(): number {
+    return this.transitions.length + 1;
+  }
+
+  /** ρ̂^[i], the distribution of the i-th node (Eq. 15). L tensors [B, K] */
+  marginals(): Tensor[] {
+    const out = [this.logStart.exp()];
+    for (const transition of this.transitions) out.push(transition.next(out.at(-1)!));
+    return out;
+  }
+
+  /** A relaxed walk for each sentence; `noise` gives the uniform draws of each step. L tensors [B, K] */
+  sampleWith(noise: (step: number, like: Tensor) => Tensor, relaxation: Relaxation): Tensor[] {
+    const start = this.logStart.exp();
+    const out = [gumbelSoftmax(start, noise(0, start), relaxation)];
+    for (const [i, transition] of this.transitions.entries()) {
+      const next = transition.next(out[i]!);
+      out.push(gumbelSoftmax(next, noise(i + 1, next), relaxation));
+    }
+    return out;
+  }
+
+  sample(generator: Generator, relaxation: Relaxation): Tensor[] {
+    return this.sampleWith((_, like) => uniformNoise(like, generator), relaxation);
+  }
+
+  /** Node numbers of sampled walks. [B, L] int64 */
+  sampleNodes(generator: Generator): Tensor {
+    const walk = this.sample(generator, { temperature: 1, hard: true });
+    return stack(walk, 1).argmax(-1);
+  }
+
+  /** log q(z_{1:L}) of walks given as node numbers [B, L] (Eq. 12). [B] */
+  logProb(walks: Tensor): Tensor {
+    const nodes = walks.unbind(1);
+    let total = this.logStart
+      .expand(walks.dim(0), this.graph.nodes)
+      .gather(1, nodes[0]!.unsqueeze(1))
+      .squeeze(1);
+    for (const [i, transition] of this.transitions.entries())
+      total = total.add(transition.logProb(nodes[i]!, nodes[i + 1]!));
+    return total;
+  }
+
+  /** KL[q(z_{1:L}|x); p(z_{1:L})] for each sentence (Eqs. 14 and 19). [B] */
+  kl(prior: WalkDistribution): Tensor {
+    let total = categoricalKl(this.logStart, prior.logStart);
+    let position = this.logStart.exp();
+    for (const [i, transition] of this.transitions.entries()) {
+      total = total.add(stepKl(transition, prior.transitions[i]!, position));
+      position = transition.next(position);
+    }
+    return total;
+  }
+}
+
+/**
+ * Σ_jk ρ̂_j Q_jk log(Q_jk / P_jk). The adjacency stands in both matrices and cancels from the logarithm; isolated rows
+ * are the same in both and cost nothing.
+ */
+function stepKl(q: Transition, p: Transition, position: Tensor): Tensor {
+  const posterior = q.split;
+  const prior = p.split;
+  if (!posterior || !prior) return stepKlOneByOne(q, p, position);
+  const arriving = q.arrive(position).mul(posterior.target.sub(prior.target)).sum(-1);
+  const leaving = position.mul(q.graph.active).mul(posterior.source.sub(prior.source)).sum(-1);
+  return arriving.sub(leaving);
+}
+
+/** The symmetric form with c ≠ 0 does not split into factors: one [K, K] matrix a sentence, one at a time. */
+function stepKlOneByOne(q: Transition, p: Transition, position: Tensor): Tensor {
+  const prior = p.logRatio(0);
+  const terms = Array.from({ length: position.dim(0) }, (_, n) => {
+    const ratio = q.logRatio(n);
+    const leaving = position.select(0, n).mul(q.graph.active).unsqueeze(1);
+    return ratio.exp().mul(q.graph.rows).mul(leaving).mul(ratio.sub(prior)).sum();
+  });
+  return stack(terms);
+}

@@ -1,0 +1,40 @@
+import { type Generator, rand, type Tensor } from '@hidden-schema/torch';
+
+/** How a discrete draw is relaxed: temperature of the softmax, and whether the value is made hard (straight-through). */
+export interface Relaxation {
+  readonly temperature: number;
+  readonly hard: boolean;
+}
+
+/** Keeps logarithms of probabilities and of uniform draws finite, in float32 too. */
+const tiny = 1e-12;
+
+/** Uniform draws in [0, 1) for one relaxed sample. */
+export function uniformNoise(like: Tensor, generator: Generator): Tensor {
+  return rand(like.shape, generator, { dtype: like.dtype });
+}
+
+/** A value that is `hard` forwards and has the gradient of `soft` backwards. */
+export function straightThrough(hard: Tensor, soft: Tensor): Tensor {
+  return hard.sub(soft).detach().add(soft);
+}
+
+/** Gumbel-softmax sample of a categorical given by probabilities [B, K] and uniform noise [B, K]. */
+export function gumbelSoftmax(
+  probabilities: Tensor,
+  noise: Tensor,
+  { temperature, hard }: Relaxation,
+): Tensor {
+  const gumbel = noise.add(tiny).log().neg().add(tiny).log().neg();
+  const soft = probabilities.add(tiny).log().add(gumbel).div(temperature).softmax(-1);
+  if (!hard) return soft;
+  return straightThrough(soft.argmax(-1).oneHot(soft.dim(-1)).to(soft.dtype), soft);
+}
+
+/** Binary concrete sample of Bernoulli variables given by logits and uniform noise of the same shape. */
+export function binaryConcrete(logits: Tensor, noise: Tensor, { temperature, hard }: Relaxation): Tensor {
+  const bounded = noise.clamp(1e-7, 1 - 1e-7);
+  const logistic = bounded.log().sub(bounded.neg().log1p());
+  const soft = logits.add(logistic).div(temperature).sigmoid();
+  return hard ? straightThrough(soft.gt(0.5).to(soft.dtype), soft) : soft;
+}

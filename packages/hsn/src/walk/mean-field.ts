@@ -1,0 +1,75 @@
+import { eye, type Generator, stack, type Tensor } from '@hidden-schema/torch';
+import type { AggregatedKl, Aggregation } from './aggregate.ts';
+import { categoricalKl, expectedLog, type WalkDistribution } from './chain.ts';
+import { gumbelSoftmax, type Relaxation, uniformNoise } from './gumbel.ts';
+
+/** A prior step without a link has probability zero; this stands in for it, since the mean field ignores the graph. */
+const missingLink = 1e-8;
+
+/**
+ * q(z_{1:L}|x) = Π_i q(z_i|x) with ρ^[i] = softmax(h_i) (Eqs. 30 and 31): the posterior without the graph, which is
+ * also the graph posterior on the complete graph with self-loops (Eq. 33).
+ */
+export class MeanFieldWalks {
+  /** log ρ^[i], L tensors [B, K] */
+  readonly logMarginals: readonly Tensor[];
+
+  constructor(scores: Tensor) {
+    this.logMarginals = scores.logSoftmax(-1).unbind(1);
+  }
+
+  marginals(): Tensor[] {
+    return this.logMarginals.map((log) => log.exp());
+  }
+
+  sample(generator: Generator, relaxation: Relaxation): Tensor[] {
+    return this.marginals().map((p) => gumbelSoftmax(p, uniformNoise(p, generator), relaxation));
+  }
+
+  sampleNodes(generator: Generator): Tensor {
+    return stack(this.sample(generator, { temperature: 1, hard: true }), 1).argmax(-1);
+  }
+
+  logProb(walks: Tensor): Tensor {
+    const terms = this.logMarginals.map((log, i) => log.gather(1, walks.narrow(1, i, 1)).squeeze(1));
+    return terms.reduce((sum, term) => sum.add(term));
+  }
+
+  /** Eq. 32 in its first form; its later ones divide by the start's ρ at every step, a slip. [B] */
+  kl(prior: WalkDistribution): Tensor {
+    const p = this.marginals();
+    let total = categoricalKl(this.logMarginals[0]!, prior.logStart);
+    for (let i = 1; i < p.length; i++) {
+      const negativeEntropy = p[i]!.mul(this.logMarginals[i]!).sum(-1);
+      const expected = p[i - 1]!.matmul(logMatrix(prior, i - 1))
+        .mul(p[i]!)
+        .sum(-1);
+      total = total.add(negativeEntropy).sub(expected);
+    }
+    return total;
+  }
+
+  /** The aggregated form: means of the marginals for `mean`, of the pairs of neighbouring steps for `projection`. */
+  aggregatedKl(prior: WalkDistribution, how: Aggregation): AggregatedKl {
+    const p = this.marginals();
+    const means = p.map((m) => m.mean(0)); // ρ*^[i] [K]
+    const start = categoricalKl(expectedLog(means[0]!), prior.logStart.reshape(means[0]!.dim(0)));
+    const steps = p.slice(1).map((to, i) => {
+      const pairs =
+        how === 'mean'
+          ? means[i]!.unsqueeze(1).mul(means[i + 1]!.unsqueeze(0))
+          : p[i]!.transpose(0, 1).matmul(to).div(to.dim(0));
+      const conditional = expectedLog(pairs).sub(expectedLog(means[i]!).unsqueeze(1));
+      return pairs.mul(conditional.sub(logMatrix(prior, i))).sum();
+    });
+    return { start, steps: steps.reduce((sum, term) => sum.add(term), start.mul(0)) };
+  }
+}
+
+/** log P of one step of a prior, isolated rows included, with missing links at a floor. [K, K] */
+function logMatrix(prior: WalkDistribution, step: number): Tensor {
+  const { rows, active, nodes } = prior.graph;
+  const isolated = prior.graph.leaveIsolated(eye(nodes, { dtype: rows.dtype, device: rows.device }));
+  const ratio = prior.transitions[step]!.logRatio(0).mul(active.unsqueeze(1));
+  return rows.add(isolated).clamp(missingLink).log().add(ratio);
+}

@@ -1,0 +1,50 @@
+import { full, type Generator, nn, type Tensor, type TensorOptions, zeros } from '@hidden-schema/torch';
+import { WalkDistribution } from './chain.ts';
+import { Transition, type WalkableGraph } from './transition.ts';
+
+/**
+ * `uniform`: f = 1, ρ = 1/K. `trained`: learnable ρ and one f for all steps. `inhomogeneous`: learnable ρ and f^[i]
+ * for each step. (Section 3.1, "Prior over random walks")
+ */
+export type WalkPriorKind = 'uniform' | 'trained' | 'inhomogeneous';
+
+/** p(z_{1:L}|A) of Eqs. 3 and 4. */
+export class WalkPrior extends nn.Module {
+  readonly length: number;
+  /** log ρ up to a constant [K], and log f [1 or L−1, K]; absent in the uniform walk. */
+  readonly start: Tensor | undefined;
+  readonly weights: Tensor | undefined;
+  readonly #nodes: number;
+  readonly #options: TensorOptions;
+
+  constructor(
+    kind: WalkPriorKind,
+    nodes: number,
+    length: number,
+    generator: Generator,
+    given: TensorOptions = {},
+  ) {
+    super();
+    this.length = length;
+    this.#nodes = nodes;
+    this.#options = given;
+    if (kind === 'uniform') return;
+    this.start = nn.parameter(nn.normal([nodes], 0.01, generator, given));
+    const rows = kind === 'trained' ? 1 : length - 1;
+    this.weights = nn.parameter(nn.normal([rows, nodes], 0.01, generator, given));
+  }
+
+  on(graph: WalkableGraph): WalkDistribution {
+    const K = this.#nodes;
+    const logStart = this.start
+      ? this.start.logSoftmax(-1).unsqueeze(0)
+      : full([1, K], -Math.log(K), this.#options);
+    const flat = this.weights ? undefined : new Transition(graph, zeros([1, K], this.#options));
+    const trained = this.weights?.dim(0) === 1 ? new Transition(graph, this.weights) : undefined;
+    const transitions = Array.from(
+      { length: this.length - 1 },
+      (_, i) => flat ?? trained ?? new Transition(graph, this.weights!.narrow(0, i, 1)),
+    );
+    return new WalkDistribution(logStart, transitions, graph);
+  }
+}

@@ -1,0 +1,139 @@
+import type { Tensor } from '@hidden-schema/torch';
+
+// Shapes: B sentences, K symbols. Matrices over symbols are [from, to]; the paper writes [to, from].
+
+/** `paper`: Q ∝ f_k A (Eq. 6). `symmetric`: Q ∝ (f_j f_k + c) A, the authors' program. */
+export interface TransitionForm {
+  readonly kind: 'paper' | 'symmetric';
+  /** c of the symmetric form. */
+  readonly constant: number;
+}
+
+/** Where a walker goes from a node without links: anywhere with equal probability, or nowhere. */
+export type IsolatedRule = 'uniform' | 'stay';
+
+export const paperForm: TransitionForm = { kind: 'paper', constant: 0 };
+
+/** Links weaker than this in sum count as none. */
+const tinyDegree = 1e-6;
+/** Node weights span at most this many nats, so that no row sum underflows in float32, nor its gradient overflows. */
+const weightRange = 25;
+
+/** A graph made ready for walking: rows scaled to sum to one, nodes without links set apart. */
+export class WalkableGraph {
+  readonly nodes: number;
+  /** A_jk / Σ_m A_jm, zero in the rows of isolated nodes. [K, K] */
+  readonly rows: Tensor;
+  /** 1 for a node with links, 0 for an isolated one. [K] */
+  readonly active: Tensor;
+  readonly isolatedRule: IsolatedRule;
+
+  constructor(adjacency: Tensor, isolatedRule: IsolatedRule = 'uniform') {
+    const degree = adjacency.sum(1, true); // [K, 1]
+    this.nodes = adjacency.dim(0);
+    this.active = degree.gt(tinyDegree).to(adjacency.dtype).reshape(this.nodes);
+    this.rows = adjacency.mul(this.active.unsqueeze(1)).div(degree.clamp(tinyDegree));
+    this.isolatedRule = isolatedRule;
+  }
+
+  /** Where the mass that sits on isolated nodes goes. [B, K] → [B, K] */
+  leaveIsolated(position: Tensor): Tensor {
+    const stuck = position.mul(this.active.neg().add(1));
+    return this.isolatedRule === 'stay'
+      ? stuck
+      : stuck
+          .sum(1, true)
+          .div(this.nodes)
+          .expand(...position.shape);
+  }
+}
+
+/**
+ * The transition matrices of one step for a whole batch (Eqs. 4 and 6), never written out: with row-scaled
+ * adjacency R, Q_jk = R_jk (a_j f_k + c) / D_j and D_j = a_j Σ_m f_m R_jm + c, where a = 1, c = 0 in the paper's form
+ * and a = f in the symmetric one. With c = 0 the factor a_j cancels and both are the paper's, which is how it is
+ * computed: f_j f_k would underflow. Each use is a product of [B, K] with [K, K].
+ */
+export class Transition {
+  readonly graph: WalkableGraph;
+  readonly #constant: number; // c; 0 means the paper's form
+  readonly #weights: Tensor; // f [B, K]
+  readonly #rowSums: Tensor; // D [B, K]
+
+  /** `logWeights` is log f, [B, K]; a batch of one serves a prior. */
+  constructor(graph: WalkableGraph, logWeights: Tensor, form: TransitionForm = paperForm) {
+    this.graph = graph;
+    this.#constant = form.kind === 'paper' ? 0 : form.constant;
+    // Only the paper's form may shift log f by a constant per sentence: it cancels there.
+    const shifted =
+      this.#constant === 0
+        ? logWeights.sub(logWeights.amax(-1, true).detach()).clamp(-weightRange)
+        : logWeights.clamp(-weightRange, weightRange);
+    this.#weights = shifted.exp();
+    const reached = this.#weights.matmul(graph.rows.transpose(0, 1));
+    const sums = this.#constant === 0 ? reached : this.#weights.mul(reached).add(this.#constant);
+    // Rows of isolated nodes have no sum; 1 keeps their logarithm harmless.
+    this.#rowSums = sums.mul(graph.active).add(graph.active.neg().add(1));
+  }
+
+  /** Mass arriving along links from (soft or one-hot) positions. [B, K] */
+  arrive(position: Tensor): Tensor {
+    const leaving = position.mul(this.graph.active).div(this.#rowSums);
+    const { rows } = this.graph;
+    if (this.#constant === 0) return this.#weights.mul(leaving.matmul(rows));
+    const weighted = this.#weights.mul(leaving.mul(this.#weights).matmul(rows));
+    return weighted.add(leaving.matmul(rows).mul(this.#constant));
+  }
+
+  /** Distribution of the next node. [B, K] */
+  next(position: Tensor): Tensor {
+    return this.arrive(position).add(this.graph.leaveIsolated(position));
+  }
+
+  /**
+   * (1/B) Σ_n w_nj Q^n_jk / R_jk: the batch's mean transition matrix for w = 1, its pairwise marginals for w = ρ̂,
+   * both without their factor R. [K, K]
+   */
+  meanRatio(weights?: Tensor): Tensor {
+    const leaving = weights ? weights.div(this.#rowSums) : this.#rowSums.reciprocal();
+    const scaled = leaving.div(leaving.dim(0)).transpose(0, 1); // [K, B]
+    if (this.#constant === 0) return scaled.matmul(this.#weights);
+    const left = scaled.mul(this.#weights.transpose(0, 1)).matmul(this.#weights);
+    return left.add(scaled.sum(1, true).mul(this.#constant));
+  }
+
+  /** log f_k and log D_j, into which log(Q/R) splits in the paper's form. */
+  get split(): { target: Tensor; source: Tensor } | undefined {
+    if (this.#constant !== 0) return undefined;
+    return { target: this.#weights.log(), source: this.#rowSums.log() };
+  }
+
+  /** log(Q_jk / R_jk) of one sentence of the batch. [K, K] */
+  logRatio(sentence: number): Tensor {
+    const f = this.#weights.select(0, sentence);
+    const targets =
+      this.#constant === 0 ? f.unsqueeze(0) : f.unsqueeze(1).mul(f.unsqueeze(0)).add(this.#constant);
+    return targets.log().sub(this.#rowSums.select(0, sentence).log().unsqueeze(1));
+  }
+
+  /** log Q of given steps: from [B], to [B] (int64) → [B]. −∞ where there is no link. */
+  logProb(from: Tensor, to: Tensor): Tensor {
+    const at = (x: Tensor, index: Tensor) =>
+      x.expand(index.dim(0), this.graph.nodes).gather(1, index.unsqueeze(1)).squeeze(1);
+    const target = at(this.#weights, to);
+    const numerator = this.#constant === 0 ? target : target.mul(at(this.#weights, from)).add(this.#constant);
+    const row = this.graph.rows.reshape(-1).indexSelect(0, from.mul(this.graph.nodes).add(to));
+    const walked = row.log().add(numerator.log()).sub(at(this.#rowSums, from).log());
+    const active = this.graph.active.indexSelect(0, from).gt(0);
+    return walkedOr(active, walked, this.#isolatedLogProb(from, to));
+  }
+
+  #isolatedLogProb(from: Tensor, to: Tensor): Tensor {
+    const stays = from.eq(to).to(this.#weights.dtype);
+    return this.graph.isolatedRule === 'stay' ? stays.log() : stays.mul(0).sub(Math.log(this.graph.nodes));
+  }
+}
+
+function walkedOr(active: Tensor, walked: Tensor, isolated: Tensor): Tensor {
+  return walked.maskedFill(active.logicalNot(), 0).add(isolated.maskedFill(active, 0));
+}

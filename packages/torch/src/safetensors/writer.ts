@@ -1,0 +1,138 @@
+import { Buffer } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { noGrad } from '../autograd.ts';
+import { dtypeBytes } from '../dtype.ts';
+import { native } from '../native.ts';
+import { scope } from '../scope.ts';
+import type { Tensor } from '../tensor.ts';
+import { type Fail, failFor, quoted, reasonOf, SafetensorsError } from './errors.ts';
+import { maxHeaderBytes, maxTensors, nameOfDtype } from './layout.ts';
+
+/** At most this much of a tensor is copied out of libtorch at a time. */
+const chunkBytes = 16 << 20;
+const loneSurrogate = /\p{Surrogate}/u;
+
+export type Metadata = Readonly<Record<string, string>> | ReadonlyMap<string, string>;
+
+/**
+ * Writes tensors in the order given, to a file that appears whole or not at all.
+ * Returns the file's size in bytes.
+ */
+export function writeSafetensors(
+  path: string,
+  tensors: Iterable<readonly [string, Tensor]>,
+  metadata: Metadata = {},
+): number {
+  const entries = [...tensors];
+  const header = buildHeader(entries, metadata, failFor(path));
+  const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`;
+  try {
+    const size = writeTemporary(temporary, header, entries);
+    renameSync(temporary, path);
+    syncFolder(dirname(path));
+    return size;
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    throw new SafetensorsError(path, 'write', 'a file that can be written', reasonOf(error));
+  }
+}
+
+/** The length and the header, padded with spaces so that the data starts at a multiple of 8. */
+function buildHeader(
+  entries: readonly (readonly [string, Tensor])[],
+  metadata: Metadata,
+  fail: Fail,
+): Buffer {
+  const members: string[] = [];
+  const pairs = metadata instanceof Map ? [...metadata] : Object.entries(metadata);
+  if (pairs.length > 0)
+    members.push(`"__metadata__":{${pairs.map((pair) => metadataText(pair, fail)).join(',')}}`);
+  const seen = new Set<string>();
+  let begin = 0;
+  for (const [name, tensor] of entries) {
+    if (name === '__metadata__' || loneSurrogate.test(name))
+      fail('name', 'a usable tensor name', quoted(name));
+    if (seen.has(name)) fail('duplicate-key', 'every tensor name once', `${quoted(name)} twice`);
+    seen.add(name);
+    const end = begin + bytesOf(tensor);
+    const dtype = nameOfDtype.get(tensor.dtype);
+    members.push(
+      `${JSON.stringify(name)}:{"dtype":"${dtype}","shape":[${tensor.shape.join(',')}],"data_offsets":[${begin},${end}]}`,
+    );
+    begin = end;
+  }
+  if (seen.size > maxTensors) fail('limit', `at most ${maxTensors} tensors`, `${seen.size}`);
+  const text = Buffer.from(`{${members.join(',')}}`);
+  const length = Math.ceil(text.length / 8) * 8;
+  if (length > maxHeaderBytes)
+    fail('header-length', `a header of at most ${maxHeaderBytes} bytes`, `${length}`);
+  const out = Buffer.alloc(8 + length, ' ');
+  out.writeBigUInt64LE(BigInt(length), 0);
+  text.copy(out, 8);
+  return out;
+}
+
+function metadataText([key, value]: readonly [string, unknown], fail: Fail): string {
+  if (typeof value !== 'string')
+    fail('metadata', `the value of metadata ${quoted(key)} to be a string`, typeof value);
+  if (loneSurrogate.test(key + value)) fail('metadata', 'metadata without lone surrogates', quoted(key));
+  return `${JSON.stringify(key)}:${JSON.stringify(value)}`;
+}
+
+function bytesOf(tensor: Tensor): number {
+  return tensor.size * dtypeBytes[tensor.dtype];
+}
+
+function writeTemporary(
+  path: string,
+  header: Buffer,
+  entries: readonly (readonly [string, Tensor])[],
+): number {
+  const descriptor = openSync(path, 'wx');
+  try {
+    let size = writeAll(descriptor, header);
+    for (const [, tensor] of entries) size += writeTensor(descriptor, tensor);
+    fsyncSync(descriptor);
+    return size;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function writeTensor(descriptor: number, tensor: Tensor): number {
+  const total = bytesOf(tensor);
+  if (total === 0) return 0;
+  return noGrad(() =>
+    scope(() => {
+      const plain = tensor.device === 'cpu' ? tensor.detach() : tensor.detach().toDevice('cpu');
+      const bytes = plain.contiguous().reshape(-1).viewAs('uint8');
+      for (let start = 0; start < total; start += chunkBytes) {
+        const chunk = bytes.narrow(0, start, Math.min(chunkBytes, total - start));
+        writeAll(descriptor, new Uint8Array(native.readData(chunk.handle)));
+        chunk.free();
+      }
+      return total;
+    }),
+  );
+}
+
+function writeAll(descriptor: number, bytes: Uint8Array): number {
+  for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done, bytes.length - done);
+  return bytes.length;
+}
+
+/** Makes the new name itself last; some systems refuse to sync a folder, where there is nothing to do. */
+function syncFolder(folder: string): void {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(folder, 'r');
+    fsyncSync(descriptor);
+  } catch {
+    return;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}

@@ -1,0 +1,365 @@
+import { Buffer } from 'node:buffer';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  arange,
+  Generator,
+  liveTensors,
+  openSafetensors,
+  openShardedSafetensors,
+  openWeights,
+  randn,
+  SafetensorsError,
+  scope,
+  type Tensor,
+  tensor,
+  UseAfterFreeError,
+  writeSafetensors,
+  zeros,
+} from '../src/index.ts';
+
+const fixture = fileURLToPath(new URL('../../../fixtures/gpt2-tiny/model.safetensors', import.meta.url));
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'hsn-safetensors-'));
+  path = join(folder, 'model.safetensors');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function file(header: string, data: readonly number[] = []): Buffer {
+  const text = Buffer.from(header);
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  return Buffer.concat([length, text, Buffer.from(data)]);
+}
+
+function thrown(body: () => unknown): SafetensorsError {
+  try {
+    body();
+  } catch (error) {
+    if (error instanceof SafetensorsError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('writing', () => {
+  it('lays bytes out as the format says', () => {
+    writeSafetensors(
+      path,
+      [
+        ['b', tensor([1, -2])],
+        ['a', tensor(Uint8Array.of(7, 8, 9))],
+      ],
+      { k: 'v' },
+    );
+    const bytes = readFileSync(path);
+    const length = Number(bytes.readBigUInt64LE(0));
+    expect(length % 8).toBe(0);
+    expect(bytes.toString('utf8', 8, 8 + length).trimEnd()).toBe(
+      '{"__metadata__":{"k":"v"},"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"a":{"dtype":"U8","shape":[3],"data_offsets":[8,11]}}',
+    );
+    expect(bytes.readFloatLE(8 + length)).toBe(1);
+    expect(bytes.readFloatLE(12 + length)).toBe(-2);
+    expect([...bytes.subarray(16 + length)]).toEqual([7, 8, 9]);
+  });
+
+  it('reads back bit-equal in every element type, shape and alignment', () => {
+    const values = randn([3, 5], new Generator(1)).mul(100);
+    const dtypes = [
+      'float64',
+      'float32',
+      'float16',
+      'bfloat16',
+      'int64',
+      'int32',
+      'int16',
+      'int8',
+      'uint8',
+      'bool',
+    ] as const;
+    const given = new Map<string, Tensor>([['odd', tensor(Uint8Array.of(1, 2, 3))]]);
+    for (const dtype of dtypes) given.set(dtype, values.abs().to(dtype));
+    given
+      .set('scalar', tensor(2.5))
+      .set('empty', zeros([0, 3]))
+      .set('__proto__', arange(4));
+    given.set('transposed', values.transpose(0, 1)).set('grad', zeros([2]).requireGrad());
+    given.set('special', tensor(Float32Array.of(Number.NaN, -0, Number.POSITIVE_INFINITY, 1e-45)));
+    const size = writeSafetensors(path, given);
+    expect(size).toBe(readFileSync(path).length);
+    const back = openWeights(path);
+    expect(back.names).toEqual([...given.keys()]);
+    for (const [name, wanted] of given) {
+      const got = back.get(name);
+      expect(back.info(name)).toEqual({
+        dtype: wanted.dtype,
+        shape: wanted.shape,
+        bytes: expect.any(Number),
+      });
+      expect([got.dtype, got.shape]).toEqual([wanted.dtype, wanted.shape]);
+      expect(got.toArray(), name).toEqual(wanted.toArray());
+    }
+    back.close();
+  });
+
+  it('writes tensors larger than one chunk', () => {
+    scope(() => {
+      const large = randn([5_000_001], new Generator(2));
+      writeSafetensors(path, [
+        ['large', large],
+        ['after', arange(3)],
+      ]);
+      const back = openSafetensors(path);
+      expect(back.get('large').eq(large).all().item()).toBe(1);
+      expect(back.get('after').toNumbers()).toEqual([0, 1, 2]);
+      back.close();
+    });
+  });
+
+  it('leaves the previous file and nothing else when it fails', () => {
+    writeSafetensors(path, [['a', arange(3)]]);
+    const before = readFileSync(path);
+    const freed = arange(2);
+    freed.free();
+    const one = arange(1);
+    const failures: (() => unknown)[] = [
+      () =>
+        writeSafetensors(path, [
+          ['a', one],
+          ['a', one],
+        ]),
+      () => writeSafetensors(path, [['__metadata__', one]]),
+      () => writeSafetensors(path, [['\ud800', one]]),
+      () => writeSafetensors(path, [['a', one]], { k: 3 as unknown as string }),
+      () => writeSafetensors(join(folder, 'no', 'such', 'folder.safetensors'), [['a', one]]),
+    ];
+    for (const failure of failures) expect(thrown(failure)).toBeInstanceOf(SafetensorsError);
+    expect(() =>
+      writeSafetensors(path, [
+        ['a', one],
+        ['b', freed],
+      ]),
+    ).toThrow(UseAfterFreeError);
+    // A folder in the way lets everything succeed up to the rename.
+    mkdirSync(join(folder, 'taken.safetensors', 'full'), { recursive: true });
+    expect(thrown(() => writeSafetensors(join(folder, 'taken.safetensors'), [['a', one]])).rule).toBe(
+      'write',
+    );
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(readdirSync(folder).sort()).toEqual(['model.safetensors', 'taken.safetensors']);
+  });
+
+  it('frees what it made', () => {
+    const value = arange(10).reshape(2, 5).transpose(0, 1);
+    const before = liveTensors().tensors;
+    writeSafetensors(path, [['a', value]]);
+    expect(liveTensors().tensors).toBe(before);
+  });
+});
+
+describe('reading', () => {
+  it('reads a file in the Hugging Face layout that another program wrote', () => {
+    const weights = openSafetensors(fixture);
+    expect(weights.metadata.get('format')).toBe('pt');
+    expect(weights.names).toHaveLength(28);
+    expect(weights.info('transformer.wte.weight')).toEqual({
+      dtype: 'float32',
+      shape: [97, 32],
+      bytes: 12416,
+    });
+    const bytes = readFileSync(fixture);
+    const start = 8 + Number(bytes.readBigUInt64LE(0));
+    const wpe = weights.get('transformer.wpe.weight').toArray();
+    expect(wpe[0]).toBe(bytes.readFloatLE(start + 12416));
+    expect(wpe[1023]).toBe(bytes.readFloatLE(start + 16508));
+    weights.close();
+  });
+
+  it('writes the same data again, byte for byte', () => {
+    const weights = openSafetensors(fixture);
+    writeSafetensors(
+      path,
+      weights.names.map((name) => [name, weights.get(name)] as const),
+      weights.metadata,
+    );
+    const [a, b] = [readFileSync(fixture), readFileSync(path)];
+    const data = (file: Buffer): Buffer => file.subarray(8 + Number(file.readBigUInt64LE(0)));
+    expect(data(b).equals(data(a))).toBe(true);
+  });
+
+  it('shares pages with the file, never writes to it, and outlives close and rename', () => {
+    writeSafetensors(path, [['a', arange(8)]]);
+    const weights = openSafetensors(path);
+    const before = liveTensors().bytes;
+    const a = weights.get('a');
+    const again = weights.get('a');
+    expect(liveTensors().bytes).toBe(before);
+    a.mul_(2);
+    expect(again.toNumbers()).toEqual([0, 2, 4, 6, 8, 10, 12, 14]);
+    writeSafetensors(path, [['a', zeros([8])]]);
+    weights.close();
+    expect(a.toNumbers()).toEqual([0, 2, 4, 6, 8, 10, 12, 14]);
+    expect(openSafetensors(path).get('a').dtype).toBe('float32');
+    expect(thrown(() => weights.get('a')).rule).toBe('closed');
+  });
+
+  it('maps instead of reading: memory does not grow by the size of the file', () => {
+    const megabytes = 200;
+    scope(() => writeSafetensors(path, [['a', zeros([megabytes, 1 << 18])]]));
+    const before = process.memoryUsage().rss;
+    const weights = openSafetensors(path);
+    const row = weights.get('a').select(0, 5);
+    expect(row.toArray()).toHaveLength(1 << 18);
+    expect(process.memoryUsage().rss - before).toBeLessThan(50e6);
+    weights.close();
+  });
+
+  it('survives the scope it is opened in, and gives its tensors to the scope that asks', () => {
+    writeSafetensors(path, [['a', arange(3)]]);
+    const weights = scope(() => openSafetensors(path));
+    const before = liveTensors().tensors;
+    scope(() => weights.get('a'));
+    const sum = scope(() => weights.get('a').sum().item());
+    expect(sum).toBe(3);
+    expect(liveTensors().tensors).toBe(before + 1);
+    weights.close();
+  });
+
+  it('reads boolean bytes other than 0 and 1 as true', () => {
+    writeFileSync(path, file('{"a":{"dtype":"BOOL","shape":[3],"data_offsets":[0,3]}}', [0, 1, 255]));
+    expect(openSafetensors(path).get('a').toNumbers()).toEqual([0, 1, 1]);
+  });
+
+  it('names the tensor that is not there', () => {
+    const error = thrown(() => openSafetensors(fixture).get('lm_head.weight'));
+    expect(error.rule).toBe('name');
+    expect(error.message).toContain('expected a tensor named "lm_head.weight", got 28 others');
+  });
+
+  it.each([
+    ['nothing.safetensors', 'ENOENT'],
+    ['a\0b.safetensors', 'null bytes'],
+    ['.', 'a folder'],
+  ])('says why %j cannot be opened', (name, reason) => {
+    const error = thrown(() => openSafetensors(join(folder, name)));
+    expect(error.rule).toBe('file');
+    expect(error.message).toContain(reason);
+  });
+});
+
+describe('shards', () => {
+  function shards(map: Readonly<Record<string, string>>): string {
+    const index = join(folder, 'model.safetensors.index.json');
+    writeFileSync(
+      index,
+      JSON.stringify({ metadata: { total_size: 1.5, deep: [{ a: null }] }, weight_map: map }),
+    );
+    return index;
+  }
+  const first = 'model-00001-of-00002.safetensors';
+  const second = 'model-00002-of-00002.safetensors';
+  beforeEach(() => {
+    writeSafetensors(join(folder, first), [['a', arange(2)]], { format: 'pt' });
+    writeSafetensors(join(folder, second), [
+      ['b', arange(3)],
+      ['c', arange(4)],
+    ]);
+  });
+
+  it('reads the files of an index as one', () => {
+    const index = shards({ a: first, b: second, c: second });
+    for (const weights of [openWeights(folder), openWeights(index), openShardedSafetensors(folder)]) {
+      expect(weights.names).toEqual(['a', 'b', 'c']);
+      expect(weights.metadata.get('format')).toBe('pt');
+      expect(weights.info('c').shape).toEqual([4]);
+      expect(weights.get('b').toNumbers()).toEqual([0, 1, 2]);
+      expect(thrown(() => weights.get('d')).rule).toBe('name');
+      weights.close();
+      expect(thrown(() => weights.get('a')).rule).toBe('closed');
+    }
+  });
+
+  it.each([
+    '../x.safetensors',
+    '..',
+    '.',
+    '',
+    '/etc/passwd',
+    'sub/x.safetensors',
+    'sub\\x.safetensors',
+    'C:x.safetensors',
+    'x\0.safetensors',
+    './model-00001-of-00002.safetensors',
+    'notes.txt',
+  ])('refuses the shard name %j', (name) => {
+    expect(thrown(() => openWeights(shards({ a: name }))).rule).toBe('shard');
+  });
+
+  it('refuses a link that leads out of the folder, but follows the Hugging Face cache', () => {
+    const outside = join(folder, 'cache', 'blobs', 'abc');
+    const snapshot = join(folder, 'cache', 'snapshots', 'main');
+    mkdirSync(join(folder, 'cache', 'blobs'), { recursive: true });
+    mkdirSync(snapshot, { recursive: true });
+    copyFileSync(join(folder, first), outside);
+    symlinkSync(outside, join(folder, 'link.safetensors'));
+    const index = shards({ a: 'link.safetensors' });
+    expect(thrown(() => openWeights(index)).message).toContain('a link that leads out of the folder');
+    symlinkSync('../../blobs/abc', join(snapshot, 'link.safetensors'));
+    copyFileSync(index, join(snapshot, 'model.safetensors.index.json'));
+    expect(openWeights(snapshot).get('a').toNumbers()).toEqual([0, 1]);
+  });
+
+  it('refuses a map that the shards do not bear out, and frees what it had opened', () => {
+    const before = liveTensors().tensors;
+    expect(thrown(() => openWeights(shards({ a: first, b: first }))).message).toContain('tensor "b"');
+    expect(thrown(() => openWeights(shards({ a: first, b: 'gone.safetensors' }))).message).toContain(
+      'ENOENT',
+    );
+    expect(thrown(() => openWeights(shards({ a: 'model.bin' }))).rule).toBe('pickle');
+    expect(liveTensors().tensors).toBe(before);
+  });
+
+  it.each([
+    ['{"weight_map":{"a":"x.safetensors","a":"y.safetensors"}}', 'duplicate-key'],
+    ['{"metadata":{"a":{"b":1,"b":2}},"weight_map":{}}', 'duplicate-key'],
+    ['{"weight_map":{"a":3}}', 'index'],
+    ['{"weight_map":[]}', 'json'],
+    ['{}', 'index'],
+    ['[]', 'json'],
+    ['', 'json'],
+    [`{"metadata":${'['.repeat(100_000)}`, 'limit'],
+    ['{"metadata":NaN,"weight_map":{}}', 'json'],
+    ['{"metadata":01,"weight_map":{}}', 'json'],
+    ['{"weight_map":{}} x', 'json'],
+  ])('refuses the index %.40s', (text, rule) => {
+    const index = join(folder, 'some.index.json');
+    writeFileSync(index, text);
+    expect(thrown(() => openWeights(index)).rule).toBe(rule);
+  });
+
+  it('says what a folder lacks', () => {
+    expect(thrown(() => openWeights(folder)).message).toContain('2 .safetensors files and no index');
+    rmSync(join(folder, second));
+    expect(openWeights(folder).names).toEqual(['a']);
+    rmSync(join(folder, first));
+    expect(thrown(() => openWeights(folder)).message).toContain('none of them');
+    writeFileSync(join(folder, 'pytorch_model.bin'), 'x');
+    expect(thrown(() => openWeights(folder)).rule).toBe('pickle');
+    expect(thrown(() => openWeights(join(folder, 'gone'))).message).toContain('ENOENT');
+  });
+});
