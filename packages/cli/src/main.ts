@@ -1,16 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import * as doctor from './doctor.ts';
+import * as evaluate from './eval.ts';
 import * as synth from './synth.ts';
+import * as train from './train.ts';
 
 /** The verbs, in the order of the help. Each loads what is heavy inside its action only. */
-const verbs: readonly { register(program: Command): void }[] = [doctor, synth];
+const verbs: readonly { register(program: Command): void }[] = [doctor, synth, train, evaluate];
 
 const examples = `
 Examples:
-  $ hsn doctor            what this machine has, and what is missing
-  $ hsn doctor --json     the same for programs
-  $ hsn help doctor       all about one verb
+  $ hsn doctor                              what this machine has, and what is missing
+  $ hsn synth --out corpus                  draw a graph and a corpus of walks on it
+  $ hsn train --corpus corpus --out run     find the graph again
+  $ hsn eval run                            how well it was found
+  $ hsn help train                          all about one verb
 `;
 
 /** Runs the command line; faults become a line on stderr and an exit code, never a rejection. */

@@ -37,7 +37,7 @@ const graph = z.strictObject({
   /** Closed form: weight of the newest batch in the running mean of traversals. */
   traversalRate: z.number().gt(0).max(1).default(0.05),
   /** Closed form: passes over (at most 20 000 of) the sentences before the encoder trains. */
-  sweeps: z.int().nonnegative().default(15),
+  sweeps: z.int().nonnegative().default(60),
 });
 
 const walk = z.strictObject({

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { native } from '../../torch/src/native.ts';
 import {
-  aggregatedKl,
   type Aggregation,
+  aggregatedKl,
   mutualInformation,
   type TransitionForm,
   WalkableGraph,
@@ -13,6 +13,7 @@ import {
 } from '../src/walk/index.ts';
 import {
   allWalks,
+  digits,
   expectClose,
   expectFinite,
   f64,
@@ -67,15 +68,16 @@ describe.each(walkFixtures)('aggregated posterior of %s', (name) => {
     expectClose(posterior.kl(prior).mean().sub(mixtureKl()), wanted.mutual_information_exact);
   });
 
-  test.skipIf(fixture.expected.gradients_wrt_h === null)('gradients', () => {
-    const gradients = fixture.expected.gradients_wrt_h!;
-    const paper = total(aggregatedKl(posterior, prior, 'mean'));
-    expectClose(gradientOf(paper, scores), gradients.kl_paper_mean_matrices);
-    expectClose(gradientOf(mixtureKl(), scores), gradients.kl_true_mixture);
-    const projection = (h: Tensor) =>
-      total(aggregatedKl(WalkDistribution.fromScores(posterior.graph, h), prior, 'projection'));
-    expectClose(gradientOf(projection(scores), scores), finiteDifferences(projection, scores), 1e-7);
-  });
+  if (fixture.expected.gradients_wrt_h)
+    test('gradients', () => {
+      const gradients = fixture.expected.gradients_wrt_h!;
+      const paper = total(aggregatedKl(posterior, prior, 'mean'));
+      expectClose(gradientOf(paper, scores), gradients.kl_paper_mean_matrices);
+      expectClose(gradientOf(mixtureKl(), scores), gradients.kl_true_mixture);
+      const projection = (h: Tensor) =>
+        total(aggregatedKl(WalkDistribution.fromScores(posterior.graph, h), prior, 'projection'));
+      expectClose(gradientOf(projection(scores), scores), finiteDifferences(projection, scores), 1e-7);
+    });
 });
 
 /** Central differences of a scalar function, element by element. */
@@ -157,21 +159,9 @@ describe('extremes stay finite', () => {
     ],
   ];
   const graphs = {
-    'no links': [
-      [0, 0, 0],
-      [0, 0, 0],
-      [0, 0, 0],
-    ],
-    triangle: [
-      [0, 1, 1],
-      [1, 0, 1],
-      [1, 1, 0],
-    ],
-    'one link': [
-      [0, 1, 0],
-      [1, 0, 0],
-      [0, 0, 0],
-    ],
+    'no links': digits('000 000 000'),
+    triangle: digits('011 101 110'),
+    'one link': digits('010 100 000'),
     'faint links': [
       [0, 1e-7, 1e-5],
       [1e-7, 0, 1e-30],

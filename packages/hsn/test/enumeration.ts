@@ -21,6 +21,11 @@ export function transpose(matrix: readonly (readonly number[])[]): number[][] {
   return matrix[0]!.map((_, j) => matrix.map((row) => row[j]!));
 }
 
+/** A matrix written as rows of digits: `digits('011 101 110')` is the triangle graph. */
+export function digits(rows: string): number[][] {
+  return rows.split(' ').map((row) => Array.from(row, Number));
+}
+
 export function sum(values: readonly number[]): number {
   return values.reduce((a, b) => a + b, 0);
 }
@@ -71,9 +76,23 @@ export function allBits(length: number): number[][] {
   return allWalks(2, length);
 }
 
+/** Probability of each 0/1 vector under independent links. */
+export function linkTable(graphs: readonly number[][], q: readonly number[]): number[] {
+  return graphs.map((bits) => bits.reduce((p, bit, e) => p * (bit ? q[e]! : 1 - q[e]!), 1));
+}
+
+export function sigmoid(x: number): number {
+  return 1 / (1 + Math.exp(-x));
+}
+
+/** Log-odds of both signs, none alike. */
+export function someLogits(count: number): number[] {
+  return Array.from({ length: count }, (_, e) => Math.sin(e * 1.7) * 2 - 0.5);
+}
+
 function flatten(values: Tensor | Nested): number[] {
   if (values instanceof Tensor) return values.toNumbers();
-  return typeof values === 'number' ? [values] : (values.flat(Number.POSITIVE_INFINITY) as number[]);
+  return typeof values === 'number' ? [values] : values.flatMap(flatten);
 }
 
 export function largestGap(actual: Tensor | Nested, expected: Tensor | Nested): number {

@@ -11,6 +11,7 @@ import {
 } from '../src/walk/index.ts';
 import {
   allWalks,
+  digits,
   expectClose,
   expectFinite,
   f64,
@@ -63,12 +64,7 @@ function priorTable(adjacency: number[][], rule: IsolatedRule, floor: number): n
 }
 
 const complete = Array.from({ length: K }, () => Array.from({ length: K }, () => 1));
-const isolated = [
-  [0, 1, 1, 0],
-  [1, 0, 1, 0],
-  [1, 1, 0, 0],
-  [0, 0, 0, 0],
-];
+const isolated = digits('0110 1010 1100 0000');
 const uniform = (graph: WalkableGraph) =>
   new WalkPrior('uniform', K, L, new Generator(0), { dtype: 'float64' }).on(graph);
 
@@ -97,24 +93,32 @@ describe('mean field over walks', () => {
     );
   });
 
-  test('with a trained prior too', () => {
-    const prior = new WalkPrior('inhomogeneous', K, L, new Generator(3), { dtype: 'float64' });
-    const f = prior.weights!.mul(40).exp();
-    const start = prior.start!.mul(40).softmax(-1);
-    const logs = f64([
-      [
-        start.log().toNumbers(),
-        ...f
-          .log()
-          .unbind(0)
-          .map((row) => row.toNumbers()),
-      ],
-    ]);
-    const chain = WalkDistribution.fromScores(new WalkableGraph(f64(complete)), logs);
-    const matrices = f.unbind(0).map((row) => writtenOut(complete, row.toNumbers(), 'uniform'));
-    const table = walks.map((walk) => walkProbability(walk, start.toNumbers(), matrices));
-    const wanted = scores.map((h) => tableKl(walkTable(h), table));
-    expectClose(new MeanFieldWalks(f64(scores)).kl(chain), wanted, 1e-10);
+  test('with a prior that was trained, step by step', () => {
+    const logF = [
+      [0.5, -1, 0.2, 1.1],
+      [-0.3, 0.8, 1.4, 0.1],
+    ];
+    const start = softmax([0.1, 0.9, -0.5, 0.3]);
+    for (const [adjacency, rule] of [
+      [complete, 'uniform'],
+      [isolated, 'uniform'],
+      [isolated, 'stay'],
+    ] as const) {
+      const graph = new WalkableGraph(f64(adjacency), rule);
+      const prior = WalkDistribution.fromScores(graph, f64([[start.map(Math.log), ...logF]]));
+      // The floor is that of the row-scaled link, before f and its sum.
+      const matrices = logF.map((log) => {
+        const f = log.map(Math.exp);
+        const exact = writtenOut(adjacency, f, rule);
+        return exact.map((row, j) => {
+          const scale = sum(adjacency[j]!.map((a, k) => a * f[k]!)) / sum(adjacency[j]!);
+          return row.map((p, k) => (p > 0 ? p : sum(adjacency[j]!) > 0 ? (1e-8 * f[k]!) / scale : 1e-8));
+        });
+      });
+      const table = walks.map((walk) => walkProbability(walk, start, matrices));
+      const wanted = scores.map((h) => tableKl(walkTable(h), table));
+      expectClose(new MeanFieldWalks(f64(scores)).kl(prior), wanted, 1e-10);
+    }
   });
 
   test('is the walk posterior of the complete graph with self-loops (Eq. 33)', () => {

@@ -1,4 +1,4 @@
-import { Generator, stack, Tensor, tensor } from '@hidden-schema/torch';
+import { Generator, stack, type Tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -12,13 +12,12 @@ import {
 } from '../src/walk/index.ts';
 import {
   allWalks,
+  digits,
   expectClose,
-  expectFinite,
   f64,
   gradientOf,
   sum,
   tableKl,
-  transpose,
   walkFixtures,
   walkModel,
   walkProbability,
@@ -69,13 +68,14 @@ describe.each(walkFixtures)('walks of %s equal their enumeration', (name) => {
     }
   });
 
-  test.skipIf(expected.gradients_wrt_h === null)('gradients of divergence and bound', () => {
-    const wanted = expected.gradients_wrt_h!;
-    const kl = posterior.kl(prior).select(0, 0);
-    expectClose(gradientOf(kl, scores).select(0, 0), wanted.kl_q_prior_sample0);
-    const bound = expectedLogLikelihood(0).sub(kl);
-    expectClose(gradientOf(bound, scores).select(0, 0), wanted.elbo_sample0);
-  });
+  if (expected.gradients_wrt_h)
+    test('gradients of divergence and bound', () => {
+      const wanted = expected.gradients_wrt_h!;
+      const kl = posterior.kl(prior).select(0, 0);
+      expectClose(gradientOf(kl, scores).select(0, 0), wanted.kl_q_prior_sample0);
+      const bound = expectedLogLikelihood(0).sub(kl);
+      expectClose(gradientOf(bound, scores).select(0, 0), wanted.elbo_sample0);
+    });
 });
 
 const forms: readonly TransitionForm[] = [
@@ -182,13 +182,7 @@ describe('any graph', () => {
   });
 
   test('the symmetric form without its constant is the paper’s', () => {
-    const graph = new WalkableGraph(
-      f64([
-        [0, 1, 1],
-        [1, 0, 1],
-        [1, 0, 0],
-      ]),
-    );
+    const graph = new WalkableGraph(f64(digits('011 101 100')));
     const f = [0.2, 3, 0.7];
     expectClose(steppedMatrix(graph, f, forms[1]!), steppedMatrix(graph, f, forms[0]!), 1e-14);
   });
@@ -249,12 +243,7 @@ describe('sampling', () => {
 
 describe('prior kinds', () => {
   const K = 4;
-  const adjacency = [
-    [0, 1, 1, 0],
-    [1, 0, 1, 0],
-    [1, 1, 0, 1],
-    [0, 0, 1, 0],
-  ];
+  const adjacency = digits('0110 1010 1101 0010');
   const kinds: [WalkPriorKind, number][] = [
     ['uniform', 0],
     ['trained', 2],
@@ -283,94 +272,5 @@ describe('prior kinds', () => {
       for (const parameter of prior.parameters())
         expect(gradientOf(kl, parameter).abs().sum().item()).toBeGreaterThan(1e-3);
     }
-  });
-});
-
-describe('extremes stay finite', () => {
-  const ring = [
-    [0, 1, 0, 1],
-    [1, 0, 1, 0],
-    [0, 1, 0, 1],
-    [1, 0, 1, 0],
-  ];
-  const nothing = ring.map((row) => row.map(() => 0));
-  const halfIsolated = [
-    [0, 1, 0, 0],
-    [1, 0, 0, 0],
-    [0, 0, 0, 0],
-    [0, 0, 0, 0],
-  ];
-  const wild = [
-    [
-      [1e4, -1e4, 0, 1e4],
-      [-1e4, 1e4, -1e4, 1e4],
-      [1e4, 1e4, 1e4, -1e4],
-    ],
-    [
-      [-1e4, -1e4, -1e4, -1e4],
-      [-1e4, -1e4, -1e4, -1e4],
-      [1e4, 1e4, 1e4, 1e4],
-    ],
-    [
-      [0, 0, 0, 0],
-      [1e4, -1e4, 1e4, -1e4],
-      [1e4, 0, 0, -1e4],
-    ],
-  ];
-
-  describe.each(['float32', 'float64'] as const)('%s', (dtype) => {
-    test.each([
-      ['ring', ring],
-      ['no links at all', nothing],
-      ['half isolated', halfIsolated],
-    ] as const)('%s, scores of ±10000: divergence, samples and gradients', (_, links) => {
-      for (const form of forms) {
-        for (const rule of rules) {
-          const adjacency = tensor(links, { dtype }).requireGrad();
-          const scores = tensor(wild, { dtype }).requireGrad();
-          const graph = new WalkableGraph(adjacency, rule);
-          const q = WalkDistribution.fromScores(graph, scores, form);
-          const prior = new WalkPrior('uniform', 4, 3, new Generator(0), { dtype }).on(graph);
-          const walk = stack(q.sample(new Generator(1), { temperature: 0.5, hard: false }), 1);
-          const loss = q
-            .kl(prior)
-            .sum()
-            .add(walk.mul(tensor([1, 2, 3, 4], { dtype })).sum());
-          expectFinite(loss, 'loss');
-          expectFinite(gradientOf(loss, scores), 'gradient of scores');
-          expectFinite(gradientOf(loss, adjacency), 'gradient of links');
-          expectClose(
-            walk.sum(-1),
-            Array.from({ length: 9 }, () => 1),
-            1e-5,
-          );
-        }
-      }
-    });
-  });
-
-  test('a walk along a missing link has probability zero, from any node', () => {
-    const graph = new WalkableGraph(f64(transpose(halfIsolated)), 'stay');
-    const q = WalkDistribution.fromScores(
-      graph,
-      f64([
-        [
-          [0, 0, 0, 0],
-          [0, 0, 0, 0],
-        ],
-      ]),
-    );
-    const logs = q
-      .logProb(
-        walkTensor([
-          [0, 2],
-          [2, 0],
-          [2, 2],
-          [0, 1],
-        ]),
-      )
-      .toNumbers();
-    expect(logs.slice(0, 2)).toEqual([-Infinity, -Infinity]);
-    expectClose(logs.slice(2), [Math.log(1 / 4), Math.log(1 / 4)], 1e-12);
   });
 });

@@ -55,6 +55,8 @@ export interface Native {
 const addonPath = fileURLToPath(new URL('../build/torch.node', import.meta.url));
 
 function load(): Native {
+  // Threads that spin while they wait for the next product starve whatever shares the cores with them.
+  process.env.OMP_WAIT_POLICY ??= 'passive';
   const require = createRequire(import.meta.url);
   try {
     return require(addonPath) as Native;

@@ -64,21 +64,29 @@ export function evaluateSynthetic(
     const sums = sumOver(model, corpus, limit);
     const links = model.graph.links();
     const divergence = links.kl(model.graphPrior.belief(links.probabilities.sum().item())).item();
-    const generator = corpusGraphModel(corpus);
-    const probabilities = Float64Array.from(links.matrix().toNumbers());
-    return {
-      sentences: limit,
-      ...sums,
-      kl_graph: divergence,
-      ...(corpus.truth
-        ? recovery(probabilities, corpus.truth, {
-            random: new Random(given.seed ?? model.config.seed),
-            samples: given.samples ?? 20,
-            ...(generator ? { model: generator } : {}),
-          })
-        : {}),
-    };
+    return { sentences: limit, ...sums, kl_graph: divergence, ...graphRecovery(model, corpus, given) };
   });
+}
+
+/** How well q(A) recovers the corpus's true graph; nothing where the truth is not known. */
+export function graphRecovery(
+  model: HiddenSchemaNetwork,
+  corpus: SyntheticCorpus,
+  given: { samples?: number; seed?: number } = {},
+): Recovery | Record<string, never> {
+  const { truth } = corpus;
+  if (!truth) return {};
+  const generator = corpusGraphModel(corpus);
+  return recovery(linkProbabilities(model), truth, {
+    random: new Random(given.seed ?? model.config.seed),
+    samples: given.samples ?? 20,
+    ...(generator ? { model: generator } : {}),
+  });
+}
+
+/** q(A_ij = 1) as plain numbers, row-major [K, K]. */
+export function linkProbabilities(model: HiddenSchemaNetwork): Float64Array {
+  return quietly(() => Float64Array.from(model.graph.links().matrix().toNumbers()));
 }
 
 function sumOver(model: HiddenSchemaNetwork, corpus: SyntheticCorpus, limit: number) {

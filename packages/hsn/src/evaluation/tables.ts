@@ -93,7 +93,7 @@ function padded(text: string, width: number, right: boolean): string {
 
 /** One line without control characters, so that a label cannot steer the terminal. */
 export function plainText(text: string): string {
-  return text.replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '�');
+  return text.replace(/\s/g, ' ').replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '�');
 }
 
 const markdownText = (text: string): string =>

@@ -1,4 +1,4 @@
-import { full, noGrad, type Tensor, type TensorOptions, zeros } from '@hidden-schema/torch';
+import { full, noGrad, scope, type Tensor, type TensorOptions, zeros } from '@hidden-schema/torch';
 import { LinkDistribution } from './bernoulli.ts';
 import type { PairIndex } from './pairs.ts';
 import { GraphPosterior } from './posterior.ts';
@@ -65,11 +65,13 @@ export class ClosedFormPosterior extends GraphPosterior {
 
   /** Takes in a batch's expected traversals [K, K] and starts [K], then sets the link logits. */
   observe(traversals: Tensor, start: Tensor, rate = this.#options.rate): void {
-    noGrad(() => {
-      this.traversals.mul_(1 - rate).add_(traversals, rate);
-      this.start.mul_(1 - rate).add_(start, rate);
-      this.logits.copy_(this.#evidence());
-    });
+    scope(() =>
+      noGrad(() => {
+        this.traversals.mul_(1 - rate).add_(traversals, rate);
+        this.start.mul_(1 - rate).add_(start, rate);
+        this.logits.copy_(this.#evidence());
+      }),
+    );
   }
 
   #evidence(): Tensor {

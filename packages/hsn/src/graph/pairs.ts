@@ -9,6 +9,7 @@ export class PairIndex {
   readonly rows: Int32Array;
   readonly columns: Int32Array;
   readonly #position: Tensor; // [K·K] → place in the vector, count for "no link"
+  readonly #flat: Tensor; // [E] → place in the flattened matrix
 
   constructor(nodes: number, selfLoops = false) {
     this.nodes = nodes;
@@ -28,6 +29,8 @@ export class PairIndex {
       }
     }
     this.#position = Tensor.fromArray(position, [nodes * nodes]).keep();
+    const flat = this.rows.map((row, e) => row * nodes + this.columns[e]!);
+    this.#flat = Tensor.fromArray(flat, [this.count]).keep();
   }
 
   /** Pair vector [E] → symmetric matrix [K, K], zero where no link can be. */
@@ -38,8 +41,7 @@ export class PairIndex {
 
   /** Symmetric matrix [K, K] → pair vector [E]. */
   vector(matrix: Tensor): Tensor {
-    const flat = Int32Array.from(this.rows, (row, e) => row * this.nodes + this.columns[e]!);
-    return matrix.reshape(-1).indexSelect(0, Tensor.fromArray(flat, [this.count]));
+    return matrix.reshape(-1).indexSelect(0, this.#flat);
   }
 }
 

@@ -76,7 +76,12 @@ export class InnerProduct extends GraphPosterior {
     this.symbols = symbols;
     this.#pairs = pairs;
     this.#initialLogit = options.initialLogit;
-    this.embed = new FeedForward([symbols.dimension, options.hidden, options.hidden / 2], generator, options);
+    const widths = [symbols.dimension, options.hidden, Math.ceil(options.hidden / 2)];
+    this.embed = new FeedForward(widths, generator, options);
+    // A product of two embeddings shrinks by the square of what each does.
+    noGrad(() => {
+      for (const [, tensor] of this.embed.layers.at(-1)!.namedTensors()) tensor.mul_(Math.sqrt(quietOutput));
+    });
   }
 
   override links(): LinkDistribution {

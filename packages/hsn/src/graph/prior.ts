@@ -13,6 +13,10 @@ export interface GraphPrior {
   readonly logit: number;
 }
 
+function checkProbability(p: number): void {
+  if (!(p > 0 && p < 1)) throw new RangeError(`a link probability lies between 0 and 1, got ${p}`);
+}
+
 export function logit(p: number): number {
   return Math.log(p) - Math.log1p(-p);
 }
@@ -22,7 +26,7 @@ export class BernoulliPrior implements GraphPrior {
   readonly p: number;
 
   constructor(p: number) {
-    if (!(p > 0 && p < 1)) throw new RangeError(`a link probability lies between 0 and 1, got ${p}`);
+    checkProbability(p);
     this.p = p;
   }
 
@@ -87,6 +91,7 @@ export class PowerLawPrior extends nn.Module implements GraphPrior {
     given: TensorOptions = {},
   ) {
     super();
+    checkProbability(p);
     if (!(exponent > 1)) throw new RangeError(`a power law's exponent is above 1, got ${exponent}`);
     this.#floor = logit(p) / 2 - Math.LN2;
     this.#exponent = exponent;

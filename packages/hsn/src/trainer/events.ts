@@ -98,7 +98,9 @@ const START = 1;
 export function encodeEvent(event: TrainingEvent): Buffer {
   const time = Buffer.alloc(8);
   time.writeDoubleLE(event.wallTime);
-  const parts = [field(1, WIRE.fixed64, time), field(2, WIRE.varint, varint(event.step))];
+  const parts = [field(1, WIRE.fixed64, time)];
+  // Zero is the default and is left out, as other writers do.
+  if (event.step !== 0) parts.push(field(2, WIRE.varint, varint(event.step)));
   if (event.fileVersion !== undefined) parts.push(bytesField(3, Buffer.from(event.fileVersion)));
   const values = Object.entries(event.scalars).map(([tag, value]) => {
     const number = Buffer.alloc(4);

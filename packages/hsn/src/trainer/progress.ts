@@ -117,7 +117,7 @@ export class Progress {
     const share = total > 0 ? Math.min(1, Math.max(0, this.#step / total)) : 1;
     const percent = `${Math.floor(share * 100)}%`.padStart(4);
     const count = `${String(this.#step).padStart(String(total).length)}/${total}`;
-    const full = Math.round(share * BAR);
+    const full = Math.floor(share * BAR);
     const bar = this.#live ? ` ${'█'.repeat(full)}${'░'.repeat(BAR - full)}` : '';
     return plainText(
       [`${label}${bar} ${percent} ${count}`, ...this.#timing(now), ...this.#figures()].join(' · '),

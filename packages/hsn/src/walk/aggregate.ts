@@ -1,6 +1,5 @@
 import type { Tensor } from '@hidden-schema/torch';
 import { categoricalKl, expectedLog, type WalkDistribution } from './chain.ts';
-import type { Transition } from './transition.ts';
 
 /**
  * How the aggregated posterior q*(z) = (1/N) Σ_n q(z|x_n) is made a Markov chain.
@@ -25,21 +24,13 @@ export function aggregatedKl(q: WalkDistribution, prior: WalkDistribution, how: 
   return { start: startKl, steps: steps.reduce((sum, term) => sum.add(term), startKl.mul(0)) };
 }
 
-/** log(P_jk / R_jk) of a prior's step. [K, K] */
-function priorLogRatio(transition: Transition): Tensor {
-  return transition.logRatio(0);
-}
-
 function meanMatrixSteps(q: WalkDistribution, prior: WalkDistribution, start: Tensor): Tensor[] {
   let position = start.unsqueeze(0); // ρ̂* [1, K]
   return q.transitions.map((transition, i) => {
     const ratio = transition.meanRatio(); // Q*/R [K, K]
     const matrix = q.graph.rows.mul(ratio);
-    const leaving = position.mul(q.graph.active).transpose(0, 1); // [K, 1]
-    const term = leaving
-      .mul(matrix)
-      .mul(ratio.log().sub(priorLogRatio(prior.transitions[i]!)))
-      .sum();
+    const walked = position.transpose(0, 1).mul(matrix); // zero where a row is isolated
+    const term = walked.mul(ratio.log().sub(prior.transitions[i]!.logRatio(0))).sum();
     position = position.matmul(matrix).add(q.graph.leaveIsolated(position));
     return term;
   });
@@ -51,8 +42,8 @@ function projectionSteps(q: WalkDistribution, prior: WalkDistribution): Tensor[]
     const ratio = transition.meanRatio(position); // pairwise marginals / R [K, K]
     const visits = position.mean(0).unsqueeze(1); // [K, 1]
     const log = expectedLog(ratio).sub(expectedLog(visits));
-    const walked = q.graph.rows.mul(ratio).mul(q.graph.active.unsqueeze(1));
-    const term = walked.mul(log.sub(priorLogRatio(prior.transitions[i]!))).sum();
+    const walked = q.graph.rows.mul(ratio);
+    const term = walked.mul(log.sub(prior.transitions[i]!.logRatio(0))).sum();
     position = transition.next(position);
     return term;
   });

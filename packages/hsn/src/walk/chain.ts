@@ -102,14 +102,14 @@ export class WalkDistribution {
 
 /**
  * Σ_jk ρ̂_j Q_jk log(Q_jk / P_jk). The adjacency stands in both matrices and cancels from the logarithm; isolated rows
- * are the same in both and cost nothing.
+ * are the same in both and cost nothing: R is zero there and log D is too.
  */
 function stepKl(q: Transition, p: Transition, position: Tensor): Tensor {
   const posterior = q.split;
   const prior = p.split;
   if (!posterior || !prior) return stepKlOneByOne(q, p, position);
   const arriving = q.arrive(position).mul(posterior.target.sub(prior.target)).sum(-1);
-  const leaving = position.mul(q.graph.active).mul(posterior.source.sub(prior.source)).sum(-1);
+  const leaving = position.mul(posterior.source.sub(prior.source)).sum(-1);
   return arriving.sub(leaving);
 }
 
@@ -118,8 +118,8 @@ function stepKlOneByOne(q: Transition, p: Transition, position: Tensor): Tensor 
   const prior = p.logRatio(0);
   const terms = Array.from({ length: position.dim(0) }, (_, n) => {
     const ratio = q.logRatio(n);
-    const leaving = position.select(0, n).mul(q.graph.active).unsqueeze(1);
-    return ratio.exp().mul(q.graph.rows).mul(leaving).mul(ratio.sub(prior)).sum();
+    const pairs = ratio.exp().mul(q.graph.rows).mul(position.select(0, n).unsqueeze(1));
+    return pairs.mul(ratio.sub(prior)).sum();
   });
   return stack(terms);
 }

@@ -25,7 +25,13 @@ export function gumbelSoftmax(
   noise: Tensor,
   { temperature, hard }: Relaxation,
 ): Tensor {
-  const gumbel = noise.add(tiny).log().neg().add(tiny).log().neg();
+  const gumbel = noise
+    .clamp(tiny, 1 - tiny)
+    .log()
+    .neg()
+    .add(tiny)
+    .log()
+    .neg();
   const soft = probabilities.add(tiny).log().add(gumbel).div(temperature).softmax(-1);
   if (!hard) return soft;
   return straightThrough(soft.argmax(-1).oneHot(soft.dim(-1)).to(soft.dtype), soft);

@@ -9,8 +9,13 @@ export interface Smoothed {
   readonly traversals: Tensor;
   /** Mean over the batch of the posterior of the first node. [K] */
   readonly start: Tensor;
-  /** log p(x) of each sentence. [B] */
+  /** log p(x) of each sentence, −∞ where no walk explains it. [B] */
   readonly logLikelihood: Tensor;
+}
+
+/** A sentence that no walk explains has scale zero: with 1 instead it counts for nothing and spoils no mean. */
+function divisor(scale: Tensor): Tensor {
+  return scale.add(scale.eq(0).to(scale.dtype));
 }
 
 /**
@@ -25,7 +30,7 @@ export function smoothWalks(start: Tensor, matrix: Tensor, emissions: readonly T
   const marginals: Tensor[] = [forward[L - 1]!];
   let traversals = matrix.mul(0);
   for (let i = L - 2; i >= 0; i--) {
-    const seen = emissions[i + 1]!.mul(beta).div(scales[i + 1]!); // [B, K]
+    const seen = emissions[i + 1]!.mul(beta).div(divisor(scales[i + 1]!)); // [B, K]
     traversals = traversals.add(forward[i]!.transpose(0, 1).matmul(seen));
     beta = seen.matmul(backwardMatrix);
     marginals.unshift(forward[i]!.mul(beta));
@@ -50,7 +55,7 @@ function filterForward(start: Tensor, matrix: Tensor, emissions: readonly Tensor
     const joint = predicted.mul(emission);
     const scale = joint.sum(1, true);
     scales.push(scale);
-    forward.push(joint.div(scale));
+    forward.push(joint.div(divisor(scale)));
   }
   return { forward, scales };
 }

@@ -78,7 +78,7 @@ export class Transition {
 
   /** Mass arriving along links from (soft or one-hot) positions. [B, K] */
   arrive(position: Tensor): Tensor {
-    const leaving = position.mul(this.graph.active).div(this.#rowSums);
+    const leaving = position.div(this.#rowSums); // what sits on isolated nodes meets zero rows
     const { rows } = this.graph;
     if (this.#constant === 0) return this.#weights.mul(leaving.matmul(rows));
     const weighted = this.#weights.mul(leaving.mul(this.#weights).matmul(rows));

@@ -64,7 +64,8 @@ export class JsonCursor {
   }
 
   string(rule: SafetensorsRule = 'json', what = ''): string {
-    if (this.#peek() !== quote) this.#fail(rule, `${what} a string at byte ${this.#at}`.trim(), this.#found());
+    if (this.#peek() !== quote)
+      this.#fail(rule, `${what} a string at byte ${this.#at}`.trim(), this.#found());
     this.#at++;
     const start = this.#at;
     const bytes = this.#bytes;

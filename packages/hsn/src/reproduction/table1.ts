@@ -1,0 +1,178 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { baumWelch, countPairs, type LinkScores, trainLstmBaseline } from '../baselines/index.ts';
+import { readSyntheticCorpus, type SyntheticCorpus, writeSyntheticCorpus } from '../corpus/index.ts';
+import { rocAuc } from '../evaluation/ranking.ts';
+import { upperTriangle } from '../evaluation/recovery.ts';
+import { evaluateSynthetic, graphRecovery } from '../evaluation/synthetic.ts';
+import { Trainer } from '../trainer/trainer.ts';
+import type { Config } from '../config.ts';
+import { type Dataset, datasets, ourConfig, paperConfig } from './experiments.ts';
+
+export interface Table1Options {
+  seeds: number;
+  /** Seeds of the rows with the paper's own settings, which train longest. */
+  paperSeeds: number;
+  sentences: number;
+  steps: number;
+  paperSteps: number;
+  only?: Dataset['name'][];
+  /** A folder with the authors' Barabási data in place of a drawn corpus. */
+  barabasiCorpus?: string;
+  onRow?: (row: Table1Row) => void;
+  onProgress?: (text: string) => void;
+}
+
+export type Method = 'hsn' | 'paper' | 'lstm' | 'counting' | 'baum-welch';
+
+/** One model trained or one baseline fitted: figures by name. */
+export interface Table1Row {
+  dataset: Dataset['name'];
+  method: Method;
+  seed: number;
+  seconds: number;
+  /** Seconds until AUC first reached 0.99. */
+  secondsToAuc99?: number;
+  figures: Record<string, number>;
+}
+
+/** A sweep that gains less than this many nats a sentence is the last. */
+const sweepTolerance = 1e-3;
+
+/** Trains everything that Table 1 and its supplement compare. */
+export async function table1(options: Table1Options): Promise<Table1Row[]> {
+  const rows: Table1Row[] = [];
+  const chosen = datasets(options.sentences, 1).filter((d) => options.only?.includes(d.name) ?? true);
+  for (const dataset of chosen) {
+    const corpus = corpusOf(dataset, options);
+    for (const job of jobs(dataset, corpus, options)) {
+      options.onProgress?.(`${dataset.title}: ${job.method}, seed ${job.seed}`);
+      const began = performance.now();
+      const { secondsToAuc99, ...figures } = await job.work();
+      const seconds = (performance.now() - began) / 1000;
+      const row: Table1Row = {
+        dataset: dataset.name,
+        method: job.method,
+        seed: job.seed,
+        seconds,
+        ...(secondsToAuc99 === undefined ? {} : { secondsToAuc99 }),
+        figures,
+      };
+      rows.push(row);
+      options.onRow?.(row);
+    }
+  }
+  return rows;
+}
+
+type Figures = Record<string, number> & { secondsToAuc99?: number };
+interface Job {
+  method: Method;
+  seed: number;
+  work: () => Promise<Figures>;
+}
+
+function jobs(dataset: Dataset, corpus: SyntheticCorpus, options: Table1Options): Job[] {
+  const seeds = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
+  const train = (method: Method, seed: number, config: Config): Job => ({
+    method,
+    seed,
+    work: () => trainOnce(config, corpus),
+  });
+  return [
+    ...seeds(options.seeds).map((seed) => train('hsn', seed, ourConfig(seed, options.steps))),
+    ...(dataset.name === 'shared'
+      ? []
+      : seeds(options.paperSeeds).map((seed) =>
+          train('paper', seed, paperConfig(seed, options.paperSteps, dataset.paperP)),
+        )),
+    { method: 'lstm', seed: 1, work: async () => ({ ...lstm(corpus, options.steps) }) },
+    {
+      method: 'counting',
+      seed: 1,
+      work: async () => scored(countPairs(corpus.splits.train, corpus.length, corpus.bags!), corpus),
+    },
+    { method: 'baum-welch', seed: 1, work: async () => baumWelchFigures(corpus) },
+  ];
+}
+
+function corpusOf(dataset: Dataset, options: Table1Options): SyntheticCorpus {
+  if (dataset.name === 'barabasi' && options.barabasiCorpus)
+    return readSyntheticCorpus(options.barabasiCorpus);
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-table1-'));
+  try {
+    const target = path.join(folder, dataset.name);
+    writeSyntheticCorpus(dataset.settings, target);
+    return readSyntheticCorpus(target);
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function trainOnce(config: Config, corpus: SyntheticCorpus): Promise<Figures> {
+  const trainer = new Trainer(config, corpus);
+  const began = performance.now();
+  let reached: number | undefined;
+  const look = () => {
+    const { auc } = graphRecovery(trainer.model, corpus, { samples: 1 });
+    if (reached === undefined && typeof auc === 'number' && auc >= 0.99)
+      reached = (performance.now() - began) / 1000;
+  };
+  try {
+    sweepUntilSettled(trainer, config.graph.sweeps, look);
+    while (!trainer.finished) {
+      trainer.trainStep();
+      if (trainer.step % 50 === 0) look();
+      await setImmediate();
+    }
+    const evaluation = evaluateSynthetic(trainer.model, corpus);
+    const numbers = Object.entries(evaluation).filter(
+      (entry): entry is [string, number] => typeof entry[1] === 'number',
+    );
+    return { ...Object.fromEntries(numbers), ...(reached === undefined ? {} : { secondsToAuc99: reached }) };
+  } finally {
+    trainer.free();
+  }
+}
+
+function sweepUntilSettled(trainer: Trainer, sweeps: number, look: () => void): void {
+  let before = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < sweeps; i++) {
+    const likelihood = trainer.sweepGraph();
+    if (likelihood === undefined) return;
+    look();
+    if (likelihood - before < sweepTolerance) return;
+    before = likelihood;
+  }
+}
+
+function lstm(corpus: SyntheticCorpus, steps: number): Record<string, number> {
+  return trainLstmBaseline(corpus, {
+    hidden: 256,
+    steps: Math.max(300, steps),
+    batch: 256,
+    rate: 3e-3,
+    seed: 1,
+    noise: 1e-3,
+  });
+}
+
+function baumWelchFigures(corpus: SyntheticCorpus): Figures {
+  const options = { iterations: 60, limit: 20_000, tolerance: sweepTolerance, noise: 1e-3 };
+  return scored(baumWelch(corpus.splits.train, corpus.length, corpus.bags!, options), corpus);
+}
+
+/** Recovery figures of a baseline, whose graph is its set of links rather than probabilities. */
+function scored({ scores, links }: LinkScores, corpus: SyntheticCorpus): Figures {
+  const truth = corpus.truth!;
+  const called = upperTriangle(links, truth.nodes);
+  const edges = upperTriangle(truth.data, truth.nodes);
+  const wrong = called.reduce((sum, link, i) => sum + (link === edges[i] ? 0 : 1), 0);
+  return {
+    auc: rocAuc(upperTriangle(scores, truth.nodes), edges) ?? Number.NaN,
+    edges_sampled: called.reduce((sum, link) => sum + link, 0),
+    frobenius_truth: Math.sqrt(wrong),
+  };
+}

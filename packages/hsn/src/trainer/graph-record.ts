@@ -1,0 +1,25 @@
+import type { SyntheticCorpus } from '../corpus/index.ts';
+import { linkProbabilities } from '../evaluation/synthetic.ts';
+import type { HiddenSchemaNetwork } from '../model.ts';
+import type { JsonValue } from './files.ts';
+
+/** Links less probable than this are left out of `graph.json`. */
+const leastProbability = 0.01;
+
+/** The inferred graph as `graph.json`: symbols with their tokens, links with their probabilities. */
+export function graphRecord(model: HiddenSchemaNetwork, corpus: SyntheticCorpus): JsonValue {
+  const K = model.shape.symbols;
+  const V = model.shape.vocabulary;
+  const probabilities = linkProbabilities(model);
+  const bags = corpus.bags?.probabilities;
+  const tokensOf = (k: number) => corpus.vocabulary.filter((_, v) => (bags?.[k * V + v] ?? 0) > 0);
+  const links: JsonValue[] = [];
+  for (let i = 0; i < K; i++) {
+    for (let j = i; j < K; j++) {
+      const p = probabilities[i * K + j]!;
+      if (p >= leastProbability) links.push([i, j, Number(p.toFixed(6))]);
+    }
+  }
+  const nodes = Array.from({ length: K }, (_, k) => ({ symbol: k, tokens: tokensOf(k) }));
+  return { symbols: K, nodes, links };
+}

@@ -1,0 +1,43 @@
+import { scope } from '@hidden-schema/torch';
+import { readSyntheticCorpus, type SyntheticCorpus } from '../corpus/index.ts';
+import { UserError } from '../errors.ts';
+import { HiddenSchemaNetwork } from '../model.ts';
+import { loadCheckpoint } from './checkpoint.ts';
+import { Run } from './run.ts';
+import { modelShape } from './trainer.ts';
+
+export interface OpenedModel {
+  run: Run;
+  model: HiddenSchemaNetwork;
+  corpus: SyntheticCorpus;
+  step: number;
+  notes: string[];
+}
+
+/** Opens a run's model at a checkpoint (`best`, `last` or a step), with the corpus it was trained on or another. */
+export function openModel(
+  directory: string,
+  given: { checkpoint?: string; corpus?: string } = {},
+): OpenedModel {
+  const run = Run.open(directory);
+  const corpus = readSyntheticCorpus(given.corpus ?? run.record.corpus.directory, { seed: run.config.seed });
+  const notes: string[] = [];
+  if (!given.corpus && corpus.fingerprint !== run.record.corpus.fingerprint)
+    notes.push(`the corpus ${corpus.directory} has changed since this run was trained on it`);
+  const model = new HiddenSchemaNetwork(run.config, modelShape(run.config, corpus));
+  const step = scope(() => {
+    const saved = loadCheckpoint(run, whichCheckpoint(given.checkpoint ?? 'best'));
+    notes.push(...saved.notes);
+    model.load(saved.model);
+    return saved.step;
+  });
+  return { run, model, corpus, step, notes };
+}
+
+function whichCheckpoint(text: string): 'best' | 'last' | number {
+  if (text === 'best' || text === 'last') return text;
+  const step = Number(text);
+  if (!Number.isInteger(step) || step < 0)
+    throw new UserError(`a checkpoint is "best", "last" or a step, got "${text}"`);
+  return step;
+}

@@ -1,0 +1,248 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { configSchema } from '../src/config.ts';
+import { UserError } from '../src/errors.ts';
+import { jsonText, writeJsonAtomic } from '../src/trainer/files.ts';
+import { Lock, lockHolder } from '../src/trainer/lock.ts';
+import { Run, VERSION } from '../src/trainer/run.ts';
+
+const root = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-run-'));
+afterAll(() => fs.rmSync(root, { recursive: true, force: true }));
+let made = 0;
+const fresh = () => path.join(root, `run-${made++}`);
+const config = configSchema.parse({ seed: 3 });
+const corpus = { directory: 'corpora/barabasi', fingerprint: 'f'.repeat(64) };
+
+function message(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    expect(error).toBeInstanceOf(UserError);
+    return (error as Error).message;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('making a run', () => {
+  test('writes config and record, and gives them back', () => {
+    const directory = path.join(fresh(), 'deep', 'folder');
+    const run = Run.create(directory, config, corpus, { extra: { command: 'train' } });
+    expect(fs.readdirSync(directory).sort()).toEqual(['checkpoints', 'config.yaml', 'lock', 'run.json']);
+    expect(JSON.parse(fs.readFileSync(path.join(directory, 'run.json'), 'utf8'))).toEqual({
+      command: 'train',
+      format: 1,
+      version: VERSION,
+      created: run.record.created,
+      corpus,
+      state: 'running',
+    });
+    expect(Math.abs(Date.now() - Date.parse(run.record.created))).toBeLessThan(60_000);
+    run.setState('finished', { best: 0.5 });
+    run.close();
+    expect(fs.existsSync(path.join(directory, 'lock'))).toBe(false);
+    const opened = Run.open(directory);
+    expect(opened.config).toEqual(config);
+    expect(opened.state).toBe('finished');
+    expect(opened.record).toMatchObject({ best: 0.5, command: 'train', corpus });
+    expect(() => opened.setState('running')).toThrow('open it with { write: true }');
+  });
+
+  test('refuses what is not its own, and leaves it alone', () => {
+    const file = fresh();
+    fs.writeFileSync(file, 'text');
+    expect(message(() => Run.create(file, config, corpus))).toBe(
+      `${file} is a file; expected a folder for the run, choose another name`,
+    );
+    const foreign = fresh();
+    fs.mkdirSync(foreign);
+    for (const name of ['a.txt', 'README.md']) fs.writeFileSync(path.join(foreign, name), 'mine');
+    for (const force of [false, true]) {
+      expect(message(() => Run.create(foreign, config, corpus, { force }))).toBe(
+        `${foreign} is not empty and holds no run (README.md, a.txt); choose another folder`,
+      );
+    }
+    expect(fs.readdirSync(foreign).sort()).toEqual(['README.md', 'a.txt']);
+  });
+
+  test('an existing run is replaced only by force, and only if nothing else is there', () => {
+    const directory = fresh();
+    Run.create(directory, config, corpus).close();
+    fs.writeFileSync(path.join(directory, 'metrics.jsonl'), '{}\n');
+    expect(message(() => Run.create(directory, config, corpus))).toBe(
+      `${directory} already holds a run; continue it with --resume, replace it with --force, or choose another folder`,
+    );
+    fs.writeFileSync(path.join(directory, 'notes.txt'), 'mine');
+    expect(message(() => Run.create(directory, config, corpus, { force: true }))).toBe(
+      `${directory} holds more than a run (notes.txt), so --force will not replace it; choose another folder`,
+    );
+    fs.rmSync(path.join(directory, 'notes.txt'));
+    Run.create(directory, config, corpus, { force: true }).close();
+    expect(fs.readdirSync(directory).sort()).toEqual(['checkpoints', 'config.yaml', 'run.json']);
+  });
+
+  test('a run whose making was cut short can be made again, but never over checkpoints', () => {
+    const directory = fresh();
+    fs.mkdirSync(path.join(directory, 'checkpoints'), { recursive: true });
+    fs.writeFileSync(path.join(directory, 'config.yaml'), 'seed: 1');
+    fs.writeFileSync(path.join(directory, '.run.json.77.tmp'), '{');
+    Run.create(directory, config, corpus).close();
+    fs.rmSync(path.join(directory, 'run.json'));
+    fs.mkdirSync(path.join(directory, 'checkpoints', 'step-1'));
+    expect(message(() => Run.create(directory, config, corpus, { force: true }))).toContain('(checkpoints)');
+  });
+});
+
+describe('opening a run', () => {
+  test('names what is missing', () => {
+    const none = fresh();
+    expect(message(() => Run.open(none))).toBe(`the run folder ${none} does not exist`);
+    fs.mkdirSync(none);
+    expect(message(() => Run.open(none))).toContain('is not a run: expected a folder made by "hsn train"');
+  });
+
+  test('names a damaged file', () => {
+    const directory = fresh();
+    Run.create(directory, config, corpus).close();
+    const file = path.join(directory, 'run.json');
+    const whole = fs.readFileSync(file, 'utf8');
+    for (const text of [
+      '',
+      whole.slice(0, 50),
+      'null',
+      '[]',
+      '{}',
+      '3',
+      whole.replace('running', 'walking'),
+    ]) {
+      fs.writeFileSync(file, text);
+      expect(message(() => Run.open(directory))).toMatch(new RegExp(`^${file} is damaged: expected `));
+    }
+    fs.writeFileSync(file, whole);
+    fs.writeFileSync(path.join(directory, 'config.yaml'), 'sed: 1');
+    expect(message(() => Run.open(directory))).toContain('config.yaml: unknown key sed, did you mean seed?');
+    fs.rmSync(path.join(directory, 'config.yaml'));
+    expect(message(() => Run.open(directory))).toMatch(/^cannot read .*config\.yaml: ENOENT/);
+  });
+
+  test('a later format says which version it needs', () => {
+    const directory = fresh();
+    Run.create(directory, config, corpus).close();
+    const file = path.join(directory, 'run.json');
+    const record = JSON.parse(fs.readFileSync(file, 'utf8'));
+    writeJsonAtomic(file, { ...record, format: 2, version: '9.1.0', corpus: 'moved' });
+    expect(message(() => Run.open(directory))).toBe(
+      `${file}: this run has format 2, made by version 9.1.0; version ${VERSION} reads up to format 1, so open it with version 9.1.0 or later`,
+    );
+  });
+
+  test('differences to what a resumed run would use', () => {
+    const directory = fresh();
+    const run = Run.create(directory, config, corpus);
+    expect(run.differences(config, { ...corpus, directory: 'moved' })).toEqual([]);
+    const other = { directory: 'corpora/erdos', fingerprint: 'e'.repeat(64) };
+    expect(run.differences(configSchema.parse({ seed: 4 }), other)).toEqual([
+      'seed: 3 → 4',
+      'corpus: corpora/barabasi (ffffffffffff) → corpora/erdos (eeeeeeeeeeee)',
+    ]);
+    run.close();
+  });
+});
+
+describe('the lock', () => {
+  test('a second run in one folder is refused, looking at it is not', () => {
+    const directory = fresh();
+    const run = Run.create(directory, config, corpus);
+    expect(message(() => Run.open(directory, { write: true }))).toMatch(
+      new RegExp(`^the run folder ${directory} is in use by process ${process.pid} since `),
+    );
+    expect(message(() => Run.create(directory, config, corpus, { force: true }))).toContain('is in use');
+    expect(fs.existsSync(path.join(directory, 'run.json'))).toBe(true);
+    expect(Run.open(directory).state).toBe('running');
+    run.close();
+    expect(Run.open(directory).state).toBe('crashed');
+    Run.open(directory, { write: true }).close();
+  });
+
+  test('the lock of a killed process is recovered and said so', async () => {
+    const directory = fresh();
+    Run.create(directory, config, corpus).close();
+    const file = path.join(directory, 'lock');
+    const child = spawn('sleep', ['60']);
+    const holder = { pid: child.pid!, host: os.hostname(), since: '2024-01-01T00:00:00Z' };
+    fs.writeFileSync(file, JSON.stringify(holder));
+    expect(message(() => Run.open(directory, { write: true }))).toContain(`process ${child.pid} since 2024`);
+    expect(Run.open(directory).state).toBe('running');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(Run.open(directory).state).toBe('crashed');
+    const run = Run.open(directory, { write: true });
+    expect(run.notes).toEqual([`recovered the lock that process ${child.pid} left in ${directory}`]);
+    run.close();
+    expect(fs.readdirSync(directory).filter((name) => name.includes('lock'))).toEqual([]);
+  });
+
+  test('a later process with the same number does not hold it', () => {
+    const file = path.join(root, 'lock-a');
+    const start = JSON.parse(fs.readFileSync(Lock.acquire(file, 'a').file, 'utf8')).start;
+    expect(lockHolder(file)?.pid).toBe(process.pid);
+    if (process.platform === 'linux') {
+      expect(start).toMatch(/^[0-9a-f-]{36}:\d+$/);
+      fs.writeFileSync(file, JSON.stringify({ pid: process.pid, host: os.hostname(), start: `${start}9` }));
+      expect(lockHolder(file)).toBeUndefined();
+      expect(Lock.acquire(file, 'a').recoveredFrom?.start).toBe(`${start}9`);
+    }
+  });
+
+  test('a lock of another machine holds while it is touched', () => {
+    const file = path.join(root, 'lock-b');
+    fs.writeFileSync(file, JSON.stringify({ pid: 1, host: 'elsewhere.example', since: 'then' }));
+    expect(message(() => Lock.acquire(file, 'b'))).toContain('process 1 on elsewhere.example since then');
+    const old = new Date(Date.now() - 11 * 60_000);
+    fs.utimesSync(file, old, old);
+    Lock.acquire(file, 'b').release();
+  });
+
+  test.each(['', '{', 'null', '{"pid":-1,"host":"x"}'])('a damaged lock (%j) is recovered', (text) => {
+    const file = path.join(root, 'lock-c');
+    fs.writeFileSync(file, text);
+    const lock = Lock.acquire(file, 'c');
+    expect(JSON.parse(fs.readFileSync(file, 'utf8')).pid).toBe(process.pid);
+    lock.release();
+    expect(fs.existsSync(file)).toBe(false);
+  });
+
+  test('release leaves a lock that is another’s by now', () => {
+    const file = path.join(root, 'lock-d');
+    const lock = Lock.acquire(file, 'd');
+    fs.writeFileSync(file, 'another');
+    lock.release();
+    expect(fs.readFileSync(file, 'utf8')).toBe('another');
+  });
+});
+
+describe('atomic files', () => {
+  test('the old file stays when the new one cannot be written', () => {
+    const file = path.join(root, 'a.json');
+    writeJsonAtomic(file, { a: 1, b: undefined });
+    expect(fs.readFileSync(file, 'utf8')).toBe('{\n  "a": 1\n}\n');
+    expect(() => writeJsonAtomic(file, { a: { b: [Number.NaN] } })).toThrow(
+      '0 is NaN, which JSON cannot hold',
+    );
+    expect(fs.readFileSync(file, 'utf8')).toContain('"a": 1');
+    const folder = path.join(root, 'b.json');
+    fs.mkdirSync(path.join(folder, 'inside'), { recursive: true });
+    expect(message(() => writeJsonAtomic(folder, 1))).toMatch(
+      /^cannot write .*b\.json: .*; what was there is unchanged$/,
+    );
+    expect(fs.readdirSync(root).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+
+  test('numbers come back as they were', () => {
+    const values = [0.1 + 0.2, 1 / 3, 5e-324, Number.MAX_VALUE, -1e-7];
+    expect(JSON.parse(jsonText(values))).toEqual(values);
+  });
+});
