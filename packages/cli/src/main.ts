@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import * as doctor from './doctor.ts';
 import * as evaluate from './eval.ts';
+import * as reproduce from './reproduce.ts';
 import * as synth from './synth.ts';
 import * as train from './train.ts';
 
 /** The verbs, in the order of the help. Each loads what is heavy inside its action only. */
-const verbs: readonly { register(program: Command): void }[] = [doctor, synth, train, evaluate];
+const verbs: readonly { register(program: Command): void }[] = [doctor, synth, train, evaluate, reproduce];
 
 const examples = `
 Examples:

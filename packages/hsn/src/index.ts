@@ -5,6 +5,7 @@ export * from './errors.ts';
 export * from './evaluation/index.ts';
 export * from './graph/index.ts';
 export * from './model.ts';
+export * from './reproduction/index.ts';
 export * from './settings.ts';
 export * from './trainer/index.ts';
 export * from './walk/index.ts';

@@ -18,7 +18,8 @@ struct KindError : std::runtime_error {
 };
 
 // Slots with a generation each, so that a stale handle is recognised instead of reaching another tensor.
-template <typename T>
+// Each table has its own range of numbers, so that a generator is never taken for a tensor.
+template <typename T, int64_t Base>
 class Slots {
  public:
   int64_t put(T value) {
@@ -33,7 +34,7 @@ class Slots {
       values_[index] = std::move(value);
     }
     ++live_;
-    return static_cast<int64_t>(generations_[index]) * kStride + index;
+    return Base + static_cast<int64_t>(generations_[index]) * kStride + index;
   }
   T& get(double handle, const char* what) {
     return values_[checked(handle, what)];
@@ -53,8 +54,8 @@ class Slots {
  private:
   static constexpr int64_t kStride = int64_t{1} << 24;
   uint32_t checked(double handle, const char* what) const {
-    if (handle >= kStride && handle < 9007199254740992.0) {
-      const auto h = static_cast<int64_t>(handle);
+    if (handle >= Base + kStride && handle < 9007199254740992.0) {
+      const auto h = static_cast<int64_t>(handle) - Base;
       const auto index = static_cast<uint32_t>(h % kStride);
       if (index < values_.size() && generations_[index] == h / kStride) return index;
     }
@@ -83,8 +84,8 @@ struct Operator {
 };
 
 struct State {
-  Slots<at::Tensor> tensors;
-  Slots<at::Generator> generators;
+  Slots<at::Tensor, 0> tensors;
+  Slots<at::Generator, int64_t{1} << 52> generators;
   std::vector<int64_t> tensorBytes;
   std::vector<Operator> operators;
   std::unordered_map<std::string, uint32_t> operatorIndex;

@@ -4,6 +4,11 @@ export interface ArgumentDescription {
   readonly dtype: string;
 }
 
+/** libtorch's message without the source lines and kernel tables it puts around it. */
+function plain(message: string): string {
+  return (message.replace(/\[enforce fail at [^\]]*\] [^.]*\. /, '').split('\n\n')[0] ?? '').trim();
+}
+
 /** Any failure inside libtorch: the operator, what it was given, and libtorch's message without its C++ trace. */
 export class TorchError extends Error {
   override name = 'TorchError';
@@ -12,7 +17,7 @@ export class TorchError extends Error {
 
   constructor(operator: string, tensors: readonly ArgumentDescription[], message: string) {
     const given = tensors.map((t) => `${t.dtype}[${t.shape.join(', ')}]`).join(', ');
-    super(`${operator}(${given}): ${message.trim()}`);
+    super(`${operator}(${given}): ${plain(message)}`);
     this.operator = operator;
     this.tensors = tensors;
   }

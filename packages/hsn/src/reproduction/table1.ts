@@ -7,7 +7,7 @@ import { readSyntheticCorpus, type SyntheticCorpus, writeSyntheticCorpus } from 
 import { rocAuc } from '../evaluation/ranking.ts';
 import { upperTriangle } from '../evaluation/recovery.ts';
 import { evaluateSynthetic, graphRecovery } from '../evaluation/synthetic.ts';
-import { Trainer } from '../trainer/trainer.ts';
+import { sweepTolerance, Trainer } from '../trainer/trainer.ts';
 import type { Config } from '../config.ts';
 import { type Dataset, datasets, ourConfig, paperConfig } from './experiments.ts';
 
@@ -37,9 +37,6 @@ export interface Table1Row {
   secondsToAuc99?: number;
   figures: Record<string, number>;
 }
-
-/** A sweep that gains less than this many nats a sentence is the last. */
-const sweepTolerance = 1e-3;
 
 /** Trains everything that Table 1 and its supplement compare. */
 export async function table1(options: Table1Options): Promise<Table1Row[]> {

@@ -10,7 +10,7 @@ import { graphRecord } from './graph-record.ts';
 import { MetricsLog } from './metrics.ts';
 import { Progress, type ProgressOutput } from './progress.ts';
 import type { Run } from './run.ts';
-import { type StepMetrics, Trainer, type TrainerState } from './trainer.ts';
+import { type StepMetrics, sweepTolerance, Trainer, type TrainerState } from './trainer.ts';
 
 export interface SessionOptions {
   /** Continue from the last checkpoint. */
@@ -37,9 +37,6 @@ interface SessionState {
   sweeps: number;
   seconds: number;
 }
-
-/** A sweep that gains less than this many nats a sentence is the last. */
-const sweepTolerance = 1e-3;
 
 /** Trains a run on disk: graph sweeps, steps, evaluations, checkpoints, metrics; then evaluates the best model. */
 export class Session {

@@ -28,6 +28,9 @@ export interface TrainerState {
   generator: string;
 }
 
+/** A graph sweep that gains less than this many nats a sentence is the last. */
+export const sweepTolerance = 1e-3;
+
 /** A model in training on a synthetic corpus: one call a step, nothing on disk. */
 export class Trainer {
   readonly config: Config;
