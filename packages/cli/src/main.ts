@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import * as demo from './demo.ts';
 import * as doctor from './doctor.ts';
 import * as evaluate from './eval.ts';
 import * as reproduce from './reproduce.ts';
@@ -7,7 +8,14 @@ import * as synth from './synth.ts';
 import * as train from './train.ts';
 
 /** The verbs, in the order of the help. Each loads what is heavy inside its action only. */
-const verbs: readonly { register(program: Command): void }[] = [doctor, synth, train, evaluate, reproduce];
+const verbs: readonly { register(program: Command): void }[] = [
+  demo,
+  doctor,
+  synth,
+  train,
+  evaluate,
+  reproduce,
+];
 
 const examples = `
 Examples:

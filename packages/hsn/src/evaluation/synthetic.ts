@@ -121,7 +121,8 @@ function sumOver(model: HiddenSchemaNetwork, corpus: SyntheticCorpus, limit: num
   };
 }
 
-function sampledGraph(model: HiddenSchemaNetwork): WalkableGraph {
+/** One graph drawn from q(A), ready for walking. */
+export function sampledGraph(model: HiddenSchemaNetwork): WalkableGraph {
   const hard = { hard: true, temperature: 1 };
   return new WalkableGraph(model.graph.links().sample(model.generator, hard), model.config.walk.isolated);
 }

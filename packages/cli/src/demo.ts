@@ -1,0 +1,77 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { SyntheticCorpus } from '@hidden-schema/hsn';
+import type { Command } from 'commander';
+import { stoppable } from './stopping.ts';
+
+interface DemoFlags {
+  out?: string;
+  serve: boolean;
+}
+
+/** Small enough for a minute, and hard enough that counting tokens does not find the graph: tokens are shared. */
+const language = {
+  graph: 'barabasi',
+  nodes: 40,
+  tokens: 60,
+  bag: 2,
+  length: 10,
+  sentences: 20_000,
+  seed: 7,
+} as const;
+const settings = ['encoder.width=128', 'encoder.hidden=128', 'training.steps=240', 'training.rate=0.002'];
+
+export function register(program: Command): void {
+  program
+    .command('demo')
+    .summary('hide a graph in sentences, and find it again')
+    .description(
+      'Draw a graph, write sentences by walking on it, train on the sentences alone, and compare what was found with the truth.',
+    )
+    .option('--out <folder>', 'where corpus, run and figures go (default: a temporary folder)')
+    .option('--no-serve', 'end when the figures are written; without a terminal this is the default')
+    .action(demo);
+}
+
+async function demo(flags: DemoFlags): Promise<void> {
+  const hsn = await import('@hidden-schema/hsn');
+  const folder = flags.out ?? mkdtempSync(path.join(tmpdir(), 'hsn-demo-'));
+  const corpusFolder = path.join(folder, 'corpus');
+  const runFolder = path.join(folder, 'run');
+  hsn.writeSyntheticCorpus({ ...hsn.SYNTHETIC_DEFAULTS, ...language }, corpusFolder, { force: true });
+  const corpus = hsn.readSyntheticCorpus(corpusFolder);
+  introduce(corpus, hsn.edgeCount(corpus.truth!));
+  const config = hsn.loadConfig('', 'demo', settings);
+  const info = { directory: path.resolve(corpusFolder), fingerprint: corpus.fingerprint };
+  const run = hsn.Run.create(runFolder, config, info, { force: true });
+  const result = await stoppable((signal) =>
+    new hsn.Session(run, corpus, { signal, output: process.stderr }).train(),
+  ).finally(() => run.close());
+  if (!result.evaluation) return;
+  const { model } = hsn.openModel(runFolder);
+  const figures = hsn.drawRecovery(model, corpus, path.join(runFolder, 'figures'));
+  process.stdout.write(
+    [
+      '',
+      hsn.recoveryText(result.evaluation),
+      hsn.walkExamples(model, corpus, 3),
+      `figures  ${figures.join('\n         ')}`,
+      `run      ${runFolder}   (hsn eval ${runFolder})`,
+      '',
+    ].join('\n'),
+  );
+}
+
+function introduce(corpus: SyntheticCorpus, links: number): void {
+  const L = corpus.length;
+  const sentence = Array.from(
+    corpus.splits.train.tokens.subarray(0, L),
+    (token) => corpus.vocabulary[token],
+  ).join(' ');
+  process.stdout.write(
+    `A graph of ${language.nodes} symbols and ${links} links was drawn, each symbol given ${language.bag} tokens, and ` +
+      `${language.sentences} sentences written by walking on it:\n  ${sentence}\n` +
+      'Now the graph is forgotten, and looked for in the sentences.\n',
+  );
+}
