@@ -161,9 +161,10 @@ async function safetensors(rounds: number): Promise<Measurement> {
 }
 
 /** libtorch through TypeScript against eager PyTorch in Python. */
-export async function* run({ threads, rounds }: BenchOptions): AsyncGenerator<Measurement> {
-  setThreads(threads);
-  const peer = Peer.start('engine', threads);
+export async function* run(options: BenchOptions): AsyncGenerator<Measurement> {
+  const { rounds } = options;
+  setThreads(options.threads);
+  const peer = Peer.start('engine', options);
   try {
     yield await gemm(256, 200, rounds, peer);
     yield await gemm(1024, 10, rounds, peer);

@@ -28,7 +28,8 @@ function readArguments(): { names: string[]; options: BenchOptions } {
   for (const name of names)
     if (!(name in benches)) throw new UsageError(`there is no benchmark named ${name}`);
   const threads = wholeNumber('threads', values.threads, availableParallelism());
-  return { names, options: { threads, rounds: wholeNumber('rounds', values.rounds, 9) } };
+  const rounds = wholeNumber('rounds', values.rounds, 9);
+  return { names, options: { threads, rounds, environment: { ...process.env } } };
 }
 
 async function main(): Promise<void> {

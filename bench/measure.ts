@@ -8,6 +8,8 @@ export interface BenchOptions {
   readonly threads: number;
   /** How often ours and the peer take turns; medians are reported. */
   readonly rounds: number;
+  /** The environment as it was given, before the engine tunes its own threads: the peer runs as a user runs it. */
+  readonly environment: NodeJS.ProcessEnv;
 }
 
 /** One printed line. `ratio` above 1 means that ours is faster. */
@@ -97,17 +99,25 @@ export class Peer {
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;
 
-  private constructor(python: string, script: string, threads: number) {
+  private constructor(python: string, script: string, { threads, environment }: BenchOptions) {
     const count = String(threads);
+    // Both sides multiply with the same kernel, or the ratio would tell about OpenBLAS alone.
+    const { OPENBLAS_CORETYPE } = process.env;
     this.#child = spawn(python, [script, count], {
       stdio: ['pipe', 'pipe', 'inherit'],
-      env: { ...process.env, OMP_NUM_THREADS: count, OPENBLAS_NUM_THREADS: count, MKL_NUM_THREADS: count },
+      env: {
+        ...environment,
+        ...(OPENBLAS_CORETYPE !== undefined && { OPENBLAS_CORETYPE }),
+        OMP_NUM_THREADS: count,
+        OPENBLAS_NUM_THREADS: count,
+        MKL_NUM_THREADS: count,
+      },
     });
     this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();
   }
 
   /** Starts the peer, or says what to install and returns nothing. */
-  static start(name: string, threads: number): Peer | undefined {
+  static start(name: string, options: BenchOptions): Peer | undefined {
     const python = findPython();
     if (python === undefined) {
       process.stderr.write(
@@ -115,7 +125,7 @@ export class Peer {
       );
       return undefined;
     }
-    return new Peer(python, fileURLToPath(new URL(`peers/${name}.py`, import.meta.url)), threads);
+    return new Peer(python, fileURLToPath(new URL(`peers/${name}.py`, import.meta.url)), options);
   }
 
   async ask(request: Readonly<Record<string, unknown>>): Promise<Record<string, number>> {

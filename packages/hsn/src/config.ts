@@ -105,6 +105,8 @@ export const configSchema = z.strictObject({
   seed: z.int().nonnegative().default(1),
   /** Number of symbols; with given bags, theirs. */
   symbols: count.optional(),
+  /** Steps of a walk; in the synthetic language, as many as a sentence has tokens. */
+  length: count.optional(),
   graph: graph.prefault({}),
   walk: walk.prefault({}),
   encoder: encoder.prefault({}),

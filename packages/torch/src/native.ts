@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { ArgumentError, TorchError } from './errors.ts';
+import { chooseBlasCore } from './processor.ts';
 
 /** A number that names a tensor or generator inside the addon. */
 export type Handle = number;
@@ -57,6 +58,7 @@ const addonPath = fileURLToPath(new URL('../build/torch.node', import.meta.url))
 function load(): Native {
   // Threads that spin while they wait for the next product starve whatever shares the cores with them.
   process.env.OMP_WAIT_POLICY ??= 'passive';
+  chooseBlasCore(process.env);
   const require = createRequire(import.meta.url);
   try {
     return require(addonPath) as Native;

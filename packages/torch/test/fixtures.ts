@@ -63,3 +63,9 @@ export function expectClose(
     if (!(error <= bound)) expect.fail(`${what}: element ${i} is ${got}, PyTorch has ${want}`);
   }
 }
+
+/** Equality of large arrays, where an assertion's own comparison takes seconds. */
+export function sameBytes(a: ArrayBufferView, b: ArrayBufferView): boolean {
+  const bytes = (view: ArrayBufferView) => Buffer.from(view.buffer, view.byteOffset, view.byteLength);
+  return bytes(a).equals(bytes(b));
+}

@@ -13,7 +13,7 @@ import {
   setThreads,
   type Tensor,
 } from '../src/index.ts';
-import { expectClose, readFixture, revive, type Stored } from './fixtures.ts';
+import { expectClose, readFixture, revive, sameBytes, type Stored } from './fixtures.ts';
 
 type Single =
   | 'rand'
@@ -116,10 +116,10 @@ describe('a generator', () => {
     expect(generator.state()).toEqual(state);
   });
   test('draws the same with one thread and with two', () => {
-    const draws = [1, 2].map((threads) => {
+    const [one, two] = [1, 2].map((threads) => {
       setThreads(threads);
       return randn([100_000], new Generator(8)).toArray();
     });
-    expect(draws[0]).toEqual(draws[1]);
+    expect(sameBytes(one!, two!)).toBe(true);
   });
 });

@@ -165,6 +165,11 @@ export function modelShape(config: Config, corpus: SyntheticCorpus) {
       `symbols is ${symbols}, but the corpus gives bags of tokens for ${given} symbols: leave symbols out, or set it to ${given}`,
     );
   }
+  if (config.length !== undefined && config.length !== corpus.length) {
+    throw new UserError(
+      `length is ${config.length}, but the sentences have ${corpus.length} tokens, one for each step: leave length out`,
+    );
+  }
   return {
     symbols,
     vocabulary: corpus.vocabulary.length,

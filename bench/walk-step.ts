@@ -1,0 +1,93 @@
+import { createInterface } from 'node:readline';
+import {
+  ClosedFormPosterior,
+  type Config,
+  configSchema,
+  HiddenSchemaNetwork,
+  type ModelShape,
+} from '../packages/hsn/src/index.ts';
+import { Generator, optim, randint, scope, setThreads, type Tensor } from '../packages/torch/src/index.ts';
+import { secondsOf } from './measure.ts';
+
+/** Our side of the walk benchmark, in a process of its own so that its memory can be told. */
+interface Request {
+  symbols: number;
+  length: number;
+  vocabulary: number;
+  batch: number;
+  repeat: number;
+  p: number;
+  /** paper: the network over pairs and sampled walks. closed-form: our default. */
+  model: 'paper' | 'closed-form';
+}
+
+setThreads(Number(process.argv[2] ?? 1));
+const configs: Record<Request['model'], Config> = {
+  paper: configSchema.parse({
+    graph: { posterior: 'pairs', prior: 'bernoulli', klWeight: 'batch' },
+    walk: { expectation: 'sampled' },
+    encoder: { teacher: 'none' },
+    objective: { aggregation: 'mean' },
+  }),
+  'closed-form': configSchema.parse({}),
+};
+
+function shapeOf({ symbols, vocabulary, length, batch }: Request): ModelShape {
+  const bags = new Float64Array(symbols * vocabulary);
+  for (let k = 0; k < symbols; k++)
+    for (const token of [2 * k, 2 * k + 1]) bags[k * vocabulary + (token % vocabulary)] = 0.5;
+  return { symbols, vocabulary, length, sentences: batch, bags };
+}
+
+class Step {
+  readonly #model: HiddenSchemaNetwork;
+  readonly #adam: optim.Adam;
+  readonly #generator = new Generator(1);
+  readonly #request: Request;
+
+  constructor(request: Request) {
+    this.#request = request;
+    this.#model = new HiddenSchemaNetwork(configs[request.model], shapeOf(request));
+    this.#adam = new optim.Adam([{ parameters: [...this.#model.namedParameters()], rate: 1e-4 }]);
+  }
+
+  seconds(repeat: number): number {
+    const { vocabulary, batch, length } = this.#request;
+    return scope(() => {
+      const tokens = randint(vocabulary, [batch, length], this.#generator);
+      return secondsOf(() => {
+        for (let i = 0; i < repeat; i++) {
+          this.#adam.zeroGrad();
+          scope(() => this.#model.forward(tokens, 0, this.#teacher(tokens)).loss.backward());
+          this.#adam.step();
+        }
+      });
+    }) / repeat;
+  }
+
+  #teacher(tokens: Tensor): readonly Tensor[] | undefined {
+    const { graph } = this.#model;
+    if (!(graph instanceof ClosedFormPosterior)) return undefined;
+    const smoothed = this.#model.smooth(tokens, graph);
+    graph.observe(smoothed.traversals, smoothed.start);
+    return smoothed.marginals;
+  }
+
+  free(): void {
+    this.#model.free();
+    this.#adam.free();
+  }
+}
+
+let current: { key: string; step: Step } | undefined;
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { repeat, ...request } = JSON.parse(line) as Request;
+  const key = JSON.stringify(request);
+  if (current?.key !== key) {
+    current?.step.free();
+    current = { key, step: new Step({ ...request, repeat }) };
+  }
+  const seconds = current.step.seconds(repeat);
+  process.stdout.write(`${JSON.stringify({ seconds, peakMB: process.resourceUsage().maxRSS / 1024 })}\n`);
+}

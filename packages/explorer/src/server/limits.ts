@@ -1,0 +1,23 @@
+/** What one client, or all together, may ask of the server. */
+export interface Limits {
+  /** Bytes of a request's body. */
+  body: number;
+  /** Milliseconds in which headers must have come. */
+  headers: number;
+  /** Milliseconds in which a whole request must have come. */
+  request: number;
+  /** Milliseconds without any byte after which a connection is ended. */
+  idle: number;
+  connections: number;
+  /** Tasks that may wait for the worker. */
+  queue: number;
+}
+
+export const LIMITS: Limits = {
+  body: 1_000_000,
+  headers: 10_000,
+  request: 20_000,
+  idle: 60_000,
+  connections: 128,
+  queue: 32,
+};
