@@ -5,6 +5,7 @@ import type { Bench, BenchOptions } from './measure.ts';
 /** Every benchmark by the name that runs it; a new one is a module with `run` and a line here. */
 const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   engine: () => import('./engine.ts'),
+  walk: () => import('./walk.ts'),
 };
 
 const usage = `usage: npm run -s bench -- <${[...Object.keys(benches), 'all'].join('|')}> [--threads N] [--rounds N]`;

@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { setTimeout as settle } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { chooseBlasCore } from '../packages/torch/src/processor.ts';
 
 export interface BenchOptions {
   /** Threads of ours and of the peer. */
@@ -53,12 +55,17 @@ export interface Comparison {
   peer?: () => Promise<number>;
 }
 
+/** OpenBLAS's threads spin for some 30 ms after a product, on the cores that the other side needs. */
+const settleMs = 60;
+
 /** Lets ours and the peer take turns, because machines are noisy, and compares the medians. */
 export async function compare(given: Comparison): Promise<Measurement> {
   const [ours, peer]: [number[], number[]] = [[], []];
   // Round 0 warms caches, threads and the compiler up and is not counted.
   for (let round = 0; round <= given.rounds; round++) {
+    await settle(settleMs);
     const own = given.ours();
+    await settle(settleMs);
     const theirs = await given.peer?.();
     if (round === 0) continue;
     ours.push(own);
@@ -94,24 +101,28 @@ function findPython(): string | undefined {
   );
 }
 
-/** A Python program under bench/peers that answers one JSON line for each JSON line. */
+function besideThis(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.url));
+}
+
+/** A program that answers one JSON line for each JSON line: Python's under bench/peers, or one of ours. */
 export class Peer {
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;
 
-  private constructor(python: string, script: string, { threads, environment }: BenchOptions) {
+  private constructor(command: string, args: readonly string[], { threads, environment }: BenchOptions) {
     const count = String(threads);
+    const env = {
+      ...environment,
+      OMP_NUM_THREADS: count,
+      OPENBLAS_NUM_THREADS: count,
+      MKL_NUM_THREADS: count,
+    };
     // Both sides multiply with the same kernel, or the ratio would tell about OpenBLAS alone.
-    const { OPENBLAS_CORETYPE } = process.env;
-    this.#child = spawn(python, [script, count], {
+    chooseBlasCore(env);
+    this.#child = spawn(command, [...args, count], {
       stdio: ['pipe', 'pipe', 'inherit'],
-      env: {
-        ...environment,
-        ...(OPENBLAS_CORETYPE !== undefined && { OPENBLAS_CORETYPE }),
-        OMP_NUM_THREADS: count,
-        OPENBLAS_NUM_THREADS: count,
-        MKL_NUM_THREADS: count,
-      },
+      env,
     });
     this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();
   }
@@ -125,7 +136,12 @@ export class Peer {
       );
       return undefined;
     }
-    return new Peer(python, fileURLToPath(new URL(`peers/${name}.py`, import.meta.url)), options);
+    return new Peer(python, [besideThis(`peers/${name}.py`)], options);
+  }
+
+  /** A TypeScript program of this folder in a process of its own, where its peak of memory is its own too. */
+  static node(script: string, options: BenchOptions): Peer {
+    return new Peer(process.execPath, ['--import', 'tsx', besideThis(script)], options);
   }
 
   async ask(request: Readonly<Record<string, unknown>>): Promise<Record<string, number>> {

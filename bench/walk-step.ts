@@ -53,23 +53,25 @@ class Step {
 
   seconds(repeat: number): number {
     const { vocabulary, batch, length } = this.#request;
-    return scope(() => {
-      const tokens = randint(vocabulary, [batch, length], this.#generator);
-      return secondsOf(() => {
-        for (let i = 0; i < repeat; i++) {
-          this.#adam.zeroGrad();
-          scope(() => this.#model.forward(tokens, 0, this.#teacher(tokens)).loss.backward());
-          this.#adam.step();
-        }
-      });
-    }) / repeat;
+    return (
+      scope(() => {
+        const tokens = randint(vocabulary, [batch, length], this.#generator);
+        return secondsOf(() => {
+          for (let i = 0; i < repeat; i++) {
+            this.#adam.zeroGrad();
+            scope(() => this.#model.forward(tokens, 0, this.#teacher(tokens)).loss.backward());
+            this.#adam.step();
+          }
+        });
+      }) / repeat
+    );
   }
 
   #teacher(tokens: Tensor): readonly Tensor[] | undefined {
     const { graph } = this.#model;
     if (!(graph instanceof ClosedFormPosterior)) return undefined;
     const smoothed = this.#model.smooth(tokens, graph);
-    graph.observe(smoothed.traversals, smoothed.start);
+    graph.observe(smoothed);
     return smoothed.marginals;
   }
 

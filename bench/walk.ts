@@ -5,7 +5,11 @@ const sizes = { length: 11, vocabulary: 200, p: 0.2, batch: 256 };
 /** The peer's encoder, which ours has by default. */
 const encoder = { width: 256, heads: 2, hidden: 256, blocks: 2, dropout: 0.2 };
 /** glibc settings under which the direct program does not give its memory back after every tensor. */
-const tunedMalloc = { MALLOC_MMAP_MAX_: '0', MALLOC_TRIM_THRESHOLD_: '99999999999', MALLOC_TOP_PAD_: '67108864' };
+const tunedMalloc = {
+  MALLOC_MMAP_MAX_: '0',
+  MALLOC_TRIM_THRESHOLD_: '99999999999',
+  MALLOC_TOP_PAD_: '67108864',
+};
 
 /** Medians of ours and a peer that take turns. */
 async function turns(ours: Peer, peer: Peer | undefined, symbols: number, repeat: number, rounds: number) {
@@ -60,7 +64,8 @@ async function* against(
     const peer = Peer.start('walk', { ...options, environment });
     const result = await turns(ours, peer, symbols, 3, symbols > 100 ? 1 : rounds);
     yield line(`walk step, K = ${symbols}, direct program ${how}`, 's', result.ours, result.peer, goal);
-    if (peer) yield line(`walk memory, K = ${symbols}, direct program ${how}`, 'MB', result.ownMB, result.theirMB, 4);
+    if (peer)
+      yield line(`walk memory, K = ${symbols}, direct program ${how}`, 'MB', result.ownMB, result.theirMB, 4);
     await Promise.all([ours.stop(), peer?.stop()]);
   }
 }

@@ -4,6 +4,7 @@ import * as demo from './demo.ts';
 import * as doctor from './doctor.ts';
 import * as evaluate from './eval.ts';
 import * as reproduce from './reproduce.ts';
+import * as serve from './serve.ts';
 import * as synth from './synth.ts';
 import * as train from './train.ts';
 
@@ -14,6 +15,7 @@ const verbs: readonly { register(program: Command): void }[] = [
   synth,
   train,
   evaluate,
+  serve,
   reproduce,
 ];
 
@@ -23,6 +25,7 @@ Examples:
   $ hsn synth --out corpus                  draw a graph and a corpus of walks on it
   $ hsn train --corpus corpus --out run     find the graph again
   $ hsn eval run                            how well it was found
+  $ hsn serve run                           look at it in the browser
   $ hsn help train                          all about one verb
 `;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Run, SessionResult, SyntheticCorpus } from '@hidden-schema/hsn';
+import type { Config, Run, SessionResult, SyntheticCorpus } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
 import { evaluationText } from './evaluation-text.ts';
 import { stoppable } from './stopping.ts';
@@ -48,7 +48,7 @@ export function register(program: Command): void {
 }
 
 async function train(file: string | undefined, flags: TrainFlags): Promise<void> {
-  const { loadConfig, readSyntheticCorpus, Run, Session, UserError } = await import('@hidden-schema/hsn');
+  const { checkTrainable, readSyntheticCorpus, Run, Session, UserError } = await import('@hidden-schema/hsn');
   await useThreads(flags.threads);
   if (flags.resume && !flags.out)
     throw new UserError('--resume needs --out: the folder of the run to continue');
@@ -57,23 +57,39 @@ async function train(file: string | undefined, flags: TrainFlags): Promise<void>
   if (directory === undefined) {
     throw new UserError('which corpus? give --corpus <folder>; "hsn synth --out <folder>" draws one');
   }
-  const changed = file !== undefined || flags.set.length > 0;
-  const config =
-    earlier && !changed
-      ? earlier.config
-      : loadConfig(file === undefined ? '' : readConfig(file, UserError), file ?? 'defaults', flags.set);
+  const config = await settings(file, flags.set, earlier);
   const corpus = readSyntheticCorpus(directory, { seed: config.seed });
   const out = flags.out ?? path.join('runs', `${path.basename(path.resolve(directory))}-${config.seed}`);
   const info = { directory: path.resolve(directory), fingerprint: corpus.fingerprint };
-  if (earlier && !flags.force) refuseChanges(earlier.differences(config, info), out, UserError);
+  const changes = earlier?.differences(config, info) ?? [];
+  if (!flags.force) refuseChanges(changes, out, UserError);
+  checkTrainable(config, corpus);
   describe(corpus);
   const run = earlier
-    ? Run.open(out, { write: true })
+    ? Run.open(out, { write: true, config })
     : Run.create(out, config, info, { force: flags.force ?? false });
-  const result = await withRun(run, (signal) =>
-    new Session(run, corpus, { resume: flags.resume ?? false, signal, output: process.stderr }).train(),
-  );
+  const result = await withRun(run, (signal) => {
+    const session = new Session(run, corpus, {
+      resume: flags.resume ?? false,
+      signal,
+      output: process.stderr,
+    });
+    // Only now: settings that the checkpoint does not fit must not replace those it does.
+    if (changes.length > 0) run.adopt(info);
+    return session.train();
+  });
   report(result, out);
+}
+
+/** The settings to train with: a file's or the earlier run's own or the defaults, with `--set` on top. */
+async function settings(
+  file: string | undefined,
+  overrides: readonly string[],
+  earlier: Run | undefined,
+): Promise<Config> {
+  const { dumpConfig, loadConfig, UserError } = await import('@hidden-schema/hsn');
+  if (file !== undefined) return loadConfig(readConfig(file, UserError), file, overrides);
+  return loadConfig(earlier ? dumpConfig(earlier.config) : '', 'settings', overrides);
 }
 
 /** Trains under a stop signal; a fault marks the run as crashed. */
@@ -85,10 +101,18 @@ async function withRun(
   try {
     return await stoppable(body);
   } catch (error) {
-    run.setState('crashed');
+    markCrashed(run);
     throw error;
   } finally {
     run.close();
+  }
+}
+
+function markCrashed(run: Run): void {
+  try {
+    run.setState('crashed');
+  } catch {
+    // The folder may be what was lost; the fault that ended training is the one to show.
   }
 }
 

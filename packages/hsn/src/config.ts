@@ -32,12 +32,14 @@ const graph = z.strictObject({
   hard: z.boolean().default(true),
   /** What the graph's KL is divided by: the training set's size, the batch's, or nothing. */
   klWeight: z.enum(['data', 'batch', 'one']).default('data'),
-  /** Closed form: nats a sentence pays for walking a missing link. */
-  missingLinkCost: z.number().gt(1).default(5),
+  /** Closed form: nats a sentence pays for walking a missing link; by default what the decoder's noise makes it. */
+  missingLinkCost: z.number().gt(1).optional(),
   /** Closed form: weight of the newest batch in the running mean of traversals. */
   traversalRate: z.number().gt(0).max(1).default(0.05),
-  /** Closed form: passes over (at most 20 000 of) the sentences before the encoder trains. */
-  sweeps: z.int().nonnegative().default(60),
+  /** Closed form: passes over the sentences before the encoder trains, at most; they end when they gain nothing more. */
+  sweeps: z.int().nonnegative().default(100),
+  /** Closed form: training sentences a sweep reads, at most. */
+  sweepSentences: count.default(20_000),
 });
 
 const walk = z.strictObject({

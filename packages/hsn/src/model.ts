@@ -132,7 +132,8 @@ export class HiddenSchemaNetwork extends nn.Module {
     const initialLogit = this.graphPrior.logit;
     if (graph.posterior === 'free') return new FreeLogits(pairs, initialLogit, options);
     if (graph.posterior === 'closed-form') {
-      const { missingLinkCost, traversalRate: rate } = graph;
+      const { traversalRate: rate } = graph;
+      const missingLinkCost = graph.missingLinkCost ?? this.decoder.noiseCost();
       return new ClosedFormPosterior(pairs, this.graphPrior, {
         ...options,
         missingLinkCost,

@@ -20,11 +20,36 @@ const traversals = [
   [0, 0.4, 0, 0.9],
   [0.03, 0, 0.7, 0],
 ];
+/** Squared probabilities: a traversal of 0.8 may be one of 0.8 or many small ones. */
+const certainty = traversals.map((row, j) => row.map((c, k) => c * ((j + k) % 2 === 1 ? 0.9 : 0.2)));
 const start = [0.4, 0.3, 0.2, 0.1];
+/** What smoothing would report. */
+const seen = (scale = 1) => ({
+  traversals: f64(traversals).mul(scale),
+  certainty: f64(certainty).mul(scale),
+  start: f64(start),
+});
 const K = 4;
 
-/** The formula above the class, in plain numbers, with log-odds `before` giving the degrees. */
-function formula(before: readonly number[], odds: number, sentences: number, M: number): number[] {
+/** The formula above the class, in plain numbers: three rounds in which degrees (and a learned density) settle. */
+function formula(
+  before: readonly number[],
+  odds: (expected: number) => number,
+  sentences: number,
+  M: number,
+  rounds = 3,
+): number[] {
+  let logits = [...before];
+  for (let round = 0; round < rounds; round++) logits = oneRound(logits, odds, sentences, M);
+  return logits;
+}
+
+function oneRound(
+  before: readonly number[],
+  odds: (expected: number) => number,
+  sentences: number,
+  M: number,
+): number[] {
   const pairs = [
     [0, 1],
     [0, 2],
@@ -38,9 +63,9 @@ function formula(before: readonly number[], odds: number, sentences: number, M: 
   const degree = (j: number) =>
     Math.max(1, sum(pairs.map((pair, e) => (pair.some((end) => end === j) ? q[e]! : 0))));
   return pairs.map(([j, k]) => {
-    const used = M * (traversals[j]![k]! + traversals[k]![j]!);
-    const evidence = sentences * (used - n[j]! / degree(j) - n[k]! / degree(k));
-    return Math.max(-12, Math.min(12, odds + evidence));
+    const used = traversals[j]![k]! + traversals[k]![j]! + (M - 1) * (certainty[j]![k]! + certainty[k]![j]!);
+    const x = odds(sum(q)) + sentences * (used - n[j]! / degree(j) - n[k]! / degree(k));
+    return Math.abs(x) <= 12 ? x : Math.sign(x) * (12 + Math.log(Math.abs(x) / 12));
   });
 }
 
@@ -66,33 +91,45 @@ describe('closed form', () => {
   test('log-odds are the formula, once and again from the new degrees', () => {
     const prior = new BernoulliPrior(0.2);
     const posterior = new ClosedFormPosterior(pairs, prior, options);
-    posterior.observe(f64(traversals), f64(start));
+    posterior.observe(seen());
     const once = formula(
       Array.from({ length: 6 }, () => logit(0.2)),
-      logit(0.2),
+      () => logit(0.2),
       2,
       5,
     );
     expectClose(posterior.logits, once, 1e-10);
     expect(once.some((x) => Math.abs(x) < 12)).toBe(true);
-    posterior.observe(f64(traversals), f64(start));
-    expectClose(posterior.logits, formula(once, logit(0.2), 2, 5), 1e-10);
+    posterior.observe(seen());
+    expectClose(
+      posterior.logits,
+      formula(once, () => logit(0.2), 2, 5),
+      1e-10,
+    );
+  });
+
+  test('strong evidence is compressed, in its order', () => {
+    const posterior = new ClosedFormPosterior(pairs, new BernoulliPrior(0.2), { ...options, sentences: 50 });
+    posterior.observe(seen());
+    const before = Array.from({ length: 6 }, () => logit(0.2));
+    const strong = formula(before, () => logit(0.2), 50, 5);
+    expectClose(posterior.logits, strong, 1e-10);
+    expect(new Set(strong.filter((x) => x > 12)).size).toBeGreaterThan(1);
   });
 
   test('a learned density enters through its expected log-odds', () => {
     const prior: GraphPrior = new BetaBernoulliPrior(1, 3, pairs.count);
     const posterior = new ClosedFormPosterior(pairs, prior, options);
-    posterior.observe(f64(traversals), f64(start));
+    posterior.observe(seen());
     const before = Array.from({ length: 6 }, () => logit(0.25));
-    const expected = 6 * 0.25;
-    const odds = digamma(1 + expected) - digamma(3 + 6 - expected);
+    const odds = (expected: number) => digamma(1 + expected) - digamma(3 + 6 - expected);
     expectClose(posterior.logits, formula(before, odds, 2, 5), 1e-10);
   });
 
   test('a power law’s beliefs, one a link, are taken too', () => {
     const prior = new PowerLawPrior(0.2, 2.5, pairs, new Generator(0), float64);
     const posterior = new ClosedFormPosterior(pairs, prior, { ...options, sentences: 0 });
-    posterior.observe(f64(traversals), f64(start));
+    posterior.observe(seen());
     expectClose(
       posterior.logits,
       Array.from({ length: 6 }, () => logit(0.2)),
@@ -103,10 +140,15 @@ describe('closed form', () => {
 
   test('traversals and start are running means', () => {
     const posterior = new ClosedFormPosterior(pairs, new BernoulliPrior(0.2), { ...options, rate: 0.25 });
-    posterior.observe(f64(traversals), f64(start));
+    posterior.observe(seen());
     expectClose(
       posterior.traversals,
       traversals.map((row) => row.map((c) => c / 4)),
+      1e-12,
+    );
+    expectClose(
+      posterior.certainty,
+      certainty.map((row) => row.map((c) => c / 4)),
       1e-12,
     );
     expectClose(
@@ -114,13 +156,13 @@ describe('closed form', () => {
       start.map((s) => s / 4 + 0.75 / K),
       1e-12,
     );
-    posterior.observe(f64(traversals), f64(start), 1);
+    posterior.observe(seen(), 1);
     expectClose(posterior.traversals, traversals, 1e-12);
   });
 
   test('transitions are symmetric counts by row, every path open', () => {
     const posterior = new ClosedFormPosterior(pairs, new BernoulliPrior(0.2), options);
-    posterior.observe(f64(traversals), f64(start));
+    posterior.observe(seen());
     const matrix = posterior.transitions();
     expectClose(matrix.sum(1), [1, 1, 1, 1], 1e-12);
     const both = traversals.map((row, j) =>
@@ -139,7 +181,7 @@ describe('closed form', () => {
         ...options,
         sentences: 1e6,
       });
-      for (let i = 0; i < 3; i++) posterior.observe(f64(traversals).mul(scale), f64(start));
+      for (let i = 0; i < 3; i++) posterior.observe(seen(scale));
       expectFinite(posterior.logits, 'log-odds');
       expectFinite(posterior.transitions(), 'transitions');
     }
@@ -172,7 +214,7 @@ describe('from walks to the graph', () => {
       const smoothed = smoothWalks(posterior.start, posterior.transitions(), emissions);
       expect(smoothed.logLikelihood.mean().item()).toBeGreaterThanOrEqual(last - 1e-3);
       last = smoothed.logLikelihood.mean().item();
-      posterior.observe(smoothed.traversals, smoothed.start);
+      posterior.observe(smoothed);
     }
     expect(posterior.links().matrix().gt(0.5).to('float64').toNumbers()).toEqual(truth.flat());
     for (const x of posterior.logits.toNumbers()) expect(Math.abs(x)).toBeGreaterThan(3);

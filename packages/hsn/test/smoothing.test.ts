@@ -9,7 +9,8 @@ const walks = allWalks(K, L);
 
 interface Listed {
   marginals: number[][]; // [L][K]
-  traversals: number[][]; // [K][K]
+  /** Probability of each traversal at each step. [L][K][K] */
+  steps: number[][][];
   likelihood: number;
 }
 
@@ -22,15 +23,17 @@ function enumerate(start: number[], matrix: number[][], emission: number[][]): L
   );
   const likelihood = sum(joint);
   const marginals = Array.from({ length: L }, () => new Array<number>(K).fill(0));
-  const traversals = Array.from({ length: K }, () => new Array<number>(K).fill(0));
+  const steps = Array.from({ length: L }, () =>
+    Array.from({ length: K }, () => new Array<number>(K).fill(0)),
+  );
   for (const [w, walk] of walks.entries()) {
     const weight = joint[w]! / likelihood;
     for (const [i, k] of walk.entries()) {
       marginals[i]![k]! += weight;
-      if (i > 0) traversals[walk[i - 1]!]![k]! += weight;
+      if (i > 0) steps[i]![walk[i - 1]!]![k]! += weight;
     }
   }
-  return { marginals, traversals, likelihood };
+  return { marginals, steps, likelihood };
 }
 
 const positive = fc.double({ min: 0.01, max: 1, noNaN: true });
@@ -51,8 +54,12 @@ function check(start: number[], matrix: number[][], sentences: number[][][]): vo
       1e-10,
       `marginals of step ${i}`,
     );
-  const traversals = matrix.map((_, j) => matrix.map((_, k) => mean((one) => one.traversals[j]![k]!)));
-  expectClose(smoothed.traversals, traversals, 1e-10, 'traversals');
+  const overSteps = (power: number) =>
+    matrix.map((_, j) =>
+      matrix.map((_, k) => mean((one) => sum(one.steps.map((step) => step[j]![k]! ** power)))),
+    );
+  expectClose(smoothed.traversals, overSteps(1), 1e-10, 'traversals');
+  expectClose(smoothed.certainty, overSteps(2), 1e-10, 'certainty');
   expectClose(
     smoothed.start,
     start.map((_, k) => mean((one) => one.marginals[0]![k]!)),

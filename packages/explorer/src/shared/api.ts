@@ -15,14 +15,21 @@ export const faultSchema = z.object({
   }),
 });
 
-const corpusFacts = z.object({
-  directory: z.string(),
-  fingerprint: z.string(),
-  vocabulary: z.int(),
-  length: z.int().describe('Tokens of a sentence.'),
-  sentences: z.object({ train: z.int(), valid: z.int(), test: z.int() }),
-  truth: z.boolean().describe('Whether the graph behind the corpus is known.'),
+/** What is known once the model is open. */
+const openedSchema = z.object({
+  step: z.int().describe('The checkpoint that is shown.'),
+  symbols: z.int(),
+  corpus: z.object({
+    directory: z.string(),
+    fingerprint: z.string(),
+    vocabulary: z.int(),
+    length: z.int().describe('Tokens of a sentence.'),
+    sentences: z.object({ train: z.int(), valid: z.int(), test: z.int() }),
+  }),
+  notes: z.array(z.string()),
+  features: z.array(z.string()).describe('What this run can show beside its graph: encode, truth, …'),
 });
+export type Opened = z.infer<typeof openedSchema>;
 
 export const runSchema = z.object({
   name: z.string(),
@@ -34,13 +41,8 @@ export const runSchema = z.object({
   lastStep: z.int().nullable().describe('The last step that metrics were written for.'),
   steps: z.int().describe('Steps that training was asked for.'),
   config: z.record(z.string(), z.unknown()),
-});
-
-export const corpusSchema = corpusFacts.extend({
-  step: z.int().describe('The checkpoint that is shown.'),
-  symbols: z.int(),
-  notes: z.array(z.string()),
-  features: z.array(z.string()).describe('What this run can do: encode, truth, …'),
+  opened: openedSchema.nullable().describe('Null while the model is being opened, or cannot be.'),
+  problem: z.string().nullable().describe('Why the model cannot be opened, if it cannot.'),
 });
 
 const node = z.object({
@@ -159,12 +161,6 @@ export interface Endpoint {
 
 export const endpoints = {
   run: { method: 'get', path: '/api/run', summary: 'Settings and state of the run', response: runSchema },
-  corpus: {
-    method: 'get',
-    path: '/api/corpus',
-    summary: 'What the run was trained on, and the checkpoint that is shown',
-    response: corpusSchema,
-  },
   graph: {
     method: 'get',
     path: '/api/graph',

@@ -39,8 +39,9 @@ export function baumWelch(
         // A link is called where at least half a traversal is expected in the data seen.
         result = linksFromTraversals(step.traversals.toNumbers(), K, 0.5 / total);
         options.onIteration?.(iteration, step.logLikelihood, result);
-        if (step.logLikelihood - before < options.tolerance) break;
+        const gain = step.logLikelihood - before;
         before = step.logLikelihood;
+        if (gain < options.tolerance) break;
       }
       return { ...result, logLikelihood: before };
     }),

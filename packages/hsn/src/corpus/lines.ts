@@ -100,7 +100,7 @@ function checkBytes(block: Buffer, name: string, linesBefore: number): void {
 }
 
 /** Start of the first sequence that does not decode: where decoding and encoding again first differ. */
-function firstBadByte(bytes: Buffer): number {
+export function firstBadByte(bytes: Buffer): number {
   const again = Buffer.from(bytes.toString('utf8'));
   let at = 0;
   while (at < bytes.length && bytes[at] === again[at]) at++;

@@ -1,4 +1,4 @@
-import { type Generator, nn, type Tensor, type TensorOptions } from '@hidden-schema/torch';
+import { type Generator, nn, noGrad, scope, type Tensor, type TensorOptions } from '@hidden-schema/torch';
 
 // Shapes: B sentences, L steps, K symbols, V tokens.
 
@@ -33,6 +33,17 @@ export class BagDecoder extends nn.Module {
     const { noise, vocabulary } = this.#options;
     const pure = this.bags ?? this.logits!.softmax(-1);
     return pure.mul(1 - noise).add(noise / vocabulary);
+  }
+
+  /** Nats lost, on average, where noise explains a token instead of its own symbol: E log(e_k(x) V/ε). */
+  noiseCost(): number {
+    const { noise, vocabulary } = this.#options;
+    return scope(() =>
+      noGrad(() => {
+        const e = this.probabilities();
+        return e.mul(e.log()).sum(1).mean().item() + Math.log(vocabulary / noise);
+      }),
+    );
   }
 
   /** p(x_i | z_i = k) for every step. L tensors [B, K] */

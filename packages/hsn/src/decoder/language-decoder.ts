@@ -58,11 +58,13 @@ export abstract class LanguageDecoder extends nn.Module {
     this.#checkLength(start + time);
     const dropped = wordDropout && wordDropout.rate > 0 ? droppedWords(batch, time, wordDropout) : undefined;
     const plain = this.embed(tokens);
-    const embedded = dropped && wordDropout?.how === 'replace' ? this.#replaced(plain, dropped, wordDropout) : plain;
+    const embedded =
+      dropped && wordDropout?.how === 'replace' ? this.#replaced(plain, dropped, wordDropout) : plain;
     const prepared = schema && this.#symbols().prepare(schema, batch, this.keyWidth);
     const symbols = prepared?.rows.dim(1) ?? 0;
     const causal = time === 1 ? undefined : causalMask(time, symbols + start, embedded);
-    const hiding = dropped && wordDropout?.how === 'mask' ? hidingMask(dropped, symbols, embedded) : undefined;
+    const hiding =
+      dropped && wordDropout?.how === 'mask' ? hidingMask(dropped, symbols, embedded) : undefined;
     const mask = causal && hiding ? causal.add(hiding) : causal;
     const context = { mask, schema: prepared, cache, attention: options.attention };
     const states = this.through(embedded, start, context);
@@ -90,11 +92,18 @@ export abstract class LanguageDecoder extends nn.Module {
     const { wordDropout } = options;
     const states = this.hidden(tokens.narrow(1, 0, time - 1), schema, wordDropout ? { wordDropout } : {});
     const real = states.reshape(batch * (time - 1), states.dim(2)).indexSelect(0, rows); // [N, D]
-    const targets = tokens.narrow(1, 1, time - 1).reshape(-1).indexSelect(0, rows).to('int64');
+    const targets = tokens
+      .narrow(1, 1, time - 1)
+      .reshape(-1)
+      .indexSelect(0, rows)
+      .to('int64');
     const budget = options.budget ?? defaultLogitBudget;
     const { losses, outputTerm } = tokenLosses(real, this.output, targets, budget);
     const padded = cat([losses, zeros([1], { dtype: losses.dtype, device: losses.device })]);
-    const sums = padded.indexSelect(0, places).reshape(batch, time - 1).sum(1);
+    const sums = padded
+      .indexSelect(0, places)
+      .reshape(batch, time - 1)
+      .sum(1);
     // Shared out evenly, so that the sum over sentences carries it once.
     return { perSentence: outputTerm ? sums.add(outputTerm.div(batch)) : sums, tokens: count };
   }
@@ -107,17 +116,23 @@ export abstract class LanguageDecoder extends nn.Module {
 
   #checkLength(length: number): void {
     if (length > this.maxPositions)
-      throw new RangeError(`this decoder reads at most ${this.maxPositions} tokens, got ${length}: cut the text`);
+      throw new RangeError(
+        `this decoder reads at most ${this.maxPositions} tokens, got ${length}: cut the text`,
+      );
   }
 
   #replaced(embedded: Tensor, dropped: Tensor, given: WordDropout): Tensor {
-    const filler = given.token === undefined ? undefined : this.embed(full([1], given.token, { dtype: 'int64' }));
+    const filler =
+      given.token === undefined ? undefined : this.embed(full([1], given.token, { dtype: 'int64' }));
     return replaceWords(embedded, dropped, filler?.squeeze(0));
   }
 }
 
 /** Query i sees the `before` keys that are there for all, and the tokens up to itself. [T, before + T] */
 function causalMask(time: number, before: number, like: Tensor): Tensor {
-  const hidden = full([time, before + time], Number.NEGATIVE_INFINITY, { dtype: like.dtype, device: like.device });
+  const hidden = full([time, before + time], Number.NEGATIVE_INFINITY, {
+    dtype: like.dtype,
+    device: like.device,
+  });
   return hidden.triu(before + 1);
 }

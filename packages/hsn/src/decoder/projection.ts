@@ -1,4 +1,13 @@
-import { type Generator, linear, nn, noGrad, type Tensor, type TensorOptions, zeros } from '@hidden-schema/torch';
+import {
+  embedding,
+  type Generator,
+  linear,
+  nn,
+  noGrad,
+  type Tensor,
+  type TensorOptions,
+  zeros,
+} from '@hidden-schema/torch';
 
 /** Which way round a weight lies: GPT-2 keeps [in, out], everyone else [out, in]. */
 export type Layout = 'in-out' | 'out-in';
@@ -91,8 +100,27 @@ export class Projection extends nn.Module {
   }
 }
 
+/** Rows to look up, drawn or left zero as in a projection. */
+export class Table extends nn.Module {
+  readonly weight: Tensor;
+
+  constructor(
+    rows: number,
+    width: number,
+    generator: Generator,
+    options: TensorOptions & { deviation: number },
+  ) {
+    super();
+    this.weight = nn.parameter(initial([rows, width], options.deviation, generator, options));
+  }
+
+  forward(indices: Tensor): Tensor {
+    return embedding(this.weight, indices);
+  }
+}
+
 /** Normal with the given deviation, or zeros without a draw. */
-export function initial(
+function initial(
   shape: readonly number[],
   deviation: number,
   generator: Generator,

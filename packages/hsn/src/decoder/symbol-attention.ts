@@ -10,11 +10,11 @@ export interface SymbolOptions {
   /** Width of a symbol's vector: K where symbols are one-hot. */
   symbols: number;
   /** paper: Eq. psa. authors: a shared biased map to the model's width, positions there, biased keys and values. */
-  variant?: 'paper' | 'authors';
+  variant?: 'paper' | 'authors' | undefined;
   /** Whether the order of the symbols is marked; by default in the paper's variant only, as in the authors' program. */
-  positions?: boolean;
+  positions?: boolean | undefined;
   /** Standard deviation of the initial projections. */
-  deviation?: number;
+  deviation?: number | undefined;
 }
 
 /** A schema as every layer takes it: its vectors, and what is added to them after a layer's own projection. */

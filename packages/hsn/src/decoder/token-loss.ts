@@ -121,7 +121,7 @@ function joined(parts: readonly Tensor[]): Tensor {
 
 /** Whether what is computed from x now enters the gradient's record. */
 function isRecorded(x: Tensor): boolean {
-  return x.narrow(0, 0, 0).requiresGrad;
+  return x.narrow(0, 0, 0).neg().requiresGrad;
 }
 
 function int64(values: readonly number[]): Tensor {

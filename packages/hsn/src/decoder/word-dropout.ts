@@ -22,7 +22,9 @@ export function droppedWords(batch: number, length: number, given: WordDropout):
     throw new RangeError(`a word dropout rate lies in [0, 1), got ${given.rate}`);
   const first = zeros([batch, 1], { device: given.generator.device });
   if (length === 1) return first;
-  const rest = rand([batch, length - 1], given.generator).lt(given.rate).to('float32');
+  const rest = rand([batch, length - 1], given.generator)
+    .lt(given.rate)
+    .to('float32');
   return cat([first, rest], 1);
 }
 

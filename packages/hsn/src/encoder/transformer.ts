@@ -41,10 +41,10 @@ export class TransformerBlock extends nn.Module {
     this.dropout = new nn.Dropout(dropout, generator);
   }
 
-  /** Queries [B, T, D] attend to `memory` [B, S, D], by default to themselves. */
-  forward(x: Tensor, memory: Tensor = x): Tensor {
+  /** Queries [B, T, D] attend to `memory` [B, S, D], by default to themselves; `mask` is added to the scores. */
+  forward(x: Tensor, memory: Tensor = x, mask?: Tensor): Tensor {
     const attended = this.attentionNorm.forward(
-      x.add(this.dropout.forward(this.attention.forward(x, memory))),
+      x.add(this.dropout.forward(this.attention.forward(x, memory, mask))),
     );
     const inner = this.dropout.forward(this.expand.forward(attended).relu());
     return this.outputNorm.forward(attended.add(this.dropout.forward(this.contract.forward(inner))));

@@ -36,6 +36,8 @@ export interface RecoveryOptions {
   random: Random;
   /** How many G ~ q(A), each with a fresh G^rand, the means are taken over. */
   samples: number;
+  /** What pairs are ranked by in place of their probabilities, which saturate: logits, row-major [K, K]. */
+  scores?: Float64Array;
   /** The model G* came from; guessed from G* when not given. */
   model?: GraphModel;
 }
@@ -54,6 +56,7 @@ export function recovery(links: Float64Array, truth: Adjacency, options: Recover
   if (bad >= 0)
     throw new UserError(`recovery: expected link probabilities from 0 to 1, got ${probabilities[bad]}`);
   const edges = upperTriangle(truth.data, truth.nodes);
+  const ranked = options.scores ? upperTriangle(options.scores, truth.nodes) : probabilities;
   const sum = { random: 0, truthSampled: 0, randomSampled: 0, edges: 0 };
   for (let sample = 0; sample < samples; sample++) {
     const graph = probabilities.map((p) => (random.next() < p ? 1 : 0));
@@ -65,8 +68,8 @@ export function recovery(links: Float64Array, truth: Adjacency, options: Recover
     sum.edges += total(graph);
   }
   return {
-    auc: rocAuc(probabilities, edges),
-    average_precision: averagePrecision(probabilities, edges),
+    auc: rocAuc(ranked, edges),
+    average_precision: averagePrecision(ranked, edges),
     frobenius_truth: distance(edges, probabilities),
     frobenius_random: sum.random / samples,
     frobenius_truth_sampled: sum.truthSampled / samples,

@@ -1,5 +1,6 @@
-import { noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
+import { Generator, noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
 import { type CorpusSplit, Random, type SyntheticCorpus } from '../corpus/index.ts';
+import { UserError } from '../errors.ts';
 import type { HiddenSchemaNetwork } from '../model.ts';
 import { type ObjectiveOptions, objective, walkKl } from '../objective/objective.ts';
 import { tokensFrom } from '../trainer/batch.ts';
@@ -60,7 +61,8 @@ export function evaluateSynthetic(
   model.train(false);
   const { test } = corpus.splits;
   const limit = Math.min(given.limit ?? test.count, test.count);
-  return quietly(() => {
+  if (limit === 0) throw new UserError(`${corpus.directory} has no test sentences to evaluate on`);
+  return withSeed(model, given.seed ?? model.config.seed, () => {
     const sums = sumOver(model, corpus, limit);
     const links = model.graph.links();
     const divergence = links.kl(model.graphPrior.belief(links.probabilities.sum().item())).item();
@@ -68,20 +70,40 @@ export function evaluateSynthetic(
   });
 }
 
-/** How well q(A) recovers the corpus's true graph; nothing where the truth is not known. */
+/** Runs `body` with the model's draws from a seed of their own, so that the same weights give the same figures. */
+function withSeed<T>(model: HiddenSchemaNetwork, seed: number, body: () => T): T {
+  const saved = model.generator.state();
+  model.generator.restore(new Generator(seed).state());
+  try {
+    return quietly(body);
+  } finally {
+    model.generator.restore(saved);
+  }
+}
+
+/**
+ * How well q(A) recovers the corpus's true graph; nothing where the truth is not known, nor where bags are learned,
+ * since the symbols then have names of their own.
+ */
 export function graphRecovery(
   model: HiddenSchemaNetwork,
   corpus: SyntheticCorpus,
   given: { samples?: number; seed?: number } = {},
 ): Recovery | Record<string, never> {
   const { truth } = corpus;
-  if (!truth) return {};
+  if (!truth || !corpus.bags) return {};
   const generator = corpusGraphModel(corpus);
   return recovery(linkProbabilities(model), truth, {
+    scores: linkLogits(model),
     random: new Random(given.seed ?? model.config.seed),
     samples: given.samples ?? 20,
     ...(generator ? { model: generator } : {}),
   });
+}
+
+/** Logits of q(A_ij = 1) as plain numbers, row-major [K, K]; zero on the diagonal where self-loops are not part. */
+export function linkLogits(model: HiddenSchemaNetwork): Float64Array {
+  return quietly(() => Float64Array.from(model.graph.links().logitMatrix().toNumbers()));
 }
 
 /** q(A_ij = 1) as plain numbers, row-major [K, K]. */
@@ -91,6 +113,8 @@ export function linkProbabilities(model: HiddenSchemaNetwork): Float64Array {
 
 function sumOver(model: HiddenSchemaNetwork, corpus: SyntheticCorpus, limit: number) {
   const { test } = corpus.splits;
+  // Learned bags number the symbols in an order of their own, which true walks say nothing about.
+  const truth = corpus.bags ? test.walks : undefined;
   const walked = new Set<number>();
   const sum = { nll: 0, nll_authors: 0, kl_walk: 0, kl_walk_sentence: 0, hits: 0 };
   const graph = sampledGraph(model);
@@ -105,7 +129,7 @@ function sumOver(model: HiddenSchemaNetwork, corpus: SyntheticCorpus, limit: num
       sum.nll_authors -= model.decoder.authorsLogLikelihood(tokens, marginals).sum().item();
       sum.kl_walk += walkKl(posterior, prior, options).item() * B;
       sum.kl_walk_sentence += posterior.kl(prior).sum().item();
-      if (test.walks) sum.hits += hits(marginals, test.walks, first);
+      if (truth) sum.hits += hits(marginals, truth, first);
       noteLinks(posterior.sampleNodes(model.generator), model.shape.symbols, walked);
       first += B;
     });
@@ -117,7 +141,7 @@ function sumOver(model: HiddenSchemaNetwork, corpus: SyntheticCorpus, limit: num
     kl_walk: mean(sum.kl_walk),
     kl_walk_sentence: mean(sum.kl_walk_sentence),
     edges_walked: walked.size,
-    ...(test.walks ? { hits: mean(sum.hits) / corpus.length } : {}),
+    ...(truth ? { hits: mean(sum.hits) / corpus.length } : {}),
   };
 }
 

@@ -28,6 +28,11 @@ export class LinkDistribution {
     return this.pairs.matrix(this.probabilities);
   }
 
+  /** Logits as a symmetric matrix, zero where no link can be. [K, K] */
+  logitMatrix(): Tensor {
+    return this.pairs.matrix(this.logits);
+  }
+
   /** A relaxed adjacency matrix. [K, K] */
   sample(generator: Generator, relaxation: Relaxation): Tensor {
     return this.sampleWith(uniformNoise(this.logits, generator), relaxation);

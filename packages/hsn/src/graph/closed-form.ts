@@ -1,5 +1,6 @@
 import { full, noGrad, scope, type Tensor, type TensorOptions, zeros } from '@hidden-schema/torch';
 import { LinkDistribution } from './bernoulli.ts';
+import type { Smoothed } from '../walk/smoothing.ts';
 import type { PairIndex } from './pairs.ts';
 import { GraphPosterior } from './posterior.ts';
 import type { GraphPrior } from './prior.ts';
@@ -13,23 +14,31 @@ export interface ClosedFormOptions extends TensorOptions {
   rate: number;
 }
 
-const logitBound = 12;
+/** Up to this size a logit is as the evidence says; beyond, it grows with the evidence's logarithm, which keeps the order. */
+const plainLogit = 12;
+/** Rounds in which logits, degrees and the learned density settle with each other. */
+const settlingRounds = 3;
 /** Share of a uniform walk mixed into the expected transitions, so that no path is ever shut for good. */
 const explore = 1e-4;
 
 /**
  * q(A) as a coordinate step of the ELBO instead of a trained network.
  *
- * Without the link {j, k} a sentence loses the walks that use it: its likelihood falls by −log(1 − γ), γ being the
- * posterior probability of using the link, between 0 and a bound M at which the decoder's noise explains the sentence
- * instead; M·γ is the chord of that curve. With the link, every stop at j shares its exits with one more neighbour,
- * which costs log((d_j + 1)/d_j) ≈ 1/d_j. Summed over N sentences with C_jk expected traversals and n_j departures:
+ * Without the link {j, k} a sentence loses the walks that use it: its log-likelihood falls by −log(1 − γ), γ being the
+ * posterior probability of the traversal. That curve leaves 0 with slope 1 and ends, at γ = 1, at the cost M of letting
+ * the decoder's noise explain a token instead; γ + (M − 1)γ² has the same slope and ends. With the link, every stop at
+ * j shares its exits with one more neighbour, which costs log((d_j + 1)/d_j) ≈ 1/d_j. Over N sentences, with C the
+ * expected traversals, S the sum of their squared probabilities and n the departures, all per sentence:
  *
- *   logit q(A_jk) = E[logit p] + N·[ M·(C_jk + C_kj) − n_j/d_j − n_k/d_k ],   d_j = Σ_k q(A_jk)
+ *   logit q(A_jk) = E[logit p] + N·[ C_jk + C_kj + (M − 1)(S_jk + S_kj) − n_j/d_j − n_k/d_k ],   d_j = Σ_k q(A_jk)
+ *
+ * The sum C + (M − 1)S tells a link that few sentences surely use from one that many might.
  */
 export class ClosedFormPosterior extends GraphPosterior {
   /** C, running mean of expected traversals per sentence. [K, K] */
   readonly traversals: Tensor;
+  /** S, the same of squared probabilities. [K, K] */
+  readonly certainty: Tensor;
   /** Running mean of the first node's distribution. [K] */
   readonly start: Tensor;
   /** [E] */
@@ -45,6 +54,7 @@ export class ClosedFormPosterior extends GraphPosterior {
     this.#prior = prior;
     this.#options = options;
     this.traversals = zeros([K, K], options).keep();
+    this.certainty = zeros([K, K], options).keep();
     this.start = full([K], 1 / K, options).keep();
     this.logits = full([pairs.count], prior.logit, options).keep();
   }
@@ -63,20 +73,22 @@ export class ClosedFormPosterior extends GraphPosterior {
     return matrix.div(matrix.sum(1, true));
   }
 
-  /** Takes in a batch's expected traversals [K, K] and starts [K], then sets the link logits. */
-  observe(traversals: Tensor, start: Tensor, rate = this.#options.rate): void {
+  /** Takes in what smoothing found in a batch, then sets the link logits. */
+  observe(seen: Pick<Smoothed, 'traversals' | 'certainty' | 'start'>, rate = this.#options.rate): void {
     scope(() =>
       noGrad(() => {
-        this.traversals.mul_(1 - rate).add_(traversals, rate);
-        this.start.mul_(1 - rate).add_(start, rate);
-        this.logits.copy_(this.#evidence());
+        this.traversals.mul_(1 - rate).add_(seen.traversals, rate);
+        this.certainty.mul_(1 - rate).add_(seen.certainty, rate);
+        this.start.mul_(1 - rate).add_(seen.start, rate);
+        for (let round = 0; round < settlingRounds; round++) this.logits.copy_(this.#evidence());
       }),
     );
   }
 
   #evidence(): Tensor {
     const { sentences, missingLinkCost } = this.#options;
-    const used = this.#pairs.vector(this.traversals.add(this.traversals.transpose(0, 1)));
+    const weighed = this.traversals.add(this.certainty.mul(missingLinkCost - 1));
+    const used = this.#pairs.vector(weighed.add(weighed.transpose(0, 1)));
     const departures = this.traversals.sum(1); // n [K]
     const links = this.links();
     const degrees = links.matrix().sum(1).clamp(1); // d [K]
@@ -84,7 +96,14 @@ export class ClosedFormPosterior extends GraphPosterior {
     const expected = links.probabilities.sum().item();
     const belief = this.#prior.belief(expected);
     const shared = this.#pairs.vector(share.unsqueeze(1).add(share.unsqueeze(0)));
-    const evidence = used.mul(missingLinkCost).sub(shared).mul(sentences);
-    return evidence.add(belief.logPresent).sub(belief.logAbsent).clamp(-logitBound, logitBound);
+    const evidence = used.sub(shared).mul(sentences);
+    return compressed(evidence.add(belief.logPresent).sub(belief.logAbsent));
   }
+}
+
+/** x up to a bound, and from there bound + log(|x|/bound) with x's sign. */
+function compressed(x: Tensor): Tensor {
+  const inside = x.clamp(-plainLogit, plainLogit);
+  const beyond = x.abs().clamp(plainLogit).div(plainLogit).log();
+  return inside.add(beyond.mul(inside.div(plainLogit)));
 }

@@ -1,15 +1,11 @@
-import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { baumWelch, countPairs, type LinkScores, trainLstmBaseline } from '../baselines/index.ts';
-import { readSyntheticCorpus, type SyntheticCorpus, writeSyntheticCorpus } from '../corpus/index.ts';
-import { rocAuc } from '../evaluation/ranking.ts';
-import { upperTriangle } from '../evaluation/recovery.ts';
+import { trainLstmBaseline } from '../baselines/index.ts';
+import { readSyntheticCorpus, type SyntheticCorpus } from '../corpus/index.ts';
 import { evaluateSynthetic, graphRecovery } from '../evaluation/synthetic.ts';
-import { sweepTolerance, Trainer } from '../trainer/trainer.ts';
+import { Trainer } from '../trainer/trainer.ts';
 import type { Config } from '../config.ts';
 import { type Dataset, datasets, ourConfig, paperConfig } from './experiments.ts';
+import { baumWelchFigures, countingFigures, drawnCorpus, sweepUntilSettled } from './fit.ts';
 
 export interface Table1Options {
   seeds: number;
@@ -89,23 +85,16 @@ function jobs(dataset: Dataset, corpus: SyntheticCorpus, options: Table1Options)
     {
       method: 'counting',
       seed: 1,
-      work: async () => scored(countPairs(corpus.splits.train, corpus.length, corpus.bags!), corpus),
+      work: async () => ({ ...countingFigures(corpus) }),
     },
-    { method: 'baum-welch', seed: 1, work: async () => baumWelchFigures(corpus) },
+    { method: 'baum-welch', seed: 1, work: async () => ({ ...baumWelchFigures(corpus) }) },
   ];
 }
 
 function corpusOf(dataset: Dataset, options: Table1Options): SyntheticCorpus {
   if (dataset.name === 'barabasi' && options.barabasiCorpus)
     return readSyntheticCorpus(options.barabasiCorpus);
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-table1-'));
-  try {
-    const target = path.join(folder, dataset.name);
-    writeSyntheticCorpus(dataset.settings, target);
-    return readSyntheticCorpus(target);
-  } finally {
-    fs.rmSync(folder, { recursive: true, force: true });
-  }
+  return drawnCorpus(dataset.settings);
 }
 
 async function trainOnce(config: Config, corpus: SyntheticCorpus): Promise<Figures> {
@@ -134,17 +123,6 @@ async function trainOnce(config: Config, corpus: SyntheticCorpus): Promise<Figur
   }
 }
 
-function sweepUntilSettled(trainer: Trainer, sweeps: number, look: () => void): void {
-  let before = Number.NEGATIVE_INFINITY;
-  for (let i = 0; i < sweeps; i++) {
-    const likelihood = trainer.sweepGraph();
-    if (likelihood === undefined) return;
-    look();
-    if (likelihood - before < sweepTolerance) return;
-    before = likelihood;
-  }
-}
-
 function lstm(corpus: SyntheticCorpus, steps: number): Record<string, number> {
   return trainLstmBaseline(corpus, {
     hidden: 256,
@@ -154,22 +132,4 @@ function lstm(corpus: SyntheticCorpus, steps: number): Record<string, number> {
     seed: 1,
     noise: 1e-3,
   });
-}
-
-function baumWelchFigures(corpus: SyntheticCorpus): Figures {
-  const options = { iterations: 60, limit: 20_000, tolerance: sweepTolerance, noise: 1e-3 };
-  return scored(baumWelch(corpus.splits.train, corpus.length, corpus.bags!, options), corpus);
-}
-
-/** Recovery figures of a baseline, whose graph is its set of links rather than probabilities. */
-function scored({ scores, links }: LinkScores, corpus: SyntheticCorpus): Figures {
-  const truth = corpus.truth!;
-  const called = upperTriangle(links, truth.nodes);
-  const edges = upperTriangle(truth.data, truth.nodes);
-  const wrong = called.reduce((sum, link, i) => sum + (link === edges[i] ? 0 : 1), 0);
-  return {
-    auc: rocAuc(upperTriangle(scores, truth.nodes), edges) ?? Number.NaN,
-    edges_sampled: called.reduce((sum, link) => sum + link, 0),
-    frobenius_truth: Math.sqrt(wrong),
-  };
 }

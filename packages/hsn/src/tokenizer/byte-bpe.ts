@@ -87,8 +87,11 @@ export interface Trimmed {
  */
 export function trimmedByteBpe(usedIds: Iterable<number>, from: Tokenizer = gpt2Tokenizer()): Trimmed {
   const merges = mergesOf(from);
-  const parts = new Map<string, Merge>();
-  for (const merge of merges) parts.set(merge[0] + merge[1], merge);
+  const parts = new Map<string, string[]>();
+  for (const [left, right] of merges) {
+    const token = left + right;
+    parts.set(token, [...(parts.get(token) ?? []), left, right]);
+  }
   const kept = new Set<string>();
   const keep = (token: string): void => {
     if (kept.has(token)) return;

@@ -70,16 +70,20 @@ class BpeTrainer {
       if (this.#counts.get(pair.key) !== pair.count) continue;
       const left = Math.floor(pair.key / 0x200000);
       const right = pair.key % 0x200000;
-      merges.push([this.#tokens[left]!, this.#tokens[right]!]);
-      this.#apply(left, right, pair.key);
+      const [first, second] = [this.#tokens[left]!, this.#tokens[right]!];
+      // Two pairs may spell one token: the second would give a merge two ranks, so it stays apart.
+      if (this.#idOf.has(first + second)) this.#counts.delete(pair.key);
+      else {
+        merges.push([first, second]);
+        this.#apply(left, right, pair.key);
+      }
     }
     return merges;
   }
 
   #apply(left: number, right: number, key: number): void {
     const text = this.#tokens[left]! + this.#tokens[right]!;
-    // Two pairs may spell the same token; it is one token all the same.
-    const merged = this.#idOf.get(text) ?? this.#tokens.push(text) - 1;
+    const merged = this.#tokens.push(text) - 1;
     this.#idOf.set(text, merged);
     const changed = new Set<number>();
     for (const at of this.#where.get(key) ?? []) {

@@ -44,10 +44,10 @@ export class MetricsLog {
     }
   }
 
-  /** Drops every row of a later step: a resumed run writes them again. */
-  truncateAfter(step: number): void {
+  /** Drops every row of a later step or graph sweep: a resumed run writes them again. */
+  truncateAfter(step: number, sweep = Number.POSITIVE_INFINITY): void {
     const lines = readLines(this.file);
-    const first = lines.findIndex(({ row }) => row !== undefined && row.step > step);
+    const first = lines.findIndex(({ row }) => row && (row.step > step || (row.sweep ?? 0) > sweep));
     if (first !== -1) fs.ftruncateSync(this.#descriptor, lines[first - 1]?.end ?? 0);
   }
 

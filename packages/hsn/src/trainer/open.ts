@@ -3,6 +3,7 @@ import { readSyntheticCorpus, type SyntheticCorpus } from '../corpus/index.ts';
 import { UserError } from '../errors.ts';
 import { HiddenSchemaNetwork } from '../model.ts';
 import { loadCheckpoint } from './checkpoint.ts';
+import { reasonOf } from './files.ts';
 import { Run } from './run.ts';
 import { modelShape } from './trainer.ts';
 
@@ -28,7 +29,11 @@ export function openModel(
   const step = scope(() => {
     const saved = loadCheckpoint(run, whichCheckpoint(given.checkpoint ?? 'best'));
     notes.push(...saved.notes);
-    model.load(saved.model);
+    try {
+      model.load(saved.model);
+    } catch (error) {
+      throw new UserError(`${directory} does not fit the corpus ${corpus.directory}: ${reasonOf(error)}`);
+    }
     return saved.step;
   });
   return { run, model, corpus, step, notes };

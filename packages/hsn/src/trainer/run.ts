@@ -87,11 +87,14 @@ export class Run {
     }
   }
 
-  /** Opens a run to look at it; with `write`, to continue it, which takes its lock. */
-  static open(directory: string, options: { write?: boolean } = {}): Run {
+  /**
+   * Opens a run to look at it; with `write`, to continue it, which takes its lock. `config` stands in for the run's
+   * own settings, which stay on disk until `adopt`.
+   */
+  static open(directory: string, options: { write?: boolean; config?: Config } = {}): Run {
     const folder = path.resolve(directory);
     const record = readRecord(folder, directory);
-    const config = readConfig(path.join(folder, 'config.yaml'));
+    const config = options.config ?? readConfig(path.join(folder, 'config.yaml'));
     if (!options.write) return new Run(folder, config, record);
     const lock = lockFolder(folder, directory);
     removeTemporaries(folder);
@@ -123,6 +126,13 @@ export class Run {
     const record = { ...this.#record, ...extra, state };
     writeJsonAtomic(this.path('run.json'), record as unknown as JsonValue);
     this.#record = record;
+  }
+
+  /** Makes the settings it was opened with, and this corpus, the run's own. */
+  adopt({ directory, fingerprint }: CorpusInfo): void {
+    writeTextAtomic(this.path('config.yaml'), dumpConfig(this.config));
+    this.#record = { ...this.#record, corpus: { directory, fingerprint } };
+    this.setState(this.#record.state);
   }
 
   /** Tells other machines that this run goes on; call it at every step. */

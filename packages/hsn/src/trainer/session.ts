@@ -3,14 +3,15 @@ import { scope } from '@hidden-schema/torch';
 import type { SyntheticCorpus } from '../corpus/index.ts';
 import { evaluateSynthetic, graphRecovery, type SyntheticEvaluation } from '../evaluation/synthetic.ts';
 import { UserError } from '../errors.ts';
-import { discardCheckpointsAfter, loadCheckpoint, saveCheckpoint } from './checkpoint.ts';
+import { checkpointSteps, discardCheckpointsAfter, loadCheckpoint, saveCheckpoint } from './checkpoint.ts';
 import { EventWriter } from './events.ts';
 import { type JsonValue, writeJsonAtomic } from './files.ts';
 import { graphRecord } from './graph-record.ts';
+import { afterSweep, noSweeps, type SweepState, sweepsSettled } from './graph-sweeps.ts';
 import { MetricsLog } from './metrics.ts';
 import { Progress, type ProgressOutput } from './progress.ts';
 import type { Run } from './run.ts';
-import { type StepMetrics, sweepTolerance, Trainer, type TrainerState } from './trainer.ts';
+import { type StepMetrics, Trainer, type TrainerState } from './trainer.ts';
 
 export interface SessionOptions {
   /** Continue from the last checkpoint. */
@@ -34,9 +35,16 @@ interface SessionState {
   trainer: TrainerState;
   best: number | null;
   sinceBest: number;
-  sweeps: number;
+  sweeps: SweepState;
   seconds: number;
 }
+
+const beginning: Omit<SessionState, 'trainer'> = {
+  best: null,
+  sinceBest: 0,
+  sweeps: noSweeps,
+  seconds: 0,
+};
 
 /** Trains a run on disk: graph sweeps, steps, evaluations, checkpoints, metrics; then evaluates the best model. */
 export class Session {
@@ -47,7 +55,7 @@ export class Session {
   readonly #metrics: MetricsLog;
   readonly #events: EventWriter;
   readonly #began = performance.now();
-  #state: Omit<SessionState, 'trainer'> = { best: null, sinceBest: 0, sweeps: 0, seconds: 0 };
+  #state = beginning;
 
   constructor(run: Run, corpus: SyntheticCorpus, options: SessionOptions = {}) {
     this.#run = run;
@@ -97,18 +105,16 @@ export class Session {
   /** The closed-form graph's passes over the sentences, until they gain nothing more. */
   async #sweepGraph(): Promise<void> {
     const { posterior, sweeps } = this.#run.config.graph;
-    if (posterior !== 'closed-form' || this.#trainer.step > 0 || this.#state.sweeps >= sweeps) return;
-    const progress = this.#progress('graph', sweeps, 'sweeps', this.#state.sweeps);
-    let before = Number.NEGATIVE_INFINITY;
-    while (this.#state.sweeps < sweeps && !this.#options.signal?.aborted) {
-      const likelihood = this.#trainer.sweepGraph()!;
-      this.#state.sweeps++;
-      const shown = { log_likelihood: likelihood, ...this.#recovered() };
-      this.#record({ step: 0, epoch: 0, sweep: this.#state.sweeps, ...shown });
-      progress.update(this.#state.sweeps, shown);
+    const wanted = () => !sweepsSettled(this.#state.sweeps) && this.#state.sweeps.count < sweeps;
+    if (posterior !== 'closed-form' || this.#trainer.step > 0 || !wanted()) return;
+    const progress = this.#progress('graph', sweeps, 'sweeps', this.#state.sweeps.count);
+    while (wanted() && !this.#options.signal?.aborted) {
+      const result = this.#trainer.sweepGraph()!;
+      this.#state = { ...this.#state, sweeps: afterSweep(this.#state.sweeps, result) };
+      const shown = { log_likelihood: result.train, valid: result.valid, ...this.#recovered() };
+      this.#record({ step: 0, epoch: 0, sweep: this.#state.sweeps.count, ...shown });
+      progress.update(this.#state.sweeps.count, shown);
       await setImmediate();
-      if (likelihood - before < sweepTolerance) break;
-      before = likelihood;
     }
     progress.finish();
   }
@@ -117,28 +123,30 @@ export class Session {
   async #steps(): Promise<string | undefined> {
     const { training } = this.#run.config;
     const progress = this.#progress('train', training.steps, 'steps', this.#trainer.step);
-    let reason: string | undefined;
-    while (!this.#trainer.finished && reason === undefined) {
-      if (this.#options.signal?.aborted) reason = 'stopped from outside';
-      else reason = await this.#oneStep(progress);
-    }
+    while (!this.#trainer.finished && this.#reasonToStop() === undefined) await this.#oneStep(progress);
+    const reason = this.#trainer.finished ? undefined : this.#reasonToStop();
     progress.finish(reason);
     return reason;
   }
 
-  async #oneStep(progress: Progress): Promise<string | undefined> {
-    const { logEvery, evaluateEvery, patience, steps } = this.#run.config.training;
+  /** Also asked before the first step, since a resumed run may have ended just so. */
+  #reasonToStop(): string | undefined {
+    const { patience } = this.#run.config.training;
+    if (this.#options.signal?.aborted) return 'stopped from outside';
+    return this.#state.sinceBest >= patience
+      ? `no better validation objective in ${patience} evaluations`
+      : undefined;
+  }
+
+  async #oneStep(progress: Progress): Promise<void> {
+    const { logEvery, evaluateEvery, steps } = this.#run.config.training;
     const metrics = this.#trainer.trainStep();
     this.#run.refresh();
     const { loss, reconstruction, kl_walk } = metrics;
     progress.update(metrics.step, { loss, nll: reconstruction, 'kl-z': kl_walk });
     if (metrics.step % logEvery === 0) this.#record({ ...metrics });
+    if (metrics.step % evaluateEvery === 0 || metrics.step === steps) this.#evaluate(metrics, progress);
     await setImmediate();
-    if (metrics.step % evaluateEvery !== 0 && metrics.step !== steps) return undefined;
-    this.#evaluate(metrics, progress);
-    return this.#state.sinceBest >= patience
-      ? `no better validation objective in ${patience} evaluations`
-      : undefined;
   }
 
   #evaluate(metrics: StepMetrics, progress: Progress): void {
@@ -183,6 +191,11 @@ export class Session {
   }
 
   #restore(): void {
+    if (checkpointSteps(this.#run).length === 0) {
+      this.#options.output?.write('no checkpoint was written yet: training begins again\n');
+      this.#metrics.truncateAfter(-1);
+      return;
+    }
     scope(() => {
       const saved = loadCheckpoint(this.#run, 'last');
       for (const note of saved.notes) this.#options.output?.write(`${note}\n`);
@@ -191,7 +204,7 @@ export class Session {
         throw new UserError(`step ${saved.step} of ${this.#run.directory} has no optimiser state`);
       this.#trainer.restore(trainer, saved.model, saved.optimizer);
       this.#state = rest;
-      this.#metrics.truncateAfter(saved.step);
+      this.#metrics.truncateAfter(saved.step, rest.sweeps.count);
       discardCheckpointsAfter(this.#run, saved.step);
     });
   }

@@ -6,7 +6,8 @@ import { validationLoss } from '../evaluation/synthetic.ts';
 import { ClosedFormPosterior } from '../graph/index.ts';
 import { HiddenSchemaNetwork } from '../model.ts';
 import { tokensOf } from './batch.ts';
-import { sweep } from './graph-sweeps.ts';
+import { reasonOf } from './files.ts';
+import { type SweepResult, sweep } from './graph-sweeps.ts';
 
 /** The terms of one training step as plain numbers, in nats per sentence. */
 export interface StepMetrics {
@@ -28,9 +29,6 @@ export interface TrainerState {
   generator: string;
 }
 
-/** A graph sweep that gains less than this many nats a sentence is the last. */
-export const sweepTolerance = 1e-3;
-
 /** A model in training on a synthetic corpus: one call a step, nothing on disk. */
 export class Trainer {
   readonly config: Config;
@@ -42,6 +40,7 @@ export class Trainer {
   #step = 0;
 
   constructor(config: Config, corpus: SyntheticCorpus) {
+    checkTrainable(config, corpus);
     this.config = config;
     this.corpus = corpus;
     this.model = new HiddenSchemaNetwork(config, modelShape(config, corpus));
@@ -59,12 +58,10 @@ export class Trainer {
     return this.#step >= this.config.training.steps;
   }
 
-  /** One pass of the closed-form graph over the training sentences; returns their mean log-likelihood. */
-  sweepGraph(): number | undefined {
+  /** One pass of the closed-form graph over the training sentences; returns mean log p(x) of train and valid. */
+  sweepGraph(): SweepResult | undefined {
     const { graph } = this.model;
-    return graph instanceof ClosedFormPosterior
-      ? sweep(this.model, graph, this.corpus.splits.train, this.corpus.length)
-      : undefined;
+    return graph instanceof ClosedFormPosterior ? sweep(this.model, graph, this.corpus) : undefined;
   }
 
   /** One update on the next batch. */
@@ -93,18 +90,21 @@ export class Trainer {
         gradient_norm: norm,
         rate: factor * training.rate,
       };
-      refuseNonFinite(metrics);
+      refuseNonFinite(metrics, batch.index);
       this.optimizer.step();
       return metrics;
     });
   }
 
-  /** Lets the closed-form graph see the batch; its exact posterior then teaches the encoder. */
+  /**
+   * The closed-form graph's exact posterior of the batch, which teaches the encoder. Where symbols are learned, the
+   * graph goes on learning from it too; where they are known, its sweeps have settled it.
+   */
   #observe(tokens: Tensor): readonly Tensor[] | undefined {
     const { graph } = this.model;
     if (!(graph instanceof ClosedFormPosterior)) return undefined;
     const smoothed = this.model.smooth(tokens, graph);
-    graph.observe(smoothed.traversals, smoothed.start);
+    if (this.model.decoder.logits !== undefined || this.config.graph.sweeps === 0) graph.observe(smoothed);
     return this.config.encoder.teacher === 'smoothing' ? smoothed.marginals : undefined;
   }
 
@@ -127,8 +127,14 @@ export class Trainer {
     model: ReadonlyMap<string, Tensor>,
     optimizer: ReadonlyMap<string, Tensor>,
   ): void {
-    this.model.load(model);
-    this.optimizer.load(optimizer, state.updates);
+    try {
+      this.model.load(model);
+      this.optimizer.load(optimizer, state.updates);
+    } catch (error) {
+      throw new UserError(
+        `the checkpoint of step ${state.step} needs the settings it was made with: ${reasonOf(error)}`,
+      );
+    }
     this.#order.seek(state.position);
     this.model.generator.restore(Buffer.from(state.generator, 'base64'));
     this.#step = state.step;
@@ -141,12 +147,26 @@ export class Trainer {
 }
 
 /** A loss or gradient that is not a number stops training before it reaches the weights. */
-function refuseNonFinite(metrics: StepMetrics): void {
+function refuseNonFinite(metrics: StepMetrics, batch: number): void {
   for (const [name, value] of Object.entries(metrics)) {
     if (Number.isFinite(value)) continue;
     throw new UserError(
-      `step ${metrics.step}: ${name} is ${value}; the weights of the step before are kept. ` +
-        'Try a lower training.rate, or graph.hard: true',
+      `step ${metrics.step} (epoch ${metrics.epoch}, batch ${batch}): ${name} is ${value}; ` +
+        'the weights of the step before are kept. Try a lower training.rate, or graph.hard: true',
+    );
+  }
+}
+
+/** What training needs beyond a model that fits: refused before a run folder is touched. */
+export function checkTrainable(config: Config, corpus: SyntheticCorpus): void {
+  modelShape(config, corpus);
+  const { width, heads } = config.encoder;
+  if (width % heads !== 0)
+    throw new UserError(`encoder.width is ${width}: expected a multiple of encoder.heads, ${heads}`);
+  for (const [name, { count }] of Object.entries(corpus.splits)) {
+    if (count > 0) continue;
+    throw new UserError(
+      `${corpus.directory} has no sentences in ${name}.txt: add some, or remove the file so that a share of train.txt is used`,
     );
   }
 }

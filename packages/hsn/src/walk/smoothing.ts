@@ -7,6 +7,8 @@ export interface Smoothed {
   readonly marginals: readonly Tensor[];
   /** Expected traversals from j to k, per sentence, summed over steps. [K, K] */
   readonly traversals: Tensor;
+  /** The same with each traversal's probability squared: near `traversals` where they are certain, else far below. */
+  readonly certainty: Tensor;
   /** Mean over the batch of the posterior of the first node. [K] */
   readonly start: Tensor;
   /** log p(x) of each sentence, −∞ where no walk explains it. [B] */
@@ -29,15 +31,19 @@ export function smoothWalks(start: Tensor, matrix: Tensor, emissions: readonly T
   let beta = emissions[0]!.mul(0).add(1);
   const marginals: Tensor[] = [forward[L - 1]!];
   let traversals = matrix.mul(0);
+  let squares = matrix.mul(0);
   for (let i = L - 2; i >= 0; i--) {
     const seen = emissions[i + 1]!.mul(beta).div(divisor(scales[i + 1]!)); // [B, K]
-    traversals = traversals.add(forward[i]!.transpose(0, 1).matmul(seen));
+    const left = forward[i]!.transpose(0, 1); // [K, B]
+    traversals = traversals.add(left.matmul(seen));
+    squares = squares.add(left.mul(left).matmul(seen.mul(seen)));
     beta = seen.matmul(backwardMatrix);
     marginals.unshift(forward[i]!.mul(beta));
   }
   return {
     marginals,
     traversals: traversals.mul(matrix).div(emissions[0]!.dim(0)),
+    certainty: squares.mul(matrix).mul(matrix).div(emissions[0]!.dim(0)),
     start: marginals[0]!.mean(0),
     logLikelihood: scales
       .map((s) => s.log())

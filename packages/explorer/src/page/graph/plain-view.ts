@@ -1,0 +1,127 @@
+import { type DrawnLink, Looks, type Scene, walkPairs } from './scene.ts';
+import type { GraphView, ViewEvents } from './view.ts';
+
+const NS = 'http://www.w3.org/2000/svg';
+const SIZE = 1000;
+const MARGIN = 60;
+
+/** The graph as SVG: slower with many links, but needs nothing of the machine. Also what is downloaded. */
+export class PlainView implements GraphView {
+  readonly kind = 'plain';
+  readonly #svg = document.createElementNS(NS, 'svg');
+  #box = { x: 0, y: 0, size: SIZE };
+  #scene: Scene | undefined;
+
+  constructor(container: HTMLElement, events: ViewEvents) {
+    this.#svg.setAttribute('class', 'plain-graph');
+    this.#frame();
+    this.#svg.addEventListener('click', (event) => events.select(symbolAt(event.target)));
+    this.#svg.addEventListener('mouseover', (event) => {
+      const symbol = symbolAt(event.target);
+      if (symbol !== (this.#scene?.hovered ?? null)) events.hover(symbol);
+    });
+    container.append(this.#svg);
+  }
+
+  draw(scene: Scene, links: readonly DrawnLink[]): void {
+    this.#scene = scene;
+    this.#svg.replaceChildren(...drawScene(scene, links));
+  }
+
+  flyTo(symbol: number): void {
+    if (!this.#scene) return;
+    const [x, y] = placeOf(this.#scene, symbol);
+    const size = Math.min(this.#box.size, SIZE * 0.45);
+    this.#box = { x: x - size / 2, y: y - size / 2, size };
+    this.#frame();
+  }
+
+  zoom(factor: number): void {
+    const { x, y, size } = this.#box;
+    const next = Math.min(4 * SIZE, Math.max(SIZE / 50, size * factor));
+    this.#box = { x: x + (size - next) / 2, y: y + (size - next) / 2, size: next };
+    this.#frame();
+  }
+
+  pan(dx: number, dy: number): void {
+    const { x, y, size } = this.#box;
+    this.#box = { x: x + dx * size, y: y + dy * size, size };
+    this.#frame();
+  }
+
+  reset(): void {
+    this.#box = { x: 0, y: 0, size: SIZE };
+    this.#frame();
+  }
+
+  destroy(): void {
+    this.#svg.remove();
+  }
+
+  #frame(): void {
+    const { x, y, size } = this.#box;
+    this.#svg.setAttribute('viewBox', `${x} ${y} ${size} ${size}`);
+  }
+}
+
+/** The scene as the text of an SVG file. */
+export function sceneSvg(scene: Scene, links: readonly DrawnLink[]): string {
+  const svg = element('svg', { viewBox: `0 0 ${SIZE} ${SIZE}`, width: SIZE, height: SIZE });
+  const ground = element('rect', { width: SIZE, height: SIZE, fill: scene.dark ? '#12171e' : '#ffffff' });
+  svg.append(ground, ...drawScene(scene, links));
+  return new XMLSerializer().serializeToString(svg);
+}
+
+function symbolAt(target: EventTarget | null): number | null {
+  const symbol = target instanceof Element ? target.getAttribute('data-symbol') : null;
+  return symbol === null ? null : Number(symbol);
+}
+
+function placeOf({ graph }: Scene, symbol: number): [number, number] {
+  const place = (value: number) => MARGIN + value * (SIZE - 2 * MARGIN);
+  return [place(graph.layout[2 * symbol]!), place(graph.layout[2 * symbol + 1]!)];
+}
+
+function element(name: string, attributes: Readonly<Record<string, string | number>>): SVGElement {
+  const made = document.createElementNS(NS, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
+  return made;
+}
+
+function drawScene(scene: Scene, links: readonly DrawnLink[]): SVGElement[] {
+  const looks = new Looks(scene, links);
+  const known = new Set(links.map(({ i, j }) => `${Math.min(i, j)}-${Math.max(i, j)}`));
+  const stepped = walkPairs(scene.walk)
+    .filter(([i, j]) => !known.has(`${Math.min(i, j)}-${Math.max(i, j)}`))
+    .map(([i, j]): DrawnLink => ({ i, j, probability: 0, isTrue: false }));
+  const lines = [...links, ...stepped]
+    .flatMap((link) => {
+      const look = looks.link(link);
+      return look ? [{ link, look }] : [];
+    })
+    .sort((a, b) => a.look.level - b.look.level)
+    .map(({ link, look }) => {
+      const [x1, y1] = placeOf(scene, link.i);
+      const [x2, y2] = placeOf(scene, link.j);
+      return element('line', { x1, y1, x2, y2, stroke: look.colour, 'stroke-width': look.width });
+    });
+  const nodes = scene.graph.nodes.flatMap(({ symbol }) => drawNode(scene, symbol, looks));
+  return [...lines, ...nodes];
+}
+
+function drawNode(scene: Scene, symbol: number, looks: Looks): SVGElement[] {
+  const { colour, radius, label, strong } = looks.node(symbol);
+  const [cx, cy] = placeOf(scene, symbol);
+  const circle = element('circle', { cx, cy, r: radius * 1.3, fill: colour, 'data-symbol': symbol });
+  if (!strong) return [circle];
+  const text = element('text', {
+    x: cx + radius * 1.3 + 5,
+    y: cy + 5,
+    'font-size': 16,
+    'font-family': 'system-ui, sans-serif',
+    fill: scene.dark ? '#d7dee9' : '#27313f',
+  });
+  // XML allows no control characters.
+  text.textContent = label.replaceAll(/[\p{Cc}\p{Cs}]/gu, '\ufffd');
+  return [circle, text];
+}

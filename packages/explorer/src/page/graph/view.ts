@@ -1,0 +1,25 @@
+import type { DrawnLink, Scene } from './scene.ts';
+
+export interface ViewEvents {
+  hover(symbol: number | null): void;
+  select(symbol: number | null): void;
+}
+
+/** Something that draws a scene into an element: by WebGL, or plainly where there is none. */
+export interface GraphView {
+  readonly kind: 'webgl' | 'plain';
+  draw(scene: Scene, links: readonly DrawnLink[]): void;
+  flyTo(symbol: number): void;
+  /** Below 1 comes nearer. */
+  zoom(factor: number): void;
+  /** In parts of the window. */
+  pan(dx: number, dy: number): void;
+  reset(): void;
+  destroy(): void;
+}
+
+export function webglAvailable(): boolean {
+  const context = document.createElement('canvas').getContext('webgl2');
+  context?.getExtension('WEBGL_lose_context')?.loseContext();
+  return context !== null;
+}

@@ -1,0 +1,26 @@
+import type { ComponentChild } from 'preact';
+import type { Graph, Run } from '../client.ts';
+import type { Change, ViewState } from '../state.ts';
+
+/** What every panel is given. */
+export interface PanelProps {
+  run: Run;
+  graph: Graph | null;
+  view: ViewState;
+  change: Change;
+  dark: boolean;
+  /** Selects a symbol and flies to it. */
+  goTo(symbol: number): void;
+  /** Lights a walk up on the graph. */
+  showWalk(walk: readonly number[] | null): void;
+  /** A symbol has another name now. */
+  renamed(symbol: number, name: string | null): void;
+}
+
+/** A tab beside the graph. One that needs a feature appears on runs that have it. */
+export interface Panel {
+  id: string;
+  title: string;
+  feature?: string;
+  Body(props: PanelProps): ComponentChild;
+}

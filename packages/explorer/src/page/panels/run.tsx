@@ -1,0 +1,161 @@
+import type { ComponentChildren } from 'preact';
+import { client, type Run } from '../client.ts';
+import { csv, download } from '../download.ts';
+import { decimal } from '../labels.ts';
+import { useLoaded } from '../loading.ts';
+import type { PanelProps } from './panel.ts';
+
+/** What a figure is, for those that are known; others are shown under their own name. */
+const meanings: Readonly<Record<string, string>> = {
+  auc: 'ROC AUC of link probabilities',
+  average_precision: 'average precision of links',
+  hits: 'symbols read correctly, share',
+  edges_truth: 'links of the true graph',
+  edges_expected: 'links expected under q(A)',
+  edges_sampled: 'links of sampled graphs',
+  edges_walked: 'links used by walks of test sentences',
+  frobenius_truth: '‖G* − q(A)‖',
+  frobenius_random: '‖G rand − q(A)‖',
+  frobenius_truth_sampled: '‖G* − G‖, G sampled',
+  frobenius_random_sampled: '‖G rand − G‖, G sampled',
+  nll: 'negative log-likelihood, nats a sentence',
+  nll_authors: 'the same in the authors’ convention',
+  kl_walk: 'KL of the aggregated walks',
+  kl_walk_sentence: 'KL of a sentence’s walk, mean',
+  kl_graph: 'KL of the graph',
+  sentences: 'sentences evaluated',
+};
+
+export function RunPanel({ run }: PanelProps) {
+  return (
+    <>
+      <h3>Run</h3>
+      <Facts run={run} />
+      <h3>Evaluation</h3>
+      <Evaluation run={run} />
+      <h3>Settings</h3>
+      <Settings value={run.config} />
+      <h3>Keys</h3>
+      <Keys />
+      <p class="faint">
+        The same data for programs: <a href="/api/openapi.json">the HTTP API</a>
+      </p>
+    </>
+  );
+}
+
+const Row = ({ name, children }: { name: string; children: ComponentChildren }) => (
+  <tr>
+    <th scope="row">{name}</th>
+    <td>{children}</td>
+  </tr>
+);
+
+function Facts({ run }: { run: Run }) {
+  const { opened } = run;
+  const sentences = opened?.corpus.sentences;
+  const count = (n: number) => n.toLocaleString('en');
+  return (
+    <table class="facts">
+      <tbody>
+        <Row name="state">
+          {run.state}
+          {run.seconds === null ? '' : ` after ${count(Math.round(run.seconds))} s of training`}
+        </Row>
+        <Row name="step">
+          {run.lastStep ?? 0} of {run.steps}
+          {opened ? `; shown: checkpoint of step ${opened.step}` : ''}
+        </Row>
+        <Row name="made">
+          {new Date(run.created).toLocaleString()}, version {run.version}
+        </Row>
+        {opened && sentences ? (
+          <>
+            <Row name="corpus">{opened.corpus.directory}</Row>
+            <Row name="sentences">
+              {count(sentences.train)} train, {count(sentences.valid)} valid, {count(sentences.test)} test
+            </Row>
+            <Row name="tokens">
+              {count(opened.corpus.vocabulary)} different, {opened.corpus.length} in a sentence
+            </Row>
+            <Row name="symbols">{opened.symbols}</Row>
+          </>
+        ) : null}
+        {opened?.notes.map((note) => (
+          <Row key={note} name="note">
+            {note}
+          </Row>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Evaluation({ run }: { run: Run }) {
+  const loaded = useLoaded(`${run.state} ${run.created}`, (signal) => client.evaluation(signal));
+  // Before training ends there is none, which is no fault.
+  if (loaded.state === 'failed') return <p class="faint">{loaded.message}</p>;
+  if (loaded.state === 'loading') return null;
+  const rank = (name: string) => {
+    const at = Object.keys(meanings).indexOf(name);
+    return at < 0 ? Number.POSITIVE_INFINITY : at;
+  };
+  const figures = Object.entries(loaded.value).sort(([a], [b]) => rank(a) - rank(b));
+  const rows = figures.map(([name, value]) => [name, value, meanings[name] ?? '']);
+  return (
+    <>
+      <table class="evaluation">
+        <tbody>
+          {figures.map(([name, value]) => (
+            <tr key={name} data-figure={name}>
+              <th scope="row" title={name}>
+                {meanings[name] ?? name}
+              </th>
+              <td class="number">{value === null ? '–' : decimal(value)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <button
+        type="button"
+        onClick={() => download('evaluation.csv', 'text/csv', csv([['figure', 'value', 'meaning'], ...rows]))}
+      >
+        CSV
+      </button>
+    </>
+  );
+}
+
+/** Settings as nested lists, folded by section. */
+function Settings({ value }: { value: Record<string, unknown> }) {
+  const entries = Object.entries(value);
+  const isGroup = (inner: unknown) => typeof inner === 'object' && inner !== null && !Array.isArray(inner);
+  return (
+    <div class="settings">
+      {entries.map(([name, inner]) =>
+        isGroup(inner) ? (
+          <details key={name}>
+            <summary>{name}</summary>
+            <Settings value={inner as Record<string, unknown>} />
+          </details>
+        ) : (
+          <div key={name} class="setting">
+            {name} <span class="number">{Array.isArray(inner) ? inner.join(', ') : String(inner)}</span>
+          </div>
+        ),
+      )}
+    </div>
+  );
+}
+
+const Keys = () => (
+  <table class="facts">
+    <tbody>
+      <Row name="/">find a symbol</Row>
+      <Row name="Esc">clear the selection</Row>
+      <Row name="n  p">next and previous symbol (in the graph)</Row>
+      <Row name="+  −  0">zoom, show all (in the graph)</Row>
+      <Row name="arrows">move the graph; change the tab</Row>
+    </tbody>
+  </table>
+);

@@ -1,0 +1,47 @@
+import type { ComponentChildren } from 'preact';
+import type { Loaded } from './loading.ts';
+import { percent } from './labels.ts';
+
+/** A message in place of content. */
+export const Empty = ({ children }: { children: ComponentChildren }) => <div class="empty">{children}</div>;
+
+export const Failure = ({ message }: { message: string }) => (
+  <div class="failure" role="alert">
+    {message}
+  </div>
+);
+
+export const Waiting = ({ what }: { what: string }) => (
+  <div class="waiting" role="status">
+    <span class="spinner" aria-hidden="true" /> {what}
+  </div>
+);
+
+/** What is shown while loading and on failure; what was there before stays until the new is here. */
+export function Show<T>(props: { of: Loaded<T>; what: string; children: (value: T) => ComponentChildren }) {
+  const { of, what, children } = props;
+  if (of.state === 'failed') return <Failure message={of.message} />;
+  const value = of.state === 'ready' ? of.value : of.before;
+  return value === null ? <Waiting what={what} /> : <>{children(value)}</>;
+}
+
+/** A probability as a bar with its number. */
+export const Bar = ({ of }: { of: number }) => (
+  <span class="bar">
+    <meter min="0" max="1" value={of} aria-label={percent(of)} />
+    <span class="number">{percent(of)}</span>
+  </span>
+);
+
+interface SymbolLinkProps {
+  symbol: number;
+  label: string;
+  onChoose(symbol: number): void;
+}
+
+/** A symbol that can be gone to. */
+export const SymbolLink = ({ symbol, label, onChoose }: SymbolLinkProps) => (
+  <button type="button" class="symbol-link" onClick={() => onChoose(symbol)}>
+    <span class="number">{symbol}</span> {label}
+  </button>
+);

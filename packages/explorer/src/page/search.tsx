@@ -1,0 +1,88 @@
+import { useId, useRef, useState } from 'preact/hooks';
+import type { Graph } from './client.ts';
+import { labelOf, title } from './labels.ts';
+
+const MOST = 8;
+
+/** Symbols whose number, name or tokens match; whole matches first, then the most used. */
+export function findSymbols(nodes: Graph['nodes'], query: string): Graph['nodes'] {
+  const wanted = query.trim().toLowerCase();
+  if (wanted === '') return [];
+  const rank = (node: Graph['nodes'][number]): number => {
+    const texts = [String(node.symbol), node.name ?? '', ...node.tokens].map((text) => text.toLowerCase());
+    if (texts.includes(wanted)) return 0;
+    if (texts.some((text) => text.startsWith(wanted))) return 1;
+    return texts.some((text) => text.includes(wanted)) ? 2 : 3;
+  };
+  return nodes
+    .map((node) => ({ node, at: rank(node) }))
+    .filter(({ at }) => at < 3)
+    .sort((a, b) => a.at - b.at || b.node.usage - a.node.usage)
+    .slice(0, MOST)
+    .map(({ node }) => node);
+}
+
+/** Finds symbols and flies to the chosen one. */
+export function Search({ nodes, onChoose }: { nodes: Graph['nodes']; onChoose(symbol: number): void }) {
+  const [query, setQuery] = useState('');
+  const [active, setActive] = useState(0);
+  const input = useRef<HTMLInputElement>(null);
+  const id = useId();
+  const found = findSymbols(nodes, query);
+  const choose = (at: number) => {
+    const node = found[at];
+    if (!node) return;
+    setQuery('');
+    input.current?.blur();
+    onChoose(node.symbol);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Enter') choose(active);
+    else if (event.key === 'ArrowDown') setActive((active + 1) % Math.max(1, found.length));
+    else if (event.key === 'ArrowUp') setActive((active + found.length - 1) % Math.max(1, found.length));
+    else if (event.key === 'Escape') setQuery('');
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="search">
+      <input
+        ref={input}
+        id="search"
+        type="search"
+        placeholder="Find a symbol or token  ( / )"
+        aria-label="Find a symbol or token"
+        role="combobox"
+        list={undefined}
+        aria-expanded={found.length > 0}
+        aria-controls={id}
+        autocomplete="off"
+        value={query}
+        onInput={(event) => {
+          setQuery(event.currentTarget.value);
+          setActive(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      {query.trim() === '' ? null : (
+        <div class="matches" id={id} role="listbox" aria-label="Symbols found">
+          {found.map((node, at) => (
+            <button
+              type="button"
+              key={node.symbol}
+              role="option"
+              aria-selected={at === active}
+              class={at === active ? 'active' : ''}
+              onMouseDown={(event) => event.preventDefault()}
+              onClick={() => choose(at)}
+              title={labelOf(node)}
+            >
+              <span class="number">{node.symbol}</span> {title(node)}
+            </button>
+          ))}
+          {found.length === 0 ? <p class="faint">No symbol has this number, name or token.</p> : null}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,107 @@
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { z } from 'zod';
+import { type Answer, type Endpoint, type EndpointName, endpoints, type Input } from '../shared/api.ts';
+import { openApi } from '../shared/openapi.ts';
+import type { Asset } from './assets.ts';
+import { Fault, faultBody } from './fault.ts';
+import { tooLarge } from './guard.ts';
+import type { Inference } from './inference.ts';
+import type { RunFacts } from './run-facts.ts';
+
+type Handlers = {
+  [N in EndpointName]: (input: Input<N>, signal: AbortSignal) => Answer<N> | Promise<Answer<N>>;
+};
+
+export interface AppParts {
+  facts: RunFacts;
+  inference: Inference;
+  assets: ReadonlyMap<string, Asset>;
+  version: string;
+  /** Bytes of a body. */
+  body: number;
+}
+
+/** Routes only: who may ask has been decided before. */
+export function createApp({ facts, inference, assets, version, body }: AppParts): Hono {
+  const app = new Hono();
+  const handlers: Handlers = {
+    run: () => facts.run(),
+    metrics: (input) => facts.metrics(input),
+    evaluation: () => facts.evaluation(),
+    graph: (input, signal) => inference.ask('graph', input, signal),
+    symbol: (input, signal) => inference.ask('symbol', input, signal),
+    rename: (input, signal) => inference.ask('rename', input, signal),
+    encode: (input, signal) => inference.ask('encode', input, signal),
+    sentences: (input, signal) => inference.ask('sentences', input, signal),
+  };
+  app.use(
+    bodyLimit({
+      maxSize: body,
+      onError: () => {
+        throw tooLarge(body);
+      },
+    }),
+  );
+  for (const name of Object.keys(endpoints) as EndpointName[]) {
+    const endpoint: Endpoint = endpoints[name];
+    // The input was checked by this endpoint's own schemas.
+    const handle = handlers[name] as (input: unknown, signal: AbortSignal) => unknown;
+    app[endpoint.method](endpoint.path, async (context) => {
+      const input = await readInput(endpoint, context);
+      return context.json(await handle(input, context.req.raw.signal));
+    });
+  }
+  const document = openApi(version);
+  app.get('/api/openapi.json', (context) => context.json(document));
+  app.get('*', (context) => asset(context, assets.get(context.req.path)));
+  app.notFound(() => {
+    throw new Fault(404, 'not_found', 'there is nothing at this address');
+  });
+  app.onError((error) => answer(error));
+  return app;
+}
+
+function answer(error: Error): Response {
+  const fault =
+    error instanceof Fault
+      ? error
+      : new Fault(error.name === 'UserError' ? 409 : 500, 'run', error.message.split('\n')[0]!);
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (fault.status === 429) headers['retry-after'] = '1';
+  return new Response(faultBody(fault), { status: fault.status, headers });
+}
+
+function asset(context: Context, found: Asset | undefined): Response {
+  if (!found) throw new Fault(404, 'not_found', 'there is nothing at this address');
+  const headers = { 'cache-control': 'no-cache', etag: found.etag };
+  if (context.req.header('if-none-match') === found.etag) return new Response(null, { status: 304, headers });
+  return new Response(new Uint8Array(found.body), { headers: { ...headers, 'content-type': found.type } });
+}
+
+async function readInput(endpoint: Endpoint, context: Context): Promise<unknown> {
+  const parts = [
+    check(endpoint.params, context.req.param(), 'the address'),
+    check(endpoint.query, context.req.query(), 'the query'),
+    endpoint.body ? check(endpoint.body, await readJson(context), 'the body') : {},
+  ];
+  return Object.assign({}, ...parts);
+}
+
+async function readJson(context: Context): Promise<unknown> {
+  const text = await context.req.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Fault(400, 'bad_request', 'the body is not JSON');
+  }
+}
+
+/** What a schema makes of a value; all that is wrong goes into one message. */
+function check(schema: z.ZodObject | undefined, value: unknown, what: string): object {
+  if (!schema) return {};
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const faults = result.error.issues.map(({ path, message }) => `${path.join('.') || what}: ${message}`);
+  throw new Fault(400, 'bad_request', `${what} is not as expected: ${faults.slice(0, 5).join('; ')}`);
+}

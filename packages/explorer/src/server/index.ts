@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { isIPv6 } from 'node:net';
+import { Run, UserError, VERSION } from '@hidden-schema/hsn';
+import { createApp } from './app.ts';
+import { loadAssets } from './assets.ts';
+import { builtPage } from './build.ts';
+import { Guard, isLoopback } from './guard.ts';
+import { Inference } from './inference.ts';
+import { LIMITS, type Limits } from './limits.ts';
+import { createServer } from './listener.ts';
+import { RunFacts } from './run-facts.ts';
+
+export interface ExplorerOptions {
+  /** The run folder. */
+  run: string;
+  /** 0, the default, takes any free one. */
+  port?: number;
+  /** 127.0.0.1 by default; any address beyond this machine needs a token. */
+  host?: string;
+  token?: string;
+  limits?: Partial<Limits>;
+  /** Told what takes time, such as building the page. */
+  say?: (text: string) => void;
+}
+
+export interface Explorer {
+  /** Where to look, token included. */
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Serves the explorer of a run until it is closed. */
+export async function startExplorer(options: ExplorerOptions): Promise<Explorer> {
+  const { run, port = 0, host = '127.0.0.1', token, say } = options;
+  const limits = { ...LIMITS, ...options.limits };
+  checkAddress(host, port, token);
+  const { directory } = Run.open(run);
+  const assets = loadAssets(await builtPage(say));
+  const inference = new Inference(directory, limits.queue);
+  const facts = new RunFacts(directory, inference);
+  const app = createApp({ facts, inference, assets, version: VERSION, body: limits.body });
+  let guard: Guard | undefined;
+  const server = createServer({ app, guard: () => guard!, limits, token });
+  try {
+    const bound = await listen(server, port, host);
+    guard = new Guard({ host, port: bound, token, body: limits.body });
+    const shown = `http://${isIPv6(host) ? `[${host}]` : host}:${bound}/`;
+    return {
+      url: token === undefined ? shown : `${shown}?token=${token}`,
+      close: async () => {
+        server.close();
+        server.closeAllConnections();
+        await inference.close();
+      },
+    };
+  } catch (error) {
+    await inference.close();
+    throw error;
+  }
+}
+
+async function listen(
+  server: ReturnType<typeof createServer>,
+  port: number,
+  host: string,
+): Promise<number> {
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const hint = code === 'EADDRINUSE' ? `port ${port} is taken; choose another, or 0 for any` : message;
+    throw new UserError(`cannot listen on ${host}: ${hint}`);
+  }
+  return (server.address() as AddressInfo).port;
+}
+
+function checkAddress(host: string, port: number, token: string | undefined): void {
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new UserError(`a port is a whole number from 0 to 65535, got ${port}`);
+  if (token !== undefined && !/^[\w.~-]{16,200}$/.test(token))
+    throw new UserError('a token has 16 to 200 letters, digits, or any of . _ ~ -');
+  if (!isLoopback(host) && token === undefined)
+    throw new UserError(
+      `${host} is not this machine alone: others on the network could read and rename this run. Leave --host out, or add --token`,
+    );
+}

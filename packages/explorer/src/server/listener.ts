@@ -1,0 +1,87 @@
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { getRequestListener } from '@hono/node-server';
+import type { Hono } from 'hono';
+import { Fault, faultBody } from './fault.ts';
+import { cookieName, type Guard, tokenInAddress } from './guard.ts';
+import { SECURITY_HEADERS } from './headers.ts';
+import type { Limits } from './limits.ts';
+
+/** Milliseconds that a client whose body is not read further has to take its answer. */
+const LINGER = 500;
+
+export interface ListenerParts {
+  app: Hono;
+  /** Made once the port is known. */
+  guard: () => Guard;
+  limits: Limits;
+  token: string | undefined;
+}
+
+/** An HTTP server with limits, on which every request passes the guard before anything else looks at it. */
+export function createServer({ app, guard, limits, token }: ListenerParts): http.Server {
+  const handle = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const server = http.createServer(
+    {
+      headersTimeout: limits.headers,
+      requestTimeout: limits.request,
+      connectionsCheckingInterval: Math.min(1000, limits.headers),
+      keepAliveTimeout: 5000,
+      maxHeaderSize: 16_384,
+      // Our own refusal answers a request without Host.
+      requireHostHeader: false,
+    },
+    (request, response) => {
+      for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+      response.once('finish', () => endUnread(request));
+      try {
+        guard().check(request);
+      } catch (error) {
+        return refuse(response, error as Fault);
+      }
+      if (token !== undefined && keepToken(request, response, server, token)) return;
+      void handle(request, response);
+    },
+  );
+  server.maxConnections = limits.connections;
+  server.setTimeout(limits.idle, (socket) => socket.destroy());
+  server.on('upgrade', (_, socket) => refuseSocket(socket));
+  server.on('connect', (_, socket) => refuseSocket(socket));
+  return server;
+}
+
+function refuse(response: ServerResponse, fault: Fault): void {
+  const status = fault.status ?? 500;
+  if (status === 413) response.setHeader('connection', 'close');
+  response.writeHead(status, { 'content-type': 'application/json' }).end(faultBody(fault));
+}
+
+/** No WebSocket and no tunnel is offered here, to anyone. */
+function refuseSocket(socket: Duplex): void {
+  socket.on('error', () => undefined);
+  socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+  setTimeout(() => socket.destroy(), LINGER).unref();
+}
+
+/** A body that was answered before it was whole is not waited for. */
+function endUnread(request: IncomingMessage): void {
+  if (request.complete) return;
+  request.resume();
+  setTimeout(() => request.socket.destroy(), LINGER).unref();
+}
+
+/** Moves the token from the address into a cookie, so that it is neither seen nor stored in the history. */
+function keepToken(
+  request: IncomingMessage,
+  response: ServerResponse,
+  server: http.Server,
+  token: string,
+): boolean {
+  if (request.method !== 'GET' || !/^\/\?/.test(request.url ?? '')) return false;
+  if (tokenInAddress(request.url!) !== token) return false;
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const cookie = `${cookieName(port)}=${token}; HttpOnly; SameSite=Strict; Path=/`;
+  response.writeHead(303, { location: '/', 'set-cookie': cookie }).end();
+  return true;
+}

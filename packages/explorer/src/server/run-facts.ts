@@ -1,0 +1,96 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { type MetricsRow, readMetrics, Run } from '@hidden-schema/hsn';
+import type { Answer, Input, Opened } from '../shared/api.ts';
+import { Fault } from './fault.ts';
+import type { Inference } from './inference.ts';
+
+/** Rows of one answer; the client asks again for the rest. */
+const MOST_ROWS = 5000;
+
+/** What can be said of a run without its model: cheap enough for the main thread, and fresh at every call. */
+export class RunFacts {
+  readonly #directory: string;
+  readonly #inference: Inference;
+  #opened: Opened | null = null;
+  #problem: string | null = null;
+  #asking = false;
+  #rows: { key: string; rows: MetricsRow[] } = { key: '', rows: [] };
+
+  constructor(directory: string, inference: Inference) {
+    this.#directory = path.resolve(directory);
+    this.#inference = inference;
+    this.look();
+  }
+
+  run(): Answer<'run'> {
+    const run = Run.open(this.#directory);
+    this.look();
+    const { created, version, seconds } = run.record;
+    return {
+      name: path.basename(this.#directory),
+      model: run.config.model,
+      state: run.state,
+      created,
+      version,
+      seconds: typeof seconds === 'number' ? seconds : null,
+      lastStep: this.#metrics().at(-1)?.step ?? null,
+      steps: run.config.training.steps,
+      config: run.config,
+      opened: this.#opened,
+      problem: this.#problem,
+    };
+  }
+
+  metrics({ after, from }: Input<'metrics'>): Answer<'metrics'> {
+    const all = this.#metrics();
+    // A file that is shorter than the client knows was begun anew by a resumed run.
+    const start = from > all.length ? 0 : from;
+    const rows = all.slice(start).filter(({ step }) => step > after);
+    const finite = (row: MetricsRow) =>
+      Object.fromEntries(Object.entries(row).map(([name, x]) => [name, Number.isFinite(x) ? x : null]));
+    const { state } = Run.open(this.#directory);
+    return { rows: rows.slice(0, MOST_ROWS).map(finite), from: start, total: all.length, state };
+  }
+
+  evaluation(): Answer<'evaluation'> {
+    const file = path.join(this.#directory, 'evaluation.json');
+    let text: string;
+    try {
+      text = fs.readFileSync(file, 'utf8');
+    } catch {
+      throw new Fault(404, 'not_yet', 'this run has no evaluation yet; it is written when training ends');
+    }
+    const figures = Object.entries(JSON.parse(text) as Record<string, unknown>);
+    return Object.fromEntries(figures.map(([name, x]) => [name, typeof x === 'number' ? x : null]));
+  }
+
+  /** Asks the worker what is open now, unless it has been asked already. */
+  look(): void {
+    if (this.#asking) return;
+    this.#asking = true;
+    this.#inference
+      .ask('opened', undefined)
+      .then(
+        (opened) => {
+          this.#opened = opened;
+          this.#problem = null;
+        },
+        (error: Error) => {
+          if (!(error instanceof Fault && error.status === 429)) this.#problem = error.message;
+        },
+      )
+      .finally(() => {
+        this.#asking = false;
+      });
+  }
+
+  #metrics(): MetricsRow[] {
+    const file = path.join(this.#directory, 'metrics.jsonl');
+    const stat = fs.statSync(file, { throwIfNoEntry: false });
+    if (!stat) return [];
+    const key = `${stat.size} ${stat.mtimeMs} ${stat.ino}`;
+    if (this.#rows.key !== key) this.#rows = { key, rows: readMetrics(file).rows };
+    return this.#rows.rows;
+  }
+}

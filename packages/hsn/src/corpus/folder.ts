@@ -1,0 +1,127 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { UserError } from '../errors.ts';
+import { type Adjacency, edgeList } from './graphs.ts';
+
+/**
+ * Writes a corpus folder, all of it or nothing. `layout` is everything such a folder may hold; `force` replaces a
+ * folder only when it holds nothing else.
+ */
+export function writeCorpusFolder<T>(
+  directory: string,
+  layout: ReadonlySet<string>,
+  force: boolean,
+  write: (folder: string) => T,
+): T {
+  try {
+    const target = resolveTarget(directory);
+    checkTarget(target, directory, layout, force);
+    fs.mkdirSync(path.dirname(target), { recursive: true });
+    removeStalePartials(target);
+    return writeAndReplace(target, write);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new UserError(`cannot write the corpus to ${directory}: ${message}; nothing was changed there`);
+  }
+}
+
+/** Writes beside the target and moves there once all is written. */
+function writeAndReplace<T>(target: string, write: (folder: string) => T): T {
+  const partial = partialName(target);
+  fs.mkdirSync(partial);
+  try {
+    const result = write(partial);
+    replace(target, partial);
+    return result;
+  } catch (error) {
+    fs.rmSync(partial, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Where this process writes what is to become `target`. */
+export const partialName = (target: string): string =>
+  path.join(path.dirname(target), `.${path.basename(target)}.partial-${process.pid}`);
+
+/** A link to a folder is followed, so that the rename below replaces the folder and not the link. */
+function resolveTarget(directory: string): string {
+  return fs.existsSync(directory) ? fs.realpathSync(directory) : path.resolve(directory);
+}
+
+function checkTarget(target: string, directory: string, layout: ReadonlySet<string>, force: boolean): void {
+  if (!fs.existsSync(target)) return;
+  if (!fs.statSync(target).isDirectory()) {
+    throw new UserError(
+      `${directory} is a file; expected a folder to write the corpus to, choose another name`,
+    );
+  }
+  const names = fs.readdirSync(target);
+  if (names.length === 0) return;
+  if (!force) {
+    throw new UserError(
+      `${directory} is not empty; choose another folder, or --force to replace the corpus there`,
+    );
+  }
+  const foreign = names.filter((name) => !layout.has(name));
+  if (foreign.length === 0) return;
+  throw new UserError(
+    `${directory} holds more than a corpus (${foreign.slice(0, 3).join(', ')}${foreign.length > 3 ? ', …' : ''}), so --force will not replace it; choose another folder`,
+  );
+}
+
+/** Folders left by a writer that was killed; one that still runs keeps its own. */
+export function removeStalePartials(target: string): void {
+  const prefix = `.${path.basename(target)}.partial-`;
+  for (const name of fs.readdirSync(path.dirname(target))) {
+    const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length)) : Number.NaN;
+    if (!Number.isInteger(pid) || pid < 1 || (pid !== process.pid && isRunning(pid))) continue;
+    fs.rmSync(path.join(path.dirname(target), name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** The old corpus is moved aside first and comes back if the new one cannot take its place. */
+function replace(target: string, partial: string): void {
+  const aside = `${partial}-old`;
+  const existed = fs.existsSync(target);
+  if (existed) fs.renameSync(target, aside);
+  try {
+    fs.renameSync(partial, target);
+  } catch (error) {
+    if (existed) fs.renameSync(aside, target);
+    throw error;
+  }
+  fs.rmSync(aside, { recursive: true, force: true });
+}
+
+/** A single write may take only a part, as on a disk that is nearly full. */
+export function writeAll(file: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let done = 0; done < bytes.length; ) done += fs.writeSync(file, bytes, done);
+}
+
+export function writeText(file: string, text: string): void {
+  fs.writeFileSync(file, text, { flag: 'wx', flush: true });
+}
+
+export function adjacencyText({ nodes, data }: Adjacency): string {
+  return Array.from(
+    { length: nodes },
+    (_, i) => `${data.subarray(i * nodes, (i + 1) * nodes).join(' ')}\n`,
+  ).join('');
+}
+
+export function edgesText(adjacency: Adjacency): string {
+  return edgeList(adjacency)
+    .map((edge) => `${edge.join('\t')}\n`)
+    .join('');
+}

@@ -1,0 +1,252 @@
+import { type Generator, nn, type Tensor, type TensorOptions } from '@hidden-schema/torch';
+import { z } from 'zod';
+import { LanguageDecoder } from './language-decoder.ts';
+import {
+  checkedConfig,
+  isAdded,
+  loadWeights,
+  readModelConfig,
+  symbolsOf,
+  symbolsSchema,
+} from './model-folder.ts';
+import { Projection, Table } from './projection.ts';
+import {
+  type AttentionContext,
+  attendWithSymbols,
+  SchemaInput,
+  SymbolAttention,
+  type SymbolOptions,
+} from './symbol-attention.ts';
+
+// Shapes: B sentences, T tokens, D width. Fields carry the names of Hugging Face's checkpoints.
+
+const count = z.int().positive();
+const dropout = z.number().min(0).lt(1).default(0.1);
+
+/** The parts of Hugging Face's config.json that this GPT-2 depends on; what it cannot do is refused. */
+export const gpt2ConfigSchema = z
+  .object({
+    model_type: z.literal('gpt2').default('gpt2'),
+    vocab_size: count.default(50257),
+    n_positions: count.default(1024),
+    n_embd: count.default(768),
+    n_layer: count.default(12),
+    n_head: count.default(12),
+    n_inner: count.nullish().transform((width) => width ?? null),
+    activation_function: z.enum(['gelu_new', 'gelu_pytorch_tanh']).default('gelu_new'),
+    layer_norm_epsilon: z.number().positive().default(1e-5),
+    initializer_range: z.number().positive().default(0.02),
+    attn_pdrop: dropout,
+    embd_pdrop: dropout,
+    resid_pdrop: dropout,
+    scale_attn_weights: z.literal(true).default(true),
+    scale_attn_by_inverse_layer_idx: z.literal(false).default(false),
+    add_cross_attention: z.literal(false).default(false),
+    tie_word_embeddings: z.boolean().default(true),
+    bos_token_id: z.int().nonnegative().nullish(),
+    eos_token_id: z.int().nonnegative().nullish(),
+    hsn: symbolsSchema.optional(),
+  })
+  .refine(({ n_embd, n_head }) => n_embd % n_head === 0, { error: 'n_embd must divide into n_head heads' });
+
+export type Gpt2Config = z.output<typeof gpt2ConfigSchema>;
+export type Gpt2Settings = z.input<typeof gpt2ConfigSchema>;
+
+export interface DecoderOptions extends TensorOptions {
+  /** Symbols that every layer attends to; without them the plain language model. */
+  symbols?: SymbolOptions;
+}
+
+/** Weights are drawn, or left zero for a checkpoint to fill. */
+interface Making {
+  readonly generator: Generator;
+  readonly tensors: TensorOptions;
+  readonly symbols: SymbolOptions | undefined;
+  readonly blank: boolean;
+}
+
+function conv1d(inputs: number, outputs: number, deviation: number, making: Making): Projection {
+  const { generator, tensors, blank } = making;
+  const given = { ...tensors, layout: 'in-out', bias: true, deviation: blank ? 0 : deviation } as const;
+  return new Projection(inputs, outputs, generator, given);
+}
+
+/** GPT-2 starts the layers that write into the residual path smaller, the more there are. */
+function residualDeviation(config: Gpt2Config): number {
+  return config.initializer_range / Math.sqrt(2 * config.n_layer);
+}
+
+class Gpt2Attention extends nn.Module {
+  readonly c_attn: Projection;
+  readonly c_proj: Projection;
+  readonly psa: SymbolAttention | undefined;
+  readonly #heads: number;
+  readonly dropout: nn.Dropout;
+
+  constructor(config: Gpt2Config, making: Making) {
+    super();
+    const width = config.n_embd;
+    this.#heads = config.n_head;
+    this.c_attn = conv1d(width, 3 * width, config.initializer_range, making);
+    this.c_proj = conv1d(width, width, residualDeviation(config), making);
+    this.dropout = new nn.Dropout(config.attn_pdrop, making.generator);
+    const { symbols, generator, tensors } = making;
+    if (symbols) this.psa = new SymbolAttention(symbols, { width, keyWidth: width }, generator, tensors);
+  }
+
+  forward(x: Tensor, layer: number, context: AttentionContext): Tensor {
+    const parts = this.c_attn.forward(x).chunk(3, -1);
+    const [query, key, value] = parts.map((part) => nn.splitHeads(part, this.#heads));
+    const token = { key: key!, value: value! };
+    const mixed = attendWithSymbols(
+      { layer, query: query!, token, psa: this.psa, dropout: this.dropout },
+      context,
+    );
+    return this.c_proj.forward(mixed);
+  }
+}
+
+class Gpt2Mlp extends nn.Module {
+  readonly c_fc: Projection;
+  readonly c_proj: Projection;
+
+  constructor(config: Gpt2Config, making: Making) {
+    super();
+    const inner = config.n_inner ?? 4 * config.n_embd;
+    this.c_fc = conv1d(config.n_embd, inner, config.initializer_range, making);
+    this.c_proj = conv1d(inner, config.n_embd, residualDeviation(config), making);
+  }
+
+  forward(x: Tensor): Tensor {
+    return this.c_proj.forward(this.c_fc.forward(x).gelu('tanh'));
+  }
+}
+
+class Gpt2Block extends nn.Module {
+  readonly ln_1: nn.LayerNorm;
+  readonly attn: Gpt2Attention;
+  readonly ln_2: nn.LayerNorm;
+  readonly mlp: Gpt2Mlp;
+  readonly dropout: nn.Dropout;
+
+  constructor(config: Gpt2Config, making: Making) {
+    super();
+    const norm = { ...making.tensors, epsilon: config.layer_norm_epsilon };
+    this.ln_1 = new nn.LayerNorm(config.n_embd, norm);
+    this.attn = new Gpt2Attention(config, making);
+    this.ln_2 = new nn.LayerNorm(config.n_embd, norm);
+    this.mlp = new Gpt2Mlp(config, making);
+    this.dropout = new nn.Dropout(config.resid_pdrop, making.generator);
+  }
+
+  forward(x: Tensor, layer: number, context: AttentionContext): Tensor {
+    const attended = x.add(this.dropout.forward(this.attn.forward(this.ln_1.forward(x), layer, context)));
+    return attended.add(this.dropout.forward(this.mlp.forward(this.ln_2.forward(attended))));
+  }
+}
+
+class Gpt2Body extends nn.Module {
+  readonly wte: Table;
+  readonly wpe: Table;
+  readonly h: Gpt2Block[];
+  readonly ln_f: nn.LayerNorm;
+  readonly schema: SchemaInput | undefined;
+  readonly dropout: nn.Dropout;
+
+  constructor(config: Gpt2Config, making: Making) {
+    super();
+    const { generator, tensors, symbols, blank } = making;
+    const width = config.n_embd;
+    const table = { ...tensors, deviation: blank ? 0 : config.initializer_range };
+    this.wte = new Table(config.vocab_size, width, generator, table);
+    this.wpe = new Table(config.n_positions, width, generator, table);
+    this.h = Array.from({ length: config.n_layer }, () => new Gpt2Block(config, making));
+    this.ln_f = new nn.LayerNorm(width, { ...tensors, epsilon: config.layer_norm_epsilon });
+    this.dropout = new nn.Dropout(config.embd_pdrop, generator);
+    if (symbols) this.schema = new SchemaInput(symbols, width, generator, tensors);
+  }
+}
+
+/** GPT-2 with pseudo-self-attention on a schema. */
+export class Gpt2Decoder extends LanguageDecoder {
+  readonly transformer: Gpt2Body;
+  readonly lm_head: Projection | undefined;
+  readonly config: Gpt2Config;
+  readonly vocabularySize: number;
+  readonly maxPositions: number;
+  readonly adapterTargets = ['c_attn'] as const;
+  protected readonly keyWidth: number;
+
+  /** From scratch with GPT-2's initialisation; `blank` leaves zeros for weights to come. */
+  constructor(
+    settings: Gpt2Settings,
+    generator: Generator,
+    options: DecoderOptions & { blank?: boolean } = {},
+  ) {
+    super();
+    const config = checkedConfig(gpt2ConfigSchema, settings, 'GPT-2 settings');
+    const { blank = false, symbols: given, ...tensors } = options;
+    const symbols: SymbolOptions | undefined = given ?? config.hsn;
+    this.config = { ...config, hsn: symbolsOf(symbols) };
+    const making = { generator, tensors, symbols, blank };
+    this.transformer = new Gpt2Body(config, making);
+    if (!config.tie_word_embeddings) {
+      const head = { ...tensors, layout: 'out-in', bias: false } as const;
+      const deviation = blank ? 0 : config.initializer_range;
+      this.lm_head = new Projection(config.n_embd, config.vocab_size, generator, { ...head, deviation });
+    }
+    this.vocabularySize = config.vocab_size;
+    this.maxPositions = config.n_positions;
+    this.keyWidth = config.n_embd;
+  }
+
+  /** From a folder in Hugging Face's layout: config.json and safetensors. */
+  static open(folder: string, generator: Generator, options: DecoderOptions = {}): Gpt2Decoder {
+    const config = checkedConfig(gpt2ConfigSchema, readModelConfig(folder), folder);
+    const decoder = new Gpt2Decoder(config, generator, { ...options, blank: true });
+    try {
+      decoder.loadFrom(folder);
+    } catch (error) {
+      decoder.free();
+      throw error;
+    }
+    return decoder;
+  }
+
+  /** Takes over weights from a file, index or folder, with or without the prefix `transformer.`. */
+  loadFrom(path: string): void {
+    const untied = this.lm_head !== undefined;
+    loadWeights(this, path, {
+      optional: isAdded,
+      rename: (stored) => {
+        // Older checkpoints store the causal mask beside the weights; a tied output is the embedding again.
+        if (/\.attn\.(masked_)?bias$/.test(stored)) return undefined;
+        if (stored === 'lm_head.weight') return untied ? stored : undefined;
+        return stored.startsWith('transformer.') ? stored : `transformer.${stored}`;
+      },
+    });
+  }
+
+  configOf(): Record<string, unknown> {
+    return { architectures: ['GPT2LMHeadModel'], ...this.config };
+  }
+
+  protected get output(): Tensor {
+    return this.lm_head?.weight ?? this.transformer.wte.weight;
+  }
+
+  protected get symbolInput(): SchemaInput | undefined {
+    return this.transformer.schema;
+  }
+
+  protected embed(tokens: Tensor): Tensor {
+    return this.transformer.wte.forward(tokens);
+  }
+
+  protected through(embedded: Tensor, start: number, context: AttentionContext): Tensor {
+    const { wpe, h, ln_f, dropout } = this.transformer;
+    const placed = embedded.add(wpe.weight.narrow(0, start, embedded.dim(1)));
+    const states = h.reduce((x, block, layer) => block.forward(x, layer, context), dropout.forward(placed));
+    return ln_f.forward(states);
+  }
+}

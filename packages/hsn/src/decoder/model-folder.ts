@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type nn, noGrad, openWeights, scope, type Tensor, type Weights } from '@hidden-schema/torch';
+import { z } from 'zod';
+import { UserError } from '../errors.ts';
+import type { SymbolOptions } from './symbol-attention.ts';
+
+/** What config.json says of the symbols, under a key that Hugging Face's readers pass over. */
+export const symbolsSchema = z.strictObject({
+  symbols: z.int().positive(),
+  variant: z.enum(['paper', 'authors']).default('paper'),
+  positions: z.boolean().optional(),
+});
+
+/** The settings of a decoder's symbols as config.json keeps them, defaults written out. */
+export function symbolsOf(options: SymbolOptions | undefined): z.output<typeof symbolsSchema> | undefined {
+  if (!options) return undefined;
+  const { symbols, variant = 'paper', positions = variant === 'paper' } = options;
+  return symbolsSchema.parse({ symbols, variant, positions });
+}
+
+/** config.json of a model's folder. */
+export function readModelConfig(folder: string): Record<string, unknown> {
+  const file = join(folder, 'config.json');
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
+    throw new UserError(`${file}: expected the config.json of a model, got: ${reason}`);
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw new UserError(`${file}: expected a JSON object with the model's settings`);
+  return parsed as Record<string, unknown>;
+}
+
+/** Checks settings against a schema; every fault is in the one error. */
+export function checkedConfig<T extends z.ZodType>(schema: T, given: unknown, source: string): z.output<T> {
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  const faults = result.error.issues.map(
+    (issue) => `${issue.path.join('.') || 'settings'}: ${issue.message}`,
+  );
+  throw new UserError(`${source}: this model cannot be opened: ${faults.join('; ')}`);
+}
+
+export interface LoadRules {
+  /** The module's name of a stored tensor, or undefined for one that holds nothing to learn. */
+  readonly rename: (stored: string) => string | undefined;
+  /** Parameters that keep their initial values where the file lacks them. */
+  readonly optional: (name: string) => boolean;
+}
+
+/** Symbol projections and adapters: what public checkpoints do not have. */
+export function isAdded(name: string): boolean {
+  return /\.psa\.|\.map_symbols\.|\.lora_[AB]\./.test(name);
+}
+
+/** Copies the weights at a path (file, index or folder) into a module; names and shapes must fit. */
+export function loadWeights(module: nn.Module, path: string, rules: LoadRules): void {
+  const weights = openWeights(path);
+  try {
+    scope(() => copyWeights(module, weights, rules, path));
+  } finally {
+    weights.close();
+  }
+}
+
+function copyWeights(module: nn.Module, weights: Weights, rules: LoadRules, path: string): void {
+  const source = new Map<string, Tensor>();
+  for (const stored of weights.names) {
+    const name = rules.rename(stored);
+    if (name !== undefined)
+      source.set(
+        name,
+        noGrad(() => weights.get(stored)),
+      );
+  }
+  for (const [name, own] of module.namedTensors())
+    if (!source.has(name) && rules.optional(name)) source.set(name, own);
+  try {
+    module.load(source);
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith('these weights do not fit'))
+      throw new UserError(`${path}: ${error.message}`);
+    throw error;
+  }
+}

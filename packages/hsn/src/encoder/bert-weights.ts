@@ -1,0 +1,46 @@
+import { Generator, type TensorOptions } from '@hidden-schema/torch';
+import { checkedConfig, loadWeights, readModelConfig } from '../decoder/model-folder.ts';
+import { UserError } from '../errors.ts';
+import { type BertConfig, BertEncoder, bertConfigSchema } from './bert.ts';
+
+/** A BERT's settings from the config.json of its folder, checked. */
+export function readBertConfig(folder: string): BertConfig {
+  const given = readModelConfig(folder);
+  const kind = given.model_type ?? 'bert';
+  if (kind !== 'bert')
+    throw new UserError(
+      `${folder} holds a model of type ${JSON.stringify(kind)}; expected a BERT as encoder`,
+    );
+  const config = checkedConfig(bertConfigSchema, given, `${folder}/config.json`);
+  if (config.hidden_size % config.num_attention_heads !== 0)
+    throw new UserError(
+      `${folder}/config.json: hidden_size ${config.hidden_size} does not divide into ${config.num_attention_heads} heads`,
+    );
+  return config;
+}
+
+/** Name here of a stored tensor; nothing for heads, poolers and counters, which hold nothing that is used. */
+export function bertName(stored: string): string | undefined {
+  const name = stored
+    .replace(/^(?:bert|model|0\.auto_model)\./, '')
+    .replace(/LayerNorm\.gamma$/, 'LayerNorm.weight')
+    .replace(/LayerNorm\.beta$/, 'LayerNorm.bias');
+  if (name === 'embeddings.position_ids') return undefined;
+  return /^(?:embeddings|encoder)\./.test(name) ? name : undefined;
+}
+
+/** A trained BERT from a Hugging Face folder; 16-bit weights become float32. */
+export function openBert(
+  folder: string,
+  given: TensorOptions & { generator?: Generator; config?: BertConfig } = {},
+): BertEncoder {
+  const config = given.config ?? readBertConfig(folder);
+  const encoder = new BertEncoder(config, given.generator ?? new Generator(0), given);
+  try {
+    loadWeights(encoder, folder, { rename: bertName, optional: () => false });
+  } catch (error) {
+    encoder.free();
+    throw error;
+  }
+  return encoder;
+}

@@ -1,0 +1,193 @@
+import { type Generator, nn, noGrad, type Tensor, type TensorOptions } from '@hidden-schema/torch';
+import { z } from 'zod';
+import { checkLength, paddingMask, type TextEncoder } from './text-encoder.ts';
+
+// Shapes: B sentences, T tokens, D width. Members carry Hugging Face's names, so that paths are checkpoint names.
+
+/** The part of a BERT's config.json that decides its shape and arithmetic. */
+export const bertConfigSchema = z.looseObject({
+  model_type: z.literal('bert').default('bert'),
+  vocab_size: z.int().positive(),
+  hidden_size: z.int().positive(),
+  num_hidden_layers: z.int().positive(),
+  num_attention_heads: z.int().positive(),
+  intermediate_size: z.int().positive(),
+  max_position_embeddings: z.int().positive().default(512),
+  type_vocab_size: z.int().positive().default(2),
+  hidden_act: z.enum(['gelu', 'gelu_new', 'relu']).default('gelu'),
+  hidden_dropout_prob: z.number().min(0).lt(1).default(0.1),
+  attention_probs_dropout_prob: z.number().min(0).lt(1).default(0.1),
+  layer_norm_eps: z.number().positive().default(1e-12),
+  initializer_range: z.number().positive().default(0.02),
+  position_embedding_type: z.literal('absolute').default('absolute'),
+  pad_token_id: z.int().min(0).nullish(),
+});
+export type BertConfig = z.output<typeof bertConfigSchema>;
+
+type Parts = { config: BertConfig; generator: Generator; options: TensorOptions };
+
+class Embeddings extends nn.Module {
+  readonly word_embeddings: nn.Embedding;
+  readonly position_embeddings: nn.Embedding;
+  readonly token_type_embeddings: nn.Embedding;
+  readonly LayerNorm: nn.LayerNorm;
+  readonly dropout: nn.Dropout;
+
+  constructor({ config, generator, options }: Parts) {
+    super();
+    const { hidden_size: width } = config;
+    const table = (count: number) =>
+      new nn.Embedding(count, width, generator, { ...options, deviation: config.initializer_range });
+    this.word_embeddings = table(config.vocab_size);
+    this.position_embeddings = table(config.max_position_embeddings);
+    this.token_type_embeddings = table(config.type_vocab_size);
+    this.LayerNorm = new nn.LayerNorm(width, { ...options, epsilon: config.layer_norm_eps });
+    this.dropout = new nn.Dropout(config.hidden_dropout_prob, generator);
+  }
+
+  forward(ids: Tensor): Tensor {
+    const positions = this.position_embeddings.weight.narrow(0, 0, ids.dim(1)); // [T, D]
+    // One sentence at a time: every token is of type 0.
+    const constant = positions.add(this.token_type_embeddings.weight.select(0, 0));
+    return this.dropout.forward(this.LayerNorm.forward(this.word_embeddings.forward(ids).add(constant)));
+  }
+}
+
+class SelfAttention extends nn.Module {
+  readonly query: nn.Linear;
+  readonly key: nn.Linear;
+  readonly value: nn.Linear;
+  readonly dropout: nn.Dropout;
+  readonly heads: number;
+
+  constructor(parts: Parts) {
+    super();
+    const { hidden_size: width, num_attention_heads: heads } = parts.config;
+    if (width % heads !== 0) throw new RangeError(`a width of ${width} does not divide into ${heads} heads`);
+    this.heads = heads;
+    this.query = dense(width, width, parts);
+    this.key = dense(width, width, parts);
+    this.value = dense(width, width, parts);
+    this.dropout = new nn.Dropout(parts.config.attention_probs_dropout_prob, parts.generator);
+  }
+
+  forward(x: Tensor, mask: Tensor): Tensor {
+    const mixed = nn.attend(
+      nn.splitHeads(this.query.forward(x), this.heads),
+      nn.splitHeads(this.key.forward(x), this.heads),
+      nn.splitHeads(this.value.forward(x), this.heads),
+      { mask, weights: (weights) => this.dropout.forward(weights) },
+    );
+    return nn.joinHeads(mixed);
+  }
+}
+
+/** A projection that is added to where it came from, then normed. */
+class Residual extends nn.Module {
+  readonly dense: nn.Linear;
+  readonly LayerNorm: nn.LayerNorm;
+  readonly dropout: nn.Dropout;
+
+  constructor(inputs: number, parts: Parts) {
+    super();
+    const { hidden_size: width, layer_norm_eps: epsilon } = parts.config;
+    this.dense = dense(inputs, width, parts);
+    this.LayerNorm = new nn.LayerNorm(width, { ...parts.options, epsilon });
+    this.dropout = new nn.Dropout(parts.config.hidden_dropout_prob, parts.generator);
+  }
+
+  forward(x: Tensor, from: Tensor): Tensor {
+    return this.LayerNorm.forward(this.dropout.forward(this.dense.forward(x)).add(from));
+  }
+}
+
+class Attention extends nn.Module {
+  readonly self: SelfAttention;
+  readonly output: Residual;
+
+  constructor(parts: Parts) {
+    super();
+    this.self = new SelfAttention(parts);
+    this.output = new Residual(parts.config.hidden_size, parts);
+  }
+}
+
+class Intermediate extends nn.Module {
+  readonly dense: nn.Linear;
+
+  constructor(parts: Parts) {
+    super();
+    this.dense = dense(parts.config.hidden_size, parts.config.intermediate_size, parts);
+  }
+}
+
+class Layer extends nn.Module {
+  readonly attention: Attention;
+  readonly intermediate: Intermediate;
+  readonly output: Residual;
+  readonly #activation: BertConfig['hidden_act'];
+
+  constructor(parts: Parts) {
+    super();
+    this.attention = new Attention(parts);
+    this.intermediate = new Intermediate(parts);
+    this.output = new Residual(parts.config.intermediate_size, parts);
+    this.#activation = parts.config.hidden_act;
+  }
+
+  forward(x: Tensor, mask: Tensor): Tensor {
+    const attended = this.attention.output.forward(this.attention.self.forward(x, mask), x);
+    const inner = this.intermediate.dense.forward(attended);
+    const active =
+      this.#activation === 'relu' ? inner.relu() : inner.gelu(this.#activation === 'gelu' ? 'none' : 'tanh');
+    return this.output.forward(active, attended);
+  }
+}
+
+class Stack extends nn.Module {
+  readonly layer: Layer[];
+
+  constructor(parts: Parts) {
+    super();
+    this.layer = Array.from({ length: parts.config.num_hidden_layers }, () => new Layer(parts));
+  }
+}
+
+/** BERT without its pooler: embeddings, then layers of masked self-attention (Devlin et al.). */
+export class BertEncoder extends nn.Module implements TextEncoder {
+  readonly config: BertConfig;
+  readonly width: number;
+  readonly vocabulary: number;
+  readonly positions: number;
+  readonly embeddings: Embeddings;
+  readonly encoder: Stack;
+
+  /** From scratch: weights normal with the config's range, biases zero. `bert-weights.ts` fills in trained ones. */
+  constructor(config: BertConfig, generator: Generator, options: TensorOptions = {}) {
+    super();
+    this.config = config;
+    this.width = config.hidden_size;
+    this.vocabulary = config.vocab_size;
+    this.positions = config.max_position_embeddings;
+    const parts = { config, generator, options };
+    this.embeddings = new Embeddings(parts);
+    this.encoder = new Stack(parts);
+  }
+
+  hidden(ids: Tensor, mask: Tensor): Tensor {
+    checkLength(ids, this.positions);
+    const padding = paddingMask(mask);
+    return this.encoder.layer.reduce((x, layer) => layer.forward(x, padding), this.embeddings.forward(ids));
+  }
+}
+
+function dense(inputs: number, outputs: number, { config, generator, options }: Parts): nn.Linear {
+  const layer = new nn.Linear(inputs, outputs, generator, options);
+  noGrad(() => {
+    const start = nn.normal([outputs, inputs], config.initializer_range, generator, options);
+    layer.weight.copy_(start);
+    start.free();
+    layer.bias!.zero_();
+  });
+  return layer;
+}

@@ -1,0 +1,129 @@
+import {
+  cat,
+  type Generator,
+  nn,
+  noGrad,
+  scope,
+  type Tensor,
+  type TensorOptions,
+} from '@hidden-schema/torch';
+import { UserError } from '../errors.ts';
+import { paddingMask, type TextEncoder } from './text-encoder.ts';
+import { TransformerBlock } from './transformer.ts';
+
+// Shapes: B sentences, T tokens, L walk steps, K symbols, D width.
+
+export interface WalkQueriesOptions extends TensorOptions {
+  /** D, the width of what the encoder gives. */
+  width: number;
+  length: number;
+  symbols: number;
+  heads?: number;
+  /** Width of the block's feed-forward layer; 4·D unless given. */
+  hidden?: number;
+  dropout?: number;
+}
+
+/**
+ * The block after the encoder (Section 3.2, appendix C.2): L learnable vectors q_{1:L} as queries, the encoder's T
+ * outputs as keys and values, then a head for ρ = softmax(h_1) and one for the node weights f = exp(h_{2:L}).
+ */
+export class WalkQueries extends nn.Module {
+  readonly queries: Tensor; // q [L, D]
+  readonly block: TransformerBlock;
+  readonly start: nn.Linear;
+  readonly weights: nn.Linear | undefined;
+
+  constructor(options: WalkQueriesOptions, generator: Generator) {
+    super();
+    const { width, length, symbols } = options;
+    for (const [name, value] of Object.entries({ length, symbols })) {
+      if (!Number.isInteger(value) || value < 1)
+        throw new UserError(`${name} must be a whole number of at least 1, got ${value}`);
+    }
+    const heads = options.heads ?? defaultHeads(width);
+    if (width % heads !== 0)
+      throw new UserError(`an encoder of width ${width} does not divide into ${heads} heads`);
+    const hidden = options.hidden ?? 4 * width;
+    this.queries = nn.parameter(nn.normal([length, width], 1, generator, options));
+    this.block = new TransformerBlock(
+      { ...options, heads, hidden, dropout: options.dropout ?? 0.1 },
+      generator,
+    );
+    this.start = new nn.Linear(width, symbols, generator, options);
+    // A walk of one step has no transition.
+    this.weights = length > 1 ? new nn.Linear(width, symbols, generator, options) : undefined;
+  }
+
+  /** Hidden states [B, T, D] and mask [B, T] → h^enc [B, L, K]. */
+  scores(hidden: Tensor, mask: Tensor): Tensor {
+    const length = this.queries.dim(0);
+    const queries = this.queries.unsqueeze(0).expand(hidden.dim(0), -1, -1);
+    const read = this.block.forward(queries, hidden, paddingMask(mask)); // [B, L, D]
+    const first = this.start.forward(read.narrow(1, 0, 1));
+    if (!this.weights) return first;
+    return cat([first, this.weights.forward(read.narrow(1, 1, length - 1))], 1);
+  }
+}
+
+/** The most of BERT's usual numbers of heads that divides the width into heads of at least 16. */
+function defaultHeads(width: number): number {
+  return [12, 8, 6, 4, 2].find((heads) => width % heads === 0 && width / heads >= 16) ?? 1;
+}
+
+/**
+ * h^enc of a language model: a text encoder, frozen or trained along, and the walk's queries over it. A frozen one is
+ * no part of the parameters nor of a checkpoint, since it is the same wherever it is loaded from, and never drops out.
+ */
+export class WalkEncoder extends nn.Module {
+  /** The encoder where it is trained along. */
+  readonly text: TextEncoder | undefined;
+  readonly walk: WalkQueries;
+  readonly #frozen: TextEncoder | undefined;
+
+  constructor(
+    encoder: TextEncoder,
+    options: Omit<WalkQueriesOptions, 'width'> & { frozen: boolean },
+    generator: Generator,
+  ) {
+    super();
+    this.walk = new WalkQueries({ ...options, width: encoder.width }, generator);
+    if (!options.frozen) this.text = encoder;
+    else {
+      for (const [, tensor] of encoder.namedTensors()) tensor.requireGrad(false);
+      this.#frozen = encoder;
+      encoder.train(false);
+    }
+  }
+
+  get base(): TextEncoder {
+    return (this.text ?? this.#frozen)!;
+  }
+
+  get frozen(): boolean {
+    return this.#frozen !== undefined;
+  }
+
+  /** Token numbers [B, T] and mask [B, T] → h^enc [B, L, K]. */
+  forward(ids: Tensor, mask: Tensor): Tensor {
+    return this.walk.scores(this.hidden(ids, mask), mask);
+  }
+
+  /** The encoder's own outputs; without a graph of gradients where it is frozen. [B, T, D] */
+  hidden(ids: Tensor, mask: Tensor): Tensor {
+    const frozen = this.#frozen;
+    if (!frozen) return this.text!.hidden(ids, mask);
+    return noGrad(() => scope(() => frozen.hidden(ids, mask)));
+  }
+
+  override free(): void {
+    super.free();
+    this.#frozen?.free();
+  }
+}
+
+/** Mean of the hidden states over the tokens of each sentence, [CLS] and [SEP] included. [B, T, D] → [B, D] */
+export function meanPooled(hidden: Tensor, mask: Tensor): Tensor {
+  const weights = mask.to('float32').unsqueeze(2);
+  return hidden.mul(weights).sum(1).div(weights.sum(1));
+}

@@ -1,0 +1,99 @@
+import type { BadUtf8Policy, TextFormat, TextSplit } from './settings.ts';
+
+export interface FileReport {
+  name: string;
+  format: TextFormat;
+  /** The split that its name or the user gives it. */
+  split: TextSplit | null;
+  bytes: number;
+  sha256: string;
+  lines: number;
+  sentences: number;
+}
+
+export interface TokenReport {
+  tokens: number;
+  longest: number;
+  /** Sentences that had more tokens than the model has positions, and how many tokens they lost. */
+  cutSentences: number;
+  lostTokens: number;
+}
+
+/** Everything that was found while a corpus was read, for its user. */
+export interface CorpusReport {
+  files: FileReport[];
+  sentences: number;
+  lines: number;
+  blank: number;
+  /** Lines that were not UTF-8, and what was done with them. */
+  badUtf8: { policy: BadUtf8Policy; lines: number };
+  /** Files that began with a byte order mark, had CRLF line ends, or no newline at their end. */
+  boms: number;
+  crlf: number;
+  noFinalNewline: number;
+  /** Texts from which NUL characters were taken, and in which lone surrogates became U+FFFD. */
+  nul: number;
+  loneSurrogates: number;
+  /** Texts cut at the limit, and records left out because their line was longer than is held. */
+  cut: number;
+  tooLong: number;
+  duplicatesRemoved: number;
+  /** Sentences of each label, in the order in which labels were met: the order of label numbers. */
+  labels: [label: string, sentences: number][];
+  unlabelled: number;
+  tokens: { encoder: TokenReport; decoder: TokenReport } | null;
+}
+
+export function emptyReport(policy: BadUtf8Policy): CorpusReport {
+  return {
+    files: [],
+    sentences: 0,
+    lines: 0,
+    blank: 0,
+    badUtf8: { policy, lines: 0 },
+    boms: 0,
+    crlf: 0,
+    noFinalNewline: 0,
+    nul: 0,
+    loneSurrogates: 0,
+    cut: 0,
+    tooLong: 0,
+    duplicatesRemoved: 0,
+    labels: [],
+    unlabelled: 0,
+    tokens: null,
+  };
+}
+
+const counted = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
+
+/** What a user should know about a corpus that is not as plain as could be; a line each. */
+export function corpusNotes(report: CorpusReport, batchSize?: number): string[] {
+  const { badUtf8, labels, tokens } = report;
+  const left = badUtf8.policy === 'skip' ? 'left out' : 'read with U+FFFD in place of the bad bytes';
+  const notes: [count: number, text: string][] = [
+    [badUtf8.lines, `${counted(badUtf8.lines, 'line')} not in UTF-8: ${left}`],
+    [report.blank, `${counted(report.blank, 'blank line')} passed over`],
+    [report.nul, `NUL characters removed from ${counted(report.nul, 'text')}`],
+    [report.loneSurrogates, `lone surrogates replaced in ${counted(report.loneSurrogates, 'text')}`],
+    [report.cut, `${counted(report.cut, 'text')} longer than the limit, cut there`],
+    [report.tooLong, `${counted(report.tooLong, 'record')} too long to be read, left out`],
+    [report.duplicatesRemoved, `${counted(report.duplicatesRemoved, 'duplicate')} removed`],
+  ];
+  for (const side of ['encoder', 'decoder'] as const) {
+    const found = tokens?.[side];
+    if (!found) continue;
+    const text = `${counted(found.cutSentences, 'sentence')} longer than the ${side}'s positions: ${found.lostTokens} tokens cut off`;
+    notes.push([found.cutSentences, text]);
+  }
+  const lines = notes.filter(([count]) => count > 0).map(([, text]) => text);
+  if (labels.length === 1)
+    lines.push(`one class only: every label is ${JSON.stringify(labels[0]![0])}, so labels tell nothing`);
+  if (labels.length > 0 && report.unlabelled > 0)
+    lines.push(`${counted(report.unlabelled, 'sentence')} without a label`);
+  if (batchSize !== undefined && report.sentences < batchSize)
+    lines.push(
+      `${counted(report.sentences, 'sentence')}, fewer than a batch of ${batchSize}: batches hold what there is`,
+    );
+  return lines;
+}

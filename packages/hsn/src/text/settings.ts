@@ -1,0 +1,43 @@
+/** How the texts of a corpus are stored. */
+export const TEXT_FORMATS = ['text', 'tsv', 'csv', 'jsonl', 'parquet'] as const;
+export type TextFormat = (typeof TEXT_FORMATS)[number];
+
+export const BAD_UTF8_POLICIES = ['error', 'replace', 'skip'] as const;
+/** What to do with bytes that are not UTF-8: stop, put U+FFFD in their place, or leave the sentence out. */
+export type BadUtf8Policy = (typeof BAD_UTF8_POLICIES)[number];
+
+export const TEXT_SPLITS = ['train', 'valid', 'test'] as const;
+export type TextSplit = (typeof TEXT_SPLITS)[number];
+
+/** How texts are read; all of it changes what a corpus is, so all of it is part of a token cache's key. */
+export interface TextSettings {
+  /** By the file's ending unless given. */
+  format?: TextFormat;
+  /** Columns by name; `text` and, where there is one, `label` unless given. A TSV has a header only if they are. */
+  textColumn?: string;
+  labelColumn?: string;
+  onBadUtf8: BadUtf8Policy;
+  /** `remove` keeps the first of equal texts. Kept ones always lie in one split when it is drawn by seed. */
+  duplicates: 'keep' | 'remove';
+  /** A text of more UTF-16 units is cut there, and counted. */
+  longestText: number;
+  /** Bytes of a line that are held at all: what memory needs at most, whatever the file is. */
+  longestLine: number;
+}
+
+export const TEXT_DEFAULTS: TextSettings = {
+  onBadUtf8: 'error',
+  duplicates: 'keep',
+  longestText: 1 << 16,
+  longestLine: 1 << 24,
+};
+
+/** One sentence of a corpus. */
+export interface TextRecord {
+  text: string;
+  label: string | undefined;
+  /** Line in its file, or row of a table, from 1. */
+  line: number;
+  /** Only the beginning of its line could be held. */
+  cut?: boolean;
+}

@@ -1,0 +1,106 @@
+import { scope, Tensor } from '@hidden-schema/torch';
+import { describe, expect, test } from 'vitest';
+import { configSchema } from '../src/config.ts';
+import { BernoulliPrior, BetaBernoulliPrior, LinkDistribution, PairIndex } from '../src/graph/index.ts';
+import { graphKl, type ObjectiveOptions, walkKl } from '../src/objective/objective.ts';
+import { annealedAt, betaAt } from '../src/objective/schedule.ts';
+import { MeanFieldWalks, WalkableGraph, WalkDistribution } from '../src/walk/index.ts';
+
+const float64 = (data: number[], shape: number[]) => Tensor.fromArray(Float64Array.from(data), shape);
+
+describe('schedules', () => {
+  test('temperatures stay, fall on a line, or by a factor', () => {
+    expect([0, 5, 1e9].map((step) => annealedAt(0.75, step))).toEqual([0.75, 0.75, 0.75]);
+    const linear = { from: 1, to: 0.5, steps: 10, shape: 'linear' } as const;
+    expect([0, 5, 10, 99].map((step) => annealedAt(linear, step))).toEqual([1, 0.75, 0.5, 0.5]);
+    const exponential = { from: 1, to: 0.25, steps: 10, shape: 'exponential' } as const;
+    expect([0, 5, 10, 99].map((step) => annealedAt(exponential, step))).toEqual([1, 0.5, 0.25, 0.25]);
+  });
+
+  test('beta is constant, rises once, or again in every cycle', () => {
+    const at = (given: object, steps: number[]) => {
+      const { beta } = configSchema.parse({ objective: { beta: given } }).objective;
+      return steps.map((step) => betaAt(beta, step));
+    };
+    expect(at({ to: 0.3 }, [0, 7])).toEqual([0.3, 0.3]);
+    expect(at({ kind: 'linear', to: 2, steps: 4 }, [0, 1, 4, 9])).toEqual([0, 0.5, 2, 2]);
+    expect(at({ kind: 'cyclical', to: 1, steps: 8, rise: 0.5 }, [0, 2, 4, 7, 8, 10])).toEqual([
+      0, 0.5, 1, 1, 0, 0.5,
+    ]);
+    const [start, later, last] = at({ kind: 'exponential', to: 2, steps: 10 }, [0, 2, 1000]);
+    expect(start).toBe(0);
+    expect(later).toBeCloseTo(2 * (1 - Math.exp(-1)), 12);
+    expect(last).toBeCloseTo(2, 12);
+  });
+});
+
+describe('the divergence of graphs', () => {
+  const pairs = new PairIndex(4);
+  const logits = [-2, -0.5, 0, 0.3, 1.2, 4];
+  const probabilities = logits.map((x) => 1 / (1 + Math.exp(-x)));
+  const negativeEntropy = probabilities.reduce((s, q) => s + q * Math.log(q) + (1 - q) * Math.log(1 - q), 0);
+  const expected = probabilities.reduce((sum, q) => sum + q, 0);
+
+  test('is that of independent links under one probability', () => {
+    const p = 0.2;
+    const byHand = negativeEntropy - expected * Math.log(p) - (6 - expected) * Math.log(1 - p);
+    const got = scope(() =>
+      graphKl(new LinkDistribution(pairs, float64(logits, [6])), new BernoulliPrior(p)).item(),
+    );
+    expect(got).toBeCloseTo(byHand, 12);
+  });
+
+  test('with an unknown probability is −H − log ∫ Beta(p) p^S (1 − p)^(E − S) dp, its least value', () => {
+    const [a, b] = [2, 5];
+    // Beta(2, 5) has density 30 p (1 − p)^4; Simpson's rule on 2000 pieces.
+    const pieces = 2000;
+    const density = (p: number) =>
+      30 * p ** (a - 1) * (1 - p) ** (b - 1) * p ** expected * (1 - p) ** (6 - expected);
+    let integral = 0;
+    for (let i = 0; i <= pieces; i++) {
+      const weight = i === 0 || i === pieces ? 1 : i % 2 === 1 ? 4 : 2;
+      integral += (weight * density(i / pieces)) / (3 * pieces);
+    }
+    const prior = new BetaBernoulliPrior(a, b, 6);
+    const got = scope(() => graphKl(new LinkDistribution(pairs, float64(logits, [6])), prior).item());
+    expect(got).toBeCloseTo(negativeEntropy - Math.log(integral), 9);
+  });
+});
+
+describe('the divergence of walks', () => {
+  const options = (kind: ObjectiveOptions['kind'], aggregation: ObjectiveOptions['aggregation']) => ({
+    kind,
+    aggregation,
+    klThreshold: 0,
+    graphDivisor: 1,
+  });
+  const kls = (meanField: boolean) =>
+    scope(() => {
+      const ring = [0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0];
+      const graph = new WalkableGraph(float64(ring, [4, 4]));
+      const scores = float64(
+        Array.from({ length: 2 * 3 * 4 }, (_, i) => Math.sin(3 * i)),
+        [2, 3, 4],
+      );
+      const flat = WalkDistribution.fromScores(graph, float64(Array(12).fill(0), [1, 3, 4]));
+      const posterior = meanField ? new MeanFieldWalks(scores) : WalkDistribution.fromScores(graph, scores);
+      return {
+        sentence: walkKl(posterior, flat, options('elbo', 'mean')).item(),
+        projection: walkKl(posterior, flat, options('information', 'projection')).item(),
+        own: walkKl(flat, flat, options('information', 'projection')).item(),
+        byHand: posterior.kl(flat).toNumbers(),
+      };
+    });
+
+  test.each([false, true])(
+    'elbo is the mean over sentences, and never less than the aggregated one (%s)',
+    (meanField) => {
+      const { sentence, projection, own, byHand } = kls(meanField);
+      expect(byHand).toHaveLength(2);
+      expect(sentence).toBeCloseTo((byHand[0]! + byHand[1]!) / 2, 12);
+      expect(projection).toBeGreaterThan(0);
+      expect(sentence).toBeGreaterThan(projection);
+      expect(own).toBeCloseTo(0, 12);
+    },
+  );
+});

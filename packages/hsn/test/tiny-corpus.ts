@@ -1,0 +1,117 @@
+// A language small enough to train on in a second, and the command line in a process of its own.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setThreads } from '@hidden-schema/torch';
+import type { z } from 'zod';
+import { type Config, configSchema } from '../src/config.ts';
+import {
+  readSyntheticCorpus,
+  SYNTHETIC_DEFAULTS,
+  type SyntheticCorpus,
+  type SyntheticSettings,
+  writeSyntheticCorpus,
+} from '../src/corpus/index.ts';
+
+setThreads(1);
+
+/** A folder for one test file; `remove` belongs into its afterAll. */
+export function temporaryFolder(name: string): { path: (...names: string[]) => string; remove: () => void } {
+  const root = fs.mkdtempSync(path.join(os.tmpdir(), `hsn-${name}-`));
+  return {
+    path: (...names) => path.join(root, ...names),
+    remove: () => fs.rmSync(root, { recursive: true, force: true }),
+  };
+}
+
+/** K = 8 symbols on a Barabási-Albert graph, L = 5, 400 sentences; some tokens are in several bags. */
+export const tinySettings: SyntheticSettings = {
+  ...SYNTHETIC_DEFAULTS,
+  graphOptions: { attach: 2 },
+  nodes: 8,
+  tokens: 12,
+  length: 5,
+  sentences: 400,
+  seed: 3,
+};
+
+export function tinyCorpus(folder: string, changes: Partial<SyntheticSettings> = {}): SyntheticCorpus {
+  writeSyntheticCorpus({ ...tinySettings, ...changes }, folder);
+  return readSyntheticCorpus(folder);
+}
+
+type ConfigInput = z.input<typeof configSchema>;
+
+/** Settings for that language: a small encoder, few steps, an evaluation every 5. */
+export function tinyConfig(changes: ConfigInput = {}): Config {
+  const { encoder, training, graph, ...rest } = changes;
+  return configSchema.parse({
+    ...rest,
+    graph: { hidden: 8, symbolDimension: 6, ...graph },
+    encoder: { width: 16, heads: 2, blocks: 1, hidden: 16, ...encoder },
+    training: { steps: 15, batch: 64, warmup: 2, logEvery: 1, evaluateEvery: 5, ...training },
+  });
+}
+
+/** The same as `--set` arguments. */
+export const tinyFlags: readonly string[] = [
+  'graph.hidden=8',
+  'encoder.width=16',
+  'encoder.blocks=1',
+  'encoder.hidden=16',
+  'training.steps=15',
+  'training.batch=64',
+  'training.warmup=2',
+  'training.logEvery=1',
+  'training.evaluateEvery=5',
+].flatMap((setting) => ['--set', setting]);
+
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+const program = fileURLToPath(new URL('../../cli/bin/hsn.js', import.meta.url));
+
+/** The command line in a process of its own; `seen` waits for a text on stderr. */
+export class HsnProcess {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  #stdout = '';
+  #stderr = '';
+
+  constructor(args: readonly string[]) {
+    this.child = spawn(process.execPath, [program, ...args], {
+      env: { ...process.env, HSN_THREADS: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child.stdout!.on('data', (data: Buffer) => {
+      this.#stdout += data;
+    });
+    this.child.stderr!.on('data', (data: Buffer) => {
+      this.#stderr += data;
+      this.child.emit('stderr');
+    });
+    this.ended = once(this.child, 'close').then(([code, signal]) => {
+      this.child.emit('stderr');
+      return { code, signal, stdout: this.#stdout, stderr: this.#stderr };
+    });
+  }
+
+  async seen(text: string): Promise<void> {
+    while (!this.#stderr.includes(text)) {
+      if (this.child.exitCode !== null || this.child.signalCode !== null)
+        throw new Error(`the process ended before it said ${text}: ${this.#stderr}`);
+      await once(this.child, 'stderr');
+    }
+  }
+}
+
+export function runHsn(...args: string[]): Promise<Ended> {
+  return new HsnProcess(args).ended;
+}
