@@ -8,6 +8,8 @@ import { stoppable } from './stopping.ts';
 interface DemoFlags {
   out?: string;
   serve: boolean;
+  sentences?: string;
+  steps?: string;
 }
 
 /** Small enough for a minute, and hard enough that counting tokens does not find the graph: tokens are shared. */
@@ -20,7 +22,8 @@ const language = {
   sentences: 20_000,
   seed: 7,
 } as const;
-const settings = ['encoder.width=128', 'encoder.hidden=128', 'training.steps=240', 'training.rate=0.002'];
+const trainingSteps = 240;
+const settings = ['encoder.width=128', 'encoder.hidden=128', 'training.rate=0.002'];
 
 export function register(program: Command): void {
   program
@@ -30,6 +33,11 @@ export function register(program: Command): void {
       'Draw a graph, write sentences by walking on it, train on the sentences alone, and compare what was found with the truth.',
     )
     .option('--out <folder>', 'where corpus, run and figures go (default: a temporary folder)')
+    .option(
+      '--sentences <n>',
+      `sentences to write; fewer are faster, and say less (default: ${language.sentences})`,
+    )
+    .option('--steps <n>', `training steps (default: ${trainingSteps})`)
     .option('--no-serve', 'end when the figures are written; without a terminal this is the default')
     .action(demo);
 }

@@ -11,6 +11,8 @@ interface ReproduceFlags {
   corpus?: string;
   steps?: string;
   paperSteps?: string;
+  lstmSteps?: string;
+  sentences?: string;
   out: string;
 }
 
@@ -35,6 +37,8 @@ export function register(program: Command): void {
     .option('--paper-seeds <n>', "seeds for the rows with the paper's settings (default: as --seeds)")
     .option('--steps <n>', 'training steps of our rows (default: 200)')
     .option('--paper-steps <n>', "training steps with the paper's settings (default: 4000)")
+    .option('--lstm-steps <n>', 'training steps of the LSTM (default: as ours, but at least 300)')
+    .option('--sentences <n>', 'sentences of each drawn corpus (default: 100000)')
     .option('--only <names>', 'of barabasi, erdos, shared; separated by commas')
     .option('--corpus <folder>', "the authors' Barabási data in place of a drawn corpus")
     .option('--out <folder>', 'where tables are written', 'reproduction')
@@ -55,9 +59,10 @@ async function reproduce(name: string, flags: ReproduceFlags): Promise<void> {
   const options: Table1Options = {
     seeds,
     paperSeeds: number(flags.paperSeeds, flags.quick ? 1 : seeds, '--paper-seeds'),
-    sentences: flags.quick ? 20_000 : 100_000,
+    sentences: number(flags.sentences, flags.quick ? 20_000 : 100_000, '--sentences'),
     steps: number(flags.steps, flags.quick ? 100 : 200, '--steps'),
     paperSteps: number(flags.paperSteps, flags.quick ? 300 : 4000, '--paper-steps'),
+    ...(flags.lstmSteps ? { lstmSteps: number(flags.lstmSteps, 300, '--lstm-steps') } : {}),
     ...(flags.only ? { only: chosen(flags.only, UserError) } : {}),
     ...(flags.corpus ? { barabasiCorpus: flags.corpus } : {}),
   };

@@ -48,6 +48,8 @@ const walk = z.strictObject({
   form: z.enum(['paper', 'symmetric']).default('paper'),
   /** c of the symmetric form. */
   constant: z.number().nonnegative().default(0),
+  /** Most nats by which node weights of a step may differ; bounds the gradient of missing links. */
+  range: z.number().positive().optional(),
   isolated: z.enum(['uniform', 'stay']).default('uniform'),
   /** exact: marginals in place of sampled walks, where the likelihood factorises over steps. */
   expectation: z.enum(['exact', 'sampled']).default('exact'),

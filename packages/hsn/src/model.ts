@@ -109,11 +109,8 @@ export class HiddenSchemaNetwork extends nn.Module {
   /** q(z|x, A): on the graph (Eq. 6), or without it (Eq. 30; the complete graph of Eq. 33 is the same). */
   posterior(scores: Tensor, graph: WalkableGraph): WalkPosterior {
     if (this.config.walk.posterior !== 'graph') return new MeanFieldWalks(scores);
-    const { form, constant } = this.config.walk;
-    return WalkDistribution.fromScores(graph, scores, {
-      kind: form,
-      constant: form === 'paper' ? 0 : constant,
-    });
+    const { form, constant, range } = this.config.walk;
+    return WalkDistribution.fromScores(graph, scores, { kind: form, constant, ...(range ? { range } : {}) });
   }
 
   objectiveOptions(batch: number): ObjectiveOptions {

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { client, type Graph, type Run } from './client.ts';
 import { Stage } from './graph/stage.tsx';
-import { useLoaded, usePolling, valueOf } from './loading.ts';
+import { useLoaded, usePolling, latest } from './loading.ts';
 import { Empty, Failure, Waiting } from './parts.tsx';
 import { panels } from './panels/index.ts';
 import type { Panel, PanelProps } from './panels/panel.ts';
@@ -36,7 +36,12 @@ export function App() {
         </h1>
         {run ? <State run={run} /> : null}
         <Search nodes={graph?.nodes ?? []} onChoose={goTo} />
-        <button type="button" class="theme" onClick={toggle} aria-label={dark ? 'Use light colours' : 'Use dark colours'}>
+        <button
+          type="button"
+          class="theme"
+          onClick={toggle}
+          aria-label={dark ? 'Use light colours' : 'Use dark colours'}
+        >
           {dark ? '☀' : '☾'}
         </button>
       </header>
@@ -93,7 +98,7 @@ function useGraph(run: Run | null) {
   const opened = run?.opened;
   const loaded = useLoaded(opened ? `${run.created} ${opened.step}` : null, (signal) => client.graph(signal));
   const [graph, setGraph] = useState<Graph | null>(null);
-  const value = valueOf(loaded);
+  const value = latest(loaded);
   useEffect(() => setGraph(value), [value]);
   const renamed = useCallback((symbol: number, name: string | null) => {
     const rename = (node: Graph['nodes'][number]) => (node.symbol === symbol ? { ...node, name } : node);
@@ -104,7 +109,6 @@ function useGraph(run: Run | null) {
 
 /** Keys that work anywhere. */
 function useKeys(clear: () => void): void {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `clear` only changes the address
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const typing = (event.target as HTMLElement).matches?.('input, textarea, select');
@@ -135,7 +139,12 @@ function Side(props: PanelProps) {
     <aside>
       <div class="tabs" role="tablist" aria-label="Panels" onKeyDown={onKeyDown}>
         {offered.map((panel) => (
-          <Tab key={panel.id} panel={panel} chosen={panel === current} onChoose={() => change({ panel: panel.id })} />
+          <Tab
+            key={panel.id}
+            panel={panel}
+            chosen={panel === current}
+            onChoose={() => change({ panel: panel.id })}
+          />
         ))}
       </div>
       <div class="panel" role="tabpanel" id="panel" aria-labelledby={`tab-${current.id}`}>

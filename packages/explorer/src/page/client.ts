@@ -17,7 +17,9 @@ async function ask<T>(path: string, init: RequestInit): Promise<T> {
     if (init.signal?.aborted) throw error;
     throw new ClientFault('offline', 'The explorer’s server does not answer. Is “hsn serve” still running?');
   }
-  const value = (await response.json().catch(() => null)) as { error?: { code: string; message: string } } | null;
+  const value = (await response.json().catch(() => null)) as {
+    error?: { code: string; message: string };
+  } | null;
   if (response.ok && value) return value as T;
   throw new ClientFault(
     value?.error?.code ?? 'unknown',
@@ -50,5 +52,5 @@ export const client = {
 
 export type Run = Answer<'run'>;
 export type Graph = Answer<'graph'>;
-export type Symbol = Answer<'symbol'>;
+export type SymbolFacts = Answer<'symbol'>;
 export type Encoded = Answer<'encode'>;

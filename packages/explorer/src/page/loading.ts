@@ -8,7 +8,7 @@ export type Loaded<T> =
 /** Loads what `key` names; a newer key ends the older request. */
 export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({ state: 'loading', before: null });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for all that `load` closes over
+  // The key stands for all that `load` closes over.
   useEffect(() => {
     if (key === null) return;
     const controller = new AbortController();
@@ -24,12 +24,11 @@ export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => 
   return loaded;
 }
 
-export const valueOf = <T>(loaded: Loaded<T>): T | null =>
+export const latest = <T>(loaded: Loaded<T>): T | null =>
   loaded.state === 'ready' ? loaded.value : loaded.state === 'loading' ? loaded.before : null;
 
 /** Calls again and again, one after the other, while the page is looked at; `next` says when, in milliseconds. */
 export function usePolling(poll: (signal: AbortSignal) => Promise<number>): void {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: started once; `poll` reads what changes from refs
   useEffect(() => {
     const controller = new AbortController();
     let timer = 0;

@@ -22,13 +22,15 @@ export function Show<T>(props: { of: Loaded<T>; what: string; children: (value: 
   const { of, what, children } = props;
   if (of.state === 'failed') return <Failure message={of.message} />;
   const value = of.state === 'ready' ? of.value : of.before;
-  return value === null ? <Waiting what={what} /> : <>{children(value)}</>;
+  return value === null ? <Waiting what={what} /> : children(value);
 }
 
-/** A probability as a bar with its number. */
-export const Bar = ({ of }: { of: number }) => (
+/** A probability as a bar with its number; the bar is full at `most`. */
+export const Bar = ({ of, most = 1 }: { of: number; most?: number }) => (
   <span class="bar">
-    <meter min="0" max="1" value={of} aria-label={percent(of)} />
+    <span class="track" aria-hidden="true">
+      <span style={{ width: `${(100 * of) / most}%` }} />
+    </span>
     <span class="number">{percent(of)}</span>
   </span>
 );

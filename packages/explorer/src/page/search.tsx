@@ -52,8 +52,6 @@ export function Search({ nodes, onChoose }: { nodes: Graph['nodes']; onChoose(sy
         type="search"
         placeholder="Find a symbol or token  ( / )"
         aria-label="Find a symbol or token"
-        role="combobox"
-        list={undefined}
         aria-expanded={found.length > 0}
         aria-controls={id}
         autocomplete="off"

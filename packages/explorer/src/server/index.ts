@@ -60,11 +60,7 @@ export async function startExplorer(options: ExplorerOptions): Promise<Explorer>
   }
 }
 
-async function listen(
-  server: ReturnType<typeof createServer>,
-  port: number,
-  host: string,
-): Promise<number> {
+async function listen(server: ReturnType<typeof createServer>, port: number, host: string): Promise<number> {
   server.listen(port, host);
   try {
     await once(server, 'listening');

@@ -39,7 +39,14 @@ export class Inference {
     return new Promise((resolve, reject) => {
       const leave = () => this.#drop(task);
       const settle = () => signal?.removeEventListener('abort', leave);
-      const task: Waiting = { id: this.#count++, name, input, resolve: resolve as Waiting['resolve'], reject, settle };
+      const task: Waiting = {
+        id: this.#count++,
+        name,
+        input,
+        resolve: resolve as Waiting['resolve'],
+        reject,
+        settle,
+      };
       if (signal?.aborted) return reject(left());
       signal?.addEventListener('abort', leave, { once: true });
       this.#waiting.push(task);
@@ -50,7 +57,8 @@ export class Inference {
   async close(): Promise<void> {
     this.#closed = true;
     const error = new Fault(503, 'closing', 'the explorer is ending');
-    for (const task of [...this.#waiting.splice(0), ...(this.#current ? [this.#current] : [])]) task.reject(error);
+    for (const task of [...this.#waiting.splice(0), ...(this.#current ? [this.#current] : [])])
+      task.reject(error);
     this.#current = undefined;
     await this.#worker?.terminate();
   }

@@ -2,7 +2,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
-import { Fault, faultBody } from './fault.ts';
+import { type Fault, faultBody } from './fault.ts';
 import { cookieName, type Guard, tokenInAddress } from './guard.ts';
 import { SECURITY_HEADERS } from './headers.ts';
 import type { Limits } from './limits.ts';

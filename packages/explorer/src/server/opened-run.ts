@@ -115,7 +115,11 @@ export class OpenedRun {
     const run = Run.open(this.#directory);
     const steps = checkpointSteps(run);
     if (steps.length === 0 && run.state === 'running')
-      throw new Fault(409, 'not_yet', 'training has not written a checkpoint yet; the graph appears with the first');
+      throw new Fault(
+        409,
+        'not_yet',
+        'training has not written a checkpoint yet; the graph appears with the first',
+      );
     const key = `${run.record.created} ${bestStep(run) ?? steps.at(-1)}`;
     if (this.#shown?.key === key) return this.#shown;
     const { model, corpus, step, notes } = openModel(this.#directory);

@@ -59,12 +59,18 @@ export function readWalk(
   const { length: L, symbols: K } = model.shape;
   model.train(false);
   return quietly(() => {
-    const { posterior, marginals } = model.encode(Tensor.fromArray(tokens, [1, tokens.length]), expectedGraph(model));
+    const { posterior, marginals } = model.encode(
+      Tensor.fromArray(tokens, [1, tokens.length]),
+      expectedGraph(model),
+    );
     const shown = Math.min(K, alternatives + 1);
     const { values, indices } = stack(marginals, 1).topk(shown); // [1, L, shown]
     const [p, k] = [values.toNumbers(), indices.toNumbers()];
     const steps = Array.from({ length: L }, (_, i) => {
-      const at = (rank: number) => ({ symbol: k[i * shown + rank]!, probability: clamp(p[i * shown + rank]!) });
+      const at = (rank: number) => ({
+        symbol: k[i * shown + rank]!,
+        probability: clamp(p[i * shown + rank]!),
+      });
       const others = Array.from({ length: shown - 1 }, (__, rank) => at(rank + 1));
       return { ...at(0), alternatives: others };
     });

@@ -1,4 +1,9 @@
-import { edgeList, type HiddenSchemaNetwork, linkProbabilities, type SyntheticCorpus } from '@hidden-schema/hsn';
+import {
+  edgeList,
+  type HiddenSchemaNetwork,
+  linkProbabilities,
+  type SyntheticCorpus,
+} from '@hidden-schema/hsn';
 import type { Answer } from '../shared/api.ts';
 import { communitiesOf, LEAST_PROBABILITY, layoutOf, type Link, linksOf } from './drawing.ts';
 import { clamp, quietly, type Reading, readSample } from './reading.ts';
@@ -87,7 +92,10 @@ export class View {
   }
 
   #neighbours(k: number, names: NamesOf): Answer<'symbol'>['neighbours'] {
-    const all = Array.from({ length: this.#symbols }, (_, j) => ({ symbol: j, probability: this.link(k, j) }));
+    const all = Array.from({ length: this.#symbols }, (_, j) => ({
+      symbol: j,
+      probability: this.link(k, j),
+    }));
     return all
       .filter(({ probability }) => probability >= LEAST_PROBABILITY)
       .sort((a, b) => b.probability - a.probability || a.symbol - b.symbol)

@@ -14,7 +14,8 @@ function outcomeOf(task: Task): Outcome {
     return { id: task.id, value: perform(task) };
   } catch (error) {
     const message = error instanceof Error ? error.message.split('\n')[0]! : String(error);
-    if (error instanceof Fault) return { id: task.id, fault: { status: error.status, code: error.code, message } };
+    if (error instanceof Fault)
+      return { id: task.id, fault: { status: error.status, code: error.code, message } };
     // The library's own messages are for the user; anything else is a fault of this program.
     const known = error instanceof Error && error.name === 'UserError';
     return { id: task.id, fault: { status: known ? 409 : 500, code: known ? 'run' : 'internal', message } };

@@ -129,7 +129,9 @@ export const sentencesSchema = z.object({
 export const metricsSchema = z.object({
   rows: z.array(z.record(z.string(), z.number().nullable())),
   from: z.int().describe('The number of the first row sent.'),
-  total: z.int().describe('Rows there are now; fewer than before when a run was resumed from an earlier step.'),
+  total: z
+    .int()
+    .describe('Rows there are now; fewer than before when a run was resumed from an earlier step.'),
   state: runSchema.shape.state,
 });
 

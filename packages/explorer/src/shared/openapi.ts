@@ -33,9 +33,7 @@ function operation(endpoint: Endpoint): Json {
   return {
     summary,
     parameters: [...parameters(params, 'path'), ...parameters(query, 'query')],
-    ...(body
-      ? { requestBody: { required: true, content: content(schemaOf(body, 'input'), example) } }
-      : {}),
+    ...(body ? { requestBody: { required: true, content: content(schemaOf(body, 'input'), example) } } : {}),
     responses: {
       200: { description: 'As asked', content: content(schemaOf(response, 'output')) },
       default: { description: 'A fault', content: content({ $ref: '#/components/schemas/Fault' }) },

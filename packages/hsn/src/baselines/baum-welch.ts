@@ -15,6 +15,8 @@ export interface BaumWelchOptions {
 }
 
 const chunk = 1000;
+/** Expected traversals a sentence below which a step counts as never taken. */
+const vanished = 1e-12;
 
 /** Baum-Welch with known emissions: the classical way to find the transitions of a hidden walk. */
 export function baumWelch(
@@ -34,7 +36,7 @@ export function baumWelch(
       let result = linksFromTraversals(new Float64Array(K * K), K, 1);
       for (let iteration = 1; iteration <= options.iterations; iteration++) {
         const step = expectation({ ...split, count: total }, length, table, start, matrix);
-        matrix = step.traversals.div(step.traversals.sum(1, true));
+        matrix = transitionsOf(step.traversals);
         start = step.start;
         // A link is called where at least half a traversal is expected in the data seen.
         result = linksFromTraversals(step.traversals.toNumbers(), K, 0.5 / total);
@@ -46,6 +48,15 @@ export function baumWelch(
       return { ...result, logLikelihood: before };
     }),
   );
+}
+
+/** Rows of expected traversals scaled to sum to one; a symbol that no sentence uses goes anywhere. [K, K] */
+function transitionsOf(traversals: Tensor): Tensor {
+  // What has all but vanished would shrink on to numbers too small for fast arithmetic, and at last to 0/0.
+  const seen = traversals.mul(traversals.gt(vanished).to(traversals.dtype));
+  const unused = seen.sum(1, true).eq(0).to(traversals.dtype); // [K, 1]
+  const rows = seen.add(unused);
+  return rows.div(rows.sum(1, true));
 }
 
 /** p(x|k) as a table by token, with a share of uniform noise. [V, K] */

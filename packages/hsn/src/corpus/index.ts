@@ -35,4 +35,18 @@ export {
   syntheticFaults,
 } from './synthetic.ts';
 export type { Bags } from './truth.ts';
+export { type Theme, THEMES, type Topic } from './word-topics.ts';
+export {
+  drawWords,
+  WORD_DEFAULTS,
+  WORDS_FORMAT,
+  type WordLanguage,
+  type WordNode,
+  WordSampler,
+  type WordSentence,
+  type WordSettings,
+  type WordsRecord,
+  wordFaults,
+  writeWordsCorpus,
+} from './words.ts';
 export { type CorpusRecord, type SplitName, type WriteOptions, writeSyntheticCorpus } from './writer.ts';

@@ -146,7 +146,7 @@ class Generation {
 
   /** Adds a token to a sentence that is open and has no prompt left; gives it back if it is new text. */
   #take(sentence: Sentence, token: number, length: number): number | undefined {
-    
+    if (length < sentence.given) return undefined;
     sentence.all.push(token);
     if (sentence.done) return undefined;
     if (this.#ends.has(token)) {

@@ -7,6 +7,11 @@ export interface TransitionForm {
   readonly kind: 'paper' | 'symmetric';
   /** c of the symmetric form. */
   readonly constant: number;
+  /**
+   * Node weights within a step differ by at most this many nats, bent smoothly towards it. A small range keeps the
+   * gradient of a missing link bounded where links are sampled; without it only the limits of float32 count.
+   */
+  readonly range?: number;
 }
 
 /** Where a walker goes from a node without links: anywhere with equal probability, or nowhere. */
@@ -65,11 +70,10 @@ export class Transition {
     this.graph = graph;
     this.#constant = form.kind === 'paper' ? 0 : form.constant;
     // Only the paper's form may shift log f by a constant per sentence: it cancels there.
-    const shifted =
-      this.#constant === 0
-        ? logWeights.sub(logWeights.amax(-1, true).detach()).clamp(-weightRange)
-        : logWeights.clamp(-weightRange, weightRange);
-    this.#weights = shifted.exp();
+    const shifted = this.#constant === 0 ? logWeights.sub(logWeights.amax(-1, true).detach()) : logWeights;
+    const { range } = form;
+    const bent = range === undefined ? shifted : shifted.div(range).tanh().mul(range);
+    this.#weights = bent.clamp(-weightRange, weightRange).exp();
     const reached = this.#weights.matmul(graph.rows.transpose(0, 1));
     const sums = this.#constant === 0 ? reached : this.#weights.mul(reached).add(this.#constant);
     // Rows of isolated nodes have no sum; 1 keeps their logarithm harmless.

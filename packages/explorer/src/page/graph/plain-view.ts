@@ -1,5 +1,5 @@
 import { type DrawnLink, Looks, type Scene, walkPairs } from './scene.ts';
-import type { GraphView, ViewEvents } from './view.ts';
+import { around, type GraphView, type ViewEvents } from './view.ts';
 
 const NS = 'http://www.w3.org/2000/svg';
 const SIZE = 1000;
@@ -33,6 +33,18 @@ export class PlainView implements GraphView {
     const [x, y] = placeOf(this.#scene, symbol);
     const size = Math.min(this.#box.size, SIZE * 0.45);
     this.#box = { x: x - size / 2, y: y - size / 2, size };
+    this.#frame();
+  }
+
+  fit(symbols: readonly number[]): void {
+    if (!this.#scene || symbols.length === 0) return;
+    const places = symbols.map((symbol) => {
+      const [x, y] = placeOf(this.#scene!, symbol);
+      return { x, y };
+    });
+    const box = around(places);
+    const size = Math.min(SIZE, Math.max(SIZE * 0.35, 1.25 * box.size));
+    this.#box = { x: box.x - size / 2, y: box.y - size / 2, size };
     this.#frame();
   }
 

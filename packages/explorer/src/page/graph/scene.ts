@@ -46,11 +46,20 @@ const communities = [
 ];
 export const communityColour = (community: number): string => communities[community] ?? '#8590a0';
 
-const statusColours: Record<Exclude<Status, 'plain'>, string> = {
-  correct: '59,125,216',
-  extra: '222,55,70',
-  missing: '240,150,30',
+type Rgb = readonly [number, number, number];
+const statusColours: Record<Exclude<Status, 'plain'>, Rgb> = {
+  correct: [59, 125, 216],
+  extra: [222, 55, 70],
+  missing: [240, 150, 30],
 };
+const ground = { light: [245, 247, 250], dark: [14, 19, 25] } as const satisfies Record<string, Rgb>;
+const plain = { light: [70, 88, 115], dark: [165, 180, 205] } as const satisfies Record<string, Rgb>;
+
+/** A tone laid thinly on the ground. Mixed here, since WebGL would add transparent colours up. */
+function thinned(tone: Rgb, share: number, theme: 'light' | 'dark'): string {
+  const mixed = tone.map((value, at) => Math.round(value * share + ground[theme][at]! * (1 - share)));
+  return `rgb(${mixed.join(',')})`;
+}
 export const WALK_COLOUR = '#f0a202';
 
 const pairKey = (i: number, j: number): string => (i < j ? `${i}-${j}` : `${j}-${i}`);
@@ -75,7 +84,10 @@ export function statusOf(link: DrawnLink, scene: Pick<Scene, 'threshold' | 'trut
   return link.isTrue ? 'missing' : null;
 }
 
-export function countLinks(links: readonly DrawnLink[], scene: Scene): Record<Status, number> & { shown: number } {
+export function countLinks(
+  links: readonly DrawnLink[],
+  scene: Scene,
+): Record<Status, number> & { shown: number } {
   const counts = { plain: 0, correct: 0, extra: 0, missing: 0, shown: 0 };
   for (const link of links) {
     const status = statusOf(link, scene);
@@ -141,13 +153,14 @@ export class Looks {
     if (this.#walkLinks.has(pairKey(link.i, link.j))) return { colour: WALK_COLOUR, width: 3, level: 3 };
     const status = statusOf(link, this.#scene);
     if (status === null) return null;
-    const aside =
-      this.#focus !== null ? link.i !== this.#focus && link.j !== this.#focus : walk !== null;
-    if (aside) return { colour: dark ? 'rgba(90,100,116,.13)' : 'rgba(140,150,165,.16)', width: 0.6, level: 0 };
-    const tone = status === 'plain' ? (dark ? '150,165,190' : '90,105,130') : statusColours[status];
+    const theme = dark ? 'dark' : 'light';
+    const aside = this.#focus !== null ? link.i !== this.#focus && link.j !== this.#focus : walk !== null;
+    if (aside) return { colour: thinned(plain[theme], 0.13, theme), width: 0.6, level: 0 };
+    const tone = status === 'plain' ? plain[theme] : statusColours[status];
     const wrong = status === 'extra' || status === 'missing';
-    const near = this.#focus !== null;
-    const alpha = wrong || near ? 0.85 : 0.12 + 0.38 * link.probability;
-    return { colour: `rgba(${tone},${alpha.toFixed(2)})`, width: wrong || near ? 1.6 : 0.5 + 0.6 * link.probability, level: wrong ? 2 : 1 };
+    const strong = wrong || this.#focus !== null;
+    const share = strong ? 0.9 : 0.12 + 0.38 * link.probability;
+    const width = strong ? 1.8 : 0.6 + 0.6 * link.probability;
+    return { colour: thinned(tone, share, theme), width, level: wrong ? 2 : 1 };
   }
 }

@@ -3,7 +3,7 @@ import Sigma from 'sigma';
 import type { NodeDisplayData, PartialButFor } from 'sigma/types';
 import type { Settings } from 'sigma/settings';
 import { type DrawnLink, Looks, type Scene, walkPairs } from './scene.ts';
-import type { GraphView, ViewEvents } from './view.ts';
+import { around, type GraphView, type ViewEvents } from './view.ts';
 
 interface EdgeData {
   link: DrawnLink;
@@ -31,7 +31,7 @@ export class SigmaView implements GraphView {
       minCameraRatio: 0.02,
       maxCameraRatio: 4,
       defaultDrawNodeHover: (context, data, settings) => drawHover(context, data, settings, this.#dark),
-      nodeReducer: (node) => this.#nodeLook(Number(node)),
+      nodeReducer: (node, place) => ({ ...place, ...this.#nodeLook(Number(node)) }),
       edgeReducer: (_, data) => this.#linkLook(data as unknown as EdgeData),
     });
     this.#sigma.on('enterNode', ({ node }) => events.hover(Number(node)));
@@ -43,7 +43,8 @@ export class SigmaView implements GraphView {
   draw(scene: Scene, links: readonly DrawnLink[]): void {
     this.#dark = scene.dark;
     this.#looks = new Looks(scene, links);
-    if (this.#drawn?.layout !== scene.graph.layout || this.#drawn.links !== scene.graph.links) this.#fill(scene, links);
+    if (this.#drawn?.layout !== scene.graph.layout || this.#drawn.links !== scene.graph.links)
+      this.#fill(scene, links);
     this.#drawn = scene.graph;
     this.#addWalk(scene.walk);
     this.#sigma.setSetting('labelColor', { color: scene.dark ? '#d7dee9' : '#27313f' });
@@ -57,6 +58,14 @@ export class SigmaView implements GraphView {
     void this.#sigma.getCamera().animate({ x: place.x, y: place.y, ratio }, { duration: 450 });
   }
 
+  fit(symbols: readonly number[]): void {
+    const places = symbols.flatMap((symbol) => this.#sigma.getNodeDisplayData(String(symbol)) ?? []);
+    if (places.length === 0) return;
+    const { x, y, size } = around(places);
+    const ratio = Math.min(1, Math.max(0.35, 1.25 * size));
+    void this.#sigma.getCamera().animate({ x, y, ratio }, { duration: 450 });
+  }
+
   zoom(factor: number): void {
     const camera = this.#sigma.getCamera();
     void camera.animate({ ratio: camera.getBoundedRatio(camera.ratio * factor) }, { duration: 150 });
@@ -64,7 +73,10 @@ export class SigmaView implements GraphView {
 
   pan(dx: number, dy: number): void {
     const camera = this.#sigma.getCamera();
-    void camera.animate({ x: camera.x + dx * camera.ratio, y: camera.y - dy * camera.ratio }, { duration: 120 });
+    void camera.animate(
+      { x: camera.x + dx * camera.ratio, y: camera.y - dy * camera.ratio },
+      { duration: 120 },
+    );
   }
 
   reset(): void {

@@ -48,34 +48,40 @@ export function Stage({ graph, view, change, walk, dark, flight }: StageProps) {
   useEffect(() => {
     if (flight > 0 && selected !== null) drawing.current?.flyTo(selected);
   }, [flight, kind]);
+  useEffect(() => {
+    if (walk) drawing.current?.fit(walk);
+  }, [walk, kind]);
   const counts = countLinks(links, scene);
   return (
     <section class="stage" aria-label="Graph">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the drawing is moved by keys */}
-      <div
-        ref={container}
-        class="canvas"
-        tabIndex={0}
-        role="application"
-        aria-label={`Graph of ${graph.nodes.length} symbols and ${counts.shown} links. Arrow keys move, plus and minus zoom, 0 shows all, n and p step through the symbols.`}
-        data-nodes={graph.nodes.length}
-        data-links={counts.shown}
-        data-kind={kind}
-        onKeyDown={(event) => onKey(event, drawing.current, selected, graph.nodes.length, change)}
-      />
-      <div class="counts" role="status">
-        <b>{graph.nodes.length}</b> symbols · <b>{counts.shown}</b> links
-        {scene.truth ? <TruthCounts {...counts} /> : null}
+      <div class="drawing">
+        <div
+          ref={container}
+          class="canvas"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: the drawing is moved by keys
+          tabIndex={0}
+          role="application"
+          aria-label={`Graph of ${graph.nodes.length} symbols and ${counts.shown} links. Arrow keys move, plus and minus zoom, 0 shows all, n and p step through the symbols.`}
+          data-nodes={graph.nodes.length}
+          data-links={counts.shown}
+          data-kind={kind}
+          onKeyDown={(event) => onKey(event, drawing.current, selected, graph.nodes.length, change)}
+        />
+        <div class="counts" role="status">
+          <b>{graph.nodes.length}</b> symbols · <b>{counts.shown}</b> links
+          {scene.truth ? <TruthCounts {...counts} /> : null}
+        </div>
+        {kind === 'plain' ? (
+          <p class="notice">This browser offers no WebGL, so the graph is drawn plainly and may be slow.</p>
+        ) : null}
+        {graph.linksLeftOut > 0 ? (
+          <p class="notice">
+            Only the {graph.links.length} most probable links are here; {graph.linksLeftOut} more were left
+            out.
+          </p>
+        ) : null}
       </div>
       <Controls {...{ graph, view, change, links, scene }} onReset={() => drawing.current?.reset()} />
-      {kind === 'plain' ? (
-        <p class="notice">This browser offers no WebGL, so the graph is drawn plainly and may be slow.</p>
-      ) : null}
-      {graph.linksLeftOut > 0 ? (
-        <p class="notice">
-          Only the {graph.links.length} most probable links are here; {graph.linksLeftOut} more were left out.
-        </p>
-      ) : null}
     </section>
   );
 }
@@ -98,7 +104,13 @@ interface ControlProps {
 
 function Controls({ graph, view, change, links, scene, onReset }: ControlProps) {
   const saveCsv = () => {
-    const rows = graph.links.map(([i, j, p]) => [i, labelOf(graph.nodes[i]!), j, labelOf(graph.nodes[j]!), p]);
+    const rows = graph.links.map(([i, j, p]) => [
+      i,
+      labelOf(graph.nodes[i]!),
+      j,
+      labelOf(graph.nodes[j]!),
+      p,
+    ]);
     download('links.csv', 'text/csv', csv([['i', 'symbol i', 'j', 'symbol j', 'probability'], ...rows]));
   };
   return (

@@ -10,6 +10,8 @@ export interface GraphView {
   readonly kind: 'webgl' | 'plain';
   draw(scene: Scene, links: readonly DrawnLink[]): void;
   flyTo(symbol: number): void;
+  /** Shows these symbols all at once. */
+  fit(symbols: readonly number[]): void;
   /** Below 1 comes nearer. */
   zoom(factor: number): void;
   /** In parts of the window. */
@@ -22,4 +24,18 @@ export function webglAvailable(): boolean {
   const context = document.createElement('canvas').getContext('webgl2');
   context?.getExtension('WEBGL_lose_context')?.loseContext();
   return context !== null;
+}
+
+export interface Box {
+  x: number;
+  y: number;
+  size: number;
+}
+
+/** The middle and the larger side of what holds all places. */
+export function around(places: readonly { x: number; y: number }[]): Box {
+  const xs = places.map(({ x }) => x);
+  const ys = places.map(({ y }) => y);
+  const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  return { x: (left + right) / 2, y: (top + bottom) / 2, size: Math.max(right - left, bottom - top) };
 }

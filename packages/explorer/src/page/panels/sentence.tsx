@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { client, type Encoded } from '../client.ts';
 import { decimal, percent, title } from '../labels.ts';
-import { useLoaded, valueOf } from '../loading.ts';
+import { useLoaded, latest } from '../loading.ts';
 import { Bar, Show, SymbolLink } from '../parts.tsx';
 import type { PanelProps } from './panel.ts';
 
@@ -16,7 +16,7 @@ export function SentencePanel(props: PanelProps) {
   useEffect(() => setDraft(view.text), [view.text]);
   const key = view.text.trim() === '' ? null : `${view.text}@${run.opened?.step}`;
   const loaded = useLoaded(key, (signal) => client.encode(view.text, signal));
-  const encoded = key === null ? null : valueOf(loaded);
+  const encoded = key === null ? null : latest(loaded);
   useEffect(() => {
     showWalk(encoded?.walk?.steps.map(({ symbol }) => symbol) ?? null);
     return () => showWalk(null);
@@ -50,7 +50,14 @@ export function SentencePanel(props: PanelProps) {
           <button type="submit" class="primary" disabled={draft.trim() === ''}>
             Show its walk
           </button>
-          <button type="button" disabled={draft === '' && view.text === ''} onClick={() => { setDraft(''); change({ text: '' }); }}>
+          <button
+            type="button"
+            disabled={draft === '' && view.text === ''}
+            onClick={() => {
+              setDraft('');
+              change({ text: '' });
+            }}
+          >
             Clear
           </button>
         </span>
@@ -87,7 +94,6 @@ function Walk({ encoded, truth, graph, goTo }: WalkProps) {
         <p>{problem}</p>
         <p class="words">
           {tokens.slice(0, 200).map(({ text, known }, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a token is known by its place
             <span key={at} class={known ? '' : 'unknown'}>
               {text}{' '}
             </span>
@@ -115,14 +121,16 @@ function Walk({ encoded, truth, graph, goTo }: WalkProps) {
         </thead>
         <tbody>
           {walk.steps.map((step, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a step is its own key
             <tr key={at} class={truth && truth[at] !== step.symbol ? 'wrong' : ''}>
               <td class="number">{at + 1}</td>
               {step.token === null ? null : <td class="token">{step.token}</td>}
               <td>
                 <SymbolLink symbol={step.symbol} label={labelOf(step.symbol)} onChoose={goTo} />
                 {step.link !== null && step.link < 0.5 ? (
-                  <span class="weak" title={`The link from the step before has probability ${percent(step.link)}`}>
+                  <span
+                    class="weak"
+                    title={`The link from the step before has probability ${percent(step.link)}`}
+                  >
                     no link
                   </span>
                 ) : null}
@@ -156,7 +164,7 @@ function Picker({ onPick }: { onPick(text: string, walk: number[] | null): void 
   const [split, setSplit] = useState<(typeof SPLITS)[number]>('test');
   const [offset, setOffset] = useState(0);
   const loaded = useLoaded(`${split} ${offset}`, (signal) => client.sentences(split, offset, PAGE, signal));
-  const total = valueOf(loaded)?.total ?? 0;
+  const total = latest(loaded)?.total ?? 0;
   return (
     <section class="picker" aria-label="Sentences of the corpus">
       <h3>
@@ -192,7 +200,9 @@ function Picker({ onPick }: { onPick(text: string, walk: number[] | null): void 
           Before
         </button>
         <span class="faint">
-          {total === 0 ? 'none' : `${offset + 1}–${Math.min(offset + PAGE, total)} of ${total.toLocaleString('en')}`}
+          {total === 0
+            ? 'none'
+            : `${offset + 1}–${Math.min(offset + PAGE, total)} of ${total.toLocaleString('en')}`}
         </span>
         <button type="button" disabled={offset + PAGE >= total} onClick={() => setOffset(offset + PAGE)}>
           Next

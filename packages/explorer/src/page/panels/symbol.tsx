@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { client, type Symbol } from '../client.ts';
+import { client, type SymbolFacts } from '../client.ts';
 import { communityColour } from '../graph/scene.ts';
 import { percent, title } from '../labels.ts';
 import { useLoaded } from '../loading.ts';
@@ -44,7 +44,7 @@ function MostUsed({ graph, goTo }: PanelProps) {
                 <SymbolLink symbol={node.symbol} label={title(node)} onChoose={goTo} />
               </td>
               <td>
-                <Bar of={node.usage} />
+                <Bar of={node.usage} most={top[0]!.usage} />
               </td>
             </tr>
           ))}
@@ -54,7 +54,7 @@ function MostUsed({ graph, goTo }: PanelProps) {
   );
 }
 
-function Facts({ symbol, goTo, renamed, graph, change }: PanelProps & { symbol: Symbol }) {
+function Facts({ symbol, goTo, renamed, graph, change }: PanelProps & { symbol: SymbolFacts }) {
   const [all, setAll] = useState(false);
   const shown = all ? symbol.neighbours : symbol.neighbours.slice(0, FEW_NEIGHBOURS);
   const more = symbol.neighbours.length - shown.length;
@@ -114,7 +114,7 @@ const Dot = ({ community }: { community: number }) => (
   </svg>
 );
 
-function Rename({ symbol, renamed }: { symbol: Symbol; renamed: PanelProps['renamed'] }) {
+function Rename({ symbol, renamed }: { symbol: SymbolFacts; renamed: PanelProps['renamed'] }) {
   const [text, setText] = useState(symbol.name ?? '');
   const [fault, setFault] = useState<string | null>(null);
   useEffect(() => setText(symbol.name ?? ''), [symbol.name]);
@@ -153,11 +153,16 @@ function Positions({ values }: { values: readonly number[] }) {
   const most = Math.max(...values, 1e-9);
   const width = 100 / values.length;
   return (
-    <svg class="positions" viewBox="0 0 100 34" preserveAspectRatio="none" role="img" aria-label="Usage by position">
+    <svg
+      class="positions"
+      viewBox="0 0 100 34"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label="Usage by position"
+    >
       {values.map((value, at) => {
         const height = (30 * value) / most;
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a position is its own key
           <rect key={at} x={at * width + width * 0.1} y={32 - height} width={width * 0.8} height={height}>
             <title>{`step ${at + 1}: ${percent(value)}`}</title>
           </rect>
@@ -168,18 +173,21 @@ function Positions({ values }: { values: readonly number[] }) {
   );
 }
 
-function Examples({ symbol, onRead }: { symbol: Symbol; onRead(text: string): void }) {
+function Examples({ symbol, onRead }: { symbol: SymbolFacts; onRead(text: string): void }) {
   if (symbol.examples.length === 0)
     return <p class="faint">None of the {symbol.sample} sentences that were read passes here.</p>;
   return (
     <ul class="examples">
       {symbol.examples.map(({ index, tokens, positions }) => (
         <li key={index}>
-          <button type="button" class="sentence" onClick={() => onRead(tokens.join(' '))} title="Show its walk">
+          <button
+            type="button"
+            class="sentence"
+            onClick={() => onRead(tokens.join(' '))}
+            title="Show its walk"
+          >
             {tokens.map((token, at) => (
-              <>
-                {positions.includes(at) ? <mark>{token}</mark> : token}{' '}
-              </>
+              <>{positions.includes(at) ? <mark>{token}</mark> : token} </>
             ))}
           </button>
         </li>

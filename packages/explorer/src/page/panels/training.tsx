@@ -16,7 +16,13 @@ export function TrainingPanel({ dark }: PanelProps) {
   if (state === null) return <Waiting what="Reading the metrics …" />;
   const curves = curvesOf(rows);
   if (curves.length === 0)
-    return <Empty>{state === 'running' ? 'Training has begun; the first numbers come soon.' : 'This run has no metrics.'}</Empty>;
+    return (
+      <Empty>
+        {state === 'running'
+          ? 'Training has begun; the first numbers come soon.'
+          : 'This run has no metrics.'}
+      </Empty>
+    );
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const table = [names, ...rows.map((row) => names.map((name) => row[name] ?? null))];
   return (
@@ -70,7 +76,6 @@ function Chart({ curve, dark }: { curve: Curve; dark: boolean }) {
   const holder = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const [at, setAt] = useState<number | null>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: new data go into the chart that is there
   useEffect(() => {
     const element = holder.current!;
     const made = new uPlot(options(curve, dark, element.clientWidth, setAt), dataOf(curve), element);
@@ -90,7 +95,8 @@ function Chart({ curve, dark }: { curve: Curve; dark: boolean }) {
       <figcaption>
         {curve.name.replaceAll('_', ' ')}
         <span class="number">
-          {decimal(curve.y[shown] ?? Number.NaN)} <span class="faint">{`${curve.axis} ${curve.x[shown]}`}</span>
+          {decimal(curve.y[shown] ?? Number.NaN)}{' '}
+          <span class="faint">{`${curve.axis} ${curve.x[shown]}`}</span>
         </span>
       </figcaption>
       <div ref={holder} class="plot" />
@@ -100,7 +106,12 @@ function Chart({ curve, dark }: { curve: Curve; dark: boolean }) {
 
 const dataOf = ({ x, y }: Curve): uPlot.AlignedData => [x, y];
 
-function options(curve: Curve, dark: boolean, width: number, onMove: (at: number | null) => void): uPlot.Options {
+function options(
+  curve: Curve,
+  dark: boolean,
+  width: number,
+  onMove: (at: number | null) => void,
+): uPlot.Options {
   const ink = dark ? '#93a1b5' : '#5d6a7c';
   const grid = { stroke: dark ? '#2a323e' : '#e6eaef', width: 1 };
   const axis = { stroke: ink, grid, ticks: { show: false }, font: '11px system-ui, sans-serif' };
@@ -114,7 +125,10 @@ function options(curve: Curve, dark: boolean, width: number, onMove: (at: number
       { ...axis, size: 22, gap: 2 },
       { ...axis, size: 48, gap: 4, values: (_, ticks) => ticks.map((tick) => decimal(tick)) },
     ],
-    series: [{}, { stroke: dark ? '#6ea8fe' : '#2f6fd0', width: 1.75, points: { show: curve.x.length < 30, size: 4 } }],
+    series: [
+      {},
+      { stroke: dark ? '#6ea8fe' : '#2f6fd0', width: 1.75, points: { show: curve.x.length < 30, size: 4 } },
+    ],
     hooks: { setCursor: [(plot) => onMove(plot.cursor.idx ?? null)] },
   };
 }
