@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Table1Options, Table1Row } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
 
-interface ReproduceFlags {
+export interface ReproduceFlags {
   seeds?: string;
   paperSeeds?: string;
   quick?: boolean;
@@ -21,6 +21,7 @@ Examples:
   $ hsn reproduce table1 --quick                          minutes
   $ hsn reproduce table1 --seeds 10 --paper-seeds 2       an hour or two
   $ hsn reproduce table1 --only barabasi --corpus DIR     on the authors' own Barabási data
+  $ hsn reproduce curves --quick                          recovery against data, as figures
 
 Table 1 and its supplement: ours beside the paper's, with an LSTM, counting of token pairs and Baum-Welch.
 Written to the folder --out as table1.md and table1.json too.
@@ -31,7 +32,7 @@ export function register(program: Command): void {
     .command('reproduce')
     .summary('a table of the paper, ours beside theirs')
     .description('Train what a table of the paper compares, and print our figures beside the published ones.')
-    .argument('<name>', 'table1')
+    .argument('<name>', 'table1 or curves')
     .option('--quick', 'two seeds on fewer sentences and steps')
     .option('--seeds <n>', 'seeds for each of our rows (default: 10)')
     .option('--paper-seeds <n>', "seeds for the rows with the paper's settings (default: as --seeds)")
@@ -47,8 +48,14 @@ export function register(program: Command): void {
 }
 
 async function reproduce(name: string, flags: ReproduceFlags): Promise<void> {
+  if (name === 'table1') return reproduceTable1(flags);
+  if (name === 'curves') return (await import('./reproduce-curves.ts')).reproduceCurves(flags);
+  const { UserError } = await import('@hidden-schema/hsn');
+  throw new UserError(`"${name}" cannot be reproduced: expected table1 or curves`);
+}
+
+async function reproduceTable1(flags: ReproduceFlags): Promise<void> {
   const { Progress, table1, table1Text, UserError } = await import('@hidden-schema/hsn');
-  if (name !== 'table1') throw new UserError(`"${name}" cannot be reproduced yet: expected table1`);
   const number = (text: string | undefined, fallback: number, flag: string): number => {
     const value = text === undefined ? fallback : Number(text);
     if (!Number.isInteger(value) || value < 0)

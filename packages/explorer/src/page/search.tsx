@@ -1,26 +1,7 @@
 import { useId, useRef, useState } from 'preact/hooks';
 import type { Graph } from './client.ts';
+import { findSymbols } from './find-symbols.ts';
 import { labelOf, title } from './labels.ts';
-
-const MOST = 8;
-
-/** Symbols whose number, name or tokens match; whole matches first, then the most used. */
-export function findSymbols(nodes: Graph['nodes'], query: string): Graph['nodes'] {
-  const wanted = query.trim().toLowerCase();
-  if (wanted === '') return [];
-  const rank = (node: Graph['nodes'][number]): number => {
-    const texts = [String(node.symbol), node.name ?? '', ...node.tokens].map((text) => text.toLowerCase());
-    if (texts.includes(wanted)) return 0;
-    if (texts.some((text) => text.startsWith(wanted))) return 1;
-    return texts.some((text) => text.includes(wanted)) ? 2 : 3;
-  };
-  return nodes
-    .map((node) => ({ node, at: rank(node) }))
-    .filter(({ at }) => at < 3)
-    .sort((a, b) => a.at - b.at || b.node.usage - a.node.usage)
-    .slice(0, MOST)
-    .map(({ node }) => node);
-}
 
 /** Finds symbols and flies to the chosen one. */
 export function Search({ nodes, onChoose }: { nodes: Graph['nodes']; onChoose(symbol: number): void }) {
@@ -52,7 +33,6 @@ export function Search({ nodes, onChoose }: { nodes: Graph['nodes']; onChoose(sy
         type="search"
         placeholder="Find a symbol or token  ( / )"
         aria-label="Find a symbol or token"
-        aria-expanded={found.length > 0}
         aria-controls={id}
         autocomplete="off"
         value={query}

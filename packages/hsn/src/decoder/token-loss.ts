@@ -2,8 +2,8 @@ import { cat, crossEntropy, grad, linear, noGrad, scope, Tensor } from '@hidden-
 
 // Shapes: N predicted tokens, V vocabulary, D width, B sentences, T tokens.
 
-/** Bytes of logits that are held at a time. */
-export const defaultLogitBudget = 64 << 20;
+/** Bytes of logits that are held at a time: enough for a usual batch in one piece, at which slices save nothing. */
+export const defaultLogitBudget = 256 << 20;
 
 /** Which predictions of a padded batch count: token t + 1 from the state at t, for t + 1 from `prefix` to the end. */
 export interface Predictions {

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Graph } from '../client.ts';
-import { csv, download } from '../download.ts';
+import { csv } from '../csv.ts';
+import { download } from '../download.ts';
 import { labelOf } from '../labels.ts';
 import type { Change, ViewState } from '../state.ts';
 import { PlainView, sceneSvg } from './plain-view.ts';

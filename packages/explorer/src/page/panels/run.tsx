@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { client, type Run } from '../client.ts';
-import { csv, download } from '../download.ts';
+import { csv } from '../csv.ts';
+import { download } from '../download.ts';
 import { decimal } from '../labels.ts';
 import { useLoaded } from '../loading.ts';
 import type { PanelProps } from './panel.ts';

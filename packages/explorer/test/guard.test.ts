@@ -1,0 +1,373 @@
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { endpoints } from '../src/shared/api.ts';
+import { type Explorer, startExplorer } from '../src/server/index.ts';
+import { json, raw, request } from './requests.ts';
+import { makeSmallRun, type SmallRun } from './small-run.ts';
+
+let small: SmallRun;
+let explorer: Explorer;
+let url: string;
+let host: string;
+const limits = { headers: 700, request: 1200, idle: 3000, connections: 12, queue: 4 };
+
+beforeAll(async () => {
+  small = await makeSmallRun();
+  fs.writeFileSync(`${small.folder}/secret.txt`, 'root:x:0:0 secret');
+  explorer = await startExplorer({ run: small.run, limits });
+  url = explorer.url;
+  host = new URL(url).host;
+}, 120_000);
+afterAll(async () => {
+  await explorer?.close();
+  if (small) fs.rmSync(small.folder, { recursive: true, force: true });
+});
+
+const routes = [
+  ...Object.values(endpoints).map(({ path }) => path.replace(':k', '1')),
+  ...['/', '/app.js', '/app.css', '/api/openapi.json', '/api/none', '/none'],
+];
+
+/** Ways to write a path that leads out, or around a guard. */
+const up = [
+  '../',
+  '..%2f',
+  '..%2F',
+  '%2e%2e/',
+  '%2e%2e%2f',
+  '%252e%252e%252f',
+  '..\\',
+  '..%5c',
+  '%c0%ae%c0%ae/',
+  '....//',
+];
+const targets = ['etc/passwd', 'secret.txt', 'package.json', 'run.json', 'src/server/index.ts'];
+const vectors = [
+  ...up.flatMap((step) => targets.map((target) => `/${step.repeat(6)}${target}`)),
+  ...up.map((step) => `/api/${step.repeat(3)}secret.txt`),
+  ...up.map((step) => `/app.js/${step}${step}run.json`),
+  ...['//api/run', '///api/run', '/api//run', '/api%2Frun', '/api%2frun', '/API/run', '/Api/run', '/api/RUN'],
+  ...[
+    '/api/run/',
+    '/api/./run',
+    '/./api/run',
+    '/api/x/../run',
+    '/%61pi/run',
+    '/api/run%00',
+    '/api/run%20',
+    '/api;/run',
+  ],
+  ...[
+    '//evil.com/',
+    '/\\evil.com',
+    '/.env',
+    '/.git/config',
+    '/app.js%00.txt',
+    '/app.js.map',
+    '/dist/page/app.js',
+  ],
+  ...[
+    '/index.html/..',
+    '/symbol/../api/run',
+    '/api/symbol/..%2f..%2fnames',
+    '/page-of-sibling/app.js',
+    '/../page/app.js',
+  ],
+];
+
+describe('paths', () => {
+  test('no way of writing one escapes, and none passes around the guard', async () => {
+    expect(vectors.length).toBeGreaterThanOrEqual(50);
+    for (const path of vectors) {
+      const reply = await request(url, path);
+      expect([path, reply.status]).toEqual([path, 404]);
+      expect(reply.text).toBe('{"error":{"code":"not_found","message":"there is nothing at this address"}}');
+      const foreign = await request(url, path, { headers: { host: 'evil.com' } });
+      expect([path, foreign.status]).toEqual([path, 403]);
+    }
+  });
+
+  test('an absolute address in the request line is no path of ours', async () => {
+    const { text } = await raw(
+      url,
+      `GET http://${host}/api/run HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(text).toMatch(/^HTTP\/1\.1 404 /);
+  });
+
+  test('only built files are served, with their types', async () => {
+    const page = await request(url, '/');
+    expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.text).toContain('<div id="app">');
+    expect(page.text).not.toMatch(/<script(?![^>]* src=)|<style|style=|https?:\/\//);
+    const script = await request(url, '/app.js');
+    expect([script.status, script.headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
+    const again = await request(url, '/app.js', { headers: { 'if-none-match': script.headers.etag } });
+    expect([again.status, again.text]).toEqual([304, '']);
+  });
+});
+
+describe('who asks', () => {
+  const port = () => host.split(':')[1]!;
+  test.each(routes)('%s: a Host that is not ours is refused', async (path) => {
+    const foreign = [
+      'evil.com',
+      `evil.com:${port()}`,
+      `localhost.evil.com:${port()}`,
+      `127.0.0.1.evil.com:${port()}`,
+    ];
+    const odd = [
+      '127.0.0.1',
+      'localhost',
+      `localhost:${Number(port()) + 1}`,
+      `127.0.0.1:${port()}@evil.com`,
+      '0.0.0.0',
+      '',
+    ];
+    for (const given of [...foreign, ...odd]) {
+      const reply = await request(url, path, { headers: { host: given } });
+      expect([given, reply.status]).toEqual([given, 403]);
+    }
+    const none = await raw(url, `GET ${path} HTTP/1.1\r\nConnection: close\r\n\r\n`);
+    const two = await raw(
+      url,
+      `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nHost: evil.com\r\nConnection: close\r\n\r\n`,
+    );
+    for (const { text } of [none, two]) expect(text).toMatch(/^HTTP\/1\.1 40[03] /);
+    expect(none.text).toMatch(/^HTTP\/1\.1 403 /);
+  });
+
+  test('our own names are answered', async () => {
+    for (const name of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]']) {
+      const reply = await request(url, '/api/run', { headers: { host: `${name}:${port()}` } });
+      expect([name, reply.status]).toEqual([name, 200]);
+    }
+  });
+
+  test.each(routes)('%s: other origins are refused, and nothing is shared with them', async (path) => {
+    const origins = [
+      'null',
+      'http://evil.com',
+      `https://${host}`,
+      `http://127.0.0.1:${Number(port()) + 1}`,
+      'file://',
+      '',
+    ];
+    for (const origin of origins) {
+      for (const method of ['GET', 'POST', 'OPTIONS', 'DELETE']) {
+        const headers = { host, origin, 'content-type': 'application/json', 'content-length': 0 };
+        const reply = await request(url, path, { method, headers });
+        expect([origin, method, reply.status]).toEqual([origin, method, 403]);
+        expect(Object.keys(reply.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+      }
+    }
+  });
+
+  test('what a browser says of its pages counts', async () => {
+    const ask = async (path: string, site: string, mode: string, dest: string) =>
+      (
+        await request(url, path, {
+          headers: { 'sec-fetch-site': site, 'sec-fetch-mode': mode, 'sec-fetch-dest': dest },
+        })
+      ).status;
+    expect(await ask('/api/run', 'same-origin', 'cors', 'empty')).toBe(200);
+    expect(await ask('/', 'cross-site', 'navigate', 'document')).toBe(200);
+    for (const site of ['cross-site', 'same-site']) {
+      expect(await ask('/api/run', site, 'no-cors', 'script')).toBe(403);
+      expect(await ask('/app.js', site, 'no-cors', 'script')).toBe(403);
+      expect(await ask('/', site, 'navigate', 'iframe')).toBe(403);
+      expect(await ask('/api/run', site, 'navigate', 'document')).toBe(403);
+    }
+  });
+
+  test('every answer carries the policy', async () => {
+    const refused = { headers: { host: 'evil.com' } };
+    for (const reply of [
+      await request(url, '/'),
+      await request(url, '/api/run'),
+      await request(url, '/', refused),
+    ]) {
+      const policy = String(reply.headers['content-security-policy']);
+      for (const part of [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "frame-ancestors 'none'",
+      ])
+        expect(policy).toContain(part);
+      expect(policy).not.toMatch(/unsafe|\*|data:|https?:/);
+      expect(reply.headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+      });
+    }
+  });
+
+  test('WebSocket and tunnels are refused', async () => {
+    const upgrade = `GET /api/run HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
+    expect((await raw(url, upgrade)).text).toMatch(/^HTTP\/1\.1 403 /);
+    expect((await raw(url, `CONNECT evil.com:80 HTTP/1.1\r\nHost: ${host}\r\n\r\n`)).text).toMatch(
+      /^HTTP\/1\.1 403 /,
+    );
+  });
+});
+
+describe('what is sent', () => {
+  test('methods and bodies', async () => {
+    for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])
+      expect((await request(url, '/api/run', { method })).status).toBe(405);
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/jsonx',
+    ]) {
+      const reply = await request(url, '/api/encode', {
+        ...json({ text: 'x' }),
+        headers: { 'content-type': type },
+      });
+      expect([type, reply.status]).toEqual([type, 415]);
+    }
+    expect((await request(url, '/api/encode', { method: 'POST', body: '{}' })).status).toBe(415);
+    const faults: [string, string][] = [
+      ['not json', 'the body is not JSON'],
+      ['{}', 'text'],
+      ['{"text":1}', 'text'],
+      ['{"text":"x","more":1}', 'more'],
+      ['[]', 'the body'],
+      ['null', 'the body'],
+    ];
+    for (const [body, named] of faults) {
+      const reply = await request(url, '/api/encode', { ...json({}), body });
+      expect([body, reply.status]).toEqual([body, 400]);
+      expect(reply.text).toContain(named);
+    }
+    for (const query of ['?limit=0', '?limit=201', '?limit=x', '?offset=-1', '?split=none', '?limits=3'])
+      expect((await request(url, `/api/sentences${query}`)).status).toBe(400);
+    for (const k of ['x', '-1', '1.5', '99999999', '12'])
+      expect([k, [400, 404].includes((await request(url, `/api/symbol/${k}`)).status)]).toEqual([k, true]);
+  });
+
+  test('a body beyond the limit is refused, announced or not, and not taken in', async () => {
+    const before = process.memoryUsage().rss;
+    const announced = await raw(
+      url,
+      `POST /api/encode HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: 1000000000\r\n\r\n{"text":"`,
+    );
+    expect(announced.text).toMatch(/^HTTP\/1\.1 413 /);
+    const chunk = `${(65_536).toString(16)}\r\n${'a'.repeat(65_536)}\r\n`;
+    const { hostname, port } = new URL(url);
+    const answer = await new Promise<string>((resolve) => {
+      const socket = net.connect(Number(port), hostname);
+      let got = '';
+      socket.on('data', (part) => {
+        got += part.toString();
+      });
+      socket.on('error', () => undefined);
+      socket.on('close', () => resolve(got));
+      socket.write(
+        `POST /api/encode HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      );
+      let sent = 0;
+      const more = () => {
+        while (!socket.destroyed && sent++ < 4000)
+          if (!socket.write(chunk)) return void socket.once('drain', more);
+      };
+      more();
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    expect((process.memoryUsage().rss - before) / 1e6).toBeLessThan(100);
+    expect((await request(url, '/api/encode', json({ text: 'x '.repeat(15_000) }))).status).toBe(400);
+    expect((await request(url, '/api/run', { headers: { 'x-long': 'x'.repeat(20_000) } })).status).toBe(431);
+  });
+});
+
+describe('how much is asked', () => {
+  test('slow clients are cut off', async () => {
+    const headers = await raw(url, `GET /api/run HTTP/1.1\r\nHost: ${host}\r\nX-Slow: `);
+    expect(headers.milliseconds).toBeLessThan(limits.headers + 2500);
+    const body = await raw(
+      url,
+      `POST /api/encode HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"te`,
+    );
+    expect(body.milliseconds).toBeLessThan(limits.request + 2500);
+    expect(body.text).not.toContain(' 200 ');
+  });
+
+  test('connections are capped, and the server goes on', async () => {
+    const { hostname, port } = new URL(url);
+    let closed = 0;
+    const sockets = Array.from({ length: 40 }, () => {
+      const socket = net.connect(Number(port), hostname);
+      socket.on('error', () => undefined);
+      socket.on('close', () => closed++);
+      return socket;
+    });
+    await sleep(300);
+    expect(closed).toBeGreaterThanOrEqual(40 - limits.connections);
+    for (const socket of sockets) socket.destroy();
+    await sleep(100);
+    expect((await request(url, '/api/run')).status).toBe(200);
+  });
+
+  test('a full queue answers 429, and tasks of clients that left are not done', async () => {
+    await request(url, '/api/graph');
+    const ask = () => request(url, '/api/encode', json({ text: 'x' }));
+    const replies = await Promise.all(Array.from({ length: 11 }, ask));
+    const busy = replies.filter(({ status }) => status === 429);
+    expect(replies.every(({ status }) => status === 200 || status === 429)).toBe(true);
+    expect(replies.length - busy.length).toBeGreaterThanOrEqual(limits.queue);
+    for (const { headers, text } of busy) {
+      expect(headers['retry-after']).toBe('1');
+      expect(text).toContain('busy');
+    }
+  });
+});
+
+describe('beyond this machine', () => {
+  test('needs a token', async () => {
+    for (const address of ['0.0.0.0', '::', '192.0.2.1', os.hostname()]) {
+      await expect(startExplorer({ run: small.run, host: address })).rejects.toThrow(
+        'others on the network could read and rename this run',
+      );
+    }
+    await expect(startExplorer({ run: small.run, token: 'short' })).rejects.toThrow('a token has 16');
+    await expect(startExplorer({ run: small.run, port: 70_000 })).rejects.toThrow('a port is');
+    await expect(startExplorer({ run: small.run, port: Number(new URL(url).port) })).rejects.toThrow(
+      'is taken',
+    );
+  });
+
+  test('the token is asked for on every request, and moves into a cookie', async () => {
+    const token = 'a-token-for-this-test';
+    const guarded = await startExplorer({ run: small.run, host: '0.0.0.0', token });
+    try {
+      const base = `http://127.0.0.1:${new URL(guarded.url).port}`;
+      expect(guarded.url).toMatch(/\?token=a-token-for-this-test$/);
+      for (const path of routes) {
+        expect([path, (await request(base, path)).status]).toEqual([path, 401]);
+        const wrong = await request(base, path, { headers: { authorization: `Bearer ${token}x` } });
+        expect([path, wrong.status]).toEqual([path, 401]);
+      }
+      expect((await request(base, `/api/run?token=${token}`)).status).toBe(401);
+      expect((await request(base, '/?token=wrong-token-of-16')).status).toBe(401);
+      const first = await request(base, `/?token=${token}`);
+      expect([first.status, first.headers.location]).toEqual([303, '/']);
+      const cookie = first.headers['set-cookie']![0]!;
+      expect(cookie).toMatch(/HttpOnly; SameSite=Strict/);
+      expect((await request(base, '/api/run', { headers: { cookie: cookie.split(';')[0] } })).status).toBe(
+        200,
+      );
+      expect(
+        (await request(base, '/api/run', { headers: { authorization: `Bearer ${token}` } })).status,
+      ).toBe(200);
+      const foreign = { authorization: `Bearer ${token}`, host: 'evil.com' };
+      expect((await request(base, '/api/run', { headers: foreign })).status).toBe(403);
+    } finally {
+      await guarded.close();
+    }
+  });
+});
