@@ -44,19 +44,25 @@ export function register(program: Command): void {
 
 async function demo(flags: DemoFlags): Promise<void> {
   const hsn = await import('@hidden-schema/hsn');
+  const sentences = wholeNumber(flags.sentences, language.sentences, '--sentences', hsn.UserError);
+  const steps = wholeNumber(flags.steps, trainingSteps, '--steps', hsn.UserError);
   const folder = flags.out ?? mkdtempSync(path.join(tmpdir(), 'hsn-demo-'));
   const corpusFolder = path.join(folder, 'corpus');
   const runFolder = path.join(folder, 'run');
-  hsn.writeSyntheticCorpus({ ...hsn.SYNTHETIC_DEFAULTS, ...language }, corpusFolder, { force: true });
+  const drawn = { ...hsn.SYNTHETIC_DEFAULTS, ...language, sentences };
+  hsn.writeSyntheticCorpus(drawn, corpusFolder, { force: true });
   const corpus = hsn.readSyntheticCorpus(corpusFolder);
-  introduce(corpus, hsn.edgeCount(corpus.truth!));
-  const config = hsn.loadConfig('', 'demo', settings);
+  introduce(corpus, hsn.edgeCount(corpus.truth!), sentences);
+  const config = hsn.loadConfig('', 'demo', [...settings, `training.steps=${steps}`]);
   const info = { directory: path.resolve(corpusFolder), fingerprint: corpus.fingerprint };
   const run = hsn.Run.create(runFolder, config, info, { force: true });
   const result = await stoppable((signal) =>
     new hsn.Session(run, corpus, { signal, output: process.stderr }).train(),
   ).finally(() => run.close());
-  if (!result.evaluation) return;
+  if (!result.evaluation) {
+    process.stdout.write(`stopped; continue with: hsn train --out ${runFolder} --resume\n`);
+    return;
+  }
   const { model } = hsn.openModel(runFolder);
   const figures = hsn.drawRecovery(model, corpus, path.join(runFolder, 'figures'));
   process.stdout.write(
@@ -71,7 +77,19 @@ async function demo(flags: DemoFlags): Promise<void> {
   );
 }
 
-function introduce(corpus: SyntheticCorpus, links: number): void {
+function wholeNumber(
+  text: string | undefined,
+  fallback: number,
+  flag: string,
+  Fault: new (message: string) => Error,
+): number {
+  const value = text === undefined ? fallback : Number(text);
+  if (!Number.isInteger(value) || value < 1)
+    throw new Fault(`${flag} takes a whole number from 1, got ${text}`);
+  return value;
+}
+
+function introduce(corpus: SyntheticCorpus, links: number, sentences: number): void {
   const L = corpus.length;
   const sentence = Array.from(
     corpus.splits.train.tokens.subarray(0, L),
@@ -79,7 +97,7 @@ function introduce(corpus: SyntheticCorpus, links: number): void {
   ).join(' ');
   process.stdout.write(
     `A graph of ${language.nodes} symbols and ${links} links was drawn, each symbol given ${language.bag} tokens, and ` +
-      `${language.sentences} sentences written by walking on it:\n  ${sentence}\n` +
+      `${sentences} sentences written by walking on it:\n  ${sentence}\n` +
       'Now the graph is forgotten, and looked for in the sentences.\n',
   );
 }

@@ -37,7 +37,7 @@ export function register(program: Command): void {
     .option('--seeds <n>', 'seeds for each of our rows (default: 10)')
     .option('--paper-seeds <n>', "seeds for the rows with the paper's settings (default: as --seeds)")
     .option('--steps <n>', 'training steps of our rows (default: 200)')
-    .option('--paper-steps <n>', "training steps with the paper's settings (default: 4000)")
+    .option('--paper-steps <n>', "training steps with the paper's settings (default: 1000)")
     .option('--lstm-steps <n>', 'training steps of the LSTM (default: as ours, but at least 300)')
     .option('--sentences <n>', 'sentences of each drawn corpus (default: 100000)')
     .option('--only <names>', 'of barabasi, erdos, shared; separated by commas')
@@ -68,20 +68,21 @@ async function reproduceTable1(flags: ReproduceFlags): Promise<void> {
     paperSeeds: number(flags.paperSeeds, flags.quick ? 1 : seeds, '--paper-seeds'),
     sentences: number(flags.sentences, flags.quick ? 20_000 : 100_000, '--sentences'),
     steps: number(flags.steps, flags.quick ? 100 : 200, '--steps'),
-    paperSteps: number(flags.paperSteps, flags.quick ? 300 : 4000, '--paper-steps'),
+    paperSteps: number(flags.paperSteps, flags.quick ? 200 : 1000, '--paper-steps'),
     ...(flags.lstmSteps ? { lstmSteps: number(flags.lstmSteps, 300, '--lstm-steps') } : {}),
     ...(flags.only ? { only: chosen(flags.only, UserError) } : {}),
     ...(flags.corpus ? { barabasiCorpus: flags.corpus } : {}),
   };
   const rows: Table1Row[] = [];
-  const graphs = options.only?.length ?? 3;
-  const total = graphs * (options.seeds + 3) + Math.min(graphs, 2) * options.paperSeeds;
+  const graphs = options.only ?? ['barabasi', 'erdos', 'shared'];
+  const published = graphs.filter((graph) => graph !== 'shared').length;
+  const total = graphs.length * (options.seeds + 3) + published * options.paperSeeds;
   const progress = new Progress({ label: 'table1', total, unit: 'models' });
   await table1({
     ...options,
     onProgress: (text) => progress.update(rows.length, { now: text }),
     onRow: (row) => {
-      rows.push(row);
+      progress.update(rows.push(row));
       save(flags.out, rows, table1Text(rows, 'markdown'));
     },
   });

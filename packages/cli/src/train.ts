@@ -64,10 +64,10 @@ async function train(file: string | undefined, flags: TrainFlags): Promise<void>
   const changes = earlier?.differences(config, info) ?? [];
   if (!flags.force) refuseChanges(changes, out, UserError);
   checkTrainable(config, corpus);
-  describe(corpus);
   const run = earlier
     ? Run.open(out, { write: true, config })
     : Run.create(out, config, info, { force: flags.force ?? false });
+  describe(corpus);
   const result = await withRun(run, (signal) => {
     const session = new Session(run, corpus, {
       resume: flags.resume ?? false,

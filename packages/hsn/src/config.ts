@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** A number that may change over training steps: fixed, or going from one value to another. */
-const annealed = z.union([
+const annealedSchema = z.union([
   z.number().positive(),
   z.strictObject({
     from: z.number().positive(),
@@ -11,24 +11,24 @@ const annealed = z.union([
   }),
 ]);
 
-const probability = z.number().gt(0).lt(1);
-const count = z.int().positive();
+const probabilitySchema = z.number().gt(0).lt(1);
+export const countSchema = z.int().positive();
 
-const graph = z.strictObject({
+export const graphSchema = z.strictObject({
   posterior: z.enum(['closed-form', 'pairs', 'inner', 'free']).default('closed-form'),
   prior: z.enum(['bernoulli', 'beta', 'power-law']).default('beta'),
   /** Link probability of the Bernoulli prior, and the typical one of the power law. */
-  p: probability.default(0.2),
+  p: probabilitySchema.default(0.2),
   /** Beta(a, b) on a learned link probability. */
   beta: z.tuple([z.number().positive(), z.number().positive()]).default([1, 1]),
   /** Exponent of the power-law prior's degrees. */
   exponent: z.number().gt(1).default(3),
   selfLoops: z.boolean().default(false),
   symbols: z.enum(['one-hot', 'bags', 'learnable']).default('one-hot'),
-  symbolDimension: count.default(64),
-  hidden: count.default(256),
-  layers: count.default(1),
-  temperature: annealed.default(0.75),
+  symbolDimension: countSchema.default(64),
+  hidden: countSchema.default(256),
+  layers: countSchema.default(1),
+  temperature: annealedSchema.default(0.75),
   hard: z.boolean().default(true),
   /** What the graph's KL is divided by: the training set's size, the batch's, or nothing. */
   klWeight: z.enum(['data', 'batch', 'one']).default('data'),
@@ -39,10 +39,10 @@ const graph = z.strictObject({
   /** Closed form: passes over the sentences before the encoder trains, at most; they end when they gain nothing more. */
   sweeps: z.int().nonnegative().default(100),
   /** Closed form: training sentences a sweep reads, at most. */
-  sweepSentences: count.default(20_000),
+  sweepSentences: countSchema.default(20_000),
 });
 
-const walk = z.strictObject({
+export const walkSchema = z.strictObject({
   prior: z.enum(['uniform', 'trained', 'inhomogeneous']).default('uniform'),
   posterior: z.enum(['graph', 'mean-field', 'complete']).default('graph'),
   form: z.enum(['paper', 'symmetric']).default('paper'),
@@ -53,15 +53,15 @@ const walk = z.strictObject({
   isolated: z.enum(['uniform', 'stay']).default('uniform'),
   /** exact: marginals in place of sampled walks, where the likelihood factorises over steps. */
   expectation: z.enum(['exact', 'sampled']).default('exact'),
-  temperature: annealed.default(0.75),
+  temperature: annealedSchema.default(0.75),
   hard: z.boolean().default(true),
 });
 
 const encoder = z.strictObject({
-  width: count.default(256),
-  heads: count.default(2),
-  blocks: count.default(2),
-  hidden: count.default(256),
+  width: countSchema.default(256),
+  heads: countSchema.default(2),
+  blocks: countSchema.default(2),
+  hidden: countSchema.default(256),
   dropout: z.number().min(0).lt(1).default(0.2),
   /** position: a walk step reads its own token. queries: L learnable queries read all tokens (appendix C.2). */
   readout: z.enum(['position', 'queries']).default('position'),
@@ -69,20 +69,20 @@ const encoder = z.strictObject({
   teacher: z.enum(['smoothing', 'none']).default('smoothing'),
 });
 
-const beta = z.strictObject({
+const betaSchema = z.strictObject({
   kind: z.enum(['constant', 'linear', 'cyclical', 'exponential']).default('constant'),
   to: z.number().nonnegative().default(1),
   /** Steps of the ramp, or of one cycle. */
-  steps: count.default(1000),
+  steps: countSchema.default(1000),
   /** Part of a cycle that rises; the rest stays at the top. */
   rise: z.number().gt(0).max(1).default(0.5),
 });
 
-const objective = z.strictObject({
+export const objectiveSchema = z.strictObject({
   /** information: the paper's (Eq. 29). elbo: Eq. 13. */
   kind: z.enum(['information', 'elbo']).default('information'),
   aggregation: z.enum(['mean', 'projection']).default('projection'),
-  beta: beta.prefault({}),
+  beta: betaSchema.prefault({}),
   /** Walk KL below this many nats is not pushed further down. */
   klThreshold: z.number().nonnegative().default(0),
   /** Share of uniform noise in a bag's token probabilities. */
@@ -90,33 +90,33 @@ const objective = z.strictObject({
 });
 
 const training = z.strictObject({
-  steps: count.default(600),
-  batch: count.default(256),
+  steps: countSchema.default(600),
+  batch: countSchema.default(256),
   rate: z.number().positive().default(1e-3),
   graphRate: z.number().positive().default(1e-2),
   decay: z.number().nonnegative().default(0),
   clip: z.number().positive().default(1),
   warmup: z.int().nonnegative().default(50),
   schedule: z.enum(['constant', 'linear', 'cosine']).default('cosine'),
-  logEvery: count.default(20),
-  evaluateEvery: count.default(100),
+  logEvery: countSchema.default(20),
+  evaluateEvery: countSchema.default(100),
   /** Evaluations without a better validation objective before training stops. */
-  patience: count.default(10),
+  patience: countSchema.default(10),
 });
 
 export const configSchema = z.strictObject({
   model: z.literal('synthetic').default('synthetic'),
   seed: z.int().nonnegative().default(1),
   /** Number of symbols; with given bags, theirs. */
-  symbols: count.optional(),
+  symbols: countSchema.optional(),
   /** Steps of a walk; in the synthetic language, as many as a sentence has tokens. */
-  length: count.optional(),
-  graph: graph.prefault({}),
-  walk: walk.prefault({}),
+  length: countSchema.optional(),
+  graph: graphSchema.prefault({}),
+  walk: walkSchema.prefault({}),
   encoder: encoder.prefault({}),
-  objective: objective.prefault({}),
+  objective: objectiveSchema.prefault({}),
   training: training.prefault({}),
 });
 
 export type Config = z.infer<typeof configSchema>;
-export type Annealed = z.infer<typeof annealed>;
+export type Annealed = z.infer<typeof annealedSchema>;

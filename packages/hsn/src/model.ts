@@ -3,17 +3,12 @@ import type { Config } from './config.ts';
 import { BagDecoder } from './decoder/bag.ts';
 import { TransformerEncoder } from './encoder/transformer.ts';
 import {
-  BernoulliPrior,
-  BetaBernoulliPrior,
   ClosedFormPosterior,
-  FreeLogits,
   type GraphPosterior,
   type GraphPrior,
-  InnerProduct,
+  graphPriorOf,
   PairIndex,
-  PairNetwork,
-  PowerLawPrior,
-  Symbols,
+  trainedPosterior,
 } from './graph/index.ts';
 import { type ObjectiveOptions, objective, type Terms, type WalkPosterior } from './objective/objective.ts';
 import { annealedAt, betaAt } from './objective/schedule.ts';
@@ -63,7 +58,7 @@ export class HiddenSchemaNetwork extends nn.Module {
     this.encoder = new TransformerEncoder({ ...config.encoder, ...sizes }, this.generator);
     this.decoder = new BagDecoder({ ...sizes, noise: config.objective.noise }, this.generator, bags);
     this.walkPrior = new WalkPrior(config.walk.prior, shape.symbols, shape.length, this.generator, options);
-    this.graphPrior = graphPriorOf(config, pairs, this.generator, options);
+    this.graphPrior = graphPriorOf(config.graph, pairs, this.generator, options);
     this.graph = this.#graphPosterior(pairs, bags, options);
     bags?.free();
   }
@@ -126,23 +121,18 @@ export class HiddenSchemaNetwork extends nn.Module {
 
   #graphPosterior(pairs: PairIndex, bags: Tensor | undefined, options: TensorOptions): GraphPosterior {
     const { graph } = this.config;
-    const initialLogit = this.graphPrior.logit;
-    if (graph.posterior === 'free') return new FreeLogits(pairs, initialLogit, options);
-    if (graph.posterior === 'closed-form') {
-      const { traversalRate: rate } = graph;
-      const missingLinkCost = graph.missingLinkCost ?? this.decoder.noiseCost();
-      return new ClosedFormPosterior(pairs, this.graphPrior, {
-        ...options,
-        missingLinkCost,
-        rate,
-        sentences: this.shape.sentences,
-      });
+    if (graph.posterior !== 'closed-form') {
+      const given = { ...options, initialLogit: this.graphPrior.logit, generator: this.generator, bags };
+      return trainedPosterior(graph.posterior, graph, pairs, given);
     }
-    const symbols = symbolsOf(this.config, this.shape, bags, this.generator, options);
-    const network = { ...options, hidden: graph.hidden, layers: graph.layers, initialLogit };
-    return graph.posterior === 'pairs'
-      ? new PairNetwork(symbols, pairs, network, this.generator)
-      : new InnerProduct(symbols, pairs, network, this.generator);
+    const missingLinkCost = graph.missingLinkCost ?? this.decoder.noiseCost();
+    const { sentences } = this.shape;
+    return new ClosedFormPosterior(pairs, this.graphPrior, {
+      ...options,
+      missingLinkCost,
+      rate: graph.traversalRate,
+      sentences,
+    });
   }
 }
 
@@ -158,28 +148,4 @@ function bagTensor(shape: ModelShape, bags: Float64Array, options: TensorOptions
   return scope(() =>
     Tensor.fromArray(bags, [shape.symbols, shape.vocabulary]).to(options.dtype ?? 'float32'),
   );
-}
-
-function graphPriorOf(
-  config: Config,
-  pairs: PairIndex,
-  generator: Generator,
-  options: TensorOptions,
-): GraphPrior {
-  const { prior, p, beta, exponent } = config.graph;
-  if (prior === 'bernoulli') return new BernoulliPrior(p);
-  if (prior === 'beta') return new BetaBernoulliPrior(beta[0], beta[1], pairs.count);
-  return new PowerLawPrior(p, exponent, pairs, generator, options);
-}
-
-function symbolsOf(
-  config: Config,
-  shape: ModelShape,
-  bags: Tensor | undefined,
-  generator: Generator,
-  options: TensorOptions,
-): Symbols {
-  const { symbols, symbolDimension } = config.graph;
-  if (symbols === 'learnable') return Symbols.learnable(shape.symbols, symbolDimension, generator, options);
-  return symbols === 'bags' && bags ? Symbols.given(bags) : Symbols.oneHot(shape.symbols, options);
 }

@@ -93,11 +93,12 @@ describe('stories15M', () => {
       '',
       ' ',
       'a  b\t\r\n c ',
-      '\u0000\u0001é\u00ad',
+      '\u0000\u0001é\u00ad\u0085\ufffd',
       '𝔘nicode ☃ <s> </s> <unk>',
       'ý'.repeat(50),
     ])
       expect(tokenizer!.decode(tokenizer!.encode(text, { eos: true }))).toBe(text);
+    expect(tokenizer!.encode('\u0085', { bos: false })).toEqual([29871, 0xc2 + 3, 0x85 + 3]);
     expect(() => tokenizer!.decode([32000])).toThrow('token 32000 is not among the 32000');
   });
 

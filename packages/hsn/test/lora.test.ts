@@ -101,6 +101,20 @@ describe.each(makers)('adapters on $name', ({ make, target, layer }) => {
     expect(model.parameters()).toHaveLength(before.size);
   });
 
+  test('add alpha / rank times B·A to the weight', () => {
+    const model = make();
+    addLora(model, { rank: 2, alpha: 5, targets: [target] }, new Generator(2));
+    train(model, 2);
+    const own = new Map(model.namedTensors());
+    const [a, b] = ['A', 'B'].map((factor) => own.get(`${layer}.lora_${factor}.weight`)!.detach());
+    const addition = b!.matmul(a!).mul(5 / 2); // [out, in]
+    const merged = new Map(mergedTensors(model)).get(`${layer}.weight`)!;
+    const difference = merged.detach().sub(own.get(`${layer}.weight`)!.detach());
+    const sameWay = layer.includes('c_fc') ? addition.transpose(0, 1) : addition;
+    expectClose(difference.contiguous(), sameWay.contiguous(), 1e-6);
+    expect(addition.norm().item()).toBeGreaterThan(1e-3);
+  });
+
   test('carry the names that PEFT uses, and load by them', () => {
     const model = make();
     addLora(model, { rank: 2, alpha: 4, targets: [target], freezeSymbols: true }, new Generator(2));

@@ -170,6 +170,7 @@ describe('long lines (fault 23)', () => {
       },
     });
     expect(texts(corpus)).toEqual(['first', 'last']);
+    expect(corpus.report).toMatchObject({ lines: 3, nul: 1, blank: 1 });
     expect(peak - before).toBeLessThan(200 * 2 ** 20);
   }, 60_000);
 });

@@ -115,3 +115,31 @@ export class HsnProcess {
 export function runHsn(...args: string[]): Promise<Ended> {
   return new HsnProcess(args).ended;
 }
+
+/** The command line in this process, which has loaded the engine already: the same but for the start. */
+export async function hsn(...args: string[]): Promise<Ended> {
+  const { main } = await import('../../cli/src/main.ts');
+  const written = { stdout: '', stderr: '' };
+  const listeners = process.stdout.listeners('error');
+  const restore = (['stdout', 'stderr'] as const).map((name) => {
+    const { write } = process[name];
+    process[name].write = (text: string | Uint8Array) => {
+      written[name] += text;
+      return true;
+    };
+    return () => {
+      process[name].write = write;
+    };
+  });
+  const before = process.exitCode;
+  process.exitCode = undefined;
+  try {
+    await main(args);
+    return { code: Number(process.exitCode ?? 0), signal: null, ...written };
+  } finally {
+    for (const undo of restore) undo();
+    process.exitCode = before;
+    for (const listener of process.stdout.listeners('error'))
+      if (!listeners.includes(listener)) process.stdout.off('error', listener as () => void);
+  }
+}

@@ -1,4 +1,4 @@
-import { Generator, type TensorOptions } from '@hidden-schema/torch';
+import { Generator, scope, type TensorOptions } from '@hidden-schema/torch';
 import { checkedConfig, loadWeights, readModelConfig } from '../decoder/model-folder.ts';
 import { UserError } from '../errors.ts';
 import { type BertConfig, BertEncoder, bertConfigSchema } from './bert.ts';
@@ -35,7 +35,8 @@ export function openBert(
   given: TensorOptions & { generator?: Generator; config?: BertConfig } = {},
 ): BertEncoder {
   const config = given.config ?? readBertConfig(folder);
-  const encoder = new BertEncoder(config, given.generator ?? new Generator(0), given);
+  // Its parameters outlive the scope; what they were drawn from does not.
+  const encoder = scope(() => new BertEncoder(config, given.generator ?? new Generator(0), given));
   try {
     loadWeights(encoder, folder, { rename: bertName, optional: () => false });
   } catch (error) {

@@ -111,7 +111,7 @@ export class LstmText extends nn.Module implements TextEncoder {
     this.width = width;
     this.vocabulary = vocabulary;
     this.positions = positions;
-    this.embedding = new nn.Embedding(vocabulary, width, generator, { ...options, deviation: 0.02 });
+    this.embedding = new nn.Embedding(vocabulary, width, generator, options);
     this.layers = Array.from(
       { length: options.layers },
       () => new BothWays(width, width / 2, generator, options),

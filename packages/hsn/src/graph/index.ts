@@ -1,4 +1,5 @@
 export * from './bernoulli.ts';
+export * from './build.ts';
 export * from './closed-form.ts';
 export * from './pairs.ts';
 export * from './posterior.ts';

@@ -9,7 +9,7 @@ import { type CorpusText, TextReader } from './reader.ts';
 import { type CorpusReport, emptyReport } from './report.ts';
 import { TEXT_SPLITS, type TextSettings } from './settings.ts';
 import { hashSource, type TextSource } from './sources.ts';
-import { CACHE_VERSION, type CacheManifest, MANIFEST } from './token-layout.ts';
+import { CACHE_VERSION, type CacheManifest, MANIFEST, manifestText } from './token-layout.ts';
 import { CacheFault, TokenStore } from './token-store.ts';
 import { TokenWriter } from './token-writer.ts';
 
@@ -112,7 +112,7 @@ async function build(
   try {
     fs.mkdirSync(partial);
     const manifest = await writeFiles(sources, partial, key, report, options);
-    fs.writeFileSync(path.join(partial, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { flush: true });
+    fs.writeFileSync(path.join(partial, MANIFEST), manifestText(manifest), { flush: true });
     moveInto(partial, target);
   } catch (error) {
     fs.rmSync(partial, { recursive: true, force: true });

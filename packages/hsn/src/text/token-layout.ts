@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { CorpusReport } from './report.ts';
 
 /** Changes whenever the files of a cache do. */
@@ -17,6 +18,20 @@ export interface CacheManifest {
   files: Record<CacheFile, { bytes: number; sha256: string }>;
   report: CorpusReport;
 }
+
+/** cache.json as text: the manifest with its own sha256 last, so that a change to it is seen too. */
+export function manifestText(manifest: CacheManifest): string {
+  return `${JSON.stringify({ ...manifest, sha256: sumOf(manifest) }, null, 2)}\n`;
+}
+
+/** The manifest in a cache.json; nothing where it was changed. */
+export function parseManifest(text: string): CacheManifest | undefined {
+  const { sha256, ...manifest } = JSON.parse(text) as CacheManifest & { sha256?: string };
+  return sha256 === sumOf(manifest) ? manifest : undefined;
+}
+
+const sumOf = (manifest: CacheManifest): string =>
+  createHash('sha256').update(JSON.stringify(manifest)).digest('hex');
 
 export interface TokenRow {
   encoderStart: number;

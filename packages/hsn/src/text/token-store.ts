@@ -9,6 +9,7 @@ import {
   type CacheFile,
   type CacheManifest,
   MANIFEST,
+  parseManifest,
   ROW_BYTES,
   type TokenRow,
   unpackRow,
@@ -34,6 +35,7 @@ export class TokenStore {
   readonly count: number;
   readonly lengths: Record<TokenSide, Uint16Array>;
   readonly #descriptors: Record<CacheFile, number>;
+  #closed = false;
   readonly #row = new DataView(new ArrayBuffer(ROW_BYTES));
 
   private constructor(folder: string, manifest: CacheManifest) {
@@ -114,6 +116,8 @@ export class TokenStore {
   }
 
   close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
     for (const name of CACHE_FILES) fs.closeSync(this.#descriptors[name]);
   }
 
@@ -128,6 +132,7 @@ export class TokenStore {
   }
 
   #read(name: CacheFile, into: Uint8Array, position: number): void {
+    if (this.#closed) throw new Error('this token store is closed');
     for (let done = 0; done < into.length; ) {
       const size = fs.readSync(this.#descriptors[name], into, done, into.length - done, position + done);
       if (size === 0) throw new CacheFault(`${path.join(this.folder, name)} ends before its tokens do`);
@@ -143,12 +148,13 @@ function openFiles(folder: string): Record<CacheFile, number> {
 }
 
 function readManifest(folder: string): CacheManifest {
-  let manifest: CacheManifest;
+  let manifest: CacheManifest | undefined;
   try {
-    manifest = JSON.parse(fs.readFileSync(path.join(folder, MANIFEST), 'utf8')) as CacheManifest;
+    manifest = parseManifest(fs.readFileSync(path.join(folder, MANIFEST), 'utf8'));
   } catch (error) {
     throw new CacheFault(`${folder} is not a whole token cache: ${(error as Error).message}`);
   }
+  if (!manifest) throw new CacheFault(`${folder} was changed since it was written`);
   if (manifest.format !== 'hsn-token-cache' || manifest.version !== CACHE_VERSION)
     throw new CacheFault(`${folder} is a token cache of version ${manifest.version}, not ${CACHE_VERSION}`);
   return manifest;

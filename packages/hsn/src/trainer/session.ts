@@ -151,6 +151,10 @@ export class Session {
 
   #evaluate(metrics: StepMetrics, progress: Progress): void {
     const validation = this.#trainer.validate();
+    if (!Number.isFinite(validation))
+      throw new UserError(
+        `step ${metrics.step}: the validation objective is ${validation}; the last checkpoint is kept. Try a lower training.rate`,
+      );
     const recovered = this.#recovered();
     const better = this.#state.best === null || validation < this.#state.best;
     this.#state = {

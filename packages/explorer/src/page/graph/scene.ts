@@ -103,7 +103,7 @@ export function walkPairs(walk: readonly number[] | null): [number, number][] {
   const pairs = new Map<string, [number, number]>();
   for (let at = 1; at < (walk?.length ?? 0); at++) {
     const [i, j] = [walk![at - 1]!, walk![at]!];
-    if (i !== j) pairs.set(pairKey(i, j), [i, j]);
+    if (i !== j) pairs.set(pairKey(i, j), [Math.min(i, j), Math.max(i, j)]);
   }
   return [...pairs.values()];
 }

@@ -1,0 +1,299 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { readMetrics } from '@hidden-schema/hsn';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { decimal } from '../src/page/labels.ts';
+import { curvesOf } from '../src/page/panels/curves.ts';
+import { type Explorer, startExplorer } from '../src/server/index.ts';
+import type { Answer } from '../src/shared/api.ts';
+import { json, request } from './requests.ts';
+import { makeSmallRun, markup, type SmallRun } from './small-run.ts';
+
+const flags = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+  ...['--disable-sync', '--no-first-run'],
+];
+
+function findChromium(): string {
+  const names = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+  const found = [process.env.CHROMIUM, ...names].find((file) => file && fs.existsSync(file));
+  if (!found)
+    throw new Error(
+      'Chromium is needed for this test: apt-get install chromium (or set CHROMIUM to its path)',
+    );
+  return found;
+}
+
+const launch = (more: string[] = []) =>
+  chromium.launch({ executablePath: findChromium(), args: [...flags, ...more] });
+
+let small: SmallRun;
+let explorer: Explorer;
+let browser: Browser;
+let page: Page;
+/** Whatever a page complained of, or asked of another server. */
+let complaints: string[] = [];
+
+async function openPage(from: Browser, hash = '', width = 1280): Promise<Page> {
+  const opened = await from.newPage({ viewport: { width, height: 800 }, colorScheme: 'light' });
+  opened.on('pageerror', (error) => complaints.push(error.message));
+  opened.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  opened.on('dialog', (dialog) => complaints.push(`dialog ${dialog.message()}`));
+  opened.on('request', (sent) => {
+    if (!sent.url().startsWith(explorer.url) && !sent.url().startsWith('blob:'))
+      complaints.push(`asked ${sent.url()}`);
+  });
+  await opened.goto(`${explorer.url}${hash}`);
+  await opened.waitForSelector('.canvas[data-kind]');
+  return opened;
+}
+
+const api = async <T>(address: string, body?: unknown): Promise<T> =>
+  JSON.parse((await request(explorer.url, address, body === undefined ? {} : json(body))).text) as T;
+
+beforeAll(async () => {
+  findChromium();
+  small = await makeSmallRun();
+  explorer = await startExplorer({ run: small.run });
+  browser = await launch();
+}, 120_000);
+afterEach(async () => {
+  const harmed = await page.evaluate(() => (globalThis as { harmed?: number }).harmed ?? null);
+  await page.close();
+  expect([harmed, complaints]).toEqual([null, []]);
+  complaints = [];
+});
+afterAll(async () => {
+  await browser?.close();
+  await explorer?.close();
+  if (small) fs.rmSync(small.folder, { recursive: true, force: true });
+});
+
+/** How many pixels of a picture are near a colour. */
+async function pixelsOf(picture: Buffer, colour: readonly [number, number, number]): Promise<number> {
+  const blank = await browser.newPage();
+  const count = await blank.evaluate(
+    async ({ data, wanted }) => {
+      const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0));
+      const bitmap = await createImageBitmap(new Blob([bytes]));
+      const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d')!;
+      context.drawImage(bitmap, 0, 0);
+      const { data: pixels } = context.getImageData(0, 0, bitmap.width, bitmap.height);
+      let near = 0;
+      for (let at = 0; at < pixels.length; at += 4)
+        if (wanted.every((value, channel) => Math.abs(pixels[at + channel]! - value) < 12)) near++;
+      return near;
+    },
+    { data: picture.toString('base64'), wanted: colour },
+  );
+  await blank.close();
+  return count;
+}
+
+const community = [59, 125, 216] as const; // of the largest community
+const walkColour = [240, 162, 2] as const;
+const text = async (selector: string) => (await page.locator(selector).first().innerText()).trim();
+
+async function find(query: string): Promise<void> {
+  await page.keyboard.press('/');
+  await page.keyboard.type(query);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('article.symbol');
+  await page.waitForTimeout(700);
+}
+
+describe('graph', () => {
+  test('is drawn with the right counts, and the slider changes them', async () => {
+    page = await openPage(browser);
+    const graph = await api<Answer<'graph'>>('/api/graph');
+    const shown = graph.links.filter(([, , p]) => p >= 0.5).length;
+    const canvas = page.locator('.canvas');
+    expect(await canvas.getAttribute('data-kind')).toBe('webgl');
+    expect(await canvas.getAttribute('data-nodes')).toBe('12');
+    expect(await canvas.getAttribute('data-links')).toBe(String(shown));
+    expect(await text('.counts')).toBe(`12 symbols · ${shown} links`);
+    await page.waitForTimeout(300);
+    expect(await pixelsOf(await canvas.screenshot(), community)).toBeGreaterThan(200);
+    await page.getByLabel('Least probability of a link').fill('0.01');
+    await expect.poll(() => canvas.getAttribute('data-links')).toBe(String(graph.links.length));
+    expect(page.url()).toContain('threshold=0.01');
+    await page.getByText('Compare with the truth').click();
+    const truth = new Set(graph.truth!.map(String));
+    const correct = graph.links.filter(([i, j]) => truth.has(String([i, j]))).length;
+    expect(await text('.truth-counts')).toBe(
+      `${correct} correct ${graph.links.length - correct} extra ${truth.size - correct} missing`,
+    );
+  });
+
+  test('flies to a symbol that was searched, which a click then selects', async () => {
+    page = await openPage(browser);
+    await find('7');
+    expect(await text('article.symbol h2')).toBe('Symbol 7');
+    expect(page.url()).toContain('symbol=7');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('article.symbol', { state: 'detached' });
+    // The symbol now lies in the middle.
+    await page.locator('.canvas').click();
+    await page.waitForSelector('article.symbol[data-symbol="7"]');
+    await page.goBack();
+    await page.waitForSelector('article.symbol', { state: 'detached' });
+    await page.locator('.canvas').press('n');
+    await page.waitForSelector('article.symbol[data-symbol="0"]');
+    await page.reload();
+    await page.waitForSelector('article.symbol[data-symbol="0"]');
+  });
+
+  test('is drawn plainly where there is no WebGL', async () => {
+    const without = await launch(['--disable-3d-apis']);
+    try {
+      page = await openPage(without);
+      expect(await page.locator('.canvas').getAttribute('data-kind')).toBe('plain');
+      expect(await text('.notice')).toContain('no WebGL');
+      expect(await page.locator('.plain-graph circle').count()).toBe(12);
+      await page.locator('circle[data-symbol="4"]').click();
+      await page.waitForSelector('article.symbol[data-symbol="4"]');
+      await page.screenshot();
+      // A browser without WebGL says so by itself.
+      complaints = complaints.filter((line) => !line.includes('WebGL'));
+    } finally {
+      await page.close().catch(() => undefined);
+      await without.close();
+      page = await openPage(browser);
+    }
+  });
+});
+
+describe('symbol', () => {
+  test('shows what the library says, markup as text', async () => {
+    page = await openPage(browser, '#symbol=1');
+    const symbol = await api<Answer<'symbol'>>('/api/symbol/1');
+    await page.waitForSelector('article.symbol[data-symbol="1"]');
+    const tokens = await page.locator('.tokens li').allInnerTexts();
+    expect(tokens.map((line) => line.replace(/ \d+%$/, ''))).toEqual(symbol.tokens.map(({ token }) => token));
+    expect(tokens.join(' ')).toContain(markup[1]);
+    const neighbours = await page.locator('.neighbours .symbol-link .number').allInnerTexts();
+    expect(neighbours.map(Number)).toEqual(symbol.neighbours.slice(0, 12).map((next) => next.symbol));
+    expect(await page.locator('.examples li').allInnerTexts()).toEqual(
+      symbol.examples.map((example) => example.tokens.join(' ')),
+    );
+    expect(await page.locator('.examples mark').first().innerText()).toBe(
+      symbol.examples[0]!.tokens[symbol.examples[0]!.positions[0]!],
+    );
+  });
+
+  test('is renamed, here and everywhere, and stays so', async () => {
+    page = await openPage(browser, '#symbol=2');
+    const name = `<b onclick=window.harmed=1>${markup[0]}`;
+    await page.getByLabel('Name of this symbol').fill(name);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => text('article.symbol h2')).toBe(`Symbol 2 ${name}`);
+    expect(JSON.parse(fs.readFileSync(path.join(small.run, 'names.json'), 'utf8')).names).toEqual({
+      2: name,
+    });
+    await page.reload();
+    await expect.poll(() => text('article.symbol h2')).toBe(`Symbol 2 ${name}`);
+    await find(name.slice(0, 12));
+    expect(await page.locator('article.symbol').getAttribute('data-symbol')).toBe('2');
+    await page.getByLabel('Name of this symbol').fill('');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => text('article.symbol h2')).toBe('Symbol 2');
+  });
+});
+
+describe('sentence', () => {
+  test('lights its walk up, the one the library reads', async () => {
+    page = await openPage(browser, '#panel=sentence');
+    const { sentences } = await api<Answer<'sentences'>>('/api/sentences?limit=3');
+    const typed = sentences[2]!.tokens.join(' ');
+    const encoded = await api<Answer<'encode'>>('/api/encode', { text: typed });
+    const symbols = encoded.walk!.steps.map(({ symbol }) => symbol);
+    const canvas = page.locator('.canvas');
+    expect(await pixelsOf(await canvas.screenshot(), walkColour)).toBe(0);
+    await page.locator('#sentence').fill(typed);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.walk');
+    expect(await page.locator('.walk').getAttribute('data-walk')).toBe(symbols.join(' '));
+    const shown = await page.locator('.walk .symbol-link .number').allInnerTexts();
+    expect(shown.map(Number)).toEqual(symbols);
+    expect(await text('.walk p b')).toBe(decimal(encoded.walk!.logProbability!));
+    await page.waitForTimeout(700);
+    expect(await pixelsOf(await canvas.screenshot(), walkColour)).toBeGreaterThan(300);
+    await page.locator('.picker li button').first().click();
+    const right = (await api<Answer<'encode'>>('/api/encode', { text: sentences[0]!.tokens.join(' ') })).walk!
+      .steps;
+    const hits = right.filter(({ symbol }, at) => symbol === sentences[0]!.walk![at]).length;
+    await expect.poll(() => text('.walk p')).toContain(`${hits} of 6 symbols are the true ones`);
+  });
+
+  test('with unknown tokens is explained', async () => {
+    page = await openPage(browser, '#panel=sentence');
+    await page.locator('#sentence').fill(`${markup[0]} <i>no</i> such`);
+    await page.getByRole('button', { name: 'Show its walk' }).click();
+    await page.waitForSelector('.failure');
+    expect(await text('.failure p')).toContain('Not in the vocabulary: “<i>no</i>”, “such”.');
+    expect(await page.locator('.unknown').allInnerTexts()).toEqual(['<i>no</i>', 'such']);
+  });
+});
+
+describe('page', () => {
+  test('training: a curve for every number', async () => {
+    page = await openPage(browser, '#panel=training');
+    await page.waitForSelector('.chart');
+    const curves = curvesOf(readMetrics(path.join(small.run, 'metrics.jsonl')).rows);
+    const names = await page
+      .locator('.chart')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('data-metric')));
+    expect(names).toEqual(curves.map(({ name }) => name));
+    expect(await page.locator('.chart[data-metric="loss"] figcaption .number').first().innerText()).toBe(
+      `${decimal(curves[0]!.y.at(-1)!)} step 20`,
+    );
+  });
+
+  test('run: the figures of the evaluation', async () => {
+    page = await openPage(browser, '#panel=run');
+    await page.waitForSelector('.evaluation');
+    const figures = await api<Record<string, number>>('/api/evaluation');
+    for (const [name, value] of Object.entries(figures))
+      expect(await text(`tr[data-figure="${name}"] td`)).toBe(decimal(value));
+    const download = page.waitForEvent('download');
+    await page.locator('.evaluation + button').click();
+    const saved = fs.readFileSync(await (await download).path(), 'utf8');
+    expect(saved).toContain(`auc,${figures.auc},ROC AUC of link probabilities`);
+  });
+
+  test('light and dark, by the system and by choice; small windows; keys', async () => {
+    page = await openPage(browser, '', 600);
+    const theme = () => page.locator('html').getAttribute('data-theme');
+    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    expect([await theme(), await ground()]).toEqual(['light', 'rgb(245, 247, 250)']);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expect.poll(theme).toBe('dark');
+    expect(await ground()).toBe('rgb(14, 19, 25)');
+    await page.getByRole('button', { name: 'Use light colours' }).click();
+    await expect.poll(theme).toBe('light');
+    await page.reload();
+    await page.waitForSelector('.canvas[data-kind]');
+    expect(await theme()).toBe('light');
+    for (const panel of ['symbol', 'sentence', 'training', 'run']) {
+      await page.locator(`#tab-${panel}`).click();
+      await page.waitForTimeout(150);
+      expect(await page.evaluate(() => document.scrollingElement!.scrollWidth)).toBeLessThanOrEqual(600);
+    }
+    await page.locator('#tab-run').press('ArrowRight');
+    expect(await page.locator('#tab-symbol').getAttribute('aria-selected')).toBe('true');
+  });
+
+  test('says when the server is gone', async () => {
+    const other = await startExplorer({ run: small.run });
+    page = await browser.newPage();
+    await page.goto(other.url);
+    await page.waitForSelector('.canvas[data-kind]');
+    await other.close();
+    await page.locator('#tab-sentence').click();
+    await page.waitForSelector('.failure');
+    expect(await text('.failure')).toContain('does not answer. Is “hsn serve” still running?');
+  });
+});
