@@ -141,4 +141,20 @@ describe('hsn synth', () => {
     }
     await expect(hsn(...small)).rejects.toThrow("required option '--out <dir>' not specified");
   });
+
+  test('readable English with labels', async () => {
+    const out = path.join(folder, 'words');
+    const text = await hsn('--words', '--sentences', '200', '--length', '3', '--seed', '4', '--out', out);
+    expect(text).toMatch(/^graph {6}blocks \(blocks 6, inside 0\.7, outside 0\.02\): 36 nodes, \d+ edges$/m);
+    expect(text).toContain('phrases    216 on 36 topics');
+    expect(text).toContain('sentences  160 train, 20 valid, 20 test, 3 phrases each');
+    expect(text).toMatch(/^labels {5}arts \d+, home \d+, nature \d+, sport \d+, travel \d+, work \d+$/m);
+    const [first] = fs.readFileSync(path.join(out, 'train.tsv'), 'utf8').split('\n');
+    expect(first).toMatch(/^(arts|home|nature|sport|travel|work)\t[A-Z].* and .*\.$/);
+    const wrong = hsn('--words', '--tokens', '5', '--nodes', '40', '--seed', 'x', '--out', out);
+    await expect(wrong).rejects.toThrow(UserError);
+    await expect(wrong).rejects.toThrow(/--tokens: belongs to random tokens, not to --words; leave it out/);
+    await expect(wrong).rejects.toThrow(/--nodes: there are topics for 36 nodes, got 40/);
+    await expect(wrong).rejects.toThrow(/--seed: expected a number, got "x"/);
+  });
 });

@@ -154,7 +154,8 @@ describe('the API gives what the library gives', () => {
       const row = p.slice(i * 12, i * 12 + 12);
       expect(step.probability).toBeCloseTo(Math.max(...row), 6);
       const ranked = row.toSorted((a, b) => b - a).slice(1, 4);
-      step.alternatives.forEach((other, rank) => expect(other.probability).toBeCloseTo(ranked[rank]!, 6));
+      for (const [rank, other] of step.alternatives.entries())
+        expect(other.probability).toBeCloseTo(ranked[rank]!, 6);
     }
   });
 

@@ -136,6 +136,7 @@ const cases: [string, Case][] = [
     'the mean field, sampled elbo',
     { walk: { posterior: 'mean-field', expectation: 'sampled' }, objective: { kind: 'elbo' } },
   ],
+  ['bounded node weights', { walk: { range: 0.3, expectation: 'sampled' } }],
   ['queries', { encoder: { readout: 'queries', blocks: 2 } }],
   ['a teacher', { teacher: true, encoder: { readout: 'queries' } }],
   ['learned bags', { shape: learned, walk: { expectation: 'sampled' } }],
@@ -153,6 +154,16 @@ describe('gradients of the whole objective', () => {
       const { gap, where, checked } = worstGap(model, it.teacher ?? false);
       expect(checked).toBeGreaterThan(50);
       expect(gap, where).toBeLessThan(1e-6);
+      model.free();
+    });
+  });
+
+  test('differ from them where the relaxation is hard, as straight-through gradients must', () => {
+    const hard: Case = { graph: { hard: true }, walk: { hard: true, expectation: 'sampled' } };
+    scope(() => {
+      const model = new HiddenSchemaNetwork(softConfig(hard), given, { dtype: 'float64' });
+      jitter(model);
+      expect(worstGap(model, false).gap).toBeGreaterThan(1e-3);
       model.free();
     });
   });

@@ -87,7 +87,7 @@ describe('the settings behind it', () => {
       graph: { posterior: 'pairs', prior: 'bernoulli', p: 0.6, klWeight: 'batch' },
       walk: { expectation: 'sampled' },
       objective: { kind: 'information', aggregation: 'mean' },
-      encoder: { readout: 'queries', teacher: 'none', blocks: 2 },
+      encoder: { teacher: 'none', blocks: 2 },
       training: { steps: 50 },
     });
     expect(ourConfig(4, 60)).toMatchObject({ seed: 4, graph: { posterior: 'closed-form', prior: 'beta' } });

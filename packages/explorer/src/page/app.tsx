@@ -23,6 +23,9 @@ export function App() {
     },
     [change],
   );
+  useEffect(() => {
+    if (view.panel === 'symbol' && view.symbol !== null) setFlight((count) => count + 1);
+  }, [view.panel]);
   useKeys(() => change({ symbol: null }));
   useEffect(() => {
     if (run) document.title = `${run.name} · Hidden Schema explorer`;

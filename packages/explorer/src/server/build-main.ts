@@ -1,3 +1,4 @@
-import { buildPage } from './build.ts';
+import { builtPage } from './build.ts';
 
-await buildPage();
+const folder = await builtPage(console.log);
+console.log(folder);

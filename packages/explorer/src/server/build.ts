@@ -1,25 +1,27 @@
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const DIST = path.join(root, 'dist/page');
+const DIST = path.join(root, 'dist');
 const PAGE = path.join(root, 'src/page');
 
-/** The folder of the built page; built first when it is missing or older than its sources. */
+/** The folder of the built page, named after its sources; built first when these have changed. */
 export async function builtPage(say: (text: string) => void = () => undefined): Promise<string> {
-  if (!stale()) return DIST;
+  const folder = path.join(DIST, `page-${sourceHash()}`);
+  if (fs.existsSync(folder)) return folder;
   const began = performance.now();
   say('building the explorer page …');
-  await buildPage();
+  const fresh = path.join(DIST, `building-${process.pid}`);
+  await buildPage(fresh);
+  moveIntoPlace(fresh, folder);
   say(`built in ${((performance.now() - began) / 1000).toFixed(1)} s`);
-  return DIST;
+  return folder;
 }
 
-/** Builds beside the old page and swaps, so that another process never meets half a page. */
-export async function buildPage(): Promise<void> {
+async function buildPage(folder: string): Promise<void> {
   const { build } = await import('vite');
-  const fresh = path.join(root, `dist/building-${process.pid}`);
   await build({
     configFile: false,
     logLevel: 'warn',
@@ -27,7 +29,7 @@ export async function buildPage(): Promise<void> {
     base: '/',
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     build: {
-      outDir: fresh,
+      outDir: folder,
       emptyOutDir: true,
       target: 'es2022',
       // The page's policy allows neither data: addresses nor inline scripts.
@@ -38,17 +40,32 @@ export async function buildPage(): Promise<void> {
       },
     },
   });
-  fs.rmSync(DIST, { recursive: true, force: true });
-  fs.renameSync(fresh, DIST);
 }
 
-function stale(): boolean {
-  const built = fs.statSync(path.join(DIST, 'index.html'), { throwIfNoEntry: false });
-  if (!built) return true;
-  return [PAGE, path.join(root, 'src/shared')].some((folder) => newest(folder) > built.mtimeMs);
+/** By one rename, so that another process never meets half a page; pages of older sources go. */
+function moveIntoPlace(fresh: string, folder: string): void {
+  try {
+    fs.renameSync(fresh, folder);
+  } catch (error) {
+    // Another process has built the same page meanwhile.
+    if (!fs.existsSync(folder)) throw error;
+    fs.rmSync(fresh, { recursive: true, force: true });
+  }
+  for (const name of fs.readdirSync(DIST))
+    if (name.startsWith('page-') && name !== path.basename(folder))
+      fs.rmSync(path.join(DIST, name), { recursive: true, force: true });
 }
 
-const newest = (folder: string): number =>
-  fs
-    .readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .reduce((latest, name) => Math.max(latest, fs.statSync(path.join(folder, name)).mtimeMs), 0);
+function sourceHash(): string {
+  const hash = createHash('sha256');
+  for (const folder of [PAGE, path.join(root, 'src/shared')]) {
+    for (const name of fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
+      const file = path.join(folder, name);
+      if (fs.statSync(file).isFile()) hash.update(`${name}\0`).update(fs.readFileSync(file));
+    }
+  }
+  // The libraries' versions, and how they are put together.
+  for (const file of ['package.json', 'src/server/build.ts'])
+    hash.update(fs.readFileSync(path.join(root, file)));
+  return hash.digest('hex').slice(0, 16);
+}

@@ -19,5 +19,5 @@ export const LIMITS: Limits = {
   request: 20_000,
   idle: 60_000,
   connections: 128,
-  queue: 32,
+  queue: 64,
 };

@@ -2,14 +2,16 @@ import {
   bestStep,
   checkpointSteps,
   type HiddenSchemaNetwork,
+  type OpenedModel,
   openModel,
   Run,
   type SyntheticCorpus,
+  type WalkableGraph,
 } from '@hidden-schema/hsn';
 import type { Answer, Input, Opened } from '../shared/api.ts';
 import { Fault } from './fault.ts';
 import { Names } from './names.ts';
-import { readWalk } from './reading.ts';
+import { expectedGraph, freeGraph, readWalk } from './reading.ts';
 import { View } from './view.ts';
 
 const ALTERNATIVES = 3;
@@ -20,6 +22,7 @@ interface Shown {
   /** The checkpoint that was the best when this was opened. */
   key: string;
   model: HiddenSchemaNetwork;
+  graph: WalkableGraph;
   corpus: SyntheticCorpus;
   /** Token → number. */
   numbers: ReadonlyMap<string, number>;
@@ -73,14 +76,14 @@ export class OpenedRun {
   }
 
   encode({ text }: Input<'encode'>): Answer<'encode'> {
-    const { view, model, corpus, numbers } = this.#current();
+    const { view, model, graph, corpus, numbers } = this.#current();
     const words = text.split(/\s+/u).filter((word) => word !== '');
     const tokens = words.map((word) => ({ text: word, known: numbers.has(word) }));
     const unknown = [...new Set(tokens.filter(({ known }) => !known).map((token) => token.text))];
     const problem = problemOf(words.length, unknown, corpus.length);
     if (problem !== null) return { step: view.step, tokens, unknown, problem, walk: null };
     const ids = Int32Array.from(words, (word) => numbers.get(word)!);
-    const { steps, logProbability } = readWalk(model, ids, ALTERNATIVES);
+    const { steps, logProbability } = readWalk(model, graph, ids, ALTERNATIVES);
     const names = this.#names.all();
     const named = <T extends { symbol: number }>(of: T) => ({ ...of, name: names.get(of.symbol) ?? null });
     const paired = model.config.encoder.readout === 'position';
@@ -122,11 +125,26 @@ export class OpenedRun {
       );
     const key = `${run.record.created} ${bestStep(run) ?? steps.at(-1)}`;
     if (this.#shown?.key === key) return this.#shown;
-    const { model, corpus, step, notes } = openModel(this.#directory);
-    const view = new View(this.#directory, step, model, corpus);
-    this.#shown?.model.free();
+    return this.#open(key);
+  }
+
+  #open(key: string): Shown {
+    const before = this.#shown;
+    let opened: OpenedModel;
+    try {
+      opened = openModel(this.#directory);
+    } catch (error) {
+      // Training may remove a checkpoint while it is read; the next look finds a newer one.
+      if (before) return before;
+      throw error;
+    }
+    const { model, corpus, notes } = opened;
+    const graph = expectedGraph(model);
+    const view = new View(this.#directory, opened, graph);
     const numbers = new Map(corpus.vocabulary.map((token, number) => [token, number]));
-    this.#shown = { key, model, corpus, numbers, view, notes: [...corpus.notes, ...notes] };
+    this.#shown = { key, model, graph, corpus, numbers, view, notes: [...corpus.notes, ...notes] };
+    before?.model.free();
+    if (before) freeGraph(before.graph);
     return this.#shown;
   }
 }

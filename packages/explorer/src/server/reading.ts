@@ -17,11 +17,30 @@ const CHUNK_NUMBERS = 4_000_000;
 
 export const quietly = <T>(body: () => T): T => scope(() => noGrad(body));
 
-/** The graph that sentences are read on: every link weighs its probability, so that no draw decides what is shown. */
-export const expectedGraph = (model: HiddenSchemaNetwork): WalkableGraph =>
-  new WalkableGraph(model.graph.links().matrix(), model.config.walk.isolated);
+/**
+ * The graph that sentences are read on: every link weighs its probability, so that no draw decides what is shown.
+ * Made once for a model, to be freed with it.
+ */
+export function expectedGraph(model: HiddenSchemaNetwork): WalkableGraph {
+  return quietly(() => {
+    const graph = new WalkableGraph(model.graph.links().matrix(), model.config.walk.isolated);
+    graph.rows.keep();
+    graph.active.keep();
+    return graph;
+  });
+}
 
-export function readSample(model: HiddenSchemaNetwork, split: CorpusSplit, limit: number): Reading {
+export function freeGraph({ rows, active }: WalkableGraph): void {
+  rows.free();
+  active.free();
+}
+
+export function readSample(
+  model: HiddenSchemaNetwork,
+  graph: WalkableGraph,
+  split: CorpusSplit,
+  limit: number,
+): Reading {
   const { length: L, symbols: K } = model.shape;
   const sentences = Math.min(limit, split.count);
   const chunk = Math.max(1, Math.min(500, Math.floor(CHUNK_NUMBERS / (L * K))));
@@ -29,7 +48,6 @@ export function readSample(model: HiddenSchemaNetwork, split: CorpusSplit, limit
   const byPosition = new Float64Array(L * K);
   model.train(false);
   quietly(() => {
-    const graph = expectedGraph(model);
     for (let first = 0; first < sentences; first += chunk) {
       const count = Math.min(chunk, sentences - first);
       const { best, sums } = scope(() => {
@@ -53,16 +71,14 @@ export interface WalkStep {
 /** The walk of one sentence: at each step the most probable symbol and the next ones, and log q of the walk. */
 export function readWalk(
   model: HiddenSchemaNetwork,
+  graph: WalkableGraph,
   tokens: Int32Array,
   alternatives: number,
 ): { steps: WalkStep[]; logProbability: number } {
   const { length: L, symbols: K } = model.shape;
   model.train(false);
   return quietly(() => {
-    const { posterior, marginals } = model.encode(
-      Tensor.fromArray(tokens, [1, tokens.length]),
-      expectedGraph(model),
-    );
+    const { posterior, marginals } = model.encode(Tensor.fromArray(tokens, [1, tokens.length]), graph);
     const shown = Math.min(K, alternatives + 1);
     const { values, indices } = stack(marginals, 1).topk(shown); // [1, L, shown]
     const [p, k] = [values.toNumbers(), indices.toNumbers()];

@@ -2,7 +2,9 @@ import {
   edgeList,
   type HiddenSchemaNetwork,
   linkProbabilities,
+  type OpenedModel,
   type SyntheticCorpus,
+  type WalkableGraph,
 } from '@hidden-schema/hsn';
 import type { Answer } from '../shared/api.ts';
 import { communitiesOf, LEAST_PROBABILITY, layoutOf, type Link, linksOf } from './drawing.ts';
@@ -34,7 +36,7 @@ export class View {
   readonly #communities: number[];
   readonly #layout: number[];
 
-  constructor(run: string, step: number, model: HiddenSchemaNetwork, corpus: SyntheticCorpus) {
+  constructor(run: string, { model, corpus, step }: OpenedModel, graph: WalkableGraph) {
     this.step = step;
     this.#corpus = corpus;
     this.#symbols = model.shape.symbols;
@@ -44,7 +46,7 @@ export class View {
     this.#leftOut = leftOut;
     this.#tokens = symbolTokens(model, corpus.vocabulary);
     this.#split = corpus.splits.test.count > 0 ? 'test' : 'train';
-    this.#reading = readSample(model, corpus.splits[this.#split], SAMPLE);
+    this.#reading = readSample(model, graph, corpus.splits[this.#split], SAMPLE);
     this.#usage = meanOverPositions(this.#reading.byPosition, this.#symbols);
     this.#communities = communitiesOf(this.#symbols, links, this.#usage);
     this.#layout = layoutOf(run, step, this.#symbols, links);

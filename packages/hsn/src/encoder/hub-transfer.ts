@@ -176,7 +176,14 @@ async function attempted<T>(transfer: HubTransfer, file: string, body: () => Pro
   }
 }
 
-const offline = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'ENETUNREACH', 'EHOSTUNREACH']);
+const offline = new Set([
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 
 async function guarded<T>(transfer: HubTransfer, body: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stall = AbortSignal.timeout(transfer.stallMs);
@@ -204,7 +211,9 @@ function unreachable(
     return new UserError(
       `"${name}" is neither a folder nor an installed package, and the hub at ${host} cannot be reached (${code}); ${instead}`,
     );
-  const reason = code || (error instanceof Error ? error.message : String(error));
+  let cause: unknown = error;
+  while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause;
+  const reason = code || (cause instanceof Error ? cause.message : String(cause));
   return new UserError(
     `"${name}": ${file} could not be fetched from ${host} in ${attempts} attempts (${reason}); try again, what came is kept, or ${instead}`,
   );

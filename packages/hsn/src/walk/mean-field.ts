@@ -35,6 +35,13 @@ export class MeanFieldWalks {
     return terms.reduce((sum, term) => sum.add(term));
   }
 
+  /** log q(z_m|x_n) of M walks [M, L] under every sentence. [B, M] */
+  crossLogProb(walks: Tensor): Tensor {
+    const nodes = walks.unbind(1);
+    const terms = this.logMarginals.map((log, i) => log.indexSelect(1, nodes[i]!));
+    return terms.reduce((sum, term) => sum.add(term));
+  }
+
   /** Eq. 32 in its first form; its later ones divide by the start's ρ at every step, a slip. [B] */
   kl(prior: WalkDistribution): Tensor {
     const p = this.marginals();

@@ -122,8 +122,18 @@ export class Transition {
 
   /** log Q of given steps: from [B], to [B] (int64) → [B]. −∞ where there is no link. */
   logProb(from: Tensor, to: Tensor): Tensor {
-    const at = (x: Tensor, index: Tensor) =>
+    const own = (x: Tensor, index: Tensor) =>
       x.expand(index.dim(0), this.graph.nodes).gather(1, index.unsqueeze(1)).squeeze(1);
+    return this.#stepLogProb(own, from, to);
+  }
+
+  /** log Q of every given step under every sentence's transition: from [M], to [M] → [B, M]. */
+  crossLogProb(from: Tensor, to: Tensor): Tensor {
+    return this.#stepLogProb((x, index) => x.indexSelect(1, index), from, to);
+  }
+
+  /** `at` picks the columns of a [B, K] tensor that steps begin or end at. */
+  #stepLogProb(at: (x: Tensor, index: Tensor) => Tensor, from: Tensor, to: Tensor): Tensor {
     const target = at(this.#weights, to);
     const numerator = this.#constant === 0 ? target : target.mul(at(this.#weights, from)).add(this.#constant);
     const row = this.graph.rows.reshape(-1).indexSelect(0, from.mul(this.graph.nodes).add(to));

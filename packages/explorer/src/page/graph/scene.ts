@@ -55,6 +55,11 @@ const statusColours: Record<Exclude<Status, 'plain'>, Rgb> = {
 const ground = { light: [245, 247, 250], dark: [14, 19, 25] } as const satisfies Record<string, Rgb>;
 const plain = { light: [70, 88, 115], dark: [165, 180, 205] } as const satisfies Record<string, Rgb>;
 
+const rgbOf = (hex: string): Rgb => {
+  const value = Number.parseInt(hex.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+};
+
 /** A tone laid thinly on the ground. Mixed here, since WebGL would add transparent colours up. */
 function thinned(tone: Rgb, share: number, theme: 'light' | 'dark'): string {
   const mixed = tone.map((value, at) => Math.round(value * share + ground[theme][at]! * (1 - share)));
@@ -143,8 +148,11 @@ export class Looks {
     const radius = base * (0.6 + 1.6 * Math.sqrt(node.usage) * this.#scale) * (steps ? 1.25 : 1);
     const label = steps ? `${steps.join(',')} → ${labelOf(node)}` : labelOf(node);
     const strong = k === selected || k === this.#scene.hovered || steps !== undefined;
+    const own = communityColour(node.community);
     const grey = dark ? '#2b323d' : '#dde2e8';
-    const colour = faint ? grey : steps ? WALK_COLOUR : communityColour(node.community);
+    // Beside a walk the communities stay visible; around the pointer only what is near.
+    const aside = this.#focus === null ? thinned(rgbOf(own), 0.3, dark ? 'dark' : 'light') : grey;
+    const colour = faint ? aside : steps ? WALK_COLOUR : own;
     return { colour, radius, label: faint ? '' : label, strong: strong && !faint, faint };
   }
 

@@ -27,7 +27,9 @@ export function Stage({ graph, view, change, walk, dark, flight }: StageProps) {
   const [hovered, setHovered] = useState<number | null>(null);
   const links = useMemo(() => drawnLinks(graph), [graph.links, graph.truth]);
   const { threshold, truth } = view;
-  const selected = view.symbol !== null && view.symbol < graph.nodes.length ? view.symbol : null;
+  // Elsewhere than in its own panel a symbol does not stand out.
+  const known = view.symbol !== null && view.symbol < graph.nodes.length;
+  const selected = known && view.panel === 'symbol' ? view.symbol : null;
   const scene: Scene = {
     ...{ graph, threshold, selected, hovered, walk, dark },
     truth: truth && graph.truth !== null,

@@ -1,0 +1,112 @@
+import { Generator } from '@hidden-schema/torch';
+import { Gpt2Decoder, type LanguageDecoder, LlamaDecoder, openDecoder } from '../decoder/index.ts';
+import { openPretrainedEncoder } from '../encoder/pretrained.ts';
+import { LstmText, type TextEncoder, TransformerText } from '../encoder/text-encoder.ts';
+import { WalkEncoder } from '../encoder/walk-queries.ts';
+import type { Frames, TextFiles } from '../text/index.ts';
+import {
+  gpt2Tokenizer,
+  loadTokenizer,
+  type Tokenizer,
+  trainByteBpe,
+  trimmedByteBpe,
+  WordCounts,
+} from '../tokenizer/index.ts';
+import type { LanguageConfig } from './config.ts';
+import { LanguageNetwork } from './model.ts';
+
+export interface Tokenizers {
+  encoder: Tokenizer;
+  decoder: Tokenizer;
+}
+
+/** The encoder before its queries: pretrained by name, or from scratch on the decoder's own vocabulary. */
+export async function openTextEncoder(
+  config: LanguageConfig,
+  decoderTokenizer: Tokenizer,
+  generator: Generator,
+): Promise<{ encoder: TextEncoder; tokenizer: Tokenizer; frozen: boolean }> {
+  const { name, frozen, width, layers, heads, dropout, longest } = config.encoder;
+  if (name !== 'transformer' && name !== 'lstm') {
+    const { encoder, tokenizer } = await openPretrainedEncoder(name);
+    return { encoder, tokenizer, frozen };
+  }
+  const sizes = { vocabulary: decoderTokenizer.vocabulary, width, layers, positions: longest, dropout };
+  const encoder =
+    name === 'lstm'
+      ? new LstmText(sizes, generator)
+      : new TransformerText({ ...sizes, heads, hidden: 4 * width }, generator);
+  return { encoder, tokenizer: decoderTokenizer, frozen: false };
+}
+
+/** The decoder's vocabulary: that of its pretrained folder, or one drawn from the corpus (see `decoder.vocabulary`). */
+export async function decoderTokenizer(config: LanguageConfig, files: TextFiles): Promise<Tokenizer> {
+  const { name, vocabulary, vocabularySize } = config.decoder;
+  if (name !== 'gpt2' && name !== 'llama') return loadTokenizer(name);
+  if (vocabulary === 'trained') {
+    const words = new WordCounts();
+    for await (const texts of files.texts()) words.add(texts);
+    return trainByteBpe(words, vocabularySize);
+  }
+  const full = gpt2Tokenizer();
+  const used = new Set<number>();
+  for await (const texts of files.texts())
+    for (const { ids } of await full.encodeBatch(texts, { literal: true }))
+      for (const id of ids) used.add(id);
+  return trimmedByteBpe(used, full).tokenizer;
+}
+
+/** Start, end and padding of both sides; the decoder's end of text starts, ends and pads. */
+export function framesOf({ encoder, decoder }: Tokenizers): Frames {
+  const { begin, end = begin ?? 0 } = decoder.special;
+  return {
+    encoder: { pad: encoder.special.pad ?? 0 },
+    decoder: { pad: end, begin: begin ?? end, end },
+  };
+}
+
+export function makeDecoder(
+  config: LanguageConfig,
+  vocabulary: number,
+  generator: Generator,
+): LanguageDecoder {
+  const { name, width, layers, heads, dropout, longest, symbolAttention } = config.decoder;
+  const symbols = config.baseline ? {} : { symbols: { symbols: config.symbols, variant: symbolAttention } };
+  const positions = longest + 2;
+  if (name === 'llama') {
+    const sizes = {
+      hidden_size: width,
+      num_hidden_layers: layers,
+      num_attention_heads: heads,
+      intermediate_size: 4 * width,
+    };
+    return new LlamaDecoder(
+      { ...sizes, vocab_size: vocabulary, max_position_embeddings: positions },
+      generator,
+      symbols,
+    );
+  }
+  if (name !== 'gpt2') return openDecoder(name, generator, symbols);
+  const sizes = {
+    n_embd: width,
+    n_layer: layers,
+    n_head: heads,
+    n_positions: positions,
+    vocab_size: vocabulary,
+  };
+  const drops = { attn_pdrop: dropout, embd_pdrop: dropout, resid_pdrop: dropout };
+  return new Gpt2Decoder({ ...sizes, ...drops }, generator, symbols);
+}
+
+/** A language network from its settings, encoder and vocabularies, with weights as drawn by the seed. */
+export function makeNetwork(
+  config: LanguageConfig,
+  parts: { encoder: TextEncoder; frozen: boolean; decoderVocabulary: number; sentences: number },
+  generator: Generator = new Generator(config.seed),
+): LanguageNetwork {
+  const { symbols, length } = config;
+  const walk = { symbols, length, dropout: config.encoder.dropout, frozen: parts.frozen };
+  const encoder = new WalkEncoder(parts.encoder, walk, generator);
+  const decoder = makeDecoder(config, parts.decoderVocabulary, generator);
+  return new LanguageNetwork(config, { encoder, decoder, sentences: parts.sentences }, generator);
+}
