@@ -43,7 +43,7 @@ async function write(
   for (const graph of options.graphs) {
     for (const nodes of options.nodes) {
       for (const shared of [false, true]) {
-        const svg = curveFigure(points, graph, nodes, shared);
+        const svg = await curveFigure(points, graph, nodes, shared);
         const base = path.join(folder, `curve-${graph}-${nodes}-${shared ? 'shared' : 'disjoint'}`);
         writeFileSync(`${base}.svg`, svg);
         writeFileSync(`${base}.png`, toPng(svg));

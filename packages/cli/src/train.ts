@@ -21,7 +21,7 @@ Examples:
   $ hsn train --corpus corpus --out run --set training.steps=2000 --set graph.p=0.1
   $ hsn train --out run --resume          continue where it stopped
 
-The model with the best validation objective (lowest -L, Eq. 29, on the validation split) is kept as "best" and
+The model with the best validation objective (lowest -L, Eq. 28, on the validation split) is kept as "best" and
 evaluated at the end; training stops early after training.patience evaluations without a better one. Ctrl-C saves and
 stops; the run can be continued or evaluated.
 `;

@@ -79,7 +79,7 @@ const betaSchema = z.strictObject({
 });
 
 export const objectiveSchema = z.strictObject({
-  /** information: the paper's (Eq. 29). elbo: Eq. 13. */
+  /** information: the paper's (Eq. 28). elbo: Eq. 10. */
   kind: z.enum(['information', 'elbo']).default('information'),
   aggregation: z.enum(['mean', 'projection']).default('projection'),
   beta: betaSchema.prefault({}),

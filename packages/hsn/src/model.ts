@@ -101,7 +101,7 @@ export class HiddenSchemaNetwork extends nn.Module {
     return { posterior, marginals: posterior.marginals() };
   }
 
-  /** q(z|x, A): on the graph (Eq. 6), or without it (Eq. 30; the complete graph of Eq. 33 is the same). */
+  /** q(z|x, A): on the graph (Eq. 6), or without it (Eq. 29; the complete graph of Eq. 33 is the same). */
   posterior(scores: Tensor, graph: WalkableGraph): WalkPosterior {
     if (this.config.walk.posterior !== 'graph') return new MeanFieldWalks(scores);
     const { form, constant, range } = this.config.walk;

@@ -33,21 +33,7 @@ export function App() {
   const props = run && { run, graph, view, change, dark, goTo, showWalk: setWalk, renamed };
   return (
     <div class="app">
-      <header class="top">
-        <h1>
-          Hidden Schema <span class="run-name">{run?.name}</span>
-        </h1>
-        {run ? <State run={run} /> : null}
-        <Search nodes={graph?.nodes ?? []} onChoose={goTo} />
-        <button
-          type="button"
-          class="theme"
-          onClick={toggle}
-          aria-label={dark ? 'Use light colours' : 'Use dark colours'}
-        >
-          {dark ? '☀' : '☾'}
-        </button>
-      </header>
+      <Top {...{ run, dark, toggle, goTo }} nodes={graph?.nodes ?? []} />
       {fault === null ? null : <Failure message={fault} />}
       <main>
         {graph ? (
@@ -62,6 +48,32 @@ export function App() {
     </div>
   );
 }
+
+interface TopProps {
+  run: Run | null;
+  nodes: Graph['nodes'];
+  dark: boolean;
+  toggle(): void;
+  goTo(symbol: number): void;
+}
+
+const Top = ({ run, nodes, dark, toggle, goTo }: TopProps) => (
+  <header class="top">
+    <h1>
+      Hidden Schema <span class="run-name">{run?.name}</span>
+    </h1>
+    {run ? <State run={run} /> : null}
+    <Search nodes={nodes} onChoose={goTo} />
+    <button
+      type="button"
+      class="theme"
+      onClick={toggle}
+      aria-label={dark ? 'Use light colours' : 'Use dark colours'}
+    >
+      {dark ? '☀' : '☾'}
+    </button>
+  </header>
+);
 
 function NoGraph({ run, failure }: { run: Run | null; failure: string | null }) {
   const message = failure ?? run?.problem ?? null;

@@ -42,25 +42,34 @@ export function Search({ nodes, onChoose }: { nodes: Graph['nodes']; onChoose(sy
         }}
         onKeyDown={onKeyDown}
       />
-      {query.trim() === '' ? null : (
-        <div class="matches" id={id} role="listbox" aria-label="Symbols found">
-          {found.map((node, at) => (
-            <button
-              type="button"
-              key={node.symbol}
-              role="option"
-              aria-selected={at === active}
-              class={at === active ? 'active' : ''}
-              onMouseDown={(event) => event.preventDefault()}
-              onClick={() => choose(at)}
-              title={labelOf(node)}
-            >
-              <span class="number">{node.symbol}</span> {title(node)}
-            </button>
-          ))}
-          {found.length === 0 ? <p class="faint">No symbol has this number, name or token.</p> : null}
-        </div>
-      )}
+      {query.trim() === '' ? null : <Matches {...{ id, found, active, choose }} />}
     </div>
   );
 }
+
+interface MatchesProps {
+  id: string;
+  found: Graph['nodes'];
+  active: number;
+  choose(at: number): void;
+}
+
+const Matches = ({ id, found, active, choose }: MatchesProps) => (
+  <div class="matches" id={id} role="listbox" aria-label="Symbols found">
+    {found.map((node, at) => (
+      <button
+        type="button"
+        key={node.symbol}
+        role="option"
+        aria-selected={at === active}
+        class={at === active ? 'active' : ''}
+        onMouseDown={(event) => event.preventDefault()}
+        onClick={() => choose(at)}
+        title={labelOf(node)}
+      >
+        <span class="number">{node.symbol}</span> {title(node)}
+      </button>
+    ))}
+    {found.length === 0 ? <p class="faint">No symbol has this number, name or token.</p> : null}
+  </div>
+);

@@ -1,4 +1,3 @@
-export * from './curves.ts';
 export * from './figures.ts';
 export * from './graph-statistics.ts';
 export * from './layout.ts';

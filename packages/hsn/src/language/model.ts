@@ -95,7 +95,7 @@ export class LanguageNetwork extends nn.Module {
     return this.encoder.walk.scores(hidden ?? this.encoder.hidden(idsTensor(ids), mask), mask);
   }
 
-  /** q(z|x, A): on the graph (Eq. 6), or without it (Eq. 30). */
+  /** q(z|x, A): on the graph (Eq. 6), or without it (Eq. 29). */
   posterior(scores: Tensor, graph: WalkableGraph): WalkPosterior {
     const { posterior, form, constant, range } = this.config.walk;
     if (posterior !== 'graph') return new MeanFieldWalks(scores);

@@ -27,7 +27,7 @@ export interface Terms {
   readonly loss: Tensor;
 }
 
-/** KL of the walks: mean of Eq. 14 for the ELBO (Eq. 13), of the aggregated posterior for Eq. 29. */
+/** KL of the walks: mean of Eq. 16 for the ELBO (Eq. 10), of the aggregated posterior for Eq. 28. */
 export function walkKl(posterior: WalkPosterior, prior: WalkDistribution, options: ObjectiveOptions): Tensor {
   if (options.kind === 'elbo') return posterior.kl(prior).mean();
   const { start, steps } =
@@ -43,7 +43,7 @@ export function graphKl(links: LinkDistribution, prior: GraphPrior): Tensor {
   return links.kl(prior.belief(expected)).add(prior.cost(expected));
 }
 
-/** The training objective (Eqs. 13 and 29) with β on both divergences and a threshold below which the walk's is free. */
+/** The training objective (Eqs. 10 and 28) with β on both divergences and a threshold below which the walk's is free. */
 export function objective(
   parts: {
     logLikelihood: Tensor;

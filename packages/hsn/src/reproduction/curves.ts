@@ -6,7 +6,6 @@ import {
   type SyntheticCorpus,
   type SyntheticSettings,
 } from '../corpus/index.ts';
-import { drawCurves } from '../evaluation/curves.ts';
 import { linkLogits } from '../evaluation/synthetic.ts';
 import { meanSd } from '../evaluation/tables.ts';
 import { Trainer } from '../trainer/trainer.ts';
@@ -116,12 +115,14 @@ function closedFormFigures(corpus: SyntheticCorpus): LinkFigures {
 }
 
 /** Wrong links (too many and missing) against training sentences, one line a method. */
-export function curveFigure(
+export async function curveFigure(
   points: readonly CurvePoint[],
   graph: GraphKind,
   nodes: number,
   shared: boolean,
-): string {
+): Promise<string> {
+  // The chart library is large: loaded only where a chart is drawn.
+  const { drawCurves } = await import('../evaluation/curves.ts');
   const here = points.filter((p) => p.graph === graph && p.nodes === nodes && p.shared === shared);
   const sizes = [...new Set(here.map((p) => p.sentences))].sort((a, b) => a - b);
   const wrong = (p: CurvePoint) => p.frobenius_truth ** 2 / p.edges_truth;

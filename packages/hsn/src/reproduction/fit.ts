@@ -64,6 +64,6 @@ export function countingFigures(corpus: SyntheticCorpus): LinkFigures {
 }
 
 export function baumWelchFigures(corpus: SyntheticCorpus): LinkFigures {
-  const options = { iterations: 100, limit: 20_000, tolerance: 1e-3, noise: 1e-3 };
+  const options = { iterations: 200, limit: 20_000, tolerance: 1e-5, noise: 1e-3 };
   return linkFigures(baumWelch(corpus.splits.train, corpus.length, corpus.bags!, options), corpus);
 }

@@ -38,18 +38,18 @@ export function table1Text(rows: readonly Table1Row[], format: TableFormat): str
 
 function linesOf(dataset: Dataset, method: Method, all: readonly Table1Row[]): string[][] {
   const rows = all.filter((row) => row.dataset === dataset.name && row.method === method);
-  if (rows.length === 0) return [];
+  const paper = published[`${dataset.name}/${method}`];
+  if (rows.length === 0 && !paper) return [];
   const ours = columns.map(({ title, figure, digits }) => {
     if (figure) return statistic(rows, (row) => row.figures[figure], digits);
     return described(title, dataset, method, rows);
   });
-  const paper = published[`${dataset.name}/${method}`];
   if (!paper) return [ours];
   const theirs = columns.map(({ title, figure }) => {
     if (title === 'model') return '  the paper';
     return (figure && paper[figure]) ?? '';
   });
-  return [ours, theirs];
+  return rows.length === 0 ? [theirs] : [ours, theirs];
 }
 
 function described(title: string, dataset: Dataset, method: Method, rows: readonly Table1Row[]): string {

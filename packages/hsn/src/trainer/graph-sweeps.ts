@@ -1,10 +1,10 @@
 import { noGrad, scope, zeros } from '@hidden-schema/torch';
-import type { CorpusSplit, SyntheticCorpus } from '../corpus/index.ts';
+import { type CorpusSplit, Random, type SyntheticCorpus } from '../corpus/index.ts';
 import type { ClosedFormPosterior } from '../graph/index.ts';
 import { UserError } from '../errors.ts';
 import type { HiddenSchemaNetwork } from '../model.ts';
 import type { Smoothed } from '../walk/index.ts';
-import { tokensFrom } from './batch.ts';
+import { tokensOf } from './batch.ts';
 
 /** Mean log p(x) of a sentence, before the sweep's own update. */
 export interface SweepResult {
@@ -55,12 +55,18 @@ export function sweep(
         start: zeros([K], { dtype }),
       };
       const limit = Math.min(model.config.graph.sweepSentences, train.count);
-      const trained = smoothSplit(model, graph, train, corpus.length, limit, (smoothed, share) => {
-        sums.traversals.add_(smoothed.traversals, share);
-        sums.certainty.add_(smoothed.certainty, share);
-        sums.start.add_(smoothed.start, share);
-      });
-      const held = smoothSplit(model, graph, valid, corpus.length, Math.min(validationLimit, valid.count));
+      const trained = smoothSplit(
+        model,
+        graph,
+        train,
+        drawnRows(train, limit, model.config.seed),
+        (smoothed, share) => {
+          sums.traversals.add_(smoothed.traversals, share);
+          sums.certainty.add_(smoothed.certainty, share);
+          sums.start.add_(smoothed.start, share);
+        },
+      );
+      const held = smoothSplit(model, graph, valid, drawnRows(valid, validationLimit, model.config.seed));
       if (!Number.isFinite(trained + held))
         throw new UserError(
           `graph sweep: log p(x) is ${trained} (valid: ${held}); the graph before it is kept. Try a larger objective.noise`,
@@ -71,23 +77,28 @@ export function sweep(
   );
 }
 
-/** Smooths the first sentences of a split in chunks; returns their mean log p(x). */
+/** Some sentences of a split, drawn by the seed, or all of them where there are no more. */
+function drawnRows(split: CorpusSplit, limit: number, seed: number): Int32Array {
+  const all = Int32Array.from({ length: split.count }, (_, i) => i);
+  return split.count <= limit ? all : new Random(seed).shuffle(all).subarray(0, limit);
+}
+
+/** Smooths sentences of a split in chunks; returns their mean log p(x). */
 function smoothSplit(
   model: HiddenSchemaNetwork,
   graph: ClosedFormPosterior,
   split: CorpusSplit,
-  length: number,
-  limit: number,
+  rows: Int32Array,
   take: (smoothed: Smoothed, share: number) => void = () => {},
 ): number {
   let likelihood = 0;
-  for (let first = 0; first < limit; first += chunk) {
+  for (let first = 0; first < rows.length; first += chunk) {
     scope(() => {
-      const tokens = tokensFrom({ ...split, count: limit }, length, first, chunk);
+      const tokens = tokensOf(split, model.shape.length, rows.subarray(first, first + chunk));
       const smoothed = model.smooth(tokens, graph);
-      take(smoothed, tokens.dim(0) / limit);
+      take(smoothed, tokens.dim(0) / rows.length);
       likelihood += smoothed.logLikelihood.sum().item();
     });
   }
-  return likelihood / limit;
+  return likelihood / rows.length;
 }

@@ -3,7 +3,7 @@ import { categoricalKl, expectedLog, type WalkDistribution } from './chain.ts';
 
 /**
  * How the aggregated posterior q*(z) = (1/N) Σ_n q(z|x_n) is made a Markov chain.
- * `mean`: the paper's, unweighted means of the transition matrices (Eqs. 26 to 28).
+ * `mean`: the paper's, unweighted means of the transition matrices (Eqs. 25 to 27).
  * `projection`: Σ_n q_n(z_{i−1}, z_i) / Σ_n q_n(z_{i−1}), the best first-order approximation of the mixture;
  * never above its true divergence.
  */
@@ -16,7 +16,7 @@ export interface AggregatedKl {
   steps: Tensor;
 }
 
-/** KL[q*(z_{1:L}|A); p(z_{1:L}|A)] over the batch (last terms of Eqs. 24 and 29). */
+/** KL[q*(z_{1:L}|A); p(z_{1:L}|A)] over the batch (last terms of Eqs. 23 and 28). */
 export function aggregatedKl(q: WalkDistribution, prior: WalkDistribution, how: Aggregation): AggregatedKl {
   const start = q.logStart.exp().mean(0); // ρ* [K]
   const startKl = categoricalKl(expectedLog(start), prior.logStart.reshape(q.graph.nodes));

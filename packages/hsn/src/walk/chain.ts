@@ -18,7 +18,7 @@ export function categoricalKl(logP: Tensor, logQ: Tensor): Tensor {
 }
 
 /**
- * A distribution over walks of length L on a graph (Eqs. 3 and 12): a start and L−1 transitions, which may differ
+ * A distribution over walks of length L on a graph (Eqs. 3 and 9): a start and L−1 transitions, which may differ
  * from step to step. Prior (a batch of one) and posterior (one row a sentence) are both of this class.
  */
 export class WalkDistribution {
@@ -33,7 +33,7 @@ export class WalkDistribution {
     this.transitions = transitions;
   }
 
-  /** ρ = softmax(h_1), f^[i] = exp(h_{i+1}) (Eqs. 6 and 12) from scores h [B, L, K]. */
+  /** ρ = softmax(h_1), f^[i] = exp(h_{i+1}) (Eqs. 6 and 9) from scores h [B, L, K]. */
   static fromScores(
     graph: WalkableGraph,
     scores: Tensor,
@@ -48,7 +48,7 @@ export class WalkDistribution {
     return this.transitions.length + 1;
   }
 
-  /** ρ̂^[i], the distribution of the i-th node (Eq. 15). L tensors [B, K] */
+  /** ρ̂^[i], the distribution of the i-th node (Eq. 12). L tensors [B, K] */
   marginals(): Tensor[] {
     const out = [this.logStart.exp()];
     for (const transition of this.transitions) out.push(transition.next(out.at(-1)!));
@@ -76,7 +76,7 @@ export class WalkDistribution {
     return stack(walk, 1).argmax(-1);
   }
 
-  /** log q(z_{1:L}) of walks given as node numbers [B, L] (Eq. 12). [B] */
+  /** log q(z_{1:L}) of walks given as node numbers [B, L] (Eq. 9). [B] */
   logProb(walks: Tensor): Tensor {
     const nodes = walks.unbind(1);
     let total = this.logStart
@@ -98,7 +98,7 @@ export class WalkDistribution {
     );
   }
 
-  /** KL[q(z_{1:L}|x); p(z_{1:L})] for each sentence (Eqs. 14 and 19). [B] */
+  /** KL[q(z_{1:L}|x); p(z_{1:L})] for each sentence (Eqs. 11 and 16). [B] */
   kl(prior: WalkDistribution): Tensor {
     let total = categoricalKl(this.logStart, prior.logStart);
     let position = this.logStart.exp();

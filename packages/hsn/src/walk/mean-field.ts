@@ -7,7 +7,7 @@ import { gumbelSoftmax, type Relaxation, uniformNoise } from './gumbel.ts';
 const missingLink = 1e-8;
 
 /**
- * q(z_{1:L}|x) = Π_i q(z_i|x) with ρ^[i] = softmax(h_i) (Eqs. 30 and 31): the posterior without the graph, which is
+ * q(z_{1:L}|x) = Π_i q(z_i|x) with ρ^[i] = softmax(h_i) (Eqs. 29 to 31): the posterior without the graph, which is
  * also the graph posterior on the complete graph with self-loops (Eq. 33).
  */
 export class MeanFieldWalks {

@@ -70,8 +70,11 @@ export class Transition {
     this.graph = graph;
     this.#constant = form.kind === 'paper' ? 0 : form.constant;
     // Only the paper's form may shift log f by a constant per sentence: it cancels there.
-    const shifted = this.#constant === 0 ? logWeights.sub(logWeights.amax(-1, true).detach()) : logWeights;
     const { range } = form;
+    const top = logWeights.amax(-1, true);
+    // Bent weights do not forget the shift, so its gradient counts then.
+    const shift = range === undefined ? top.detach() : top;
+    const shifted = this.#constant === 0 ? logWeights.sub(shift) : logWeights;
     const bent = range === undefined ? shifted : shifted.div(range).tanh().mul(range);
     this.#weights = bent.clamp(-weightRange, weightRange).exp();
     const reached = this.#weights.matmul(graph.rows.transpose(0, 1));

@@ -135,7 +135,7 @@ export class Looks {
         if (statusOf(link, scene)) this.#near.add(link.i === this.#focus ? link.j : link.i);
       }
     }
-    const largest = Math.max(...scene.graph.nodes.map(({ usage }) => usage), 1e-9);
+    const largest = scene.graph.nodes.reduce((most, { usage }) => Math.max(most, usage), 1e-9);
     this.#scale = 1 / Math.sqrt(largest);
   }
 

@@ -55,10 +55,6 @@ function MostUsed({ graph, goTo }: PanelProps) {
 }
 
 function Facts({ symbol, goTo, renamed, graph, change }: PanelProps & { symbol: SymbolFacts }) {
-  const [all, setAll] = useState(false);
-  const shown = all ? symbol.neighbours : symbol.neighbours.slice(0, FEW_NEIGHBOURS);
-  const more = symbol.neighbours.length - shown.length;
-  const labelOf = (k: number, fallback: string) => (graph?.nodes[k] ? title(graph.nodes[k]) : fallback);
   return (
     <article class="symbol" data-symbol={symbol.symbol}>
       <header>
@@ -82,13 +78,32 @@ function Facts({ symbol, goTo, renamed, graph, change }: PanelProps & { symbol: 
         {percent(symbol.usage)} of all steps, over {symbol.sample} sentences
       </p>
       <h3>Neighbours</h3>
-      {symbol.neighbours.length === 0 ? <p class="faint">No link reaches this symbol.</p> : null}
+      <Neighbours key={symbol.symbol} {...{ symbol, graph, goTo }} />
+      <h3>Sentences</h3>
+      <Examples symbol={symbol} onRead={(text) => change({ panel: 'sentence', text })} />
+    </article>
+  );
+}
+
+type NeighbourProps = Pick<PanelProps, 'graph' | 'goTo'> & { symbol: SymbolFacts };
+
+function Neighbours({ symbol, graph, goTo }: NeighbourProps) {
+  const [all, setAll] = useState(false);
+  const { neighbours } = symbol;
+  if (neighbours.length === 0) return <p class="faint">No link reaches this symbol.</p>;
+  const shown = all ? neighbours : neighbours.slice(0, FEW_NEIGHBOURS);
+  return (
+    <>
       <table class="neighbours">
         <tbody>
           {shown.map((next) => (
             <tr key={next.symbol}>
               <td>
-                <SymbolLink symbol={next.symbol} label={labelOf(next.symbol, title(next))} onChoose={goTo} />
+                <SymbolLink
+                  symbol={next.symbol}
+                  label={title(graph?.nodes[next.symbol] ?? next)}
+                  onChoose={goTo}
+                />
               </td>
               <td>
                 <Bar of={next.probability} />
@@ -97,14 +112,12 @@ function Facts({ symbol, goTo, renamed, graph, change }: PanelProps & { symbol: 
           ))}
         </tbody>
       </table>
-      {more > 0 ? (
+      {shown.length < neighbours.length ? (
         <button type="button" class="plain" onClick={() => setAll(true)}>
-          {more} more
+          {neighbours.length - shown.length} more
         </button>
       ) : null}
-      <h3>Sentences</h3>
-      <Examples symbol={symbol} onRead={(text) => change({ panel: 'sentence', text })} />
-    </article>
+    </>
   );
 }
 

@@ -1,0 +1,107 @@
+import type { Encoded } from '../client.ts';
+import { decimal, percent, title } from '../labels.ts';
+import { Bar, SymbolLink } from '../parts.tsx';
+import type { PanelProps } from './panel.ts';
+
+type Walked = NonNullable<Encoded['walk']>;
+
+interface WalkProps extends PanelProps {
+  encoded: Encoded;
+  /** The true walk, where the sentence was picked from a corpus that knows it. */
+  truth: number[] | null;
+}
+
+/** A sentence's walk step by step, or why there is none. */
+export function Walk({ encoded, truth, graph, goTo }: WalkProps) {
+  const { walk } = encoded;
+  if (!walk) return <NoWalk {...encoded} />;
+  const labelOf = (symbol: number) => (graph?.nodes[symbol] ? title(graph.nodes[symbol]) : '');
+  return (
+    <section class="walk" aria-label="Walk" data-walk={walk.steps.map(({ symbol }) => symbol).join(' ')}>
+      <Summary walk={walk} truth={truth} />
+      <table>
+        <thead>
+          <tr>
+            <th>Step</th>
+            {walk.steps[0]?.token === null ? null : <th>Token</th>}
+            <th>Symbol</th>
+            <th>Probability</th>
+            <th>Else</th>
+          </tr>
+        </thead>
+        <tbody>
+          {walk.steps.map((step, at) => (
+            <Step
+              key={at}
+              {...{ step, at, labelOf, goTo }}
+              wrong={truth !== null && truth[at] !== step.symbol}
+            />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+const NoWalk = ({ problem, tokens }: Encoded) => (
+  <div class="failure" role="alert">
+    <p>{problem}</p>
+    <p class="words">
+      {tokens.slice(0, 200).map(({ text, known }, at) => (
+        <span key={at} class={known ? '' : 'unknown'}>
+          {text}{' '}
+        </span>
+      ))}
+    </p>
+  </div>
+);
+
+function Summary({ walk, truth }: { walk: Walked; truth: number[] | null }) {
+  const right = walk.steps.filter(({ symbol }, at) => symbol === truth?.[at]).length;
+  return (
+    <p class="faint">
+      log-probability of this walk{' '}
+      <b>{walk.logProbability === null ? '−∞: it leaves the graph' : decimal(walk.logProbability)}</b>
+      {truth ? ` · ${right} of ${truth.length} symbols are the true ones` : ''}
+    </p>
+  );
+}
+
+interface StepProps {
+  step: Walked['steps'][number];
+  at: number;
+  wrong: boolean;
+  labelOf(symbol: number): string;
+  goTo(symbol: number): void;
+}
+
+const Step = ({ step, at, wrong, labelOf, goTo }: StepProps) => (
+  <tr class={wrong ? 'wrong' : ''}>
+    <td class="number">{at + 1}</td>
+    {step.token === null ? null : <td class="token">{step.token}</td>}
+    <td>
+      <SymbolLink symbol={step.symbol} label={labelOf(step.symbol)} onChoose={goTo} />
+      {step.link !== null && step.link < 0.5 ? (
+        <span class="weak" title={`The link from the step before has probability ${percent(step.link)}`}>
+          no link
+        </span>
+      ) : null}
+    </td>
+    <td>
+      <Bar of={step.probability} />
+    </td>
+    <td class="else">
+      {step.alternatives.map(({ symbol, probability }) => (
+        <button
+          type="button"
+          class="plain number"
+          key={symbol}
+          title={`${labelOf(symbol)}: ${percent(probability)}`}
+          onClick={() => goTo(symbol)}
+        >
+          {symbol}
+        </button>
+      ))}
+    </td>
+  </tr>
+);
