@@ -45,7 +45,8 @@ export class WalkQueries extends nn.Module {
     if (width % heads !== 0)
       throw new UserError(`an encoder of width ${width} does not divide into ${heads} heads`);
     const hidden = options.hidden ?? 4 * width;
-    this.queries = nn.parameter(nn.normal([length, width], 1, generator, options));
+    // Small, so that what is read outweighs the query in the residual sum: walks tell sentences apart from the start.
+    this.queries = nn.parameter(nn.normal([length, width], 0.02, generator, options));
     this.block = new TransformerBlock(
       { ...options, heads, hidden, dropout: options.dropout ?? 0.1 },
       generator,

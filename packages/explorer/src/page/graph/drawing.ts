@@ -6,14 +6,14 @@ import { SigmaView } from './sigma-view.ts';
 import { type GraphView, type ViewEvents, webglAvailable } from './view.ts';
 
 export interface Drawing {
-  view: RefObject<GraphView>;
+  view: RefObject<GraphView | null>;
   /** How the graph is drawn; null before it is. */
   kind: GraphView['kind'] | null;
 }
 
 /** Draws scenes into a container, by WebGL where there is any. */
 export function useDrawing(
-  container: RefObject<HTMLElement>,
+  container: RefObject<HTMLElement | null>,
   events: ViewEvents,
   scene: Scene,
   links: readonly DrawnLink[],
