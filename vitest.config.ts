@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['packages/*/test/**/*.test.ts'],
+    globalSetup: ['packages/explorer/test/chromium.ts'],
     pool: 'forks',
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -75,6 +75,18 @@ async function demo(flags: DemoFlags): Promise<void> {
       '',
     ].join('\n'),
   );
+  model.free();
+  if (flags.serve && process.stdout.isTTY) await serve(runFolder);
+}
+
+/** Shows the run in the explorer until Ctrl-C. */
+async function serve(run: string): Promise<void> {
+  const { startExplorer } = await import('@hidden-schema/explorer');
+  const say = (text: string) => process.stderr.write(`${text}\n`);
+  const explorer = await startExplorer({ run, say });
+  process.stdout.write(`explore it at ${explorer.url}   (Ctrl-C ends)\n`);
+  await new Promise<void>((resolve) => process.once('SIGINT', () => resolve()));
+  await explorer.close();
 }
 
 function wholeNumber(

@@ -138,8 +138,8 @@ describe('hsn', () => {
     for (const args of [[], ['--help'], ['help']]) {
       const { status, stdout } = hsn(args);
       expect(status).toBe(0);
-      expect(stdout).toMatch(/Verbs:\n {2}doctor /);
-      expect(stdout).toContain('$ hsn doctor --json');
+      expect(stdout).toMatch(/Verbs:\n {2}demo /);
+      expect(stdout).toContain('$ hsn train --corpus corpus --out run');
       expect(stdout).not.toContain('Commands:');
     }
   });

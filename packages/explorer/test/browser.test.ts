@@ -7,6 +7,7 @@ import { decimal } from '../src/page/labels.ts';
 import { curvesOf } from '../src/page/panels/curves.ts';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
 import type { Answer } from '../src/shared/api.ts';
+import { findChromium } from './chromium.ts';
 import { pixelsOf as countPixels } from './pixels.ts';
 import { json, request } from './requests.ts';
 import { makeSmallRun, markup, type SmallRun } from './small-run.ts';
@@ -16,9 +17,8 @@ const flags = [
   ...['--disable-sync', '--no-first-run'],
 ];
 
-function findChromium(): string {
-  const names = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-  const found = [process.env.CHROMIUM, ...names].find((file) => file && fs.existsSync(file));
+function chromiumPath(): string {
+  const found = findChromium();
   if (!found)
     throw new Error(
       'Chromium is needed for this test: apt-get install chromium (or set CHROMIUM to its path)',
@@ -27,7 +27,7 @@ function findChromium(): string {
 }
 
 const launch = (more: string[] = []) =>
-  chromium.launch({ executablePath: findChromium(), args: [...flags, ...more] });
+  chromium.launch({ executablePath: chromiumPath(), args: [...flags, ...more] });
 
 let small: SmallRun;
 let explorer: Explorer;

@@ -1,9 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { layoutGraph, Random } from '@hidden-schema/hsn';
+import { layoutGraph, Random, writeJsonAtomic } from '@hidden-schema/hsn';
 import Graph from 'graphology';
 import louvain from 'graphology-communities-louvain';
-import { writeJsonAtomic } from '../../../hsn/src/trainer/files.ts';
 
 export type Link = [i: number, j: number, probability: number];
 

@@ -1,7 +1,7 @@
+import { writeJsonAtomic } from '@hidden-schema/hsn';
 import fs from 'node:fs';
 import path from 'node:path';
 // Not among the library's exports; a name must not be lost when the machine stops half-way.
-import { writeJsonAtomic } from '../../../hsn/src/trainer/files.ts';
 import { Fault } from './fault.ts';
 
 const FORMAT = 1;

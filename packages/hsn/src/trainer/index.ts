@@ -1,6 +1,7 @@
 export * from './batch.ts';
 export * from './checkpoint.ts';
 export * from './events.ts';
+export { type JsonValue, writeJsonAtomic } from './files.ts';
 export * from './metrics.ts';
 export * from './open.ts';
 export * from './progress.ts';

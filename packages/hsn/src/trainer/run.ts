@@ -31,7 +31,7 @@ export interface RunRecord {
 /** What a run folder may hold beside events; `force` replaces a run only when it holds nothing else. */
 const RUN_FILES = new Set([
   ...['config.yaml', 'run.json', 'metrics.jsonl', 'lock', 'checkpoints'],
-  ...['evaluation.json', 'graph.json', 'figures', 'README.md'],
+  ...['evaluation.json', 'graph.json', 'figures', 'README.md', 'names.json', 'layout.json'],
 ]);
 const RUN_NAMES = /^(events\.out\.tfevents\..+|lock\.stale-\d+|\..+\.\d+\.tmp)$/;
 /** What a run whose making was cut short may hold. */
