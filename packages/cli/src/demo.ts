@@ -53,11 +53,11 @@ async function demo(flags: DemoFlags): Promise<void> {
   hsn.writeSyntheticCorpus(drawn, corpusFolder, { force: true });
   const corpus = hsn.readSyntheticCorpus(corpusFolder);
   introduce(corpus, hsn.edgeCount(corpus.truth!), sentences);
-  const config = hsn.loadConfig('', 'demo', [...settings, `training.steps=${steps}`]);
+  const config = hsn.syntheticConfig(hsn.loadConfig('', 'demo', [...settings, `training.steps=${steps}`]));
   const info = { directory: path.resolve(corpusFolder), fingerprint: corpus.fingerprint };
   const run = hsn.Run.create(runFolder, config, info, { force: true });
   const result = await stoppable((signal) =>
-    new hsn.Session(run, corpus, { signal, output: process.stderr }).train(),
+    new hsn.Session(run, new hsn.SyntheticTask(config, corpus), { signal, output: process.stderr }).train(),
   ).finally(() => run.close());
   if (!result.evaluation) {
     process.stdout.write(`stopped; continue with: hsn train --out ${runFolder} --resume\n`);

@@ -1,11 +1,16 @@
+import type { OpenedLanguage, TextCorpus } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
-import { evaluationText } from './evaluation-text.ts';
+import { evaluationText, languageText } from './evaluation-text.ts';
+import { tokenising, wholeNumber } from './text-flags.ts';
 
 interface EvalFlags {
   json?: boolean;
   corpus?: string;
   checkpoint: string;
   limit?: string;
+  walks?: string;
+  graphs?: string;
+  baseline?: string;
 }
 
 const examples = `
@@ -13,35 +18,101 @@ Examples:
   $ hsn eval run
   $ hsn eval run --json
   $ hsn eval run --checkpoint last --limit 1000
+  $ hsn eval run --baseline baseline-run --limit 500     a language model beside its decoder alone
 `;
 
 export function register(program: Command): void {
   program
     .command('eval')
-    .summary("a run's figures: recovery, likelihood, divergences")
+    .summary("a run's figures: recovery, perplexity, information, divergences")
     .description(
-      "Evaluate a run on its corpus's test split: the figures of the paper's Table 1 and its supplement.",
+      "Evaluate a run on its corpus's test split: the figures of the paper's Table 1, or 2 for texts, and of its supplement.",
     )
     .argument('<run>', 'run folder')
     .option('--json', 'print JSON')
-    .option('--corpus <folder>', 'another corpus than the run was trained on')
+    .option('--corpus <where>', 'another corpus than the run was trained on')
     .option('--checkpoint <which>', 'best, last, or a step', 'best')
     .option('--limit <n>', 'test sentences to use (default: all)')
+    .option('--walks <n>', 'texts: walks a sentence and graph of the importance-weighted estimate', '100')
+    .option('--graphs <n>', 'texts: graphs of it', '10')
+    .option('--baseline <run>', 'texts: a run of the same decoder without symbols, to compare with')
     .addHelpText('after', examples)
     .action(evaluate);
 }
 
 async function evaluate(directory: string, flags: EvalFlags): Promise<void> {
-  const { openModel, evaluateSynthetic, UserError } = await import('@hidden-schema/hsn');
-  const limit = flags.limit === undefined ? undefined : Number(flags.limit);
-  if (limit !== undefined && (!Number.isInteger(limit) || limit < 1)) {
-    throw new UserError(`--limit takes a whole number from 1, got ${flags.limit}`);
-  }
-  const { model, corpus, notes } = openModel(directory, {
+  const { Run, UserError } = await import('@hidden-schema/hsn');
+  const limit = await wholeNumber('--limit', flags.limit);
+  if (Run.open(directory).config.model === 'language') return evaluateTexts(directory, flags, limit);
+  if (flags.baseline) throw new UserError('--baseline is for language models');
+  return evaluateSynthetic(directory, flags, limit);
+}
+
+async function evaluateSynthetic(directory: string, flags: EvalFlags, limit: number | undefined) {
+  const hsn = await import('@hidden-schema/hsn');
+  const { model, corpus, notes } = hsn.openModel(directory, {
     checkpoint: flags.checkpoint,
     ...(flags.corpus === undefined ? {} : { corpus: flags.corpus }),
   });
+  say(notes);
+  const evaluation = hsn.evaluateSynthetic(model, corpus, limit === undefined ? {} : { limit });
+  process.stdout.write(flags.json ? json(evaluation) : evaluationText(evaluation));
+}
+
+async function evaluateTexts(directory: string, flags: EvalFlags, limit: number | undefined) {
+  const { languageFigures, openLanguage, Progress } = await import('@hidden-schema/hsn');
+  const walks = (await wholeNumber('--walks', flags.walks))!;
+  const graphs = (await wholeNumber('--graphs', flags.graphs))!;
+  const opened = await openLanguage(directory, { checkpoint: flags.checkpoint });
+  say(opened.notes);
+  const corpus = await openCorpus(opened, flags.corpus);
+  try {
+    const baseline = flags.baseline ? await comparison(flags.baseline, opened, corpus, limit) : {};
+    const total = Math.min(corpus.splits.test.length, limit ?? Number.POSITIVE_INFINITY);
+    const progress = new Progress({ label: 'eval', total, unit: 'sentences' });
+    const onProgress = (done: number) => {
+      if (process.stderr.isTTY) progress.update(done);
+    };
+    const options = { walks, graphs, onProgress, ...(limit === undefined ? {} : { limit }) };
+    const figures = languageFigures(opened.model, corpus, opened.texts.frames, options);
+    if (process.stderr.isTTY) progress.finish();
+    const all = { ...figures, ...baseline };
+    process.stdout.write(flags.json ? json(all) : languageText(all));
+  } finally {
+    corpus.close();
+  }
+}
+
+/** The run's corpus, or another, with progress where it has to be tokenised again. */
+async function openCorpus(opened: OpenedLanguage, other: string | undefined): Promise<TextCorpus> {
+  const { openLanguageCorpus, textFingerprint, UserError } = await import('@hidden-schema/hsn');
+  const { onProgress, done } = await tokenising();
+  const corpus = await openLanguageCorpus(opened, { onProgress, ...(other ? { corpus: other } : {}) });
+  done();
+  if (!other && textFingerprint(corpus) !== opened.run.record.corpus.fingerprint)
+    say([`the corpus ${opened.run.record.corpus.directory} has changed since this run was trained on it`]);
+  if (corpus.splits.test.length > 0) return corpus;
+  corpus.close();
+  throw new UserError(`the corpus of ${opened.run.directory} has no test sentences`);
+}
+
+/** Perplexity of a baseline on the same sentences; per token, so of the same tokens only. */
+async function comparison(directory: string, opened: OpenedLanguage, corpus: TextCorpus, limit?: number) {
+  const { baselinePerplexity, openLanguage, UserError } = await import('@hidden-schema/hsn');
+  const other = await openLanguage(directory);
+  if (!other.config.baseline)
+    throw new UserError(`${directory} is no baseline; train one with --set baseline=true`);
+  if (other.tokenizers.decoder.hash !== opened.tokenizers.decoder.hash)
+    throw new UserError(
+      `${directory} has another vocabulary, so perplexities per token cannot be compared; train it on the same corpus with the same decoder settings`,
+    );
+  const perplexity = baselinePerplexity(other.model, corpus, opened.texts.frames, limit);
+  other.model.free();
+  return { baseline_perplexity: perplexity };
+}
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
+function say(notes: readonly string[]): void {
   for (const note of notes) process.stderr.write(`${note}\n`);
-  const evaluation = evaluateSynthetic(model, corpus, limit === undefined ? {} : { limit });
-  process.stdout.write(flags.json ? `${JSON.stringify(evaluation, null, 2)}\n` : evaluationText(evaluation));
 }

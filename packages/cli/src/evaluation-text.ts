@@ -1,4 +1,4 @@
-import type { SyntheticEvaluation } from '@hidden-schema/hsn';
+import type { LanguageFigures, SyntheticEvaluation } from '@hidden-schema/hsn';
 
 /** What each figure is, in the order shown. */
 const meanings: readonly (readonly [keyof SyntheticEvaluation, string, number])[] = [
@@ -20,10 +20,37 @@ const meanings: readonly (readonly [keyof SyntheticEvaluation, string, number])[
   ['hits', 'symbols read correctly', 4],
 ];
 
+const languageMeanings: readonly (readonly [keyof LanguageFigures, string, number])[] = [
+  ['perplexity', 'importance-weighted, per token', 2],
+  ['perplexity_error', 'its standard error', 2],
+  ['baseline_perplexity', 'of the same decoder without symbols', 2],
+  ['perplexity_reconstruction', 'were walks for free', 2],
+  ['mutual_information', "I(z; x) by the paper's estimator (nats)", 3],
+  ['mutual_information_exact', 'I(z; x) of these sentences, exactly', 3],
+  ['mutual_information_bound', 'the most that so many sentences can have', 3],
+  ['reconstruction', '-E log p(x|z) (nats a sentence)', 3],
+  ['kl_walk', "mean KL of each sentence's walk", 3],
+  ['kl_walk_aggregated', 'KL of the aggregated walks', 3],
+  ['kl_graph', 'KL of the graph', 2],
+  ['symbols_used', 'symbols that walks of these sentences use', 0],
+];
+
 /** An evaluation as lines for a terminal; figures that need a truth are left out where there is none. */
 export function evaluationText(evaluation: SyntheticEvaluation): string {
-  const rows = meanings.flatMap(([key, meaning, digits]) => {
-    const value = evaluation[key];
+  return figureLines(evaluation, meanings);
+}
+
+/** The same of a language model; a baseline has fewer figures. */
+export function languageText(figures: LanguageFigures): string {
+  return figureLines(figures, languageMeanings);
+}
+
+function figureLines<T extends { sentences: number }>(
+  figures: T,
+  known: readonly (readonly [keyof T & string, string, number])[],
+): string {
+  const rows = known.flatMap(([key, meaning, digits]) => {
+    const value = figures[key];
     return typeof value === 'number' ? [[key, value.toFixed(digits), meaning] as const] : [];
   });
   const nameWidth = Math.max(...rows.map(([name]) => name.length));
@@ -31,5 +58,5 @@ export function evaluationText(evaluation: SyntheticEvaluation): string {
   const lines = rows.map(
     ([name, value, meaning]) => `  ${name.padEnd(nameWidth)}  ${value.padStart(valueWidth)}  ${meaning}\n`,
   );
-  return `on ${evaluation.sentences} test sentences:\n${lines.join('')}`;
+  return `on ${figures.sentences} test sentences:\n${lines.join('')}`;
 }

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import * as demo from './demo.ts';
 import * as doctor from './doctor.ts';
+import * as encode from './encode.ts';
 import * as evaluate from './eval.ts';
+import * as exporting from './export.ts';
+import * as generate from './generate.ts';
 import * as reproduce from './reproduce.ts';
 import * as serve from './serve.ts';
 import * as synth from './synth.ts';
@@ -15,6 +18,9 @@ const verbs: readonly { register(program: Command): void }[] = [
   synth,
   train,
   evaluate,
+  encode,
+  generate,
+  exporting,
   serve,
   reproduce,
 ];
@@ -25,6 +31,9 @@ Examples:
   $ hsn synth --out corpus                  draw a graph and a corpus of walks on it
   $ hsn train --corpus corpus --out run     find the graph again
   $ hsn eval run                            how well it was found
+  $ hsn train --corpus reviews.tsv --out run   the same for texts
+  $ hsn encode run reviews.tsv              the walks of sentences
+  $ hsn generate run --like "a good place"  sentences from the same walk
   $ hsn serve run                           look at it in the browser
   $ hsn help train                          all about one verb
 `;
@@ -92,6 +101,7 @@ export function explain(
 function messageOf(error: Error): string {
   switch (error.name) {
     case 'UserError':
+    case 'SafetensorsError':
       return `hsn: ${error.message}`;
     case 'TorchError':
       return `hsn: libtorch: ${error.message}\n     hsn doctor says whether the engine is well; HSN_DEBUG=1 shows where this happened`;

@@ -92,7 +92,7 @@ async function reproduceTable1(flags: ReproduceFlags): Promise<void> {
   );
 }
 
-const caption = `|.| are Frobenius norms over pairs of symbols, of link probabilities for HSN and of called links for the baselines;
+const caption = `‖·‖ are Frobenius norms over pairs of symbols, of link probabilities for HSN and of called links for the baselines;
 NLL is in the authors' convention (bag probabilities as logits), "NLL true" the likelihood itself. "exact" counts the
 seeds that found every link and no other. The paper's rows were trained for 200 epochs.
 `;

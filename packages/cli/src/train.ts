@@ -1,13 +1,17 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Config, Run, SessionResult, SyntheticCorpus } from '@hidden-schema/hsn';
+import type { Run, RunConfig } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
-import { evaluationText } from './evaluation-text.ts';
-import { stoppable } from './stopping.ts';
+import { corpusKind } from './corpus-kind.ts';
+import { addTextOptions, type TextFlags } from './text-flags.ts';
+import { trainLanguage } from './train-language.ts';
+import { trainSynthetic } from './train-synthetic.ts';
 
-interface TrainFlags {
+export interface TrainFlags extends TextFlags {
   corpus?: string;
   out?: string;
+  symbols?: string;
+  length?: string;
   set: string[];
   resume?: boolean;
   force?: boolean;
@@ -19,7 +23,14 @@ Examples:
   $ hsn synth --out corpus && hsn train --corpus corpus --out run
   $ hsn train experiments/synthetic/barabasi.yaml --corpus corpus --out run
   $ hsn train --corpus corpus --out run --set training.steps=2000 --set graph.p=0.1
+  $ hsn train --corpus reviews.tsv --symbols 50 --length 5 --out run
+  $ cat sentences.txt | hsn train --corpus - --out run
+  $ hsn train --corpus reviews.tsv --out baseline --set baseline=true
   $ hsn train --out run --resume          continue where it stopped
+
+A corpus is the folder of "hsn synth", or texts: a file (a sentence a line, label<TAB>text, CSV, JSONL, Parquet), a
+folder with train, valid and test files, or - for standard input (--set model=language says so where in doubt). Texts train a language model: the encoder is the
+MiniLM that comes with this program unless encoder.name is given.
 
 The model with the best validation objective (lowest -L, Eq. 28, on the validation split) is kept as "best" and
 evaluated at the end; training stops early after training.patience evaluations without a better one. Ctrl-C saves and
@@ -27,12 +38,15 @@ stops; the run can be continued or evaluated.
 `;
 
 export function register(program: Command): void {
-  program
+  const command = program
     .command('train')
     .summary('train a model on a corpus')
     .description('Train a Hidden Schema Network and write everything about it to a run folder.')
     .argument('[config]', 'YAML file with settings; without it, the defaults')
-    .option('--corpus <folder>', 'corpus folder, as "hsn synth" writes it')
+    .option('--corpus <where>', 'folder that "hsn synth" wrote; or texts: a file, a folder, - for input')
+    .option('--symbols <n>', 'symbols of the graph (for texts 50 by default)')
+    .option('--length <n>', 'steps of a walk (for texts 5 by default)')
+    .option('--input-format <name>', 'text, tsv, csv, jsonl or parquet (default: by the ending)')
     .option('--out <folder>', 'run folder to make (default: runs/<corpus name>-<seed>)')
     .option(
       '--set <key=value>',
@@ -45,94 +59,41 @@ export function register(program: Command): void {
     .option('--threads <n>', 'threads for matrix products (default: all cores)')
     .addHelpText('after', examples)
     .action(train);
+  addTextOptions(command);
 }
 
 async function train(file: string | undefined, flags: TrainFlags): Promise<void> {
-  const { checkTrainable, readSyntheticCorpus, Run, Session, UserError } = await import('@hidden-schema/hsn');
+  const { Run, UserError } = await import('@hidden-schema/hsn');
   await useThreads(flags.threads);
   if (flags.resume && !flags.out)
     throw new UserError('--resume needs --out: the folder of the run to continue');
   const earlier = flags.resume ? Run.open(flags.out!) : undefined;
-  const directory = flags.corpus ?? earlier?.record.corpus.directory;
-  if (directory === undefined) {
-    throw new UserError('which corpus? give --corpus <folder>; "hsn synth --out <folder>" draws one');
+  const corpus = flags.corpus ?? earlier?.record.corpus.directory;
+  if (corpus === undefined) {
+    throw new UserError('which corpus? give --corpus <file or folder>; "hsn synth --out <folder>" draws one');
   }
-  const config = await settings(file, flags.set, earlier);
-  const corpus = readSyntheticCorpus(directory, { seed: config.seed });
-  const out = flags.out ?? path.join('runs', `${path.basename(path.resolve(directory))}-${config.seed}`);
-  const info = { directory: path.resolve(directory), fingerprint: corpus.fingerprint };
-  const changes = earlier?.differences(config, info) ?? [];
-  if (!flags.force) refuseChanges(changes, out, UserError);
-  checkTrainable(config, corpus);
-  const run = earlier
-    ? Run.open(out, { write: true, config })
-    : Run.create(out, config, info, { force: flags.force ?? false });
-  describe(corpus);
-  const result = await withRun(run, (signal) => {
-    const session = new Session(run, corpus, {
-      resume: flags.resume ?? false,
-      signal,
-      output: process.stderr,
-    });
-    // Only now: settings that the checkpoint does not fit must not replace those it does.
-    if (changes.length > 0) run.adopt(info);
-    return session.train();
-  });
-  report(result, out);
+  const config = await settings(file, corpus, flags, earlier);
+  const name = corpus === '-' ? 'input' : path.parse(path.resolve(corpus)).name;
+  const given = { flags, corpus, earlier, out: flags.out ?? path.join('runs', `${name}-${config.seed}`) };
+  if (config.model === 'language') await trainLanguage(config, given);
+  else await trainSynthetic(config, given);
 }
 
-/** The settings to train with: a file's or the earlier run's own or the defaults, with `--set` on top. */
+/** The settings to train with: a file's or the earlier run's own or the defaults, with flags and `--set` on top. */
 async function settings(
   file: string | undefined,
-  overrides: readonly string[],
+  corpus: string,
+  flags: TrainFlags,
   earlier: Run | undefined,
-): Promise<Config> {
+): Promise<RunConfig> {
   const { dumpConfig, loadConfig, UserError } = await import('@hidden-schema/hsn');
-  if (file !== undefined) return loadConfig(readConfig(file, UserError), file, overrides);
-  return loadConfig(earlier ? dumpConfig(earlier.config) : '', 'settings', overrides);
-}
-
-/** Trains under a stop signal; a fault marks the run as crashed. */
-async function withRun(
-  run: Run,
-  body: (signal: AbortSignal) => Promise<SessionResult>,
-): Promise<SessionResult> {
-  for (const note of run.notes) process.stderr.write(`${note}\n`);
-  try {
-    return await stoppable(body);
-  } catch (error) {
-    markCrashed(run);
-    throw error;
-  } finally {
-    run.close();
-  }
-}
-
-function markCrashed(run: Run): void {
-  try {
-    run.setState('crashed');
-  } catch {
-    // The folder may be what was lost; the fault that ended training is the one to show.
-  }
-}
-
-function describe(corpus: SyntheticCorpus): void {
-  const { train, valid, test } = corpus.splits;
-  const truth = corpus.truth ? 'truth known' : 'no truth given: recovery figures are left out';
-  const lines = [
-    ...corpus.notes,
-    `corpus: ${train.count} + ${valid.count} + ${test.count} sentences of ${corpus.length} tokens, ${truth}`,
-  ];
-  process.stderr.write(`${lines.join('\n')}\n`);
-}
-
-function report(result: SessionResult, out: string): void {
-  if (result.evaluation) process.stdout.write(evaluationText(result.evaluation));
-  const next =
-    result.state === 'stopped'
-      ? `continue with: hsn train --out ${out} --resume`
-      : `look again with: hsn eval ${out}`;
-  process.stdout.write(`run ${result.state} at step ${result.step}: ${out}\n${next}\n`);
+  const short = (['symbols', 'length'] as const).flatMap((key) =>
+    flags[key] === undefined ? [] : [`${key}=${flags[key]}`],
+  );
+  const overrides = [...short, ...flags.set];
+  const text = file === undefined ? (earlier ? dumpConfig(earlier.config) : '') : readConfig(file, UserError);
+  const kind = earlier?.config.model ?? corpusKind(corpus);
+  return loadConfig(text, file ?? 'settings', overrides, kind);
 }
 
 function readConfig(file: string, Fault: new (message: string) => Error): string {
@@ -141,14 +102,6 @@ function readConfig(file: string, Fault: new (message: string) => Error): string
   } catch {
     throw new Fault(`cannot read the settings ${file}: expected a YAML file; experiments/ holds examples`);
   }
-}
-
-function refuseChanges(changes: string[], out: string, Fault: new (message: string) => Error): void {
-  if (changes.length === 0) return;
-  const lines = changes.map((line) => `\n  ${line}`).join('');
-  throw new Fault(
-    `${out} was trained with other settings:${lines}\n  resume without them, or add --force to go on with them`,
-  );
 }
 
 async function useThreads(asked: string | undefined): Promise<void> {

@@ -8,6 +8,8 @@ import {
   Session,
   SYNTHETIC_DEFAULTS,
   type SyntheticSettings,
+  SyntheticTask,
+  syntheticConfig,
   writeSyntheticCorpus,
 } from '@hidden-schema/hsn';
 
@@ -42,11 +44,11 @@ export async function makeSmallRun(): Promise<SmallRun> {
   const run = path.join(folder, 'run');
   writeSyntheticCorpus(language, corpus);
   replaceTokens(corpus);
-  const config = loadConfig('', 'test', settings);
+  const config = syntheticConfig(loadConfig('', 'test', settings));
   const read = readSyntheticCorpus(corpus, { seed: config.seed });
   const made = Run.create(run, config, { directory: corpus, fingerprint: read.fingerprint });
   try {
-    await new Session(made, read, { output: { write: () => true } }).train();
+    await new Session(made, new SyntheticTask(config, read), { output: { write: () => true } }).train();
   } finally {
     made.close();
   }

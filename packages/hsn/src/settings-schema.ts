@@ -1,8 +1,10 @@
 import type { z } from 'zod';
-import { configSchema } from './config.ts';
 
 export type Path = readonly PropertyKey[];
 type Schema = z.core.$ZodTypes;
+
+/** What the settings of one kind of model look like. */
+export type SettingsSchema = z.ZodType;
 
 /** The schema without defaults around it; a union gives each of its members. */
 function members(schema: Schema): Schema[] {
@@ -11,8 +13,8 @@ function members(schema: Schema): Schema[] {
   return 'innerType' in def ? members(def.innerType as Schema) : [schema];
 }
 
-function schemasAt(path: Path): Schema[] {
-  let found = members(configSchema as unknown as Schema);
+function schemasAt(root: SettingsSchema, path: Path): Schema[] {
+  let found = members(root as unknown as Schema);
   for (const part of path) {
     found = found.flatMap(({ _zod: { def } }) => {
       const next =
@@ -27,18 +29,19 @@ function schemasAt(path: Path): Schema[] {
   return found;
 }
 
-export function keysAt(path: Path): string[] {
-  return schemasAt(path).flatMap(({ _zod: { def } }) =>
+export function keysAt(root: SettingsSchema, path: Path): string[] {
+  return schemasAt(root, path).flatMap(({ _zod: { def } }) =>
     def.type === 'object' ? Object.keys(def.shape) : def.type === 'tuple' ? Object.keys(def.items) : [],
   );
 }
 
-function allPaths(path: readonly string[] = []): string[][] {
-  return keysAt(path).flatMap((key) => [[...path, key], ...allPaths([...path, key])]);
+function allPaths(root: SettingsSchema, path: readonly string[] = []): string[][] {
+  return keysAt(root, path).flatMap((key) => [[...path, key], ...allPaths(root, [...path, key])]);
 }
 
 /** What the config expects at `path`, in words: `a whole number above 0`. */
-export const expectedAt = (path: Path): string => schemasAt(path).map(describe).join(' or ');
+export const expectedAt = (root: SettingsSchema, path: Path): string =>
+  schemasAt(root, path).map(describe).join(' or ');
 
 /** A schema in words. */
 function describe(schema: Schema): string {
@@ -105,18 +108,18 @@ function plainText(text: string, limit: number): string {
 
 // Nearest names
 
-export function unknownKey(above: Path, key: string): string {
-  const near = nearest(above.map(String), key);
+export function unknownKey(root: SettingsSchema, above: Path, key: string): string {
+  const near = nearest(root, above.map(String), key);
   const full = dotted([...above, key]);
   if (near) return `unknown key ${full}, did you mean ${near}?`;
-  const keys = keysAt(above).join(', ');
+  const keys = keysAt(root, above).join(', ');
   return `unknown key ${full}, expected ${keys ? `one of ${keys}` : `no keys inside ${dotted(above)}`}`;
 }
 
 /** The path most like the key: beside it if possible, otherwise the same name elsewhere. */
-function nearest(above: readonly string[], key: string): string | undefined {
+function nearest(root: SettingsSchema, above: readonly string[], key: string): string | undefined {
   const place = above.join('.');
-  const scored = allPaths().map((path) => {
+  const scored = allPaths(root).map((path) => {
     const beside = path.slice(0, -1).join('.') === place;
     const distance = editDistance(plainName(path.at(-1)!), plainName(key));
     return { path, distance: distance + (beside ? 0 : 0.5), allowed: beside ? allowance(key) : 0.5 };

@@ -2,7 +2,16 @@ import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument, str
 import type { z } from 'zod';
 import { type Config, configSchema } from './config.ts';
 import { UserError } from './errors.ts';
-import { dotted, expectedAt, keysAt, type Path, show, unknownKey } from './settings-schema.ts';
+import { type LanguageConfig, languageConfigSchema } from './language/config.ts';
+import {
+  dotted,
+  expectedAt,
+  keysAt,
+  type Path,
+  type SettingsSchema,
+  show,
+  unknownKey,
+} from './settings-schema.ts';
 
 const MAX_BYTES = 1_000_000;
 const MAX_ALIASES = 20;
@@ -14,14 +23,56 @@ interface Fault {
   text: () => string;
 }
 
-/** Reads a YAML config and `key.path=value` overrides; every fault is reported at once, in one `UserError`. */
-export function loadConfig(yamlText: string, source: string, overrides: readonly string[] = []): Config {
+/** The settings of a run, of either kind of model. */
+export type RunConfig = Config | LanguageConfig;
+export type ModelKind = RunConfig['model'];
+
+const schemas: Record<ModelKind, SettingsSchema> = {
+  synthetic: configSchema,
+  language: languageConfigSchema,
+};
+
+const modelKinds = Object.keys(schemas).join(', ');
+const isKind = (name: unknown): name is ModelKind => typeof name === 'string' && Object.hasOwn(schemas, name);
+
+/** The schema that `model` names, the last override counting most; also notes a fallback in the data. */
+function schemaOf(data: Data, overrides: readonly string[], fallback: ModelKind): SettingsSchema {
+  data.model ??= fallback;
+  const named = overrides.findLast((override) => override.startsWith('model='))?.slice('model='.length);
+  const kind = named ?? data.model;
+  return schemas[isKind(kind) ? kind : fallback];
+}
+
+/** The settings, where they are those of a synthetic language; refused otherwise. */
+export function syntheticConfig(config: RunConfig): Config {
+  if (config.model === 'synthetic') return config;
+  throw new UserError('these are the settings of a language model; expected those of a synthetic language');
+}
+
+/** The settings, where they are those of a language model; refused otherwise. */
+export function languageConfig(config: RunConfig): LanguageConfig {
+  if (config.model === 'language') return config;
+  throw new UserError('these are the settings of a synthetic language; expected model: language');
+}
+
+/**
+ * Reads a YAML config and `key.path=value` overrides; every fault is reported at once, in one `UserError`. Which
+ * settings there are depends on `model`, or on `fallback` where it is not named.
+ */
+export function loadConfig(
+  yamlText: string,
+  source: string,
+  overrides: readonly string[] = [],
+  fallback: ModelKind = 'synthetic',
+): RunConfig {
   const lines = new LineCounter();
   const { data, document, faults } = readYaml(yamlText, source, lines);
-  const changed = overrides.flatMap((override) => applyOverride(data, override, faults));
-  const parsed = configSchema.safeParse(data);
-  if (!parsed.success) faults.push(...parsed.error.issues.flatMap((issue) => faultsOf(issue, [], data)));
-  if (faults.length === 0 && parsed.success) return parsed.data;
+  const schema = schemaOf(data, overrides, fallback);
+  const changed = overrides.flatMap((override) => applyOverride(schema, data, override, faults));
+  const parsed = schema.safeParse(data);
+  if (!parsed.success)
+    faults.push(...parsed.error.issues.flatMap((issue) => faultsOf(schema, issue, [], data)));
+  if (faults.length === 0 && parsed.success) return parsed.data as RunConfig;
   const place = (path: Path): string => {
     if (changed.some((key) => key.every((part, at) => part === path[at]))) return ' (--set)';
     const offset = offsetOf(document, path);
@@ -40,12 +91,12 @@ export function loadConfig(yamlText: string, source: string, overrides: readonly
 }
 
 /** The settings as YAML that `loadConfig` reads back unchanged. */
-export function dumpConfig(config: Config): string {
+export function dumpConfig(config: RunConfig): string {
   return stringify(config);
 }
 
 /** Settings that differ, one line each: `training.rate: 0.001 → 0.01`. */
-export function diffConfigs(a: Config, b: Config): string[] {
+export function diffConfigs(a: RunConfig, b: RunConfig): string[] {
   const before = leaves(a);
   const after = leaves(b);
   const paths = [...new Set([...before.keys(), ...after.keys()])];
@@ -140,7 +191,7 @@ function offsetOf(document: Document, path: Path): number | undefined {
 }
 
 /** Sets `key.path=value` in the data; an unknown key becomes a fault and changes nothing. */
-function applyOverride(data: Data, override: string, faults: Fault[]): Path[] {
+function applyOverride(schema: SettingsSchema, data: Data, override: string, faults: Fault[]): Path[] {
   const split = override.indexOf('=');
   if (split < 1) {
     const text = () => `--set ${show(override)}: expected key=value, for example training.rate=0.01`;
@@ -148,9 +199,9 @@ function applyOverride(data: Data, override: string, faults: Fault[]): Path[] {
     return [];
   }
   const path = override.slice(0, split).trim().split('.');
-  const known = path.findIndex((part, at) => !keysAt(path.slice(0, at)).includes(part));
+  const known = path.findIndex((part, at) => !keysAt(schema, path.slice(0, at)).includes(part));
   if (known !== -1) {
-    faults.push({ path, text: () => unknownKey(path.slice(0, known), path[known]!) });
+    faults.push({ path, text: () => unknownKey(schema, path.slice(0, known), path[known]!) });
     return [path];
   }
   let inner = data;
@@ -172,17 +223,18 @@ const isMapping = (value: unknown): value is Data =>
 
 // What the schema says
 
-function faultsOf(issue: z.core.$ZodIssue, above: Path, data: unknown): Fault[] {
+function faultsOf(schema: SettingsSchema, issue: z.core.$ZodIssue, above: Path, data: unknown): Fault[] {
   const path = [...above, ...issue.path];
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({ path: [...path, key], text: () => unknownKey(path, key) }));
+    return issue.keys.map((key) => ({ path: [...path, key], text: () => unknownKey(schema, path, key) }));
   if (issue.code === 'invalid_union') {
     // The branch that accepts this kind of value says best what is wrong inside it.
     const inside = issue.errors.find(
       (branch) => !branch.some(({ code, path }) => code === 'invalid_type' && path.length === 0),
     );
-    if (inside) return inside.flatMap((inner) => faultsOf(inner, path, data));
+    if (inside) return inside.flatMap((inner) => faultsOf(schema, inner, path, data));
   }
   const got = path.reduce<unknown>((value, part) => (value as Data | undefined)?.[part as string], data);
-  return [{ path, text: () => `${dotted(path)}: expected ${expectedAt(path)}, got ${show(got)}` }];
+  const expected = () => (dotted(path) === 'model' ? `one of ${modelKinds}` : expectedAt(schema, path));
+  return [{ path, text: () => `${dotted(path)}: expected ${expected()}, got ${show(got)}` }];
 }

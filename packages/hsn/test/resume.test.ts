@@ -1,10 +1,12 @@
 import fs from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Config } from '../src/config.ts';
+import { syntheticConfig } from '../src/settings.ts';
 import { checkpointSteps } from '../src/trainer/checkpoint.ts';
 import { readMetrics } from '../src/trainer/metrics.ts';
 import { Run } from '../src/trainer/run.ts';
 import { Session, type SessionResult } from '../src/trainer/session.ts';
+import { SyntheticTask } from '../src/trainer/synthetic-task.ts';
 import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('resume');
@@ -31,7 +33,8 @@ async function train(run: Run, resume: boolean, until?: Point, said: string[] = 
     if ('step' in until) return session.trainer.step >= until.step;
     return rowsOf(run).filter((row) => row.sweep !== undefined).length >= until.sweep;
   };
-  const session: Session = new Session(run, corpus, { resume, output, signal: stopWhen(reached) });
+  const task = new SyntheticTask(syntheticConfig(run.config), corpus);
+  const session: Session = new Session(run, task, { resume, output, signal: stopWhen(reached) });
   return session.train();
 }
 
@@ -194,7 +197,7 @@ describe('other settings', () => {
     expect(opened.record).toMatchObject({ state: 'finished', corpus: { directory: 'elsewhere' } });
     const wide = tinyConfig({ encoder: { width: 32 } });
     const misfit = Run.open(run.directory, { write: true, config: wide });
-    expect(() => new Session(misfit, corpus, { resume: true })).toThrow(
+    expect(() => new Session(misfit, new SyntheticTask(wide, corpus), { resume: true })).toThrow(
       /^the checkpoint of step 6 needs the settings it was made with: .*encoder/,
     );
     misfit.close();

@@ -10,6 +10,7 @@ import { readMetrics } from '../src/trainer/metrics.ts';
 import { openModel } from '../src/trainer/open.ts';
 import { Run } from '../src/trainer/run.ts';
 import { Session, type SessionResult } from '../src/trainer/session.ts';
+import { SyntheticTask } from '../src/trainer/synthetic-task.ts';
 import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('session');
@@ -22,7 +23,7 @@ async function train(name: string, config: Config, on: SyntheticCorpus = corpus)
   const written: string[] = [];
   const output = { write: (text: string) => written.push(text) };
   try {
-    const result: SessionResult = await new Session(run, on, { output }).train();
+    const result: SessionResult = await new Session(run, new SyntheticTask(config, on), { output }).train();
     return { run, result, rows: readMetrics(run.path('metrics.jsonl')).rows, text: written.join('') };
   } finally {
     run.close();

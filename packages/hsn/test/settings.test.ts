@@ -63,7 +63,7 @@ describe('loadConfig', () => {
     ['training: {steps: 0}', 'a.yaml: training.steps: expected a whole number above 0, got 0 (line 1)'],
     ['walk: {hard: "yes"}', 'a.yaml: walk.hard: expected true or false, got "yes" (line 1)'],
     ['walk: {form: papr}', 'a.yaml: walk.form: expected one of paper, symmetric, got "papr" (line 1)'],
-    ['model: gpt', 'a.yaml: model: expected synthetic, got "gpt" (line 1)'],
+    ['model: gpt', 'a.yaml: model: expected one of synthetic, language, got "gpt" (line 1)'],
     ['seed: .nan', 'a.yaml: seed: expected a whole number of at least 0, got NaN (line 1)'],
     ['encoder:', /^a\.yaml: encoder: expected a mapping of width, .*, got nothing \(line 1\)$/],
     [

@@ -22,6 +22,8 @@ export interface WalkQueriesOptions extends TensorOptions {
   /** Width of the block's feed-forward layer; 4·D unless given. */
   hidden?: number;
   dropout?: number;
+  /** Times the usual size at which the heads start: above 1, walks differ between sentences before any training. */
+  sharpness?: number;
 }
 
 /**
@@ -54,6 +56,10 @@ export class WalkQueries extends nn.Module {
     this.start = new nn.Linear(width, symbols, generator, options);
     // A walk of one step has no transition.
     this.weights = length > 1 ? new nn.Linear(width, symbols, generator, options) : undefined;
+    const sharpness = options.sharpness ?? 1;
+    noGrad(() => {
+      for (const head of [this.start, this.weights]) head?.weight.mul_(sharpness);
+    });
   }
 
   /** Hidden states [B, T, D] and mask [B, T] → h^enc [B, L, K]. */

@@ -107,7 +107,7 @@ export function linkLogits(model: HiddenSchemaNetwork): Float64Array {
 }
 
 /** q(A_ij = 1) as plain numbers, row-major [K, K]. */
-export function linkProbabilities(model: HiddenSchemaNetwork): Float64Array {
+export function linkProbabilities(model: Pick<HiddenSchemaNetwork, 'graph'>): Float64Array {
   return quietly(() => Float64Array.from(model.graph.links().matrix().toNumbers()));
 }
 

@@ -17,6 +17,7 @@ const graph = graphSchema
     layers: countSchema.default(2),
     temperature: graphSchema.shape.temperature.default(1),
     hard: z.boolean().default(false),
+    klWeight: z.enum(['data', 'batch', 'one']).default('batch'),
   });
 
 const walk = walkSchema.extend({
@@ -32,6 +33,8 @@ const encoder = z.strictObject({
   /** Tokens read of a sentence; what is longer is cut, and counted. */
   longest: countSchema.default(128),
   dropout: dropout.default(0.1),
+  /** Times the usual size at which the heads for walks start: walks then tell sentences apart before any training. */
+  sharpness: z.number().positive().default(8),
   /** From scratch: sizes. */
   width: countSchema.default(256),
   layers: countSchema.default(2),

@@ -1,4 +1,4 @@
-import { noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
+import { Generator, noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
 import { mutualInformation, MeanFieldWalks, WalkableGraph } from '../walk/index.ts';
 import { graphKl, type WalkPosterior, walkKl } from '../objective/objective.ts';
 import { batchesByLength, type Frames, type TextBatch, type TextCorpus } from '../text/index.ts';
@@ -37,12 +37,27 @@ export interface LanguageEvaluationOptions {
 
 const batchSize = 50;
 
-/** Evaluates a trained network on the test split; draws from the model's own generator. */
+/** Evaluates a trained network on the test split; draws from the settings' seed, so that the same weights give the same figures. */
 export function evaluateLanguage(
   model: LanguageNetwork,
   corpus: TextCorpus,
   frames: Frames,
   options: LanguageEvaluationOptions = {},
+): LanguageEvaluation {
+  const saved = model.generator.state();
+  model.generator.restore(new Generator(model.config.seed).state());
+  try {
+    return evaluated(model, corpus, frames, options);
+  } finally {
+    model.generator.restore(saved);
+  }
+}
+
+function evaluated(
+  model: LanguageNetwork,
+  corpus: TextCorpus,
+  frames: Frames,
+  options: LanguageEvaluationOptions,
 ): LanguageEvaluation {
   model.train(false);
   const rows = corpus.splits.test.slice(0, options.limit ?? corpus.splits.test.length);
@@ -87,7 +102,8 @@ function estimateBatch(
   });
 }
 
-function summarise(estimates: readonly SentenceEstimate[]) {
+/** Figures of a corpus from those of its sentences: by tokens, as perplexity is. */
+export function summarise(estimates: readonly SentenceEstimate[]) {
   const total = (of: (estimate: SentenceEstimate) => number) => estimates.reduce((sum, e) => sum + of(e), 0);
   const tokens = total((e) => e.tokens);
   const mean = -total((e) => e.logLikelihood) / tokens;
@@ -139,10 +155,18 @@ function information(model: LanguageNetwork, scores: readonly Tensor[], adjacenc
  */
 export function exactInformation(posterior: WalkPosterior, nodes: Tensor): number {
   const N = nodes.dim(0);
-  const cross = posterior.crossLogProb(nodes); // [N sentences, N walks]
-  const mixture = cross.logSumExp(0).sub(Math.log(N));
-  return posterior.logProb(nodes).sub(mixture).mean().item();
+  const own = posterior.logProb(nodes).sum().item();
+  let mixed = 0;
+  for (let first = 0; first < N; first += walksAtOnce)
+    mixed += scope(() => {
+      const some = nodes.narrow(0, first, Math.min(walksAtOnce, N - first));
+      return posterior.crossLogProb(some).logSumExp(0).sum().item(); // [N sentences, walks]
+    });
+  return (own - mixed) / N + Math.log(N);
 }
+
+/** Bounds what is held of the [N, N] table, which for a whole test set would not fit into memory. */
+const walksAtOnce = 256;
 
 function catRows(scores: readonly Tensor[]): Tensor {
   return stack(scores.flatMap((batch) => batch.unbind(0)));

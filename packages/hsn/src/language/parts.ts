@@ -1,6 +1,6 @@
 import { Generator } from '@hidden-schema/torch';
 import { Gpt2Decoder, type LanguageDecoder, LlamaDecoder, openDecoder } from '../decoder/index.ts';
-import { openPretrainedEncoder } from '../encoder/pretrained.ts';
+import { findPretrained, openPretrainedEncoder } from '../encoder/pretrained.ts';
 import { LstmText, type TextEncoder, TransformerText } from '../encoder/text-encoder.ts';
 import { WalkEncoder } from '../encoder/walk-queries.ts';
 import type { Frames, TextFiles } from '../text/index.ts';
@@ -39,10 +39,13 @@ export async function openTextEncoder(
   return { encoder, tokenizer: decoderTokenizer, frozen: false };
 }
 
+/** Whether a decoder's name stands for an architecture instead of weights. */
+export const fromScratch = (name: string): boolean => name === 'gpt2' || name === 'llama';
+
 /** The decoder's vocabulary: that of its pretrained folder, or one drawn from the corpus (see `decoder.vocabulary`). */
 export async function decoderTokenizer(config: LanguageConfig, files: TextFiles): Promise<Tokenizer> {
   const { name, vocabulary, vocabularySize } = config.decoder;
-  if (name !== 'gpt2' && name !== 'llama') return loadTokenizer(name);
+  if (!fromScratch(name)) return loadTokenizer((await findPretrained(name)).folder);
   if (vocabulary === 'trained') {
     const words = new WordCounts();
     for await (const texts of files.texts()) words.add(texts);
@@ -65,14 +68,28 @@ export function framesOf({ encoder, decoder }: Tokenizers): Frames {
   };
 }
 
+/** Where a decoder that is not made from the settings alone comes from. */
+export interface DecoderSource {
+  /** A folder with pretrained weights. */
+  folder?: string;
+  /** Its config.json, where weights will follow from a checkpoint. */
+  config?: Record<string, unknown>;
+}
+
 export function makeDecoder(
   config: LanguageConfig,
   vocabulary: number,
   generator: Generator,
+  source: DecoderSource = {},
 ): LanguageDecoder {
   const { name, width, layers, heads, dropout, longest, symbolAttention } = config.decoder;
   const symbols = config.baseline ? {} : { symbols: { symbols: config.symbols, variant: symbolAttention } };
   const positions = longest + 2;
+  if (source.config) {
+    const Decoder = source.config.model_type === 'llama' ? LlamaDecoder : Gpt2Decoder;
+    return new Decoder(source.config as never, generator, { ...symbols, blank: true });
+  }
+  if (source.folder) return openDecoder(source.folder, generator, symbols);
   if (name === 'llama') {
     const sizes = {
       hidden_size: width,
@@ -86,7 +103,6 @@ export function makeDecoder(
       symbols,
     );
   }
-  if (name !== 'gpt2') return openDecoder(name, generator, symbols);
   const sizes = {
     n_embd: width,
     n_layer: layers,
@@ -101,12 +117,20 @@ export function makeDecoder(
 /** A language network from its settings, encoder and vocabularies, with weights as drawn by the seed. */
 export function makeNetwork(
   config: LanguageConfig,
-  parts: { encoder: TextEncoder; frozen: boolean; decoderVocabulary: number; sentences: number },
+  parts: { encoder: TextEncoder; frozen: boolean; decoderVocabulary: number; sentences: number } & {
+    decoder?: DecoderSource;
+  },
   generator: Generator = new Generator(config.seed),
 ): LanguageNetwork {
   const { symbols, length } = config;
-  const walk = { symbols, length, dropout: config.encoder.dropout, frozen: parts.frozen };
+  const walk = {
+    symbols,
+    length,
+    dropout: config.encoder.dropout,
+    sharpness: config.encoder.sharpness,
+    frozen: parts.frozen,
+  };
   const encoder = new WalkEncoder(parts.encoder, walk, generator);
-  const decoder = makeDecoder(config, parts.decoderVocabulary, generator);
+  const decoder = makeDecoder(config, parts.decoderVocabulary, generator, parts.decoder);
   return new LanguageNetwork(config, { encoder, decoder, sentences: parts.sentences }, generator);
 }

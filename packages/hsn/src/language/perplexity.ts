@@ -93,7 +93,11 @@ export function schemaOf(walks: readonly (readonly number[])[], symbols: number)
 /** log of the mean weight, and the mean reconstruction loss. */
 export function sentenceEstimate({ weights, likelihoods }: LogWeights, tokens: number): SentenceEstimate {
   const most = weights.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-  const sum = weights.reduce((total, weight) => total + Math.exp(weight - most), 0);
+  // Walks that the prior forbids, all of them: no estimate above zero, and −∞ − −∞ is none at all.
+  const sum =
+    most === Number.NEGATIVE_INFINITY
+      ? 0
+      : weights.reduce((total, weight) => total + Math.exp(weight - most), 0);
   const reconstruction = -likelihoods.reduce((total, value) => total + value, 0) / likelihoods.length;
   return { logLikelihood: most + Math.log(sum / weights.length), reconstruction, tokens };
 }

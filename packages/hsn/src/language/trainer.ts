@@ -9,7 +9,7 @@ import {
   type TextCorpus,
 } from '../text/index.ts';
 import type { StepMetrics } from '../trainer/trainer.ts';
-import { Updater } from '../trainer/updater.ts';
+import { restoreWeights, Updater } from '../trainer/updater.ts';
 import type { LanguageConfig } from './config.ts';
 import { HiddenCache } from './hidden-cache.ts';
 import { idsTensor, type LanguageNetwork } from './model.ts';
@@ -137,8 +137,7 @@ export class LanguageTrainer {
     model: ReadonlyMap<string, Tensor>,
     optimizer: ReadonlyMap<string, Tensor>,
   ): void {
-    this.model.load(model);
-    this.optimizer.load(optimizer, state.updates);
+    restoreWeights(this, { model, optimizer }, state);
     this.#order.seek(state.position);
     this.model.generator.restore(Buffer.from(state.generator, 'base64'));
     this.#step = state.step;

@@ -10,9 +10,15 @@ const leastProbability = 0.01;
 export function graphRecord(model: HiddenSchemaNetwork, corpus: SyntheticCorpus): JsonValue {
   const K = model.shape.symbols;
   const V = model.shape.vocabulary;
-  const probabilities = linkProbabilities(model);
   const bags = corpus.bags?.probabilities;
   const tokensOf = (k: number) => corpus.vocabulary.filter((_, v) => (bags?.[k * V + v] ?? 0) > 0);
+  const nodes = Array.from({ length: K }, (_, k) => ({ symbol: k, tokens: tokensOf(k) }));
+  return { symbols: K, nodes, links: linkRecords(model, K) };
+}
+
+/** Links as [i, j, probability], those too improbable left out. */
+export function linkRecords(model: Parameters<typeof linkProbabilities>[0], K: number): JsonValue[] {
+  const probabilities = linkProbabilities(model);
   const links: JsonValue[] = [];
   for (let i = 0; i < K; i++) {
     for (let j = i; j < K; j++) {
@@ -20,6 +26,5 @@ export function graphRecord(model: HiddenSchemaNetwork, corpus: SyntheticCorpus)
       if (p >= leastProbability) links.push([i, j, Number(p.toFixed(6))]);
     }
   }
-  const nodes = Array.from({ length: K }, (_, k) => ({ symbol: k, tokens: tokensOf(k) }));
-  return { symbols: K, nodes, links };
+  return links;
 }

@@ -7,4 +7,6 @@ export * from './open.ts';
 export * from './progress.ts';
 export * from './run.ts';
 export * from './session.ts';
+export * from './synthetic-task.ts';
+export * from './task.ts';
 export * from './trainer.ts';

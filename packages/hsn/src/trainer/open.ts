@@ -21,11 +21,14 @@ export function openModel(
   given: { checkpoint?: string; corpus?: string } = {},
 ): OpenedModel {
   const run = Run.open(directory);
-  const corpus = readSyntheticCorpus(given.corpus ?? run.record.corpus.directory, { seed: run.config.seed });
+  const { config } = run;
+  if (config.model !== 'synthetic')
+    throw new UserError(`${directory} is the run of a language model; expected one of a synthetic language`);
+  const corpus = readSyntheticCorpus(given.corpus ?? run.record.corpus.directory, { seed: config.seed });
   const notes: string[] = [];
   if (!given.corpus && corpus.fingerprint !== run.record.corpus.fingerprint)
     notes.push(`the corpus ${corpus.directory} has changed since this run was trained on it`);
-  const model = new HiddenSchemaNetwork(run.config, modelShape(run.config, corpus));
+  const model = new HiddenSchemaNetwork(config, modelShape(config, corpus));
   const step = scope(() => {
     const saved = loadCheckpoint(run, whichCheckpoint(given.checkpoint ?? 'best'));
     notes.push(...saved.notes);
@@ -39,7 +42,7 @@ export function openModel(
   return { run, model, corpus, step, notes };
 }
 
-function whichCheckpoint(text: string): 'best' | 'last' | number {
+export function whichCheckpoint(text: string): 'best' | 'last' | number {
   if (text === 'best' || text === 'last') return text;
   const step = Number(text);
   if (!Number.isInteger(step) || step < 0)

@@ -1,8 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Config } from '../config.ts';
 import { UserError } from '../errors.ts';
-import { diffConfigs, dumpConfig, loadConfig } from '../settings.ts';
+import { diffConfigs, dumpConfig, loadConfig, type RunConfig } from '../settings.ts';
 import { type JsonValue, reasonOf, removeTemporaries, writeJsonAtomic, writeTextAtomic } from './files.ts';
 import { Lock, lockHolder } from './lock.ts';
 
@@ -28,14 +27,25 @@ export interface RunRecord {
   readonly [key: string]: unknown;
 }
 
+export interface RunOptions {
+  /** Replace a run that is there. */
+  force?: boolean;
+  /** More for run.json. */
+  extra?: Readonly<Record<string, JsonValue>>;
+  /** Writes further files that the run cannot be without. */
+  fill?: (folder: string) => void;
+}
+
 /** What a run folder may hold beside events; `force` replaces a run only when it holds nothing else. */
 const RUN_FILES = new Set([
   ...['config.yaml', 'run.json', 'metrics.jsonl', 'lock', 'checkpoints'],
-  ...['evaluation.json', 'graph.json', 'figures', 'README.md', 'names.json', 'layout.json'],
+  ...['evaluation.json', 'graph.json', 'figures', 'README.md', 'tokenizer.json', 'names.json', 'layout.json'],
 ]);
-const RUN_NAMES = /^(events\.out\.tfevents\..+|lock\.stale-\d+|\..+\.\d+\.tmp)$/;
+const RUN_NAMES =
+  /^(corpus\.(txt|tsv|csv|jsonl|parquet)|events\.out\.tfevents\..+|lock\.stale-\d+|\..+\.\d+\.tmp)$/;
 /** What a run whose making was cut short may hold. */
-const UNFINISHED_NAMES = /^(lock|lock\.stale-\d+|config\.yaml|checkpoints|\..+\.\d+\.tmp)$/;
+const UNFINISHED_NAMES =
+  /^(tokenizer\.json|corpus\.(txt|tsv|csv|jsonl|parquet)|lock|lock\.stale-\d+|config\.yaml|checkpoints|\..+\.\d+\.tmp)$/;
 
 /** The version in this package's own `package.json`. */
 export const VERSION: string = JSON.parse(
@@ -45,12 +55,12 @@ export const VERSION: string = JSON.parse(
 /** A folder with everything about one training run. Made and opened for writing under a lock. */
 export class Run {
   readonly directory: string;
-  readonly config: Config;
+  readonly config: RunConfig;
   readonly notes: readonly string[];
   #record: RunRecord;
   #lock: Lock | undefined;
 
-  private constructor(directory: string, config: Config, record: RunRecord, lock?: Lock) {
+  private constructor(directory: string, config: RunConfig, record: RunRecord, lock?: Lock) {
     this.directory = directory;
     this.config = config;
     this.#record = record;
@@ -60,12 +70,7 @@ export class Run {
   }
 
   /** Makes a run in a new or empty folder; `force` replaces a run that is there, and nothing else. */
-  static create(
-    directory: string,
-    config: Config,
-    corpus: CorpusInfo,
-    options: { force?: boolean; extra?: Readonly<Record<string, JsonValue>> } = {},
-  ): Run {
+  static create(directory: string, config: RunConfig, corpus: CorpusInfo, options: RunOptions = {}): Run {
     const folder = path.resolve(directory);
     checkTarget(folder, directory, options.force ?? false);
     const lock = lockFolder(folder, directory);
@@ -78,6 +83,7 @@ export class Run {
       const record = { ...options.extra, format: RUN_FORMAT, version: VERSION, created, ...fields };
       writeTextAtomic(path.join(folder, 'config.yaml'), dumpConfig(config));
       fs.mkdirSync(path.join(folder, 'checkpoints'));
+      options.fill?.(folder);
       // Last: a folder without it is one whose making was cut short.
       writeJsonAtomic(path.join(folder, 'run.json'), record);
       return new Run(folder, config, record, lock);
@@ -91,7 +97,7 @@ export class Run {
    * Opens a run to look at it; with `write`, to continue it, which takes its lock. `config` stands in for the run's
    * own settings, which stay on disk until `adopt`.
    */
-  static open(directory: string, options: { write?: boolean; config?: Config } = {}): Run {
+  static open(directory: string, options: { write?: boolean; config?: RunConfig } = {}): Run {
     const folder = path.resolve(directory);
     const record = readRecord(folder, directory);
     const config = options.config ?? readConfig(path.join(folder, 'config.yaml'));
@@ -147,7 +153,7 @@ export class Run {
   }
 
   /** What differs from the settings and the corpus a resumed run would use; empty when it may go on. */
-  differences(config: Config, corpus: CorpusInfo): string[] {
+  differences(config: RunConfig, corpus: CorpusInfo): string[] {
     const lines = diffConfigs(this.config, config);
     const was = this.#record.corpus;
     if (was.fingerprint !== corpus.fingerprint)
@@ -169,6 +175,11 @@ function lockFolder(folder: string, shown: string): Lock {
 
 const asUserError = (error: unknown, what: string): unknown =>
   (error as NodeJS.ErrnoException).code === undefined ? error : new UserError(`${what}: ${reasonOf(error)}`);
+
+/** Refuses a folder that a run cannot be made in; also asked before long work. */
+export function checkRunFolder(directory: string, force: boolean): void {
+  checkTarget(path.resolve(directory), directory, force);
+}
 
 function checkTarget(folder: string, shown: string, force: boolean): void {
   const stat = fs.statSync(folder, { throwIfNoEntry: false });
@@ -241,7 +252,7 @@ function checkRecord(record: RunRecord, file: string): void {
     throw new UserError(`${file} is damaged: expected format, version, created, corpus and state of a run`);
 }
 
-function readConfig(file: string): Config {
+function readConfig(file: string): RunConfig {
   let text: string;
   try {
     text = fs.readFileSync(file, 'utf8');

@@ -1,17 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { scope } from '@hidden-schema/torch';
-import type { SyntheticCorpus } from '../corpus/index.ts';
-import { evaluateSynthetic, graphRecovery, type SyntheticEvaluation } from '../evaluation/synthetic.ts';
+import type { SyntheticEvaluation } from '../evaluation/synthetic.ts';
 import { UserError } from '../errors.ts';
 import { checkpointSteps, discardCheckpointsAfter, loadCheckpoint, saveCheckpoint } from './checkpoint.ts';
 import { EventWriter } from './events.ts';
 import { type JsonValue, writeJsonAtomic } from './files.ts';
-import { graphRecord } from './graph-record.ts';
-import { afterSweep, noSweeps, type SweepState, sweepsSettled } from './graph-sweeps.ts';
 import { MetricsLog } from './metrics.ts';
 import { Progress, type ProgressOutput } from './progress.ts';
 import type { Run } from './run.ts';
-import { type StepMetrics, Trainer, type TrainerState } from './trainer.ts';
+import type { PreparationState, Task, TaskTrainer } from './task.ts';
+import type { StepMetrics, TrainerState } from './trainer.ts';
 
 export interface SessionOptions {
   /** Continue from the last checkpoint. */
@@ -21,12 +19,12 @@ export interface SessionOptions {
   output?: ProgressOutput;
 }
 
-export interface SessionResult {
+export interface SessionResult<Evaluation = SyntheticEvaluation> {
   state: 'finished' | 'stopped';
   step: number;
   /** Why training ended before its last step, if it did. */
   reason?: string;
-  evaluation?: SyntheticEvaluation;
+  evaluation?: Evaluation;
   seconds: number;
 }
 
@@ -35,55 +33,52 @@ interface SessionState {
   trainer: TrainerState;
   best: number | null;
   sinceBest: number;
-  sweeps: SweepState;
+  /** How far the preparation came, where there is one. */
+  sweeps?: PreparationState;
   seconds: number;
 }
 
-const beginning: Omit<SessionState, 'trainer'> = {
-  best: null,
-  sinceBest: 0,
-  sweeps: noSweeps,
-  seconds: 0,
-};
+const beginning: Omit<SessionState, 'trainer' | 'sweeps'> = { best: null, sinceBest: 0, seconds: 0 };
 
-/** Trains a run on disk: graph sweeps, steps, evaluations, checkpoints, metrics; then evaluates the best model. */
-export class Session {
+/** Trains a run on disk: preparation, steps, evaluations, checkpoints, metrics; then evaluates the best model. */
+export class Session<Evaluation = SyntheticEvaluation> {
   readonly #run: Run;
-  readonly #trainer: Trainer;
-  readonly #corpus: SyntheticCorpus;
+  readonly #task: Task<Evaluation>;
+  readonly #trainer: TaskTrainer;
   readonly #options: SessionOptions;
   readonly #metrics: MetricsLog;
   readonly #events: EventWriter;
   readonly #began = performance.now();
   #state = beginning;
 
-  constructor(run: Run, corpus: SyntheticCorpus, options: SessionOptions = {}) {
+  constructor(run: Run, task: Task<Evaluation>, options: SessionOptions = {}) {
     this.#run = run;
-    this.#corpus = corpus;
+    this.#task = task;
     this.#options = options;
-    this.#trainer = new Trainer(run.config, corpus);
+    this.#trainer = task.trainer;
     this.#metrics = new MetricsLog(run.path('metrics.jsonl'));
     if (options.resume) this.#restore();
     const resumed = options.resume ? { resumedAt: this.#trainer.step } : {};
     this.#events = new EventWriter(run.directory, resumed);
   }
 
-  get trainer(): Trainer {
+  get trainer(): TaskTrainer {
     return this.#trainer;
   }
 
-  async train(): Promise<SessionResult> {
+  async train(): Promise<SessionResult<Evaluation>> {
     try {
       this.#run.setState('running');
-      await this.#sweepGraph();
+      await this.#prepare();
       const reason = await this.#steps();
       const stopped = this.#options.signal?.aborted ?? false;
       this.#save(false);
       if (stopped) return this.#end({ state: 'stopped', ...(reason ? { reason } : {}) });
       this.#useBest();
-      const evaluation = evaluateSynthetic(this.#trainer.model, this.#corpus);
+      const evaluation = this.#task.evaluate();
       writeJsonAtomic(this.#run.path('evaluation.json'), evaluation as unknown as JsonValue);
-      writeJsonAtomic(this.#run.path('graph.json'), graphRecord(this.#trainer.model, this.#corpus));
+      for (const [name, value] of Object.entries(this.#task.artifacts()))
+        writeJsonAtomic(this.#run.path(name), value);
       return this.#end({ state: 'finished', evaluation, ...(reason ? { reason } : {}) });
     } finally {
       this.#metrics.close();
@@ -92,7 +87,7 @@ export class Session {
     }
   }
 
-  #end(result: Omit<SessionResult, 'step' | 'seconds'>): SessionResult {
+  #end(result: Omit<SessionResult<Evaluation>, 'step' | 'seconds'>): SessionResult<Evaluation> {
     const full = { ...result, step: this.#trainer.step, seconds: this.#seconds() };
     this.#run.setState(result.state, { step: full.step, seconds: full.seconds });
     return full;
@@ -102,18 +97,17 @@ export class Session {
     return this.#state.seconds + (performance.now() - this.#began) / 1000;
   }
 
-  /** The closed-form graph's passes over the sentences, until they gain nothing more. */
-  async #sweepGraph(): Promise<void> {
-    const { posterior, sweeps } = this.#run.config.graph;
-    const wanted = () => !sweepsSettled(this.#state.sweeps) && this.#state.sweeps.count < sweeps;
-    if (posterior !== 'closed-form' || this.#trainer.step > 0 || !wanted()) return;
-    const progress = this.#progress('graph', sweeps, 'sweeps', this.#state.sweeps.count);
-    while (wanted() && !this.#options.signal?.aborted) {
-      const result = this.#trainer.sweepGraph()!;
-      this.#state = { ...this.#state, sweeps: afterSweep(this.#state.sweeps, result) };
-      const shown = { log_likelihood: result.train, valid: result.valid, ...this.#recovered() };
-      this.#record({ step: 0, epoch: 0, sweep: this.#state.sweeps.count, ...shown });
-      progress.update(this.#state.sweeps.count, shown);
+  async #prepare(): Promise<void> {
+    const { preparation } = this.#task;
+    if (!preparation?.wanted) return;
+    const { label, most, unit } = preparation;
+    const progress = this.#progress(label, most, unit, preparation.state.count);
+    while (preparation.wanted && !this.#options.signal?.aborted) {
+      const figures = preparation.advance();
+      const shown = { ...figures, ...(await this.#task.inspect()).figures };
+      const { count } = preparation.state;
+      this.#record({ step: 0, epoch: 0, sweep: count, ...shown });
+      progress.update(count, shown);
       await setImmediate();
     }
     progress.finish();
@@ -145,34 +139,27 @@ export class Session {
     const { loss, reconstruction, kl_walk } = metrics;
     progress.update(metrics.step, { loss, nll: reconstruction, 'kl-z': kl_walk });
     if (metrics.step % logEvery === 0) this.#record({ ...metrics });
-    if (metrics.step % evaluateEvery === 0 || metrics.step === steps) this.#evaluate(metrics, progress);
+    if (metrics.step % evaluateEvery === 0 || metrics.step === steps) await this.#evaluate(metrics, progress);
     await setImmediate();
   }
 
-  #evaluate(metrics: StepMetrics, progress: Progress): void {
+  async #evaluate(metrics: StepMetrics, progress: Progress): Promise<void> {
     const validation = this.#trainer.validate();
     if (!Number.isFinite(validation))
       throw new UserError(
         `step ${metrics.step}: the validation objective is ${validation}; the last checkpoint is kept. Try a lower training.rate`,
       );
-    const recovered = this.#recovered();
+    const { figures, notes = [] } = await this.#task.inspect();
     const better = this.#state.best === null || validation < this.#state.best;
     this.#state = {
       ...this.#state,
       best: better ? validation : this.#state.best,
       sinceBest: better ? 0 : this.#state.sinceBest + 1,
     };
-    this.#record({ step: metrics.step, epoch: metrics.epoch, validation, ...recovered });
-    progress.update(metrics.step, { valid: validation, ...recovered });
+    this.#record({ step: metrics.step, epoch: metrics.epoch, validation, ...figures });
+    progress.update(metrics.step, { valid: validation, ...figures });
+    for (const note of notes) progress.note(note);
     this.#save(better);
-  }
-
-  #recovered(): Record<string, number> {
-    const { auc, edges_expected } = graphRecovery(this.#trainer.model, this.#corpus, { samples: 1 });
-    return {
-      ...(typeof auc === 'number' ? { auc } : {}),
-      ...(edges_expected === undefined ? {} : { edges: edges_expected }),
-    };
   }
 
   #record({ step, epoch, ...values }: { step: number; epoch: number; [name: string]: number }): void {
@@ -181,7 +168,13 @@ export class Session {
   }
 
   #save(best: boolean): void {
-    const state: SessionState = { ...this.#state, seconds: this.#seconds(), trainer: this.#trainer.state() };
+    const sweeps = this.#task.preparation?.state;
+    const state: SessionState = {
+      ...this.#state,
+      ...(sweeps ? { sweeps } : {}),
+      seconds: this.#seconds(),
+      trainer: this.#trainer.state(),
+    };
     saveCheckpoint(
       this.#run,
       this.#trainer.step,
@@ -203,12 +196,13 @@ export class Session {
     scope(() => {
       const saved = loadCheckpoint(this.#run, 'last');
       for (const note of saved.notes) this.#options.output?.write(`${note}\n`);
-      const { trainer, ...rest } = saved.state as unknown as SessionState;
+      const { trainer, sweeps, ...rest } = saved.state as unknown as SessionState;
       if (!saved.optimizer)
         throw new UserError(`step ${saved.step} of ${this.#run.directory} has no optimiser state`);
       this.#trainer.restore(trainer, saved.model, saved.optimizer);
+      if (sweeps && this.#task.preparation) this.#task.preparation.state = sweeps;
       this.#state = rest;
-      this.#metrics.truncateAfter(saved.step, rest.sweeps.count);
+      this.#metrics.truncateAfter(saved.step, sweeps?.count);
       discardCheckpointsAfter(this.#run, saved.step);
     });
   }

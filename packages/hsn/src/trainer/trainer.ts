@@ -6,9 +6,8 @@ import { validationLoss } from '../evaluation/synthetic.ts';
 import { ClosedFormPosterior } from '../graph/index.ts';
 import { HiddenSchemaNetwork } from '../model.ts';
 import { tokensOf } from './batch.ts';
-import { reasonOf } from './files.ts';
 import { type SweepResult, sweep } from './graph-sweeps.ts';
-import { Updater } from './updater.ts';
+import { restoreWeights, Updater } from './updater.ts';
 
 /** The terms of one training step as plain numbers, in nats per sentence. */
 export interface StepMetrics {
@@ -121,14 +120,7 @@ export class Trainer {
     model: ReadonlyMap<string, Tensor>,
     optimizer: ReadonlyMap<string, Tensor>,
   ): void {
-    try {
-      this.model.load(model);
-      this.optimizer.load(optimizer, state.updates);
-    } catch (error) {
-      throw new UserError(
-        `the checkpoint of step ${state.step} needs the settings it was made with: ${reasonOf(error)}`,
-      );
-    }
+    restoreWeights(this, { model, optimizer }, state);
     this.#order.seek(state.position);
     this.model.generator.restore(Buffer.from(state.generator, 'base64'));
     this.#step = state.step;

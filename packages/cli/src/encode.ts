@@ -1,0 +1,90 @@
+import type { BestWalk, WalkFormat } from '@hidden-schema/hsn';
+import type { Command } from 'commander';
+import { syntheticReader } from './encode-synthetic.ts';
+import { sentencesOf } from './sentences.ts';
+import { stoppable } from './stopping.ts';
+import { addTextOptions, type TextFlags, textSettings } from './text-flags.ts';
+
+interface EncodeFlags extends TextFlags {
+  format?: string;
+  out?: string;
+  checkpoint: string;
+}
+
+const examples = `
+Examples:
+  $ hsn encode run reviews.tsv --out walks.jsonl
+  $ echo "the food was great" | hsn encode run
+  $ hsn encode run corpus/test.txt --format parquet --out walks.parquet
+
+Columns: walk (its symbols), probability (of the whole walk given the sentence), steps (that of each symbol given the
+one before), text. The walk is the most probable one on the expected graph, so the same sentence always has the same.
+`;
+
+export function register(program: Command): void {
+  const command = program
+    .command('encode')
+    .summary('sentences to walks on the graph')
+    .description('Read sentences and write the most probable walk of each, with its probabilities.')
+    .argument('<run>', 'run folder')
+    .argument(
+      '[file]',
+      'texts, as for "hsn train"; without it or with -, a sentence a line from standard input',
+    )
+    .option('--format <name>', 'tsv, jsonl or parquet (default: by the ending of --out, else tsv)')
+    .option('--out <file>', 'where to write (default: standard output)')
+    .option('--input-format <name>', 'text, tsv, csv, jsonl or parquet (default: by the ending)')
+    .option('--checkpoint <which>', 'best, last, or a step', 'best')
+    .addHelpText('after', examples)
+    .action(encode);
+  addTextOptions(command);
+}
+
+/** Reads texts of either kind of model. */
+export interface WalkReader {
+  read(texts: readonly string[]): Promise<{ walks: BestWalk[]; cut: number }>;
+}
+
+async function encode(directory: string, file: string | undefined, flags: EncodeFlags): Promise<void> {
+  const { walkSink } = await import('@hidden-schema/hsn');
+  const settings = await textSettings(flags);
+  const format = await walkFormat(flags);
+  const reader = await openReader(directory, flags.checkpoint);
+  await stoppable(async (signal) => {
+    const sink = walkSink(format, flags.out ?? process.stdout);
+    let [count, cut] = [0, 0];
+    try {
+      for await (const texts of sentencesOf(file, settings)) {
+        if (signal.aborted) break;
+        const read = await reader.read(texts);
+        await sink.write(texts.map((text, i) => ({ text, ...read.walks[i]! })));
+        count += texts.length;
+        cut += read.cut;
+      }
+      if (signal.aborted) sink.abandon();
+      else await sink.finish();
+    } catch (error) {
+      sink.abandon();
+      throw error;
+    }
+    if (cut > 0)
+      process.stderr.write(`${cut} of ${count} sentences were longer than the encoder reads: cut\n`);
+  });
+}
+
+async function openReader(directory: string, checkpoint: string): Promise<WalkReader> {
+  const { openLanguage, Run } = await import('@hidden-schema/hsn');
+  if (Run.open(directory).config.model === 'synthetic') return syntheticReader(directory, checkpoint);
+  const { texts, notes } = await openLanguage(directory, { checkpoint });
+  for (const note of notes) process.stderr.write(`${note}\n`);
+  return texts;
+}
+
+async function walkFormat({ format, out }: EncodeFlags): Promise<WalkFormat> {
+  const { UserError, WALK_FORMATS } = await import('@hidden-schema/hsn');
+  const known = (name: string | undefined) => WALK_FORMATS.find((one) => one === name);
+  if (format === undefined) return known(out?.split('.').at(-1)) ?? 'tsv';
+  const found = known(format);
+  if (!found) throw new UserError(`--format takes one of ${WALK_FORMATS.join(', ')}, got ${format}`);
+  return found;
+}

@@ -1,0 +1,88 @@
+import type { LanguageTexts, WritingOptions } from '@hidden-schema/hsn';
+import type { Command } from 'commander';
+import { wholeNumber } from './text-flags.ts';
+
+interface GenerateFlags {
+  walk?: string;
+  like?: string;
+  count: string;
+  temperature?: string;
+  topK?: string;
+  topP?: string;
+  repetitionPenalty?: string;
+  seed?: string;
+  maxTokens: string;
+  checkpoint: string;
+}
+
+const examples = `
+Examples:
+  $ hsn generate run --walk 3,17,8,8,21
+  $ hsn generate run --like "the food was great" --count 5 --temperature 0.8 --top-p 0.9 --seed 7
+`;
+
+export function register(program: Command): void {
+  program
+    .command('generate')
+    .summary('sentences from a walk')
+    .description('Write sentences about a walk, or about the walk that another sentence has.')
+    .argument('<run>', 'run folder of a language model')
+    .option('--walk <symbols>', 'symbols with commas between')
+    .option('--like <text>', 'the most probable walk of this sentence')
+    .option('--count <n>', 'sentences to write', '1')
+    .option('--temperature <t>', '0 takes the best token; by default 0 for one sentence, 1 for several')
+    .option('--top-k <k>', 'only the k best tokens')
+    .option('--top-p <p>', 'only the best tokens that together have this probability')
+    .option('--repetition-penalty <x>', 'above 1, what was said already becomes less likely')
+    .option('--seed <n>', "draws the sentences (default: the run's)")
+    .option('--max-tokens <n>', 'tokens of a sentence, at most', '60')
+    .option('--checkpoint <which>', 'best, last, or a step', 'best')
+    .addHelpText('after', examples)
+    .action(generate);
+}
+
+async function generate(directory: string, flags: GenerateFlags): Promise<void> {
+  const { openLanguage, UserError } = await import('@hidden-schema/hsn');
+  if ((flags.walk === undefined) === (flags.like === undefined))
+    throw new UserError('what about? give either --walk 3,17,8 or --like "a sentence"');
+  const options = await writing(flags);
+  const { texts, notes } = await openLanguage(directory, { checkpoint: flags.checkpoint });
+  for (const note of notes) process.stderr.write(`${note}\n`);
+  const walk = flags.walk === undefined ? await walkLike(flags.like!, texts) : symbolsIn(flags.walk);
+  for (const text of await texts.write(walk, options)) process.stdout.write(`${oneLine(text)}\n`);
+}
+
+/** Where lines are sentences, a sentence is a line. */
+const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
+
+async function walkLike(text: string, texts: LanguageTexts): Promise<number[]> {
+  const { UserError } = await import('@hidden-schema/hsn');
+  if (text.trim() === '') throw new UserError('--like takes a sentence, got an empty one');
+  const { walks } = await texts.read([text.trim()]);
+  process.stderr.write(`walk ${walks[0]!.walk.join(',')}\n`);
+  return walks[0]!.walk;
+}
+
+const symbolsIn = (text: string): number[] =>
+  text.split(/[\s,]+/).map((symbol) => (symbol === '' ? Number.NaN : Number(symbol)));
+
+async function writing(flags: GenerateFlags): Promise<WritingOptions> {
+  const { checkSampling } = await import('@hidden-schema/hsn');
+  const count = (await wholeNumber('--count', flags.count))!;
+  const seed = await wholeNumber('--seed', flags.seed, 0);
+  const number = (value: string | undefined) =>
+    value === undefined ? undefined : Number(value || Number.NaN);
+  const [topK, topP] = [number(flags.topK), number(flags.topP)];
+  const penalty = number(flags.repetitionPenalty);
+  const options: WritingOptions = {
+    count,
+    maxTokens: (await wholeNumber('--max-tokens', flags.maxTokens))!,
+    temperature: number(flags.temperature) ?? (count > 1 ? 1 : 0),
+    ...(seed === undefined ? {} : { seed }),
+    ...(topK === undefined ? {} : { topK }),
+    ...(topP === undefined ? {} : { topP }),
+    ...(penalty === undefined ? {} : { repetitionPenalty: penalty }),
+  };
+  checkSampling(options);
+  return options;
+}

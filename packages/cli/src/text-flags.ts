@@ -1,0 +1,68 @@
+import type { CorpusProgress, TextSettings } from '@hidden-schema/hsn';
+import type { Command } from 'commander';
+
+export interface TextFlags {
+  inputFormat?: string;
+  textColumn?: string;
+  labelColumn?: string;
+  onBadUtf8?: string;
+  duplicates?: string;
+}
+
+/** How texts are read, for every verb that reads some. */
+export function addTextOptions(command: Command): Command {
+  return command
+    .option('--text-column <name>', 'column with the texts (default: text)')
+    .option('--label-column <name>', 'column with the labels (default: label, where there is one)')
+    .option('--on-bad-utf8 <what>', 'error, replace or skip (default: error)')
+    .option('--duplicates <what>', 'keep or remove equal sentences (default: keep)');
+}
+
+/** The flags as settings, refused where they name nothing that there is. */
+export async function textSettings(flags: TextFlags): Promise<Partial<TextSettings>> {
+  const { BAD_UTF8_POLICIES, TEXT_FORMATS, UserError } = await import('@hidden-schema/hsn');
+  const oneOf = <T extends string>(flag: string, value: string, known: readonly T[]): T => {
+    if ((known as readonly string[]).includes(value)) return value as T;
+    throw new UserError(`${flag} takes one of ${known.join(', ')}, got ${value}`);
+  };
+  return {
+    ...(flags.inputFormat ? { format: oneOf('--input-format', flags.inputFormat, TEXT_FORMATS) } : {}),
+    ...(flags.textColumn ? { textColumn: flags.textColumn } : {}),
+    ...(flags.labelColumn ? { labelColumn: flags.labelColumn } : {}),
+    ...(flags.onBadUtf8 ? { onBadUtf8: oneOf('--on-bad-utf8', flags.onBadUtf8, BAD_UTF8_POLICIES) } : {}),
+    ...(flags.duplicates
+      ? { duplicates: oneOf('--duplicates', flags.duplicates, ['keep', 'remove'] as const) }
+      : {}),
+  };
+}
+
+/** Shows how far a corpus is tokenised; one that is in the cache shows nothing. */
+export async function tokenising(): Promise<{
+  onProgress: (progress: CorpusProgress) => void;
+  done: () => void;
+}> {
+  const { Progress } = await import('@hidden-schema/hsn');
+  let shown: InstanceType<typeof Progress> | undefined;
+  return {
+    onProgress: ({ phase, bytes, totalBytes, sentences }) => {
+      if (phase !== 'tokenising') return;
+      shown ??= new Progress({ label: 'tokenise', total: Math.ceil(totalBytes / 1000), unit: 'kB' });
+      shown.update(Math.ceil(bytes / 1000), { sentences });
+    },
+    done: () => shown?.finish(),
+  };
+}
+
+/** A whole number from 1 that a flag gives, or nothing. */
+export async function wholeNumber(
+  flag: string,
+  text: string | undefined,
+  least = 1,
+): Promise<number | undefined> {
+  if (text === undefined) return undefined;
+  const { UserError } = await import('@hidden-schema/hsn');
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isInteger(value) || value < least)
+    throw new UserError(`${flag} takes a whole number from ${least}, got ${text}`);
+  return value;
+}

@@ -1,0 +1,94 @@
+import type { LanguageConfig, PreparedLanguage, SessionResult, LanguageFigures } from '@hidden-schema/hsn';
+import { languageText } from './evaluation-text.ts';
+import { stoppable } from './stopping.ts';
+import { textSettings, tokenising } from './text-flags.ts';
+import { type Asked, refuseChanges, report, withRun } from './training-run.ts';
+
+/** Trains on texts. */
+export async function trainLanguage(config: LanguageConfig, asked: Asked): Promise<void> {
+  const { checkRunFolder } = await import('@hidden-schema/hsn');
+  const { flags, out, earlier } = asked;
+  // Before the corpus is read, which may take minutes.
+  if (!earlier) checkRunFolder(out, flags.force ?? false);
+  const result = await stoppable(async (signal) => {
+    const prepared = await prepare(config, asked, signal);
+    if (!prepared) return undefined;
+    try {
+      return await trainPrepared(prepared, asked, signal);
+    } finally {
+      prepared.close();
+    }
+  });
+  if (result) report(result, out, result.evaluation ? languageText(result.evaluation) : '');
+  else process.stderr.write('stopped while the corpus was read; no run was made\n');
+}
+
+/** The corpus and a model for it; nothing when a signal came meanwhile. */
+async function prepare(
+  config: LanguageConfig,
+  { flags, corpus, earlier }: Asked,
+  signal: AbortSignal,
+): Promise<PreparedLanguage | undefined> {
+  const { prepareLanguage, textInput, textRecord } = await import('@hidden-schema/hsn');
+  const settings = await textSettings(flags);
+  const known = earlier && textRecord(earlier);
+  const given = {
+    input: earlier && !flags.corpus ? textInput(earlier).input : corpus,
+    settings: { ...known?.record.settings, ...settings },
+  };
+  const { onProgress, done } = await tokenising();
+  try {
+    return await prepareLanguage(config, given, {
+      ...(known ? { tokenizer: known.tokenizer } : {}),
+      signal,
+      onProgress,
+    });
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  } finally {
+    done();
+  }
+}
+
+async function trainPrepared(
+  prepared: PreparedLanguage,
+  { flags, out, earlier }: Asked,
+  signal: AbortSignal,
+): Promise<SessionResult<LanguageFigures>> {
+  const { createLanguageRun, LanguageTask, Run, Session, UserError } = await import('@hidden-schema/hsn');
+  const { config } = prepared;
+  // A copy of standard input keeps its name in the run.
+  const info =
+    earlier && !flags.corpus
+      ? { ...prepared.info, directory: earlier.record.corpus.directory }
+      : prepared.info;
+  const changes = earlier?.differences(config, info) ?? [];
+  if (!flags.force) refuseChanges(changes, out, UserError);
+  const task = new LanguageTask(prepared);
+  const run = earlier
+    ? Run.open(out, { write: true, config })
+    : createLanguageRun(out, prepared, { force: flags.force ?? false });
+  describe(prepared);
+  return withRun(run, () => {
+    const session = new Session(run, task, { resume: flags.resume ?? false, signal, output: process.stderr });
+    // Only now: settings that the checkpoint does not fit must not replace those it does.
+    if (changes.length > 0) run.adopt(info);
+    return session.train();
+  });
+}
+
+function describe({ config, corpus, tokenizers, model, notes }: PreparedLanguage): void {
+  const { train, valid, test } = corpus.splits;
+  const labels = corpus.labels.length > 0 ? `, ${corpus.labels.length} labels` : '';
+  const parameters = model.parameters().reduce((sum, { size }) => sum + size, 0);
+  const what = config.baseline
+    ? 'baseline: the decoder without symbols'
+    : `${config.symbols} symbols, walks of ${config.length} steps, encoder ${config.encoder.name}${model.encoder.frozen ? ' (frozen)' : ''}`;
+  const lines = [
+    ...notes,
+    `corpus: ${train.length} + ${valid.length} + ${test.length} sentences${labels}, ${tokenizers.decoder.vocabulary} tokens in the vocabulary`,
+    `model: ${what}, ${(parameters / 1e6).toFixed(1)} million parameters to train`,
+  ];
+  process.stderr.write(`${lines.join('\n')}\n`);
+}

@@ -1,0 +1,45 @@
+import path from 'node:path';
+import type { Config, SyntheticCorpus } from '@hidden-schema/hsn';
+import { evaluationText } from './evaluation-text.ts';
+import { stoppable } from './stopping.ts';
+import { type Asked, refuseChanges, report, withRun } from './training-run.ts';
+
+/** Trains on a synthetic language. */
+export async function trainSynthetic(config: Config, asked: Asked): Promise<void> {
+  const { checkTrainable, readSyntheticCorpus, Run, Session, SyntheticTask, UserError } = await import(
+    '@hidden-schema/hsn'
+  );
+  const { flags, out, earlier } = asked;
+  const corpus = readSyntheticCorpus(asked.corpus, { seed: config.seed });
+  const info = { directory: path.resolve(asked.corpus), fingerprint: corpus.fingerprint };
+  const changes = earlier?.differences(config, info) ?? [];
+  if (!flags.force) refuseChanges(changes, out, UserError);
+  checkTrainable(config, corpus);
+  const run = earlier
+    ? Run.open(out, { write: true, config })
+    : Run.create(out, config, info, { force: flags.force ?? false });
+  describe(corpus);
+  const result = await withRun(run, () =>
+    stoppable((signal) => {
+      const session = new Session(run, new SyntheticTask(config, corpus), {
+        resume: flags.resume ?? false,
+        signal,
+        output: process.stderr,
+      });
+      // Only now: settings that the checkpoint does not fit must not replace those it does.
+      if (changes.length > 0) run.adopt(info);
+      return session.train();
+    }),
+  );
+  report(result, out, result.evaluation ? evaluationText(result.evaluation) : '');
+}
+
+function describe(corpus: SyntheticCorpus): void {
+  const { train, valid, test } = corpus.splits;
+  const truth = corpus.truth ? 'truth known' : 'no truth given: recovery figures are left out';
+  const lines = [
+    ...corpus.notes,
+    `corpus: ${train.count} + ${valid.count} + ${test.count} sentences of ${corpus.length} tokens, ${truth}`,
+  ];
+  process.stderr.write(`${lines.join('\n')}\n`);
+}

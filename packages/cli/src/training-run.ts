@@ -1,0 +1,50 @@
+import type { Run, SessionResult } from '@hidden-schema/hsn';
+import type { TrainFlags } from './train.ts';
+
+/** What training is asked to do, whatever the model. */
+export interface Asked {
+  flags: TrainFlags;
+  corpus: string;
+  out: string;
+  /** The run to continue. */
+  earlier: Run | undefined;
+}
+
+/** Trains; a fault marks the run as crashed. */
+export async function withRun<T>(run: Run, body: () => Promise<T>): Promise<T> {
+  for (const note of run.notes) process.stderr.write(`${note}\n`);
+  try {
+    return await body();
+  } catch (error) {
+    markCrashed(run);
+    throw error;
+  } finally {
+    run.close();
+  }
+}
+
+function markCrashed(run: Run): void {
+  try {
+    run.setState('crashed');
+  } catch {
+    // The folder may be what was lost; the fault that ended training is the one to show.
+  }
+}
+
+/** How training ended, and what to do next. */
+export function report(result: SessionResult<unknown>, out: string, figures: string): void {
+  process.stdout.write(figures);
+  const next =
+    result.state === 'stopped'
+      ? `continue with: hsn train --out ${out} --resume`
+      : `look again with: hsn eval ${out}`;
+  process.stdout.write(`run ${result.state} at step ${result.step}: ${out}\n${next}\n`);
+}
+
+export function refuseChanges(changes: string[], out: string, Fault: new (message: string) => Error): void {
+  if (changes.length === 0) return;
+  const lines = changes.map((line) => `\n  ${line}`).join('');
+  throw new Fault(
+    `${out} was trained with other settings:${lines}\n  resume without them, or add --force to go on with them`,
+  );
+}

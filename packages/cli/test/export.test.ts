@@ -1,0 +1,65 @@
+import fs from 'node:fs';
+import { Generator, scope, Tensor } from '@hidden-schema/torch';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDecoder } from '../../hsn/src/decoder/index.ts';
+import { DEFAULT_ENCODER, openPretrainedEncoder } from '../../hsn/src/encoder/pretrained.ts';
+import { maskOfLengths } from '../../hsn/src/encoder/text-encoder.ts';
+import { openLanguage } from '../../hsn/src/language/index.ts';
+import { hsn, temporaryFolder } from '../../hsn/test/tiny-corpus.ts';
+import { tinyLanguageFlags, tinySentences, writeTexts } from '../../hsn/test/tiny-texts.ts';
+
+const folder = temporaryFolder('cli-export');
+const before = process.env.HSN_CACHE;
+beforeAll(() => {
+  process.env.HSN_CACHE = folder.path('cache');
+  writeTexts(folder.path('reviews.tsv'), tinySentences(60));
+});
+afterAll(() => {
+  if (before === undefined) delete process.env.HSN_CACHE;
+  else process.env.HSN_CACHE = before;
+  folder.remove();
+});
+const train = (out: string, ...args: string[]) =>
+  hsn(
+    'train',
+    '--corpus',
+    folder.path('reviews.tsv'),
+    '--out',
+    out,
+    '--symbols',
+    '6',
+    '--length',
+    '3',
+    ...args,
+  );
+const names = ['config.json', 'model.safetensors', 'tokenizer.json'];
+
+test('a fine-tuned encoder and the decoder open again, with the same outputs', async () => {
+  const run = folder.path('run');
+  const small = [...tinyLanguageFlags, '--set', 'training.steps=2', '--set', 'training.evaluateEvery=2'];
+  const tuned = ['--set', `encoder.name="${DEFAULT_ENCODER}"`, '--set', 'encoder.frozen=false'];
+  expect(await train(run, ...small, ...tuned)).toMatchObject({ code: 0 });
+  const out = folder.path('model');
+  const ended = await hsn('export', run, '--out', out);
+  expect(ended).toMatchObject({ code: 0, stdout: `${out}/encoder\n${out}/decoder\n`, stderr: '' });
+  for (const part of ['encoder', 'decoder']) expect(fs.readdirSync(`${out}/${part}`).sort()).toEqual(names);
+  const { model, tokenizers } = await openLanguage(run);
+  model.train(false);
+  const again = await openPretrainedEncoder(`${out}/encoder`);
+  again.encoder.train(false);
+  const { ids } = await tokenizers.encoder.encode('the cat is cheap');
+  const tokens = Tensor.fromArray(ids, [1, ids.length]);
+  const mask = maskOfLengths([ids.length], ids.length);
+  const states = model.encoder.hidden(tokens, mask);
+  expect(scope(() => again.encoder.hidden(tokens, mask).sub(states).abs().amax().item())).toBe(0);
+  const decoder = openDecoder(`${out}/decoder`, new Generator(0));
+  expect(decoder.configOf()).toEqual(model.decoder.configOf());
+  const twice = await hsn('export', run, '--out', out);
+  expect(twice.stderr).toMatch(/^hsn: .* is not empty; choose a folder that is not there yet\n$/);
+});
+
+test('a run of a synthetic language, or none, is refused', async () => {
+  const none = await hsn('export', folder.path('gone'), '--out', folder.path('nothing'));
+  expect(none.stderr).toMatch(/^hsn: the run folder .* does not exist\n$/);
+  expect(fs.existsSync(folder.path('nothing'))).toBe(false);
+});

@@ -1,0 +1,60 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { type Tensor, writeSafetensors } from '@hidden-schema/torch';
+import { mergedTensors } from '../decoder/index.ts';
+import { BertEncoder } from '../encoder/bert.ts';
+import { UserError } from '../errors.ts';
+import { type JsonValue, jsonText, reasonOf, writeSynced } from '../trainer/files.ts';
+import type { OpenedLanguage } from './open.ts';
+
+interface ModelFolder {
+  name: string;
+  config: Record<string, unknown>;
+  tensors: Iterable<readonly [string, Tensor]>;
+  tokenizer: string;
+}
+
+/** Writes a run's decoder, and its encoder where it was trained along, as Hugging Face folders; returns their names. */
+export function exportLanguage(opened: OpenedLanguage, out: string): string[] {
+  const folders = modelFolders(opened);
+  if (fs.existsSync(out)) {
+    if (!fs.statSync(out).isDirectory()) throw new UserError(`${out} is a file; expected a folder to make`);
+    if (fs.readdirSync(out).length > 0)
+      throw new UserError(`${out} is not empty; choose a folder that is not there yet`);
+  }
+  const partial = `${path.resolve(out)}.${process.pid}.partial`;
+  try {
+    fs.mkdirSync(path.dirname(partial), { recursive: true });
+    fs.mkdirSync(partial);
+    for (const folder of folders) writeFolder(path.join(partial, folder.name), folder);
+    fs.rmSync(out, { recursive: true, force: true });
+    fs.renameSync(partial, out);
+  } catch (error) {
+    fs.rmSync(partial, { recursive: true, force: true });
+    throw new UserError(`cannot write ${out}: ${reasonOf(error)}`);
+  }
+  return folders.map(({ name }) => path.join(out, name));
+}
+
+function modelFolders({ model, tokenizers }: OpenedLanguage): ModelFolder[] {
+  const decoder: ModelFolder = {
+    name: 'decoder',
+    config: model.decoder.configOf(),
+    tensors: mergedTensors(model.decoder),
+    tokenizer: tokenizers.decoder.json,
+  };
+  const { text } = model.encoder;
+  if (!(text instanceof BertEncoder)) return [decoder];
+  const config = { architectures: ['BertModel'], ...text.config };
+  const tensors = text.namedTensors();
+  return [{ name: 'encoder', config, tensors, tokenizer: tokenizers.encoder.json }, decoder];
+}
+
+function writeFolder(folder: string, { config, tensors, tokenizer }: ModelFolder): void {
+  fs.mkdirSync(folder);
+  // Fields that were never set are left out.
+  const plain = JSON.parse(JSON.stringify(config)) as JsonValue;
+  writeSynced(path.join(folder, 'config.json'), jsonText(plain));
+  writeSynced(path.join(folder, 'tokenizer.json'), tokenizer);
+  writeSafetensors(path.join(folder, 'model.safetensors'), [...tensors], { format: 'pt' });
+}

@@ -1,0 +1,111 @@
+import { Generator, noGrad, scope } from '@hidden-schema/torch';
+import { generateSync, type SamplingOptions } from '../decoder/index.ts';
+import { UserError } from '../errors.ts';
+import { type Frames, padded } from '../text/index.ts';
+import { WalkableGraph } from '../walk/index.ts';
+import { type BestWalk, bestWalks, readAtOnce } from './best-walks.ts';
+import type { LanguageNetwork } from './model.ts';
+import { framesOf, type Tokenizers } from './parts.ts';
+import { schemaOf } from './perplexity.ts';
+
+export interface WritingOptions extends SamplingOptions {
+  /** Sentences to write. */
+  count?: number;
+  /** Draws them; the same seed writes the same sentences. */
+  seed?: number;
+  /** Tokens of a sentence, at most. */
+  maxTokens?: number;
+}
+
+const defaultTokens = 60;
+
+/** A language model's two directions: sentences to walks, and walks to sentences. */
+export class LanguageTexts {
+  readonly model: LanguageNetwork;
+  readonly tokenizers: Tokenizers;
+  readonly frames: Frames;
+
+  constructor(model: LanguageNetwork, tokenizers: Tokenizers) {
+    this.model = model;
+    this.tokenizers = tokenizers;
+    this.frames = framesOf(tokenizers);
+  }
+
+  /**
+   * The most probable walk of each text. It is read on the expected graph, where every link weighs its probability,
+   * so that no draw decides what is read. `cut` counts texts longer than the encoder reads.
+   */
+  async read(texts: readonly string[]): Promise<{ walks: BestWalk[]; cut: number }> {
+    const { config } = this.model;
+    if (config.baseline) throw new UserError('a baseline has no symbols, so it reads no walks');
+    const longest = this.longestRead;
+    const encoded = await this.tokenizers.encoder.encodeBatch(texts, {
+      specials: true,
+      literal: true,
+      longest,
+    });
+    const walks: BestWalk[] = [];
+    const chunk = readAtOnce(config.symbols);
+    for (let first = 0; first < encoded.length; first += chunk)
+      walks.push(...this.#readIds(encoded.slice(first, first + chunk).map(({ ids }) => ids)));
+    return { walks, cut: encoded.filter(({ lost }) => lost > 0).length };
+  }
+
+  get longestRead(): number {
+    return Math.min(this.model.config.encoder.longest, this.model.encoder.base.positions);
+  }
+
+  #readIds(sentences: readonly Int32Array[]): BestWalk[] {
+    this.model.train(false);
+    return scope(() =>
+      noGrad(() => {
+        const scores = this.model.scores(padded(sentences, this.frames.encoder));
+        return bestWalks(this.model.posterior(scores, expectedGraph(this.model)));
+      }),
+    );
+  }
+
+  /** Sentences about a walk; at temperature 0, the default, the most probable token after token. */
+  async write(walk: readonly number[] | undefined, options: WritingOptions = {}): Promise<string[]> {
+    const { count = 1, seed = this.model.config.seed, maxTokens = defaultTokens, ...sampling } = options;
+    if (walk) this.#checkWalk(walk);
+    this.model.train(false);
+    const { begin, end } = this.frames.decoder;
+    const generated = scope(() =>
+      noGrad(() =>
+        generateSync(this.model.decoder, {
+          ...sampling,
+          prompts: Array.from({ length: count }, () => [begin!]),
+          end: end!,
+          maxNewTokens: maxTokens,
+          generator: new Generator(seed),
+          ...(walk
+            ? {
+                schema: schemaOf(
+                  Array.from({ length: count }, () => walk),
+                  this.model.config.symbols,
+                ),
+              }
+            : {}),
+        }),
+      ),
+    );
+    return Promise.all(
+      generated.map(async ({ tokens }) => (await this.tokenizers.decoder.decode(tokens)).trim()),
+    );
+  }
+
+  #checkWalk(walk: readonly number[]): void {
+    const { symbols, baseline } = this.model.config;
+    if (baseline) throw new UserError('a baseline has no symbols, so it cannot write about a walk');
+    if (walk.length === 0) throw new UserError('a walk takes at least one symbol');
+    const strange = walk.find((symbol) => !(Number.isInteger(symbol) && symbol >= 0 && symbol < symbols));
+    if (strange !== undefined)
+      throw new UserError(`the symbols of this model are 0 to ${symbols - 1}, got ${strange}`);
+  }
+}
+
+/** The graph with every link at its probability. */
+export function expectedGraph(model: LanguageNetwork): WalkableGraph {
+  return new WalkableGraph(model.graph.links().matrix(), model.config.walk.isolated);
+}

@@ -1,0 +1,59 @@
+import { Generator, randn, scope, Tensor } from '@hidden-schema/torch';
+import { describe, expect, test } from 'vitest';
+import { bestWalks } from '../src/language/best-walks.ts';
+import type { WalkPosterior } from '../src/objective/objective.ts';
+import { MeanFieldWalks, WalkableGraph, WalkDistribution } from '../src/walk/index.ts';
+
+const [B, L, K] = [5, 4, 4];
+
+/** A ring whose last node has no link. */
+const ring = [0, 1, 1, 0, 1, 0, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0];
+
+/** Every walk of L steps over K symbols. */
+const all = Array.from({ length: K ** L }, (_, n) =>
+  Array.from({ length: L }, (__, i) => Math.floor(n / K ** i) % K),
+);
+
+/** Highest probability of any walk for each sentence, by trying them all. */
+function highest(posterior: WalkPosterior): number[] {
+  const walks = Tensor.fromArray(BigInt64Array.from(all.flat(), BigInt), [all.length, L]);
+  return posterior.crossLogProb(walks).amax(1).exp().toNumbers();
+}
+
+const posteriors: [string, () => WalkPosterior][] = (['uniform', 'stay'] as const).map((isolated) => [
+  `on a graph, isolated: ${isolated}`,
+  () => {
+    const graph = new WalkableGraph(Tensor.fromArray(Float32Array.from(ring), [K, K]), isolated);
+    return WalkDistribution.fromScores(graph, randn([B, L, K], new Generator(3)).mul(2));
+  },
+]);
+posteriors.push(['without a graph', () => new MeanFieldWalks(randn([B, L, K], new Generator(4)).mul(2))]);
+
+describe.each(posteriors)('the best walk %s', (_, make) => {
+  test('is the most probable of all walks, with the probability of its steps', () => {
+    scope(() => {
+      const posterior = make();
+      const expected = highest(posterior);
+      const found = bestWalks(posterior);
+      expect(found).toHaveLength(B);
+      for (const [b, { walk, probabilities }] of found.entries()) {
+        const product = probabilities.reduce((whole, p) => whole * p, 1);
+        expect(product).toBeCloseTo(expected[b]!, 5);
+        const own = Tensor.fromArray(BigInt64Array.from(walk, BigInt), [1, L]);
+        expect(posterior.crossLogProb(own).exp().toNumbers()[b]).toBeCloseTo(product, 5);
+      }
+    });
+  });
+});
+
+test('differs from taking the best symbol of each step apart where links forbid that', () => {
+  scope(() => {
+    const graph = new WalkableGraph(Tensor.fromArray(Float32Array.from(ring), [K, K]));
+    const posterior = WalkDistribution.fromScores(graph, randn([200, L, K], new Generator(5)).mul(2));
+    const marginals = posterior.marginals().map((step) => step.argmax(-1).toNumbers());
+    const apart = bestWalks(posterior).filter(({ walk }, b) =>
+      walk.some((symbol, i) => symbol !== marginals[i]![b]),
+    );
+    expect(apart.length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,136 @@
+import { Generator, noGrad, type Tensor } from '@hidden-schema/torch';
+import { describe, expect, test } from 'vitest';
+import { maskOfLengths, TransformerText } from '../src/encoder/text-encoder.ts';
+import { WalkEncoder } from '../src/encoder/walk-queries.ts';
+import { HiddenCache } from '../src/language/hidden-cache.ts';
+import { idsTensor } from '../src/language/model.ts';
+import { type PaddedIds, padded } from '../src/text/index.ts';
+import { expectClose } from './enumeration.ts';
+
+const D = 16;
+const sizes = { vocabulary: 12, width: D, layers: 1, heads: 2, hidden: 16, positions: 8, dropout: 0.5 };
+const generator = new Generator(3);
+const encoder = new WalkEncoder(
+  new TransformerText(sizes, generator),
+  { symbols: 5, length: 3, dropout: 0, frozen: true },
+  generator,
+);
+
+/** Sentences by their row: row r has these tokens. */
+const sentences = [[1, 2, 3], [4, 5], [6, 7, 8, 9, 10], [11]].map((ids) => Int32Array.from(ids));
+const megabytesFor = (tokens: number) => (tokens * D * 4) / 1e6;
+
+/** A cache and the number of batches that it had encoded. */
+class Watched {
+  readonly cache: HiddenCache;
+  encoded = 0;
+
+  constructor(megabytes: number) {
+    this.cache = new HiddenCache(D, megabytes);
+  }
+
+  /** States from the cache, and whether they were computed for it. */
+  read(...rows: number[]): { states: Tensor; fresh: boolean; ids: PaddedIds } {
+    const ids = batch(rows);
+    const before = this.encoded;
+    const states = this.cache.states(Int32Array.from(rows), ids, () => {
+      this.encoded++;
+      return afresh(ids);
+    });
+    return { states, fresh: this.encoded > before, ids };
+  }
+}
+
+function batch(rows: readonly number[]): PaddedIds {
+  return padded(
+    rows.map((row) => sentences[row]!),
+    { pad: 0 },
+  );
+}
+
+function afresh(ids: PaddedIds): Tensor {
+  return encoder.hidden(idsTensor(ids), maskOfLengths(ids.lengths, ids.width));
+}
+
+function scores(states: Tensor, { lengths, width }: PaddedIds): Tensor {
+  return noGrad(() => encoder.walk.scores(states, maskOfLengths(lengths, width)));
+}
+
+/** Each sentence's own states, without what stands in its padding. */
+function expectSame(states: Tensor, ids: PaddedIds): void {
+  const wanted = afresh(ids);
+  expect(states.shape).toEqual(wanted.shape);
+  for (const [b, length] of ids.lengths.entries()) {
+    const own = (x: Tensor) => x.select(0, b).narrow(0, 0, length);
+    expectClose(own(states), own(wanted), 1e-5, `sentence ${b}`);
+  }
+  expectClose(scores(states, ids), scores(wanted, ids), 1e-5, 'walk scores');
+}
+
+describe('hidden states kept in memory', () => {
+  test('are those that encoding afresh gives, whatever pads a sentence', () => {
+    const watched = new Watched(1);
+    expect(watched.read(0, 1).fresh).toBe(true);
+    expect(watched.read(3, 2).fresh).toBe(true);
+    for (const rows of [[0, 1], [1, 0], [2, 1], [3], [3, 0, 2, 1, 1]]) {
+      const { states, fresh, ids } = watched.read(...rows);
+      expect(fresh, rows.join()).toBe(false);
+      expectSame(states, ids);
+    }
+  });
+
+  test('of a batch that is known in part are computed, and the rest of it kept', () => {
+    const watched = new Watched(1);
+    watched.read(0);
+    const mixed = watched.read(0, 2);
+    expect(mixed.fresh).toBe(true);
+    expectSame(mixed.states, mixed.ids);
+    const known = watched.read(2, 0);
+    expect(known.fresh).toBe(false);
+    expectSame(known.states, known.ids);
+    expect(watched.read(1).fresh).toBe(true);
+  });
+
+  test('stay within their budget: what no longer fits is encoded each time', () => {
+    const watched = new Watched(megabytesFor(5));
+    watched.read(0, 1);
+    expect(watched.read(0, 1).fresh).toBe(false);
+    for (let time = 0; time < 2; time++) {
+      const late = watched.read(3);
+      expect(late.fresh).toBe(true);
+      expectSame(late.states, late.ids);
+    }
+    expect(watched.read(1).fresh).toBe(false);
+  });
+
+  test('leave out a sentence too long for the budget and take a shorter one', () => {
+    const watched = new Watched(megabytesFor(4));
+    watched.read(2, 0, 3);
+    expect(watched.read(2).fresh).toBe(true);
+    expect(watched.read(0, 3).fresh).toBe(false);
+    expect(watched.read(1).fresh).toBe(true);
+    expect(watched.read(1).fresh, 'nothing was left').toBe(true);
+  });
+
+  test('count a sentence once, however often it comes', () => {
+    const watched = new Watched(megabytesFor(5));
+    watched.read(0, 0, 0);
+    watched.read(0, 1);
+    expect(watched.read(0, 1).fresh).toBe(false);
+  });
+
+  test('are not kept without a budget', () => {
+    const watched = new Watched(0);
+    expect([watched.read(3).fresh, watched.read(3).fresh]).toEqual([true, true]);
+  });
+
+  test('do not follow a batch that is changed afterwards', () => {
+    const watched = new Watched(1);
+    const first = watched.read(0);
+    noGrad(() => first.states.mul_(0));
+    noGrad(() => watched.read(0).states.mul_(0));
+    const again = watched.read(0);
+    expect(again.fresh).toBe(false);
+    expectSame(again.states, again.ids);
+  });
+});

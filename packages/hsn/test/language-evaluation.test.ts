@@ -1,0 +1,107 @@
+import { noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { describe, expect, test } from 'vitest';
+import { baselinePerplexity, evaluateLanguage } from '../src/language/evaluation.ts';
+import type { LanguageNetwork } from '../src/language/model.ts';
+import { framesOf } from '../src/language/parts.ts';
+import { schemaOf } from '../src/language/perplexity.ts';
+import type { TextCorpus } from '../src/text/index.ts';
+import { sum } from './enumeration.ts';
+import { TextFolder } from './text-folder.ts';
+import { evidence, fixGraph, type LanguageInput, tinyTrained } from './tiny-language.ts';
+
+const K = 4;
+/** Evaluation has to turn both off. */
+const dropping = { dropout: 0.5, wordDropout: 0.5 };
+
+describe('a model on a corpus', () => {
+  const folder = new TextFolder();
+  const text = ['the words', 'other words are the words', 'a decoder', 'has', 'the other', 'decoder the'];
+  const opened = () => folder.of('a.txt', `${text.join('\n')}\n`, { split: [1, 1, 2], seed: 3 });
+  const frames = () => framesOf({ encoder: folder.encoder, decoder: folder.decoder });
+
+  /** Test sentences as the decoder reads them, start and end included. */
+  function framed(corpus: TextCorpus): Int32Array[] {
+    const { begin, end } = frames().decoder;
+    return Array.from(corpus.splits.test, (row) =>
+      Int32Array.from([begin!, ...corpus.store.ids('decoder', corpus.store.row(row)), end!]),
+    );
+  }
+
+  test('has the perplexity of all its walks', async () => {
+    const corpus = await opened();
+    const model = tinyTrained({ length: 2, graph: { posterior: 'free' }, decoder: dropping }, 320);
+    const adjacency = fixGraph(model, ['0 0', '0 1', '1 2', '2 3', '1 3']).keep();
+    // Scores that hardly differ: a sure posterior that is wrong would take far more draws.
+    noGrad(() => {
+      for (const [, tensor] of model.encoder.walk.namedParameters()) tensor.mul_(0.1);
+    });
+    const sentences = framed(corpus);
+    expect(sentences.length).toBeGreaterThan(1);
+    const log = sentences.map((ids) => Math.log(evidence(model, ids, adjacency)));
+    const count = sum(sentences.map((ids) => ids.length - 1));
+    const seen: number[] = [];
+    const out = evaluateLanguage(model.train(), corpus, frames(), {
+      walks: 1000,
+      graphs: 1,
+      onProgress: (done) => seen.push(done),
+    });
+    const wanted = Math.exp(-sum(log) / count);
+    expect(out.perplexity / wanted).toBeGreaterThan(0.99);
+    expect(out.perplexity / wanted).toBeLessThan(1.01);
+    expect(seen.at(-1)).toBe(sentences.length);
+    expect(out.sentences).toBe(sentences.length);
+    expect(out.mutual_information_bound).toBeCloseTo(Math.log(sentences.length), 12);
+    expect(out.mutual_information_exact).toBeLessThanOrEqual(out.mutual_information_bound + 1e-5);
+    expect(out.kl_walk - out.kl_walk_aggregated).toBeCloseTo(out.mutual_information, 4);
+    expect(out.symbols_used).toBeLessThanOrEqual(K);
+    for (const [name, value] of Object.entries(out)) expect(value, name).toSatisfy(Number.isFinite);
+    expect(evaluateLanguage(model, corpus, frames(), { walks: 2, graphs: 1, limit: 1 }).sentences).toBe(1);
+    model.free();
+  });
+
+  test('the baseline has no symbols, and the perplexity of its decoder', async () => {
+    const corpus = await opened();
+    const model = tinyTrained({ baseline: true, decoder: dropping }, 320);
+    const names = [...model.decoder.namedTensors()].map(([name]) => name);
+    expect(names.filter((name) => /psa|symbol|schema/.test(name))).toEqual([]);
+    const ids = Tensor.fromArray(Int32Array.of(1, 3, 2), [1, 3]);
+    expect(() => model.decoder.nll(ids, schemaOf([[0, 1, 2]], K), [3])).toThrow(
+      'this decoder was made without symbols',
+    );
+    const sentences = framed(corpus);
+    const losses = sentences.map((sentence) => scope(() => noGrad(() => lossByHand(model, sentence))));
+    const count = sum(sentences.map((sentence) => sentence.length - 1));
+    const wanted = Math.exp(sum(losses) / count);
+    expect(baselinePerplexity(model.train(), corpus, frames()) / wanted).toBeCloseTo(1, 5);
+    model.free();
+  });
+
+  /** −Σ log softmax of the next token, one sentence without padding. */
+  function lossByHand(model: LanguageNetwork, sentence: Int32Array): number {
+    const ids = Tensor.fromArray(sentence, [1, sentence.length]);
+    const logits = model.decoder.logits(model.decoder.hidden(ids)).select(0, 0);
+    return sum(
+      logits
+        .unbind(0)
+        .slice(0, -1)
+        .map((row, t) => {
+          const values = row.toNumbers();
+          const most = Math.max(...values);
+          const total = most + Math.log(sum(values.map((value) => Math.exp(value - most))));
+          return total - values[sentence[t + 1]!]!;
+        }),
+    );
+  }
+
+  test('the decoder with symbols differs from the baseline by them alone', () => {
+    const names = (settings: LanguageInput) => {
+      const model = tinyTrained(settings);
+      const all = [...model.decoder.namedTensors()].map(([name, tensor]) => `${name} ${tensor.shape}`);
+      model.free();
+      return all;
+    };
+    const plain = names({ baseline: true });
+    const added = names({}).filter((name) => !plain.includes(name));
+    expect(added).toEqual(['k', 'v'].map((side) => `transformer.h.0.attn.psa.${side}.weight ${K},8`));
+  });
+});
