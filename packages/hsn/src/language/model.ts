@@ -54,7 +54,12 @@ export class LanguageNetwork extends nn.Module {
   }
 
   /** One pass over a batch at a training step; `hidden` are the encoder's outputs where they are known already. */
-  forward(batch: TextBatch, step: number, hidden?: Tensor): Terms & { tokens: number } {
+  forward(
+    batch: TextBatch,
+    step: number,
+    hidden?: Tensor,
+    beta = betaAt(this.config.objective.beta, step),
+  ): Terms & { tokens: number } {
     const { graph, walk, decoder } = this.config;
     const scores = this.scores(batch.encoder, hidden); // h [B, L, K]
     const links = this.graph.links();
@@ -85,7 +90,6 @@ export class LanguageNetwork extends nn.Module {
       links,
       graphPrior: this.graphPrior,
     };
-    const beta = betaAt(this.config.objective.beta, step);
     return { ...objective(parts, beta, this.objectiveOptions(batch.rows.length)), tokens };
   }
 

@@ -1,5 +1,4 @@
 import { noGrad, type optim, scope, type Tensor } from '@hidden-schema/torch';
-import type { BatchPosition } from '../corpus/index.ts';
 import { maskOfLengths } from '../encoder/text-encoder.ts';
 import {
   batchesByLength,
@@ -9,17 +8,11 @@ import {
   type TextCorpus,
 } from '../text/index.ts';
 import type { StepMetrics } from '../trainer/trainer.ts';
-import { restoreWeights, Updater } from '../trainer/updater.ts';
+import { restoreTrainer, type TrainerState, trainerState } from '../trainer/trainer-state.ts';
+import { Updater } from '../trainer/updater.ts';
 import type { LanguageConfig } from './config.ts';
 import { HiddenCache } from './hidden-cache.ts';
 import { idsTensor, type LanguageNetwork } from './model.ts';
-
-export interface LanguageTrainerState {
-  step: number;
-  position: BatchPosition;
-  updates: number;
-  generator: string;
-}
 
 /** A language network (or its decoder alone, as baseline) in training on a text corpus: one call a step. */
 export class LanguageTrainer {
@@ -120,26 +113,21 @@ export class LanguageTrainer {
 
   #validationLoss(batch: TextBatch): number {
     if (this.config.baseline) return this.#baseline(batch).loss.item();
-    return this.model.forward(batch, Number.MAX_SAFE_INTEGER, this.hidden(batch)).loss.item();
+    return this.model
+      .forward(batch, this.#step, this.hidden(batch), this.config.objective.beta.to)
+      .loss.item();
   }
 
-  state(): LanguageTrainerState {
-    return {
-      step: this.#step,
-      position: this.#order.position(),
-      updates: this.optimizer.count,
-      generator: Buffer.from(this.model.generator.state()).toString('base64'),
-    };
+  state(): TrainerState {
+    return trainerState(this, this.#order);
   }
 
   restore(
-    state: LanguageTrainerState,
+    state: TrainerState,
     model: ReadonlyMap<string, Tensor>,
     optimizer: ReadonlyMap<string, Tensor>,
   ): void {
-    restoreWeights(this, { model, optimizer }, state);
-    this.#order.seek(state.position);
-    this.model.generator.restore(Buffer.from(state.generator, 'base64'));
+    restoreTrainer(this, this.#order, { model, optimizer }, state);
     this.#step = state.step;
   }
 

@@ -9,7 +9,8 @@ import { MetricsLog } from './metrics.ts';
 import { Progress, type ProgressOutput } from './progress.ts';
 import type { Run } from './run.ts';
 import type { PreparationState, Task, TaskTrainer } from './task.ts';
-import type { StepMetrics, TrainerState } from './trainer.ts';
+import type { StepMetrics } from './trainer.ts';
+import type { TrainerState } from './trainer-state.ts';
 
 export interface SessionOptions {
   /** Continue from the last checkpoint. */

@@ -1,6 +1,7 @@
 import type { nn, optim, Tensor } from '@hidden-schema/torch';
 import type { JsonValue } from './files.ts';
-import type { StepMetrics, TrainerState } from './trainer.ts';
+import type { StepMetrics } from './trainer.ts';
+import type { TrainerState } from './trainer-state.ts';
 
 /** What a session drives: a model that is updated one step at a time. */
 export interface TaskTrainer {

@@ -1,13 +1,14 @@
 import { type optim, scope, type Tensor } from '@hidden-schema/torch';
 import type { Config } from '../config.ts';
-import { BatchOrder, type BatchPosition, type SyntheticCorpus } from '../corpus/index.ts';
+import { BatchOrder, type SyntheticCorpus } from '../corpus/index.ts';
 import { UserError } from '../errors.ts';
 import { validationLoss } from '../evaluation/synthetic.ts';
 import { ClosedFormPosterior } from '../graph/index.ts';
 import { HiddenSchemaNetwork } from '../model.ts';
 import { tokensOf } from './batch.ts';
 import { type SweepResult, sweep } from './graph-sweeps.ts';
-import { restoreWeights, Updater } from './updater.ts';
+import { restoreTrainer, type TrainerState, trainerState } from './trainer-state.ts';
+import { Updater } from './updater.ts';
 
 /** The terms of one training step as plain numbers, in nats per sentence. */
 export interface StepMetrics {
@@ -20,13 +21,6 @@ export interface StepMetrics {
   teacher?: number;
   gradient_norm: number;
   rate: number;
-}
-
-export interface TrainerState {
-  step: number;
-  position: BatchPosition;
-  updates: number;
-  generator: string;
 }
 
 /** A model in training on a synthetic corpus: one call a step, nothing on disk. */
@@ -107,12 +101,7 @@ export class Trainer {
   }
 
   state(): TrainerState {
-    return {
-      step: this.#step,
-      position: this.#order.position(),
-      updates: this.optimizer.count,
-      generator: Buffer.from(this.model.generator.state()).toString('base64'),
-    };
+    return trainerState(this, this.#order);
   }
 
   restore(
@@ -120,9 +109,7 @@ export class Trainer {
     model: ReadonlyMap<string, Tensor>,
     optimizer: ReadonlyMap<string, Tensor>,
   ): void {
-    restoreWeights(this, { model, optimizer }, state);
-    this.#order.seek(state.position);
-    this.model.generator.restore(Buffer.from(state.generator, 'base64'));
+    restoreTrainer(this, this.#order, { model, optimizer }, state);
     this.#step = state.step;
   }
 

@@ -1,6 +1,5 @@
-import { type nn, optim, type Tensor } from '@hidden-schema/torch';
+import { optim, type Tensor } from '@hidden-schema/torch';
 import { UserError } from '../errors.ts';
-import { reasonOf } from './files.ts';
 
 /** The settings of updates that every model's training has. */
 export interface UpdateSettings {
@@ -9,22 +8,6 @@ export interface UpdateSettings {
   schedule: 'constant' | 'linear' | 'cosine';
   clip: number;
   decay: number;
-}
-
-/** Weights and moments as a checkpoint has them; those of other settings are refused. */
-export function restoreWeights(
-  into: { model: nn.Module; optimizer: optim.Adam },
-  saved: { model: ReadonlyMap<string, Tensor>; optimizer: ReadonlyMap<string, Tensor> },
-  state: { step: number; updates: number },
-): void {
-  try {
-    into.model.load(saved.model);
-    into.optimizer.load(saved.optimizer, state.updates);
-  } catch (error) {
-    throw new UserError(
-      `the checkpoint of step ${state.step} needs the settings it was made with: ${reasonOf(error)}`,
-    );
-  }
 }
 
 /** Gradients to updates: scheduled rates, clipping, and a refusal of what is not a number. */

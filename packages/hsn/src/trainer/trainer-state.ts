@@ -1,0 +1,53 @@
+import type { Generator, nn, optim, Tensor } from '@hidden-schema/torch';
+import type { BatchPosition } from '../corpus/index.ts';
+import { UserError } from '../errors.ts';
+import { reasonOf } from './files.ts';
+
+/** Where a training stands, beside its weights: what a checkpoint's state.json keeps of it. */
+export interface TrainerState {
+  step: number;
+  position: BatchPosition;
+  updates: number;
+  /** The model's generator, base64. */
+  generator: string;
+}
+
+/** What every training has: a model with its generator, and an optimiser. */
+interface Training {
+  readonly step: number;
+  readonly model: nn.Module & { readonly generator: Generator };
+  readonly optimizer: optim.Adam;
+}
+
+interface Order {
+  position(): BatchPosition;
+  seek(position: BatchPosition): void;
+}
+
+export function trainerState({ step, model, optimizer }: Training, order: Order): TrainerState {
+  return {
+    step,
+    position: order.position(),
+    updates: optimizer.count,
+    generator: Buffer.from(model.generator.state()).toString('base64'),
+  };
+}
+
+/** Weights, moments, order and generator as a checkpoint has them; those of other settings are refused. */
+export function restoreTrainer(
+  { model, optimizer }: Training,
+  order: Order,
+  saved: { model: ReadonlyMap<string, Tensor>; optimizer: ReadonlyMap<string, Tensor> },
+  state: TrainerState,
+): void {
+  try {
+    model.load(saved.model);
+    optimizer.load(saved.optimizer, state.updates);
+  } catch (error) {
+    throw new UserError(
+      `the checkpoint of step ${state.step} needs the settings it was made with: ${reasonOf(error)}`,
+    );
+  }
+  order.seek(state.position);
+  model.generator.restore(Buffer.from(state.generator, 'base64'));
+}
