@@ -70,9 +70,7 @@ class Step {
   #teacher(tokens: Tensor): readonly Tensor[] | undefined {
     const { graph } = this.#model;
     if (!(graph instanceof ClosedFormPosterior)) return undefined;
-    const smoothed = this.#model.smooth(tokens, graph);
-    graph.observe(smoothed);
-    return smoothed.marginals;
+    return this.#model.teach(tokens, graph);
   }
 
   free(): void {

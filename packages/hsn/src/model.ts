@@ -16,6 +16,7 @@ import {
   MeanFieldWalks,
   type Positions,
   type Smoothed,
+  smoothedMarginals,
   smoothWalks,
   WalkableGraph,
   WalkDistribution,
@@ -112,6 +113,11 @@ export class HiddenSchemaNetwork extends nn.Module {
     const { kind, aggregation, klThreshold } = this.config.objective;
     const graphDivisor = { data: this.shape.sentences, batch, one: 1 }[this.config.graph.klWeight];
     return { kind, aggregation, klThreshold, graphDivisor };
+  }
+
+  /** Where each step of the exact posterior is, for an encoder to learn from. L tensors [B, K] */
+  teach(tokens: Tensor, graph: ClosedFormPosterior): Tensor[] {
+    return noGrad(() => smoothedMarginals(graph.start, graph.transitions(), this.decoder.emissions(tokens)));
   }
 
   /** The exact posterior over walks under the closed-form graph's transitions and the decoder's emissions. */

@@ -1,4 +1,4 @@
-import { type Generator, nn, Tensor, type TensorOptions } from '@hidden-schema/torch';
+import { type Generator, nn, scope, Tensor, type TensorOptions } from '@hidden-schema/torch';
 
 // Shapes: B sentences, T tokens, L walk steps, K symbols, D width.
 
@@ -43,11 +43,14 @@ export class TransformerBlock extends nn.Module {
 
   /** Queries [B, T, D] attend to `memory` [B, S, D], by default to themselves; `mask` is added to the scores. */
   forward(x: Tensor, memory: Tensor = x, mask?: Tensor): Tensor {
-    const attended = this.attentionNorm.forward(
-      x.add(this.dropout.forward(this.attention.forward(x, memory, mask))),
-    );
-    const inner = this.dropout.forward(this.expand.forward(attended).relu());
-    return this.outputNorm.forward(attended.add(this.dropout.forward(this.contract.forward(inner))));
+    // A scope of its own: what the gradient does not need is given back before the next block.
+    return scope(() => {
+      const attended = this.attentionNorm.forward(
+        x.add(this.dropout.forward(this.attention.forward(x, memory, mask))),
+      );
+      const inner = this.dropout.forward(this.expand.forward(attended).relu());
+      return this.outputNorm.forward(attended.add(this.dropout.forward(this.contract.forward(inner))));
+    });
   }
 }
 

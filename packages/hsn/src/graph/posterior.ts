@@ -1,6 +1,14 @@
-import { full, type Generator, nn, noGrad, type Tensor, type TensorOptions } from '@hidden-schema/torch';
+import {
+  full,
+  type Generator,
+  nn,
+  noGrad,
+  scope,
+  type Tensor,
+  type TensorOptions,
+} from '@hidden-schema/torch';
 import { LinkDistribution } from './bernoulli.ts';
-import { endpoints, type PairIndex } from './pairs.ts';
+import type { PairIndex } from './pairs.ts';
 import type { Symbols } from './symbols.ts';
 
 /** q(A): gives the distribution over links at the present state of its parameters. */
@@ -54,12 +62,10 @@ export class PairNetwork extends GraphPosterior {
   }
 
   override links(): LinkDistribution {
-    const left = this.first.forward(this.symbols.vectors); // [K, H]
-    const right = this.second.forward(this.symbols.vectors);
-    const { rows, columns } = endpoints(this.#pairs);
-    const scores = (i: Tensor, j: Tensor) =>
-      this.rest.forward(left.indexSelect(0, i).add(right.indexSelect(0, j)).relu());
-    const both = scores(rows, columns).add(scores(columns, rows)).mul(0.5).squeeze(1); // [E]
+    const left = this.first.forward(this.symbols.vectors).unsqueeze(1); // [K, 1, H]
+    const right = this.second.forward(this.symbols.vectors).unsqueeze(0);
+    const ordered = scope(() => this.rest.forward(left.add(right).relu()).squeeze(2)); // g(e_i, e_j) [K, K]
+    const both = this.#pairs.vector(ordered.add(ordered.transpose(0, 1)).mul(0.5)); // [E]
     return new LinkDistribution(this.#pairs, both.add(this.#initialLogit));
   }
 }

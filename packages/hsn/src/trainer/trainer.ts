@@ -90,9 +90,12 @@ export class Trainer {
   #observe(tokens: Tensor): readonly Tensor[] | undefined {
     const { graph } = this.model;
     if (!(graph instanceof ClosedFormPosterior)) return undefined;
+    const taught = this.config.encoder.teacher === 'smoothing';
+    const settled = this.model.decoder.logits === undefined && this.config.graph.sweeps > 0;
+    if (settled) return taught ? this.model.teach(tokens, graph) : undefined;
     const smoothed = this.model.smooth(tokens, graph);
-    if (this.model.decoder.logits !== undefined || this.config.graph.sweeps === 0) graph.observe(smoothed);
-    return this.config.encoder.teacher === 'smoothing' ? smoothed.marginals : undefined;
+    graph.observe(smoothed);
+    return taught ? smoothed.marginals : undefined;
   }
 
   /** The objective on the validation split without dropout: what selects the best model and stops training early. */

@@ -30,7 +30,7 @@ function meanMatrixSteps(q: WalkDistribution, prior: WalkDistribution, start: Te
     const ratio = transition.meanRatio(); // Q*/R [K, K]
     const matrix = q.graph.rows.mul(ratio);
     const walked = position.transpose(0, 1).mul(matrix); // zero where a row is isolated
-    const term = walked.mul(ratio.log().sub(prior.transitions[i]!.logRatio(0))).sum();
+    const term = walked.mul(ratio.log().sub(prior.transitions[i]!.priorLogRatio)).sum();
     position = position.matmul(matrix).add(q.graph.leaveIsolated(position));
     return term;
   });
@@ -43,7 +43,7 @@ function projectionSteps(q: WalkDistribution, prior: WalkDistribution): Tensor[]
     const visits = position.mean(0).unsqueeze(1); // [K, 1]
     const log = expectedLog(ratio).sub(expectedLog(visits));
     const walked = q.graph.rows.mul(ratio);
-    const term = walked.mul(log.sub(prior.transitions[i]!.logRatio(0))).sum();
+    const term = walked.mul(log.sub(prior.transitions[i]!.priorLogRatio)).sum();
     position = transition.next(position);
     return term;
   });

@@ -25,31 +25,50 @@ function divisor(scale: Tensor): Tensor {
  * of [B, K] with [K, K]; `emissions` are p(x_i|z_i = k) as L tensors [B, K], `matrix` is [from, to].
  */
 export function smoothWalks(start: Tensor, matrix: Tensor, emissions: readonly Tensor[]): Smoothed {
-  const { forward, scales } = filterForward(start, matrix, emissions);
-  const L = emissions.length;
-  const backwardMatrix = matrix.transpose(0, 1).contiguous();
-  let beta = emissions[0]!.mul(0).add(1);
-  const marginals: Tensor[] = [forward[L - 1]!];
+  const B = emissions[0]!.dim(0);
   let traversals = matrix.mul(0);
   let squares = matrix.mul(0);
-  for (let i = L - 2; i >= 0; i--) {
-    const seen = emissions[i + 1]!.mul(beta).div(divisor(scales[i + 1]!)); // [B, K]
-    const left = forward[i]!.transpose(0, 1); // [K, B]
+  const { marginals, scales } = passes(start, matrix, emissions, (before, seen) => {
+    const left = before.transpose(0, 1); // [K, B]
     traversals = traversals.add(left.matmul(seen));
     squares = squares.add(left.mul(left).matmul(seen.mul(seen)));
-    beta = seen.matmul(backwardMatrix);
-    marginals.unshift(forward[i]!.mul(beta));
-  }
+  });
   return {
     marginals,
-    traversals: traversals.mul(matrix).div(emissions[0]!.dim(0)),
-    certainty: squares.mul(matrix).mul(matrix).div(emissions[0]!.dim(0)),
+    traversals: traversals.mul(matrix).div(B),
+    certainty: squares.mul(matrix).mul(matrix).div(B),
     start: marginals[0]!.mean(0),
     logLikelihood: scales
       .map((s) => s.log())
       .reduce((sum, s) => sum.add(s))
       .squeeze(1),
   };
+}
+
+/** The marginals of `smoothWalks` alone, at half the work. L tensors [B, K] */
+export function smoothedMarginals(start: Tensor, matrix: Tensor, emissions: readonly Tensor[]): Tensor[] {
+  return passes(start, matrix, emissions).marginals;
+}
+
+/** Both passes; `visit` gets the forward message before each step, and what the rest of the sentence says after it. */
+function passes(
+  start: Tensor,
+  matrix: Tensor,
+  emissions: readonly Tensor[],
+  visit: (before: Tensor, seen: Tensor) => void = () => {},
+): { marginals: Tensor[]; scales: Tensor[] } {
+  const { forward, scales } = filterForward(start, matrix, emissions);
+  const L = emissions.length;
+  const backwardMatrix = matrix.transpose(0, 1).contiguous();
+  let beta = emissions[0]!.mul(0).add(1);
+  const marginals: Tensor[] = [forward[L - 1]!];
+  for (let i = L - 2; i >= 0; i--) {
+    const seen = emissions[i + 1]!.mul(beta).div(divisor(scales[i + 1]!)); // [B, K]
+    visit(forward[i]!, seen);
+    beta = seen.matmul(backwardMatrix);
+    marginals.unshift(forward[i]!.mul(beta));
+  }
+  return { marginals, scales };
 }
 
 /** Filtered, normalised forward messages and their scales [B, 1]. */

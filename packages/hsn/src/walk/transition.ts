@@ -64,6 +64,7 @@ export class Transition {
   readonly #constant: number; // c; 0 means the paper's form
   readonly #weights: Tensor; // f [B, K]
   readonly #rowSums: Tensor; // D [B, K]
+  #priorLogRatio: Tensor | undefined;
 
   /** `logWeights` is log f, [B, K]; a batch of one serves a prior. */
   constructor(graph: WalkableGraph, logWeights: Tensor, form: TransitionForm = paperForm) {
@@ -113,6 +114,12 @@ export class Transition {
   get split(): { target: Tensor; source: Tensor } | undefined {
     if (this.#constant !== 0) return undefined;
     return { target: this.#weights.log(), source: this.#rowSums.log() };
+  }
+
+  /** log(P_jk / R_jk) of a prior, a batch of one; made once, since a prior's steps may share their transition. [K, K] */
+  get priorLogRatio(): Tensor {
+    this.#priorLogRatio ??= this.logRatio(0);
+    return this.#priorLogRatio;
   }
 
   /** log(Q_jk / R_jk) of one sentence of the batch. [K, K] */
