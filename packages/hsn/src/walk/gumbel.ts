@@ -1,4 +1,4 @@
-import { type Generator, rand, type Tensor } from '@hidden-schema/torch';
+import { arange, type Generator, rand, type Tensor } from '@hidden-schema/torch';
 
 /** How a discrete draw is relaxed: temperature of the softmax, and whether the value is made hard (straight-through). */
 export interface Relaxation {
@@ -34,7 +34,8 @@ export function gumbelSoftmax(
     .neg();
   const soft = probabilities.add(tiny).log().add(gumbel).div(temperature).softmax(-1);
   if (!hard) return soft;
-  return straightThrough(soft.argmax(-1).oneHot(soft.dim(-1)).to(soft.dtype), soft);
+  const chosen = arange(soft.dim(-1)).eq(soft.argmax(-1, true)); // one-hot, without one_hot's search for the range
+  return straightThrough(chosen.to(soft.dtype), soft);
 }
 
 /** Binary concrete sample of Bernoulli variables given by logits and uniform noise of the same shape. */
