@@ -11,11 +11,16 @@ export class PlainView implements GraphView {
   readonly #svg = document.createElementNS(NS, 'svg');
   #box = { x: 0, y: 0, size: SIZE };
   #scene: Scene | undefined;
+  /** What the button went down on: hovering may redraw before it goes up, and the click then hits nothing. */
+  #pressed: number | null = null;
 
   constructor(container: HTMLElement, events: ViewEvents) {
     this.#svg.setAttribute('class', 'plain-graph');
     this.#frame();
-    this.#svg.addEventListener('click', (event) => events.select(symbolAt(event.target)));
+    this.#svg.addEventListener('mousedown', (event) => {
+      this.#pressed = symbolAt(event.target);
+    });
+    this.#svg.addEventListener('click', (event) => events.select(symbolAt(event.target) ?? this.#pressed));
     this.#svg.addEventListener('mouseover', (event) => {
       const symbol = symbolAt(event.target);
       if (symbol !== (this.#scene?.hovered ?? null)) events.hover(symbol);
