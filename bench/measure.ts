@@ -10,6 +10,8 @@ export interface BenchOptions {
   readonly threads: number;
   /** How often ours and the peer take turns; medians are reported. */
   readonly rounds: number;
+  /** A text whose sentences' lengths the language benchmark takes, a sentence a line. */
+  readonly corpus?: string;
   /** The environment as it was given, before the engine tunes its own threads: the peer runs as a user runs it. */
   readonly environment: NodeJS.ProcessEnv;
 }
@@ -21,8 +23,9 @@ export interface Measurement {
   readonly ours: number;
   readonly peer: number | null;
   readonly ratio: number | null;
+  /** `none` where the line only tells. */
   readonly goal: string;
-  /** null where the goal needs a peer and there is none. */
+  /** null where there is no goal, or it needs a peer and there is none. */
   readonly met: boolean | null;
 }
 
@@ -90,8 +93,48 @@ function summarise(given: Comparison, ours: number, peer: number | null): Measur
   };
 }
 
-function rounded(value: number): number {
+export function rounded(value: number): number {
   return Number(value.toPrecision(4));
+}
+
+/** A line of numbers at hand where less is better: times, megabytes. Without a goal it only tells. */
+export function costLine(
+  bench: string,
+  unit: string,
+  ours: number,
+  peer: number | null,
+  least?: number,
+): Measurement {
+  return told(bench, unit, [ours, peer], peer === null ? null : peer / ours, least);
+}
+
+/** The same where more is better: throughputs, shares. */
+export function rateLine(
+  bench: string,
+  unit: string,
+  ours: number,
+  peer: number | null,
+  least?: number,
+): Measurement {
+  return told(bench, unit, [ours, peer], peer === null ? null : ours / peer, least);
+}
+
+function told(
+  bench: string,
+  unit: string,
+  [ours, peer]: readonly [number, number | null],
+  ratio: number | null,
+  least: number | undefined,
+): Measurement {
+  return {
+    bench,
+    unit,
+    ours: rounded(ours),
+    peer: peer === null ? null : rounded(peer),
+    ratio: ratio === null ? null : rounded(ratio),
+    goal: least === undefined ? 'none' : `ratio >= ${least}`,
+    met: least === undefined || ratio === null ? null : ratio >= least,
+  };
 }
 
 /** The first Python that has torch: the one in the path, or the system's. */

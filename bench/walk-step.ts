@@ -7,6 +7,7 @@ import {
   type ModelShape,
 } from '../packages/hsn/src/index.ts';
 import { Generator, optim, randint, scope, setThreads, type Tensor } from '../packages/torch/src/index.ts';
+import { flopsWithin } from './flops.ts';
 import { secondsOf } from './measure.ts';
 
 /** Our side of the walk benchmark, in a process of its own so that its memory can be told. */
@@ -20,6 +21,9 @@ interface Request {
   /** paper: the network over pairs and sampled walks. closed-form: our default. */
   model: 'paper' | 'closed-form';
 }
+
+/** What the program takes before it has a model. */
+const idleMB = process.memoryUsage().rss / 2 ** 20;
 
 setThreads(Number(process.argv[2] ?? 1));
 const configs: Record<Request['model'], Config> = {
@@ -52,19 +56,33 @@ class Step {
   }
 
   seconds(repeat: number): number {
-    const { vocabulary, batch, length } = this.#request;
     return (
       scope(() => {
-        const tokens = randint(vocabulary, [batch, length], this.#generator);
+        const tokens = this.#tokens();
         return secondsOf(() => {
-          for (let i = 0; i < repeat; i++) {
-            this.#adam.zeroGrad();
-            scope(() => this.#model.forward(tokens, 0, this.#teacher(tokens)).loss.backward());
-            this.#adam.step();
-          }
+          for (let i = 0; i < repeat; i++) this.#once(tokens);
         });
       }) / repeat
     );
+  }
+
+  /** Billions of floating-point operations in the matrix products of one step. */
+  gflop(): number {
+    return scope(() => {
+      const tokens = this.#tokens();
+      return flopsWithin(() => this.#once(tokens)) / 1e9;
+    });
+  }
+
+  #tokens(): Tensor {
+    const { vocabulary, batch, length } = this.#request;
+    return randint(vocabulary, [batch, length], this.#generator);
+  }
+
+  #once(tokens: Tensor): void {
+    this.#adam.zeroGrad();
+    scope(() => this.#model.forward(tokens, 0, this.#teacher(tokens)).loss.backward());
+    this.#adam.step();
   }
 
   #teacher(tokens: Tensor): readonly Tensor[] | undefined {
@@ -82,12 +100,14 @@ class Step {
 let current: { key: string; step: Step } | undefined;
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { repeat, ...request } = JSON.parse(line) as Request;
+  const { repeat, do: what, ...request } = JSON.parse(line) as Request & { do?: 'count' };
   const key = JSON.stringify(request);
   if (current?.key !== key) {
     current?.step.free();
     current = { key, step: new Step({ ...request, repeat }) };
   }
-  const seconds = current.step.seconds(repeat);
-  process.stdout.write(`${JSON.stringify({ seconds, peakMB: process.resourceUsage().maxRSS / 1024 })}\n`);
+  const figures =
+    what === 'count' ? { gflop: current.step.gflop() } : { seconds: current.step.seconds(repeat) };
+  const peakMB = process.resourceUsage().maxRSS / 1024;
+  process.stdout.write(`${JSON.stringify({ ...figures, peakMB, idleMB })}\n`);
 }

@@ -71,6 +71,7 @@ class Direct(torch.nn.Module):
 
 
 models = {}
+idle_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def step(repeat, batch, **sizes):
@@ -87,7 +88,8 @@ def step(repeat, batch, **sizes):
         model(tokens).backward()
         optimiser.step()
     seconds = (time.perf_counter() - start) / repeat
-    return {"seconds": seconds, "peakMB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"seconds": seconds, "peakMB": peak_mb, "idleMB": idle_mb}
 
 
 for line in sys.stdin:

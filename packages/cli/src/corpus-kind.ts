@@ -3,6 +3,8 @@ import path from 'node:path';
 
 /** What only the folder of a synthetic language holds. */
 const marks = ['adjacency.txt', 'train_walks.txt', 'node_tokens.tsv'];
+/** What only the folder of readable sentences drawn from a graph holds. */
+const wordsMark = 'node_phrases.tsv';
 const peekedBytes = 1 << 16;
 
 /**
@@ -12,6 +14,7 @@ const peekedBytes = 1 << 16;
 export function corpusKind(corpus: string): 'synthetic' | 'language' {
   const stat = corpus === '-' ? undefined : fs.statSync(corpus, { throwIfNoEntry: false });
   if (corpus === '-' || stat?.isFile()) return 'language';
+  if (stat && fs.existsSync(path.join(corpus, wordsMark))) return 'language';
   if (!stat || marks.some((name) => fs.existsSync(path.join(corpus, name)))) return 'synthetic';
   return evenSentences(path.join(corpus, 'train.txt')) ? 'synthetic' : 'language';
 }

@@ -2,6 +2,7 @@ import type { BestWalk, WalkFormat } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
 import { syntheticReader } from './encode-synthetic.ts';
 import { sentencesOf } from './sentences.ts';
+import { shardOf, shardSentences } from './shard.ts';
 import { stoppable } from './stopping.ts';
 import { addTextOptions, type TextFlags, textSettings } from './text-flags.ts';
 
@@ -9,6 +10,7 @@ interface EncodeFlags extends TextFlags {
   format?: string;
   out?: string;
   checkpoint: string;
+  shard?: string;
 }
 
 const examples = `
@@ -16,6 +18,7 @@ Examples:
   $ hsn encode run reviews.tsv --out walks.jsonl
   $ echo "the food was great" | hsn encode run
   $ hsn encode run corpus/test.txt --format parquet --out walks.parquet
+  $ hsn encode run all.txt --shard 2/8 --out walks-2.jsonl     on the second of eight machines
 
 Columns: walk (its symbols), probability (of the whole walk given the sentence), steps (that of each symbol given the
 one before), text. The walk is the most probable one on the expected graph, so the same sentence always has the same.
@@ -35,6 +38,7 @@ export function register(program: Command): void {
     .option('--out <file>', 'where to write (default: standard output)')
     .option('--input-format <name>', 'text, tsv, csv, jsonl or parquet (default: by the ending)')
     .option('--checkpoint <which>', 'best, last, or a step', 'best')
+    .option('--shard <i/n>', 'read every n-th sentence from the i-th on: a part of the work for each machine')
     .addHelpText('after', examples)
     .action(encode);
   addTextOptions(command);
@@ -49,12 +53,13 @@ async function encode(directory: string, file: string | undefined, flags: Encode
   const { walkSink } = await import('@hidden-schema/hsn');
   const settings = await textSettings(flags);
   const format = await walkFormat(flags);
+  const shard = await shardOf(flags.shard);
   const reader = await openReader(directory, flags.checkpoint);
   await stoppable(async (signal) => {
     const sink = walkSink(format, flags.out ?? process.stdout);
     let [count, cut] = [0, 0];
     try {
-      for await (const texts of sentencesOf(file, settings)) {
+      for await (const texts of shardSentences(sentencesOf(file, settings), shard)) {
         if (signal.aborted) break;
         const read = await reader.read(texts);
         await sink.write(texts.map((text, i) => ({ text, ...read.walks[i]! })));

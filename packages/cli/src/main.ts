@@ -1,15 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import * as attend from './attend.ts';
 import * as demo from './demo.ts';
 import * as doctor from './doctor.ts';
 import * as encode from './encode.ts';
 import * as evaluate from './eval.ts';
 import * as exporting from './export.ts';
 import * as generate from './generate.ts';
+import * as graph from './graph.ts';
+import * as interpolate from './interpolate.ts';
+import * as labels from './labels.ts';
+import * as reason from './reason.ts';
+import * as rename from './rename.ts';
+import * as report from './report-page.ts';
 import * as reproduce from './reproduce.ts';
+import * as runs from './runs.ts';
 import * as serve from './serve.ts';
+import * as symbols from './symbols.ts';
 import * as synth from './synth.ts';
 import * as train from './train.ts';
+import * as verify from './verify.ts';
 
 /** The verbs, in the order of the help. Each loads what is heavy inside its action only. */
 const verbs: readonly { register(program: Command): void }[] = [
@@ -21,7 +31,17 @@ const verbs: readonly { register(program: Command): void }[] = [
   encode,
   generate,
   exporting,
+  graph,
+  symbols,
+  labels,
+  attend,
+  interpolate,
+  rename,
+  report,
   serve,
+  runs,
+  verify,
+  reason,
   reproduce,
 ];
 
@@ -34,7 +54,10 @@ Examples:
   $ hsn train --corpus reviews.tsv --out run   the same for texts
   $ hsn encode run reviews.tsv              the walks of sentences
   $ hsn generate run --like "a good place"  sentences from the same walk
+  $ hsn symbols run                         what the symbols mean
+  $ hsn report run                          all tables and figures on one page
   $ hsn serve run                           look at it in the browser
+  $ hsn runs                                runs with their state; hsn verify run checks one
   $ hsn help train                          all about one verb
 `;
 
@@ -101,8 +124,11 @@ export function explain(
 function messageOf(error: Error): string {
   switch (error.name) {
     case 'UserError':
+    case 'GroupError':
     case 'SafetensorsError':
       return `hsn: ${error.message}`;
+    case 'RankLostError':
+      return `hsn: ${error.message}; this process ended too. --resume goes on from the last checkpoint, with as many processes as you like`;
     case 'TorchError':
       return `hsn: libtorch: ${error.message}\n     hsn doctor says whether the engine is well; HSN_DEBUG=1 shows where this happened`;
     default:

@@ -13,6 +13,8 @@ export interface ReproduceFlags {
   paperSteps?: string;
   lstmSteps?: string;
   sentences?: string;
+  run?: string;
+  words?: string;
   out: string;
 }
 
@@ -22,9 +24,21 @@ Examples:
   $ hsn reproduce table1 --seeds 10 --paper-seeds 2       an hour or two
   $ hsn reproduce table1 --only barabasi --corpus DIR     on the authors' own Barabási data
   $ hsn reproduce curves --quick                          recovery against data, as figures
+  $ hsn reproduce table-graph --run yelp,ptb              statistics of the graphs of trained runs
+  $ hsn reproduce figure4 --quick                         trains a small run on drawn sentences first
+  $ hsn reproduce table-attention --run yelp --words good,bad,great
+  $ hsn reproduce table2 --quick --corpus ptb=DIR,yelp=FILE   perplexity and information of texts
+  $ hsn reproduce table3 --quick --corpus atomic          commonsense reasoning on ATOMIC tuples
 
 Table 1 and its supplement: ours beside the paper's, with an LSTM, counting of token pairs and Baum-Welch.
 Written to the folder --out as table1.md and table1.json too.
+
+Of natural language, from runs given by --run, or from one trained now on --corpus or on drawn sentences:
+  figure3          "Empirical degree distributions of inferred schema networks against … Erdős–Rényi" (500 graphs)
+  figure4          "Schema distributions inferred from HSN(50, 5) for four subsets"
+  table-graph      "Statistic of inferred graphs for all datasets"
+  table-attention  "Kullback-Leibler divergence between the distributions of most attended symbols"
+  interpolations   "Interpolation between four random instances"
 `;
 
 export function register(program: Command): void {
@@ -32,7 +46,10 @@ export function register(program: Command): void {
     .command('reproduce')
     .summary('a table of the paper, ours beside theirs')
     .description('Train what a table of the paper compares, and print our figures beside the published ones.')
-    .argument('<name>', 'table1 or curves')
+    .argument(
+      '<name>',
+      'table1, table2, table3, curves, figure3, figure4, table-graph, table-attention or interpolations',
+    )
     .option('--quick', 'two seeds on fewer sentences and steps')
     .option('--seeds <n>', 'seeds for each of our rows (default: 10)')
     .option('--paper-seeds <n>', "seeds for the rows with the paper's settings (default: as --seeds)")
@@ -41,7 +58,12 @@ export function register(program: Command): void {
     .option('--lstm-steps <n>', 'training steps of the LSTM (default: as ours, but at least 300)')
     .option('--sentences <n>', 'sentences of each drawn corpus (default: 100000)')
     .option('--only <names>', 'of barabasi, erdos, shared; separated by commas')
-    .option('--corpus <folder>', "the authors' Barabási data in place of a drawn corpus")
+    .option(
+      '--corpus <folder>',
+      "table1: the authors' Barabási data in place of a drawn corpus; table2: ptb=…,yahoo=…,yelp=…; table3: ATOMIC; of language: texts to train on",
+    )
+    .option('--run <folders>', 'of language: trained runs, with commas between, in place of training')
+    .option('--words <list>', 'table-attention: words to compare (default: good,bad,great)')
     .option('--out <folder>', 'where tables are written', 'reproduction')
     .addHelpText('after', examples)
     .action(reproduce);
@@ -50,8 +72,9 @@ export function register(program: Command): void {
 async function reproduce(name: string, flags: ReproduceFlags): Promise<void> {
   if (name === 'table1') return reproduceTable1(flags);
   if (name === 'curves') return (await import('./reproduce-curves.ts')).reproduceCurves(flags);
-  const { UserError } = await import('@hidden-schema/hsn');
-  throw new UserError(`"${name}" cannot be reproduced: expected table1 or curves`);
+  if (name === 'table2') return (await import('./reproduce-table2.ts')).reproduceTable2(flags);
+  if (name === 'table3') return (await import('./reproduce-table3.ts')).reproduceTable3(flags);
+  return (await import('./reproduce-language.ts')).reproduceLanguage(name, flags);
 }
 
 async function reproduceTable1(flags: ReproduceFlags): Promise<void> {

@@ -13,6 +13,8 @@ const examples = `
 Examples:
   $ hsn serve run                          the explorer on a free port of this machine
   $ hsn serve run --port 8080 --open       and a browser that shows it
+  $ hsn serve run-a run-b                  several runs, to compare them
+  $ hsn serve runs                         all runs in a folder, new ones as they come
   $ hsn serve run --host 0.0.0.0 --token   for others on the network, with a secret in the address
 
 A run in training is shown live. Ctrl-C ends.
@@ -21,9 +23,11 @@ A run in training is shown live. Ctrl-C ends.
 export function register(program: Command): void {
   program
     .command('serve')
-    .summary('look at a run in the browser')
-    .description('Serve the explorer of a run: its graph, symbols, sentences, training and figures.')
-    .argument('<run>', 'run folder')
+    .summary('look at runs in the browser')
+    .description(
+      'Serve the explorer of runs: graph, symbols, sentences, writing, labels, training and figures.',
+    )
+    .argument('<run...>', 'run folders, or folders that hold runs')
     .option('--port <n>', 'port; 0 takes any free one', '0')
     .option('--host <address>', 'address to listen on; beyond this machine it needs --token', '127.0.0.1')
     .option('--token [secret]', 'a secret that every request must carry; without a value one is made')
@@ -32,17 +36,17 @@ export function register(program: Command): void {
     .action(serve);
 }
 
-async function serve(run: string, flags: ServeFlags): Promise<void> {
+async function serve(runs: string[], flags: ServeFlags): Promise<void> {
   const { startExplorer } = await import('@hidden-schema/explorer');
   const token = flags.token === true ? randomBytes(24).toString('base64url') : flags.token;
   const explorer = await startExplorer({
-    run,
+    run: runs,
     port: Number(flags.port === '' ? Number.NaN : flags.port),
     host: flags.host,
     say: (text) => process.stderr.write(`${text}\n`),
     ...(token === undefined ? {} : { token }),
   });
-  process.stdout.write(`${run}: ${explorer.url}\nCtrl-C ends\n`);
+  process.stdout.write(`${runs.join(', ')}: ${explorer.url}\nCtrl-C ends\n`);
   if (flags.open) openBrowser(explorer.url);
   await stopAsked();
   await explorer.close();

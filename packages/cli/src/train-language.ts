@@ -1,26 +1,34 @@
+import path from 'node:path';
 import type { LanguageConfig, PreparedLanguage, SessionResult, LanguageFigures } from '@hidden-schema/hsn';
+import { diagnoseRun } from './diagnose.ts';
 import { languageText } from './evaluation-text.ts';
+import { type Assignment, assign } from './replicas.ts';
+import { profiled } from './profiling.ts';
 import { stoppable } from './stopping.ts';
 import { textSettings, tokenising } from './text-flags.ts';
 import { type Asked, refuseChanges, report, withRun } from './training-run.ts';
 
 /** Trains on texts. */
 export async function trainLanguage(config: LanguageConfig, asked: Asked): Promise<void> {
-  const { checkRunFolder } = await import('@hidden-schema/hsn');
+  const { checkRunFolder, LanguageTask } = await import('@hidden-schema/hsn');
   const { flags, out, earlier } = asked;
   // Before the corpus is read, which may take minutes.
   if (!earlier) checkRunFolder(out, flags.force ?? false);
   const result = await stoppable(async (signal) => {
     const prepared = await prepare(config, asked, signal);
-    if (!prepared) return undefined;
+    if (!prepared) return 'unread' as const;
     try {
+      if (flags.diagnose && earlier) return await diagnoseRun(earlier, new LanguageTask(prepared));
       return await trainPrepared(prepared, asked, signal);
     } finally {
       prepared.close();
     }
   });
-  if (result) report(result, out, result.evaluation ? languageText(result.evaluation) : '');
-  else process.stderr.write('stopped while the corpus was read; no run was made\n');
+  if (result === 'unread')
+    process.stderr.write(
+      `stopped while the corpus was read; ${earlier ? 'the run is as it was' : 'no run was made'}\n`,
+    );
+  else if (result) await report(result, out, result.evaluation ? languageText(result.evaluation) : '');
 }
 
 /** The corpus and a model for it; nothing when a signal came meanwhile. */
@@ -53,7 +61,7 @@ async function prepare(
 
 async function trainPrepared(
   prepared: PreparedLanguage,
-  { flags, out, earlier }: Asked,
+  { flags, out, earlier, replicas }: Asked,
   signal: AbortSignal,
 ): Promise<SessionResult<LanguageFigures>> {
   const { createLanguageRun, LanguageTask, Run, Session, UserError } = await import('@hidden-schema/hsn');
@@ -65,17 +73,29 @@ async function trainPrepared(
       : prepared.info;
   const changes = earlier?.differences(config, info) ?? [];
   if (!flags.force) refuseChanges(changes, out, UserError);
-  const task = new LanguageTask(prepared);
+  const task = new LanguageTask(prepared, replicas);
   const run = earlier
     ? Run.open(out, { write: true, config })
     : createLanguageRun(out, prepared, { force: flags.force ?? false });
   describe(prepared);
-  return withRun(run, () => {
-    const session = new Session(run, task, { resume: flags.resume ?? false, signal, output: process.stderr });
+  return withRun(run, async () => {
+    const session = new Session(run, task, {
+      resume: flags.resume ?? false,
+      signal: AbortSignal.any([signal, replicas.stopped]),
+      output: process.stderr,
+      replicas,
+    });
     // Only now: settings that the checkpoint does not fit must not replace those it does.
     if (changes.length > 0) run.adopt(info);
-    return session.train();
+    await assign(replicas, assignmentOf(prepared));
+    return profiled(session, flags.profile);
   });
+}
+
+/** What the other ranks need: the texts are read by each, the vocabulary is drawn from them once. */
+function assignmentOf({ config, given, info, tokenizers }: PreparedLanguage): Assignment {
+  const texts = { ...given, input: path.resolve(given.input), tokenizer: tokenizers.decoder.json };
+  return { config, fingerprint: info.fingerprint, texts };
 }
 
 function describe({ config, corpus, tokenizers, model, notes }: PreparedLanguage): void {

@@ -1,6 +1,9 @@
 import path from 'node:path';
 import type { Config, SyntheticCorpus } from '@hidden-schema/hsn';
+import { diagnoseRun } from './diagnose.ts';
 import { evaluationText } from './evaluation-text.ts';
+import { profiled } from './profiling.ts';
+import { assign } from './replicas.ts';
 import { stoppable } from './stopping.ts';
 import { type Asked, refuseChanges, report, withRun } from './training-run.ts';
 
@@ -9,29 +12,33 @@ export async function trainSynthetic(config: Config, asked: Asked): Promise<void
   const { checkTrainable, readSyntheticCorpus, Run, Session, SyntheticTask, UserError } = await import(
     '@hidden-schema/hsn'
   );
-  const { flags, out, earlier } = asked;
+  const { flags, out, earlier, replicas } = asked;
   const corpus = readSyntheticCorpus(asked.corpus, { seed: config.seed });
   const info = { directory: path.resolve(asked.corpus), fingerprint: corpus.fingerprint };
   const changes = earlier?.differences(config, info) ?? [];
   if (!flags.force) refuseChanges(changes, out, UserError);
   checkTrainable(config, corpus);
+  replicas.part(Math.min(config.training.batch, corpus.splits.train.count));
+  if (flags.diagnose && earlier) return diagnoseRun(earlier, new SyntheticTask(config, corpus));
   const run = earlier
     ? Run.open(out, { write: true, config })
     : Run.create(out, config, info, { force: flags.force ?? false });
   describe(corpus);
   const result = await withRun(run, () =>
-    stoppable((signal) => {
-      const session = new Session(run, new SyntheticTask(config, corpus), {
+    stoppable(async (signal) => {
+      const session = new Session(run, new SyntheticTask(config, corpus, replicas), {
         resume: flags.resume ?? false,
-        signal,
+        signal: AbortSignal.any([signal, replicas.stopped]),
         output: process.stderr,
+        replicas,
       });
       // Only now: settings that the checkpoint does not fit must not replace those it does.
       if (changes.length > 0) run.adopt(info);
-      return session.train();
+      await assign(replicas, { config, corpus: info.directory, fingerprint: info.fingerprint });
+      return profiled(session, flags.profile);
     }),
   );
-  report(result, out, result.evaluation ? evaluationText(result.evaluation) : '');
+  await report(result, out, result.evaluation ? evaluationText(result.evaluation) : '');
 }
 
 function describe(corpus: SyntheticCorpus): void {

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Run, RunConfig } from '@hidden-schema/hsn';
+import type { Replicas, Run, RunConfig } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
 import { corpusKind } from './corpus-kind.ts';
-import { addTextOptions, type TextFlags } from './text-flags.ts';
+import { launch } from './processes.ts';
+import { checkProfileFile } from './profiling.ts';
+import { inGroup } from './replicas.ts';
+import { addTextOptions, type TextFlags, wholeNumber } from './text-flags.ts';
 import { trainLanguage } from './train-language.ts';
 import { trainSynthetic } from './train-synthetic.ts';
 
@@ -15,7 +18,10 @@ export interface TrainFlags extends TextFlags {
   set: string[];
   resume?: boolean;
   force?: boolean;
+  diagnose?: boolean;
+  profile?: string;
   threads?: string;
+  processes?: string;
 }
 
 const examples = `
@@ -27,6 +33,9 @@ Examples:
   $ cat sentences.txt | hsn train --corpus - --out run
   $ hsn train --corpus reviews.tsv --out baseline --set baseline=true
   $ hsn train --out run --resume          continue where it stopped
+  $ hsn train --corpus corpus --out run --processes 2
+  $ hsn train --out run --diagnose        after NaN: which operator made it
+  $ hsn train --corpus corpus --out run --profile trace.json   open it in chrome://tracing or ui.perfetto.dev
 
 A corpus is the folder of "hsn synth", or texts: a file (a sentence a line, label<TAB>text, CSV, JSONL, Parquet), a
 folder with train, valid and test files, or - for standard input (--set model=language says so where in doubt). Texts train a language model: the encoder is the
@@ -35,6 +44,9 @@ MiniLM that comes with this program unless encoder.name is given.
 The model with the best validation objective (lowest -L, Eq. 28, on the validation split) is kept as "best" and
 evaluated at the end; training stops early after training.patience evaluations without a better one. Ctrl-C saves and
 stops; the run can be continued or evaluated.
+
+Several processes share every batch and compute what one alone would. On several machines start one process for each
+rank with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun, Slurm and PyTorchJob set them (docs/scaling.md).
 `;
 
 export function register(program: Command): void {
@@ -55,28 +67,53 @@ export function register(program: Command): void {
       [],
     )
     .option('--resume', 'continue the run in --out from its last checkpoint')
+    .option('--diagnose', 'repeat the batch on which the run in --out stopped, and say which operator failed')
     .option('--force', 'replace a run in --out, or resume with changed settings')
+    .option('--profile <file>', 'record a few steps as a Chrome trace: operators, shapes, time, memory')
     .option('--threads <n>', 'threads for matrix products (default: all cores)')
+    .option('--processes <n>', 'train in several processes of this machine, each on its part of every batch')
     .addHelpText('after', examples)
     .action(train);
   addTextOptions(command);
 }
 
 async function train(file: string | undefined, flags: TrainFlags): Promise<void> {
-  const { Run, UserError } = await import('@hidden-schema/hsn');
+  const processes = await wholeNumber('--processes', flags.processes);
+  if (processes !== undefined && processes > 1) return launch(processes, flags.threads);
   await useThreads(flags.threads);
+  await inGroup((replicas) => lead(file, flags, replicas));
+}
+
+/** Trains alone, or as rank 0 of several processes. */
+async function lead(file: string | undefined, flags: TrainFlags, replicas: Replicas): Promise<void> {
+  const { Run, UserError } = await import('@hidden-schema/hsn');
+  if (flags.profile !== undefined) await checkProfileFile(flags.profile);
   if (flags.resume && !flags.out)
     throw new UserError('--resume needs --out: the folder of the run to continue');
-  const earlier = flags.resume ? Run.open(flags.out!) : undefined;
-  const corpus = flags.corpus ?? earlier?.record.corpus.directory;
+  if (flags.diagnose && !flags.out)
+    throw new UserError('--diagnose needs --out: the folder of the run that stopped');
+  const earlier = flags.resume || flags.diagnose ? Run.open(flags.out!) : undefined;
+  const corpus =
+    flags.corpus ?? (earlier && path.resolve(earlier.directory, earlier.record.corpus.directory));
   if (corpus === undefined) {
     throw new UserError('which corpus? give --corpus <file or folder>; "hsn synth --out <folder>" draws one');
   }
+  if (corpus === '-' && replicas.size > 1)
+    throw new UserError(
+      'only one process can read standard input: save the texts to a file and name it with --corpus',
+    );
   const config = await settings(file, corpus, flags, earlier);
   const name = corpus === '-' ? 'input' : path.parse(path.resolve(corpus)).name;
-  const given = { flags, corpus, earlier, out: flags.out ?? path.join('runs', `${name}-${config.seed}`) };
+  const given = {
+    flags,
+    corpus,
+    earlier,
+    replicas,
+    out: flags.out ?? path.join('runs', `${name}-${config.seed}`),
+  };
   if (config.model === 'language') await trainLanguage(config, given);
-  else await trainSynthetic(config, given);
+  else if (config.model === 'synthetic') await trainSynthetic(config, given);
+  else throw new UserError('these are the settings of tuples; train with: hsn reason train');
 }
 
 /** The settings to train with: a file's or the earlier run's own or the defaults, with flags and `--set` on top. */

@@ -1,4 +1,4 @@
-import type { Run, SessionResult } from '@hidden-schema/hsn';
+import type { Replicas, Run, SessionResult } from '@hidden-schema/hsn';
 import type { TrainFlags } from './train.ts';
 
 /** What training is asked to do, whatever the model. */
@@ -8,6 +8,8 @@ export interface Asked {
   out: string;
   /** The run to continue. */
   earlier: Run | undefined;
+  /** The processes that train; this one leads them. */
+  replicas: Replicas;
 }
 
 /** Trains; a fault marks the run as crashed. */
@@ -32,7 +34,9 @@ function markCrashed(run: Run): void {
 }
 
 /** How training ended, and what to do next. */
-export function report(result: SessionResult<unknown>, out: string, figures: string): void {
+export async function report(result: SessionResult<unknown>, out: string, figures: string): Promise<void> {
+  const { writeModelCard } = await import('@hidden-schema/hsn');
+  writeModelCard(out);
   process.stdout.write(figures);
   const next =
     result.state === 'stopped'

@@ -38,6 +38,32 @@ const rowsOf = (text: string): Row[] =>
     .map((line) => JSON.parse(line) as Row);
 
 describe('hsn encode', () => {
+  test('shards are parts of the whole, each sentence in one of them, in order', async () => {
+    const encode = async (...more: string[]) => {
+      const { code, stdout } = await hsn('encode', run, corpus, '--format', 'jsonl', ...more);
+      expect(code).toBe(0);
+      return rowsOf(stdout);
+    };
+    const whole = await encode();
+    const shards = [
+      await encode('--shard', '1/3'),
+      await encode('--shard', '2/3'),
+      await encode('--shard', '3/3'),
+    ];
+    for (const [at, row] of whole.entries()) {
+      const found = shards[at % 3]![Math.floor(at / 3)]!;
+      expect(found).toMatchObject({ text: row.text, walk: row.walk });
+      expect(found.probability).toBeCloseTo(row.probability, 4);
+    }
+    expect(shards.reduce((sum, rows) => sum + rows.length, 0)).toBe(whole.length);
+  });
+
+  test.each(['0/2', '3/2', '2', 'a/b', '-1/2'])('refuses the shard %s', async (shard) => {
+    const { code, stderr } = await hsn('encode', run, corpus, '--shard', shard);
+    expect(code).toBe(1);
+    expect(stderr).toContain('--shard takes a part of how many');
+  });
+
   test('gives the walks that the library gives, in every format', async () => {
     const { texts, model } = await openLanguage(run);
     const { walks } = await texts.read(sentences);

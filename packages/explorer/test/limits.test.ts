@@ -3,10 +3,10 @@ import net from 'node:net';
 import os from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { endpoints } from '../src/shared/api.ts';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
-import { json, raw, request } from './requests.ts';
+import { json, raw, request, whenOpened } from './requests.ts';
 import { makeSmallRun, type SmallRun } from './small-run.ts';
+import { routes } from './vectors.ts';
 
 let small: SmallRun;
 let explorer: Explorer;
@@ -19,16 +19,12 @@ beforeAll(async () => {
   explorer = await startExplorer({ run: small.run, limits });
   url = explorer.url;
   host = new URL(url).host;
+  await whenOpened(url);
 }, 120_000);
 afterAll(async () => {
   await explorer?.close();
   if (small) fs.rmSync(small.folder, { recursive: true, force: true });
 });
-
-const routes = [
-  ...Object.values(endpoints).map(({ path }) => path.replace(':k', '1')),
-  ...['/', '/app.js', '/app.css', '/api/openapi.json', '/api/none', '/none'],
-];
 
 describe('what is sent', () => {
   test('methods and bodies', async () => {

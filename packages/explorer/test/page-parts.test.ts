@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { csv } from '../src/page/csv.ts';
 import { findSymbols } from '../src/page/find-symbols.ts';
-import { countLinks, drawnLinks, Looks, type Scene, statusOf, walkPairs } from '../src/page/graph/scene.ts';
+import { mapsOf, symbolLabels } from '../src/page/graph/label-maps.ts';
+import { Looks } from '../src/page/graph/looks.ts';
+import { placesOf } from '../src/page/graph/places.ts';
+import { countLinks, drawnLinks, pairKey, type Scene, statusOf, walkPairs } from '../src/page/graph/scene.ts';
 import { decimal, percent } from '../src/page/labels.ts';
 import { curvesOf } from '../src/page/panels/curves.ts';
+import { lineSvg } from '../src/page/panels/line-svg.ts';
+import { readState, writeState } from '../src/page/state.ts';
 
 const node = (symbol: number, tokens: string[], usage: number, name: string | null = null) => ({
   ...{ symbol, name, tokens, usage, community: symbol },
@@ -28,6 +33,7 @@ const graph: Scene['graph'] = {
 };
 const scene: Scene = {
   ...{ graph, threshold: 0.5, truth: false, selected: null, hovered: null, walk: null, dark: false },
+  ...{ labels: null, map: null },
 };
 
 describe('the scene', () => {
@@ -104,4 +110,78 @@ test('numbers for people', () => {
     '100%',
   ]);
   expect([1200, 0.123456, 12345.6, 1e-9].map(decimal)).toEqual(['1,200', '0.1235', '12,346', '1.00e-9']);
+});
+
+describe('label maps', () => {
+  const labels = {
+    ...{ step: 1, encoded: 3, divergence: [], linkDivergence: [] },
+    maps: [
+      {
+        label: 'a',
+        sentences: 2,
+        nodes: [0.5, 0.5, 0, 0],
+        links: [[0, 1, 1]] as [number, number, number][],
+        typical: [],
+      },
+      {
+        label: 'b/c',
+        sentences: 1,
+        nodes: [0, 0.2, 0.8, 0],
+        links: [[1, 2, 0.5]] as [number, number, number][],
+        typical: [],
+      },
+    ],
+  };
+
+  test('are drawn to one scale', () => {
+    const [first, second] = mapsOf(labels, ['b/c', 'a']);
+    expect([first!.label, first!.most, second!.most, first!.mostLink]).toEqual(['b/c', 0.8, 0.8, 1]);
+    expect(first!.links.get(pairKey(2, 1))).toBe(0.5);
+    const links = drawnLinks(graph);
+    const looks = new Looks({ ...scene, threshold: 0.3, map: first! }, links);
+    expect(looks.node(2).radius).toBeGreaterThan(looks.node(1).radius);
+    expect(looks.link(links[1]!)!.width).toBeGreaterThan(looks.link(links[0]!)!.width);
+    expect(mapsOf(labels, ['none'])).toEqual([]);
+  });
+
+  test('say which label a symbol belongs to, and how clearly', () => {
+    const found = symbolLabels(labels);
+    expect(found.map(({ clear }) => Number(clear.toFixed(3)))).toEqual([1, 0.429, 1, 0]);
+    expect(found[0]!.colour).toBe(found[1]!.colour);
+    expect(found[0]!.colour).not.toBe(found[2]!.colour);
+    const looks = new Looks({ ...scene, labels: found, walk: [1] }, []);
+    // Beside a walk: a pale blue, not black.
+    expect(looks.node(0).colour).toBe('rgb(186,206,237)');
+  });
+});
+
+test('the address holds the state, and what does not fit is as at the start', () => {
+  const state = readState('#panel=compose&walk=3-1-4&maps=a/b%252Fc&temperature=0&run=x y&layer=1');
+  expect(state).toMatchObject({ panel: 'compose', walk: [3, 1, 4], maps: ['a', 'b/c'], temperature: 0 });
+  expect(readState(writeState(state))).toEqual(state);
+  expect(readState('#walk=1-x&threshold=7&symbol=-1&variant=odd&count=1.5&maps=%25E0')).toEqual(
+    readState(''),
+  );
+  expect(writeState(readState(''))).toBe('');
+});
+
+test('curves as SVG: text is text, and one value alone is drawn', () => {
+  const inks = { ground: '#fff', ink: '#000', faint: '#888', line: '#ddd', accent: '#00f' };
+  const svg = lineSvg('<b>loss</b>', 'step', [{ name: 'a', colour: '#00f', x: [1], y: [2] }], inks);
+  expect(svg).toContain('&lt;b&gt;loss&lt;/b&gt;');
+  expect(svg).not.toMatch(/NaN|Infinity|<b>/);
+});
+
+test('places: an outlier does not take the room of all others, and order is kept', () => {
+  const layout = Array.from({ length: 40 }, (_, k) => [k / 400, (k % 7) / 10]).flat();
+  layout[0] = -3;
+  layout[78] = 9;
+  const places = placesOf(layout);
+  const xs = places.filter((_, at) => at % 2 === 0);
+  expect([Math.min(...xs), Math.max(...xs)]).toEqual([0, 1]);
+  expect([xs[0], xs[39]]).toEqual([0, 1]);
+  expect(xs[38]! - xs[1]!).toBeGreaterThan(0.6);
+  expect(xs).toEqual(xs.toSorted((a, b) => a - b));
+  expect(placesOf([0, 0, 5, 1, 10, 0])).toEqual([0, 0, 0.5, 1, 1, 0]);
+  expect(placesOf([2, 2])).toEqual([0, 0]);
 });

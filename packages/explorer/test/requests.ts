@@ -1,5 +1,6 @@
 import http from 'node:http';
 import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Reply {
   status: number;
@@ -57,4 +58,10 @@ export function raw(url: string, text: string): Promise<{ text: string; millisec
     socket.on('error', () => undefined);
     socket.on('close', () => resolve({ text: got, milliseconds: performance.now() - began }));
   });
+}
+
+/** Waits until the model is open, by short requests: a long one may meet the limits under test. */
+export async function whenOpened(url: string): Promise<void> {
+  const opened = async () => JSON.parse((await request(url, '/api/run')).text).opened !== null;
+  while (!(await opened())) await sleep(200);
 }

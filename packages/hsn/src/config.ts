@@ -30,8 +30,8 @@ export const graphSchema = z.strictObject({
   layers: countSchema.default(1),
   temperature: annealedSchema.default(0.75),
   hard: z.boolean().default(true),
-  /** What the graph's KL is divided by: the training set's size, the batch's, or nothing. */
-  klWeight: z.enum(['data', 'batch', 'one']).default('data'),
+  /** What the graph's KL is divided by: the training set's size, the batch's, nothing, or a number of sentences. */
+  klWeight: z.union([z.enum(['data', 'batch', 'one']), z.number().positive()]).default('data'),
   /** Closed form: nats a sentence pays for walking a missing link; by default what the decoder's noise makes it. */
   missingLinkCost: z.number().gt(1).optional(),
   /** Closed form: weight of the newest batch in the running mean of traversals. */
@@ -83,6 +83,8 @@ export const objectiveSchema = z.strictObject({
   kind: z.enum(['information', 'elbo']).default('information'),
   aggregation: z.enum(['mean', 'projection']).default('projection'),
   beta: betaSchema.prefault({}),
+  /** information: nats that walks may tell of a sentence for nothing; what is above costs as much as in the ELBO. */
+  capacity: z.number().nonnegative().optional(),
   /** Walk KL below this many nats is not pushed further down. */
   klThreshold: z.number().nonnegative().default(0),
   /** Share of uniform noise in a bag's token probabilities. */
@@ -102,6 +104,18 @@ const training = z.strictObject({
   evaluateEvery: countSchema.default(100),
   /** Evaluations without a better validation objective before training stops. */
   patience: countSchema.default(10),
+  /** bfloat16: matrix products of encoder and decoder in half the bits, for processors that have them in hardware. */
+  precision: z.enum(['float32', 'bfloat16']).default('float32'),
+});
+
+/** What is kept of a training while it runs. */
+export const checkpointsSchema = z.strictObject({
+  /** Steps (or parts of the preparation) from one to the next; by default at every evaluation. */
+  every: countSchema.optional(),
+  /** How many of the last are kept. */
+  keep: countSchema.default(3),
+  /** Whether the one with the best validation objective is kept too, and evaluated at the end. */
+  best: z.boolean().default(true),
 });
 
 export const configSchema = z.strictObject({
@@ -116,7 +130,9 @@ export const configSchema = z.strictObject({
   encoder: encoder.prefault({}),
   objective: objectiveSchema.prefault({}),
   training: training.prefault({}),
+  checkpoints: checkpointsSchema.prefault({}),
 });
 
 export type Config = z.infer<typeof configSchema>;
+export type CheckpointSettings = z.infer<typeof checkpointsSchema>;
 export type Annealed = z.infer<typeof annealedSchema>;

@@ -1,3 +1,4 @@
+export * from './analysis/index.ts';
 export * from './baselines/index.ts';
 export * from './config.ts';
 export * from './corpus/index.ts';
@@ -7,6 +8,7 @@ export * from './decoder/index.ts';
 export * from './graph/index.ts';
 export * from './language/index.ts';
 export * from './model.ts';
+export * from './reasoning/index.ts';
 export * from './reproduction/index.ts';
 export * from './settings.ts';
 export * from './text/index.ts';

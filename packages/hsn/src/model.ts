@@ -10,14 +10,23 @@ import {
   PairIndex,
   trainedPosterior,
 } from './graph/index.ts';
-import { type ObjectiveOptions, objective, type Terms, type WalkPosterior } from './objective/objective.ts';
-import { annealedAt, betaAt } from './objective/schedule.ts';
 import {
+  graphDivisorOf,
+  type ObjectiveOptions,
+  objective,
+  type Terms,
+  type WalkPosterior,
+} from './objective/objective.ts';
+import { annealedAt, betaAt } from './objective/schedule.ts';
+import { inPrecision } from './precision.ts';
+import {
+  type BatchHolders,
   MeanFieldWalks,
   type Positions,
   type Smoothed,
   smoothedMarginals,
   smoothWalks,
+  soleHolder,
   WalkableGraph,
   WalkDistribution,
   WalkPrior,
@@ -68,9 +77,14 @@ export class HiddenSchemaNetwork extends nn.Module {
    * One pass over token numbers [B, T] at a training step: every term of the objective. `teacher` is the exact
    * posterior of each step's node, L tensors [B, K], where the encoder is to learn from it too.
    */
-  forward(tokens: Tensor, step: number, teacher?: readonly Tensor[]): Terms {
+  forward(
+    tokens: Tensor,
+    step: number,
+    teacher?: readonly Tensor[],
+    holders: BatchHolders = soleHolder,
+  ): Terms {
     const { graph, walk } = this.config;
-    const scores = this.encoder.forward(tokens); // h [B, L, K]
+    const scores = inPrecision(this.config.training.precision, () => this.encoder.forward(tokens)); // h [B, L, K]
     const links = this.graph.links();
     const adjacency = links.sample(this.generator, {
       hard: graph.hard,
@@ -88,11 +102,8 @@ export class HiddenSchemaNetwork extends nn.Module {
     const logLikelihood = this.decoder.logLikelihood(tokens, positions);
     const walkPrior = this.walkPrior.on(walkable);
     const parts = { logLikelihood, posterior, walkPrior, links, graphPrior: this.graphPrior };
-    const terms = objective(
-      parts,
-      betaAt(this.config.objective.beta, step),
-      this.objectiveOptions(tokens.dim(0)),
-    );
+    const options = { ...this.objectiveOptions(tokens.dim(0) * holders.size), holders };
+    const terms = objective(parts, betaAt(this.config.objective.beta, step), options);
     return teacher ? taught(terms, scores, teacher) : terms;
   }
 
@@ -110,9 +121,9 @@ export class HiddenSchemaNetwork extends nn.Module {
   }
 
   objectiveOptions(batch: number): ObjectiveOptions {
-    const { kind, aggregation, klThreshold } = this.config.objective;
-    const graphDivisor = { data: this.shape.sentences, batch, one: 1 }[this.config.graph.klWeight];
-    return { kind, aggregation, klThreshold, graphDivisor };
+    const { kind, aggregation, klThreshold, capacity } = this.config.objective;
+    const graphDivisor = graphDivisorOf(this.config.graph.klWeight, { data: this.shape.sentences, batch });
+    return { kind, aggregation, klThreshold, capacity, graphDivisor };
   }
 
   /** Where each step of the exact posterior is, for an encoder to learn from. L tensors [B, K] */

@@ -55,6 +55,8 @@ function describe(schema: Schema): string {
       return oneOf(Object.values(def.entries));
     case 'literal':
       return oneOf(def.values);
+    case 'array':
+      return 'a list';
     case 'object':
       return `a mapping of ${Object.keys(def.shape).join(', ')}`;
     case 'tuple': {

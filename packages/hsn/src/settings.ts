@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { type Config, configSchema } from './config.ts';
 import { UserError } from './errors.ts';
 import { type LanguageConfig, languageConfigSchema } from './language/config.ts';
+import { type ReasoningConfig, reasoningConfigSchema } from './reasoning/config.ts';
 import {
   dotted,
   expectedAt,
@@ -23,13 +24,14 @@ interface Fault {
   text: () => string;
 }
 
-/** The settings of a run, of either kind of model. */
-export type RunConfig = Config | LanguageConfig;
+/** The settings of a run, of any kind of model. */
+export type RunConfig = Config | LanguageConfig | ReasoningConfig;
 export type ModelKind = RunConfig['model'];
 
 const schemas: Record<ModelKind, SettingsSchema> = {
   synthetic: configSchema,
   language: languageConfigSchema,
+  reasoning: reasoningConfigSchema,
 };
 
 const modelKinds = Object.keys(schemas).join(', ');

@@ -20,7 +20,11 @@ try {
   for (const note of run.notes) console.log(`note ${note}`);
   for (let step = 1; count === '0' || step <= Number(count); step++) {
     const weight = Tensor.fromArray(new Float32Array(Number(elements)).fill(step), [Number(elements)]);
-    saveCheckpoint(run, step, { model: [['weight', weight]], optimizer: [['m', weight]], state: { step } });
+    await saveCheckpoint(run, step, {
+      model: [['weight', weight]],
+      optimizer: [['m', weight]],
+      state: { step },
+    });
     weight.free();
     console.log(`saved ${step}`);
   }

@@ -106,6 +106,39 @@ describe('a schema', () => {
     expect(largestGap(model.hidden(walkTensor([short]), turned).squeeze(0), states)).toBeGreaterThan(0.1);
   });
 
+  test('has its positions at the size asked for, 1 unless told', () => {
+    const tokens = walkTensor([expected.input_ids[0]!]);
+    const states = (symbols: Partial<SymbolOptions>) =>
+      open('float64', symbols).hidden(tokens, oneHot(0, 'float64'));
+    expectClose(states({ positionScale: 1 }), states({}), 1e-15);
+    expectClose(states({ positionScale: 0 }), states({ positions: false }), 1e-12);
+    const placed = (variant: 'paper' | 'authors', positionScale?: number) => {
+      const options = { symbols: 7, variant, positions: true, positionScale };
+      const input = new SchemaInput(options, 4, new Generator(1), { dtype: 'float64' });
+      const { rows, positions } = input.prepare(oneHot(0, 'float64'), 1, 4);
+      return positions ?? rows.sub(input.map_symbols!.forward(oneHot(0, 'float64'))).squeeze(0);
+    };
+    for (const variant of ['paper', 'authors'] as const)
+      expectClose(placed(variant, 0.1), placed(variant).mul(0.1), 1e-12, variant);
+    expect(placed('paper').abs().amax().item()).toBe(1);
+  });
+
+  test('keeps the size of its positions in config.json', () => {
+    const small = open('float64', { positionScale: 0.1 });
+    const { hsn } = small.configOf();
+    expect(hsn).toEqual({ symbols: 7, variant: 'paper', positions: true, positionScale: 0.1 });
+    expect(open('float64').configOf().hsn).toEqual({ symbols: 7, variant: 'paper', positions: true });
+    const settings = JSON.parse(JSON.stringify(small.configOf()));
+    const again = new Gpt2Decoder(settings, new Generator(2), { dtype: 'float64' }).train(false);
+    again.load(new Map(small.namedTensors()));
+    const tokens = walkTensor([expected.input_ids[0]!]);
+    const schema = oneHot(0, 'float64');
+    expectClose(again.hidden(tokens, schema), small.hidden(tokens, schema), 1e-12);
+    expect(largestGap(open('float64').hidden(tokens, schema), small.hidden(tokens, schema))).toBeGreaterThan(
+      1e-3,
+    );
+  });
+
   test('of a wrong shape is refused with the right one', () => {
     const model = open('float64');
     const tokens = walkTensor(expected.input_ids.map((ids) => ids.slice(0, 5)));

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { TransformerText } from '../src/encoder/text-encoder.ts';
 import { languageConfigSchema } from '../src/language/config.ts';
 import { makeNetwork } from '../src/language/parts.ts';
+import { dumpConfig, languageConfig, loadConfig } from '../src/settings.ts';
 
 const defaults = languageConfigSchema.parse({ model: 'language' });
 
@@ -27,17 +28,30 @@ describe('settings of a language model', () => {
     expect(languageConfigSchema.safeParse({}).success).toBe(false);
   });
 
-  test('have the paper’s graph, walks and word dropout by default (appendix F.1)', () => {
-    const { graph, walk, decoder } = defaults;
-    expect(graph).toMatchObject({ posterior: 'pairs', prior: 'bernoulli', p: 0.5, hidden: 512, layers: 2 });
+  test('have the paper’s kinds of graph and walks by default (appendix F.1), and the departures documented', () => {
+    const { graph, walk, decoder, warmStart } = defaults;
+    expect(graph).toMatchObject({ posterior: 'pairs', prior: 'bernoulli', p: 0.2, layers: 2 });
     expect(graph.temperature).toBe(1);
     expect(walk).toMatchObject({ prior: 'inhomogeneous', posterior: 'graph', form: 'paper', temperature: 1 });
-    expect(decoder).toMatchObject({ wordDropout: 0.3, symbolAttention: 'paper' });
+    expect(decoder).toMatchObject({ wordDropout: 0, symbolAttention: 'paper', symbolPositions: 0.1 });
+    expect(warmStart).toMatchObject({ code: 'vectors', steps: 1000, hold: 500 });
   });
 
   test('of any part leave the others as they are', () => {
     const changed = languageConfigSchema.parse({ model: 'language', decoder: { width: 16 } });
     expect(changed).toEqual({ ...defaults, decoder: { ...defaults.decoder, width: 16 } });
+  });
+
+  test('ask for adapters by any of their settings', () => {
+    expect(defaults.decoder).not.toHaveProperty('lora');
+    const load = (...overrides: string[]) => loadConfig('model: language', 'a.yaml', overrides);
+    const config = languageConfig(load('decoder.lora.rank=4', 'decoder.lora.targets=[c_attn, mlp.c_fc]'));
+    expect(config.decoder.lora).toEqual({ rank: 4, alpha: 16, targets: ['c_attn', 'mlp.c_fc'] });
+    expect(loadConfig(dumpConfig(config), 'b.yaml')).toEqual(config);
+    expect(() => load('decoder.lora.targets=c_attn')).toThrow(
+      'decoder.lora.targets: expected a list, got "c_attn"',
+    );
+    expect(() => load('model=reasoning', 'decoder.lora.rank=4')).toThrow('unknown key decoder.lora');
   });
 
   test('make a network that has their shape', () => {
@@ -86,6 +100,16 @@ describe('settings of a language model', () => {
     ['decoder.vocabularySize', 299],
     ['decoder.vocabulary', 'borrowed'],
     ['decoder.symbolAttention', 'cross'],
+    ['decoder.symbolPositions', -0.1],
+    ['decoder.symbolDeviation', 0],
+    ['decoder.lora.rank', 0],
+    ['decoder.lora.alpha', 0],
+    ['decoder.lora.targets', []],
+    ['warmStart.steps', -1],
+    ['warmStart.code', 'words'],
+    ['warmStart.hold', 0.5],
+    ['objective.capacity', -1],
+    ['training.symbolRate', 0],
     ['objective.beta.rise', 0],
     ['objective.beta.kind', 'sawtooth'],
     ['objective.klThreshold', -1],
@@ -106,6 +130,8 @@ describe('settings of a language model', () => {
     'objective.noise',
     'encoder.teacher',
     'decoder.beam',
+    'decoder.lora.layers',
+    'warmStart.updates',
   ])('know no %s', (path) => {
     const [found] = faults(nested(path, 1));
     expect(found).toContain('Unrecognized key');

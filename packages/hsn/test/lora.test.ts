@@ -140,7 +140,7 @@ describe.each(makers)('adapters on $name', ({ make, target, layer }) => {
   test('are refused where they cannot be', () => {
     const model = make();
     const add = (more: object) => () => addLora(model, { rank: 2, alpha: 2, ...more }, new Generator(1));
-    expect(add({ targets: ['nothing'] })).toThrow(/no layer is called nothing; there are .*_proj/);
+    expect(add({ targets: ['nothing'] })).toThrow(/lora: no layer is called nothing; there are .*_proj/);
     expect(add({ rank: 0 })).toThrow('a rank is a whole number from 1, got 0');
     expect(add({ alpha: 0 })).toThrow('alpha is a positive number, got 0');
     add({})();

@@ -2,7 +2,7 @@ import { scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { configSchema } from '../src/config.ts';
 import { BernoulliPrior, BetaBernoulliPrior, LinkDistribution, PairIndex } from '../src/graph/index.ts';
-import { graphKl, type ObjectiveOptions, walkKl } from '../src/objective/objective.ts';
+import { graphKl, type ObjectiveOptions, objective, walkKl } from '../src/objective/objective.ts';
 import { annealedAt, betaAt } from '../src/objective/schedule.ts';
 import { MeanFieldWalks, WalkableGraph, WalkDistribution } from '../src/walk/index.ts';
 
@@ -103,4 +103,37 @@ describe('the divergence of walks', () => {
       expect(own).toBeCloseTo(0, 12);
     },
   );
+});
+
+describe('information above a capacity', () => {
+  /** The loss with and without a capacity, on a ring of four symbols. */
+  const lossWith = (kind: ObjectiveOptions['kind'], capacity?: number): number =>
+    scope(() => {
+      const graph = new WalkableGraph(float64([0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0], [4, 4]));
+      const scores = float64(
+        Array.from({ length: 24 }, (_, i) => 2 * Math.sin(3 * i)),
+        [2, 3, 4],
+      );
+      const pairs = new PairIndex(4);
+      const parts = {
+        logLikelihood: float64([-3, -5], [2]),
+        posterior: WalkDistribution.fromScores(graph, scores),
+        walkPrior: WalkDistribution.fromScores(graph, float64(Array(12).fill(0), [1, 3, 4])),
+        links: new LinkDistribution(pairs, float64(Array(6).fill(0), [6])),
+        graphPrior: new BernoulliPrior(0.5),
+      };
+      const options = { kind, aggregation: 'mean', klThreshold: 0, graphDivisor: 1, capacity } as const;
+      return objective(parts, 1, options).loss.item();
+    });
+
+  test("with none of it free the objective is the ELBO, with enough of it the paper's", () => {
+    expect(lossWith('information', 0)).toBeCloseTo(lossWith('elbo'), 12);
+    expect(lossWith('information', 1e3)).toBe(lossWith('information'));
+    expect(lossWith('elbo')).toBeGreaterThan(lossWith('information') + 0.1);
+  });
+
+  test('in between it costs what exceeds it', () => {
+    const excess = lossWith('elbo') - lossWith('information');
+    expect(lossWith('information', excess / 3) - lossWith('information')).toBeCloseTo((2 * excess) / 3, 12);
+  });
 });

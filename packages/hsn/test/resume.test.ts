@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Config } from '../src/config.ts';
 import { syntheticConfig } from '../src/settings.ts';
-import { checkpointSteps } from '../src/trainer/checkpoint.ts';
+import { bestStep, checkpointSteps } from '../src/trainer/checkpoint.ts';
 import { readMetrics } from '../src/trainer/metrics.ts';
 import { Run } from '../src/trainer/run.ts';
 import { Session, type SessionResult } from '../src/trainer/session.ts';
@@ -111,6 +111,21 @@ describe.each(kinds)('a run that was stopped and continued (%s)', (kind, config)
     first.close();
     expect(checkpointSteps(first)).toEqual([5, 8]);
     fs.rmSync(first.path('checkpoints', 'step-8'), { recursive: true });
+    const again = Run.open(first.directory, { write: true });
+    await train(again, true);
+    again.close();
+    expect(traces(again)).toEqual(await whole);
+  });
+
+  test('a kill between the best checkpoint and its mark loses neither', async () => {
+    const first = Run.create(folder.path(`${kind}-mark`), config, info);
+    await train(first, false, { step: 11 });
+    first.close();
+    const best = bestStep(first)!;
+    // As the process leaves it that wrote step-N, but did not come to say that it is the best.
+    const state = JSON.parse(fs.readFileSync(first.path('checkpoints', 'step-11', 'state.json'), 'utf8'));
+    expect(state.bestStep).toBe(best);
+    fs.writeFileSync(first.path('checkpoints', 'best.json'), '{"step": 0}');
     const again = Run.open(first.directory, { write: true });
     await train(again, true);
     again.close();

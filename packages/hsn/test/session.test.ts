@@ -108,7 +108,7 @@ describe('a run on disk', () => {
 
 describe('model selection', () => {
   // So high a rate that the objective gets worse again.
-  const wild = { steps: 40, rate: 0.5, warmup: 0, schedule: 'constant', evaluateEvery: 2 } as const;
+  const wild = { steps: 40, rate: 3, warmup: 0, schedule: 'constant', evaluateEvery: 2 } as const;
 
   test('keeps the checkpoint with the lowest validation objective, and evaluates it', async () => {
     const { run, result, rows } = await train('wild', tinyConfig({ training: { ...wild, patience: 100 } }));

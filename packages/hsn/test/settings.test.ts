@@ -14,6 +14,14 @@ function fault(text: string, overrides: string[] = []): string {
   throw new Error('the config was accepted');
 }
 
+/** Time of the processor, not of the clock: other programs may keep this one waiting. */
+function milliseconds(body: () => void): number {
+  const start = process.cpuUsage();
+  body();
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
+}
+
 const defaults = configSchema.parse({});
 
 describe('loadConfig', () => {
@@ -63,7 +71,7 @@ describe('loadConfig', () => {
     ['training: {steps: 0}', 'a.yaml: training.steps: expected a whole number above 0, got 0 (line 1)'],
     ['walk: {hard: "yes"}', 'a.yaml: walk.hard: expected true or false, got "yes" (line 1)'],
     ['walk: {form: papr}', 'a.yaml: walk.form: expected one of paper, symmetric, got "papr" (line 1)'],
-    ['model: gpt', 'a.yaml: model: expected one of synthetic, language, got "gpt" (line 1)'],
+    ['model: gpt', 'a.yaml: model: expected one of synthetic, language, reasoning, got "gpt" (line 1)'],
     ['seed: .nan', 'a.yaml: seed: expected a whole number of at least 0, got NaN (line 1)'],
     ['encoder:', /^a\.yaml: encoder: expected a mapping of width, .*, got nothing \(line 1\)$/],
     [
@@ -132,11 +140,7 @@ describe('hostile YAML, within 100 ms each', () => {
   ];
   test.each(cases)('%s', (_, text, message) => {
     // The best of three, since other tests share the machine.
-    const times = [1, 2, 3].map(() => {
-      const start = performance.now();
-      expect(fault(text)).toMatch(message);
-      return performance.now() - start;
-    });
+    const times = [1, 2, 3].map(() => milliseconds(() => expect(fault(text)).toMatch(message)));
     expect(Math.min(...times)).toBeLessThan(100);
   });
 
@@ -146,9 +150,7 @@ describe('hostile YAML, within 100 ms each', () => {
     ['deep block lists', '- '.repeat(2_000)],
     ['many unknown keys', Array.from({ length: 20_000 }, (_, i) => `key${i}: 1`).join('\n')],
   ])('%s end with a message in bounded time', (_, text) => {
-    const start = performance.now();
-    expect(fault(text)).toMatch(/a\.yaml/);
-    expect(performance.now() - start).toBeLessThan(5000);
+    expect(milliseconds(() => expect(fault(text)).toMatch(/a\.yaml/))).toBeLessThan(5000);
   });
 });
 

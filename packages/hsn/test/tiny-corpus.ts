@@ -85,10 +85,12 @@ export class HsnProcess {
   #stdout = '';
   #stderr = '';
 
-  constructor(args: readonly string[]) {
-    this.child = spawn(process.execPath, [program, ...args], {
+  /** `within` is a command that runs another one, such as `ip netns exec`. */
+  constructor(args: readonly string[], stdin: 'ignore' | 'pipe' = 'ignore', within: readonly string[] = []) {
+    const [command, ...rest] = [...within, process.execPath, program, ...args];
+    this.child = spawn(command!, rest, {
       env: { ...process.env, HSN_THREADS: '1' },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [stdin, 'pipe', 'pipe'],
     });
     this.child.stdout!.on('data', (data: Buffer) => {
       this.#stdout += data;

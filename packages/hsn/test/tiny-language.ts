@@ -13,7 +13,7 @@ import { allWalks, sum, walkTensor } from './enumeration.ts';
 
 export type LanguageInput = Partial<z.input<typeof languageConfigSchema>>;
 
-/** Four symbols, three steps; soft walks without dropout unless asked for. */
+/** Four symbols, three steps; soft links and walks, no dropout and a cold start unless asked for. */
 export function tinyNetwork(
   { graph, walk, encoder, decoder, ...rest }: LanguageInput = {},
   { vocabulary = 11, frozen = false } = {},
@@ -23,8 +23,9 @@ export function tinyNetwork(
     symbols: 4,
     length: 3,
     seed: 5,
+    warmStart: { steps: 0 },
     ...rest,
-    graph: { hidden: 4, symbolDimension: 3, ...graph },
+    graph: { hard: false, hidden: 4, symbolDimension: 3, ...graph },
     walk: { hard: false, ...walk },
     encoder: { name: 'transformer', width: 8, dropout: 0, ...encoder },
     decoder: { width: 8, layers: 1, heads: 2, longest: 64, dropout: 0, wordDropout: 0, ...decoder },

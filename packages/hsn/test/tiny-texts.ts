@@ -28,7 +28,7 @@ type Input = Omit<z.input<typeof languageConfigSchema>, 'model'>;
 
 /** An encoder and a decoder from scratch, a few steps, an evaluation every 3. */
 export function tinyLanguage(changes: Input = {}): LanguageConfig {
-  const { graph, encoder, decoder, training, ...rest } = changes;
+  const { graph, encoder, decoder, warmStart, training, ...rest } = changes;
   return languageConfigSchema.parse({
     model: 'language',
     symbols: 6,
@@ -37,6 +37,7 @@ export function tinyLanguage(changes: Input = {}): LanguageConfig {
     graph: { hidden: 8, ...graph },
     encoder: { name: 'transformer', width: 16, layers: 1, heads: 2, ...encoder },
     decoder: { width: 16, layers: 1, heads: 2, vocabularySize: 320, ...decoder },
+    warmStart: { steps: 10, hold: 2, ...warmStart },
     training: { steps: 6, batch: 16, warmup: 1, logEvery: 1, evaluateEvery: 3, ...training },
   });
 }
@@ -52,6 +53,8 @@ export const tinyLanguageFlags: readonly string[] = [
   'decoder.layers=1',
   'decoder.heads=2',
   'decoder.vocabularySize=320',
+  'warmStart.steps=10',
+  'warmStart.hold=2',
   'training.steps=6',
   'training.batch=16',
   'training.warmup=1',

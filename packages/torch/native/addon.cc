@@ -1,6 +1,7 @@
 // The Node-API surface: handles, data in and out, autograd, random state, memory, and the two kernels libtorch lacks on CPU.
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
+#include <ATen/autocast_mode.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/grad_mode.h>
@@ -14,7 +15,7 @@
 #include <malloc.h>
 #endif
 
-#include "state.h"
+#include "arguments.h"
 
 // Vector code for the processor at hand, chosen when the addon loads.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
@@ -70,52 +71,6 @@ double numberOf(napi_env env, napi_value value, const char* what) {
 }
 
 namespace {
-
-using Args = const Napi::CallbackInfo&;
-
-State& stateFrom(Args info) { return *static_cast<State*>(info.Data()); }
-
-template <Napi::Value (*Body)(Args, State&)>
-Napi::Value bound(const Napi::CallbackInfo& info) {
-  const auto value = guarded(info.Env(), [&]() -> napi_value { return Body(info, stateFrom(info)); });
-  return Napi::Value(info.Env(), value);
-}
-
-double number(Args info, size_t i) { return numberOf(info.Env(), info[i], "argument"); }
-at::Tensor& tensor(Args info, State& state, size_t i) { return state.tensor(number(info, i)); }
-Napi::Value handle(Args info, State& state, at::Tensor value) {
-  return Napi::Number::New(info.Env(), static_cast<double>(state.put(info.Env(), std::move(value))));
-}
-bool flag(Args info, size_t i) {
-  if (!info[i].IsBoolean()) throw KindError("expected a boolean");
-  return info[i].As<Napi::Boolean>();
-}
-
-std::vector<int64_t> shapeOf(const Napi::Value& value) {
-  if (!value.IsArray()) throw KindError("a shape is an array of whole numbers");
-  const auto array = value.As<Napi::Array>();
-  std::vector<int64_t> out;
-  for (uint32_t i = 0; i < array.Length(); ++i) {
-    const double size = numberOf(value.Env(), array.Get(i), "shape");
-    if (size < 0 || size != std::floor(size) || size > 9007199254740992.0) {
-      throw KindError("a shape holds whole numbers from 0, got " + std::to_string(size));
-    }
-    out.push_back(static_cast<int64_t>(size));
-  }
-  return out;
-}
-
-std::vector<at::Tensor> tensorsOf(const Napi::Value& value, State& state) {
-  if (!value.IsArray()) throw KindError("expected an array of tensors");
-  const auto array = value.As<Napi::Array>();
-  std::vector<at::Tensor> out;
-  out.reserve(array.Length());
-  for (uint32_t i = 0; i < array.Length(); ++i) {
-    const Napi::Value element = array.Get(i);
-    out.push_back(element.IsNull() || element.IsUndefined() ? at::Tensor() : state.tensor(numberOf(value.Env(), element, "tensor")));
-  }
-  return out;
-}
 
 napi_value Call(napi_env env, napi_callback_info info) {
   napi_value argv[kMaxArguments];
@@ -240,6 +195,20 @@ Napi::Value GradMode(Args info, State&) {
   return Napi::Boolean::New(info.Env(), before);
 }
 
+// Products of matrices in bfloat16 where libtorch deems it safe; their weights stay as they are.
+Napi::Value Autocast(Args info, State&) {
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+  at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
+  at::autocast::set_autocast_enabled(at::kCPU, flag(info, 0));
+#else
+  at::autocast::set_autocast_cpu_dtype(at::kBFloat16);
+  at::autocast::set_cpu_enabled(flag(info, 0));
+#endif
+  // Weights cast once are kept until then; after an update they would be stale.
+  if (!flag(info, 0)) at::autocast::clear_cache();
+  return info.Env().Undefined();
+}
+
 Napi::Value NewGenerator(Args info, State& state) {
   const c10::Device device(info[0].ToString().Utf8Value());
   auto generator = device.is_cpu() ? at::detail::createCPUGenerator() : at::globalContext().defaultGenerator(device).clone();
@@ -271,21 +240,23 @@ inline uint32_t hashed(uint64_t seed, uint64_t i) {
   return static_cast<uint32_t>(z >> 32);
 }
 
-HSN_CLONES void fillMask(float* out, int64_t begin, int64_t end, uint64_t seed, uint32_t threshold, float scale) {
-  for (int64_t i = begin; i < end; ++i) out[i] = hashed(seed, i) >= threshold ? scale : 0.0f;
+HSN_CLONES void fillMask(float* out, int64_t begin, int64_t end, uint64_t seed, uint64_t offset, uint32_t threshold, float scale) {
+  for (int64_t i = begin; i < end; ++i) out[i] = hashed(seed, offset + i) >= threshold ? scale : 0.0f;
 }
 
 // Dropout mask with an explicit generator: 0 with probability p, else 1/(1-p). libtorch's own draws serially.
+// `offset` elements of a larger mask lie before it: a process that holds some rows of a batch gets theirs.
 Napi::Value DropoutMask(Args info, State& state) {
   at::NoGradGuard guard;
   const double p = number(info, 1);
   const auto seed = at::empty({1}, at::kLong).random_(state.generators.get(number(info, 2), "generator")).item<int64_t>();
   auto out = at::empty(shapeOf(info[0]), at::kFloat);
   float* data = out.data_ptr<float>();
+  const auto offset = static_cast<uint64_t>(info[3].IsNumber() ? number(info, 3) : 0);
   const auto threshold = static_cast<uint32_t>(std::min(4294967295.0, p * 4294967296.0));
   const auto scale = static_cast<float>(1.0 / (1.0 - p));
   at::parallel_for(0, out.numel(), 65536, [&](int64_t begin, int64_t end) {
-    fillMask(data, begin, end, static_cast<uint64_t>(seed), threshold, scale);
+    fillMask(data, begin, end, static_cast<uint64_t>(seed), offset, threshold, scale);
   });
   return handle(info, state, out);
 }
@@ -405,6 +376,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   EXPORT("requireGrad", RequireGrad);
   EXPORT("requiresGrad", RequiresGrad);
   EXPORT("gradMode", GradMode);
+  EXPORT("autocast", Autocast);
   EXPORT("generator", NewGenerator);
   EXPORT("freeGenerator", FreeGenerator);
   EXPORT("generatorState", GeneratorState);
@@ -415,6 +387,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   EXPORT("counters", Counters);
   EXPORT("info", Info);
 #undef EXPORT
+  exportCollectives(env, exports, state);
   return exports;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +15,11 @@ namespace hsn {
 
 // A wrong kind of argument, found before libtorch is called.
 struct KindError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Another process of the group has ended.
+struct LostError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -83,12 +89,18 @@ struct Operator {
   std::vector<Argument> arguments;
 };
 
+class Group;
+class GradientBuckets;
+
 struct State {
   Slots<at::Tensor, 0> tensors;
   Slots<at::Generator, int64_t{1} << 52> generators;
   std::vector<int64_t> tensorBytes;
   std::vector<Operator> operators;
   std::unordered_map<std::string, uint32_t> operatorIndex;
+  // The processes this one computes with, and the gradients it averages with them.
+  std::shared_ptr<Group> group;
+  std::shared_ptr<GradientBuckets> buckets;
   int64_t bytes = 0;
   int64_t unreportedBytes = 0;
 
@@ -104,6 +116,8 @@ State* stateOf(napi_callback_info info, napi_env env, size_t* argc, napi_value* 
 uint32_t resolve(State& state, const std::string& name, const std::string& overload);
 napi_value callOperator(napi_env env, State& state, size_t argc, const napi_value* argv);
 double numberOf(napi_env env, napi_value value, const char* what);
+// Adds the functions of distributed.cc.
+void exportCollectives(Napi::Env env, Napi::Object exports, State* state);
 
 // One place where C++ exceptions become JavaScript errors; `code` tells TypeScript which of its classes to throw.
 template <typename F>
@@ -112,6 +126,8 @@ napi_value guarded(napi_env env, F&& body) {
     return body();
   } catch (const KindError& error) {
     napi_throw_error(env, "HSN_KIND", error.what());
+  } catch (const LostError& error) {
+    napi_throw_error(env, "HSN_LOST", error.what());
   } catch (const c10::Error& error) {
     napi_throw_error(env, "HSN_TORCH", error.what_without_backtrace());
   } catch (const std::bad_alloc&) {

@@ -54,6 +54,7 @@ export async function buildAddon(
   const start = performance.now();
   const { command, version } = await findCompiler(machine);
   const names = sources(machine, places, /\.cc$/);
+  const collectives = await collectiveFlags(machine, libtorch);
   if (names.length === 0) throw noSources(places);
   const hash = buildHash(machine, places, libtorch);
   await mkdir(places.build, { recursive: true });
@@ -62,7 +63,9 @@ export async function buildAddon(
     const made = join(work, 'torch.node');
     await progress.during(`compiling the addon, about ${Math.round(expectedSeconds)} s`, async () => {
       const objects = await Promise.all(
-        names.map((name) => compile(machine, command, libtorch, join(places.native, name), work)),
+        names.map((name) =>
+          compile(machine, [...command, ...collectives], libtorch, join(places.native, name), work),
+        ),
       );
       await link(machine, command, libtorch, objects, made);
     });
@@ -99,6 +102,21 @@ async function findCompiler(machine: Machine): Promise<{ command: string[]; vers
   );
 }
 
+/** Which of torch's collectives the libraries carry: not every libtorch was built with them. */
+async function collectiveFlags(machine: Machine, { libDirs, cuda }: Libtorch): Promise<string[]> {
+  const extension = machine.platform === 'darwin' ? 'dylib' : 'so';
+  const carries = async (library: string, name: string): Promise<boolean> => {
+    const files = libDirs
+      .map((dir) => join(dir, `${library}.${extension}`))
+      .filter((file) => machine.exists(file));
+    if (files.length === 0) return false;
+    return (await machine.run('grep', ['-q', name, ...files])).code === 0;
+  };
+  const gloo = await carries('libtorch_cpu', 'ProcessGroupGloo');
+  const nccl = cuda && (await carries('libtorch_cuda', 'ProcessGroupNCCL'));
+  return [...(gloo ? ['-DUSE_C10D_GLOO'] : []), ...(nccl ? ['-DUSE_C10D_NCCL'] : [])];
+}
+
 async function compile(
   machine: Machine,
   [program = 'c++', ...args]: readonly string[],
@@ -108,7 +126,9 @@ async function compile(
 ): Promise<string> {
   const object = join(work, `${basename(source, '.cc')}.o`);
   const abi = libtorch.abi === undefined ? [] : [`-D_GLIBCXX_USE_CXX11_ABI=${libtorch.abi}`];
-  const flags = [...compileFlags, ...abi, ...includeFlags(libtorch)];
+  // Names that libtorch's headers mention and do not bring; real headers, where there are some, come first.
+  const names = ['-idirafter', join(dirname(source), 'names')];
+  const flags = [...compileFlags, ...abi, ...includeFlags(libtorch), ...names];
   const run = await machine.run(program, [...args, ...flags, '-c', source, '-o', object]);
   if (run.code !== 0) throw failed(`compiling ${basename(source)} failed`, run.output, libtorch);
   return object;

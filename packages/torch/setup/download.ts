@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
 import { again, SetupError } from './fault.ts';
 import { inspect, type Libtorch, wanted } from './find.ts';
 import type { Machine } from './machine.ts';
@@ -113,7 +114,7 @@ async function fetchOnce(url: string, file: string, detail: (text: string) => vo
         done(null, chunk);
       },
     });
-    await pipeline(Readable.fromWeb(response.body), watch, createWriteStream(file));
+    await pipeline(Readable.fromWeb(response.body as ReadableStream), watch, createWriteStream(file));
     return hash.digest('hex');
   } finally {
     clearTimeout(timer);

@@ -11,6 +11,16 @@ export function noGrad<T>(body: () => T): T {
   }
 }
 
+/** Runs `body` with matrix products in bfloat16 where libtorch deems it safe; weights and sums stay in float32. */
+export function autocast<T>(body: () => T): T {
+  native.autocast(true);
+  try {
+    return body();
+  } finally {
+    native.autocast(false);
+  }
+}
+
 /** Gradients of the sum of `outputs` with respect to `inputs`; undefined where there is no dependence. */
 export function grad(
   outputs: readonly Tensor[],

@@ -68,8 +68,13 @@ export function arange(end: number, given: TensorOptions = {}): Tensor {
 export function eye(n: number, given: TensorOptions = {}): Tensor {
   return call('eye', n, ...options(given));
 }
+/** Uniform draws in [0, 1); of a generator with a share, its rows of those for the whole batch. */
 export function rand(shape: readonly number[], generator: Generator, given: TensorOptions = {}): Tensor {
-  return call('rand.generator', shape, generator, ...options({ device: generator.device, ...given }));
+  const { index, count } = generator.share ?? { index: 0, count: 1 };
+  const [rows = 1, ...rest] = shape;
+  const whole = count === 1 ? shape : [rows * count, ...rest];
+  const drawn = call('rand.generator', whole, generator, ...options({ device: generator.device, ...given }));
+  return count === 1 ? drawn : drawn.narrow(0, index * rows, rows);
 }
 export function randn(shape: readonly number[], generator: Generator, given: TensorOptions = {}): Tensor {
   return call('randn.generator', shape, generator, ...options({ device: generator.device, ...given }));

@@ -38,3 +38,13 @@ export class UseAfterFreeError extends Error {
     );
   }
 }
+
+/** A group of processes cannot be what was asked for. */
+export class GroupError extends Error {
+  override name = 'GroupError';
+}
+
+/** Another process of the group has ended; the message names it. */
+export class RankLostError extends GroupError {
+  override name = 'RankLostError';
+}

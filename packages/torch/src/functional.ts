@@ -51,7 +51,8 @@ export function crossEntropy(
 export function dropout(x: Tensor, p: number, generator: Generator): Tensor {
   if (p === 0) return x;
   if (!(p > 0 && p < 1)) throw new RangeError(`a dropout probability lies in [0, 1), got ${p}`);
-  const mask = new Tensor(native.dropoutMask(x.shape, p, generator.handle), 'dropout mask');
+  const before = (generator.share?.index ?? 0) * x.size;
+  const mask = new Tensor(native.dropoutMask(x.shape, p, generator.handle, before), 'dropout mask');
   return x.mul(x.dtype === 'float32' ? mask : mask.to(x.dtype));
 }
 

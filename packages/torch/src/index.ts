@@ -1,10 +1,22 @@
 export * from './autograd.ts';
 export * from './create.ts';
+export * from './distributed/index.ts';
 export type { DType, TypedArray } from './dtype.ts';
 export * from './engine.ts';
 export * from './errors.ts';
 export * from './functional.ts';
-export { Generator } from './random.ts';
+export * from './fused.ts';
+export * from './number-watch.ts';
+export {
+  chromeTrace,
+  operatorTotals,
+  type OperatorTotal,
+  type Profile,
+  span,
+  startProfile,
+  stopProfile,
+} from './profile.ts';
+export { Generator, type Share } from './random.ts';
 export { scope } from './scope.ts';
 export { call, callMany, type Operand, Tensor } from './tensor.ts';
 export * as nn from './nn/index.ts';

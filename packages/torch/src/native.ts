@@ -1,11 +1,27 @@
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { ArgumentError, TorchError } from './errors.ts';
+import { ArgumentError, RankLostError, TorchError } from './errors.ts';
 import { chooseBlasCore } from './processor.ts';
 
 /** A number that names a tensor or generator inside the addon. */
 export type Handle = number;
+
+/** One operator as libtorch ran it; times are nanoseconds of Node's `process.hrtime`. */
+export interface NativeEvent {
+  readonly name: string;
+  /** Shapes of its tensors. */
+  readonly shapes: string;
+  readonly start: number;
+  readonly nanoseconds: number;
+  readonly thread: number;
+  /** A node of the gradient's record, not an operator. */
+  readonly backward: boolean;
+  /** Bytes allocated while it ran, freed or not. */
+  readonly allocated: number;
+  /** Bytes of tensors alive at its end, counted from the profile's start. */
+  readonly live: number;
+}
 
 /** The addon's surface. Operator arguments and results are checked by the addon against libtorch's schemas. */
 export interface Native {
@@ -31,11 +47,12 @@ export interface Native {
   requireGrad(tensor: Handle, required: boolean): void;
   requiresGrad(tensor: Handle): boolean;
   gradMode(enabled: boolean): boolean;
+  autocast(enabled: boolean): void;
   generator(device: string, seed: bigint): Handle;
   freeGenerator(generator: Handle): void;
   generatorState(generator: Handle): Handle;
   restoreGenerator(generator: Handle, state: Handle): void;
-  dropoutMask(shape: readonly number[], p: number, generator: Handle): Handle;
+  dropoutMask(shape: readonly number[], p: number, generator: Handle, offset?: number): Handle;
   adamStep(
     weights: readonly Handle[],
     first: readonly Handle[],
@@ -49,7 +66,27 @@ export interface Native {
     decoupled: boolean,
   ): void;
   threads(count?: number): number;
+  groupBackends(): string[];
+  groupOpen(
+    backend: string,
+    host: string,
+    port: number,
+    rank: number,
+    size: number,
+    seconds: number,
+  ): Promise<void>;
+  groupClose(): void;
+  groupFail(reason: string): void;
+  groupSum(tensors: readonly Handle[]): void;
+  groupBroadcast(tensors: readonly Handle[], root: number): void;
+  groupMean(tensors: readonly Handle[]): Handle[];
+  groupTotals(values: readonly number[]): Promise<number[]>;
+  averageGradients(parameters: readonly Handle[], bucketBytes: number): void;
+  gradientsBegin(): void;
+  gradientsEnd(): void;
   counters(): { tensors: number; bytes: number };
+  profileStart(): void;
+  profileStop(): NativeEvent[];
   info(): { version: string; threads: number; cudaDevices: number; parallel: string; config: string };
 }
 
@@ -84,9 +121,23 @@ export function guarded<T>(operator: string, describe: () => TorchError['tensors
   try {
     return body();
   } catch (error) {
-    const code = (error as { code?: unknown }).code;
-    if (code === 'HSN_KIND') throw new ArgumentError((error as Error).message);
-    if (code === 'HSN_TORCH') throw new TorchError(operator, describe(), (error as Error).message);
-    throw error;
+    throw typed(error, operator, describe);
   }
+}
+
+/** The same for a call that answers later. */
+export async function guardedLater<T>(operator: string, body: () => Promise<T>): Promise<T> {
+  try {
+    return await body();
+  } catch (error) {
+    throw typed(error, operator, () => []);
+  }
+}
+
+function typed(error: unknown, operator: string, describe: () => TorchError['tensors']): unknown {
+  const { code, message } = error as { code?: unknown; message: string };
+  if (code === 'HSN_KIND') return new ArgumentError(message);
+  if (code === 'HSN_LOST') return new RankLostError(message);
+  if (code === 'HSN_TORCH') return new TorchError(operator, describe(), message);
+  return error;
 }

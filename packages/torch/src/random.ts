@@ -3,10 +3,17 @@ import { Tensor } from './tensor.ts';
 
 const finalizer = new FinalizationRegistry<Handle>((handle) => native.freeGenerator(handle));
 
+/** One of `count` equal parts of the rows of a batch, when several processes hold it together. */
+export interface Share {
+  readonly index: number;
+  readonly count: number;
+}
+
 /** An explicit source of randomness: seeded, saved and restored by hand, never global. */
 export class Generator {
   readonly handle: Handle;
   readonly device: string;
+  #share: Share | undefined;
 
   constructor(seed: number | bigint, device = 'cpu') {
     if (typeof seed === 'number' && !Number.isSafeInteger(seed)) {
@@ -19,6 +26,22 @@ export class Generator {
       () => native.generator(device, BigInt.asUintN(64, BigInt(seed))),
     );
     finalizer.register(this, this.handle);
+  }
+
+  /** Which rows of a batch draws are for: those of other processes are drawn too, and passed over. */
+  get share(): Share | undefined {
+    return this.#share;
+  }
+
+  /** Draws in `body` are a share of the draws for a whole batch, or, without one, are whole again. */
+  sharing<T>(share: Share | undefined, body: () => T): T {
+    const before = this.#share;
+    this.#share = share;
+    try {
+      return body();
+    } finally {
+      this.#share = before;
+    }
   }
 
   /** The whole state as bytes, for checkpoints. */

@@ -2,6 +2,7 @@ import { callRaw } from './call.ts';
 import { type DType, dtypeCodes, dtypeFromCode, dtypeOfArray, type TypedArray } from './dtype.ts';
 import { ArgumentError, type TorchError, UseAfterFreeError } from './errors.ts';
 import { guarded, type Handle, native } from './native.ts';
+import { observer } from './observe.ts';
 import { release, type Scoped, track } from './scope.ts';
 
 export type Operand = Tensor | number;
@@ -30,6 +31,9 @@ function describe(args: readonly Argument[]): TorchError['tensors'] {
     .flatMap((a) => (a instanceof Tensor && a.alive ? [{ shape: a.shape, dtype: a.dtype }] : []));
 }
 
+const tensorsOf = (args: readonly Argument[]): Tensor[] =>
+  args.flat(1).filter((argument): argument is Tensor => argument instanceof Tensor);
+
 function lower(argument: Argument): unknown {
   if (argument instanceof Tensor) return argument.handle;
   if (Array.isArray(argument)) {
@@ -42,11 +46,14 @@ function lower(argument: Argument): unknown {
 
 function invoke(name: string, args: readonly Argument[]): ReturnType<typeof callRaw> {
   const lowered = args.map(lower);
-  return guarded(
+  const result = guarded(
     name,
     () => describe(args),
     () => callRaw(name, lowered),
   );
+  const watching = observer();
+  if (watching) watching.called(name, tensorsOf(args), result);
+  return result;
 }
 
 /** Calls an ATen operator that returns one tensor. */
@@ -192,6 +199,7 @@ export class Tensor implements Scoped {
   }
   backward(options: { gradient?: Tensor; retainGraph?: boolean; createGraph?: boolean } = {}): void {
     const create = options.createGraph ?? false;
+    observer()?.backward(this.handle);
     guarded(
       'backward',
       () => describe([this]),

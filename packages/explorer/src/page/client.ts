@@ -1,4 +1,4 @@
-import type { Answer } from '../shared/api.ts';
+import type { Answer, Input } from '../shared/api.ts';
 
 /** A fault that the server explained, or the lack of any answer. */
 export class ClientFault extends Error {
@@ -27,30 +27,66 @@ async function ask<T>(path: string, init: RequestInit): Promise<T> {
   );
 }
 
-const get = <T>(path: string, signal?: AbortSignal): Promise<T> => ask(path, signal ? { signal } : {});
+type Query = Record<string, string | number | undefined>;
 
-const post = <T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> =>
-  ask(path, {
+function address(path: string, query: Query): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== '') given.set(name, String(value));
+  const text = given.toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+const get = <T>(path: string, query: Query, signal?: AbortSignal): Promise<T> =>
+  ask(address(path, query), signal ? { signal } : {});
+
+const post = <T>(path: string, run: string, body: unknown, signal?: AbortSignal): Promise<T> =>
+  ask(address(path, { run }), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
     ...(signal ? { signal } : {}),
   });
 
-export const client = {
-  run: (signal?: AbortSignal) => get<Answer<'run'>>('/api/run', signal),
-  graph: (signal?: AbortSignal) => get<Answer<'graph'>>('/api/graph', signal),
-  symbol: (k: number, signal?: AbortSignal) => get<Answer<'symbol'>>(`/api/symbol/${k}`, signal),
-  rename: (k: number, name: string) => post<Answer<'rename'>>(`/api/symbol/${k}/name`, { name }),
-  encode: (text: string, signal?: AbortSignal) => post<Answer<'encode'>>('/api/encode', { text }, signal),
-  evaluation: (signal?: AbortSignal) => get<Answer<'evaluation'>>('/api/evaluation', signal),
-  metrics: (from: number, signal?: AbortSignal) =>
-    get<Answer<'metrics'>>(`/api/metrics?from=${from}`, signal),
-  sentences: (split: string, offset: number, limit: number, signal?: AbortSignal) =>
-    get<Answer<'sentences'>>(`/api/sentences?split=${split}&offset=${offset}&limit=${limit}`, signal),
-};
+type Page = { offset: number; limit: number };
+type Writing = Partial<Input<'generate'>> & { walk: number[] };
 
+/** The questions to one run; an empty id is the first. */
+export const clientOf = (run: string) => ({
+  run: (signal?: AbortSignal) => get<Answer<'run'>>('/api/run', { run }, signal),
+  graph: (signal?: AbortSignal) => get<Answer<'graph'>>('/api/graph', { run }, signal),
+  symbol: (k: number, signal?: AbortSignal) => get<Answer<'symbol'>>(`/api/symbol/${k}`, { run }, signal),
+  rename: (k: number, name: string) => post<Answer<'rename'>>(`/api/symbol/${k}/name`, run, { name }),
+  encode: (text: string, signal?: AbortSignal) =>
+    post<Answer<'encode'>>('/api/encode', run, { text }, signal),
+  generate: (body: Writing, signal?: AbortSignal) =>
+    post<Answer<'generate'>>('/api/generate', run, body, signal),
+  attention: (body: { text: string; layer?: number; head?: number }, signal?: AbortSignal) =>
+    post<Answer<'attention'>>('/api/attention', run, body, signal),
+  nearest: (walk: readonly number[], limit: number, signal?: AbortSignal) =>
+    post<Answer<'nearest'>>('/api/nearest', run, { walk, limit }, signal),
+  interpolate: (body: { from: string; to: string; variant: string }, signal?: AbortSignal) =>
+    post<Answer<'interpolate'>>('/api/interpolate', run, body, signal),
+  reason: (body: { event: string; relations: string[]; count: number }, signal?: AbortSignal) =>
+    post<Answer<'reason'>>('/api/reason', run, body, signal),
+  labels: (signal?: AbortSignal) => get<Answer<'labels'>>('/api/labels', { run }, signal),
+  encoded: (page: Page & { symbol?: number; label?: string }, signal?: AbortSignal) =>
+    get<Answer<'encoded'>>('/api/encoded', { run, ...page }, signal),
+  samples: (limit: number, signal?: AbortSignal) =>
+    get<Answer<'samples'>>('/api/samples', { run, limit }, signal),
+  evaluation: (signal?: AbortSignal) => get<Answer<'evaluation'>>('/api/evaluation', { run }, signal),
+  metrics: (from: number, signal?: AbortSignal) =>
+    get<Answer<'metrics'>>('/api/metrics', { run, from }, signal),
+  sentences: (split: string, { offset, limit }: Page, signal?: AbortSignal) =>
+    get<Answer<'sentences'>>('/api/sentences', { run, split, offset, limit }, signal),
+});
+
+export const allRuns = (signal?: AbortSignal) => get<Answer<'runs'>>('/api/runs', {}, signal);
+
+export type Client = ReturnType<typeof clientOf>;
 export type Run = Answer<'run'>;
+export type RunSummary = Answer<'runs'>['runs'][number];
 export type Graph = Answer<'graph'>;
 export type SymbolFacts = Answer<'symbol'>;
 export type Encoded = Answer<'encode'>;
+export type Labels = Answer<'labels'>;

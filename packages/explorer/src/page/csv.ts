@@ -1,6 +1,8 @@
+export type Cell = string | number | null;
+
 /** Rows as CSV. A cell that a spreadsheet would run as a formula is kept as text. */
-export function csv(rows: readonly (readonly (string | number | null)[])[]): string {
-  const cell = (value: string | number | null): string => {
+export function csv(rows: readonly (readonly Cell[])[]): string {
+  const cell = (value: Cell): string => {
     if (value === null) return '';
     if (typeof value === 'number') return String(value);
     const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;

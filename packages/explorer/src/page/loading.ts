@@ -27,8 +27,8 @@ export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => 
 export const latest = <T>(loaded: Loaded<T>): T | null =>
   loaded.state === 'ready' ? loaded.value : loaded.state === 'loading' ? loaded.before : null;
 
-/** Calls again and again, one after the other, while the page is looked at; `next` says when, in milliseconds. */
-export function usePolling(poll: (signal: AbortSignal) => Promise<number>): void {
+/** Calls again and again, one after the other, while the page is looked at; what it gives says when, in milliseconds. */
+export function usePolling(poll: (signal: AbortSignal) => Promise<number>, key: string): void {
   useEffect(() => {
     const controller = new AbortController();
     let timer = 0;
@@ -41,5 +41,5 @@ export function usePolling(poll: (signal: AbortSignal) => Promise<number>): void
       controller.abort();
       clearTimeout(timer);
     };
-  }, []);
+  }, [key]);
 }

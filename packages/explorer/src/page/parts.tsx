@@ -47,3 +47,44 @@ export const SymbolLink = ({ symbol, label, onChoose }: SymbolLinkProps) => (
     <span class="number">{symbol}</span> {label}
   </button>
 );
+
+interface PagesProps {
+  offset: number;
+  limit: number;
+  total: number;
+  onTurn(offset: number): void;
+}
+
+/** Turns pages; a number goes far at once. */
+export function Pages({ offset, limit, total, onTurn }: PagesProps) {
+  const last = Math.max(0, Math.ceil(total / limit) - 1);
+  const at = Math.floor(offset / limit);
+  const range = `${(offset + 1).toLocaleString('en')}–${Math.min(offset + limit, total).toLocaleString('en')} of ${total.toLocaleString('en')}`;
+  return (
+    <p class="pages">
+      <button type="button" disabled={at === 0} onClick={() => onTurn((at - 1) * limit)}>
+        Before
+      </button>
+      <span class="faint">{total === 0 ? 'none' : range}</span>
+      {last > 3 ? (
+        <label class="choice faint">
+          page
+          <input
+            type="number"
+            aria-label="Page"
+            min={1}
+            max={last + 1}
+            value={at + 1}
+            onChange={(event) => {
+              const page = Math.round(Number(event.currentTarget.value)) - 1;
+              if (page >= 0 && page <= last) onTurn(page * limit);
+            }}
+          />
+        </label>
+      ) : null}
+      <button type="button" disabled={at >= last} onClick={() => onTurn((at + 1) * limit)}>
+        Next
+      </button>
+    </p>
+  );
+}

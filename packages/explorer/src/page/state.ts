@@ -1,42 +1,121 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 
-/** What the address holds, so that a view can be shared. */
-export interface ViewState {
-  panel: string;
-  symbol: number | null;
-  /** Links less probable than this are not drawn. */
-  threshold: number;
-  truth: boolean;
-  /** The sentence whose walk is shown. */
-  text: string;
+/** How a part of the state is written in the address; null where it is as at the start. */
+interface Field<T> {
+  initial: T;
+  read(text: string): T | undefined;
+  write(value: T): string;
 }
 
-const initial: ViewState = { panel: 'symbol', symbol: null, threshold: 0.5, truth: false, text: '' };
+const text = (initial: string): Field<string> => ({
+  initial,
+  read: (given) => given,
+  write: (value) => value,
+});
+const flag: Field<boolean> = {
+  initial: false,
+  read: (given) => (given === '1' ? true : undefined),
+  write: () => '1',
+};
+const between = (initial: number, least: number, most: number, whole = false): Field<number> => ({
+  initial,
+  read: (given) => {
+    const value = Number(given);
+    const fits = value >= least && value <= most && (!whole || Number.isInteger(value));
+    return given !== '' && fits ? value : undefined;
+  },
+  write: String,
+});
+const symbol: Field<number | null> = {
+  initial: null,
+  read: (given) => (/^\d{1,7}$/.test(given) ? Number(given) : undefined),
+  write: String,
+};
+const symbols: Field<readonly number[]> = {
+  initial: [],
+  read: (given) => (/^\d{1,7}(-\d{1,7}){0,199}$/.test(given) ? given.split('-').map(Number) : undefined),
+  write: (value) => value.join('-'),
+};
+const names: Field<readonly string[]> = {
+  initial: [],
+  read: (given) => {
+    try {
+      return given.split('/').flatMap((name) => (name === '' ? [] : [decodeURIComponent(name)]));
+    } catch {
+      return undefined;
+    }
+  },
+  // A name may have a slash of its own.
+  write: (value) => value.map(encodeURIComponent).join('/'),
+};
+const oneOf = <T extends string>(...values: [T, ...T[]]): Field<T> => ({
+  initial: values[0],
+  read: (given) => values.find((value) => value === given),
+  write: (value) => value,
+});
+
+const fields = {
+  /** The run that is looked at; the first one where empty. */
+  run: text(''),
+  panel: text('symbol'),
+  symbol,
+  /** Links less probable than this are not drawn. */
+  threshold: between(0.5, 0.01, 1),
+  truth: flag,
+  colour: oneOf('community', 'label'),
+  /** Labels whose maps are drawn: none, one, or two side by side. */
+  maps: names,
+  /** The sentence whose walk is shown. */
+  text: text(''),
+  /** Of the attention's heat map; -1 is the mean. */
+  layer: between(-1, -1, 1000, true),
+  head: between(-1, -1, 1000, true),
+  /** The walk that is composed, and how it is written about. */
+  walk: symbols,
+  count: between(4, 1, 20, true),
+  temperature: between(0.8, 0, 10),
+  topk: between(0, 0, 100_000, true),
+  topp: between(0.9, 0.01, 1),
+  seed: between(1, 0, 2 ** 31, true),
+  /** Sentences to go between. */
+  from: text(''),
+  to: text(''),
+  variant: oneOf('window', 'nodes'),
+  /** Runs that are compared. */
+  with: names,
+  /** The event and the relations that are reasoned about. */
+  event: text(''),
+  relations: names,
+} satisfies Record<string, Field<never> | Field<unknown>>;
+
+type ValueOf<F> = F extends { initial: infer T } ? T : never;
+/** What the address holds, so that a view can be shared. */
+export type ViewState = { [N in keyof typeof fields]: ValueOf<(typeof fields)[N]> };
+
+const entries = Object.entries(fields) as [keyof ViewState, Field<unknown>][];
 
 export function readState(hash: string): ViewState {
   const given = new URLSearchParams(hash.replace(/^#/, ''));
-  const threshold = Number(given.get('threshold') ?? initial.threshold);
-  const symbol = /^\d{1,7}$/.test(given.get('symbol') ?? '') ? Number(given.get('symbol')) : null;
-  return {
-    panel: given.get('panel') ?? initial.panel,
-    symbol,
-    threshold: threshold >= 0.01 && threshold <= 1 ? threshold : initial.threshold,
-    truth: given.get('truth') === '1',
-    text: given.get('text') ?? '',
-  };
+  const pairs = entries.map(([name, { initial, read }]) => {
+    const value = given.get(name);
+    return [name, value === null ? initial : (read(value) ?? initial)];
+  });
+  return Object.fromEntries(pairs) as ViewState;
 }
 
 export function writeState(state: ViewState): string {
   const out = new URLSearchParams();
-  if (state.panel !== initial.panel) out.set('panel', state.panel);
-  if (state.symbol !== null) out.set('symbol', String(state.symbol));
-  if (state.threshold !== initial.threshold) out.set('threshold', String(state.threshold));
-  if (state.truth) out.set('truth', '1');
-  if (state.text !== '') out.set('text', state.text);
+  for (const [name, { initial, write }] of entries) {
+    const value = state[name];
+    if (value !== initial && !(Array.isArray(value) && value.length === 0)) out.set(name, write(value));
+  }
   return out.toString();
 }
 
 export type Change = (change: Partial<ViewState>) => void;
+
+/** Sliders and fields in motion would fill the history. */
+const quiet = new Set(['threshold', 'temperature', 'topp', 'topk', 'count', 'seed']);
 
 /** The state in the address, followed back and forward. */
 export function useViewState(): [ViewState, Change] {
@@ -55,8 +134,7 @@ export function useViewState(): [ViewState, Change] {
       const next = { ...before, ...part };
       const hash = `#${writeState(next)}`;
       if (hash === `#${writeState(before)}`) return next;
-      // A slider in motion would fill the history.
-      if ('threshold' in part) history.replaceState(null, '', hash);
+      if (Object.keys(part).every((name) => quiet.has(name))) history.replaceState(null, '', hash);
       else history.pushState(null, '', hash);
       return next;
     });

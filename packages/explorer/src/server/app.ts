@@ -6,16 +6,15 @@ import { openApi } from '../shared/openapi.ts';
 import type { Asset } from './assets.ts';
 import { Fault, faultBody } from './fault.ts';
 import { tooLarge } from './guard.ts';
-import type { Inference } from './inference.ts';
-import type { RunFacts } from './run-facts.ts';
+import type { Runs } from './runs.ts';
+import type { ModelEndpoint } from './tasks.ts';
 
 type Handlers = {
   [N in EndpointName]: (input: Input<N>, signal: AbortSignal) => Answer<N> | Promise<Answer<N>>;
 };
 
 export interface AppParts {
-  facts: RunFacts;
-  inference: Inference;
+  runs: Runs;
   assets: ReadonlyMap<string, Asset>;
   version: string;
   /** Bytes of a body. */
@@ -23,18 +22,9 @@ export interface AppParts {
 }
 
 /** Routes only: who may ask has been decided before. */
-export function createApp({ facts, inference, assets, version, body }: AppParts): Hono {
+export function createApp({ runs, assets, version, body }: AppParts): Hono {
   const app = new Hono();
-  const handlers: Handlers = {
-    run: () => facts.run(),
-    metrics: (input) => facts.metrics(input),
-    evaluation: () => facts.evaluation(),
-    graph: (input, signal) => inference.ask('graph', input, signal),
-    symbol: (input, signal) => inference.ask('symbol', input, signal),
-    rename: (input, signal) => inference.ask('rename', input, signal),
-    encode: (input, signal) => inference.ask('encode', input, signal),
-    sentences: (input, signal) => inference.ask('sentences', input, signal),
-  };
+  const handlers = handlersOf(runs);
   app.use(
     bodyLimit({
       maxSize: body,
@@ -60,6 +50,34 @@ export function createApp({ facts, inference, assets, version, body }: AppParts)
   });
   app.onError((error) => answer(error));
   return app;
+}
+
+function handlersOf(runs: Runs): Handlers {
+  const model =
+    <N extends ModelEndpoint>(name: N) =>
+    (input: Input<N>, signal: AbortSignal): Promise<Answer<N>> => {
+      const { run } = input as { run?: string };
+      return runs.get(run).inference.ask(name, input as never, signal) as Promise<Answer<N>>;
+    };
+  return {
+    runs: () => runs.list(),
+    run: ({ run }) => runs.get(run).facts.run(),
+    metrics: (input) => runs.get(input.run).facts.metrics(input),
+    evaluation: ({ run }) => runs.get(run).facts.evaluation(),
+    graph: model('graph'),
+    symbol: model('symbol'),
+    rename: model('rename'),
+    encode: model('encode'),
+    generate: model('generate'),
+    attention: model('attention'),
+    nearest: model('nearest'),
+    interpolate: model('interpolate'),
+    reason: model('reason'),
+    labels: model('labels'),
+    encoded: model('encoded'),
+    samples: model('samples'),
+    sentences: model('sentences'),
+  };
 }
 
 function answer(error: Error): Response {

@@ -1,19 +1,18 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { isIPv6 } from 'node:net';
-import { Run, UserError, VERSION } from '@hidden-schema/hsn';
+import { UserError, VERSION } from '@hidden-schema/hsn';
 import { createApp } from './app.ts';
 import { loadAssets } from './assets.ts';
 import { builtPage } from './build.ts';
 import { Guard, isLoopback } from './guard.ts';
-import { Inference } from './inference.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import { createServer } from './listener.ts';
-import { RunFacts } from './run-facts.ts';
+import { Runs } from './runs.ts';
 
 export interface ExplorerOptions {
-  /** The run folder. */
-  run: string;
+  /** A run's folder, a folder that holds runs, or several of these. */
+  run: string | readonly string[];
   /** 0, the default, takes any free one. */
   port?: number;
   /** 127.0.0.1 by default; any address beyond this machine needs a token. */
@@ -30,32 +29,32 @@ export interface Explorer {
   close(): Promise<void>;
 }
 
-/** Serves the explorer of a run until it is closed. */
+/** Serves the explorer of one or more runs until it is closed. */
 export async function startExplorer(options: ExplorerOptions): Promise<Explorer> {
   const { run, port = 0, host = '127.0.0.1', token, say } = options;
   const limits = { ...LIMITS, ...options.limits };
   checkAddress(host, port, token);
-  const { directory } = Run.open(run);
+  const runs = new Runs([run].flat(), limits.queue);
   const assets = loadAssets(await builtPage(say));
-  const inference = new Inference(directory, limits.queue);
-  const facts = new RunFacts(directory, inference);
-  const app = createApp({ facts, inference, assets, version: VERSION, body: limits.body });
+  const app = createApp({ runs, assets, version: VERSION, body: limits.body });
   let guard: Guard | undefined;
   const server = createServer({ app, guard: () => guard!, limits, token });
   try {
     const bound = await listen(server, port, host);
     guard = new Guard({ host, port: bound, token, body: limits.body });
+    // The first run is what people see first.
+    runs.get();
     const shown = `http://${isIPv6(host) ? `[${host}]` : host}:${bound}/`;
     return {
       url: token === undefined ? shown : `${shown}?token=${token}`,
       close: async () => {
         server.close();
         server.closeAllConnections();
-        await inference.close();
+        await runs.close();
       },
     };
   } catch (error) {
-    await inference.close();
+    await runs.close();
     throw error;
   }
 }

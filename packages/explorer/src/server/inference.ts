@@ -1,6 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import { Fault } from './fault.ts';
-import type { Outcome, TaskAnswer, TaskInput, TaskName } from './tasks.ts';
+import {
+  type Message,
+  type Report,
+  SHARED,
+  type TaskAnswer,
+  type TaskInput,
+  type TaskName,
+} from './tasks.ts';
 
 interface Waiting {
   id: number;
@@ -17,10 +24,12 @@ export class Inference {
   readonly #run: string;
   readonly #limit: number;
   readonly #waiting: Waiting[] = [];
+  readonly #shared = new Int32Array(new SharedArrayBuffer(4 * SHARED.slots));
   #worker: Worker | undefined;
   #current: Waiting | undefined;
   #count = 0;
   #closed = false;
+  #doing: string | undefined;
 
   constructor(run: string, limit: number) {
     this.#run = run;
@@ -30,6 +39,16 @@ export class Inference {
   /** Tasks that wait, the one in work included. */
   get load(): number {
     return this.#waiting.length + (this.#current ? 1 : 0);
+  }
+
+  /** What the worker is at, where that takes long. */
+  get doing(): string | undefined {
+    return this.#doing;
+  }
+
+  /** Tokens that the worker has written for all tasks so far. */
+  get tokens(): number {
+    return Atomics.load(this.#shared, SHARED.tokens);
   }
 
   ask<N extends TaskName>(name: N, input: TaskInput<N>, signal?: AbortSignal): Promise<TaskAnswer<N>> {
@@ -63,10 +82,14 @@ export class Inference {
     await this.#worker?.terminate();
   }
 
-  /** A task that has not begun never will; one in work is not waited for. */
+  /** A task that has not begun never will; one in work is told, and ends when it looks up, at the next token. */
   #drop(task: Waiting): void {
     const at = this.#waiting.indexOf(task);
     if (at >= 0) this.#waiting.splice(at, 1);
+    else if (this.#current === task) {
+      Atomics.store(this.#shared, SHARED.left, task.id + 1);
+      this.#post({ leave: task.id });
+    }
     task.reject(left());
   }
 
@@ -76,24 +99,35 @@ export class Inference {
     if (!task) return;
     this.#current = task;
     this.#worker ??= this.#start();
-    this.#worker.postMessage({ id: task.id, name: task.name, input: task.input });
+    const { id, name, input } = task;
+    this.#post({ task: { id, name, input } as Extract<Message, { task: unknown }>['task'] });
+  }
+
+  #post(message: Message): void {
+    this.#worker?.postMessage(message);
   }
 
   #start(): Worker {
     const worker = new Worker(new URL('./worker-start.mjs', import.meta.url), {
-      workerData: { run: this.#run },
+      workerData: { run: this.#run, memory: this.#shared.buffer },
       execArgv: [],
     });
-    worker.on('message', (outcome: Outcome) => this.#finish(outcome));
+    worker.on('message', (report: Report) => this.#take(report));
     worker.on('error', (error) => this.#fail(worker, error));
     worker.on('exit', (code) => this.#fail(worker, new Error(`the worker ended with code ${code}`)));
     worker.unref();
     return worker;
   }
 
-  #finish({ id, value, fault }: Outcome): void {
+  #take(report: Report): void {
+    if ('doing' in report) {
+      this.#doing = report.doing;
+      return;
+    }
     const task = this.#current;
-    if (task?.id !== id) return;
+    if (task?.id !== report.id) return;
+    const { value, fault } = report;
+    this.#doing = undefined;
     this.#current = undefined;
     task.settle();
     if (fault) task.reject(new Fault(fault.status, fault.code, fault.message));

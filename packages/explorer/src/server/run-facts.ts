@@ -10,14 +10,17 @@ const MOST_ROWS = 5000;
 
 /** What can be said of a run without its model: cheap enough for the main thread, and fresh at every call. */
 export class RunFacts {
+  readonly #id: string;
   readonly #directory: string;
-  readonly #inference: Inference;
+  readonly #inference: Inference | undefined;
   #opened: Opened | null = null;
   #problem: string | null = null;
   #asking = false;
   #rows: { key: string; rows: MetricsRow[] } = { key: '', rows: [] };
 
-  constructor(directory: string, inference: Inference) {
+  /** With `inference` the model is opened too. */
+  constructor(id: string, directory: string, inference?: Inference) {
+    this.#id = id;
     this.#directory = path.resolve(directory);
     this.#inference = inference;
     this.look();
@@ -26,19 +29,33 @@ export class RunFacts {
   run(): Answer<'run'> {
     const run = Run.open(this.#directory);
     this.look();
-    const { created, version, seconds } = run.record;
     return {
+      ...this.#common(run),
+      version: run.record.version,
+      config: run.config,
+      opened: this.#opened,
+      doing: this.#inference?.doing ?? null,
+      problem: this.#problem,
+    };
+  }
+
+  /** What a list of runs says of this one. */
+  summary(): Answer<'runs'>['runs'][number] {
+    const run = Run.open(this.#directory);
+    return { ...this.#common(run), figures: this.#figures() ?? {}, settings: flat(run.config) };
+  }
+
+  #common(run: Run) {
+    const { created, seconds } = run.record;
+    return {
+      id: this.#id,
       name: path.basename(this.#directory),
       model: run.config.model,
       state: run.state,
       created,
-      version,
       seconds: typeof seconds === 'number' ? seconds : null,
       lastStep: this.#metrics().at(-1)?.step ?? null,
       steps: run.config.training.steps,
-      config: run.config,
-      opened: this.#opened,
-      problem: this.#problem,
     };
   }
 
@@ -54,12 +71,18 @@ export class RunFacts {
   }
 
   evaluation(): Answer<'evaluation'> {
-    const file = path.join(this.#directory, 'evaluation.json');
+    const figures = this.#figures();
+    if (!figures)
+      throw new Fault(404, 'not_yet', 'this run has no evaluation yet; it is written when training ends');
+    return figures;
+  }
+
+  #figures(): Answer<'evaluation'> | undefined {
     let text: string;
     try {
-      text = fs.readFileSync(file, 'utf8');
+      text = fs.readFileSync(path.join(this.#directory, 'evaluation.json'), 'utf8');
     } catch {
-      throw new Fault(404, 'not_yet', 'this run has no evaluation yet; it is written when training ends');
+      return undefined;
     }
     const figures = Object.entries(JSON.parse(text) as Record<string, unknown>);
     return Object.fromEntries(figures.map(([name, x]) => [name, typeof x === 'number' ? x : null]));
@@ -67,7 +90,7 @@ export class RunFacts {
 
   /** Asks the worker what is open now, unless it has been asked already. */
   look(): void {
-    if (this.#asking) return;
+    if (this.#asking || !this.#inference) return;
     this.#asking = true;
     this.#inference
       .ask('opened', undefined)
@@ -93,4 +116,16 @@ export class RunFacts {
     if (this.#rows.key !== key) this.#rows = { key, rows: readMetrics(file).rows };
     return this.#rows.rows;
   }
+}
+
+type Setting = string | number | boolean | null;
+
+/** Settings by their path. */
+function flat(value: object, prefix = ''): Record<string, Setting> {
+  const all = Object.entries(value).flatMap(([name, inner]): [string, Setting][] => {
+    if (Array.isArray(inner)) return [[prefix + name, inner.join(', ')]];
+    if (typeof inner === 'object' && inner !== null) return Object.entries(flat(inner, `${prefix}${name}.`));
+    return [[prefix + name, inner as Setting]];
+  });
+  return Object.fromEntries(all);
 }

@@ -1,16 +1,41 @@
-import type { Answer, Input, Opened } from '../shared/api.ts';
+import type { Answer, EndpointName, Input, Opened } from '../shared/api.ts';
 
+/** Endpoints that are answered without the model, on the main thread. */
+type FactEndpoint = 'runs' | 'run' | 'metrics' | 'evaluation';
 /** Endpoints that need the model, and so the worker. */
-export type ModelEndpoint = 'graph' | 'symbol' | 'rename' | 'encode' | 'sentences';
+export type ModelEndpoint = Exclude<EndpointName, FactEndpoint>;
 export type TaskName = 'opened' | ModelEndpoint;
 
 export type TaskInput<N extends TaskName> = N extends ModelEndpoint ? Input<N> : unknown;
 export type TaskAnswer<N extends TaskName> = N extends ModelEndpoint ? Answer<N> : Opened;
 
+/** What goes with a task beside its input. */
+export interface TaskContext {
+  /** Aborted when the client has left. */
+  signal: AbortSignal;
+  /** Told after each token that is written. */
+  onToken(): void;
+}
+
+/** What a kind of run can do; what it lacks it does not offer. */
+export type TaskHandlers = {
+  [N in TaskName]?: (input: TaskInput<N>, context: TaskContext) => TaskAnswer<N> | Promise<TaskAnswer<N>>;
+};
+
 export type Task = { [N in TaskName]: { id: number; name: N; input: TaskInput<N> } }[TaskName];
+/** To the worker: do this, or stop that. */
+export type Message = { task: Task } | { leave: number };
 
 export interface Outcome {
   id: number;
   value?: unknown;
   fault?: { status: number; code: string; message: string };
 }
+/** From the worker: done, or what it is at. */
+export type Report = Outcome | { doing: string };
+
+/**
+ * Memory that both threads see at once, since a message may wait behind work: which task's client has left (its number
+ * and one), and how many tokens were written in all.
+ */
+export const SHARED = { left: 0, tokens: 1, slots: 2 } as const;

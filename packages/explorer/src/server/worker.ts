@@ -1,17 +1,47 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { answersOf } from './answers.ts';
 import { Fault } from './fault.ts';
-import { OpenedRun } from './opened-run.ts';
-import type { Outcome, Task } from './tasks.ts';
+import {
+  type Message,
+  type Outcome,
+  type Report,
+  SHARED,
+  type Task,
+  type TaskContext,
+  type TaskHandlers,
+} from './tasks.ts';
 
 if (!parentPort) throw new Error('worker.ts runs as a worker thread');
 const port = parentPort;
-const run = new OpenedRun((workerData as { run: string }).run);
+/** Of the task in work. */
+let current: { id: number; leaving: AbortController } | undefined;
 
-port.on('message', (task: Task) => port.postMessage(outcomeOf(task)));
+const report = (message: Report) => port.postMessage(message);
+const { run, memory } = workerData as { run: string; memory: SharedArrayBuffer };
+const shared = new Int32Array(memory);
+const answers: TaskHandlers = answersOf(run, (doing) => report({ doing }));
 
-function outcomeOf(task: Task): Outcome {
+port.on('message', (message: Message) => {
+  if ('task' in message) void work(message.task);
+  else if (current?.id === message.leave) current.leaving.abort();
+});
+
+async function work(task: Task): Promise<void> {
+  const leaving = new AbortController();
+  current = { id: task.id, leaving };
+  const onToken = () => {
+    Atomics.add(shared, SHARED.tokens, 1);
+    if (Atomics.load(shared, SHARED.left) === task.id + 1) leaving.abort();
+  };
+  report(await outcomeOf(task, { signal: leaving.signal, onToken }));
+}
+
+async function outcomeOf(task: Task, context: TaskContext): Promise<Outcome> {
   try {
-    return { id: task.id, value: perform(task) };
+    // The input was checked by the endpoint's own schemas.
+    const handle = answers[task.name] as ((input: unknown, context: TaskContext) => unknown) | undefined;
+    if (!handle) throw new Fault(404, 'not_offered', 'this kind of run does not offer that');
+    return { id: task.id, value: await handle.call(answers, task.input, context) };
   } catch (error) {
     const message = error instanceof Error ? error.message.split('\n')[0]! : String(error);
     if (error instanceof Fault)
@@ -19,22 +49,5 @@ function outcomeOf(task: Task): Outcome {
     // The library's own messages are for the user; anything else is a fault of this program.
     const known = error instanceof Error && error.name === 'UserError';
     return { id: task.id, fault: { status: known ? 409 : 500, code: known ? 'run' : 'internal', message } };
-  }
-}
-
-function perform(task: Task): unknown {
-  switch (task.name) {
-    case 'opened':
-      return run.opened();
-    case 'graph':
-      return run.graph();
-    case 'symbol':
-      return run.symbol(task.input);
-    case 'rename':
-      return run.rename(task.input);
-    case 'encode':
-      return run.encode(task.input);
-    case 'sentences':
-      return run.sentences(task.input);
   }
 }

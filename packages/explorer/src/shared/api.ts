@@ -1,143 +1,30 @@
 import { z } from 'zod';
+import {
+  attentionSchema,
+  encodedSchema,
+  interpolationSchema,
+  labelsSchema,
+  nearestSchema,
+  reasonSchema,
+} from './analysis-schemas.ts';
+import {
+  encodeSchema,
+  evaluationSchema,
+  generateSchema,
+  graphSchema,
+  metricsSchema,
+  nameSchema,
+  runSchema,
+  runsSchema,
+  samplesSchema,
+  sentencesSchema,
+  splits,
+  symbolSchema,
+} from './schemas.ts';
 
 /** Everything the page and the server say to each other; the OpenAPI document is made from it. */
 
-const symbol = z.int().nonnegative();
-const probability = z.number().min(0).max(1);
-const name = z.string().nullable().describe('The name that a person gave the symbol, if any.');
-
-export const splits = ['train', 'valid', 'test'] as const;
-
-export const faultSchema = z.object({
-  error: z.object({
-    code: z.string().describe('For programs: not_found, bad_request, not_yet, busy, …'),
-    message: z.string().describe('For people: what was expected, what came, what to do.'),
-  }),
-});
-
-/** What is known once the model is open. */
-const openedSchema = z.object({
-  step: z.int().describe('The checkpoint that is shown.'),
-  symbols: z.int(),
-  corpus: z.object({
-    directory: z.string(),
-    fingerprint: z.string(),
-    vocabulary: z.int(),
-    length: z.int().describe('Tokens of a sentence.'),
-    sentences: z.object({ train: z.int(), valid: z.int(), test: z.int() }),
-  }),
-  notes: z.array(z.string()),
-  features: z.array(z.string()).describe('What this run can show beside its graph: encode, truth, …'),
-});
-export type Opened = z.infer<typeof openedSchema>;
-
-export const runSchema = z.object({
-  name: z.string(),
-  model: z.string().describe('The kind of model, as in the configuration.'),
-  state: z.enum(['running', 'finished', 'stopped', 'crashed']),
-  created: z.string(),
-  version: z.string(),
-  seconds: z.number().nullable().describe('Time in training, once it ended.'),
-  lastStep: z.int().nullable().describe('The last step that metrics were written for.'),
-  steps: z.int().describe('Steps that training was asked for.'),
-  config: z.record(z.string(), z.unknown()),
-  opened: openedSchema.nullable().describe('Null while the model is being opened, or cannot be.'),
-  problem: z.string().nullable().describe('Why the model cannot be opened, if it cannot.'),
-});
-
-const node = z.object({
-  symbol,
-  name,
-  tokens: z.array(z.string()).describe('Its most probable tokens.'),
-  usage: probability.describe('Share of walk steps spent on it.'),
-  community: z.int().nonnegative(),
-});
-
-export const graphSchema = z.object({
-  step: z.int(),
-  nodes: z.array(node),
-  links: z
-    .array(z.tuple([symbol, symbol, probability]))
-    .describe('i, j and the probability of the link, most probable first.'),
-  linksLeftOut: z.int().describe('Further links above leastProbability, left out to keep this short.'),
-  leastProbability: probability,
-  truth: z
-    .array(z.tuple([symbol, symbol]))
-    .nullable()
-    .describe('Links of the true graph, where known.'),
-  layout: z.array(z.number()).describe('x and y of each node in turn, within the unit square.'),
-});
-
-const neighbour = z.object({ symbol, name, probability, tokens: z.array(z.string()) });
-
-const example = z.object({
-  split: z.enum(splits),
-  index: z.int().nonnegative(),
-  tokens: z.array(z.string()),
-  walk: z.array(symbol).describe('The symbols read in it.'),
-  positions: z.array(z.int()).describe('Steps, from 0, at which the walk is on the symbol.'),
-});
-
-export const symbolSchema = z.object({
-  symbol,
-  name,
-  step: z.int(),
-  tokens: z.array(z.object({ token: z.string(), probability })),
-  usage: probability,
-  usageByPosition: z.array(probability),
-  community: z.int().nonnegative(),
-  neighbours: z.array(neighbour),
-  examples: z.array(example),
-  sample: z.int().describe('Sentences that were read to find usage and examples.'),
-});
-
-const walkStep = z.object({
-  symbol,
-  name,
-  probability,
-  token: z.string().nullable().describe('The token this step reads, where steps and tokens go together.'),
-  link: probability.nullable().describe('Probability of the link from the step before.'),
-  alternatives: z.array(z.object({ symbol, name, probability })),
-});
-
-export const encodeSchema = z.object({
-  step: z.int(),
-  tokens: z.array(z.object({ text: z.string(), known: z.boolean() })),
-  unknown: z.array(z.string()).describe('Tokens that the run does not know.'),
-  problem: z.string().nullable().describe('Why there is no walk, if there is none.'),
-  walk: z
-    .object({
-      steps: z.array(walkStep),
-      logProbability: z.number().nullable().describe('log q of the walk; null where it is -∞.'),
-    })
-    .nullable(),
-});
-
-export const sentencesSchema = z.object({
-  split: z.enum(splits),
-  offset: z.int(),
-  total: z.int(),
-  sentences: z.array(
-    z.object({
-      index: z.int(),
-      tokens: z.array(z.string()),
-      walk: z.array(symbol).nullable().describe('The true walk, where known.'),
-    }),
-  ),
-});
-
-export const metricsSchema = z.object({
-  rows: z.array(z.record(z.string(), z.number().nullable())),
-  from: z.int().describe('The number of the first row sent.'),
-  total: z
-    .int()
-    .describe('Rows there are now; fewer than before when a run was resumed from an earlier step.'),
-  state: runSchema.shape.state,
-});
-
-export const evaluationSchema = z.record(z.string(), z.number().nullable());
-
-export const nameSchema = z.object({ symbol, name });
+export type { Opened } from './schemas.ts';
 
 /** Letters that turn or hide text, and controls, have no place in a name. */
 const invisible = /[\p{Cc}\p{Cs}\p{Co}\p{Bidi_Control}\u2028\u2029]/u;
@@ -147,8 +34,17 @@ const nameText = z
   .max(80)
   .refine((text) => !invisible.test(text), 'no control characters');
 
-const page = { offset: z.coerce.number().int().min(0).default(0) };
+const ofRun = {
+  run: z.string().max(300).optional().describe('Which run, by its id in /api/runs; the first unless said.'),
+};
+const one = z.strictObject(ofRun);
+const page = {
+  offset: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(200).default(20),
+};
 const params = z.strictObject({ k: z.coerce.number().int().min(0).max(1_000_000) });
+const text = z.string().max(20_000);
+const walk = z.array(z.int().min(0).max(1_000_000)).min(1).max(200);
 
 export interface Endpoint {
   method: 'get' | 'post';
@@ -161,19 +57,49 @@ export interface Endpoint {
   example?: unknown;
 }
 
+/** How tokens are drawn. */
+const sampling = {
+  count: z.int().min(1).max(20).default(1).describe('Sentences to write.'),
+  temperature: z.number().min(0).max(10).default(0).describe('0 takes the best token each time.'),
+  topK: z.int().min(1).max(100_000).optional().describe('Only the k best tokens.'),
+  topP: z
+    .number()
+    .gt(0)
+    .max(1)
+    .optional()
+    .describe('Only the best tokens that together have this probability.'),
+  repetitionPenalty: z.number().min(1).max(10).optional(),
+  seed: z
+    .int()
+    .min(0)
+    .max(2 ** 31)
+    .default(1)
+    .describe('The same seed writes the same sentences.'),
+  maxTokens: z.int().min(1).max(500).default(60),
+};
+
 export const endpoints = {
-  run: { method: 'get', path: '/api/run', summary: 'Settings and state of the run', response: runSchema },
+  runs: { method: 'get', path: '/api/runs', summary: 'All runs that are served', response: runsSchema },
+  run: {
+    method: 'get',
+    path: '/api/run',
+    summary: 'Settings and state of a run',
+    query: one,
+    response: runSchema,
+  },
   graph: {
     method: 'get',
     path: '/api/graph',
     summary: 'The inferred graph with its layout',
+    query: one,
     response: graphSchema,
   },
   symbol: {
     method: 'get',
     path: '/api/symbol/:k',
-    summary: 'One symbol: tokens, neighbours, usage, sentences',
+    summary: 'One symbol: tokens, words, neighbours, labels, usage, sentences',
     params,
+    query: one,
     response: symbolSchema,
   },
   rename: {
@@ -181,6 +107,7 @@ export const endpoints = {
     path: '/api/symbol/:k/name',
     summary: 'Name a symbol; an empty name takes it away. Stored in the run',
     params,
+    query: one,
     body: z.strictObject({ name: nameText }),
     response: nameSchema,
     example: { name: 'colours' },
@@ -189,19 +116,106 @@ export const endpoints = {
     method: 'post',
     path: '/api/encode',
     summary: 'The walk of a sentence on the graph',
-    body: z.strictObject({ text: z.string().max(20_000) }),
+    query: one,
+    body: z.strictObject({ text }),
     response: encodeSchema,
     example: { text: 'a sentence of the corpus' },
+  },
+  generate: {
+    method: 'post',
+    path: '/api/generate',
+    summary: 'Sentences about a walk',
+    query: one,
+    body: z.strictObject({
+      walk,
+      ...sampling,
+      force: z.boolean().default(false).describe('Write although a step of the walk has no link.'),
+    }),
+    response: generateSchema,
+    example: { walk: [3, 1, 4], count: 3, temperature: 0.8, topP: 0.9 },
+  },
+  attention: {
+    method: 'post',
+    path: '/api/attention',
+    summary: 'Which words of a sentence attend to which symbols of its walk',
+    query: one,
+    body: z.strictObject({
+      text,
+      layer: z.int().min(0).max(1000).optional().describe('From 0; the mean of all layers unless said.'),
+      head: z.int().min(0).max(1000).optional().describe('From 0; the mean of all heads unless said.'),
+    }),
+    response: attentionSchema,
+    example: { text: 'a sentence of the corpus' },
+  },
+  nearest: {
+    method: 'post',
+    path: '/api/nearest',
+    summary: 'Sentences of the corpus whose walks are nearest to a walk',
+    query: one,
+    body: z.strictObject({ walk, limit: z.int().min(1).max(100).default(10) }),
+    response: nearestSchema,
+    example: { walk: [3, 1, 4], limit: 5 },
+  },
+  interpolate: {
+    method: 'post',
+    path: '/api/interpolate',
+    summary: 'The steps between two sentences, each with its text',
+    query: one,
+    body: z.strictObject({
+      from: text,
+      to: text,
+      variant: z
+        .enum(['window', 'nodes'])
+        .default('window')
+        .describe('The paper’s sliding window, or the authors’ way node by node.'),
+    }),
+    response: interpolationSchema,
+    example: { from: 'one sentence', to: 'another sentence' },
+  },
+  reason: {
+    method: 'post',
+    path: '/api/reason',
+    summary: 'What may follow an event by some relations, with the paths that lead there',
+    query: one,
+    body: z.strictObject({
+      event: z.string().max(2000),
+      relations: z.array(z.string().max(200)).max(50).default([]).describe('All of the run unless said.'),
+      count: z.int().min(1).max(20).default(5).describe('Walks to try for each relation.'),
+    }),
+    response: reasonSchema,
+    example: { event: 'PersonX goes home', relations: ['xWant'] },
+  },
+  labels: {
+    method: 'get',
+    path: '/api/labels',
+    summary: 'Distribution over symbols and links for each label',
+    query: one,
+    response: labelsSchema,
+  },
+  encoded: {
+    method: 'get',
+    path: '/api/encoded',
+    summary: 'Sentences with their walks, page by page; all, or those of a symbol or a label',
+    query: z.strictObject({
+      ...ofRun,
+      ...page,
+      symbol: z.coerce.number().int().min(0).max(1_000_000).optional(),
+      label: z.string().max(1000).optional(),
+    }),
+    response: encodedSchema,
+  },
+  samples: {
+    method: 'get',
+    path: '/api/samples',
+    summary: 'Validation sentences, their walks, and what the checkpoint writes from these',
+    query: z.strictObject({ ...ofRun, limit: z.coerce.number().int().min(1).max(20).default(5) }),
+    response: samplesSchema,
   },
   sentences: {
     method: 'get',
     path: '/api/sentences',
     summary: 'Sentences of the corpus, page by page',
-    query: z.strictObject({
-      ...page,
-      limit: z.coerce.number().int().min(1).max(200).default(20),
-      split: z.enum(splits).default('test'),
-    }),
+    query: z.strictObject({ ...ofRun, ...page, split: z.enum(splits).default('test') }),
     response: sentencesSchema,
   },
   metrics: {
@@ -209,6 +223,7 @@ export const endpoints = {
     path: '/api/metrics',
     summary: 'Metrics of training after a step, or from a row on; ask again for what is new',
     query: z.strictObject({
+      ...ofRun,
       after: z.coerce.number().int().min(-1).default(-1).describe('Only rows of later steps.'),
       from: z.coerce.number().int().min(0).default(0).describe('Only rows from this number on.'),
     }),
@@ -218,6 +233,7 @@ export const endpoints = {
     method: 'get',
     path: '/api/evaluation',
     summary: 'The figures of the finished run',
+    query: one,
     response: evaluationSchema,
   },
 } as const satisfies Record<string, Endpoint>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Endpoint, endpoints, faultSchema } from './api.ts';
+import { type Endpoint, endpoints } from './api.ts';
+import { faultSchema } from './schemas.ts';
 
 type Json = Record<string, unknown>;
 

@@ -12,6 +12,7 @@ export * from './language-decoder.ts';
 export { LlamaDecoder } from './llama.ts';
 export { type LlamaConfig, type LlamaSettings, llamaConfigSchema } from './llama-config.ts';
 export { openLlama2c } from './llama2c.ts';
+export { llama2cFolder } from './llama2c-folder.ts';
 export { Llama2cTokenizer } from './llama2c-tokenizer.ts';
 export * from './lora.ts';
 export { openDecoder } from './open.ts';

@@ -36,6 +36,12 @@ export class Llama2cTokenizer {
     return this.#pieces.length;
   }
 
+  /** Pieces of text with their scores, in the order of their numbers; special tokens and bytes come before them. */
+  *pieces(): IterableIterator<{ text: string; score: number }> {
+    for (const { bytes, score } of this.#pieces.slice(firstPiece))
+      yield { text: bytes.toString('utf8'), score };
+  }
+
   /** Reads tokenizer.bin: the longest piece's length, then a score, a length and bytes for each piece. */
   static parse(data: Uint8Array, vocabulary: number, source: string): Llama2cTokenizer {
     const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);

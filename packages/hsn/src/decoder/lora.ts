@@ -6,7 +6,7 @@ import { type AdapterOptions, Projection } from './projection.ts';
 
 export interface LoraOptions extends AdapterOptions {
   /** Layers that get an adapter: the end of a path (`c_attn`, `mlp.c_fc`), or a pattern on the whole path. */
-  targets?: readonly (string | RegExp)[];
+  targets?: readonly (string | RegExp)[] | undefined;
   /** The symbols' own projections are new and start random, so they train along unless frozen here. */
   freezeSymbols?: boolean;
 }
@@ -19,11 +19,12 @@ export function addLora(decoder: LanguageDecoder, options: LoraOptions, generato
   if (!(alpha > 0 && Number.isFinite(alpha))) throw new UserError(`alpha is a positive number, got ${alpha}`);
   const targets = options.targets ?? decoder.adapterTargets;
   const all = [...namedProjections(decoder)];
-  const chosen = all.filter(([path]) => targets.some((target) => fits(path, target)));
-  if (chosen.length === 0) {
+  const unknown = targets.filter((target) => !all.some(([path]) => fits(path, target)));
+  if (unknown.length > 0) {
     const kinds = [...new Set(all.map(([path]) => path.split('.').at(-1)))].join(', ');
-    throw new UserError(`no layer is called ${targets.join(' or ')}; there are ${kinds}`);
+    throw new UserError(`lora: no layer is called ${unknown.join(' or ')}; there are ${kinds}`);
   }
+  const chosen = all.filter(([path]) => targets.some((target) => fits(path, target)));
   const taken = chosen.find(([, projection]) => projection.lora_A);
   if (taken) throw new UserError(`${taken[0]} has an adapter already: merge it first`);
   for (const [path, tensor] of decoder.namedTensors())

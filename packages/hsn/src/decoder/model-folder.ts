@@ -1,8 +1,17 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type nn, noGrad, openWeights, scope, type Tensor, type Weights } from '@hidden-schema/torch';
+import {
+  type nn,
+  noGrad,
+  openWeights,
+  scope,
+  type Tensor,
+  type Weights,
+  writeSafetensors,
+} from '@hidden-schema/torch';
 import { z } from 'zod';
 import { UserError } from '../errors.ts';
+import { type JsonValue, jsonText, writeSynced } from '../trainer/files.ts';
 import type { SymbolOptions } from './symbol-attention.ts';
 
 /** What config.json says of the symbols, under a key that Hugging Face's readers pass over. */
@@ -10,13 +19,20 @@ export const symbolsSchema = z.strictObject({
   symbols: z.int().positive(),
   variant: z.enum(['paper', 'authors']).default('paper'),
   positions: z.boolean().optional(),
+  positionScale: z.number().nonnegative().optional(),
 });
 
 /** The settings of a decoder's symbols as config.json keeps them, defaults written out. */
 export function symbolsOf(options: SymbolOptions | undefined): z.output<typeof symbolsSchema> | undefined {
   if (!options) return undefined;
   const { symbols, variant = 'paper', positions = variant === 'paper' } = options;
-  return symbolsSchema.parse({ symbols, variant, positions });
+  const { positionScale = 1 } = options;
+  return symbolsSchema.parse({
+    symbols,
+    variant,
+    positions,
+    ...(positionScale === 1 ? {} : { positionScale }),
+  });
 }
 
 /** config.json of a model's folder. */
@@ -32,6 +48,24 @@ export function readModelConfig(folder: string): Record<string, unknown> {
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw new UserError(`${file}: expected a JSON object with the model's settings`);
   return parsed as Record<string, unknown>;
+}
+
+/** A model as its folder in Hugging Face's layout holds it. */
+export interface ModelFolder {
+  config: Record<string, unknown>;
+  tensors: Iterable<readonly [string, Tensor]>;
+  /** The text of tokenizer.json. */
+  tokenizer: string;
+}
+
+/** Makes a folder that must not be there yet; whoever calls gives it its final name when all is written. */
+export function writeModelFolder(folder: string, { config, tensors, tokenizer }: ModelFolder): void {
+  mkdirSync(folder);
+  // Fields that were never set are left out.
+  const plain = JSON.parse(JSON.stringify(config)) as JsonValue;
+  writeSynced(join(folder, 'config.json'), jsonText(plain));
+  writeSynced(join(folder, 'tokenizer.json'), tokenizer);
+  writeSafetensors(join(folder, 'model.safetensors'), [...tensors], { format: 'pt' });
 }
 
 /** Checks settings against a schema; every fault is in the one error. */

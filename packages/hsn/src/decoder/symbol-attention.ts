@@ -13,6 +13,8 @@ export interface SymbolOptions {
   variant?: 'paper' | 'authors' | undefined;
   /** Whether the order of the symbols is marked; by default in the paper's variant only, as in the authors' program. */
   positions?: boolean | undefined;
+  /** Times the size of the positions, 1 in Eq. psa: at full size they drown a decoder that starts from scratch. */
+  positionScale?: number | undefined;
   /** Standard deviation of the initial projections. */
   deviation?: number | undefined;
 }
@@ -28,6 +30,7 @@ export class SchemaInput extends nn.Module {
   readonly map_symbols: nn.Linear | undefined;
   readonly #symbols: number;
   readonly #positions: 'before' | 'after' | 'none';
+  readonly #positionScale: number;
   readonly #width: number;
 
   constructor(options: SymbolOptions, width: number, generator: Generator, tensors: TensorOptions = {}) {
@@ -37,6 +40,7 @@ export class SchemaInput extends nn.Module {
     this.#width = width;
     const marked = options.positions ?? !authors;
     this.#positions = !marked ? 'none' : authors ? 'before' : 'after';
+    this.#positionScale = options.positionScale ?? 1;
     if (authors) this.map_symbols = new nn.Linear(options.symbols, width, generator, tensors);
   }
 
@@ -49,9 +53,14 @@ export class SchemaInput extends nn.Module {
     const mapped = this.map_symbols ? this.map_symbols.forward(schema) : schema;
     const length = schema.dim(1);
     if (this.#positions === 'before')
-      return { rows: mapped.add(positionsLike(length, this.#width, mapped)), positions: undefined };
-    const positions = this.#positions === 'after' ? positionsLike(length, keyWidth, mapped) : undefined;
+      return { rows: mapped.add(this.#placed(length, this.#width, mapped)), positions: undefined };
+    const positions = this.#positions === 'after' ? this.#placed(length, keyWidth, mapped) : undefined;
     return { rows: mapped, positions };
+  }
+
+  #placed(length: number, width: number, like: Tensor): Tensor {
+    const full = positionsLike(length, width, like);
+    return this.#positionScale === 1 ? full : full.mul(this.#positionScale);
   }
 }
 

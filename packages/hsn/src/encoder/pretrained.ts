@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { TensorOptions } from '@hidden-schema/torch';
+import { llama2cFolder } from '../decoder/llama2c-folder.ts';
 import { UserError } from '../errors.ts';
 import { loadTokenizer, type Tokenizer } from '../tokenizer/index.ts';
 import type { BertConfig, BertEncoder } from './bert.ts';
@@ -31,7 +32,13 @@ export async function findPretrained(name: string, options: HubOptions = {}): Pr
       `${name} does not exist; expected a folder with config.json, tokenizer.json and weights`,
     );
   const found = packageFolder(name);
-  if (found) return { name, origin: 'package', folder: modelFolder(found, `the package ${name}`, 3) };
+  if (found) {
+    const llama2c = ['src', 'dist']
+      .map((inner) => path.join(found, inner, 'llama2.data'))
+      .find(fs.existsSync);
+    const folder = llama2c ? llama2cFolder(llama2c, options) : modelFolder(found, `the package ${name}`, 3);
+    return { name, origin: 'package', folder };
+  }
   if (!isHubName(name))
     throw new UserError(
       `${JSON.stringify(name)} is no model: expected a folder, an installed package, or a hub name such as bert-base-uncased`,

@@ -2,7 +2,7 @@ import { CustomChart, type CustomSeriesOption, LineChart, type LineSeriesOption 
 import { GridComponent, LegendComponent, TitleComponent } from 'echarts/components';
 import { init, use } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
-import { FONT } from './figures.ts';
+import { COLOURS, FAINT_INK, FONT, INK } from './svg.ts';
 import { plainText } from './tables.ts';
 
 use([LineChart, CustomChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
@@ -14,6 +14,8 @@ export interface Curve {
   band?: readonly (readonly [x: number, low: number, high: number])[];
   /** For what is compared with, such as baselines. */
   dashed?: boolean;
+  /** Without marks at its points, where these are many. */
+  plain?: boolean;
 }
 
 export interface CurveFigure {
@@ -28,11 +30,7 @@ export interface CurveFigure {
   height?: number;
 }
 
-/** Told apart also by those who do not see red and green alike. */
-const COLOURS = ['#2f6db5', '#d1495b', '#e0a100', '#00798c', '#6b4e9b', '#66717e'];
 const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond'];
-const INK = '#1f2933';
-const FAINT_INK = '#616e7c';
 
 /** Curves with bands as SVG, drawn without a browser. */
 export function drawCurves(figure: CurveFigure): string {
@@ -130,6 +128,7 @@ function drawn(curve: Curve, at: number): (LineSeriesOption | CustomSeriesOption
     data: curve.points.map(([x, y]) => [x, y]),
     symbol: SYMBOLS[at % SYMBOLS.length]!,
     symbolSize: 8,
+    showSymbol: !curve.plain,
     z: 3,
     lineStyle: { width: 2.5, color: colour, type: curve.dashed ? 'dashed' : 'solid' },
     itemStyle: { color: colour },

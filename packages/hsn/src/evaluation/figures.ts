@@ -1,6 +1,9 @@
 import { createRequire } from 'node:module';
 import { Resvg } from '@resvg/resvg-js';
 import { type Adjacency, edgeList, hasEdge } from '../corpus/graphs.ts';
+import { cut, drawing, escapeXml, FAINT_INK, FONT, short, text } from './svg.ts';
+
+export { escapeXml, FONT };
 
 /** How an edge of a recovered graph stands to the truth. */
 export type EdgeStatus = 'correct' | 'extra' | 'missing';
@@ -33,9 +36,6 @@ const GAP = 28;
 const MARGIN = 28;
 const HEAD = 96;
 const FOOT = 58;
-export const FONT = "'Helvetica Neue', Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif";
-const INK = '#1f2933';
-const FAINT_INK = '#616e7c';
 const NODE = '#243b53';
 
 type Style = EdgeStatus | 'plain';
@@ -69,18 +69,14 @@ export function drawGraphs({ title, panels }: GraphFigure): string {
     const left = MARGIN + at * (SIZE + GAP);
     return `<g transform="translate(${left} ${HEAD})">${drawPanel(panel)}</g>`;
   });
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}">`,
-    `<title>${escapeXml(title)}</title>`,
-    `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
+  return drawing(width, height, title, [
     text(MARGIN, 40, cut(title, width - 2 * MARGIN, 20), { size: 20, bold: true }),
     ...content,
     legend(
       drawn.flatMap(({ edges }) => edges),
       height - 24,
     ),
-    '</svg>',
-  ].join('\n');
+  ]);
 }
 
 function toEdges(edges: GraphPanel['edges']): readonly GraphEdge[] {
@@ -192,37 +188,6 @@ function legend(edges: readonly GraphEdge[], y: number): string {
     return item;
   });
   return items.join('\n');
-}
-
-interface TextStyle {
-  size: number;
-  bold?: true;
-  colour?: string;
-}
-
-const text = (x: number, y: number, content: string, { size, bold, colour = INK }: TextStyle): string =>
-  `<text x="${x}" y="${y}" font-size="${size}"${bold ? ' font-weight="600"' : ''} fill="${colour}">${escapeXml(content)}</text>`;
-
-/** Cut to about the width; letters of the fonts used are a little over half their size wide. */
-function cut(content: string, width: number, size: number): string {
-  const letters = Math.floor(width / (0.56 * size));
-  return content.length > letters ? `${content.slice(0, letters - 1)}…` : content;
-}
-
-const short = (value: number): string => String(Math.round(value * 100) / 100);
-
-/** Text for XML: signs escaped, characters that XML forbids replaced. */
-export function escapeXml(content: string): string {
-  const signs: Record<string, string> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;',
-  };
-  return content
-    .replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '\ufffd')
-    .replace(/[&<>"']/g, (sign) => signs[sign]!);
 }
 
 export interface PngOptions {

@@ -35,7 +35,9 @@ export class LinkDistribution {
 
   /** A relaxed adjacency matrix. [K, K] */
   sample(generator: Generator, relaxation: Relaxation): Tensor {
-    return this.sampleWith(uniformNoise(this.logits, generator), relaxation);
+    // One graph for the whole batch: processes that share a batch draw the same.
+    const noise = generator.sharing(undefined, () => uniformNoise(this.logits, generator));
+    return this.sampleWith(noise, relaxation);
   }
 
   sampleWith(noise: Tensor, relaxation: Relaxation): Tensor {

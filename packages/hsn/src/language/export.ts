@@ -1,17 +1,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { type Tensor, writeSafetensors } from '@hidden-schema/torch';
 import { mergedTensors } from '../decoder/index.ts';
+import { type ModelFolder, writeModelFolder } from '../decoder/model-folder.ts';
 import { BertEncoder } from '../encoder/bert.ts';
 import { UserError } from '../errors.ts';
-import { type JsonValue, jsonText, reasonOf, writeSynced } from '../trainer/files.ts';
+import { reasonOf } from '../trainer/files.ts';
 import type { OpenedLanguage } from './open.ts';
 
-interface ModelFolder {
+interface NamedFolder extends ModelFolder {
   name: string;
-  config: Record<string, unknown>;
-  tensors: Iterable<readonly [string, Tensor]>;
-  tokenizer: string;
 }
 
 /** Writes a run's decoder, and its encoder where it was trained along, as Hugging Face folders; returns their names. */
@@ -26,7 +23,7 @@ export function exportLanguage(opened: OpenedLanguage, out: string): string[] {
   try {
     fs.mkdirSync(path.dirname(partial), { recursive: true });
     fs.mkdirSync(partial);
-    for (const folder of folders) writeFolder(path.join(partial, folder.name), folder);
+    for (const folder of folders) writeModelFolder(path.join(partial, folder.name), folder);
     fs.rmSync(out, { recursive: true, force: true });
     fs.renameSync(partial, out);
   } catch (error) {
@@ -36,8 +33,8 @@ export function exportLanguage(opened: OpenedLanguage, out: string): string[] {
   return folders.map(({ name }) => path.join(out, name));
 }
 
-function modelFolders({ model, tokenizers }: OpenedLanguage): ModelFolder[] {
-  const decoder: ModelFolder = {
+function modelFolders({ model, tokenizers }: OpenedLanguage): NamedFolder[] {
+  const decoder: NamedFolder = {
     name: 'decoder',
     config: model.decoder.configOf(),
     tensors: mergedTensors(model.decoder),
@@ -48,13 +45,4 @@ function modelFolders({ model, tokenizers }: OpenedLanguage): ModelFolder[] {
   const config = { architectures: ['BertModel'], ...text.config };
   const tensors = text.namedTensors();
   return [{ name: 'encoder', config, tensors, tokenizer: tokenizers.encoder.json }, decoder];
-}
-
-function writeFolder(folder: string, { config, tensors, tokenizer }: ModelFolder): void {
-  fs.mkdirSync(folder);
-  // Fields that were never set are left out.
-  const plain = JSON.parse(JSON.stringify(config)) as JsonValue;
-  writeSynced(path.join(folder, 'config.json'), jsonText(plain));
-  writeSynced(path.join(folder, 'tokenizer.json'), tokenizer);
-  writeSafetensors(path.join(folder, 'model.safetensors'), [...tensors], { format: 'pt' });
 }

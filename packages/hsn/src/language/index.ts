@@ -15,6 +15,6 @@ export {
   textRecord,
 } from './prepare.ts';
 export { type LanguageFigures, LanguageTask, languageFigures } from './task.ts';
-export { LanguageTexts, type WritingOptions } from './texts.ts';
+export { expectedGraph, LanguageTexts, type WritingOptions } from './texts.ts';
 export { LanguageTrainer } from './trainer.ts';
 export { WALK_FORMATS, type WalkFormat, type WalkRow, type WalkSink, walkSink } from './walk-files.ts';

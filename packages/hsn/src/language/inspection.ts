@@ -57,7 +57,7 @@ function collapse({ config }: LanguageTrainer, used: number, information: number
   ];
   if (found.length === 0) return [];
   return [
-    `warning: the model ignores its symbols: ${found.join(' and ')}. A pretrained encoder, a larger decoder.wordDropout or objective.beta.kind=constant may help`,
+    `warning: the model ignores its symbols: ${found.join(' and ')}. A warm start (warmStart.steps), a pretrained encoder or a larger decoder.wordDropout may help`,
   ];
 }
 

@@ -1,4 +1,4 @@
-import { type Generator, nn, stack, Tensor } from '@hidden-schema/torch';
+import { type Generator, nn, noGrad, stack, Tensor } from '@hidden-schema/torch';
 import type { LanguageDecoder } from '../decoder/index.ts';
 import { maskOfLengths } from '../encoder/text-encoder.ts';
 import type { WalkEncoder } from '../encoder/walk-queries.ts';
@@ -9,10 +9,24 @@ import {
   PairIndex,
   trainedPosterior,
 } from '../graph/index.ts';
-import { type ObjectiveOptions, objective, type Terms, type WalkPosterior } from '../objective/objective.ts';
+import {
+  graphDivisorOf,
+  type ObjectiveOptions,
+  objective,
+  type Terms,
+  type WalkPosterior,
+} from '../objective/objective.ts';
 import { annealedAt, betaAt } from '../objective/schedule.ts';
 import type { PaddedIds, TextBatch } from '../text/index.ts';
-import { MeanFieldWalks, WalkableGraph, WalkDistribution, WalkPrior } from '../walk/index.ts';
+import { inPrecision } from '../precision.ts';
+import {
+  type BatchHolders,
+  MeanFieldWalks,
+  soleHolder,
+  WalkableGraph,
+  WalkDistribution,
+  WalkPrior,
+} from '../walk/index.ts';
 import type { LanguageConfig } from './config.ts';
 
 // Shapes: B sentences, T tokens, L walk steps, K symbols, D width.
@@ -59,10 +73,12 @@ export class LanguageNetwork extends nn.Module {
     step: number,
     hidden?: Tensor,
     beta = betaAt(this.config.objective.beta, step),
+    holders: BatchHolders = soleHolder,
   ): Terms & { tokens: number } {
-    const { graph, walk, decoder } = this.config;
-    const scores = this.scores(batch.encoder, hidden); // h [B, L, K]
-    const links = this.graph.links();
+    const { graph, walk, decoder, warmStart, training } = this.config;
+    const held = warmStart.steps > 0 && step < warmStart.hold ? noGrad : <T>(body: () => T) => body();
+    const scores = inPrecision(training.precision, () => held(() => this.scores(batch.encoder, hidden))); // h [B, L, K]
+    const links = held(() => this.graph.links());
     const adjacency = links.sample(this.generator, {
       hard: graph.hard,
       temperature: annealedAt(graph.temperature, step),
@@ -72,16 +88,17 @@ export class LanguageNetwork extends nn.Module {
     const relaxation = { hard: walk.hard, temperature: annealedAt(walk.temperature, step) };
     const schema = stack(posterior.sample(this.generator, relaxation), 1); // e_{j_1:j_L} [B, L, K]
     const dropped = decoder.wordDropout > 0 && this.training;
-    const { perSentence, tokens } = this.decoder.nll(
-      idsTensor(batch.decoder),
-      schema,
-      [...batch.decoder.lengths],
-      {
+    const ids = idsTensor(batch.decoder);
+    let tokens = 0;
+    const perSentence = inPrecision(training.precision, () => {
+      const decoded = this.decoder.nll(ids, schema, [...batch.decoder.lengths], {
         ...(dropped
           ? { wordDropout: { rate: decoder.wordDropout, how: 'replace', generator: this.generator } }
           : {}),
-      },
-    );
+      });
+      tokens = decoded.tokens;
+      return decoded.perSentence;
+    });
     const walkPrior = this.walkPrior.on(walkable);
     const parts = {
       logLikelihood: perSentence.neg(),
@@ -90,7 +107,8 @@ export class LanguageNetwork extends nn.Module {
       links,
       graphPrior: this.graphPrior,
     };
-    return { ...objective(parts, beta, this.objectiveOptions(batch.rows.length)), tokens };
+    const options = { ...this.objectiveOptions(batch.rows.length * holders.size), holders };
+    return { ...objective(parts, beta, options), tokens };
   }
 
   /** h^enc for padded token numbers. [B, L, K] */
@@ -107,8 +125,8 @@ export class LanguageNetwork extends nn.Module {
   }
 
   objectiveOptions(batch: number): ObjectiveOptions {
-    const { kind, aggregation, klThreshold } = this.config.objective;
-    const graphDivisor = { data: this.sentences, batch, one: 1 }[this.config.graph.klWeight];
-    return { kind, aggregation, klThreshold, graphDivisor };
+    const { kind, aggregation, klThreshold, capacity } = this.config.objective;
+    const graphDivisor = graphDivisorOf(this.config.graph.klWeight, { data: this.sentences, batch });
+    return { kind, aggregation, klThreshold, capacity, graphDivisor };
   }
 }

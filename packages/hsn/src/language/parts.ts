@@ -1,6 +1,13 @@
 import { Generator } from '@hidden-schema/torch';
-import { Gpt2Decoder, type LanguageDecoder, LlamaDecoder, openDecoder } from '../decoder/index.ts';
-import { findPretrained, openPretrainedEncoder } from '../encoder/pretrained.ts';
+import {
+  addLora,
+  Gpt2Decoder,
+  type LanguageDecoder,
+  LlamaDecoder,
+  openDecoder,
+  type SymbolOptions,
+} from '../decoder/index.ts';
+import { openPretrainedEncoder } from '../encoder/pretrained.ts';
 import { LstmText, type TextEncoder, TransformerText } from '../encoder/text-encoder.ts';
 import { WalkEncoder } from '../encoder/walk-queries.ts';
 import type { Frames, TextFiles } from '../text/index.ts';
@@ -43,9 +50,13 @@ export async function openTextEncoder(
 export const fromScratch = (name: string): boolean => name === 'gpt2' || name === 'llama';
 
 /** The decoder's vocabulary: that of its pretrained folder, or one drawn from the corpus (see `decoder.vocabulary`). */
-export async function decoderTokenizer(config: LanguageConfig, files: TextFiles): Promise<Tokenizer> {
-  const { name, vocabulary, vocabularySize } = config.decoder;
-  if (!fromScratch(name)) return loadTokenizer((await findPretrained(name)).folder);
+export async function decoderTokenizer(
+  config: LanguageConfig,
+  files: TextFiles,
+  folder?: string,
+): Promise<Tokenizer> {
+  const { vocabulary, vocabularySize } = config.decoder;
+  if (folder !== undefined) return loadTokenizer(folder);
   if (vocabulary === 'trained') {
     const words = new WordCounts();
     for await (const texts of files.texts()) words.add(texts);
@@ -76,14 +87,19 @@ export interface DecoderSource {
   config?: Record<string, unknown>;
 }
 
+function symbolOptions({ symbols, decoder }: LanguageConfig): SymbolOptions {
+  const { symbolAttention: variant, symbolPositions: positionScale, symbolDeviation: deviation } = decoder;
+  return { symbols, variant, positionScale, deviation };
+}
+
 export function makeDecoder(
   config: LanguageConfig,
   vocabulary: number,
   generator: Generator,
   source: DecoderSource = {},
 ): LanguageDecoder {
-  const { name, width, layers, heads, dropout, longest, symbolAttention } = config.decoder;
-  const symbols = config.baseline ? {} : { symbols: { symbols: config.symbols, variant: symbolAttention } };
+  const { name, width, layers, heads, dropout, longest } = config.decoder;
+  const symbols = config.baseline ? {} : { symbols: symbolOptions(config) };
   const positions = longest + 2;
   if (source.config) {
     const Decoder = source.config.model_type === 'llama' ? LlamaDecoder : Gpt2Decoder;
@@ -132,5 +148,7 @@ export function makeNetwork(
   };
   const encoder = new WalkEncoder(parts.encoder, walk, generator);
   const decoder = makeDecoder(config, parts.decoderVocabulary, generator, parts.decoder);
+  const { lora } = config.decoder;
+  if (lora) addLora(decoder, lora, generator);
   return new LanguageNetwork(config, { encoder, decoder, sentences: parts.sentences }, generator);
 }

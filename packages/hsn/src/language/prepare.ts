@@ -57,13 +57,12 @@ export async function prepareLanguage(
   options: PrepareOptions = {},
 ): Promise<PreparedLanguage> {
   checkSizes(config);
+  checkLora(config);
   const { tokenizer: known, ...rest } = options;
   const files = await TextFiles.find(given.input, { ...given.settings, ...rest, seed: config.seed });
   try {
-    const folder = fromScratch(config.decoder.name)
-      ? undefined
-      : (await findPretrained(config.decoder.name)).folder;
-    const decoder = known ?? (await decoderTokenizer(config, files));
+    const folder = await pretrainedFolder(config, options);
+    const decoder = known ?? (await decoderTokenizer(config, files, folder));
     const generator = new Generator(config.seed);
     const { encoder, tokenizer, frozen } = await openTextEncoder(config, decoder, generator);
     const tokenizers = { encoder: tokenizer, decoder };
@@ -90,6 +89,16 @@ export async function prepareLanguage(
     files.close();
     throw error;
   }
+}
+
+/** Where a decoder's weights are that does not start from scratch. */
+async function pretrainedFolder(
+  { decoder: { name } }: LanguageConfig,
+  { cache, signal }: PrepareOptions,
+): Promise<string | undefined> {
+  if (fromScratch(name)) return undefined;
+  const options = { ...(cache ? { cache } : {}), ...(signal ? { signal } : {}) };
+  return (await findPretrained(name, options)).folder;
 }
 
 /** What `run.json` notes of a language run, so that the folder can be opened without anything else. */
@@ -186,6 +195,13 @@ function checkSizes({ encoder, decoder }: LanguageConfig): void {
     if (own[side as keyof typeof own] && width % heads !== 0)
       throw new UserError(`${side}.width is ${width}: expected a multiple of ${side}.heads, ${heads}`);
   }
+}
+
+function checkLora({ decoder: { name, lora } }: LanguageConfig): void {
+  if (lora && fromScratch(name))
+    throw new UserError(
+      `decoder.lora leaves a decoder's own weights as they are, and ${name} starts from scratch: name a pretrained one, or leave lora out`,
+    );
 }
 
 function checkSplits({ splits, report }: TextCorpus, input: string): void {

@@ -1,7 +1,8 @@
 import type { LanguageNetwork } from './model.ts';
 import { linkRecords } from '../trainer/graph-record.ts';
 import type { JsonValue } from '../trainer/files.ts';
-import type { Inspection, Task } from '../trainer/task.ts';
+import { Replicas } from '../trainer/replicas.ts';
+import type { Inspection, Preparation, Task } from '../trainer/task.ts';
 import {
   baselinePerplexity,
   evaluateLanguage,
@@ -12,6 +13,7 @@ import { inspectLanguage } from './inspection.ts';
 import type { PreparedLanguage } from './prepare.ts';
 import { LanguageTexts } from './texts.ts';
 import { LanguageTrainer } from './trainer.ts';
+import { WarmStart } from './warm-start.ts';
 import type { Frames, TextCorpus } from '../text/index.ts';
 
 /** A language run's figures; a baseline has its perplexity alone. */
@@ -25,10 +27,12 @@ const quickLook: LanguageEvaluationOptions = { limit: 500, walks: 20, graphs: 5 
 export class LanguageTask implements Task<LanguageFigures> {
   readonly trainer: LanguageTrainer;
   readonly texts: LanguageTexts;
+  readonly preparation: Preparation;
 
-  constructor({ config, model, corpus, tokenizers }: PreparedLanguage) {
+  constructor({ config, model, corpus, tokenizers }: PreparedLanguage, replicas = Replicas.alone) {
     this.texts = new LanguageTexts(model, tokenizers);
-    this.trainer = new LanguageTrainer(config, model, corpus, this.texts.frames);
+    this.trainer = new LanguageTrainer(config, model, corpus, this.texts.frames, replicas);
+    this.preparation = new WarmStart(this.trainer);
   }
 
   inspect(): Promise<Inspection> {

@@ -1,5 +1,5 @@
 import { Generator, noGrad, scope } from '@hidden-schema/torch';
-import { generateSync, type SamplingOptions } from '../decoder/index.ts';
+import { generate, type SamplingOptions } from '../decoder/index.ts';
 import { UserError } from '../errors.ts';
 import { type Frames, padded } from '../text/index.ts';
 import { WalkableGraph } from '../walk/index.ts';
@@ -15,6 +15,10 @@ export interface WritingOptions extends SamplingOptions {
   seed?: number;
   /** Tokens of a sentence, at most. */
   maxTokens?: number;
+  /** Stops before the next token; what is written by then is returned. */
+  signal?: AbortSignal;
+  /** Called after each step of all sentences. */
+  onToken?: () => void;
 }
 
 const defaultTokens = 60;
@@ -67,32 +71,29 @@ export class LanguageTexts {
 
   /** Sentences about a walk; at temperature 0, the default, the most probable token after token. */
   async write(walk: readonly number[] | undefined, options: WritingOptions = {}): Promise<string[]> {
-    const { count = 1, seed = this.model.config.seed, maxTokens = defaultTokens, ...sampling } = options;
+    const { count = 1, seed = this.model.config.seed, maxTokens = defaultTokens, ...rest } = options;
+    const { onToken, ...sampling } = rest;
     if (walk) this.#checkWalk(walk);
     this.model.train(false);
     const { begin, end } = this.frames.decoder;
-    const generated = scope(() =>
-      noGrad(() =>
-        generateSync(this.model.decoder, {
-          ...sampling,
-          prompts: Array.from({ length: count }, () => [begin!]),
-          end: end!,
-          maxNewTokens: maxTokens,
-          generator: new Generator(seed),
-          ...(walk
-            ? {
-                schema: schemaOf(
-                  Array.from({ length: count }, () => walk),
-                  this.model.config.symbols,
-                ),
-              }
-            : {}),
-        }),
-      ),
-    );
-    return Promise.all(
-      generated.map(async ({ tokens }) => (await this.tokenizers.decoder.decode(tokens)).trim()),
-    );
+    const walks = walk && Array.from({ length: count }, () => walk);
+    const schema = walks && scope(() => schemaOf(walks, this.model.config.symbols));
+    try {
+      const generated = await generate(this.model.decoder, {
+        ...sampling,
+        prompts: Array.from({ length: count }, () => [begin!]),
+        end: end!,
+        maxNewTokens: maxTokens,
+        generator: new Generator(seed),
+        ...(onToken ? { onTokens: () => onToken() } : {}),
+        ...(schema ? { schema } : {}),
+      });
+      return await Promise.all(
+        generated.map(async ({ tokens }) => (await this.tokenizers.decoder.decode(tokens)).trim()),
+      );
+    } finally {
+      schema?.free();
+    }
   }
 
   #checkWalk(walk: readonly number[]): void {

@@ -1,18 +1,24 @@
-import { noGrad, type optim, scope, type Tensor } from '@hidden-schema/torch';
+import { noGrad, optim, scope, span, type Tensor } from '@hidden-schema/torch';
 import { maskOfLengths } from '../encoder/text-encoder.ts';
 import {
   batchesByLength,
   type Frames,
   LengthBatches,
+  partOfBatch,
   type TextBatch,
   type TextCorpus,
 } from '../text/index.ts';
+import { betaAt } from '../objective/schedule.ts';
+import { Replicas } from '../trainer/replicas.ts';
 import type { StepMetrics } from '../trainer/trainer.ts';
 import { restoreTrainer, type TrainerState, trainerState } from '../trainer/trainer-state.ts';
 import { Updater } from '../trainer/updater.ts';
 import type { LanguageConfig } from './config.ts';
 import { HiddenCache } from './hidden-cache.ts';
 import { idsTensor, type LanguageNetwork } from './model.ts';
+
+/** Beside every training's state: whether its optimiser is still the warm start's. */
+export type LanguageTrainerState = TrainerState & { fitting?: boolean };
 
 /** A language network (or its decoder alone, as baseline) in training on a text corpus: one call a step. */
 export class LanguageTrainer {
@@ -23,9 +29,18 @@ export class LanguageTrainer {
   readonly #order: LengthBatches;
   readonly #updater: Updater;
   readonly #cache: HiddenCache | undefined;
+  /** Of the warm start, while it lasts. */
+  #fitter: optim.Adam | undefined;
+  readonly #replicas: Replicas;
   #step = 0;
 
-  constructor(config: LanguageConfig, model: LanguageNetwork, corpus: TextCorpus, frames: Frames) {
+  constructor(
+    config: LanguageConfig,
+    model: LanguageNetwork,
+    corpus: TextCorpus,
+    frames: Frames,
+    replicas: Replicas = Replicas.alone,
+  ) {
     this.config = config;
     this.model = model;
     this.corpus = corpus;
@@ -36,12 +51,15 @@ export class LanguageTrainer {
       batchSize,
       seed: config.seed,
     });
-    this.#updater = new Updater(parameterGroups(model, config), config.training);
+    this.#updater = new Updater(parameterGroups(model, config), config.training, replicas);
+    this.#replicas = replicas;
+    replicas.part(this.#order.batchSize);
     if (model.encoder.frozen) this.#cache = new HiddenCache(model.encoder.base.width, config.encoder.cache);
   }
 
+  /** That of the phase training is in: what a checkpoint keeps. */
   get optimizer(): optim.Adam {
-    return this.#updater.optimizer;
+    return this.#fitter ?? this.#updater.optimizer;
   }
   get step(): number {
     return this.#step;
@@ -52,31 +70,32 @@ export class LanguageTrainer {
 
   /** One update on the next batch. */
   trainStep(): StepMetrics & { perplexity: number } {
-    return scope(() => {
-      const batch = this.#order.next();
-      this.model.train();
-      const { loss, figures } = this.config.baseline ? this.#baseline(batch) : this.#network(batch);
-      const gradient_norm = this.#updater.backward(loss);
-      const rate = this.#updater.rateAt(this.#step);
-      const metrics = {
-        step: ++this.#step,
-        epoch: batch.epoch,
-        loss: loss.item(),
-        ...figures,
-        gradient_norm,
-        rate,
-      };
-      this.#updater.update(metrics, batch.index);
-      return metrics;
-    });
+    return this.model.generator.sharing(this.#replicas.share, () => scope(() => this.#update()));
+  }
+
+  #update(): StepMetrics & { perplexity: number } {
+    const whole = this.#order.next();
+    const { first, end } = this.#replicas.part(whole.rows.length);
+    const batch = this.#replicas.size === 1 ? whole : partOfBatch(whole, first, end);
+    this.model.train();
+    const { loss, figures: own } = this.config.baseline ? this.#baseline(batch) : this.#network(batch);
+    const gradient_norm = this.#updater.backward(loss);
+    const rate = this.#updater.rateAt(this.#step);
+    const { tokens, ...figures } = this.#replicas.means({ loss: loss.item(), ...own });
+    const perplexity = Math.exp((figures.reconstruction * batch.rows.length) / tokens);
+    const metrics = { step: ++this.#step, epoch: batch.epoch, ...figures, perplexity, gradient_norm, rate };
+    this.#updater.update(metrics, batch.index);
+    return metrics;
   }
 
   #network(batch: TextBatch) {
-    const terms = this.model.forward(batch, this.#step, this.hidden(batch));
-    const reconstruction = terms.reconstruction.item();
-    const perplexity = Math.exp((reconstruction * batch.rows.length) / terms.tokens);
-    const figures = { reconstruction, kl_walk: terms.walk.item(), kl_graph: terms.graph.item(), perplexity };
-    return { loss: terms.loss, figures };
+    const { objective } = this.config;
+    const beta = betaAt(objective.beta, this.#step);
+    const hidden = span('encoder', () => this.hidden(batch));
+    const terms = span('forward', () => this.model.forward(batch, this.#step, hidden, beta, this.#replicas));
+    const { tokens, reconstruction, walk, graph } = terms;
+    const figures = { reconstruction: reconstruction.item(), kl_walk: walk.item(), kl_graph: graph.item() };
+    return { loss: terms.loss, figures: { ...figures, tokens } };
   }
 
   #baseline(batch: TextBatch) {
@@ -84,9 +103,7 @@ export class LanguageTrainer {
       ...batch.decoder.lengths,
     ]);
     const loss = perSentence.mean();
-    const reconstruction = loss.item();
-    const perplexity = Math.exp((reconstruction * batch.rows.length) / tokens);
-    return { loss, figures: { reconstruction, kl_walk: 0, kl_graph: 0, perplexity } };
+    return { loss, figures: { reconstruction: loss.item(), kl_walk: 0, kl_graph: 0, tokens } };
   }
 
   /** The frozen encoder's states of a batch, from memory after the first time; nothing where the encoder trains. */
@@ -118,34 +135,55 @@ export class LanguageTrainer {
       .loss.item();
   }
 
-  state(): TrainerState {
-    return trainerState(this, this.#order);
+  /** The optimiser of the warm start, which moves the walk's queries and the graph alone. */
+  fitting(): optim.Adam {
+    const { rate } = this.config.warmStart;
+    const parameters = [...this.model.namedParameters()].filter(([name]) =>
+      /^(encoder\.walk|graph)\./.test(name),
+    );
+    this.#fitter ??= new optim.Adam([{ parameters, rate }]);
+    return this.#fitter;
+  }
+
+  /** The warm start is over: what follows begins with moments of its own. */
+  fitted(): void {
+    this.#fitter?.free();
+    this.#fitter = undefined;
+  }
+
+  state(): LanguageTrainerState {
+    return { ...trainerState(this, this.#order), ...(this.#fitter ? { fitting: true } : {}) };
   }
 
   restore(
-    state: TrainerState,
+    state: LanguageTrainerState,
     model: ReadonlyMap<string, Tensor>,
     optimizer: ReadonlyMap<string, Tensor>,
   ): void {
+    if (state.fitting) this.fitting();
     restoreTrainer(this, this.#order, { model, optimizer }, state);
     this.#step = state.step;
   }
 
   free(): void {
     this.model.free();
-    this.optimizer.free();
+    this.#fitter?.free();
+    this.#updater.optimizer.free();
   }
 }
 
-/** Groups: decoder and walk prior; encoder; graph. A baseline trains its decoder alone. */
+/** Groups: decoder and walk prior; the decoder's projections of symbols; encoder; graph. A baseline trains its decoder alone. */
 function parameterGroups(model: LanguageNetwork, config: LanguageConfig): optim.ParameterGroup[] {
-  const { rate, encoderRate, graphRate, decay } = config.training;
+  const { rate, symbolRate, encoderRate, graphRate, decay } = config.training;
   const named = [...model.namedParameters()];
   const of = (...prefixes: string[]) =>
     named.filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix)));
   if (config.baseline) return [{ parameters: of('decoder.'), rate, decay }];
+  const ofSymbols = ([name]: readonly [string, Tensor]) => name.includes('.psa.');
+  const written = of('decoder.', 'walkPrior.');
   return [
-    { parameters: of('decoder.', 'walkPrior.'), rate, decay },
+    { parameters: written.filter((one) => !ofSymbols(one)), rate, decay },
+    { parameters: written.filter(ofSymbols), rate: rate * symbolRate },
     { parameters: of('encoder.'), rate: encoderRate, decay },
     { parameters: of('graph.', 'graphPrior.'), rate: graphRate },
   ];

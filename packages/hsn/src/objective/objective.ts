@@ -1,7 +1,13 @@
 import type { Tensor } from '@hidden-schema/torch';
 import type { Config } from '../config.ts';
 import type { GraphPrior, LinkDistribution } from '../graph/index.ts';
-import { aggregatedKl, MeanFieldWalks, type WalkDistribution } from '../walk/index.ts';
+import {
+  aggregatedKl,
+  type BatchHolders,
+  MeanFieldWalks,
+  soleHolder,
+  type WalkDistribution,
+} from '../walk/index.ts';
 
 export type WalkPosterior = WalkDistribution | MeanFieldWalks;
 
@@ -9,8 +15,20 @@ export interface ObjectiveOptions {
   readonly kind: Config['objective']['kind'];
   readonly aggregation: Config['objective']['aggregation'];
   readonly klThreshold: number;
+  /** Nats of information above which it costs what the ELBO asks for it; without it, it never does (Eq. 28). */
+  readonly capacity?: number | undefined;
   /** What the graph's KL is divided by (1 as the paper writes it). */
   readonly graphDivisor: number;
+  /** Who holds the batch; one process unless given. */
+  readonly holders?: BatchHolders;
+}
+
+/** What the graph's KL is divided by, where the training set has `data` sentences. */
+export function graphDivisorOf(
+  weight: Config['graph']['klWeight'],
+  sizes: { data: number; batch: number },
+): number {
+  return typeof weight === 'number' ? weight : { ...sizes, one: 1 }[weight];
 }
 
 /** The parts of the objective, each a scalar in nats per sentence. */
@@ -29,11 +47,12 @@ export interface Terms {
 
 /** KL of the walks: mean of Eq. 16 for the ELBO (Eq. 10), of the aggregated posterior for Eq. 28. */
 export function walkKl(posterior: WalkPosterior, prior: WalkDistribution, options: ObjectiveOptions): Tensor {
-  if (options.kind === 'elbo') return posterior.kl(prior).mean();
+  const { aggregation, holders = soleHolder } = options;
+  if (options.kind === 'elbo') return holders.mean([posterior.kl(prior).mean()])[0]!;
   const { start, steps } =
     posterior instanceof MeanFieldWalks
-      ? posterior.aggregatedKl(prior, options.aggregation)
-      : aggregatedKl(posterior, prior, options.aggregation);
+      ? posterior.aggregatedKl(prior, aggregation, holders)
+      : aggregatedKl(posterior, prior, aggregation, holders);
   return start.add(steps);
 }
 
@@ -41,6 +60,17 @@ export function walkKl(posterior: WalkPosterior, prior: WalkDistribution, option
 export function graphKl(links: LinkDistribution, prior: GraphPrior): Tensor {
   const expected = links.probabilities.sum().item();
   return links.kl(prior.belief(expected)).add(prior.cost(expected));
+}
+
+/** I(z; x) above the capacity: by how much the mean KL of sentences exceeds that of the aggregated posterior, and it. */
+function excessInformation(
+  { posterior, walkPrior }: { posterior: WalkPosterior; walkPrior: WalkDistribution },
+  aggregated: Tensor,
+  options: ObjectiveOptions,
+): Tensor | undefined {
+  if (options.kind !== 'information' || options.capacity === undefined) return undefined;
+  const each = walkKl(posterior, walkPrior, { ...options, kind: 'elbo' });
+  return each.sub(aggregated).sub(options.capacity).clamp(0);
 }
 
 /** The training objective (Eqs. 10 and 28) with β on both divergences and a threshold below which the walk's is free. */
@@ -59,6 +89,8 @@ export function objective(
   const walk = walkKl(parts.posterior, parts.walkPrior, options);
   const graph = graphKl(parts.links, parts.graphPrior);
   const free = options.klThreshold > 0 ? walk.clamp(options.klThreshold) : walk;
-  const loss = reconstruction.add(free.add(graph.div(options.graphDivisor)).mul(beta));
+  const excess = excessInformation(parts, walk, options);
+  const paid = excess ? free.add(excess) : free;
+  const loss = reconstruction.add(paid.add(graph.div(options.graphDivisor)).mul(beta));
   return { reconstruction, walk, graph, loss };
 }

@@ -7,9 +7,11 @@ export {
   type LengthBatchOptions,
   type PaddedIds,
   padded,
+  partOfBatch,
   readBatch,
   type TextBatch,
 } from './length-batches.ts';
+export { LengthOrder, type LengthOrderOptions } from './length-order.ts';
 export { type CorpusReport, corpusNotes, type FileReport, type TokenReport } from './report.ts';
 export {
   BAD_UTF8_POLICIES,

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { once } from 'node:events';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { UserError } from '../errors.ts';
 import { TEXT_SPLITS, type TextFormat, type TextSplit } from './settings.ts';
@@ -124,8 +125,11 @@ async function spoolInput(
   fs.mkdirSync(given.spool, { recursive: true });
   const file = path.join(given.spool, `input-${process.pid}-${Date.now()}`);
   const out = fs.createWriteStream(file, { flags: 'wx' });
+  const input = given.stdin ?? process.stdin;
+  // A stop must also reach a reader that waits for input which may never come.
+  if (given.signal) addAbortSignal(given.signal, input as Readable);
   try {
-    for await (const chunk of given.stdin ?? process.stdin) {
+    for await (const chunk of input) {
       given.signal?.throwIfAborted();
       if (!out.write(chunk)) await once(out, 'drain');
     }

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, webcrypto } from 'node:crypto';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { UserError } from '../errors.ts';
 
@@ -74,7 +75,7 @@ export function removeTemporaries(folder: string): void {
 const CHUNK = 1 << 20;
 
 /** sha256 and size of a file, read in pieces. */
-export function hashFile(file: string): { sha256: string; size: number } {
+export function hashFile(file: string): FileSum {
   const hash = createHash('sha256');
   const buffer = Buffer.allocUnsafe(CHUNK);
   const descriptor = fs.openSync(file, 'r');
@@ -89,6 +90,57 @@ export function hashFile(file: string): { sha256: string; size: number } {
   } finally {
     fs.closeSync(descriptor);
   }
+}
+
+// The same off the thread that trains: on those of the event loop.
+
+export interface FileSum {
+  sha256: string;
+  size: number;
+}
+
+/** Writes a file that lasts. The folder is synced by the caller. */
+export async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
+  const handle = await fs.promises.open(file, 'wx');
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+export async function syncFolderSoon(folder: string): Promise<void> {
+  let handle: fs.promises.FileHandle | undefined;
+  try {
+    handle = await fs.promises.open(folder, 'r');
+    await handle.sync();
+  } catch {
+    return;
+  } finally {
+    await handle?.close();
+  }
+}
+
+export async function hashBytes(bytes: Uint8Array): Promise<FileSum> {
+  const digest = await webcrypto.subtle.digest('SHA-256', bytes);
+  return { sha256: Buffer.from(digest).toString('hex'), size: bytes.length };
+}
+
+export async function hashFileSlowly(file: string): Promise<FileSum> {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of fs.createReadStream(file, { highWaterMark: CHUNK })) {
+    hash.update(chunk as Buffer);
+    size += (chunk as Buffer).length;
+  }
+  return { sha256: hash.digest('hex'), size };
+}
+
+/** Bytes of memory that this process may still take. */
+export function spareMemory(): number {
+  const { availableMemory } = process as { availableMemory?: () => number };
+  return availableMemory?.() || os.freemem();
 }
 
 /** Bytes that this user may still write to the disk of a folder. */

@@ -5,6 +5,7 @@ import { UserError } from '../errors.ts';
 import type { HiddenSchemaNetwork } from '../model.ts';
 import type { Smoothed } from '../walk/index.ts';
 import { tokensOf } from './batch.ts';
+import { Replicas } from './replicas.ts';
 
 /** Mean log p(x) of a sentence, before the sweep's own update. */
 export interface SweepResult {
@@ -43,6 +44,7 @@ export function sweep(
   model: HiddenSchemaNetwork,
   graph: ClosedFormPosterior,
   corpus: SyntheticCorpus,
+  replicas: Replicas = Replicas.alone,
 ): SweepResult {
   const { train, valid } = corpus.splits;
   return scope(() =>
@@ -55,18 +57,15 @@ export function sweep(
         start: zeros([K], { dtype }),
       };
       const limit = Math.min(model.config.graph.sweepSentences, train.count);
-      const trained = smoothSplit(
-        model,
-        graph,
-        train,
-        drawnRows(train, limit, model.config.seed),
-        (smoothed, share) => {
-          sums.traversals.add_(smoothed.traversals, share);
-          sums.certainty.add_(smoothed.certainty, share);
-          sums.start.add_(smoothed.start, share);
-        },
-      );
-      const held = smoothSplit(model, graph, valid, drawnRows(valid, validationLimit, model.config.seed));
+      const { seed } = model.config;
+      const smooth = { model, graph, replicas };
+      const trained = smoothSplit(smooth, train, drawnRows(train, limit, seed), (smoothed, share) => {
+        sums.traversals.add_(smoothed.traversals, share);
+        sums.certainty.add_(smoothed.certainty, share);
+        sums.start.add_(smoothed.start, share);
+      });
+      replicas.sum(Object.values(sums));
+      const held = smoothSplit(smooth, valid, drawnRows(valid, validationLimit, seed));
       if (!Number.isFinite(trained + held))
         throw new UserError(
           `graph sweep: log p(x) is ${trained} (valid: ${held}); the graph before it is kept. Try a larger objective.noise`,
@@ -83,22 +82,23 @@ function drawnRows(split: CorpusSplit, limit: number, seed: number): Int32Array 
   return split.count <= limit ? all : new Random(seed).shuffle(all).subarray(0, limit);
 }
 
-/** Smooths sentences of a split in chunks; returns their mean log p(x). */
+/** Smooths this process's part of a split's sentences, in chunks; returns the mean log p(x) of all. */
 function smoothSplit(
-  model: HiddenSchemaNetwork,
-  graph: ClosedFormPosterior,
+  { model, graph, replicas }: { model: HiddenSchemaNetwork; graph: ClosedFormPosterior; replicas: Replicas },
   split: CorpusSplit,
   rows: Int32Array,
   take: (smoothed: Smoothed, share: number) => void = () => {},
 ): number {
   let likelihood = 0;
-  for (let first = 0; first < rows.length; first += chunk) {
+  const own = replicas.stretch(rows.length);
+  for (let first = own.first; first < own.end; first += chunk) {
     scope(() => {
-      const tokens = tokensOf(split, model.shape.length, rows.subarray(first, first + chunk));
+      const some = rows.subarray(first, Math.min(own.end, first + chunk));
+      const tokens = tokensOf(split, model.shape.length, some);
       const smoothed = model.smooth(tokens, graph);
       take(smoothed, tokens.dim(0) / rows.length);
       likelihood += smoothed.logLikelihood.sum().item();
     });
   }
-  return likelihood / rows.length;
+  return replicas.total(likelihood) / rows.length;
 }

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { scope } from '@hidden-schema/torch';
 import { readSyntheticCorpus, type SyntheticCorpus } from '../corpus/index.ts';
 import { UserError } from '../errors.ts';
@@ -24,7 +25,12 @@ export function openModel(
   const { config } = run;
   if (config.model !== 'synthetic')
     throw new UserError(`${directory} is the run of a language model; expected one of a synthetic language`);
-  const corpus = readSyntheticCorpus(given.corpus ?? run.record.corpus.directory, { seed: config.seed });
+  const corpus = readSyntheticCorpus(
+    given.corpus ?? path.resolve(run.directory, run.record.corpus.directory),
+    {
+      seed: config.seed,
+    },
+  );
   const notes: string[] = [];
   if (!given.corpus && corpus.fingerprint !== run.record.corpus.fingerprint)
     notes.push(`the corpus ${corpus.directory} has changed since this run was trained on it`);

@@ -39,7 +39,17 @@ export interface RunOptions {
 /** What a run folder may hold beside events; `force` replaces a run only when it holds nothing else. */
 const RUN_FILES = new Set([
   ...['config.yaml', 'run.json', 'metrics.jsonl', 'lock', 'checkpoints'],
-  ...['evaluation.json', 'graph.json', 'figures', 'README.md', 'tokenizer.json', 'names.json', 'layout.json'],
+  ...[
+    'evaluation.json',
+    'graph.json',
+    'figures',
+    'README.md',
+    'tokenizer.json',
+    'names.json',
+    'layout.json',
+    'paths',
+  ],
+  ...['analysis', 'MODEL.md', 'report.html'],
 ]);
 const RUN_NAMES =
   /^(corpus\.(txt|tsv|csv|jsonl|parquet)|events\.out\.tfevents\..+|lock\.stale-\d+|\..+\.\d+\.tmp)$/;
@@ -127,7 +137,7 @@ export class Run {
   }
 
   /** Writes the state, and whatever else is worth noting, to `run.json`. */
-  setState(state: RunState, extra: Readonly<Record<string, JsonValue>> = {}): void {
+  setState(state: RunState, extra: Readonly<Record<string, JsonValue | undefined>> = {}): void {
     if (!this.#lock) throw new Error(`${this.directory} was opened to read; open it with { write: true }`);
     const record = { ...this.#record, ...extra, state };
     writeJsonAtomic(this.path('run.json'), record as unknown as JsonValue);

@@ -1,12 +1,25 @@
+import fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { scope } from '@hidden-schema/torch';
+import { type CheckpointSettings, checkpointsSchema } from '../config.ts';
 import type { SyntheticEvaluation } from '../evaluation/synthetic.ts';
 import { UserError } from '../errors.ts';
-import { checkpointSteps, discardCheckpointsAfter, loadCheckpoint, saveCheckpoint } from './checkpoint.ts';
+import {
+  type CheckpointParts,
+  CheckpointWriter,
+  checkpointSteps,
+  discardCheckpointsAfter,
+  loadCheckpoint,
+  markBest,
+  saveElsewhere,
+} from './checkpoint.ts';
 import { EventWriter } from './events.ts';
 import { type JsonValue, writeJsonAtomic } from './files.ts';
+import { align } from './follow.ts';
 import { MetricsLog } from './metrics.ts';
+import { brokenWeight, NumberFailure } from './number-failure.ts';
 import { Progress, type ProgressOutput } from './progress.ts';
+import { Replicas } from './replicas.ts';
 import type { Run } from './run.ts';
 import type { PreparationState, Task, TaskTrainer } from './task.ts';
 import type { StepMetrics } from './trainer.ts';
@@ -18,6 +31,8 @@ export interface SessionOptions {
   /** Aborting ends training after the step that runs, with a checkpoint. */
   signal?: AbortSignal;
   output?: ProgressOutput;
+  /** The processes that train together; this one leads them. */
+  replicas?: Replicas;
 }
 
 export interface SessionResult<Evaluation = SyntheticEvaluation> {
@@ -30,9 +45,11 @@ export interface SessionResult<Evaluation = SyntheticEvaluation> {
 }
 
 /** What a checkpoint's state.json holds beside the trainer's own. */
-interface SessionState {
+export interface SessionState {
   trainer: TrainerState;
   best: number | null;
+  /** The step of the best checkpoint, where one is kept. */
+  bestStep?: number;
   sinceBest: number;
   /** How far the preparation came, where there is one. */
   sweeps?: PreparationState;
@@ -47,16 +64,22 @@ export class Session<Evaluation = SyntheticEvaluation> {
   readonly #task: Task<Evaluation>;
   readonly #trainer: TaskTrainer;
   readonly #options: SessionOptions;
+  readonly #replicas: Replicas;
   readonly #metrics: MetricsLog;
   readonly #events: EventWriter;
+  readonly #writer: CheckpointWriter;
   readonly #began = performance.now();
   #state = beginning;
+  /** Whether anything happened that no checkpoint holds yet. */
+  #unsaved = true;
 
   constructor(run: Run, task: Task<Evaluation>, options: SessionOptions = {}) {
     this.#run = run;
     this.#task = task;
     this.#options = options;
+    this.#replicas = options.replicas ?? Replicas.alone;
     this.#trainer = task.trainer;
+    this.#writer = new CheckpointWriter(run);
     this.#metrics = new MetricsLog(run.path('metrics.jsonl'));
     if (options.resume) this.#restore();
     const resumed = options.resume ? { resumedAt: this.#trainer.step } : {};
@@ -69,11 +92,14 @@ export class Session<Evaluation = SyntheticEvaluation> {
 
   async train(): Promise<SessionResult<Evaluation>> {
     try {
-      this.#run.setState('running');
+      this.#run.setState('running', { failure: undefined });
       await this.#prepare();
+      await align(this.#task, this.#replicas);
       const reason = await this.#steps();
+      await this.#replicas.lead('end');
       const stopped = this.#options.signal?.aborted ?? false;
-      this.#save(false);
+      if (this.#unsaved) await this.#save(false);
+      await this.#writer.settle();
       if (stopped) return this.#end({ state: 'stopped', ...(reason ? { reason } : {}) });
       this.#useBest();
       const evaluation = this.#task.evaluate();
@@ -81,11 +107,28 @@ export class Session<Evaluation = SyntheticEvaluation> {
       for (const [name, value] of Object.entries(this.#task.artifacts()))
         writeJsonAtomic(this.#run.path(name), value);
       return this.#end({ state: 'finished', evaluation, ...(reason ? { reason } : {}) });
+    } catch (error) {
+      throw await this.#afterFault(error);
     } finally {
       this.#metrics.close();
       this.#events.close();
       this.#trainer.free();
     }
+  }
+
+  /** Notes a number that went wrong; saves what a run whose folder was lost has in memory. Gives the error to throw. */
+  async #afterFault(error: unknown): Promise<unknown> {
+    // What is being written must not outlive the lock; its own fault matters less than the one that is there.
+    await this.#writer.settle().catch(() => undefined);
+    if (fs.existsSync(this.#run.directory)) {
+      if (error instanceof NumberFailure)
+        this.#run.setState('crashed', { failure: error.failure as unknown as JsonValue });
+      return error;
+    }
+    const place = await saveElsewhere(`${this.#run.directory}-rescued`, this.#trainer.step, this.#parts());
+    return new UserError(
+      `the run folder ${this.#run.directory} was removed or moved during training; the weights of step ${this.#trainer.step} are in ${place}: move that folder into the checkpoints of the run and continue with --resume`,
+    );
   }
 
   #end(result: Omit<SessionResult<Evaluation>, 'step' | 'seconds'>): SessionResult<Evaluation> {
@@ -103,12 +146,23 @@ export class Session<Evaluation = SyntheticEvaluation> {
     if (!preparation?.wanted) return;
     const { label, most, unit } = preparation;
     const progress = this.#progress(label, most, unit, preparation.state.count);
+    if (preparation.together) await align(this.#task, this.#replicas);
     while (preparation.wanted && !this.#options.signal?.aborted) {
+      if (preparation.together) await this.#replicas.lead('prepare');
+      const before = preparation.state.count;
       const figures = preparation.advance();
-      const shown = { ...figures, ...(await this.#task.inspect()).figures };
       const { count } = preparation.state;
+      if (count === before) {
+        progress.update(count, figures);
+        await setImmediate();
+        continue;
+      }
+      const shown = { ...figures, ...(await this.#task.inspect()).figures };
       this.#record({ step: 0, epoch: 0, sweep: count, ...shown });
       progress.update(count, shown);
+      this.#unsaved = true;
+      const { every } = this.#checkpoints;
+      if (every !== undefined && count % every === 0) await this.#save(false);
       await setImmediate();
     }
     progress.finish();
@@ -135,32 +189,49 @@ export class Session<Evaluation = SyntheticEvaluation> {
 
   async #oneStep(progress: Progress): Promise<void> {
     const { logEvery, evaluateEvery, steps } = this.#run.config.training;
+    this.#writer.check();
+    await this.#replicas.lead('step');
     const metrics = this.#trainer.trainStep();
+    const { step, loss, reconstruction, kl_walk } = metrics;
+    this.#unsaved = true;
     this.#run.refresh();
-    const { loss, reconstruction, kl_walk } = metrics;
-    progress.update(metrics.step, { loss, nll: reconstruction, 'kl-z': kl_walk });
-    if (metrics.step % logEvery === 0) this.#record({ ...metrics });
-    if (metrics.step % evaluateEvery === 0 || metrics.step === steps) await this.#evaluate(metrics, progress);
+    progress.update(step, { loss, nll: reconstruction, 'kl-z': kl_walk });
+    if (step % logEvery === 0) this.#record({ ...metrics });
+    const evaluated = step % evaluateEvery === 0 || step === steps;
+    const better = evaluated && (await this.#evaluate(metrics, progress));
+    const best = better && this.#checkpoints.best;
+    if (best || step % this.#checkpointEvery === 0 || step === steps) await this.#save(best);
     await setImmediate();
   }
 
-  async #evaluate(metrics: StepMetrics, progress: Progress): Promise<void> {
+  /** Those of the run; a kind of training that has no such settings uses the defaults. */
+  get #checkpoints(): CheckpointSettings {
+    const { config } = this.#run;
+    return 'checkpoints' in config ? config.checkpoints : checkpointsSchema.parse({});
+  }
+
+  get #checkpointEvery(): number {
+    return this.#checkpoints.every ?? this.#run.config.training.evaluateEvery;
+  }
+
+  /** Validation; tells whether the model is the best so far. */
+  async #evaluate(metrics: StepMetrics, progress: Progress): Promise<boolean> {
     const validation = this.#trainer.validate();
+    const { step, epoch } = metrics;
     if (!Number.isFinite(validation))
-      throw new UserError(
-        `step ${metrics.step}: the validation objective is ${validation}; the last checkpoint is kept. Try a lower training.rate`,
-      );
+      throw new NumberFailure({ step, epoch, term: 'validation objective', value: String(validation) });
     const { figures, notes = [] } = await this.#task.inspect();
     const better = this.#state.best === null || validation < this.#state.best;
     this.#state = {
       ...this.#state,
       best: better ? validation : this.#state.best,
+      ...(better && this.#checkpoints.best ? { bestStep: step } : {}),
       sinceBest: better ? 0 : this.#state.sinceBest + 1,
     };
-    this.#record({ step: metrics.step, epoch: metrics.epoch, validation, ...figures });
-    progress.update(metrics.step, { valid: validation, ...figures });
+    this.#record({ step, epoch, validation, ...figures });
+    progress.update(step, { valid: validation, ...figures });
     for (const note of notes) progress.note(note);
-    this.#save(better);
+    return better;
   }
 
   #record({ step, epoch, ...values }: { step: number; epoch: number; [name: string]: number }): void {
@@ -168,7 +239,16 @@ export class Session<Evaluation = SyntheticEvaluation> {
     this.#events.scalars(step, values);
   }
 
-  #save(best: boolean): void {
+  async #save(best: boolean): Promise<void> {
+    const { step } = this.#trainer;
+    const broken = brokenWeight(this.#trainer.model);
+    if (broken !== undefined)
+      throw new NumberFailure({ step, term: `weight ${broken}`, value: 'not finite' });
+    await this.#writer.save(step, this.#parts(), { best, keep: this.#checkpoints.keep });
+    this.#unsaved = false;
+  }
+
+  #parts(): CheckpointParts {
     const sweeps = this.#task.preparation?.state;
     const state: SessionState = {
       ...this.#state,
@@ -176,16 +256,11 @@ export class Session<Evaluation = SyntheticEvaluation> {
       seconds: this.#seconds(),
       trainer: this.#trainer.state(),
     };
-    saveCheckpoint(
-      this.#run,
-      this.#trainer.step,
-      {
-        model: this.#trainer.model.namedTensors(),
-        optimizer: this.#trainer.optimizer.namedTensors(),
-        state: state as unknown as JsonValue,
-      },
-      { best },
-    );
+    return {
+      model: this.#trainer.model.namedTensors(),
+      optimizer: this.#trainer.optimizer.namedTensors(),
+      state: state as unknown as JsonValue,
+    };
   }
 
   #restore(): void {
@@ -203,8 +278,11 @@ export class Session<Evaluation = SyntheticEvaluation> {
       this.#trainer.restore(trainer, saved.model, saved.optimizer);
       if (sweeps && this.#task.preparation) this.#task.preparation.state = sweeps;
       this.#state = rest;
+      this.#unsaved = false;
       this.#metrics.truncateAfter(saved.step, sweeps?.count);
       discardCheckpointsAfter(this.#run, saved.step);
+      // A process killed between a best checkpoint and its mark must not cost that checkpoint.
+      if (rest.bestStep !== undefined) markBest(this.#run, rest.bestStep);
     });
   }
 

@@ -4,6 +4,7 @@ import { evaluateSynthetic, graphRecovery, type SyntheticEvaluation } from '../e
 import type { JsonValue } from './files.ts';
 import { graphRecord } from './graph-record.ts';
 import { afterSweep, noSweeps, type SweepState, sweepsSettled } from './graph-sweeps.ts';
+import { Replicas } from './replicas.ts';
 import type { Inspection, Preparation, PreparationState, Task } from './task.ts';
 import { Trainer } from './trainer.ts';
 
@@ -11,6 +12,7 @@ import { Trainer } from './trainer.ts';
 class GraphSweeps implements Preparation {
   readonly label = 'graph';
   readonly unit = 'sweeps';
+  readonly together = true;
   readonly most: number;
   readonly #trainer: Trainer;
   #sweeps: SweepState = noSweeps;
@@ -43,8 +45,8 @@ export class SyntheticTask implements Task<SyntheticEvaluation> {
   readonly trainer: Trainer;
   readonly preparation: Preparation;
 
-  constructor(config: Config, corpus: SyntheticCorpus) {
-    this.trainer = new Trainer(config, corpus);
+  constructor(config: Config, corpus: SyntheticCorpus, replicas: Replicas = Replicas.alone) {
+    this.trainer = new Trainer(config, corpus, replicas);
     this.preparation = new GraphSweeps(this.trainer);
   }
 

@@ -31,6 +31,8 @@ export interface Preparation {
   readonly unit: string;
   readonly most: number;
   readonly wanted: boolean;
+  /** Whether all processes take part, each with its share; otherwise rank 0 prepares alone. */
+  readonly together?: boolean;
   state: PreparationState;
   /** One part more; returns its figures. */
   advance(): Record<string, number>;

@@ -1,4 +1,4 @@
-import { type optim, scope, type Tensor } from '@hidden-schema/torch';
+import { type optim, scope, span, type Tensor } from '@hidden-schema/torch';
 import type { Config } from '../config.ts';
 import { BatchOrder, type SyntheticCorpus } from '../corpus/index.ts';
 import { UserError } from '../errors.ts';
@@ -7,6 +7,7 @@ import { ClosedFormPosterior } from '../graph/index.ts';
 import { HiddenSchemaNetwork } from '../model.ts';
 import { tokensOf } from './batch.ts';
 import { type SweepResult, sweep } from './graph-sweeps.ts';
+import { Replicas } from './replicas.ts';
 import { restoreTrainer, type TrainerState, trainerState } from './trainer-state.ts';
 import { Updater } from './updater.ts';
 
@@ -30,15 +31,18 @@ export class Trainer {
   readonly model: HiddenSchemaNetwork;
   readonly #order: BatchOrder;
   readonly #updater: Updater;
+  readonly #replicas: Replicas;
   #step = 0;
 
-  constructor(config: Config, corpus: SyntheticCorpus) {
+  constructor(config: Config, corpus: SyntheticCorpus, replicas: Replicas = Replicas.alone) {
     checkTrainable(config, corpus);
     this.config = config;
     this.corpus = corpus;
     this.model = new HiddenSchemaNetwork(config, modelShape(config, corpus));
     this.#order = new BatchOrder(corpus.splits.train.count, config.training.batch, config.seed);
-    this.#updater = new Updater(parameterGroups(this.model, config), config.training);
+    this.#updater = new Updater(parameterGroups(this.model, config), config.training, replicas);
+    this.#replicas = replicas;
+    replicas.part(this.#order.batchSize);
   }
 
   get optimizer(): optim.Adam {
@@ -54,33 +58,35 @@ export class Trainer {
   /** One pass of the closed-form graph over the training sentences; returns mean log p(x) of train and valid. */
   sweepGraph(): SweepResult | undefined {
     const { graph } = this.model;
-    return graph instanceof ClosedFormPosterior ? sweep(this.model, graph, this.corpus) : undefined;
+    return graph instanceof ClosedFormPosterior
+      ? sweep(this.model, graph, this.corpus, this.#replicas)
+      : undefined;
   }
 
   /** One update on the next batch. */
   trainStep(): StepMetrics {
-    return scope(() => {
-      const batch = this.#order.next();
-      const tokens = tokensOf(this.corpus.splits.train, this.corpus.length, batch.rows);
-      const teacher = this.#observe(tokens);
-      this.model.train();
-      const terms = this.model.forward(tokens, this.#step, teacher);
-      const norm = this.#updater.backward(terms.loss);
-      const rate = this.#updater.rateAt(this.#step);
-      const metrics = {
-        step: ++this.#step,
-        epoch: batch.epoch,
-        loss: terms.loss.item(),
-        reconstruction: terms.reconstruction.item(),
-        kl_walk: terms.walk.item(),
-        kl_graph: terms.graph.item(),
-        ...(terms.teacher ? { teacher: terms.teacher.item() } : {}),
-        gradient_norm: norm,
-        rate,
-      };
-      this.#updater.update(metrics, batch.index);
-      return metrics;
+    return this.model.generator.sharing(this.#replicas.share, () => scope(() => this.#update()));
+  }
+
+  #update(): StepMetrics {
+    const batch = this.#order.next();
+    const { first, end } = this.#replicas.part(batch.rows.length);
+    const tokens = tokensOf(this.corpus.splits.train, this.corpus.length, batch.rows.subarray(first, end));
+    const teacher = span('graph', () => this.#observe(tokens));
+    this.model.train();
+    const terms = span('forward', () => this.model.forward(tokens, this.#step, teacher, this.#replicas));
+    const norm = this.#updater.backward(terms.loss);
+    const rate = this.#updater.rateAt(this.#step);
+    const figures = this.#replicas.means({
+      loss: terms.loss.item(),
+      reconstruction: terms.reconstruction.item(),
+      kl_walk: terms.walk.item(),
+      kl_graph: terms.graph.item(),
+      ...(terms.teacher ? { teacher: terms.teacher.item() } : {}),
     });
+    const metrics = { step: ++this.#step, epoch: batch.epoch, ...figures, gradient_norm: norm, rate };
+    this.#updater.update(metrics, batch.index);
+    return metrics;
   }
 
   /**
@@ -94,7 +100,12 @@ export class Trainer {
     const settled = this.model.decoder.logits === undefined && this.config.graph.sweeps > 0;
     if (settled) return taught ? this.model.teach(tokens, graph) : undefined;
     const smoothed = this.model.smooth(tokens, graph);
-    graph.observe(smoothed);
+    const [traversals, certainty, start] = this.#replicas.mean([
+      smoothed.traversals,
+      smoothed.certainty,
+      smoothed.start,
+    ]);
+    graph.observe({ traversals: traversals!, certainty: certainty!, start: start! });
     return taught ? smoothed.marginals : undefined;
   }
 

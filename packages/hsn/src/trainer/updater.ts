@@ -1,5 +1,6 @@
-import { optim, type Tensor } from '@hidden-schema/torch';
-import { UserError } from '../errors.ts';
+import { optim, span, type Tensor } from '@hidden-schema/torch';
+import { NumberFailure } from './number-failure.ts';
+import { Replicas } from './replicas.ts';
 
 /** The settings of updates that every model's training has. */
 export interface UpdateSettings {
@@ -16,12 +17,19 @@ export class Updater {
   readonly #rates: readonly number[];
   readonly #settings: UpdateSettings;
   readonly #schedule: optim.Schedule;
+  readonly #replicas: Replicas;
 
-  constructor(groups: readonly optim.ParameterGroup[], settings: UpdateSettings) {
+  constructor(
+    groups: readonly optim.ParameterGroup[],
+    settings: UpdateSettings,
+    replicas: Replicas = Replicas.alone,
+  ) {
     this.#rates = groups.map(({ rate }) => rate);
     this.#settings = settings;
     this.#schedule = rateSchedule(settings);
     this.optimizer = new optim.Adam(groups, { decoupled: settings.decay > 0 });
+    this.#replicas = replicas;
+    replicas.averageGradients(this.optimizer);
   }
 
   /** The first group's rate at a step, from 0. */
@@ -32,9 +40,15 @@ export class Updater {
   /** Gradients of the loss, clipped; returns their norm before. Nothing is updated yet. */
   backward(loss: Tensor): number {
     this.optimizer.zeroGrad();
-    loss.backward();
-    const parameters = this.optimizer.groups.flatMap((group) => group.parameters.map(([, tensor]) => tensor));
-    return optim.clipGradients(parameters, this.#settings.clip);
+    span('backward', () => this.#replicas.backward(loss));
+    // Each group by itself: the graph's gradient may be large where a link is missing, and must not still the others.
+    const norms = this.optimizer.groups.map(({ parameters }) =>
+      optim.clipGradients(
+        parameters.map(([, tensor]) => tensor),
+        this.#settings.clip,
+      ),
+    );
+    return Math.hypot(...norms);
   }
 
   /** Updates the weights, unless a figure of this step is not a number. */
@@ -42,7 +56,7 @@ export class Updater {
     refuseNonFinite(metrics, batch);
     const factor = this.#schedule(metrics.step - 1);
     for (const [i, group] of this.optimizer.groups.entries()) group.rate = factor * this.#rates[i]!;
-    this.optimizer.step();
+    span('update', () => this.optimizer.step());
   }
 }
 
@@ -58,11 +72,7 @@ function rateSchedule({ schedule, steps, warmup }: UpdateSettings): optim.Schedu
 
 /** A loss or gradient that is not a number stops training before it reaches the weights. */
 function refuseNonFinite(metrics: { step: number; epoch: number }, batch: number): void {
-  for (const [name, value] of Object.entries(metrics)) {
-    if (Number.isFinite(value)) continue;
-    throw new UserError(
-      `step ${metrics.step} (epoch ${metrics.epoch}, batch ${batch}): ${name} is ${value}; ` +
-        'the weights of the step before are kept. Try a lower training.rate, or graph.hard: true',
-    );
-  }
+  const { step, epoch } = metrics;
+  for (const [term, value] of Object.entries(metrics))
+    if (!Number.isFinite(value)) throw new NumberFailure({ step, epoch, batch, term, value: String(value) });
 }

@@ -16,18 +16,45 @@ export interface AggregatedKl {
   steps: Tensor;
 }
 
+/** The processes that hold a batch together, in equal parts. */
+export interface BatchHolders {
+  readonly size: number;
+  /** Means over the processes, with gradients. */
+  mean(values: readonly Tensor[]): readonly Tensor[];
+}
+
+/** One process holds the whole batch. */
+export const soleHolder: BatchHolders = { size: 1, mean: (values) => values };
+
 /** KL[q*(z_{1:L}|A); p(z_{1:L}|A)] over the batch (last terms of Eqs. 23 and 28). */
-export function aggregatedKl(q: WalkDistribution, prior: WalkDistribution, how: Aggregation): AggregatedKl {
-  const start = q.logStart.exp().mean(0); // ρ* [K]
+export function aggregatedKl(
+  q: WalkDistribution,
+  prior: WalkDistribution,
+  how: Aggregation,
+  holders: BatchHolders = soleHolder,
+): AggregatedKl {
+  const positions = how === 'mean' ? [q.logStart.exp()] : q.marginals(); // ρ̂ of each sentence [B, K]
+  const ratios = q.transitions.map((transition, i) =>
+    transition.meanRatio(how === 'mean' ? undefined : positions[i]!),
+  ); // Q*/R, or pairwise marginals / R [K, K]
+  // All means at once: a message between processes costs more by its number than by its length.
+  const means = holders.mean([...ratios, ...positions.map((p) => p.mean(0))]);
+  const batch = { ratios: means.slice(0, ratios.length), visits: means.slice(ratios.length) };
+  const start = batch.visits[0]!; // ρ* [K]
   const startKl = categoricalKl(expectedLog(start), prior.logStart.reshape(q.graph.nodes));
-  const steps = how === 'mean' ? meanMatrixSteps(q, prior, start) : projectionSteps(q, prior);
+  const steps = how === 'mean' ? meanMatrixSteps(q, prior, batch) : projectionSteps(q, prior, batch);
   return { start: startKl, steps: steps.reduce((sum, term) => sum.add(term), startKl.mul(0)) };
 }
 
-function meanMatrixSteps(q: WalkDistribution, prior: WalkDistribution, start: Tensor): Tensor[] {
-  let position = start.unsqueeze(0); // ρ̂* [1, K]
-  return q.transitions.map((transition, i) => {
-    const ratio = transition.meanRatio(); // Q*/R [K, K]
+/** Over the whole batch: Q* / R or pairwise marginals / R of each step, and where sentences are before it. */
+interface BatchMeans {
+  ratios: readonly Tensor[];
+  visits: readonly Tensor[];
+}
+
+function meanMatrixSteps(q: WalkDistribution, prior: WalkDistribution, batch: BatchMeans): Tensor[] {
+  let position = batch.visits[0]!.unsqueeze(0); // ρ̂* [1, K]
+  return batch.ratios.map((ratio, i) => {
     const matrix = q.graph.rows.mul(ratio);
     const walked = position.transpose(0, 1).mul(matrix); // zero where a row is isolated
     const term = walked.mul(ratio.log().sub(prior.transitions[i]!.priorLogRatio)).sum();
@@ -36,16 +63,11 @@ function meanMatrixSteps(q: WalkDistribution, prior: WalkDistribution, start: Te
   });
 }
 
-function projectionSteps(q: WalkDistribution, prior: WalkDistribution): Tensor[] {
-  let position = q.logStart.exp(); // ρ̂ of each sentence [B, K]
-  return q.transitions.map((transition, i) => {
-    const ratio = transition.meanRatio(position); // pairwise marginals / R [K, K]
-    const visits = position.mean(0).unsqueeze(1); // [K, 1]
-    const log = expectedLog(ratio).sub(expectedLog(visits));
+function projectionSteps(q: WalkDistribution, prior: WalkDistribution, batch: BatchMeans): Tensor[] {
+  return batch.ratios.map((ratio, i) => {
+    const log = expectedLog(ratio).sub(expectedLog(batch.visits[i]!.unsqueeze(1)));
     const walked = q.graph.rows.mul(ratio);
-    const term = walked.mul(log.sub(prior.transitions[i]!.priorLogRatio)).sum();
-    position = transition.next(position);
-    return term;
+    return walked.mul(log.sub(prior.transitions[i]!.priorLogRatio)).sum();
   });
 }
 

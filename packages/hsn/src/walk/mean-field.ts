@@ -1,5 +1,5 @@
 import { eye, type Generator, stack, type Tensor } from '@hidden-schema/torch';
-import type { AggregatedKl, Aggregation } from './aggregate.ts';
+import { type AggregatedKl, type Aggregation, type BatchHolders, soleHolder } from './aggregate.ts';
 import { categoricalKl, expectedLog, type WalkDistribution } from './chain.ts';
 import { gumbelSoftmax, type Relaxation, uniformNoise } from './gumbel.ts';
 
@@ -57,15 +57,15 @@ export class MeanFieldWalks {
   }
 
   /** The aggregated form: means of the marginals for `mean`, of the pairs of neighbouring steps for `projection`. */
-  aggregatedKl(prior: WalkDistribution, how: Aggregation): AggregatedKl {
+  aggregatedKl(prior: WalkDistribution, how: Aggregation, holders: BatchHolders = soleHolder): AggregatedKl {
     const p = this.marginals();
-    const means = p.map((m) => m.mean(0)); // ρ*^[i] [K]
+    const own =
+      how === 'mean' ? [] : p.slice(1).map((to, i) => p[i]!.transpose(0, 1).matmul(to).div(to.dim(0)));
+    const all = holders.mean([...p.map((m) => m.mean(0)), ...own]);
+    const [means, joint] = [all.slice(0, p.length), all.slice(p.length)]; // ρ*^[i] [K], pairs [K, K]
     const start = categoricalKl(expectedLog(means[0]!), prior.logStart.reshape(means[0]!.dim(0)));
-    const steps = p.slice(1).map((to, i) => {
-      const pairs =
-        how === 'mean'
-          ? means[i]!.unsqueeze(1).mul(means[i + 1]!.unsqueeze(0))
-          : p[i]!.transpose(0, 1).matmul(to).div(to.dim(0));
+    const steps = means.slice(1).map((to, i) => {
+      const pairs = joint[i] ?? means[i]!.unsqueeze(1).mul(to.unsqueeze(0));
       const conditional = expectedLog(pairs).sub(expectedLog(means[i]!).unsqueeze(1));
       return pairs.mul(conditional.sub(logMatrix(prior, i))).sum();
     });

@@ -10,16 +10,14 @@ export function hasPickleName(file: string): boolean {
 }
 
 function refuse(file: string, got: string): never {
-  const target = JSON.stringify(basename(file, extname(file)));
-  const hint = [
-    'import torch; from safetensors.torch import save_file',
-    `save_file({k: v.clone().contiguous() for k, v in torch.load(${JSON.stringify(basename(file))}, map_location="cpu", weights_only=True).items()}, ${target.slice(0, -1)}.safetensors")`,
-  ].join('\n  ');
+  const source = basename(file);
+  const target = `${basename(file, extname(file))}.safetensors`;
+  const python = `import torch; from safetensors.torch import save_file; save_file({k: v.clone().contiguous() for k, v in torch.load(${JSON.stringify(source)}, map_location="cpu", weights_only=True).items()}, ${JSON.stringify(target)})`;
   throw new SafetensorsError(
     file,
     'pickle',
     'a .safetensors file',
-    `${got}. Pickles can run any code when they are loaded, so they are never read here; convert it where you trust it, in Python:\n  ${hint}`,
+    `${got}. Pickles can run any code when they are loaded, so they are never read here; convert it where you trust it, in Python: ${python}`,
   );
 }
 

@@ -94,7 +94,7 @@ function writeTemporary(
   const descriptor = openSync(path, 'wx');
   try {
     let size = writeAll(descriptor, header);
-    for (const [, tensor] of entries) size += writeTensor(descriptor, tensor);
+    for (const [, tensor] of entries) size += readTensor(tensor, (bytes) => writeAll(descriptor, bytes));
     fsyncSync(descriptor);
     return size;
   } finally {
@@ -102,7 +102,23 @@ function writeTemporary(
   }
 }
 
-function writeTensor(descriptor: number, tensor: Tensor): number {
+/** The same file in memory: what happens to the tensors afterwards does not reach it. `path` is for errors only. */
+export function safetensorsBytes(path: string, tensors: Iterable<readonly [string, Tensor]>): Buffer {
+  const entries = [...tensors];
+  const header = buildHeader(entries, {}, failFor(path));
+  const size = entries.reduce((sum, [, tensor]) => sum + bytesOf(tensor), header.length);
+  const out = Buffer.allocUnsafeSlow(size);
+  let at = header.copy(out);
+  for (const [, tensor] of entries)
+    readTensor(tensor, (bytes) => {
+      out.set(bytes, at);
+      at += bytes.length;
+    });
+  return out;
+}
+
+/** Gives a tensor's bytes to `put` in pieces; returns how many there are. */
+function readTensor(tensor: Tensor, put: (bytes: Uint8Array) => void): number {
   const total = bytesOf(tensor);
   if (total === 0) return 0;
   return noGrad(() =>
@@ -111,7 +127,7 @@ function writeTensor(descriptor: number, tensor: Tensor): number {
       const bytes = plain.contiguous().reshape(-1).viewAs('uint8');
       for (let start = 0; start < total; start += chunkBytes) {
         const chunk = bytes.narrow(0, start, Math.min(chunkBytes, total - start));
-        writeAll(descriptor, new Uint8Array(native.readData(chunk.handle)));
+        put(new Uint8Array(native.readData(chunk.handle)));
         chunk.free();
       }
       return total;

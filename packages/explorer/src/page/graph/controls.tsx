@@ -1,6 +1,5 @@
-import type { Graph } from '../client.ts';
-import { csv } from '../csv.ts';
-import { download } from '../download.ts';
+import type { Graph, Labels } from '../client.ts';
+import { Downloads } from '../downloads.tsx';
 import { labelOf } from '../labels.ts';
 import type { Change, ViewState } from '../state.ts';
 import { sceneSvg } from './plain-view.ts';
@@ -10,15 +9,17 @@ interface ControlProps {
   view: ViewState;
   change: Change;
   links: readonly DrawnLink[];
-  scene: Scene;
+  labels: Labels | null;
+  scenes: readonly Scene[];
   onReset(): void;
 }
 
-export function Controls({ view, change, links, scene, onReset }: ControlProps) {
+export function Controls({ view, change, links, labels, scenes, onReset }: ControlProps) {
+  const { graph } = scenes[0]!;
   return (
     <div class="controls">
-      <Threshold least={scene.graph.leastProbability} value={view.threshold} change={change} />
-      {scene.graph.truth ? (
+      <Threshold least={graph.leastProbability} value={view.threshold} change={change} />
+      {graph.truth ? (
         <label class="check">
           <input
             type="checkbox"
@@ -28,16 +29,12 @@ export function Controls({ view, change, links, scene, onReset }: ControlProps) 
           Compare with the truth
         </label>
       ) : null}
+      {labels ? <LabelControls {...{ view, change, labels }} /> : null}
       <span class="buttons">
         <button type="button" onClick={onReset}>
           Show all
         </button>
-        <button type="button" onClick={() => saveSvg(scene, links)} title="Download the picture">
-          SVG
-        </button>
-        <button type="button" onClick={() => saveCsv(scene.graph)} title="Download the links">
-          CSV
-        </button>
+        <Downloads name="graph" svg={() => sceneSvg(scenes, links)} rows={() => linkRows(graph)} />
       </span>
     </div>
   );
@@ -59,10 +56,71 @@ const Threshold = ({ least, value, change }: { least: number; value: number; cha
   </label>
 );
 
-const saveSvg = (scene: Scene, links: readonly DrawnLink[]) =>
-  download('graph.svg', 'image/svg+xml', sceneSvg(scene, links));
+type LabelProps = Pick<ControlProps, 'view' | 'change'> & { labels: Labels };
 
-function saveCsv({ links, nodes }: Graph): void {
+function LabelControls({ view, change, labels }: LabelProps) {
+  const names = labels.maps.map(({ label }) => label);
+  const [first = '', second = ''] = view.maps;
+  const setMaps = (...chosen: string[]) => change({ maps: chosen.filter((name) => name !== '') });
+  return (
+    <>
+      <label class="choice">
+        Colour
+        <select
+          aria-label="Colour of symbols"
+          value={view.colour}
+          onChange={(event) => change({ colour: event.currentTarget.value as ViewState['colour'] })}
+        >
+          <option value="community">community</option>
+          <option value="label">label</option>
+        </select>
+      </label>
+      <span class="choice">
+        Map
+        <Names
+          label="Label whose map is drawn"
+          {...{ names, value: first }}
+          onChange={(name) => setMaps(name, name === '' ? '' : second)}
+        />
+      </span>
+      {first === '' ? null : (
+        <span class="choice">
+          beside
+          <Names
+            label="Second label, drawn beside"
+            {...{ names, value: second }}
+            onChange={(name) => setMaps(first, name)}
+          />
+        </span>
+      )}
+    </>
+  );
+}
+
+interface NamesProps {
+  label: string;
+  names: readonly string[];
+  value: string;
+  onChange(name: string): void;
+}
+
+const Names = ({ label, names, value, onChange }: NamesProps) => (
+  <select
+    class="bounded"
+    aria-label={label}
+    value={value}
+    onChange={(event) => onChange(event.currentTarget.value)}
+  >
+    <option value="">none</option>
+    {names.map((name) => (
+      <option key={name} value={name}>
+        {name}
+      </option>
+    ))}
+  </select>
+);
+
+function linkRows({ links, nodes }: Graph): (string | number)[][] {
   const rows = links.map(([i, j, p]) => [i, labelOf(nodes[i]!), j, labelOf(nodes[j]!), p]);
-  download('links.csv', 'text/csv', csv([['i', 'symbol i', 'j', 'symbol j', 'probability'], ...rows]));
+  return [['i', 'symbol i', 'j', 'symbol j', 'probability'], ...rows];
 }

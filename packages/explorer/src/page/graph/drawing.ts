@@ -15,9 +15,9 @@ export interface Drawing {
 export function useDrawing(
   container: RefObject<HTMLElement | null>,
   events: ViewEvents,
-  scene: Scene,
-  links: readonly DrawnLink[],
+  given: { scene: Scene; links: readonly DrawnLink[]; fits: boolean },
 ): Drawing {
+  const { scene, links, fits } = given;
   const view = useRef<GraphView>(null);
   const [kind, setKind] = useState<Drawing['kind']>(null);
   useEffect(() => {
@@ -26,13 +26,13 @@ export function useDrawing(
     setKind(view.current.kind);
     return () => view.current?.destroy();
   }, []);
-  const { graph, threshold, truth, selected, hovered, walk, dark } = scene;
+  const { graph, threshold, truth, selected, hovered, walk, dark, labels, map } = scene;
   useEffect(
     () => view.current?.draw(scene, links),
-    [graph, links, threshold, truth, selected, hovered, walk, dark, kind],
+    [graph, links, threshold, truth, selected, hovered, walk, dark, labels, map, kind],
   );
   useEffect(() => {
-    if (walk) view.current?.fit(walk);
-  }, [walk, kind]);
+    if (walk && fits) view.current?.fit(walk);
+  }, [walk, fits, kind]);
   return { view, kind };
 }

@@ -1,18 +1,21 @@
-import type { Change } from '../state.ts';
 import type { GraphView } from './view.ts';
 
+interface KeyTarget {
+  view: GraphView | null;
+  selected: number | null;
+  symbols: number;
+  /** The symbol that the keys are on. */
+  onStep(symbol: number): void;
+  onSelect(symbol: number | null): void;
+}
+
 /** What a key does on the graph. */
-export function onGraphKey(
-  event: KeyboardEvent,
-  view: GraphView | null,
-  selected: number | null,
-  symbols: number,
-  change: Change,
-): void {
+export function onGraphKey(event: KeyboardEvent, target: KeyTarget): void {
+  const { view, selected, symbols, onStep, onSelect } = target;
   if (!view || event.ctrlKey || event.metaKey || event.altKey) return;
   const step = (by: number) => {
     const symbol = selected === null ? 0 : (selected + by + symbols) % symbols;
-    change({ symbol, panel: 'symbol' });
+    onStep(symbol);
     view.flyTo(symbol);
   };
   const keys: Readonly<Record<string, () => void>> = {
@@ -26,6 +29,9 @@ export function onGraphKey(
     '0': () => view.reset(),
     n: () => step(1),
     p: () => step(-1),
+    Enter: () => {
+      if (selected !== null) onSelect(selected);
+    },
   };
   const act = keys[event.key];
   if (!act) return;

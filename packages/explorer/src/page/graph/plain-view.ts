@@ -1,4 +1,6 @@
-import { type DrawnLink, Looks, type Scene, walkPairs } from './scene.ts';
+import { Looks } from './looks.ts';
+import { placesOf } from './places.ts';
+import { type DrawnLink, pairKey, type Scene, walkPairs } from './scene.ts';
 import { around, type GraphView, type ViewEvents } from './view.ts';
 
 const NS = 'http://www.w3.org/2000/svg';
@@ -81,12 +83,27 @@ export class PlainView implements GraphView {
   }
 }
 
-/** The scene as the text of an SVG file. */
-export function sceneSvg(scene: Scene, links: readonly DrawnLink[]): string {
-  const svg = element('svg', { viewBox: `0 0 ${SIZE} ${SIZE}`, width: SIZE, height: SIZE });
-  const ground = element('rect', { width: SIZE, height: SIZE, fill: scene.dark ? '#12171e' : '#ffffff' });
-  svg.append(ground, ...drawScene(scene, links));
+/** Symbols that are named in a file, where nobody can point at them. */
+const MOST_NAMED = 15;
+
+/** Scenes side by side as the text of an SVG file. */
+export function sceneSvg(scenes: readonly Scene[], links: readonly DrawnLink[]): string {
+  const width = SIZE * scenes.length;
+  const svg = element('svg', { viewBox: `0 0 ${width} ${SIZE}`, width, height: SIZE });
+  svg.append(element('rect', { width, height: SIZE, fill: scenes[0]!.dark ? '#12171e' : '#ffffff' }));
+  for (const [at, scene] of scenes.entries()) {
+    const group = element('g', { transform: `translate(${at * SIZE} 0)` });
+    group.append(...drawScene(scene, links, mostNamed(scene)));
+    if (scene.map) group.append(textAt(30, 40, 26, scene.map.label, scene.dark));
+    svg.append(group);
+  }
   return new XMLSerializer().serializeToString(svg);
+}
+
+function mostNamed({ graph, map }: Scene): ReadonlySet<number> {
+  const share = (k: number) => map?.nodes[k] ?? graph.nodes[k]!.usage;
+  const ranked = graph.nodes.map(({ symbol }) => symbol).sort((a, b) => share(b) - share(a));
+  return new Set(ranked.slice(0, MOST_NAMED));
 }
 
 function symbolAt(target: EventTarget | null): number | null {
@@ -94,9 +111,14 @@ function symbolAt(target: EventTarget | null): number | null {
   return symbol === null ? null : Number(symbol);
 }
 
+/** Places of the layouts that are drawn, worked out once. */
+const placesByLayout = new WeakMap<readonly number[], number[]>();
+
 function placeOf({ graph }: Scene, symbol: number): [number, number] {
+  const places = placesByLayout.get(graph.layout) ?? placesOf(graph.layout);
+  placesByLayout.set(graph.layout, places);
   const place = (value: number) => MARGIN + value * (SIZE - 2 * MARGIN);
-  return [place(graph.layout[2 * symbol]!), place(graph.layout[2 * symbol + 1]!)];
+  return [place(places[2 * symbol]!), place(places[2 * symbol + 1]!)];
 }
 
 function element(name: string, attributes: Readonly<Record<string, string | number>>): SVGElement {
@@ -105,11 +127,11 @@ function element(name: string, attributes: Readonly<Record<string, string | numb
   return made;
 }
 
-function drawScene(scene: Scene, links: readonly DrawnLink[]): SVGElement[] {
+function drawScene(scene: Scene, links: readonly DrawnLink[], named?: ReadonlySet<number>): SVGElement[] {
   const looks = new Looks(scene, links);
-  const known = new Set(links.map(({ i, j }) => `${Math.min(i, j)}-${Math.max(i, j)}`));
+  const known = new Set(links.map(({ i, j }) => pairKey(i, j)));
   const stepped = walkPairs(scene.walk)
-    .filter(([i, j]) => !known.has(`${Math.min(i, j)}-${Math.max(i, j)}`))
+    .filter(([i, j]) => !known.has(pairKey(i, j)))
     .map(([i, j]): DrawnLink => ({ i, j, probability: 0, isTrue: false }));
   const lines = [...links, ...stepped]
     .flatMap((link) => {
@@ -122,23 +144,24 @@ function drawScene(scene: Scene, links: readonly DrawnLink[]): SVGElement[] {
       const [x2, y2] = placeOf(scene, link.j);
       return element('line', { x1, y1, x2, y2, stroke: look.colour, 'stroke-width': look.width });
     });
-  const nodes = scene.graph.nodes.flatMap(({ symbol }) => drawNode(scene, symbol, looks));
+  const nodes = scene.graph.nodes.flatMap(({ symbol }) =>
+    drawNode(scene, symbol, looks, named?.has(symbol) ?? false),
+  );
   return [...lines, ...nodes];
 }
 
-function drawNode(scene: Scene, symbol: number, looks: Looks): SVGElement[] {
+function drawNode(scene: Scene, symbol: number, looks: Looks, named: boolean): SVGElement[] {
   const { colour, radius, label, strong } = looks.node(symbol);
   const [cx, cy] = placeOf(scene, symbol);
   const circle = element('circle', { cx, cy, r: radius * 1.3, fill: colour, 'data-symbol': symbol });
-  if (!strong) return [circle];
-  const text = element('text', {
-    x: cx + radius * 1.3 + 5,
-    y: cy + 5,
-    'font-size': 16,
-    'font-family': 'system-ui, sans-serif',
-    fill: scene.dark ? '#d7dee9' : '#27313f',
-  });
+  if (!strong && !named) return [circle];
+  return [circle, textAt(cx + radius * 1.3 + 5, cy + 5, 16, label, scene.dark)];
+}
+
+function textAt(x: number, y: number, size: number, content: string, dark: boolean): SVGElement {
+  const fill = dark ? '#d7dee9' : '#27313f';
+  const made = element('text', { x, y, fill, 'font-size': size, 'font-family': 'system-ui, sans-serif' });
   // XML allows no control characters.
-  text.textContent = label.replaceAll(/[\p{Cc}\p{Cs}]/gu, '\ufffd');
-  return [circle, text];
+  made.textContent = content.replaceAll(/[\p{Cc}\p{Cs}]/gu, '\ufffd');
+  return made;
 }

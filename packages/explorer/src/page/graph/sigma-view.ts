@@ -1,13 +1,19 @@
 import Graphology from 'graphology';
 import Sigma from 'sigma';
+import { EdgeLineProgram } from 'sigma/rendering';
 import type { NodeDisplayData, PartialButFor } from 'sigma/types';
 import type { Settings } from 'sigma/settings';
-import { type DrawnLink, Looks, type Scene, walkPairs } from './scene.ts';
-import { around, type GraphView, type ViewEvents } from './view.ts';
+import { Looks } from './looks.ts';
+import { placesOf } from './places.ts';
+import { type DrawnLink, type Scene, walkPairs } from './scene.ts';
+import { around, type CameraPlace, type GraphView, type ViewEvents } from './view.ts';
 
 interface EdgeData {
   link: DrawnLink;
 }
+
+/** From so many links on, plain ones are hairlines and rest while the graph moves: machines without a graphics card keep up. */
+const MANY_LINKS = 5000;
 
 /** The graph by sigma: tens of thousands of links stay smooth. */
 export class SigmaView implements GraphView {
@@ -17,11 +23,15 @@ export class SigmaView implements GraphView {
   #drawn: Scene['graph'] | undefined;
   #looks: Looks | undefined;
   #dark = false;
+  #many = false;
+  /** A drawing waits for its frame; until then places are not in the drawing's own measure. */
+  #waits = false;
 
   constructor(container: HTMLElement, events: ViewEvents) {
     this.#sigma = new Sigma(this.#graph, container, {
       allowInvalidContainer: true,
       zIndex: true,
+      edgeProgramClasses: { hairline: EdgeLineProgram },
       labelDensity: 0.6,
       labelGridCellSize: 90,
       labelRenderedSizeThreshold: 7,
@@ -38,6 +48,10 @@ export class SigmaView implements GraphView {
     this.#sigma.on('leaveNode', () => events.hover(null));
     this.#sigma.on('clickNode', ({ node }) => events.select(Number(node)));
     this.#sigma.on('clickStage', () => events.select(null));
+    this.#sigma.on('afterRender', () => {
+      this.#waits = false;
+    });
+    this.#sigma.getCamera().on('updated', (place) => events.move?.(place));
   }
 
   draw(scene: Scene, links: readonly DrawnLink[]): void {
@@ -48,18 +62,20 @@ export class SigmaView implements GraphView {
     this.#drawn = scene.graph;
     this.#addWalk(scene.walk);
     this.#sigma.setSetting('labelColor', { color: scene.dark ? '#d7dee9' : '#27313f' });
-    this.#sigma.refresh();
+    // With the next frame, so that many changes are drawn once.
+    this.#waits = true;
+    this.#sigma.refresh({ schedule: true });
   }
 
   flyTo(symbol: number): void {
-    const place = this.#sigma.getNodeDisplayData(String(symbol));
+    const place = this.#place(symbol);
     if (!place) return;
     const ratio = Math.min(this.#sigma.getCamera().ratio, 0.45);
     void this.#sigma.getCamera().animate({ x: place.x, y: place.y, ratio }, { duration: 450 });
   }
 
   fit(symbols: readonly number[]): void {
-    const places = symbols.flatMap((symbol) => this.#sigma.getNodeDisplayData(String(symbol)) ?? []);
+    const places = symbols.flatMap((symbol) => this.#place(symbol) ?? []);
     if (places.length === 0) return;
     const { x, y, size } = around(places);
     const ratio = Math.min(1, Math.max(0.35, 1.25 * size));
@@ -83,15 +99,27 @@ export class SigmaView implements GraphView {
     void this.#sigma.getCamera().animatedReset({ duration: 300 });
   }
 
+  follow(place: CameraPlace): void {
+    this.#sigma.getCamera().setState(place);
+  }
+
   destroy(): void {
     this.#sigma.kill();
   }
 
+  #place(symbol: number): NodeDisplayData | undefined {
+    if (this.#waits) this.#sigma.refresh();
+    return this.#sigma.getNodeDisplayData(String(symbol));
+  }
+
   #fill({ graph }: Scene, links: readonly DrawnLink[]): void {
     this.#graph.clear();
+    const places = placesOf(graph.layout);
     for (const { symbol } of graph.nodes)
-      this.#graph.addNode(symbol, { x: graph.layout[2 * symbol]!, y: -graph.layout[2 * symbol + 1]! });
+      this.#graph.addNode(symbol, { x: places[2 * symbol]!, y: -places[2 * symbol + 1]! });
     for (const link of links) this.#graph.addEdge(link.i, link.j, { link });
+    this.#many = links.length > MANY_LINKS;
+    this.#sigma.setSetting('hideEdgesOnMove', this.#many);
   }
 
   /** A walk may step where no link is drawn. */
@@ -111,7 +139,9 @@ export class SigmaView implements GraphView {
 
   #linkLook({ link }: EdgeData) {
     const look = this.#looks?.link(link);
-    return look ? { color: look.colour, size: look.width, zIndex: look.level } : { hidden: true };
+    if (!look) return { hidden: true };
+    const type = this.#many && look.level <= 1 ? 'hairline' : 'line';
+    return { color: look.colour, size: look.width, zIndex: look.level, type };
   }
 }
 

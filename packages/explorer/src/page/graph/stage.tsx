@@ -1,13 +1,16 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Graph } from '../client.ts';
+import { useMemo } from 'preact/hooks';
+import type { Graph, Labels } from '../client.ts';
 import type { Change, ViewState } from '../state.ts';
+import { Canvas, type CanvasProps } from './canvas.tsx';
 import { Controls } from './controls.tsx';
-import { type Drawing, useDrawing } from './drawing.ts';
-import { onGraphKey } from './keys.ts';
+import { mapsOf, symbolLabels } from './label-maps.ts';
+import { Legend } from './legend.tsx';
 import { countLinks, drawnLinks, type Scene } from './scene.ts';
+import { useViews } from './views.ts';
 
 interface StageProps {
   graph: Graph;
+  labels: Labels | null;
   view: ViewState;
   change: Change;
   walk: readonly number[] | null;
@@ -16,47 +19,57 @@ interface StageProps {
   flight: number;
 }
 
-/** The graph with its controls. */
-export function Stage({ graph, view, change, walk, dark, flight }: StageProps) {
-  const container = useRef<HTMLDivElement>(null);
-  const [hovered, setHovered] = useState<number | null>(null);
+/** The graph with its controls; two of it where two labels are compared. */
+export function Stage({ graph, labels, view, change, walk, dark, flight }: StageProps) {
+  const views = useViews();
   const links = useMemo(() => drawnLinks(graph), [graph.links, graph.truth]);
-  const scene = sceneOf(graph, view, { walk, dark, hovered });
-  const select = (symbol: number | null) =>
-    change(symbol === null ? { symbol } : { symbol, panel: 'symbol' });
-  const { view: drawing, kind } = useDrawing(container, { hover: setHovered, select }, scene, links);
-  useEffect(() => {
-    if (flight > 0 && scene.selected !== null) drawing.current?.flyTo(scene.selected);
-  }, [flight, kind]);
+  const byLabel = useMemo(
+    () => (labels && view.colour === 'label' ? symbolLabels(labels) : null),
+    [labels, view.colour],
+  );
+  const maps = useMemo(() => (labels ? mapsOf(labels, view.maps) : []), [labels, view.maps.join('/')]);
+  const scene = sceneOf(graph, view, { walk, dark, hovered: views.hovered, labels: byLabel, map: null });
   const counts = countLinks(links, scene);
-  const symbols = graph.nodes.length;
+  const scenes = maps.length === 0 ? [scene] : maps.map((map): Scene => ({ ...scene, map }));
+  const shared: Omit<CanvasProps, 'scene' | 'at'> = {
+    ...{ links, counts, views, flight },
+    // While a walk is composed the graph stays where it is.
+    fits: view.panel !== 'compose',
+    onStep: (symbol) => change(view.panel === 'compose' ? { symbol } : { symbol, panel: 'symbol' }),
+    onSelect: (symbol) => select(symbol, view, change),
+  };
   return (
     <section class="stage" aria-label="Graph">
       <div class="drawing">
-        <div
-          ref={container}
-          class="canvas"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: the drawing is moved by keys
-          tabIndex={0}
-          role="application"
-          aria-label={`Graph of ${symbols} symbols and ${counts.shown} links. Arrow keys move, plus and minus zoom, 0 shows all, n and p step through the symbols.`}
-          data-nodes={symbols}
-          data-links={counts.shown}
-          data-kind={kind}
-          onKeyDown={(event) => onGraphKey(event, drawing.current, scene.selected, symbols, change)}
-        />
-        <Counts symbols={symbols} counts={counts} compared={scene.truth} />
-        <Notices kind={kind} graph={graph} />
+        {scenes.map((drawn, at) => (
+          <Canvas key={at} scene={drawn} at={at} {...shared} />
+        ))}
+        <div class="over">
+          <Counts symbols={graph.nodes.length} counts={counts} compared={scene.truth} />
+          <Notices kind={views.kind} graph={graph} />
+        </div>
+        {labels && view.colour === 'label' && maps.length === 0 ? <Legend labels={labels} /> : null}
       </div>
-      <Controls {...{ view, change, links, scene }} onReset={() => drawing.current?.reset()} />
+      <Controls {...{ view, change, links, labels, scenes }} onReset={() => views.first()?.reset()} />
     </section>
   );
 }
 
-function sceneOf(graph: Graph, view: ViewState, rest: Pick<Scene, 'walk' | 'dark' | 'hovered'>): Scene {
+/** A click shows the symbol; while a walk is composed it is the next step. */
+function select(symbol: number | null, view: ViewState, change: Change): void {
+  if (view.panel !== 'compose') change(symbol === null ? { symbol } : { symbol, panel: 'symbol' });
+  else if (symbol !== null) change({ walk: [...view.walk, symbol] });
+}
+
+function sceneOf(
+  graph: Graph,
+  view: ViewState,
+  rest: Pick<Scene, 'walk' | 'dark' | 'hovered' | 'labels' | 'map'>,
+): Scene {
   const { threshold, symbol, panel } = view;
-  // Elsewhere than in its own panel a symbol does not stand out.
-  const selected = symbol !== null && symbol < graph.nodes.length && panel === 'symbol' ? symbol : null;
+  // Elsewhere than in its own panel, or under the cursor of a walk, a symbol does not stand out.
+  const shows = panel === 'symbol' || panel === 'compose';
+  const selected = symbol !== null && symbol < graph.nodes.length && shows ? symbol : null;
   return { graph, threshold, selected, truth: view.truth && graph.truth !== null, ...rest };
 }
 
@@ -78,7 +91,7 @@ const Counts = ({ symbols, counts, compared }: CountsProps) => (
   </div>
 );
 
-const Notices = ({ kind, graph }: { kind: Drawing['kind']; graph: Graph }) => (
+const Notices = ({ kind, graph }: { kind: 'webgl' | 'plain' | null; graph: Graph }) => (
   <div class="notices">
     {kind === 'plain' ? (
       <p class="notice">This browser offers no WebGL, so the graph is drawn plainly and may be slow.</p>

@@ -1,8 +1,18 @@
 import type { DrawnLink, Scene } from './scene.ts';
 
+/** Where a graph is looked at from. */
+export interface CameraPlace {
+  x: number;
+  y: number;
+  ratio: number;
+  angle: number;
+}
+
 export interface ViewEvents {
   hover(symbol: number | null): void;
   select(symbol: number | null): void;
+  /** The graph was moved or zoomed. */
+  move?(place: CameraPlace): void;
 }
 
 /** Something that draws a scene into an element: by WebGL, or plainly where there is none. */
@@ -17,6 +27,8 @@ export interface GraphView {
   /** In parts of the window. */
   pan(dx: number, dy: number): void;
   reset(): void;
+  /** Takes the place of another view, so that two move together. */
+  follow?(place: CameraPlace): void;
   destroy(): void;
 }
 

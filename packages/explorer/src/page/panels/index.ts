@@ -1,5 +1,10 @@
+import { ComposePanel } from './compose.tsx';
+import { InterpolatePanel } from './interpolate.tsx';
+import { LabelsPanel } from './labels.tsx';
 import type { Panel } from './panel.ts';
+import { ReasonPanel } from './reason.tsx';
 import { RunPanel } from './run.tsx';
+import { RunsPanel } from './runs.tsx';
 import { SentencePanel } from './sentence.tsx';
 import { SymbolPanel } from './symbol.tsx';
 import { TrainingPanel } from './training.tsx';
@@ -7,6 +12,11 @@ import { TrainingPanel } from './training.tsx';
 export const panels: readonly Panel[] = [
   { id: 'symbol', title: 'Symbol', Body: SymbolPanel },
   { id: 'sentence', title: 'Sentence', feature: 'encode', Body: SentencePanel },
+  { id: 'compose', title: 'Compose', feature: 'write', Body: ComposePanel },
+  { id: 'interpolate', title: 'Interpolate', feature: 'interpolate', Body: InterpolatePanel },
+  { id: 'labels', title: 'Labels', feature: 'labels', Body: LabelsPanel },
+  { id: 'reason', title: 'Reason', feature: 'reason', Body: ReasonPanel },
   { id: 'training', title: 'Training', Body: TrainingPanel },
+  { id: 'runs', title: 'Runs', Body: RunsPanel },
   { id: 'run', title: 'Run', Body: RunPanel },
 ];

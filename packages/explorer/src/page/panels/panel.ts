@@ -1,11 +1,15 @@
 import type { ComponentChild } from 'preact';
-import type { Graph, Run } from '../client.ts';
+import type { Client, Graph, Labels, Run, RunSummary } from '../client.ts';
 import type { Change, ViewState } from '../state.ts';
 
 /** What every panel is given. */
 export interface PanelProps {
+  client: Client;
   run: Run;
+  /** All runs that are served. */
+  runs: readonly RunSummary[];
   graph: Graph | null;
+  labels: Labels | null;
   view: ViewState;
   change: Change;
   dark: boolean;

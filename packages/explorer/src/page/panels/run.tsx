@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { client, type Run } from '../client.ts';
-import { csv } from '../csv.ts';
-import { download } from '../download.ts';
+import type { Client, Run } from '../client.ts';
+import { TableHead } from '../figure.tsx';
 import { decimal } from '../labels.ts';
 import { useLoaded } from '../loading.ts';
 import type { PanelProps } from './panel.ts';
@@ -21,19 +20,27 @@ const meanings: Readonly<Record<string, string>> = {
   frobenius_random_sampled: '‖G rand − G‖, G sampled',
   nll: 'negative log-likelihood, nats a sentence',
   nll_authors: 'the same in the authors’ convention',
-  kl_walk: 'KL of the aggregated walks',
+  kl_walk: 'KL of the walks',
   kl_walk_sentence: 'KL of a sentence’s walk, mean',
   kl_graph: 'KL of the graph',
   sentences: 'sentences evaluated',
+  perplexity: 'perplexity, importance-weighted',
+  perplexity_error: 'its standard error',
+  perplexity_reconstruction: 'perplexity if walks came for free',
+  mutual_information: 'I(z; x) by the paper’s estimator, nats',
+  mutual_information_exact: 'I(z; x) of the sample, nats',
+  mutual_information_bound: 'the most that so many sentences can have',
+  reconstruction: '−E log p(x|z), nats a sentence',
+  kl_walk_aggregated: 'KL of the aggregated walks',
+  symbols_used: 'symbols in use',
 };
 
-export function RunPanel({ run }: PanelProps) {
+export function RunPanel({ client, run }: PanelProps) {
   return (
     <>
       <h3>Run</h3>
       <Facts run={run} />
-      <h3>Evaluation</h3>
-      <Evaluation run={run} />
+      <Evaluation client={client} run={run} />
       <h3>Settings</h3>
       <Settings value={run.config} />
       <h3>Keys</h3>
@@ -77,9 +84,13 @@ function Facts({ run }: { run: Run }) {
               {count(sentences.train)} train, {count(sentences.valid)} valid, {count(sentences.test)} test
             </Row>
             <Row name="tokens">
-              {count(opened.corpus.vocabulary)} different, {opened.corpus.length} in a sentence
+              {count(opened.corpus.vocabulary)} different
+              {opened.corpus.length === null ? '' : `, ${opened.corpus.length} in a sentence`}
             </Row>
-            <Row name="symbols">{opened.symbols}</Row>
+            <Row name="symbols">
+              {opened.symbols}, walks of {opened.walk} steps
+            </Row>
+            {opened.labels.length > 0 ? <Row name="labels">{opened.labels.join(', ')}</Row> : null}
           </>
         ) : null}
         {opened?.notes.map((note) => (
@@ -92,10 +103,16 @@ function Facts({ run }: { run: Run }) {
   );
 }
 
-function Evaluation({ run }: { run: Run }) {
+function Evaluation({ client, run }: { client: Client; run: Run }) {
   const loaded = useLoaded(`${run.state} ${run.created}`, (signal) => client.evaluation(signal));
   // Before training ends there is none, which is no fault.
-  if (loaded.state === 'failed') return <p class="faint">{loaded.message}</p>;
+  if (loaded.state === 'failed')
+    return (
+      <>
+        <h3>Evaluation</h3>
+        <p class="faint">{loaded.message}</p>
+      </>
+    );
   if (loaded.state === 'loading') return null;
   const rank = (name: string) => {
     const at = Object.keys(meanings).indexOf(name);
@@ -105,6 +122,9 @@ function Evaluation({ run }: { run: Run }) {
   const rows = figures.map(([name, value]) => [name, value, meanings[name] ?? '']);
   return (
     <>
+      <TableHead name="evaluation" rows={() => [['figure', 'value', 'meaning'], ...rows]}>
+        Evaluation
+      </TableHead>
       <table class="evaluation">
         <tbody>
           {figures.map(([name, value]) => (
@@ -117,12 +137,6 @@ function Evaluation({ run }: { run: Run }) {
           ))}
         </tbody>
       </table>
-      <button
-        type="button"
-        onClick={() => download('evaluation.csv', 'text/csv', csv([['figure', 'value', 'meaning'], ...rows]))}
-      >
-        CSV
-      </button>
     </>
   );
 }
@@ -155,6 +169,7 @@ const Keys = () => (
       <Row name="/">find a symbol</Row>
       <Row name="Esc">clear the selection</Row>
       <Row name="n  p">next and previous symbol (in the graph)</Row>
+      <Row name="Enter">take that symbol; in Compose it is the next step (in the graph)</Row>
       <Row name="+  −  0">zoom, show all (in the graph)</Row>
       <Row name="arrows">move the graph; change the tab</Row>
     </tbody>

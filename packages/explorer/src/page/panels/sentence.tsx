@@ -1,27 +1,31 @@
 import { useEffect, useState } from 'preact/hooks';
-import { client } from '../client.ts';
 import { latest, useLoaded } from '../loading.ts';
 import { Show } from '../parts.tsx';
+import { Attention } from './attention.tsx';
+import { Nearest } from './nearest.tsx';
 import type { PanelProps } from './panel.ts';
 import { Picker } from './picker.tsx';
+import { Reconstruction } from './reconstruction.tsx';
 import { Walk } from './walk.tsx';
 
-/** A sentence and its walk on the graph. */
+/** A sentence and its walk on the graph; what is written from the walk, sentences near it, and its attention. */
 export function SentencePanel(props: PanelProps) {
-  const { view, change, run, showWalk } = props;
+  const { client, view, change, run, showWalk } = props;
   const [picked, setPicked] = useState<{ text: string; walk: number[] } | null>(null);
   const key = view.text.trim() === '' ? null : `${view.text}@${run.opened?.step}`;
   const loaded = useLoaded(key, (signal) => client.encode(view.text, signal));
   const encoded = key === null ? null : latest(loaded);
+  const walk = encoded?.walk?.steps.map(({ symbol }) => symbol) ?? null;
   useEffect(() => {
-    showWalk(encoded?.walk?.steps.map(({ symbol }) => symbol) ?? null);
+    showWalk(walk);
     return () => showWalk(null);
   }, [encoded, showWalk]);
   const read = (text: string) => change({ text: text.trim().replaceAll(/\s+/g, ' ') });
-  const pick = (text: string, walk: number[] | null) => {
-    setPicked(walk && { text, walk });
+  const pick = (text: string, truth: number[] | null) => {
+    setPicked(truth && { text, walk: truth });
     read(text);
   };
+  const offers = (feature: string) => run.opened?.features.includes(feature) ?? false;
   return (
     <>
       <Compose text={view.text} length={run.opened?.corpus.length ?? null} onRead={read} />
@@ -32,7 +36,10 @@ export function SentencePanel(props: PanelProps) {
           )}
         </Show>
       )}
-      <Picker onPick={pick} />
+      {walk && offers('write') ? <Reconstruction {...props} walk={walk} /> : null}
+      {walk && offers('attention') ? <Attention {...props} /> : null}
+      {walk && offers('nearest') ? <Nearest {...props} walk={walk} onRead={read} /> : null}
+      <Picker client={client} run={run} onPick={pick} />
     </>
   );
 }

@@ -1,16 +1,21 @@
 import { useEffect, useState } from 'preact/hooks';
-import { client, type SymbolFacts } from '../client.ts';
-import { communityColour } from '../graph/scene.ts';
+import type { Graph, SymbolFacts } from '../client.ts';
+import { TableHead } from '../figure.tsx';
+import { communityColour } from '../graph/colours.ts';
 import { percent, title } from '../labels.ts';
 import { useLoaded } from '../loading.ts';
 import { Bar, Empty, Show, SymbolLink } from '../parts.tsx';
 import type { PanelProps } from './panel.ts';
+import { Passing } from './passing.tsx';
+import { Positions } from './positions.tsx';
+import { LabelShares, Meaning } from './meaning.tsx';
 
 const FEW_NEIGHBOURS = 12;
+const MOST_USED = 15;
 
-/** What a symbol means: its tokens, neighbours, positions and sentences. */
+/** What a symbol means: its words or tokens, neighbours, labels, positions and sentences. */
 export function SymbolPanel(props: PanelProps) {
-  const { view, graph, run } = props;
+  const { client, view, graph, run } = props;
   const symbol = view.symbol;
   const loaded = useLoaded(symbol === null ? null : `${symbol}@${run.opened?.step}`, (signal) =>
     client.symbol(symbol!, signal),
@@ -26,10 +31,14 @@ export function SymbolPanel(props: PanelProps) {
 
 function MostUsed({ graph, goTo }: PanelProps) {
   if (!graph) return <Empty>The graph is not there yet.</Empty>;
-  const top = graph.nodes.toSorted((a, b) => b.usage - a.usage).slice(0, 15);
+  const ranked = graph.nodes.toSorted((a, b) => b.usage - a.usage);
+  const top = ranked.slice(0, MOST_USED);
   return (
     <>
-      <p class="faint">Click a symbol in the graph, or search for one. The most used:</p>
+      <p class="faint">Click a symbol in the graph, or search for one ( / ).</p>
+      <TableHead name="symbols" rows={() => usageRows(ranked)}>
+        The most used
+      </TableHead>
       <table>
         <thead>
           <tr>
@@ -44,7 +53,7 @@ function MostUsed({ graph, goTo }: PanelProps) {
                 <SymbolLink symbol={node.symbol} label={title(node)} onChoose={goTo} />
               </td>
               <td>
-                <Bar of={node.usage} most={top[0]!.usage} />
+                <Bar of={node.usage} most={top[0]!.usage || 1} />
               </td>
             </tr>
           ))}
@@ -54,7 +63,19 @@ function MostUsed({ graph, goTo }: PanelProps) {
   );
 }
 
-function Facts({ symbol, goTo, renamed, graph, change }: PanelProps & { symbol: SymbolFacts }) {
+const usageRows = (nodes: Graph['nodes']) => [
+  ['symbol', 'name', 'words', 'usage', 'community'],
+  ...nodes.map(({ symbol, name, tokens, usage, community }) => [
+    ...[symbol, name, tokens.join(' ')],
+    ...[usage, community],
+  ]),
+];
+
+export type FactProps = PanelProps & { symbol: SymbolFacts };
+
+function Facts(props: FactProps) {
+  const { symbol, renamed, change, client, run, dark } = props;
+  const read = (text: string) => change({ panel: 'sentence', text });
   return (
     <article class="symbol" data-symbol={symbol.symbol}>
       <header>
@@ -62,48 +83,45 @@ function Facts({ symbol, goTo, renamed, graph, change }: PanelProps & { symbol: 
           <Dot community={symbol.community} /> Symbol {symbol.symbol}
           {symbol.name === null ? null : <span class="name"> {symbol.name}</span>}
         </h2>
-        <Rename key={symbol.symbol} symbol={symbol} renamed={renamed} />
+        <Rename key={symbol.symbol} {...{ client, symbol, renamed }} />
       </header>
-      <h3>Tokens</h3>
-      <ul class="tokens">
-        {symbol.tokens.map(({ token, probability }) => (
-          <li key={token} title={`probability ${probability}`}>
-            {token} <span class="faint number">{percent(probability)}</span>
-          </li>
-        ))}
-      </ul>
-      <h3>Usage by position in the walk</h3>
-      <Positions values={symbol.usageByPosition} />
+      <Meaning symbol={symbol} />
+      <LabelShares symbol={symbol} labels={props.labels} />
+      <Positions values={symbol.usageByPosition} dark={dark} />
       <p class="faint">
-        {percent(symbol.usage)} of all steps, over {symbol.sample} sentences
+        {percent(symbol.usage)} of all steps, over {symbol.sample.toLocaleString('en')} sentences
       </p>
-      <h3>Neighbours</h3>
-      <Neighbours key={symbol.symbol} {...{ symbol, graph, goTo }} />
+      <Neighbours key={symbol.symbol} {...props} />
       <h3>Sentences</h3>
-      <Examples symbol={symbol} onRead={(text) => change({ panel: 'sentence', text })} />
+      <Examples symbol={symbol} onRead={read} />
+      {run.opened?.features.includes('encoded') ? (
+        <Passing key={symbol.symbol} {...props} onRead={read} />
+      ) : null}
     </article>
   );
 }
 
-type NeighbourProps = Pick<PanelProps, 'graph' | 'goTo'> & { symbol: SymbolFacts };
-
-function Neighbours({ symbol, graph, goTo }: NeighbourProps) {
+function Neighbours({ symbol, graph, goTo }: FactProps) {
   const [all, setAll] = useState(false);
   const { neighbours } = symbol;
-  if (neighbours.length === 0) return <p class="faint">No link reaches this symbol.</p>;
+  const nameOf = (next: (typeof neighbours)[number]) => title(graph?.nodes[next.symbol] ?? next);
+  const rows = () => [
+    ['symbol', 'words', 'probability', 'share of moves'],
+    ...neighbours.map((next) => [next.symbol, nameOf(next), next.probability, next.traversals]),
+  ];
   const shown = all ? neighbours : neighbours.slice(0, FEW_NEIGHBOURS);
   return (
     <>
+      <TableHead name={`neighbours-${symbol.symbol}`} rows={rows}>
+        Neighbours
+      </TableHead>
+      {neighbours.length === 0 ? <p class="faint">No link reaches this symbol.</p> : null}
       <table class="neighbours">
         <tbody>
           {shown.map((next) => (
             <tr key={next.symbol}>
               <td>
-                <SymbolLink
-                  symbol={next.symbol}
-                  label={title(graph?.nodes[next.symbol] ?? next)}
-                  onChoose={goTo}
-                />
+                <SymbolLink symbol={next.symbol} label={nameOf(next)} onChoose={goTo} />
               </td>
               <td>
                 <Bar of={next.probability} />
@@ -127,7 +145,7 @@ const Dot = ({ community }: { community: number }) => (
   </svg>
 );
 
-function Rename({ symbol, renamed }: { symbol: SymbolFacts; renamed: PanelProps['renamed'] }) {
+function Rename({ client, symbol, renamed }: Pick<FactProps, 'client' | 'symbol' | 'renamed'>) {
   const [text, setText] = useState(symbol.name ?? '');
   const [fault, setFault] = useState<string | null>(null);
   useEffect(() => setText(symbol.name ?? ''), [symbol.name]);
@@ -162,46 +180,20 @@ function Rename({ symbol, renamed }: { symbol: SymbolFacts; renamed: PanelProps[
   );
 }
 
-function Positions({ values }: { values: readonly number[] }) {
-  const most = Math.max(...values, 1e-9);
-  const width = 100 / values.length;
-  return (
-    <svg
-      class="positions"
-      viewBox="0 0 100 34"
-      preserveAspectRatio="none"
-      role="img"
-      aria-label="Usage by position"
-    >
-      {values.map((value, at) => {
-        const height = (30 * value) / most;
-        return (
-          <rect key={at} x={at * width + width * 0.1} y={32 - height} width={width * 0.8} height={height}>
-            <title>{`step ${at + 1}: ${percent(value)}`}</title>
-          </rect>
-        );
-      })}
-      <path d="M0 32.5H100" />
-    </svg>
-  );
-}
-
 function Examples({ symbol, onRead }: { symbol: SymbolFacts; onRead(text: string): void }) {
   if (symbol.examples.length === 0)
     return <p class="faint">None of the {symbol.sample} sentences that were read passes here.</p>;
   return (
     <ul class="examples">
-      {symbol.examples.map(({ index, tokens, positions }) => (
+      {symbol.examples.map(({ index, text, tokens, label, positions }) => (
         <li key={index}>
-          <button
-            type="button"
-            class="sentence"
-            onClick={() => onRead(tokens.join(' '))}
-            title="Show its walk"
-          >
-            {tokens.map((token, at) => (
-              <>{positions.includes(at) ? <mark>{token}</mark> : token} </>
-            ))}
+          <button type="button" class="sentence" onClick={() => onRead(text)} title="Show its walk">
+            <span class="sentence-text">
+              {tokens
+                ? tokens.map((token, at) => <>{positions.includes(at) ? <mark>{token}</mark> : token} </>)
+                : text}
+            </span>
+            {label === null ? null : <span class="tag">{label}</span>}
           </button>
         </li>
       ))}

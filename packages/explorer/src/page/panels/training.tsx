@@ -1,18 +1,18 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
-import { client, type Run } from '../client.ts';
-import { csv } from '../csv.ts';
-import { download } from '../download.ts';
-import { decimal } from '../labels.ts';
-import { usePolling } from '../loading.ts';
-import { Empty, Failure, Waiting } from '../parts.tsx';
-import { type Curve, curvesOf, type Row } from './curves.ts';
+import { useRef, useState } from 'preact/hooks';
+import type { Client, Run } from '../client.ts';
+import { Downloads } from '../downloads.tsx';
+import { TableHead } from '../figure.tsx';
+import { inksOf } from '../inks.ts';
+import { latest, useLoaded, usePolling } from '../loading.ts';
+import { Empty, Failure, Show, Waiting } from '../parts.tsx';
+import { Chart } from './chart.tsx';
+import { curvesOf, type Row } from './curves.ts';
 import type { PanelProps } from './panel.ts';
 
-/** Live curves of training: every number that is logged. */
-export function TrainingPanel({ dark }: PanelProps) {
-  const { rows, state, fault } = useMetrics();
+/** Live curves of training: every number that is logged; symbols in use; sentences written again. */
+export function TrainingPanel(props: PanelProps) {
+  const { client, run, dark } = props;
+  const { rows, state, fault } = useMetrics(client, run.id);
   if (fault !== null && rows.length === 0) return <Failure message={fault} />;
   if (state === null) return <Waiting what="Reading the metrics …" />;
   const curves = curvesOf(rows);
@@ -24,24 +24,80 @@ export function TrainingPanel({ dark }: PanelProps) {
           : 'This run has no metrics.'}
       </Empty>
     );
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const table = [names, ...rows.map((row) => names.map((name) => row[name] ?? null))];
   return (
     <>
-      <p class="faint split">
-        <span>
-          {rows.length} rows{state === 'running' ? ', live' : ''}
-        </span>
-        <button type="button" onClick={() => download('metrics.csv', 'text/csv', csv(table))}>
-          CSV
-        </button>
-      </p>
+      <Summary {...{ run, rows, state }} />
       <div class="charts">
         {curves.map((curve) => (
-          <Chart key={`${curve.axis} ${curve.name}`} curve={curve} dark={dark} />
+          <Chart
+            key={`${curve.axis} ${curve.name}`}
+            name={curve.name}
+            axis={curve.axis}
+            lines={[{ ...curve, colour: inksOf(dark).accent }]}
+            dark={dark}
+          />
         ))}
       </div>
+      {run.opened?.features.includes('samples') ? <Samples {...props} /> : null}
     </>
+  );
+}
+
+function Summary({ run, rows, state }: { run: Run; rows: Row[]; state: string }) {
+  const used = rows.findLast((row) => typeof row.symbols_used === 'number')?.symbols_used;
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const table = () => [names, ...rows.map((row) => names.map((name) => row[name] ?? null))];
+  return (
+    <p class="faint split">
+      <span>
+        {rows.length.toLocaleString('en')} rows{state === 'running' ? ', live' : ''}
+        {typeof used === 'number' ? (
+          <span data-used={used}>
+            {' · '}
+            {used} of {String(run.config.symbols ?? run.opened?.symbols)} symbols in use
+          </span>
+        ) : null}
+      </span>
+      <Downloads name="metrics" rows={table} />
+    </p>
+  );
+}
+
+const SAMPLES = 5;
+
+/** What the checkpoint makes of validation sentences: read, then written again from the walk alone. */
+function Samples({ client, run, change }: PanelProps) {
+  const loaded = useLoaded(`${run.id} ${run.opened?.step}`, (signal) => client.samples(SAMPLES, signal));
+  const rows = () => [
+    ['text', 'walk', 'written'],
+    ...(latest(loaded)?.samples ?? []).map(({ text, walk, written }) => [text, walk.join(' '), written]),
+  ];
+  return (
+    <section class="reconstructions" aria-label="Reconstructions">
+      <TableHead name="reconstructions" rows={rows}>
+        Read and written again, step {run.opened?.step.toLocaleString('en')}
+      </TableHead>
+      <Show of={loaded} what="Writing …">
+        {({ samples }) => (
+          <ul class="examples">
+            {samples.map(({ text, walk, written }, at) => (
+              <li key={at}>
+                <button
+                  type="button"
+                  class="sentence"
+                  title="Show its walk"
+                  onClick={() => change({ panel: 'sentence', text })}
+                >
+                  <span class="sentence-text">{text}</span>
+                  <span class="walk-line number">{walk.join(' → ')}</span>
+                  <span class="sentence-text written">{written || '(nothing)'}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Show>
+    </section>
   );
 }
 
@@ -51,7 +107,7 @@ interface Metrics {
   fault: string | null;
 }
 
-function useMetrics(): Metrics {
+function useMetrics(client: Client, id: string): Metrics {
   const [metrics, setMetrics] = useState<Metrics>({ rows: [], state: null, fault: null });
   const rows = useRef<Row[]>([]);
   usePolling(async (signal) => {
@@ -67,69 +123,6 @@ function useMetrics(): Metrics {
       if (!signal.aborted) setMetrics((last) => ({ ...last, fault: (error as Error).message }));
       return 3000;
     }
-  });
+  }, id);
   return metrics;
-}
-
-const HEIGHT = 150;
-
-function Chart({ curve, dark }: { curve: Curve; dark: boolean }) {
-  const holder = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | null>(null);
-  const [at, setAt] = useState<number | null>(null);
-  useEffect(() => {
-    const element = holder.current!;
-    const made = new uPlot(options(curve, dark, element.clientWidth, setAt), dataOf(curve), element);
-    plot.current = made;
-    const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
-    observer.observe(element);
-    return () => {
-      observer.disconnect();
-      made.destroy();
-    };
-  }, [dark]);
-  useEffect(() => plot.current?.setData(dataOf(curve)), [curve.x.length]);
-  const last = curve.y.length - 1;
-  const shown = at ?? last;
-  return (
-    <figure class="chart" data-metric={curve.name}>
-      <figcaption>
-        {curve.name.replaceAll('_', ' ')}
-        <span class="number">
-          {decimal(curve.y[shown] ?? Number.NaN)}{' '}
-          <span class="faint">{`${curve.axis} ${curve.x[shown]}`}</span>
-        </span>
-      </figcaption>
-      <div ref={holder} class="plot" />
-    </figure>
-  );
-}
-
-const dataOf = ({ x, y }: Curve): uPlot.AlignedData => [x, y];
-
-function options(
-  curve: Curve,
-  dark: boolean,
-  width: number,
-  onMove: (at: number | null) => void,
-): uPlot.Options {
-  const ink = dark ? '#93a1b5' : '#5d6a7c';
-  const grid = { stroke: dark ? '#2a323e' : '#e6eaef', width: 1 };
-  const axis = { stroke: ink, grid, ticks: { show: false }, font: '11px system-ui, sans-serif' };
-  return {
-    width,
-    height: HEIGHT,
-    legend: { show: false },
-    cursor: { y: false, points: { size: 6 } },
-    scales: { x: { time: false } },
-    axes: [
-      { ...axis, size: 22, gap: 2 },
-      { ...axis, size: 48, gap: 4, values: (_, ticks) => ticks.map((tick) => decimal(tick)) },
-    ],
-    series: [
-      {},
-      { stroke: dark ? '#6ea8fe' : '#2f6fd0', width: 1.75, points: { show: curve.x.length < 30, size: 4 } },
-    ],
-    hooks: { setCursor: [(plot) => onMove(plot.cursor.idx ?? null)] },
-  };
 }

@@ -1,4 +1,5 @@
 import type { Encoded } from '../client.ts';
+import { TableHead } from '../figure.tsx';
 import { decimal, percent, title } from '../labels.ts';
 import { Bar, SymbolLink } from '../parts.tsx';
 import type { PanelProps } from './panel.ts';
@@ -18,7 +19,10 @@ export function Walk({ encoded, truth, graph, goTo }: WalkProps) {
   const labelOf = (symbol: number) => (graph?.nodes[symbol] ? title(graph.nodes[symbol]) : '');
   return (
     <section class="walk" aria-label="Walk" data-walk={walk.steps.map(({ symbol }) => symbol).join(' ')}>
-      <Summary walk={walk} truth={truth} />
+      <TableHead name="walk" rows={() => walkRows(walk, labelOf)}>
+        Walk
+      </TableHead>
+      <Summary walk={walk} truth={truth} cut={encoded.cut} />
       <table>
         <thead>
           <tr>
@@ -56,12 +60,21 @@ const NoWalk = ({ problem, tokens }: Encoded) => (
   </div>
 );
 
-function Summary({ walk, truth }: { walk: Walked; truth: number[] | null }) {
+const walkRows = ({ steps }: Walked, labelOf: (symbol: number) => string) => [
+  ['step', 'token', 'symbol', 'words', 'probability', 'link from the step before', 'alternatives'],
+  ...steps.map(({ token, symbol, probability, link, alternatives }, at) => [
+    ...[at + 1, token, symbol, labelOf(symbol), probability, link],
+    alternatives.map((other) => `${other.symbol} (${percent(other.probability)})`).join(' '),
+  ]),
+];
+
+function Summary({ walk, truth, cut }: { walk: Walked; truth: number[] | null; cut: boolean }) {
   const right = walk.steps.filter(({ symbol }, at) => symbol === truth?.[at]).length;
   return (
     <p class="faint">
       log-probability of this walk{' '}
       <b>{walk.logProbability === null ? '−∞: it leaves the graph' : decimal(walk.logProbability)}</b>
+      {cut ? ' · the text is longer than the encoder reads; its end was left out' : ''}
       {truth ? ` · ${right} of ${truth.length} symbols are the true ones` : ''}
     </p>
   );
@@ -99,7 +112,7 @@ const Step = ({ step, at, wrong, labelOf, goTo }: StepProps) => (
           title={`${labelOf(symbol)}: ${percent(probability)}`}
           onClick={() => goTo(symbol)}
         >
-          {symbol}
+          {symbol} <span class="faint">{percent(probability)}</span>
         </button>
       ))}
     </td>

@@ -1,14 +1,16 @@
 import {
+  analysed,
   edgeList,
   type HiddenSchemaNetwork,
   linkProbabilities,
   type OpenedModel,
+  runLayout,
   type SyntheticCorpus,
   type WalkableGraph,
 } from '@hidden-schema/hsn';
 import type { Answer } from '../shared/api.ts';
-import { communitiesOf, LEAST_PROBABILITY, layoutOf, type Link, linksOf } from './drawing.ts';
-import { clamp, quietly, type Reading, readSample } from './reading.ts';
+import { communitiesOf, drawnLinks, LEAST_PROBABILITY, type Link } from './drawing.ts';
+import { clamp, quietly, type Reading, readSample } from './synthetic-reading.ts';
 
 /** Sentences that are read to find usage and examples. */
 const SAMPLE = 2000;
@@ -36,12 +38,13 @@ export class View {
   readonly #communities: number[];
   readonly #layout: number[];
 
-  constructor(run: string, { model, corpus, step }: OpenedModel, graph: WalkableGraph) {
+  constructor(opened: OpenedModel, graph: WalkableGraph) {
+    const { model, corpus, step } = opened;
     this.step = step;
     this.#corpus = corpus;
     this.#symbols = model.shape.symbols;
     this.#probabilities = linkProbabilities(model);
-    const { links, leftOut } = linksOf(this.#probabilities, this.#symbols);
+    const { links, leftOut } = drawnLinks(this.#probabilities, this.#symbols);
     this.#links = links;
     this.#leftOut = leftOut;
     this.#tokens = symbolTokens(model, corpus.vocabulary);
@@ -49,7 +52,7 @@ export class View {
     this.#reading = readSample(model, graph, corpus.splits[this.#split], SAMPLE);
     this.#usage = meanOverPositions(this.#reading.byPosition, this.#symbols);
     this.#communities = communitiesOf(this.#symbols, links, this.#usage);
-    this.#layout = layoutOf(run, step, this.#symbols, links);
+    this.#layout = Array.from(runLayout(analysed(opened)));
   }
 
   graph(names: NamesOf): Answer<'graph'> {
@@ -79,6 +82,9 @@ export class View {
       name: names.get(k) ?? null,
       step: this.step,
       tokens: this.#tokens[k]!,
+      words: [],
+      attended: [],
+      labels: [],
       usage: this.#usage[k]!,
       usageByPosition: Array.from({ length: this.#corpus.length }, (_, i) => clamp(byPosition[i * K + k]!)),
       community: this.#communities[k]!,
@@ -107,6 +113,7 @@ export class View {
         name: names.get(symbol) ?? null,
         probability,
         tokens: this.#tokens[symbol]!.map(({ token }) => token),
+        traversals: null,
       }));
   }
 
@@ -120,7 +127,8 @@ export class View {
       if (positions.length === 0) continue;
       const numbers = splits[this.#split].tokens.subarray(n * L, (n + 1) * L);
       const tokens = Array.from(numbers, (token) => vocabulary[token]!);
-      found.push({ split: this.#split, index: n, tokens, walk, positions });
+      const text = tokens.join(' ');
+      found.push({ split: this.#split, index: n, text, tokens, label: null, walk, positions });
     }
     return found;
   }

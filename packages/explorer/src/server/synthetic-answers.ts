@@ -1,22 +1,19 @@
 import {
-  bestStep,
-  checkpointSteps,
   type HiddenSchemaNetwork,
   type OpenedModel,
   openModel,
-  Run,
+  renameSymbol,
   type SyntheticCorpus,
+  symbolNames,
   type WalkableGraph,
 } from '@hidden-schema/hsn';
 import type { Answer, Input, Opened } from '../shared/api.ts';
-import { Fault } from './fault.ts';
-import { Names } from './names.ts';
-import { expectedGraph, freeGraph, readWalk } from './reading.ts';
-import { View } from './view.ts';
+import { checkpointKey, checkSymbol, FRESH } from './checkpoint-key.ts';
+import { expectedGraph, freeGraph, readWalk } from './synthetic-reading.ts';
+import { View } from './synthetic-view.ts';
+import type { TaskHandlers } from './tasks.ts';
 
 const ALTERNATIVES = 3;
-/** Milliseconds for which the folder is not looked at again. */
-const FRESH = 1000;
 
 interface Shown {
   /** The checkpoint that was the best when this was opened. */
@@ -30,16 +27,14 @@ interface Shown {
   notes: string[];
 }
 
-/** A run with its model, in the worker: what the page asks is answered here. */
-export class OpenedRun {
+/** A run of a synthetic language with its model, in the worker: what the page asks is answered here. */
+export class SyntheticAnswers implements TaskHandlers {
   readonly #directory: string;
-  readonly #names: Names;
   #shown: Shown | undefined;
   #checked = Number.NEGATIVE_INFINITY;
 
   constructor(directory: string) {
     this.#directory = directory;
-    this.#names = new Names(directory);
   }
 
   opened(): Opened {
@@ -55,24 +50,27 @@ export class OpenedRun {
         length: corpus.length,
         sentences: { train: train.count, valid: valid.count, test: test.count },
       },
+      walk: model.shape.length,
+      labels: [],
+      relations: [],
       notes,
       features: ['encode', ...(corpus.truth ? ['truth'] : [])],
     };
   }
 
   graph(): Answer<'graph'> {
-    return this.#current().view.graph(this.#names.all());
+    return this.#current().view.graph(symbolNames(this.#directory));
   }
 
   symbol({ k }: Input<'symbol'>): Answer<'symbol'> {
     const { view, model } = this.#current();
-    checkSymbol(k, model);
-    return view.symbol(k, this.#names.all());
+    checkSymbol(k, model.shape.symbols);
+    return view.symbol(k, symbolNames(this.#directory));
   }
 
   rename({ k, name }: Input<'rename'>): Answer<'rename'> {
-    checkSymbol(k, this.#current().model);
-    return { symbol: k, name: this.#names.set(k, name) };
+    checkSymbol(k, this.#current().model.shape.symbols);
+    return { symbol: k, name: renameSymbol(this.#directory, k, name) };
   }
 
   encode({ text }: Input<'encode'>): Answer<'encode'> {
@@ -81,10 +79,10 @@ export class OpenedRun {
     const tokens = words.map((word) => ({ text: word, known: numbers.has(word) }));
     const unknown = [...new Set(tokens.filter(({ known }) => !known).map((token) => token.text))];
     const problem = problemOf(words.length, unknown, corpus.length);
-    if (problem !== null) return { step: view.step, tokens, unknown, problem, walk: null };
+    if (problem !== null) return { step: view.step, tokens, unknown, problem, cut: false, walk: null };
     const ids = Int32Array.from(words, (word) => numbers.get(word)!);
     const { steps, logProbability } = readWalk(model, graph, ids, ALTERNATIVES);
-    const names = this.#names.all();
+    const names = symbolNames(this.#directory);
     const named = <T extends { symbol: number }>(of: T) => ({ ...of, name: names.get(of.symbol) ?? null });
     const paired = model.config.encoder.readout === 'position';
     const walk = steps.map((step, i) => ({
@@ -94,7 +92,8 @@ export class OpenedRun {
       link: i === 0 ? null : view.link(steps[i - 1]!.symbol, step.symbol),
     }));
     const finite = Number.isFinite(logProbability) ? logProbability : null;
-    return { step: view.step, tokens, unknown, problem, walk: { steps: walk, logProbability: finite } };
+    const found = { steps: walk, logProbability: finite };
+    return { step: view.step, tokens, unknown, problem, cut: false, walk: found };
   }
 
   sentences({ split, offset, limit }: Input<'sentences'>): Answer<'sentences'> {
@@ -104,7 +103,10 @@ export class OpenedRun {
     const row = (of: Int32Array, n: number) => Array.from(of.subarray(n * L, (n + 1) * L));
     const sentences = Array.from({ length: rows }, (_, at) => ({
       index: offset + at,
-      tokens: row(tokens, offset + at).map((token) => vocabulary[token]!),
+      text: row(tokens, offset + at)
+        .map((token) => vocabulary[token]!)
+        .join(' '),
+      label: null,
       walk: walks ? row(walks, offset + at) : null,
     }));
     return { split, offset, total: count, sentences };
@@ -115,15 +117,7 @@ export class OpenedRun {
     const now = performance.now();
     if (this.#shown && now - this.#checked < FRESH) return this.#shown;
     this.#checked = now;
-    const run = Run.open(this.#directory);
-    const steps = checkpointSteps(run);
-    if (steps.length === 0 && run.state === 'running')
-      throw new Fault(
-        409,
-        'not_yet',
-        'training has not written a checkpoint yet; the graph appears with the first',
-      );
-    const key = `${run.record.created} ${bestStep(run) ?? steps.at(-1)}`;
+    const key = checkpointKey(this.#directory);
     if (this.#shown?.key === key) return this.#shown;
     return this.#open(key);
   }
@@ -140,18 +134,13 @@ export class OpenedRun {
     }
     const { model, corpus, notes } = opened;
     const graph = expectedGraph(model);
-    const view = new View(this.#directory, opened, graph);
+    const view = new View(opened, graph);
     const numbers = new Map(corpus.vocabulary.map((token, number) => [token, number]));
     this.#shown = { key, model, graph, corpus, numbers, view, notes: [...corpus.notes, ...notes] };
     before?.model.free();
     if (before) freeGraph(before.graph);
     return this.#shown;
   }
-}
-
-function checkSymbol(k: number, model: HiddenSchemaNetwork): void {
-  const last = model.shape.symbols - 1;
-  if (k > last) throw new Fault(404, 'not_found', `there is no symbol ${k}; symbols are 0 to ${last}`);
 }
 
 function problemOf(words: number, unknown: readonly string[], length: number): string | null {

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SYNTHETIC_DEFAULTS, writeSyntheticCorpus } from '../packages/hsn/src/index.ts';
+import { freePort } from '../packages/torch/src/index.ts';
+import { type BenchOptions, type Measurement, median, Peer } from './measure.ts';
+
+const processes = 2;
+const steps = 10;
+/** The paper's batch, cut in two; and a whole one for each process. */
+const batches = [256, 512];
+const goal = 1.7;
+
+/** Ranks of one group, one thread each. */
+async function startGroup(options: BenchOptions): Promise<Peer[]> {
+  const where = {
+    WORLD_SIZE: String(processes),
+    MASTER_ADDR: '127.0.0.1',
+    MASTER_PORT: String(await freePort()),
+  };
+  return Array.from({ length: processes }, (_, rank) => {
+    const environment = { ...options.environment, ...where, RANK: String(rank) };
+    return Peer.node('distributed-rank.ts', { ...options, environment });
+  });
+}
+
+/** Ratio 7: sentences per second of two processes of one thread each, against one. */
+export async function* run({ rounds, ...given }: BenchOptions): AsyncGenerator<Measurement> {
+  const options = { ...given, rounds, threads: 1 };
+  const folder = mkdtempSync(join(tmpdir(), 'hsn-bench-'));
+  const corpus = join(folder, 'corpus');
+  writeSyntheticCorpus({ ...SYNTHETIC_DEFAULTS, sentences: 20_000, length: 11 }, corpus);
+  const one = Peer.node('distributed-rank.ts', options);
+  const group = await startGroup(options);
+  try {
+    for (const batch of batches) {
+      const request = { corpus, batch, steps };
+      const rates: [together: number[], alone: number[]] = [[], []];
+      for (let round = 0; round <= rounds; round++) {
+        const alone = await one.seconds(request);
+        const together = Math.max(...(await Promise.all(group.map((rank) => rank.seconds(request)))));
+        if (round === 0) continue;
+        rates[0].push((batch * steps) / together);
+        rates[1].push((batch * steps) / alone);
+      }
+      yield line(batch, median(rates[0]), median(rates[1]));
+    }
+  } finally {
+    await Promise.all([one, ...group].map((peer) => peer.stop()));
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function line(batch: number, ours: number, peer: number): Measurement {
+  const ratio = Number((ours / peer).toPrecision(4));
+  return {
+    bench: `${processes} processes of one thread (ours) and one (peer), synthetic step, K = 100, batch ${batch}`,
+    unit: 'sentences/s',
+    ours: Math.round(ours),
+    peer: Math.round(peer),
+    ratio,
+    goal: `ratio >= ${goal}`,
+    met: ratio >= goal,
+  };
+}

@@ -1,0 +1,111 @@
+import fs from 'node:fs';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { startExplorer } from '../packages/explorer/src/server/index.ts';
+import type { Answer } from '../packages/explorer/src/shared/api.ts';
+import { findChromium } from '../packages/explorer/test/chromium.ts';
+import { whenOpened } from '../packages/explorer/test/requests.ts';
+import { makeSmallRun } from '../packages/explorer/test/small-run.ts';
+import { Random } from '../packages/hsn/src/index.ts';
+import { type BenchOptions, type Measurement, median } from './measure.ts';
+
+const NODES = 10_000;
+const LINKS = 30_000;
+const ACTS = 12;
+
+/** A graph as a run of ten thousand symbols would send it: groups of symbols, links mostly within them. */
+function generated(): Answer<'graph'> {
+  const random = new Random(1);
+  const groups = 40;
+  const centres = Array.from({ length: groups }, () => [random.next(), random.next()] as const);
+  const layout = Array.from({ length: NODES }, (_, k) => centres[k % groups]!)
+    .flatMap(([x, y]) => [x + 0.06 * (random.next() - 0.5), y + 0.06 * (random.next() - 0.5)])
+    .map((value) => Number(value.toFixed(5)));
+  const pairs = new Map<string, [number, number, number]>();
+  while (pairs.size < LINKS) {
+    const i = random.int(NODES);
+    const near = (i + groups * (1 + random.int(50))) % NODES;
+    const j = random.next() < 0.9 ? near : random.int(NODES);
+    if (i !== j) pairs.set(`${Math.min(i, j)} ${Math.max(i, j)}`, [Math.min(i, j), Math.max(i, j), 0.99]);
+  }
+  const nodes = Array.from({ length: NODES }, (_, symbol) => ({
+    ...{ symbol, name: null, tokens: [`word${symbol}`], usage: random.next() / NODES },
+    community: symbol % groups,
+  }));
+  const links = [...pairs.values()];
+  return { step: 1, nodes, links, linksLeftOut: 0, leastProbability: 0.01, truth: null, layout };
+}
+
+interface Frames {
+  /** Milliseconds between frames. */
+  times: number[];
+  /** Milliseconds that all of the browser's processes worked for each frame: what a busy machine does not change. */
+  work: number;
+}
+
+/** Milliseconds that the browser's processes have worked so far. */
+async function worked(browser: Browser): Promise<number> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  await session.detach();
+  return processInfo.reduce((sum, { cpuTime }) => sum + 1000 * cpuTime, 0);
+}
+
+/** Frames while something is done to the page. */
+async function frames(page: Page, act: (at: number) => Promise<void>): Promise<Frames> {
+  await page.evaluate(
+    'globalThis.times = []; globalThis.tick = (now) => { times.push(now); globalThis.ticking = requestAnimationFrame(tick) }; requestAnimationFrame(tick)',
+  );
+  const before = await worked(page.context().browser()!);
+  for (let at = 0; at < ACTS; at++) {
+    await act(at);
+    await page.waitForTimeout(150);
+  }
+  const after = await worked(page.context().browser()!);
+  const times = await page.evaluate<number[]>('(cancelAnimationFrame(ticking), times)');
+  return { times: times.slice(1).map((now, at) => now - times[at]!), work: (after - before) / times.length };
+}
+
+/** How smoothly ten thousand symbols move in headless Chromium, which draws without a graphics card. */
+export async function* run(_: BenchOptions): AsyncGenerator<Measurement> {
+  const executablePath = findChromium();
+  if (!executablePath) {
+    process.stderr.write('no frames: Chromium is missing; install it (Debian: apt install chromium)\n');
+    return;
+  }
+  const small = await makeSmallRun();
+  const explorer = await startExplorer({ run: small.run });
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  try {
+    await whenOpened(explorer.url);
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const body = JSON.stringify(generated());
+    await page.route('**/api/graph', (route) => route.fulfill({ contentType: 'application/json', body }));
+    await page.goto(explorer.url);
+    await page.waitForSelector(`.canvas[data-nodes="${NODES}"]`, { timeout: 300_000 });
+    await page.waitForTimeout(1500);
+    const canvas = page.locator('.canvas');
+    await canvas.focus();
+    const keys = ['ArrowLeft', '+', 'ArrowRight', '-'];
+    const moving = await frames(page, (at) => page.keyboard.press(keys[at % keys.length]!));
+    const box = (await canvas.boundingBox())!;
+    const pointing = await frames(page, (at) =>
+      page.mouse.move(box.x + box.width * ((at * 0.37) % 1), box.y + box.height * ((at * 0.61) % 1)),
+    );
+    yield measured(`frames: moving ${NODES} symbols and ${LINKS} links`, moving);
+    yield measured(`frames: pointing at ${NODES} symbols`, pointing);
+  } finally {
+    await browser.close();
+    await explorer.close();
+    fs.rmSync(small.folder, { recursive: true, force: true });
+  }
+}
+
+function measured(bench: string, { times, work }: Frames): Measurement {
+  const slow = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? 0;
+  const told = `median ${median(times).toFixed(0)} ms, 95 % under ${slow.toFixed(0)} ms apart`;
+  const ours = Number(work.toPrecision(4));
+  return {
+    ...{ bench: `${bench} (${times.length} frames, ${told})`, unit: 'ms of work a frame', ours },
+    ...{ peer: null, ratio: null, goal: 'ours <= 50', met: ours <= 50 },
+  };
+}

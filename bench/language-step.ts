@@ -1,0 +1,84 @@
+import { createInterface } from 'node:readline';
+import { BertEncoder, bertConfigSchema } from '../packages/hsn/src/encoder/bert.ts';
+import { languageConfigSchema, type TextBatch } from '../packages/hsn/src/index.ts';
+import { makeNetwork } from '../packages/hsn/src/language/parts.ts';
+import { Generator, optim, scope, setThreads } from '../packages/torch/src/index.ts';
+import { flopsWithin } from './flops.ts';
+import { secondsOf } from './measure.ts';
+
+/** Our side of the language benchmark: a training step at the shapes of BERT-base and GPT-2 small, random weights. */
+interface Request {
+  do: 'step' | 'count';
+  lengths: number[];
+  /** Tokens that every sentence is padded to; the longest of the batch unless given. */
+  width?: number;
+}
+
+const [bertVocabulary, gptVocabulary] = [30522, 50257];
+setThreads(Number(process.argv[2] ?? 1));
+const generator = new Generator(1);
+const config = languageConfigSchema.parse({
+  model: 'language',
+  encoder: { frozen: false },
+  decoder: { width: 768, layers: 12, heads: 12, longest: 140 },
+});
+const bert = new BertEncoder(
+  bertConfigSchema.parse({
+    model_type: 'bert',
+    vocab_size: bertVocabulary,
+    hidden_size: 768,
+    num_hidden_layers: 12,
+    num_attention_heads: 12,
+    intermediate_size: 3072,
+    max_position_embeddings: 512,
+  }),
+  generator,
+);
+const model = makeNetwork(
+  config,
+  { encoder: bert, frozen: false, decoderVocabulary: gptVocabulary, sentences: 42_000 },
+  generator,
+);
+const parameters = [...model.namedParameters()];
+const adam = new optim.Adam([{ parameters, rate: 1e-5, decay: 0.01 }], { decoupled: true });
+
+/** Tokens are drawn by a fixed rule: what they are does not change the work. */
+function padded(lengths: readonly number[], width: number, vocabulary: number) {
+  const ids = Int32Array.from({ length: lengths.length * width }, (_, i) => (i * 7919 + 13) % vocabulary);
+  return { ids, lengths: Int32Array.from(lengths), width };
+}
+
+function batchOf({ lengths, width = Math.max(...lengths) }: Request): TextBatch {
+  return {
+    rows: Int32Array.from(lengths.keys()),
+    labels: new Int32Array(lengths.length),
+    epoch: 0,
+    index: 0,
+    encoder: padded(lengths, width, bertVocabulary),
+    decoder: padded(lengths, width, gptVocabulary),
+  };
+}
+
+function step(batch: TextBatch): void {
+  scope(() => {
+    adam.zeroGrad();
+    model.forward(batch, 0).loss.backward();
+    optim.clipGradients(
+      parameters.map(([, tensor]) => tensor),
+      1,
+    );
+    adam.step();
+  });
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const request = JSON.parse(line) as Request;
+  const batch = batchOf(request);
+  const figures =
+    request.do === 'count'
+      ? { gflop: flopsWithin(() => step(batch)) / 1e9 }
+      : { seconds: secondsOf(() => step(batch)) };
+  const peakMB = process.resourceUsage().maxRSS / 1024;
+  const count = parameters.reduce((sum, [, { size }]) => sum + size, 0);
+  process.stdout.write(`${JSON.stringify({ ...figures, peakMB, parameters: count })}\n`);
+}

@@ -1,0 +1,122 @@
+import path from 'node:path';
+import type { AnalysedRun, EncodedCorpus, Results, Sheet } from '@hidden-schema/hsn';
+import type { Command } from 'commander';
+import { stoppable } from './stopping.ts';
+import { wholeNumber } from './text-flags.ts';
+
+/** Options of every verb that looks at a run. */
+export interface AnalysisFlags {
+  checkpoint: string;
+  json?: boolean;
+  out?: string;
+  limit?: string;
+}
+
+export function addAnalysisOptions(command: Command): Command {
+  return command
+    .option('--json', 'print JSON; files are then written only with --out')
+    .option(
+      '--out <folder>',
+      "where tables (CSV, JSON) and figures (SVG, PNG) go (default: the run's figures)",
+    )
+    .option('--checkpoint <which>', 'best, last, or a step', 'best');
+}
+
+export const limitHelp =
+  'sentences whose walks are read, those of the test split first (default: 5000, or what is stored)';
+
+/** Opens a run, does the work, and frees it; Ctrl-C stops between sentences. */
+export async function withAnalysed<T>(
+  directory: string,
+  flags: Pick<AnalysisFlags, 'checkpoint'>,
+  body: (run: AnalysedRun, signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const { openRun } = await import('@hidden-schema/hsn');
+  const run = await openRun(directory, { checkpoint: flags.checkpoint });
+  for (const note of run.notes) process.stderr.write(`${note}\n`);
+  try {
+    return await stoppable(async (signal) => {
+      try {
+        return await body(run, signal);
+      } catch (error) {
+        if (signal.aborted) return undefined;
+        throw error;
+      }
+    });
+  } finally {
+    run.model.free();
+  }
+}
+
+/** A bar on stderr for work that is counted; begun at the first count. */
+export async function progressOf(label: string, unit: string) {
+  const { Progress } = await import('@hidden-schema/hsn');
+  let bar: InstanceType<typeof Progress> | undefined;
+  return {
+    onProgress: (done: number, total: number) => {
+      bar ??= new Progress({ label, total, unit });
+      bar.update(done);
+    },
+    done: () => bar?.finish(),
+  };
+}
+
+/** The run's sentences with their walks, read now where they are not stored yet. */
+export async function encodedOf(
+  run: AnalysedRun,
+  flags: Pick<AnalysisFlags, 'limit'>,
+  signal: AbortSignal,
+): Promise<EncodedCorpus> {
+  const { encodedCorpus } = await import('@hidden-schema/hsn');
+  const limit = await wholeNumber('--limit', flags.limit);
+  const { onProgress, done } = await progressOf('read', 'sentences');
+  try {
+    return await encodedCorpus(run, { ...(limit === undefined ? {} : { limit }), signal, onProgress });
+  } finally {
+    done();
+  }
+}
+
+/** Prints tables and words, or JSON, and writes the files. */
+export async function deliver(
+  directory: string,
+  flags: Pick<AnalysisFlags, 'json' | 'out'>,
+  results: Results & { text?: string; shown?: readonly Sheet[] },
+): Promise<void> {
+  const { plainJson, writeResults } = await import('@hidden-schema/hsn');
+  if (flags.json) process.stdout.write(plainJson(results.data));
+  else await show(results.shown ?? results.sheets ?? [], results.text);
+  if (flags.json && flags.out === undefined) return;
+  const folder = flags.out ?? path.join(directory, 'figures');
+  const files = writeResults(folder, results);
+  const names = files.map((file) => path.basename(file)).sort();
+  (flags.json ? process.stderr : process.stdout).write(`written to ${folder}: ${names.join(', ')}\n`);
+}
+
+async function show(sheets: readonly Sheet[], text?: string): Promise<void> {
+  const { plainText, sheetText } = await import('@hidden-schema/hsn');
+  for (const sheet of sheets) {
+    const caption = sheet.caption ? `${wrapped(plainText(sheet.caption))}\n` : '';
+    process.stdout.write(`${plainText(sheet.title)}\n${sheetText(cutCells(sheet), 'terminal')}${caption}\n`);
+  }
+  if (text) process.stdout.write(`${wrapped(text)}\n\n`);
+}
+
+const longestCell = 90;
+
+/** On a terminal a row is a line. */
+function cutCells(sheet: Sheet): Sheet {
+  const cut = (cell: Sheet['rows'][number][number]) =>
+    typeof cell === 'string' && cell.length > longestCell ? `${cell.slice(0, longestCell - 1)}…` : cell;
+  return { ...sheet, rows: sheet.rows.map((row) => row.map(cut)) };
+}
+
+function wrapped(text: string, width = 100): string {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)!;
+    if (line !== '' && line.length + word.length + 1 > width) lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines.join('\n');
+}

@@ -1,0 +1,120 @@
+import path from 'node:path';
+import type { AnalysedRun, GraphFormat } from '@hidden-schema/hsn';
+import type { Command } from 'commander';
+import {
+  type AnalysisFlags,
+  addAnalysisOptions,
+  deliver,
+  encodedOf,
+  limitHelp,
+  progressOf,
+  withAnalysed,
+} from './analysis.ts';
+import { wholeNumber } from './text-flags.ts';
+
+interface GraphFlags extends AnalysisFlags {
+  samples?: string;
+  export?: string;
+  threshold: string;
+}
+
+const examples = `
+Examples:
+  $ hsn graph run                          statistics beside random graphs, degree distribution
+  $ hsn graph run --samples 50 --json
+  $ hsn graph run --export run.gexf        for Gephi; .graphml, .json and .csv likewise
+  $ hsn graph run --export run.csv --threshold 0.1
+
+Statistics are those of the paper's appendix on language modelling: edges, diameter, average distance, clustering,
+connected components and the largest of them, over sampled graphs, beside Erdős–Rényi graphs with p = 0.5 and of the
+same density. The degree distribution is the paper's figure "Empirical degree distributions of inferred schema networks".
+An export holds names, words, usage, labels and places of symbols; as CSV, symbols go to a second file, NAME-nodes.csv.
+`;
+
+export function register(program: Command): void {
+  addAnalysisOptions(
+    program
+      .command('graph')
+      .summary('statistics of the graph found; export for other programs')
+      .description('Statistics of the inferred graph beside random ones, and its export.')
+      .argument('<run>', 'run folder'),
+  )
+    .option('--samples <n>', 'graphs drawn of each kind (default: 500, fewer for many symbols)')
+    .option('--export <file>', 'write the graph: .gexf, .graphml, .json or .csv')
+    .option('--threshold <p>', 'least probability of an exported link', '0.5')
+    .option('--limit <n>', `export: ${limitHelp}`)
+    .addHelpText('after', examples)
+    .action(graph);
+}
+
+async function graph(directory: string, flags: GraphFlags): Promise<void> {
+  const samples = await wholeNumber('--samples', flags.samples);
+  const format = flags.export === undefined ? undefined : await formatOf(flags.export);
+  await withAnalysed(directory, flags, (run, signal) =>
+    format ? exportGraph(run, flags, format, signal) : statistics(run, directory, flags, samples),
+  );
+}
+
+async function statistics(
+  run: AnalysedRun,
+  directory: string,
+  flags: GraphFlags,
+  samples: number | undefined,
+): Promise<void> {
+  const { degreeFigure, degreeSheet, graphSheet, linkProbabilities, studyGraph } = await import(
+    '@hidden-schema/hsn'
+  );
+  const { onProgress, done } = await progressOf('sample', 'graphs');
+  const probabilities = linkProbabilities(run.model);
+  const study = studyGraph(probabilities, run.symbols, {
+    seed: run.run.config.seed,
+    onProgress,
+    ...(samples === undefined ? {} : { samples }),
+  });
+  done();
+  const title = `Degree distribution, ${study.inferred.samples} sampled graphs`;
+  const sheet = graphSheet(study);
+  await deliver(directory, flags, {
+    name: 'graph-statistics',
+    data: study,
+    sheets: [sheet, degreeSheet(study)],
+    shown: [sheet],
+    text: study.verdict.text,
+    figures: [{ name: 'degree-distribution', title, svg: degreeFigure(study, title) }],
+  });
+}
+
+async function exportGraph(
+  run: AnalysedRun,
+  flags: GraphFlags,
+  format: GraphFormat,
+  signal: AbortSignal,
+): Promise<void> {
+  const hsn = await import('@hidden-schema/hsn');
+  const least = Number(flags.threshold || Number.NaN);
+  if (!(least > 0 && least <= 1))
+    throw new hsn.UserError(`--threshold takes a probability above 0 and up to 1, got ${flags.threshold}`);
+  const encoded = await encodedOf(run, flags, signal);
+  try {
+    const meanings = await hsn.storedMeanings(run, { encoded, signal });
+    const exported = hsn.exportedGraph(run, { least, meanings });
+    const file = flags.export!;
+    hsn.writeTextAtomic(file, hsn.graphText(exported, format));
+    const nodes = `${file.slice(0, -path.extname(file).length)}-nodes.csv`;
+    if (format === 'csv') hsn.writeTextAtomic(nodes, hsn.nodesCsv(exported));
+    const files = format === 'csv' ? `${file} and ${nodes}` : file;
+    process.stdout.write(
+      `${exported.nodes.length} symbols and ${exported.links.length} links written to ${files}\n`,
+    );
+  } finally {
+    encoded.close();
+  }
+}
+
+async function formatOf(file: string): Promise<GraphFormat> {
+  const { GRAPH_FORMATS, UserError } = await import('@hidden-schema/hsn');
+  const found = GRAPH_FORMATS.find((format) => path.extname(file).toLowerCase() === `.${format}`);
+  if (!found)
+    throw new UserError(`--export takes a file ending in .${GRAPH_FORMATS.join(', .')}, got ${file}`);
+  return found;
+}

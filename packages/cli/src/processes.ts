@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
+
+/** Exit code of a rank that ended because another one did. */
+export const LOST_CODE = 75;
+/** Tells a rank that its parent reports what ended the group. */
+export const LAUNCHED = 'HSN_LAUNCHED';
+
+/** How long the others may take to end by themselves after one has, and after they were told to. */
+const graceMs = 15_000;
+const signals = ['SIGINT', 'SIGTERM'] as const;
+
+interface Rank {
+  readonly rank: number;
+  readonly child: ChildProcess;
+  /** What it wrote to standard error, where that is not shown at once. */
+  readonly said: string[];
+}
+
+interface Ended {
+  readonly rank: Rank;
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** Runs this command in `count` processes of this machine; rank 0 speaks for all. */
+export async function launch(count: number, threads: string | undefined): Promise<void> {
+  const { UserError } = await import('@hidden-schema/hsn');
+  const { freePort } = await import('@hidden-schema/torch');
+  const environment = {
+    ...process.env,
+    WORLD_SIZE: String(count),
+    MASTER_ADDR: '127.0.0.1',
+    MASTER_PORT: String(await freePort()),
+    HSN_THREADS: threads ?? String(Math.max(1, Math.floor(availableParallelism() / count))),
+    [LAUNCHED]: '1',
+  };
+  const ranks = Array.from({ length: count }, (_, rank) => start(rank, environment));
+  const forward = (signal: NodeJS.Signals) => {
+    for (const { child } of ranks) child.kill(signal);
+  };
+  for (const signal of signals) process.on(signal, forward);
+  try {
+    const ended = await allEnded(ranks);
+    process.exitCode = ended.find(({ rank }) => rank.rank === 0)?.code ?? 1;
+    const fault = explain(ended);
+    if (fault !== undefined) throw new UserError(fault);
+  } finally {
+    for (const signal of signals) process.off(signal, forward);
+  }
+}
+
+/** The command line without `--processes`, which the ranks are not to follow again. */
+export function withoutProcesses(args: readonly string[]): string[] {
+  return args.filter(
+    (arg, i) => arg !== '--processes' && !arg.startsWith('--processes=') && args[i - 1] !== '--processes',
+  );
+}
+
+function start(rank: number, environment: NodeJS.ProcessEnv): Rank {
+  const [script, ...args] = process.argv.slice(1);
+  // In a process group of its own: Ctrl-C reaches the parent alone, which hands it on once.
+  const child = spawn(process.execPath, [...process.execArgv, script!, ...withoutProcesses(args)], {
+    env: { ...environment, RANK: String(rank), LOCAL_RANK: String(rank) },
+    stdio: rank === 0 ? ['ignore', 'inherit', 'inherit', 'ipc'] : ['ignore', 'ignore', 'pipe', 'ipc'],
+    detached: true,
+  });
+  const said: string[] = [];
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said.push(text);
+    if (said.length > 50) said.shift();
+  });
+  return { rank, child, said };
+}
+
+/** Ranks in the order they ended. When one ends badly the others get a while, then are ended. */
+async function allEnded(ranks: readonly Rank[]): Promise<Ended[]> {
+  const ended: Ended[] = [];
+  const waiting = ranks.map(async (rank) => {
+    const [code, signal] = (await once(rank.child, 'exit')) as [number | null, NodeJS.Signals | null];
+    ended.push({ rank, code, signal });
+    return { rank, code, signal };
+  });
+  const bad = waiting.map(async (exit) => {
+    const { rank, code } = await exit;
+    // Rank 0 leaves last, so whoever is there after it hangs.
+    if (code === 0 && rank.rank !== 0) await Promise.all(waiting);
+  });
+  await Promise.race(bad);
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    const all = await Promise.race([
+      Promise.all(waiting).then(() => true),
+      setTimeout(graceMs, false, { ref: false }),
+    ]);
+    if (all) break;
+    for (const { child } of ranks)
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+  }
+  await Promise.all(waiting);
+  return ended;
+}
+
+/** What ended the group, where no rank that shows its words has said it. */
+function explain(ended: readonly Ended[]): string | undefined {
+  const own = ended.filter(({ code }) => code !== 0 && code !== LOST_CODE);
+  if (process.exitCode === 0 || own.length === 0) return undefined;
+  // What rank 0 ended for by itself, it has said.
+  if (own.some(({ rank, signal }) => rank.rank === 0 && signal === null)) return undefined;
+  const { rank, code, signal } = own[0]!;
+  const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
+  const words = rank.said.join('').trim();
+  return (
+    `rank ${rank.rank} (process ${rank.child.pid}) ${how}, so all ${ended.length} processes ended; ` +
+    `--resume goes on from the last checkpoint, with as many processes as you like${words ? `\n  rank ${rank.rank} said: ${words}` : ''}`
+  );
+}

@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+
+const examples = `
+Examples:
+  $ hsn rename run 17 "complaints about service"
+  $ hsn rename run 17 ""          takes the name away
+
+Names are stored in the run (names.json) and shown wherever the symbol appears: tables, figures, exports, the explorer.
+`;
+
+export function register(program: Command): void {
+  program
+    .command('rename')
+    .summary('name a symbol')
+    .description('Give a symbol a name of your own.')
+    .argument('<run>', 'run folder')
+    .argument('<symbol>', 'its number')
+    .argument('<name>', 'its name; an empty one takes it away')
+    .addHelpText('after', examples)
+    .action(rename);
+}
+
+async function rename(directory: string, symbol: string, name: string): Promise<void> {
+  const { renameSymbol, runSymbols, symbolNumber } = await import('@hidden-schema/hsn');
+  const number = symbolNumber(symbol, runSymbols(directory));
+  const now = renameSymbol(directory, number, name);
+  process.stdout.write(
+    now === null ? `symbol ${number} has no name now\n` : `symbol ${number} is now "${now}"\n`,
+  );
+}

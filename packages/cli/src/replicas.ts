@@ -1,0 +1,77 @@
+import type { Replicas, RunConfig, TextInput } from '@hidden-schema/hsn';
+import { LAUNCHED, LOST_CODE } from './processes.ts';
+
+/** What rank 0 gives the other ranks to train on: settings, where the corpus is, and what it drew from it. */
+export interface Assignment {
+  config: RunConfig;
+  fingerprint: string;
+  corpus?: string;
+  texts?: TextInput & { tokenizer: string };
+}
+
+/** Trains in the group that the environment names, or alone. Other ranks than 0 follow; `lead` is for rank 0. */
+export async function inGroup(lead: (replicas: Replicas) => Promise<void>): Promise<void> {
+  const { Replicas } = await import('@hidden-schema/hsn');
+  const { Group, placeOf, RankLostError } = await import('@hidden-schema/torch');
+  const place = placeOf(process.env);
+  if (!place || place.size === 1) return lead(Replicas.alone);
+  const group = await Group.open(place);
+  try {
+    if (group.rank === 0) await lead(new Replicas(group));
+    else await followTraining(new Replicas(group));
+  } catch (error) {
+    if (!(error instanceof RankLostError)) {
+      group.fail(`ended: ${error instanceof Error ? error.message : String(error)}`);
+      throw error;
+    }
+    if (process.env[LAUNCHED] === undefined) throw error;
+    // The parent, which saw who ended and how, says so.
+    process.exitCode = LOST_CODE;
+  } finally {
+    group.close();
+  }
+}
+
+/** Rank 0: what the others are to train on. */
+export async function assign(replicas: Replicas, assignment: Assignment): Promise<void> {
+  if (replicas.size === 1) return;
+  // The others wait here without holding up their signals, however long the corpus took.
+  await replicas.barrier();
+  replicas.tell(assignment);
+}
+
+async function followTraining(replicas: Replicas): Promise<void> {
+  const { follow } = await import('@hidden-schema/hsn');
+  const stop = new AbortController();
+  const ask = () => stop.abort();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, ask);
+  process.once('disconnect', ask);
+  process.channel?.unref();
+  await replicas.barrier();
+  const { task, close } = await assignedTask(replicas.tell<Assignment>(), replicas);
+  try {
+    await follow(task, replicas, stop.signal);
+  } finally {
+    close();
+  }
+}
+
+async function assignedTask({ config, fingerprint, corpus, texts }: Assignment, replicas: Replicas) {
+  const hsn = await import('@hidden-schema/hsn');
+  const check = (found: string, where: string): void => {
+    if (found === fingerprint) return;
+    throw new hsn.UserError(
+      `rank ${replicas.rank} finds other sentences in ${where} than rank 0: copy the same corpus to all machines`,
+    );
+  };
+  if (texts) {
+    const tokenizer = hsn.tokenizerFromJson(texts.tokenizer, 'rank 0');
+    const prepared = await hsn.prepareLanguage(hsn.languageConfig(config), texts, { tokenizer });
+    check(prepared.info.fingerprint, texts.input);
+    return { task: new hsn.LanguageTask(prepared, replicas), close: () => prepared.close() };
+  }
+  const synthetic = hsn.syntheticConfig(config);
+  const read = hsn.readSyntheticCorpus(corpus!, { seed: synthetic.seed });
+  check(read.fingerprint, corpus!);
+  return { task: new hsn.SyntheticTask(synthetic, read, replicas), close: () => {} };
+}

@@ -1,0 +1,87 @@
+import path from 'node:path';
+import type { LanguageConfig, Run } from '@hidden-schema/hsn';
+import type { ReproduceFlags } from './reproduce.ts';
+import { stoppable } from './stopping.ts';
+import { tokenising } from './text-flags.ts';
+import { withRun } from './training-run.ts';
+
+/** Sizes that train in minutes. */
+const quickSettings = {
+  symbols: 24,
+  decoder: { width: 128, layers: 3, vocabularySize: 1500 },
+  warmStart: { steps: 300, hold: 100 },
+  training: { steps: 400, batch: 32, evaluateEvery: 100 },
+};
+const quickSentences = 4000;
+
+/** The runs to look at: those given, or one trained now in the folder --out, kept for the next time. */
+export async function runsOf(flags: ReproduceFlags): Promise<string[]> {
+  const { Run, UserError } = await import('@hidden-schema/hsn');
+  if (flags.run !== undefined) {
+    const runs = flags.run.split(',').map((folder) => folder.trim());
+    if (flags.corpus !== undefined)
+      throw new UserError('--run takes trained runs, --corpus trains one; give one of them');
+    for (const run of runs) Run.open(run);
+    return runs;
+  }
+  const out = path.join(flags.out, flags.quick ? 'run-quick' : 'run');
+  const corpus = flags.corpus ?? path.join(flags.out, flags.quick ? 'words-quick' : 'words');
+  if (trained(Run, out, corpus)) process.stderr.write(`${out} was trained before: used again\n`);
+  else await train(flags, corpus, out);
+  return [out];
+}
+
+export function trained(Runs: typeof Run, out: string, corpus: string): boolean {
+  try {
+    const run = Runs.open(out);
+    return run.state === 'finished' && run.record.corpus.directory === path.resolve(corpus);
+  } catch {
+    return false;
+  }
+}
+
+async function train(flags: ReproduceFlags, corpus: string, out: string): Promise<void> {
+  const hsn = await import('@hidden-schema/hsn');
+  hsn.checkRunFolder(out, true);
+  if (flags.corpus === undefined) {
+    const sentences = flags.quick ? quickSentences : hsn.WORD_DEFAULTS.sentences;
+    hsn.writeWordsCorpus({ ...hsn.WORD_DEFAULTS, sentences }, corpus, { force: true });
+  }
+  const config = hsn.languageConfigSchema.parse({
+    model: 'language',
+    ...(flags.quick ? quickSettings : {}),
+  });
+  await trainLanguageRun(config, corpus, out);
+}
+
+/** Trains a run of its own for a table or figure; what is in the folder is replaced. */
+export async function trainLanguageRun(config: LanguageConfig, corpus: string, out: string): Promise<void> {
+  const hsn = await import('@hidden-schema/hsn');
+  await stoppable(async (signal) => {
+    const { onProgress, done } = await tokenising();
+    const prepared = await hsn.prepareLanguage(
+      config,
+      { input: corpus, settings: {} },
+      { signal, onProgress },
+    );
+    done();
+    try {
+      const { state } = await fit(config, prepared, out, signal);
+      if (state === 'stopped') throw new hsn.UserError(`stopped; the run so far is in ${out}`);
+    } finally {
+      prepared.close();
+    }
+  });
+}
+
+async function fit(
+  config: LanguageConfig,
+  prepared: Parameters<typeof import('@hidden-schema/hsn').createLanguageRun>[1],
+  out: string,
+  signal: AbortSignal,
+) {
+  const { createLanguageRun, LanguageTask, Session } = await import('@hidden-schema/hsn');
+  const task = new LanguageTask({ ...prepared, config });
+  const run = createLanguageRun(out, prepared, { force: true });
+  return withRun(run, () => new Session(run, task, { signal, output: process.stderr }).train());
+}

@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+
+const examples = `
+Examples:
+  $ hsn verify run
+  $ hsn verify run --json
+
+Every file of every checkpoint is compared with the sha256 sums that were written with it; metrics, events and results
+are read. The exit code is 0 where all is well, 1 where something is not.
+`;
+
+export function register(program: Command): void {
+  program
+    .command('verify')
+    .summary('check every file of a run')
+    .description('Check every hash of a run, and that everything else in it can be read.')
+    .argument('<run>', 'run folder')
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples)
+    .action(verify);
+}
+
+async function verify(directory: string, flags: { json?: boolean }): Promise<void> {
+  const { verifyRun } = await import('@hidden-schema/hsn');
+  const verification = verifyRun(directory);
+  const { checked, faults, notes } = verification;
+  if (faults.length > 0) process.exitCode = 1;
+  if (flags.json) {
+    process.stdout.write(`${JSON.stringify(verification, null, 2)}\n`);
+    return;
+  }
+  const checkpoints = checked.filter((name) => name.startsWith('checkpoints/step-')).length;
+  const other = checked.length - checkpoints;
+  const verdict = faults.length === 0 ? 'all as written' : `${faults.length} damaged`;
+  const lines = [
+    ...notes.map((note) => `note: ${note}`),
+    ...faults,
+    `${directory}: ${checkpoints} checkpoints and ${other} other files checked, ${verdict}`,
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}

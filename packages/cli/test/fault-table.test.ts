@@ -1,0 +1,24 @@
+import { describe, expect, test } from 'vitest';
+import { groups } from '../../../faults/main.ts';
+import { runFault } from '../../../faults/tally.ts';
+
+/** A hundredth of the full counts, and at least one of each. */
+const share = 0.01;
+/** Rows that whole files of tests cover already, or that take a minute even so. */
+const elsewhere = new Set([4, 6]);
+
+const loaded = await Promise.all(Object.values(groups).map((load) => load()));
+const faults = loaded
+  .flatMap((group) => group.faults)
+  .filter(({ row }) => (!elsewhere.has(row) && row < 13) || row > 20);
+
+describe('the fault table, a hundredth of it', () => {
+  test.each(faults)('row $row: $fault', async (fault) => {
+    const said: string[] = [];
+    const { injected, survived, notes = [] } = await runFault(fault, share, (line) => said.push(line));
+    expect(said.filter((line) => line.includes('not survived'))).toEqual([]);
+    expect(survived).toBe(injected);
+    // A small disk needs root; a row that could not be injected says so.
+    if (injected === 0) expect(notes.join()).toContain('not injected');
+  });
+});

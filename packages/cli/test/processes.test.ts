@@ -1,0 +1,179 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { freePort } from '@hidden-schema/torch';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readMetrics } from '../../hsn/src/trainer/metrics.ts';
+import { Run } from '../../hsn/src/trainer/run.ts';
+import { HsnProcess, hsn, temporaryFolder, tinyCorpus, tinyFlags } from '../../hsn/test/tiny-corpus.ts';
+import { withoutProcesses } from '../src/processes.ts';
+
+const folder = temporaryFolder('cli-processes');
+afterAll(folder.remove);
+const corpus = folder.path('corpus');
+beforeAll(() => {
+  tinyCorpus(corpus);
+});
+
+const settings = (steps: number): string[] => [...tinyFlags, '--set', `training.steps=${steps}`];
+const trainArgs = (out: string, steps: number): string[] => [
+  ...['train', '--corpus', corpus, '--out', folder.path(out), ...settings(steps)],
+  ...['--set', 'training.evaluateEvery=20'],
+];
+const metrics = (out: string) =>
+  fs.existsSync(folder.path(out, 'metrics.jsonl')) ? readMetrics(folder.path(out, 'metrics.jsonl')).rows : [];
+const losses = (out: string): number[] => metrics(out).flatMap(({ loss }) => loss ?? []);
+const stateOf = (out: string): string => Run.open(folder.path(out)).state;
+
+async function untilCheckpoint(out: string, process: HsnProcess): Promise<void> {
+  while (!fs.existsSync(folder.path(out, 'checkpoints', 'step-20'))) {
+    if (process.child.exitCode !== null) throw new Error((await process.ended).stderr);
+    await setTimeout(20);
+  }
+}
+
+/** Processes whose parent is `pid`, with their rank. */
+function ranksOf(pid: number): Map<number, number> {
+  const found = new Map<number, number>();
+  for (const name of fs.readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    try {
+      const stat = fs.readFileSync(`/proc/${name}/stat`, 'utf8');
+      if (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) !== pid) continue;
+      const environment = fs.readFileSync(`/proc/${name}/environ`, 'utf8');
+      found.set(Number(/(?:^|\0)RANK=(\d+)/.exec(environment)?.[1]), Number(name));
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  return found;
+}
+
+describe('hsn train --processes', () => {
+  test('trains as one process does, stops on a signal, and goes on with another number of processes', async () => {
+    const together = new HsnProcess([...trainArgs('together', 300), '--processes', '2']);
+    await untilCheckpoint('together', together);
+    together.child.kill('SIGTERM');
+    const { code, stdout, stderr } = await together.ended;
+    expect(stdout).toMatch(/run stopped at step \d+/);
+    expect(code).toBe(143);
+    expect(stderr.match(/^corpus: /gm)).toHaveLength(1);
+    expect(await hsn('train', '--out', folder.path('together'), '--resume')).toMatchObject({ code: 0 });
+    expect(await hsn(...trainArgs('alone', 300))).toMatchObject({ code: 0 });
+    const [ours, expected] = [losses('together'), losses('alone')];
+    expect(ours).toHaveLength(300);
+    for (let step = 0; step < 20; step++) expect(ours[step]).toBeCloseTo(expected[step]!, 4);
+    const steps = metrics('together').flatMap(({ loss, step }) => (loss === undefined ? [] : [step]));
+    expect(steps).toEqual(Array.from({ length: 300 }, (_, i) => i + 1));
+  });
+
+  test('a rank that is killed ends all, with its name, and the run goes on', async () => {
+    const group = new HsnProcess([...trainArgs('killed', 100_000), '--processes', '2']);
+    await untilCheckpoint('killed', group);
+    const pid = ranksOf(group.child.pid!).get(1)!;
+    process.kill(pid, 'SIGKILL');
+    const { code, stderr } = await group.ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain(`hsn: rank 1 (process ${pid}) was ended by SIGKILL, so all 2 processes ended`);
+    expect(stderr).not.toContain('    at ');
+    expect(ranksOf(group.child.pid!).size).toBe(0);
+    expect(stateOf('killed')).toBe('crashed');
+    const last = Math.max(...fs.readdirSync(folder.path('killed', 'checkpoints')).flatMap(stepOf));
+    const more = ['--set', `training.steps=${last + 5}`, '--force'];
+    const resumed = await hsn('train', '--out', folder.path('killed'), '--resume', ...more);
+    expect(resumed.stdout).toContain(`run finished at step ${last + 5}`);
+  });
+
+  test('faults are told once', async () => {
+    const args = ['train', '--corpus', corpus, '--out', folder.path('odd'), '--processes', '3'];
+    const { code, stderr } = await new HsnProcess(args).ended;
+    expect(code).toBe(1);
+    expect(stderr.match(/hsn: .*/g)).toEqual([
+      'hsn: 256 sentences a batch cannot be shared by 3 processes: expected training.batch to be a multiple of 3',
+    ]);
+  });
+
+  test('hands all other arguments on', () => {
+    const args = ['train', '--processes', '2', '--out', 'run', '--processes=3', '--set', 'a=b'];
+    expect(withoutProcesses(args)).toEqual(['train', '--out', 'run', '--set', 'a=b']);
+  });
+});
+
+const stepOf = (name: string): number[] => (/^step-\d+$/.test(name) ? [Number(name.slice(5))] : []);
+
+/** Two network namespaces with an address each, joined by a cable; a reason where that is not permitted. */
+function namespaces(): { names: [string, string]; remove: () => void } | string {
+  const names: [string, string] = [`hsn-a${process.pid}`, `hsn-b${process.pid}`];
+  const first = spawnSync('ip', ['netns', 'add', names[0]], { encoding: 'utf8' });
+  if (first.status !== 0) return `ip netns add: ${first.error?.message ?? first.stderr.trim()}`;
+  const ip = (...args: string[]) => execFileSync('ip', args);
+  const remove = () => {
+    for (const name of names) spawnSync('ip', ['netns', 'del', name]);
+  };
+  try {
+    ip('netns', 'add', names[1]);
+    ip(
+      'link',
+      'add',
+      'cable0',
+      'netns',
+      names[0],
+      'type',
+      'veth',
+      'peer',
+      'name',
+      'cable1',
+      'netns',
+      names[1],
+    );
+    for (const [i, name] of names.entries()) {
+      ip('-n', name, 'addr', 'add', `10.213.77.${i + 1}/24`, 'dev', `cable${i}`);
+      ip('-n', name, 'link', 'set', `cable${i}`, 'up');
+      ip('-n', name, 'link', 'set', 'lo', 'up');
+    }
+  } catch (error) {
+    remove();
+    return String((error as Error).message);
+  }
+  return { names, remove };
+}
+
+describe('ranks in two network namespaces', () => {
+  const made = namespaces();
+  const reason = typeof made === 'string' ? made : undefined;
+  if (reason) process.stderr.write(`ranks in two network namespaces: skipped, ${reason}\n`);
+  afterAll(() => {
+    if (typeof made !== 'string') made.remove();
+  });
+
+  const start = (port: number, ...args: string[]): HsnProcess[] =>
+    [0, 1].map((rank) => {
+      const place = { RANK: rank, WORLD_SIZE: 2, MASTER_ADDR: '10.213.77.1', MASTER_PORT: port };
+      const environment = Object.entries(place).map(([name, value]) => `${name}=${value}`);
+      const { names } = made as { names: [string, string] };
+      const within = ['ip', 'netns', 'exec', names[rank]!, 'env', ...environment];
+      return new HsnProcess(args, 'ignore', within);
+    });
+
+  test.skipIf(reason !== undefined)(
+    'train together; one is killed, the other ends cleanly; both resume',
+    async () => {
+      const [first, second] = start(await freePort(), ...trainArgs('apart', 100_000));
+      await untilCheckpoint('apart', first!);
+      second!.child.kill('SIGKILL');
+      const { code, stderr } = await first!.ended;
+      expect(code).toBe(1);
+      expect(stderr).toMatch(
+        /hsn: rank 1 \(process \d+ on .+\) is gone; this process ended too\. --resume goes on/,
+      );
+      expect(stderr).not.toContain('    at ');
+      expect(stateOf('apart')).toBe('crashed');
+      const last = Math.max(...fs.readdirSync(folder.path('apart', 'checkpoints')).flatMap(stepOf));
+      const more = ['--resume', '--force', '--set', `training.steps=${last + 20}`];
+      const again = start(await freePort(), 'train', '--out', folder.path('apart'), ...more);
+      const ends = await Promise.all(again.map(({ ended }) => ended));
+      expect(ends.map((end) => end.code)).toEqual([0, 0]);
+      expect(ends[0]!.stdout).toContain(`run finished at step ${last + 20}`);
+      expect(ends[1]).toMatchObject({ stdout: '', stderr: '' });
+    },
+  );
+});

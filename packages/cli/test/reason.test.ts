@@ -1,0 +1,130 @@
+import fs from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { plantedTuples, writePlanted } from '../../hsn/src/reasoning/planted.ts';
+import { tinyPathFlags, tinyReasoningFlags } from '../../hsn/test/planted-run.ts';
+import { hsn, temporaryFolder } from '../../hsn/test/tiny-corpus.ts';
+
+const folder = temporaryFolder('cli-reason');
+const tuples = folder.path('tuples');
+const run = folder.path('run');
+const comet = folder.path('comet');
+const event = 'someone babak baban doban';
+const train = (...args: string[]) => hsn('reason', 'train', ...args);
+
+beforeAll(async () => {
+  writePlanted(tuples, plantedTuples({ events: 20, relations: 3 }));
+  fs.appendFileSync(`${tuples}/train.tsv`, 'a row without tabs\nsomeone\trA\t\n');
+  for (const args of [
+    ['--tuples', tuples, '--out', run, ...tinyReasoningFlags],
+    ['--part', 'comet', '--tuples', tuples, '--out', comet, ...tinyReasoningFlags],
+    ['--part', 'path', '--run', run, ...tinyPathFlags],
+    ['--part', 'path', '--run', run, ...tinyPathFlags, '--set', 'path.kind=transformer'],
+  ])
+    expect(await train(...args)).toMatchObject({ code: 0 });
+}, 600_000);
+afterAll(folder.remove);
+
+describe('hsn reason train', () => {
+  test('tells what it read, and keeps a run that is there', async () => {
+    const again = await train('--tuples', tuples, '--out', run, ...tinyReasoningFlags);
+    expect(again.stderr).toMatch(/^hsn: .* already holds a run; [^\n]+\n$/);
+    const forced = await train('--tuples', tuples, '--out', folder.path('other'), ...tinyReasoningFlags);
+    expect(forced.stderr).toMatch(/tuples: \d+ \(\d+ events\) \+ .* 3 relations: rA, rB, rC/);
+    expect(forced.stderr).toContain('2 malformed rows left out:');
+    expect(forced.stderr).toMatch(/train\.tsv:\d+ has 1 column; expected head<TAB>relation<TAB>tail/);
+    expect(forced.stderr).toMatch(/train\.tsv:\d+ has an empty object/);
+    expect(forced.stdout).toMatch(/perplexity of objects +[\d.]+/);
+    expect(forced.stdout).toContain('run finished at step 6');
+  });
+
+  test('continues with more steps', async () => {
+    const ended = await train('--out', comet, '--resume', '--force', '--set', 'training.steps=8');
+    expect(ended).toMatchObject({ code: 0 });
+    expect(ended.stdout).toContain('run finished at step 8');
+  });
+
+  test.each([
+    ['odd walks', ['--set', 'length=5'], /length: walks of two halves.* even number of steps from 2, got 5/],
+    ['walks of one step', ['--set', 'length=1'], /length: expected a whole number of at least 2, got 1/],
+    ['an unknown part', ['--part', 'all'], /--part takes network, path or comet, got all/],
+    ['an unknown setting', ['--set', 'path.kin=lstm'], /unknown key path\.kin, did you mean path\.kind/],
+    [
+      'a relation that is not there',
+      ['--set', 'tuples.relations=[xWant]'],
+      /no tuple has the relation xWant/,
+    ],
+  ])('refuses %s', async (_, args, message) => {
+    const out = folder.path('none');
+    const ended = await train('--tuples', tuples, '--out', out, ...tinyReasoningFlags, ...args);
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(message);
+    expect(ended.stderr).toMatch(/^hsn: [^\n]+\n$/);
+    expect(fs.existsSync(out)).toBe(false);
+  });
+
+  test('a path model needs a network', async () => {
+    expect((await train('--part', 'path')).stderr).toMatch(/give --run, its folder/);
+    expect((await train('--part', 'path', '--run', comet)).stderr).toMatch(/is COMET, which has no walks/);
+  });
+});
+
+describe('hsn reason generate', () => {
+  test('objects with scores and walks, by every search', async () => {
+    for (const search of ['greedy', 'beam', 'sample']) {
+      const args = ['--relation', 'rA,rB', '--search', search, '--json', '--path', 'lstm'];
+      const ended = await hsn('reason', 'generate', run, event, ...args);
+      expect(ended).toMatchObject({ code: 0 });
+      const { candidates } = JSON.parse(ended.stdout);
+      expect(Object.keys(candidates)).toEqual(['rA', 'rB']);
+      for (const { walk, score, walkLogProb, objectLogProb } of candidates.rA) {
+        expect(walk).toHaveLength(4);
+        expect(score).toBeCloseTo(walkLogProb + objectLogProb, 6);
+      }
+    }
+    const shown = await hsn('reason', 'generate', run, event, '--relation', 'rC');
+    expect(shown.stdout).toMatch(/^rC\n {2}.* {2}-?[\d.]+ {2}\d+ \d+ \| \d+ \d+\n/);
+  });
+
+  test.each([
+    [
+      'an unknown relation',
+      [event, '--relation', 'xWant'],
+      /unknown relation "xWant": this run knows rA, rB, rC/,
+    ],
+    ['an empty event', [' '], /the event is empty/],
+    ['an event that is too long', ['word '.repeat(200)], /more tokens than the models read of one/],
+    ['an unknown search', [event, '--search', 'best'], /--search takes greedy, sample or beam, got best/],
+  ])('refuses %s', async (_, args, message) => {
+    const ended = await hsn('reason', 'generate', run, ...args);
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(message);
+  });
+
+  test('a run without a path model says how to train one', async () => {
+    const ended = await hsn('reason', 'generate', folder.path('other'), event);
+    expect(ended.stderr).toMatch(/has no path model yet; train one with: hsn reason train --part path/);
+  });
+});
+
+describe('hsn reason eval', () => {
+  test('ours beside the paper, all models', async () => {
+    const ended = await hsn('reason', 'eval', run, '--comet', comet, '--limit', '6', '--json');
+    expect(ended).toMatchObject({ code: 0 });
+    const rows = JSON.parse(ended.stdout);
+    expect(rows.map(({ model }: { model: string }) => model)).toEqual([
+      'posterior',
+      'ar-lstm',
+      'ar-transformer',
+      'comet',
+    ]);
+    for (const { figures } of rows)
+      for (const key of ['bleu2', 'bert_score', 'distinct_1', 'novel_objects'])
+        expect(figures[key], key).toBeTypeOf('number');
+    const shown = await hsn('reason', 'eval', run, '--limit', '4');
+    expect(shown.stdout).toContain('the paper: HSN(50, 20)-AR');
+  });
+
+  test('COMET alone is no network', async () => {
+    expect((await hsn('reason', 'eval', comet)).stderr).toMatch(/is COMET; give the run of a network/);
+  });
+});

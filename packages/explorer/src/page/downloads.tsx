@@ -1,0 +1,44 @@
+import { type Cell, csv } from './csv.ts';
+import { download, downloadPng } from './download.ts';
+
+interface DownloadsProps {
+  /** The file's name without its ending. */
+  name: string;
+  /** The picture as SVG. */
+  svg?: () => string;
+  /** The numbers, headings first. */
+  rows?: () => readonly (readonly Cell[])[];
+}
+
+/** Every figure and table goes out as a file: SVG, PNG, CSV. */
+export const Downloads = ({ name, svg, rows }: DownloadsProps) => (
+  <span class="downloads">
+    {svg ? (
+      <>
+        <button
+          type="button"
+          title={`Download ${name}.svg`}
+          onClick={() => download(`${name}.svg`, 'image/svg+xml', svg())}
+        >
+          SVG
+        </button>
+        <button
+          type="button"
+          title={`Download ${name}.png`}
+          onClick={() => void downloadPng(`${name}.png`, svg())}
+        >
+          PNG
+        </button>
+      </>
+    ) : null}
+    {rows ? (
+      <button
+        type="button"
+        title={`Download ${name}.csv`}
+        onClick={() => download(`${name}.csv`, 'text/csv', csv(rows()))}
+      >
+        CSV
+      </button>
+    ) : null}
+  </span>
+);

@@ -1,0 +1,44 @@
+import type { Status } from './scene.ts';
+
+/** Told apart on light and on dark ground; communities beyond these are grey. */
+const communities = [
+  ...['#3b7dd8', '#e08a2c', '#3f9b6c', '#c4569b', '#7b61c9', '#1fa3a8', '#c9563c', '#a08a16'],
+  ...['#5d8c2f', '#b06f4b'],
+];
+export const communityColour = (community: number): string => communities[community] ?? '#8590a0';
+
+export type Rgb = readonly [number, number, number];
+export const statusColours: Record<Exclude<Status, 'plain'>, Rgb> = {
+  correct: [59, 125, 216],
+  extra: [222, 55, 70],
+  missing: [240, 150, 30],
+};
+const ground = { light: [245, 247, 250], dark: [14, 19, 25] } as const satisfies Record<string, Rgb>;
+export const plain = { light: [70, 88, 115], dark: [165, 180, 205] } as const satisfies Record<string, Rgb>;
+
+export const rgbOf = (hex: string): Rgb => {
+  const value = Number.parseInt(hex.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+};
+
+/** A tone laid thinly on the ground. Mixed here, since WebGL would add transparent colours up. */
+export const mixed = (tone: Rgb, share: number, theme: 'light' | 'dark'): Rgb => {
+  const on = (at: 0 | 1 | 2) => Math.round(tone[at] * share + ground[theme][at] * (1 - share));
+  return [on(0), on(1), on(2)];
+};
+export const css = (tone: Rgb): string => `rgb(${tone.join(',')})`;
+export const thinned = (tone: Rgb, share: number, theme: 'light' | 'dark'): string =>
+  css(mixed(tone, share, theme));
+export const WALK_COLOUR = '#f0a202';
+/** A step of a walk where there is no link. */
+export const MISSING_COLOUR = '#d8394c';
+
+const greys = { light: '#dde2e8', dark: '#2b323d' } as const;
+export const greyOf = (dark: boolean): string => greys[dark ? 'dark' : 'light'];
+
+/** Labels have colours of their own order, so that the first two are far apart. */
+const labelColours = [
+  ...['#2f6fd0', '#d9622b', '#2f9463', '#b8479a', '#7b61c9', '#0f97a0', '#a08a16', '#c9445a'],
+  ...['#5d8c2f', '#8a6f4b'],
+];
+export const labelColour = (at: number): string => labelColours[at] ?? '#8590a0';

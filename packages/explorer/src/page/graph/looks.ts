@@ -1,0 +1,116 @@
+import { labelOf } from '../labels.ts';
+import {
+  communityColour,
+  css,
+  greyOf,
+  MISSING_COLOUR,
+  mixed,
+  plain,
+  type Rgb,
+  rgbOf,
+  statusColours,
+  thinned,
+  WALK_COLOUR,
+} from './colours.ts';
+import { type DrawnLink, pairKey, type Scene, statusOf, walkPairs } from './scene.ts';
+
+export interface LinkLook {
+  colour: string;
+  width: number;
+  /** Drawn later, and so above. */
+  level: number;
+}
+
+export interface NodeLook {
+  colour: string;
+  radius: number;
+  label: string;
+  /** Its label is always shown. */
+  strong: boolean;
+  faint: boolean;
+}
+
+/** The looks of nodes and links for one scene, with what they share worked out once. */
+export class Looks {
+  readonly #scene: Scene;
+  readonly #focus: number | null;
+  readonly #near = new Set<number>();
+  readonly #walkSteps = new Map<number, number[]>();
+  readonly #walkLinks: Set<number>;
+  readonly #scale: number;
+
+  constructor(scene: Scene, links: readonly DrawnLink[]) {
+    this.#scene = scene;
+    this.#focus = scene.hovered ?? (scene.walk ? null : scene.selected);
+    for (const [step, symbol] of (scene.walk ?? []).entries())
+      this.#walkSteps.set(symbol, [...(this.#walkSteps.get(symbol) ?? []), step + 1]);
+    this.#walkLinks = new Set(walkPairs(scene.walk).map(([i, j]) => pairKey(i, j)));
+    if (this.#focus !== null) {
+      this.#near.add(this.#focus);
+      for (const link of links) {
+        if (link.i !== this.#focus && link.j !== this.#focus) continue;
+        if (statusOf(link, scene)) this.#near.add(link.i === this.#focus ? link.j : link.i);
+      }
+    }
+    const largest = scene.graph.nodes.reduce((most, { usage }) => Math.max(most, usage), 1e-9);
+    this.#scale = 1 / Math.sqrt(largest);
+  }
+
+  node(k: number): NodeLook {
+    const { graph, dark, selected, walk, map } = this.#scene;
+    const node = graph.nodes[k]!;
+    const steps = this.#walkSteps.get(k);
+    const faint = this.#focus !== null ? !this.#near.has(k) : walk !== null && !steps;
+    const base = Math.max(2, Math.min(6, 50 / Math.sqrt(graph.nodes.length)));
+    const size = map ? Math.sqrt(map.nodes[k]! / map.most) : Math.sqrt(node.usage) * this.#scale;
+    const radius = base * (map ? 0.45 + 2.4 * size : 0.6 + 1.6 * size) * (steps ? 1.25 : 1);
+    const label = steps ? `${steps.join(',')} → ${labelOf(node)}` : labelOf(node);
+    const strong = k === selected || k === this.#scene.hovered || steps !== undefined;
+    const own = this.#tone(k);
+    // Beside a walk the communities stay visible; around the pointer only what is near.
+    const aside = this.#focus === null ? thinned(own, 0.3, dark ? 'dark' : 'light') : greyOf(dark);
+    const colour = faint ? aside : steps ? WALK_COLOUR : css(own);
+    return { colour, radius, label: faint ? '' : label, strong: strong && !faint, faint };
+  }
+
+  /** By the label's map where one is drawn, else by label or community. */
+  #tone(k: number): Rgb {
+    const { graph, map, labels, dark } = this.#scene;
+    const theme = dark ? 'dark' : 'light';
+    if (map) return mixed(rgbOf(map.colour), 0.12 + 0.88 * Math.sqrt(map.nodes[k]! / map.most), theme);
+    const label = labels?.[k];
+    if (label) return mixed(rgbOf(label.colour), 0.25 + 0.75 * label.clear, theme);
+    return rgbOf(communityColour(graph.nodes[k]!.community));
+  }
+
+  link(link: DrawnLink): LinkLook | null {
+    const { dark, walk, map } = this.#scene;
+    const theme = dark ? 'dark' : 'light';
+    const key = pairKey(link.i, link.j);
+    if (this.#walkLinks.has(key)) {
+      const colour = link.probability < MISSING_LINK ? MISSING_COLOUR : WALK_COLOUR;
+      return { colour, width: 3, level: 3 };
+    }
+    const status = statusOf(link, this.#scene);
+    if (status === null) return null;
+    const aside = this.#focus !== null ? link.i !== this.#focus && link.j !== this.#focus : walk !== null;
+    if (aside) return { colour: thinned(plain[theme], 0.13, theme), width: 0.6, level: 0 };
+    if (map) return this.#traversed(Math.sqrt((map.links.get(key) ?? 0) / map.mostLink), map.colour);
+    const tone = status === 'plain' ? plain[theme] : statusColours[status];
+    const wrong = status === 'extra' || status === 'missing';
+    const strong = wrong || this.#focus !== null;
+    const share = wrong ? 0.9 : strong ? 0.6 : 0.12 + 0.38 * link.probability;
+    const width = strong ? 1.5 : 0.6 + 0.6 * link.probability;
+    return { colour: thinned(tone, share, theme), width, level: wrong ? 2 : 1 };
+  }
+
+  #traversed(size: number, colour: string): LinkLook {
+    const theme = this.#scene.dark ? 'dark' : 'light';
+    if (size === 0) return { colour: thinned(plain[theme], 0.1, theme), width: 0.5, level: 0 };
+    const tone = thinned(rgbOf(colour), 0.15 + 0.75 * size, theme);
+    return { colour: tone, width: 0.6 + 3.4 * size, level: 1 + size };
+  }
+}
+
+/** A link less probable than this is a missing one. */
+export const MISSING_LINK = 0.5;

@@ -1,0 +1,104 @@
+import type { Labels, SymbolFacts } from '../client.ts';
+import { TableHead } from '../figure.tsx';
+import { labelColour } from '../graph/colours.ts';
+import { decimal, percent } from '../labels.ts';
+
+/** What a symbol emits, or the words that speak for it and attend to it. */
+export function Meaning({ symbol }: { symbol: SymbolFacts }) {
+  const { tokens, words, attended, symbol: k } = symbol;
+  return (
+    <>
+      {tokens.length > 0 ? (
+        <>
+          <TableHead
+            name={`tokens-${k}`}
+            rows={() => [
+              ['token', 'probability'],
+              ...tokens.map(({ token, probability }) => [token, probability]),
+            ]}
+          >
+            Tokens
+          </TableHead>
+          <Chips of={tokens.map(({ token, probability }) => ({ text: token, note: percent(probability) }))} />
+        </>
+      ) : (
+        <>
+          <TableHead
+            name={`words-${k}`}
+            rows={() => [
+              ['word', 'pmi in bits', 'sentences'],
+              ...words.map(({ word, pmi, count }) => [word, pmi, count]),
+            ]}
+          >
+            Words that speak for it <span class="hint">pointwise mutual information, bits</span>
+          </TableHead>
+          <Chips of={words.map(({ word, pmi }) => ({ text: word, note: decimal(Number(pmi.toFixed(2))) }))} />
+        </>
+      )}
+      {attended.length > 0 ? (
+        <>
+          <TableHead
+            name={`attended-${k}`}
+            rows={() => [
+              ['word', 'share', 'count'],
+              ...attended.map(({ word, share, count }) => [word, share, count]),
+            ]}
+          >
+            Words that attend to it <span class="hint">mean share of attention</span>
+          </TableHead>
+          <Chips of={attended.map(({ word, share }) => ({ text: word, note: percent(share) }))} />
+        </>
+      ) : null}
+    </>
+  );
+}
+
+const Chips = ({ of }: { of: readonly { text: string; note: string }[] }) =>
+  of.length === 0 ? (
+    <p class="faint">None: no sentence that was read passes here.</p>
+  ) : (
+    <ul class="tokens">
+      {of.map(({ text, note }) => (
+        <li key={text}>
+          {text} <span class="faint number">{note}</span>
+        </li>
+      ))}
+    </ul>
+  );
+
+/** How the labels of its sentences are shared out. */
+export function LabelShares({ symbol, labels }: { symbol: SymbolFacts; labels: Labels | null }) {
+  if (symbol.labels.length === 0) return null;
+  const colour = (label: string) => labelColour(labels?.maps.findIndex((map) => map.label === label) ?? -1);
+  const rows = () => [
+    ['label', 'share', 'lift'],
+    ...symbol.labels.map(({ label, share, lift }) => [label, share, lift]),
+  ];
+  return (
+    <>
+      <TableHead name={`labels-${symbol.symbol}`} rows={rows}>
+        Labels
+      </TableHead>
+      <table class="label-shares">
+        <tbody>
+          {symbol.labels.map(({ label, share, lift }) => (
+            <tr key={label} data-label={label}>
+              <th scope="row">{label}</th>
+              <td>
+                <span class="bar">
+                  <span class="track" aria-hidden="true">
+                    <span style={{ width: `${100 * share}%`, background: colour(label) }} />
+                  </span>
+                  <span class="number">{percent(share)}</span>
+                </span>
+              </td>
+              <td class="number faint" title="times the label’s share of all sentences">
+                ×{lift.toFixed(2)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}

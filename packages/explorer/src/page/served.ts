@@ -1,0 +1,55 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { allRuns, type Client, type Graph, type Labels, type Run, type RunSummary } from './client.ts';
+import { latest, useLoaded, usePolling } from './loading.ts';
+
+/** The run's facts, asked again and again: fast while something changes. */
+export function useRun(client: Client, id: string): { run: Run | null; fault: string | null } {
+  const [run, setRun] = useState<Run | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  usePolling(async (signal) => {
+    try {
+      const next = await client.run(signal);
+      setRun((last) => (JSON.stringify(last) === JSON.stringify(next) ? last : next));
+      setFault(null);
+      if (next.opened === null && next.problem === null) return 300;
+      return next.state === 'running' ? 2000 : 10_000;
+    } catch (error) {
+      if (!signal.aborted) setFault((error as Error).message);
+      return 2000;
+    }
+  }, id);
+  // What another run says is not this one's.
+  return { run: run && (id === '' || run.id === id) ? run : null, fault };
+}
+
+export function useRuns(): readonly RunSummary[] {
+  const [runs, setRuns] = useState<readonly RunSummary[]>([]);
+  usePolling(async (signal) => {
+    const next = await allRuns(signal);
+    setRuns((last) => (JSON.stringify(last) === JSON.stringify(next.runs) ? last : next.runs));
+    return next.runs.some(({ state }) => state === 'running') ? 4000 : 15_000;
+  }, '');
+  return runs;
+}
+
+/** The graph of the checkpoint that is open, with names given since. */
+export function useGraph(client: Client, run: Run | null) {
+  const opened = run?.opened;
+  const key = opened ? `${run.id} ${run.created} ${opened.step}` : null;
+  const loaded = useLoaded(key, (signal) => client.graph(signal));
+  const [graph, setGraph] = useState<Graph | null>(null);
+  const value = opened ? latest(loaded) : null;
+  useEffect(() => setGraph(value), [value]);
+  const renamed = useCallback((symbol: number, name: string | null) => {
+    const rename = (node: Graph['nodes'][number]) => (node.symbol === symbol ? { ...node, name } : node);
+    setGraph((last) => last && { ...last, nodes: last.nodes.map(rename) });
+  }, []);
+  return { graph, failure: loaded.state === 'failed' ? loaded.message : null, renamed };
+}
+
+/** Distributions of the labels, for runs that have some. */
+export function useLabels(client: Client, run: Run | null): Labels | null {
+  const opened = run?.opened?.features.includes('labels') ? run.opened : null;
+  const loaded = useLoaded(opened ? `${run!.id} ${opened.step}` : null, (signal) => client.labels(signal));
+  return opened ? latest(loaded) : null;
+}

@@ -1,0 +1,212 @@
+import { z } from 'zod';
+
+/** What the server answers; requests are in `api.ts`. */
+
+export const symbol = z.int().nonnegative();
+export const probability = z.number().min(0).max(1);
+const name = z.string().nullable().describe('The name that a person gave the symbol, if any.');
+export const step = z.int().describe('The checkpoint that this comes from.');
+
+export const splits = ['train', 'valid', 'test'] as const;
+
+export const faultSchema = z.object({
+  error: z.object({
+    code: z.string().describe('For programs: not_found, bad_request, not_yet, busy, …'),
+    message: z.string().describe('For people: what was expected, what came, what to do.'),
+  }),
+});
+
+/** What is known once the model is open. */
+const openedSchema = z.object({
+  step: z.int().describe('The checkpoint that is shown.'),
+  symbols: z.int(),
+  corpus: z.object({
+    directory: z.string(),
+    fingerprint: z.string(),
+    vocabulary: z.int(),
+    length: z.int().nullable().describe('Tokens of a sentence, where all have the same number.'),
+    sentences: z.object({ train: z.int(), valid: z.int(), test: z.int() }),
+  }),
+  walk: z.int().describe('Steps of a walk.'),
+  labels: z.array(z.string()),
+  relations: z
+    .array(z.object({ name: z.string(), meaning: z.string() }))
+    .describe('Relations that can be reasoned by, with what they mean.'),
+  notes: z.array(z.string()),
+  features: z
+    .array(z.string())
+    .describe('What this run can show beside its graph: encode, write, labels, truth, …'),
+});
+export type Opened = z.infer<typeof openedSchema>;
+
+const state = z.enum(['running', 'finished', 'stopped', 'crashed']);
+const figures = z.record(z.string(), z.number().nullable());
+
+const summary = {
+  id: z.string().describe('What ?run= takes.'),
+  name: z.string(),
+  model: z.string().describe('The kind of model, as in the configuration.'),
+  state,
+  created: z.string(),
+  lastStep: z.int().nullable().describe('The last step that metrics were written for.'),
+  steps: z.int().describe('Steps that training was asked for.'),
+};
+
+export const runSchema = z.object({
+  ...summary,
+  version: z.string(),
+  seconds: z.number().nullable().describe('Time in training, once it ended.'),
+  config: z.record(z.string(), z.unknown()),
+  opened: openedSchema.nullable().describe('Null while the model is being opened, or cannot be.'),
+  doing: z.string().nullable().describe('What the model is busy with, where that takes long.'),
+  problem: z.string().nullable().describe('Why the model cannot be opened, if it cannot.'),
+});
+
+export const runsSchema = z.object({
+  runs: z.array(
+    z.object({
+      ...summary,
+      seconds: z.number().nullable(),
+      figures: figures.describe('Of its evaluation; empty before there is one.'),
+      settings: z
+        .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+        .describe('Settings by their path, such as graph.prior.'),
+    }),
+  ),
+});
+
+const node = z.object({
+  symbol,
+  name,
+  tokens: z.array(z.string()).describe('Tokens that it emits most, or words that speak most for it.'),
+  usage: probability.describe('Share of walk steps spent on it.'),
+  community: z.int().nonnegative(),
+});
+
+export const links = z.array(z.tuple([symbol, symbol, probability]));
+
+export const graphSchema = z.object({
+  step: z.int(),
+  nodes: z.array(node),
+  links: links.describe('i, j and the probability of the link, most probable first.'),
+  linksLeftOut: z.int().describe('Further links above leastProbability, left out to keep this short.'),
+  leastProbability: probability,
+  truth: z
+    .array(z.tuple([symbol, symbol]))
+    .nullable()
+    .describe('Links of the true graph, where known.'),
+  layout: z.array(z.number()).describe('x and y of each node in turn, within the unit square.'),
+});
+
+const neighbour = z.object({
+  symbol,
+  name,
+  probability,
+  tokens: z.array(z.string()),
+  traversals: probability
+    .nullable()
+    .describe('Share of all moves of walks that go between the two, where counted.'),
+});
+
+const example = z.object({
+  split: z.enum(splits),
+  index: z.int().nonnegative(),
+  text: z.string(),
+  tokens: z.array(z.string()).nullable().describe('Where steps and tokens go together.'),
+  label: z.string().nullable(),
+  walk: z.array(symbol).describe('The symbols read in it.'),
+  positions: z.array(z.int()).describe('Steps, from 0, at which the walk is on the symbol.'),
+});
+
+export const symbolSchema = z.object({
+  symbol,
+  name,
+  step: z.int(),
+  tokens: z
+    .array(z.object({ token: z.string(), probability }))
+    .describe('What it emits, where it emits tokens.'),
+  words: z
+    .array(z.object({ word: z.string(), pmi: z.number(), count: z.int() }))
+    .describe('Words that speak for it: pointwise mutual information in bits, and sentences with both.'),
+  attended: z
+    .array(z.object({ word: z.string(), share: probability, count: z.int() }))
+    .describe('Words that attend to it most, where attention was read.'),
+  labels: z
+    .array(z.object({ label: z.string(), share: probability, lift: z.number() }))
+    .describe('Of the sentences that pass here; lift is the ratio to the share in all sentences.'),
+  usage: probability,
+  usageByPosition: z.array(probability),
+  community: z.int().nonnegative(),
+  neighbours: z.array(neighbour),
+  examples: z.array(example),
+  sample: z.int().describe('Sentences that were read to find usage and examples.'),
+});
+
+const walkStep = z.object({
+  symbol,
+  name,
+  probability: probability.describe('That the walk is on this symbol at this step, whatever came before.'),
+  token: z.string().nullable().describe('The token this step reads, where steps and tokens go together.'),
+  link: probability.nullable().describe('Probability of the link from the step before.'),
+  alternatives: z.array(z.object({ symbol, name, probability })),
+});
+
+const sentenceWalk = z.object({
+  steps: z.array(walkStep),
+  logProbability: z.number().nullable().describe('log q of the walk; null where it is -∞.'),
+});
+
+export const encodeSchema = z.object({
+  step: z.int(),
+  tokens: z.array(z.object({ text: z.string(), known: z.boolean() })),
+  unknown: z.array(z.string()).describe('Tokens that the run does not know.'),
+  problem: z.string().nullable().describe('Why there is no walk, if there is none.'),
+  cut: z.boolean().describe('The text is longer than the encoder reads; its end was left out.'),
+  walk: sentenceWalk.nullable(),
+});
+
+export const sentencesSchema = z.object({
+  split: z.enum(splits),
+  offset: z.int(),
+  total: z.int(),
+  sentences: z.array(
+    z.object({
+      index: z.int(),
+      text: z.string(),
+      label: z.string().nullable(),
+      walk: z.array(symbol).nullable().describe('The true walk, where known.'),
+    }),
+  ),
+});
+
+export const metricsSchema = z.object({
+  rows: z.array(z.record(z.string(), z.number().nullable())),
+  from: z.int().describe('The number of the first row sent.'),
+  total: z
+    .int()
+    .describe('Rows there are now; fewer than before when a run was resumed from an earlier step.'),
+  state,
+});
+
+export const evaluationSchema = figures;
+
+export const nameSchema = z.object({ symbol, name });
+
+export const generateSchema = z.object({
+  step,
+  samples: z.array(z.object({ text: z.string() })),
+  links: z
+    .array(probability)
+    .describe('Probability of the link to each symbol of the walk from the one before.'),
+});
+
+export const samplesSchema = z.object({
+  step,
+  samples: z.array(
+    z.object({
+      text: z.string(),
+      walk: z.array(symbol),
+      written: z.string().describe('From its walk alone.'),
+    }),
+  ),
+});

@@ -1,0 +1,46 @@
+// What browser tests share: a Chromium, pages that note every complaint, and the API beside them.
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { findChromium } from './chromium.ts';
+import { json, request } from './requests.ts';
+
+const flags = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+  ...['--disable-sync', '--no-first-run'],
+];
+
+function chromiumPath(): string {
+  const found = findChromium();
+  if (!found)
+    throw new Error(
+      'Chromium is needed for this test: apt-get install chromium (or set CHROMIUM to its path)',
+    );
+  return found;
+}
+
+export const launch = (more: string[] = []): Promise<Browser> =>
+  chromium.launch({ executablePath: chromiumPath(), args: [...flags, ...more] });
+
+/** Opens an explorer's page; whatever it complains of, or asks of another server, is added to `complaints`. */
+export async function openPage(
+  from: Browser,
+  url: string,
+  complaints: string[],
+  { hash = '', width = 1280 } = {},
+): Promise<Page> {
+  const opened = await from.newPage({ viewport: { width, height: 800 }, colorScheme: 'light' });
+  opened.on('pageerror', (error) => complaints.push(error.message));
+  opened.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  opened.on('dialog', (dialog) => complaints.push(`dialog ${dialog.message()}`));
+  opened.on('request', (sent) => {
+    if (!sent.url().startsWith(url) && !sent.url().startsWith('blob:'))
+      complaints.push(`asked ${sent.url()}`);
+  });
+  await opened.goto(`${url}${hash}`);
+  await opened.waitForSelector('.canvas[data-kind]');
+  return opened;
+}
+
+export const answerOf = async <T>(url: string, address: string, body?: unknown): Promise<T> =>
+  JSON.parse((await request(url, address, body === undefined ? {} : json(body))).text) as T;

@@ -1,0 +1,102 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import {
+  createPathRun,
+  createReasoningRun,
+  openReasoner,
+  openReasoning,
+  openTuples,
+  PathTask,
+  plantedTuples,
+  prepareReasoning,
+  preparePath,
+  ReasoningTask,
+  Session,
+  writePlanted,
+} from '@hidden-schema/hsn';
+import { setThreads } from '@hidden-schema/torch';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { tinyPath, tinyReasoning } from '../../hsn/test/planted-run.ts';
+import { type Explorer, startExplorer } from '../src/server/index.ts';
+import { type Answer, endpoints } from '../src/shared/api.ts';
+import { answerOf, launch, openPage } from './browse.ts';
+import { json, request } from './requests.ts';
+
+setThreads(1);
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-explorer-reason-'));
+const run = path.join(folder, 'run');
+const quiet = { output: { write: () => true } };
+const few = { steps: 4, evaluateEvery: 2 };
+const event = 'someone bak ban don';
+let explorer: Explorer;
+let browser: Browser;
+
+/** A network over tuples and its path model, trained for a few steps: enough to be shown. */
+async function trainBoth(): Promise<void> {
+  writePlanted(path.join(folder, 'tuples'), plantedTuples({ kinds: 3, relations: 2, events: 20 }));
+  const config = tinyReasoning({ symbols: 8, warmStart: { steps: 4 }, training: few });
+  const prepared = await prepareReasoning(config, path.join(folder, 'tuples'));
+  const made = createReasoningRun(run, prepared);
+  await new Session(made, new ReasoningTask(prepared), quiet).train();
+  made.close();
+  const opened = await openReasoning(run);
+  const small = tinyPath('lstm');
+  const settings = { ...small, symbols: 8, training: { ...small.training, ...few } };
+  const pathPrepared = await preparePath(settings, opened, await openTuples(opened));
+  const pathRun = createPathRun(opened, settings);
+  await new Session(pathRun, new PathTask(pathPrepared), quiet).train();
+  pathRun.close();
+  opened.model.free();
+}
+
+beforeAll(async () => {
+  await trainBoth();
+  explorer = await startExplorer({ run });
+  browser = await launch();
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await explorer?.close();
+  fs.rmSync(folder, { recursive: true, force: true });
+});
+
+test('reasoning: objects, paths and scores are the library’s', async () => {
+  await answerOf(explorer.url, '/api/graph');
+  const facts = await answerOf<Answer<'run'>>(explorer.url, '/api/run');
+  expect(facts).toMatchObject({ model: 'reasoning', problem: null });
+  expect(facts.opened!.features).toEqual(['labels', 'reason']);
+  const [relation] = facts.opened!.relations;
+  const answer = await answerOf<Answer<'reason'>>(explorer.url, '/api/reason', { event, count: 3 });
+  expect(endpoints.reason.response.parse(answer)).toEqual(answer);
+  const reasoner = await openReasoner(run);
+  const expected = await reasoner.candidates(event, relation!.name, { count: 3 });
+  expect(answer.results[0]!.candidates.map(({ object, walk }) => [object, walk])).toEqual(
+    expected.map(({ object, walk }) => [object, walk]),
+  );
+  reasoner.free();
+  const refused = await request(explorer.url, '/api/reason', json({ event, relations: ['none'] }));
+  expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('unknown relation')]);
+  const graph = await answerOf<Answer<'graph'>>(explorer.url, '/api/graph');
+  expect(graph.nodes.reduce((sum, { usage }) => sum + usage, 0)).toBeCloseTo(1, 5);
+  const labels = await answerOf<Answer<'labels'>>(explorer.url, '/api/labels');
+  expect(labels.maps.map(({ label }) => label)).toEqual(facts.opened!.labels);
+});
+
+test('the Reason panel: an event, relations, objects with their paths', async () => {
+  const complaints: string[] = [];
+  const page: Page = await openPage(browser, explorer.url, complaints, { hash: '#panel=reason' });
+  await page.locator('#event').fill(event);
+  await page.getByLabel('rB').check();
+  await page.getByRole('button', { name: 'What follows?' }).click();
+  const body = { event, relations: ['rB'], count: 5 };
+  const { results } = await answerOf<Answer<'reason'>>(explorer.url, '/api/reason', body);
+  await page.waitForSelector('[data-relation="rB"] .sentence');
+  expect(await page.locator('[data-relation="rB"] .walk-line').allInnerTexts()).toEqual(
+    results[0]!.candidates.map(({ walk }) => walk.join(' → ')),
+  );
+  expect(await page.locator('[data-relation]').count()).toBe(1);
+  expect(page.url()).toContain('relations=rB');
+  expect(complaints).toEqual([]);
+});

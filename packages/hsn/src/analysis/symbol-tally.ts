@@ -1,0 +1,105 @@
+/** Counts over sentences: who visits which symbol, with which words and labels. */
+export class SymbolTally {
+  readonly #symbols: number;
+  readonly #length: number;
+  #sentences = 0;
+  readonly #visits: Int32Array; // sentences that visit each symbol [K]
+  readonly #positions: Int32Array; // [L, K]
+  readonly #withLabel: Int32Array; // [labels, K]
+  readonly #labelled: Int32Array;
+  readonly #moves = new Map<number, number>();
+  /** Word → sentences with it and each symbol [K], and sentences with it in all. */
+  readonly #words = new Map<string, { count: number; with: Int32Array }>();
+
+  constructor(symbols: number, length: number, labels: number) {
+    this.#symbols = symbols;
+    this.#length = length;
+    this.#visits = new Int32Array(symbols);
+    this.#positions = new Int32Array(length * symbols);
+    this.#withLabel = new Int32Array(labels * symbols);
+    this.#labelled = new Int32Array(labels);
+  }
+
+  add(walk: readonly number[], label: number, words: ReadonlySet<string>): void {
+    const K = this.#symbols;
+    this.#sentences++;
+    for (const [i, symbol] of walk.entries()) {
+      this.#positions[i * K + symbol]!++;
+      if (i > 0) {
+        const key = this.#link(walk[i - 1]!, symbol);
+        this.#moves.set(key, (this.#moves.get(key) ?? 0) + 1);
+      }
+    }
+    const visited = new Set(walk);
+    for (const symbol of visited) this.#visits[symbol]!++;
+    if (label >= 0) {
+      this.#labelled[label]!++;
+      for (const symbol of visited) this.#withLabel[label * K + symbol]!++;
+    }
+    for (const word of words) {
+      const seen = this.#words.get(word) ?? { count: 0, with: new Int32Array(K) };
+      seen.count++;
+      for (const symbol of visited) seen.with[symbol]!++;
+      this.#words.set(word, seen);
+    }
+  }
+
+  usage(symbol: number): { usage: number; usageByPosition: number[]; sentences: number } {
+    const N = Math.max(1, this.#sentences);
+    const usageByPosition = Array.from(
+      { length: this.#length },
+      (_, i) => this.#positions[i * this.#symbols + symbol]! / N,
+    );
+    const usage = usageByPosition.reduce((sum, share) => sum + share, 0) / this.#length;
+    return { usage, usageByPosition, sentences: this.#visits[symbol]! };
+  }
+
+  /**
+   * Words by pmi = log₂ P(w, k) / (P(w) P(k)) over sentences. Rare words have the largest by chance, so they are ranked
+   * after a discount of n/(n + 1) · m/(m + 1), with n sentences of both and m of the rarer of the two.
+   */
+  words(symbol: number, most: number): { word: string; pmi: number; count: number }[] {
+    const visits = this.#visits[symbol]!;
+    const found: { word: string; pmi: number; count: number; rank: number }[] = [];
+    for (const [word, seen] of this.#words) {
+      const count = seen.with[symbol]!;
+      if (count < leastCount) continue;
+      const pmi = Math.log2((count * this.#sentences) / (seen.count * visits));
+      if (pmi <= 0) continue;
+      const rarer = Math.min(seen.count, visits);
+      found.push({ word, pmi, count, rank: pmi * (count / (count + 1)) * (rarer / (rarer + 1)) });
+    }
+    return found
+      .sort((a, b) => b.rank - a.rank || b.count - a.count || (a.word < b.word ? -1 : 1))
+      .slice(0, most)
+      .map(({ word, pmi, count }) => ({ word, pmi, count }));
+  }
+
+  /** Labels of the symbol's sentences, most frequent first. */
+  labels(symbol: number): { label: number; share: number; lift: number }[] {
+    const K = this.#symbols;
+    const counts = Array.from(this.#labelled, (_, label) => this.#withLabel[label * K + symbol]!);
+    const all = counts.reduce((sum, count) => sum + count, 0);
+    const total = this.#labelled.reduce((sum, count) => sum + count, 0);
+    return counts
+      .map((count, label) => {
+        const share = all === 0 ? 0 : count / all;
+        return { label, share, lift: share === 0 ? 0 : share / (this.#labelled[label]! / total) };
+      })
+      .filter(({ share }) => share > 0)
+      .sort((a, b) => b.share - a.share || a.label - b.label);
+  }
+
+  /** Share of all moves that go along a link, either way. */
+  traversals(i: number, j: number): number {
+    const moves = Math.max(1, this.#sentences * (this.#length - 1));
+    return (this.#moves.get(this.#link(i, j)) ?? 0) / moves;
+  }
+
+  #link(i: number, j: number): number {
+    return Math.min(i, j) * this.#symbols + Math.max(i, j);
+  }
+}
+
+/** Sentences that a word must share with a symbol to say something of it. */
+const leastCount = 3;

@@ -1,0 +1,141 @@
+import type { LabelMap } from './label-maps.ts';
+import { cut, drawing, FAINT_INK, heat, short, text } from './svg.ts';
+
+export interface LabelFigure {
+  title: string;
+  /** Links of the graph (i, j, probability), drawn faintly under every label. */
+  links: readonly (readonly [number, number, number])[];
+  /** x and y of each symbol in the unit square: the same for all labels. */
+  layout: Float64Array;
+  /** Panels in a row; three to five unless given. */
+  columns?: number;
+  /** What stands beside a symbol; its number unless given. */
+  nameOf?: (symbol: number) => string;
+}
+
+const SIZE = 300;
+const GAP = 22;
+const MARGIN = 26;
+const HEAD = 62;
+const CAPTION = 40;
+const INSET = 18;
+/** Symbols that are named in a panel. */
+const named = 5;
+/** Links of a label that are drawn, most used first. */
+const mostEdges = 80;
+
+/** Schema distributions of labels on one layout (Figure 3): symbols and links by how much a label's walks use them. */
+export function labelFigure(maps: readonly LabelMap[], figure: LabelFigure): string {
+  const columns = figure.columns ?? evenColumns(maps.length);
+  const rows = Math.ceil(maps.length / columns);
+  const width = Math.max(2 * MARGIN + columns * (SIZE + GAP) - GAP, 520);
+  const height = HEAD + rows * (SIZE + CAPTION + GAP) + 30;
+  const most = {
+    node: Math.max(...maps.map(({ nodes }) => nodes.reduce((a, b) => Math.max(a, b), 0)), 1e-12),
+    edge: Math.max(...maps.map(({ edges }) => edges[0]?.share ?? 0), 1e-12),
+  };
+  const faint = faintLinks(figure);
+  const panels = maps.map((map, at) => {
+    const x = MARGIN + (at % columns) * (SIZE + GAP);
+    const y = HEAD + Math.floor(at / columns) * (SIZE + CAPTION + GAP);
+    return `<g transform="translate(${x} ${y})">${panel(map, figure, most, faint)}</g>`;
+  });
+  return drawing(width, height, figure.title, [
+    text(MARGIN, 36, cut(figure.title, width - 2 * MARGIN, 19), { size: 19, bold: true }),
+    ...panels,
+    scale(MARGIN, height - 24, most.node),
+  ]);
+}
+
+/** Up to five panels in a row, such that the last row is as full as can be. */
+function evenColumns(panels: number): number {
+  if (panels <= 4) return Math.max(1, panels);
+  const left = (columns: number) => (columns - (panels % columns)) % columns;
+  return [4, 5, 3].reduce((best, columns) => (left(columns) < left(best) ? columns : best));
+}
+
+const place = ({ layout }: LabelFigure, symbol: number): [number, number] => [
+  INSET + layout[2 * symbol]! * (SIZE - 2 * INSET),
+  INSET + layout[2 * symbol + 1]! * (SIZE - 2 * INSET),
+];
+
+function faintLinks(figure: LabelFigure): string {
+  const lines = figure.links
+    .filter(([i, j]) => i !== j)
+    .map(([i, j]) => line(place(figure, i), place(figure, j)));
+  const opacity = Math.min(0.5, Math.max(0.16, 30 / (lines.length + 1)));
+  return `<path d="${lines.join('')}" fill="none" stroke="#9fb3c8" stroke-width="0.6" stroke-opacity="${short(opacity)}"/>`;
+}
+
+const line = ([x1, y1]: [number, number], [x2, y2]: [number, number]): string =>
+  // A loop is a small circle above its symbol.
+  x1 === x2 && y1 === y2
+    ? `M${short(x1)} ${short(y1)}a5 5 0 1 1 0.01 0`
+    : `M${short(x1)} ${short(y1)}L${short(x2)} ${short(y2)}`;
+
+function panel(
+  map: LabelMap,
+  figure: LabelFigure,
+  most: { node: number; edge: number },
+  faint: string,
+): string {
+  const edges = map.edges
+    .slice(0, mostEdges)
+    .reverse()
+    .map(({ i, j, share }) => {
+      const strength = Math.sqrt(share / most.edge);
+      return `<path d="${line(place(figure, i), place(figure, j))}" fill="none" stroke="${heat(0.35 + 0.65 * strength)}" stroke-width="${short(0.4 + 3 * strength)}" stroke-opacity="${short(0.15 + 0.75 * strength)}"/>`;
+    });
+  const order = Array.from(map.nodes.keys()).sort((a, b) => map.nodes[a]! - map.nodes[b]!);
+  const circles = order.map((symbol) => {
+    const [x, y] = place(figure, symbol);
+    const strength = map.nodes[symbol]! / most.node;
+    const radius = 2.4 + 7 * Math.sqrt(strength);
+    return `<circle cx="${short(x)}" cy="${short(y)}" r="${short(radius)}" fill="${heat(strength)}" stroke="#52606d" stroke-width="0.5"/>`;
+  });
+  const names = order.slice(-named).flatMap((symbol) => {
+    if (map.nodes[symbol] === 0) return [];
+    const [x, y] = place(figure, symbol);
+    const radius = 2.4 + 7 * Math.sqrt(map.nodes[symbol]! / most.node);
+    return outlined(x, y - radius - 2.5, cut((figure.nameOf ?? String)(symbol), 110, 10));
+  });
+  return [
+    text(0, -2, cut(map.label, SIZE, 14), { size: 14, bold: true }),
+    `<g transform="translate(0 8)"><rect width="${SIZE}" height="${SIZE}" rx="6" fill="#fbfcfd" stroke="#e4e9ee"/>`,
+    faint,
+    ...edges,
+    ...circles,
+    ...names,
+    '</g>',
+    text(0, SIZE + 24, `${map.sentences} sentences`, { size: 11, colour: FAINT_INK }),
+  ].join('\n');
+}
+
+/** Text that stays readable over lines; held inside the panel. */
+function outlined(x: number, y: number, content: string): string {
+  const half = 0.29 * 10 * content.length;
+  const inside = Math.min(SIZE - half - 3, Math.max(half + 3, x));
+  const words = text(inside, Math.max(11, y), content, { size: 10, anchor: 'middle' });
+  return words.replace(
+    '<text ',
+    '<text stroke="#ffffff" stroke-width="2.6" stroke-linejoin="round" paint-order="stroke" ',
+  );
+}
+
+/** What the colours of symbols mean. */
+function scale(x: number, y: number, most: number): string {
+  const steps = 40;
+  const bars = Array.from(
+    { length: steps },
+    (_, i) =>
+      `<rect x="${x + 4 * i}" y="${y - 10}" width="4.3" height="10" fill="${heat(i / (steps - 1))}"/>`,
+  );
+  const end = x + 4 * steps + 8;
+  return [
+    ...bars,
+    text(end, y - 1, `share of steps on a symbol: 0 to ${(100 * most).toFixed(1)} %`, {
+      size: 11,
+      colour: FAINT_INK,
+    }),
+  ].join('');
+}

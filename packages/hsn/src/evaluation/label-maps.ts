@@ -1,0 +1,111 @@
+import { divergenceMatrix, shares } from './divergence.ts';
+
+/** A symbol's part in a label. */
+export interface TypicalSymbol {
+  symbol: number;
+  /** Share of the label's steps. */
+  share: number;
+  /** Times its share over all labels. */
+  lift: number;
+  /** share · log₂ lift: its part of KL[label; all], in bits. */
+  weight: number;
+}
+
+/** Where the walks of a label's sentences go: a schema distribution. */
+export interface LabelMap {
+  label: string;
+  sentences: number;
+  /** Share of steps on each symbol. [K] */
+  nodes: Float64Array;
+  /** Shares of moves along undirected links, i ≤ j, most used first. */
+  edges: { i: number; j: number; share: number }[];
+  /** Symbols that speak most for this label, by weight. */
+  typical: TypicalSymbol[];
+}
+
+export interface LabelMaps {
+  all: LabelMap;
+  /** One for each label that has sentences. */
+  maps: LabelMap[];
+  /** Jensen–Shannon divergence between labels over symbols, in bits. */
+  divergence: number[][];
+  /** The same over links. */
+  edgeDivergence: number[][];
+}
+
+const mostTypical = 10;
+
+/** Schema distributions of walks [N, L] with a label number each, −1 for none. */
+export function labelMaps(
+  walks: ArrayLike<number>,
+  length: number,
+  symbols: number,
+  labelOf: ArrayLike<number>,
+  labels: readonly string[],
+): LabelMaps {
+  const everything = new Tally(symbols);
+  const each = labels.map(() => new Tally(symbols));
+  for (let n = 0; n < labelOf.length; n++) {
+    everything.add(walks, n * length, length);
+    each[labelOf[n]!]?.add(walks, n * length, length);
+  }
+  const all = everything.map('all');
+  const counted = each.flatMap((tally, at) => (tally.sentences > 0 ? [tally.map(labels[at]!, all)] : []));
+  const keys = [...everything.edges.keys()];
+  const edges = each
+    .filter(({ sentences }) => sentences > 0)
+    .map((tally) => shares(keys.map((key) => tally.edges.get(key) ?? 0)));
+  return {
+    all,
+    maps: counted,
+    divergence: divergenceMatrix(counted.map(({ nodes }) => nodes)),
+    edgeDivergence: divergenceMatrix(edges),
+  };
+}
+
+/** Counts of one label. */
+class Tally {
+  readonly symbols: number;
+  readonly nodes: Float64Array;
+  /** i·K + j with i ≤ j → moves. */
+  readonly edges = new Map<number, number>();
+  sentences = 0;
+
+  constructor(symbols: number) {
+    this.symbols = symbols;
+    this.nodes = new Float64Array(symbols);
+  }
+
+  add(walks: ArrayLike<number>, start: number, length: number): void {
+    this.sentences++;
+    for (let at = start; at < start + length; at++) {
+      const here = walks[at]!;
+      this.nodes[here]!++;
+      if (at === start) continue;
+      const before = walks[at - 1]!;
+      const key = Math.min(before, here) * this.symbols + Math.max(before, here);
+      this.edges.set(key, (this.edges.get(key) ?? 0) + 1);
+    }
+  }
+
+  map(label: string, all?: LabelMap): LabelMap {
+    const nodes = shares(this.nodes);
+    const moves = [...this.edges.values()].reduce((sum, count) => sum + count, 0);
+    const edges = [...this.edges]
+      .map(([key, count]) => {
+        return { i: Math.floor(key / this.symbols), j: key % this.symbols, share: count / moves };
+      })
+      .sort((a, b) => b.share - a.share || a.i - b.i || a.j - b.j);
+    return { label, sentences: this.sentences, nodes, edges, typical: typicalOf(nodes, all?.nodes ?? nodes) };
+  }
+}
+
+function typicalOf(nodes: Float64Array, all: Float64Array): TypicalSymbol[] {
+  const found: TypicalSymbol[] = [];
+  nodes.forEach((share, symbol) => {
+    if (share === 0) return;
+    const lift = share / all[symbol]!;
+    found.push({ symbol, share, lift, weight: share * Math.log2(lift) });
+  });
+  return found.sort((a, b) => b.weight - a.weight || a.symbol - b.symbol).slice(0, mostTypical);
+}

@@ -1,0 +1,191 @@
+import { cat, Generator, noGrad, optim, scope, Tensor } from '@hidden-schema/torch';
+import { Random } from '../corpus/random.ts';
+import { type CodeOptions, type SentenceCodes, sentenceCodes } from '../encoder/sentence-codes.ts';
+import { TopicCodes } from '../encoder/topic-codes.ts';
+import { frequentWords } from './word-counts.ts';
+import { maskOfLengths } from '../encoder/text-encoder.ts';
+import { meanPooled } from '../encoder/walk-queries.ts';
+import type { LinkBelief } from '../graph/index.ts';
+import { batchesByLength, LengthBatches, type TextBatch } from '../text/index.ts';
+import type { Preparation, PreparationState } from '../trainer/task.ts';
+import { WalkableGraph } from '../walk/index.ts';
+import { idsTensor } from './model.ts';
+import type { LanguageTrainer } from './trainer.ts';
+
+/** Sentences encoded, and updates made, between two looks. */
+const encodedAtOnce = 1000;
+const updatesAtOnce = 50;
+/** Streams of the seed that are not the epochs' own. */
+const drawStream = 1_000_001;
+
+/** How sure the graph is of its links when training begins. */
+const sureness = 0.95;
+
+/** What the walk's queries and the graph are fitted to. */
+interface Wanted {
+  walks: Map<number, readonly number[]>;
+  adjacency: Tensor;
+  belief: LinkBelief;
+}
+
+/**
+ * Before the first step, queries and graph learn to write each sentence as the quantised code of its mean vector,
+ * while the decoder waits. Walks then tell sentences apart when the decoder begins to read them; from a cold start it
+ * learns to ignore them first.
+ */
+export class WarmStart implements Preparation {
+  readonly label = 'warm start';
+  readonly unit = 'steps';
+  readonly most: number;
+  readonly #trainer: LanguageTrainer;
+  readonly #rows: Int32Array;
+  readonly #order: LengthBatches;
+  /** Unit mean vectors of the sentences encoded so far, until the codes are made of them. */
+  #vectors: { rows: Int32Array; means: Tensor }[] = [];
+  #topics: TopicCodes | undefined;
+  #wanted: Wanted | undefined;
+  #count = 0;
+
+  constructor(trainer: LanguageTrainer) {
+    const { config, corpus, frames } = trainer;
+    const { steps, sentences } = config.warmStart;
+    this.#trainer = trainer;
+    this.most = config.baseline ? 0 : steps;
+    const all = Int32Array.from(corpus.splits.train);
+    this.#rows = new Random(config.seed, drawStream).shuffle(all).slice(0, sentences);
+    const batchSize = config.training.batch;
+    this.#order = new LengthBatches(corpus.store, this.#rows, {
+      ...frames,
+      batchSize,
+      seed: config.seed,
+    });
+  }
+
+  get wanted(): boolean {
+    return this.#trainer.step === 0 && this.#count < this.most;
+  }
+  get state(): PreparationState {
+    return { count: this.#count };
+  }
+  set state({ count }: PreparationState) {
+    this.#count = count;
+    const { batchesPerEpoch } = this.#order;
+    this.#order.seek({ epoch: Math.floor(count / batchesPerEpoch), batch: count % batchesPerEpoch });
+  }
+
+  advance(): Record<string, number> {
+    if (!this.#wanted) return this.#makeSomeCodes();
+    let loss = 0;
+    const optimizer = this.#trainer.fitting();
+    const end = Math.min(this.most, this.#count + updatesAtOnce);
+    for (; this.#count < end; this.#count++) loss = this.#update(optimizer);
+    if (this.#count === this.most) this.#trainer.fitted();
+    return { fit: loss };
+  }
+
+  /** Codes are made again when a stopped warm start goes on: they are not part of a checkpoint. */
+  #makeSomeCodes(): Record<string, number> {
+    return this.#trainer.config.warmStart.code === 'topics'
+      ? { topic_sweeps: this.#sweepTopics() }
+      : { encoded: this.#encodeSome() };
+  }
+
+  #encodeSome(): number {
+    const { config, corpus, frames, model } = this.#trainer;
+    const done = this.#vectors.reduce((sum, { rows }) => sum + rows.length, 0);
+    const rows = this.#rows.slice(done, done + encodedAtOnce);
+    model.train(false);
+    for (const batch of batchesByLength(corpus.store, rows, config.training.batch, frames))
+      this.#vectors.push({ rows: batch.rows, means: scope(() => noGrad(() => this.#meanVectors(batch))) });
+    const last = done + rows.length === this.#rows.length;
+    if (last) this.#vectorCodes();
+    return done + rows.length;
+  }
+
+  #meanVectors(batch: Pick<TextBatch, 'rows' | 'encoder'>): Tensor {
+    const { lengths, width } = batch.encoder;
+    const mean = meanPooled(this.#hidden(batch), maskOfLengths(lengths, width));
+    return mean.div(mean.mul(mean).sum(1, true).sqrt().clamp(1e-12));
+  }
+
+  #hidden(batch: Pick<TextBatch, 'rows' | 'encoder'>): Tensor {
+    const { encoder } = batch;
+    const mask = maskOfLengths(encoder.lengths, encoder.width);
+    return (
+      this.#trainer.hidden(batch) ??
+      noGrad(() => this.#trainer.model.encoder.hidden(idsTensor(encoder), mask))
+    );
+  }
+
+  #vectorCodes(): void {
+    const rows = this.#vectors.flatMap(({ rows: some }) => [...some]);
+    const means = this.#vectors.map((part) => part.means);
+    this.#want(
+      rows,
+      scope(() => sentenceCodes(cat(means, 0), this.#codeOptions(), this.#generator())),
+    );
+    for (const mean of means) mean.free();
+    this.#vectors = [];
+  }
+
+  #sweepTopics(): number {
+    const { store } = this.#trainer.corpus;
+    this.#topics ??= new TopicCodes(frequentWords(store, this.#rows), this.#codeOptions(), this.#generator());
+    this.#topics.sweep();
+    const { sweeps } = this.#topics;
+    if (this.#topics.finished) this.#want([...this.#rows], this.#topics.codes());
+    return sweeps;
+  }
+
+  /** Of its own, so that codes made again after a stop are the same. */
+  #generator(): Generator {
+    return new Generator(this.#trainer.config.seed);
+  }
+
+  #codeOptions(): CodeOptions {
+    const { symbols, length, graph } = this.#trainer.config;
+    return { symbols, length, density: graph.p, selfLoops: graph.selfLoops };
+  }
+
+  #want(rows: readonly number[], { walks, adjacency }: SentenceCodes): void {
+    const { length } = this.#trainer.config;
+    const flat = walks.toNumbers();
+    walks.free();
+    const belief = scope(() => {
+      const { pairs } = this.#trainer.model.graph.links();
+      const present = pairs
+        .vector(adjacency)
+        .mul(2 * sureness - 1)
+        .add(1 - sureness);
+      return { logPresent: present.log(), logAbsent: present.neg().add(1).log() };
+    });
+    const ofRow = new Map(rows.map((row, n) => [row, flat.slice(n * length, (n + 1) * length)]));
+    this.#wanted = { walks: ofRow, adjacency, belief };
+  }
+
+  /** One update towards the codes' log-probability (Eq. 9) and links; returns the nats a symbol still costs. */
+  #update(optimizer: optim.Adam): number {
+    return scope(() => {
+      const { model, config } = this.#trainer;
+      const { walks, adjacency, belief } = this.#wanted!;
+      const batch = this.#order.next();
+      model.train();
+      const scores = model.scores(batch.encoder, this.#hidden(batch)); // [B, L, K]
+      const wanted = BigInt64Array.from(Array.from(batch.rows, (row) => walks.get(row)!).flat(), BigInt);
+      const posterior = model.posterior(scores, new WalkableGraph(adjacency, config.walk.isolated));
+      const nll = posterior
+        .logProb(Tensor.fromArray(wanted, [batch.rows.length, config.length]))
+        .mean()
+        .div(-config.length);
+      const links = model.graph.links();
+      optimizer.zeroGrad();
+      nll.add(links.kl(belief).div(links.pairs.count)).backward();
+      optim.clipGradients(
+        optimizer.groups.flatMap((group) => group.parameters.map(([, tensor]) => tensor)),
+        config.training.clip,
+      );
+      optimizer.step();
+      return nll.item();
+    });
+  }
+}

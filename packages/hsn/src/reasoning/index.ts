@@ -1,0 +1,29 @@
+export { type PathKind, type ReasoningConfig, reasoningConfigSchema } from './config.ts';
+export { halfOf, TwoPartEncoder } from './encoder.ts';
+export * from './evaluation.ts';
+export { ReasoningNetwork, type TupleBatch } from './model.ts';
+export { type Candidate, type CandidateOptions, openPath, openReasoner, Reasoner } from './open.ts';
+export { type OpenedReasoning, openReasoning, openTuples } from './open-network.ts';
+export { type PathFigures, pathFigures } from './path-accuracy.ts';
+export { PathModel } from './path.ts';
+export {
+  createPathRun,
+  PathTask,
+  pathFolder,
+  pathKinds,
+  type PreparedPath,
+  preparePath,
+} from './path-task.ts';
+export * from './planted.ts';
+export {
+  createReasoningRun,
+  type PreparedReasoning,
+  prepareReasoning,
+  tupleRecord,
+} from './prepare.ts';
+export { type TupleOptions, readTuples } from './read-tuples.ts';
+export { relationMeaning, relationToken } from './relations.ts';
+export { type ReasoningFigures, ReasoningTask } from './task.ts';
+export { type Tuple, type TupleCorpus, tupleNotes } from './tuples.ts';
+export { type Continuation, continueWalks, type SearchOptions } from './walk-search.ts';
+export { TupleWalks } from './walks.ts';

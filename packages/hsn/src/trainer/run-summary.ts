@@ -1,0 +1,133 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { UserError } from '../errors.ts';
+import type { ModelKind } from '../settings.ts';
+import { bestStep, checkpointFaults, checkpointSteps } from './checkpoint.ts';
+import { readEvents } from './events.ts';
+import { reasonOf } from './files.ts';
+import { type MetricsRow, readMetrics } from './metrics.ts';
+import type { Failure } from './number-failure.ts';
+import { Run, type RunState } from './run.ts';
+
+/** A run at a glance. */
+export interface RunSummary {
+  /** The folder, as given. */
+  run: string;
+  /** damaged: it cannot be opened; `fault` says why. */
+  state: RunState | 'damaged';
+  model?: ModelKind;
+  version?: string;
+  created?: string;
+  /** The last step that was logged, of so many. */
+  step?: number;
+  steps?: number;
+  /** The figures of the last logged step, and of the last evaluation. */
+  metrics?: Record<string, number>;
+  checkpoints?: number[];
+  best?: number;
+  failure?: Failure;
+  fault?: string;
+}
+
+/** The runs in a folder, also one and two folders down; or the one that the folder is. */
+export function listRuns(directory: string): RunSummary[] {
+  if (!fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory())
+    throw new UserError(`${directory} is no folder; expected one that holds runs`);
+  return runFolders(directory, 2).map(describeRun);
+}
+
+function runFolders(directory: string, depth: number): string[] {
+  if (fs.existsSync(path.join(directory, 'run.json'))) return [directory];
+  if (depth === 0) return [];
+  const inner = fs.readdirSync(directory, { withFileTypes: true });
+  return inner
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap(({ name }) => runFolders(path.join(directory, name), depth - 1));
+}
+
+export function describeRun(directory: string): RunSummary {
+  try {
+    const run = Run.open(directory);
+    const { version, created, failure } = run.record;
+    const best = bestStep(run);
+    const rows = fs.existsSync(run.path('metrics.jsonl')) ? readMetrics(run.path('metrics.jsonl')).rows : [];
+    const last = rows.at(-1);
+    return {
+      run: directory,
+      state: run.state,
+      model: run.config.model,
+      version,
+      created,
+      ...(last ? { step: last.step } : {}),
+      steps: run.config.training.steps,
+      metrics: lastFigures(rows),
+      checkpoints: checkpointSteps(run),
+      ...(best === undefined ? {} : { best }),
+      ...(failure ? { failure: failure as Failure } : {}),
+    };
+  } catch (error) {
+    return { run: directory, state: 'damaged', fault: reasonOf(error) };
+  }
+}
+
+/** The last value of each figure; a step's and an evaluation's stand in rows of their own. */
+function lastFigures(rows: readonly MetricsRow[]): Record<string, number> {
+  const figures: Record<string, number> = {};
+  for (const { step: _step, epoch: _epoch, time: _time, ...row } of rows.slice(-1000))
+    Object.assign(figures, row);
+  return figures;
+}
+
+export interface Verification {
+  run: string;
+  /** What was looked at. */
+  checked: string[];
+  /** What is wrong, a line each, with the file's name. */
+  faults: string[];
+  /** What a run survives, such as the cut tail of an event file. */
+  notes: string[];
+}
+
+/** Checks every file of a run: hashes of checkpoints, and that the rest can be read. */
+export function verifyRun(directory: string): Verification {
+  const run = Run.open(directory);
+  const checked = ['run.json', 'config.yaml'];
+  const faults: string[] = [];
+  const notes: string[] = [];
+  const steps = checkpointSteps(run);
+  for (const step of steps) {
+    checked.push(`checkpoints/step-${step}`);
+    faults.push(...checkpointFaults(run, step));
+  }
+  if (steps.length === 0) notes.push('no checkpoint was written yet');
+  const best = run.path('checkpoints', 'best.json');
+  if (fs.existsSync(best)) {
+    checked.push('checkpoints/best.json');
+    const step = bestStep(run);
+    if (step === undefined) faults.push(`${best} is damaged: expected {"step": N}`);
+    else if (!steps.includes(step)) faults.push(`${best} names step ${step}, which has no checkpoint`);
+  }
+  for (const name of fs.readdirSync(run.directory).sort()) verifyFile(run, name, { checked, faults, notes });
+  return { run: directory, checked, faults, notes };
+}
+
+function verifyFile(run: Run, name: string, found: Pick<Verification, 'checked' | 'faults' | 'notes'>): void {
+  const file = run.path(name);
+  try {
+    if (name === 'metrics.jsonl') {
+      const { skipped } = readMetrics(file);
+      // A process that was killed leaves half a line; the next one removes it.
+      const tail = skipped === 1 && ['running', 'crashed'].includes(run.state);
+      if (skipped > 0) found[tail ? 'notes' : 'faults'].push(`${file}: ${skipped} lines are cut or damaged`);
+    } else if (name.startsWith('events.out.tfevents.')) {
+      const { validBytes, size } = readEvents(file);
+      if (validBytes < size)
+        found.notes.push(`${file} can be read up to byte ${validBytes} of ${size}, as after a kill`);
+    } else if (name.endsWith('.json') && name !== 'run.json') JSON.parse(fs.readFileSync(file, 'utf8'));
+    else return;
+    found.checked.push(name);
+  } catch (error) {
+    found.faults.push(`${file} is damaged: ${reasonOf(error)}`);
+  }
+}

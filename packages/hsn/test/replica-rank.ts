@@ -1,0 +1,66 @@
+import fs from 'node:fs';
+import { Group, placeOf, setThreads } from '@hidden-schema/torch';
+import { readSyntheticCorpus } from '../src/corpus/index.ts';
+import { LanguageTask, prepareLanguage } from '../src/language/index.ts';
+import { languageConfig, loadConfig, syntheticConfig } from '../src/settings.ts';
+import { Replicas } from '../src/trainer/replicas.ts';
+import { SyntheticTask } from '../src/trainer/synthetic-task.ts';
+import type { Task } from '../src/trainer/task.ts';
+
+/** A model, its settings as YAML and its corpus. */
+export interface ReplicaCase {
+  name: string;
+  settings: string;
+  corpus: string;
+  steps: number;
+  sweeps?: number;
+}
+
+export interface ReplicaResult {
+  losses: number[];
+  weights: Record<string, number[]>;
+}
+
+async function taskOf(
+  { settings, corpus }: ReplicaCase,
+  replicas: Replicas,
+  cache: string,
+): Promise<Task<unknown>> {
+  const config = loadConfig(settings, 'test');
+  if (config.model === 'synthetic')
+    return new SyntheticTask(syntheticConfig(config), readSyntheticCorpus(corpus), replicas);
+  const given = { input: corpus, settings: {} };
+  return new LanguageTask(await prepareLanguage(languageConfig(config), given, { cache }), replicas);
+}
+
+/** Trains a case for its steps; gives every loss and the weights at the end. */
+export async function trainCase(
+  given: ReplicaCase,
+  replicas: Replicas,
+  cache: string,
+): Promise<ReplicaResult> {
+  const { trainer, preparation } = await taskOf(given, replicas, cache);
+  for (let sweep = 0; sweep < (given.sweeps ?? 0); sweep++) preparation!.advance();
+  const losses = Array.from({ length: given.steps }, () => trainer.trainStep().loss);
+  const named = [...trainer.model.namedTensors()].map(
+    ([name, tensor]) => [name, tensor.toNumbers()] as const,
+  );
+  trainer.free();
+  return { losses, weights: Object.fromEntries(named) };
+}
+
+/** As a rank of its own: cases from a file, results to another. */
+async function main([cases, results, cache]: string[]): Promise<void> {
+  setThreads(1);
+  const group = await Group.open(placeOf(process.env)!, { seconds: 60 });
+  try {
+    const found: ReplicaResult[] = [];
+    for (const one of JSON.parse(fs.readFileSync(cases!, 'utf8')) as ReplicaCase[])
+      found.push(await trainCase(one, new Replicas(group), cache!));
+    fs.writeFileSync(`${results}-${group.rank}.json`, JSON.stringify(found));
+  } finally {
+    group.close();
+  }
+}
+
+if (process.env.RANK !== undefined) await main(process.argv.slice(2));

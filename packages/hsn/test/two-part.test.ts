@@ -1,0 +1,136 @@
+import { Generator, scope } from '@hidden-schema/torch';
+import { describe, expect, test } from 'vitest';
+import { TransformerText } from '../src/encoder/text-encoder.ts';
+import { reasoningConfigSchema } from '../src/reasoning/config.ts';
+import { halfOf } from '../src/reasoning/encoder.ts';
+import type { ReasoningNetwork } from '../src/reasoning/model.ts';
+import { makeReasoning } from '../src/reasoning/parts.ts';
+import { symbolOf } from '../src/reasoning/warm-start.ts';
+import { type PaddedIds, padded } from '../src/text/index.ts';
+import { WalkableGraph } from '../src/walk/index.ts';
+import { allWalks, digits, f64, sum, walkTensor, writtenOut } from './enumeration.ts';
+import { tinyReasoning } from './planted-run.ts';
+import { jitter } from './tiny-language.ts';
+
+const K = 3;
+const L = 4;
+
+async function tinyTwoPart(): Promise<ReasoningNetwork> {
+  const config = tinyReasoning({ symbols: K, length: L, encoder: { width: 8 }, decoder: { width: 8 } });
+  const generator = new Generator(3);
+  const sizes = { vocabulary: 12, width: 8, layers: 1, heads: 2, hidden: 8, positions: 16, dropout: 0 };
+  const encoder = new TransformerText(sizes, generator);
+  const parts = { encoder, frozen: false, decoderVocabulary: 12, tuples: 10 };
+  const model = await makeReasoning(config, parts, generator);
+  jitter(model, 1);
+  return model.train(false);
+}
+
+const ids = (...tokens: number[]): PaddedIds => padded([Int32Array.from(tokens)], { pad: 0 });
+const prefix = ids(3, 4, 9);
+
+function softmax(values: readonly number[]): number[] {
+  const exp = values.map(Math.exp);
+  return exp.map((value) => value / sum(exp));
+}
+
+/** q(z_{1:L/2}|s, r) and q(z_{L/2+1:L}|z_{L/2}, s, r, o) from the scores of each block, written out. */
+function byHand(model: ReasoningNetwork, whole: PaddedIds, adjacency: number[][]) {
+  const rows = (flat: number[]) => Array.from({ length: L / 2 }, (_, i) => flat.slice(i * K, (i + 1) * K));
+  const [first, second] = scope(() => [
+    rows(model.firstScores(prefix).toNumbers()),
+    rows(model.secondScores(whole).toNumbers()),
+  ]) as [number[][], number[][]];
+  // Node weights of a step are bent into the settings' range below the largest.
+  const range = model.config.walk.range!;
+  const bent = (h: number[]) => h.map((x) => Math.exp(range * Math.tanh((x - Math.max(...h)) / range)));
+  const step = (h: number[]) => writtenOut(adjacency, bent(h), 'uniform');
+  const start = softmax(first[0]!);
+  const firstSteps = first.slice(1).map(step);
+  const secondSteps = second.map(step);
+  const firstHalf = ([z1, z2]: number[]) => start[z1!]! * firstSteps[0]![z1!]![z2!]!;
+  const secondHalf = ([, z2, z3, z4]: number[]) => secondSteps[0]![z2!]![z3!]! * secondSteps[1]![z3!]![z4!]!;
+  return { firstHalf, secondHalf };
+}
+
+describe('the two-part posterior', () => {
+  // The third symbol of the second graph is isolated.
+  test.each(['110 101 011', '110 110 000', '111 111 111'])(
+    'equals the product by enumeration on %s',
+    async (text) => {
+      const model = await tinyTwoPart();
+      const adjacency = digits(text);
+      const whole = ids(3, 4, 9, 7, 2);
+      const walks = allWalks(K, L);
+      const { firstHalf, secondHalf } = byHand(model, whole, adjacency);
+      const found = scope(() => {
+        const graph = new WalkableGraph(f64(adjacency).to('float32'));
+        const posterior = model.posterior(model.tupleScores({ prefix, whole }), graph);
+        return posterior.logProb(walkTensor(walks)).toNumbers().map(Math.exp);
+      });
+      for (const [z, walk] of walks.entries())
+        expect(found[z]).toBeCloseTo(firstHalf(walk) * secondHalf(walk), 5);
+      expect(sum(found)).toBeCloseTo(1, 4);
+      model.free();
+    },
+  );
+
+  test('the first half does not see the object, the second does', async () => {
+    const model = await tinyTwoPart();
+    const walks = allWalks(K, L);
+    const marginals = [ids(3, 4, 9, 7, 2), ids(3, 4, 9, 5, 10, 6)].map((whole) =>
+      scope(() => {
+        const graph = new WalkableGraph(f64(digits('110 101 011')).to('float32'));
+        const posterior = model.posterior(model.tupleScores({ prefix, whole }), graph);
+        const q = posterior.logProb(walkTensor(walks)).toNumbers().map(Math.exp);
+        const over = (part: (walk: number[]) => string) => {
+          const totals = new Map<string, number>();
+          for (const [z, walk] of walks.entries())
+            totals.set(part(walk), (totals.get(part(walk)) ?? 0) + q[z]!);
+          return [...totals.values()];
+        };
+        return {
+          first: over((walk) => walk.slice(0, 2).join()),
+          second: over((walk) => walk.slice(2).join()),
+        };
+      }),
+    );
+    const [a, b] = marginals as [(typeof marginals)[0], (typeof marginals)[0]];
+    for (const [i, p] of a.first.entries()) expect(p).toBeCloseTo(b.first[i]!, 5);
+    expect(Math.max(...a.second.map((p, i) => Math.abs(p - b.second[i]!)))).toBeGreaterThan(0.01);
+    model.free();
+  });
+
+  test('only objects are predicted', async () => {
+    const model = await tinyTwoPart();
+    const batch = {
+      rows: Int32Array.of(0),
+      prefix,
+      whole: ids(3, 4, 9, 7),
+      decoder: ids(1, 3, 4, 9, 7, 1),
+      prefixes: [4],
+    };
+    expect(scope(() => model.objectNll(batch, undefined)).tokens).toBe(2);
+    model.free();
+  });
+});
+
+describe('lengths of two halves', () => {
+  test.each([3, 7, 1, 0, -2, 2.5])('%s is refused', (length) => {
+    expect(() => halfOf(length)).toThrow(`need an even number of steps from 2, got ${length}`);
+  });
+  test('less than 2 by the settings already', () => {
+    expect(reasoningConfigSchema.safeParse({ model: 'reasoning', length: 1 }).success).toBe(false);
+    expect(halfOf(20)).toBe(10);
+  });
+});
+
+describe('codes of the warm start', () => {
+  test('give every step symbols of its own while they last', () => {
+    const used = Array.from({ length: 20 }, (_, step) =>
+      [0, 1].map((choice) => symbolOf(step, choice, 2, 50)),
+    );
+    expect(new Set(used.flat()).size).toBe(40);
+    expect(symbolOf(25, 1, 2, 50)).toBe(1);
+  });
+});

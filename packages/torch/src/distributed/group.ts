@@ -1,0 +1,129 @@
+import { noGrad } from '../autograd.ts';
+import { GroupError, TorchError } from '../errors.ts';
+import { guarded, guardedLater, native } from '../native.ts';
+import { scope } from '../scope.ts';
+import { Tensor } from '../tensor.ts';
+import type { Place } from './place.ts';
+
+export interface GroupOptions {
+  /** gloo for tensors in the machines' memory; nccl for those on GPUs, where libtorch has it. */
+  backend?: 'gloo' | 'nccl';
+  /** How long to wait for the other processes at the start. */
+  seconds?: number;
+}
+
+/** The collectives of torch that this libtorch brings. */
+export function collectiveBackends(): string[] {
+  return native.groupBackends();
+}
+
+/** Large enough to hide what starting a sum costs, small enough that most are under way before backward ends. */
+const bucketBytes = 1 << 22;
+
+/**
+ * The processes that compute together, on torch's collectives (c10d). All of them call the same methods in the same
+ * order. When one ends, every method throws `RankLostError` with its name, in all others, within seconds.
+ */
+export class Group {
+  readonly rank: number;
+  readonly size: number;
+
+  private constructor({ rank, size }: Place) {
+    this.rank = rank;
+    this.size = size;
+  }
+
+  /** Waits until all processes are there. A process is in one group at a time. */
+  static async open(place: Place, { backend = 'gloo', seconds = 300 }: GroupOptions = {}): Promise<Group> {
+    if (!collectiveBackends().includes(backend))
+      throw new GroupError(
+        `libtorch was built without ${backend}, so processes cannot train together; hsn doctor says which libtorch this is`,
+      );
+    const { address, port, rank, size } = place;
+    try {
+      await guardedLater('group', () => native.groupOpen(backend, address, port, rank, size, seconds));
+    } catch (error) {
+      if (!(error instanceof TorchError)) throw error;
+      const reason = error.message.replace(/^group\(\): /, '');
+      throw new GroupError(
+        `rank ${rank} of ${size} could not meet the others at ${address}:${port}: ${reason}`,
+      );
+    }
+    return new Group(place);
+  }
+
+  /** Sums over the processes, in place. */
+  sum(tensors: readonly Tensor[]): void {
+    this.#run('sum', tensors, (handles) => native.groupSum(handles));
+  }
+
+  /** Means over the processes, in place. */
+  average(tensors: readonly Tensor[]): void {
+    this.sum(tensors);
+    noGrad(() => {
+      for (const tensor of tensors) tensor.mul_(1 / this.size);
+    });
+  }
+
+  /** The values of one process, in place, in all of them. */
+  broadcast(tensors: readonly Tensor[], root = 0): void {
+    this.#run('broadcast', tensors, (handles) => native.groupBroadcast(handles, root));
+  }
+
+  /** Means over the processes as new tensors with gradients: those of the mean of all processes' losses. */
+  mean(tensors: readonly Tensor[]): Tensor[] {
+    const handles = this.#run('mean', tensors, (given) => native.groupMean(given));
+    return handles.map((handle) => new Tensor(handle, 'mean over processes'));
+  }
+
+  /** Sums of plain numbers; other work of this process goes on meanwhile. */
+  totals(values: readonly number[]): Promise<number[]> {
+    return guardedLater('totals', () => native.groupTotals(values));
+  }
+
+  /** Waits until all processes are here. */
+  async barrier(): Promise<void> {
+    await this.totals([0]);
+  }
+
+  /** Bytes of rank 0 in all processes. */
+  broadcastBytes(bytes?: Uint8Array): Uint8Array {
+    return scope(() => {
+      const length = Tensor.fromArray(Float64Array.of(bytes?.length ?? 0), [1]);
+      this.broadcast([length]);
+      const data = Tensor.fromArray(bytes ?? new Uint8Array(length.item()), [length.item()]);
+      if (length.item() > 0) this.broadcast([data]);
+      return data.toArray() as Uint8Array;
+    });
+  }
+
+  /** From now on `backward` averages the gradients of these parameters. */
+  averageGradients(parameters: readonly Tensor[]): void {
+    this.#run('average gradients', parameters, (handles) => native.averageGradients(handles, bucketBytes));
+  }
+
+  /** Gradients of the mean of all processes' losses: buckets of them are summed while backward goes on. */
+  backward(loss: Tensor): void {
+    native.gradientsBegin();
+    loss.backward();
+    this.#run('gradients', [], () => native.gradientsEnd());
+  }
+
+  /** Tells the others why this process leaves. */
+  fail(reason: string): void {
+    native.groupFail(reason);
+  }
+
+  /** Leaves the group. */
+  close(): void {
+    native.groupClose();
+  }
+
+  #run<T>(what: string, tensors: readonly Tensor[], body: (handles: number[]) => T): T {
+    return guarded(
+      what,
+      () => tensors.map(({ shape, dtype }) => ({ shape, dtype })),
+      () => body(tensors.map(({ handle }) => handle)),
+    );
+  }
+}

@@ -1,0 +1,3 @@
+export { collectiveBackends, Group, type GroupOptions } from './group.ts';
+export { type Place, placeOf } from './place.ts';
+export { freePort } from './port.ts';
