@@ -15,7 +15,6 @@ const run = fs.existsSync(path.join(directory, 'run.json'))
 const writer = new CheckpointWriter(run);
 const filled = (value: number) => Tensor.fromArray(new Float32Array(count).fill(value), [count]).keep();
 
-process.stdout.write('begin\n');
 for (let step = (checkpointSteps(run).at(-1) ?? 0) + 1; ; step++) {
   const tensors = scope(() => [filled(step), filled(-step)] as const);
   const parts = { model: [['weight', tensors[0]]], optimizer: [['moment', tensors[1]]] } as const;

@@ -151,11 +151,12 @@ async function trainPath(file: string | undefined, flags: ReasonTrainFlags): Pro
   if (!earlier) hsn.checkRunFolder(folder, flags.force ?? false);
   const { corpus, tokens, notes } = await hsn.openTuples(opened, flags.tuples);
   for (const note of notes) process.stderr.write(`${note}\n`);
-  const progress = new hsn.Progress({ label: 'read walks', total: 1, unit: 'tuples' });
-  const prepared = await hsn.preparePath(config, opened, { corpus, tokens }, (done, total) =>
-    progress.update(done / total, { tuples: done }),
-  );
-  progress.finish();
+  let shown: InstanceType<typeof hsn.Progress> | undefined;
+  const prepared = await hsn.preparePath(config, opened, { corpus, tokens }, (done, total) => {
+    shown ??= new hsn.Progress({ label: 'read walks', total, unit: 'tuples' });
+    shown.update(done);
+  });
+  shown?.finish();
   const run: Run = earlier
     ? hsn.Run.open(folder, { write: true, config })
     : hsn.createPathRun(opened, config, { force: flags.force ?? false });

@@ -33,9 +33,9 @@ class Watched {
   read(...rows: number[]): { states: Tensor; fresh: boolean; ids: PaddedIds } {
     const ids = batch(rows);
     const before = this.encoded;
-    const states = this.cache.states(Int32Array.from(rows), ids, () => {
+    const states = this.cache.states(Int32Array.from(rows), ids, (some) => {
       this.encoded++;
-      return afresh(ids);
+      return afresh(some);
     });
     return { states, fresh: this.encoded > before, ids };
   }
@@ -76,6 +76,18 @@ describe('hidden states kept in memory', () => {
       const { states, fresh, ids } = watched.read(...rows);
       expect(fresh, rows.join()).toBe(false);
       expectSame(states, ids);
+    }
+  });
+
+  test('are the same to the bit, whichever batch a sentence was first met in', () => {
+    const all = [2, 0, 1, 3];
+    const wanted = all.map((row) => new Watched(1).read(row).states.toNumbers());
+    for (const megabytes of [0, 1]) {
+      const watched = new Watched(megabytes);
+      watched.read(1, 2);
+      const { states, ids } = watched.read(...all);
+      for (const [b, numbers] of wanted.entries())
+        expect(states.select(0, b).narrow(0, 0, ids.lengths[b]!).contiguous().toNumbers()).toEqual(numbers);
     }
   });
 

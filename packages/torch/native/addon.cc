@@ -387,6 +387,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   EXPORT("counters", Counters);
   EXPORT("info", Info);
 #undef EXPORT
+  exportProfile(env, exports);
   exportCollectives(env, exports, state);
   return exports;
 }

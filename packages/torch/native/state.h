@@ -116,6 +116,8 @@ State* stateOf(napi_callback_info info, napi_env env, size_t* argc, napi_value* 
 uint32_t resolve(State& state, const std::string& name, const std::string& overload);
 napi_value callOperator(napi_env env, State& state, size_t argc, const napi_value* argv);
 double numberOf(napi_env env, napi_value value, const char* what);
+// Adds the functions of profile.cc.
+void exportProfile(Napi::Env env, Napi::Object exports);
 // Adds the functions of distributed.cc.
 void exportCollectives(Napi::Env env, Napi::Object exports, State* state);
 

@@ -25,6 +25,8 @@ export interface BuildInfo extends Libtorch {
 const compileFlags = [
   '-std=c++17',
   '-O3',
+  // As libtorch's releases are built: some of its classes have other members otherwise.
+  '-DNDEBUG',
   '-fPIC',
   '-fvisibility=hidden',
   '-fexceptions',

@@ -1,7 +1,13 @@
-import { Tensor } from '@hidden-schema/torch';
+import { scope, Tensor } from '@hidden-schema/torch';
 import type { PaddedIds } from '../text/index.ts';
 
-/** Hidden states of sentences by a frozen encoder, kept in memory up to a budget: each sentence is encoded once. */
+type Encode = (ids: PaddedIds) => Tensor;
+
+/**
+ * Hidden states of sentences by a frozen encoder, kept in memory up to a budget: each sentence is encoded once. It is
+ * encoded beside others of its own length, since padding changes the last bits: a training that was stopped then goes
+ * on with the same states, in whichever batch it meets a sentence first.
+ */
 export class HiddenCache {
   readonly #states = new Map<number, Float32Array>();
   readonly #width: number;
@@ -13,13 +19,33 @@ export class HiddenCache {
     this.#free = megabytes * 1e6;
   }
 
-  /** States of a batch [B, T, D]: from memory where all its sentences are there, else by `encode`, and kept. */
-  states(rows: Int32Array, ids: PaddedIds, encode: () => Tensor): Tensor {
-    const known = Array.from(rows, (row) => this.#states.get(row));
-    if (known.every((states) => states !== undefined)) return this.#assembled(known, ids);
-    const fresh = encode();
-    if (this.#free > 0) this.#keep(rows, ids, fresh.toArray() as Float32Array);
-    return fresh;
+  /** States of a batch [B, T, D], zero in its padding: from memory, or by `encode` [n, T', D] and kept. */
+  states(rows: Int32Array, ids: PaddedIds, encode: Encode): Tensor {
+    const fresh = new Map<number, Float32Array>();
+    for (const places of this.#missing(rows, ids.lengths)) {
+      // A batch of one takes another path through the products, with other last bits: it is made two.
+      const shown = places.length === 1 ? [...places, ...places] : places;
+      const all = scope(() => encode(unpadded(ids, shown)).toArray()) as Float32Array;
+      const size = all.length / shown.length;
+      for (const [i, b] of places.entries()) fresh.set(rows[b]!, all.slice(i * size, (i + 1) * size));
+    }
+    const found = Array.from(rows, (row) => this.#states.get(row) ?? fresh.get(row)!);
+    for (const [row, states] of fresh) this.#keep(row, states);
+    return this.#assembled(found, ids);
+  }
+
+  /** Places in the batch of sentences that are not known, each once, those of one length together. */
+  #missing(rows: Int32Array, lengths: Int32Array): Iterable<number[]> {
+    const seen = new Set<number>();
+    const groups = new Map<number, number[]>();
+    for (const [b, row] of rows.entries()) {
+      if (this.#states.has(row) || seen.has(row)) continue;
+      seen.add(row);
+      const group = groups.get(lengths[b]!);
+      if (group) group.push(b);
+      else groups.set(lengths[b]!, [b]);
+    }
+    return groups.values();
   }
 
   #assembled(states: readonly Float32Array[], { lengths, width }: PaddedIds): Tensor {
@@ -29,13 +55,17 @@ export class HiddenCache {
     return Tensor.fromArray(data, [lengths.length, width, D]);
   }
 
-  #keep(rows: Int32Array, { lengths, width }: PaddedIds, data: Float32Array): void {
-    const D = this.#width;
-    for (const [b, row] of rows.entries()) {
-      const bytes = lengths[b]! * D * 4;
-      if (this.#states.has(row) || bytes > this.#free) continue;
-      this.#states.set(row, data.slice(b * width * D, (b * width + lengths[b]!) * D));
-      this.#free -= bytes;
-    }
+  #keep(row: number, states: Float32Array): void {
+    if (states.byteLength > this.#free) return;
+    this.#states.set(row, states);
+    this.#free -= states.byteLength;
   }
+}
+
+/** Sentences of one length at these places of a batch, without padding. */
+function unpadded({ ids, lengths, width }: PaddedIds, places: readonly number[]): PaddedIds {
+  const own = lengths[places[0]!]!;
+  const data = new Int32Array(places.length * own);
+  for (const [i, b] of places.entries()) data.set(ids.subarray(b * width, b * width + own), i * own);
+  return { ids: data, lengths: new Int32Array(places.length).fill(own), width: own };
 }

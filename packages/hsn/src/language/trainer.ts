@@ -108,9 +108,8 @@ export class LanguageTrainer {
 
   /** The frozen encoder's states of a batch, from memory after the first time; nothing where the encoder trains. */
   hidden(batch: Pick<TextBatch, 'rows' | 'encoder'>): Tensor | undefined {
-    const { encoder } = batch;
-    return this.#cache?.states(batch.rows, encoder, () =>
-      this.model.encoder.hidden(idsTensor(encoder), maskOfLengths(encoder.lengths, encoder.width)),
+    return this.#cache?.states(batch.rows, batch.encoder, (ids) =>
+      this.model.encoder.hidden(idsTensor(ids), maskOfLengths(ids.lengths, ids.width)),
     );
   }
 

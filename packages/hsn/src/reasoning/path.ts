@@ -43,7 +43,7 @@ export class PathModel extends nn.Module {
     if (!this.#cache || tokens !== this.#walks.tokens) return contextOf(this.#encoder, ids);
     const { table } = tokens;
     const prefixes = rows.map((row) => table.head[row]! * table.relations.length + table.relation[row]!);
-    const hidden = this.#cache.states(prefixes, ids, () => contextOf(this.#encoder, ids).hidden);
+    const hidden = this.#cache.states(prefixes, ids, (some) => contextOf(this.#encoder, some).hidden);
     return { hidden, mask: maskOfLengths(ids.lengths, ids.width) };
   }
 

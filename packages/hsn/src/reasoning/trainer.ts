@@ -96,11 +96,11 @@ export class ReasoningTrainer {
   prefixStates(rows: Int32Array, ids: PaddedIds): Tensor | undefined {
     const { table } = this.corpus;
     const prefixes = rows.map((row) => table.head[row]! * table.relations.length + table.relation[row]!);
-    return this.#caches?.prefix.states(prefixes, ids, () => this.model.states(ids));
+    return this.#caches?.prefix.states(prefixes, ids, (some) => this.model.states(some));
   }
 
   wholeStates(rows: Int32Array, ids: PaddedIds): Tensor | undefined {
-    return this.#caches?.whole.states(rows, ids, () => this.model.states(ids));
+    return this.#caches?.whole.states(rows, ids, (some) => this.model.states(some));
   }
 
   /** Mean objective of validation tuples at full β, without dropout or dropped words. */
