@@ -39,15 +39,19 @@ async function writeUntilKilled(directory: string, elements: number, ms: number)
   child.stdout.on('data', (data: Buffer) => {
     text += data;
   });
-  await once(child.stdout, 'data');
+  // Before the first is on disk there is nothing that a kill could cost.
+  while (!/saved \d+\n/.test(text)) {
+    if (child.exitCode !== null) throw new Error(`the writer ended with ${child.exitCode}`);
+    await once(child.stdout, 'data');
+  }
   await pause(ms);
   child.kill('SIGKILL');
   await once(child, 'close');
   return Number(
     text
-      .match(/saved (\d+)\n/g)
-      ?.at(-1)
-      ?.slice(6) ?? Number.NaN,
+      .match(/saved (\d+)\n/g)!
+      .at(-1)!
+      .slice(6),
   );
 }
 
