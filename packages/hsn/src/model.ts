@@ -1,4 +1,4 @@
-import { Generator, nn, noGrad, scope, Tensor, type TensorOptions } from '@hidden-schema/torch';
+import { Generator, nn, noGrad, scope, stack, Tensor, type TensorOptions } from '@hidden-schema/torch';
 import type { Config } from './config.ts';
 import { BagDecoder } from './decoder/bag.ts';
 import { TransformerEncoder } from './encoder/transformer.ts';
@@ -155,9 +155,8 @@ export class HiddenSchemaNetwork extends nn.Module {
 
 /** Adds −Σ_i Σ_k γ_ik log softmax(h_i)_k, which is least where the encoder's belief is the exact posterior γ. */
 function taught(terms: Terms, scores: Tensor, posterior: readonly Tensor[]): Terms {
-  const beliefs = scores.logSoftmax(-1).unbind(1);
-  const parts = beliefs.map((belief, i) => belief.mul(posterior[i]!).sum(-1).mean());
-  const teacher = parts.reduce((sum, part) => sum.add(part)).neg();
+  const beliefs = scores.logSoftmax(-1); // [B, L, K]
+  const teacher = beliefs.mul(stack(posterior, 1)).sum().div(-scores.dim(0));
   return { ...terms, teacher, loss: terms.loss.add(teacher) };
 }
 

@@ -2,12 +2,14 @@ import { Generator, randn, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { bestWalks } from '../src/language/best-walks.ts';
 import type { WalkPosterior } from '../src/objective/objective.ts';
-import { MeanFieldWalks, WalkableGraph, WalkDistribution } from '../src/walk/index.ts';
+import { MeanFieldWalks, paperForm, WalkableGraph, WalkDistribution } from '../src/walk/index.ts';
 
 const [B, L, K] = [5, 4, 4];
 
 /** A ring whose last node has no link. */
 const ring = [0, 1, 1, 0, 1, 0, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0];
+/** Every node has one. */
+const chain = [1, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0];
 
 /** Every walk of L steps over K symbols. */
 const all = Array.from({ length: K ** L }, (_, n) =>
@@ -27,6 +29,14 @@ const posteriors: [string, () => WalkPosterior][] = (['uniform', 'stay'] as cons
     return WalkDistribution.fromScores(graph, randn([B, L, K], new Generator(3)).mul(2));
   },
 ]);
+for (const form of [paperForm, { kind: 'symmetric', constant: 1 }] as const)
+  posteriors.push([
+    `on a graph without isolated nodes, ${form.kind} form`,
+    () => {
+      const graph = new WalkableGraph(Tensor.fromArray(Float32Array.from(chain), [K, K]));
+      return WalkDistribution.fromScores(graph, randn([B, L, K], new Generator(6)).mul(2), form);
+    },
+  ]);
 posteriors.push(['without a graph', () => new MeanFieldWalks(randn([B, L, K], new Generator(4)).mul(2))]);
 
 describe.each(posteriors)('the best walk %s', (_, make) => {

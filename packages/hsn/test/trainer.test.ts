@@ -74,7 +74,7 @@ describe('a number gone wrong', () => {
     const trainer = new Trainer(tinyConfig({ training: { rate: 1e30, warmup: 0, steps: 100 } }), corpus);
     trainer.trainStep();
     const before = weights(trainer);
-    const updates = trainer.optimizer.count;
+    const updates = [...trainer.optimizer.counts];
     let fault: unknown;
     try {
       trainer.trainStep();
@@ -86,7 +86,7 @@ describe('a number gone wrong', () => {
       /^step 2 \(epoch 0, batch 1\): (loss|reconstruction|kl_walk|teacher|gradient_norm) is (NaN|-?Infinity); the weights of the step before are kept/,
     );
     expect(weights(trainer)).toEqual(before);
-    expect(trainer.optimizer.count).toBe(updates);
+    expect(trainer.optimizer.counts).toEqual(updates);
     trainer.free();
   });
 });

@@ -16,13 +16,7 @@
 #endif
 
 #include "arguments.h"
-
-// Vector code for the processor at hand, chosen when the addon loads.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define HSN_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define HSN_CLONES
-#endif
+#include "fused.h"
 
 namespace hsn {
 
@@ -232,32 +226,19 @@ Napi::Value RestoreGenerator(Args info, State& state) {
   return info.Env().Undefined();
 }
 
-// splitmix64's finaliser: element i of a mask depends on (seed, i) alone, whatever the number of threads.
-inline uint32_t hashed(uint64_t seed, uint64_t i) {
-  uint64_t z = seed + i * 0x9e3779b97f4a7c15ULL;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return static_cast<uint32_t>(z >> 32);
-}
-
-HSN_CLONES void fillMask(float* out, int64_t begin, int64_t end, uint64_t seed, uint64_t offset, uint32_t threshold, float scale) {
-  for (int64_t i = begin; i < end; ++i) out[i] = hashed(seed, offset + i) >= threshold ? scale : 0.0f;
+HSN_CLONES void fillMask(float* out, int64_t begin, int64_t end, const Drop drop) {
+  for (int64_t i = begin; i < end; ++i) out[i] = drop.at(i);
 }
 
 // Dropout mask with an explicit generator: 0 with probability p, else 1/(1-p). libtorch's own draws serially.
 // `offset` elements of a larger mask lie before it: a process that holds some rows of a batch gets theirs.
 Napi::Value DropoutMask(Args info, State& state) {
   at::NoGradGuard guard;
-  const double p = number(info, 1);
-  const auto seed = at::empty({1}, at::kLong).random_(state.generators.get(number(info, 2), "generator")).item<int64_t>();
+  const auto offset = static_cast<int64_t>(info[3].IsNumber() ? number(info, 3) : 0);
+  const Drop drop(number(info, 1), drawSeed(state.generators.get(number(info, 2), "generator")), offset);
   auto out = at::empty(shapeOf(info[0]), at::kFloat);
   float* data = out.data_ptr<float>();
-  const auto offset = static_cast<uint64_t>(info[3].IsNumber() ? number(info, 3) : 0);
-  const auto threshold = static_cast<uint32_t>(std::min(4294967295.0, p * 4294967296.0));
-  const auto scale = static_cast<float>(1.0 / (1.0 - p));
-  at::parallel_for(0, out.numel(), 65536, [&](int64_t begin, int64_t end) {
-    fillMask(data, begin, end, static_cast<uint64_t>(seed), offset, threshold, scale);
-  });
+  at::parallel_for(0, out.numel(), 65536, [&](int64_t begin, int64_t end) { fillMask(data, begin, end, drop); });
   return handle(info, state, out);
 }
 
@@ -292,9 +273,11 @@ Napi::Value AdamStep(Args info, State& state) {
   auto weights = tensorsOf(info[0], state), first = tensorsOf(info[1], state), second = tensorsOf(info[2], state);
   const double rate = number(info, 3), beta1 = number(info, 4), beta2 = number(info, 5), count = number(info, 8);
   const AdamSettings settings{rate, beta1, beta2, number(info, 6), number(info, 7), 1 - std::pow(beta1, count), 1 - std::pow(beta2, count), flag(info, 9)};
+  double updated = 0;
   for (size_t i = 0; i < weights.size(); ++i) {
     auto& w = weights[i];
     if (!w.grad().defined()) continue;
+    ++updated;
     TORCH_CHECK(w.is_contiguous() && first[i].is_contiguous() && second[i].is_contiguous() && w.device().is_cpu(), "the fused Adam needs contiguous CPU tensors");
     TORCH_CHECK(first[i].sizes() == w.sizes() && second[i].sizes() == w.sizes(), "Adam's moments do not have the parameter's shape");
     const auto g = w.grad().contiguous();
@@ -305,7 +288,7 @@ Napi::Value AdamStep(Args info, State& state) {
     }
     w.unsafeGetTensorImpl()->bump_version();
   }
-  return info.Env().Undefined();
+  return Napi::Number::New(info.Env(), updated);
 }
 
 // OpenBLAS keeps its own number of threads, which libtorch built without MKL never sets.

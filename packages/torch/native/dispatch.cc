@@ -162,7 +162,9 @@ uint32_t resolve(State& state, const std::string& name, const std::string& overl
   const auto key = name + "." + overload;
   const auto known = state.operatorIndex.find(key);
   if (known != state.operatorIndex.end()) return known->second;
-  const auto handle = c10::Dispatcher::singleton().findSchema({"aten::" + name, overload});
+  // libtorch's own operators need no namespace; the fused ones of this addon are hsn::name.
+  const auto full = name.find("::") == std::string::npos ? "aten::" + name : name;
+  const auto handle = c10::Dispatcher::singleton().findSchema({full, overload});
   if (!handle) throw KindError("libtorch has no operator aten::" + key);
   Operator op{*handle, overload.empty() ? name : key, {}};
   for (const auto& argument : handle->schema().arguments()) {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { again, SetupError } from './fault.ts';
 import type { Libtorch } from './find.ts';
@@ -64,10 +65,8 @@ export async function buildAddon(
   try {
     const made = join(work, 'torch.node');
     await progress.during(`compiling the addon, about ${Math.round(expectedSeconds)} s`, async () => {
-      const objects = await Promise.all(
-        names.map((name) =>
-          compile(machine, [...command, ...collectives], libtorch, join(places.native, name), work),
-        ),
+      const objects = await eachInTurn(names, availableParallelism(), (name) =>
+        compile(machine, [...command, ...collectives], libtorch, join(places.native, name), work),
       );
       await link(machine, command, libtorch, objects, made);
     });
@@ -78,6 +77,21 @@ export async function buildAddon(
   }
   const seconds = Math.round((performance.now() - start) / 100) / 10;
   return { ...libtorch, compiler: version, hash, builtAt: new Date().toISOString(), seconds };
+}
+
+/** Runs `body` for every item, as many at a time as there are cores: a compiler of libtorch's headers takes 0.7 GB. */
+async function eachInTurn<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  body: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const waiting = items.entries();
+  const work = async (): Promise<void> => {
+    for (const [i, item] of waiting) results[i] = await body(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
+  return results;
 }
 
 function sources(machine: Machine, places: Places, pattern: RegExp): string[] {

@@ -1,3 +1,4 @@
+import { fusable, fusedCrossEntropy, fusedDropout } from './fused.ts';
 import { native } from './native.ts';
 import type { Generator } from './random.ts';
 import { call, callMany, Tensor } from './tensor.ts';
@@ -29,6 +30,8 @@ export function layerNorm(x: Tensor, weight: Tensor, bias: Tensor, epsilon = 1e-
 }
 
 export type Reduction = 'none' | 'mean' | 'sum';
+/** The target that libtorch takes for none. */
+const plainIgnore = -100;
 const reductions: Record<Reduction, number> = { none: 0, mean: 1, sum: 2 };
 
 /** Cross-entropy of logits [N, C] with class indices [N]; rows of `ignoreIndex` count for nothing. */
@@ -37,23 +40,20 @@ export function crossEntropy(
   target: Tensor,
   given: { reduction?: Reduction; ignoreIndex?: number } = {},
 ): Tensor {
-  return call(
-    'cross_entropy_loss',
-    logits,
-    target,
-    undefined,
-    reductions[given.reduction ?? 'mean'],
-    given.ignoreIndex ?? -100,
-  );
+  const { reduction = 'mean', ignoreIndex = plainIgnore } = given;
+  const byRow = reduction === 'none' && ignoreIndex === plainIgnore && target.dtype === 'int64';
+  if (byRow && fusable(logits)) return fusedCrossEntropy(logits, target);
+  return call('cross_entropy_loss', logits, target, undefined, reductions[reduction], ignoreIndex);
 }
 
 /** Drops elements with probability p and scales the rest by 1/(1−p). */
 export function dropout(x: Tensor, p: number, generator: Generator): Tensor {
   if (p === 0) return x;
   if (!(p > 0 && p < 1)) throw new RangeError(`a dropout probability lies in [0, 1), got ${p}`);
+  if (fusable(x)) return fusedDropout(x, p, generator);
   const before = (generator.share?.index ?? 0) * x.size;
   const mask = new Tensor(native.dropoutMask(x.shape, p, generator.handle, before), 'dropout mask');
-  return x.mul(x.dtype === 'float32' ? mask : mask.to(x.dtype));
+  return x.mul(mask.to(x.dtype));
 }
 
 /** An LSTM layer stack by libtorch's own kernel; x is [batch, time, input]. */

@@ -5,6 +5,7 @@ export type { DType, TypedArray } from './dtype.ts';
 export * from './engine.ts';
 export * from './errors.ts';
 export * from './functional.ts';
+export * from './fused.ts';
 export * from './number-watch.ts';
 export {
   chromeTrace,

@@ -53,6 +53,7 @@ export interface Native {
   generatorState(generator: Handle): Handle;
   restoreGenerator(generator: Handle, state: Handle): void;
   dropoutMask(shape: readonly number[], p: number, generator: Handle, offset?: number): Handle;
+  /** Returns how many of the weights had a gradient. */
   adamStep(
     weights: readonly Handle[],
     first: readonly Handle[],
@@ -64,7 +65,7 @@ export interface Native {
     decay: number,
     count: number,
     decoupled: boolean,
-  ): void;
+  ): number;
   threads(count?: number): number;
   groupBackends(): string[];
   groupOpen(

@@ -73,7 +73,7 @@ describe.each(['float64', 'float32'] as const)('20 steps as PyTorch, %s', (dtype
       for (const [i, w] of parameters.entries())
         expectClose(w, expected[i]!, tolerances[dtype], `w${i} after step ${index + 1}`);
     }
-    expect(optimiser.count).toBe(20);
+    expect(optimiser.counts).toEqual([20, 20]);
   });
 });
 
@@ -90,18 +90,19 @@ describe('Adam', () => {
     const saved = new Map([...before.optimiser.namedTensors()].map(([name, t]) => [name, t.clone()]));
     const after = training(given, 'float32');
     for (const [i, w] of after.parameters.entries()) w.detach().copy_(before.parameters[i]!.detach());
-    after.optimiser.load(saved, before.optimiser.count);
+    after.optimiser.load(saved, before.optimiser.counts);
     for (let i = 7; i < 20; i++) after.step();
 
     expect(values(after.parameters)).toEqual(values(whole.parameters));
-    expect(after.optimiser.count).toBe(20);
+    expect(after.optimiser.counts).toEqual([20, 20]);
     expect([...saved.keys()]).toEqual(['w0', 'w1', 'w2'].flatMap((w) => [`${w}.first`, `${w}.second`]));
   });
   test('says which part of the state is missing', () => {
     const { optimiser } = training(given, 'float32');
     const state = new Map(optimiser.namedTensors());
     state.delete('w1.second');
-    expect(() => optimiser.load(state, 1)).toThrow("the optimiser's state lacks w1.second");
+    expect(() => optimiser.load(state, [1, 1])).toThrow("the optimiser's state lacks w1.second");
+    expect(() => optimiser.load(state, [1])).toThrow('of 1 groups, expected 2');
   });
   test('leaves a parameter without gradient alone', () => {
     const [used, unused] = [zeros([2]).requireGrad(), zeros([2]).requireGrad()];
@@ -111,6 +112,22 @@ describe('Adam', () => {
     optimiser.step();
     expect(unused.toNumbers()).toEqual([0, 0]);
     expect(used.toNumbers().every((w) => w < 0)).toBe(true);
+  });
+  test('a group that waited starts as if it were new', () => {
+    const [early, late] = [zeros([1]).requireGrad(), zeros([1]).requireGrad()];
+    const optimiser = new optim.Adam(
+      [early, late].map((w, i) => ({ parameters: [[`w${i}`, w] as const], rate: 0.1 })),
+    );
+    for (let i = 0; i < 50; i++) {
+      optimiser.zeroGrad();
+      early.sum().backward();
+      optimiser.step();
+    }
+    optimiser.zeroGrad();
+    late.mul(3).sum().backward();
+    optimiser.step();
+    expect(optimiser.counts).toEqual([50, 1]);
+    expect(late.item()).toBeCloseTo(-0.1, 6);
   });
   test('follows a change of rate', () => {
     const w = zeros([1], { dtype: 'float64' }).requireGrad();

@@ -54,7 +54,8 @@ export class BagDecoder extends nn.Module {
 
   /** E[log p(x|z)] of each sentence for positions (soft, one-hot or marginal) [B, K] of each step. [B] */
   logLikelihood(tokens: Tensor, positions: readonly Tensor[]): Tensor {
-    const terms = this.emissions(tokens).map((emission, i) => emission.log().mul(positions[i]!).sum(-1));
+    const table = this.probabilities().log().transpose(0, 1).contiguous(); // [V, K]
+    const terms = tokens.unbind(1).map((step, i) => table.indexSelect(0, step).mul(positions[i]!).sum(-1));
     return terms.reduce((sum, term) => sum.add(term));
   }
 

@@ -1,4 +1,4 @@
-import { type Generator, nn, type Tensor, type TensorOptions } from '@hidden-schema/torch';
+import { type Generator, nn, tanhGelu, type Tensor, type TensorOptions } from '@hidden-schema/torch';
 import { z } from 'zod';
 import { LanguageDecoder } from './language-decoder.ts';
 import {
@@ -118,7 +118,7 @@ class Gpt2Mlp extends nn.Module {
   }
 
   forward(x: Tensor): Tensor {
-    return this.c_proj.forward(this.c_fc.forward(x).gelu('tanh'));
+    return this.c_proj.forward(tanhGelu(this.c_fc.forward(x)));
   }
 }
 
@@ -140,8 +140,8 @@ class Gpt2Block extends nn.Module {
   }
 
   forward(x: Tensor, layer: number, context: AttentionContext): Tensor {
-    const attended = x.add(this.dropout.forward(this.attn.forward(this.ln_1.forward(x), layer, context)));
-    return attended.add(this.dropout.forward(this.mlp.forward(this.ln_2.forward(attended))));
+    const attended = this.dropout.onto(x, this.attn.forward(this.ln_1.forward(x), layer, context));
+    return this.dropout.onto(attended, this.mlp.forward(this.ln_2.forward(attended)));
   }
 }
 

@@ -129,13 +129,19 @@ export function attendWithSymbols(parts: AttentionParts, context: AttentionConte
   const { schema, mask, attention } = context;
   const symbols = schema && psa ? () => psa.forward(schema, parts.token.key.dim(1)) : undefined;
   const { key, value } = augmented(parts, context, symbols);
-  const weights = (all: Tensor): Tensor => {
-    if (attention && schema) attention.push(all.narrow(-1, 0, schema.rows.dim(1)).detach());
-    return dropout.forward(all);
-  };
+  const seen =
+    attention && schema
+      ? (weights: Tensor) => {
+          attention.push(weights.narrow(-1, 0, schema.rows.dim(1)).detach());
+        }
+      : undefined;
   const shared = query.dim(1) / key.dim(1);
   return nn.joinHeads(
-    nn.attend(query, repeated(key, shared), repeated(value, shared), { ...(mask ? { mask } : {}), weights }),
+    nn.attend(query, repeated(key, shared), repeated(value, shared), {
+      ...(mask ? { mask } : {}),
+      ...(seen ? { seen } : {}),
+      dropout,
+    }),
   );
 }
 

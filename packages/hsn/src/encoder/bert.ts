@@ -72,13 +72,7 @@ class SelfAttention extends nn.Module {
   }
 
   forward(x: Tensor, mask: Tensor): Tensor {
-    const mixed = nn.attend(
-      nn.splitHeads(this.query.forward(x), this.heads),
-      nn.splitHeads(this.key.forward(x), this.heads),
-      nn.splitHeads(this.value.forward(x), this.heads),
-      { mask, weights: (weights) => this.dropout.forward(weights) },
-    );
-    return nn.joinHeads(mixed);
+    return nn.selfAttend(x, this, this.heads, { mask, dropout: this.dropout });
   }
 }
 
@@ -97,7 +91,7 @@ class Residual extends nn.Module {
   }
 
   forward(x: Tensor, from: Tensor): Tensor {
-    return this.LayerNorm.forward(this.dropout.forward(this.dense.forward(x)).add(from));
+    return this.LayerNorm.forward(this.dropout.onto(from, this.dense.forward(x)));
   }
 }
 

@@ -45,11 +45,10 @@ export class TransformerBlock extends nn.Module {
   forward(x: Tensor, memory: Tensor = x, mask?: Tensor): Tensor {
     // A scope of its own: what the gradient does not need is given back before the next block.
     return scope(() => {
-      const attended = this.attentionNorm.forward(
-        x.add(this.dropout.forward(this.attention.forward(x, memory, mask))),
-      );
-      const inner = this.dropout.forward(this.expand.forward(attended).relu());
-      return this.outputNorm.forward(attended.add(this.dropout.forward(this.contract.forward(inner))));
+      const read = this.attention.forward(x, memory, mask);
+      const attended = this.attentionNorm.forward(this.dropout.onto(x, read));
+      const inner = this.dropout.ofRelu(this.expand.forward(attended));
+      return this.outputNorm.forward(this.dropout.onto(attended, this.contract.forward(inner)));
     });
   }
 }

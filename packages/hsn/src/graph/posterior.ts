@@ -1,8 +1,11 @@
 import {
+  deepPairSums,
   full,
+  fusable,
   type Generator,
   nn,
   noGrad,
+  pairSums,
   scope,
   type Tensor,
   type TensorOptions,
@@ -23,6 +26,8 @@ export interface PosteriorNetworkOptions extends TensorOptions {
   initialLogit: number;
 }
 
+/** Bytes of a deep pair network's activations that are held at a time. */
+const activationBudget = 64 << 20;
 /** Output weights start this much smaller than usual, so that all logits start near the prior's. */
 const quietOutput = 0.1;
 
@@ -62,11 +67,23 @@ export class PairNetwork extends GraphPosterior {
   }
 
   override links(): LinkDistribution {
-    const left = this.first.forward(this.symbols.vectors).unsqueeze(1); // [K, 1, H]
-    const right = this.second.forward(this.symbols.vectors).unsqueeze(0);
-    const ordered = scope(() => this.rest.forward(left.add(right).relu()).squeeze(2)); // g(e_i, e_j) [K, K]
+    const left = this.first.forward(this.symbols.vectors); // [K, H]
+    const right = this.second.forward(this.symbols.vectors);
+    const ordered = scope(() => this.#overPairs(left, right)); // g(e_i, e_j) [K, K]
     const both = this.#pairs.vector(ordered.add(ordered.transpose(0, 1)).mul(0.5)); // [E]
     return new LinkDistribution(this.#pairs, both.add(this.#initialLogit));
+  }
+
+  /** The rest of the network on every pair; K²·H activations are never held at once where that matters. */
+  #overPairs(left: Tensor, right: Tensor): Tensor {
+    const { layers } = this.rest;
+    const [only] = layers;
+    if (layers.length === 1 && fusable(left))
+      return pairSums(left, right, only!.weight.reshape(-1)).add(only!.bias!);
+    const bytes = left.size * 4 * layers.length; // of one row of pairs
+    const rows = Math.max(1, Math.floor(activationBudget / bytes));
+    const parameters = layers.flatMap((layer) => [layer.weight, layer.bias!]);
+    return deepPairSums(left, right, parameters, rows);
   }
 }
 

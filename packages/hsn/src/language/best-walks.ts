@@ -1,6 +1,6 @@
-import { arange, noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
+import { arange, callMany, noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
 import type { WalkPosterior } from '../objective/objective.ts';
-import { MeanFieldWalks, type WalkDistribution } from '../walk/index.ts';
+import { MeanFieldWalks, type Transition, type WalkDistribution } from '../walk/index.ts';
 
 // Shapes: B sentences, L walk steps, K symbols.
 
@@ -35,20 +35,44 @@ function bestPaths(posterior: WalkDistribution): BestWalk[] {
   const [B, K] = logStart.shape as [number, number];
   if (B * K * K > chunkNumbers && B > 1)
     throw new RangeError(`${B} sentences of ${K} symbols are too many at once; read fewer`);
-  const from = arange(K).unsqueeze(1).expand(K, K).reshape(-1);
-  const to = arange(K).unsqueeze(0).expand(K, K).reshape(-1);
+  const best = bestStepOn(posterior);
   let score = logStart; // log probability of the best walk that ends in each symbol
   const cameFrom: number[][] = [];
   for (const transition of transitions) {
-    const steps = transition.crossLogProb(from, to).reshape(B, K, K);
-    const total = score.unsqueeze(2).add(steps);
-    cameFrom.push(total.argmax(1).toNumbers());
-    score = total.amax(1);
+    const { from, reached } = best(transition, score);
+    cameFrom.push(from.toNumbers());
+    score = reached;
   }
   const ends = score.argmax(-1).toNumbers();
   const walks = ends.map((end, b) => traceBack(end, b * K, cameFrom));
   return withProbabilities(posterior, walks);
 }
+
+/** Of all steps to each symbol the best one: where it comes from, and the walk's log probability then. [B, K] */
+type BestStep = (transition: Transition, score: Tensor) => { from: Tensor; reached: Tensor };
+
+/**
+ * log Q_jk = log R_jk − log D_j + log f_k in the paper's form (Eq. 6), and log f_k does not matter for the choice of j:
+ * one sum and one maximum over [B, K, K]. Isolated nodes and the symmetric form have no such parts.
+ */
+function bestStepOn({ graph, transitions }: WalkDistribution): BestStep {
+  const apart = transitions.every(({ split }) => split) && !graph.hasIsolated;
+  if (!apart) return bestListedStep;
+  const logRows = graph.rows.transpose(0, 1).contiguous().log(); // [to, from]
+  return ({ split }, score) => {
+    const total = score.sub(split!.source).unsqueeze(1).add(logRows); // [B, to, from]
+    const [most, from] = callMany('max.dim', total, -1, false);
+    return { from: from!, reached: most!.add(split!.target) };
+  };
+}
+
+const bestListedStep: BestStep = (transition, score) => {
+  const [B, K] = score.shape as [number, number];
+  const from = arange(K).unsqueeze(1).expand(K, K).reshape(-1);
+  const to = arange(K).unsqueeze(0).expand(K, K).reshape(-1);
+  const total = score.unsqueeze(2).add(transition.crossLogProb(from, to).reshape(B, K, K));
+  return { from: total.argmax(1), reached: total.amax(1) };
+};
 
 /** Follows a best walk from its end; `row` is where the sentence's symbols begin. */
 function traceBack(end: number, row: number, cameFrom: readonly number[][]): number[] {

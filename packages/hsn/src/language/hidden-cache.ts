@@ -4,9 +4,9 @@ import type { PaddedIds } from '../text/index.ts';
 type Encode = (ids: PaddedIds) => Tensor;
 
 /**
- * Hidden states of sentences by a frozen encoder, kept in memory up to a budget: each sentence is encoded once, and by
- * itself, since those beside it change the last bits. A training that was stopped then goes on with the same states,
- * in whichever batch it meets a sentence first.
+ * Hidden states of sentences by a frozen encoder, kept in memory up to a budget: each sentence is encoded once. It is
+ * encoded beside others of its own length, since padding changes the last bits: a training that was stopped then goes
+ * on with the same states, in whichever batch it meets a sentence first.
  */
 export class HiddenCache {
   readonly #states = new Map<number, Float32Array>();
@@ -19,16 +19,33 @@ export class HiddenCache {
     this.#free = megabytes * 1e6;
   }
 
-  /** States of a batch [B, T, D], zero in its padding: from memory, or by `encode` [1, T', D] and kept. */
+  /** States of a batch [B, T, D], zero in its padding: from memory, or by `encode` [n, T', D] and kept. */
   states(rows: Int32Array, ids: PaddedIds, encode: Encode): Tensor {
     const fresh = new Map<number, Float32Array>();
-    for (const [b, row] of rows.entries()) {
-      if (this.#states.has(row) || fresh.has(row)) continue;
-      fresh.set(row, scope(() => encode(unpadded(ids, b)).toArray()) as Float32Array);
+    for (const places of this.#missing(rows, ids.lengths)) {
+      // A batch of one takes another path through the products, with other last bits: it is made two.
+      const shown = places.length === 1 ? [...places, ...places] : places;
+      const all = scope(() => encode(unpadded(ids, shown)).toArray()) as Float32Array;
+      const size = all.length / shown.length;
+      for (const [i, b] of places.entries()) fresh.set(rows[b]!, all.slice(i * size, (i + 1) * size));
     }
     const found = Array.from(rows, (row) => this.#states.get(row) ?? fresh.get(row)!);
     for (const [row, states] of fresh) this.#keep(row, states);
     return this.#assembled(found, ids);
+  }
+
+  /** Places in the batch of sentences that are not known, each once, those of one length together. */
+  #missing(rows: Int32Array, lengths: Int32Array): Iterable<number[]> {
+    const seen = new Set<number>();
+    const groups = new Map<number, number[]>();
+    for (const [b, row] of rows.entries()) {
+      if (this.#states.has(row) || seen.has(row)) continue;
+      seen.add(row);
+      const group = groups.get(lengths[b]!);
+      if (group) group.push(b);
+      else groups.set(lengths[b]!, [b]);
+    }
+    return groups.values();
   }
 
   #assembled(states: readonly Float32Array[], { lengths, width }: PaddedIds): Tensor {
@@ -45,9 +62,10 @@ export class HiddenCache {
   }
 }
 
-/** The sentence at a place of a batch, without padding. */
-function unpadded({ ids, lengths, width }: PaddedIds, place: number): PaddedIds {
-  const own = lengths[place]!;
-  const start = place * width;
-  return { ids: ids.slice(start, start + own), lengths: Int32Array.of(own), width: own };
+/** Sentences of one length at these places of a batch, without padding. */
+function unpadded({ ids, lengths, width }: PaddedIds, places: readonly number[]): PaddedIds {
+  const own = lengths[places[0]!]!;
+  const data = new Int32Array(places.length * own);
+  for (const [i, b] of places.entries()) data.set(ids.subarray(b * width, b * width + own), i * own);
+  return { ids: data, lengths: new Int32Array(places.length).fill(own), width: own };
 }

@@ -7,7 +7,8 @@ import { reasonOf } from './files.ts';
 export interface TrainerState {
   step: number;
   position: BatchPosition;
-  updates: number;
+  /** Updates of each parameter group; runs of version 0.1 kept one number for all. */
+  updates: number | readonly number[];
   /** The model's generator, base64. */
   generator: string;
 }
@@ -28,7 +29,7 @@ export function trainerState({ step, model, optimizer }: Training, order: Order)
   return {
     step,
     position: order.position(),
-    updates: optimizer.count,
+    updates: optimizer.counts,
     generator: Buffer.from(model.generator.state()).toString('base64'),
   };
 }
@@ -42,7 +43,9 @@ export function restoreTrainer(
 ): void {
   try {
     model.load(saved.model);
-    optimizer.load(saved.optimizer, state.updates);
+    const { updates } = state;
+    const counts = typeof updates === 'number' ? optimizer.groups.map(() => updates) : updates;
+    optimizer.load(saved.optimizer, counts);
   } catch (error) {
     throw new UserError(
       `the checkpoint of step ${state.step} needs the settings it was made with: ${reasonOf(error)}`,

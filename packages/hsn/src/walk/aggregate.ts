@@ -1,4 +1,4 @@
-import type { Tensor } from '@hidden-schema/torch';
+import { fusable, type Tensor, walkDivergence } from '@hidden-schema/torch';
 import { categoricalKl, expectedLog, type WalkDistribution } from './chain.ts';
 
 /**
@@ -55,20 +55,27 @@ interface BatchMeans {
 function meanMatrixSteps(q: WalkDistribution, prior: WalkDistribution, batch: BatchMeans): Tensor[] {
   let position = batch.visits[0]!.unsqueeze(0); // ρ̂* [1, K]
   return batch.ratios.map((ratio, i) => {
-    const matrix = q.graph.rows.mul(ratio);
-    const walked = position.transpose(0, 1).mul(matrix); // zero where a row is isolated
-    const term = walked.mul(ratio.log().sub(prior.transitions[i]!.priorLogRatio)).sum();
-    position = position.matmul(matrix).add(q.graph.leaveIsolated(position));
+    const weights = position.squeeze(0);
+    const term = divergence(q, ratio, weights, weights.mul(0), prior.transitions[i]!.priorLogRatio);
+    position = position.matmul(q.graph.rows.mul(ratio)).add(q.graph.leaveIsolated(position));
     return term;
   });
 }
 
 function projectionSteps(q: WalkDistribution, prior: WalkDistribution, batch: BatchMeans): Tensor[] {
   return batch.ratios.map((ratio, i) => {
-    const log = expectedLog(ratio).sub(expectedLog(batch.visits[i]!.unsqueeze(1)));
-    const walked = q.graph.rows.mul(ratio);
-    return walked.mul(log.sub(prior.transitions[i]!.priorLogRatio)).sum();
+    const visits = batch.visits[i]!;
+    const one = visits.detach().mul(0).add(1);
+    return divergence(q, ratio, one, expectedLog(visits), prior.transitions[i]!.priorLogRatio);
   });
+}
+
+/** Σ_jk w_j R_jk m_jk (log m_jk − s_j − p_jk): what a step's links cost, with R from the graph. Isolated rows have none. */
+function divergence(q: WalkDistribution, m: Tensor, w: Tensor, s: Tensor, p: Tensor): Tensor {
+  const R = q.graph.rows;
+  if ([R, m, w, s, p].every(fusable)) return walkDivergence(R, m, w, s, p);
+  const walked = w.unsqueeze(1).mul(R.mul(m));
+  return walked.mul(expectedLog(m).sub(s.unsqueeze(1)).sub(p)).sum();
 }
 
 /** I(z; x) = E KL[q(z|x); p] − KL[q*; p] (appendix F.2), with q* approximated as asked. */

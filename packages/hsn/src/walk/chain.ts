@@ -26,6 +26,7 @@ export class WalkDistribution {
   /** log ρ [B, K] */
   readonly logStart: Tensor;
   readonly transitions: readonly Transition[];
+  #marginals: Tensor[] | undefined;
 
   constructor(logStart: Tensor, transitions: readonly Transition[], graph: WalkableGraph) {
     this.graph = graph;
@@ -39,9 +40,8 @@ export class WalkDistribution {
     scores: Tensor,
     form: TransitionForm = paperForm,
   ): WalkDistribution {
-    const [first, ...rest] = scores.unbind(1);
-    const transitions = rest.map((logWeights) => new Transition(graph, logWeights, form));
-    return new WalkDistribution(first!.logSoftmax(-1), transitions, graph);
+    const transitions = Transition.steps(graph, scores.narrow(1, 1, scores.dim(1) - 1), form);
+    return new WalkDistribution(scores.select(1, 0).logSoftmax(-1), transitions, graph);
   }
 
   get length(): number {
@@ -50,6 +50,12 @@ export class WalkDistribution {
 
   /** ρ̂^[i], the distribution of the i-th node (Eq. 12). L tensors [B, K] */
   marginals(): Tensor[] {
+    // Made once: likelihood and divergences ask for the same. A scope that has ended took the earlier ones with it.
+    if (!this.#marginals?.every((position) => position.alive)) this.#marginals = this.#passedOn();
+    return this.#marginals;
+  }
+
+  #passedOn(): Tensor[] {
     const out = [this.logStart.exp()];
     for (const transition of this.transitions) out.push(transition.next(out.at(-1)!));
     return out;
@@ -103,8 +109,9 @@ export class WalkDistribution {
     let total = categoricalKl(this.logStart, prior.logStart);
     let position = this.logStart.exp();
     for (const [i, transition] of this.transitions.entries()) {
-      total = total.add(stepKl(transition, prior.transitions[i]!, position));
-      position = transition.next(position);
+      const arrived = transition.arrive(position);
+      total = total.add(stepKl(transition, prior.transitions[i]!, position, arrived));
+      position = transition.next(position, arrived);
     }
     return total;
   }
@@ -114,11 +121,11 @@ export class WalkDistribution {
  * Σ_jk ρ̂_j Q_jk log(Q_jk / P_jk). The adjacency stands in both matrices and cancels from the logarithm; isolated rows
  * are the same in both and cost nothing: R is zero there and log D is too.
  */
-function stepKl(q: Transition, p: Transition, position: Tensor): Tensor {
+function stepKl(q: Transition, p: Transition, position: Tensor, arrived: Tensor): Tensor {
   const posterior = q.split;
   const prior = p.split;
   if (!posterior || !prior) return stepKlOneByOne(q, p, position);
-  const arriving = q.arrive(position).mul(posterior.target.sub(prior.target)).sum(-1);
+  const arriving = arrived.mul(posterior.target.sub(prior.target)).sum(-1);
   const leaving = position.mul(posterior.source.sub(prior.source)).sum(-1);
   return arriving.sub(leaving);
 }

@@ -31,13 +31,17 @@ export class WalkableGraph {
   readonly rows: Tensor;
   /** 1 for a node with links, 0 for an isolated one. [K] */
   readonly active: Tensor;
+  /** Whether there is an isolated node at all. */
+  readonly hasIsolated: boolean;
   readonly isolatedRule: IsolatedRule;
 
   constructor(adjacency: Tensor, isolatedRule: IsolatedRule = 'uniform') {
     const degree = adjacency.sum(1, true); // [K, 1]
     this.nodes = adjacency.dim(0);
     this.active = degree.gt(tinyDegree).to(adjacency.dtype).reshape(this.nodes);
-    this.rows = adjacency.mul(this.active.unsqueeze(1)).div(degree.clamp(tinyDegree));
+    this.hasIsolated = this.active.sum().item() < this.nodes;
+    const linked = this.hasIsolated ? adjacency.mul(this.active.unsqueeze(1)) : adjacency;
+    this.rows = linked.div(degree.clamp(tinyDegree));
     this.isolatedRule = isolatedRule;
   }
 
@@ -51,6 +55,33 @@ export class WalkableGraph {
           .div(this.nodes)
           .expand(...position.shape);
   }
+}
+
+/** f and its row sums D, [.., K]. */
+interface Weighed {
+  readonly weights: Tensor;
+  readonly rowSums: Tensor;
+}
+
+function constantOf(form: TransitionForm): number {
+  return form.kind === 'paper' ? 0 : form.constant;
+}
+
+function weigh(graph: WalkableGraph, logWeights: Tensor, form: TransitionForm): Weighed {
+  const constant = constantOf(form);
+  // Only the paper's form may shift log f by a constant per sentence: it cancels there.
+  const { range } = form;
+  const top = logWeights.amax(-1, true);
+  // Bent weights do not forget the shift, so its gradient counts then.
+  const shift = range === undefined ? top.detach() : top;
+  const shifted = constant === 0 ? logWeights.sub(shift) : logWeights;
+  const bent = range === undefined ? shifted : shifted.div(range).tanh().mul(range);
+  const weights = bent.clamp(-weightRange, weightRange).exp();
+  const reached = weights.matmul(graph.rows.transpose(0, 1));
+  const sums = constant === 0 ? reached : weights.mul(reached).add(constant);
+  // Rows of isolated nodes have no sum; 1 keeps their logarithm harmless.
+  const rowSums = graph.hasIsolated ? sums.mul(graph.active).add(graph.active.neg().add(1)) : sums;
+  return { weights, rowSums };
 }
 
 /**
@@ -67,21 +98,25 @@ export class Transition {
   #priorLogRatio: Tensor | undefined;
 
   /** `logWeights` is log f, [B, K]; a batch of one serves a prior. */
-  constructor(graph: WalkableGraph, logWeights: Tensor, form: TransitionForm = paperForm) {
+  constructor(
+    graph: WalkableGraph,
+    logWeights: Tensor,
+    form: TransitionForm = paperForm,
+    weighed: Weighed = weigh(graph, logWeights, form),
+  ) {
     this.graph = graph;
-    this.#constant = form.kind === 'paper' ? 0 : form.constant;
-    // Only the paper's form may shift log f by a constant per sentence: it cancels there.
-    const { range } = form;
-    const top = logWeights.amax(-1, true);
-    // Bent weights do not forget the shift, so its gradient counts then.
-    const shift = range === undefined ? top.detach() : top;
-    const shifted = this.#constant === 0 ? logWeights.sub(shift) : logWeights;
-    const bent = range === undefined ? shifted : shifted.div(range).tanh().mul(range);
-    this.#weights = bent.clamp(-weightRange, weightRange).exp();
-    const reached = this.#weights.matmul(graph.rows.transpose(0, 1));
-    const sums = this.#constant === 0 ? reached : this.#weights.mul(reached).add(this.#constant);
-    // Rows of isolated nodes have no sum; 1 keeps their logarithm harmless.
-    this.#rowSums = sums.mul(graph.active).add(graph.active.neg().add(1));
+    this.#constant = constantOf(form);
+    this.#weights = weighed.weights;
+    this.#rowSums = weighed.rowSums;
+  }
+
+  /** One transition for each step of log f [B, L−1, K], whose row sums are made in one product. */
+  static steps(graph: WalkableGraph, logWeights: Tensor, form: TransitionForm = paperForm): Transition[] {
+    if (logWeights.dim(1) === 0) return [];
+    const ordered = logWeights.transpose(0, 1).contiguous(); // [L−1, B, K]
+    const { weights, rowSums } = weigh(graph, ordered, form);
+    const [logs, f, D] = [ordered.unbind(0), weights.unbind(0), rowSums.unbind(0)];
+    return logs.map((log, i) => new Transition(graph, log, form, { weights: f[i]!, rowSums: D[i]! }));
   }
 
   /** Mass arriving along links from (soft or one-hot) positions. [B, K] */
@@ -94,8 +129,8 @@ export class Transition {
   }
 
   /** Distribution of the next node. [B, K] */
-  next(position: Tensor): Tensor {
-    return this.arrive(position).add(this.graph.leaveIsolated(position));
+  next(position: Tensor, arrived = this.arrive(position)): Tensor {
+    return this.graph.hasIsolated ? arrived.add(this.graph.leaveIsolated(position)) : arrived;
   }
 
   /**

@@ -1,4 +1,6 @@
 import type { TensorOptions } from '../create.ts';
+import { cat, linear } from '../functional.ts';
+import { attentionFits, fusedAttention, fusedSelfAttention } from '../fused.ts';
 import type { Generator } from '../random.ts';
 import type { Tensor } from '../tensor.ts';
 import { Dropout, Linear } from './layers.ts';
@@ -6,17 +8,22 @@ import { Module } from './module.ts';
 
 /**
  * softmax(D^{-1/2} Q·Kᵀ)·V (the paper's Eq. attention) on [.., T, D] queries, keys and values.
- * `mask` is added to the scores: 0 where attention is allowed, −∞ where it is not.
+ * `mask` is added to the scores: 0 where attention is allowed, −∞ where it is not. `seen` gets the weights, which
+ * otherwise never leave the kernel.
  */
 export function attend(
   query: Tensor,
   key: Tensor,
   value: Tensor,
-  given: { mask?: Tensor; weights?: (scores: Tensor) => Tensor } = {},
+  given: { mask?: Tensor; dropout?: Dropout; seen?: (weights: Tensor) => void } = {},
 ): Tensor {
+  const { mask, dropout, seen } = given;
+  if (!seen && attentionFits(query.dim(-1), query, key, value, mask))
+    return fusedAttention(query, key, value, { mask, dropout: dropout?.active });
   const scores = query.mul(1 / Math.sqrt(query.dim(-1))).matmul(key.transpose(-2, -1));
-  const weights = (given.mask ? scores.add(given.mask) : scores).softmax(-1);
-  return (given.weights ? given.weights(weights) : weights).matmul(value);
+  const weights = (mask ? scores.add(mask) : scores).softmax(-1);
+  seen?.(weights);
+  return (dropout ? dropout.forward(weights) : weights).matmul(value);
 }
 
 /** [B, T, D] → [B, heads, T, D/heads] */
@@ -27,6 +34,31 @@ export function splitHeads(x: Tensor, heads: number): Tensor {
 /** [B, heads, T, d] → [B, T, heads·d] */
 export function joinHeads(x: Tensor): Tensor {
   return x.transpose(1, 2).reshape(x.dim(0), x.dim(2), x.dim(1) * x.dim(3));
+}
+
+/** Projections of queries, keys and values. */
+export interface Projections {
+  readonly query: Linear;
+  readonly key: Linear;
+  readonly value: Linear;
+}
+
+/** x [B, T, D] attends to itself, heads apart and together again. The three projections are one product. */
+export function selfAttend(
+  x: Tensor,
+  { query, key, value }: Projections,
+  heads: number,
+  given: { mask?: Tensor; dropout?: Dropout } = {},
+): Tensor {
+  const { mask, dropout } = given;
+  const parts = [query, key, value];
+  const biases = parts.flatMap(({ bias }) => bias ?? []);
+  const weight = cat(parts.map((part) => part.weight));
+  const packed = linear(x, weight, biases.length > 0 ? cat(biases) : undefined);
+  if (attentionFits(query.weight.dim(0) / heads, packed, mask))
+    return fusedSelfAttention(packed, heads, { mask, dropout: dropout?.active });
+  const [q, k, v] = packed.chunk(3, -1).map((part) => splitHeads(part, heads));
+  return joinHeads(attend(q!, k!, v!, given));
 }
 
 /** Multi-head attention with separate projections of query, key and value. */
@@ -56,11 +88,13 @@ export class MultiHeadAttention extends Module {
 
   /** Queries [B, T, D] over a memory [B, S, D]; `mask` broadcasts to [B, heads, T, S]. */
   forward(x: Tensor, memory: Tensor = x, mask?: Tensor): Tensor {
+    const given = { ...(mask ? { mask } : {}), dropout: this.dropout };
+    if (memory === x) return this.output.forward(selfAttend(x, this, this.heads, given));
     const mixed = attend(
       splitHeads(this.query.forward(x), this.heads),
       splitHeads(this.key.forward(memory), this.heads),
       splitHeads(this.value.forward(memory), this.heads),
-      { ...(mask ? { mask } : {}), weights: (weights) => this.dropout.forward(weights) },
+      given,
     );
     return this.output.forward(joinHeads(mixed));
   }

@@ -1,6 +1,7 @@
 import { noGrad } from '../autograd.ts';
 import { ones, rand, randn, type TensorOptions, zeros } from '../create.ts';
 import { dropout, embedding, layerNorm, linear } from '../functional.ts';
+import { addDropout, fusable, reluDropout } from '../fused.ts';
 import type { Generator } from '../random.ts';
 import type { Tensor } from '../tensor.ts';
 import { Module, parameter } from './module.ts';
@@ -96,7 +97,23 @@ export class Dropout extends Module {
     this.#generator = generator;
   }
 
+  /** What is dropped now, and by which draws; nothing outside of training. */
+  get active(): { p: number; generator: Generator } | undefined {
+    return this.training && this.p > 0 ? { p: this.p, generator: this.#generator } : undefined;
+  }
+
   forward(x: Tensor): Tensor {
     return this.training ? dropout(x, this.p, this.#generator) : x;
+  }
+
+  /** base + dropout(x) */
+  onto(base: Tensor, x: Tensor): Tensor {
+    const fits = this.active && fusable(base) && fusable(x) && base.shape.join() === x.shape.join();
+    return fits ? addDropout(base, x, this.p, this.#generator) : base.add(this.forward(x));
+  }
+
+  /** dropout(relu(x)) */
+  ofRelu(x: Tensor): Tensor {
+    return this.active && fusable(x) ? reluDropout(x, this.p, this.#generator) : this.forward(x.relu());
   }
 }

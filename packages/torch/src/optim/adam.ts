@@ -30,10 +30,11 @@ export class Adam {
   readonly groups: readonly ParameterGroup[];
   readonly #moments: readonly (readonly Moments[])[];
   readonly #options: Required<AdamOptions>;
-  #count = 0;
+  #counts: number[];
 
   constructor(groups: readonly ParameterGroup[], options: AdamOptions = {}) {
     this.groups = groups;
+    this.#counts = groups.map(() => 0);
     this.#options = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: false, ...options };
     this.#moments = noGrad(() =>
       groups.map((group) =>
@@ -50,18 +51,17 @@ export class Adam {
     );
   }
 
-  /** How many updates were made. */
-  get count(): number {
-    return this.#count;
+  /** How many updates each group had: one whose parameters have no gradient waits, its moments with it. */
+  get counts(): readonly number[] {
+    return this.#counts;
   }
 
   /** One update of every parameter that has a gradient. */
   step(): void {
-    this.#count++;
     const { beta1, beta2, epsilon, decoupled } = this.#options;
     for (const [index, group] of this.groups.entries()) {
       const moments = this.#moments[index]!;
-      guarded(
+      const updated = guarded(
         'adam',
         () => [],
         () =>
@@ -74,10 +74,11 @@ export class Adam {
             beta2,
             epsilon,
             group.decay ?? 0,
-            this.#count,
+            this.#counts[index]! + 1,
             decoupled,
           ),
       );
+      if (updated > 0) this.#counts[index]!++;
     }
   }
 
@@ -94,8 +95,10 @@ export class Adam {
     }
   }
 
-  /** Continues from saved moments and the count they were saved at. */
-  load(source: ReadonlyMap<string, Tensor>, count: number): void {
+  /** Continues from saved moments and the counts they were saved at. */
+  load(source: ReadonlyMap<string, Tensor>, counts: readonly number[]): void {
+    if (counts.length !== this.groups.length)
+      throw new Error(`the optimiser's state is of ${counts.length} groups, expected ${this.groups.length}`);
     noGrad(() => {
       for (const [name, tensor] of this.namedTensors()) {
         const given = source.get(name);
@@ -103,7 +106,7 @@ export class Adam {
         tensor.copy_(given);
       }
     });
-    this.#count = count;
+    this.#counts = [...counts];
   }
 
   free(): void {

@@ -1,0 +1,46 @@
+// What the fused operators share. They are registered with libtorch as hsn::name and called like its own.
+#pragma once
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <cmath>
+
+#include "vectors.h"
+
+namespace hsn {
+
+using Variables = torch::autograd::variable_list;
+using Context = torch::autograd::AutogradContext;
+using torch::autograd::Function;
+
+// Elements a thread takes at least.
+constexpr int64_t kGrain = 32768;
+
+inline void checkFloats(const char* what, std::initializer_list<at::Tensor> tensors) {
+  for (const auto& x : tensors)
+    TORCH_CHECK(x.scalar_type() == at::kFloat && x.device().is_cpu(), what, " takes float32 tensors on the CPU");
+}
+
+// A seed for one dropout mask, drawn from an explicit generator.
+inline int64_t drawSeed(c10::optional<at::Generator> generator) {
+  TORCH_CHECK(generator.has_value(), "dropout needs a generator");
+  at::NoGradGuard guard;
+  return at::empty({1}, at::kLong).random_(generator).item<int64_t>();
+}
+
+// What a gradient needs to draw a mask again.
+inline void saveDrop(Context* ctx, double p, int64_t seed, int64_t offset) {
+  ctx->saved_data["p"] = p;
+  ctx->saved_data["seed"] = seed;
+  ctx->saved_data["offset"] = offset;
+}
+
+inline Drop dropOf(double p, int64_t seed, int64_t offset) { return p > 0 ? Drop(p, seed, offset) : Drop(); }
+
+inline Drop savedDrop(Context* ctx) {
+  auto& saved = ctx->saved_data;
+  return dropOf(saved["p"].toDouble(), saved["seed"].toInt(), saved["offset"].toInt());
+}
+
+}  // namespace hsn

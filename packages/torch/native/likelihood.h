@@ -1,0 +1,140 @@
+// Cross-entropy over a vocabulary, and GPT-2's GELU, in one pass each way.
+#pragma once
+#include "fused.h"
+
+namespace hsn {
+namespace {
+
+// Rows with this target count for nothing, as in libtorch.
+constexpr int64_t kIgnored = -100;
+
+// log Σ exp of a row.
+HSN_CLONES float logSum(const float* row, int64_t count) {
+  Floats top = spread(row[0]);
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) top = larger(top, load(row + i));
+  float most = largest(top);
+  for (int64_t n = i; n < count; ++n) most = std::max(most, row[n]);
+  Floats sums = {};
+  for (i = 0; i + kLanes <= count; i += kLanes) {
+    const Floats x = load(row + i) - most;
+    sums += x == x ? exponential(x) : x;  // not a number stays so
+  }
+  float sum = total(sums);
+  for (; i < count; ++i) sum += std::exp(row[i] - most);
+  return most + std::log(sum);
+}
+
+HSN_CLONES void softmaxTimes(const float* row, float logTotal, float scale, float* out, int64_t count) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) store(out + i, exponential(load(row + i) - logTotal) * scale);
+  for (; i < count; ++i) out[i] = std::exp(row[i] - logTotal) * scale;
+}
+
+struct CrossEntropy : Function<CrossEntropy> {
+  static at::Tensor forward(Context* ctx, const at::Tensor& given, const at::Tensor& targets) {
+    const auto logits = given.contiguous();
+    const int64_t rows = logits.size(0), count = logits.size(1);
+    auto losses = at::empty({rows}, logits.options()), totals = at::empty({rows}, logits.options());
+    const float* x = logits.data_ptr<float>();
+    const int64_t* wanted = targets.data_ptr<int64_t>();
+    float *loss = losses.data_ptr<float>(), *sum = totals.data_ptr<float>();
+    at::parallel_for(0, rows, std::max<int64_t>(1, 32768 / count), [&](int64_t begin, int64_t end) {
+      for (int64_t n = begin; n < end; ++n) {
+        sum[n] = logSum(x + n * count, count);
+        loss[n] = wanted[n] == kIgnored ? 0.0f : sum[n] - x[n * count + wanted[n]];
+      }
+    });
+    ctx->save_for_backward({logits, targets, totals});
+    return losses;
+  }
+  static Variables backward(Context* ctx, Variables given) {
+    const auto saved = ctx->get_saved_variables();
+    const auto &logits = saved[0], &targets = saved[1], &totals = saved[2];
+    const auto above = given[0].contiguous();
+    const int64_t rows = logits.size(0), count = logits.size(1);
+    auto gradient = at::empty_like(logits);
+    const float *x = logits.data_ptr<float>(), *sum = totals.data_ptr<float>(), *g = above.data_ptr<float>();
+    const int64_t* wanted = targets.data_ptr<int64_t>();
+    float* out = gradient.data_ptr<float>();
+    at::parallel_for(0, rows, std::max<int64_t>(1, 32768 / count), [&](int64_t begin, int64_t end) {
+      for (int64_t n = begin; n < end; ++n) {
+        const float scale = wanted[n] == kIgnored ? 0.0f : g[n];
+        softmaxTimes(x + n * count, sum[n], scale, out + n * count, count);
+        if (scale != 0.0f) out[n * count + wanted[n]] -= scale;
+      }
+    });
+    return {gradient, at::Tensor()};
+  }
+};
+
+at::Tensor crossEntropy(const at::Tensor& logits, const at::Tensor& targets) {
+  TORCH_CHECK(logits.dim() == 2 && logits.size(1) > 0 && logits.scalar_type() == at::kFloat && logits.device().is_cpu(), "cross_entropy takes float32 logits [N, V] on the CPU");
+  TORCH_CHECK(targets.dim() == 1 && targets.size(0) == logits.size(0) && targets.scalar_type() == at::kLong, "cross_entropy takes an int64 target for each row");
+  const auto wanted = targets.contiguous();
+  const int64_t* target = wanted.data_ptr<int64_t>();
+  for (int64_t n = 0; n < wanted.size(0); ++n)
+    TORCH_CHECK(target[n] == kIgnored || (target[n] >= 0 && target[n] < logits.size(1)), "target ", target[n], " is not one of ", logits.size(1), " classes");
+  return CrossEntropy::apply(logits, wanted);
+}
+
+// x·σ(2u) with u = √(2/π)(x + 0.044715 x³), which is ½x(1 + tanh u).
+constexpr float kTwice = 1.5957691216057308f, kCubic = 0.044715f;
+
+HSN_INLINE Floats gate(const Floats& x) { return 1.0f / (1.0f + exponential(-kTwice * (x + kCubic * x * x * x))); }
+
+HSN_INLINE Floats geluSlope(const Floats& x) {
+  const Floats s = gate(x);
+  return s + x * s * (1.0f - s) * kTwice * (1.0f + 3.0f * kCubic * x * x);
+}
+
+// Whole vectors; the rest goes through one that is padded.
+template <bool Gradient>
+HSN_INLINE void geluBlock(const float* x, const float* above, float* out) {
+  const Floats v = load(x);
+  const Floats y = Gradient ? geluSlope(v) * load(above) : v * gate(v);
+  store(out, v == v ? y : v);
+}
+
+template <bool Gradient>
+HSN_INLINE void geluAll(const float* x, const float* above, float* out, int64_t begin, int64_t end) {
+  int64_t i = begin;
+  for (; i + kLanes <= end; i += kLanes) geluBlock<Gradient>(x + i, above + i, out + i);
+  if (i == end) return;
+  float rest[3][kLanes] = {};
+  std::memcpy(rest[0], x + i, (end - i) * sizeof(float));
+  std::memcpy(rest[1], above + i, (end - i) * sizeof(float));
+  geluBlock<Gradient>(rest[0], rest[1], rest[2]);
+  std::memcpy(out + i, rest[2], (end - i) * sizeof(float));
+}
+
+HSN_CLONES void geluRange(const float* x, float* out, int64_t begin, int64_t end) { geluAll<false>(x, x, out, begin, end); }
+HSN_CLONES void geluGradient(const float* x, const float* above, float* out, int64_t begin, int64_t end) { geluAll<true>(x, above, out, begin, end); }
+
+struct Gelu : Function<Gelu> {
+  static at::Tensor forward(Context* ctx, const at::Tensor& given) {
+    const auto x = given.contiguous();
+    auto out = at::empty_like(x);
+    const float* from = x.data_ptr<float>();
+    float* to = out.data_ptr<float>();
+    at::parallel_for(0, x.numel(), 16384, [&](int64_t begin, int64_t end) { geluRange(from, to, begin, end); });
+    ctx->save_for_backward({x});
+    return out;
+  }
+  static Variables backward(Context* ctx, Variables given) {
+    const auto x = ctx->get_saved_variables()[0], above = given[0].contiguous();
+    auto out = at::empty_like(x);
+    const float *from = x.data_ptr<float>(), *g = above.data_ptr<float>();
+    float* to = out.data_ptr<float>();
+    at::parallel_for(0, x.numel(), 16384, [&](int64_t begin, int64_t end) { geluGradient(from, g, to, begin, end); });
+    return {out};
+  }
+};
+
+at::Tensor gelu(const at::Tensor& x) {
+  checkFloats("gelu", {x});
+  return Gelu::apply(x);
+}
+
+}  // namespace
+}  // namespace hsn

@@ -1,0 +1,141 @@
+// Links of pairs of symbols without the network's activations in memory, with their own gradient.
+#pragma once
+#include <torch/csrc/autograd/autograd.h>
+
+#include "fused.h"
+
+namespace hsn {
+namespace {
+
+// The network over pairs with one hidden layer, y_ij = Σ_h w_h relu(a_ih + b_jh), without its K²·H activations.
+
+HSN_CLONES void pairRow(const float* a, const float* b, const float* w, float* out, int64_t columns, int64_t width) {
+  for (int64_t j = 0; j < columns; ++j) {
+    const float* row = b + j * width;
+    Floats sum = {};
+    int64_t h = 0;
+    for (; h + kLanes <= width; h += kLanes) sum += load(w + h) * larger(load(a + h) + load(row + h), Floats{});
+    float rest = 0;
+    for (; h < width; ++h) rest += w[h] * std::max(a[h] + row[h], 0.0f);
+    out[j] = total(sum) + rest;
+  }
+}
+
+// Gradients of the hidden units from `begin` to `end`: units share nothing, so threads do not meet.
+HSN_CLONES void pairGradient(const float* a, const float* b, const float* w, const float* above, float* __restrict da, float* __restrict db, float* __restrict dw, int64_t rows, int64_t columns, int64_t width, int64_t begin, int64_t end) {
+  for (int64_t i = 0; i < rows; ++i) {
+    const float* left = a + i * width;
+    float* dleft = da + i * width;
+    for (int64_t j = 0; j < columns; ++j) {
+      const float g = above[i * columns + j];
+      const float* right = b + j * width;
+      float* dright = db + j * width;
+      for (int64_t h = begin; h < end; ++h) {
+        const float sum = left[h] + right[h];
+        const float slope = sum > 0 ? g * w[h] : 0.0f;
+        dleft[h] += slope;
+        dright[h] += slope;
+        dw[h] += sum > 0 ? g * sum : 0.0f;
+      }
+    }
+  }
+}
+
+struct Pairs : Function<Pairs> {
+  static at::Tensor forward(Context* ctx, const at::Tensor& left, const at::Tensor& right, const at::Tensor& weight) {
+    const auto a = left.contiguous(), b = right.contiguous(), w = weight.contiguous();
+    const int64_t rows = a.size(0), columns = b.size(0), width = a.size(1);
+    auto out = at::empty({rows, columns}, a.options());
+    const float *pa = a.data_ptr<float>(), *pb = b.data_ptr<float>(), *pw = w.data_ptr<float>();
+    float* to = out.data_ptr<float>();
+    at::parallel_for(0, rows, std::max<int64_t>(1, kGrain / (columns * width)), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) pairRow(pa + i * width, pb, pw, to + i * columns, columns, width);
+    });
+    ctx->save_for_backward({a, b, w});
+    return out;
+  }
+  static Variables backward(Context* ctx, Variables given) {
+    const auto saved = ctx->get_saved_variables();
+    const auto &a = saved[0], &b = saved[1], &w = saved[2];
+    const auto above = given[0].contiguous();
+    auto da = at::zeros_like(a), db = at::zeros_like(b), dw = at::zeros_like(w);
+    const int64_t rows = a.size(0), columns = b.size(0), width = a.size(1);
+    const float *pa = a.data_ptr<float>(), *pb = b.data_ptr<float>(), *pw = w.data_ptr<float>(), *g = above.data_ptr<float>();
+    float *ga = da.data_ptr<float>(), *gb = db.data_ptr<float>(), *gw = dw.data_ptr<float>();
+    at::parallel_for(0, width, kLanes, [&](int64_t begin, int64_t end) {
+      pairGradient(pa, pb, pw, g, ga, gb, gw, rows, columns, width, begin, end);
+    });
+    return {da, db, dw};
+  }
+};
+
+at::Tensor pairs(const at::Tensor& left, const at::Tensor& right, const at::Tensor& weight) {
+  checkFloats("pairs", {left, right, weight});
+  TORCH_CHECK(left.dim() == 2 && right.dim() == 2 && weight.dim() == 1 && left.size(1) == right.size(1) && weight.size(0) == left.size(1),
+              "pairs takes [I, H], [J, H] and [H]");
+  return Pairs::apply(left, right, weight);
+}
+
+// The same with further layers: some rows at a time, computed again for the gradient. Weights and biases come packed
+// into one vector, layer by layer; layer n goes from widths[n] to widths[n + 1].
+
+using Widths = std::vector<int64_t>;
+
+at::Tensor deepSlice(const at::Tensor& left, const at::Tensor& right, const at::Tensor& packed, const Widths& widths) {
+  auto x = left.unsqueeze(1).add(right.unsqueeze(0));
+  int64_t at = 0;
+  for (size_t n = 0; n + 1 < widths.size(); ++n) {
+    const int64_t in = widths[n], out = widths[n + 1];
+    const auto weight = packed.narrow(0, at, in * out).view({out, in}), bias = packed.narrow(0, at + in * out, out);
+    x = at::linear(x.relu(), weight, bias);
+    at += (in + 1) * out;
+  }
+  return x.squeeze(2);
+}
+
+at::Tensor leaf(const at::Tensor& x) { return x.detach().requires_grad_(); }
+
+struct DeepPairs : Function<DeepPairs> {
+  static at::Tensor forward(Context* ctx, const at::Tensor& left, const at::Tensor& right, const at::Tensor& packed, Widths widths, int64_t rows) {
+    ctx->save_for_backward({left, right, packed});
+    ctx->saved_data["widths"] = widths;
+    ctx->saved_data["rows"] = rows;
+    std::vector<at::Tensor> parts;
+    for (const auto& part : left.split(rows)) parts.push_back(deepSlice(part, right, packed, widths));
+    return at::cat(parts);
+  }
+  static Variables backward(Context* ctx, Variables above) {
+    const auto saved = ctx->get_saved_variables();
+    const auto widths = ctx->saved_data["widths"].toIntVector();
+    const auto rows = ctx->saved_data["rows"].toInt();
+    auto right = at::zeros_like(saved[1]), packed = at::zeros_like(saved[2]);
+    std::vector<at::Tensor> lefts;
+    const auto slopes = above[0].split(rows), parts = saved[0].split(rows);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const Variables inputs{leaf(parts[i]), leaf(saved[1]), leaf(saved[2])};
+      at::AutoGradMode recording(true);
+      const auto found = torch::autograd::grad({deepSlice(inputs[0], inputs[1], inputs[2], widths)}, inputs, {slopes[i]});
+      lefts.push_back(found[0]);
+      at::NoGradGuard guard;
+      right.add_(found[1]);
+      packed.add_(found[2]);
+    }
+    return {at::cat(lefts), right, packed, at::Tensor(), at::Tensor()};
+  }
+};
+
+at::Tensor deepPairs(const at::Tensor& left, const at::Tensor& right, at::TensorList layers, int64_t rows) {
+  TORCH_CHECK(rows > 0 && layers.size() % 2 == 0 && !layers.empty(), "deep_pairs takes a weight and a bias for each layer, and rows from 1");
+  Widths widths{left.size(1)};
+  std::vector<at::Tensor> flat;
+  for (size_t i = 0; i < layers.size(); i += 2) {
+    TORCH_CHECK(layers[i].dim() == 2 && layers[i].size(1) == widths.back() && layers[i + 1].numel() == layers[i].size(0), "layer ", i / 2, " does not fit the one before");
+    widths.push_back(layers[i].size(0));
+    flat.push_back(layers[i].reshape(-1));
+    flat.push_back(layers[i + 1].reshape(-1));
+  }
+  return DeepPairs::apply(left, right, at::cat(flat), widths, rows);
+}
+
+}  // namespace
+}  // namespace hsn

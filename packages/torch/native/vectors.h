@@ -1,0 +1,117 @@
+// Small vector code shared by the fused kernels: 16 floats at a time in the compiler's own vector types, which every
+// processor can run and AVX-512 runs in one instruction.
+#pragma once
+#include <cstdint>
+#include <cstring>
+
+// Vector code for the processor at hand, chosen when the addon loads.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define HSN_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define HSN_CLONES
+#endif
+#define HSN_INLINE inline __attribute__((always_inline))
+// Vectors are never passed between functions, all of which are inlined: how they would be does not matter.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+namespace hsn {
+
+constexpr int64_t kLanes = 16;
+typedef float Floats __attribute__((vector_size(64)));
+typedef int32_t Ints __attribute__((vector_size(64)));
+
+HSN_INLINE Floats load(const float* at) {
+  Floats out;
+  std::memcpy(&out, at, sizeof out);
+  return out;
+}
+HSN_INLINE void store(float* at, const Floats& value) { std::memcpy(at, &value, sizeof value); }
+HSN_INLINE Floats spread(float value) { return Floats{} + value; }
+HSN_INLINE Floats larger(const Floats& a, const Floats& b) { return a > b ? a : b; }
+
+HSN_INLINE float total(const Floats& value) {
+  float out = 0;
+  for (int i = 0; i < kLanes; ++i) out += value[i];
+  return out;
+}
+HSN_INLINE float largest(const Floats& value) {
+  float out = value[0];
+  for (int i = 1; i < kLanes; ++i) out = value[i] > out ? value[i] : out;
+  return out;
+}
+
+// e^x to about one unit in the last place: x = n·log 2 + r, and a polynomial in r.
+HSN_INLINE Floats exponential(const Floats& given) {
+  Floats x = larger(given, spread(-87.3f));
+  x = x < spread(88.7f) ? x : spread(88.7f);
+  const Floats shifted = x * 1.44269504088896341f + 12582912.0f;  // rounds to a whole number in the low bits
+  const Floats n = shifted - 12582912.0f;
+  const Floats r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
+  Floats p = spread(1.9875691500e-4f);
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * r * r + r + 1.0f;
+  const Ints power = (__builtin_convertvector(n, Ints) + 127) << 23;
+  Floats scale;
+  std::memcpy(&scale, &power, sizeof scale);
+  return p * scale;
+}
+
+// log x for normal positive x, to about one unit in the last place: x = m·2^e with m near 1, and a polynomial in m − 1.
+HSN_INLINE Floats logarithm(const Floats& x) {
+  Ints bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  Ints exponent = (bits >> 23) - 126;
+  bits = (bits & 0x007fffff) | 0x3f000000;
+  Floats m;
+  std::memcpy(&m, &bits, sizeof m);  // in [0.5, 1)
+  const auto small = m < spread(0.707106781186547524f);
+  exponent = small ? exponent - 1 : exponent;
+  m = (small ? m + m : m) - 1.0f;
+  const Floats e = __builtin_convertvector(exponent, Floats), z = m * m;
+  Floats p = spread(7.0376836292e-2f);
+  p = p * m - 1.1514610310e-1f;
+  p = p * m + 1.1676998740e-1f;
+  p = p * m - 1.2420140846e-1f;
+  p = p * m + 1.4249322787e-1f;
+  p = p * m - 1.6668057665e-1f;
+  p = p * m + 2.0000714765e-1f;
+  p = p * m - 2.4999993993e-1f;
+  p = p * m + 3.3333331174e-1f;
+  p = p * m * z + e * -2.12194440e-4f - z * 0.5f;
+  return m + p + e * 0.693359375f;
+}
+
+// splitmix64's finaliser: element i of a mask depends on (seed, i) alone, whatever the number of threads.
+HSN_INLINE uint32_t hashed(uint64_t seed, uint64_t i) {
+  uint64_t z = seed + i * 0x9e3779b97f4a7c15ULL;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return static_cast<uint32_t>(z >> 32);
+}
+
+// Which elements dropout keeps, and how much larger it makes them. A process that holds some rows of a batch passes
+// over the `offset` elements of those before.
+struct Drop {
+  uint64_t seed = 0;
+  uint64_t offset = 0;
+  uint32_t threshold = 0;
+  float scale = 1;
+
+  Drop() = default;
+  Drop(double p, int64_t drawn, int64_t before)
+      : seed(static_cast<uint64_t>(drawn)),
+        offset(static_cast<uint64_t>(before)),
+        threshold(static_cast<uint32_t>(p * 4294967296.0 < 4294967295.0 ? p * 4294967296.0 : 4294967295.0)),
+        scale(static_cast<float>(1.0 / (1.0 - p))) {}
+
+  // Factor of element i: 0 or 1/(1−p).
+  HSN_INLINE float at(uint64_t i) const { return hashed(seed, offset + i) >= threshold ? scale : 0.0f; }
+};
+
+}  // namespace hsn

@@ -1,0 +1,88 @@
+import type { Generator } from './random.ts';
+import { call, type Tensor } from './tensor.ts';
+
+/** Whether the addon's own kernels take a tensor: they are written for float32 on the CPU. */
+export function fusable(x: Tensor): boolean {
+  return x.dtype === 'float32' && x.device === 'cpu';
+}
+
+/** What a process draws a mask from: its generator, and how many elements other processes' rows of the batch hold before. */
+function drawing(generator: Generator, size: number): [Generator, number] {
+  return [generator, (generator.share?.index ?? 0) * size];
+}
+
+/** Dropout that keeps no mask: the gradient draws it again. */
+export function fusedDropout(x: Tensor, p: number, generator: Generator): Tensor {
+  return call('hsn::dropout', x, p, ...drawing(generator, x.size));
+}
+
+/** base + dropout(x), one pass. */
+export function addDropout(base: Tensor, x: Tensor, p: number, generator: Generator): Tensor {
+  return call('hsn::add_dropout', base, x, p, ...drawing(generator, x.size));
+}
+
+/** dropout(relu(x)), one pass. */
+export function reluDropout(x: Tensor, p: number, generator: Generator): Tensor {
+  return call('hsn::relu_dropout', x, p, ...drawing(generator, x.size));
+}
+
+/** Heads of this width, or a multiple, fill the vectors of the attention kernel. */
+const headLanes = 16;
+
+/** Whether the kernel takes these operands, whose heads have the given width. */
+export function attentionFits(width: number, ...operands: (Tensor | undefined)[]): boolean {
+  return width % headLanes === 0 && operands.every((x) => x === undefined || fusable(x));
+}
+
+/**
+ * softmax(d^{-1/2} Q·Kᵀ + mask)·V with dropout on the weights, on queries [B, H, T, d] and keys and values
+ * [B, G, S, d], where each of G heads serves H/G that follow one another.
+ */
+export function fusedAttention(
+  query: Tensor,
+  key: Tensor,
+  value: Tensor,
+  given: { mask?: Tensor | undefined; dropout?: { p: number; generator: Generator } | undefined } = {},
+): Tensor {
+  const { mask, dropout } = given;
+  if (!dropout) return call('hsn::attention', query, key, value, mask);
+  const weights = query.dim(0) * query.dim(1) * query.dim(2) * key.dim(2);
+  return call('hsn::attention', query, key, value, mask, dropout.p, ...drawing(dropout.generator, weights));
+}
+
+/** The same of queries, keys and values side by side, [B, T, 3·H·d], as one projection gives them. [B, T, H·d] */
+export function fusedSelfAttention(
+  packed: Tensor,
+  heads: number,
+  given: { mask?: Tensor | undefined; dropout?: { p: number; generator: Generator } | undefined } = {},
+): Tensor {
+  const { mask, dropout } = given;
+  if (!dropout) return call('hsn::self_attention', packed, heads, mask);
+  const weights = packed.dim(0) * heads * packed.dim(1) ** 2;
+  return call('hsn::self_attention', packed, heads, mask, dropout.p, ...drawing(dropout.generator, weights));
+}
+
+/** Cross-entropy of logits [N, V] with targets [N] for each row, 0 where a target is −100. [N] */
+export function fusedCrossEntropy(logits: Tensor, targets: Tensor): Tensor {
+  return call('hsn::cross_entropy', logits, targets);
+}
+
+/** GPT-2's GELU, by its tanh approximation. */
+export function tanhGelu(x: Tensor): Tensor {
+  return fusable(x) ? call('hsn::gelu', x) : x.gelu('tanh');
+}
+
+/** y_ij = Σ_h w_h relu(a_ih + b_jh) for a [I, H], b [J, H] and w [H], without the I·J·H terms in memory. [I, J] */
+export function pairSums(a: Tensor, b: Tensor, w: Tensor): Tensor {
+  return call('hsn::pairs', a, b, w);
+}
+
+/** The same through further layers, each a weight and a bias; `rows` of a at a time, computed again for the gradient. */
+export function deepPairSums(a: Tensor, b: Tensor, layers: readonly Tensor[], rows: number): Tensor {
+  return call('hsn::deep_pairs', a, b, layers, rows);
+}
+
+/** Σ_jk w_j R_jk m_jk (log m_jk − s_j − p_jk) in one pass, log 0 being −69. R, m, p [J, K]; w, s [J] */
+export function walkDivergence(R: Tensor, m: Tensor, w: Tensor, s: Tensor, p: Tensor): Tensor {
+  return call('hsn::walk_divergence', R, m, w, s, p);
+}

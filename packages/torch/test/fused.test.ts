@@ -1,0 +1,271 @@
+import { describe, expect, it } from 'vitest';
+import {
+  addDropout,
+  cat,
+  crossEntropy,
+  deepPairSums,
+  dropout,
+  fusedSelfAttention,
+  Generator,
+  grad,
+  linear,
+  nn,
+  pairSums,
+  rand,
+  randn,
+  reluDropout,
+  scope,
+  Tensor,
+  tanhGelu,
+  walkDivergence,
+} from '../src/index.ts';
+
+const generator = new Generator(7);
+
+/** The largest difference between two tensors, relative to the largest element. */
+function difference(a: Tensor, b: Tensor): number {
+  expect(a.shape).toEqual(b.shape);
+  const [x, y] = [a.toNumbers(), b.toNumbers()];
+  const most = Math.max(1e-6, ...y.map(Math.abs));
+  return Math.max(...x.map((value, i) => Math.abs(value - y[i]!))) / most;
+}
+
+/** Value and gradients of a function of leaves, under a random linear loss. */
+function valueAndGradients(body: (...x: Tensor[]) => Tensor, inputs: readonly Tensor[]): Tensor[] {
+  const leaves = inputs.map((x) => x.detach().requireGrad());
+  const y = body(...leaves);
+  const weights = randn(y.shape, new Generator(11)).to(y.dtype);
+  return [y, ...(grad([y.mul(weights).sum()], leaves) as Tensor[])];
+}
+
+function expectSame(fused: readonly Tensor[], composed: readonly Tensor[], bound = 2e-5): void {
+  expect(fused.length).toBe(composed.length);
+  for (const [i, tensor] of fused.entries()) expect(difference(tensor, composed[i]!)).toBeLessThan(bound);
+}
+
+const shapes = [
+  { name: 'synthetic', B: 3, H: 2, T: 11, S: 11, d: 128 },
+  { name: 'odd sizes', B: 2, H: 3, T: 7, S: 19, d: 48 },
+  { name: 'one query', B: 2, H: 1, T: 1, S: 40, d: 16 },
+  { name: 'one key', B: 1, H: 2, T: 5, S: 1, d: 64 },
+  { name: 'long', B: 1, H: 1, T: 70, S: 83, d: 80 },
+];
+
+/** The kernel's path, or with weights looked at the composed one; both draw the same masks. */
+function attention(inputs: readonly Tensor[], how: 'fused' | 'composed', mask?: Tensor, p = 0): Tensor[] {
+  const drop = new nn.Dropout(p, new Generator(5));
+  const given = { ...(mask ? { mask } : {}), dropout: drop };
+  return valueAndGradients(
+    (q, k, v) => nn.attend(q!, k!, v!, how === 'fused' ? given : { ...given, seen: () => {} }),
+    inputs,
+  );
+}
+
+describe('attention', () => {
+  for (const { name, B, H, T, S, d } of shapes)
+    it(`equals the composed one, with mask and dropout (${name})`, () =>
+      scope(() => {
+        const inputs = [T, S, S].map((rows) => randn([B, H, rows, d], generator));
+        const causal = rand([T, S], generator).gt(0.7).to('float32').mul(-1e9);
+        const padding = rand([B, 1, 1, S], generator).gt(0.8).to('float32').mul(-1e9);
+        for (const mask of [undefined, causal, padding])
+          for (const p of [0, 0.3])
+            expectSame(attention(inputs, 'fused', mask, p), attention(inputs, 'composed', mask, p));
+      }));
+
+  it('reads heads where a projection left them', () =>
+    scope(() => {
+      const packed = randn([4, 9, 3 * 64], generator);
+      const through = (how: 'fused' | 'composed') =>
+        valueAndGradients(
+          (x) => {
+            const [q, k, v] = x!.chunk(3, -1).map((part) => nn.splitHeads(part, 2));
+            return nn.joinHeads(nn.attend(q!, k!, v!, how === 'fused' ? {} : { seen: () => {} }));
+          },
+          [packed],
+        );
+      expectSame(through('fused'), through('composed'));
+    }));
+
+  it('takes queries, keys and values side by side', () =>
+    scope(() => {
+      const x = randn([3, 11, 3 * 96], generator);
+      const mask = rand([3, 1, 1, 11], generator).gt(0.8).to('float32').mul(-1e9);
+      for (const p of [0, 0.25]) {
+        const drop = () => new nn.Dropout(p, new Generator(5));
+        const packed = valueAndGradients(
+          (y) => fusedSelfAttention(y!, 2, { mask, dropout: drop().active }),
+          [x],
+        );
+        const composed = valueAndGradients(
+          (y) => {
+            const [q, k, v] = y!.chunk(3, -1).map((part) => nn.splitHeads(part, 2));
+            return nn.joinHeads(nn.attend(q!, k!, v!, { mask, dropout: drop(), seen: () => {} }));
+          },
+          [x],
+        );
+        expectSame(packed, composed);
+      }
+    }));
+
+  it('lets a head of keys serve several of queries', () =>
+    scope(() => {
+      const q = randn([2, 6, 5, 32], generator);
+      const [k, v] = [randn([2, 2, 8, 32], generator), randn([2, 2, 8, 32], generator)];
+      const repeated = (x: Tensor) => x.unsqueeze(2).expand(2, 2, 3, 8, 32).reshape(2, 6, 8, 32);
+      const composed = valueAndGradients(
+        (a, b, c) => nn.attend(a!, repeated(b!), repeated(c!), { seen: () => {} }),
+        [q, k, v],
+      );
+      expectSame(attention([q, k, v], 'fused'), composed);
+    }));
+
+  it('does not swallow what is not a number', () =>
+    scope(() => {
+      const q = Tensor.fromArray(
+        Float32Array.from({ length: 32 }, (_, i) => (i === 3 ? Number.NaN : 1)),
+        [1, 1, 2, 16],
+      );
+      const k = randn([1, 1, 4, 16], generator);
+      const out = nn.attend(q, k, k).toNumbers();
+      expect(out.slice(0, 16).every(Number.isNaN)).toBe(true);
+      expect(out.slice(16).every(Number.isFinite)).toBe(true);
+    }));
+});
+
+describe('dropout in one pass', () => {
+  const x = randn([33, 65], generator);
+  const base = randn([33, 65], generator);
+  const again = () => new Generator(3);
+  // In float64 dropout multiplies by a mask, drawn from the same seed.
+  const masked = (y: Tensor) => dropout(y.to('float64'), 0.4, again()).to('float32');
+
+  it('equals the product with a mask', () =>
+    scope(() => {
+      expectSame(
+        valueAndGradients((a) => dropout(a!, 0.4, again()), [x]),
+        valueAndGradients((a) => masked(a!), [x]),
+        1e-6,
+      );
+    }));
+
+  it('adds what is left to a base', () =>
+    scope(() => {
+      expectSame(
+        valueAndGradients((a, b) => addDropout(a!, b!, 0.4, again()), [base, x]),
+        valueAndGradients((a, b) => a!.add(masked(b!)), [base, x]),
+        1e-6,
+      );
+    }));
+
+  it('follows a ReLU', () =>
+    scope(() => {
+      expectSame(
+        valueAndGradients((a) => reluDropout(a!, 0.4, again()), [x]),
+        valueAndGradients((a) => masked(a!.relu()), [x]),
+        1e-6,
+      );
+    }));
+
+  it('draws its rows of a batch that several processes hold', () =>
+    scope(() => {
+      const whole = dropout(x.narrow(0, 0, 32), 0.4, again());
+      const drawn = again();
+      const half = drawn.sharing({ index: 1, count: 2 }, () => dropout(x.narrow(0, 16, 16), 0.4, drawn));
+      expect(difference(half, whole.narrow(0, 16, 16))).toBe(0);
+    }));
+});
+
+describe('links of pairs', () => {
+  const [left, right] = [randn([13, 37], generator), randn([9, 37], generator)];
+
+  it('one hidden layer equals the composed one', () =>
+    scope(() => {
+      const w = randn([37], generator);
+      expectSame(
+        valueAndGradients((a, b, c) => pairSums(a!, b!, c!), [left, right, w]),
+        valueAndGradients(
+          (a, b, c) => a!.unsqueeze(1).add(b!.unsqueeze(0)).relu().matmul(c!),
+          [left, right, w],
+        ),
+      );
+    }));
+
+  it('deeper networks equal the composed one, however many rows at a time', () =>
+    scope(() => {
+      const layers = [[37, 37], [37], [1, 37], [1]].map((shape) => randn(shape, generator));
+      const inputs = [left, right, ...layers];
+      const composed = valueAndGradients(
+        (a, b, w1, b1, w2, b2) =>
+          linear(linear(a!.unsqueeze(1).add(b!.unsqueeze(0)).relu(), w1!, b1!).relu(), w2!, b2!).squeeze(2),
+        inputs,
+      );
+      for (const rows of [1, 4, 100])
+        expectSame(
+          valueAndGradients((a, b, ...rest) => deepPairSums(a!, b!, rest, rows), inputs),
+          composed,
+        );
+    }));
+});
+
+describe('divergence of a step', () => {
+  it('equals the composed one, zeros included', () =>
+    scope(() => {
+      const [J, K] = [21, 37];
+      const rows = rand([J, K], generator)
+        .gt(0.5)
+        .to('float32')
+        .mul(rand([J, K], generator));
+      const ratio = rand([J, K], generator).mul(rand([J, K], generator).gt(0.1).to('float32'));
+      const [weight, source] = [rand([J], generator), randn([J], generator)];
+      const prior = randn([J, K], generator);
+      const inputs = [rows, ratio, weight, source, prior];
+      const composed = valueAndGradients(
+        (R, m, w, s, p) =>
+          w!
+            .unsqueeze(1)
+            .mul(R!.mul(m!))
+            .mul(m!.clamp(1e-30).log().sub(s!.unsqueeze(1)).sub(p!))
+            .sum(),
+        inputs.map((x) => x.to('float64')),
+      );
+      const fused = valueAndGradients((R, m, w, s, p) => walkDivergence(R!, m!, w!, s!, p!), inputs);
+      expectSame(
+        fused.map((x) => x.to('float64')),
+        composed,
+      );
+    }));
+});
+
+describe('likelihood of tokens', () => {
+  it('cross-entropy of each row equals libtorch’s, ignored rows included', () =>
+    scope(() => {
+      const logits = randn([23, 101], generator).mul(6);
+      const targets = Tensor.fromArray(
+        BigInt64Array.from({ length: 23 }, (_, i) => (i % 5 === 0 ? -100n : BigInt((i * 7) % 101))),
+        [23],
+      );
+      const rows = (x: Tensor) => crossEntropy(x, targets, { reduction: 'none' });
+      const fused = valueAndGradients((x) => rows(x!), [logits]);
+      const composed = valueAndGradients((x) => rows(x!.to('float64')).to('float32'), [logits]);
+      expectSame(fused, composed);
+    }));
+
+  it('refuses a target that is no class', () => {
+    const targets = Tensor.fromArray(BigInt64Array.of(0n, 9n), [2]);
+    expect(() => crossEntropy(randn([2, 9], generator), targets, { reduction: 'none' })).toThrow(
+      /target 9 is not one of 9 classes/,
+    );
+  });
+
+  it('GELU equals libtorch’s, far out too', () =>
+    scope(() => {
+      const x = cat([
+        randn([90], generator).mul(3),
+        Tensor.fromArray(Float32Array.of(-90, -10, 0, 10, 90), [5]),
+      ]);
+      const fused = valueAndGradients((a) => tanhGelu(a!), [x]);
+      const composed = valueAndGradients((a) => a!.to('float64').gelu('tanh').to('float32'), [x]);
+      expectSame(fused, composed);
+    }));
+});
