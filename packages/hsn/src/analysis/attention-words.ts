@@ -1,4 +1,4 @@
-import { overallWeights, type AttentionOptions } from './attention.ts';
+import { type AttentionOptions, overallWeights } from './attention.ts';
 import { readAttention } from './attention-reading.ts';
 import type { EncodedCorpus } from './encoded.ts';
 import type { LanguageRun } from './opened.ts';

@@ -1,5 +1,5 @@
-import { klDivergence, shares, smoothedShares } from '../evaluation/divergence.ts';
 import { UserError } from '../errors.ts';
+import { klDivergence, shares, smoothedShares } from '../evaluation/divergence.ts';
 import { type AttentionReading, meanWeights, readAttention } from './attention-reading.ts';
 import type { EncodedCorpus } from './encoded.ts';
 import type { LanguageRun } from './opened.ts';

@@ -1,16 +1,16 @@
 import fs from 'node:fs';
-import { UserError } from '../errors.ts';
-import { reasonOf, writeJsonAtomic } from '../trainer/files.ts';
 import type { SplitName } from '../corpus/writer.ts';
+import { UserError } from '../errors.ts';
 import { nearestWalks } from '../evaluation/nearest-walks.ts';
-import { EncodedWriter } from './encoded-writer.ts';
+import { reasonOf, writeJsonAtomic } from '../trainer/files.ts';
 import {
   bytesAt,
-  type EncodedManifest,
   ENCODED_FORMAT,
+  type EncodedManifest,
   layoutOf,
   type StoredSentence,
 } from './encoded-layout.ts';
+import { EncodedWriter } from './encoded-writer.ts';
 import type { AnalysedRun } from './opened.ts';
 import { sentenceSource } from './sentence-source.ts';
 

@@ -14,6 +14,8 @@ export {
   encodedCorpus,
   openEncoded,
 } from './encoded.ts';
+export { exportedGraph } from './exported.ts';
+export { drawAttention, drawDivergence, drawLabelMaps, type NamedFigure } from './figures.ts';
 export {
   type Interpolation,
   type InterpolationOptions,
@@ -24,6 +26,7 @@ export {
 export { encodedLabelMaps } from './label-maps.ts';
 export { linksOf, runLayout } from './layout.ts';
 export { type MeaningOptions, type SymbolExample, type SymbolMeaning, symbolMeanings } from './meaning.ts';
+export { modelCard, writeModelCard } from './model-card.ts';
 export {
   renameSymbol,
   runSymbols,
@@ -41,13 +44,10 @@ export {
   openRun,
   type SyntheticRun,
 } from './opened.ts';
-export { storedMeanings } from './stored-meanings.ts';
-export { exportedGraph } from './exported.ts';
-export { drawAttention, drawDivergence, drawLabelMaps, type NamedFigure } from './figures.ts';
-export { plainJson, type Results, writeResults } from './results.ts';
-export * from './sheets.ts';
-export { modelCard, writeModelCard } from './model-card.ts';
 export { type ReportOptions, runReport } from './report.ts';
 export { type ReportPart, type ReportSection, reportPage } from './report-page.ts';
-export { type PlacedWord, wordsOf } from './words.ts';
+export { plainJson, type Results, writeResults } from './results.ts';
+export * from './sheets.ts';
+export { storedMeanings } from './stored-meanings.ts';
 export { SymbolTally } from './symbol-tally.ts';
+export { type PlacedWord, wordsOf } from './words.ts';

@@ -1,11 +1,11 @@
-import { neighbourLists, type Adjacency } from '../corpus/graphs.ts';
+import { type Adjacency, neighbourLists } from '../corpus/graphs.ts';
 import { UserError } from '../errors.ts';
 import { interpolate, interpolateNodes, isWalk, widestPath } from '../evaluation/interpolation.ts';
 import { linkProbabilities } from '../evaluation/synthetic.ts';
 import { formatNumber } from '../evaluation/tables.ts';
 import type { WritingOptions } from '../language/texts.ts';
-import { type LanguageRun, mostLikelyLinks } from './opened.ts';
 import { type SymbolNames, symbolNames, symbolTitle } from './names.ts';
+import { type LanguageRun, mostLikelyLinks } from './opened.ts';
 
 export interface InterpolationStep {
   walk: number[];

@@ -1,10 +1,10 @@
 import { linkProbabilities } from '../evaluation/synthetic.ts';
+import type { AttentionWords } from './attention-words.ts';
 import type { EncodedCorpus, EncodedSentence } from './encoded.ts';
 import { linksOf } from './layout.ts';
 import { symbolNames } from './names.ts';
 import type { AnalysedRun } from './opened.ts';
 import { SymbolTally } from './symbol-tally.ts';
-import type { AttentionWords } from './attention-words.ts';
 import { tokensOf, wordsOf } from './words.ts';
 
 export interface SymbolExample {

@@ -1,13 +1,13 @@
 import path from 'node:path';
+import { UserError } from '../errors.ts';
 import { drawCurves } from '../evaluation/curves.ts';
 import { degreeFigure } from '../evaluation/degree-figure.ts';
 import { studyGraph } from '../evaluation/graph-samples.ts';
 import type { Sheet } from '../evaluation/sheets.ts';
 import { linkProbabilities } from '../evaluation/synthetic.ts';
 import { readMetrics } from '../trainer/metrics.ts';
-import { UserError } from '../errors.ts';
 import { studyAttention } from './attention.ts';
-import { type EncodedCorpus, encodedCorpus, type EncodingOptions } from './encoded.ts';
+import { type EncodedCorpus, type EncodingOptions, encodedCorpus } from './encoded.ts';
 import { drawAttention, drawDivergence, drawLabelMaps } from './figures.ts';
 import { interpolateWalks } from './interpolate.ts';
 import { encodedLabelMaps } from './label-maps.ts';

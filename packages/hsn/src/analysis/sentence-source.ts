@@ -1,6 +1,6 @@
 import { noGrad, scope } from '@hidden-schema/torch';
 import type { SplitName } from '../corpus/writer.ts';
-import { bestWalks, type BestWalk, readAtOnce } from '../language/best-walks.ts';
+import { type BestWalk, bestWalks, readAtOnce } from '../language/best-walks.ts';
 import { openLanguageCorpus } from '../language/open.ts';
 import { tokensFrom } from '../trainer/batch.ts';
 import { WalkableGraph } from '../walk/index.ts';

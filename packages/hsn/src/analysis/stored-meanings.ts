@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { type JsonValue, writeJsonAtomic } from '../trainer/files.ts';
 import { attentionWords } from './attention-words.ts';
-import { type EncodedCorpus, encodedCorpus, type EncodingOptions } from './encoded.ts';
+import { type EncodedCorpus, type EncodingOptions, encodedCorpus } from './encoded.ts';
 import { type SymbolMeaning, symbolMeanings } from './meaning.ts';
 import { symbolNames } from './names.ts';
 import type { AnalysedRun } from './opened.ts';

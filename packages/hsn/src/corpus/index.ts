@@ -35,7 +35,7 @@ export {
   syntheticFaults,
 } from './synthetic.ts';
 export type { Bags } from './truth.ts';
-export { type Theme, THEMES, type Topic } from './word-topics.ts';
+export { THEMES, type Theme, type Topic } from './word-topics.ts';
 export {
   drawWords,
   WORD_DEFAULTS,

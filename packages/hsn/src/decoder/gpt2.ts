@@ -1,4 +1,4 @@
-import { type Generator, nn, tanhGelu, type Tensor, type TensorOptions } from '@hidden-schema/torch';
+import { type Generator, nn, type Tensor, type TensorOptions, tanhGelu } from '@hidden-schema/torch';
 import { z } from 'zod';
 import { LanguageDecoder } from './language-decoder.ts';
 import {

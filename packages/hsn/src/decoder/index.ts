@@ -1,5 +1,5 @@
 export { BagDecoder, type BagOptions } from './bag.ts';
-export { KeyValueCache, type KeysValues } from './cache.ts';
+export { type KeysValues, KeyValueCache } from './cache.ts';
 export * from './generation.ts';
 export {
   type DecoderOptions,

@@ -16,7 +16,7 @@ export * from './layout.ts';
 export * from './nearest-walks.ts';
 export * from './ranking.ts';
 export * from './recovery.ts';
+export * from './sheets.ts';
 export * from './showcase.ts';
 export * from './synthetic.ts';
 export * from './tables.ts';
-export * from './sheets.ts';

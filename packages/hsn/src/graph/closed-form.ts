@@ -1,6 +1,6 @@
 import { full, noGrad, scope, type Tensor, type TensorOptions, zeros } from '@hidden-schema/torch';
-import { LinkDistribution } from './bernoulli.ts';
 import type { Smoothed } from '../walk/smoothing.ts';
+import { LinkDistribution } from './bernoulli.ts';
 import type { PairIndex } from './pairs.ts';
 import { GraphPosterior } from './posterior.ts';
 import type { GraphPrior } from './prior.ts';

@@ -1,9 +1,9 @@
 import { Generator, noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
-import { mutualInformation, MeanFieldWalks, WalkableGraph } from '../walk/index.ts';
 import { graphKl, type WalkPosterior, walkKl } from '../objective/objective.ts';
 import { batchesByLength, type Frames, type TextBatch, type TextCorpus } from '../text/index.ts';
+import { MeanFieldWalks, mutualInformation, WalkableGraph } from '../walk/index.ts';
 import { idsTensor, type LanguageNetwork } from './model.ts';
-import { logWeights, sentenceEstimate, type SentenceEstimate } from './perplexity.ts';
+import { logWeights, type SentenceEstimate, sentenceEstimate } from './perplexity.ts';
 
 /** What `hsn eval` reports of a language model (Table 2 and its supplement). */
 export interface LanguageEvaluation {

@@ -17,8 +17,8 @@ import {
   type WalkPosterior,
 } from '../objective/objective.ts';
 import { annealedAt, betaAt } from '../objective/schedule.ts';
-import type { PaddedIds, TextBatch } from '../text/index.ts';
 import { inPrecision } from '../precision.ts';
+import type { PaddedIds, TextBatch } from '../text/index.ts';
 import {
   type BatchHolders,
   MeanFieldWalks,
@@ -75,10 +75,11 @@ export class LanguageNetwork extends nn.Module {
     beta = betaAt(this.config.objective.beta, step),
     holders: BatchHolders = soleHolder,
   ): Terms & { tokens: number } {
-    const { graph, walk, decoder, warmStart, training } = this.config;
-    const held = warmStart.steps > 0 && step < warmStart.hold ? noGrad : <T>(body: () => T) => body();
-    const scores = inPrecision(training.precision, () => held(() => this.scores(batch.encoder, hidden))); // h [B, L, K]
-    const links = held(() => this.graph.links());
+    const { graph, walk, decoder, training } = this.config;
+    const scores = inPrecision(training.precision, () =>
+      this.whileHeld(step, () => this.scores(batch.encoder, hidden)),
+    ); // h [B, L, K]
+    const links = this.whileHeld(step, () => this.graph.links());
     const adjacency = links.sample(this.generator, {
       hard: graph.hard,
       temperature: annealedAt(graph.temperature, step),
@@ -109,6 +110,12 @@ export class LanguageNetwork extends nn.Module {
     };
     const options = { ...this.objectiveOptions(batch.rows.length * holders.size), holders };
     return { ...objective(parts, beta, options), tokens };
+  }
+
+  /** Makes walks or graph, without a gradient as long as the warm start holds them. */
+  protected whileHeld<T>(step: number, body: () => T): T {
+    const { steps, hold } = this.config.warmStart;
+    return steps > 0 && step < hold ? noGrad(body) : body();
   }
 
   /** h^enc for padded token numbers. [B, L, K] */

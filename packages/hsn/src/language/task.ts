@@ -1,6 +1,6 @@
-import type { LanguageNetwork } from './model.ts';
-import { linkRecords } from '../trainer/graph-record.ts';
+import type { Frames, TextCorpus } from '../text/index.ts';
 import type { JsonValue } from '../trainer/files.ts';
+import { linkRecords } from '../trainer/graph-record.ts';
 import { Replicas } from '../trainer/replicas.ts';
 import type { Inspection, Preparation, Task } from '../trainer/task.ts';
 import {
@@ -10,11 +10,11 @@ import {
   type LanguageEvaluationOptions,
 } from './evaluation.ts';
 import { inspectLanguage } from './inspection.ts';
+import type { LanguageNetwork } from './model.ts';
 import type { PreparedLanguage } from './prepare.ts';
 import { LanguageTexts } from './texts.ts';
 import { LanguageTrainer } from './trainer.ts';
 import { WarmStart } from './warm-start.ts';
-import type { Frames, TextCorpus } from '../text/index.ts';
 
 /** A language run's figures; a baseline has its perplexity alone. */
 export type LanguageFigures = Pick<LanguageEvaluation, 'sentences' | 'perplexity'> &

@@ -1,5 +1,6 @@
 import { noGrad, optim, scope, span, type Tensor } from '@hidden-schema/torch';
 import { maskOfLengths } from '../encoder/text-encoder.ts';
+import { betaAt } from '../objective/schedule.ts';
 import {
   batchesByLength,
   type Frames,
@@ -8,7 +9,6 @@ import {
   type TextBatch,
   type TextCorpus,
 } from '../text/index.ts';
-import { betaAt } from '../objective/schedule.ts';
 import { Replicas } from '../trainer/replicas.ts';
 import type { StepMetrics } from '../trainer/trainer.ts';
 import { restoreTrainer, type TrainerState, trainerState } from '../trainer/trainer-state.ts';
@@ -16,6 +16,7 @@ import { Updater } from '../trainer/updater.ts';
 import type { LanguageConfig } from './config.ts';
 import { HiddenCache } from './hidden-cache.ts';
 import { idsTensor, type LanguageNetwork } from './model.ts';
+import { parameterGroups } from './parameter-groups.ts';
 
 /** Beside every training's state: whether its optimiser is still the warm start's. */
 export type LanguageTrainerState = TrainerState & { fitting?: boolean };
@@ -169,21 +170,4 @@ export class LanguageTrainer {
     this.#fitter?.free();
     this.#updater.optimizer.free();
   }
-}
-
-/** Groups: decoder and walk prior; the decoder's projections of symbols; encoder; graph. A baseline trains its decoder alone. */
-function parameterGroups(model: LanguageNetwork, config: LanguageConfig): optim.ParameterGroup[] {
-  const { rate, symbolRate, encoderRate, graphRate, decay } = config.training;
-  const named = [...model.namedParameters()];
-  const of = (...prefixes: string[]) =>
-    named.filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix)));
-  if (config.baseline) return [{ parameters: of('decoder.'), rate, decay }];
-  const ofSymbols = ([name]: readonly [string, Tensor]) => name.includes('.psa.');
-  const written = of('decoder.', 'walkPrior.');
-  return [
-    { parameters: written.filter((one) => !ofSymbols(one)), rate, decay },
-    { parameters: written.filter(ofSymbols), rate: rate * symbolRate },
-    { parameters: of('encoder.'), rate: encoderRate, decay },
-    { parameters: of('graph.', 'graphPrior.'), rate: graphRate },
-  ];
 }

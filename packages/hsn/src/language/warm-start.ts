@@ -1,9 +1,8 @@
 import { cat, Generator, noGrad, optim, scope, Tensor } from '@hidden-schema/torch';
 import { Random } from '../corpus/random.ts';
 import { type CodeOptions, type SentenceCodes, sentenceCodes } from '../encoder/sentence-codes.ts';
-import { TopicCodes } from '../encoder/topic-codes.ts';
-import { frequentWords } from './word-counts.ts';
 import { maskOfLengths } from '../encoder/text-encoder.ts';
+import { TopicCodes } from '../encoder/topic-codes.ts';
 import { meanPooled } from '../encoder/walk-queries.ts';
 import type { LinkBelief } from '../graph/index.ts';
 import { batchesByLength, LengthBatches, type TextBatch } from '../text/index.ts';
@@ -11,6 +10,7 @@ import type { Preparation, PreparationState } from '../trainer/task.ts';
 import { WalkableGraph } from '../walk/index.ts';
 import { idsTensor } from './model.ts';
 import type { LanguageTrainer } from './trainer.ts';
+import { frequentWords } from './word-counts.ts';
 
 /** Sentences encoded, and updates made, between two looks. */
 const encodedAtOnce = 1000;

@@ -1,7 +1,7 @@
 import { cat, type Generator, type Tensor } from '@hidden-schema/torch';
-import { UserError } from '../errors.ts';
 import type { TextEncoder } from '../encoder/text-encoder.ts';
 import { WalkEncoder, WalkQueries, type WalkQueriesOptions } from '../encoder/walk-queries.ts';
+import { UserError } from '../errors.ts';
 
 // Shapes: B tuples, T tokens, L walk steps, K symbols, D width.
 

@@ -1,7 +1,7 @@
-import { type BertScorer, meanScore, rescaled, type BertScore } from '../evaluation/bert-score.ts';
-import { corpusBleu, sentenceBleu, bleuWords } from '../evaluation/bleu.ts';
-import { distinctN, novelty } from '../evaluation/diversity.ts';
 import { UserError } from '../errors.ts';
+import { type BertScore, type BertScorer, meanScore, rescaled } from '../evaluation/bert-score.ts';
+import { bleuWords, corpusBleu, sentenceBleu } from '../evaluation/bleu.ts';
+import { distinctN, novelty } from '../evaluation/diversity.ts';
 import { writeObjects } from './objects.ts';
 import type { CandidateOptions, Reasoner } from './open.ts';
 import type { OpenedReasoning } from './open-network.ts';

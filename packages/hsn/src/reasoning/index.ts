@@ -4,14 +4,14 @@ export * from './evaluation.ts';
 export { ReasoningNetwork, type TupleBatch } from './model.ts';
 export { type Candidate, type CandidateOptions, openPath, openReasoner, Reasoner } from './open.ts';
 export { type OpenedReasoning, openReasoning, openTuples } from './open-network.ts';
-export { type PathFigures, pathFigures } from './path-accuracy.ts';
 export { PathModel } from './path.ts';
+export { type PathFigures, pathFigures } from './path-accuracy.ts';
 export {
   createPathRun,
   PathTask,
+  type PreparedPath,
   pathFolder,
   pathKinds,
-  type PreparedPath,
   preparePath,
 } from './path-task.ts';
 export * from './planted.ts';
@@ -21,7 +21,7 @@ export {
   prepareReasoning,
   tupleRecord,
 } from './prepare.ts';
-export { type TupleOptions, readTuples } from './read-tuples.ts';
+export { readTuples, type TupleOptions } from './read-tuples.ts';
 export { relationMeaning, relationToken } from './relations.ts';
 export { type ReasoningFigures, ReasoningTask } from './task.ts';
 export { type Tuple, type TupleCorpus, tupleNotes } from './tuples.ts';

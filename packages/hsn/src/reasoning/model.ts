@@ -1,4 +1,4 @@
-import { stack, type Generator, type Tensor } from '@hidden-schema/torch';
+import { type Generator, stack, type Tensor } from '@hidden-schema/torch';
 import type { LanguageDecoder } from '../decoder/index.ts';
 import { maskOfLengths } from '../encoder/text-encoder.ts';
 import { idsTensor, LanguageNetwork } from '../language/model.ts';
@@ -48,13 +48,14 @@ export class ReasoningNetwork extends LanguageNetwork {
     beta = betaAt(this.config.objective.beta, step),
   ): Terms & { tokens: number } {
     const { graph, walk } = this.config;
-    const links = this.graph.links();
+    const links = this.whileHeld(step, () => this.graph.links());
     const adjacency = links.sample(this.generator, {
       hard: graph.hard,
       temperature: annealedAt(graph.temperature, step),
     });
     const walkable = new WalkableGraph(adjacency, walk.isolated);
-    const posterior = this.posterior(this.tupleScores(batch, known), walkable);
+    const scores = this.whileHeld(step, () => this.tupleScores(batch, known));
+    const posterior = this.posterior(scores, walkable);
     const relaxation = { hard: walk.hard, temperature: annealedAt(walk.temperature, step) };
     const schema = stack(posterior.sample(this.generator, relaxation), 1); // e_{j_1:j_L} [B, L, K]
     const { perSentence, tokens } = this.objectNll(batch, schema);

@@ -1,7 +1,7 @@
 import { cat, full, type Generator, nn, type Tensor, where, zeros } from '@hidden-schema/torch';
-import { meanPooled } from '../encoder/walk-queries.ts';
 import { paddingMask } from '../encoder/text-encoder.ts';
 import { sinusoidalPositions, TransformerBlock } from '../encoder/transformer.ts';
+import { meanPooled } from '../encoder/walk-queries.ts';
 
 // Shapes: B walks, H = L/2 steps of a half, M steps so far, K symbols, T tokens of (s, r), D the encoder's width.
 

@@ -1,4 +1,4 @@
-import { noGrad, scope, type optim, type Tensor } from '@hidden-schema/torch';
+import { noGrad, type optim, scope, type Tensor } from '@hidden-schema/torch';
 import { LengthOrder } from '../text/index.ts';
 import type { StepMetrics } from '../trainer/trainer.ts';
 import { restoreTrainer, type TrainerState, trainerState } from '../trainer/trainer-state.ts';

@@ -1,7 +1,7 @@
 import { crossEntropy, type Generator, nn, noGrad, scope, type Tensor } from '@hidden-schema/torch';
 import type { TextEncoder } from '../encoder/text-encoder.ts';
-import { HiddenCache } from '../language/hidden-cache.ts';
 import { maskOfLengths } from '../encoder/text-encoder.ts';
+import { HiddenCache } from '../language/hidden-cache.ts';
 import type { ReasoningConfig } from './config.ts';
 import { contextOf, type PrefixEncoder } from './path-encoder.ts';
 import { inputsOf, makePath, onGraph, type PathContext, type PathNetwork } from './path-model.ts';

@@ -8,8 +8,8 @@ import { fromScratch, type Tokenizers } from '../language/parts.ts';
 import {
   gpt2Tokenizer,
   loadTokenizer,
-  type Tokenizer,
   TokenCounts,
+  type Tokenizer,
   tokenizerFromJson,
   trainByteBpe,
   trimmedByteBpe,

@@ -1,7 +1,7 @@
 import { noGrad, scope } from '@hidden-schema/torch';
 import { exactInformation } from '../language/evaluation.ts';
-import { expectedGraph } from '../language/texts.ts';
 import type { Tokenizers } from '../language/parts.ts';
+import { expectedGraph } from '../language/texts.ts';
 import type { JsonValue } from '../trainer/files.ts';
 import { linkRecords } from '../trainer/graph-record.ts';
 import type { Inspection, Preparation, Task } from '../trainer/task.ts';
@@ -9,8 +9,8 @@ import { writeObjects } from './objects.ts';
 import { tupleFrames } from './parts.ts';
 import type { PreparedReasoning } from './prepare.ts';
 import { ReasoningTrainer } from './trainer.ts';
-import { TwoPartWarmStart } from './warm-start.ts';
 import { TupleWalks } from './walks.ts';
+import { TwoPartWarmStart } from './warm-start.ts';
 
 /** A quick look at the end of training; `hsn reason eval` takes its time. */
 export interface ReasoningFigures {

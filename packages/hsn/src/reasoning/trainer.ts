@@ -1,5 +1,6 @@
 import { noGrad, optim, scope, type Tensor } from '@hidden-schema/torch';
 import { HiddenCache } from '../language/hidden-cache.ts';
+import { parameterGroups } from '../language/parameter-groups.ts';
 import { LengthOrder, type PaddedIds } from '../text/index.ts';
 import type { StepMetrics } from '../trainer/trainer.ts';
 import { restoreTrainer, type TrainerState, trainerState } from '../trainer/trainer-state.ts';
@@ -155,18 +156,4 @@ export class ReasoningTrainer {
     this.#fitter?.free();
     this.#updater.optimizer.free();
   }
-}
-
-/** Groups: decoder and walk prior; encoder; graph. COMET trains its decoder alone. */
-function parameterGroups(model: ReasoningNetwork, config: ReasoningConfig): optim.ParameterGroup[] {
-  const { rate, encoderRate, graphRate, decay } = config.training;
-  const named = [...model.namedParameters()];
-  const of = (...prefixes: string[]) =>
-    named.filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix)));
-  if (config.baseline) return [{ parameters: of('decoder.'), rate, decay }];
-  return [
-    { parameters: of('decoder.', 'walkPrior.'), rate, decay },
-    { parameters: of('encoder.'), rate: encoderRate, decay },
-    { parameters: of('graph.', 'graphPrior.'), rate: graphRate },
-  ];
 }

@@ -4,7 +4,7 @@ import { residualCodes } from '../encoder/sentence-codes.ts';
 import { maskOfLengths } from '../encoder/text-encoder.ts';
 import { meanPooled } from '../encoder/walk-queries.ts';
 import { FreeLogits } from '../graph/index.ts';
-import { type PaddedIds, LengthOrder } from '../text/index.ts';
+import { LengthOrder, type PaddedIds } from '../text/index.ts';
 import type { Preparation, PreparationState } from '../trainer/task.ts';
 import { joinedScores } from './encoder.ts';
 import type { ReasoningTrainer } from './trainer.ts';

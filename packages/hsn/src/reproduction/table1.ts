@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { trainLstmBaseline } from '../baselines/index.ts';
+import type { Config } from '../config.ts';
 import { readSyntheticCorpus, type SyntheticCorpus } from '../corpus/index.ts';
 import { evaluateSynthetic, graphRecovery } from '../evaluation/synthetic.ts';
 import { Trainer } from '../trainer/trainer.ts';
-import type { Config } from '../config.ts';
 import { type Dataset, datasets, ourConfig, paperConfig } from './experiments.ts';
 import { baumWelchFigures, countingFigures, drawnCorpus, sweepUntilSettled } from './fit.ts';
 

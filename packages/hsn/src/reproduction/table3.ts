@@ -2,6 +2,7 @@ import { openPretrainedEncoder } from '../encoder/pretrained.ts';
 import { UserError } from '../errors.ts';
 import { type BertScore, BertScorer } from '../evaluation/bert-score.ts';
 import { type Column, formatTable, type TableFormat } from '../evaluation/tables.ts';
+import type { PathKind } from '../reasoning/config.ts';
 import {
   cometObjects,
   type GeneratedObject,
@@ -11,7 +12,6 @@ import {
   reconstructedObjects,
   testPrefixes,
 } from '../reasoning/evaluation.ts';
-import type { PathKind } from '../reasoning/config.ts';
 import { openReasoner } from '../reasoning/open.ts';
 import { type OpenedReasoning, openReasoning, openTuples, tokenise } from '../reasoning/open-network.ts';
 import { pathKinds } from '../reasoning/path-task.ts';

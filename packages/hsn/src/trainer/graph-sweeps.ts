@@ -1,7 +1,7 @@
 import { noGrad, scope, zeros } from '@hidden-schema/torch';
 import { type CorpusSplit, Random, type SyntheticCorpus } from '../corpus/index.ts';
-import type { ClosedFormPosterior } from '../graph/index.ts';
 import { UserError } from '../errors.ts';
+import type { ClosedFormPosterior } from '../graph/index.ts';
 import type { HiddenSchemaNetwork } from '../model.ts';
 import type { Smoothed } from '../walk/index.ts';
 import { tokensOf } from './batch.ts';

@@ -3,8 +3,8 @@ import {
   type nn,
   noGrad,
   type optim,
-  scope,
   type Share,
+  scope,
   Tensor,
   zeros,
 } from '@hidden-schema/torch';

@@ -2,8 +2,8 @@ import fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { scope } from '@hidden-schema/torch';
 import { type CheckpointSettings, checkpointsSchema } from '../config.ts';
-import type { SyntheticEvaluation } from '../evaluation/synthetic.ts';
 import { UserError } from '../errors.ts';
+import type { SyntheticEvaluation } from '../evaluation/synthetic.ts';
 import {
   type CheckpointParts,
   CheckpointWriter,
