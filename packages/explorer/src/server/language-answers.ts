@@ -8,18 +8,19 @@ import {
   openLanguage,
   openLanguageCorpus,
   renameSymbol,
+  type SymbolMeaning,
   sentenceAttention,
   storedMeanings,
-  type SymbolMeaning,
   symbolMeanings,
   symbolNames,
   type TextCorpus,
 } from '@hidden-schema/hsn';
 import type { Answer, Input, Opened } from '../shared/api.ts';
-import { checkpointKey, checkSymbol, FRESH } from './checkpoint-key.ts';
+import { checkpointKey, checkSymbol } from './checkpoint-key.ts';
 import { Fault } from './fault.ts';
 import { readClosely } from './language-reading.ts';
 import { LanguageView } from './language-view.ts';
+import { Latest } from './latest.ts';
 import type { TaskContext, TaskHandlers } from './tasks.ts';
 
 const ALTERNATIVES = 3;
@@ -30,8 +31,6 @@ const FEW = 300;
 const MANY = 5000;
 
 interface Shown {
-  /** The checkpoint that was the best when this was opened. */
-  key: string;
   run: LanguageRun;
   /** None where its files are gone; what was stored with the run is shown then. */
   corpus: TextCorpus | undefined;
@@ -44,16 +43,20 @@ interface Shown {
 export class LanguageAnswers implements TaskHandlers {
   readonly #directory: string;
   readonly #say: (text: string) => void;
-  #shown: Shown | undefined;
-  #checked = Number.NEGATIVE_INFINITY;
+  readonly #latest: Latest<Shown>;
 
   constructor(directory: string, say: (text: string) => void) {
     this.#directory = directory;
     this.#say = say;
+    this.#latest = new Latest({
+      key: () => checkpointKey(directory),
+      open: () => this.#open(),
+      close: close,
+    });
   }
 
   async opened(): Promise<Opened> {
-    const { run, corpus, encoded, notes } = await this.#current();
+    const { run, corpus, encoded, notes } = await this.#latest.current();
     const { record } = run.run;
     const count = (split: 'train' | 'valid' | 'test') => corpus?.splits[split].length ?? 0;
     return {
@@ -79,22 +82,22 @@ export class LanguageAnswers implements TaskHandlers {
   }
 
   async graph(): Promise<Answer<'graph'>> {
-    return (await this.#current()).view.graph(symbolNames(this.#directory));
+    return (await this.#latest.current()).view.graph(symbolNames(this.#directory));
   }
 
   async symbol({ k }: Input<'symbol'>): Promise<Answer<'symbol'>> {
-    const { view, run } = await this.#current();
+    const { view, run } = await this.#latest.current();
     checkSymbol(k, run.symbols);
     return view.symbol(k, symbolNames(this.#directory));
   }
 
   async rename({ k, name }: Input<'rename'>): Promise<Answer<'rename'>> {
-    checkSymbol(k, (await this.#current()).run.symbols);
+    checkSymbol(k, (await this.#latest.current()).run.symbols);
     return { symbol: k, name: renameSymbol(this.#directory, k, name) };
   }
 
   async encode({ text }: Input<'encode'>): Promise<Answer<'encode'>> {
-    const { view, run } = await this.#current();
+    const { view, run } = await this.#latest.current();
     if (text.trim() === '') throw new Fault(400, 'bad_request', 'there is no sentence to read');
     const { steps, logProbability, tokens, cut } = await readClosely(run.texts, text, ALTERNATIVES);
     const names = symbolNames(this.#directory);
@@ -117,7 +120,7 @@ export class LanguageAnswers implements TaskHandlers {
 
   async generate(input: Input<'generate'>, context: TaskContext): Promise<Answer<'generate'>> {
     const { walk, force, topK, topP, repetitionPenalty, ...plain } = input;
-    const { view, run } = await this.#current();
+    const { view, run } = await this.#latest.current();
     for (const k of walk) checkSymbol(k, run.symbols);
     const links = walk.slice(1).map((to, i) => view.link(walk[i]!, to));
     const missing = links.findIndex((p) => p < LINK);
@@ -138,7 +141,7 @@ export class LanguageAnswers implements TaskHandlers {
   }
 
   async attention({ text, layer, head }: Input<'attention'>): Promise<Answer<'attention'>> {
-    const { run } = await this.#current();
+    const { run } = await this.#latest.current();
     const { tokens, walk, layers, heads, weights } = await sentenceAttention(run, text);
     if ((layer ?? 0) >= layers || (head ?? 0) >= heads)
       throw new Fault(400, 'bad_request', `layers are 0 to ${layers - 1} and heads 0 to ${heads - 1}`);
@@ -156,22 +159,22 @@ export class LanguageAnswers implements TaskHandlers {
   }
 
   async nearest(input: Input<'nearest'>): Promise<Answer<'nearest'>> {
-    return (await this.#current()).view.nearest(input);
+    return (await this.#latest.current()).view.nearest(input);
   }
 
   async labels(): Promise<Answer<'labels'>> {
-    return (await this.#current()).view.labels();
+    return (await this.#latest.current()).view.labels();
   }
 
   async encoded(input: Input<'encoded'>): Promise<Answer<'encoded'>> {
-    return (await this.#current()).view.encoded(input);
+    return (await this.#latest.current()).view.encoded(input);
   }
 
   async interpolate(
     { from, to, variant }: Input<'interpolate'>,
     context: TaskContext,
   ): Promise<Answer<'interpolate'>> {
-    const { run } = await this.#current();
+    const { run } = await this.#latest.current();
     const found = await interpolateTexts(run, from, to, { variant, write: { ...context } });
     const { first, second, path, steps, unreachable } = found;
     return {
@@ -182,7 +185,7 @@ export class LanguageAnswers implements TaskHandlers {
   }
 
   async samples({ limit }: Input<'samples'>, context: TaskContext): Promise<Answer<'samples'>> {
-    const { run, corpus } = await this.#current();
+    const { run, corpus } = await this.#latest.current();
     const rows = [...(corpus?.splits.valid.slice(0, limit) ?? [])];
     const texts = rows.map((row) => corpus!.store.example(row).text);
     const { walks } = await run.texts.read(texts);
@@ -196,7 +199,7 @@ export class LanguageAnswers implements TaskHandlers {
   }
 
   async sentences({ split, offset, limit }: Input<'sentences'>): Promise<Answer<'sentences'>> {
-    const { corpus } = await this.#current();
+    const { corpus } = await this.#latest.current();
     const rows = corpus?.splits[split] ?? new Int32Array();
     const sentences = Array.from(rows.subarray(offset, offset + limit), (row, at) => {
       const { text, label } = corpus!.store.example(row);
@@ -205,26 +208,7 @@ export class LanguageAnswers implements TaskHandlers {
     return { split, offset, total: rows.length, sentences };
   }
 
-  /** What is open now; opened anew when training has written a better checkpoint. */
-  async #current(): Promise<Shown> {
-    const now = performance.now();
-    if (this.#shown && now - this.#checked < FRESH) return this.#shown;
-    this.#checked = now;
-    const key = checkpointKey(this.#directory);
-    if (this.#shown?.key === key) return this.#shown;
-    const before = this.#shown;
-    try {
-      this.#shown = await this.#open(key);
-    } catch (error) {
-      // Training may remove a checkpoint while it is read; the next look finds a newer one.
-      if (before) return before;
-      throw error;
-    }
-    if (before) close(before);
-    return this.#shown;
-  }
-
-  async #open(key: string): Promise<Shown> {
+  async #open(): Promise<Shown> {
     this.#say('opening the model');
     const opened = await openLanguage(this.#directory);
     const run = analysed(opened) as LanguageRun;
@@ -241,7 +225,7 @@ export class LanguageAnswers implements TaskHandlers {
       const corpus = await this.#corpus(opened, notes);
       const encoded = await this.#encoded(run);
       const view = new LanguageView(run, encoded, await this.#meanings(run, encoded));
-      return { key, run, corpus, encoded, view, notes };
+      return { run, corpus, encoded, view, notes };
     } catch (error) {
       opened.model.free();
       throw error;

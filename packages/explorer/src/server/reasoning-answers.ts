@@ -9,13 +9,13 @@ import {
   symbolNames,
 } from '@hidden-schema/hsn';
 import type { Answer, Input, Opened } from '../shared/api.ts';
-import { checkpointKey, checkSymbol, FRESH } from './checkpoint-key.ts';
+import { checkpointKey, checkSymbol } from './checkpoint-key.ts';
 import { Fault } from './fault.ts';
+import { Latest } from './latest.ts';
 import { ReasoningView, readTuplesOf } from './reasoning-view.ts';
 import type { TaskContext, TaskHandlers } from './tasks.ts';
 
 interface Shown {
-  key: string;
   opened: OpenedReasoning;
   /** None before a path model was trained. */
   reasoner: Reasoner | undefined;
@@ -27,16 +27,20 @@ interface Shown {
 export class ReasoningAnswers implements TaskHandlers {
   readonly #directory: string;
   readonly #say: (text: string) => void;
-  #shown: Shown | undefined;
-  #checked = Number.NEGATIVE_INFINITY;
+  readonly #latest: Latest<Shown>;
 
   constructor(directory: string, say: (text: string) => void) {
     this.#directory = directory;
     this.#say = say;
+    this.#latest = new Latest({
+      key: () => `${checkpointKey(directory)} ${pathKinds(directory).join()}`,
+      open: () => this.#open(),
+      close: free,
+    });
   }
 
   async opened(): Promise<Opened> {
-    const { opened, reasoner, notes } = await this.#current();
+    const { opened, reasoner, notes } = await this.#latest.current();
     const { run, config, step, relations, tokenizers } = opened;
     return {
       ...{ step, symbols: config.symbols, walk: config.length, notes },
@@ -53,26 +57,26 @@ export class ReasoningAnswers implements TaskHandlers {
   }
 
   async graph(): Promise<Answer<'graph'>> {
-    return (await this.#current()).view.graph(symbolNames(this.#directory));
+    return (await this.#latest.current()).view.graph(symbolNames(this.#directory));
   }
 
   async symbol({ k }: Input<'symbol'>): Promise<Answer<'symbol'>> {
-    const { view, opened } = await this.#current();
+    const { view, opened } = await this.#latest.current();
     checkSymbol(k, opened.config.symbols);
     return view.symbol(k, symbolNames(this.#directory));
   }
 
   async rename({ k, name }: Input<'rename'>): Promise<Answer<'rename'>> {
-    checkSymbol(k, (await this.#current()).opened.config.symbols);
+    checkSymbol(k, (await this.#latest.current()).opened.config.symbols);
     return { symbol: k, name: renameSymbol(this.#directory, k, name) };
   }
 
   async labels(): Promise<Answer<'labels'>> {
-    return (await this.#current()).view.labels();
+    return (await this.#latest.current()).view.labels();
   }
 
   async reason(input: Input<'reason'>, { signal }: TaskContext): Promise<Answer<'reason'>> {
-    const { opened, reasoner } = await this.#current();
+    const { opened, reasoner } = await this.#latest.current();
     if (!reasoner)
       throw new Fault(409, 'not_yet', 'this run has no path model yet; hsn reason train makes one');
     const { event, count } = input;
@@ -85,24 +89,7 @@ export class ReasoningAnswers implements TaskHandlers {
     return { step: opened.step, event, path: reasoner.kind, results };
   }
 
-  async #current(): Promise<Shown> {
-    const now = performance.now();
-    if (this.#shown && now - this.#checked < FRESH) return this.#shown;
-    this.#checked = now;
-    const key = `${checkpointKey(this.#directory)} ${pathKinds(this.#directory).join()}`;
-    if (this.#shown?.key === key) return this.#shown;
-    const before = this.#shown;
-    try {
-      this.#shown = await this.#open(key);
-    } catch (error) {
-      if (before) return before;
-      throw error;
-    }
-    if (before) free(before);
-    return this.#shown;
-  }
-
-  async #open(key: string): Promise<Shown> {
+  async #open(): Promise<Shown> {
     this.#say('opening the model');
     const { opened, reasoner, problem } = await openBoth(this.#directory);
     if (opened.config.baseline) {
@@ -116,7 +103,7 @@ export class ReasoningAnswers implements TaskHandlers {
     this.#say('reading tuples');
     const { read, notes } = await readTuplesOf(opened);
     const view = new ReasoningView(opened, read);
-    return { key, opened, reasoner, view, notes: [...opened.notes, ...notes, ...problem] };
+    return { opened, reasoner, view, notes: [...opened.notes, ...notes, ...problem] };
   }
 }
 

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { type MetricsRow, readMetrics, Run } from '@hidden-schema/hsn';
+import { type MetricsRow, Run, readMetrics } from '@hidden-schema/hsn';
 import type { Answer, Input, Opened } from '../shared/api.ts';
 import { Fault } from './fault.ts';
 import type { Inference } from './inference.ts';

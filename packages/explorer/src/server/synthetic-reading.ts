@@ -1,4 +1,4 @@
-import { type HiddenSchemaNetwork, tokensFrom, WalkableGraph, type CorpusSplit } from '@hidden-schema/hsn';
+import { type CorpusSplit, type HiddenSchemaNetwork, tokensFrom, WalkableGraph } from '@hidden-schema/hsn';
 import { noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
 
 // Shapes: N sentences, L steps, K symbols.

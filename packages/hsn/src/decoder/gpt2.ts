@@ -5,6 +5,7 @@ import {
   checkedConfig,
   isAdded,
   loadWeights,
+  opened,
   readModelConfig,
   symbolsOf,
   symbolsSchema,
@@ -203,14 +204,7 @@ export class Gpt2Decoder extends LanguageDecoder {
   /** From a folder in Hugging Face's layout: config.json and safetensors. */
   static open(folder: string, generator: Generator, options: DecoderOptions = {}): Gpt2Decoder {
     const config = checkedConfig(gpt2ConfigSchema, readModelConfig(folder), folder);
-    const decoder = new Gpt2Decoder(config, generator, { ...options, blank: true });
-    try {
-      decoder.loadFrom(folder);
-    } catch (error) {
-      decoder.free();
-      throw error;
-    }
-    return decoder;
+    return opened(new Gpt2Decoder(config, generator, { ...options, blank: true }), folder);
   }
 
   /** Takes over weights from a file, index or folder, with or without the prefix `transformer.`. */

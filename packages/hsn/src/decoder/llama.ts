@@ -2,7 +2,7 @@ import { type Generator, nn, ones, type Tensor, type TensorOptions } from '@hidd
 import type { DecoderOptions } from './gpt2.ts';
 import { LanguageDecoder } from './language-decoder.ts';
 import { type LlamaConfig, type LlamaSettings, llamaConfigSchema } from './llama-config.ts';
-import { checkedConfig, isAdded, loadWeights, readModelConfig, symbolsOf } from './model-folder.ts';
+import { checkedConfig, isAdded, loadWeights, opened, readModelConfig, symbolsOf } from './model-folder.ts';
 import { Projection, Table } from './projection.ts';
 import { RotaryPositions, rotate } from './rotary.ts';
 import {
@@ -192,14 +192,7 @@ export class LlamaDecoder extends LanguageDecoder {
   static open(folder: string, generator: Generator, options: DecoderOptions = {}): LlamaDecoder {
     const settings = readModelConfig(folder) as unknown as LlamaSettings;
     checkedConfig(llamaConfigSchema, settings, folder);
-    const decoder = new LlamaDecoder(settings, generator, { ...options, blank: true });
-    try {
-      decoder.loadFrom(folder);
-    } catch (error) {
-      decoder.free();
-      throw error;
-    }
-    return decoder;
+    return opened(new LlamaDecoder(settings, generator, { ...options, blank: true }), folder);
   }
 
   /** Takes over weights from a file, index or folder, with or without the prefix `model.`. */

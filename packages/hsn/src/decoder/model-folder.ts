@@ -100,6 +100,20 @@ export function loadWeights(module: nn.Module, path: string, rules: LoadRules): 
   }
 }
 
+/** A model with the weights of a folder; one that they do not fit is given back. */
+export function opened<Model extends nn.Module & { loadFrom(path: string): void }>(
+  model: Model,
+  folder: string,
+): Model {
+  try {
+    model.loadFrom(folder);
+  } catch (error) {
+    model.free();
+    throw error;
+  }
+  return model;
+}
+
 function copyWeights(module: nn.Module, weights: Weights, rules: LoadRules, path: string): void {
   const source = new Map<string, Tensor>();
   for (const stored of weights.names) {

@@ -1,4 +1,4 @@
-import { noGrad, optim, scope, span, type Tensor } from '@hidden-schema/torch';
+import { noGrad, scope, span, type Tensor } from '@hidden-schema/torch';
 import { maskOfLengths } from '../encoder/text-encoder.ts';
 import { betaAt } from '../objective/schedule.ts';
 import {
@@ -9,31 +9,23 @@ import {
   type TextBatch,
   type TextCorpus,
 } from '../text/index.ts';
+import { FittedTrainer } from '../trainer/fitted-trainer.ts';
 import { Replicas } from '../trainer/replicas.ts';
 import type { StepMetrics } from '../trainer/trainer.ts';
-import { restoreTrainer, type TrainerState, trainerState } from '../trainer/trainer-state.ts';
 import { Updater } from '../trainer/updater.ts';
 import type { LanguageConfig } from './config.ts';
 import { HiddenCache } from './hidden-cache.ts';
 import { idsTensor, type LanguageNetwork } from './model.ts';
 import { parameterGroups } from './parameter-groups.ts';
 
-/** Beside every training's state: whether its optimiser is still the warm start's. */
-export type LanguageTrainerState = TrainerState & { fitting?: boolean };
-
 /** A language network (or its decoder alone, as baseline) in training on a text corpus: one call a step. */
-export class LanguageTrainer {
+export class LanguageTrainer extends FittedTrainer<LanguageNetwork> {
   readonly config: LanguageConfig;
-  readonly model: LanguageNetwork;
   readonly corpus: TextCorpus;
   readonly frames: Frames;
   readonly #order: LengthBatches;
-  readonly #updater: Updater;
   readonly #cache: HiddenCache | undefined;
-  /** Of the warm start, while it lasts. */
-  #fitter: optim.Adam | undefined;
   readonly #replicas: Replicas;
-  #step = 0;
 
   constructor(
     config: LanguageConfig,
@@ -42,31 +34,22 @@ export class LanguageTrainer {
     frames: Frames,
     replicas: Replicas = Replicas.alone,
   ) {
+    const { seed, training, warmStart } = config;
+    const order = new LengthBatches(corpus.store, corpus.splits.train, {
+      ...frames,
+      batchSize: training.batch,
+      seed,
+    });
+    const updater = new Updater(parameterGroups(model, config), training, replicas);
+    const fit = { parameters: /^(encoder\.walk|graph)\./, rate: warmStart.rate };
+    super({ model, order, updater, steps: training.steps, fit });
     this.config = config;
-    this.model = model;
     this.corpus = corpus;
     this.frames = frames;
-    const { batch: batchSize } = config.training;
-    this.#order = new LengthBatches(corpus.store, corpus.splits.train, {
-      ...frames,
-      batchSize,
-      seed: config.seed,
-    });
-    this.#updater = new Updater(parameterGroups(model, config), config.training, replicas);
+    this.#order = order;
     this.#replicas = replicas;
-    replicas.part(this.#order.batchSize);
+    replicas.part(order.batchSize);
     if (model.encoder.frozen) this.#cache = new HiddenCache(model.encoder.base.width, config.encoder.cache);
-  }
-
-  /** That of the phase training is in: what a checkpoint keeps. */
-  get optimizer(): optim.Adam {
-    return this.#fitter ?? this.#updater.optimizer;
-  }
-  get step(): number {
-    return this.#step;
-  }
-  get finished(): boolean {
-    return this.#step >= this.config.training.steps;
   }
 
   /** One update on the next batch. */
@@ -80,20 +63,20 @@ export class LanguageTrainer {
     const batch = this.#replicas.size === 1 ? whole : partOfBatch(whole, first, end);
     this.model.train();
     const { loss, figures: own } = this.config.baseline ? this.#baseline(batch) : this.#network(batch);
-    const gradient_norm = this.#updater.backward(loss);
-    const rate = this.#updater.rateAt(this.#step);
+    const gradient_norm = this.updater.backward(loss);
+    const rate = this.updater.rateAt(this.step);
     const { tokens, ...figures } = this.#replicas.means({ loss: loss.item(), ...own });
     const perplexity = Math.exp((figures.reconstruction * batch.rows.length) / tokens);
-    const metrics = { step: ++this.#step, epoch: batch.epoch, ...figures, perplexity, gradient_norm, rate };
-    this.#updater.update(metrics, batch.index);
+    const metrics = { step: this.counted(), epoch: batch.epoch, ...figures, perplexity, gradient_norm, rate };
+    this.updater.update(metrics, batch.index);
     return metrics;
   }
 
   #network(batch: TextBatch) {
     const { objective } = this.config;
-    const beta = betaAt(objective.beta, this.#step);
+    const beta = betaAt(objective.beta, this.step);
     const hidden = span('encoder', () => this.hidden(batch));
-    const terms = span('forward', () => this.model.forward(batch, this.#step, hidden, beta, this.#replicas));
+    const terms = span('forward', () => this.model.forward(batch, this.step, hidden, beta, this.#replicas));
     const { tokens, reconstruction, walk, graph } = terms;
     const figures = { reconstruction: reconstruction.item(), kl_walk: walk.item(), kl_graph: graph.item() };
     return { loss: terms.loss, figures: { ...figures, tokens } };
@@ -131,43 +114,7 @@ export class LanguageTrainer {
   #validationLoss(batch: TextBatch): number {
     if (this.config.baseline) return this.#baseline(batch).loss.item();
     return this.model
-      .forward(batch, this.#step, this.hidden(batch), this.config.objective.beta.to)
+      .forward(batch, this.step, this.hidden(batch), this.config.objective.beta.to)
       .loss.item();
-  }
-
-  /** The optimiser of the warm start, which moves the walk's queries and the graph alone. */
-  fitting(): optim.Adam {
-    const { rate } = this.config.warmStart;
-    const parameters = [...this.model.namedParameters()].filter(([name]) =>
-      /^(encoder\.walk|graph)\./.test(name),
-    );
-    this.#fitter ??= new optim.Adam([{ parameters, rate }]);
-    return this.#fitter;
-  }
-
-  /** The warm start is over: what follows begins with moments of its own. */
-  fitted(): void {
-    this.#fitter?.free();
-    this.#fitter = undefined;
-  }
-
-  state(): LanguageTrainerState {
-    return { ...trainerState(this, this.#order), ...(this.#fitter ? { fitting: true } : {}) };
-  }
-
-  restore(
-    state: LanguageTrainerState,
-    model: ReadonlyMap<string, Tensor>,
-    optimizer: ReadonlyMap<string, Tensor>,
-  ): void {
-    if (state.fitting) this.fitting();
-    restoreTrainer(this, this.#order, { model, optimizer }, state);
-    this.#step = state.step;
-  }
-
-  free(): void {
-    this.model.free();
-    this.#fitter?.free();
-    this.#updater.optimizer.free();
   }
 }

@@ -1,22 +1,18 @@
 import { cat, Generator, noGrad, optim, scope, Tensor } from '@hidden-schema/torch';
-import { Random } from '../corpus/random.ts';
 import { type CodeOptions, type SentenceCodes, sentenceCodes } from '../encoder/sentence-codes.ts';
 import { maskOfLengths } from '../encoder/text-encoder.ts';
 import { TopicCodes } from '../encoder/topic-codes.ts';
 import { meanPooled } from '../encoder/walk-queries.ts';
 import type { LinkBelief } from '../graph/index.ts';
 import { batchesByLength, LengthBatches, type TextBatch } from '../text/index.ts';
-import type { Preparation, PreparationState } from '../trainer/task.ts';
+import { CodeFit, drawnRows } from '../trainer/fitted-trainer.ts';
 import { WalkableGraph } from '../walk/index.ts';
 import { idsTensor } from './model.ts';
 import type { LanguageTrainer } from './trainer.ts';
 import { frequentWords } from './word-counts.ts';
 
-/** Sentences encoded, and updates made, between two looks. */
+/** Sentences encoded between two looks. */
 const encodedAtOnce = 1000;
-const updatesAtOnce = 50;
-/** Streams of the seed that are not the epochs' own. */
-const drawStream = 1_000_001;
 
 /** How sure the graph is of its links when training begins. */
 const sureness = 0.95;
@@ -33,10 +29,7 @@ interface Wanted {
  * while the decoder waits. Walks then tell sentences apart when the decoder begins to read them; from a cold start it
  * learns to ignore them first.
  */
-export class WarmStart implements Preparation {
-  readonly label = 'warm start';
-  readonly unit = 'steps';
-  readonly most: number;
+export class WarmStart extends CodeFit {
   readonly #trainer: LanguageTrainer;
   readonly #rows: Int32Array;
   readonly #order: LengthBatches;
@@ -44,47 +37,23 @@ export class WarmStart implements Preparation {
   #vectors: { rows: Int32Array; means: Tensor }[] = [];
   #topics: TopicCodes | undefined;
   #wanted: Wanted | undefined;
-  #count = 0;
 
   constructor(trainer: LanguageTrainer) {
     const { config, corpus, frames } = trainer;
-    const { steps, sentences } = config.warmStart;
+    const { seed, baseline, training, warmStart } = config;
+    const rows = drawnRows(corpus.splits.train, warmStart.sentences, seed);
+    const order = new LengthBatches(corpus.store, rows, { ...frames, batchSize: training.batch, seed });
+    super(trainer, order, baseline ? 0 : warmStart.steps);
     this.#trainer = trainer;
-    this.most = config.baseline ? 0 : steps;
-    const all = Int32Array.from(corpus.splits.train);
-    this.#rows = new Random(config.seed, drawStream).shuffle(all).slice(0, sentences);
-    const batchSize = config.training.batch;
-    this.#order = new LengthBatches(corpus.store, this.#rows, {
-      ...frames,
-      batchSize,
-      seed: config.seed,
-    });
+    this.#rows = rows;
+    this.#order = order;
   }
 
-  get wanted(): boolean {
-    return this.#trainer.step === 0 && this.#count < this.most;
-  }
-  get state(): PreparationState {
-    return { count: this.#count };
-  }
-  set state({ count }: PreparationState) {
-    this.#count = count;
-    const { batchesPerEpoch } = this.#order;
-    this.#order.seek({ epoch: Math.floor(count / batchesPerEpoch), batch: count % batchesPerEpoch });
+  protected get ready(): boolean {
+    return this.#wanted !== undefined;
   }
 
-  advance(): Record<string, number> {
-    if (!this.#wanted) return this.#makeSomeCodes();
-    let loss = 0;
-    const optimizer = this.#trainer.fitting();
-    const end = Math.min(this.most, this.#count + updatesAtOnce);
-    for (; this.#count < end; this.#count++) loss = this.#update(optimizer);
-    if (this.#count === this.most) this.#trainer.fitted();
-    return { fit: loss };
-  }
-
-  /** Codes are made again when a stopped warm start goes on: they are not part of a checkpoint. */
-  #makeSomeCodes(): Record<string, number> {
+  protected makeSomeCodes(): Record<string, number> {
     return this.#trainer.config.warmStart.code === 'topics'
       ? { topic_sweeps: this.#sweepTopics() }
       : { encoded: this.#encodeSome() };
@@ -164,7 +133,7 @@ export class WarmStart implements Preparation {
   }
 
   /** One update towards the codes' log-probability (Eq. 9) and links; returns the nats a symbol still costs. */
-  #update(optimizer: optim.Adam): number {
+  protected update(optimizer: optim.Adam): number {
     return scope(() => {
       const { model, config } = this.#trainer;
       const { walks, adjacency, belief } = this.#wanted!;

@@ -1,58 +1,43 @@
-import { noGrad, optim, scope, type Tensor } from '@hidden-schema/torch';
+import { noGrad, scope, type Tensor } from '@hidden-schema/torch';
 import { HiddenCache } from '../language/hidden-cache.ts';
 import { parameterGroups } from '../language/parameter-groups.ts';
 import { LengthOrder, type PaddedIds } from '../text/index.ts';
+import { FittedTrainer } from '../trainer/fitted-trainer.ts';
 import type { StepMetrics } from '../trainer/trainer.ts';
-import { restoreTrainer, type TrainerState, trainerState } from '../trainer/trainer-state.ts';
 import { Updater } from '../trainer/updater.ts';
 import type { ReasoningConfig } from './config.ts';
 import type { KnownStates, ReasoningNetwork, TupleBatch } from './model.ts';
 import type { TupleTokens } from './tokens.ts';
 import type { TupleCorpus } from './tuples.ts';
 
-/** Beside every training's state: whether its optimiser is still the warm start's. */
-type ReasoningState = TrainerState & { fitting?: boolean };
-
 /** Tuples looked at for the validation objective. */
 const validated = 1000;
 const validatedAtOnce = 100;
 
 /** A network over tuples, or COMET as its baseline, in training: one call a step. */
-export class ReasoningTrainer {
+export class ReasoningTrainer extends FittedTrainer<ReasoningNetwork> {
   readonly config: ReasoningConfig;
-  readonly model: ReasoningNetwork;
   readonly corpus: TupleCorpus;
   readonly tokens: TupleTokens;
   readonly #order: LengthOrder;
-  readonly #updater: Updater;
   readonly #caches: { prefix: HiddenCache; whole: HiddenCache } | undefined;
-  /** Of the warm start, while it lasts. */
-  #fitter: optim.Adam | undefined;
-  #step = 0;
 
   constructor(config: ReasoningConfig, model: ReasoningNetwork, corpus: TupleCorpus, tokens: TupleTokens) {
+    const { seed, training, warmStart } = config;
+    const order = new LengthOrder(corpus.splits.train, (row) => tokens.length(row), {
+      batchSize: training.batch,
+      seed,
+    });
+    const updater = new Updater(parameterGroups(model, config), training);
+    const fit = { parameters: /^encoder\.(walk|second)\./, rate: warmStart.rate };
+    super({ model, order, updater, steps: training.steps, fit });
     this.config = config;
-    this.model = model;
     this.corpus = corpus;
     this.tokens = tokens;
-    this.#order = new LengthOrder(corpus.splits.train, (row) => tokens.length(row), {
-      batchSize: config.training.batch,
-      seed: config.seed,
-    });
-    this.#updater = new Updater(parameterGroups(model, config), config.training);
+    this.#order = order;
     if (!model.encoder.frozen) return;
     const half = () => new HiddenCache(model.encoder.base.width, config.encoder.cache / 2);
     this.#caches = { prefix: half(), whole: half() };
-  }
-
-  get optimizer(): optim.Adam {
-    return this.#fitter ?? this.#updater.optimizer;
-  }
-  get step(): number {
-    return this.#step;
-  }
-  get finished(): boolean {
-    return this.#step >= this.config.training.steps;
   }
 
   batch(rows: Int32Array): TupleBatch {
@@ -65,10 +50,10 @@ export class ReasoningTrainer {
       const { rows, epoch, index } = this.#order.next();
       this.model.train();
       const { loss, figures } = this.#loss(this.batch(rows));
-      const gradient_norm = this.#updater.backward(loss);
-      const rate = this.#updater.rateAt(this.#step);
-      const metrics = { step: ++this.#step, epoch, loss: loss.item(), ...figures, gradient_norm, rate };
-      this.#updater.update(metrics, index);
+      const gradient_norm = this.updater.backward(loss);
+      const rate = this.updater.rateAt(this.step);
+      const metrics = { step: this.counted(), epoch, loss: loss.item(), ...figures, gradient_norm, rate };
+      this.updater.update(metrics, index);
       return metrics;
     });
   }
@@ -82,7 +67,7 @@ export class ReasoningTrainer {
       const perplexity = Math.exp((reconstruction * count) / tokens);
       return { loss, figures: { reconstruction, kl_walk: 0, kl_graph: 0, perplexity } };
     }
-    const terms = this.model.reconstruct(batch, this.#step, this.hidden(batch), beta);
+    const terms = this.model.reconstruct(batch, this.step, this.hidden(batch), beta);
     const reconstruction = terms.reconstruction.item();
     const perplexity = Math.exp((reconstruction * count) / terms.tokens);
     const figures = { reconstruction, kl_walk: terms.walk.item(), kl_graph: terms.graph.item(), perplexity };
@@ -119,41 +104,5 @@ export class ReasoningTrainer {
     }
     this.model.generator.restore(saved);
     return sum / rows.length;
-  }
-
-  /** The optimiser of the warm start, which moves both blocks of queries alone. */
-  fitting(): optim.Adam {
-    const { rate } = this.config.warmStart;
-    const parameters = [...this.model.namedParameters()].filter(([name]) =>
-      /^encoder\.(walk|second)\./.test(name),
-    );
-    this.#fitter ??= new optim.Adam([{ parameters, rate }]);
-    return this.#fitter;
-  }
-
-  /** The warm start is over: what follows begins with moments of its own. */
-  fitted(): void {
-    this.#fitter?.free();
-    this.#fitter = undefined;
-  }
-
-  state(): ReasoningState {
-    return { ...trainerState(this, this.#order), ...(this.#fitter ? { fitting: true } : {}) };
-  }
-
-  restore(
-    state: ReasoningState,
-    model: ReadonlyMap<string, Tensor>,
-    optimizer: ReadonlyMap<string, Tensor>,
-  ): void {
-    if (state.fitting) this.fitting();
-    restoreTrainer(this, this.#order, { model, optimizer }, state);
-    this.#step = state.step;
-  }
-
-  free(): void {
-    this.model.free();
-    this.#fitter?.free();
-    this.#updater.optimizer.free();
   }
 }

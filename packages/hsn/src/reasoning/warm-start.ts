@@ -1,18 +1,14 @@
 import { cat, crossEntropy, Generator, noGrad, optim, scope, Tensor } from '@hidden-schema/torch';
-import { Random } from '../corpus/random.ts';
 import { residualCodes } from '../encoder/sentence-codes.ts';
 import { maskOfLengths } from '../encoder/text-encoder.ts';
 import { meanPooled } from '../encoder/walk-queries.ts';
 import { FreeLogits } from '../graph/index.ts';
 import { LengthOrder, type PaddedIds } from '../text/index.ts';
-import type { Preparation, PreparationState } from '../trainer/task.ts';
+import { CodeFit, drawnRows } from '../trainer/fitted-trainer.ts';
 import { joinedScores } from './encoder.ts';
 import type { ReasoningTrainer } from './trainer.ts';
 
 const encodedAtOnce = 1000;
-const updatesAtOnce = 50;
-/** A stream of the seed that is not an epoch's own. */
-const drawStream = 1_000_001;
 /** Log-odds of a link that codes walk, and of one that they do not: present or absent in all but a few samples. */
 const sureLink = 6;
 
@@ -27,52 +23,34 @@ export function symbolOf(step: number, choice: number, choices: number, symbols:
  * (s, r)'s mean vector, the second one of the object's or the tuple's. A step of a code has few choices, so that what
  * follows from (s, r) can be told step by step. A free graph starts with the links that codes walk.
  */
-export class TwoPartWarmStart implements Preparation {
-  readonly label = 'warm start';
-  readonly unit = 'steps';
-  readonly most: number;
+export class TwoPartWarmStart extends CodeFit {
   readonly #trainer: ReasoningTrainer;
   readonly #rows: Int32Array;
   readonly #order: LengthOrder;
   #first: Tensor[] = [];
   #second: Tensor[] = [];
   #codes: Map<number, readonly number[]> | undefined;
-  #count = 0;
 
   constructor(trainer: ReasoningTrainer) {
     const { config, corpus, tokens } = trainer;
-    const { steps, sentences } = config.warmStart;
+    const { seed, baseline, training, warmStart } = config;
+    const rows = drawnRows(corpus.splits.train, warmStart.sentences, seed);
+    const length = (row: number) => tokens.length(row);
+    const order = new LengthOrder(rows, length, { batchSize: training.batch, seed });
+    super(trainer, order, baseline ? 0 : warmStart.steps);
     this.#trainer = trainer;
-    this.most = config.baseline ? 0 : steps;
-    const all = Int32Array.from(corpus.splits.train);
-    this.#rows = new Random(config.seed, drawStream).shuffle(all).slice(0, sentences);
-    const batchSize = config.training.batch;
-    this.#order = new LengthOrder(this.#rows, (row) => tokens.length(row), { batchSize, seed: config.seed });
+    this.#rows = rows;
+    this.#order = order;
   }
 
-  get wanted(): boolean {
-    return this.#trainer.step === 0 && this.#count < this.most;
-  }
-  get state(): PreparationState {
-    return { count: this.#count };
-  }
-  set state({ count }: PreparationState) {
-    this.#count = count;
-    const { batchesPerEpoch } = this.#order;
-    this.#order.seek({ epoch: Math.floor(count / batchesPerEpoch), batch: count % batchesPerEpoch });
+  protected get ready(): boolean {
+    return this.#codes !== undefined;
   }
 
-  advance(): Record<string, number> {
-    if (!this.#codes) return { encoded: this.#encodeSome() };
-    let loss = 0;
-    const optimizer = this.#trainer.fitting();
-    const end = Math.min(this.most, this.#count + updatesAtOnce);
-    for (; this.#count < end; this.#count++) loss = this.#update(optimizer);
-    if (this.#count === this.most) this.#trainer.fitted();
-    return { fit: loss };
+  protected makeSomeCodes(): Record<string, number> {
+    return { encoded: this.#encodeSome() };
   }
 
-  /** Tuples are encoded again when a stopped warm start goes on: they are not part of a checkpoint. */
   #encodeSome(): number {
     const { config, model, tokens } = this.#trainer;
     const done = this.#first.reduce((sum, part) => sum + part.dim(0), 0);
@@ -122,7 +100,7 @@ export class TwoPartWarmStart implements Preparation {
     this.#codes = new Map(Array.from(this.#rows, (row, n) => [row, walk(n)]));
     for (const part of [...this.#first, ...this.#second]) part.free();
     this.#first = this.#second = [];
-    if (this.#count === 0) this.#layLinks();
+    if (this.fresh) this.#layLinks();
   }
 
   /** Free links start where codes walk. */
@@ -143,7 +121,7 @@ export class TwoPartWarmStart implements Preparation {
   }
 
   /** Cross-entropy of the scores with the codes, in nats a symbol. */
-  #update(optimizer: optim.Adam): number {
+  protected update(optimizer: optim.Adam): number {
     return scope(() => {
       const { model, config } = this.#trainer;
       const { rows } = this.#order.next();

@@ -20,7 +20,8 @@ interface Training {
   readonly optimizer: optim.Adam;
 }
 
-interface Order {
+/** The order of batches: where it stands, and going there. */
+export interface Order {
   position(): BatchPosition;
   seek(position: BatchPosition): void;
 }
