@@ -8,9 +8,11 @@ import { wholeNumber } from './text-flags.ts';
 /** Sizes of a table in an hour or so for each corpus: not the figures of a full one, but their order. */
 const quick = {
   decoder: { width: 128, layers: 2, vocabularySize: 3000 },
-  warmStart: { steps: 300, hold: 200, sentences: 3000 },
+  warmStart: { steps: 800, hold: 200, sentences: 4000 },
   training: { steps: 1000, batch: 32, evaluateEvery: 500 },
 };
+/** Nats that walks may tell for nothing, as in experiments/language. */
+const capacity = 7.5;
 const quickLook = { limit: 300, walks: 20, graphs: 5 };
 const fullLook = { limit: 2000, walks: 100, graphs: 10 };
 
@@ -80,6 +82,7 @@ async function configOf(
     model: 'language',
     ...(model === 'baseline' ? { baseline: true } : model),
     ...sizes,
+    objective: { capacity },
     training: { ...training, ...(steps === undefined ? {} : { steps }) },
   });
 }
