@@ -2,6 +2,7 @@
 #include <torch/library.h>
 
 #include "attention.h"
+#include "best-step.h"
 #include "divergence.h"
 #include "dropout.h"
 #include "likelihood.h"
@@ -19,6 +20,7 @@ TORCH_LIBRARY(hsn, m) {
   m.def("gelu(Tensor x) -> Tensor", gelu);
   m.def("pairs(Tensor left, Tensor right, Tensor weight) -> Tensor", pairs);
   m.def("deep_pairs(Tensor left, Tensor right, Tensor[] layers, int rows) -> Tensor", deepPairs);
+  m.def("best_step(Tensor scores, Tensor links) -> (Tensor, Tensor)", bestStep);
   m.def("walk_divergence(Tensor rows, Tensor ratio, Tensor weight, Tensor source, Tensor prior) -> Tensor", walkDivergence);
 }
 

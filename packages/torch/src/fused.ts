@@ -1,5 +1,5 @@
 import type { Generator } from './random.ts';
-import { call, type Tensor } from './tensor.ts';
+import { call, callMany, type Tensor } from './tensor.ts';
 
 /** Whether the addon's own kernels take a tensor: they are written for float32 on the CPU. */
 export function fusable(x: Tensor): boolean {
@@ -85,4 +85,17 @@ export function deepPairSums(a: Tensor, b: Tensor, layers: readonly Tensor[], ro
 /** Σ_jk w_j R_jk m_jk (log m_jk − s_j − p_jk) in one pass, log 0 being −69. R, m, p [J, K]; w, s [J] */
 export function walkDivergence(R: Tensor, m: Tensor, w: Tensor, s: Tensor, p: Tensor): Tensor {
   return call('hsn::walk_divergence', R, m, w, s, p);
+}
+
+/**
+ * The best of J ways to each of K symbols: max_j scores_bj + links_jk, and the first j that reaches it. No gradient.
+ * scores [B, J], links [J, K] → best [B, K] and from [B, K] int64
+ */
+export function bestStep(scores: Tensor, links: Tensor): { best: Tensor; from: Tensor } {
+  if (fusable(scores) && fusable(links)) {
+    const [best, from] = callMany('hsn::best_step', scores, links);
+    return { best: best!, from: from! };
+  }
+  const [best, from] = callMany('max.dim', scores.unsqueeze(2).add(links), 1, false);
+  return { best: best!, from: from! };
 }

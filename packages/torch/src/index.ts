@@ -6,19 +6,19 @@ export * from './engine.ts';
 export * from './errors.ts';
 export * from './functional.ts';
 export * from './fused.ts';
+export * as nn from './nn/index.ts';
 export * from './number-watch.ts';
+export * as optim from './optim/index.ts';
 export {
   chromeTrace,
-  operatorTotals,
   type OperatorTotal,
+  operatorTotals,
   type Profile,
   span,
   startProfile,
   stopProfile,
 } from './profile.ts';
 export { Generator, type Share } from './random.ts';
+export * from './safetensors/index.ts';
 export { scope } from './scope.ts';
 export { call, callMany, type Operand, Tensor } from './tensor.ts';
-export * as nn from './nn/index.ts';
-export * as optim from './optim/index.ts';
-export * from './safetensors/index.ts';

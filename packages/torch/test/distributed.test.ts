@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { collectiveBackends, freePort, Generator, placeOf, rand, scope } from '../src/index.ts';
-import { dropout } from '../src/functional.ts';
 import { ones } from '../src/create.ts';
+import { dropout } from '../src/functional.ts';
+import { collectiveBackends, freePort, Generator, placeOf, rand, scope } from '../src/index.ts';
 
 const script = fileURLToPath(new URL('group-rank.ts', import.meta.url));
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   addDropout,
+  bestStep,
   cat,
   crossEntropy,
   deepPairSums,
@@ -267,5 +268,28 @@ describe('likelihood of tokens', () => {
       const fused = valueAndGradients((a) => tanhGelu(a!), [x]);
       const composed = valueAndGradients((a) => a!.to('float64').gelu('tanh').to('float32'), [x]);
       expectSame(fused, composed);
+    }));
+});
+
+describe('best steps', () => {
+  it('are those of all ways one by one, links that are missing included', () =>
+    scope(() => {
+      for (const [B, J, K] of [
+        [3, 7, 7],
+        [2, 16, 16],
+        [5, 50, 50],
+        [1, 1, 33],
+      ] as const) {
+        const scores = randn([B, J], generator);
+        const links = rand([J, K], generator).sub(0.3).clamp(0).log();
+        const { best, from } = bestStep(scores, links);
+        const wide = bestStep(scores.to('float64'), links.to('float64'));
+        expect(best.toNumbers()).toEqual(wide.best.to('float32').toNumbers());
+        const [found, s, l] = [from.toNumbers(), scores.toNumbers(), links.toNumbers()];
+        for (const [at, value] of best.toNumbers().entries()) {
+          const [b, k] = [Math.floor(at / K), at % K];
+          expect(Math.fround(s[b * J + found[at]!]! + l[found[at]! * K + k]!)).toBe(value);
+        }
+      }
     }));
 });

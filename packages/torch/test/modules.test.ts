@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Generator, grad, nn, ones, setThreads, Tensor, tensor, zeros } from '../src/index.ts';
-import { expectClose, largest, readFixture, revive, sameBytes, type Stored, tolerances } from './fixtures.ts';
+import { expectClose, largest, readFixture, revive, type Stored, sameBytes, tolerances } from './fixtures.ts';
 
 interface ModuleCase {
   readonly name: string;

@@ -13,7 +13,7 @@ import {
   setThreads,
   type Tensor,
 } from '../src/index.ts';
-import { expectClose, readFixture, revive, sameBytes, type Stored } from './fixtures.ts';
+import { expectClose, readFixture, revive, type Stored, sameBytes } from './fixtures.ts';
 
 type Single =
   | 'rand'

@@ -1,4 +1,4 @@
-import { arange, callMany, noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
+import { arange, bestStep, noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
 import type { WalkPosterior } from '../objective/objective.ts';
 import { MeanFieldWalks, type Transition, type WalkDistribution } from '../walk/index.ts';
 
@@ -52,17 +52,16 @@ function bestPaths(posterior: WalkDistribution): BestWalk[] {
 type BestStep = (transition: Transition, score: Tensor) => { from: Tensor; reached: Tensor };
 
 /**
- * log Q_jk = log R_jk − log D_j + log f_k in the paper's form (Eq. 6), and log f_k does not matter for the choice of j:
- * one sum and one maximum over [B, K, K]. Isolated nodes and the symmetric form have no such parts.
+ * log Q_jk = log R_jk − log D_j + log f_k in the paper's form (Eq. 6), and log f_k does not matter for the choice of j.
+ * Isolated nodes and the symmetric form have no such parts.
  */
 function bestStepOn({ graph, transitions }: WalkDistribution): BestStep {
   const apart = transitions.every(({ split }) => split) && !graph.hasIsolated;
   if (!apart) return bestListedStep;
-  const logRows = graph.rows.transpose(0, 1).contiguous().log(); // [to, from]
+  const logRows = graph.rows.log(); // [from, to]
   return ({ split }, score) => {
-    const total = score.sub(split!.source).unsqueeze(1).add(logRows); // [B, to, from]
-    const [most, from] = callMany('max.dim', total, -1, false);
-    return { from: from!, reached: most!.add(split!.target) };
+    const { best, from } = bestStep(score.sub(split!.source), logRows);
+    return { from, reached: best.add(split!.target) };
   };
 }
 

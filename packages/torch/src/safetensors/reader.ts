@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
-import { dtypeBytes, dtypeCodes } from '../dtype.ts';
 import { noGrad } from '../autograd.ts';
+import { dtypeBytes, dtypeCodes } from '../dtype.ts';
 import { scope } from '../scope.ts';
 import { call, type Tensor } from '../tensor.ts';
 import { failFor, quoted, reasonOf, SafetensorsError } from './errors.ts';
