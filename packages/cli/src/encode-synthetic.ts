@@ -1,7 +1,7 @@
 import type { BestWalk, OpenedModel, WalkableGraph } from '@hidden-schema/hsn';
 import type { WalkReader } from './encode.ts';
 
-const atOnce = 64;
+const atOnce = 256;
 
 /** Reads sentences of a synthetic language: tokens with spaces between, as many as a walk has steps. */
 export async function syntheticReader(directory: string, checkpoint: string): Promise<WalkReader> {

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import type { AnalysedRun, Interpolation, NamedFigure, Sheet, StudiedRun } from '@hidden-schema/hsn';
 import { deliver, encodedOf, progressOf, withAnalysed } from './analysis.ts';
-import { runsOf } from './reproduce-run.ts';
 import type { ReproduceFlags } from './reproduce.ts';
+import { runsOf } from './reproduce-run.ts';
 
 type Reproduction = (runs: readonly string[], flags: ReproduceFlags) => Promise<void>;
 

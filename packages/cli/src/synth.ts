@@ -1,5 +1,5 @@
-import type { Command } from 'commander';
 import type * as Hsn from '@hidden-schema/hsn';
+import type { Command } from 'commander';
 
 /** What this verb needs of the library; loaded when the verb runs, so that help stays instant. */
 type Library = Pick<

@@ -1,9 +1,9 @@
 import path from 'node:path';
-import type { LanguageConfig, PreparedLanguage, SessionResult, LanguageFigures } from '@hidden-schema/hsn';
+import type { LanguageConfig, LanguageFigures, PreparedLanguage, SessionResult } from '@hidden-schema/hsn';
 import { diagnoseRun } from './diagnose.ts';
 import { languageText } from './evaluation-text.ts';
-import { type Assignment, assign } from './replicas.ts';
 import { profiled } from './profiling.ts';
+import { type Assignment, assign } from './replicas.ts';
 import { stoppable } from './stopping.ts';
 import { textSettings, tokenising } from './text-flags.ts';
 import { type Asked, refuseChanges, report, withRun } from './training-run.ts';

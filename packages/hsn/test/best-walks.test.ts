@@ -1,4 +1,4 @@
-import { Generator, randn, scope, Tensor } from '@hidden-schema/torch';
+import { arange, Generator, rand, randn, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { bestWalks } from '../src/language/best-walks.ts';
 import type { WalkPosterior } from '../src/objective/objective.ts';
@@ -65,5 +65,22 @@ test('differs from taking the best symbol of each step apart where links forbid 
       walk.some((symbol, i) => symbol !== marginals[i]![b]),
     );
     expect(apart.length).toBeGreaterThan(0);
+  });
+});
+
+test('many symbols are looked through some at a time', () => {
+  scope(() => {
+    const symbols = 1500;
+    const links = rand([symbols, symbols], new Generator(7)).gt(0.9).to('float32');
+    const linked = links.mul(arange(symbols).gt(0).to('float32').unsqueeze(1)); // the first has no link
+    const scores = randn([2, 2, symbols], new Generator(8)).mul(2);
+    const posterior = WalkDistribution.fromScores(new WalkableGraph(linked), scores);
+    const nodes = arange(symbols);
+    const from = nodes.unsqueeze(1).expand(symbols, symbols).reshape(-1);
+    const to = nodes.unsqueeze(0).expand(symbols, symbols).reshape(-1);
+    const steps = posterior.transitions[0]!.crossLogProb(from, to).reshape(2, symbols, symbols);
+    const wanted = posterior.logStart.unsqueeze(2).add(steps).reshape(2, -1).amax(1).exp().toNumbers();
+    for (const [b, { probabilities }] of bestWalks(posterior).entries())
+      expect(probabilities[0]! * probabilities[1]!).toBeCloseTo(wanted[b]!, 7);
   });
 });

@@ -67,9 +67,8 @@ function syntheticSource(run: SyntheticRun): SentenceSource {
     for (const split of order) {
       const count = Math.min(left, splits[split].count);
       left -= count;
-      const chunk = readAtOnce(run.symbols);
-      for (let first = 0; first < count; first += chunk)
-        yield readTokens(run, split, first, Math.min(chunk, count - first));
+      for (let first = 0; first < count; first += readAtOnce)
+        yield readTokens(run, split, first, Math.min(readAtOnce, count - first));
     }
   }
   const total = order.reduce((sum, split) => sum + splits[split].count, 0);

@@ -32,9 +32,7 @@ const chunkNumbers = 4_000_000;
 
 function bestPaths(posterior: WalkDistribution): BestWalk[] {
   const { logStart, transitions } = posterior;
-  const [B, K] = logStart.shape as [number, number];
-  if (B * K * K > chunkNumbers && B > 1)
-    throw new RangeError(`${B} sentences of ${K} symbols are too many at once; read fewer`);
+  const K = logStart.dim(1);
   const best = bestStepOn(posterior);
   let score = logStart; // log probability of the best walk that ends in each symbol
   const cameFrom: number[][] = [];
@@ -65,13 +63,30 @@ function bestStepOn({ graph, transitions }: WalkDistribution): BestStep {
   };
 }
 
+/** All ways listed, from some symbols at a time. */
 const bestListedStep: BestStep = (transition, score) => {
   const [B, K] = score.shape as [number, number];
-  const from = arange(K).unsqueeze(1).expand(K, K).reshape(-1);
-  const to = arange(K).unsqueeze(0).expand(K, K).reshape(-1);
-  const total = score.unsqueeze(2).add(transition.crossLogProb(from, to).reshape(B, K, K));
-  return { from: total.argmax(1), reached: total.amax(1) };
+  const atOnce = Math.max(1, Math.floor(chunkNumbers / (B * K)));
+  let found: { from: Tensor; reached: Tensor } | undefined;
+  for (let first = 0; first < K; first += atOnce) {
+    const count = Math.min(atOnce, K - first);
+    const from = arange(count).add(first).unsqueeze(1).expand(count, K).reshape(-1);
+    const to = arange(K).unsqueeze(0).expand(count, K).reshape(-1);
+    const steps = transition.crossLogProb(from, to).reshape(B, count, K);
+    const total = score.narrow(1, first, count).unsqueeze(2).add(steps);
+    const some = { from: total.argmax(1).add(first), reached: total.amax(1) };
+    found = found ? better(found, some) : some;
+  }
+  return found!;
 };
+
+function better(
+  a: { from: Tensor; reached: Tensor },
+  b: { from: Tensor; reached: Tensor },
+): { from: Tensor; reached: Tensor } {
+  const other = b.reached.gt(a.reached).to('int64');
+  return { from: a.from.add(b.from.sub(a.from).mul(other)), reached: a.reached.maximum(b.reached) };
+}
 
 /** Follows a best walk from its end; `row` is where the sentence's symbols begin. */
 function traceBack(end: number, row: number, cameFrom: readonly number[][]): number[] {
@@ -101,7 +116,5 @@ function indices(values: readonly number[]): Tensor {
   return Tensor.fromArray(BigInt64Array.from(values, BigInt), [values.length]);
 }
 
-/** Sentences that may be read at once, for K symbols. */
-export function readAtOnce(symbols: number): number {
-  return Math.max(1, Math.min(64, Math.floor(chunkNumbers / (symbols * symbols))));
-}
+/** Sentences that are read at once. */
+export const readAtOnce = 64;

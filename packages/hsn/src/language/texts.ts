@@ -48,10 +48,14 @@ export class LanguageTexts {
       literal: true,
       longest,
     });
-    const walks: BestWalk[] = [];
-    const chunk = readAtOnce(config.symbols);
-    for (let first = 0; first < encoded.length; first += chunk)
-      walks.push(...this.#readIds(encoded.slice(first, first + chunk).map(({ ids }) => ids)));
+    // Those of like length together, so that little is padding.
+    const order = Array.from(encoded.keys()).sort((a, b) => encoded[a]!.ids.length - encoded[b]!.ids.length);
+    const walks = new Array<BestWalk>(encoded.length);
+    for (let first = 0; first < order.length; first += readAtOnce) {
+      const places = order.slice(first, first + readAtOnce);
+      const read = this.#readIds(places.map((place) => encoded[place]!.ids));
+      for (const [i, place] of places.entries()) walks[place] = read[i]!;
+    }
     return { walks, cut: encoded.filter(({ lost }) => lost > 0).length };
   }
 

@@ -70,10 +70,9 @@ export class TupleWalks {
     const order = Array.from(rows.keys()).sort(
       (a, b) => this.tokens.length(rows[a]!) - this.tokens.length(rows[b]!),
     );
-    const chunk = readAtOnce(this.model.config.symbols);
     const out = new Array<number[]>(rows.length);
-    for (let at = 0; at < order.length; at += chunk) {
-      const places = order.slice(at, at + chunk);
+    for (let at = 0; at < order.length; at += readAtOnce) {
+      const places = order.slice(at, at + readAtOnce);
       const some = Int32Array.from(places, (place) => rows[place]!);
       const walks = scope(() => noGrad(() => chosen(this.#posterior(scores(some)), reading)));
       for (const [i, place] of places.entries()) out[place] = walks[i]!;
