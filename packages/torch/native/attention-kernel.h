@@ -44,6 +44,7 @@ HSN_INLINE void multiplyPanel(const Matrix& a, const float* b, int64_t ldb, floa
 HSN_INLINE void multiply(const Matrix& a, const float* b, int64_t ldb, float* c, int64_t ldc, int64_t rows, int64_t inner, int64_t columns, bool add) {
   int64_t n = 0;
   for (; n + 4 * kLanes <= columns; n += 4 * kLanes) multiplyPanel<4>(a, b + n, ldb, c + n, ldc, rows, inner, add);
+  for (; n + 2 * kLanes <= columns; n += 2 * kLanes) multiplyPanel<2>(a, b + n, ldb, c + n, ldc, rows, inner, add);
   for (; n < columns; n += kLanes) multiplyPanel<1>(a, b + n, ldb, c + n, ldc, rows, inner, add);
 }
 
@@ -73,11 +74,10 @@ struct Room {
 
 // [S, d] → [d, S padded to 16], zero in the padding.
 HSN_INLINE void turn(const float* from, int64_t row, const Shape& s, float* to) {
-  for (int64_t c = 0; c < s.width; ++c) {
-    float* out = to + c * s.padded;
-    for (int64_t r = 0; r < s.keys; ++r) out[r] = from[r * row + c];
-    for (int64_t r = s.keys; r < s.padded; ++r) out[r] = 0;
-  }
+  for (int64_t r = 0; r < s.keys; ++r)
+    for (int64_t c = 0; c < s.width; ++c) to[c * s.padded + r] = from[r * row + c];
+  for (int64_t c = 0; c < s.width; ++c)
+    for (int64_t r = s.keys; r < s.padded; ++r) to[c * s.padded + r] = 0;
 }
 
 HSN_INLINE void softmaxRow(float* row, int64_t count, int64_t padded) {
@@ -113,7 +113,13 @@ HSN_CLONES void forwardHead(const Shape& s, const Heads& x, const Mask& mask, co
   for (int64_t t = 0; t < s.queries; ++t) {
     float* row = scores + t * s.padded;
     const float* added = mask.data ? mask.data + b * mask.sentence + h * mask.head + t * mask.row : nullptr;
-    for (int64_t i = 0; i < s.keys; ++i) row[i] = row[i] * scale + (added ? added[i * mask.column] : 0.0f);
+    if (!added) {
+      for (int64_t i = 0; i < s.keys; ++i) row[i] *= scale;
+    } else if (mask.column == 1) {
+      for (int64_t i = 0; i < s.keys; ++i) row[i] = row[i] * scale + added[i];
+    } else {
+      for (int64_t i = 0; i < s.keys; ++i) row[i] = row[i] * scale + added[i * mask.column];
+    }
     softmaxRow(row, s.keys, s.padded);
     if (weights) std::memcpy(weights + t * s.keys, row, s.keys * sizeof(float));
     if (drop.threshold > 0)

@@ -78,11 +78,6 @@ at::Tensor crossEntropy(const at::Tensor& logits, const at::Tensor& targets) {
   return CrossEntropy::apply(logits, wanted);
 }
 
-// x·σ(2u) with u = √(2/π)(x + 0.044715 x³), which is ½x(1 + tanh u).
-constexpr float kTwice = 1.5957691216057308f, kCubic = 0.044715f;
-
-HSN_INLINE Floats gate(const Floats& x) { return 1.0f / (1.0f + exponential(-kTwice * (x + kCubic * x * x * x))); }
-
 HSN_INLINE Floats geluSlope(const Floats& x) {
   const Floats s = gate(x);
   return s + x * s * (1.0f - s) * kTwice * (1.0f + 3.0f * kCubic * x * x);

@@ -31,15 +31,34 @@ HSN_INLINE void store(float* at, const Floats& value) { std::memcpy(at, &value, 
 HSN_INLINE Floats spread(float value) { return Floats{} + value; }
 HSN_INLINE Floats larger(const Floats& a, const Floats& b) { return a > b ? a : b; }
 
+typedef float Eight __attribute__((vector_size(32)));
+typedef float Four __attribute__((vector_size(16)));
+
+// Halves against halves: as few steps as there can be, one after the other.
+template <typename Half, typename Whole>
+HSN_INLINE void halves(const Whole& value, Half& low, Half& high) {
+  std::memcpy(&low, &value, sizeof low);
+  std::memcpy(&high, reinterpret_cast<const char*>(&value) + sizeof low, sizeof high);
+}
+
 HSN_INLINE float total(const Floats& value) {
-  float out = 0;
-  for (int i = 0; i < kLanes; ++i) out += value[i];
-  return out;
+  Eight a, b;
+  halves(value, a, b);
+  a += b;
+  Four c, d;
+  halves(a, c, d);
+  c += d;
+  return (c[0] + c[2]) + (c[1] + c[3]);
 }
 HSN_INLINE float largest(const Floats& value) {
-  float out = value[0];
-  for (int i = 1; i < kLanes; ++i) out = value[i] > out ? value[i] : out;
-  return out;
+  Eight a, b;
+  halves(value, a, b);
+  a = a > b ? a : b;
+  Four c, d;
+  halves(a, c, d);
+  c = c > d ? c : d;
+  const float x = c[0] > c[2] ? c[0] : c[2], y = c[1] > c[3] ? c[1] : c[3];
+  return x > y ? x : y;
 }
 
 // e^x to about one unit in the last place: x = n·log 2 + r, and a polynomial in r.
@@ -86,6 +105,11 @@ HSN_INLINE Floats logarithm(const Floats& x) {
   p = p * m * z + e * -2.12194440e-4f - z * 0.5f;
   return m + p + e * 0.693359375f;
 }
+
+// x·σ(2u) with u = √(2/π)(x + 0.044715 x³), which is ½x(1 + tanh u).
+constexpr float kTwice = 1.5957691216057308f, kCubic = 0.044715f;
+
+HSN_INLINE Floats gate(const Floats& x) { return 1.0f / (1.0f + exponential(-kTwice * (x + kCubic * x * x * x))); }
 
 // splitmix64's finaliser: element i of a mask depends on (seed, i) alone, whatever the number of threads.
 HSN_INLINE uint32_t hashed(uint64_t seed, uint64_t i) {

@@ -35,11 +35,16 @@ const compileFlags = [
   '-DNAPI_CPP_EXCEPTIONS',
 ];
 
+/** Without it libtorch's loops over threads, which are templates, run on one: Apple's and LLVM's compilers lack it. */
+const threadFlags = ['-fopenmp'];
+
 /** Changes exactly when the addon has to be compiled again. */
 export function buildHash(machine: Machine, places: Places, libtorch: Libtorch): string {
   const hash = createHash('sha256');
   const { version, includeDirs, libDirs, cuda, abi } = libtorch;
-  hash.update(JSON.stringify([compileFlags, linkFlags(machine, libtorch), machine.platform, machine.arch]));
+  hash.update(
+    JSON.stringify([compileFlags, threadFlags, linkFlags(machine, libtorch), machine.platform, machine.arch]),
+  );
   hash.update(JSON.stringify([version, includeDirs, libDirs, cuda, abi ?? null, process.versions.modules]));
   for (const name of sources(machine, places, /\.(cc|h)$/))
     hash.update(JSON.stringify([name, machine.read(join(places.native, name))]));
@@ -55,7 +60,8 @@ export async function buildAddon(
   expectedSeconds = 20,
 ): Promise<BuildInfo> {
   const start = performance.now();
-  const { command, version } = await findCompiler(machine);
+  const { command: compiler, version } = await findCompiler(machine);
+  const command = /clang/i.test(version) ? compiler : [...compiler, ...threadFlags];
   const names = sources(machine, places, /\.cc$/);
   const collectives = await collectiveFlags(machine, libtorch);
   if (names.length === 0) throw noSources(places);

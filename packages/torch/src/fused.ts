@@ -99,3 +99,23 @@ export function bestStep(scores: Tensor, links: Tensor): { best: Tensor; from: T
   const [best, from] = callMany('max.dim', scores.unsqueeze(2).add(links), 1, false);
   return { best: best!, from: from! };
 }
+
+/** gelu(x·Wᵀ + b) for a weight [out, in]; one pass after the product where no gradient is asked for. */
+export function linearGelu(x: Tensor, weight: Tensor, bias: Tensor, approximate: 'none' | 'tanh'): Tensor {
+  return call('hsn::linear_gelu', x, weight, bias, approximate === 'tanh');
+}
+
+/** The layer norm of base + x·Wᵀ + b, likewise. */
+export function linearNorm(
+  x: Tensor,
+  layer: { weight: Tensor; bias: Tensor },
+  base: Tensor,
+  norm: { weight: Tensor; bias: Tensor; epsilon: number },
+): Tensor {
+  return call('hsn::linear_norm', x, layer.weight, layer.bias, base, norm.weight, norm.bias, norm.epsilon);
+}
+
+/** x·Wᵀ + b; of at most eight rows, and where no gradient is asked for, the weight is read once and not copied. */
+export function fewLinear(x: Tensor, weight: Tensor, bias?: Tensor): Tensor {
+  return call('hsn::few_linear', x, weight, bias);
+}

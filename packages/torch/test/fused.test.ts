@@ -6,11 +6,16 @@ import {
   crossEntropy,
   deepPairSums,
   dropout,
+  fewLinear,
   fusedSelfAttention,
   Generator,
   grad,
+  layerNorm,
   linear,
+  linearGelu,
+  linearNorm,
   nn,
+  noGrad,
   pairSums,
   rand,
   randn,
@@ -291,5 +296,73 @@ describe('best steps', () => {
           expect(Math.fround(s[b * J + found[at]!]! + l[found[at]! * K + k]!)).toBe(value);
         }
       }
+    }));
+});
+
+describe('linear layers', () => {
+  const [bias, scale, shift] = [0, 1, 2].map(() => randn([48], generator));
+  const weight = randn([48, 37], generator);
+  const x = randn([5, 3, 37], generator);
+  const base = randn([5, 3, 48], generator);
+  const wide = (t: Tensor) => t.to('float64');
+  const composed = wide(x).matmul(wide(weight).transpose(0, 1)).add(wide(bias!));
+
+  for (const approximate of ['none', 'tanh'] as const)
+    it(`with GELU after it (${approximate}) is the composed one, recorded or not`, () =>
+      scope(() => {
+        const expected = composed.mul(3).gelu(approximate).to('float32');
+        const own = () => linearGelu(x.mul(3), weight, bias!.mul(3), approximate);
+        expect(difference(noGrad(own), expected)).toBeLessThan(1e-6);
+        expectSame(
+          valueAndGradients((a, w, b) => linearGelu(a!, w!, b!, approximate), [x, weight, bias!]),
+          valueAndGradients((a, w, b) => linear(a!, w!, b!).gelu(approximate), [x, weight, bias!]),
+        );
+      }));
+
+  it('with a residual sum and a norm after it is the composed one, recorded or not', () =>
+    scope(() => {
+      const norm = { weight: scale!, bias: shift!, epsilon: 1e-6 };
+      const own = (a: Tensor) => linearNorm(a, { weight, bias: bias! }, base, norm);
+      const layers = (a: Tensor) => layerNorm(base.add(linear(a, weight, bias!)), scale!, shift!, 1e-6);
+      expect(
+        difference(
+          noGrad(() => own(x)),
+          layers(x),
+        ),
+      ).toBeLessThan(2e-6);
+      expectSame(
+        valueAndGradients((a) => own(a!), [x]),
+        valueAndGradients((a) => layers(a!), [x]),
+      );
+    }));
+
+  it('of few rows is the product, whichever way the weight lies', () =>
+    scope(() => {
+      for (const rows of [1, 2, 3, 4, 5, 6, 7, 8, 9])
+        for (const [inputs, outputs] of [
+          [37, 48],
+          [64, 101],
+          [3, 5],
+        ] as const) {
+          const some = randn([rows, 1, inputs], generator);
+          const lying = randn([outputs, inputs], generator);
+          const turned = lying.transpose(0, 1).contiguous().transpose(0, 1);
+          for (const added of [undefined, randn([outputs], generator)]) {
+            const product = wide(some).matmul(wide(lying).transpose(0, 1));
+            const expected = (added ? product.add(wide(added)) : product).to('float32');
+            for (const w of [lying, turned])
+              expect(
+                difference(
+                  noGrad(() => fewLinear(some, w, added)),
+                  expected,
+                ),
+              ).toBeLessThan(1e-6);
+          }
+        }
+      const inputs = [randn([2, 37], generator), weight];
+      expectSame(
+        valueAndGradients((a, w) => fewLinear(a!, w!), inputs),
+        valueAndGradients((a, w) => linear(a!, w!), inputs),
+      );
     }));
 });

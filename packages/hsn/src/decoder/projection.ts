@@ -1,5 +1,6 @@
 import {
   embedding,
+  fewLinear,
   type Generator,
   linear,
   nn,
@@ -63,7 +64,7 @@ export class Projection extends nn.Module {
   /** x·W + b, and where there is an adapter (alpha / r)·x·Aᵀ·Bᵀ with it. */
   forward(x: Tensor): Tensor {
     const weight = this.#layout === 'in-out' ? this.weight.transpose(0, 1) : this.weight;
-    const plain = linear(x, weight, this.bias);
+    const plain = fewLinear(x, weight, this.bias);
     if (!this.lora_A || !this.lora_B || !this.lora_dropout) return plain;
     const narrow = linear(this.lora_dropout.forward(x), this.lora_A.weight);
     return plain.add(linear(narrow, this.lora_B.weight).mul(this.#scale));

@@ -1,4 +1,13 @@
-import { type Generator, nn, noGrad, type Tensor, type TensorOptions } from '@hidden-schema/torch';
+import {
+  type Generator,
+  linearGelu,
+  linearNorm,
+  nn,
+  noGrad,
+  scope,
+  type Tensor,
+  type TensorOptions,
+} from '@hidden-schema/torch';
 import { z } from 'zod';
 import { checkLength, paddingMask, type TextEncoder } from './text-encoder.ts';
 
@@ -91,7 +100,9 @@ class Residual extends nn.Module {
   }
 
   forward(x: Tensor, from: Tensor): Tensor {
-    return this.LayerNorm.forward(this.dropout.onto(from, this.dense.forward(x)));
+    const { dense: layer, LayerNorm: norm, dropout } = this;
+    if (dropout.active) return norm.forward(dropout.onto(from, layer.forward(x)));
+    return linearNorm(x, { weight: layer.weight, bias: layer.bias! }, from, norm);
   }
 }
 
@@ -131,9 +142,11 @@ class Layer extends nn.Module {
 
   forward(x: Tensor, mask: Tensor): Tensor {
     const attended = this.attention.output.forward(this.attention.self.forward(x, mask), x);
-    const inner = this.intermediate.dense.forward(attended);
+    const { dense: layer } = this.intermediate;
     const active =
-      this.#activation === 'relu' ? inner.relu() : inner.gelu(this.#activation === 'gelu' ? 'none' : 'tanh');
+      this.#activation === 'relu'
+        ? layer.forward(attended).relu()
+        : linearGelu(attended, layer.weight, layer.bias!, this.#activation === 'gelu' ? 'none' : 'tanh');
     return this.output.forward(active, attended);
   }
 }
@@ -171,7 +184,11 @@ export class BertEncoder extends nn.Module implements TextEncoder {
   hidden(ids: Tensor, mask: Tensor): Tensor {
     checkLength(ids, this.positions);
     const padding = paddingMask(mask);
-    return this.encoder.layer.reduce((x, layer) => layer.forward(x, padding), this.embeddings.forward(ids));
+    // A scope for each layer: the next one works in memory that is still in the caches.
+    return this.encoder.layer.reduce(
+      (x, layer) => scope(() => layer.forward(x, padding)),
+      this.embeddings.forward(ids),
+    );
   }
 }
 

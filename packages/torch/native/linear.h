@@ -1,0 +1,185 @@
+// What follows a linear layer in the same pass, and linear layers of few rows, where no gradient is asked for. Otherwise
+// libtorch's own operators are called, which record theirs.
+#pragma once
+#include "fused.h"
+
+namespace hsn {
+namespace {
+
+bool recorded(std::initializer_list<at::Tensor> tensors) {
+  if (!at::GradMode::is_enabled()) return false;
+  for (const auto& x : tensors)
+    if (x.requires_grad()) return true;
+  return false;
+}
+
+bool plainFloats(std::initializer_list<at::Tensor> tensors) {
+  for (const auto& x : tensors)
+    if (x.scalar_type() != at::kFloat || !x.device().is_cpu()) return false;
+  return true;
+}
+
+// erf to 2e-7 (Abramowitz and Stegun, 7.1.26).
+HSN_INLINE Floats errorFunction(const Floats& x) {
+  const Floats size = larger(x, -x), t = 1.0f / (1.0f + 0.3275911f * size);
+  Floats p = spread(1.061405429f);
+  p = p * t - 1.453152027f;
+  p = p * t + 1.421413741f;
+  p = p * t - 0.284496736f;
+  p = p * t + 0.254829592f;
+  const Floats y = 1.0f - p * t * exponential(-size * size);
+  return x < Floats{} ? -y : y;
+}
+
+HSN_CLONES void biasGelu(float* row, const float* bias, int64_t width, bool tanh) {
+  for (int64_t i = 0; i < width; i += kLanes) {
+    const Floats x = load(row + i) + load(bias + i);
+    const Floats y = tanh ? x * gate(x) : 0.5f * x * (1.0f + errorFunction(x * 0.70710678118654752f));
+    store(row + i, x == x ? y : x);
+  }
+}
+
+HSN_CLONES void biasAddNorm(float* row, const float* bias, const float* base, const float* weight, const float* shift, int64_t width, float epsilon) {
+  Floats sum = {};
+  for (int64_t i = 0; i < width; i += kLanes) {
+    const Floats x = load(row + i) + load(bias + i) + load(base + i);
+    store(row + i, x);
+    sum += x;
+  }
+  const float mean = total(sum) / static_cast<float>(width);
+  Floats squares = {};
+  for (int64_t i = 0; i < width; i += kLanes) {
+    const Floats x = load(row + i) - mean;
+    squares += x * x;
+  }
+  const float scale = 1.0f / std::sqrt(total(squares) / static_cast<float>(width) + epsilon);
+  for (int64_t i = 0; i < width; i += kLanes) store(row + i, (load(row + i) - mean) * scale * load(weight + i) + load(shift + i));
+}
+
+// gelu(x·Wᵀ + b)
+at::Tensor linearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, bool tanh) {
+  const int64_t width = weight.size(0);
+  if (recorded({x, weight, bias}) || !plainFloats({x, weight, bias}) || width % kLanes != 0 || !bias.is_contiguous())
+    return at::gelu(at::linear(x, weight, bias), tanh ? "tanh" : "none");
+  auto out = at::linear(x, weight).contiguous();
+  float* data = out.data_ptr<float>();
+  const float* added = bias.data_ptr<float>();
+  at::parallel_for(0, out.numel() / width, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
+    for (int64_t n = begin; n < end; ++n) biasGelu(data + n * width, added, width, tanh);
+  });
+  return out;
+}
+
+// The layer norm of base + x·Wᵀ + b
+at::Tensor linearNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const at::Tensor& base, const at::Tensor& scale, const at::Tensor& shift, double epsilon) {
+  const int64_t width = weight.size(0);
+  const bool fits = plainFloats({x, weight, bias, base, scale, shift}) && width % kLanes == 0 && bias.is_contiguous() && base.is_contiguous() && scale.is_contiguous() && shift.is_contiguous();
+  if (recorded({x, weight, bias, base, scale, shift}) || !fits)
+    return at::layer_norm(base.add(at::linear(x, weight, bias)), {width}, scale, shift, epsilon);
+  auto out = at::linear(x, weight).contiguous();
+  TORCH_CHECK(out.sizes() == base.sizes(), "linear_norm adds to a tensor of another shape");
+  float* data = out.data_ptr<float>();
+  const float *added = bias.data_ptr<float>(), *from = base.data_ptr<float>(), *factor = scale.data_ptr<float>(), *offset = shift.data_ptr<float>();
+  at::parallel_for(0, out.numel() / width, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
+    for (int64_t n = begin; n < end; ++n)
+      biasAddNorm(data + n * width, added, from + n * width, factor, offset, width, static_cast<float>(epsilon));
+  });
+  return out;
+}
+
+// Few rows times a large matrix: what counts is to read the matrix once, where sgemm copies it first.
+
+constexpr int64_t kMostRows = 8;
+
+struct FewRows {
+  const float *x, *weight, *bias;
+  float* y;
+  int64_t inputs, outputs;
+};
+
+// Outputs from `begin` to `end`, weight [out, in].
+template <int Rows>
+HSN_INLINE void outIn(const FewRows& p, int64_t begin, int64_t end) {
+  for (int64_t o = begin; o < end; ++o) {
+    const float* w = p.weight + o * p.inputs;
+    Floats sums[Rows] = {};
+    int64_t k = 0;
+    for (; k + kLanes <= p.inputs; k += kLanes) {
+      const Floats some = load(w + k);
+      for (int r = 0; r < Rows; ++r) sums[r] += some * load(p.x + r * p.inputs + k);
+    }
+    for (int r = 0; r < Rows; ++r) {
+      float sum = total(sums[r]) + (p.bias ? p.bias[o] : 0.0f);
+      for (int64_t i = k; i < p.inputs; ++i) sum += w[i] * p.x[r * p.inputs + i];
+      p.y[r * p.outputs + o] = sum;
+    }
+  }
+}
+
+// The same for weight [in, out]: its rows are added up, four at a time.
+template <int Rows>
+HSN_INLINE void inOut(const FewRows& p, int64_t begin, int64_t end) {
+  for (int r = 0; r < Rows; ++r)
+    for (int64_t o = begin; o < end; ++o) p.y[r * p.outputs + o] = p.bias ? p.bias[o] : 0.0f;
+  constexpr int64_t together = 4;
+  for (int64_t i = 0; i < p.inputs; i += together) {
+    const int64_t count = std::min(together, p.inputs - i);
+    float factor[Rows][together] = {};
+    const float* w[together];
+    for (int64_t n = 0; n < together; ++n) {
+      w[n] = p.weight + (i + std::min(n, count - 1)) * p.outputs;
+      for (int r = 0; r < Rows && n < count; ++r) factor[r][n] = p.x[r * p.inputs + i + n];
+    }
+    for (int64_t o = begin; o + kLanes <= end; o += kLanes) {
+      const Floats a = load(w[0] + o), b = load(w[1] + o), c = load(w[2] + o), d = load(w[3] + o);
+      for (int r = 0; r < Rows; ++r) {
+        float* y = p.y + r * p.outputs + o;
+        store(y, load(y) + a * factor[r][0] + b * factor[r][1] + c * factor[r][2] + d * factor[r][3]);
+      }
+    }
+    for (int64_t o = begin + (end - begin) / kLanes * kLanes; o < end; ++o)
+      for (int r = 0; r < Rows; ++r)
+        for (int64_t n = 0; n < count; ++n) p.y[r * p.outputs + o] += w[n][o] * factor[r][n];
+  }
+}
+
+template <int Rows>
+HSN_INLINE void fewOf(const FewRows& p, bool turned, int64_t begin, int64_t end) {
+  if (turned) inOut<Rows>(p, begin, end);
+  else outIn<Rows>(p, begin, end);
+}
+
+// For 1, 2, 4 or 8 rows.
+HSN_CLONES void fewRows(const FewRows p, int64_t rows, bool turned, int64_t begin, int64_t end) {
+  switch (rows) {
+    case 1: return fewOf<1>(p, turned, begin, end);
+    case 2: return fewOf<2>(p, turned, begin, end);
+    case 4: return fewOf<4>(p, turned, begin, end);
+    default: return fewOf<8>(p, turned, begin, end);
+  }
+}
+
+// x·Wᵀ + b. The weight may lie turned round, as GPT-2 keeps it.
+at::Tensor fewLinear(const at::Tensor& given, const at::Tensor& weight, const c10::optional<at::Tensor>& bias) {
+  const int64_t inputs = weight.size(1), outputs = weight.size(0);
+  const auto b = bias.value_or(at::Tensor());
+  const bool turned = !weight.is_contiguous();
+  const int64_t rows = inputs == 0 ? 0 : given.numel() / inputs;
+  const bool fits = rows > 0 && rows <= kMostRows && plainFloats({given, weight}) && (!turned || weight.transpose(0, 1).is_contiguous()) && (!b.defined() || (plainFloats({b}) && b.is_contiguous()));
+  if (!fits || recorded({given, weight})) return at::linear(given, weight, bias);
+  const int64_t made = rows <= 2 ? rows : rows <= 4 ? 4 : kMostRows;
+  auto shape = given.sizes().vec();
+  shape.back() = outputs;
+  const auto x = at::constant_pad_nd(given.reshape({rows, inputs}), {0, 0, 0, made - rows}).contiguous();
+  auto y = at::empty({made, outputs}, x.options());
+  const FewRows parts{x.data_ptr<float>(), weight.data_ptr<float>(), b.defined() ? b.data_ptr<float>() : nullptr, y.data_ptr<float>(), inputs, outputs};
+  // Whole vectors of outputs for each thread.
+  const int64_t blocks = (outputs + kLanes - 1) / kLanes;
+  at::parallel_for(0, blocks, std::max<int64_t>(1, kGrain / (kLanes * inputs)), [&](int64_t begin, int64_t end) {
+    fewRows(parts, made, turned, begin * kLanes, std::min(outputs, end * kLanes));
+  });
+  return y.narrow(0, 0, rows).reshape(shape);
+}
+
+}  // namespace
+}  // namespace hsn
