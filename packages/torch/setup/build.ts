@@ -57,7 +57,7 @@ export async function buildAddon(
   places: Places,
   libtorch: Libtorch,
   progress: Progress,
-  expectedSeconds = 20,
+  expectedSeconds = 60,
 ): Promise<BuildInfo> {
   const start = performance.now();
   const { command: compiler, version } = await findCompiler(machine);
