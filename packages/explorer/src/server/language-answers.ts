@@ -51,7 +51,7 @@ export class LanguageAnswers implements TaskHandlers {
     this.#latest = new Latest({
       key: () => checkpointKey(directory),
       open: () => this.#open(),
-      close: close,
+      close,
     });
   }
 
