@@ -15,8 +15,9 @@ import { jitter } from './tiny-language.ts';
 const K = 3;
 const L = 4;
 
-async function tinyTwoPart(): Promise<ReasoningNetwork> {
-  const config = tinyReasoning({ symbols: K, length: L, encoder: { width: 8 }, decoder: { width: 8 } });
+async function tinyTwoPart(warmStart: object = {}): Promise<ReasoningNetwork> {
+  const sized = { symbols: K, length: L, encoder: { width: 8 }, decoder: { width: 8 } };
+  const config = tinyReasoning({ ...sized, warmStart });
   const generator = new Generator(3);
   const sizes = { vocabulary: 12, width: 8, layers: 1, heads: 2, hidden: 8, positions: 16, dropout: 0 };
   const encoder = new TransformerText(sizes, generator);
@@ -133,4 +134,20 @@ describe('codes of the warm start', () => {
     expect(new Set(used.flat()).size).toBe(40);
     expect(symbolOf(25, 1, 2, 50)).toBe(1);
   });
+});
+
+test('walks and graph have no gradient while they are held, and one after', async () => {
+  const model = await tinyTwoPart({ steps: 1, hold: 2 });
+  const whole = ids(3, 4, 9, 5);
+  const batch = { rows: Int32Array.of(0), prefix, whole, decoder: ids(1, 3, 4, 5, 2), prefixes: [3] };
+  const moved = (step: number) => {
+    for (const [, tensor] of model.namedParameters()) tensor.setGrad(undefined);
+    scope(() => model.reconstruct(batch, step).loss.backward());
+    const parts = [...model.namedParameters()].filter(([, tensor]) => tensor.grad !== undefined);
+    return new Set(parts.map(([name]) => name.split('.')[0]));
+  };
+  expect(moved(1).has('decoder')).toBe(true);
+  expect(moved(1).has('encoder') || moved(1).has('graph')).toBe(false);
+  expect([moved(2).has('encoder'), moved(2).has('graph')]).toEqual([true, true]);
+  model.free();
 });

@@ -126,6 +126,7 @@ export class FreeLogits extends GraphPosterior {
   }
 
   override links(): LinkDistribution {
-    return new LinkDistribution(this.#pairs, this.logits);
+    // A view: made without a gradient, it has none, where the parameter itself would.
+    return new LinkDistribution(this.#pairs, this.logits.narrow(0, 0, this.logits.dim(0)));
   }
 }
