@@ -40,10 +40,11 @@ async function writeUntilKilled(directory: string, elements: number, ms: number)
     text += data;
   });
   // Before the first is on disk there is nothing that a kill could cost.
-  while (!/saved \d+\n/.test(text)) {
-    if (child.exitCode !== null) throw new Error(`the writer ended with ${child.exitCode}`);
-    await once(child.stdout, 'data');
-  }
+  const ended = once(child, 'close').then(([code]) => {
+    throw new Error(`the writer ended with ${code} before its first checkpoint`);
+  });
+  ended.catch(() => undefined);
+  while (!/saved \d+\n/.test(text)) await Promise.race([once(child.stdout, 'data'), ended]);
   await pause(ms);
   child.kill('SIGKILL');
   await once(child, 'close');

@@ -2,6 +2,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
+/** A long row says how far it is this often. */
+const PROGRESS_MS = 10_000;
+
 /** One row of the fault table: what is injected, and how it is seen that it was survived. */
 export interface Fault {
   readonly row: number;
@@ -35,6 +38,7 @@ export class Tally {
   /** Part of the full counts, above 0 up to 1. */
   readonly share: number;
   readonly #say: (line: string) => void;
+  #spoke = performance.now();
 
   constructor(folder: string, share: number, say: (line: string) => void) {
     this.folder = folder;
@@ -60,6 +64,9 @@ export class Tally {
     } catch (error) {
       this.#say(`not survived: ${what}: ${error instanceof Error ? error.message : String(error)}`);
     }
+    if (performance.now() - this.#spoke < PROGRESS_MS) return;
+    this.#spoke = performance.now();
+    this.#say(`${this.survived} of ${this.injected} survived so far`);
   }
 }
 

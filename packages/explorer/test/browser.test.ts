@@ -96,6 +96,36 @@ describe('graph', () => {
     await page.waitForSelector('article.symbol[data-symbol="0"]');
   });
 
+  test('where drawing is slow, its picture moves with the camera and is drawn anew at rest', async () => {
+    const moved = async (slow: boolean) => {
+      page = await openPage(browser);
+      const canvas = page.locator('.canvas');
+      await poll(async () => pixelsOf(await canvas.screenshot(), community)).toBeGreaterThan(200);
+      if (slow)
+        await page.evaluate(
+          'const soon = requestAnimationFrame; globalThis.requestAnimationFrame = (act) => setTimeout(() => soon(act), 80)',
+        );
+      await canvas.focus();
+      await page.keyboard.press('ArrowLeft');
+      await page.waitForTimeout(1500);
+      await page.evaluate(`
+        globalThis.nodes = document.querySelector('.canvas canvas.sigma-nodes');
+        globalThis.places = [];
+        new MutationObserver(() => places.push(nodes.style.transform)).observe(nodes, { attributes: true })
+      `);
+      await page.keyboard.press('+');
+      await page.waitForTimeout(1500);
+    };
+    await moved(false);
+    const picture = await page.locator('.canvas').screenshot();
+    await page.close();
+    await moved(true);
+    const places = await page.evaluate<string[]>('places');
+    expect(places.some((place) => place.startsWith('matrix'))).toBe(true);
+    await poll(async () => picture.equals(await page.locator('.canvas').screenshot())).toBe(true);
+    expect(await page.evaluate('nodes.style.transform')).toBe('');
+  });
+
   test('is drawn plainly where there is no WebGL', async () => {
     const without = await launch(['--disable-3d-apis']);
     try {

@@ -1,5 +1,5 @@
 import Graphology from 'graphology';
-import Sigma from 'sigma';
+import { PatientSigma } from './patient-sigma.ts';
 import { EdgeLineProgram } from 'sigma/rendering';
 import type { NodeDisplayData, PartialButFor } from 'sigma/types';
 import type { Settings } from 'sigma/settings';
@@ -19,7 +19,7 @@ const MANY_LINKS = 5000;
 export class SigmaView implements GraphView {
   readonly kind = 'webgl';
   readonly #graph = new Graphology({ type: 'undirected' });
-  readonly #sigma: Sigma;
+  readonly #sigma: PatientSigma;
   #drawn: Scene['graph'] | undefined;
   #looks: Looks | undefined;
   #dark = false;
@@ -28,7 +28,7 @@ export class SigmaView implements GraphView {
   #waits = false;
 
   constructor(container: HTMLElement, events: ViewEvents) {
-    this.#sigma = new Sigma(this.#graph, container, {
+    this.#sigma = new PatientSigma(this.#graph, container, {
       allowInvalidContainer: true,
       zIndex: true,
       edgeProgramClasses: { hairline: EdgeLineProgram },
