@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type {
   PathFigures,
@@ -8,7 +8,9 @@ import type {
   Run,
 } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
+import { readSettings } from './settings-file.ts';
 import { stoppable } from './stopping.ts';
+import { useThreads } from './threads.ts';
 import { refuseChanges, withRun } from './training-run.ts';
 
 interface ReasonTrainFlags {
@@ -19,6 +21,7 @@ interface ReasonTrainFlags {
   set: string[];
   resume?: boolean;
   force?: boolean;
+  threads?: string;
 }
 
 const examples = `
@@ -49,12 +52,14 @@ export function register(parent: Command): void {
     )
     .option('--resume', 'continue from the last checkpoint')
     .option('--force', 'replace a run that is there, or resume with changed settings')
+    .option('--threads <n>', 'threads for matrix products (default: all cores)')
     .addHelpText('after', examples)
     .action(train);
 }
 
 async function train(file: string | undefined, flags: ReasonTrainFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/hsn');
+  await useThreads(flags.threads);
   if (flags.part === 'path') return trainPath(file, flags);
   if (flags.part !== 'network' && flags.part !== 'comet')
     throw new UserError(`--part takes network, path or comet, got ${flags.part}`);
@@ -68,20 +73,11 @@ async function settings(
   overrides: readonly string[],
 ): Promise<ReasoningConfig> {
   const { dumpConfig, loadConfig, UserError } = await import('@hidden-schema/hsn');
-  const text = file === undefined ? (from ? dumpConfig(from) : '') : readConfig(file, UserError);
+  const text =
+    file === undefined ? (from ? dumpConfig(from) : '') : await readSettings(file, 'experiments/reasoning');
   const config = loadConfig(text, file ?? 'settings', overrides, 'reasoning');
   if (config.model === 'reasoning') return config;
   throw new UserError(`these are the settings of a ${config.model} model; expected model: reasoning`);
-}
-
-function readConfig(file: string, Fault: new (message: string) => Error): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    throw new Fault(
-      `cannot read the settings ${file}: expected a YAML file; experiments/reasoning holds examples`,
-    );
-  }
 }
 
 /** The same for programs; a run that is there and finished is kept as it is. */

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Replicas, Run, RunConfig } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
@@ -6,7 +5,9 @@ import { corpusKind } from './corpus-kind.ts';
 import { launch } from './processes.ts';
 import { checkProfileFile } from './profiling.ts';
 import { inGroup } from './replicas.ts';
+import { readSettings } from './settings-file.ts';
 import { addTextOptions, type TextFlags, wholeNumber } from './text-flags.ts';
+import { useThreads } from './threads.ts';
 import { trainLanguage } from './train-language.ts';
 import { trainSynthetic } from './train-synthetic.ts';
 
@@ -123,30 +124,17 @@ async function settings(
   flags: TrainFlags,
   earlier: Run | undefined,
 ): Promise<RunConfig> {
-  const { dumpConfig, loadConfig, UserError } = await import('@hidden-schema/hsn');
+  const { dumpConfig, loadConfig } = await import('@hidden-schema/hsn');
   const short = (['symbols', 'length'] as const).flatMap((key) =>
     flags[key] === undefined ? [] : [`${key}=${flags[key]}`],
   );
   const overrides = [...short, ...flags.set];
-  const text = file === undefined ? (earlier ? dumpConfig(earlier.config) : '') : readConfig(file, UserError);
+  const text =
+    file === undefined
+      ? earlier
+        ? dumpConfig(earlier.config)
+        : ''
+      : await readSettings(file, 'experiments');
   const kind = earlier?.config.model ?? corpusKind(corpus);
   return loadConfig(text, file ?? 'settings', overrides, kind);
-}
-
-function readConfig(file: string, Fault: new (message: string) => Error): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    throw new Fault(`cannot read the settings ${file}: expected a YAML file; experiments/ holds examples`);
-  }
-}
-
-async function useThreads(asked: string | undefined): Promise<void> {
-  if (asked === undefined) return;
-  const { UserError } = await import('@hidden-schema/hsn');
-  const count = Number(asked);
-  if (!Number.isInteger(count) || count < 1)
-    throw new UserError(`--threads takes a whole number from 1, got ${asked}`);
-  const { setThreads } = await import('@hidden-schema/torch');
-  setThreads(count);
 }
