@@ -13,6 +13,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   walk: () => import('./walk.ts'),
   load: () => import('./load.ts'),
   frames: () => import('./frames.ts'),
+  sentences: () => import('./sentences.ts'),
 };
 
 const usage = `usage: npm run -s bench -- <${[...Object.keys(benches), 'all'].join('|')}> [--threads N] [--rounds N] [--corpus FILE]`;

@@ -95,11 +95,18 @@ export class EncodedCorpus {
     const label = of.label === undefined ? undefined : this.labels.indexOf(of.label);
     for (let n = 0; n < this.count; n++) {
       if (label !== undefined && this.labelOf[n] !== label) continue;
-      if (of.symbol !== undefined && !this.walk(n).includes(of.symbol)) continue;
+      if (of.symbol !== undefined && !this.#visits(n, of.symbol)) continue;
       if (total >= offset && chosen.length < limit) chosen.push(n);
       total++;
     }
     return { total, sentences: chosen.map((n) => this.sentence(n)) };
+  }
+
+  /** Without a view of the walk, which would be most of the time that a page takes. */
+  #visits(index: number, symbol: number): boolean {
+    const end = (index + 1) * this.length;
+    for (let at = index * this.length; at < end; at++) if (this.walks[at] === symbol) return true;
+    return false;
   }
 
   /** The sentences whose walks are most like a walk. */
