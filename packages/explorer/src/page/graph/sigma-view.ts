@@ -33,13 +33,14 @@ export class SigmaView implements GraphView {
       zIndex: true,
       edgeProgramClasses: { hairline: EdgeLineProgram },
       labelDensity: 0.6,
-      labelGridCellSize: 90,
+      labelGridCellSize: 130,
       labelRenderedSizeThreshold: 7,
       labelFont: 'system-ui, sans-serif',
       labelSize: 12,
       stagePadding: 40,
       minCameraRatio: 0.02,
       maxCameraRatio: 4,
+      defaultDrawNodeLabel: (context, data, settings) => drawLabel(context, data, settings, this.#dark),
       defaultDrawNodeHover: (context, data, settings) => drawHover(context, data, settings, this.#dark),
       nodeReducer: (node, place) => ({ ...place, ...this.#nodeLook(Number(node)) }),
       edgeReducer: (_, data) => this.#linkLook(data as unknown as EdgeData),
@@ -61,7 +62,6 @@ export class SigmaView implements GraphView {
       this.#fill(scene, links);
     this.#drawn = scene.graph;
     this.#addWalk(scene.walk);
-    this.#sigma.setSetting('labelColor', { color: scene.dark ? '#d7dee9' : '#27313f' });
     // With the next frame, so that many changes are drawn once.
     this.#waits = true;
     this.#sigma.refresh({ schedule: true });
@@ -143,6 +143,28 @@ export class SigmaView implements GraphView {
     const type = this.#many && look.level <= 1 ? 'hairline' : 'line';
     return { color: look.colour, size: look.width, zIndex: look.level, type };
   }
+}
+
+/** A label beside its node, on the side where there is room, with a rim that keeps links off its letters. */
+function drawLabel(
+  context: CanvasRenderingContext2D,
+  { x, y, size, label }: PartialButFor<NodeDisplayData, 'x' | 'y' | 'size' | 'label' | 'color'>,
+  settings: Settings,
+  dark: boolean,
+): void {
+  if (!label) return;
+  context.font = `${settings.labelSize}px ${settings.labelFont}`;
+  const right = x + size + 4;
+  const fits = right + context.measureText(label).width < context.canvas.clientWidth;
+  context.textAlign = fits ? 'left' : 'right';
+  const [from, below] = [fits ? right : x - size - 4, y + settings.labelSize / 3];
+  context.lineJoin = 'round';
+  context.lineWidth = 3;
+  context.strokeStyle = dark ? '#0e1319b0' : '#f5f7fab0';
+  context.strokeText(label, from, below);
+  context.fillStyle = dark ? '#d7dee9' : '#27313f';
+  context.fillText(label, from, below);
+  context.textAlign = 'left';
 }
 
 /** The label under the pointer, on a ground of its own. */
