@@ -19,6 +19,7 @@ import {
 /**
  * Streams generated sentences through `hsn encode`, for as many sentences or seconds as asked, and prints the
  * throughput and the memory at start, middle and end: node --import tsx bench/long-corpus.ts --sentences 10000000
+ * With --width 32 the encoder is small, so that many sentences pass in little time.
  */
 const { values } = parseArgs({
   options: {
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '600' },
     format: { type: 'string', default: 'jsonl' },
     symbols: { type: 'string', default: '100' },
+    width: { type: 'string', default: '256' },
   },
 });
 const program = fileURLToPath(new URL('../packages/cli/bin/hsn.js', import.meta.url));
@@ -39,7 +41,12 @@ async function makeRun(
   const nodes = Number(values.symbols);
   writeSyntheticCorpus({ ...SYNTHETIC_DEFAULTS, nodes, sentences: 5000 }, corpus);
   const read = readSyntheticCorpus(corpus);
-  const config = configSchema.parse({ graph: { sweeps: 2 }, training: { steps: 1, batch: 64 } });
+  const width = Number(values.width);
+  const config = configSchema.parse({
+    graph: { sweeps: 2 },
+    encoder: { width, hidden: width },
+    training: { steps: 1, batch: 64 },
+  });
   const run = Run.create(join(folder, 'run'), config, { directory: corpus, fingerprint: read.fingerprint });
   await new Session(run, new SyntheticTask(config, read)).train();
   run.close();

@@ -58,6 +58,7 @@ async function encode(directory: string, file: string | undefined, flags: Encode
   await stoppable(async (signal) => {
     const sink = walkSink(format, flags.out ?? process.stdout);
     let [count, cut] = [0, 0];
+    const tell = teller();
     try {
       for await (const texts of shardSentences(sentencesOf(file, settings), shard)) {
         if (signal.aborted) break;
@@ -65,6 +66,7 @@ async function encode(directory: string, file: string | undefined, flags: Encode
         await sink.write(texts.map((text, i) => ({ text, ...read.walks[i]! })));
         count += texts.length;
         cut += read.cut;
+        tell(count);
       }
       if (signal.aborted) sink.abandon();
       else await sink.finish();
@@ -75,6 +77,20 @@ async function encode(directory: string, file: string | undefined, flags: Encode
     if (cut > 0)
       process.stderr.write(`${cut} of ${count} sentences were longer than the encoder reads: cut\n`);
   });
+}
+
+const TELL_MS = 10_000;
+
+/** Says now and then how far it is; how many sentences are to come is not known. */
+function teller(): (count: number) => void {
+  let last = { at: performance.now(), count: 0 };
+  return (count) => {
+    const at = performance.now();
+    if (at - last.at < TELL_MS) return;
+    const rate = Math.round((1000 * (count - last.count)) / (at - last.at));
+    process.stderr.write(`${count} sentences encoded, ${rate} a second\n`);
+    last = { at, count };
+  };
 }
 
 async function openReader(directory: string, checkpoint: string): Promise<WalkReader> {
