@@ -29,6 +29,13 @@ test('without a terminal: a plain line first, then at most every ten seconds', (
   expect(written.join('')).not.toContain(escapeSign);
 });
 
+test('made after the first steps, it tells no rate of them', () => {
+  const { progress, written, clock } = setup();
+  clock.time += 0.1;
+  progress.update(200);
+  expect(written).toEqual(['train  33% 200/600\n']);
+});
+
 test('without a terminal: a line every n steps where asked for', () => {
   const { progress, written, clock } = setup({ everySteps: 50 });
   for (let step = 1; step <= 120; step++) {

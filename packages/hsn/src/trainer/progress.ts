@@ -127,6 +127,8 @@ export class Progress {
   #timing(now: number): string[] {
     const { total, unit = 'steps' } = this.#options;
     const first = this.#samples[0]!;
+    // What was done before it was made is no rate.
+    if (now - first.time < REDRAW_MS) return [];
     const rate = ((this.#step - first.step) / (now - first.time)) * 1000;
     if (!(rate > 0) || !Number.isFinite(rate)) return [];
     const speed =
