@@ -5,6 +5,7 @@ import { makeNetwork } from '../packages/hsn/src/language/parts.ts';
 import { Generator, optim, scope, setThreads } from '../packages/torch/src/index.ts';
 import { flopsWithin } from './flops.ts';
 import { secondsOf } from './measure.ts';
+import { peakMB } from './peak-memory.ts';
 
 /** Our side of the language benchmark: a training step at the shapes of BERT-base and GPT-2 small, random weights. */
 interface Request {
@@ -78,7 +79,6 @@ for await (const line of createInterface({ input: process.stdin })) {
     request.do === 'count'
       ? { gflop: flopsWithin(() => step(batch)) / 1e9 }
       : { seconds: secondsOf(() => step(batch)) };
-  const peakMB = process.resourceUsage().maxRSS / 1024;
   const count = parameters.reduce((sum, [, { size }]) => sum + size, 0);
-  process.stdout.write(`${JSON.stringify({ ...figures, peakMB, parameters: count })}\n`);
+  process.stdout.write(`${JSON.stringify({ ...figures, peakMB: peakMB(), parameters: count })}\n`);
 }

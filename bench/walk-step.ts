@@ -9,6 +9,7 @@ import {
 import { Generator, optim, randint, scope, setThreads, type Tensor } from '../packages/torch/src/index.ts';
 import { flopsWithin } from './flops.ts';
 import { secondsOf } from './measure.ts';
+import { peakMB } from './peak-memory.ts';
 
 /** Our side of the walk benchmark, in a process of its own so that its memory can be told. */
 interface Request {
@@ -108,6 +109,5 @@ for await (const line of createInterface({ input: process.stdin })) {
   }
   const figures =
     what === 'count' ? { gflop: current.step.gflop() } : { seconds: current.step.seconds(repeat) };
-  const peakMB = process.resourceUsage().maxRSS / 1024;
-  process.stdout.write(`${JSON.stringify({ ...figures, peakMB, idleMB })}\n`);
+  process.stdout.write(`${JSON.stringify({ ...figures, peakMB: peakMB(), idleMB })}\n`);
 }

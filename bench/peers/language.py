@@ -4,13 +4,14 @@ One JSON request a line in, one JSON answer a line out."""
 
 import json
 import math
-import resource
 import sys
 import time
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+from memory import peak_mb
 
 torch.set_num_threads(int(sys.argv[1]))
 torch.manual_seed(0)
@@ -156,8 +157,7 @@ def step(lengths, width=None):
     optimiser.step()
     seconds = time.perf_counter() - start
     count = sum(p.numel() for p in model.parameters())
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"seconds": seconds, "peakMB": peak, "parameters": count}
+    return {"seconds": seconds, "peakMB": peak_mb(), "parameters": count}
 
 
 for line in sys.stdin:

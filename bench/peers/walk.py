@@ -2,12 +2,13 @@
 tensor of its own, [batch, steps, K, K]. One JSON request a line in, one JSON answer a line out."""
 
 import json
-import resource
 import sys
 import time
 
 import torch
 import torch.nn.functional as F
+
+from memory import peak_mb
 
 torch.set_num_threads(int(sys.argv[1]))
 torch.manual_seed(0)
@@ -71,7 +72,7 @@ class Direct(torch.nn.Module):
 
 
 models = {}
-idle_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+idle_mb = peak_mb()
 
 
 def step(repeat, batch, **sizes):
@@ -88,8 +89,7 @@ def step(repeat, batch, **sizes):
         model(tokens).backward()
         optimiser.step()
     seconds = (time.perf_counter() - start) / repeat
-    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"seconds": seconds, "peakMB": peak_mb, "idleMB": idle_mb}
+    return {"seconds": seconds, "peakMB": peak_mb(), "idleMB": idle_mb}
 
 
 for line in sys.stdin:

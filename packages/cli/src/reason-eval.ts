@@ -5,7 +5,7 @@ import { wholeNumber } from './text-flags.ts';
 interface ReasonEvalFlags {
   comet?: string;
   limit?: string;
-  search: string;
+  search?: string;
   beam: string;
   layer?: string;
   idf?: boolean;
@@ -27,7 +27,7 @@ export function register(parent: Command): void {
     .argument('<run>', 'run folder of a network over tuples')
     .option('--comet <run>', 'a run of --part comet to compare with')
     .option('--limit <n>', 'test (event, relation) pairs to use (default: all)')
-    .option('--search <how>', 'of walks: greedy or beam', 'greedy')
+    .option('--search <how>', 'of walks: greedy or beam (default: both)')
     .option('--beam <n>', 'width of the beam', '5')
     .option('--layer <n>', "BERTScore: the encoder's layer (default: the last)")
     .option('--idf', 'BERTScore: weigh rare tokens more, by the references')
@@ -38,15 +38,16 @@ export function register(parent: Command): void {
 
 async function evaluate(run: string, flags: ReasonEvalFlags): Promise<void> {
   const { evaluateReasoning, table3Text, UserError } = await import('@hidden-schema/hsn');
-  if (flags.search !== 'greedy' && flags.search !== 'beam')
-    throw new UserError(`--search takes greedy or beam, got ${flags.search}`);
+  const { search } = flags;
+  if (search !== undefined && search !== 'greedy' && search !== 'beam')
+    throw new UserError(`--search takes greedy or beam, got ${search}`);
   const limit = await wholeNumber('--limit', flags.limit);
   const layer = await wholeNumber('--layer', flags.layer, 0);
   const rows: Table3Row[] = await evaluateReasoning(run, {
     ...(flags.comet ? { comet: flags.comet } : {}),
     ...(limit === undefined ? {} : { limit }),
     ...(layer === undefined ? {} : { layer }),
-    search: flags.search,
+    ...(search === undefined ? {} : { search }),
     beam: (await wholeNumber('--beam', flags.beam))!,
     idf: flags.idf ?? false,
     onProgress: (text) => process.stderr.write(`${text}\n`),

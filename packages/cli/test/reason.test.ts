@@ -111,17 +111,21 @@ describe('hsn reason eval', () => {
     const ended = await hsn('reason', 'eval', run, '--comet', comet, '--limit', '6', '--json');
     expect(ended).toMatchObject({ code: 0 });
     const rows = JSON.parse(ended.stdout);
-    expect(rows.map(({ model }: { model: string }) => model)).toEqual([
-      'posterior',
-      'ar-lstm',
-      'ar-transformer',
-      'comet',
+    expect(rows.map(({ model, beam = 0 }: { model: string; beam?: number }) => [model, beam])).toEqual([
+      ['posterior', 0],
+      ['ar-lstm', 0],
+      ['ar-lstm', 5],
+      ['ar-transformer', 0],
+      ['ar-transformer', 5],
+      ['comet', 0],
     ]);
     for (const { figures } of rows)
       for (const key of ['bleu2', 'bert_score', 'distinct_1', 'novel_objects'])
         expect(figures[key], key).toBeTypeOf('number');
-    const shown = await hsn('reason', 'eval', run, '--limit', '4');
+    const shown = await hsn('reason', 'eval', run, '--limit', '4', '--search', 'beam', '--beam', '3');
     expect(shown.stdout).toContain('the paper: HSN(50, 20)-AR');
+    expect(shown.stdout).toContain('HSN-AR, LSTM, beam of 3');
+    expect(shown.stdout).not.toMatch(/HSN-AR, LSTM {2}/);
   });
 
   test('COMET alone is no network', async () => {

@@ -22,6 +22,8 @@ export type Table3Model = 'posterior' | `ar-${PathKind}` | 'comet';
 
 export interface Table3Row {
   model: Table3Model;
+  /** HSN-AR: walks in the beam; without one, symbol after symbol. */
+  beam?: number;
   figures: ObjectFigures;
   /** A few of its objects. */
   examples: GeneratedObject[];
@@ -32,7 +34,9 @@ export interface Table3Options {
   comet?: string;
   /** Test (s, r) used, at most. */
   limit?: number;
+  /** How second halves are searched; both ways unless given. */
   search?: 'greedy' | 'beam';
+  /** Walks in a beam, 5 unless given. */
   beam?: number;
   /** BERTScore: the encoder's layer, and whether tokens are weighed by idf over the references. */
   layer?: number;
@@ -52,24 +56,32 @@ export async function evaluateReasoning(run: string, options: Table3Options = {}
     const prefixes = testPrefixes(corpus, options.limit);
     const scoring = await scoringOf(prefixes, options);
     const rows: Table3Row[] = [];
-    const add = async (model: Table3Model, write: () => Promise<GeneratedObject[]>) => {
-      options.onProgress?.(`${titles[model]}: writing objects`);
+    const add = async (
+      kind: Pick<Table3Row, 'model' | 'beam'>,
+      write: () => Promise<GeneratedObject[]>,
+    ): Promise<void> => {
+      options.onProgress?.(`${titleOf(kind)}: writing objects`);
       const generated = await write();
       const figures = await objectFigures(generated, corpus, scoring);
       const step = Math.max(1, Math.floor(generated.length / exampleCount));
       const examples = generated.filter((_, i) => i % step === 0).slice(0, exampleCount);
-      rows.push({ model, figures, examples });
+      rows.push({ ...kind, figures, examples });
     };
-    await add('posterior', () => reconstructedObjects(opened, tokens, prefixes));
+    await add({ model: 'posterior' }, () => reconstructedObjects(opened, tokens, prefixes));
     for (const kind of pathKinds(opened.run.directory)) {
       const reasoner = await openReasoner(run, { path: kind });
-      const { search: how = 'greedy', beam = 5 } = options;
-      const count = how === 'beam' ? { count: beam } : {};
-      await add(`ar-${kind}`, () => reasonedObjects(reasoner, tokens, prefixes, { how, ...count }));
+      const { search, beam = 5 } = options;
+      const model = `ar-${kind}` as const;
+      if (search !== 'beam')
+        await add({ model }, () => reasonedObjects(reasoner, tokens, prefixes, { how: 'greedy' }));
+      if (search !== 'greedy')
+        await add({ model, beam }, () =>
+          reasonedObjects(reasoner, tokens, prefixes, { how: 'beam', count: beam }),
+        );
       reasoner.free();
     }
     const { comet } = options;
-    if (comet) await add('comet', () => cometRow(comet, opened, corpus, prefixes));
+    if (comet) await add({ model: 'comet' }, () => cometRow(comet, opened, corpus, prefixes));
     return rows;
   } finally {
     opened.model.free();
@@ -114,6 +126,9 @@ const titles: Record<Table3Model, string> = {
   comet: 'COMET, same decoder',
 };
 
+const titleOf = ({ model, beam }: Pick<Table3Row, 'model' | 'beam'>): string =>
+  beam === undefined ? titles[model] : `${titles[model]}, beam of ${beam}`;
+
 /** What the paper's Table 3 says: BLEU-2 and BERTScore. */
 const published: readonly (readonly [string, string, string])[] = [
   ['HSN(50, 20) (posterior)', '0.462', '0.694'],
@@ -139,8 +154,8 @@ const columns: readonly Column[] = [
 /** Ours, then the paper's. */
 export function table3Text(rows: readonly Table3Row[], format: TableFormat): string {
   const number = (value: number) => value.toFixed(3);
-  const ours = rows.map(({ model, figures: f }) => [
-    titles[model],
+  const ours = rows.map(({ figures: f, ...kind }) => [
+    titleOf(kind),
     ...[f.bleu2, f.bert_score, f.bert_score_rescaled, f.bleu2_corpus].map(number),
     ...[f.distinct_1, f.distinct_2, f.novel_tuples, f.novel_objects].map(number),
     String(f.objects),
@@ -160,4 +175,6 @@ export const table3Caption = `BLEU-2 is the mean over relations of NLTK's senten
 has it; BERTScore is F1 with the best reference, by the embedded MiniLM, and rescaled by the mean of unrelated objects.
 The paper's figures are of BERT and GPT-2 trained on all 710 000 ATOMIC tuples and scored with another encoder, so
 compare models within ours and within theirs, not across. HSN (posterior) sees the object that it writes again.
+A beam keeps several walks, writes an object from each, and takes the most probable pair of walk and object; COMET and
+the other rows take the best symbol and token after the one before.
 `;
