@@ -62,6 +62,16 @@ describe('hsn reason train', () => {
     expect(fs.existsSync(out)).toBe(false);
   });
 
+  test('--threads is checked before anything is made', async () => {
+    const out = folder.path('threads');
+    const ended = await train('--tuples', tuples, '--out', out, '--threads', 'all');
+    expect(ended).toMatchObject({
+      code: 1,
+      stderr: 'hsn: --threads takes a whole number from 1, got all\n',
+    });
+    expect(fs.existsSync(out)).toBe(false);
+  });
+
   test('a path model needs a network', async () => {
     expect((await train('--part', 'path')).stderr).toMatch(/give --run, its folder/);
     expect((await train('--part', 'path', '--run', comet)).stderr).toMatch(/is COMET, which has no walks/);
