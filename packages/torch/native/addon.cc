@@ -1,11 +1,12 @@
-// The Node-API surface: handles, data in and out, autograd, random state, memory, and the two kernels libtorch lacks on CPU.
+// The Node-API surface: handles, data in and out, autograd, random state, memory, and the two kernels libtorch lacks on
+// CPU.
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/detail/CUDAHooksInterface.h>
+#include <torch/csrc/api/include/torch/version.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/grad_mode.h>
-#include <torch/csrc/api/include/torch/version.h>
 
 #include <cstring>
 #if !defined(_WIN32)
@@ -97,9 +98,11 @@ Napi::Value FromData(Args info, State& state) {
   const auto type = static_cast<at::ScalarType>(static_cast<int>(number(info, 2)));
   auto out = at::empty(shape, at::TensorOptions().dtype(type));
   if (out.nbytes() != view.ByteLength()) {
-    throw KindError("shape needs " + std::to_string(out.nbytes()) + " bytes, the data has " + std::to_string(view.ByteLength()));
+    throw KindError("shape needs " + std::to_string(out.nbytes()) + " bytes, the data has " +
+                    std::to_string(view.ByteLength()));
   }
-  if (out.nbytes() > 0) std::memcpy(out.data_ptr(), static_cast<uint8_t*>(view.ArrayBuffer().Data()) + view.ByteOffset(), out.nbytes());
+  if (out.nbytes() > 0)
+    std::memcpy(out.data_ptr(), static_cast<uint8_t*>(view.ArrayBuffer().Data()) + view.ByteOffset(), out.nbytes());
   return handle(info, state, out);
 }
 
@@ -151,7 +154,8 @@ Napi::Value Backward(Args info, State& state) {
 Napi::Value Grad(Args info, State& state) {
   const auto outputs = tensorsOf(info[0], state);
   const auto gradients = info[2].IsArray() ? tensorsOf(info[2], state) : std::vector<at::Tensor>(outputs.size());
-  const auto found = torch::autograd::grad(outputs, tensorsOf(info[1], state), gradients, flag(info, 3), flag(info, 4), true);
+  const auto found =
+      torch::autograd::grad(outputs, tensorsOf(info[1], state), gradients, flag(info, 3), flag(info, 4), true);
   auto out = Napi::Array::New(info.Env(), found.size());
   for (uint32_t i = 0; i < found.size(); ++i) {
     out.Set(i, found[i].defined() ? handle(info, state, found[i]) : info.Env().Null());
@@ -168,8 +172,10 @@ Napi::Value SetGrad(Args info, State& state) {
   auto& owner = tensor(info, state, 0);
   const auto gradient = info[1].IsNumber() ? tensor(info, state, 1) : at::Tensor();
   // The fused Adam reads as many elements of the gradient as the weight has.
-  TORCH_CHECK(!gradient.defined() || (gradient.sizes() == owner.sizes() && gradient.scalar_type() == owner.scalar_type() && gradient.device() == owner.device()),
-              "a gradient has its tensor's shape, element type and device");
+  TORCH_CHECK(
+      !gradient.defined() || (gradient.sizes() == owner.sizes() && gradient.scalar_type() == owner.scalar_type() &&
+                              gradient.device() == owner.device()),
+      "a gradient has its tensor's shape, element type and device");
   owner.mutable_grad() = gradient;
   return info.Env().Undefined();
 }
@@ -205,7 +211,8 @@ Napi::Value Autocast(Args info, State&) {
 
 Napi::Value NewGenerator(Args info, State& state) {
   const c10::Device device(info[0].ToString().Utf8Value());
-  auto generator = device.is_cpu() ? at::detail::createCPUGenerator() : at::globalContext().defaultGenerator(device).clone();
+  auto generator =
+      device.is_cpu() ? at::detail::createCPUGenerator() : at::globalContext().defaultGenerator(device).clone();
   bool lossless;
   if (!info[1].IsBigInt()) throw KindError("a seed is a bigint");
   generator.set_current_seed(info[1].As<Napi::BigInt>().Uint64Value(&lossless));
@@ -264,7 +271,8 @@ template <typename T>
 void adamTensor(at::Tensor& w, const at::Tensor& g, at::Tensor& m, at::Tensor& v, const AdamSettings& s) {
   T *wp = w.data_ptr<T>(), *mp = m.data_ptr<T>(), *vp = v.data_ptr<T>();
   const T* gp = g.data_ptr<T>();
-  at::parallel_for(0, w.numel(), 32768, [&](int64_t begin, int64_t end) { adamRange<T>(wp, gp, mp, vp, begin, end, s); });
+  at::parallel_for(0, w.numel(), 32768,
+                   [&](int64_t begin, int64_t end) { adamRange<T>(wp, gp, mp, vp, begin, end, s); });
 }
 
 // One pass of Adam (or AdamW) over all parameters that have a gradient; libtorch 1.13 has no fused CPU form.
@@ -272,14 +280,23 @@ Napi::Value AdamStep(Args info, State& state) {
   at::NoGradGuard guard;
   auto weights = tensorsOf(info[0], state), first = tensorsOf(info[1], state), second = tensorsOf(info[2], state);
   const double rate = number(info, 3), beta1 = number(info, 4), beta2 = number(info, 5), count = number(info, 8);
-  const AdamSettings settings{rate, beta1, beta2, number(info, 6), number(info, 7), 1 - std::pow(beta1, count), 1 - std::pow(beta2, count), flag(info, 9)};
+  const AdamSettings settings{rate,
+                              beta1,
+                              beta2,
+                              number(info, 6),
+                              number(info, 7),
+                              1 - std::pow(beta1, count),
+                              1 - std::pow(beta2, count),
+                              flag(info, 9)};
   double updated = 0;
   for (size_t i = 0; i < weights.size(); ++i) {
     auto& w = weights[i];
     if (!w.grad().defined()) continue;
     ++updated;
-    TORCH_CHECK(w.is_contiguous() && first[i].is_contiguous() && second[i].is_contiguous() && w.device().is_cpu(), "the fused Adam needs contiguous CPU tensors");
-    TORCH_CHECK(first[i].sizes() == w.sizes() && second[i].sizes() == w.sizes(), "Adam's moments do not have the parameter's shape");
+    TORCH_CHECK(w.is_contiguous() && first[i].is_contiguous() && second[i].is_contiguous() && w.device().is_cpu(),
+                "the fused Adam needs contiguous CPU tensors");
+    TORCH_CHECK(first[i].sizes() == w.sizes() && second[i].sizes() == w.sizes(),
+                "Adam's moments do not have the parameter's shape");
     const auto g = w.grad().contiguous();
     if (w.scalar_type() == at::kDouble) {
       adamTensor<double>(w, g, first[i], second[i], settings);

@@ -45,7 +45,8 @@ inline std::vector<at::Tensor> tensorsOf(const Napi::Value& value, State& state)
   out.reserve(array.Length());
   for (uint32_t i = 0; i < array.Length(); ++i) {
     const Napi::Value element = array.Get(i);
-    out.push_back(element.IsNull() || element.IsUndefined() ? at::Tensor() : state.tensor(numberOf(value.Env(), element, "tensor")));
+    out.push_back(element.IsNull() || element.IsUndefined() ? at::Tensor()
+                                                            : state.tensor(numberOf(value.Env(), element, "tensor")));
   }
   return out;
 }

@@ -16,7 +16,8 @@ struct Matrix {
 };
 
 template <int Rows, int Blocks>
-HSN_INLINE void multiplyTile(const Matrix& a, const float* b, int64_t ldb, float* c, int64_t ldc, int64_t inner, bool add) {
+HSN_INLINE void multiplyTile(const Matrix& a, const float* b, int64_t ldb, float* c, int64_t ldc, int64_t inner,
+                             bool add) {
   Floats sums[Rows][Blocks];
   for (int r = 0; r < Rows; ++r)
     for (int n = 0; n < Blocks; ++n) sums[r][n] = add ? load(c + r * ldc + n * kLanes) : Floats{};
@@ -33,15 +34,20 @@ HSN_INLINE void multiplyTile(const Matrix& a, const float* b, int64_t ldb, float
 }
 
 template <int Blocks>
-HSN_INLINE void multiplyPanel(const Matrix& a, const float* b, int64_t ldb, float* c, int64_t ldc, int64_t rows, int64_t inner, bool add) {
+HSN_INLINE void multiplyPanel(const Matrix& a, const float* b, int64_t ldb, float* c, int64_t ldc, int64_t rows,
+                              int64_t inner, bool add) {
   int64_t r = 0;
-  for (; r + 6 <= rows; r += 6) multiplyTile<6, Blocks>({a.data + r * a.row, a.row, a.column}, b, ldb, c + r * ldc, ldc, inner, add);
-  for (; r + 3 <= rows; r += 3) multiplyTile<3, Blocks>({a.data + r * a.row, a.row, a.column}, b, ldb, c + r * ldc, ldc, inner, add);
-  for (; r < rows; ++r) multiplyTile<1, Blocks>({a.data + r * a.row, a.row, a.column}, b, ldb, c + r * ldc, ldc, inner, add);
+  for (; r + 6 <= rows; r += 6)
+    multiplyTile<6, Blocks>({a.data + r * a.row, a.row, a.column}, b, ldb, c + r * ldc, ldc, inner, add);
+  for (; r + 3 <= rows; r += 3)
+    multiplyTile<3, Blocks>({a.data + r * a.row, a.row, a.column}, b, ldb, c + r * ldc, ldc, inner, add);
+  for (; r < rows; ++r)
+    multiplyTile<1, Blocks>({a.data + r * a.row, a.row, a.column}, b, ldb, c + r * ldc, ldc, inner, add);
 }
 
 // C (+)= A·B for C with a number of columns that 16 divides, columns of B and C side by side.
-HSN_INLINE void multiply(const Matrix& a, const float* b, int64_t ldb, float* c, int64_t ldc, int64_t rows, int64_t inner, int64_t columns, bool add) {
+HSN_INLINE void multiply(const Matrix& a, const float* b, int64_t ldb, float* c, int64_t ldc, int64_t rows,
+                         int64_t inner, int64_t columns, bool add) {
   int64_t n = 0;
   for (; n + 4 * kLanes <= columns; n += 4 * kLanes) multiplyPanel<4>(a, b + n, ldb, c + n, ldc, rows, inner, add);
   for (; n + 2 * kLanes <= columns; n += 2 * kLanes) multiplyPanel<2>(a, b + n, ldb, c + n, ldc, rows, inner, add);
@@ -69,7 +75,8 @@ inline const float* at(const float* data, const Strides& s, int64_t sentence, in
 // Room for one head: its scores, their gradient, and keys or values turned round.
 struct Room {
   std::vector<float> scores, gradient, turned;
-  explicit Room(const Shape& s) : scores(s.queries * s.padded), gradient(s.queries * s.padded), turned(s.width * s.padded) {}
+  explicit Room(const Shape& s)
+      : scores(s.queries * s.padded), gradient(s.queries * s.padded), turned(s.width * s.padded) {}
 };
 
 // [S, d] → [d, S padded to 16], zero in the padding.
@@ -103,11 +110,13 @@ struct Mask {
   int64_t sentence = 0, head = 0, row = 0, column = 0;
 };
 
-HSN_CLONES void forwardHead(const Shape& s, const Heads& x, const Mask& mask, const Drop drop, int64_t b, int64_t h, Room& room, float* weights, float* out, int64_t outRow) {
+HSN_CLONES void forwardHead(const Shape& s, const Heads& x, const Mask& mask, const Drop drop, int64_t b, int64_t h,
+                            Room& room, float* weights, float* out, int64_t outRow) {
   const int64_t g = h / (s.heads / s.groups);
   float* scores = room.scores.data();
   turn(at(x.key, x.k, b, g), x.k.row, s, room.turned.data());
-  multiply({at(x.query, x.q, b, h), x.q.row, 1}, room.turned.data(), s.padded, scores, s.padded, s.queries, s.width, s.padded, false);
+  multiply({at(x.query, x.q, b, h), x.q.row, 1}, room.turned.data(), s.padded, scores, s.padded, s.queries, s.width,
+           s.padded, false);
   const float scale = 1.0f / std::sqrt(static_cast<float>(s.width));
   const int64_t first = (b * s.heads + h) * s.queries * s.keys;
   for (int64_t t = 0; t < s.queries; ++t) {
@@ -133,7 +142,9 @@ struct HeadGradients {
   int64_t queryRow, keyRow, valueRow;
 };
 
-HSN_CLONES void backwardHead(const Shape& s, const Heads& x, const Drop drop, int64_t b, int64_t h, Room& room, const float* weights, const float* above, int64_t aboveRow, const HeadGradients& d, bool add) {
+HSN_CLONES void backwardHead(const Shape& s, const Heads& x, const Drop drop, int64_t b, int64_t h, Room& room,
+                             const float* weights, const float* above, int64_t aboveRow, const HeadGradients& d,
+                             bool add) {
   const int64_t g = h / (s.heads / s.groups);
   float *dropped = room.scores.data(), *gradient = room.gradient.data();
   const int64_t first = (b * s.heads + h) * s.queries * s.keys;
@@ -153,7 +164,8 @@ HSN_CLONES void backwardHead(const Shape& s, const Heads& x, const Drop drop, in
     for (int64_t i = 0; i < s.keys; ++i) slope[i] = scale * p[i] * (slope[i] - mean);
   }
   multiply({dropped, 1, s.padded}, above, aboveRow, d.value, d.valueRow, s.keys, s.queries, s.width, add);
-  multiply({gradient, s.padded, 1}, at(x.key, x.k, b, g), x.k.row, d.query, d.queryRow, s.queries, s.keys, s.width, false);
+  multiply({gradient, s.padded, 1}, at(x.key, x.k, b, g), x.k.row, d.query, d.queryRow, s.queries, s.keys, s.width,
+           false);
   multiply({gradient, 1, s.padded}, at(x.query, x.q, b, h), x.q.row, d.key, d.keyRow, s.keys, s.queries, s.width, add);
 }
 

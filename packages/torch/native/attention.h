@@ -22,9 +22,12 @@ Heads headsOf(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
 
 void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
   for (const auto& x : {q, k, v})
-    TORCH_CHECK(x.dim() == 4 && x.scalar_type() == at::kFloat && x.device().is_cpu(), "attention takes float32 tensors [B, heads, T, d] on the CPU");
-  TORCH_CHECK(q.size(3) % kLanes == 0 && k.size(3) == q.size(3) && v.sizes() == k.sizes(), "attention needs heads of one width that 16 divides; keys and values of one shape");
-  TORCH_CHECK(k.size(0) == q.size(0) && k.size(1) > 0 && q.size(1) % k.size(1) == 0 && k.size(2) > 0, "queries and keys do not fit together");
+    TORCH_CHECK(x.dim() == 4 && x.scalar_type() == at::kFloat && x.device().is_cpu(),
+                "attention takes float32 tensors [B, heads, T, d] on the CPU");
+  TORCH_CHECK(q.size(3) % kLanes == 0 && k.size(3) == q.size(3) && v.sizes() == k.sizes(),
+              "attention needs heads of one width that 16 divides; keys and values of one shape");
+  TORCH_CHECK(k.size(0) == q.size(0) && k.size(1) > 0 && q.size(1) % k.size(1) == 0 && k.size(2) > 0,
+              "queries and keys do not fit together");
 }
 
 at::Tensor rowsTogether(const at::Tensor& x) { return x.stride(3) == 1 || x.size(3) == 1 ? x : x.contiguous(); }
@@ -44,7 +47,8 @@ int64_t grain(const Shape& s) {
   return std::max<int64_t>(1, 65536 / std::max<int64_t>(1, s.queries * s.keys * s.width));
 }
 
-std::pair<at::Tensor, at::Tensor> attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& mask, const Drop& drop, bool keepWeights) {
+std::pair<at::Tensor, at::Tensor> attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                         const at::Tensor& mask, const Drop& drop, bool keepWeights) {
   const Shape s = shapeOf(q, k);
   const Heads x = headsOf(q, k, v);
   const Mask added = maskOf(mask);
@@ -63,7 +67,8 @@ std::pair<at::Tensor, at::Tensor> attend(const at::Tensor& q, const at::Tensor& 
   return {out, weights};
 }
 
-void attendBackward(const at::Tensor& above, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& weights, const Drop& drop, at::Tensor& dq, at::Tensor& dk, at::Tensor& dv) {
+void attendBackward(const at::Tensor& above, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                    const at::Tensor& weights, const Drop& drop, at::Tensor& dq, at::Tensor& dk, at::Tensor& dv) {
   const Shape s = shapeOf(q, k);
   const Heads x = headsOf(q, k, v);
   const Strides from = stridesOf(above), toQ = stridesOf(dq), toK = stridesOf(dk), toV = stridesOf(dv);
@@ -76,17 +81,22 @@ void attendBackward(const at::Tensor& above, const at::Tensor& q, const at::Tens
       const int64_t b = i / s.groups, group = i % s.groups;
       for (int64_t n = 0; n < shared; ++n) {
         const int64_t h = group * shared + n;
-        const HeadGradients d{gq + b * toQ.sentence + h * toQ.head, gk + b * toK.sentence + group * toK.head,
-                              gv + b * toV.sentence + group * toV.head, toQ.row, toK.row, toV.row};
-        backwardHead(s, x, drop, b, h, room, p + (b * s.heads + h) * s.queries * s.keys, at(g, from, b, h), from.row, d, n > 0);
+        const HeadGradients d{gq + b * toQ.sentence + h * toQ.head,
+                              gk + b * toK.sentence + group * toK.head,
+                              gv + b * toV.sentence + group * toV.head,
+                              toQ.row,
+                              toK.row,
+                              toV.row};
+        backwardHead(s, x, drop, b, h, room, p + (b * s.heads + h) * s.queries * s.keys, at(g, from, b, h), from.row, d,
+                     n > 0);
       }
     }
   });
 }
 
-
 struct Attention : Function<Attention> {
-  static at::Tensor forward(Context* ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const c10::optional<at::Tensor>& mask, double p, int64_t seed, int64_t offset) {
+  static at::Tensor forward(Context* ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                            const c10::optional<at::Tensor>& mask, double p, int64_t seed, int64_t offset) {
     const auto q = rowsTogether(query), k = rowsTogether(key), v = rowsTogether(value);
     const bool recorded = query.requires_grad() || key.requires_grad() || value.requires_grad();
     auto [out, weights] = attend(q, k, v, mask.value_or(at::Tensor()), dropOf(p, seed, offset), recorded);
@@ -107,15 +117,18 @@ struct Attention : Function<Attention> {
 
 // Queries, keys and values side by side, as one projection gives them: [B, T, 3·H·d] → three of [B, H, T, d].
 std::array<at::Tensor, 3> apart(const at::Tensor& packed, int64_t heads) {
-  const auto x = packed.view({packed.size(0), packed.size(1), 3, heads, packed.size(2) / (3 * heads)}).permute({2, 0, 3, 1, 4});
+  const auto x =
+      packed.view({packed.size(0), packed.size(1), 3, heads, packed.size(2) / (3 * heads)}).permute({2, 0, 3, 1, 4});
   return {x[0], x[1], x[2]};
 }
 
 struct SelfAttention : Function<SelfAttention> {
-  static at::Tensor forward(Context* ctx, const at::Tensor& packed, int64_t heads, const c10::optional<at::Tensor>& mask, double p, int64_t seed, int64_t offset) {
+  static at::Tensor forward(Context* ctx, const at::Tensor& packed, int64_t heads,
+                            const c10::optional<at::Tensor>& mask, double p, int64_t seed, int64_t offset) {
     const auto x = packed.contiguous();
     const auto parts = apart(x, heads);
-    auto [out, weights] = attend(parts[0], parts[1], parts[2], mask.value_or(at::Tensor()), dropOf(p, seed, offset), packed.requires_grad());
+    auto [out, weights] = attend(parts[0], parts[1], parts[2], mask.value_or(at::Tensor()), dropOf(p, seed, offset),
+                                 packed.requires_grad());
     if (packed.requires_grad()) ctx->save_for_backward({x, weights});
     ctx->saved_data["heads"] = heads;
     saveDrop(ctx, p, seed, offset);
@@ -138,14 +151,18 @@ c10::optional<at::Tensor> spreadMask(const c10::optional<at::Tensor>& mask, at::
   return mask->expand(shape);
 }
 
-at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const c10::optional<at::Tensor>& mask, double p, c10::optional<at::Generator> generator, int64_t offset) {
+at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                     const c10::optional<at::Tensor>& mask, double p, c10::optional<at::Generator> generator,
+                     int64_t offset) {
   check(query, key, value);
   const auto added = spreadMask(mask, {query.size(0), query.size(1), query.size(2), key.size(2)});
   return Attention::apply(query, key, value, added, p, p > 0 ? drawSeed(generator) : 0, offset);
 }
 
-at::Tensor selfAttention(const at::Tensor& packed, int64_t heads, const c10::optional<at::Tensor>& mask, double p, c10::optional<at::Generator> generator, int64_t offset) {
-  TORCH_CHECK(packed.dim() == 3 && heads > 0 && packed.size(2) % (3 * heads) == 0, "self_attention takes [B, T, 3·heads·d]");
+at::Tensor selfAttention(const at::Tensor& packed, int64_t heads, const c10::optional<at::Tensor>& mask, double p,
+                         c10::optional<at::Generator> generator, int64_t offset) {
+  TORCH_CHECK(packed.dim() == 3 && heads > 0 && packed.size(2) % (3 * heads) == 0,
+              "self_attention takes [B, T, 3·heads·d]");
   const auto parts = apart(packed.detach().contiguous(), heads);
   check(parts[0], parts[1], parts[2]);
   const int64_t sentences = packed.size(0), rows = packed.size(1);

@@ -8,7 +8,8 @@ namespace hsn {
 namespace {
 
 // best[k] = max_j score[j] + links[j, k] for 16 symbols k from `first` on, and the smallest j that reaches it.
-HSN_INLINE void bestBlock(const float* score, const float* links, int64_t sources, int64_t row, float* best, float* from) {
+HSN_INLINE void bestBlock(const float* score, const float* links, int64_t sources, int64_t row, float* best,
+                          float* from) {
   Floats top = spread(score[0]) + load(links), source = {};
   for (int64_t j = 1; j < sources; ++j) {
     const Floats reached = spread(score[j]) + load(links + j * row);
@@ -20,7 +21,8 @@ HSN_INLINE void bestBlock(const float* score, const float* links, int64_t source
 }
 
 // `links` has rows padded to whole vectors.
-HSN_CLONES void bestSteps(const float* score, const float* links, int64_t sources, int64_t targets, int64_t row, float* best, int64_t* from) {
+HSN_CLONES void bestSteps(const float* score, const float* links, int64_t sources, int64_t targets, int64_t row,
+                          float* best, int64_t* from) {
   float some[2][kLanes];
   for (int64_t first = 0; first < targets; first += kLanes) {
     bestBlock(score, links + first, sources, row, some[0], some[1]);
@@ -35,7 +37,9 @@ HSN_CLONES void bestSteps(const float* score, const float* links, int64_t source
 // Scores [B, J] and log links [J, K] → the best of J ways to each of K symbols, and where it comes from. Two of [B, K]
 std::tuple<at::Tensor, at::Tensor> bestStep(const at::Tensor& givenScores, const at::Tensor& givenLinks) {
   checkFloats("best_step", {givenScores, givenLinks});
-  TORCH_CHECK(givenScores.dim() == 2 && givenLinks.dim() == 2 && givenScores.size(1) == givenLinks.size(0) && givenLinks.size(0) > 0, "best_step takes scores [B, J] and links [J, K]");
+  TORCH_CHECK(givenScores.dim() == 2 && givenLinks.dim() == 2 && givenScores.size(1) == givenLinks.size(0) &&
+                  givenLinks.size(0) > 0,
+              "best_step takes scores [B, J] and links [J, K]");
   const at::NoGradGuard guard;
   const auto scores = givenScores.contiguous();
   const int64_t sentences = scores.size(0), sources = scores.size(1), targets = givenLinks.size(1);

@@ -6,12 +6,12 @@ namespace {
 
 const std::unordered_map<std::string, Kind>& kinds() {
   static const std::unordered_map<std::string, Kind> table = {
-      {"Tensor", Kind::Tensor},        {"Tensor[]", Kind::TensorList},  {"Tensor?[]", Kind::OptionalTensorList},
-      {"Scalar", Kind::Scalar},        {"number", Kind::Scalar},        {"int", Kind::Int},
-      {"SymInt", Kind::Int},           {"int[]", Kind::IntList},        {"SymInt[]", Kind::IntList},
-      {"float", Kind::Float},          {"float[]", Kind::FloatList},    {"bool", Kind::Bool},
-      {"bool[]", Kind::BoolList},      {"str", Kind::String},           {"Device", Kind::Device},
-      {"Generator", Kind::Generator},  {"ScalarType", Kind::Int},       {"Layout", Kind::Int},
+      {"Tensor", Kind::Tensor},       {"Tensor[]", Kind::TensorList}, {"Tensor?[]", Kind::OptionalTensorList},
+      {"Scalar", Kind::Scalar},       {"number", Kind::Scalar},       {"int", Kind::Int},
+      {"SymInt", Kind::Int},          {"int[]", Kind::IntList},       {"SymInt[]", Kind::IntList},
+      {"float", Kind::Float},         {"float[]", Kind::FloatList},   {"bool", Kind::Bool},
+      {"bool[]", Kind::BoolList},     {"str", Kind::String},          {"Device", Kind::Device},
+      {"Generator", Kind::Generator}, {"ScalarType", Kind::Int},      {"Layout", Kind::Int},
       {"MemoryFormat", Kind::Int},
   };
   return table;
@@ -42,7 +42,8 @@ struct Reader {
   const Argument& argument;
 
   [[noreturn]] void fail(napi_value value) const {
-    throw KindError(op.name + ": argument '" + argument.name + "' expects " + argument.type + ", got " + typeName(env, value));
+    throw KindError(op.name + ": argument '" + argument.name + "' expects " + argument.type + ", got " +
+                    typeName(env, value));
   }
   double number(napi_value value) const {
     double out;
@@ -52,7 +53,8 @@ struct Reader {
   int64_t integer(napi_value value) const {
     const double out = number(value);
     if (out != std::floor(out) || std::abs(out) > 9007199254740992.0) {
-      throw KindError(op.name + ": argument '" + argument.name + "' expects " + argument.type + ", got " + std::to_string(out));
+      throw KindError(op.name + ": argument '" + argument.name + "' expects " + argument.type + ", got " +
+                      std::to_string(out));
     }
     return static_cast<int64_t>(out);
   }
@@ -110,8 +112,7 @@ struct Reader {
   c10::IValue read(napi_value value) const {
     switch (argument.kind) {
       case Kind::Tensor: return state.tensor(number(value));
-      case Kind::TensorList:
-        return list<at::Tensor>(value, [&](napi_value v) { return state.tensor(number(v)); });
+      case Kind::TensorList: return list<at::Tensor>(value, [&](napi_value v) { return state.tensor(number(v)); });
       case Kind::OptionalTensorList: return optionalTensors(value);
       case Kind::Scalar: return scalar(value);
       case Kind::Int: return integer(value);
@@ -187,7 +188,8 @@ napi_value callOperator(napi_env env, State& state, size_t argc, const napi_valu
   const Operator& op = state.operators[index];
   const auto& schema = op.handle.schema().arguments();
   if (argc - 1 > schema.size()) {
-    throw KindError(op.name + ": takes at most " + std::to_string(schema.size()) + " arguments, got " + std::to_string(argc - 1));
+    throw KindError(op.name + ": takes at most " + std::to_string(schema.size()) + " arguments, got " +
+                    std::to_string(argc - 1));
   }
   torch::jit::Stack stack;
   stack.reserve(schema.size());

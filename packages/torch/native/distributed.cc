@@ -16,7 +16,8 @@ class GradientBuckets {
       : group_(std::move(group)), parameters_(std::move(parameters)), bucketOf_(parameters_.size()) {
     // Backward comes to the last layers first.
     for (size_t i = parameters_.size(); i-- > 0;) place(i, bucketBytes);
-    for (auto& bucket : buckets_) bucket.flat = at::empty({bucket.elements}, parameters_[bucket.members[0]].options().requires_grad(false));
+    for (auto& bucket : buckets_)
+      bucket.flat = at::empty({bucket.elements}, parameters_[bucket.members[0]].options().requires_grad(false));
     for (size_t i = 0; i < parameters_.size(); ++i) hook(i);
   }
   ~GradientBuckets() {
@@ -58,8 +59,9 @@ class GradientBuckets {
 
   void place(size_t i, int64_t bucketBytes) {
     const auto& parameter = parameters_[i];
-    const bool fits = !buckets_.empty() && parameters_[buckets_.back().members[0]].scalar_type() == parameter.scalar_type() &&
-                      (buckets_.back().elements + parameter.numel()) * static_cast<int64_t>(parameter.element_size()) <= bucketBytes;
+    const bool fits =
+        !buckets_.empty() && parameters_[buckets_.back().members[0]].scalar_type() == parameter.scalar_type() &&
+        (buckets_.back().elements + parameter.numel()) * static_cast<int64_t>(parameter.element_size()) <= bucketBytes;
     if (!fits) buckets_.emplace_back();
     auto& bucket = buckets_.back();
     bucket.members.push_back(i);
@@ -131,7 +133,8 @@ struct MeanOverGroup : torch::autograd::Function<MeanOverGroup> {
     context->saved_data["group"] = reinterpret_cast<int64_t>(group);
     return meanOver(*group, tensor);
   }
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context, const torch::autograd::variable_list& gradients) {
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 const torch::autograd::variable_list& gradients) {
     auto* group = reinterpret_cast<Group*>(context->saved_data["group"].toInt());
     return {meanOver(*group, gradients[0]), at::Tensor()};
   }
@@ -192,7 +195,8 @@ class Opening : public Waiting {
 
 class Totalling : public Waiting {
  public:
-  Totalling(Napi::Env env, Group& group, at::Tensor values) : Waiting(env), values_(std::move(values)), pending_(group.sum(values_)) {}
+  Totalling(Napi::Env env, Group& group, at::Tensor values)
+      : Waiting(env), values_(std::move(values)), pending_(group.sum(values_)) {}
 
  protected:
   void work() override { pending_->wait(); }
@@ -223,7 +227,11 @@ Napi::Value GroupBackends(Args info, State&) {
 
 Napi::Value GroupOpen(Args info, State& state) {
   if (state.group) throw KindError("this process is in a group already");
-  Place place{info[0].ToString(), info[1].ToString(), static_cast<uint16_t>(number(info, 2)), static_cast<int>(number(info, 3)), static_cast<int>(number(info, 4)),
+  Place place{info[0].ToString(),
+              info[1].ToString(),
+              static_cast<uint16_t>(number(info, 2)),
+              static_cast<int>(number(info, 3)),
+              static_cast<int>(number(info, 4)),
               std::chrono::milliseconds(static_cast<int64_t>(number(info, 5) * 1000))};
   return start(new Opening(info.Env(), state, std::move(place)));
 }
@@ -289,13 +297,15 @@ Napi::Value GroupTotals(Args info, State& state) {
   auto& group = groupOf(state);
   const auto given = info[0].As<Napi::Array>();
   auto values = at::empty({static_cast<int64_t>(given.Length())}, at::kDouble);
-  for (uint32_t i = 0; i < given.Length(); ++i) values.data_ptr<double>()[i] = numberOf(info.Env(), given.Get(i), "total");
+  for (uint32_t i = 0; i < given.Length(); ++i)
+    values.data_ptr<double>()[i] = numberOf(info.Env(), given.Get(i), "total");
   return start(new Totalling(info.Env(), group, std::move(values)));
 }
 
 Napi::Value AverageGradients(Args info, State& state) {
   groupOf(state);
-  state.buckets = std::make_shared<GradientBuckets>(state.group, tensorsOf(info[0], state), static_cast<int64_t>(number(info, 1)));
+  state.buckets =
+      std::make_shared<GradientBuckets>(state.group, tensorsOf(info[0], state), static_cast<int64_t>(number(info, 1)));
   return info.Env().Undefined();
 }
 

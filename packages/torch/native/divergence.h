@@ -19,7 +19,8 @@ struct StepGradients {
 };
 
 // Adds up a row's terms and its mass, 16 columns at a time; the rest of a row is padded by hand.
-HSN_INLINE void stepBlock(const StepRow& x, const float* rows, const float* ratio, const float* prior, Floats& terms, Floats& mass) {
+HSN_INLINE void stepBlock(const StepRow& x, const float* rows, const float* ratio, const float* prior, Floats& terms,
+                          Floats& mass) {
   const Floats m = load(ratio), walked = load(rows) * m;
   terms += walked * (logarithm(larger(m, spread(kFloor))) - x.source - load(prior));
   mass += walked;
@@ -83,8 +84,10 @@ at::Tensor stepSums(const StepInputs& x) {
 }
 
 struct WalkDivergence : Function<WalkDivergence> {
-  static at::Tensor forward(Context* ctx, const at::Tensor& rows, const at::Tensor& ratio, const at::Tensor& weight, const at::Tensor& source, const at::Tensor& prior) {
-    const StepInputs x{rows.contiguous(), ratio.contiguous(), weight.contiguous(), source.contiguous(), prior.expand_as(rows).contiguous()};
+  static at::Tensor forward(Context* ctx, const at::Tensor& rows, const at::Tensor& ratio, const at::Tensor& weight,
+                            const at::Tensor& source, const at::Tensor& prior) {
+    const StepInputs x{rows.contiguous(), ratio.contiguous(), weight.contiguous(), source.contiguous(),
+                       prior.expand_as(rows).contiguous()};
     const auto sums = stepSums(x);
     ctx->saved_data["rows"] = rows.requires_grad();
     ctx->saved_data["prior"] = prior.requires_grad();
@@ -101,7 +104,8 @@ struct WalkDivergence : Function<WalkDivergence> {
     const int64_t count = x.rows.size(0), K = x.rows.size(1);
     at::parallel_for(0, count, std::max<int64_t>(1, kGrain / K), [&](int64_t begin, int64_t end) {
       for (int64_t j = begin; j < end; ++j) {
-        const StepGradients d{dratio.data_ptr<float>() + j * K, drows.defined() ? drows.data_ptr<float>() + j * K : nullptr,
+        const StepGradients d{dratio.data_ptr<float>() + j * K,
+                              drows.defined() ? drows.data_ptr<float>() + j * K : nullptr,
                               dprior.defined() ? dprior.data_ptr<float>() + j * K : nullptr};
         stepGradient(x.row(j), K, g, d);
       }
@@ -112,9 +116,11 @@ struct WalkDivergence : Function<WalkDivergence> {
   }
 };
 
-at::Tensor walkDivergence(const at::Tensor& rows, const at::Tensor& ratio, const at::Tensor& weight, const at::Tensor& source, const at::Tensor& prior) {
+at::Tensor walkDivergence(const at::Tensor& rows, const at::Tensor& ratio, const at::Tensor& weight,
+                          const at::Tensor& source, const at::Tensor& prior) {
   checkFloats("walk_divergence", {rows, ratio, weight, source, prior});
-  TORCH_CHECK(rows.dim() == 2 && rows.sizes() == ratio.sizes() && weight.dim() == 1 && weight.size(0) == rows.size(0) && source.sizes() == weight.sizes(),
+  TORCH_CHECK(rows.dim() == 2 && rows.sizes() == ratio.sizes() && weight.dim() == 1 && weight.size(0) == rows.size(0) &&
+                  source.sizes() == weight.sizes(),
               "walk_divergence takes two matrices [J, K] and two vectors [J]");
   return WalkDivergence::apply(rows, ratio, weight, source, prior);
 }

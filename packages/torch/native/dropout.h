@@ -21,7 +21,8 @@ at::Tensor dropped(const at::Tensor& given, const at::Tensor& base, const Drop& 
   auto out = at::empty(x.sizes(), x.options());
   const float *from = x.data_ptr<float>(), *under = base.defined() ? base.data_ptr<float>() : nullptr;
   float* to = out.data_ptr<float>();
-  at::parallel_for(0, x.numel(), kGrain, [&](int64_t begin, int64_t end) { dropRange(from, under, to, begin, end, drop); });
+  at::parallel_for(0, x.numel(), kGrain,
+                   [&](int64_t begin, int64_t end) { dropRange(from, under, to, begin, end, drop); });
   return out;
 }
 
@@ -41,7 +42,8 @@ at::Tensor dropout(const at::Tensor& x, double p, c10::optional<at::Generator> g
 }
 
 struct AddDropout : Function<AddDropout> {
-  static at::Tensor forward(Context* ctx, const at::Tensor& base, const at::Tensor& x, double p, int64_t seed, int64_t offset) {
+  static at::Tensor forward(Context* ctx, const at::Tensor& base, const at::Tensor& x, double p, int64_t seed,
+                            int64_t offset) {
     saveDrop(ctx, p, seed, offset);
     return dropped(x, base.contiguous(), Drop(p, seed, offset));
   }
@@ -50,7 +52,8 @@ struct AddDropout : Function<AddDropout> {
   }
 };
 
-at::Tensor addDropout(const at::Tensor& base, const at::Tensor& x, double p, c10::optional<at::Generator> generator, int64_t offset) {
+at::Tensor addDropout(const at::Tensor& base, const at::Tensor& x, double p, c10::optional<at::Generator> generator,
+                      int64_t offset) {
   checkFloats("add_dropout", {base, x});
   TORCH_CHECK(base.sizes() == x.sizes(), "add_dropout takes tensors of one shape");
   return AddDropout::apply(base, x, p, drawSeed(generator), offset);
@@ -60,7 +63,8 @@ HSN_CLONES void reluDropRange(const float* x, float* out, int64_t begin, int64_t
   for (int64_t i = begin; i < end; ++i) out[i] = (x[i] > 0 ? x[i] : 0.0f) * drop.at(i);
 }
 
-HSN_CLONES void reluDropGradient(const float* above, const float* y, float* out, int64_t begin, int64_t end, float scale) {
+HSN_CLONES void reluDropGradient(const float* above, const float* y, float* out, int64_t begin, int64_t end,
+                                 float scale) {
   for (int64_t i = begin; i < end; ++i) out[i] = y[i] > 0 ? above[i] * scale : 0.0f;
 }
 
@@ -71,7 +75,8 @@ struct ReluDropout : Function<ReluDropout> {
     const Drop drop(p, seed, offset);
     const float* from = x.data_ptr<float>();
     float* to = out.data_ptr<float>();
-    at::parallel_for(0, x.numel(), kGrain, [&](int64_t begin, int64_t end) { reluDropRange(from, to, begin, end, drop); });
+    at::parallel_for(0, x.numel(), kGrain,
+                     [&](int64_t begin, int64_t end) { reluDropRange(from, to, begin, end, drop); });
     ctx->saved_data["scale"] = static_cast<double>(drop.scale);
     ctx->save_for_backward({out});
     return out;
@@ -83,7 +88,8 @@ struct ReluDropout : Function<ReluDropout> {
     const auto scale = static_cast<float>(ctx->saved_data["scale"].toDouble());
     const float *g = above.data_ptr<float>(), *kept = y.data_ptr<float>();
     float* to = out.data_ptr<float>();
-    at::parallel_for(0, y.numel(), kGrain, [&](int64_t begin, int64_t end) { reluDropGradient(g, kept, to, begin, end, scale); });
+    at::parallel_for(0, y.numel(), kGrain,
+                     [&](int64_t begin, int64_t end) { reluDropGradient(g, kept, to, begin, end, scale); });
     return {out, at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };

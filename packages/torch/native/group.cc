@@ -8,12 +8,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <torch/version.h>
 #include <atomic>
 #include <thread>
-#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
-#include <torch/version.h>
 #if defined(USE_C10D_NCCL) && __has_include(<nccl.h>)
 #define HSN_NCCL
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
@@ -40,7 +40,8 @@ using Collectives = c10d::ProcessGroup;
 #endif
 
 constexpr auto kTick = 250ms;
-// A process that has not ticked for this long is gone: sooner when a connection broke, later when nothing else hints at it.
+// A process that has not ticked for this long is gone: sooner when a connection broke, later when nothing else hints at
+// it.
 constexpr auto kQuietInTrouble = 2s;
 constexpr auto kQuiet = 30s;
 // Ranks may wait hours for rank 0 while it evaluates; that they live is seen from their ticks, not from this.
@@ -92,7 +93,8 @@ std::string ownName() {
 // looks at all ticks and writes down who stopped; the others read that, or see the store itself vanish.
 class Watch {
  public:
-  Watch(const Place& place, std::vector<std::string> names) : place_(place), names_(std::move(names)), store_(connect(place, false)) {
+  Watch(const Place& place, std::vector<std::string> names)
+      : place_(place), names_(std::move(names)), store_(connect(place, false)) {
     thread_ = std::thread([this] { run(); });
   }
   ~Watch() { stop(); }
@@ -168,7 +170,8 @@ class Watch {
 
 class Underway : public Pending {
  public:
-  Underway(c10::intrusive_ptr<c10d::Work> work, std::shared_ptr<Watch> watch) : work_(std::move(work)), watch_(std::move(watch)) {}
+  Underway(c10::intrusive_ptr<c10d::Work> work, std::shared_ptr<Watch> watch)
+      : work_(std::move(work)), watch_(std::move(watch)) {}
   void wait() override {
     for (;;) {
       try {
@@ -233,7 +236,8 @@ class TorchGroup : public Group {
     for (int rank = 0; rank < place_.size; ++rank) {
       while (!store_->check({key("name", rank)})) {
         if (Clock::now() > until) {
-          throw LostError("rank " + std::to_string(rank) + " of " + std::to_string(place_.size) + " did not come to " + place_.host + ":" + std::to_string(place_.port));
+          throw LostError("rank " + std::to_string(rank) + " of " + std::to_string(place_.size) + " did not come to " +
+                          place_.host + ":" + std::to_string(place_.port));
         }
         std::this_thread::sleep_for(50ms);
       }

@@ -17,7 +17,8 @@ TORCH_LIBRARY(hsn, m) {
   m.def("gelu(Tensor x) -> Tensor", gelu);
   m.def("pairs(Tensor left, Tensor right, Tensor weight) -> Tensor", pairs);
   m.def("deep_pairs(Tensor left, Tensor right, Tensor[] layers, int rows) -> Tensor", deepPairs);
-  m.def("walk_divergence(Tensor rows, Tensor ratio, Tensor weight, Tensor source, Tensor prior) -> Tensor", walkDivergence);
+  m.def("walk_divergence(Tensor rows, Tensor ratio, Tensor weight, Tensor source, Tensor prior) -> Tensor",
+        walkDivergence);
 }
 
 }  // namespace hsn

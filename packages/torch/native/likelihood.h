@@ -69,12 +69,15 @@ struct CrossEntropy : Function<CrossEntropy> {
 };
 
 at::Tensor crossEntropy(const at::Tensor& logits, const at::Tensor& targets) {
-  TORCH_CHECK(logits.dim() == 2 && logits.size(1) > 0 && logits.scalar_type() == at::kFloat && logits.device().is_cpu(), "cross_entropy takes float32 logits [N, V] on the CPU");
-  TORCH_CHECK(targets.dim() == 1 && targets.size(0) == logits.size(0) && targets.scalar_type() == at::kLong, "cross_entropy takes an int64 target for each row");
+  TORCH_CHECK(logits.dim() == 2 && logits.size(1) > 0 && logits.scalar_type() == at::kFloat && logits.device().is_cpu(),
+              "cross_entropy takes float32 logits [N, V] on the CPU");
+  TORCH_CHECK(targets.dim() == 1 && targets.size(0) == logits.size(0) && targets.scalar_type() == at::kLong,
+              "cross_entropy takes an int64 target for each row");
   const auto wanted = targets.contiguous();
   const int64_t* target = wanted.data_ptr<int64_t>();
   for (int64_t n = 0; n < wanted.size(0); ++n)
-    TORCH_CHECK(target[n] == kIgnored || (target[n] >= 0 && target[n] < logits.size(1)), "target ", target[n], " is not one of ", logits.size(1), " classes");
+    TORCH_CHECK(target[n] == kIgnored || (target[n] >= 0 && target[n] < logits.size(1)), "target ", target[n],
+                " is not one of ", logits.size(1), " classes");
   return CrossEntropy::apply(logits, wanted);
 }
 
@@ -103,8 +106,12 @@ HSN_INLINE void geluAll(const float* x, const float* above, float* out, int64_t 
   std::memcpy(out + i, rest[2], (end - i) * sizeof(float));
 }
 
-HSN_CLONES void geluRange(const float* x, float* out, int64_t begin, int64_t end) { geluAll<false>(x, x, out, begin, end); }
-HSN_CLONES void geluGradient(const float* x, const float* above, float* out, int64_t begin, int64_t end) { geluAll<true>(x, above, out, begin, end); }
+HSN_CLONES void geluRange(const float* x, float* out, int64_t begin, int64_t end) {
+  geluAll<false>(x, x, out, begin, end);
+}
+HSN_CLONES void geluGradient(const float* x, const float* above, float* out, int64_t begin, int64_t end) {
+  geluAll<true>(x, above, out, begin, end);
+}
 
 struct Gelu : Function<Gelu> {
   static at::Tensor forward(Context* ctx, const at::Tensor& given) {

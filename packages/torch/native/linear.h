@@ -1,5 +1,5 @@
-// What follows a linear layer in the same pass, and linear layers of few rows, where no gradient is asked for. Otherwise
-// libtorch's own operators are called, which record theirs.
+// What follows a linear layer in the same pass, and linear layers of few rows, where no gradient is asked for.
+// Otherwise libtorch's own operators are called, which record theirs.
 #pragma once
 #include "fused.h"
 
@@ -39,7 +39,8 @@ HSN_CLONES void biasGelu(float* row, const float* bias, int64_t width, bool tanh
   }
 }
 
-HSN_CLONES void biasAddNorm(float* row, const float* bias, const float* base, const float* weight, const float* shift, int64_t width, float epsilon) {
+HSN_CLONES void biasAddNorm(float* row, const float* bias, const float* base, const float* weight, const float* shift,
+                            int64_t width, float epsilon) {
   Floats sum = {};
   for (int64_t i = 0; i < width; i += kLanes) {
     const Floats x = load(row + i) + load(bias + i) + load(base + i);
@@ -53,7 +54,8 @@ HSN_CLONES void biasAddNorm(float* row, const float* bias, const float* base, co
     squares += x * x;
   }
   const float scale = 1.0f / std::sqrt(total(squares) / static_cast<float>(width) + epsilon);
-  for (int64_t i = 0; i < width; i += kLanes) store(row + i, (load(row + i) - mean) * scale * load(weight + i) + load(shift + i));
+  for (int64_t i = 0; i < width; i += kLanes)
+    store(row + i, (load(row + i) - mean) * scale * load(weight + i) + load(shift + i));
 }
 
 // gelu(x·Wᵀ + b)
@@ -71,15 +73,18 @@ at::Tensor linearGelu(const at::Tensor& x, const at::Tensor& weight, const at::T
 }
 
 // The layer norm of base + x·Wᵀ + b
-at::Tensor linearNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const at::Tensor& base, const at::Tensor& scale, const at::Tensor& shift, double epsilon) {
+at::Tensor linearNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const at::Tensor& base,
+                      const at::Tensor& scale, const at::Tensor& shift, double epsilon) {
   const int64_t width = weight.size(0);
-  const bool fits = plainFloats({x, weight, bias, base, scale, shift}) && width % kLanes == 0 && bias.is_contiguous() && base.is_contiguous() && scale.is_contiguous() && shift.is_contiguous();
+  const bool fits = plainFloats({x, weight, bias, base, scale, shift}) && width % kLanes == 0 && bias.is_contiguous() &&
+                    base.is_contiguous() && scale.is_contiguous() && shift.is_contiguous();
   if (recorded({x, weight, bias, base, scale, shift}) || !fits)
     return at::layer_norm(base.add(at::linear(x, weight, bias)), {width}, scale, shift, epsilon);
   auto out = at::linear(x, weight).contiguous();
   TORCH_CHECK(out.sizes() == base.sizes(), "linear_norm adds to a tensor of another shape");
   float* data = out.data_ptr<float>();
-  const float *added = bias.data_ptr<float>(), *from = base.data_ptr<float>(), *factor = scale.data_ptr<float>(), *offset = shift.data_ptr<float>();
+  const float *added = bias.data_ptr<float>(), *from = base.data_ptr<float>(), *factor = scale.data_ptr<float>(),
+              *offset = shift.data_ptr<float>();
   at::parallel_for(0, out.numel() / width, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end; ++n)
       biasAddNorm(data + n * width, added, from + n * width, factor, offset, width, static_cast<float>(epsilon));
@@ -145,8 +150,10 @@ HSN_INLINE void inOut(const FewRows& p, int64_t begin, int64_t end) {
 
 template <int Rows>
 HSN_INLINE void fewOf(const FewRows& p, bool turned, int64_t begin, int64_t end) {
-  if (turned) inOut<Rows>(p, begin, end);
-  else outIn<Rows>(p, begin, end);
+  if (turned)
+    inOut<Rows>(p, begin, end);
+  else
+    outIn<Rows>(p, begin, end);
 }
 
 // For 1, 2, 4 or 8 rows.
@@ -165,14 +172,21 @@ at::Tensor fewLinear(const at::Tensor& given, const at::Tensor& weight, const c1
   const auto b = bias.value_or(at::Tensor());
   const bool turned = !weight.is_contiguous();
   const int64_t rows = inputs == 0 ? 0 : given.numel() / inputs;
-  const bool fits = rows > 0 && rows <= kMostRows && plainFloats({given, weight}) && (!turned || weight.transpose(0, 1).is_contiguous()) && (!b.defined() || (plainFloats({b}) && b.is_contiguous()));
+  const bool fits = rows > 0 && rows <= kMostRows && plainFloats({given, weight}) &&
+                    (!turned || weight.transpose(0, 1).is_contiguous()) &&
+                    (!b.defined() || (plainFloats({b}) && b.is_contiguous()));
   if (!fits || recorded({given, weight})) return at::linear(given, weight, bias);
   const int64_t made = rows <= 2 ? rows : rows <= 4 ? 4 : kMostRows;
   auto shape = given.sizes().vec();
   shape.back() = outputs;
   const auto x = at::constant_pad_nd(given.reshape({rows, inputs}), {0, 0, 0, made - rows}).contiguous();
   auto y = at::empty({made, outputs}, x.options());
-  const FewRows parts{x.data_ptr<float>(), weight.data_ptr<float>(), b.defined() ? b.data_ptr<float>() : nullptr, y.data_ptr<float>(), inputs, outputs};
+  const FewRows parts{x.data_ptr<float>(),
+                      weight.data_ptr<float>(),
+                      b.defined() ? b.data_ptr<float>() : nullptr,
+                      y.data_ptr<float>(),
+                      inputs,
+                      outputs};
   // Whole vectors of outputs for each thread.
   const int64_t blocks = (outputs + kLanes - 1) / kLanes;
   at::parallel_for(0, blocks, std::max<int64_t>(1, kGrain / (kLanes * inputs)), [&](int64_t begin, int64_t end) {

@@ -22,7 +22,9 @@ HSN_CLONES void pairRow(const float* a, const float* b, const float* w, float* o
 }
 
 // Gradients of the hidden units from `begin` to `end`: units share nothing, so threads do not meet.
-HSN_CLONES void pairGradient(const float* a, const float* b, const float* w, const float* above, float* __restrict da, float* __restrict db, float* __restrict dw, int64_t rows, int64_t columns, int64_t width, int64_t begin, int64_t end) {
+HSN_CLONES void pairGradient(const float* a, const float* b, const float* w, const float* above, float* __restrict da,
+                             float* __restrict db, float* __restrict dw, int64_t rows, int64_t columns, int64_t width,
+                             int64_t begin, int64_t end) {
   for (int64_t i = 0; i < rows; ++i) {
     const float* left = a + i * width;
     float* dleft = da + i * width;
@@ -60,7 +62,8 @@ struct Pairs : Function<Pairs> {
     const auto above = given[0].contiguous();
     auto da = at::zeros_like(a), db = at::zeros_like(b), dw = at::zeros_like(w);
     const int64_t rows = a.size(0), columns = b.size(0), width = a.size(1);
-    const float *pa = a.data_ptr<float>(), *pb = b.data_ptr<float>(), *pw = w.data_ptr<float>(), *g = above.data_ptr<float>();
+    const float *pa = a.data_ptr<float>(), *pb = b.data_ptr<float>(), *pw = w.data_ptr<float>(),
+                *g = above.data_ptr<float>();
     float *ga = da.data_ptr<float>(), *gb = db.data_ptr<float>(), *gw = dw.data_ptr<float>();
     at::parallel_for(0, width, kLanes, [&](int64_t begin, int64_t end) {
       pairGradient(pa, pb, pw, g, ga, gb, gw, rows, columns, width, begin, end);
@@ -71,7 +74,8 @@ struct Pairs : Function<Pairs> {
 
 at::Tensor pairs(const at::Tensor& left, const at::Tensor& right, const at::Tensor& weight) {
   checkFloats("pairs", {left, right, weight});
-  TORCH_CHECK(left.dim() == 2 && right.dim() == 2 && weight.dim() == 1 && left.size(1) == right.size(1) && weight.size(0) == left.size(1),
+  TORCH_CHECK(left.dim() == 2 && right.dim() == 2 && weight.dim() == 1 && left.size(1) == right.size(1) &&
+                  weight.size(0) == left.size(1),
               "pairs takes [I, H], [J, H] and [H]");
   return Pairs::apply(left, right, weight);
 }
@@ -96,7 +100,8 @@ at::Tensor deepSlice(const at::Tensor& left, const at::Tensor& right, const at::
 at::Tensor leaf(const at::Tensor& x) { return x.detach().requires_grad_(); }
 
 struct DeepPairs : Function<DeepPairs> {
-  static at::Tensor forward(Context* ctx, const at::Tensor& left, const at::Tensor& right, const at::Tensor& packed, Widths widths, int64_t rows) {
+  static at::Tensor forward(Context* ctx, const at::Tensor& left, const at::Tensor& right, const at::Tensor& packed,
+                            Widths widths, int64_t rows) {
     ctx->save_for_backward({left, right, packed});
     ctx->saved_data["widths"] = widths;
     ctx->saved_data["rows"] = rows;
@@ -114,7 +119,8 @@ struct DeepPairs : Function<DeepPairs> {
     for (size_t i = 0; i < parts.size(); ++i) {
       const Variables inputs{leaf(parts[i]), leaf(saved[1]), leaf(saved[2])};
       at::AutoGradMode recording(true);
-      const auto found = torch::autograd::grad({deepSlice(inputs[0], inputs[1], inputs[2], widths)}, inputs, {slopes[i]});
+      const auto found =
+          torch::autograd::grad({deepSlice(inputs[0], inputs[1], inputs[2], widths)}, inputs, {slopes[i]});
       lefts.push_back(found[0]);
       at::NoGradGuard guard;
       right.add_(found[1]);
@@ -125,11 +131,14 @@ struct DeepPairs : Function<DeepPairs> {
 };
 
 at::Tensor deepPairs(const at::Tensor& left, const at::Tensor& right, at::TensorList layers, int64_t rows) {
-  TORCH_CHECK(rows > 0 && layers.size() % 2 == 0 && !layers.empty(), "deep_pairs takes a weight and a bias for each layer, and rows from 1");
+  TORCH_CHECK(rows > 0 && layers.size() % 2 == 0 && !layers.empty(),
+              "deep_pairs takes a weight and a bias for each layer, and rows from 1");
   Widths widths{left.size(1)};
   std::vector<at::Tensor> flat;
   for (size_t i = 0; i < layers.size(); i += 2) {
-    TORCH_CHECK(layers[i].dim() == 2 && layers[i].size(1) == widths.back() && layers[i + 1].numel() == layers[i].size(0), "layer ", i / 2, " does not fit the one before");
+    TORCH_CHECK(
+        layers[i].dim() == 2 && layers[i].size(1) == widths.back() && layers[i + 1].numel() == layers[i].size(0),
+        "layer ", i / 2, " does not fit the one before");
     widths.push_back(layers[i].size(0));
     flat.push_back(layers[i].reshape(-1));
     flat.push_back(layers[i + 1].reshape(-1));

@@ -8,10 +8,19 @@
 namespace hsn {
 
 TORCH_LIBRARY_FRAGMENT(hsn, m) {
-  m.def("attention(Tensor query, Tensor key, Tensor value, Tensor? mask=None, float p=0, Generator? generator=None, int offset=0) -> Tensor", attention);
-  m.def("self_attention(Tensor packed, int heads, Tensor? mask=None, float p=0, Generator? generator=None, int offset=0) -> Tensor", selfAttention);
+  m.def(
+      "attention(Tensor query, Tensor key, Tensor value, Tensor? mask=None, float p=0, Generator? generator=None, int "
+      "offset=0) -> Tensor",
+      attention);
+  m.def(
+      "self_attention(Tensor packed, int heads, Tensor? mask=None, float p=0, Generator? generator=None, int offset=0) "
+      "-> Tensor",
+      selfAttention);
   m.def("linear_gelu(Tensor x, Tensor weight, Tensor bias, bool tanh) -> Tensor", linearGelu);
-  m.def("linear_norm(Tensor x, Tensor weight, Tensor bias, Tensor base, Tensor scale, Tensor shift, float epsilon) -> Tensor", linearNorm);
+  m.def(
+      "linear_norm(Tensor x, Tensor weight, Tensor bias, Tensor base, Tensor scale, Tensor shift, float epsilon) -> "
+      "Tensor",
+      linearNorm);
   m.def("few_linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor", fewLinear);
   m.def("best_step(Tensor scores, Tensor links) -> (Tensor, Tensor)", bestStep);
 }

@@ -58,7 +58,8 @@ struct MemoryWatch : c10::MemoryReportingInfoBase {
 
 // The same clock as Node's process.hrtime.
 int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 void writeShape(std::ostringstream& out, const at::Tensor& tensor) {

@@ -42,9 +42,7 @@ class Slots {
     ++live_;
     return Base + static_cast<int64_t>(generations_[index]) * kStride + index;
   }
-  T& get(double handle, const char* what) {
-    return values_[checked(handle, what)];
-  }
+  T& get(double handle, const char* what) { return values_[checked(handle, what)]; }
   T take(double handle, const char* what) {
     const auto index = checked(handle, what);
     T value = std::move(values_[index]);
@@ -74,7 +72,21 @@ class Slots {
 };
 
 // How one argument of an operator's schema is read from JavaScript.
-enum class Kind { Tensor, TensorList, OptionalTensorList, Scalar, Int, IntList, Float, FloatList, Bool, BoolList, String, Device, Generator };
+enum class Kind {
+  Tensor,
+  TensorList,
+  OptionalTensorList,
+  Scalar,
+  Int,
+  IntList,
+  Float,
+  FloatList,
+  Bool,
+  BoolList,
+  String,
+  Device,
+  Generator
+};
 
 struct Argument {
   std::string name;
