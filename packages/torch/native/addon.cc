@@ -16,7 +16,9 @@
 #include <malloc.h>
 #endif
 
+#include "adam.h"
 #include "arguments.h"
+#include "data.h"
 #include "fused.h"
 
 namespace hsn {
@@ -89,60 +91,6 @@ napi_value Free(napi_env env, napi_callback_info info) {
 
 Napi::Value Resolve(Args info, State& state) {
   return Napi::Number::New(info.Env(), resolve(state, info[0].ToString(), info[1].ToString()));
-}
-
-Napi::Value FromData(Args info, State& state) {
-  if (!info[0].IsTypedArray()) throw KindError("expected a typed array");
-  const auto view = info[0].As<Napi::TypedArray>();
-  const auto shape = shapeOf(info[1]);
-  const auto type = static_cast<at::ScalarType>(static_cast<int>(number(info, 2)));
-  auto out = at::empty(shape, at::TensorOptions().dtype(type));
-  if (out.nbytes() != view.ByteLength()) {
-    throw KindError("shape needs " + std::to_string(out.nbytes()) + " bytes, the data has " +
-                    std::to_string(view.ByteLength()));
-  }
-  if (out.nbytes() > 0)
-    std::memcpy(out.data_ptr(), static_cast<uint8_t*>(view.ArrayBuffer().Data()) + view.ByteOffset(), out.nbytes());
-  return handle(info, state, out);
-}
-
-// V8 ends the process when Node-API asks for a buffer it cannot get; JavaScript's own constructor throws instead.
-Napi::ArrayBuffer newBuffer(Napi::Env env, size_t bytes) {
-  if (bytes < (size_t{1} << 20)) return Napi::ArrayBuffer::New(env, bytes);
-  try {
-    const auto constructor = env.Global().Get("ArrayBuffer").As<Napi::Function>();
-    return constructor.New({Napi::Number::New(env, static_cast<double>(bytes))}).As<Napi::ArrayBuffer>();
-  } catch (const Napi::Error&) {
-    TORCH_CHECK(false, "out of memory: JavaScript cannot hold a buffer of ", bytes, " bytes");
-  }
-}
-
-Napi::Value ReadData(Args info, State& state) {
-  at::NoGradGuard guard;
-  const auto source = tensor(info, state, 0).detach().to(at::kCPU).contiguous();
-  auto out = newBuffer(info.Env(), source.nbytes());
-  if (source.nbytes() > 0) std::memcpy(out.Data(), source.data_ptr(), source.nbytes());
-  return out;
-}
-
-Napi::Value Item(Args info, State& state) {
-  const auto value = tensor(info, state, 0).item();
-  return Napi::Number::New(info.Env(), value.isBoolean() ? value.toBool() : value.toDouble());
-}
-
-Napi::Value Shape(Args info, State& state) {
-  const auto sizes = tensor(info, state, 0).sizes();
-  auto out = Napi::Array::New(info.Env(), sizes.size());
-  for (uint32_t i = 0; i < sizes.size(); ++i) out.Set(i, static_cast<double>(sizes[i]));
-  return out;
-}
-
-Napi::Value TypeOf(Args info, State& state) {
-  return Napi::Number::New(info.Env(), static_cast<int>(tensor(info, state, 0).scalar_type()));
-}
-
-Napi::Value DeviceOf(Args info, State& state) {
-  return Napi::String::New(info.Env(), tensor(info, state, 0).device().str());
 }
 
 Napi::Value Backward(Args info, State& state) {
@@ -241,71 +189,14 @@ HSN_CLONES void fillMask(float* out, int64_t begin, int64_t end, const Drop drop
 // `offset` elements of a larger mask lie before it: a process that holds some rows of a batch gets theirs.
 Napi::Value DropoutMask(Args info, State& state) {
   at::NoGradGuard guard;
-  const auto offset = static_cast<int64_t>(info[3].IsNumber() ? number(info, 3) : 0);
-  const Drop drop(number(info, 1), drawSeed(state.generators.get(number(info, 2), "generator")), offset);
+  const auto offset = info[3].IsNumber() ? whole(info, 3, 0, kMostWhole) : 0;
+  const auto p = number(info, 1);
+  checkDropout(p, offset);
+  const Drop drop(p, drawSeed(state.generators.get(number(info, 2), "generator")), offset);
   auto out = at::empty(shapeOf(info[0]), at::kFloat);
   float* data = out.data_ptr<float>();
   at::parallel_for(0, out.numel(), 65536, [&](int64_t begin, int64_t end) { fillMask(data, begin, end, drop); });
   return handle(info, state, out);
-}
-
-struct AdamSettings {
-  double rate, beta1, beta2, epsilon, decay, correction1, correction2;
-  bool decoupled;
-};
-
-template <typename T>
-HSN_CLONES void adamRange(T* w, const T* g, T* m, T* v, int64_t begin, int64_t end, const AdamSettings& s) {
-  const T beta1 = s.beta1, beta2 = s.beta2, keep1 = 1 - s.beta1, keep2 = 1 - s.beta2, epsilon = s.epsilon;
-  const T shrink = s.decoupled ? 1 - s.rate * s.decay : 1, l2 = s.decoupled ? 0 : s.decay;
-  const T step = s.rate / s.correction1, root = 1 / std::sqrt(s.correction2);
-  for (int64_t i = begin; i < end; ++i) {
-    const T gradient = g[i] + l2 * w[i];
-    m[i] = beta1 * m[i] + keep1 * gradient;
-    v[i] = beta2 * v[i] + keep2 * gradient * gradient;
-    w[i] = shrink * w[i] - step * m[i] / (std::sqrt(v[i]) * root + epsilon);
-  }
-}
-
-template <typename T>
-void adamTensor(at::Tensor& w, const at::Tensor& g, at::Tensor& m, at::Tensor& v, const AdamSettings& s) {
-  T *wp = w.data_ptr<T>(), *mp = m.data_ptr<T>(), *vp = v.data_ptr<T>();
-  const T* gp = g.data_ptr<T>();
-  at::parallel_for(0, w.numel(), 32768,
-                   [&](int64_t begin, int64_t end) { adamRange<T>(wp, gp, mp, vp, begin, end, s); });
-}
-
-// One pass of Adam (or AdamW) over all parameters that have a gradient; libtorch 1.13 has no fused CPU form.
-Napi::Value AdamStep(Args info, State& state) {
-  at::NoGradGuard guard;
-  auto weights = tensorsOf(info[0], state), first = tensorsOf(info[1], state), second = tensorsOf(info[2], state);
-  const double rate = number(info, 3), beta1 = number(info, 4), beta2 = number(info, 5), count = number(info, 8);
-  const AdamSettings settings{rate,
-                              beta1,
-                              beta2,
-                              number(info, 6),
-                              number(info, 7),
-                              1 - std::pow(beta1, count),
-                              1 - std::pow(beta2, count),
-                              flag(info, 9)};
-  double updated = 0;
-  for (size_t i = 0; i < weights.size(); ++i) {
-    auto& w = weights[i];
-    if (!w.grad().defined()) continue;
-    ++updated;
-    TORCH_CHECK(w.is_contiguous() && first[i].is_contiguous() && second[i].is_contiguous() && w.device().is_cpu(),
-                "the fused Adam needs contiguous CPU tensors");
-    TORCH_CHECK(first[i].sizes() == w.sizes() && second[i].sizes() == w.sizes(),
-                "Adam's moments do not have the parameter's shape");
-    const auto g = w.grad().contiguous();
-    if (w.scalar_type() == at::kDouble) {
-      adamTensor<double>(w, g, first[i], second[i], settings);
-    } else {
-      adamTensor<float>(w, g, first[i], second[i], settings);
-    }
-    w.unsafeGetTensorImpl()->bump_version();
-  }
-  return Napi::Number::New(info.Env(), updated);
 }
 
 // OpenBLAS keeps its own number of threads, which libtorch built without MKL never sets.
@@ -317,7 +208,7 @@ void setBlasThreads(int count) {
 
 Napi::Value Threads(Args info, State&) {
   if (info[0].IsNumber()) {
-    const auto count = static_cast<int>(number(info, 0));
+    const auto count = static_cast<int>(whole(info, 0, 1, 1 << 16));
     at::set_num_threads(count);
     setBlasThreads(count);
   }

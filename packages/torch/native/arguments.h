@@ -15,6 +15,16 @@ Napi::Value bound(const Napi::CallbackInfo& info) {
 }
 
 inline double number(Args info, size_t i) { return numberOf(info.Env(), info[i], "argument"); }
+// The largest number up to which JavaScript counts one by one.
+constexpr int64_t kMostWhole = int64_t{1} << 53;
+
+inline int64_t whole(Args info, size_t i, int64_t least, int64_t most) {
+  const double given = number(info, i);
+  if (given == std::floor(given) && given >= static_cast<double>(least) && given <= static_cast<double>(most))
+    return static_cast<int64_t>(given);
+  throw KindError("expected a whole number from " + std::to_string(least) + " to " + std::to_string(most) + ", got " +
+                  std::to_string(given));
+}
 inline at::Tensor& tensor(Args info, State& state, size_t i) { return state.tensor(number(info, i)); }
 inline Napi::Value handle(Args info, State& state, at::Tensor value) {
   return Napi::Number::New(info.Env(), static_cast<double>(state.put(info.Env(), std::move(value))));

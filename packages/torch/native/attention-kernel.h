@@ -1,6 +1,7 @@
 // Attention of one head: small products of matrices, softmax and dropout without leaving the caches.
 #pragma once
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "vectors.h"
@@ -88,7 +89,8 @@ HSN_INLINE void turn(const float* from, int64_t row, const Shape& s, float* to) 
 }
 
 HSN_INLINE void softmaxRow(float* row, int64_t count, int64_t padded) {
-  constexpr float lowest = -3.0e38f;
+  // Padding is as a masked key; a row that has nothing else is not a number, as in libtorch.
+  constexpr float lowest = -std::numeric_limits<float>::infinity();
   for (int64_t i = count; i < padded; ++i) row[i] = lowest;
   Floats top = spread(lowest);
   for (int64_t i = 0; i < padded; i += kLanes) top = larger(top, load(row + i));

@@ -20,17 +20,34 @@ Heads headsOf(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
   return {q.data_ptr<float>(), k.data_ptr<float>(), v.data_ptr<float>(), stridesOf(q), stridesOf(k), stridesOf(v)};
 }
 
-void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
-  for (const auto& x : {q, k, v})
-    TORCH_CHECK(x.dim() == 4 && x.scalar_type() == at::kFloat && x.device().is_cpu(),
-                "attention takes float32 tensors [B, heads, T, d] on the CPU");
-  TORCH_CHECK(q.size(3) % kLanes == 0 && k.size(3) == q.size(3) && v.sizes() == k.sizes(),
-              "attention needs heads of one width that 16 divides; keys and values of one shape");
-  TORCH_CHECK(k.size(0) == q.size(0) && k.size(1) > 0 && q.size(1) % k.size(1) == 0 && k.size(2) > 0,
-              "queries and keys do not fit together");
+// Beyond, the product of queries and keys is more than an index can be.
+constexpr int64_t kMostRowsOfHead = int64_t{1} << 30;
+
+void checkHeads(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  checkFloats({{"query", q}, {"key", k}, {"value", v}});
+  checkRank({"query", q}, 4);
+  checkRank({"key", k}, 4);
+  checkShape({"key", k}, {q.size(0), k.size(1), k.size(2), q.size(3)});
+  checkShape({"value", v}, k.sizes());
+  const int64_t heads = q.size(1), groups = k.size(1);
+  TORCH_CHECK(groups > 0 ? heads % groups == 0 : heads == 0, "expects heads of queries that heads of keys divide, got ",
+              heads, " and ", groups);
+  TORCH_CHECK(q.size(3) % kLanes == 0, "expects heads of a width that ", kLanes, " divides, got ", q.size(3));
+  TORCH_CHECK(q.size(2) <= kMostRowsOfHead && k.size(2) <= kMostRowsOfHead, "expects at most ", kMostRowsOfHead,
+              " queries and keys, got ", q.size(2), " and ", k.size(2));
 }
 
-at::Tensor rowsTogether(const at::Tensor& x) { return x.stride(3) == 1 || x.size(3) == 1 ? x : x.contiguous(); }
+// By libtorch's own operators: where a size is zero there is nothing to compute, but a record to keep.
+at::Tensor attendNothing(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  const int64_t shared = k.size(1) == 0 ? 1 : q.size(1) / k.size(1);
+  const auto keys = k.repeat_interleave(shared, 1), values = v.repeat_interleave(shared, 1);
+  return at::softmax(at::matmul(q, keys.transpose(2, 3)), 3).matmul(values);
+}
+
+at::Tensor rowsTogether(const at::Tensor& given) {
+  const auto x = given.resolve_neg();
+  return x.stride(3) == 1 ? x : x.contiguous();
+}
 
 // [B, H, T, d] in memory as [B, T, H, d], which joins the heads without a copy.
 at::Tensor roomFor(int64_t sentences, int64_t heads, int64_t rows, int64_t width, const at::Tensor& like) {
@@ -110,7 +127,7 @@ struct Attention : Function<Attention> {
     auto dq = roomFor(q.size(0), q.size(1), q.size(2), q.size(3), q);
     auto dk = roomFor(k.size(0), k.size(1), k.size(2), k.size(3), k);
     auto dv = roomFor(k.size(0), k.size(1), k.size(2), k.size(3), v);
-    attendBackward(rowsTogether(above[0]), q, k, v, saved[3], savedDrop(ctx), dq, dk, dv);
+    attendBackward(rowsTogether(incoming(above[0], q.sizes())), q, k, v, saved[3], savedDrop(ctx), dq, dk, dv);
     return {dq, dk, dv, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
@@ -125,7 +142,7 @@ std::array<at::Tensor, 3> apart(const at::Tensor& packed, int64_t heads) {
 struct SelfAttention : Function<SelfAttention> {
   static at::Tensor forward(Context* ctx, const at::Tensor& packed, int64_t heads,
                             const c10::optional<at::Tensor>& mask, double p, int64_t seed, int64_t offset) {
-    const auto x = packed.contiguous();
+    const auto x = readable(packed);
     const auto parts = apart(x, heads);
     auto [out, weights] = attend(parts[0], parts[1], parts[2], mask.value_or(at::Tensor()), dropOf(p, seed, offset),
                                  packed.requires_grad());
@@ -140,35 +157,51 @@ struct SelfAttention : Function<SelfAttention> {
     const auto gradient = at::empty_like(saved[0]);
     const auto x = apart(saved[0], heads);
     auto d = apart(gradient, heads);
-    attendBackward(rowsTogether(above[0]), x[0], x[1], x[2], saved[1], savedDrop(ctx), d[0], d[1], d[2]);
+    attendBackward(rowsTogether(incoming(above[0], x[0].sizes())), x[0], x[1], x[2], saved[1], savedDrop(ctx), d[0],
+                   d[1], d[2]);
     return {gradient, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
 
 c10::optional<at::Tensor> spreadMask(const c10::optional<at::Tensor>& mask, at::IntArrayRef shape) {
   if (!mask) return mask;
-  TORCH_CHECK(!mask->requires_grad() && mask->scalar_type() == at::kFloat, "a mask is float32 and has no gradient");
-  return mask->expand(shape);
+  checkFloats({{"mask", *mask}});
+  TORCH_CHECK(!recorded({*mask}), "expects a 'mask' without a gradient, got one that requires it");
+  return mask->resolve_neg().expand(shape);
+}
+
+int64_t seedOf(double p, const c10::optional<at::Generator>& generator, int64_t offset) {
+  checkDropout(p, offset);
+  return p > 0 ? drawSeed(generator) : 0;
 }
 
 at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                      const c10::optional<at::Tensor>& mask, double p, c10::optional<at::Generator> generator,
                      int64_t offset) {
-  check(query, key, value);
+  checkHeads(query, key, value);
   const auto added = spreadMask(mask, {query.size(0), query.size(1), query.size(2), key.size(2)});
-  return Attention::apply(query, key, value, added, p, p > 0 ? drawSeed(generator) : 0, offset);
+  const int64_t seed = seedOf(p, generator, offset);
+  if (query.numel() == 0 || key.numel() == 0) return attendNothing(query, key, value);
+  return Attention::apply(query, key, value, added, p, seed, offset);
 }
 
 at::Tensor selfAttention(const at::Tensor& packed, int64_t heads, const c10::optional<at::Tensor>& mask, double p,
                          c10::optional<at::Generator> generator, int64_t offset) {
-  TORCH_CHECK(packed.dim() == 3 && heads > 0 && packed.size(2) % (3 * heads) == 0,
-              "self_attention takes [B, T, 3·heads·d]");
-  const auto parts = apart(packed.detach().contiguous(), heads);
-  check(parts[0], parts[1], parts[2]);
-  const int64_t sentences = packed.size(0), rows = packed.size(1);
+  checkFloats({{"packed", packed}});
+  checkRank({"packed", packed}, 3);
+  TORCH_CHECK(heads > 0, "expects 'heads' from 1, got ", heads);
+  TORCH_CHECK(packed.size(2) % (3 * heads) == 0, "expects rows of 3 times ", heads, " heads, got ", packed.size(2));
+  const int64_t sentences = packed.size(0), rows = packed.size(1), width = packed.size(2) / 3;
+  TORCH_CHECK(width / heads % kLanes == 0, "expects heads of a width that ", kLanes, " divides, got ", width / heads);
+  TORCH_CHECK(rows <= kMostRowsOfHead, "expects at most ", kMostRowsOfHead, " rows, got ", rows);
   const auto added = spreadMask(mask, {sentences, heads, rows, rows});
-  const auto out = SelfAttention::apply(packed, heads, added, p, p > 0 ? drawSeed(generator) : 0, offset);
-  return out.transpose(1, 2).reshape({sentences, rows, packed.size(2) / 3});
+  const int64_t seed = seedOf(p, generator, offset);
+  if (packed.numel() == 0) {
+    const auto parts = apart(packed.contiguous(), heads);
+    return attendNothing(parts[0], parts[1], parts[2]).transpose(1, 2).reshape({sentences, rows, width});
+  }
+  const auto out = SelfAttention::apply(packed, heads, added, p, seed, offset);
+  return out.transpose(1, 2).reshape({sentences, rows, width});
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The best step to each symbol, a product of matrices in which sums are largest values: walks are traced back by it.
 #pragma once
+#include <limits>
 #include <tuple>
 
 #include "fused.h"
@@ -34,23 +35,36 @@ HSN_CLONES void bestSteps(const float* score, const float* links, int64_t source
   }
 }
 
+// Whether sums of two cannot be other than numbers or −∞: the comparisons here know no others.
+HSN_CLONES bool comparable(const float* x, int64_t count) {
+  bool all = true;
+  for (int64_t i = 0; i < count; ++i) all &= x[i] < std::numeric_limits<float>::infinity();
+  return all;
+}
+
+// Up to here a float32 counts sources one by one.
+constexpr int64_t kMostSources = int64_t{1} << 24;
+
 // Scores [B, J] and log links [J, K] → the best of J ways to each of K symbols, and where it comes from. Two of [B, K]
 std::tuple<at::Tensor, at::Tensor> bestStep(const at::Tensor& givenScores, const at::Tensor& givenLinks) {
-  checkFloats("best_step", {givenScores, givenLinks});
-  TORCH_CHECK(givenScores.dim() == 2 && givenLinks.dim() == 2 && givenScores.size(1) == givenLinks.size(0) &&
-                  givenLinks.size(0) > 0,
-              "best_step takes scores [B, J] and links [J, K]");
-  const at::NoGradGuard guard;
-  const auto scores = givenScores.contiguous();
+  checkFloats({{"scores", givenScores}, {"links", givenLinks}});
+  checkRank({"scores", givenScores}, 2);
+  checkRank({"links", givenLinks}, 2);
+  checkShape({"links", givenLinks}, {givenScores.size(1), givenLinks.size(1)});
+  const auto scores = readable(givenScores);
   const int64_t sentences = scores.size(0), sources = scores.size(1), targets = givenLinks.size(1);
+  TORCH_CHECK(sources > 0, "expects 'scores' of one source or more, got ", scores.sizes());
   const int64_t row = (targets + kLanes - 1) / kLanes * kLanes;
-  const auto links = at::constant_pad_nd(givenLinks, {0, row - targets}).contiguous();
+  const auto links = readable(at::constant_pad_nd(givenLinks, {0, row - targets}));
+  const float *score = scores.data_ptr<float>(), *link = links.data_ptr<float>();
+  if (recorded({givenScores, givenLinks}) || sources > kMostSources || !comparable(score, scores.numel()) ||
+      !comparable(link, links.numel()))
+    return at::max(givenScores.unsqueeze(2).add(givenLinks), 1);
   auto best = at::empty({sentences, targets}, scores.options());
   auto from = at::empty({sentences, targets}, scores.options().dtype(at::kLong));
-  const float *score = scores.data_ptr<float>(), *link = links.data_ptr<float>();
   float* reached = best.data_ptr<float>();
   int64_t* source = from.data_ptr<int64_t>();
-  at::parallel_for(0, sentences, std::max<int64_t>(1, kGrain / (sources * row)), [&](int64_t begin, int64_t end) {
+  at::parallel_for(0, sentences, grainOf(sources * row), [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b)
       bestSteps(score + b * sources, link, sources, targets, row, reached + b * targets, source + b * targets);
   });

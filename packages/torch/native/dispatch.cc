@@ -183,9 +183,9 @@ uint32_t resolve(State& state, const std::string& name, const std::string& overl
 }
 
 napi_value callOperator(napi_env env, State& state, size_t argc, const napi_value* argv) {
-  const auto index = static_cast<size_t>(numberOf(env, argv[0], "operator"));
-  if (index >= state.operators.size()) throw KindError("unknown operator number");
-  const Operator& op = state.operators[index];
+  const double given = numberOf(env, argv[0], "operator");
+  if (!(given >= 0 && given < static_cast<double>(state.operators.size()))) throw KindError("unknown operator number");
+  const Operator& op = state.operators[static_cast<size_t>(given)];
   const auto& schema = op.handle.schema().arguments();
   if (argc - 1 > schema.size()) {
     throw KindError(op.name + ": takes at most " + std::to_string(schema.size()) + " arguments, got " +

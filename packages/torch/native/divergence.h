@@ -54,7 +54,7 @@ HSN_CLONES void stepGradient(const StepRow& x, int64_t count, float above, const
     const Floats log = logarithm(larger(m, spread(kFloor))) - x.source - load(in[2]);
     // The logarithm has no slope at its floor.
     const Floats slope = log + (m >= spread(kFloor) ? spread(1.0f) : Floats{});
-    store(out[0], scale * r * slope);
+    store(out[0], scale * r * (m == m ? slope : m));
     store(out[1], scale * m * log);
     store(out[2], -scale * r * m);
     std::memcpy(d.ratio + first, out[0], length * sizeof(float));
@@ -77,7 +77,7 @@ at::Tensor stepSums(const StepInputs& x) {
   const int64_t count = x.rows.size(0);
   auto sums = at::empty({2, count}, x.rows.options());
   float* out = sums.data_ptr<float>();
-  at::parallel_for(0, count, std::max<int64_t>(1, kGrain / x.rows.size(1)), [&](int64_t begin, int64_t end) {
+  at::parallel_for(0, count, grainOf(x.rows.size(1)), [&](int64_t begin, int64_t end) {
     for (int64_t j = begin; j < end; ++j) stepRow(x.row(j), x.rows.size(1), out + j, out + count + j);
   });
   return sums;
@@ -86,8 +86,8 @@ at::Tensor stepSums(const StepInputs& x) {
 struct WalkDivergence : Function<WalkDivergence> {
   static at::Tensor forward(Context* ctx, const at::Tensor& rows, const at::Tensor& ratio, const at::Tensor& weight,
                             const at::Tensor& source, const at::Tensor& prior) {
-    const StepInputs x{rows.contiguous(), ratio.contiguous(), weight.contiguous(), source.contiguous(),
-                       prior.expand_as(rows).contiguous()};
+    const StepInputs x{readable(rows), readable(ratio), readable(weight), readable(source),
+                       readable(prior.expand_as(rows))};
     const auto sums = stepSums(x);
     ctx->saved_data["rows"] = rows.requires_grad();
     ctx->saved_data["prior"] = prior.requires_grad();
@@ -96,13 +96,13 @@ struct WalkDivergence : Function<WalkDivergence> {
   }
   static Variables backward(Context* ctx, Variables above) {
     const auto s = ctx->get_saved_variables();
-    const StepInputs x{s[0], s[1], s[2], s[3], s[4].expand_as(s[0]).contiguous()};
+    const StepInputs x{s[0], s[1], s[2], s[3], readable(s[4].expand_as(s[0]))};
     auto dratio = at::empty_like(x.ratio);
     auto drows = ctx->saved_data["rows"].toBool() ? at::empty_like(x.rows) : at::Tensor();
     auto dprior = ctx->saved_data["prior"].toBool() ? at::empty_like(x.rows) : at::Tensor();
-    const auto g = above[0].item<float>();
+    const auto g = incoming(above[0], {}).item<float>();
     const int64_t count = x.rows.size(0), K = x.rows.size(1);
-    at::parallel_for(0, count, std::max<int64_t>(1, kGrain / K), [&](int64_t begin, int64_t end) {
+    at::parallel_for(0, count, grainOf(K), [&](int64_t begin, int64_t end) {
       for (int64_t j = begin; j < end; ++j) {
         const StepGradients d{dratio.data_ptr<float>() + j * K,
                               drows.defined() ? drows.data_ptr<float>() + j * K : nullptr,
@@ -118,10 +118,11 @@ struct WalkDivergence : Function<WalkDivergence> {
 
 at::Tensor walkDivergence(const at::Tensor& rows, const at::Tensor& ratio, const at::Tensor& weight,
                           const at::Tensor& source, const at::Tensor& prior) {
-  checkFloats("walk_divergence", {rows, ratio, weight, source, prior});
-  TORCH_CHECK(rows.dim() == 2 && rows.sizes() == ratio.sizes() && weight.dim() == 1 && weight.size(0) == rows.size(0) &&
-                  source.sizes() == weight.sizes(),
-              "walk_divergence takes two matrices [J, K] and two vectors [J]");
+  checkFloats({{"rows", rows}, {"ratio", ratio}, {"weight", weight}, {"source", source}, {"prior", prior}});
+  checkRank({"rows", rows}, 2);
+  checkShape({"ratio", ratio}, rows.sizes());
+  checkShape({"weight", weight}, {rows.size(0)});
+  checkShape({"source", source}, {rows.size(0)});
   return WalkDivergence::apply(rows, ratio, weight, source, prior);
 }
 

@@ -5,7 +5,7 @@
 namespace hsn {
 namespace {
 
-// Dropout. Its mask is never stored: the gradient draws it again from the seed.
+// Its mask is never stored: the gradient draws it again from the seed.
 
 // By value: behind a reference the compiler fears that writing changes it, and does not vectorise.
 HSN_CLONES void dropRange(const float* x, const float* base, float* out, int64_t begin, int64_t end, const Drop drop) {
@@ -17,7 +17,7 @@ HSN_CLONES void dropRange(const float* x, const float* base, float* out, int64_t
 }
 
 at::Tensor dropped(const at::Tensor& given, const at::Tensor& base, const Drop& drop) {
-  const auto x = given.contiguous();
+  const auto x = readable(given);
   auto out = at::empty(x.sizes(), x.options());
   const float *from = x.data_ptr<float>(), *under = base.defined() ? base.data_ptr<float>() : nullptr;
   float* to = out.data_ptr<float>();
@@ -32,12 +32,13 @@ struct Dropout : Function<Dropout> {
     return dropped(x, at::Tensor(), Drop(p, seed, offset));
   }
   static Variables backward(Context* ctx, Variables above) {
-    return {dropped(above[0], at::Tensor(), savedDrop(ctx)), at::Tensor(), at::Tensor(), at::Tensor()};
+    return {dropped(incoming(above[0]), at::Tensor(), savedDrop(ctx)), at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
 
 at::Tensor dropout(const at::Tensor& x, double p, c10::optional<at::Generator> generator, int64_t offset) {
-  checkFloats("dropout", {x});
+  checkFloats({{"x", x}});
+  checkDropout(p, offset);
   return Dropout::apply(x, p, drawSeed(generator), offset);
 }
 
@@ -45,32 +46,34 @@ struct AddDropout : Function<AddDropout> {
   static at::Tensor forward(Context* ctx, const at::Tensor& base, const at::Tensor& x, double p, int64_t seed,
                             int64_t offset) {
     saveDrop(ctx, p, seed, offset);
-    return dropped(x, base.contiguous(), Drop(p, seed, offset));
+    return dropped(x, readable(base), Drop(p, seed, offset));
   }
   static Variables backward(Context* ctx, Variables above) {
-    return {above[0], dropped(above[0], at::Tensor(), savedDrop(ctx)), at::Tensor(), at::Tensor(), at::Tensor()};
+    const auto g = incoming(above[0]);
+    return {g, dropped(g, at::Tensor(), savedDrop(ctx)), at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
 
 at::Tensor addDropout(const at::Tensor& base, const at::Tensor& x, double p, c10::optional<at::Generator> generator,
                       int64_t offset) {
-  checkFloats("add_dropout", {base, x});
-  TORCH_CHECK(base.sizes() == x.sizes(), "add_dropout takes tensors of one shape");
+  checkFloats({{"base", base}, {"x", x}});
+  checkDropout(p, offset);
+  if (base.sizes() != x.sizes()) return base.add(Dropout::apply(x, p, drawSeed(generator), offset));
   return AddDropout::apply(base, x, p, drawSeed(generator), offset);
 }
 
 HSN_CLONES void reluDropRange(const float* x, float* out, int64_t begin, int64_t end, const Drop drop) {
-  for (int64_t i = begin; i < end; ++i) out[i] = (x[i] > 0 ? x[i] : 0.0f) * drop.at(i);
+  for (int64_t i = begin; i < end; ++i) out[i] = (x[i] <= 0 ? 0.0f : x[i]) * drop.at(i);
 }
 
 HSN_CLONES void reluDropGradient(const float* above, const float* y, float* out, int64_t begin, int64_t end,
                                  float scale) {
-  for (int64_t i = begin; i < end; ++i) out[i] = y[i] > 0 ? above[i] * scale : 0.0f;
+  for (int64_t i = begin; i < end; ++i) out[i] = y[i] <= 0 ? 0.0f : above[i] * scale;
 }
 
 struct ReluDropout : Function<ReluDropout> {
   static at::Tensor forward(Context* ctx, const at::Tensor& given, double p, int64_t seed, int64_t offset) {
-    const auto x = given.contiguous();
+    const auto x = readable(given);
     auto out = at::empty(x.sizes(), x.options());
     const Drop drop(p, seed, offset);
     const float* from = x.data_ptr<float>();
@@ -83,7 +86,7 @@ struct ReluDropout : Function<ReluDropout> {
   }
   static Variables backward(Context* ctx, Variables given) {
     const auto y = ctx->get_saved_variables()[0];
-    const auto above = given[0].contiguous();
+    const auto above = incoming(given[0], y.sizes()).contiguous();
     auto out = at::empty(y.sizes(), y.options());
     const auto scale = static_cast<float>(ctx->saved_data["scale"].toDouble());
     const float *g = above.data_ptr<float>(), *kept = y.data_ptr<float>();
@@ -95,7 +98,8 @@ struct ReluDropout : Function<ReluDropout> {
 };
 
 at::Tensor reluDropout(const at::Tensor& x, double p, c10::optional<at::Generator> generator, int64_t offset) {
-  checkFloats("relu_dropout", {x});
+  checkFloats({{"x", x}});
+  checkDropout(p, offset);
   return ReluDropout::apply(x, p, drawSeed(generator), offset);
 }
 

@@ -4,8 +4,7 @@
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include <cmath>
-
+#include "checks.h"
 #include "vectors.h"
 
 namespace hsn {
@@ -17,14 +16,12 @@ using torch::autograd::Function;
 // Elements a thread takes at least.
 constexpr int64_t kGrain = 32768;
 
-inline void checkFloats(const char* what, std::initializer_list<at::Tensor> tensors) {
-  for (const auto& x : tensors)
-    TORCH_CHECK(x.scalar_type() == at::kFloat && x.device().is_cpu(), what, " takes float32 tensors on the CPU");
-}
+// How many items a thread takes at least, each of so much work.
+inline int64_t grainOf(int64_t work) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(1, work)); }
 
 // A seed for one dropout mask, drawn from an explicit generator.
 inline int64_t drawSeed(c10::optional<at::Generator> generator) {
-  TORCH_CHECK(generator.has_value(), "dropout needs a generator");
+  TORCH_CHECK(generator.has_value(), "expects a generator to draw what dropout keeps");
   at::NoGradGuard guard;
   return at::empty({1}, at::kLong).random_(generator).item<int64_t>();
 }

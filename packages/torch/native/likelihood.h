@@ -27,19 +27,22 @@ HSN_CLONES float logSum(const float* row, int64_t count) {
 
 HSN_CLONES void softmaxTimes(const float* row, float logTotal, float scale, float* out, int64_t count) {
   int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) store(out + i, exponential(load(row + i) - logTotal) * scale);
+  for (; i + kLanes <= count; i += kLanes) {
+    const Floats x = load(row + i) - logTotal;
+    store(out + i, (x == x ? exponential(x) : x) * scale);
+  }
   for (; i < count; ++i) out[i] = std::exp(row[i] - logTotal) * scale;
 }
 
 struct CrossEntropy : Function<CrossEntropy> {
   static at::Tensor forward(Context* ctx, const at::Tensor& given, const at::Tensor& targets) {
-    const auto logits = given.contiguous();
+    const auto logits = readable(given);
     const int64_t rows = logits.size(0), count = logits.size(1);
     auto losses = at::empty({rows}, logits.options()), totals = at::empty({rows}, logits.options());
     const float* x = logits.data_ptr<float>();
     const int64_t* wanted = targets.data_ptr<int64_t>();
     float *loss = losses.data_ptr<float>(), *sum = totals.data_ptr<float>();
-    at::parallel_for(0, rows, std::max<int64_t>(1, 32768 / count), [&](int64_t begin, int64_t end) {
+    at::parallel_for(0, rows, grainOf(count), [&](int64_t begin, int64_t end) {
       for (int64_t n = begin; n < end; ++n) {
         sum[n] = logSum(x + n * count, count);
         loss[n] = wanted[n] == kIgnored ? 0.0f : sum[n] - x[n * count + wanted[n]];
@@ -51,17 +54,19 @@ struct CrossEntropy : Function<CrossEntropy> {
   static Variables backward(Context* ctx, Variables given) {
     const auto saved = ctx->get_saved_variables();
     const auto &logits = saved[0], &targets = saved[1], &totals = saved[2];
-    const auto above = given[0].contiguous();
     const int64_t rows = logits.size(0), count = logits.size(1);
+    const auto above = incoming(given[0], {rows}).contiguous();
     auto gradient = at::empty_like(logits);
     const float *x = logits.data_ptr<float>(), *sum = totals.data_ptr<float>(), *g = above.data_ptr<float>();
     const int64_t* wanted = targets.data_ptr<int64_t>();
     float* out = gradient.data_ptr<float>();
-    at::parallel_for(0, rows, std::max<int64_t>(1, 32768 / count), [&](int64_t begin, int64_t end) {
+    at::parallel_for(0, rows, grainOf(count), [&](int64_t begin, int64_t end) {
       for (int64_t n = begin; n < end; ++n) {
         const float scale = wanted[n] == kIgnored ? 0.0f : g[n];
         softmaxTimes(x + n * count, sum[n], scale, out + n * count, count);
-        if (scale != 0.0f) out[n * count + wanted[n]] -= scale;
+        // Checked in the forward pass; memory that was changed since must not be written past.
+        const bool inside = wanted[n] >= 0 && wanted[n] < count;
+        if (scale != 0.0f && inside) out[n * count + wanted[n]] -= scale;
       }
     });
     return {gradient, at::Tensor()};
@@ -69,15 +74,16 @@ struct CrossEntropy : Function<CrossEntropy> {
 };
 
 at::Tensor crossEntropy(const at::Tensor& logits, const at::Tensor& targets) {
-  TORCH_CHECK(logits.dim() == 2 && logits.size(1) > 0 && logits.scalar_type() == at::kFloat && logits.device().is_cpu(),
-              "cross_entropy takes float32 logits [N, V] on the CPU");
-  TORCH_CHECK(targets.dim() == 1 && targets.size(0) == logits.size(0) && targets.scalar_type() == at::kLong,
-              "cross_entropy takes an int64 target for each row");
+  checkFloats({{"logits", logits}});
+  checkElements({"targets", targets}, at::kLong, "int64");
+  checkRank({"logits", logits}, 2);
+  checkShape({"targets", targets}, {logits.size(0)});
   const auto wanted = targets.contiguous();
   const int64_t* target = wanted.data_ptr<int64_t>();
   for (int64_t n = 0; n < wanted.size(0); ++n)
     TORCH_CHECK(target[n] == kIgnored || (target[n] >= 0 && target[n] < logits.size(1)), "target ", target[n],
                 " is not one of ", logits.size(1), " classes");
+  if (logits.numel() == 0) return at::cross_entropy_loss(logits, wanted, {}, at::Reduction::None, kIgnored);
   return CrossEntropy::apply(logits, wanted);
 }
 
@@ -115,7 +121,7 @@ HSN_CLONES void geluGradient(const float* x, const float* above, float* out, int
 
 struct Gelu : Function<Gelu> {
   static at::Tensor forward(Context* ctx, const at::Tensor& given) {
-    const auto x = given.contiguous();
+    const auto x = readable(given);
     auto out = at::empty_like(x);
     const float* from = x.data_ptr<float>();
     float* to = out.data_ptr<float>();
@@ -124,7 +130,7 @@ struct Gelu : Function<Gelu> {
     return out;
   }
   static Variables backward(Context* ctx, Variables given) {
-    const auto x = ctx->get_saved_variables()[0], above = given[0].contiguous();
+    const auto x = ctx->get_saved_variables()[0], above = incoming(given[0], x.sizes()).contiguous();
     auto out = at::empty_like(x);
     const float *from = x.data_ptr<float>(), *g = above.data_ptr<float>();
     float* to = out.data_ptr<float>();
@@ -134,7 +140,7 @@ struct Gelu : Function<Gelu> {
 };
 
 at::Tensor gelu(const at::Tensor& x) {
-  checkFloats("gelu", {x});
+  checkFloats({{"x", x}});
   return Gelu::apply(x);
 }
 

@@ -6,17 +6,21 @@
 namespace hsn {
 namespace {
 
-bool recorded(std::initializer_list<at::Tensor> tensors) {
-  if (!at::GradMode::is_enabled()) return false;
-  for (const auto& x : tensors)
-    if (x.requires_grad()) return true;
-  return false;
-}
-
+// Whether the kernels here can read these; all others go through libtorch's own operators.
 bool plainFloats(std::initializer_list<at::Tensor> tensors) {
   for (const auto& x : tensors)
-    if (x.scalar_type() != at::kFloat || !x.device().is_cpu()) return false;
+    if (!inMemory(x) || x.scalar_type() != at::kFloat || x.is_neg() || !x.is_contiguous()) return false;
   return true;
+}
+
+void checkLinear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+  checkRank({"weight", weight}, 2);
+  checkAlike({{"x", x}, {"weight", weight}});
+  TORCH_CHECK(x.dim() > 0 && x.size(-1) == weight.size(1), "expects 'x' of rows of ", weight.size(1), ", got ",
+              x.sizes());
+  if (!bias.defined()) return;
+  checkAlike({{"x", x}, {"bias", bias}});
+  checkShape({"bias", bias}, {weight.size(0)});
 }
 
 // erf to 2e-7 (Abramowitz and Stegun, 7.1.26).
@@ -60,13 +64,15 @@ HSN_CLONES void biasAddNorm(float* row, const float* bias, const float* base, co
 
 // gelu(x·Wᵀ + b)
 at::Tensor linearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, bool tanh) {
+  checkLinear(x, weight, bias);
   const int64_t width = weight.size(0);
-  if (recorded({x, weight, bias}) || !plainFloats({x, weight, bias}) || width % kLanes != 0 || !bias.is_contiguous())
+  if (recorded({x, weight, bias}) || autocasting() || !plainFloats({bias}) || width % kLanes != 0)
     return at::gelu(at::linear(x, weight, bias), tanh ? "tanh" : "none");
   auto out = at::linear(x, weight).contiguous();
+  if (out.numel() == 0) return out;
   float* data = out.data_ptr<float>();
   const float* added = bias.data_ptr<float>();
-  at::parallel_for(0, out.numel() / width, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
+  at::parallel_for(0, out.numel() / width, grainOf(width), [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end; ++n) biasGelu(data + n * width, added, width, tanh);
   });
   return out;
@@ -75,17 +81,21 @@ at::Tensor linearGelu(const at::Tensor& x, const at::Tensor& weight, const at::T
 // The layer norm of base + x·Wᵀ + b
 at::Tensor linearNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const at::Tensor& base,
                       const at::Tensor& scale, const at::Tensor& shift, double epsilon) {
+  checkLinear(x, weight, bias);
+  checkAlike({{"x", x}, {"base", base}, {"scale", scale}, {"shift", shift}});
   const int64_t width = weight.size(0);
-  const bool fits = plainFloats({x, weight, bias, base, scale, shift}) && width % kLanes == 0 && bias.is_contiguous() &&
-                    base.is_contiguous() && scale.is_contiguous() && shift.is_contiguous();
-  if (recorded({x, weight, bias, base, scale, shift}) || !fits)
+  checkShape({"scale", scale}, {width});
+  checkShape({"shift", shift}, {width});
+  auto shape = x.sizes().vec();
+  shape.back() = width;
+  const bool fits = plainFloats({bias, base, scale, shift}) && width % kLanes == 0 && base.sizes() == shape;
+  if (recorded({x, weight, bias, base, scale, shift}) || autocasting() || !fits || base.numel() == 0)
     return at::layer_norm(base.add(at::linear(x, weight, bias)), {width}, scale, shift, epsilon);
   auto out = at::linear(x, weight).contiguous();
-  TORCH_CHECK(out.sizes() == base.sizes(), "linear_norm adds to a tensor of another shape");
   float* data = out.data_ptr<float>();
   const float *added = bias.data_ptr<float>(), *from = base.data_ptr<float>(), *factor = scale.data_ptr<float>(),
               *offset = shift.data_ptr<float>();
-  at::parallel_for(0, out.numel() / width, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
+  at::parallel_for(0, out.numel() / width, grainOf(width), [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end; ++n)
       biasAddNorm(data + n * width, added, from + n * width, factor, offset, width, static_cast<float>(epsilon));
   });
@@ -168,28 +178,24 @@ HSN_CLONES void fewRows(const FewRows p, int64_t rows, bool turned, int64_t begi
 
 // x·Wᵀ + b. The weight may lie turned round, as GPT-2 keeps it.
 at::Tensor fewLinear(const at::Tensor& given, const at::Tensor& weight, const c10::optional<at::Tensor>& bias) {
-  const int64_t inputs = weight.size(1), outputs = weight.size(0);
   const auto b = bias.value_or(at::Tensor());
+  checkLinear(given, weight, b);
+  const int64_t inputs = weight.size(1), outputs = weight.size(0);
   const bool turned = !weight.is_contiguous();
   const int64_t rows = inputs == 0 ? 0 : given.numel() / inputs;
-  const bool fits = rows > 0 && rows <= kMostRows && plainFloats({given, weight}) &&
-                    (!turned || weight.transpose(0, 1).is_contiguous()) &&
-                    (!b.defined() || (plainFloats({b}) && b.is_contiguous()));
-  if (!fits || recorded({given, weight})) return at::linear(given, weight, bias);
+  const bool fits = rows > 0 && rows <= kMostRows && plainFloats({turned ? weight.transpose(0, 1) : weight}) &&
+                    (!b.defined() || plainFloats({b}));
+  if (!fits || recorded({given, weight, b}) || autocasting()) return at::linear(given, weight, bias);
   const int64_t made = rows <= 2 ? rows : rows <= 4 ? 4 : kMostRows;
   auto shape = given.sizes().vec();
   shape.back() = outputs;
-  const auto x = at::constant_pad_nd(given.reshape({rows, inputs}), {0, 0, 0, made - rows}).contiguous();
+  const auto x = readable(at::constant_pad_nd(given.reshape({rows, inputs}), {0, 0, 0, made - rows}));
   auto y = at::empty({made, outputs}, x.options());
-  const FewRows parts{x.data_ptr<float>(),
-                      weight.data_ptr<float>(),
-                      b.defined() ? b.data_ptr<float>() : nullptr,
-                      y.data_ptr<float>(),
-                      inputs,
-                      outputs};
+  const float* added = b.defined() ? b.data_ptr<float>() : nullptr;
+  const FewRows parts{x.data_ptr<float>(), weight.data_ptr<float>(), added, y.data_ptr<float>(), inputs, outputs};
   // Whole vectors of outputs for each thread.
   const int64_t blocks = (outputs + kLanes - 1) / kLanes;
-  at::parallel_for(0, blocks, std::max<int64_t>(1, kGrain / (kLanes * inputs)), [&](int64_t begin, int64_t end) {
+  at::parallel_for(0, blocks, grainOf(kLanes * inputs), [&](int64_t begin, int64_t end) {
     fewRows(parts, made, turned, begin * kLanes, std::min(outputs, end * kLanes));
   });
   return y.narrow(0, 0, rows).reshape(shape);

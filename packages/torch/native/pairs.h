@@ -14,7 +14,7 @@ HSN_CLONES void pairRow(const float* a, const float* b, const float* w, float* o
     const float* row = b + j * width;
     Floats sum = {};
     int64_t h = 0;
-    for (; h + kLanes <= width; h += kLanes) sum += load(w + h) * larger(load(a + h) + load(row + h), Floats{});
+    for (; h + kLanes <= width; h += kLanes) sum += load(w + h) * larger(Floats{}, load(a + h) + load(row + h));
     float rest = 0;
     for (; h < width; ++h) rest += w[h] * std::max(a[h] + row[h], 0.0f);
     out[j] = total(sum) + rest;
@@ -34,10 +34,10 @@ HSN_CLONES void pairGradient(const float* a, const float* b, const float* w, con
       float* dright = db + j * width;
       for (int64_t h = begin; h < end; ++h) {
         const float sum = left[h] + right[h];
-        const float slope = sum > 0 ? g * w[h] : 0.0f;
+        const float slope = sum <= 0 ? 0.0f : g * w[h];
         dleft[h] += slope;
         dright[h] += slope;
-        dw[h] += sum > 0 ? g * sum : 0.0f;
+        dw[h] += sum <= 0 ? 0.0f : g * sum;
       }
     }
   }
@@ -45,12 +45,12 @@ HSN_CLONES void pairGradient(const float* a, const float* b, const float* w, con
 
 struct Pairs : Function<Pairs> {
   static at::Tensor forward(Context* ctx, const at::Tensor& left, const at::Tensor& right, const at::Tensor& weight) {
-    const auto a = left.contiguous(), b = right.contiguous(), w = weight.contiguous();
+    const auto a = readable(left), b = readable(right), w = readable(weight);
     const int64_t rows = a.size(0), columns = b.size(0), width = a.size(1);
     auto out = at::empty({rows, columns}, a.options());
     const float *pa = a.data_ptr<float>(), *pb = b.data_ptr<float>(), *pw = w.data_ptr<float>();
     float* to = out.data_ptr<float>();
-    at::parallel_for(0, rows, std::max<int64_t>(1, kGrain / (columns * width)), [&](int64_t begin, int64_t end) {
+    at::parallel_for(0, rows, grainOf(columns * width), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) pairRow(pa + i * width, pb, pw, to + i * columns, columns, width);
     });
     ctx->save_for_backward({a, b, w});
@@ -59,7 +59,7 @@ struct Pairs : Function<Pairs> {
   static Variables backward(Context* ctx, Variables given) {
     const auto saved = ctx->get_saved_variables();
     const auto &a = saved[0], &b = saved[1], &w = saved[2];
-    const auto above = given[0].contiguous();
+    const auto above = incoming(given[0], {a.size(0), b.size(0)}).contiguous();
     auto da = at::zeros_like(a), db = at::zeros_like(b), dw = at::zeros_like(w);
     const int64_t rows = a.size(0), columns = b.size(0), width = a.size(1);
     const float *pa = a.data_ptr<float>(), *pb = b.data_ptr<float>(), *pw = w.data_ptr<float>(),
@@ -72,11 +72,16 @@ struct Pairs : Function<Pairs> {
   }
 };
 
+void checkPairs(const at::Tensor& left, const at::Tensor& right) {
+  checkRank({"left", left}, 2);
+  checkRank({"right", right}, 2);
+  checkShape({"right", right}, {right.size(0), left.size(1)});
+}
+
 at::Tensor pairs(const at::Tensor& left, const at::Tensor& right, const at::Tensor& weight) {
-  checkFloats("pairs", {left, right, weight});
-  TORCH_CHECK(left.dim() == 2 && right.dim() == 2 && weight.dim() == 1 && left.size(1) == right.size(1) &&
-                  weight.size(0) == left.size(1),
-              "pairs takes [I, H], [J, H] and [H]");
+  checkFloats({{"left", left}, {"right", right}, {"weight", weight}});
+  checkPairs(left, right);
+  checkShape({"weight", weight}, {left.size(1)});
   return Pairs::apply(left, right, weight);
 }
 
@@ -110,6 +115,7 @@ struct DeepPairs : Function<DeepPairs> {
     return at::cat(parts);
   }
   static Variables backward(Context* ctx, Variables above) {
+    checkFirstGradient();
     const auto saved = ctx->get_saved_variables();
     const auto widths = ctx->saved_data["widths"].toIntVector();
     const auto rows = ctx->saved_data["rows"].toInt();
@@ -131,18 +137,22 @@ struct DeepPairs : Function<DeepPairs> {
 };
 
 at::Tensor deepPairs(const at::Tensor& left, const at::Tensor& right, at::TensorList layers, int64_t rows) {
-  TORCH_CHECK(rows > 0 && layers.size() % 2 == 0 && !layers.empty(),
-              "deep_pairs takes a weight and a bias for each layer, and rows from 1");
+  TORCH_CHECK(rows > 0, "expects 'rows' from 1, got ", rows);
+  TORCH_CHECK(!layers.empty() && layers.size() % 2 == 0, "expects a weight and a bias for each layer, got ",
+              layers.size(), " tensors");
+  checkPairs(left, right);
   Widths widths{left.size(1)};
   std::vector<at::Tensor> flat;
   for (size_t i = 0; i < layers.size(); i += 2) {
-    TORCH_CHECK(
-        layers[i].dim() == 2 && layers[i].size(1) == widths.back() && layers[i + 1].numel() == layers[i].size(0),
-        "layer ", i / 2, " does not fit the one before");
+    checkAlike({{"left", left}, {"right", right}, {"weight", layers[i]}, {"bias", layers[i + 1]}});
+    checkRank({"weight", layers[i]}, 2);
+    checkShape({"weight", layers[i]}, {layers[i].size(0), widths.back()});
+    checkShape({"bias", layers[i + 1]}, {layers[i].size(0)});
     widths.push_back(layers[i].size(0));
     flat.push_back(layers[i].reshape(-1));
-    flat.push_back(layers[i + 1].reshape(-1));
+    flat.push_back(layers[i + 1]);
   }
+  TORCH_CHECK(widths.back() == 1, "expects a last layer of width 1, got ", widths.back());
   return DeepPairs::apply(left, right, at::cat(flat), widths, rows);
 }
 

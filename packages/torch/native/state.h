@@ -5,6 +5,7 @@
 #include <napi.h>
 
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <string>
@@ -108,7 +109,8 @@ struct State {
   Slots<at::Tensor, 0> tensors;
   Slots<at::Generator, int64_t{1} << 52> generators;
   std::vector<int64_t> tensorBytes;
-  std::vector<Operator> operators;
+  // A deque: reading an argument can run JavaScript that resolves another operator while one is in use.
+  std::deque<Operator> operators;
   std::unordered_map<std::string, uint32_t> operatorIndex;
   // The processes this one computes with, and the gradients it averages with them.
   std::shared_ptr<Group> group;

@@ -132,7 +132,7 @@ struct Drop {
       : seed(static_cast<uint64_t>(drawn)),
         offset(static_cast<uint64_t>(before)),
         threshold(static_cast<uint32_t>(p * 4294967296.0 < 4294967295.0 ? p * 4294967296.0 : 4294967295.0)),
-        scale(static_cast<float>(1.0 / (1.0 - p))) {}
+        scale(p < 1 ? static_cast<float>(1.0 / (1.0 - p)) : 0.0f) {}
 
   // Factor of element i: 0 or 1/(1−p).
   HSN_INLINE float at(uint64_t i) const { return hashed(seed, offset + i) >= threshold ? scale : 0.0f; }

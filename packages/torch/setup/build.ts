@@ -26,6 +26,8 @@ export interface BuildInfo extends Libtorch {
 const compileFlags = [
   '-std=c++17',
   '-O3',
+  '-Wall',
+  '-Wextra',
   // As libtorch's releases are built: some of its classes have other members otherwise.
   '-DNDEBUG',
   '-fPIC',
