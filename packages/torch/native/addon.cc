@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/detail/CUDAHooksInterface.h>
+#include <c10/util/Logging.h>
 #include <torch/csrc/api/include/torch/version.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/grad_mode.h>
@@ -243,6 +244,8 @@ void keepFreedMemory() {
 
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   if (std::getenv("HSN_PLAIN_MALLOC") == nullptr) keepFreedMemory();
+  // Errors go to JavaScript without their C++ trace, which takes a hundred times as long to write as the rest.
+  c10::SetStackTraceFetcher([]() -> std::string { return ""; });
   auto* state = new State();
   env.AddCleanupHook([](State* owned) { delete owned; }, state);
   const auto raw = [&](const char* name, napi_callback body) {

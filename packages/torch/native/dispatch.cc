@@ -157,6 +157,14 @@ napi_value toJs(napi_env env, State& state, const c10::IValue& value) {
   return out;
 }
 
+bool startsWith(const std::string& text, const std::string& start) { return text.compare(0, start.size(), start) == 0; }
+
+// Operators that libtorch calls itself, with sizes and strides that it has checked: a wrong one reads past memory.
+bool internal(const std::string& name) {
+  if (startsWith(name, "hsn::")) return false;
+  return !startsWith(name, "aten::") || startsWith(name, "aten::_") || name.find("_backward") != std::string::npos;
+}
+
 }  // namespace
 
 uint32_t resolve(State& state, const std::string& name, const std::string& overload) {
@@ -165,6 +173,8 @@ uint32_t resolve(State& state, const std::string& name, const std::string& overl
   if (known != state.operatorIndex.end()) return known->second;
   // libtorch's own operators need no namespace; the fused ones of this addon are hsn::name.
   const auto full = name.find("::") == std::string::npos ? "aten::" + name : name;
+  if (internal(full))
+    throw KindError(full + " is internal to libtorch, where arguments go unchecked: call a public operator");
   const auto handle = c10::Dispatcher::singleton().findSchema({full, overload});
   if (!handle) throw KindError("libtorch has no operator aten::" + key);
   Operator op{*handle, overload.empty() ? name : key, {}};

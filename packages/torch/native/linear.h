@@ -62,12 +62,22 @@ HSN_CLONES void biasAddNorm(float* row, const float* bias, const float* base, co
     store(row + i, (load(row + i) - mean) * scale * load(weight + i) + load(shift + i));
 }
 
+// libtorch's own GELU by the error function. Its gradient in 1.13 reads an incoming one that does not lie in one piece
+// wrongly, so it is given one that does.
+at::Tensor erfGelu(const at::Tensor& x) {
+  auto y = at::gelu(x.contiguous(), "none");
+  if (y.requires_grad()) y.register_hook([](const at::Tensor& above) { return above.contiguous(); });
+  return y;
+}
+
 // gelu(x·Wᵀ + b)
 at::Tensor linearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, bool tanh) {
   checkLinear(x, weight, bias);
   const int64_t width = weight.size(0);
-  if (recorded({x, weight, bias}) || autocasting() || !plainFloats({bias}) || width % kLanes != 0)
-    return at::gelu(at::linear(x, weight, bias), tanh ? "tanh" : "none");
+  if (recorded({x, weight, bias}) || autocasting() || !plainFloats({bias}) || width % kLanes != 0) {
+    const auto product = at::linear(x, weight, bias);
+    return tanh ? at::gelu(product, "tanh") : erfGelu(product);
+  }
   auto out = at::linear(x, weight).contiguous();
   if (out.numel() == 0) return out;
   float* data = out.data_ptr<float>();

@@ -21,6 +21,7 @@ TORCH_LIBRARY_FRAGMENT(hsn, m) {
       "linear_norm(Tensor x, Tensor weight, Tensor bias, Tensor base, Tensor scale, Tensor shift, float epsilon) -> "
       "Tensor",
       linearNorm);
+  m.def("erf_gelu(Tensor x) -> Tensor", erfGelu);
   m.def("few_linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor", fewLinear);
   m.def("best_step(Tensor scores, Tensor links) -> (Tensor, Tensor)", bestStep);
 }

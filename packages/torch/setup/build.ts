@@ -13,6 +13,14 @@ export interface Places {
   readonly native: string;
   /** Folder for torch.node, info.json and a downloaded libtorch. */
   readonly build: string;
+  /** What sets this build apart from the ordinary one. */
+  readonly variant?: Variant;
+}
+
+/** Flags to compile and link with after the usual ones, and the environment that the addon loads in. */
+export interface Variant {
+  readonly flags: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** What the engine and `hsn doctor` read about the built addon. */
@@ -47,6 +55,7 @@ export function buildHash(machine: Machine, places: Places, libtorch: Libtorch):
   hash.update(
     JSON.stringify([compileFlags, threadFlags, linkFlags(machine, libtorch), machine.platform, machine.arch]),
   );
+  if (places.variant) hash.update(JSON.stringify(places.variant.flags));
   hash.update(JSON.stringify([version, includeDirs, libDirs, cuda, abi ?? null, process.versions.modules]));
   for (const name of sources(machine, places, /\.(cc|h)$/))
     hash.update(JSON.stringify([name, machine.read(join(places.native, name))]));
@@ -64,6 +73,7 @@ export async function buildAddon(
   const start = performance.now();
   const { command: compiler, version } = await findCompiler(machine);
   const command = /clang/i.test(version) ? compiler : [...compiler, ...threadFlags];
+  const { flags = [], env = {} } = places.variant ?? {};
   const names = sources(machine, places, /\.cc$/);
   const collectives = await collectiveFlags(machine, libtorch);
   if (names.length === 0) throw noSources(places);
@@ -74,11 +84,15 @@ export async function buildAddon(
     const made = join(work, 'torch.node');
     await progress.during(`compiling the addon, about ${Math.round(expectedSeconds)} s`, async () => {
       const objects = await eachInTurn(names, availableParallelism(), (name) =>
-        compile(machine, [...command, ...collectives], libtorch, join(places.native, name), work),
+        compile(machine, [...command, ...collectives], libtorch, {
+          source: join(places.native, name),
+          work,
+          flags,
+        }),
       );
-      await link(machine, command, libtorch, objects, made);
+      await link(machine, [...command, ...flags], libtorch, objects, made);
     });
-    await checkLoads(machine, made, libtorch);
+    await checkLoads(machine, made, libtorch, env);
     await rename(made, join(places.build, 'torch.node'));
   } finally {
     await rm(work, { recursive: true, force: true });
@@ -145,14 +159,13 @@ async function compile(
   machine: Machine,
   [program = 'c++', ...args]: readonly string[],
   libtorch: Libtorch,
-  source: string,
-  work: string,
+  { source, work, flags: further }: { source: string; work: string; flags: readonly string[] },
 ): Promise<string> {
   const object = join(work, `${basename(source, '.cc')}.o`);
   const abi = libtorch.abi === undefined ? [] : [`-D_GLIBCXX_USE_CXX11_ABI=${libtorch.abi}`];
   // Names that libtorch's headers mention and do not bring; real headers, where there are some, come first.
   const names = ['-idirafter', join(dirname(source), 'names')];
-  const flags = [...compileFlags, ...abi, ...includeFlags(libtorch), ...names];
+  const flags = [...compileFlags, ...abi, ...includeFlags(libtorch), ...names, ...further];
   const run = await machine.run(program, [...args, ...flags, '-c', source, '-o', object]);
   if (run.code !== 0) throw failed(`compiling ${basename(source)} failed`, run.output, libtorch);
   return object;
@@ -189,8 +202,13 @@ function linkFlags(machine: Machine, libtorch: Libtorch): string[] {
   return ['-shared', ...dirs, '-Wl,--no-as-needed', ...libraries];
 }
 
-async function checkLoads(machine: Machine, addon: string, libtorch: Libtorch): Promise<void> {
-  const run = await machine.run(process.execPath, ['-e', 'require(process.argv[1])', addon]);
+async function checkLoads(
+  machine: Machine,
+  addon: string,
+  libtorch: Libtorch,
+  env: Readonly<Record<string, string>>,
+): Promise<void> {
+  const run = await machine.run(process.execPath, ['-e', 'require(process.argv[1])', addon], { env });
   if (run.code !== 0) throw failed('the addon was built but does not load', run.output, libtorch);
 }
 

@@ -8,21 +8,28 @@ import { hostMachine, type Machine } from './machine.ts';
 import { obtainLibtorch } from './obtain.ts';
 import { type Progress, showProgress } from './progress.ts';
 
-const here: Places = {
+/** The ordinary build. */
+export const here: Places = {
   native: fileURLToPath(new URL('../native', import.meta.url)),
   build: fileURLToPath(new URL('../build', import.meta.url)),
 };
 
-/** Sees to it that the addon is built for the libtorch of this machine. */
-export async function setup(machine: Machine, places: Places, progress: Progress): Promise<BuildInfo> {
+/** Sees to it that the addon is built for the libtorch of this machine, or for one that is known already. */
+export async function setup(
+  machine: Machine,
+  places: Places,
+  progress: Progress,
+  given?: BuildInfo,
+): Promise<BuildInfo> {
   const stored = await storedInfo(places);
   const known = stored && stillThere(machine, stored) ? stored : undefined;
   if (known && upToDate(machine, places, known)) {
     progress.say(`libtorch ${known.version} (${known.origin}), addon up to date`);
     return known;
   }
-  const libtorch: Libtorch = known
-    ? onlyLibtorch(known)
+  const from = known ?? given;
+  const libtorch: Libtorch = from
+    ? onlyLibtorch(from)
     : await obtainLibtorch(machine, join(places.build, 'libtorch'), progress);
   progress.say(`libtorch ${libtorch.version} (${libtorch.origin}) in ${libtorch.root}`);
   const info = await buildAddon(machine, places, libtorch, progress, stored?.seconds);

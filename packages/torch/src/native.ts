@@ -91,7 +91,8 @@ export interface Native {
   info(): { version: string; threads: number; cudaDevices: number; parallel: string; config: string };
 }
 
-const addonPath = fileURLToPath(new URL('../build/torch.node', import.meta.url));
+/** The addon as `npm install` builds it, or another build of it, such as that of `npm run sanitize`. */
+const addonPath = process.env.HSN_ADDON ?? fileURLToPath(new URL('../build/torch.node', import.meta.url));
 
 function load(): Native {
   // Threads that spin while they wait for the next product starve whatever shares the cores with them.

@@ -1,0 +1,121 @@
+// npm run sanitize                    the engine's tests and 100 000 calls of its operators under sanitizers
+// npm run sanitize -- --count 1000    fewer calls
+// Builds the addon with AddressSanitizer and UndefinedBehaviorSanitizer beside the ordinary build, which stays as it is.
+// Expected last line: {"sanitize":"address,undefined","tests":…,"failed":0,"calls":100000,…,"faults":0,…}
+import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { SetupError } from '../setup/fault.ts';
+import { hostMachine } from '../setup/machine.ts';
+import { here, setup } from '../setup/main.ts';
+import { showProgress } from '../setup/progress.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const flags = [
+  '-fsanitize=address,undefined',
+  // Types of libtorch's objects are hidden from this check, which then reports what is right.
+  '-fno-sanitize=vptr',
+  '-fno-sanitize-recover=all',
+  '-fno-omit-frame-pointer',
+  '-g1',
+  '-O1',
+];
+
+/** The library that must be there before anything else of a process that loads the addon. */
+function sanitizerLibrary(): string {
+  const asked = spawnSync('g++', ['-print-file-name=libasan.so'], { encoding: 'utf8' });
+  const file = asked.stdout?.trim() ?? '';
+  if (!file.startsWith('/'))
+    throw new SetupError('no AddressSanitizer', 'g++ with its libasan.so', file === '' ? 'no g++' : 'none', [
+      'sudo apt-get install g++, then run npm run sanitize again',
+    ]);
+  return realpathSync(file);
+}
+
+function environment(addon: string): Record<string, string> {
+  return {
+    LD_PRELOAD: sanitizerLibrary(),
+    // Node frees nothing when it ends; memory that cannot be had is an error that tests ask for.
+    ASAN_OPTIONS: 'detect_leaks=0:allocator_may_return_null=1:strict_init_order=1',
+    UBSAN_OPTIONS: 'print_stacktrace=1:halt_on_error=1',
+    HSN_PLAIN_MALLOC: '1',
+    HSN_ADDON: addon,
+  };
+}
+
+/** Runs a program to its end, what it says passed on; gives its exit code and, if asked for, its output. */
+async function run(
+  args: readonly string[],
+  env: Record<string, string>,
+  keep: boolean,
+): Promise<[number, string]> {
+  const stdio: SpawnOptions['stdio'] = ['ignore', keep ? 'pipe' : 'inherit', 'inherit'];
+  const child = spawn(process.execPath, args, { cwd: root, env: { ...process.env, ...env }, stdio });
+  let out = '';
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    out += chunk;
+  });
+  const code = await new Promise<number>((resolve) => child.on('close', (status) => resolve(status ?? 128)));
+  return [code, out];
+}
+
+interface Tests {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+}
+
+async function tests(env: Record<string, string>): Promise<Tests> {
+  const folder = mkdtempSync(join(tmpdir(), 'hsn-sanitize-'));
+  const file = join(folder, 'tests.json');
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  // Those of set-up compile programs of their own and never load the addon.
+  const which = ['packages/torch/test', '--exclude', '**/setup-*.test.ts', '--testTimeout=600000'];
+  const reports = ['--reporter=default', '--reporter=json', `--outputFile=${file}`];
+  try {
+    const [code] = await run([vitest, 'run', ...which, ...reports], env, false);
+    const told = JSON.parse(readFileSync(file, 'utf8')) as Tests;
+    // A process that a sanitizer ended takes its tests with it.
+    return { ...told, numFailedTests: Math.max(told.numFailedTests, code === 0 ? 0 : 1) };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { count: { type: 'string', default: '100000' } } });
+  const started = performance.now();
+  const seconds = (): number => Math.round((performance.now() - started) / 1000);
+  const build = join(here.build, 'sanitized');
+  const env = environment(join(build, 'torch.node'));
+  const progress = showProgress(process.stderr);
+  const ordinary = await setup(hostMachine(), here, progress);
+  progress.say('with sanitizers:');
+  await setup(hostMachine(), { ...here, build, variant: { flags, env } }, progress, ordinary);
+  progress.say(`${seconds()} s: the engine's tests`);
+  const tested = await tests(env);
+  progress.say(`${seconds()} s: ${values.count} calls of the operators`);
+  const fuzz = ['--import', 'tsx', 'packages/torch/test/operator-fuzz.ts', '--count', values.count];
+  const [code, out] = await run(fuzz, env, true);
+  const summary = code === 0 || out !== '' ? (JSON.parse(out) as Record<string, number>) : { faults: 1 };
+  const { numPassedTests: passed, numFailedTests: failed } = tested;
+  const line = {
+    sanitize: 'address,undefined',
+    tests: passed + failed,
+    failed,
+    ...summary,
+    seconds: seconds(),
+  };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+  if (failed > 0 || code !== 0) process.exitCode = 1;
+}
+
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof SetupError)) throw error;
+  process.stderr.write(`${error.explain()}\n`);
+  process.exitCode = 1;
+}
