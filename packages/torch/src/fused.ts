@@ -1,6 +1,9 @@
 import type { Generator } from './random.ts';
 import { call, callMany, type Tensor } from './tensor.ts';
 
+// Shapes are checked before memory is read: a TorchError says what was expected. Sizes may be zero and elements may lie
+// in memory as they like. A second gradient is refused, but of the linear layers, whose gradients are libtorch's.
+
 /** Whether the addon's own kernels take a tensor: they are written for float32 on the CPU. */
 export function fusable(x: Tensor): boolean {
   return x.dtype === 'float32' && x.device === 'cpu';
@@ -16,7 +19,7 @@ export function fusedDropout(x: Tensor, p: number, generator: Generator): Tensor
   return call('hsn::dropout', x, p, ...drawing(generator, x.size));
 }
 
-/** base + dropout(x), one pass. */
+/** base + dropout(x), one pass where their shapes are one. */
 export function addDropout(base: Tensor, x: Tensor, p: number, generator: Generator): Tensor {
   return call('hsn::add_dropout', base, x, p, ...drawing(generator, x.size));
 }
@@ -36,7 +39,7 @@ export function attentionFits(width: number, ...operands: (Tensor | undefined)[]
 
 /**
  * softmax(d^{-1/2} Q·Kᵀ + mask)·V with dropout on the weights, on queries [B, H, T, d] and keys and values
- * [B, G, S, d], where each of G heads serves H/G that follow one another.
+ * [B, G, S, d], where each of G heads serves H/G that follow one another. d is a multiple of 16; the mask is not trained.
  */
 export function fusedAttention(
   query: Tensor,
@@ -88,7 +91,8 @@ export function walkDivergence(R: Tensor, m: Tensor, w: Tensor, s: Tensor, p: Te
 }
 
 /**
- * The best of J ways to each of K symbols: max_j scores_bj + links_jk, and the first j that reaches it. No gradient.
+ * The best of J ways to each of K symbols: max_j scores_bj + links_jk, and the first j that reaches it; one pass where
+ * no gradient is asked for.
  * scores [B, J], links [J, K] → best [B, K] and from [B, K] int64
  */
 export function bestStep(scores: Tensor, links: Tensor): { best: Tensor; from: Tensor } {
