@@ -12,28 +12,23 @@ interface RankRecord {
   /** The process. */
   readonly name: string;
   readonly terms: Terms;
-  /** Other terms are left to rank 0. */
-  readonly partial: boolean;
 }
 
 const mostShown = 5;
 const pollMs = 20;
 
-/** Exchanges records until all are there and say the same; the names of the ranks. Whoever finds a fault tells all. */
-export async function agree(
-  place: Place,
-  terms: Terms,
-  { partial = false, version }: { partial?: boolean; version: string },
-): Promise<string[]> {
+/**
+ * Exchanges records until all are there and say the same, or the clock shows `until`; the names of the ranks. Whoever
+ * finds a fault tells all.
+ */
+export async function agree(place: Place, until: number, terms: Terms): Promise<string[]> {
   const { rank, size } = place;
   const name = `process ${process.pid} on ${hostname()}`;
-  const common = { WORLD_SIZE: String(size), version, libtorch: native.info().version };
-  const own: RankRecord = { name, terms: { ...common, ...terms }, partial };
+  const own: RankRecord = { name, terms: { WORLD_SIZE: String(size), ...terms } };
   if (!(await leave(recordName(rank), JSON.stringify(own)))) {
     const other = JSON.parse((await find(recordName(rank)))!) as RankRecord;
     await refuse(`two processes say that they are rank ${rank}: ${other.name} and ${name}`);
   }
-  const until = performance.now() + 1000 * (place.patience ?? usualPatience);
   const records = new Map<number, RankRecord>();
   // Itself before all others: they may be the ones that do not come.
   for (const other of [0, rank, ...Array(size).keys()]) {
@@ -46,9 +41,8 @@ export async function agree(
 }
 
 /** What rank 0 and another rank say differently, or nothing. */
-export function disagreement(first: RankRecord, other: RankRecord, rank: number): string | undefined {
-  const names = new Set(Object.keys(other.terms));
-  if (!other.partial) for (const name of Object.keys(first.terms)) names.add(name);
+function disagreement(first: RankRecord, other: RankRecord, rank: number): string | undefined {
+  const names = new Set([...Object.keys(first.terms), ...Object.keys(other.terms)]);
   const says = ({ terms }: RankRecord, name: string): string => terms[name] ?? 'nothing';
   const different = [...names].filter((name) => says(first, name) !== says(other, name));
   if (different.length === 0) return undefined;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { noGrad } from '../autograd.ts';
+import { engineInfo } from '../engine.ts';
 import { GroupError, TorchError } from '../errors.ts';
 import { guarded, guardedLater, native } from '../native.ts';
 import { scope } from '../scope.ts';
@@ -12,8 +13,6 @@ export interface GroupOptions {
   backend?: 'gloo' | 'nccl';
   /** What all ranks must have in common; where they differ, none computes and all say where. */
   terms?: Terms;
-  /** This rank knows only these terms, and leaves the others to rank 0. */
-  partial?: boolean;
 }
 
 /** The collectives of torch that this libtorch brings. */
@@ -55,18 +54,16 @@ export class Group {
    * Waits until all processes are there and agree, for the place's patience at most. A process is in one group at a
    * time.
    */
-  static async open(
-    place: Place,
-    { backend = 'gloo', terms = {}, partial = false }: GroupOptions = {},
-  ): Promise<Group> {
+  static async open(place: Place, { backend = 'gloo', terms = {} }: GroupOptions = {}): Promise<Group> {
     if (!collectiveBackends().includes(backend))
       throw new GroupError(
         `libtorch was built without ${backend}, so processes cannot train together; hsn doctor says which libtorch this is`,
       );
     const { address, port, listen = address, rank, size, patience = usualPatience } = place;
+    const until = performance.now() + 1000 * patience;
     await opened(() => native.groupMeet(address, port, listen, rank, size, patience));
     try {
-      const names = await agree(place, terms, { partial, version });
+      const names = await agree(place, until, { version, libtorch: engineInfo().version, ...terms });
       await opened(() => native.groupJoin(backend, names));
     } catch (error) {
       native.groupClose();
