@@ -20,6 +20,7 @@ export const groups: Readonly<Record<string, () => Promise<FaultGroup>>> = {
   settings: () => import('./settings.ts'),
   server: () => import('./server.ts'),
   group: () => import('./group.ts'),
+  install: () => import('./install.ts'),
 };
 
 async function chosen(asked: readonly string[]): Promise<Fault[]> {
