@@ -176,7 +176,8 @@ function ancestors(dir: string): string[] {
 }
 
 function notWorking(error: Error): Problem {
-  const what = `the engine does not load: ${error.message.split('\n')[0]}`;
+  const first = error.message.split('\n')[0]!;
+  const what = error.name === 'EngineError' ? first : `the engine does not load: ${first}`;
   return { what, remedy: 'run npx hsn setup and follow what it says' };
 }
 
