@@ -20,6 +20,8 @@ export const groups: Readonly<Record<string, () => Promise<FaultGroup>>> = {
   settings: () => import('./settings.ts'),
   server: () => import('./server.ts'),
   operators: () => import('./operators.ts'),
+  group: () => import('./group.ts'),
+  install: () => import('./install.ts'),
 };
 
 async function chosen(asked: readonly string[]): Promise<Fault[]> {

@@ -176,8 +176,9 @@ function ancestors(dir: string): string[] {
 }
 
 function notWorking(error: Error): Problem {
-  const what = `the engine does not load: ${error.message.split('\n')[0]}`;
-  return { what, remedy: 'run npm install in the checkout and follow what it says' };
+  const first = error.message.split('\n')[0]!;
+  const what = error.name === 'EngineError' ? first : `the engine does not load: ${first}`;
+  return { what, remedy: 'run npx hsn setup and follow what it says' };
 }
 
 function blasProblems(blas: string | null, engine: Engine | undefined): Problem[] {

@@ -16,6 +16,7 @@ import * as report from './report-page.ts';
 import * as reproduce from './reproduce.ts';
 import * as runs from './runs.ts';
 import * as serve from './serve.ts';
+import * as setup from './setup.ts';
 import * as symbols from './symbols.ts';
 import * as synth from './synth.ts';
 import * as train from './train.ts';
@@ -24,6 +25,7 @@ import * as verify from './verify.ts';
 /** The verbs, in the order of the help. Each loads what is heavy inside its action only. */
 const verbs: readonly { register(program: Command): void }[] = [
   demo,
+  setup,
   doctor,
   synth,
   train,
@@ -124,6 +126,7 @@ export function explain(
 function messageOf(error: Error): string {
   switch (error.name) {
     case 'UserError':
+    case 'EngineError':
     case 'GroupError':
     case 'SafetensorsError':
       return `hsn: ${error.message}`;

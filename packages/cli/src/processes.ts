@@ -34,6 +34,9 @@ export async function launch(count: number, threads: string | undefined): Promis
     WORLD_SIZE: String(count),
     MASTER_ADDR: '127.0.0.1',
     MASTER_PORT: String(await freePort()),
+    // Meant for several machines: here nothing is to be reached from outside.
+    GLOO_SOCKET_IFNAME: undefined,
+    HSN_LISTEN: undefined,
     HSN_THREADS: threads ?? String(Math.max(1, Math.floor(availableParallelism() / count))),
     [LAUNCHED]: '1',
   };

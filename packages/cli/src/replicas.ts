@@ -1,4 +1,5 @@
 import type { Replicas, RunConfig, TextInput } from '@hidden-schema/hsn';
+import type { Terms } from '@hidden-schema/torch';
 import { LAUNCHED, LOST_CODE } from './processes.ts';
 
 /** What rank 0 gives the other ranks to train on: settings, where the corpus is, and what it drew from it. */
@@ -9,26 +10,33 @@ export interface Assignment {
   texts?: TextInput & { tokenizer: string };
 }
 
-/** Trains in the group that the environment names, or alone. Other ranks than 0 follow; `lead` is for rank 0. */
-export async function inGroup(lead: (replicas: Replicas) => Promise<void>): Promise<void> {
+/**
+ * Trains in the group that the environment names, or alone. Other ranks than 0 follow; `lead` is for rank 0. All have
+ * to agree on `terms`.
+ */
+export async function inGroup(
+  lead: (replicas: Replicas) => Promise<void>,
+  terms: () => Promise<Terms>,
+): Promise<void> {
   const { Replicas } = await import('@hidden-schema/hsn');
   const { Group, placeOf, RankLostError } = await import('@hidden-schema/torch');
   const place = placeOf(process.env);
   if (!place || place.size === 1) return lead(Replicas.alone);
-  const group = await Group.open(place);
+  let group: Awaited<ReturnType<typeof Group.open>> | undefined;
   try {
+    group = await Group.open(place, { terms: await terms() });
     if (group.rank === 0) await lead(new Replicas(group));
     else await followTraining(new Replicas(group));
   } catch (error) {
     if (!(error instanceof RankLostError)) {
-      group.fail(`ended: ${error instanceof Error ? error.message : String(error)}`);
+      group?.fail(`ended: ${error instanceof Error ? error.message : String(error)}`);
       throw error;
     }
     if (process.env[LAUNCHED] === undefined) throw error;
     // The parent, which saw who ended and how, says so.
     process.exitCode = LOST_CODE;
   } finally {
-    group.close();
+    group?.close();
   }
 }
 

@@ -1,15 +1,14 @@
 import path from 'node:path';
-import type { Replicas, Run, RunConfig } from '@hidden-schema/hsn';
+import type { Replicas } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
-import { corpusKind } from './corpus-kind.ts';
 import { launch } from './processes.ts';
 import { checkProfileFile } from './profiling.ts';
 import { inGroup } from './replicas.ts';
-import { readSettings } from './settings-file.ts';
 import { addTextOptions, type TextFlags, wholeNumber } from './text-flags.ts';
 import { useThreads } from './threads.ts';
 import { trainLanguage } from './train-language.ts';
 import { trainSynthetic } from './train-synthetic.ts';
+import { settingsOf, termsOf } from './training-settings.ts';
 
 export interface TrainFlags extends TextFlags {
   corpus?: string;
@@ -48,6 +47,7 @@ stops; the run can be continued or evaluated.
 
 Several processes share every batch and compute what one alone would. On several machines start one process for each
 rank with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun, Slurm and PyTorchJob set them (docs/scaling.md).
+A rank waits HSN_PATIENCE seconds (300) for the others; ranks that disagree on settings or corpus end and say where.
 `;
 
 export function register(program: Command): void {
@@ -82,7 +82,10 @@ async function train(file: string | undefined, flags: TrainFlags): Promise<void>
   const processes = await wholeNumber('--processes', flags.processes);
   if (processes !== undefined && processes > 1) return launch(processes, flags.threads);
   await useThreads(flags.threads);
-  await inGroup((replicas) => lead(file, flags, replicas));
+  await inGroup(
+    (replicas) => lead(file, flags, replicas),
+    () => termsOf(file, flags),
+  );
 }
 
 /** Trains alone, or as rank 0 of several processes. */
@@ -103,7 +106,7 @@ async function lead(file: string | undefined, flags: TrainFlags, replicas: Repli
     throw new UserError(
       'only one process can read standard input: save the texts to a file and name it with --corpus',
     );
-  const config = await settings(file, corpus, flags, earlier);
+  const config = await settingsOf(file, corpus, flags, earlier);
   const name = corpus === '-' ? 'input' : path.parse(path.resolve(corpus)).name;
   const given = {
     flags,
@@ -115,26 +118,4 @@ async function lead(file: string | undefined, flags: TrainFlags, replicas: Repli
   if (config.model === 'language') await trainLanguage(config, given);
   else if (config.model === 'synthetic') await trainSynthetic(config, given);
   else throw new UserError('these are the settings of tuples; train with: hsn reason train');
-}
-
-/** The settings to train with: a file's or the earlier run's own or the defaults, with flags and `--set` on top. */
-async function settings(
-  file: string | undefined,
-  corpus: string,
-  flags: TrainFlags,
-  earlier: Run | undefined,
-): Promise<RunConfig> {
-  const { dumpConfig, loadConfig } = await import('@hidden-schema/hsn');
-  const short = (['symbols', 'length'] as const).flatMap((key) =>
-    flags[key] === undefined ? [] : [`${key}=${flags[key]}`],
-  );
-  const overrides = [...short, ...flags.set];
-  const text =
-    file === undefined
-      ? earlier
-        ? dumpConfig(earlier.config)
-        : ''
-      : await readSettings(file, 'experiments');
-  const kind = earlier?.config.model ?? corpusKind(corpus);
-  return loadConfig(text, file ?? 'settings', overrides, kind);
 }

@@ -114,8 +114,12 @@ describe('hsn doctor', () => {
     const diagnosis = JSON.parse(stdout);
     expect(diagnosis).toMatchObject({ ok: false, blas: null, threads: null, devices: [] });
     expect(diagnosis.libtorch).toEqual({ version: null, origin: null, path: null });
-    expect(diagnosis.problems[0].what).toMatch(/^the engine does not load: .*torch\.node/);
-    expect(diagnosis.problems[0].remedy).toContain('npm install');
+    const fault = /^the engine is not set up: .*; run "npx hsn setup"$/;
+    expect(diagnosis.problems[0].what).toMatch(fault);
+    expect(diagnosis.problems[0].remedy).toBe('run npx hsn setup and follow what it says');
+    const verb = hsn(['eval', 'run'], {}, checkout);
+    expect(verb.status).toBe(1);
+    expect(verb.stderr.replace(/^hsn: /, '').trimEnd()).toMatch(fault);
     const people = hsn(['doctor'], {}, checkout);
     expect(people.status).toBe(1);
     expect(people.stdout).toMatch(/^ {2}✗ libtorch {2}not built$/m);

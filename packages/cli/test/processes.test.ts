@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readMetrics } from '../../hsn/src/trainer/metrics.ts';
 import { Run } from '../../hsn/src/trainer/run.ts';
 import { HsnProcess, hsn, temporaryFolder, tinyCorpus, tinyFlags } from '../../hsn/test/tiny-corpus.ts';
+import { ranksOf } from '../../../faults/listeners.ts';
 import { withoutProcesses } from '../src/processes.ts';
 
 const folder = temporaryFolder('cli-processes');
@@ -30,22 +31,6 @@ async function untilCheckpoint(out: string, process: HsnProcess): Promise<void> 
     if (process.child.exitCode !== null) throw new Error((await process.ended).stderr);
     await setTimeout(20);
   }
-}
-
-/** Processes whose parent is `pid`, with their rank. */
-function ranksOf(pid: number): Map<number, number> {
-  const found = new Map<number, number>();
-  for (const name of fs.readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    try {
-      const stat = fs.readFileSync(`/proc/${name}/stat`, 'utf8');
-      if (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) !== pid) continue;
-      const environment = fs.readFileSync(`/proc/${name}/environ`, 'utf8');
-      found.set(Number(/(?:^|\0)RANK=(\d+)/.exec(environment)?.[1]), Number(name));
-    } catch {
-      // It ended meanwhile.
-    }
-  }
-  return found;
 }
 
 describe('hsn train --processes', () => {

@@ -108,6 +108,11 @@ export function diffConfigs(a: RunConfig, b: RunConfig): string[] {
     .map(({ path, was, is }) => `${path}: ${was} → ${is}`);
 }
 
+/** Every setting by its path, as text. */
+export function settingValues(config: RunConfig): Record<string, string> {
+  return Object.fromEntries(leaves(config));
+}
+
 function leaves(value: unknown, path = '', found = new Map<string, string>()): Map<string, string> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     for (const [key, inner] of Object.entries(value)) leaves(inner, path ? `${path}.${key}` : key, found);

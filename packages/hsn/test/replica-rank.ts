@@ -52,7 +52,7 @@ export async function trainCase(
 /** As a rank of its own: cases from a file, results to another. */
 async function main([cases, results, cache]: string[]): Promise<void> {
   setThreads(1);
-  const group = await Group.open(placeOf(process.env)!, { seconds: 60 });
+  const group = await Group.open(placeOf(process.env)!);
   try {
     const found: ReplicaResult[] = [];
     for (const one of JSON.parse(fs.readFileSync(cases!, 'utf8')) as ReplicaCase[])

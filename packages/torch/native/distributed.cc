@@ -3,6 +3,9 @@
 #include <torch/csrc/autograd/utils/lambda_post_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <functional>
+#include <optional>
+
 #include "arguments.h"
 #include "group.h"
 
@@ -126,17 +129,24 @@ at::Tensor meanOver(Group& group, const at::Tensor& tensor) {
   return out.div_(group.size());
 }
 
+// Keeps a group in what autograd saves, for as long as a tensor's history refers to it.
+struct HeldGroup : torch::CustomClassHolder {
+  explicit HeldGroup(std::shared_ptr<Group> held) : group(std::move(held)) {}
+  const std::shared_ptr<Group> group;
+};
+
 // The mean over the processes; its gradient is the mean of theirs. With losses that are averaged over the processes
 // too, that is the gradient of the one loss they have together.
 struct MeanOverGroup : torch::autograd::Function<MeanOverGroup> {
-  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& tensor, Group* group) {
-    context->saved_data["group"] = reinterpret_cast<int64_t>(group);
+  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& tensor,
+                            const std::shared_ptr<Group>& group) {
+    context->saved_data["group"] = c10::IValue::make_capsule(c10::make_intrusive<HeldGroup>(group));
     return meanOver(*group, tensor);
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  const torch::autograd::variable_list& gradients) {
-    auto* group = reinterpret_cast<Group*>(context->saved_data["group"].toInt());
-    return {meanOver(*group, gradients[0]), at::Tensor()};
+    const auto held = c10::static_intrusive_pointer_cast<HeldGroup>(context->saved_data["group"].toCapsule());
+    return {meanOver(*held->group, gradients[0]), at::Tensor()};
   }
 };
 
@@ -176,12 +186,12 @@ class Waiting : public Napi::AsyncWorker {
   std::string code_;
 };
 
-class Opening : public Waiting {
+class Reaching : public Waiting {
  public:
-  Opening(Napi::Env env, State& state, Place place) : Waiting(env), state_(state), place_(std::move(place)) {}
+  Reaching(Napi::Env env, State& state, Place place) : Waiting(env), state_(state), place_(std::move(place)) {}
 
  protected:
-  void work() override { group_ = Group::open(place_); }
+  void work() override { group_ = Group::meet(place_); }
   Napi::Value result() override {
     state_.group = std::move(group_);
     return Env().Undefined();
@@ -191,6 +201,26 @@ class Opening : public Waiting {
   State& state_;
   const Place place_;
   std::shared_ptr<Group> group_;
+};
+
+// A question to the store; the answer is a text or null.
+class Asking : public Waiting {
+ public:
+  using Question = std::function<std::optional<std::string>(Group&)>;
+  Asking(Napi::Env env, std::shared_ptr<Group> group, Question question)
+      : Waiting(env), group_(std::move(group)), question_(std::move(question)) {}
+
+ protected:
+  void work() override { answer_ = question_(*group_); }
+  Napi::Value result() override {
+    if (!answer_) return Env().Null();
+    return Napi::String::New(Env(), *answer_);
+  }
+
+ private:
+  const std::shared_ptr<Group> group_;
+  const Question question_;
+  std::optional<std::string> answer_;
 };
 
 class Totalling : public Waiting {
@@ -225,15 +255,39 @@ Napi::Value GroupBackends(Args info, State&) {
   return out;
 }
 
-Napi::Value GroupOpen(Args info, State& state) {
+Napi::Value GroupMeet(Args info, State& state) {
   if (state.group) throw KindError("this process is in a group already");
-  Place place{info[0].ToString(),
-              info[1].ToString(),
-              static_cast<uint16_t>(number(info, 2)),
+  Place place{{info[0].ToString(), static_cast<uint16_t>(number(info, 1))},
+              info[2].ToString(),
               static_cast<int>(number(info, 3)),
               static_cast<int>(number(info, 4)),
               std::chrono::milliseconds(static_cast<int64_t>(number(info, 5) * 1000))};
-  return start(new Opening(info.Env(), state, std::move(place)));
+  return start(new Reaching(info.Env(), state, std::move(place)));
+}
+
+Napi::Value GroupLeave(Args info, State& state) {
+  groupOf(state);
+  return start(new Asking(info.Env(), state.group,
+                          [name = info[0].ToString().Utf8Value(), text = info[1].ToString().Utf8Value()](Group& group) {
+                            return group.leave(name, text) ? std::optional<std::string>(text) : std::nullopt;
+                          }));
+}
+
+Napi::Value GroupFind(Args info, State& state) {
+  groupOf(state);
+  return start(new Asking(info.Env(), state.group,
+                          [name = info[0].ToString().Utf8Value()](Group& group) { return group.find(name); }));
+}
+
+Napi::Value GroupJoin(Args info, State& state) {
+  groupOf(state);
+  std::vector<std::string> names;
+  const auto given = info[1].As<Napi::Array>();
+  for (uint32_t i = 0; i < given.Length(); ++i) names.push_back(given.Get(i).ToString());
+  return start(new Asking(info.Env(), state.group, [backend = info[0].ToString().Utf8Value(), names](Group& group) {
+    group.join(backend, names);
+    return std::nullopt;
+  }));
 }
 
 Napi::Value GroupClose(Args info, State& state) {
@@ -279,11 +333,11 @@ Napi::Value GroupBroadcast(Args info, State& state) {
 
 // Means of several tensors in one collective.
 Napi::Value GroupMean(Args info, State& state) {
-  auto& group = groupOf(state);
+  groupOf(state);
   const auto tensors = tensorsOf(info[0], state);
   std::vector<at::Tensor> flat;
   for (const auto& tensor : tensors) flat.push_back(tensor.reshape(-1));
-  const auto mean = MeanOverGroup::apply(at::cat(flat), &group);
+  const auto mean = MeanOverGroup::apply(at::cat(flat), state.group);
   auto out = Napi::Array::New(info.Env(), tensors.size());
   int64_t offset = 0;
   for (uint32_t i = 0; i < tensors.size(); ++i) {
@@ -326,7 +380,10 @@ Napi::Value GradientsEnd(Args info, State& state) {
 void exportCollectives(Napi::Env env, Napi::Object exports, State* state) {
 #define EXPORT(name, body) exports.Set(name, Napi::Function::New<bound<body>>(env, name, state))
   EXPORT("groupBackends", GroupBackends);
-  EXPORT("groupOpen", GroupOpen);
+  EXPORT("groupMeet", GroupMeet);
+  EXPORT("groupLeave", GroupLeave);
+  EXPORT("groupFind", GroupFind);
+  EXPORT("groupJoin", GroupJoin);
   EXPORT("groupClose", GroupClose);
   EXPORT("groupFail", GroupFail);
   EXPORT("groupSum", GroupSum);

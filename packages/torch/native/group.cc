@@ -4,16 +4,15 @@
 #include "state.h"
 
 #if defined(USE_C10D_GLOO)
-#include <netdb.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <torch/version.h>
 #include <atomic>
+#include <future>
+#include <mutex>
 #include <thread>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include "meeting.h"
 #if defined(USE_C10D_NCCL) && __has_include(<nccl.h>)
 #define HSN_NCCL
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
@@ -25,14 +24,14 @@ namespace hsn {
 #if !defined(USE_C10D_GLOO)
 
 bool Group::has(const std::string&) { return false; }
-std::shared_ptr<Group> Group::open(const Place&) { throw KindError("this libtorch was built without Gloo"); }
+std::shared_ptr<Group> Group::meet(const Place&) { throw KindError("this libtorch was built without Gloo"); }
 
 #else
 
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
 #if TORCH_VERSION_MAJOR >= 2
 using Collectives = c10d::Backend;
 #else
@@ -42,59 +41,61 @@ using Collectives = c10d::ProcessGroup;
 constexpr auto kTick = 250ms;
 // A process that has not ticked for this long is gone: sooner when a connection broke, later when nothing else hints at
 // it.
-constexpr auto kQuietInTrouble = 2s;
-constexpr auto kQuiet = 30s;
+constexpr milliseconds kQuietInTrouble = 2s;
+constexpr milliseconds kQuiet = 30s;
 // Ranks may wait hours for rank 0 while it evaluates; that they live is seen from their ticks, not from this.
 constexpr auto kLongest = 240h;
 
-std::vector<uint8_t> bytes(const std::string& text) { return {text.begin(), text.end()}; }
-std::string text(const std::vector<uint8_t>& value) { return {value.begin(), value.end()}; }
 std::string key(const char* what, int rank) { return std::string(what) + "/" + std::to_string(rank); }
+milliseconds quietOf(const Place& place) { return std::min(kQuiet, place.patience); }
+std::string firstLine(const std::string& message) { return message.substr(0, message.find('\n')); }
 
-c10::intrusive_ptr<c10d::TCPStore> connect(const Place& place, bool serve) {
-  c10d::TCPStoreOptions options;
-  options.port = place.port;
-  options.isServer = serve;
-  options.waitWorkers = false;
-  options.timeout = place.patience;
-  return c10::make_intrusive<c10d::TCPStore>(place.host, options);
-}
+// The meeting place in the form in which c10d asks for it. Waiting ends with the patience, and when the group has
+// failed.
+class GroupStore : public c10d::Store {
+ public:
+  GroupStore(std::shared_ptr<Meeting> meeting, milliseconds patience) : Store(patience), meeting_(std::move(meeting)) {}
 
-// The address of this machine that packets to the meeting place leave from: what the others can reach it by.
-std::string localAddress(const Place& place) {
-  addrinfo hints{}, *found = nullptr;
-  hints.ai_socktype = SOCK_DGRAM;
-  if (getaddrinfo(place.host.c_str(), std::to_string(place.port).c_str(), &hints, &found) != 0) return {};
-  std::string address;
-  for (auto* at = found; at != nullptr && address.empty(); at = at->ai_next) {
-    const int socket = ::socket(at->ai_family, SOCK_DGRAM, 0);
-    if (socket < 0) continue;
-    sockaddr_storage name{};
-    socklen_t length = sizeof name;
-    char buffer[NI_MAXHOST];
-    auto* generic = reinterpret_cast<sockaddr*>(&name);
-    if (::connect(socket, at->ai_addr, at->ai_addrlen) == 0 && getsockname(socket, generic, &length) == 0 &&
-        getnameinfo(generic, length, buffer, sizeof buffer, nullptr, 0, NI_NUMERICHOST) == 0) {
-      address = buffer;
-    }
-    ::close(socket);
+  // Without `override`: libtorch 1.13 does not ask for it.
+  c10::intrusive_ptr<c10d::Store> clone() { return c10::make_intrusive<GroupStore>(meeting_, timeout_); }
+  void set(const std::string& name, const std::vector<uint8_t>& value) override { meeting_->set(name, text(value)); }
+  std::vector<uint8_t> compareSet(const std::string& name, const std::vector<uint8_t>& expected,
+                                  const std::vector<uint8_t>& desired) override {
+    return bytes(meeting_->compareSet(name, text(expected), text(desired)));
   }
-  freeaddrinfo(found);
-  return address;
-}
+  std::vector<uint8_t> get(const std::string& name) override {
+    wait({name});
+    return bytes(meeting_->get(name).value());
+  }
+  int64_t add(const std::string& name, int64_t amount) override { return meeting_->add(name, amount); }
+  bool deleteKey(const std::string& name) override { return meeting_->remove(name); }
+  int64_t getNumKeys() override { return meeting_->count(); }
+  bool check(const std::vector<std::string>& names) override {
+    return std::all_of(names.begin(), names.end(),
+                       [this](const std::string& name) { return meeting_->get(name).has_value(); });
+  }
+  void wait(const std::vector<std::string>& names) override { wait(names, timeout_); }
+  void wait(const std::vector<std::string>& names, const milliseconds& most) override {
+    const auto until = Clock::now() + std::min(most, timeout_);
+    while (!check(names)) {
+      if (const auto failure = meeting_->get("failure")) throw LostError(*failure);
+      if (Clock::now() > until) throw LostError("another rank left nothing under " + names[0] + " in the store");
+      std::this_thread::sleep_for(5ms);
+    }
+  }
 
-std::string ownName() {
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  return std::string("process ") + std::to_string(getpid()) + " on " + host;
-}
+ private:
+  static std::vector<uint8_t> bytes(const std::string& text) { return {text.begin(), text.end()}; }
+  static std::string text(const std::vector<uint8_t>& value) { return {value.begin(), value.end()}; }
+  std::shared_ptr<Meeting> meeting_;
+};
 
 // Ticks in the store while this process lives, and learns from there who does not. Rank 0, which holds the store,
 // looks at all ticks and writes down who stopped; the others read that, or see the store itself vanish.
 class Watch {
  public:
-  Watch(const Place& place, std::vector<std::string> names)
-      : place_(place), names_(std::move(names)), store_(connect(place, false)) {
+  Watch(const Place& place, std::vector<std::string> names, std::shared_ptr<Meeting> meeting)
+      : place_(place), names_(std::move(names)), meeting_(std::move(meeting)) {
     thread_ = std::thread([this] { run(); });
   }
   ~Watch() { stop(); }
@@ -116,12 +117,7 @@ class Watch {
     const auto found = failure();
     return found.empty() ? "the connection to another rank broke: " + otherwise : found;
   }
-  void fail(const std::string& reason) {
-    own_ = "rank " + std::to_string(place_.rank) + " (" + names_[place_.rank] + ") " + reason;
-    hasOwn_ = true;
-    // Rank 0 is the last to leave, so that the others can read it.
-    std::this_thread::sleep_for(4 * kTick);
-  }
+  std::string nameOf(int rank) const { return "rank " + std::to_string(rank) + " (" + names_[rank] + ")"; }
 
  private:
   void run() {
@@ -129,28 +125,28 @@ class Watch {
     std::vector<Clock::time_point> when(place_.size, Clock::now());
     for (int64_t tick = 0; !stopping_; ++tick, std::this_thread::sleep_for(kTick)) {
       try {
-        store_->set(key("tick", place_.rank), bytes(std::to_string(tick)));
-        if (trouble_) store_->set("trouble", bytes("1"));
-        if (hasOwn_) store_->compareSet("failure", {}, bytes(own_));
+        meeting_->set(key("tick", place_.rank), std::to_string(tick));
+        if (trouble_) meeting_->set("trouble", "1");
         if (place_.rank == 0) look(seen, when);
-        if (store_->check({"failure"})) note(text(store_->get("failure")));
+        if (const auto failure = meeting_->get("failure")) note(*failure);
       } catch (const std::exception&) {
-        if (!stopping_) note("rank 0 (" + names_[0] + ") is gone");
+        if (!stopping_) note(nameOf(0) + " is gone");
         return;
       }
     }
   }
   void look(std::vector<std::string>& seen, std::vector<Clock::time_point>& when) {
-    const auto limit = store_->check({"trouble"}) ? kQuietInTrouble : kQuiet;
+    const auto limit = meeting_->get("trouble") ? std::min(kQuietInTrouble, quietOf(place_)) : quietOf(place_);
     for (int rank = 1; rank < place_.size; ++rank) {
-      if (store_->check({key("left", rank)})) continue;
-      const auto now = store_->check({key("tick", rank)}) ? text(store_->get(key("tick", rank))) : "";
+      // Who leaves says so before its connection ends.
+      const bool closed = meeting_->get(closedName(rank)).has_value();
+      if (meeting_->get(key("left", rank))) continue;
+      const auto now = meeting_->get(key("tick", rank)).value_or("");
       if (now != seen[rank]) {
         seen[rank] = now;
         when[rank] = Clock::now();
-      } else if (Clock::now() - when[rank] > limit) {
-        store_->compareSet("failure", {}, bytes("rank " + std::to_string(rank) + " (" + names_[rank] + ") is gone"));
       }
+      if (closed || Clock::now() - when[rank] > limit) meeting_->compareSet("failure", "", nameOf(rank) + " is gone");
     }
   }
   void note(const std::string& what) {
@@ -160,9 +156,8 @@ class Watch {
 
   const Place place_;
   const std::vector<std::string> names_;
-  c10::intrusive_ptr<c10d::TCPStore> store_;
-  std::atomic<bool> stopping_{false}, trouble_{false}, hasOwn_{false};
-  std::string own_;
+  const std::shared_ptr<Meeting> meeting_;
+  std::atomic<bool> stopping_{false}, trouble_{false};
   std::mutex mutex_;
   std::string failure_;
   std::thread thread_;
@@ -186,97 +181,153 @@ class Underway : public Pending {
   }
 
  private:
-  static std::string firstLine(const std::string& message) { return message.substr(0, message.find('\n')); }
   c10::intrusive_ptr<c10d::Work> work_;
   std::shared_ptr<Watch> watch_;
 };
 
+c10::intrusive_ptr<Collectives> gloo(const Place& place, const c10::intrusive_ptr<c10d::Store>& store) {
+  auto options = c10d::ProcessGroupGloo::Options::create(kLongest);
+  const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
+  // The address that packets to the meeting place leave from: what the others can reach this machine by.
+  const auto address = localAddress(place.meeting);
+  options->devices.push_back(interface != nullptr ? c10d::ProcessGroupGloo::createDeviceForInterface(interface)
+                             : address.empty()    ? c10d::ProcessGroupGloo::createDefaultDevice()
+                                                  : c10d::ProcessGroupGloo::createDeviceForHostname(address));
+  options->threads = 2;
+  return c10::make_intrusive<c10d::ProcessGroupGloo>(c10::make_intrusive<c10d::PrefixStore>("gloo", store), place.rank,
+                                                     place.size, options);
+}
+
+c10::intrusive_ptr<Collectives> nccl(const Place& place, const c10::intrusive_ptr<c10d::Store>& store) {
+#if defined(HSN_NCCL)
+  return c10::make_intrusive<c10d::ProcessGroupNCCL>(c10::make_intrusive<c10d::PrefixStore>("nccl", store), place.rank,
+                                                     place.size);
+#else
+  throw KindError("the addon was built without NCCL");
+#endif
+}
+
+std::unique_ptr<MeetingPlace> holdPlace(const Place& place) {
+  if (place.rank != 0) return nullptr;
+  const Endpoint at{place.listen, place.meeting.port};
+  try {
+    return std::make_unique<MeetingPlace>(at);
+  } catch (const WireError& error) {
+    throw WireError("rank 0 cannot listen on " + at.text() + ": " + error.what());
+  }
+}
+
 class TorchGroup : public Group {
  public:
-  explicit TorchGroup(const Place& place) : place_(place), store_(connect(place, place.rank == 0)) {
-    const auto names = meet();
-    group_ = place.backend == "nccl" ? nccl() : gloo();
-    watch_ = std::make_shared<Watch>(place, names);
+  explicit TorchGroup(const Place& place)
+      : place_(place),
+        hall_(holdPlace(place)),
+        meeting_(std::make_shared<Meeting>(ownEndpoint(), place.rank, place.patience, quietOf(place))) {}
+
+  bool leave(const std::string& name, const std::string& text) override {
+    return reached([&] { return meeting_->compareSet(name, "", text) == text; });
+  }
+  std::optional<std::string> find(const std::string& name) override {
+    return reached([&] { return meeting_->get(name); });
   }
 
-  int rank() const override { return place_.rank; }
+  void join(const std::string& backend, const std::vector<std::string>& names) override {
+    // All are here: whoever knocks now belongs to another group.
+    if (hall_) hall_->shutDoor();
+    watch_ = std::make_shared<Watch>(place_, names, meeting_);
+    auto promise = std::make_shared<std::promise<c10::intrusive_ptr<Collectives> > >();
+    auto made = promise->get_future();
+    // On a thread that can be left behind: connecting waits as long as collectives may take.
+    std::thread([promise, backend, place = place_, store = c10::make_intrusive<GroupStore>(meeting_, place_.patience)] {
+      try {
+        promise->set_value(backend == "nccl" ? nccl(place, store) : gloo(place, store));
+      } catch (...) {
+        promise->set_exception(std::current_exception());
+      }
+    }).detach();
+    const auto until = Clock::now() + place_.patience;
+    while (made.wait_for(20ms) != std::future_status::ready) {
+      const auto failure = watch_->failure();
+      if (!failure.empty()) throw LostError(failure);
+      if (Clock::now() > until)
+        throw LostError("the ranks have met, but could not connect to each other: are all ports open between them?");
+    }
+    try {
+      group_ = made.get();
+    } catch (const c10::Error& error) {
+      throw LostError(watch_->explain(firstLine(error.what_without_backtrace())));
+    } catch (const std::exception& error) {
+      throw LostError(watch_->explain(firstLine(error.what())));
+    }
+  }
+
   int size() const override { return place_.size; }
 
   std::unique_ptr<Pending> sum(const at::Tensor& tensor) override {
     std::vector<at::Tensor> tensors{tensor};
-    return std::make_unique<Underway>(group_->allreduce(tensors), watch_);
+    return std::make_unique<Underway>(collectives().allreduce(tensors), watch_);
   }
   std::unique_ptr<Pending> broadcast(const at::Tensor& tensor, int root) override {
     std::vector<at::Tensor> tensors{tensor};
     c10d::BroadcastOptions options;
     options.rootRank = root;
-    return std::make_unique<Underway>(group_->broadcast(tensors, options), watch_);
+    return std::make_unique<Underway>(collectives().broadcast(tensors, options), watch_);
   }
-  void fail(const std::string& reason) override { watch_->fail(reason); }
+  void fail(const std::string& reason) override {
+    try {
+      meeting_->compareSet("failure", "", watch_->nameOf(place_.rank) + " " + reason);
+    } catch (const std::exception&) {
+      // Rank 0 is gone: there is nobody to tell.
+    }
+  }
 
   void close() override {
-    const bool whole = watch_->failure().empty();
+    const bool whole = !watch_ || watch_->failure().empty();
     try {
-      store_->set(key("left", place_.rank), bytes("1"));
+      meeting_->set(key("left", place_.rank), "1");
       // The store ends with rank 0: the others go first, and read why before that.
-      if (place_.rank == 0) waitForOthers();
+      if (hall_) waitForOthers();
     } catch (const std::exception&) {
     }
-    watch_->stop();
+    if (watch_) watch_->stop();
     // A collective that hangs for a lost process never ends, and the group's end would wait for it.
     if (!whole) group_.release();
+    group_.reset();
+    hall_.reset();
   }
 
  private:
-  // Each leaves its name, and waits for those of all others.
-  std::vector<std::string> meet() {
-    store_->set(key("name", place_.rank), bytes(ownName()));
-    std::vector<std::string> names;
-    const auto until = Clock::now() + place_.patience;
-    for (int rank = 0; rank < place_.size; ++rank) {
-      while (!store_->check({key("name", rank)})) {
-        if (Clock::now() > until) {
-          throw LostError("rank " + std::to_string(rank) + " of " + std::to_string(place_.size) + " did not come to " +
-                          place_.host + ":" + std::to_string(place_.port));
-        }
-        std::this_thread::sleep_for(50ms);
-      }
-      names.push_back(text(store_->get(key("name", rank))));
+  // Rank 0 reaches its own store where it listens: the address of the group may lead elsewhere.
+  Endpoint ownEndpoint() const {
+    return place_.rank == 0 ? Endpoint{place_.listen, place_.meeting.port} : place_.meeting;
+  }
+
+  template <typename F>
+  static auto reached(F&& body) -> decltype(body()) {
+    try {
+      return body();
+    } catch (const WireError& error) {
+      throw LostError(std::string("rank 0 is gone: ") + error.what());
     }
-    return names;
   }
-  c10::intrusive_ptr<Collectives> gloo() {
-    auto options = c10d::ProcessGroupGloo::Options::create(kLongest);
-    const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
-    const auto address = localAddress(place_);
-    options->devices.push_back(interface != nullptr ? c10d::ProcessGroupGloo::createDeviceForInterface(interface)
-                               : address.empty()    ? c10d::ProcessGroupGloo::createDefaultDevice()
-                                                    : c10d::ProcessGroupGloo::createDeviceForHostname(address));
-    options->threads = 2;
-    auto store = c10::make_intrusive<c10d::PrefixStore>("gloo", store_);
-    return c10::make_intrusive<c10d::ProcessGroupGloo>(store, place_.rank, place_.size, options);
-  }
-  c10::intrusive_ptr<Collectives> nccl() {
-#if defined(HSN_NCCL)
-    auto store = c10::make_intrusive<c10d::PrefixStore>("nccl", store_);
-    return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, place_.rank, place_.size);
-#else
-    throw KindError("the addon was built without NCCL");
-#endif
+  Collectives& collectives() {
+    if (!group_) throw KindError("the group of processes was closed: nothing can be computed over it any more");
+    return *group_;
   }
   void waitForOthers() {
     const auto until = Clock::now() + 5s;
     for (int rank = 1; rank < place_.size; ++rank) {
-      while (!store_->check({key("left", rank)}) && Clock::now() < until) {
+      while (!meeting_->get(key("left", rank)) && !meeting_->get(closedName(rank)) && Clock::now() < until) {
         // Those that were lost do not say so.
-        if (!watch_->failure().empty() && Clock::now() > until - 3s) return;
+        if (watch_ && !watch_->failure().empty() && Clock::now() > until - 3s) return;
         std::this_thread::sleep_for(20ms);
       }
     }
   }
 
   const Place place_;
-  c10::intrusive_ptr<c10d::TCPStore> store_;
+  std::unique_ptr<MeetingPlace> hall_;
+  const std::shared_ptr<Meeting> meeting_;
   c10::intrusive_ptr<Collectives> group_;
   std::shared_ptr<Watch> watch_;
 };
@@ -290,7 +341,7 @@ bool Group::has(const std::string& backend) {
   return backend == "gloo";
 }
 
-std::shared_ptr<Group> Group::open(const Place& place) { return std::make_shared<TorchGroup>(place); }
+std::shared_ptr<Group> Group::meet(const Place& place) { return std::make_shared<TorchGroup>(place); }
 
 #endif
 

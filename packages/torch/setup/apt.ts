@@ -1,3 +1,4 @@
+import { mayInstall } from './choice.ts';
 import { again, SetupError } from './fault.ts';
 import { isDebian, type Libtorch, libraryDirs, wanted } from './find.ts';
 import type { Machine, Run } from './machine.ts';
@@ -5,16 +6,16 @@ import type { Progress } from './progress.ts';
 
 const blas = 'libopenblas0-pthread';
 const packages = ['libtorch-dev', blas];
+/** Said before anything is installed. */
+const refusal = 'to refuse, end this and set HSN_LIBTORCH=system or none';
 const offline =
   /Could not resolve|Temporary failure resolving|Unable to connect|Cannot initiate the connection|Network is unreachable|Connection (?:timed out|refused)|Could not connect/i;
 
-export function canInstall(machine: Machine): boolean {
-  return isDebian(machine) && machine.isRoot;
-}
-
 /** Installs libtorch from the distribution; a fault when that did not work. */
 export async function installLibtorch(machine: Machine, progress: Progress): Promise<SetupError | undefined> {
-  progress.say(`no libtorch found: installing ${packages.join(' and ')} with apt-get, a minute or two`);
+  progress.say(
+    `no libtorch found: installing ${packages.join(' and ')} with apt-get, a minute or two; ${refusal}`,
+  );
   const run = await install(machine, progress, packages);
   if (run.code === 0) return undefined;
   const retry = `apt-get update && apt-get install ${packages.join(' ')}, ${again}`;
@@ -37,8 +38,8 @@ export async function installLibtorch(machine: Machine, progress: Progress): Pro
 export async function ensureBlas(machine: Machine, libtorch: Libtorch, progress: Progress): Promise<void> {
   if (libtorch.origin !== 'system' || !isDebian(machine) || hasOpenBlas(machine, libtorch)) return;
   const slow = 'without OpenBLAS this libtorch uses the slow reference BLAS';
-  if (machine.isRoot) {
-    progress.say(`${slow}: installing ${blas}`);
+  if (mayInstall(machine)) {
+    progress.say(`${slow}: installing ${blas}; ${refusal}`);
     const run = await install(machine, progress, [blas]);
     if (run.code === 0) return;
   }
@@ -60,7 +61,12 @@ async function install(machine: Machine, progress: Progress, names: readonly str
     );
   // A failing update is not fatal: one broken source must not hide the packages of the others.
   const update = await ask('apt-get update', ['update']);
-  const installed = await ask(`apt-get install ${names.join(' ')}`, ['install', '-y', ...names]);
+  const installed = await ask(`apt-get install ${names.join(' ')}`, [
+    'install',
+    '-y',
+    '--no-remove',
+    ...names,
+  ]);
   return installed.code === 0 ? installed : { ...installed, output: `${update.output}\n${installed.output}` };
 }
 

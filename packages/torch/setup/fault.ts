@@ -21,4 +21,4 @@ export class SetupError extends Error {
 }
 
 /** What every remedy ends with: the command that takes up the set-up again. */
-export const again = 'then run npm install again';
+export const again = 'then run npx hsn setup';

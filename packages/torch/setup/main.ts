@@ -2,6 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildInfo, buildAddon, buildHash, type Places } from './build.ts';
+import { choiceOf } from './choice.ts';
 import { again, SetupError } from './fault.ts';
 import { inspect, type Libtorch } from './find.ts';
 import { hostMachine, type Machine } from './machine.ts';
@@ -21,6 +22,8 @@ export async function setup(
   progress: Progress,
   given?: BuildInfo,
 ): Promise<BuildInfo> {
+  // A wrong word is told even where there is nothing to choose.
+  choiceOf(machine);
   const stored = await storedInfo(places);
   const known = stored && stillThere(machine, stored) ? stored : undefined;
   if (known && upToDate(machine, places, known)) {
@@ -81,9 +84,11 @@ async function storeInfo(places: Places, info: BuildInfo): Promise<void> {
   await rename(part, join(places.build, 'info.json'));
 }
 
-async function run(): Promise<void> {
+/** Sets up the engine of this program on this computer; a fault is told on stderr. True when the engine is there. */
+export async function setUpEngine(): Promise<boolean> {
   try {
     await setup(hostMachine(), here, showProgress(process.stdout));
+    return true;
   } catch (error) {
     const unforeseen = (): SetupError =>
       new SetupError(
@@ -93,8 +98,21 @@ async function run(): Promise<void> {
         `see to that, ${again}`,
       );
     process.stderr.write(`${(error instanceof SetupError ? error : unforeseen()).explain()}\n`);
-    process.exitCode = 1;
+    return false;
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await run();
+/** After `npm install`: what the engine lacks is told, and does not undo what npm has installed. */
+async function install(): Promise<void> {
+  if (process.env.HSN_LIBTORCH === 'none') {
+    process.stdout.write('HSN_LIBTORCH=none: the engine is not built; npx hsn setup builds it\n');
+    return;
+  }
+  if (!(await setUpEngine()))
+    process.stderr.write('npm has installed all packages; only the engine is missing: npx hsn setup\n');
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (process.argv[2] === '--install') await install();
+  else if (!(await setUpEngine())) process.exitCode = 1;
+}

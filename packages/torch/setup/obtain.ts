@@ -1,4 +1,5 @@
-import { canInstall, ensureBlas, installLibtorch } from './apt.ts';
+import { ensureBlas, installLibtorch } from './apt.ts';
+import { mayInstall, onlyFound } from './choice.ts';
 import { archiveUrl, downloadLibtorch, hashRemedy } from './download.ts';
 import { again, SetupError } from './fault.ts';
 import { findLibtorch, isDebian, type Libtorch, systemLibtorch, wanted } from './find.ts';
@@ -17,10 +18,11 @@ export async function obtainLibtorch(
     await ensureBlas(machine, libtorch, progress);
     return libtorch;
   }
-  const installed = canInstall(machine) ? await fromApt(machine, progress) : undefined;
+  const installed = mayInstall(machine) ? await fromApt(machine, progress) : undefined;
   if (installed && !(installed instanceof SetupError)) return installed;
   // The user who states the archive's hash has asked for the archive.
-  if (machine.env.HSN_LIBTORCH_SHA256) return downloadLibtorch(machine, archiveRoot, progress);
+  if (machine.env.HSN_LIBTORCH_SHA256 && !onlyFound(machine))
+    return downloadLibtorch(machine, archiveRoot, progress);
   throw installed ?? faults.at(-1) ?? nothingFound(machine);
 }
 
@@ -36,9 +38,11 @@ async function fromApt(machine: Machine, progress: Progress): Promise<Libtorch |
 
 function nothingFound(machine: Machine): SetupError {
   const debian = isDebian(machine);
-  const reason = debian
-    ? 'none, and only root may install it with apt-get'
-    : 'none, and this is not Debian or Ubuntu, where apt-get has it';
+  const reason = !debian
+    ? 'none, and this is not Debian or Ubuntu, where apt-get has it'
+    : onlyFound(machine)
+      ? `none, and HSN_LIBTORCH=${machine.env.HSN_LIBTORCH} keeps apt-get from installing it`
+      : 'none, and only root may install it with apt-get';
   return new SetupError(
     'libtorch is missing',
     `${wanted} ($LIBTORCH, python3’s torch, the system’s)`,
@@ -47,7 +51,7 @@ function nothingFound(machine: Machine): SetupError {
       ...(debian ? [`sudo apt-get install libtorch-dev libopenblas0-pthread, ${again}`] : []),
       `pip install torch, ${again}`,
       `set LIBTORCH to the folder of an unpacked libtorch, ${again}`,
-      ...(archiveUrl(machine) ? [hashRemedy(machine)] : []),
+      ...(archiveUrl(machine) && !onlyFound(machine) ? [hashRemedy(machine)] : []),
     ],
   );
 }

@@ -23,6 +23,11 @@ export class TorchError extends Error {
   }
 }
 
+/** The addon is not there, or not for this machine; the message names the command that builds it. */
+export class EngineError extends Error {
+  override name = 'EngineError';
+}
+
 /** A wrong kind of argument, caught before libtorch is called. */
 export class ArgumentError extends TypeError {
   override name = 'ArgumentError';

@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { ArgumentError, RankLostError, TorchError } from './errors.ts';
+import { ArgumentError, EngineError, RankLostError, TorchError } from './errors.ts';
 import { chooseBlasCore } from './processor.ts';
 
 /** A number that names a tensor or generator inside the addon. */
@@ -68,14 +69,18 @@ export interface Native {
   ): number;
   threads(count?: number): number;
   groupBackends(): string[];
-  groupOpen(
-    backend: string,
+  groupMeet(
     host: string,
     port: number,
+    listen: string,
     rank: number,
     size: number,
     seconds: number,
   ): Promise<void>;
+  /** Null where another text has that name. */
+  groupLeave(name: string, text: string): Promise<string | null>;
+  groupFind(name: string): Promise<string | null>;
+  groupJoin(backend: string, names: readonly string[]): Promise<null>;
   groupClose(): void;
   groupFail(reason: string): void;
   groupSum(tensors: readonly Handle[]): void;
@@ -102,10 +107,12 @@ function load(): Native {
   try {
     return require(addonPath) as Native;
   } catch (error) {
+    if (!existsSync(addonPath))
+      throw new EngineError(
+        'the engine is not set up: its addon is built after "npm install", unless scripts were off or something was missing; run "npx hsn setup"',
+      );
     const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
-    throw new Error(
-      `the libtorch addon could not be loaded (${reason}): run "npm install" in the project to build it`,
-    );
+    throw new EngineError(`the engine does not load (${reason}); run "npx hsn setup" to build it anew`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ones } from '../src/create.ts';
@@ -72,10 +73,84 @@ describe('a group of processes', () => {
 
   test('a rank that does not come is named', async () => {
     const port = String(await freePort());
-    const [alone] = await startRanks(1, { WORLD_SIZE: '2', PATIENCE: '1', MASTER_PORT: port });
+    const [alone] = await startRanks(1, { WORLD_SIZE: '2', HSN_PATIENCE: '1', MASTER_PORT: port });
     expect(await linesOf(alone!).all).toEqual([
-      `RankLostError: rank 1 of 2 did not come to 127.0.0.1:${port}`,
+      `GroupError: rank 1 of 2 did not come to 127.0.0.1:${port} within 1 s; is it started, with the same MASTER_ADDR and MASTER_PORT?`,
     ]);
+  });
+
+  test('a gradient through a group that was closed is refused', async () => {
+    const [alone] = await startRanks(1, { CLOSED: '1' });
+    const { all } = linesOf(alone!);
+    const [line] = await all;
+    expect(line).toMatch(
+      /^ArgumentError: .*the group of processes was closed: nothing can be computed over it/,
+    );
+    expect(alone).toMatchObject({ exitCode: 0, signalCode: null });
+  });
+});
+
+describe('ranks that cannot be a group', () => {
+  const saidBy = async (ranks: readonly ChildProcess[]): Promise<string[]> =>
+    (await Promise.all(ranks.map((rank) => linesOf(rank).all))).flat();
+  const rankAt = (environment: NodeJS.ProcessEnv): ChildProcess =>
+    spawn(process.execPath, ['--import', 'tsx', script], {
+      env: { ...process.env, HSN_THREADS: '1', MASTER_ADDR: '127.0.0.1', HSN_PATIENCE: '2', ...environment },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+  const listening = async (greet: (socket: Socket) => void): Promise<[Server, string]> => {
+    const server = createServer(greet).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return [server, String((server.address() as AddressInfo).port)];
+  };
+
+  test('a silent listener on the port', async () => {
+    const [server, port] = await listening((socket) => void socket.on('error', () => {}));
+    const ranks = ['0', '1'].map((RANK) => rankAt({ RANK, WORLD_SIZE: '2', MASTER_PORT: port }));
+    expect(await saidBy(ranks)).toEqual([
+      `GroupError: rank 0 cannot listen on 127.0.0.1:${port}: another program listens there: end it, or choose another MASTER_PORT`,
+      `GroupError: rank 1 expected the store of rank 0 at 127.0.0.1:${port}, which answered nothing within 2 s; is another program listening there?`,
+    ]);
+    server.close();
+  });
+
+  test('another program on the port', async () => {
+    const [server, port] = await listening((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    expect(await saidBy([rankAt({ RANK: '1', WORLD_SIZE: '2', MASTER_PORT: port })])).toEqual([
+      `GroupError: rank 1 expected the store of rank 0 at 127.0.0.1:${port}, which answered "HTTP/1.1 400"; is another program listening there?`,
+    ]);
+    server.close();
+  });
+
+  test('nobody on the port', async () => {
+    const port = String(await freePort());
+    expect(await saidBy([rankAt({ RANK: '1', WORLD_SIZE: '2', MASTER_PORT: port })])).toEqual([
+      `GroupError: rank 1 expected the store of rank 0 at 127.0.0.1:${port}, but nobody listened there within 2 s (Connection refused)`,
+    ]);
+  });
+
+  test.each([
+    [{ WORLD_SIZE: '2' }, { WORLD_SIZE: '3' }, 'WORLD_SIZE: rank 0 says 2, rank 1 says 3'],
+    [{ WORLD_SIZE: '3' }, { WORLD_SIZE: '2' }, 'WORLD_SIZE: rank 0 says 3, rank 1 says 2'],
+    [
+      { TERMS: 'training.rate=0.001 seed=1 corpus=ab' },
+      { TERMS: 'training.rate=0.01 seed=1 corpus=cd' },
+      'training.rate: rank 0 says 0.001, rank 1 says 0.01; on corpus: rank 0 says ab, rank 1 says cd',
+    ],
+  ])('ranks that disagree: %j and %j', async (first, second, expected) => {
+    const common = { WORLD_SIZE: '2', MASTER_PORT: String(await freePort()), HSN_PATIENCE: '60' };
+    const ranks = [rankAt({ ...common, ...first, RANK: '0' }), rankAt({ ...common, ...second, RANK: '1' })];
+    expect(await saidBy(ranks)).toEqual(Array(2).fill(`GroupError: ranks disagree on ${expected}`));
+  });
+
+  test('two processes of one rank', async () => {
+    const common = { WORLD_SIZE: '3', MASTER_PORT: String(await freePort()), HSN_PATIENCE: '60' };
+    const ranks = ['0', '1', '1'].map((RANK) => rankAt({ ...common, RANK }));
+    const said = await saidBy(ranks);
+    expect(new Set(said).size).toBe(1);
+    expect(said[0]).toMatch(
+      /^GroupError: two processes say that they are rank 1: process \d+ on .+ and process \d+ on .+$/,
+    );
   });
 });
 
@@ -83,7 +158,10 @@ describe('the place of a process', () => {
   const whole = { RANK: '1', WORLD_SIZE: '4', MASTER_ADDR: 'node-0', MASTER_PORT: '2345' };
 
   test('is read from the environment of torch’s launchers', () => {
-    expect(placeOf(whole)).toEqual({ rank: 1, size: 4, address: 'node-0', port: 2345 });
+    const place = { rank: 1, size: 4, address: 'node-0', port: 2345, listen: 'node-0', patience: 300 };
+    expect(placeOf(whole)).toEqual(place);
+    const more = { HSN_LISTEN: '10.0.0.1', HSN_PATIENCE: '20' };
+    expect(placeOf({ ...whole, ...more })).toEqual({ ...place, listen: '10.0.0.1', patience: 20 });
     expect(placeOf({})).toBeUndefined();
     const { MASTER_PORT: _, ...usual } = whole;
     expect(placeOf(usual)).toMatchObject({ port: 29_500 });
@@ -96,6 +174,7 @@ describe('the place of a process', () => {
     ],
     [{ RANK: '4' }, 'RANK is "4": expected a whole number from 0 to 3'],
     [{ WORLD_SIZE: 'two' }, 'WORLD_SIZE is "two": expected a whole number from 1 to 1000000'],
+    [{ HSN_PATIENCE: 'long' }, 'HSN_PATIENCE is "long": expected a whole number from 1 to 86400'],
     [{ MASTER_PORT: '0' }, 'MASTER_PORT is "0": expected a whole number from 1 to 65535'],
     [{ MASTER_ADDR: '' }, 'MASTER_ADDR is not set: expected the address of the machine where rank 0 runs'],
   ])('refuses %j', (change, message) => {

@@ -55,10 +55,24 @@ async function main(group: Group): Promise<void> {
   else while (process.env.STAY) await group.barrier();
 }
 
+/** What the ranks are to agree on, as `name=value` words. */
+function termsOf({ TERMS = '' }: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(TERMS.split(' ').flatMap((term) => (term === '' ? [] : [term.split('=')])));
+}
+
+/** A mean over the group, whose gradient is asked for when the group is closed: an error, and no crash. */
+function backwardAfterClose(group: Group): void {
+  const w = nn.parameter(tensor([3]));
+  const [mean] = group.mean([w.mul(2)]);
+  group.close();
+  mean!.sum().backward();
+}
+
 let group: Group | undefined;
 try {
-  group = await Group.open(placeOf(process.env)!, { seconds: Number(process.env.PATIENCE ?? 60) });
-  await main(group);
+  group = await Group.open(placeOf(process.env)!, { terms: termsOf(process.env) });
+  if (process.env.CLOSED) backwardAfterClose(group);
+  else await main(group);
 } catch (error) {
   process.stdout.write(`${(error as Error).name}: ${(error as Error).message}\n`);
 } finally {

@@ -40,10 +40,31 @@ describe('apt-get', () => {
     expect(info).toMatchObject({ origin: 'apt', version: '1.13.1' });
     expect(calls()).toEqual([
       'noninteractive -o DPkg::Lock::Timeout=120 update',
-      'noninteractive -o DPkg::Lock::Timeout=120 install -y libtorch-dev libopenblas0-pthread',
+      'noninteractive -o DPkg::Lock::Timeout=120 install -y --no-remove libtorch-dev libopenblas0-pthread',
     ]);
-    expect(progress.text()).toContain('installing libtorch-dev and libopenblas0-pthread');
+    expect(progress.text()).toContain(
+      'installing libtorch-dev and libopenblas0-pthread with apt-get, a minute or two; to refuse, end this and set HSN_LIBTORCH=system or none',
+    );
     expect(wordOfAddon()).toBe('one');
+  });
+
+  it.each(['system', 'none'])('is left alone with HSN_LIBTORCH=%s', async (choice) => {
+    aptGet('exit 0');
+    const env = { HSN_LIBTORCH: choice, HSN_LIBTORCH_SHA256: 'ab' };
+    const text = await faultOf(run({ isRoot: true, env }));
+    expect(text).toContain(`none, and HSN_LIBTORCH=${choice} keeps apt-get from installing it`);
+    expect(text).toContain('then run npx hsn setup');
+    expect(calls()).toEqual([]);
+    putSystemLibtorch();
+    rmSync(join(root, multiarch, 'libopenblas.so.0'));
+    lend('c++');
+    await run({ isRoot: true, env });
+    expect(calls()).toEqual([]);
+  });
+
+  it('refuses another word in HSN_LIBTORCH', async () => {
+    const text = await faultOf(run({ env: { HSN_LIBTORCH: 'conda' } }));
+    expect(text).toMatch(/expected {2}one of system, apt, none\n {2}found {5}HSN_LIBTORCH=conda/);
   });
 
   it('says that there is no network', async () => {
@@ -51,7 +72,7 @@ describe('apt-get', () => {
     const text = await faultOf(run({ isRoot: true }));
     expect(text).toContain('hsn setup: no network');
     expect(text).toContain('Temporary failure resolving mirror');
-    expect(text).toContain('connect to the network, then run npm install again');
+    expect(text).toContain('connect to the network, then run npx hsn setup');
   });
 
   it('shows apt-get’s own error for anything else', async () => {
@@ -81,7 +102,7 @@ describe('apt-get', () => {
     aptGet(`: > ${root}/${multiarch}/libopenblas.so.0`);
     const installed = recorder();
     await setup(machine({ isRoot: true }), places(), installed);
-    expect(calls().at(-1)).toMatch(/install -y libopenblas0-pthread$/);
+    expect(calls().at(-1)).toMatch(/install -y --no-remove libopenblas0-pthread$/);
     expect(installed.text()).not.toContain('warning');
   });
 });

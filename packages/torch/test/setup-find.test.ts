@@ -103,7 +103,7 @@ describe('what may be missing', () => {
     expect(text).toContain('libtorch is missing');
     expect(text).toContain('only root may install');
     expect(text).toContain(
-      'do        sudo apt-get install libtorch-dev libopenblas0-pthread, then run npm install again',
+      'do        sudo apt-get install libtorch-dev libopenblas0-pthread, then run npx hsn setup',
     );
     expect(text).toContain('pip install torch');
     expect(text).toMatch(/run sha256sum on it, and run HSN_LIBTORCH_SHA256=<that> npm install/);

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { Generator } from '@hidden-schema/torch';
@@ -12,6 +11,7 @@ import {
   type TextCorpus,
   TextFiles,
   type TextSettings,
+  fingerprintOf,
 } from '../text/index.ts';
 import { type Tokenizer, tokenizerFromJson } from '../tokenizer/index.ts';
 import type { JsonValue } from '../trainer/files.ts';
@@ -183,8 +183,7 @@ function positionsOf(folder: string): number {
 
 /** Of the files' contents and splits, whatever they are called and wherever they lie. */
 export function textFingerprint({ report }: TextCorpus): string {
-  const files = report.files.map(({ sha256, split }) => [sha256, split]);
-  return createHash('sha256').update(JSON.stringify(files)).digest('hex');
+  return fingerprintOf(report.files);
 }
 
 const spoolName = (format: string): string => `corpus.${format === 'text' ? 'txt' : format}`;

@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '../errors.ts';
 import { TextReader } from './reader.ts';
-import { type CorpusReport, emptyReport } from './report.ts';
+import { type CorpusReport, emptyReport, type FileReport } from './report.ts';
 import { TEXT_DEFAULTS, type TextSettings, type TextSplit } from './settings.ts';
-import { type CorpusInput, cacheFolder, resolveSources, type TextSource } from './sources.ts';
+import { type CorpusInput, cacheFolder, hashSource, resolveSources, type TextSource } from './sources.ts';
 import { DEFAULT_SHARES, type SplitShares } from './splits.ts';
 import { type CorpusProgress, type TokenizerSide, tokenStore } from './token-cache.ts';
 import type { TokenStore } from './token-store.ts';
@@ -87,11 +88,25 @@ export class TextFiles {
     };
   }
 
+  /** What tells this corpus from others, read from the files alone. */
+  async fingerprint(): Promise<{ fingerprint: string; bytes: number }> {
+    const files: { sha256: string; bytes: number; split: TextSource['split'] }[] = [];
+    for (const source of this.sources)
+      files.push({ ...(await hashSource(source, () => {}, this.#options.signal)), split: source.split });
+    return { fingerprint: fingerprintOf(files), bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) };
+  }
+
   /** Removes the copy of standard input. */
   close(): void {
     for (const { file } of this.sources)
       if (path.dirname(file) === this.#spool) fs.rmSync(file, { force: true });
   }
+}
+
+/** One hash for the files of a corpus and the splits they are for: the same data, wherever they lie. */
+export function fingerprintOf(files: readonly Pick<FileReport, 'sha256' | 'split'>[]): string {
+  const told = files.map(({ sha256, split }) => [sha256, split]);
+  return createHash('sha256').update(JSON.stringify(told)).digest('hex');
 }
 
 /** A corpus of sentences as token numbers for an encoder and a decoder. */

@@ -1,4 +1,10 @@
-export { openTextCorpus, type TextCorpus, type TextCorpusOptions, TextFiles } from './corpus.ts';
+export {
+  fingerprintOf,
+  openTextCorpus,
+  type TextCorpus,
+  type TextCorpusOptions,
+  TextFiles,
+} from './corpus.ts';
 export {
   batchesByLength,
   type Frame,

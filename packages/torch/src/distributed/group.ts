@@ -1,20 +1,37 @@
+import { readFileSync } from 'node:fs';
 import { noGrad } from '../autograd.ts';
+import { engineInfo } from '../engine.ts';
 import { GroupError, TorchError } from '../errors.ts';
 import { guarded, guardedLater, native } from '../native.ts';
 import { scope } from '../scope.ts';
 import { Tensor } from '../tensor.ts';
-import type { Place } from './place.ts';
+import { agree, type Terms } from './agreement.ts';
+import { type Place, usualPatience } from './place.ts';
 
 export interface GroupOptions {
   /** gloo for tensors in the machines' memory; nccl for those on GPUs, where libtorch has it. */
   backend?: 'gloo' | 'nccl';
-  /** How long to wait for the other processes at the start. */
-  seconds?: number;
+  /** What all ranks must have in common; where they differ, none computes and all say where. */
+  terms?: Terms;
 }
 
 /** The collectives of torch that this libtorch brings. */
 export function collectiveBackends(): string[] {
   return native.groupBackends();
+}
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+/** What keeps a group from opening is the user's to see to, and no fault of an operator. */
+async function opened<T>(body: () => Promise<T>): Promise<T> {
+  try {
+    return await guardedLater('group', body);
+  } catch (error) {
+    if (!(error instanceof TorchError)) throw error;
+    throw new GroupError(error.message.replace(/^group\(\): /, ''));
+  }
 }
 
 /** Large enough to hide what starting a sum costs, small enough that most are under way before backward ends. */
@@ -33,21 +50,24 @@ export class Group {
     this.size = size;
   }
 
-  /** Waits until all processes are there. A process is in one group at a time. */
-  static async open(place: Place, { backend = 'gloo', seconds = 300 }: GroupOptions = {}): Promise<Group> {
+  /**
+   * Waits until all processes are there and agree, for the place's patience at most. A process is in one group at a
+   * time.
+   */
+  static async open(place: Place, { backend = 'gloo', terms = {} }: GroupOptions = {}): Promise<Group> {
     if (!collectiveBackends().includes(backend))
       throw new GroupError(
         `libtorch was built without ${backend}, so processes cannot train together; hsn doctor says which libtorch this is`,
       );
-    const { address, port, rank, size } = place;
+    const { address, port, listen = address, rank, size, patience = usualPatience } = place;
+    const until = performance.now() + 1000 * patience;
+    await opened(() => native.groupMeet(address, port, listen, rank, size, patience));
     try {
-      await guardedLater('group', () => native.groupOpen(backend, address, port, rank, size, seconds));
+      const names = await agree(place, until, { version, libtorch: engineInfo().version, ...terms });
+      await opened(() => native.groupJoin(backend, names));
     } catch (error) {
-      if (!(error instanceof TorchError)) throw error;
-      const reason = error.message.replace(/^group\(\): /, '');
-      throw new GroupError(
-        `rank ${rank} of ${size} could not meet the others at ${address}:${port}: ${reason}`,
-      );
+      native.groupClose();
+      throw error;
     }
     return new Group(place);
   }

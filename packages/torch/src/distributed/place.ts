@@ -7,14 +7,24 @@ export interface Place {
   /** Of the machine of rank 0. */
   readonly address: string;
   readonly port: number;
+  /** The address on which rank 0 listens; that of the group where it is not given. */
+  readonly listen?: string;
+  /** Seconds to wait for the others at the start, and for a sign of life later where that is less than 30. */
+  readonly patience?: number;
 }
 
 /** torch's own, where MASTER_PORT is not given. */
 const usualPort = 29500;
 
-/** The place that RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT give, as torch's launchers set them; nothing without them. */
+/** Enough for machines that start at different times, short enough for a user who waits. */
+export const usualPatience = 300;
+
+/**
+ * The place that RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT give, as torch's launchers set them; nothing without
+ * them. HSN_LISTEN and HSN_PATIENCE are this program's own.
+ */
 export function placeOf(environment: NodeJS.ProcessEnv): Place | undefined {
-  const { RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT } = environment;
+  const { RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT, HSN_LISTEN, HSN_PATIENCE } = environment;
   if (RANK === undefined && WORLD_SIZE === undefined) return undefined;
   if (RANK === undefined || WORLD_SIZE === undefined)
     throw new GroupError(
@@ -25,7 +35,10 @@ export function placeOf(environment: NodeJS.ProcessEnv): Place | undefined {
   const port = MASTER_PORT === undefined ? usualPort : whole('MASTER_PORT', MASTER_PORT, 1, 65_535);
   if (!MASTER_ADDR && size > 1)
     throw new GroupError('MASTER_ADDR is not set: expected the address of the machine where rank 0 runs');
-  return { rank, size, address: MASTER_ADDR || '127.0.0.1', port };
+  const address = MASTER_ADDR || '127.0.0.1';
+  const patience =
+    HSN_PATIENCE === undefined ? usualPatience : whole('HSN_PATIENCE', HSN_PATIENCE, 1, 86_400);
+  return { rank, size, address, port, listen: HSN_LISTEN || address, patience };
 }
 
 function whole(name: string, text: string, least: number, most: number): number {

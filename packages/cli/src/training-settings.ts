@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import type { Run, RunConfig } from '@hidden-schema/hsn';
+import type { Terms } from '@hidden-schema/torch';
+import { corpusKind } from './corpus-kind.ts';
+import { readSettings } from './settings-file.ts';
+import { textSettings } from './text-flags.ts';
+import type { TrainFlags } from './train.ts';
+
+/** The settings to train with: a file's or the earlier run's own or the defaults, with flags and `--set` on top. */
+export async function settingsOf(
+  file: string | undefined,
+  corpus: string,
+  flags: TrainFlags,
+  earlier: Run | undefined,
+): Promise<RunConfig> {
+  const { dumpConfig, loadConfig } = await import('@hidden-schema/hsn');
+  const short = (['symbols', 'length'] as const).flatMap((key) =>
+    flags[key] === undefined ? [] : [`${key}=${flags[key]}`],
+  );
+  const overrides = [...short, ...flags.set];
+  const text =
+    file === undefined
+      ? earlier
+        ? dumpConfig(earlier.config)
+        : ''
+      : await readSettings(file, 'experiments');
+  const kind = earlier?.config.model ?? corpusKind(corpus);
+  return loadConfig(text, file ?? 'settings', overrides, kind);
+}
+
+/** Flags that say how texts are read. */
+const textFlags = {
+  '--input-format': 'inputFormat',
+  '--text-column': 'textColumn',
+  '--label-column': 'labelColumn',
+  '--on-bad-utf8': 'onBadUtf8',
+  '--duplicates': 'duplicates',
+} as const;
+
+/**
+ * What the ranks of a group must agree on. A resumed run's settings and corpus are in its folder, which only rank 0
+ * needs: there the command lines are compared.
+ */
+export async function termsOf(file: string | undefined, flags: TrainFlags): Promise<Terms> {
+  const given = Object.entries(textFlags).flatMap(([flag, name]) =>
+    flags[name] === undefined ? [] : [[flag, flags[name]]],
+  );
+  const common = { '--resume': flags.resume ? 'given' : 'not given', ...Object.fromEntries(given) };
+  if (flags.resume) {
+    const text = file === undefined ? 'none' : shortHash(await readSettings(file, 'experiments'));
+    return { ...common, '--set': flags.set.join(' ') || 'nothing', 'settings file': text };
+  }
+  // Rank 0 asks for the corpus.
+  if (flags.corpus === undefined || flags.corpus === '-') return common;
+  const { settingValues } = await import('@hidden-schema/hsn');
+  const config = await settingsOf(file, flags.corpus, flags, undefined);
+  return { ...common, ...settingValues(config), corpus: await corpusTerm(flags.corpus, config, flags) };
+}
+
+/** Hash and size of a corpus, or why it cannot be read: that one rank lacks it, all are to learn. */
+async function corpusTerm(corpus: string, config: RunConfig, flags: TrainFlags): Promise<string> {
+  const { readSyntheticCorpus, TextFiles, UserError } = await import('@hidden-schema/hsn');
+  try {
+    if (config.model === 'synthetic') {
+      const { fingerprint, splits } = readSyntheticCorpus(corpus, { seed: config.seed });
+      const { train, valid, test } = splits;
+      return `${fingerprint.slice(0, 12)} (${train.count} + ${valid.count} + ${test.count} sentences)`;
+    }
+    const files = await TextFiles.find(corpus, await textSettings(flags));
+    const { fingerprint, bytes } = await files.fingerprint();
+    return `${fingerprint.slice(0, 12)} (${bytes} bytes)`;
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return `that it cannot be read (${error.message})`;
+  }
+}
+
+const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
