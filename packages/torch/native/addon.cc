@@ -7,9 +7,12 @@
 #include <torch/csrc/autograd/grad_mode.h>
 #include <torch/csrc/api/include/torch/version.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
 #if !defined(_WIN32)
 #include <dlfcn.h>
+#include <unistd.h>
 #endif
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -120,6 +123,26 @@ Napi::Value ReadData(Args info, State& state) {
   auto out = newBuffer(info.Env(), source.nbytes());
   if (source.nbytes() > 0) std::memcpy(out.Data(), source.data_ptr(), source.nbytes());
   return out;
+}
+
+// Fills a tensor from an open file and returns how many bytes came. Untrusted files are never mapped: one that is cut
+// while it is mapped ends the process.
+Napi::Value ReadFile(Args info, State& state) {
+  const int descriptor = static_cast<int>(number(info, 0));
+  const auto start = static_cast<off_t>(number(info, 1));
+  auto& target = tensor(info, state, 2);
+  if (!target.device().is_cpu() || !target.is_contiguous()) throw KindError("expected a contiguous tensor on the CPU");
+  auto* data = static_cast<char*>(target.data_ptr());
+  size_t done = 0;
+  while (done < target.nbytes()) {
+    const size_t wanted = std::min(target.nbytes() - done, size_t{1} << 30);
+    const ssize_t count = pread(descriptor, data + done, wanted, start + static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw std::runtime_error(std::strerror(errno));
+    if (count == 0) break;
+    done += static_cast<size_t>(count);
+  }
+  return Napi::Number::New(info.Env(), static_cast<double>(done));
 }
 
 Napi::Value Item(Args info, State& state) {
@@ -348,6 +371,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   EXPORT("resolve", Resolve);
   EXPORT("fromData", FromData);
   EXPORT("readData", ReadData);
+  EXPORT("readFile", ReadFile);
   EXPORT("item", Item);
   EXPORT("shape", Shape);
   EXPORT("dtype", TypeOf);
