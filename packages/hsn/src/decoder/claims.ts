@@ -40,9 +40,17 @@ function held(shapes: Shapes, { tensor, axis }: Claim): { found: number; where: 
     return match ? [{ name, shape, number: match[1] }] : [];
   });
   const [first] = matching;
-  if (!first) return { found: 0, where: `no ${tensor.source.replaceAll(/[\\^$]/g, '')}` };
+  if (!first) return { found: 0, where: `no ${readable(tensor)}` };
   if (axis !== undefined)
     return { found: first.shape[axis] ?? 0, where: `${first.name} is [${first.shape.join(', ')}]` };
   const found = new Set(matching.map(({ number }) => number)).size;
   return { found, where: `up to ${matching.at(-1)!.name}` };
+}
+
+/** A pattern as a name with gaps. */
+function readable({ source }: RegExp): string {
+  return source
+    .replace('(\\d+)', 'N')
+    .replace('.*', '…')
+    .replaceAll(/\?:|[\\^$]/g, '');
 }
