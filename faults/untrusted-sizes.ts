@@ -11,7 +11,7 @@ import { type Fault, refusal, type Tally } from './tally.ts';
 
 /** Most that memory may grow by, in MB: a tiny model, and what a libtorch at work keeps. */
 const memoryLimitMB = 300;
-const sizes = [4, 2_000_000, 1_000_000_000, 2 ** 40];
+const sizes = [6, 2_000_000, 1_000_000_000, 2 ** 40];
 
 /** Row 41: sizes in settings beside small weights, and weight files that are cut while they are read. */
 async function untrusted(tally: Tally): Promise<void> {
