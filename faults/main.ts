@@ -17,6 +17,8 @@ export const groups: Readonly<Record<string, () => Promise<FaultGroup>>> = {
   corpora: () => import('./corpora.ts'),
   events: () => import('./events.ts'),
   downloads: () => import('./downloads.ts'),
+  'hub-cache': () => import('./hub-cache.ts'),
+  'untrusted-sizes': () => import('./untrusted-sizes.ts'),
   settings: () => import('./settings.ts'),
   server: () => import('./server.ts'),
   operators: () => import('./operators.ts'),

@@ -166,7 +166,9 @@ describe('checkpoints', () => {
     );
     const shapes = save('shapes', encoder);
     fs.writeFileSync(path.join(shapes, 'config.json'), JSON.stringify(small({ intermediate_size: 40 })));
-    expect(() => openBert(shapes)).toThrow('has shape [48, 24], expected [40, 24]');
+    expect(() => openBert(shapes)).toThrow(
+      /shapes\/config\.json: intermediate_size is 40, but the weights hold 48 \(encoder\.layer\.0\.intermediate\.dense\.weight is \[48, 24\]\)/,
+    );
   });
 
   test('a config.json that is none, or of another model', () => {
@@ -196,8 +198,9 @@ describe('checkpoints', () => {
   });
 
   test('failing to open one leaves no tensors behind', () => {
-    const folder = save('leak', new BertEncoder(small(), new Generator(1)));
-    fs.writeFileSync(path.join(folder, 'config.json'), JSON.stringify(small({ vocab_size: 51 })));
+    const folder = save('leak', new BertEncoder(small(), new Generator(1)), (name) =>
+      name.includes('layer.1.output.dense') ? undefined : name,
+    );
     const before = liveTensors().tensors;
     expect(() => openBert(folder)).toThrow('do not fit');
     expect(liveTensors().tensors).toBe(before);

@@ -148,13 +148,13 @@ describe('opening', () => {
     const made = folderWith('shapes');
     const tensors = new Map(model.namedTensors());
     tensors.delete('transformer.ln_f.bias');
-    tensors.set('transformer.wpe.weight', model.transformer.wpe.weight.narrow(0, 0, 8));
-    tensors.set('transformer.h.2.ln_1.weight', model.transformer.ln_f.weight);
+    tensors.set('transformer.ln_f.weight', model.transformer.ln_f.weight.narrow(0, 0, 8));
+    tensors.set('transformer.h.1.ln_3.weight', model.transformer.ln_f.weight);
     writeSafetensors(join(made, 'model.safetensors'), tensors);
     const failing = (): unknown => openDecoder(made, new Generator(1));
     expect(failing).toThrow('transformer.ln_f.bias is missing');
-    expect(failing).toThrow('transformer.wpe.weight has shape [8, 32], expected [32, 32]');
-    expect(failing).toThrow('transformer.h.2.ln_1.weight is not part of this model');
+    expect(failing).toThrow('transformer.ln_f.weight has shape [8], expected [32]');
+    expect(failing).toThrow('transformer.h.1.ln_3.weight is not part of this model');
   });
 
   test('old masks, a tied output and missing prefixes are no faults', () => {

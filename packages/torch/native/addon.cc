@@ -259,6 +259,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   EXPORT("resolve", Resolve);
   EXPORT("fromData", FromData);
   EXPORT("readData", ReadData);
+  EXPORT("readFile", ReadFile);
   EXPORT("item", Item);
   EXPORT("shape", Shape);
   EXPORT("dtype", TypeOf);

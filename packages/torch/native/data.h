@@ -1,5 +1,12 @@
 // Elements into tensors and out of them.
 #pragma once
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+
 #include "arguments.h"
 #include "checks.h"
 
@@ -38,6 +45,13 @@ Bytes bytesOf(const Napi::TypedArray& view) {
   return {static_cast<const uint8_t*>(data), length * view.ElementSize()};
 }
 
+// A byte other than 0 and 1 in a C++ bool is undefined behaviour.
+void keepBools(const at::Tensor& written) {
+  if (written.scalar_type() != at::kBool) return;
+  auto* bytes = static_cast<uint8_t*>(written.data_ptr());
+  for (size_t i = 0; i < written.nbytes(); ++i) bytes[i] = bytes[i] != 0;
+}
+
 Napi::Value FromData(Args info, State& state) {
   if (!info[0].IsTypedArray()) throw KindError("expected a typed array");
   const auto shape = shapeOf(info[1]);
@@ -48,11 +62,8 @@ Napi::Value FromData(Args info, State& state) {
     throw KindError("shape needs " + std::to_string(out.nbytes()) + " bytes, the data has " +
                     std::to_string(given.count));
   }
-  auto* written = static_cast<uint8_t*>(out.data_ptr());
-  if (given.count > 0) std::memcpy(written, given.data, given.count);
-  // A byte other than 0 and 1 in a C++ bool is undefined behaviour.
-  if (type == at::kBool)
-    for (size_t i = 0; i < given.count; ++i) written[i] = written[i] != 0;
+  if (given.count > 0) std::memcpy(out.data_ptr(), given.data, given.count);
+  keepBools(out);
   return handle(info, state, out);
 }
 
@@ -74,6 +85,27 @@ Napi::Value ReadData(Args info, State& state) {
   auto out = newBuffer(info.Env(), source.nbytes());
   if (source.nbytes() > 0) std::memcpy(out.Data(), source.data_ptr(), source.nbytes());
   return out;
+}
+
+// Fills a tensor from an open file and returns how many bytes came. Untrusted files are never mapped: one that is cut
+// while it is mapped ends the process.
+Napi::Value ReadFile(Args info, State& state) {
+  const int descriptor = static_cast<int>(whole(info, 0, 0, std::numeric_limits<int>::max()));
+  const auto start = static_cast<off_t>(number(info, 1));
+  const auto& target = tensor(info, state, 2);
+  if (!inMemory(target) || !target.is_contiguous()) throw KindError("expected a contiguous tensor on the CPU");
+  auto* data = static_cast<char*>(target.data_ptr());
+  size_t done = 0;
+  while (done < target.nbytes()) {
+    const size_t wanted = std::min(target.nbytes() - done, size_t{1} << 30);
+    const ssize_t count = pread(descriptor, data + done, wanted, start + static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw std::runtime_error(std::strerror(errno));
+    if (count == 0) break;
+    done += static_cast<size_t>(count);
+  }
+  keepBools(target);
+  return Napi::Number::New(info.Env(), static_cast<double>(done));
 }
 
 Napi::Value Item(Args info, State& state) {

@@ -31,6 +31,8 @@ export interface Native {
   free(tensor: Handle): void;
   fromData(data: ArrayBufferView, shape: readonly number[], dtype: number): Handle;
   readData(tensor: Handle): ArrayBuffer;
+  /** Fills a tensor from a place in an open file; returns how many bytes came, fewer where the file ends. */
+  readFile(descriptor: number, position: number, tensor: Handle): number;
   item(tensor: Handle): number;
   shape(tensor: Handle): number[];
   dtype(tensor: Handle): number;

@@ -22,7 +22,7 @@ export interface FuzzSummary {
   seconds: number;
 }
 
-/** One input in so many goes through a real file and a mapping; the rest through the header's parser. */
+/** One input in so many goes through a real file; the rest through the header's parser. */
 const fileShare = 100;
 const batch = 10_000;
 /** Far above what garbage between collections comes to, far below what a header that is believed would cost. */

@@ -1,5 +1,16 @@
 import { Buffer } from 'node:buffer';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -192,31 +203,74 @@ describe('reading', () => {
     expect(data(b).equals(data(a))).toBe(true);
   });
 
-  it('shares pages with the file, never writes to it, and outlives close and rename', () => {
+  it('reads into memory of its own, never writes to the file, and outlives close and rename', () => {
     writeSafetensors(path, [['a', arange(8)]]);
+    const bytes = readFileSync(path);
     const weights = openSafetensors(path);
-    const before = liveTensors().bytes;
     const a = weights.get('a');
-    const again = weights.get('a');
-    expect(liveTensors().bytes).toBe(before);
     a.mul_(2);
-    expect(again.toNumbers()).toEqual([0, 2, 4, 6, 8, 10, 12, 14]);
+    expect(weights.get('a').toNumbers()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(readFileSync(path).equals(bytes)).toBe(true);
     writeSafetensors(path, [['a', zeros([8])]]);
+    expect(weights.get('a').toNumbers()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    weights.close();
     weights.close();
     expect(a.toNumbers()).toEqual([0, 2, 4, 6, 8, 10, 12, 14]);
     expect(openSafetensors(path).get('a').dtype).toBe('float32');
     expect(thrown(() => weights.get('a')).rule).toBe('closed');
   });
 
-  it('maps instead of reading: memory does not grow by the size of the file', () => {
+  it('reads nothing but what is asked for', () => {
     const megabytes = 200;
-    scope(() => writeSafetensors(path, [['a', zeros([megabytes, 1 << 18])]]));
-    const before = process.memoryUsage().rss;
+    scope(() =>
+      writeSafetensors(path, [
+        ['a', zeros([megabytes, 1 << 18])],
+        ['b', arange(3)],
+      ]),
+    );
+    const before = liveTensors().bytes;
     const weights = openSafetensors(path);
-    const row = weights.get('a').select(0, 5);
-    expect(row.toArray()).toHaveLength(1 << 18);
-    expect(process.memoryUsage().rss - before).toBeLessThan(50e6);
+    expect(weights.get('b').toNumbers()).toEqual([0, 1, 2]);
+    expect(liveTensors().bytes - before).toBe(24);
     weights.close();
+  });
+
+  it('tells a file that was cut or changed since it was opened (fault 41)', () => {
+    const write = () =>
+      scope(() =>
+        writeSafetensors(path, [
+          ['a', arange(1000)],
+          ['b', arange(1000)],
+        ]),
+      );
+    write();
+    const cut = openSafetensors(path);
+    truncateSync(path, 12_000);
+    const error = thrown(() => cut.get('b'));
+    expect(error.rule).toBe('file');
+    expect(error.message).toMatch(
+      /model\.safetensors: expected a file that stays as it is while it is read, got one that was cut from \d+ to 12000 bytes$/,
+    );
+    cut.close();
+    write();
+    const changed = openSafetensors(path);
+    utimesSync(path, 1, 1);
+    expect(thrown(() => changed.get('a')).message).toContain('got one that was changed');
+    changed.close();
+  });
+
+  it('survives a file that another process cuts while it is read (fault 41)', async () => {
+    scope(() => writeSafetensors(path, [['a', zeros([1 << 20])]]));
+    const reader = new URL('./cut-reader.ts', import.meta.url);
+    const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(reader), path]);
+    let said = '';
+    child.stdout.on('data', (chunk) => {
+      said += chunk;
+      if (said.startsWith('opened\n')) truncateSync(path, 5000);
+    });
+    const [code, signal] = await once(child, 'close');
+    expect([code, signal]).toEqual([0, null]);
+    expect(said).toMatch(/^opened\nSafetensorsError: .*, got one that was cut from \d+ to 5000 bytes\n$/);
   });
 
   it('survives the scope it is opened in, and gives its tensors to the scope that asks', () => {

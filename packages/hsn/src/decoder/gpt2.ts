@@ -1,8 +1,10 @@
 import { type Generator, nn, type Tensor, type TensorOptions, tanhGelu } from '@hidden-schema/torch';
 import { z } from 'zod';
+import { gpt2Claims, symbolClaims } from './decoder-claims.ts';
 import { LanguageDecoder } from './language-decoder.ts';
 import {
   checkedConfig,
+  checkFolder,
   isAdded,
   loadWeights,
   opened,
@@ -168,6 +170,16 @@ class Gpt2Body extends nn.Module {
   }
 }
 
+/** The name here of a stored tensor. */
+function renamedFor({ tie_word_embeddings: tied }: Gpt2Config): (stored: string) => string | undefined {
+  return (stored) => {
+    // Older checkpoints store the causal mask beside the weights; a tied output is the embedding again.
+    if (/\.attn\.(masked_)?bias$/.test(stored)) return undefined;
+    if (stored === 'lm_head.weight') return tied ? undefined : stored;
+    return stored.startsWith('transformer.') ? stored : `transformer.${stored}`;
+  };
+}
+
 /** GPT-2 with pseudo-self-attention on a schema. */
 export class Gpt2Decoder extends LanguageDecoder {
   readonly transformer: Gpt2Body;
@@ -204,21 +216,14 @@ export class Gpt2Decoder extends LanguageDecoder {
   /** From a folder in Hugging Face's layout: config.json and safetensors. */
   static open(folder: string, generator: Generator, options: DecoderOptions = {}): Gpt2Decoder {
     const config = checkedConfig(gpt2ConfigSchema, readModelConfig(folder), folder);
+    const claims = [...gpt2Claims(config), ...(options.symbols ? [] : symbolClaims(config.hsn))];
+    checkFolder(folder, claims, renamedFor(config));
     return opened(new Gpt2Decoder(config, generator, { ...options, blank: true }), folder);
   }
 
   /** Takes over weights from a file, index or folder, with or without the prefix `transformer.`. */
   loadFrom(path: string): void {
-    const untied = this.lm_head !== undefined;
-    loadWeights(this, path, {
-      optional: isAdded,
-      rename: (stored) => {
-        // Older checkpoints store the causal mask beside the weights; a tied output is the embedding again.
-        if (/\.attn\.(masked_)?bias$/.test(stored)) return undefined;
-        if (stored === 'lm_head.weight') return untied ? stored : undefined;
-        return stored.startsWith('transformer.') ? stored : `transformer.${stored}`;
-      },
-    });
+    loadWeights(this, path, { optional: isAdded, rename: renamedFor(this.config) });
   }
 
   configOf(): Record<string, unknown> {

@@ -1,8 +1,17 @@
 import { type Generator, nn, ones, type Tensor, type TensorOptions } from '@hidden-schema/torch';
+import { llamaClaims, symbolClaims } from './decoder-claims.ts';
 import type { DecoderOptions } from './gpt2.ts';
 import { LanguageDecoder } from './language-decoder.ts';
 import { type LlamaConfig, type LlamaSettings, llamaConfigSchema } from './llama-config.ts';
-import { checkedConfig, isAdded, loadWeights, opened, readModelConfig, symbolsOf } from './model-folder.ts';
+import {
+  checkedConfig,
+  checkFolder,
+  isAdded,
+  loadWeights,
+  opened,
+  readModelConfig,
+  symbolsOf,
+} from './model-folder.ts';
 import { Projection, Table } from './projection.ts';
 import { RotaryPositions, rotate } from './rotary.ts';
 import {
@@ -154,6 +163,15 @@ class LlamaBody extends nn.Module {
   }
 }
 
+/** The name here of a stored tensor. */
+function renamedFor({ tie_word_embeddings: tied }: LlamaConfig): (stored: string) => string | undefined {
+  return (stored) => {
+    if (stored.endsWith('.rotary_emb.inv_freq')) return undefined;
+    if (stored === 'lm_head.weight') return tied ? undefined : stored;
+    return stored.startsWith('model.') || stored.startsWith('lm_head.') ? stored : `model.${stored}`;
+  };
+}
+
 /** A decoder of the LLaMA architecture with pseudo-self-attention on a schema. */
 export class LlamaDecoder extends LanguageDecoder {
   readonly model: LlamaBody;
@@ -191,21 +209,15 @@ export class LlamaDecoder extends LanguageDecoder {
   /** From a folder in Hugging Face's layout: config.json and safetensors. */
   static open(folder: string, generator: Generator, options: DecoderOptions = {}): LlamaDecoder {
     const settings = readModelConfig(folder) as unknown as LlamaSettings;
-    checkedConfig(llamaConfigSchema, settings, folder);
+    const config = checkedConfig(llamaConfigSchema, settings, folder);
+    const claims = [...llamaClaims(config), ...(options.symbols ? [] : symbolClaims(config.hsn))];
+    checkFolder(folder, claims, renamedFor(config));
     return opened(new LlamaDecoder(settings, generator, { ...options, blank: true }), folder);
   }
 
   /** Takes over weights from a file, index or folder, with or without the prefix `model.`. */
   loadFrom(path: string): void {
-    const untied = this.lm_head !== undefined;
-    loadWeights(this, path, {
-      optional: isAdded,
-      rename: (stored) => {
-        if (stored.endsWith('.rotary_emb.inv_freq')) return undefined;
-        if (stored === 'lm_head.weight') return untied ? stored : undefined;
-        return stored.startsWith('model.') || stored.startsWith('lm_head.') ? stored : `model.${stored}`;
-      },
-    });
+    loadWeights(this, path, { optional: isAdded, rename: renamedFor(this.config) });
   }
 
   configOf(): Record<string, unknown> {

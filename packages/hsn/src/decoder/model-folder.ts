@@ -11,7 +11,8 @@ import {
 } from '@hidden-schema/torch';
 import { z } from 'zod';
 import { UserError } from '../errors.ts';
-import { type JsonValue, jsonText, writeSynced } from '../trainer/files.ts';
+import { type JsonValue, jsonText, reasonOf, writeSynced } from '../trainer/files.ts';
+import { type Claim, checkClaims, shapesOf } from './claims.ts';
 import type { SymbolOptions } from './symbol-attention.ts';
 
 /** What config.json says of the symbols, under a key that Hugging Face's readers pass over. */
@@ -90,11 +91,21 @@ export function isAdded(name: string): boolean {
   return /\.psa\.|\.map_symbols\.|\.lora_[AB]\./.test(name);
 }
 
+/** Refuses the settings of a folder that are not those of its weights. */
+export function checkFolder(folder: string, claims: readonly Claim[], rename: LoadRules['rename']): void {
+  const weights = openWeights(folder);
+  try {
+    checkClaims(shapesOf(weights, rename), claims, `${folder}/config.json`);
+  } finally {
+    weights.close();
+  }
+}
+
 /** Copies the weights at a path (file, index or folder) into a module; names and shapes must fit. */
 export function loadWeights(module: nn.Module, path: string, rules: LoadRules): void {
   const weights = openWeights(path);
   try {
-    scope(() => copyWeights(module, weights, rules, path));
+    copyWeights(module, weights, rules, path);
   } finally {
     weights.close();
   }
@@ -115,22 +126,20 @@ export function opened<Model extends nn.Module & { loadFrom(path: string): void 
 }
 
 function copyWeights(module: nn.Module, weights: Weights, rules: LoadRules, path: string): void {
-  const source = new Map<string, Tensor>();
-  for (const stored of weights.names) {
-    const name = rules.rename(stored);
-    if (name !== undefined)
-      source.set(
-        name,
-        noGrad(() => weights.get(stored)),
-      );
-  }
-  for (const [name, own] of module.namedTensors())
-    if (!source.has(name) && rules.optional(name)) source.set(name, own);
+  const own = new Map(module.namedTensors());
+  const shapes = new Map(shapesOf(weights, rules.rename));
+  for (const [name, { shape }] of own) if (!shapes.has(name) && rules.optional(name)) shapes.set(name, shape);
   try {
-    module.load(source);
+    module.checkFit(shapes);
   } catch (error) {
-    if (error instanceof Error && error.message.startsWith('these weights do not fit'))
-      throw new UserError(`${path}: ${error.message}`);
-    throw error;
+    throw new UserError(`${path}: ${reasonOf(error)}`);
   }
+  // One at a time: beside the model only a single tensor is held.
+  const storedAs = new Map(weights.names.map((stored) => [rules.rename(stored), stored]));
+  noGrad(() => {
+    for (const [name, target] of own) {
+      const stored = storedAs.get(name);
+      if (stored !== undefined) scope(() => target.copy_(weights.get(stored)));
+    }
+  });
 }

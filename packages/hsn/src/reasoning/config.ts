@@ -66,7 +66,7 @@ export const reasoningConfigSchema = languageConfigSchema.extend({
     .prefault({}),
   encoder: encoder
     .unwrap()
-    .extend({ longest: countSchema.default(64) })
+    .extend({ longest: encoder.unwrap().shape.longest.unwrap().default(64) })
     .prefault({}),
   decoder: decoder
     .unwrap()

@@ -4,6 +4,7 @@ import { UserError } from '../errors.ts';
 import { diffConfigs, dumpConfig, loadConfig, type RunConfig } from '../settings.ts';
 import { type JsonValue, reasonOf, removeTemporaries, writeJsonAtomic, writeTextAtomic } from './files.ts';
 import { Lock, lockHolder } from './lock.ts';
+import { checkRunSizes } from './run-sizes.ts';
 
 /** The layout of a run folder; a later one gets another number. */
 export const RUN_FORMAT = 1;
@@ -111,6 +112,7 @@ export class Run {
     const folder = path.resolve(directory);
     const record = readRecord(folder, directory);
     const config = options.config ?? readConfig(path.join(folder, 'config.yaml'));
+    if (!options.config) checkRunSizes(folder, config, record);
     if (!options.write) return new Run(folder, config, record);
     const lock = lockFolder(folder, directory);
     removeTemporaries(folder);

@@ -50,19 +50,24 @@ export abstract class Module {
 
   /** Copies values in by path; every tensor must be there with its shape, and nothing else. */
   load(source: ReadonlyMap<string, Tensor>): void {
+    this.checkFit(new Map([...source].map(([name, tensor]) => [name, tensor.shape])));
+    noGrad(() => {
+      for (const [name, tensor] of this.namedTensors()) tensor.copy_(source.get(name)!);
+    });
+  }
+
+  /** Throws unless these are the paths and shapes of all tensors. */
+  checkFit(shapes: ReadonlyMap<string, readonly number[]>): void {
     const faults: string[] = [];
     const own = new Map(this.namedTensors());
     for (const [name, tensor] of own) {
-      const given = source.get(name);
+      const given = shapes.get(name);
       if (!given) faults.push(`${name} is missing`);
-      else if (given.shape.join() !== tensor.shape.join())
-        faults.push(`${name} has shape [${given.shape.join(', ')}], expected [${tensor.shape.join(', ')}]`);
+      else if (given.join() !== tensor.shape.join())
+        faults.push(`${name} has shape [${given.join(', ')}], expected [${tensor.shape.join(', ')}]`);
     }
-    for (const name of source.keys()) if (!own.has(name)) faults.push(`${name} is not part of this model`);
+    for (const name of shapes.keys()) if (!own.has(name)) faults.push(`${name} is not part of this model`);
     if (faults.length > 0) throw new Error(`these weights do not fit: ${summary(faults)}`);
-    noGrad(() => {
-      for (const [name, tensor] of own) tensor.copy_(source.get(name)!);
-    });
   }
 
   free(): void {

@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
-import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { noGrad } from '../autograd.ts';
-import { dtypeBytes, dtypeCodes } from '../dtype.ts';
+import { dtypeCodes } from '../dtype.ts';
+import { guarded, native } from '../native.ts';
 import { scope } from '../scope.ts';
 import { call, type Tensor } from '../tensor.ts';
 import { failFor, quoted, reasonOf, SafetensorsError } from './errors.ts';
@@ -15,19 +16,19 @@ import {
 } from './header.ts';
 import { refusePickleName } from './pickle.ts';
 
-/** Named tensors in one or several files. Nothing is read before `get`, and then only the pages that are used. */
+/** Named tensors in one or several files. Nothing but headers is read before `get`, and then that tensor alone. */
 export interface Weights {
   readonly names: readonly string[];
   readonly metadata: ReadonlyMap<string, string>;
   has(name: string): boolean;
   info(name: string): TensorInfo;
-  /** The tensor, on the file's own pages where its offset allows; writing to it never reaches the file. */
+  /** The tensor, in memory of its own: neither writing to it nor to the file reaches the other. */
   get(name: string): Tensor;
-  /** Gives back the mapping; tensors that `get` returned stay valid. */
+  /** Gives back the file; tensors that `get` returned stay valid. */
   close(): void;
 }
 
-/** Maps a safetensors file, after checking its header against every rule of the format. */
+/** Opens a safetensors file, after checking its header against every rule of the format. */
 export function openSafetensors(path: string): Weights {
   refusePickleName(path);
   let descriptor: number | undefined;
@@ -35,14 +36,11 @@ export function openSafetensors(path: string): Weights {
     descriptor = openSync(path, 'r');
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) failFor(path)('file', 'a file', stats.isDirectory() ? 'a folder' : 'something else');
-    const header = readHeader(descriptor, stats.size, path);
-    const mapping = map(path, stats);
-    return new MappedFile(path, header, mapping);
+    return new OpenFile(path, descriptor, stats, readHeader(descriptor, stats.size, path));
   } catch (error) {
+    if (descriptor !== undefined) closeSync(descriptor);
     if (error instanceof SafetensorsError) throw error;
     throw new SafetensorsError(path, 'file', 'a safetensors file that can be read', reasonOf(error));
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
@@ -55,35 +53,25 @@ function readHeader(descriptor: number, size: number, path: string): Header {
   return parseHeader(bytes.subarray(0, count), size, path);
 }
 
-/** The whole file as bytes, mapped privately: pages are read when touched, and copied when written. */
-function map(path: string, opened: Stats): Tensor {
-  const mapping = call('from_file', path, false, opened.size, dtypeCodes.uint8).keep();
-  const now = statSync(path);
-  // The path is opened a second time by libtorch: it must still be the file whose header was checked.
-  if (
-    now.ino === opened.ino &&
-    now.dev === opened.dev &&
-    now.size === opened.size &&
-    now.mtimeMs === opened.mtimeMs
-  )
-    return mapping;
-  mapping.free();
-  return failFor(path)('file', 'a file that stays as it is while it is opened', 'one that was replaced');
-}
+/** Files that were never closed, given back with the object that held them. */
+const forgotten = new FinalizationRegistry<number>((descriptor) => closeSync(descriptor));
 
-class MappedFile implements Weights {
+class OpenFile implements Weights {
   readonly names: readonly string[];
   readonly metadata: ReadonlyMap<string, string>;
   readonly #path: string;
+  readonly #opened: Stats;
   readonly #header: Header;
-  readonly #mapping: Tensor;
+  #descriptor: number | undefined;
 
-  constructor(path: string, header: Header, mapping: Tensor) {
+  constructor(path: string, descriptor: number, opened: Stats, header: Header) {
     this.names = [...header.tensors.keys()];
     this.metadata = header.metadata;
     this.#path = path;
+    this.#descriptor = descriptor;
+    this.#opened = opened;
     this.#header = header;
-    this.#mapping = mapping;
+    forgotten.register(this, descriptor, this);
   }
 
   has(name: string): boolean {
@@ -97,22 +85,42 @@ class MappedFile implements Weights {
 
   get(name: string): Tensor {
     const entry = this.#entry(name);
-    if (!this.#mapping.alive)
+    const descriptor =
+      this.#descriptor ??
       failFor(this.#path)('closed', 'an open file', `a call for ${quoted(name)} after close()`);
-    return noGrad(() => scope(() => this.#view(entry)));
+    return noGrad(() => scope(() => this.#read(descriptor, name, entry)));
   }
 
   close(): void {
-    this.#mapping.free();
+    if (this.#descriptor === undefined) return;
+    forgotten.unregister(this);
+    closeSync(this.#descriptor);
+    this.#descriptor = undefined;
   }
 
-  #view(entry: TensorEntry): Tensor {
-    const start = this.#header.dataStart + entry.begin;
-    const raw = this.#mapping.narrow(0, start, entry.bytes);
+  #read(descriptor: number, name: string, { dtype, shape, bytes, begin }: TensorEntry): Tensor {
     // A byte other than 0 and 1 in a C++ bool is undefined behaviour, so these are compared, not reinterpreted.
-    if (entry.dtype === 'bool') return raw.ne(0).reshape(...entry.shape);
-    const aligned = start % dtypeBytes[entry.dtype] === 0 ? raw : raw.clone();
-    return aligned.viewAs(entry.dtype).reshape(...entry.shape);
+    const stored = dtype === 'bool' ? 'uint8' : dtype;
+    const tensor = call('empty.memory_format', shape, dtypeCodes[stored], undefined, 'cpu');
+    const count = guarded(
+      'readFile',
+      () => [{ shape, dtype }],
+      () => native.readFile(descriptor, this.#header.dataStart + begin, tensor.handle),
+    );
+    this.#checkUnchanged(descriptor);
+    if (count < bytes)
+      failFor(this.#path)('size', `${bytes} bytes of tensor ${quoted(name)}`, `${count}: the file is cut`);
+    return dtype === 'bool' ? tensor.ne(0) : tensor;
+  }
+
+  /** The header speaks of the file as it was when it was opened; one renamed away still is that file. */
+  #checkUnchanged(descriptor: number): void {
+    const now = fstatSync(descriptor);
+    const { size, mtimeMs } = this.#opened;
+    if (now.size === size && now.mtimeMs === mtimeMs) return;
+    const got =
+      now.size < size ? `one that was cut from ${size} to ${now.size} bytes` : 'one that was changed';
+    failFor(this.#path)('file', 'a file that stays as it is while it is read', got);
   }
 
   #entry(name: string): TensorEntry {
