@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { formatBytes, formatRows, paintFor, type Row } from './report.ts';
+import { print } from './terminal.ts';
 
 export interface Weights {
   readonly name: string;
@@ -53,7 +54,7 @@ export function register(program: Command): void {
     .action(async (options: { json?: boolean }) => {
       const diagnosis = await diagnose();
       const text = options.json ? `${JSON.stringify(diagnosis, null, 2)}\n` : describe(diagnosis);
-      process.stdout.write(text);
+      print(text);
       if (!diagnosis.ok) process.exitCode = 1;
     });
 }

@@ -4,6 +4,7 @@ import { syntheticReader } from './encode-synthetic.ts';
 import { sentencesOf } from './sentences.ts';
 import { shardOf, shardSentences } from './shard.ts';
 import { stoppable } from './stopping.ts';
+import { say } from './terminal.ts';
 import { addTextOptions, type TextFlags, textSettings } from './text-flags.ts';
 
 interface EncodeFlags extends TextFlags {
@@ -75,7 +76,7 @@ async function encode(directory: string, file: string | undefined, flags: Encode
       throw error;
     }
     if (cut > 0)
-      process.stderr.write(`${cut} of ${count} sentences were longer than the encoder reads: cut\n`);
+      say(`${cut} of ${count} sentences were longer than the encoder reads: cut\n`);
   });
 }
 
@@ -88,7 +89,7 @@ function teller(): (count: number) => void {
     const at = performance.now();
     if (at - last.at < TELL_MS) return;
     const rate = Math.round((1000 * (count - last.count)) / (at - last.at));
-    process.stderr.write(`${count} sentences encoded, ${rate} a second\n`);
+    say(`${count} sentences encoded, ${rate} a second\n`);
     last = { at, count };
   };
 }
@@ -97,7 +98,7 @@ async function openReader(directory: string, checkpoint: string): Promise<WalkRe
   const { openLanguage, Run } = await import('@hidden-schema/hsn');
   if (Run.open(directory).config.model === 'synthetic') return syntheticReader(directory, checkpoint);
   const { texts, notes } = await openLanguage(directory, { checkpoint });
-  for (const note of notes) process.stderr.write(`${note}\n`);
+  for (const note of notes) say(`${note}\n`);
   return texts;
 }
 

@@ -1,6 +1,7 @@
 import type { OpenedLanguage, TextCorpus } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
 import { evaluationText, languageText } from './evaluation-text.ts';
+import { live, print, say } from './terminal.ts';
 import { tokenising, wholeNumber } from './text-flags.ts';
 
 interface EvalFlags {
@@ -56,7 +57,7 @@ async function evaluateSynthetic(directory: string, flags: EvalFlags, limit: num
   });
   say(notes);
   const evaluation = hsn.evaluateSynthetic(model, corpus, limit === undefined ? {} : { limit });
-  process.stdout.write(flags.json ? json(evaluation) : evaluationText(evaluation));
+  print(flags.json ? json(evaluation) : evaluationText(evaluation));
 }
 
 async function evaluateTexts(directory: string, flags: EvalFlags, limit: number | undefined) {
@@ -69,7 +70,7 @@ async function evaluateTexts(directory: string, flags: EvalFlags, limit: number 
   try {
     const baseline = flags.baseline ? await comparison(flags.baseline, opened, corpus, limit) : {};
     const total = Math.min(corpus.splits.test.length, limit ?? Number.POSITIVE_INFINITY);
-    const progress = new Progress({ label: 'eval', total, unit: 'sentences' });
+    const progress = new Progress({ label: 'eval', total, unit: 'sentences', output: live });
     const onProgress = (done: number) => {
       if (process.stderr.isTTY) progress.update(done);
     };
@@ -77,7 +78,7 @@ async function evaluateTexts(directory: string, flags: EvalFlags, limit: number 
     const figures = languageFigures(opened.model, corpus, opened.texts.frames, options);
     if (process.stderr.isTTY) progress.finish();
     const all = { ...figures, ...baseline };
-    process.stdout.write(flags.json ? json(all) : languageText(all));
+    print(flags.json ? json(all) : languageText(all));
   } finally {
     corpus.close();
   }
@@ -114,5 +115,5 @@ async function comparison(directory: string, opened: OpenedLanguage, corpus: Tex
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
 function say(notes: readonly string[]): void {
-  for (const note of notes) process.stderr.write(`${note}\n`);
+  for (const note of notes) say(`${note}\n`);
 }

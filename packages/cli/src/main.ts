@@ -18,6 +18,7 @@ import * as runs from './runs.ts';
 import * as serve from './serve.ts';
 import * as symbols from './symbols.ts';
 import * as synth from './synth.ts';
+import { say } from './terminal.ts';
 import * as train from './train.ts';
 import * as verify from './verify.ts';
 
@@ -74,7 +75,7 @@ export async function main(argv: string[]): Promise<void> {
     else await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
     const { text, code } = explain(error);
-    if (text !== '') process.stderr.write(`${text}\n`);
+    if (text !== '') say(`${text}\n`);
     process.exitCode = code;
   }
 }

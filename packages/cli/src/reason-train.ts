@@ -10,6 +10,7 @@ import type {
 import type { Command } from 'commander';
 import { readSettings } from './settings-file.ts';
 import { stoppable } from './stopping.ts';
+import { live, print, say } from './terminal.ts';
 import { useThreads } from './threads.ts';
 import { refuseChanges, withRun } from './training-run.ts';
 
@@ -114,7 +115,7 @@ async function trainNetwork(file: string | undefined, flags: ReasonTrainFlags): 
       const session = new hsn.Session(run, task, {
         resume: flags.resume ?? false,
         signal,
-        output: process.stderr,
+        output: live,
       });
       // Only now: settings that the checkpoint does not fit must not replace those it does.
       if (changes.length > 0) run.adopt(prepared.info);
@@ -130,7 +131,7 @@ function describe({ config, tokenizers, model, notes }: PreparedReasoning): void
     ? 'COMET: the decoder without walks'
     : `${config.symbols} symbols, walks of ${config.length / 2} + ${config.length / 2} steps, encoder ${config.encoder.name}${model.encoder.frozen ? ' (frozen)' : ''}`;
   const size = `${tokenizers.decoder.vocabulary} tokens, ${(parameters / 1e6).toFixed(1)} million parameters to train`;
-  process.stderr.write(`${[...notes, `model: ${what}, ${size}`].join('\n')}\n`);
+  say(`${[...notes, `model: ${what}, ${size}`].join('\n')}\n`);
 }
 
 async function trainPath(file: string | undefined, flags: ReasonTrainFlags): Promise<void> {
@@ -146,10 +147,10 @@ async function trainPath(file: string | undefined, flags: ReasonTrainFlags): Pro
     refuseChanges(earlier.differences(config, earlier.record.corpus), folder, hsn.UserError);
   if (!earlier) hsn.checkRunFolder(folder, flags.force ?? false);
   const { corpus, tokens, notes } = await hsn.openTuples(opened, flags.tuples);
-  for (const note of notes) process.stderr.write(`${note}\n`);
+  for (const note of notes) say(`${note}\n`);
   let shown: InstanceType<typeof hsn.Progress> | undefined;
   const prepared = await hsn.preparePath(config, opened, { corpus, tokens }, (done, total) => {
-    shown ??= new hsn.Progress({ label: 'read walks', total, unit: 'tuples' });
+    shown ??= new hsn.Progress({ label: 'read walks', total, unit: 'tuples', output: live });
     shown.update(done);
   });
   shown?.finish();
@@ -161,7 +162,7 @@ async function trainPath(file: string | undefined, flags: ReasonTrainFlags): Pro
       new hsn.Session(run, new hsn.PathTask(prepared), {
         resume: flags.resume ?? false,
         signal,
-        output: process.stderr,
+        output: live,
       }).train(),
     ),
   );
@@ -169,7 +170,7 @@ async function trainPath(file: string | undefined, flags: ReasonTrainFlags): Pro
 }
 
 function report(result: { state: string; step: number }, run: string, figures: string, folder = run): void {
-  process.stdout.write(`${figures}run ${result.state} at step ${result.step}: ${folder}\n`);
+  print(`${figures}run ${result.state} at step ${result.step}: ${folder}\n`);
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;

@@ -5,6 +5,7 @@ import { evaluationText } from './evaluation-text.ts';
 import { profiled } from './profiling.ts';
 import { assign } from './replicas.ts';
 import { stoppable } from './stopping.ts';
+import { live, say } from './terminal.ts';
 import { type Asked, refuseChanges, report, withRun } from './training-run.ts';
 
 /** Trains on a synthetic language. */
@@ -29,7 +30,7 @@ export async function trainSynthetic(config: Config, asked: Asked): Promise<void
       const session = new Session(run, new SyntheticTask(config, corpus, replicas), {
         resume: flags.resume ?? false,
         signal: AbortSignal.any([signal, replicas.stopped]),
-        output: process.stderr,
+        output: live,
         replicas,
       });
       // Only now: settings that the checkpoint does not fit must not replace those it does.
@@ -48,5 +49,5 @@ function describe(corpus: SyntheticCorpus): void {
     ...corpus.notes,
     `corpus: ${train.count} + ${valid.count} + ${test.count} sentences of ${corpus.length} tokens, ${truth}`,
   ];
-  process.stderr.write(`${lines.join('\n')}\n`);
+  say(`${lines.join('\n')}\n`);
 }
