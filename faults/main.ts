@@ -19,6 +19,9 @@ export const groups: Readonly<Record<string, () => Promise<FaultGroup>>> = {
   downloads: () => import('./downloads.ts'),
   settings: () => import('./settings.ts'),
   server: () => import('./server.ts'),
+  'run-locks': () => import('./run-locks.ts'),
+  'edited-runs': () => import('./edited-runs.ts'),
+  outputs: () => import('./outputs.ts'),
 };
 
 async function chosen(asked: readonly string[]): Promise<Fault[]> {

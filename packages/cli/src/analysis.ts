@@ -43,7 +43,7 @@ export async function withAnalysed<T>(
         if (signal.aborted) return undefined;
         throw error;
       }
-    });
+    }, 'result');
   } finally {
     run.model.free();
   }
@@ -91,7 +91,7 @@ export async function deliver(
   const folder = flags.out ?? path.join(directory, 'figures');
   const files = writeResults(folder, results);
   const names = files.map((file) => path.basename(file)).sort();
-  (flags.json ? process.stderr : process.stdout).write(`written to ${folder}: ${names.join(', ')}\n`);
+  (flags.json ? say : print)(`written to ${folder}: ${names.join(', ')}\n`);
 }
 
 async function show(sheets: readonly Sheet[], text?: string): Promise<void> {

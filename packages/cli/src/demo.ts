@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SyntheticCorpus } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
-import { stoppable } from './stopping.ts';
+import { stopAsked, stoppable } from './stopping.ts';
 import { live, print, say } from './terminal.ts';
 
 interface DemoFlags {
@@ -83,10 +83,9 @@ async function demo(flags: DemoFlags): Promise<void> {
 /** Shows the run in the explorer until Ctrl-C. */
 async function serve(run: string): Promise<void> {
   const { startExplorer } = await import('@hidden-schema/explorer');
-  const say = (text: string) => say(`${text}\n`);
-  const explorer = await startExplorer({ run, say });
+  const explorer = await startExplorer({ run, say: (text) => say(`${text}\n`) });
   print(`explore it at ${explorer.url}   (Ctrl-C ends)\n`);
-  await new Promise<void>((resolve) => process.once('SIGINT', () => resolve()));
+  await stopAsked();
   await explorer.close();
 }
 

@@ -1,5 +1,5 @@
 import type { Diagnosis, Run, Task } from '@hidden-schema/hsn';
-import { print, say } from './terminal.ts';
+import { live, print } from './terminal.ts';
 
 type Fault = NonNullable<Diagnosis['forward']>;
 type Summary = Fault['output'];
@@ -8,9 +8,9 @@ type Summary = Fault['output'];
 export async function diagnoseRun(run: Run, task: Task<unknown>): Promise<void> {
   const { diagnose } = await import('@hidden-schema/hsn');
   const diagnosis = await diagnose(run, task, (step, of) => {
-    if (process.stderr.isTTY) say(`\rrepeating step ${step} of ${of}`);
+    if (live.isTTY) live.write(`\rrepeating step ${step} of ${of}`);
   });
-  if (process.stderr.isTTY) say('\r\x1b[2K');
+  if (live.isTTY) live.write('\r\x1b[2K');
   print(diagnosisText(diagnosis));
 }
 

@@ -4,7 +4,7 @@ import { syntheticReader } from './encode-synthetic.ts';
 import { sentencesOf } from './sentences.ts';
 import { shardOf, shardSentences } from './shard.ts';
 import { stoppable } from './stopping.ts';
-import { say } from './terminal.ts';
+import { printLines, say } from './terminal.ts';
 import { addTextOptions, type TextFlags, textSettings } from './text-flags.ts';
 
 interface EncodeFlags extends TextFlags {
@@ -57,7 +57,7 @@ async function encode(directory: string, file: string | undefined, flags: Encode
   const shard = await shardOf(flags.shard);
   const reader = await openReader(directory, flags.checkpoint);
   await stoppable(async (signal) => {
-    const sink = walkSink(format, flags.out ?? process.stdout);
+    const sink = walkSink(format, flags.out ?? { write: printLines });
     let [count, cut] = [0, 0];
     const tell = teller();
     try {
@@ -75,9 +75,8 @@ async function encode(directory: string, file: string | undefined, flags: Encode
       sink.abandon();
       throw error;
     }
-    if (cut > 0)
-      say(`${cut} of ${count} sentences were longer than the encoder reads: cut\n`);
-  });
+    if (cut > 0) say(`${cut} of ${count} sentences were longer than the encoder reads: cut\n`);
+  }, 'result');
 }
 
 const TELL_MS = 10_000;

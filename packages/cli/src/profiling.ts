@@ -58,9 +58,7 @@ async function profileSteps(trainer: TaskTrainer, file: string): Promise<() => v
   return () => {
     finish();
     if (steps <= skipped)
-      say(
-        `no profile: training ended after ${steps} steps, and the first ${skipped} only warm up\n`,
-      );
+      say(`no profile: training ended after ${steps} steps, and the first ${skipped} only warm up\n`);
   };
 }
 

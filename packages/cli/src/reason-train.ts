@@ -95,6 +95,7 @@ async function trainNetwork(file: string | undefined, flags: ReasonTrainFlags): 
   const hsn = await import('@hidden-schema/hsn');
   if (!flags.out) throw new hsn.UserError('where to? give --out, the folder of the run');
   const earlier = flags.resume ? hsn.Run.open(flags.out) : undefined;
+  if (earlier && !flags.force) hsn.refuseEdits(earlier.edits(), flags.out);
   const own = earlier?.config.model === 'reasoning' ? earlier.config : undefined;
   const comet = flags.part === 'comet' ? ['baseline=true'] : [];
   const config = await settings(file, own, [...comet, ...flags.set]);
@@ -108,7 +109,7 @@ async function trainNetwork(file: string | undefined, flags: ReasonTrainFlags): 
   if (!flags.force) refuseChanges(changes, flags.out, hsn.UserError);
   const task = new hsn.ReasoningTask(prepared);
   const run = earlier
-    ? hsn.Run.open(flags.out, { write: true, config })
+    ? hsn.Run.open(flags.out, { write: true, config, force: flags.force ?? false })
     : hsn.createReasoningRun(flags.out, prepared, { force: flags.force ?? false });
   const result = await stoppable((signal) =>
     withRun(run, () => {
@@ -139,6 +140,7 @@ async function trainPath(file: string | undefined, flags: ReasonTrainFlags): Pro
   if (!flags.run)
     throw new hsn.UserError("a path model goes on from a network's walks: give --run, its folder");
   const opened = await hsn.openReasoning(flags.run);
+  if (!flags.force) hsn.refuseEdits(opened.run.edits(), flags.run);
   if (opened.config.baseline) throw new hsn.UserError(`${flags.run} is COMET, which has no walks`);
   const config = await settings(file, { ...opened.config, part: 'path' }, [...flags.set, 'part=path']);
   const folder = hsn.pathFolder(opened.run.directory, config.path.kind);
@@ -155,7 +157,7 @@ async function trainPath(file: string | undefined, flags: ReasonTrainFlags): Pro
   });
   shown?.finish();
   const run: Run = earlier
-    ? hsn.Run.open(folder, { write: true, config })
+    ? hsn.Run.open(folder, { write: true, config, force: flags.force ?? false })
     : hsn.createPathRun(opened, config, { force: flags.force ?? false });
   const result = await stoppable((signal) =>
     withRun(run, () =>

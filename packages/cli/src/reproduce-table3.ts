@@ -38,7 +38,5 @@ export async function reproduceTable3(flags: ReproduceFlags): Promise<void> {
   mkdirSync(flags.out, { recursive: true });
   writeFileSync(folder('table3.md'), `${table3Text(rows, 'markdown')}\n${table3Caption}`);
   writeFileSync(folder('table3.json'), `${JSON.stringify(rows, null, 2)}\n`);
-  print(
-    `${table3Text(rows, 'terminal')}\n${table3Caption}written to ${folder('table3.md')}\n`,
-  );
+  print(`${table3Text(rows, 'terminal')}\n${table3Caption}written to ${folder('table3.md')}\n`);
 }

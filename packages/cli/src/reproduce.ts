@@ -111,9 +111,7 @@ async function reproduceTable1(flags: ReproduceFlags): Promise<void> {
     },
   });
   progress.finish();
-  print(
-    `${table1Text(rows, 'terminal')}\n${caption}written to ${path.join(flags.out, 'table1.md')}\n`,
-  );
+  print(`${table1Text(rows, 'terminal')}\n${caption}written to ${path.join(flags.out, 'table1.md')}\n`);
 }
 
 const caption = `‖·‖ are Frobenius norms over pairs of symbols, of link probabilities for HSN and of called links for the baselines;

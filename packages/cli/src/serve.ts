@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
+import { stopAsked } from './stopping.ts';
 import { print, say } from './terminal.ts';
 
 interface ServeFlags {
@@ -51,13 +52,6 @@ async function serve(runs: string[], flags: ServeFlags): Promise<void> {
   if (flags.open) openBrowser(explorer.url);
   await stopAsked();
   await explorer.close();
-}
-
-/** Resolves with the first Ctrl-C or SIGTERM; a second one ends the process as usual. */
-function stopAsked(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve());
-  });
 }
 
 function openBrowser(url: string): void {

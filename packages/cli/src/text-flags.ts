@@ -47,7 +47,12 @@ export async function tokenising(): Promise<{
   return {
     onProgress: ({ phase, bytes, totalBytes, sentences }) => {
       if (phase !== 'tokenising') return;
-      shown ??= new Progress({ label: 'tokenise', total: Math.ceil(totalBytes / 1000), unit: 'kB', output: live });
+      shown ??= new Progress({
+        label: 'tokenise',
+        total: Math.ceil(totalBytes / 1000),
+        unit: 'kB',
+        output: live,
+      });
       shown.update(Math.ceil(bytes / 1000), { sentences });
     },
     done: () => shown?.finish(),

@@ -26,9 +26,7 @@ export async function trainLanguage(config: LanguageConfig, asked: Asked): Promi
     }
   });
   if (result === 'unread')
-    say(
-      `stopped while the corpus was read; ${earlier ? 'the run is as it was' : 'no run was made'}\n`,
-    );
+    say(`stopped while the corpus was read; ${earlier ? 'the run is as it was' : 'no run was made'}\n`);
   else if (result) await report(result, out, result.evaluation ? languageText(result.evaluation) : '');
 }
 
@@ -76,7 +74,7 @@ async function trainPrepared(
   if (!flags.force) refuseChanges(changes, out, UserError);
   const task = new LanguageTask(prepared, replicas);
   const run = earlier
-    ? Run.open(out, { write: true, config })
+    ? Run.open(out, { write: true, config, force: flags.force ?? false })
     : createLanguageRun(out, prepared, { force: flags.force ?? false });
   describe(prepared);
   return withRun(run, async () => {

@@ -22,7 +22,7 @@ export async function trainSynthetic(config: Config, asked: Asked): Promise<void
   replicas.part(Math.min(config.training.batch, corpus.splits.train.count));
   if (flags.diagnose && earlier) return diagnoseRun(earlier, new SyntheticTask(config, corpus));
   const run = earlier
-    ? Run.open(out, { write: true, config })
+    ? Run.open(out, { write: true, config, force: flags.force ?? false })
     : Run.create(out, config, info, { force: flags.force ?? false });
   describe(corpus);
   const result = await withRun(run, () =>

@@ -24,7 +24,9 @@ describe('a run of version 0.1.0', () => {
   test('opens, is whole, and evaluates to what it logged', () => {
     expect(Run.open(directory).record).toMatchObject({ format: 1, version: '0.1.0', state: 'stopped' });
     expect(verifyRun(directory).faults).toEqual([]);
-    expect(verifyRun(directory).notes).toEqual([expect.stringContaining('were not recorded when it was made')]);
+    expect(verifyRun(directory).notes).toEqual([
+      expect.stringContaining('were not recorded when it was made'),
+    ]);
     const { model, corpus, step, notes } = openModel(directory);
     expect([step, notes]).toEqual([5, []]);
     // Another processor may round otherwise.
