@@ -27,7 +27,12 @@ const set = (file: string, from: string | RegExp, to: string, said: RegExp): Edi
 
 /** Every file that a continued training on texts reads, and settings of every kind. */
 const edits: readonly Edit[] = [
-  set('config.yaml', /(^training:[^]*?\n {2}rate:).*/m, '$1 0.5', /config\.yaml: training\.rate: [\d.e-]+ → 0\.5/),
+  set(
+    'config.yaml',
+    /(^training:[^]*?\n {2}rate:).*/m,
+    '$1 0.5',
+    /config\.yaml: training\.rate: [\d.e-]+ → 0\.5/,
+  ),
   set('tokenizer.json', /"(\w{3})"/, '"$1$1"', /tokenizer\.json: sha256 \w{12}… → \w{12}…/),
   set('config.yaml', /^seed: .*/m, 'seed: 77', /config\.yaml: seed: 1 → 77/),
   set('config.yaml', /steps: 6/, 'steps: 9', /config\.yaml: training\.steps: 6 → 9/),
