@@ -1,5 +1,4 @@
 import os from 'node:os';
-import { getSystemErrorName } from 'node:util';
 import { guarded, native } from './native.ts';
 
 /** What the kernel says of a lock: free (and now ours, if it was asked for), held by another, or why it cannot tell. */
@@ -25,5 +24,7 @@ function asked(descriptor: number, take: boolean): FileLock {
     () => native.lockFile(descriptor, take),
   );
   if (fault === 0) return 'free';
-  return fault === os.constants.errno.EAGAIN ? 'held' : { fault: getSystemErrorName(-fault) };
+  if (fault === os.constants.errno.EAGAIN) return 'held';
+  const known = Object.entries(os.constants.errno).find(([, number]) => number === fault);
+  return { fault: known?.[0] ?? `error ${fault}` };
 }
