@@ -28,7 +28,8 @@ function expectSaved(out: string): void {
   expect(checkpointSteps(run).at(-1)).toBe(rows.at(-1)?.step);
 }
 
-describe('a training that nobody listens to any more', () => {
+// The log is written every ten seconds, and only then is it seen that nobody reads it.
+describe('a training that nobody listens to any more', { timeout: 300_000 }, () => {
   test('is saved when the log is closed, and ends with 141', () => {
     const command = [process.execPath, program, ...longTraining('headed')].map((arg) => `'${arg}'`).join(' ');
     const { stdout } = spawnSync('bash', ['-c', `${command} 2>&1 | head -1; echo "\${PIPESTATUS[0]}"`], {
