@@ -24,6 +24,9 @@ export const groups: Readonly<Record<string, () => Promise<FaultGroup>>> = {
   operators: () => import('./operators.ts'),
   group: () => import('./group.ts'),
   install: () => import('./install.ts'),
+  'run-locks': () => import('./run-locks.ts'),
+  'edited-runs': () => import('./edited-runs.ts'),
+  outputs: () => import('./outputs.ts'),
 };
 
 async function chosen(asked: readonly string[]): Promise<Fault[]> {

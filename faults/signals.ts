@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { checkpointSteps, readMetrics, Run, writeSyntheticCorpus } from '../packages/hsn/src/index.ts';
+import { lockHolder } from '../packages/hsn/src/trainer/lock.ts';
 import { type Ended, HsnProcess, hsn, tinyFlags, tinySettings } from '../packages/hsn/test/tiny-corpus.ts';
 import { tinyLanguageFlags, tinySentences, writeTexts } from '../packages/hsn/test/tiny-texts.ts';
 import type { Fault, Tally } from './tally.ts';
@@ -123,7 +124,7 @@ async function once(tally: Tally, phase: Case): Promise<void> {
 async function checkSaved(out: string, phase: Case, ended: Ended): Promise<void> {
   const run = Run.open(out);
   assert.equal(run.state, phase.left);
-  assert.ok(!fs.existsSync(run.path('lock')), 'the lock is left');
+  assert.equal(lockHolder(run.path('lock')), undefined, 'the lock is left');
   // Every step is logged: the checkpoint is of the last one that was done.
   assert.equal(checkpointSteps(run).at(-1), lastLogged(out));
   assert.equal((await hsn('verify', out)).code, 0);

@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { AnalysedRun, EncodedCorpus, Results, Sheet } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
 import { stoppable } from './stopping.ts';
+import { live, print, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
 /** Options of every verb that looks at a run. */
@@ -33,7 +34,7 @@ export async function withAnalysed<T>(
 ): Promise<T | undefined> {
   const { openRun } = await import('@hidden-schema/hsn');
   const run = await openRun(directory, { checkpoint: flags.checkpoint });
-  for (const note of run.notes) process.stderr.write(`${note}\n`);
+  for (const note of run.notes) say(`${note}\n`);
   try {
     return await stoppable(async (signal) => {
       try {
@@ -42,7 +43,7 @@ export async function withAnalysed<T>(
         if (signal.aborted) return undefined;
         throw error;
       }
-    });
+    }, 'result');
   } finally {
     run.model.free();
   }
@@ -54,7 +55,7 @@ export async function progressOf(label: string, unit: string) {
   let bar: InstanceType<typeof Progress> | undefined;
   return {
     onProgress: (done: number, total: number) => {
-      bar ??= new Progress({ label, total, unit });
+      bar ??= new Progress({ label, total, unit, output: live });
       bar.update(done);
     },
     done: () => bar?.finish(),
@@ -84,22 +85,22 @@ export async function deliver(
   results: Results & { text?: string; shown?: readonly Sheet[] },
 ): Promise<void> {
   const { plainJson, writeResults } = await import('@hidden-schema/hsn');
-  if (flags.json) process.stdout.write(plainJson(results.data));
+  if (flags.json) print(plainJson(results.data));
   else await show(results.shown ?? results.sheets ?? [], results.text);
   if (flags.json && flags.out === undefined) return;
   const folder = flags.out ?? path.join(directory, 'figures');
   const files = writeResults(folder, results);
   const names = files.map((file) => path.basename(file)).sort();
-  (flags.json ? process.stderr : process.stdout).write(`written to ${folder}: ${names.join(', ')}\n`);
+  (flags.json ? say : print)(`written to ${folder}: ${names.join(', ')}\n`);
 }
 
 async function show(sheets: readonly Sheet[], text?: string): Promise<void> {
   const { plainText, sheetText } = await import('@hidden-schema/hsn');
   for (const sheet of sheets) {
     const caption = sheet.caption ? `${wrapped(plainText(sheet.caption))}\n` : '';
-    process.stdout.write(`${plainText(sheet.title)}\n${sheetText(cutCells(sheet), 'terminal')}${caption}\n`);
+    print(`${plainText(sheet.title)}\n${sheetText(cutCells(sheet), 'terminal')}${caption}\n`);
   }
-  if (text) process.stdout.write(`${wrapped(text)}\n\n`);
+  if (text) print(`${wrapped(text)}\n\n`);
 }
 
 const longestCell = 90;

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SyntheticCorpus } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
-import { stoppable } from './stopping.ts';
+import { stopAsked, stoppable } from './stopping.ts';
+import { live, print, say } from './terminal.ts';
 
 interface DemoFlags {
   out?: string;
@@ -57,15 +58,15 @@ async function demo(flags: DemoFlags): Promise<void> {
   const info = { directory: path.resolve(corpusFolder), fingerprint: corpus.fingerprint };
   const run = hsn.Run.create(runFolder, config, info, { force: true });
   const result = await stoppable((signal) =>
-    new hsn.Session(run, new hsn.SyntheticTask(config, corpus), { signal, output: process.stderr }).train(),
+    new hsn.Session(run, new hsn.SyntheticTask(config, corpus), { signal, output: live }).train(),
   ).finally(() => run.close());
   if (!result.evaluation) {
-    process.stdout.write(`stopped; continue with: hsn train --out ${runFolder} --resume\n`);
+    print(`stopped; continue with: hsn train --out ${runFolder} --resume\n`);
     return;
   }
   const { model } = hsn.openModel(runFolder);
   const figures = hsn.drawRecovery(model, corpus, path.join(runFolder, 'figures'));
-  process.stdout.write(
+  print(
     [
       '',
       hsn.recoveryText(result.evaluation),
@@ -82,10 +83,9 @@ async function demo(flags: DemoFlags): Promise<void> {
 /** Shows the run in the explorer until Ctrl-C. */
 async function serve(run: string): Promise<void> {
   const { startExplorer } = await import('@hidden-schema/explorer');
-  const say = (text: string) => process.stderr.write(`${text}\n`);
-  const explorer = await startExplorer({ run, say });
-  process.stdout.write(`explore it at ${explorer.url}   (Ctrl-C ends)\n`);
-  await new Promise<void>((resolve) => process.once('SIGINT', () => resolve()));
+  const explorer = await startExplorer({ run, say: (text) => say(`${text}\n`) });
+  print(`explore it at ${explorer.url}   (Ctrl-C ends)\n`);
+  await stopAsked();
   await explorer.close();
 }
 
@@ -107,7 +107,7 @@ function introduce(corpus: SyntheticCorpus, links: number, sentences: number): v
     corpus.splits.train.tokens.subarray(0, L),
     (token) => corpus.vocabulary[token],
   ).join(' ');
-  process.stdout.write(
+  print(
     `A graph of ${language.nodes} symbols and ${links} links was drawn, each symbol given ${language.bag} tokens, and ` +
       `${sentences} sentences written by walking on it:\n  ${sentence}\n` +
       'Now the graph is forgotten, and looked for in the sentences.\n',

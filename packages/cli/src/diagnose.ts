@@ -1,4 +1,5 @@
 import type { Diagnosis, Run, Task } from '@hidden-schema/hsn';
+import { live, print } from './terminal.ts';
 
 type Fault = NonNullable<Diagnosis['forward']>;
 type Summary = Fault['output'];
@@ -7,10 +8,10 @@ type Summary = Fault['output'];
 export async function diagnoseRun(run: Run, task: Task<unknown>): Promise<void> {
   const { diagnose } = await import('@hidden-schema/hsn');
   const diagnosis = await diagnose(run, task, (step, of) => {
-    if (process.stderr.isTTY) process.stderr.write(`\rrepeating step ${step} of ${of}`);
+    if (live.isTTY) live.write(`\rrepeating step ${step} of ${of}`);
   });
-  if (process.stderr.isTTY) process.stderr.write('\r\x1b[2K');
-  process.stdout.write(diagnosisText(diagnosis));
+  if (live.isTTY) live.write('\r\x1b[2K');
+  print(diagnosisText(diagnosis));
 }
 
 export function diagnosisText({ failure, from, again, forward, backward, calls, notes }: Diagnosis): string {

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { formatBytes, formatRows, paintFor, type Row } from './report.ts';
+import { print, printPainted, visible } from './terminal.ts';
 
 export interface Weights {
   readonly name: string;
@@ -52,8 +53,8 @@ export function register(program: Command): void {
     .option('--json', 'print one JSON object')
     .action(async (options: { json?: boolean }) => {
       const diagnosis = await diagnose();
-      const text = options.json ? `${JSON.stringify(diagnosis, null, 2)}\n` : describe(diagnosis);
-      process.stdout.write(text);
+      if (options.json) print(`${JSON.stringify(diagnosis, null, 2)}\n`);
+      else printPainted(describe(diagnosis));
       if (!diagnosis.ok) process.exitCode = 1;
     });
 }
@@ -200,27 +201,27 @@ function describe(diagnosis: Diagnosis): string {
   const paint = paintFor(process.stdout);
   const engine = ok ? 'yes' : 'no';
   const version = libtorch.version
-    ? `${libtorch.version} (${libtorch.origin ?? 'origin unknown'})`
+    ? visible(`${libtorch.version} (${libtorch.origin ?? 'origin unknown'})`)
     : 'not built';
   const fast = !ok ? 'note' : blas === null || blas === 'reference' ? 'no' : 'yes';
   const rows: Row[] = [
     {
       mark: engine,
       name: 'libtorch',
-      lines: [version, ...(libtorch.path ? [paint.faint(libtorch.path)] : [])],
+      lines: [version, ...(libtorch.path ? [paint.faint(visible(libtorch.path))] : [])],
     },
     { mark: fast, name: 'BLAS', lines: [blas ?? 'unknown'] },
     { mark: ok ? 'yes' : 'note', name: 'threads', lines: [threads === null ? 'unknown' : String(threads)] },
     { mark: ok ? 'yes' : 'note', name: 'devices', lines: [devices.join(', ') || 'unknown'] },
     { mark: 'yes', name: 'memory', lines: [freeOf(memory.free_bytes, memory.total_bytes)] },
-    { mark: 'yes', name: 'disk', lines: [`${formatBytes(disk.free_bytes)} free in ${disk.path}`] },
+    { mark: 'yes', name: 'disk', lines: [`${formatBytes(disk.free_bytes)} free in ${visible(disk.path)}`] },
     { mark: weights.length > 0 ? 'yes' : 'note', name: 'weights', lines: weightLines(weights) },
     { mark: 'yes', name: 'Node', lines: [diagnosis.node] },
   ];
   const advice = problems
     .map(
-      ({ what, remedy }) => `  ${paint.faint('→')} ${what}
-    ${paint.faint(`do: ${remedy}`)}
+      ({ what, remedy }) => `  ${paint.faint('→')} ${visible(what)}
+    ${paint.faint(visible(`do: ${remedy}`))}
 `,
     )
     .join('');
@@ -235,5 +236,5 @@ function freeOf(free: number, total: number): string {
 function weightLines(weights: readonly Weights[]): string[] {
   if (weights.length === 0) return ['no pretrained weights found; models start from random ones'];
   const width = Math.max(...weights.map(({ name }) => name.length));
-  return weights.map(({ name, kind }) => `${name.padEnd(width)}  ${kind}`);
+  return weights.map(({ name, kind }) => `${visible(name).padEnd(width)}  ${kind}`);
 }

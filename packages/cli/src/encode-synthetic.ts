@@ -1,5 +1,6 @@
 import type { BestWalk, OpenedModel, WalkableGraph } from '@hidden-schema/hsn';
 import type { WalkReader } from './encode.ts';
+import { say } from './terminal.ts';
 
 const atOnce = 256;
 
@@ -9,7 +10,7 @@ export async function syntheticReader(directory: string, checkpoint: string): Pr
   const { Tensor, noGrad, scope } = await import('@hidden-schema/torch');
   const opened = hsn.openModel(directory, { checkpoint });
   const { model, corpus, notes } = opened;
-  for (const note of notes) process.stderr.write(`${note}\n`);
+  for (const note of notes) say(`${note}\n`);
   const numbers = new Map(corpus.vocabulary.map((token, number) => [token, number]));
   model.train(false);
   const chunk = (texts: readonly string[]): BestWalk[] =>

@@ -4,6 +4,7 @@ import { syntheticReader } from './encode-synthetic.ts';
 import { sentencesOf } from './sentences.ts';
 import { shardOf, shardSentences } from './shard.ts';
 import { stoppable } from './stopping.ts';
+import { printLines, say } from './terminal.ts';
 import { addTextOptions, type TextFlags, textSettings } from './text-flags.ts';
 
 interface EncodeFlags extends TextFlags {
@@ -56,7 +57,7 @@ async function encode(directory: string, file: string | undefined, flags: Encode
   const shard = await shardOf(flags.shard);
   const reader = await openReader(directory, flags.checkpoint);
   await stoppable(async (signal) => {
-    const sink = walkSink(format, flags.out ?? process.stdout);
+    const sink = walkSink(format, flags.out ?? { write: printLines });
     let [count, cut] = [0, 0];
     const tell = teller();
     try {
@@ -74,9 +75,8 @@ async function encode(directory: string, file: string | undefined, flags: Encode
       sink.abandon();
       throw error;
     }
-    if (cut > 0)
-      process.stderr.write(`${cut} of ${count} sentences were longer than the encoder reads: cut\n`);
-  });
+    if (cut > 0) say(`${cut} of ${count} sentences were longer than the encoder reads: cut\n`);
+  }, 'result');
 }
 
 const TELL_MS = 10_000;
@@ -88,7 +88,7 @@ function teller(): (count: number) => void {
     const at = performance.now();
     if (at - last.at < TELL_MS) return;
     const rate = Math.round((1000 * (count - last.count)) / (at - last.at));
-    process.stderr.write(`${count} sentences encoded, ${rate} a second\n`);
+    say(`${count} sentences encoded, ${rate} a second\n`);
     last = { at, count };
   };
 }
@@ -97,7 +97,7 @@ async function openReader(directory: string, checkpoint: string): Promise<WalkRe
   const { openLanguage, Run } = await import('@hidden-schema/hsn');
   if (Run.open(directory).config.model === 'synthetic') return syntheticReader(directory, checkpoint);
   const { texts, notes } = await openLanguage(directory, { checkpoint });
-  for (const note of notes) process.stderr.write(`${note}\n`);
+  for (const note of notes) say(`${note}\n`);
   return texts;
 }
 

@@ -1,6 +1,7 @@
 import type { OpenedLanguage, TextCorpus } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
 import { evaluationText, languageText } from './evaluation-text.ts';
+import { live, print, say } from './terminal.ts';
 import { tokenising, wholeNumber } from './text-flags.ts';
 
 interface EvalFlags {
@@ -54,9 +55,9 @@ async function evaluateSynthetic(directory: string, flags: EvalFlags, limit: num
     checkpoint: flags.checkpoint,
     ...(flags.corpus === undefined ? {} : { corpus: flags.corpus }),
   });
-  say(notes);
+  tell(notes);
   const evaluation = hsn.evaluateSynthetic(model, corpus, limit === undefined ? {} : { limit });
-  process.stdout.write(flags.json ? json(evaluation) : evaluationText(evaluation));
+  print(flags.json ? json(evaluation) : evaluationText(evaluation));
 }
 
 async function evaluateTexts(directory: string, flags: EvalFlags, limit: number | undefined) {
@@ -64,20 +65,20 @@ async function evaluateTexts(directory: string, flags: EvalFlags, limit: number 
   const walks = (await wholeNumber('--walks', flags.walks))!;
   const graphs = (await wholeNumber('--graphs', flags.graphs))!;
   const opened = await openLanguage(directory, { checkpoint: flags.checkpoint });
-  say(opened.notes);
+  tell(opened.notes);
   const corpus = await openCorpus(opened, flags.corpus);
   try {
     const baseline = flags.baseline ? await comparison(flags.baseline, opened, corpus, limit) : {};
     const total = Math.min(corpus.splits.test.length, limit ?? Number.POSITIVE_INFINITY);
-    const progress = new Progress({ label: 'eval', total, unit: 'sentences' });
+    const progress = new Progress({ label: 'eval', total, unit: 'sentences', output: live });
     const onProgress = (done: number) => {
-      if (process.stderr.isTTY) progress.update(done);
+      if (live.isTTY) progress.update(done);
     };
     const options = { walks, graphs, onProgress, ...(limit === undefined ? {} : { limit }) };
     const figures = languageFigures(opened.model, corpus, opened.texts.frames, options);
-    if (process.stderr.isTTY) progress.finish();
+    if (live.isTTY) progress.finish();
     const all = { ...figures, ...baseline };
-    process.stdout.write(flags.json ? json(all) : languageText(all));
+    print(flags.json ? json(all) : languageText(all));
   } finally {
     corpus.close();
   }
@@ -90,7 +91,7 @@ async function openCorpus(opened: OpenedLanguage, other: string | undefined): Pr
   const corpus = await openLanguageCorpus(opened, { onProgress, ...(other ? { corpus: other } : {}) });
   done();
   if (!other && textFingerprint(corpus) !== opened.run.record.corpus.fingerprint)
-    say([`the corpus ${opened.run.record.corpus.directory} has changed since this run was trained on it`]);
+    tell([`the corpus ${opened.run.record.corpus.directory} has changed since this run was trained on it`]);
   if (corpus.splits.test.length > 0) return corpus;
   corpus.close();
   throw new UserError(`the corpus of ${opened.run.directory} has no test sentences`);
@@ -113,6 +114,6 @@ async function comparison(directory: string, opened: OpenedLanguage, corpus: Tex
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-function say(notes: readonly string[]): void {
-  for (const note of notes) process.stderr.write(`${note}\n`);
+function tell(notes: readonly string[]): void {
+  for (const note of notes) say(`${note}\n`);
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { print, say } from './terminal.ts';
 
 const examples = `
 Examples:
@@ -22,9 +23,9 @@ export function register(program: Command): void {
 async function exportRun(directory: string, flags: { out: string; checkpoint: string }): Promise<void> {
   const { exportLanguage, openLanguage } = await import('@hidden-schema/hsn');
   const opened = await openLanguage(directory, { checkpoint: flags.checkpoint });
-  for (const note of opened.notes) process.stderr.write(`${note}\n`);
+  for (const note of opened.notes) say(`${note}\n`);
   const folders = exportLanguage(opened, flags.out);
-  for (const folder of folders) process.stdout.write(`${folder}\n`);
+  for (const folder of folders) print(`${folder}\n`);
   if (opened.model.encoder.frozen)
-    process.stderr.write(`the encoder was not trained: ${opened.config.encoder.name} as it is\n`);
+    say(`the encoder was not trained: ${opened.config.encoder.name} as it is\n`);
 }

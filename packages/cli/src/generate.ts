@@ -1,5 +1,6 @@
 import type { LanguageTexts, WritingOptions } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
+import { print, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
 interface GenerateFlags {
@@ -47,9 +48,9 @@ async function generate(directory: string, flags: GenerateFlags): Promise<void> 
     throw new UserError('what about? give either --walk 3,17,8 or --like "a sentence"');
   const options = await writing(flags);
   const { texts, notes } = await openLanguage(directory, { checkpoint: flags.checkpoint });
-  for (const note of notes) process.stderr.write(`${note}\n`);
+  for (const note of notes) say(`${note}\n`);
   const walk = flags.walk === undefined ? await walkLike(flags.like!, texts) : symbolsIn(flags.walk);
-  for (const text of await texts.write(walk, options)) process.stdout.write(`${oneLine(text)}\n`);
+  for (const text of await texts.write(walk, options)) print(`${oneLine(text)}\n`);
 }
 
 /** Where lines are sentences, a sentence is a line. */
@@ -59,7 +60,7 @@ async function walkLike(text: string, texts: LanguageTexts): Promise<number[]> {
   const { UserError } = await import('@hidden-schema/hsn');
   if (text.trim() === '') throw new UserError('--like takes a sentence, got an empty one');
   const { walks } = await texts.read([text.trim()]);
-  process.stderr.write(`walk ${walks[0]!.walk.join(',')}\n`);
+  say(`walk ${walks[0]!.walk.join(',')}\n`);
   return walks[0]!.walk;
 }
 

@@ -10,6 +10,7 @@ import {
   progressOf,
   withAnalysed,
 } from './analysis.ts';
+import { print } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
 interface GraphFlags extends AnalysisFlags {
@@ -103,9 +104,7 @@ async function exportGraph(
     const nodes = `${file.slice(0, -path.extname(file).length)}-nodes.csv`;
     if (format === 'csv') hsn.writeTextAtomic(nodes, hsn.nodesCsv(exported));
     const files = format === 'csv' ? `${file} and ${nodes}` : file;
-    process.stdout.write(
-      `${exported.nodes.length} symbols and ${exported.links.length} links written to ${files}\n`,
-    );
+    print(`${exported.nodes.length} symbols and ${exported.links.length} links written to ${files}\n`);
   } finally {
     encoded.close();
   }

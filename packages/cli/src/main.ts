@@ -19,6 +19,7 @@ import * as serve from './serve.ts';
 import * as setup from './setup.ts';
 import * as symbols from './symbols.ts';
 import * as synth from './synth.ts';
+import { print, say, watchOutputs } from './terminal.ts';
 import * as train from './train.ts';
 import * as verify from './verify.ts';
 
@@ -65,19 +66,16 @@ Examples:
 
 /** Runs the command line; faults become a line on stderr and an exit code, never a rejection. */
 export async function main(argv: string[]): Promise<void> {
-  // A reader that leaves early, like `hsn … | head`, is no fault.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    throw error;
-  });
+  watchOutputs();
   const program = createProgram();
   try {
     if (argv.length === 0) program.outputHelp();
     else await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
     const { text, code } = explain(error);
-    if (text !== '') process.stderr.write(`${text}\n`);
-    process.exitCode = code;
+    if (text !== '') say(`${text}\n`);
+    // What a signal asked for counts more than how its verb ended.
+    process.exitCode ||= code;
   }
 }
 
@@ -90,7 +88,11 @@ function createProgram(): Command {
     .commandsGroup('Verbs:')
     .helpCommand('help [verb]', 'print the help of a verb')
     .addHelpText('after', examples)
-    .configureOutput({ outputError: (text, write) => write(usageFault(text)) })
+    .configureOutput({
+      writeOut: print,
+      writeErr: say,
+      outputError: (text, write) => write(usageFault(text)),
+    })
     .exitOverride();
   for (const verb of verbs) verb.register(program);
   return program;

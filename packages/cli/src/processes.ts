@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
+import { STOP_SIGNALS } from './stopping.ts';
 
 /** Exit code of a rank that ended because another one did. */
 export const LOST_CODE = 75;
@@ -10,7 +11,6 @@ export const LAUNCHED = 'HSN_LAUNCHED';
 
 /** How long the others may take to end by themselves after one has, and after they were told to. */
 const graceMs = 15_000;
-const signals = ['SIGINT', 'SIGTERM'] as const;
 
 interface Rank {
   readonly rank: number;
@@ -44,14 +44,14 @@ export async function launch(count: number, threads: string | undefined): Promis
   const forward = (signal: NodeJS.Signals) => {
     for (const { child } of ranks) child.kill(signal);
   };
-  for (const signal of signals) process.on(signal, forward);
+  for (const signal of STOP_SIGNALS) process.on(signal, forward);
   try {
     const ended = await allEnded(ranks);
     process.exitCode = ended.find(({ rank }) => rank.rank === 0)?.code ?? 1;
     const fault = explain(ended);
     if (fault !== undefined) throw new UserError(fault);
   } finally {
-    for (const signal of signals) process.off(signal, forward);
+    for (const signal of STOP_SIGNALS) process.off(signal, forward);
   }
 }
 

@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { TaskTrainer } from '@hidden-schema/hsn';
 import type { Profile } from '@hidden-schema/torch';
+import { say } from './terminal.ts';
 
 /** Steps before the profile, in which memory, threads and compiler warm up; and steps in it. */
 const [skipped, recorded] = [5, 3];
@@ -57,9 +58,7 @@ async function profileSteps(trainer: TaskTrainer, file: string): Promise<() => v
   return () => {
     finish();
     if (steps <= skipped)
-      process.stderr.write(
-        `no profile: training ended after ${steps} steps, and the first ${skipped} only warm up\n`,
-      );
+      say(`no profile: training ended after ${steps} steps, and the first ${skipped} only warm up\n`);
   };
 }
 
@@ -75,7 +74,7 @@ async function writer(file: string): Promise<(profile: Profile) => void> {
       const share = `${((100 * milliseconds) / wall).toFixed(1)} %`.padStart(7);
       return `  ${share} ${milliseconds.toFixed(1).padStart(8)} ms ${String(calls).padStart(6)} calls  ${name}`;
     });
-    process.stderr.write(
+    say(
       `\nprofile of ${recorded} steps, ${wall.toFixed(0)} ms, ${(100 - (100 * inside) / wall).toFixed(1)} % of it outside of operators: ${file}\n${lines.join('\n')}\n`,
     );
   };

@@ -1,5 +1,6 @@
 import type { Table3Row } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
+import { print, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
 interface ReasonEvalFlags {
@@ -50,7 +51,7 @@ async function evaluate(run: string, flags: ReasonEvalFlags): Promise<void> {
     ...(search === undefined ? {} : { search }),
     beam: (await wholeNumber('--beam', flags.beam))!,
     idf: flags.idf ?? false,
-    onProgress: (text) => process.stderr.write(`${text}\n`),
+    onProgress: (text) => say(`${text}\n`),
   });
-  process.stdout.write(flags.json ? `${JSON.stringify(rows, null, 2)}\n` : table3Text(rows, 'terminal'));
+  print(flags.json ? `${JSON.stringify(rows, null, 2)}\n` : table3Text(rows, 'terminal'));
 }

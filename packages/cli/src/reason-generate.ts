@@ -1,5 +1,6 @@
 import type { Candidate, CandidateOptions } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
+import { print } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
 interface ReasonGenerateFlags {
@@ -53,8 +54,8 @@ async function generate(run: string, event: string, flags: ReasonGenerateFlags):
   const relations = flags.relation.length > 0 ? flags.relation : reasoner.relations;
   const found: Record<string, Candidate[]> = {};
   for (const relation of relations) found[relation] = await reasoner.candidates(event, relation, options);
-  if (flags.json) process.stdout.write(`${JSON.stringify({ event, candidates: found }, null, 2)}\n`);
-  else for (const [relation, all] of Object.entries(found)) process.stdout.write(shown(relation, all));
+  if (flags.json) print(`${JSON.stringify({ event, candidates: found }, null, 2)}\n`);
+  else for (const [relation, all] of Object.entries(found)) print(shown(relation, all));
 }
 
 const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');

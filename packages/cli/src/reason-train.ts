@@ -10,6 +10,7 @@ import type {
 import type { Command } from 'commander';
 import { readSettings } from './settings-file.ts';
 import { stoppable } from './stopping.ts';
+import { live, print, say } from './terminal.ts';
 import { useThreads } from './threads.ts';
 import { refuseChanges, withRun } from './training-run.ts';
 
@@ -94,6 +95,7 @@ async function trainNetwork(file: string | undefined, flags: ReasonTrainFlags): 
   const hsn = await import('@hidden-schema/hsn');
   if (!flags.out) throw new hsn.UserError('where to? give --out, the folder of the run');
   const earlier = flags.resume ? hsn.Run.open(flags.out) : undefined;
+  if (earlier && !flags.force) hsn.refuseEdits(earlier.edits(), flags.out);
   const own = earlier?.config.model === 'reasoning' ? earlier.config : undefined;
   const comet = flags.part === 'comet' ? ['baseline=true'] : [];
   const config = await settings(file, own, [...comet, ...flags.set]);
@@ -107,14 +109,14 @@ async function trainNetwork(file: string | undefined, flags: ReasonTrainFlags): 
   if (!flags.force) refuseChanges(changes, flags.out, hsn.UserError);
   const task = new hsn.ReasoningTask(prepared);
   const run = earlier
-    ? hsn.Run.open(flags.out, { write: true, config })
+    ? hsn.Run.open(flags.out, { write: true, config, force: flags.force ?? false })
     : hsn.createReasoningRun(flags.out, prepared, { force: flags.force ?? false });
   const result = await stoppable((signal) =>
     withRun(run, () => {
       const session = new hsn.Session(run, task, {
         resume: flags.resume ?? false,
         signal,
-        output: process.stderr,
+        output: live,
       });
       // Only now: settings that the checkpoint does not fit must not replace those it does.
       if (changes.length > 0) run.adopt(prepared.info);
@@ -130,7 +132,7 @@ function describe({ config, tokenizers, model, notes }: PreparedReasoning): void
     ? 'COMET: the decoder without walks'
     : `${config.symbols} symbols, walks of ${config.length / 2} + ${config.length / 2} steps, encoder ${config.encoder.name}${model.encoder.frozen ? ' (frozen)' : ''}`;
   const size = `${tokenizers.decoder.vocabulary} tokens, ${(parameters / 1e6).toFixed(1)} million parameters to train`;
-  process.stderr.write(`${[...notes, `model: ${what}, ${size}`].join('\n')}\n`);
+  say(`${[...notes, `model: ${what}, ${size}`].join('\n')}\n`);
 }
 
 async function trainPath(file: string | undefined, flags: ReasonTrainFlags): Promise<void> {
@@ -138,6 +140,7 @@ async function trainPath(file: string | undefined, flags: ReasonTrainFlags): Pro
   if (!flags.run)
     throw new hsn.UserError("a path model goes on from a network's walks: give --run, its folder");
   const opened = await hsn.openReasoning(flags.run);
+  if (!flags.force) hsn.refuseEdits(opened.run.edits(), flags.run);
   if (opened.config.baseline) throw new hsn.UserError(`${flags.run} is COMET, which has no walks`);
   const config = await settings(file, { ...opened.config, part: 'path' }, [...flags.set, 'part=path']);
   const folder = hsn.pathFolder(opened.run.directory, config.path.kind);
@@ -146,22 +149,22 @@ async function trainPath(file: string | undefined, flags: ReasonTrainFlags): Pro
     refuseChanges(earlier.differences(config, earlier.record.corpus), folder, hsn.UserError);
   if (!earlier) hsn.checkRunFolder(folder, flags.force ?? false);
   const { corpus, tokens, notes } = await hsn.openTuples(opened, flags.tuples);
-  for (const note of notes) process.stderr.write(`${note}\n`);
+  for (const note of notes) say(`${note}\n`);
   let shown: InstanceType<typeof hsn.Progress> | undefined;
   const prepared = await hsn.preparePath(config, opened, { corpus, tokens }, (done, total) => {
-    shown ??= new hsn.Progress({ label: 'read walks', total, unit: 'tuples' });
+    shown ??= new hsn.Progress({ label: 'read walks', total, unit: 'tuples', output: live });
     shown.update(done);
   });
   shown?.finish();
   const run: Run = earlier
-    ? hsn.Run.open(folder, { write: true, config })
+    ? hsn.Run.open(folder, { write: true, config, force: flags.force ?? false })
     : hsn.createPathRun(opened, config, { force: flags.force ?? false });
   const result = await stoppable((signal) =>
     withRun(run, () =>
       new hsn.Session(run, new hsn.PathTask(prepared), {
         resume: flags.resume ?? false,
         signal,
-        output: process.stderr,
+        output: live,
       }).train(),
     ),
   );
@@ -169,7 +172,7 @@ async function trainPath(file: string | undefined, flags: ReasonTrainFlags): Pro
 }
 
 function report(result: { state: string; step: number }, run: string, figures: string, folder = run): void {
-  process.stdout.write(`${figures}run ${result.state} at step ${result.step}: ${folder}\n`);
+  print(`${figures}run ${result.state} at step ${result.step}: ${folder}\n`);
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { print } from './terminal.ts';
 
 const examples = `
 Examples:
@@ -24,7 +25,5 @@ async function rename(directory: string, symbol: string, name: string): Promise<
   const { renameSymbol, runSymbols, symbolNumber } = await import('@hidden-schema/hsn');
   const number = symbolNumber(symbol, runSymbols(directory));
   const now = renameSymbol(directory, number, name);
-  process.stdout.write(
-    now === null ? `symbol ${number} has no name now\n` : `symbol ${number} is now "${now}"\n`,
-  );
+  print(now === null ? `symbol ${number} has no name now\n` : `symbol ${number} is now "${now}"\n`);
 }

@@ -1,6 +1,7 @@
 import type { Replicas, RunConfig, TextInput } from '@hidden-schema/hsn';
 import type { Terms } from '@hidden-schema/torch';
 import { LAUNCHED, LOST_CODE } from './processes.ts';
+import { STOP_SIGNALS } from './stopping.ts';
 
 /** What rank 0 gives the other ranks to train on: settings, where the corpus is, and what it drew from it. */
 export interface Assignment {
@@ -52,7 +53,7 @@ async function followTraining(replicas: Replicas): Promise<void> {
   const { follow } = await import('@hidden-schema/hsn');
   const stop = new AbortController();
   const ask = () => stop.abort();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, ask);
+  for (const signal of STOP_SIGNALS) process.once(signal, ask);
   process.once('disconnect', ask);
   process.channel?.unref();
   await replicas.barrier();

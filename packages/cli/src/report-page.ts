@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { limitHelp, withAnalysed } from './analysis.ts';
+import { print, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
 interface ReportFlags {
@@ -45,10 +46,10 @@ async function report(directory: string, flags: ReportFlags): Promise<void> {
       ...(limit === undefined ? {} : { limit }),
       ...(samples === undefined ? {} : { samples }),
       ...(flags.words === undefined ? {} : { words: flags.words.split(',') }),
-      onStage: (what) => process.stderr.write(`report: ${what}\n`),
+      onStage: (what) => say(`report: ${what}\n`),
     });
     const file = flags.out ?? path.join(directory, 'report.html');
     writeTextAtomic(file, page);
-    process.stdout.write(`report: ${file}\nmodel card: ${writeModelCard(directory)}\n`);
+    print(`report: ${file}\nmodel card: ${writeModelCard(directory)}\n`);
   });
 }

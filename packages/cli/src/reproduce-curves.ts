@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { CurveOptions, CurvePoint } from '@hidden-schema/hsn';
 import type { ReproduceFlags } from './reproduce.ts';
+import { live, print } from './terminal.ts';
 
 /** Recovery against data for several topologies and sizes, beside counting and Baum-Welch; figures and JSON. */
 export async function reproduceCurves(flags: Pick<ReproduceFlags, 'quick' | 'seeds' | 'out'>): Promise<void> {
@@ -17,7 +18,7 @@ export async function reproduceCurves(flags: Pick<ReproduceFlags, 'quick' | 'see
   };
   const total =
     options.graphs.length * options.nodes.length * 2 * options.sentences.length * seeds * curveMethods.length;
-  const progress = new Progress({ label: 'curves', total, unit: 'fits' });
+  const progress = new Progress({ label: 'curves', total, unit: 'fits', output: live });
   const points: CurvePoint[] = [];
   await recoveryCurves({
     ...options,
@@ -28,7 +29,7 @@ export async function reproduceCurves(flags: Pick<ReproduceFlags, 'quick' | 'see
   });
   progress.finish();
   const files = await write(flags.out, options, points);
-  process.stdout.write(`${await summary(points)}\nwritten: ${files.join(', ')}\n`);
+  print(`${await summary(points)}\nwritten: ${files.join(', ')}\n`);
 }
 
 async function write(

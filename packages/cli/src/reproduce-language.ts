@@ -3,6 +3,7 @@ import type { AnalysedRun, Interpolation, NamedFigure, Sheet, StudiedRun } from 
 import { deliver, encodedOf, progressOf, withAnalysed } from './analysis.ts';
 import type { ReproduceFlags } from './reproduce.ts';
 import { runsOf } from './reproduce-run.ts';
+import { say } from './terminal.ts';
 
 type Reproduction = (runs: readonly string[], flags: ReproduceFlags) => Promise<void>;
 
@@ -174,7 +175,7 @@ async function defaultWords(encoded: Encoded): Promise<string[]> {
   if (publishedAttention.words.every((word) => counts.has(word))) return [...publishedAttention.words];
   const ranked = [...counts].sort((a, b) => b[1] - a[1]).map(([word]) => word);
   const chosen = ranked.filter((word) => word.length > 3).slice(0, 3);
-  process.stderr.write(`this corpus has not all of good, bad and great; compared are ${chosen.join(', ')}\n`);
+  say(`this corpus has not all of good, bad and great; compared are ${chosen.join(', ')}\n`);
   return chosen;
 }
 

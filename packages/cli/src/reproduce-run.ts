@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { LanguageConfig, Run } from '@hidden-schema/hsn';
 import type { ReproduceFlags } from './reproduce.ts';
 import { stoppable } from './stopping.ts';
+import { live, say } from './terminal.ts';
 import { tokenising } from './text-flags.ts';
 import { withRun } from './training-run.ts';
 
@@ -26,7 +27,7 @@ export async function runsOf(flags: ReproduceFlags): Promise<string[]> {
   }
   const out = path.join(flags.out, flags.quick ? 'run-quick' : 'run');
   const corpus = flags.corpus ?? path.join(flags.out, flags.quick ? 'words-quick' : 'words');
-  if (trained(Run, out, corpus)) process.stderr.write(`${out} was trained before: used again\n`);
+  if (trained(Run, out, corpus)) say(`${out} was trained before: used again\n`);
   else await train(flags, corpus, out);
   return [out];
 }
@@ -83,5 +84,5 @@ async function fit(
   const { createLanguageRun, LanguageTask, Session } = await import('@hidden-schema/hsn');
   const task = new LanguageTask({ ...prepared, config });
   const run = createLanguageRun(out, prepared, { force: true });
-  return withRun(run, () => new Session(run, task, { signal, output: process.stderr }).train());
+  return withRun(run, () => new Session(run, task, { signal, output: live }).train());
 }

@@ -3,6 +3,7 @@ import type { LanguageConfig, Table2Corpus, Table2Model, Table2Row } from '@hidd
 import { deliver } from './analysis.ts';
 import type { ReproduceFlags } from './reproduce.ts';
 import { trained, trainLanguageRun } from './reproduce-run.ts';
+import { say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
 /** Sizes of a table in an hour or so for each corpus: not the figures of a full one, but their order. */
@@ -56,7 +57,7 @@ async function rowOf({ corpus, input, model, flags, steps }: Wanted): Promise<Ta
   const name = model === 'baseline' ? 'baseline' : `${model.symbols}-${model.length}`;
   const out = path.join(flags.out, `table2${flags.quick ? '-quick' : ''}-${corpus}-${name}`);
   const config = await configOf(model, flags.quick ?? false, steps);
-  if (trained(hsn.Run, out, input)) process.stderr.write(`${out} was trained before: used again\n`);
+  if (trained(hsn.Run, out, input)) say(`${out} was trained before: used again\n`);
   else await trainLanguageRun(config, input, out);
   const opened = await hsn.openLanguage(out, { checkpoint: 'best' });
   const texts = await hsn.openLanguageCorpus(opened);

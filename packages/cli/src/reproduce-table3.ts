@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ReproduceFlags } from './reproduce.ts';
+import { print, say } from './terminal.ts';
 
 /** Settings of a table in about an hour on two cores, and of one at the paper's walks on all tuples. */
 const quick = ['tuples.heads=2000', 'training.steps=1500', 'warmStart.hold=1000'];
@@ -32,12 +33,10 @@ export async function reproduceTable3(flags: ReproduceFlags): Promise<void> {
   const rows = await evaluateReasoning(folder('table3-hsn'), {
     comet: folder('table3-comet'),
     limit: flags.quick ? 500 : 5000,
-    onProgress: (text) => process.stderr.write(`${text}\n`),
+    onProgress: (text) => say(`${text}\n`),
   });
   mkdirSync(flags.out, { recursive: true });
   writeFileSync(folder('table3.md'), `${table3Text(rows, 'markdown')}\n${table3Caption}`);
   writeFileSync(folder('table3.json'), `${JSON.stringify(rows, null, 2)}\n`);
-  process.stdout.write(
-    `${table3Text(rows, 'terminal')}\n${table3Caption}written to ${folder('table3.md')}\n`,
-  );
+  print(`${table3Text(rows, 'terminal')}\n${table3Caption}written to ${folder('table3.md')}\n`);
 }

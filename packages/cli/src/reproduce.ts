@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Table1Options, Table1Row } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
+import { live, print } from './terminal.ts';
 
 export interface ReproduceFlags {
   seeds?: string;
@@ -100,7 +101,7 @@ async function reproduceTable1(flags: ReproduceFlags): Promise<void> {
   const graphs = options.only ?? ['barabasi', 'erdos', 'shared'];
   const published = graphs.filter((graph) => graph !== 'shared').length;
   const total = graphs.length * (options.seeds + 3) + published * options.paperSeeds;
-  const progress = new Progress({ label: 'table1', total, unit: 'models' });
+  const progress = new Progress({ label: 'table1', total, unit: 'models', output: live });
   await table1({
     ...options,
     onProgress: (text) => progress.update(rows.length, { now: text }),
@@ -110,9 +111,7 @@ async function reproduceTable1(flags: ReproduceFlags): Promise<void> {
     },
   });
   progress.finish();
-  process.stdout.write(
-    `${table1Text(rows, 'terminal')}\n${caption}written to ${path.join(flags.out, 'table1.md')}\n`,
-  );
+  print(`${table1Text(rows, 'terminal')}\n${caption}written to ${path.join(flags.out, 'table1.md')}\n`);
 }
 
 const caption = `‖·‖ are Frobenius norms over pairs of symbols, of link probabilities for HSN and of called links for the baselines;

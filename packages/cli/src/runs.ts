@@ -1,5 +1,6 @@
 import type { RunSummary } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
+import { print } from './terminal.ts';
 
 const examples = `
 Examples:
@@ -24,8 +25,8 @@ export function register(program: Command): void {
 async function list(folder: string, flags: { json?: boolean }): Promise<void> {
   const { listRuns } = await import('@hidden-schema/hsn');
   const runs = listRuns(folder);
-  if (flags.json) process.stdout.write(`${JSON.stringify(runs, null, 2)}\n`);
-  else process.stdout.write(runs.length === 0 ? `no runs in ${folder}\n` : await table(runs));
+  if (flags.json) print(`${JSON.stringify(runs, null, 2)}\n`);
+  else print(runs.length === 0 ? `no runs in ${folder}\n` : await table(runs));
 }
 
 /** Figures that say most, in this order. */

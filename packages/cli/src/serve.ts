@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
+import { stopAsked } from './stopping.ts';
+import { print, say } from './terminal.ts';
 
 interface ServeFlags {
   port: string;
@@ -43,20 +45,13 @@ async function serve(runs: string[], flags: ServeFlags): Promise<void> {
     run: runs,
     port: Number(flags.port === '' ? Number.NaN : flags.port),
     host: flags.host,
-    say: (text) => process.stderr.write(`${text}\n`),
+    say: (text) => say(`${text}\n`),
     ...(token === undefined ? {} : { token }),
   });
-  process.stdout.write(`${runs.join(', ')}: ${explorer.url}\nCtrl-C ends\n`);
+  print(`${runs.join(', ')}: ${explorer.url}\nCtrl-C ends\n`);
   if (flags.open) openBrowser(explorer.url);
   await stopAsked();
   await explorer.close();
-}
-
-/** Resolves with the first Ctrl-C or SIGTERM; a second one ends the process as usual. */
-function stopAsked(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve());
-  });
 }
 
 function openBrowser(url: string): void {
@@ -66,6 +61,6 @@ function openBrowser(url: string): void {
   };
   const [program, args] = programs[process.platform] ?? ['xdg-open', [url]];
   const child = spawn(program, args, { stdio: 'ignore', detached: true });
-  child.on('error', () => process.stderr.write(`no browser could be started; open ${url}\n`));
+  child.on('error', () => say(`no browser could be started; open ${url}\n`));
   child.unref();
 }

@@ -1,5 +1,6 @@
 import type * as Hsn from '@hidden-schema/hsn';
 import type { Command } from 'commander';
+import { print } from './terminal.ts';
 
 /** What this verb needs of the library; loaded when the verb runs, so that help stays instant. */
 type Library = Pick<
@@ -43,7 +44,7 @@ The same settings and seed give the same files.`;
 export function register(
   program: Command,
   load: () => Promise<Library> = () => import('@hidden-schema/hsn'),
-  print: (text: string) => void = console.log,
+  show: (text: string) => void = (text) => print(`${text}\n`),
 ): void {
   program
     .command('synth')
@@ -71,7 +72,7 @@ export function register(
     .option('--outside <p>', 'blocks: probability of an edge between two (default: 0.01; 0.02)')
     .option('--force', 'replace a corpus that is already there')
     .addHelpText('after', EXAMPLES)
-    .action(async (flags: Flags) => print(synth(flags, await load())));
+    .action(async (flags: Flags) => show(synth(flags, await load())));
 }
 
 /** Draws and writes the corpus; the summary to show. */

@@ -1,5 +1,6 @@
 import type { CorpusProgress, TextSettings } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
+import { live } from './terminal.ts';
 
 export interface TextFlags {
   inputFormat?: string;
@@ -46,7 +47,12 @@ export async function tokenising(): Promise<{
   return {
     onProgress: ({ phase, bytes, totalBytes, sentences }) => {
       if (phase !== 'tokenising') return;
-      shown ??= new Progress({ label: 'tokenise', total: Math.ceil(totalBytes / 1000), unit: 'kB' });
+      shown ??= new Progress({
+        label: 'tokenise',
+        total: Math.ceil(totalBytes / 1000),
+        unit: 'kB',
+        output: live,
+      });
       shown.update(Math.ceil(bytes / 1000), { sentences });
     },
     done: () => shown?.finish(),

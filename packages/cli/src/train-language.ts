@@ -5,6 +5,7 @@ import { languageText } from './evaluation-text.ts';
 import { profiled } from './profiling.ts';
 import { type Assignment, assign } from './replicas.ts';
 import { stoppable } from './stopping.ts';
+import { live, say } from './terminal.ts';
 import { textSettings, tokenising } from './text-flags.ts';
 import { type Asked, refuseChanges, report, withRun } from './training-run.ts';
 
@@ -25,9 +26,7 @@ export async function trainLanguage(config: LanguageConfig, asked: Asked): Promi
     }
   });
   if (result === 'unread')
-    process.stderr.write(
-      `stopped while the corpus was read; ${earlier ? 'the run is as it was' : 'no run was made'}\n`,
-    );
+    say(`stopped while the corpus was read; ${earlier ? 'the run is as it was' : 'no run was made'}\n`);
   else if (result) await report(result, out, result.evaluation ? languageText(result.evaluation) : '');
 }
 
@@ -75,14 +74,14 @@ async function trainPrepared(
   if (!flags.force) refuseChanges(changes, out, UserError);
   const task = new LanguageTask(prepared, replicas);
   const run = earlier
-    ? Run.open(out, { write: true, config })
+    ? Run.open(out, { write: true, config, force: flags.force ?? false })
     : createLanguageRun(out, prepared, { force: flags.force ?? false });
   describe(prepared);
   return withRun(run, async () => {
     const session = new Session(run, task, {
       resume: flags.resume ?? false,
       signal: AbortSignal.any([signal, replicas.stopped]),
-      output: process.stderr,
+      output: live,
       replicas,
     });
     // Only now: settings that the checkpoint does not fit must not replace those it does.
@@ -110,5 +109,5 @@ function describe({ config, corpus, tokenizers, model, notes }: PreparedLanguage
     `corpus: ${train.length} + ${valid.length} + ${test.length} sentences${labels}, ${tokenizers.decoder.vocabulary} tokens in the vocabulary`,
     `model: ${what}, ${(parameters / 1e6).toFixed(1)} million parameters to train`,
   ];
-  process.stderr.write(`${lines.join('\n')}\n`);
+  say(`${lines.join('\n')}\n`);
 }

@@ -5,6 +5,7 @@ import { evaluationText } from './evaluation-text.ts';
 import { profiled } from './profiling.ts';
 import { assign } from './replicas.ts';
 import { stoppable } from './stopping.ts';
+import { live, say } from './terminal.ts';
 import { type Asked, refuseChanges, report, withRun } from './training-run.ts';
 
 /** Trains on a synthetic language. */
@@ -21,7 +22,7 @@ export async function trainSynthetic(config: Config, asked: Asked): Promise<void
   replicas.part(Math.min(config.training.batch, corpus.splits.train.count));
   if (flags.diagnose && earlier) return diagnoseRun(earlier, new SyntheticTask(config, corpus));
   const run = earlier
-    ? Run.open(out, { write: true, config })
+    ? Run.open(out, { write: true, config, force: flags.force ?? false })
     : Run.create(out, config, info, { force: flags.force ?? false });
   describe(corpus);
   const result = await withRun(run, () =>
@@ -29,7 +30,7 @@ export async function trainSynthetic(config: Config, asked: Asked): Promise<void
       const session = new Session(run, new SyntheticTask(config, corpus, replicas), {
         resume: flags.resume ?? false,
         signal: AbortSignal.any([signal, replicas.stopped]),
-        output: process.stderr,
+        output: live,
         replicas,
       });
       // Only now: settings that the checkpoint does not fit must not replace those it does.
@@ -48,5 +49,5 @@ function describe(corpus: SyntheticCorpus): void {
     ...corpus.notes,
     `corpus: ${train.count} + ${valid.count} + ${test.count} sentences of ${corpus.length} tokens, ${truth}`,
   ];
-  process.stderr.write(`${lines.join('\n')}\n`);
+  say(`${lines.join('\n')}\n`);
 }

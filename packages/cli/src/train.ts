@@ -90,13 +90,15 @@ async function train(file: string | undefined, flags: TrainFlags): Promise<void>
 
 /** Trains alone, or as rank 0 of several processes. */
 async function lead(file: string | undefined, flags: TrainFlags, replicas: Replicas): Promise<void> {
-  const { Run, UserError } = await import('@hidden-schema/hsn');
+  const { refuseEdits, Run, UserError } = await import('@hidden-schema/hsn');
   if (flags.profile !== undefined) await checkProfileFile(flags.profile);
   if (flags.resume && !flags.out)
     throw new UserError('--resume needs --out: the folder of the run to continue');
   if (flags.diagnose && !flags.out)
     throw new UserError('--diagnose needs --out: the folder of the run that stopped');
   const earlier = flags.resume || flags.diagnose ? Run.open(flags.out!) : undefined;
+  // Before the corpus is read with files that are not the run's.
+  if (earlier && !flags.force) refuseEdits(earlier.edits(), flags.out!);
   const corpus =
     flags.corpus ?? (earlier && path.resolve(earlier.directory, earlier.record.corpus.directory));
   if (corpus === undefined) {

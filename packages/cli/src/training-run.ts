@@ -1,4 +1,5 @@
 import type { Replicas, Run, SessionResult } from '@hidden-schema/hsn';
+import { print, say } from './terminal.ts';
 import type { TrainFlags } from './train.ts';
 
 /** What training is asked to do, whatever the model. */
@@ -14,7 +15,7 @@ export interface Asked {
 
 /** Trains; a fault marks the run as crashed. */
 export async function withRun<T>(run: Run, body: () => Promise<T>): Promise<T> {
-  for (const note of run.notes) process.stderr.write(`${note}\n`);
+  for (const note of run.notes) say(`${note}\n`);
   try {
     return await body();
   } catch (error) {
@@ -37,12 +38,12 @@ function markCrashed(run: Run): void {
 export async function report(result: SessionResult<unknown>, out: string, figures: string): Promise<void> {
   const { writeModelCard } = await import('@hidden-schema/hsn');
   writeModelCard(out);
-  process.stdout.write(figures);
+  print(figures);
   const next =
     result.state === 'stopped'
       ? `continue with: hsn train --out ${out} --resume`
       : `look again with: hsn eval ${out}`;
-  process.stdout.write(`run ${result.state} at step ${result.step}: ${out}\n${next}\n`);
+  print(`run ${result.state} at step ${result.step}: ${out}\n${next}\n`);
 }
 
 export function refuseChanges(changes: string[], out: string, Fault: new (message: string) => Error): void {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { print } from './terminal.ts';
 
 const examples = `
 Examples:
@@ -26,7 +27,7 @@ async function verify(directory: string, flags: { json?: boolean }): Promise<voi
   const { checked, faults, notes } = verification;
   if (faults.length > 0) process.exitCode = 1;
   if (flags.json) {
-    process.stdout.write(`${JSON.stringify(verification, null, 2)}\n`);
+    print(`${JSON.stringify(verification, null, 2)}\n`);
     return;
   }
   const checkpoints = checked.filter((name) => name.startsWith('checkpoints/step-')).length;
@@ -37,5 +38,5 @@ async function verify(directory: string, flags: { json?: boolean }): Promise<voi
     ...faults,
     `${directory}: ${checkpoints} checkpoints and ${other} other files checked, ${verdict}`,
   ];
-  process.stdout.write(`${lines.join('\n')}\n`);
+  print(`${lines.join('\n')}\n`);
 }

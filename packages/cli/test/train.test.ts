@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type SyntheticSettings, writeSyntheticCorpus } from '../../hsn/src/corpus/index.ts';
+import { lockHolder } from '../../hsn/src/trainer/lock.ts';
 import { Run } from '../../hsn/src/trainer/run.ts';
 import {
   HsnProcess,
@@ -191,7 +192,7 @@ describe('a signal', () => {
     expect(Run.open(out).state).toBe(it.during === 'evaluation' ? 'finished' : 'stopped');
     if (it.during !== 'evaluation')
       expect(stdout).toContain(`continue with: hsn train --out ${out} --resume`);
-    expect(fs.existsSync(Run.open(out).path('lock'))).toBe(false);
+    expect(lockHolder(Run.open(out).path('lock'))).toBeUndefined();
     const half = await hsn('eval', out, '--json', '--limit', '20', '--checkpoint', 'last');
     expect(half.code).toBe(0);
     const resumed = await hsn('train', '--out', out, '--resume');

@@ -98,14 +98,18 @@ export function dumpConfig(config: RunConfig): string {
 }
 
 /** Settings that differ, one line each: `training.rate: 0.001 → 0.01`. */
-export function diffConfigs(a: RunConfig, b: RunConfig): string[] {
+export const diffConfigs = (a: RunConfig, b: RunConfig): string[] => diffSettings(a, b);
+
+/** The same of any nested values; those longer than `longest` are cut. */
+export function diffSettings(a: object, b: object, longest = Number.POSITIVE_INFINITY): string[] {
   const before = leaves(a);
   const after = leaves(b);
+  const cut = (text: string) => (text.length > longest ? `${text.slice(0, longest)}…` : text);
   const paths = [...new Set([...before.keys(), ...after.keys()])];
   return paths
     .map((path) => ({ path, was: before.get(path) ?? 'not set', is: after.get(path) ?? 'not set' }))
     .filter(({ was, is }) => was !== is)
-    .map(({ path, was, is }) => `${path}: ${was} → ${is}`);
+    .map(({ path, was, is }) => `${path}: ${cut(was)} → ${cut(is)}`);
 }
 
 /** Every setting by its path, as text. */

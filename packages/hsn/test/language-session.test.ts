@@ -51,8 +51,9 @@ describe('a language run on disk', () => {
   test('holds all that later verbs need', async () => {
     const { run, result, rows, text } = await train('whole', tinyLanguage());
     const names = fs.readdirSync(run.directory).filter((name) => !name.startsWith('events.'));
-    const files = ['config.yaml', 'evaluation.json', 'graph.json', 'metrics.jsonl', 'run.json'];
-    expect(names.sort()).toEqual(['checkpoints', ...files, 'tokenizer.json'].sort());
+    const results = ['evaluation.json', 'graph.json', 'metrics.jsonl'];
+    const own = ['lock', 'manifest.json', 'run.json', 'tokenizer.json'];
+    expect(names.sort()).toEqual(['checkpoints', 'config.yaml', ...results, ...own].sort());
     expect(result).toMatchObject({ state: 'finished', step: 6 });
     for (const key of figures) expect(result.evaluation, key).toHaveProperty(key, expect.any(Number));
     expect(run.record.text).toMatchObject({ labels: expect.arrayContaining(['good', 'bad']) });

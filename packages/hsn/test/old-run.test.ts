@@ -24,6 +24,9 @@ describe('a run of version 0.1.0', () => {
   test('opens, is whole, and evaluates to what it logged', () => {
     expect(Run.open(directory).record).toMatchObject({ format: 1, version: '0.1.0', state: 'stopped' });
     expect(verifyRun(directory).faults).toEqual([]);
+    expect(verifyRun(directory).notes).toEqual([
+      expect.stringContaining('were not recorded when it was made'),
+    ]);
     const { model, corpus, step, notes } = openModel(directory);
     expect([step, notes]).toEqual([5, []]);
     // Another processor may round otherwise.
@@ -34,6 +37,7 @@ describe('a run of version 0.1.0', () => {
 
   test('continues from where it was stopped', async () => {
     const run = Run.open(directory, { write: true });
+    expect(run.notes).toEqual([expect.stringContaining('were not recorded when it was made')]);
     const config = syntheticConfig(run.config);
     const corpus = readSyntheticCorpus(folder.path('corpus'), { seed: config.seed });
     expect(run.differences(config, corpus)).toEqual([]);
@@ -45,6 +49,8 @@ describe('a run of version 0.1.0', () => {
     run.close();
     expect(result).toMatchObject({ state: 'finished', step: 10 });
     expect(said.join('')).not.toContain('damaged');
+    expect(Run.open(directory).record.format).toBe(2);
+    expect(verifyRun(directory)).toMatchObject({ faults: [], notes: [] });
     // What the run that was not stopped logged when the fixture was made.
     expect(rowAt(8, 'loss').epoch).toBe(1);
     expect(rowAt(10, 'loss').loss).toBeCloseTo(45.135, 1);
@@ -54,9 +60,9 @@ describe('a run of version 0.1.0', () => {
     const later = folder.path('later');
     fs.cpSync(`${kept}/synthetic-0.1.0`, later, { recursive: true });
     const record = JSON.parse(fs.readFileSync(`${later}/run.json`, 'utf8'));
-    fs.writeFileSync(`${later}/run.json`, JSON.stringify({ ...record, format: 2, version: '3.0.0' }));
+    fs.writeFileSync(`${later}/run.json`, JSON.stringify({ ...record, format: 3, version: '3.0.0' }));
     expect(() => Run.open(later)).toThrow(
-      /has format 2, made by version 3\.0\.0; .*so open it with version 3\.0\.0 or later/,
+      /has format 3, made by version 3\.0\.0; .*so open it with version 3\.0\.0 or later/,
     );
   });
 });

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,6 +7,7 @@ import { UserError } from '../src/errors.ts';
 import { jsonText, writeJsonAtomic } from '../src/trainer/files.ts';
 import { Lock, lockHolder } from '../src/trainer/lock.ts';
 import { Run, VERSION } from '../src/trainer/run.ts';
+import { LockingProcess } from './locking-process.ts';
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-run-'));
 afterAll(() => fs.rmSync(root, { recursive: true, force: true }));
@@ -31,10 +30,16 @@ describe('making a run', () => {
   test('writes config and record, and gives them back', () => {
     const directory = path.join(fresh(), 'deep', 'folder');
     const run = Run.create(directory, config, corpus, { extra: { command: 'train' } });
-    expect(fs.readdirSync(directory).sort()).toEqual(['checkpoints', 'config.yaml', 'lock', 'run.json']);
+    expect(fs.readdirSync(directory).sort()).toEqual([
+      'checkpoints',
+      'config.yaml',
+      'lock',
+      'manifest.json',
+      'run.json',
+    ]);
     expect(JSON.parse(fs.readFileSync(path.join(directory, 'run.json'), 'utf8'))).toEqual({
       command: 'train',
-      format: 1,
+      format: 2,
       version: VERSION,
       created: run.record.created,
       corpus,
@@ -43,7 +48,7 @@ describe('making a run', () => {
     expect(Math.abs(Date.now() - Date.parse(run.record.created))).toBeLessThan(60_000);
     run.setState('finished', { best: 0.5 });
     run.close();
-    expect(fs.existsSync(path.join(directory, 'lock'))).toBe(false);
+    expect(lockHolder(path.join(directory, 'lock'))).toBeUndefined();
     const opened = Run.open(directory);
     expect(opened.config).toEqual(config);
     expect(opened.state).toBe('finished');
@@ -81,7 +86,13 @@ describe('making a run', () => {
     );
     fs.rmSync(path.join(directory, 'notes.txt'));
     Run.create(directory, config, corpus, { force: true }).close();
-    expect(fs.readdirSync(directory).sort()).toEqual(['checkpoints', 'config.yaml', 'run.json']);
+    expect(fs.readdirSync(directory).sort()).toEqual([
+      'checkpoints',
+      'config.yaml',
+      'lock',
+      'manifest.json',
+      'run.json',
+    ]);
   });
 
   test('a run whose making was cut short can be made again, but never over checkpoints', () => {
@@ -133,9 +144,9 @@ describe('opening a run', () => {
     Run.create(directory, config, corpus).close();
     const file = path.join(directory, 'run.json');
     const record = JSON.parse(fs.readFileSync(file, 'utf8'));
-    writeJsonAtomic(file, { ...record, format: 2, version: '9.1.0', corpus: 'moved' });
+    writeJsonAtomic(file, { ...record, format: 3, version: '9.1.0', corpus: 'moved' });
     expect(message(() => Run.open(directory))).toBe(
-      `${file}: this run has format 2, made by version 9.1.0; version ${VERSION} reads up to format 1, so open it with version 9.1.0 or later`,
+      `${file}: this run has format 3, made by version 9.1.0; version ${VERSION} reads up to format 2, so open it with version 9.1.0 or later`,
     );
   });
 
@@ -167,60 +178,88 @@ describe('the lock', () => {
     Run.open(directory, { write: true }).close();
   });
 
-  test('the lock of a killed process is recovered and said so', async () => {
+  test('the lock of a killed process is free at once, and said so; a stopped one keeps it', async () => {
     const directory = fresh();
     Run.create(directory, config, corpus).close();
-    const file = path.join(directory, 'lock');
-    const child = spawn('sleep', ['60']);
-    const holder = { pid: child.pid!, host: os.hostname(), since: '2024-01-01T00:00:00Z' };
-    fs.writeFileSync(file, JSON.stringify(holder));
-    expect(message(() => Run.open(directory, { write: true }))).toContain(`process ${child.pid} since 2024`);
+    const holder = await LockingProcess.start(path.join(directory, 'lock'));
+    const refused = () => message(() => Run.open(directory, { write: true }));
+    expect(refused()).toMatch(new RegExp(`is in use by process ${holder.pid} since 2\\d{3}-`));
     expect(Run.open(directory).state).toBe('running');
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    holder.child.kill('SIGSTOP');
+    expect(refused()).toContain(`process ${holder.pid} `);
+    await holder.kill();
     expect(Run.open(directory).state).toBe('crashed');
     const run = Run.open(directory, { write: true });
-    expect(run.notes).toEqual([`recovered the lock that process ${child.pid} left in ${directory}`]);
+    expect(run.notes).toEqual([`recovered the lock that process ${holder.pid} left in ${directory}`]);
     run.close();
-    expect(fs.readdirSync(directory).filter((name) => name.includes('lock'))).toEqual([]);
+    expect(fs.readdirSync(directory).filter((name) => name.includes('lock'))).toEqual(['lock']);
+    expect(fs.readFileSync(path.join(directory, 'lock'), 'utf8')).toBe('');
   });
 
-  test('a later process with the same number does not hold it', () => {
-    const file = path.join(root, 'lock-a');
-    const start = JSON.parse(fs.readFileSync(Lock.acquire(file, 'a').file, 'utf8')).start;
-    expect(lockHolder(file)?.pid).toBe(process.pid);
-    if (process.platform === 'linux') {
-      expect(start).toMatch(/^[0-9a-f-]{36}:\d+$/);
-      fs.writeFileSync(file, JSON.stringify({ pid: process.pid, host: os.hostname(), start: `${start}9` }));
+  test('a child process of the holder does not keep it', async () => {
+    const file = path.join(root, 'lock-child');
+    const holder = await LockingProcess.start(file, true);
+    expect(lockHolder(file)?.pid).toBe(holder.pid);
+    await holder.kill();
+    try {
       expect(lockHolder(file)).toBeUndefined();
-      expect(Lock.acquire(file, 'a').recoveredFrom?.start).toBe(`${start}9`);
+      Lock.acquire(file, 'a').release();
+    } finally {
+      process.kill(holder.grandchild!, 'SIGKILL');
     }
   });
 
-  test('a lock of another machine holds while it is touched', () => {
-    const file = path.join(root, 'lock-b');
-    fs.writeFileSync(file, JSON.stringify({ pid: 1, host: 'elsewhere.example', since: 'then' }));
-    expect(message(() => Lock.acquire(file, 'b'))).toContain('process 1 on elsewhere.example since then');
-    const old = new Date(Date.now() - 11 * 60_000);
-    fs.utimesSync(file, old, old);
-    Lock.acquire(file, 'b').release();
+  test('what the file says of a process does not count, the kernel does', () => {
+    const file = path.join(root, 'lock-said');
+    // As version 0.1.0 left it: of a process that lives, and of another machine.
+    for (const holder of [
+      { pid: process.pid, host: os.hostname(), start: 'x:1', since: 'then' },
+      { pid: 1, host: 'elsewhere.example', since: 'then' },
+    ]) {
+      fs.writeFileSync(file, JSON.stringify(holder));
+      expect(lockHolder(file)).toBeUndefined();
+      const lock = Lock.acquire(file, 'b');
+      expect(lock.recoveredFrom).toEqual({ pid: holder.pid, host: holder.host, since: 'then' });
+      lock.release();
+    }
+    const held = Lock.acquire(file, 'the folder b');
+    fs.writeFileSync(file, '{"pid":');
+    expect(lockHolder(file)).toEqual({});
+    expect(message(() => Lock.acquire(file, 'the folder b'))).toBe(
+      'the folder b is in use by another process; wait for it, end it, or choose another folder',
+    );
+    fs.writeFileSync(file, JSON.stringify({ pid: 7, host: 'elsewhere.example', since: 'then' }));
+    expect(message(() => Lock.acquire(file, 'the folder b'))).toContain(
+      'in use by process 7 on elsewhere.example since then; wait',
+    );
+    held.release();
   });
 
   test.each(['', '{', 'null', '{"pid":-1,"host":"x"}'])('a damaged lock (%j) is recovered', (text) => {
     const file = path.join(root, 'lock-c');
     fs.writeFileSync(file, text);
     const lock = Lock.acquire(file, 'c');
+    expect(lock.recoveredFrom).toBeUndefined();
     expect(JSON.parse(fs.readFileSync(file, 'utf8')).pid).toBe(process.pid);
     lock.release();
-    expect(fs.existsSync(file)).toBe(false);
+    expect(lockHolder(file)).toBeUndefined();
   });
 
-  test('release leaves a lock that is another’s by now', () => {
+  test('a lock whose file was removed is taken again, or lost to whoever was quicker', () => {
     const file = path.join(root, 'lock-d');
-    const lock = Lock.acquire(file, 'd');
-    fs.writeFileSync(file, 'another');
+    const lock = Lock.acquire(file, 'the folder d');
+    fs.rmSync(file);
+    expect(lockHolder(file)).toBeUndefined();
+    lock.refresh();
+    expect(lockHolder(file)?.pid).toBe(process.pid);
+    expect(() => Lock.acquire(file, 'the folder d')).toThrow('in use');
+    fs.rmSync(file);
+    const other = Lock.acquire(file, 'the folder d');
+    expect(message(() => lock.refresh())).toContain(`the folder d is in use by process ${process.pid}`);
     lock.release();
-    expect(fs.readFileSync(file, 'utf8')).toBe('another');
+    expect(lockHolder(file)?.pid).toBe(process.pid);
+    other.release();
+    lock.release();
   });
 });
 

@@ -41,6 +41,8 @@ describe('a run on disk', () => {
         'config.yaml',
         'evaluation.json',
         'graph.json',
+        'lock',
+        'manifest.json',
         'metrics.jsonl',
         'run.json',
         ...events,

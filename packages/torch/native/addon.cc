@@ -284,6 +284,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
 #undef EXPORT
   exportProfile(env, exports);
   exportCollectives(env, exports, state);
+  exportLock(env, exports, state);
   return exports;
 }
 

@@ -134,6 +134,8 @@ double numberOf(napi_env env, napi_value value, const char* what);
 void exportProfile(Napi::Env env, Napi::Object exports);
 // Adds the functions of distributed.cc.
 void exportCollectives(Napi::Env env, Napi::Object exports, State* state);
+// Adds the function of lock.cc.
+void exportLock(Napi::Env env, Napi::Object exports, State* state);
 
 // One place where C++ exceptions become JavaScript errors; `code` tells TypeScript which of its classes to throw.
 template <typename F>

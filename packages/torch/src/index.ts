@@ -4,6 +4,7 @@ export * from './distributed/index.ts';
 export type { DType, TypedArray } from './dtype.ts';
 export * from './engine.ts';
 export * from './errors.ts';
+export * from './file-lock.ts';
 export * from './functional.ts';
 export * from './fused.ts';
 export * as nn from './nn/index.ts';

@@ -92,6 +92,8 @@ export interface Native {
   averageGradients(parameters: readonly Handle[], bucketBytes: number): void;
   gradientsBegin(): void;
   gradientsEnd(): void;
+  /** Takes the lock of an open file, or only looks; 0 where it is free, else the system's number of the fault. */
+  lockFile(descriptor: number, take: boolean): number;
   counters(): { tensors: number; bytes: number };
   profileStart(): void;
   profileStop(): NativeEvent[];

@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '../errors.ts';
 import { writeJsonAtomic } from '../trainer/files.ts';
+import { Lock } from '../trainer/lock.ts';
 import { Run } from '../trainer/run.ts';
 
 const FORMAT = 1;
@@ -24,6 +25,12 @@ export function renameSymbol(directory: string, symbol: number, name: string): s
   if ([...text].length > longestName)
     throw new UserError(`a name has at most ${longestName} characters, got ${[...text].length}`);
   if (invisible.test(text)) throw new UserError('a name has no control characters; write it as plain text');
+  // Two that read before either has written would lose a name.
+  Lock.during(path.join(directory, 'names.lock'), fileOf(directory), () => store(directory, symbol, text));
+  return text === '' ? null : text;
+}
+
+function store(directory: string, symbol: number, text: string): void {
   const names = readNames(directory);
   if (!names)
     throw new UserError(`${fileOf(directory)} is damaged; repair or remove it, then name the symbol again`);
@@ -31,7 +38,6 @@ export function renameSymbol(directory: string, symbol: number, name: string): s
   else names.set(symbol, text);
   const sorted = [...names].sort(([a], [b]) => a - b);
   writeJsonAtomic(fileOf(directory), { format: FORMAT, names: Object.fromEntries(sorted) });
-  return text === '' ? null : text;
 }
 
 /** A symbol for people: its number, after its name where it has one. */

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import fs from 'node:fs';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
 import { UserError } from '../errors.ts';
@@ -12,9 +11,9 @@ export interface WalkRow extends BestWalk {
   text: string;
 }
 
-/** The parts of a stream that lines go to. */
+/** Where lines go; resolves when it takes more. */
 interface LineOutput {
-  write(text: string): boolean;
+  write(text: string): Promise<void>;
 }
 
 /** Takes sentences with their walks, a batch at a time. */
@@ -27,7 +26,7 @@ export interface WalkSink {
 }
 
 /** A sink for a format: to a file that appears when it is whole, or, but for Parquet, to a stream. */
-export function walkSink(format: WalkFormat, to: string | (LineOutput & NodeJS.EventEmitter)): WalkSink {
+export function walkSink(format: WalkFormat, to: string | LineOutput): WalkSink {
   if (typeof to !== 'string') {
     if (format === 'parquet') throw new UserError('Parquet cannot be streamed; name a file with --out');
     return new LineSink(format, to);
@@ -63,10 +62,10 @@ function line(row: WalkRow, format: 'tsv' | 'jsonl'): string {
 
 class LineSink implements WalkSink {
   readonly #format: 'tsv' | 'jsonl';
-  readonly #to: LineOutput & NodeJS.EventEmitter;
+  readonly #to: LineOutput;
   #begun = false;
 
-  constructor(format: 'tsv' | 'jsonl', to: LineOutput & NodeJS.EventEmitter) {
+  constructor(format: 'tsv' | 'jsonl', to: LineOutput) {
     this.#format = format;
     this.#to = to;
   }
@@ -74,8 +73,7 @@ class LineSink implements WalkSink {
   async write(rows: readonly WalkRow[]): Promise<void> {
     const header = this.#format === 'tsv' && !this.#begun ? tsvHeader : '';
     this.#begun = true;
-    const text = header + rows.map((row) => line(row, this.#format)).join('');
-    if (!this.#to.write(text)) await once(this.#to, 'drain');
+    await this.#to.write(header + rows.map((row) => line(row, this.#format)).join(''));
   }
 
   async finish(): Promise<void> {

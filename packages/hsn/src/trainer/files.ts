@@ -1,4 +1,4 @@
-import { createHash, webcrypto } from 'node:crypto';
+import { createHash, randomInt, webcrypto } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -30,6 +30,12 @@ export function jsonText(value: JsonValue): string {
   return `${text}\n`;
 }
 
+/** JSON text with a hash of itself, in exactly one spelling, so that a change of any byte shows. */
+export function sealedText(content: Readonly<Record<string, JsonValue>>): string {
+  const sha256 = createHash('sha256').update(JSON.stringify(content)).digest('hex');
+  return jsonText({ ...content, sha256 });
+}
+
 /** Writes a file that lasts: synced before its name is used. The folder is synced by the caller. */
 export function writeSynced(file: string, text: string): void {
   fs.writeFileSync(file, text, { flag: 'wx', flush: true });
@@ -50,9 +56,10 @@ export function syncFolder(folder: string): void {
 
 /** Replaces a text file whole or not at all, whatever ends the process. */
 export function writeTextAtomic(file: string, text: string): void {
-  const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}.tmp`);
+  // A number of its own: threads share that of their process, and containers may have the same.
+  const own = `${process.pid}${randomInt(1e9, 1e10)}`;
+  const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${own}.tmp`);
   try {
-    fs.rmSync(temporary, { force: true });
     writeSynced(temporary, text);
     fs.renameSync(temporary, file);
   } catch (error) {

@@ -1,167 +1,171 @@
 import fs from 'node:fs';
 import os from 'node:os';
-import path from 'node:path';
+import { fileLock, lockFile } from '@hidden-schema/torch';
 import { UserError } from '../errors.ts';
 import { reasonOf } from './files.ts';
 
-/** Who holds a lock. The start time tells a process from a later one with the same number. */
+/** Who holds a lock: for people to read, since the kernel alone decides. */
 export interface LockHolder {
   pid: number;
-  /** When the process started, in the system's own terms; absent where the system does not tell. */
-  start?: string;
   host: string;
   /** ISO time at which the lock was taken. */
   since: string;
 }
 
-/** A lock of another machine counts as left behind when untouched for this long. */
-const FOREIGN_STALE_MS = 10 * 60_000;
-const REFRESH_MS = 30_000;
+/** Goes on where a file system has no locks; for a user who is sure that nothing else writes to the folder. */
+const WITHOUT = 'HSN_NO_LOCK';
+const ATTEMPTS = 20;
+const PAUSE_MS = 20;
+const WAIT_MS = 30_000;
 
-/** A file that keeps a second process out of a folder. */
+/**
+ * Keeps other processes out of a folder, on this machine, in its containers and on others that share the file system.
+ * The kernel holds it on an open file and frees it when the process ends, however it ends. The file itself is never
+ * removed: a lock on a removed file would keep nobody out.
+ */
 export class Lock {
   readonly file: string;
   /** Of whom the lock was left behind by a process that ended, if it was. */
   readonly recoveredFrom: LockHolder | undefined;
-  readonly #content: string;
-  #refreshed = Date.now();
+  readonly #what: string;
+  #descriptor: number | undefined;
 
-  private constructor(file: string, content: string, recoveredFrom: LockHolder | undefined) {
+  private constructor(file: string, what: string, { descriptor, left }: Taken) {
     this.file = file;
-    this.#content = content;
-    this.recoveredFrom = recoveredFrom;
+    this.#what = what;
+    this.#descriptor = descriptor;
+    this.recoveredFrom = left;
   }
 
-  /** Takes the lock, or throws with the holder's number; `what` names the folder to the user. */
+  /** Takes the lock, or throws with who holds it; `what` names the folder to the user. */
   static acquire(file: string, what: string): Lock {
-    const content = `${JSON.stringify(ourselves())}\n`;
-    let left: LockHolder | undefined;
-    for (let attempt = 0; attempt < 10; attempt++) {
-      if (create(file, content)) return new Lock(file, content, left);
-      const found = read(file);
-      if (found === undefined) continue;
-      if (found.holder && isHeld(found.holder, found.touched)) throw refusal(found.holder, file, what);
-      if (removeStale(file, found.text)) left = found.holder;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const taken = take(file, what);
+      if (taken) return new Lock(file, what, taken);
+      // Named by nobody: somebody is just taking it, giving it back or looking at it.
+      if (holderIn(file) !== undefined) break;
+      pause();
     }
-    throw new UserError(`cannot lock ${what}: other processes keep taking ${file}; try again`);
+    throw refusal(holderIn(file), what);
   }
 
-  /** Shows other machines that the holder lives; cheap enough to call at every step. */
-  refresh(): void {
-    const now = Date.now();
-    if (now - this.#refreshed < REFRESH_MS) return;
-    this.#refreshed = now;
+  /** Waits its turn for something short; `what` is to be changed. */
+  static during<T>(file: string, what: string, body: () => T): T {
+    const until = performance.now() + WAIT_MS;
+    let taken = take(file, what);
+    for (; !taken && performance.now() < until; taken = take(file, what)) pause();
+    if (!taken) throw refusal(holderIn(file), what);
+    const lock = new Lock(file, what, taken);
     try {
-      fs.utimesSync(this.file, new Date(now), new Date(now));
-    } catch (error) {
-      throw new UserError(`the lock ${this.file} was lost (${reasonOf(error)}); was the folder removed?`);
+      return body();
+    } finally {
+      lock.release();
     }
   }
 
-  /** Gives the lock back; one that another process holds by now stays. */
+  /** Makes sure that the lock still keeps others out, though its file was removed; cheap enough for every step. */
+  refresh(): void {
+    if (this.#descriptor === undefined || isAt(this.file, this.#descriptor)) return;
+    const again = take(this.file, this.#what);
+    if (!again) throw refusal(holderIn(this.file), this.#what);
+    fs.closeSync(this.#descriptor);
+    this.#descriptor = again.descriptor;
+  }
+
+  /** Gives the lock back. */
   release(): void {
-    if (read(this.file)?.text === this.#content) fs.rmSync(this.file, { force: true });
+    if (this.#descriptor === undefined) return;
+    try {
+      fs.ftruncateSync(this.#descriptor);
+    } finally {
+      fs.closeSync(this.#descriptor);
+      this.#descriptor = undefined;
+    }
   }
 }
 
-/** Who holds the lock now, if anyone does. */
-export function lockHolder(file: string): LockHolder | undefined {
-  const found = read(file);
-  return found?.holder && isHeld(found.holder, found.touched) ? found.holder : undefined;
-}
-
-function ourselves(): LockHolder {
-  const start = processStart(process.pid);
-  return {
-    pid: process.pid,
-    ...(start === undefined ? {} : { start }),
-    host: os.hostname(),
-    since: new Date().toISOString(),
-  };
-}
-
-/** A link to a file that is already written: the lock is never seen half made. */
-function create(file: string, content: string): boolean {
-  const draft = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}.tmp`);
+/** Who holds the lock now, if anyone does; what is not known of the holder is left out. */
+export function lockHolder(file: string): Partial<LockHolder> | undefined {
+  let descriptor: number;
   try {
-    fs.writeFileSync(draft, content);
-    fs.linkSync(draft, file);
-    return true;
+    descriptor = fs.openSync(file, 'r');
+  } catch {
+    return undefined;
+  }
+  try {
+    const found = fileLock(descriptor);
+    if (found === 'free') return undefined;
+    // Where there are no locks, nobody knows more than the file says.
+    return found === 'held' ? (holderIn(file) ?? {}) : holderIn(file);
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+interface Taken {
+  descriptor: number;
+  left: LockHolder | undefined;
+}
+
+/** The lock, on the file that has its name now; nothing where another holds it. */
+function take(file: string, what: string): Taken | undefined {
+  const descriptor = opened(file);
+  let kept = false;
+  try {
+    const answer = lockFile(descriptor);
+    if (answer === 'held') return undefined;
+    if (answer !== 'free' && process.env[WITHOUT] !== '1') throw noLocks(file, what, answer.fault);
+    if (!isAt(file, descriptor)) return undefined;
+    const left = holderIn(file);
+    const ourselves = { pid: process.pid, host: os.hostname(), since: new Date().toISOString() };
+    fs.ftruncateSync(descriptor);
+    fs.writeSync(descriptor, `${JSON.stringify(ourselves)}\n`, 0);
+    kept = true;
+    return { descriptor, left };
+  } finally {
+    if (!kept) fs.closeSync(descriptor);
+  }
+}
+
+/** Node closes it in child processes, which must not keep the lock. */
+function opened(file: string): number {
+  try {
+    return fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw new UserError(`cannot write the lock ${file}: ${reasonOf(error)}`);
-  } finally {
-    fs.rmSync(draft, { force: true });
   }
 }
 
-function read(file: string): { text: string; touched: number; holder: LockHolder | undefined } | undefined {
-  let text: string;
-  let touched: number;
+/** Whether a name still stands for an open file. */
+function isAt(file: string, descriptor: number): boolean {
+  const there = fs.statSync(file, { bigint: true, throwIfNoEntry: false });
+  const own = fs.fstatSync(descriptor, { bigint: true });
+  return there !== undefined && there.ino === own.ino && there.dev === own.dev;
+}
+
+function holderIn(file: string): LockHolder | undefined {
   try {
-    touched = fs.statSync(file).mtimeMs;
-    text = fs.readFileSync(file, 'utf8');
+    const { pid, host, since } = JSON.parse(fs.readFileSync(file, 'utf8')) as LockHolder;
+    const known = Number.isInteger(pid) && pid > 0 && typeof host === 'string';
+    return known ? { pid, host, since: String(since) } : undefined;
   } catch {
-    return undefined;
-  }
-  try {
-    const holder = JSON.parse(text) as LockHolder;
-    const known = Number.isInteger(holder?.pid) && holder.pid > 0 && typeof holder.host === 'string';
-    return { text, touched, holder: known ? holder : undefined };
-  } catch {
-    // Damaged, as after a power cut: nobody can hold it.
-    return { text, touched, holder: undefined };
-  }
-}
-
-/** Moved away first: of two that recover at once only one gets the file, and a fresh lock is put back. */
-function removeStale(file: string, text: string): boolean {
-  const aside = `${file}.stale-${process.pid}`;
-  try {
-    fs.renameSync(file, aside);
-    const ours = fs.readFileSync(aside, 'utf8') === text;
-    if (!ours) fs.linkSync(aside, file);
-    return ours;
-  } catch {
-    return false;
-  } finally {
-    fs.rmSync(aside, { force: true });
-  }
-}
-
-function isHeld({ pid, start, host }: LockHolder, touched: number): boolean {
-  if (host !== os.hostname()) return Date.now() - touched < FOREIGN_STALE_MS;
-  if (!isRunning(pid)) return false;
-  const now = processStart(pid);
-  return start === undefined || now === undefined || now === start;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
-/** Boot and clock tick at which a process started (Linux); a zombie has ended, whatever its number says. */
-function processStart(pid: number): string | undefined {
-  try {
-    const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in parentheses may hold anything, so fields are counted after it.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (fields[0] === 'Z' || fields[0] === 'X') return 'ended';
-    const boot = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    return fields[19] === undefined ? undefined : `${boot}:${fields[19]}`;
-  } catch {
+    // Empty when nobody holds it; damaged, as after a power cut.
     return undefined;
   }
 }
 
-function refusal({ pid, host, since }: LockHolder, file: string, what: string): UserError {
-  const where = host === os.hostname() ? '' : ` on ${host}`;
+function pause(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+}
+
+function refusal(holder: LockHolder | undefined, what: string): UserError {
+  const elsewhere = holder && holder.host !== os.hostname() ? ` on ${holder.host}` : '';
+  const who = holder ? `process ${holder.pid}${elsewhere} since ${holder.since}` : 'another process';
+  return new UserError(`${what} is in use by ${who}; wait for it, end it, or choose another folder`);
+}
+
+function noLocks(file: string, what: string, fault: string): UserError {
   return new UserError(
-    `${what} is in use by process ${pid}${where} since ${since}; wait for it, choose another folder, or remove ${file} if that process is gone`,
+    `cannot lock ${what}: the file system of ${file} has no locks (${fault}), so a second process could not be kept out; choose a folder on another disk, or set ${WITHOUT}=1 if you are sure that there is none`,
   );
 }

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { UserError } from '../errors.ts';
-import { jsonText, reasonOf } from './files.ts';
+import { reasonOf, sealedText } from './files.ts';
 
 export const MODEL = 'model.safetensors';
 export const OPTIMIZER = 'optimizer.safetensors';
@@ -17,12 +16,9 @@ export interface Manifest {
   files: Record<string, { sha256: string; size: number }>;
 }
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-
 /** The manifest with a hash of itself, in exactly one spelling, so that a change of any byte shows. */
 export function manifestText(step: number, files: Manifest['files'], format = MANIFEST_FORMAT): string {
-  const content = { format, step, files };
-  return jsonText({ ...content, sha256: sha256(JSON.stringify(content)) });
+  return sealedText({ format, step, files });
 }
 
 /** Reads a manifest and checks it against its own hash. */

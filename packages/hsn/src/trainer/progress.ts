@@ -69,7 +69,7 @@ export class Progress {
   /** A line of its own, above the live one. */
   note(text: string): void {
     this.#erase();
-    this.#output.write(`${text}\n`);
+    this.#output.write(`${plainText(text)}\n`);
     if (this.#live && !this.#finished) this.#draw(this.#line(this.#now()));
   }
 

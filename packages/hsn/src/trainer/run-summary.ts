@@ -8,6 +8,7 @@ import { reasonOf } from './files.ts';
 import { type MetricsRow, readMetrics } from './metrics.ts';
 import type { Failure } from './number-failure.ts';
 import { Run, type RunState } from './run.ts';
+import type { SessionState } from './session.ts';
 
 /** A run at a glance. */
 export interface RunSummary {
@@ -93,23 +94,44 @@ export interface Verification {
 export function verifyRun(directory: string): Verification {
   const run = Run.open(directory);
   const checked = ['run.json', 'config.yaml'];
-  const faults: string[] = [];
-  const notes: string[] = [];
+  const faults = run.edits().map((edit) => `edited since it was written: ${edit}`);
+  const notes = run.recorded
+    ? []
+    : ['its settings and files were not recorded when it was made, so edits cannot be seen'];
   const steps = checkpointSteps(run);
   for (const step of steps) {
     checked.push(`checkpoints/step-${step}`);
     faults.push(...checkpointFaults(run, step));
   }
   if (steps.length === 0) notes.push('no checkpoint was written yet');
-  const best = run.path('checkpoints', 'best.json');
-  if (fs.existsSync(best)) {
+  if (fs.existsSync(run.path('checkpoints', 'best.json'))) {
     checked.push('checkpoints/best.json');
-    const step = bestStep(run);
-    if (step === undefined) faults.push(`${best} is damaged: expected {"step": N}`);
-    else if (!steps.includes(step)) faults.push(`${best} names step ${step}, which has no checkpoint`);
+    faults.push(...bestFault(run, steps));
   }
   for (const name of fs.readdirSync(run.directory).sort()) verifyFile(run, name, { checked, faults, notes });
   return { run: directory, checked, faults, notes };
+}
+
+function bestFault(run: Run, steps: readonly number[]): string[] {
+  const file = run.path('checkpoints', 'best.json');
+  const step = bestStep(run);
+  if (step === undefined) return [`${file} is damaged: expected {"step": N}`];
+  if (!steps.includes(step)) return [`${file} names step ${step}, which has no checkpoint`];
+  // A process that was killed may have left the mark a checkpoint behind; continuing puts it right.
+  const noted = ['finished', 'stopped'].includes(run.state) ? bestOfLast(run, steps) : undefined;
+  return noted === undefined || noted === step
+    ? []
+    : [`${file} names step ${step}, but the last checkpoint says that step ${noted} is the best`];
+}
+
+/** The best step as the last checkpoint knows it; its damage is said where checkpoints are. */
+function bestOfLast(run: Run, steps: readonly number[]): number | undefined {
+  try {
+    const file = run.path('checkpoints', `step-${steps.at(-1)}`, 'state.json');
+    return (JSON.parse(fs.readFileSync(file, 'utf8')) as Partial<SessionState>).bestStep;
+  } catch {
+    return undefined;
+  }
 }
 
 function verifyFile(run: Run, name: string, found: Pick<Verification, 'checked' | 'faults' | 'notes'>): void {

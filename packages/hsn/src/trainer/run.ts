@@ -4,29 +4,18 @@ import { UserError } from '../errors.ts';
 import { diffConfigs, dumpConfig, loadConfig, type RunConfig } from '../settings.ts';
 import { type JsonValue, reasonOf, removeTemporaries, writeJsonAtomic, writeTextAtomic } from './files.ts';
 import { Lock, lockHolder } from './lock.ts';
+import { editsOf, hasManifest, writeRunManifest } from './run-manifest.ts';
+import {
+  type CorpusInfo,
+  RUN_FORMAT,
+  type RunRecord,
+  type RunState,
+  readRecord,
+  VERSION,
+} from './run-record.ts';
 import { checkRunSizes } from './run-sizes.ts';
 
-/** The layout of a run folder; a later one gets another number. */
-export const RUN_FORMAT = 1;
-const RUN_STATES = ['running', 'finished', 'stopped', 'crashed'] as const;
-export type RunState = (typeof RUN_STATES)[number];
-
-export interface CorpusInfo {
-  directory: string;
-  fingerprint: string;
-}
-
-/** `run.json`; a run may note more beside these. */
-export interface RunRecord {
-  format: number;
-  /** The version of this program that made the run. */
-  version: string;
-  /** ISO time. */
-  created: string;
-  corpus: CorpusInfo;
-  state: RunState;
-  readonly [key: string]: unknown;
-}
+export { type CorpusInfo, RUN_FORMAT, type RunRecord, type RunState, VERSION } from './run-record.ts';
 
 export interface RunOptions {
   /** Replace a run that is there. */
@@ -37,9 +26,20 @@ export interface RunOptions {
   fill?: (folder: string) => void;
 }
 
+export interface OpenOptions {
+  /** To continue it. */
+  write?: boolean;
+  config?: RunConfig;
+  /** Go on with files that were edited. */
+  force?: boolean;
+}
+
+const UNRECORDED =
+  'its settings and files were not recorded when it was made, so edits since cannot be seen; they are recorded from now on';
+
 /** What a run folder may hold beside events; `force` replaces a run only when it holds nothing else. */
 const RUN_FILES = new Set([
-  ...['config.yaml', 'run.json', 'metrics.jsonl', 'lock', 'checkpoints'],
+  ...['config.yaml', 'run.json', 'manifest.json', 'metrics.jsonl', 'lock', 'checkpoints'],
   ...[
     'evaluation.json',
     'graph.json',
@@ -47,6 +47,7 @@ const RUN_FILES = new Set([
     'README.md',
     'tokenizer.json',
     'names.json',
+    'names.lock',
     'layout.json',
     'paths',
   ],
@@ -56,12 +57,7 @@ const RUN_NAMES =
   /^(corpus\.(txt|tsv|csv|jsonl|parquet)|events\.out\.tfevents\..+|lock\.stale-\d+|\..+\.\d+\.tmp)$/;
 /** What a run whose making was cut short may hold. */
 const UNFINISHED_NAMES =
-  /^(tokenizer\.json|corpus\.(txt|tsv|csv|jsonl|parquet)|lock|lock\.stale-\d+|config\.yaml|checkpoints|\..+\.\d+\.tmp)$/;
-
-/** The version in this package's own `package.json`. */
-export const VERSION: string = JSON.parse(
-  fs.readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-).version;
+  /^((tokenizer|manifest)\.json|corpus\.(txt|tsv|csv|jsonl|parquet)|lock|lock\.stale-\d+|config\.yaml|checkpoints|\..+\.\d+\.tmp)$/;
 
 /** A folder with everything about one training run. Made and opened for writing under a lock. */
 export class Run {
@@ -77,7 +73,10 @@ export class Run {
     this.#record = record;
     this.#lock = lock;
     const left = lock?.recoveredFrom;
-    this.notes = left ? [`recovered the lock that process ${left.pid} left in ${directory}`] : [];
+    this.notes = [
+      ...(left ? [`recovered the lock that process ${left.pid} left in ${directory}`] : []),
+      ...(lock && record.format < RUN_FORMAT ? [UNRECORDED] : []),
+    ];
   }
 
   /** Makes a run in a new or empty folder; `force` replaces a run that is there, and nothing else. */
@@ -95,6 +94,7 @@ export class Run {
       writeTextAtomic(path.join(folder, 'config.yaml'), dumpConfig(config));
       fs.mkdirSync(path.join(folder, 'checkpoints'));
       options.fill?.(folder);
+      writeRunManifest(folder, config, record);
       // Last: a folder without it is one whose making was cut short.
       writeJsonAtomic(path.join(folder, 'run.json'), record);
       return new Run(folder, config, record, lock);
@@ -105,19 +105,34 @@ export class Run {
   }
 
   /**
-   * Opens a run to look at it; with `write`, to continue it, which takes its lock. `config` stands in for the run's
-   * own settings, which stay on disk until `adopt`.
+   * Opens a run to look at it; with `write`, to continue it, which takes its lock and, without `force`, refuses files
+   * that were edited. `config` stands in for the run's own settings, which stay on disk until `adopt`.
    */
-  static open(directory: string, options: { write?: boolean; config?: RunConfig } = {}): Run {
+  static open(directory: string, options: OpenOptions = {}): Run {
     const folder = path.resolve(directory);
-    const record = readRecord(folder, directory);
-    const config = options.config ?? readConfig(path.join(folder, 'config.yaml'));
-    if (!options.config) checkRunSizes(folder, config, record);
-    if (!options.write) return new Run(folder, config, record);
+    readRecord(folder, directory);
+    if (!options.write) return Run.#read(folder, directory, options.config);
     const lock = lockFolder(folder, directory);
-    removeTemporaries(folder);
-    fs.mkdirSync(path.join(folder, 'checkpoints'), { recursive: true });
-    return new Run(folder, config, record, lock);
+    try {
+      // Read under the lock: another process may have changed it until now.
+      const run = Run.#read(folder, directory, options.config, lock);
+      if (!options.force) refuseEdits(run.edits(), directory);
+      removeTemporaries(folder);
+      fs.mkdirSync(path.join(folder, 'checkpoints'), { recursive: true });
+      if (!run.recorded) writeRunManifest(folder, readConfig(folder), run.record);
+      run.#record = { ...run.#record, format: RUN_FORMAT };
+      return run;
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  static #read(folder: string, shown: string, config: RunConfig | undefined, lock?: Lock): Run {
+    const record = readRecord(folder, shown);
+    const own = config ?? readConfig(folder);
+    if (!config) checkRunSizes(folder, own, record);
+    return new Run(folder, own, record, lock);
   }
 
   get record(): RunRecord {
@@ -128,6 +143,16 @@ export class Run {
   get state(): RunState {
     const { state } = this.#record;
     return state === 'running' && !this.#lock && !lockHolder(this.path('lock')) ? 'crashed' : state;
+  }
+
+  /** Whether it has a record of its settings and files; a run of 0.1.0 has none. */
+  get recorded(): boolean {
+    return this.#record.format >= RUN_FORMAT || hasManifest(this.directory);
+  }
+
+  /** What was edited by hand of the files that training reads, a line each; nothing is known of an unrecorded run. */
+  edits(): string[] {
+    return this.recorded ? editsOf(this.directory, readConfig(this.directory), this.#record) : [];
   }
 
   get locked(): boolean {
@@ -146,11 +171,12 @@ export class Run {
     this.#record = record;
   }
 
-  /** Makes the settings it was opened with, and this corpus, the run's own. */
+  /** Makes the settings it was opened with, this corpus, and files as they are now, the run's own. */
   adopt({ directory, fingerprint }: CorpusInfo): void {
     writeTextAtomic(this.path('config.yaml'), dumpConfig(this.config));
     this.#record = { ...this.#record, corpus: { directory, fingerprint } };
     this.setState(this.#record.state);
+    writeRunManifest(this.directory, this.config, this.#record);
   }
 
   /** Tells other machines that this run goes on; call it at every step. */
@@ -164,9 +190,9 @@ export class Run {
     this.#lock = undefined;
   }
 
-  /** What differs from the settings and the corpus a resumed run would use; empty when it may go on. */
+  /** What was edited, and what differs from the settings and the corpus to go on with; empty when it may go on. */
   differences(config: RunConfig, corpus: CorpusInfo): string[] {
-    const lines = diffConfigs(this.config, config);
+    const lines = [...this.edits(), ...diffConfigs(this.config, config)];
     const was = this.#record.corpus;
     if (was.fingerprint !== corpus.fingerprint)
       lines.push(
@@ -174,6 +200,15 @@ export class Run {
       );
     return lines;
   }
+}
+
+/** Refuses to continue a run whose files are not those it was trained with. */
+export function refuseEdits(edits: readonly string[], shown: string): void {
+  if (edits.length === 0) return;
+  const lines = edits.map((line) => `\n  ${line}`).join('');
+  throw new UserError(
+    `${shown} was edited since it was trained:${lines}\n  put this back as it was, or add --force to go on with it`,
+  );
 }
 
 function lockFolder(folder: string, shown: string): Lock {
@@ -222,49 +257,8 @@ function hasCheckpoints(folder: string): boolean {
   return fs.existsSync(checkpoints) && fs.readdirSync(checkpoints).length > 0;
 }
 
-function readRecord(folder: string, shown: string): RunRecord {
-  const file = path.join(folder, 'run.json');
-  let text: string;
-  try {
-    text = fs.readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' && !fs.existsSync(folder))
-      throw new UserError(`the run folder ${shown} does not exist`);
-    if (code === 'ENOENT' || code === 'ENOTDIR')
-      throw new UserError(
-        `${shown} is not a run: expected a folder made by "hsn train", with run.json in it`,
-      );
-    throw new UserError(`cannot read ${file}: ${reasonOf(error)}`);
-  }
-  let record: RunRecord;
-  try {
-    record = JSON.parse(text) as RunRecord;
-  } catch (error) {
-    throw new UserError(`${file} is damaged: expected JSON, got ${reasonOf(error)}`);
-  }
-  checkRecord(record, file);
-  return record;
-}
-
-function checkRecord(record: RunRecord, file: string): void {
-  if (Number.isInteger(record?.format) && record.format > RUN_FORMAT) {
-    throw new UserError(
-      `${file}: this run has format ${record.format}, made by version ${record.version}; version ${VERSION} reads up to format ${RUN_FORMAT}, so open it with version ${record.version} or later`,
-    );
-  }
-  const whole =
-    record?.format === RUN_FORMAT &&
-    typeof record.version === 'string' &&
-    typeof record.created === 'string' &&
-    typeof record.corpus?.directory === 'string' &&
-    typeof record.corpus.fingerprint === 'string' &&
-    RUN_STATES.includes(record.state);
-  if (!whole)
-    throw new UserError(`${file} is damaged: expected format, version, created, corpus and state of a run`);
-}
-
-function readConfig(file: string): RunConfig {
+function readConfig(folder: string): RunConfig {
+  const file = path.join(folder, 'config.yaml');
   let text: string;
   try {
     text = fs.readFileSync(file, 'utf8');

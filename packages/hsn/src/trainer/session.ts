@@ -4,6 +4,7 @@ import { scope } from '@hidden-schema/torch';
 import { type CheckpointSettings, checkpointsSchema } from '../config.ts';
 import { UserError } from '../errors.ts';
 import type { SyntheticEvaluation } from '../evaluation/synthetic.ts';
+import { plainText } from '../evaluation/tables.ts';
 import {
   type CheckpointParts,
   CheckpointWriter,
@@ -271,7 +272,7 @@ export class Session<Evaluation = SyntheticEvaluation> {
     }
     scope(() => {
       const saved = loadCheckpoint(this.#run, 'last');
-      for (const note of saved.notes) this.#options.output?.write(`${note}\n`);
+      for (const note of saved.notes) this.#options.output?.write(`${plainText(note)}\n`);
       const { trainer, sweeps, ...rest } = saved.state as unknown as SessionState;
       if (!saved.optimizer)
         throw new UserError(`step ${saved.step} of ${this.#run.directory} has no optimiser state`);
