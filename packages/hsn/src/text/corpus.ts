@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { UserError } from '../errors.ts';
 import { TextReader } from './reader.ts';
 import { type CorpusReport, emptyReport } from './report.ts';
@@ -54,12 +55,13 @@ export class TextFiles {
   }
 
   /** Every text of the corpus, in batches; only those that a training may see when the files name splits. */
-  async *texts(): AsyncGenerator<string[]> {
-    const reader = new TextReader(this.settings, emptyReport(this.settings.onBadUtf8));
+  async *texts(report = emptyReport(this.settings.onBadUtf8)): AsyncGenerator<string[]> {
+    const reader = new TextReader(this.settings, report);
+    const { signal } = this.#options;
     for (const source of this.sources) {
       if (source.split !== null && source.split !== 'train') continue;
-      for await (const batch of reader.batches(source, () => {})) {
-        this.#options.signal?.throwIfAborted();
+      for await (const batch of reader.batches(source, signal ? { signal } : {})) {
+        signal?.throwIfAborted();
         yield batch.map(({ text }) => text);
       }
     }
@@ -92,6 +94,16 @@ export class TextFiles {
     for (const { file } of this.sources)
       if (path.dirname(file) === this.#spool) fs.rmSync(file, { force: true });
   }
+}
+
+/** Sentences of a stream, a line each, as soon as they come; `report` counts what was done with them. */
+export async function* streamedTexts(
+  stream: Readable,
+  options: TextCorpusOptions,
+  report: CorpusReport,
+): AsyncGenerator<string[]> {
+  const reader = new TextReader(settingsOf(options), report);
+  for await (const batch of reader.stream(stream, options.signal)) yield batch.map(({ text }) => text);
 }
 
 /** A corpus of sentences as token numbers for an encoder and a decoder. */

@@ -1,4 +1,10 @@
-export { openTextCorpus, type TextCorpus, type TextCorpusOptions, TextFiles } from './corpus.ts';
+export {
+  openTextCorpus,
+  streamedTexts,
+  type TextCorpus,
+  type TextCorpusOptions,
+  TextFiles,
+} from './corpus.ts';
 export {
   batchesByLength,
   type Frame,
@@ -12,7 +18,7 @@ export {
   type TextBatch,
 } from './length-batches.ts';
 export { LengthOrder, type LengthOrderOptions } from './length-order.ts';
-export { type CorpusReport, corpusNotes, type FileReport, type TokenReport } from './report.ts';
+export { type CorpusReport, corpusNotes, emptyReport, type FileReport, type TokenReport } from './report.ts';
 export {
   BAD_UTF8_POLICIES,
   type BadUtf8Policy,
