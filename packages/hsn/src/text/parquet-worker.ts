@@ -12,8 +12,14 @@ import {
 } from 'hyparquet';
 import { wholeCharacters } from './utf8.ts';
 
-/** What the reader of a file asks: first for columns, then for one piece after the other. */
-export type ParquetRequest = { columns: string[] } | 'next';
+export interface ParquetTask {
+  file: string;
+  /** Bytes of a text that are handed over at most. */
+  longestText: number;
+}
+
+/** What the reader of a file asks: to open it, for columns of it, then for one piece after the other. */
+export type ParquetRequest = ParquetTask | { columns: string[] } | 'next';
 
 /** Some rows; a cell is text, or bytes that are not UTF-8, or a value of another type. */
 export interface ParquetPiece {
@@ -30,21 +36,15 @@ export type ParquetAnswer =
   | { fault: string; opened: boolean }
   | { done: true };
 
-export interface ParquetTask {
-  file: string;
-  longestText: number;
-  /** Counted up whenever something was read, so that a hanging reader can be told from a slow one. */
-  progress: SharedArrayBuffer;
-}
-
 const PIECE_ROWS = 1024;
 const PIECE_BYTES = 1 << 20;
 /** Bytes that snappy makes of one at most, rounded up. */
 const MOST_EXPANSION = 32;
 
 const port = parentPort as MessagePort;
-const task = workerData as ParquetTask;
-const progress = new Int32Array(task.progress);
+/** Counted up whenever something was read, so that a hanging reader can be told from a slow one. */
+const progress = new Int32Array(workerData as SharedArrayBuffer);
+let longestText = 0;
 const advance = () => Atomics.add(progress, 0, 1);
 const answer = (message: ParquetAnswer) => {
   advance();
@@ -165,8 +165,8 @@ class Pieces {
   #cell(value: unknown): unknown {
     if (!(value instanceof Uint8Array)) return value;
     let bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-    if (bytes.length > task.longestText) {
-      bytes = wholeCharacters(bytes.subarray(0, task.longestText));
+    if (bytes.length > longestText) {
+      bytes = wholeCharacters(bytes.subarray(0, longestText));
       this.#piece.cut.push(this.#piece.rows.length);
     }
     this.#size += bytes.length;
@@ -198,19 +198,35 @@ function groupRows(group: RowGroup): number {
   throw new Error(`a row group has ${group.num_rows} rows`);
 }
 
-let opened = false;
-try {
-  const handle = await fs.open(task.file, 'r');
-  const file = guardedFile(handle, (await handle.stat()).size);
-  const metadata = await parquetMetadataAsync(file);
-  const names = topLevelColumns(metadata);
-  opened = true;
-  answer({ names });
-  const first = await request();
-  if (first !== 'next') await giveRows(file, metadata, first.columns);
-  answer({ done: true });
-} catch (error) {
-  answer({ fault: error instanceof Error ? error.message.split('\n')[0]! : String(error), opened });
-} finally {
-  port.close();
+/** What the reader or the system says; what the language says of wrong values means nothing to a user. */
+function faultOf(error: unknown): string {
+  const said = error instanceof Error && !(error instanceof TypeError || error instanceof RangeError);
+  return said ? error.message.split('\n')[0]! : 'it is damaged';
+}
+
+async function readFile({ file: name }: ParquetTask): Promise<void> {
+  let opened = false;
+  let handle: fs.FileHandle | undefined;
+  try {
+    handle = await fs.open(name, 'r');
+    const file = guardedFile(handle, (await handle.stat()).size);
+    const metadata = await parquetMetadataAsync(file);
+    const names = topLevelColumns(metadata);
+    opened = true;
+    answer({ names });
+    const columns = await request();
+    if (typeof columns === 'object' && 'columns' in columns) await giveRows(file, metadata, columns.columns);
+    answer({ done: true });
+  } catch (error) {
+    answer({ fault: faultOf(error), opened });
+  } finally {
+    await handle?.close();
+  }
+}
+
+for (;;) {
+  const asks = await request();
+  if (typeof asks === 'string' || !('file' in asks)) continue;
+  ({ longestText } = asks);
+  await readFile(asks);
 }

@@ -1,21 +1,15 @@
-import fs from 'node:fs';
 import { UserError } from '../errors.ts';
 import { findColumns } from './columns.ts';
-import { ParquetThread } from './parquet-thread.ts';
+import { ParquetThread, type Waiting } from './parquet-thread.ts';
 import type { ParquetPiece } from './parquet-worker.ts';
 import { typedRecord } from './records.ts';
 import type { CorpusReport } from './report.ts';
 import type { TextRecord, TextSettings } from './settings.ts';
 import { firstBadByte } from './utf8.ts';
 
-export interface ParquetFile {
+export interface ParquetFile extends Waiting {
   file: string;
-  /** What faults call it. */
-  name: string;
   onBytes?: (count: number) => void;
-  signal?: AbortSignal;
-  /** Milliseconds without progress after which a file is given up. */
-  patienceMs?: number;
 }
 
 /** Rows of a Parquet file, two columns of one row group at a time, read by a thread that can be stopped. */
@@ -24,25 +18,23 @@ export async function* parquetRecords(
   settings: TextSettings,
   report: CorpusReport,
 ): AsyncGenerator<TextRecord> {
-  const { onBytes, ...file } = source;
-  const { size } = fs.statSync(source.file);
-  const thread = new ParquetThread({ ...file, fileBytes: size, longestText: settings.longestLine });
+  const thread = ParquetThread.take();
   try {
-    const header = await thread.ask();
+    const header = await thread.ask({ file: source.file, longestText: settings.longestLine }, source);
     if (!('names' in header)) return;
     const { text, label } = findColumns(header.names, settings, source.name);
     const columns = label === undefined || label === text ? [text] : [text, label];
     const labelAt = label === undefined ? -1 : columns.indexOf(label);
     const place: Place = { name: source.name, columns, labelAt, before: 0 };
-    let answer = await thread.ask({ columns });
-    for (; 'piece' in answer; answer = await thread.ask('next')) {
+    let answer = await thread.ask({ columns }, source);
+    for (; 'piece' in answer; answer = await thread.ask('next', source)) {
       const { piece } = answer;
       yield* pieceRecords(piece, place, report);
       place.before += piece.rows.length;
-      onBytes?.(piece.bytes);
+      source.onBytes?.(piece.bytes);
     }
   } finally {
-    await thread.close();
+    await thread.release();
   }
 }
 

@@ -1,9 +1,11 @@
 import { UserError } from '../errors.ts';
+import { restoredText } from '../evaluation/csv-writer.ts';
 import { describe, findColumns, labelText } from './columns.ts';
 import { CsvAssembler } from './csv.ts';
 import { type LineSource, type TextLine, textLines } from './lines.ts';
 import type { CorpusReport } from './report.ts';
 import type { TextRecord, TextSettings } from './settings.ts';
+import { WALK_COLUMNS } from './walk-columns.ts';
 
 type Reader = (
   source: LineSource,
@@ -29,30 +31,36 @@ async function* tsvRecords(
   report: CorpusReport,
 ): AsyncGenerator<TextRecord> {
   const named = settings.textColumn !== undefined || settings.labelColumn !== undefined;
-  let at: { text: number; label: number } | undefined;
+  let at: TabColumns | undefined;
   for await (const lines of textLines(source, report))
     for (const line of lines) {
       const { text, number, skip } = line;
       if (named && !at) {
         const names = text.split('\t');
         const { text: wanted, label } = findColumns(names, settings, source.name);
-        at = { text: names.indexOf(wanted), label: label === undefined ? -1 : names.indexOf(label) };
+        const labelAt = label === undefined ? -1 : names.indexOf(label);
+        const own = names.join('\t') === WALK_COLUMNS.join('\t');
+        at = { text: names.indexOf(wanted), label: labelAt, own };
       } else if (skip) continue;
       else if (text.trim() === '') yield { text: '', label: undefined, line: number };
       else yield tabRecord(line, at, `${source.name}:${number}`);
     }
 }
 
-function tabRecord(
-  { text, number, cut }: TextLine,
-  at: { text: number; label: number } | undefined,
-  where: string,
-): TextRecord {
+interface TabColumns {
+  text: number;
+  label: number;
+  /** Whether this program wrote the table, and so kept texts from being taken as formulas. */
+  own: boolean;
+}
+
+function tabRecord({ text, number, cut }: TextLine, at: TabColumns | undefined, where: string): TextRecord {
   if (at) {
     const fields = text.split('\t');
     if (fields.length <= Math.max(at.text, at.label))
       throw new UserError(`${where} has ${fields.length} columns, fewer than the header names`);
-    return { text: fields[at.text]!, label: fields[at.label], line: number, cut };
+    const cell = fields[at.text]!;
+    return { text: at.own ? restoredText(cell) : cell, label: fields[at.label], line: number, cut };
   }
   const tab = text.indexOf('\t');
   if (tab < 0)
