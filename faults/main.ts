@@ -19,6 +19,9 @@ export const groups: Readonly<Record<string, () => Promise<FaultGroup>>> = {
   downloads: () => import('./downloads.ts'),
   settings: () => import('./settings.ts'),
   server: () => import('./server.ts'),
+  parquet: () => import('./parquet.ts'),
+  'endless-lines': () => import('./endless-lines.ts'),
+  names: () => import('./names.ts'),
 };
 
 async function chosen(asked: readonly string[]): Promise<Fault[]> {

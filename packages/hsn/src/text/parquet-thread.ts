@@ -117,7 +117,7 @@ export class ParquetThread {
   #crash(error: Error): UserError {
     const full = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
     const why = full
-      ? `a row group takes more than ${HEAP_MB} MB of memory; it is damaged, or to be written with smaller row groups`
+      ? `it takes more than ${HEAP_MB} MB of memory; it is damaged, or to be written with smaller row groups`
       : error.message.split('\n')[0];
     return new UserError(`${this.#name} cannot be read: ${why}`);
   }
