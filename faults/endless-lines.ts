@@ -36,7 +36,7 @@ async function inputs(tally: Tally, sizes: readonly number[]): Promise<void> {
     ],
     [['train', '--corpus', '-', ...texts], /corpus: |expected|1 text longer than the limit, cut there/],
   ];
-  for (const [args, expected] of verbs) {
+  for (const [args, expected] of verbs.slice(0, tally.count(verbs.length))) {
     const verb = args.filter((arg) => /^(encode|train|tsv|jsonl)$/.test(arg)).join(' ');
     const plain = await peakOf(args, 0, /./);
     for (const size of sizes)

@@ -34,14 +34,14 @@ async function strangeNames(tally: Tally): Promise<void> {
   writeTexts(tally.path('texts.tsv'), [...lines, ...names.map((name) => `${name}\t${name} word`)]);
   const run = (await trainedOnTexts(tally, 'run', tinyLanguage())).directory;
   for (const [symbol, name] of ['=cmd', '__proto__', '-1+1'].entries())
-    assert.equal((await hsn('rename', run, String(symbol), name)).code, 0);
+    assert.equal((await hsn('rename', '--', run, String(symbol), name)).code, 0);
   for (const args of [
     ['graph', run, '--samples', '4', '--limit', '100', '--out', tally.path('figures')],
     ['labels', run, '--out', tally.path('figures')],
     ['symbols', run, '--out', tally.path('figures')],
     ...['csv', 'json', 'gexf', 'graphml'].map((ending) => [
       ...['graph', run, '--samples', '4', '--limit', '100', '--out', tally.path('figures')],
-      ...['--threshold', '0', '--export', tally.path('figures', `export.${ending}`)],
+      ...['--threshold', '0.001', '--export', tally.path('figures', `export.${ending}`)],
     ]),
   ])
     await tally.expect(`hsn ${args[0]} ${args.at(-1)}`, async () => {

@@ -28,6 +28,7 @@ export class ParquetThread {
   readonly #worker: Worker;
   readonly #progress = new Int32Array(new SharedArrayBuffer(4));
   #name = '';
+  /** Asked, and without an answer so far. */
   #busy = false;
   #fail: (reason: unknown) => void = () => {};
 
@@ -51,13 +52,14 @@ export class ParquetThread {
     return thread;
   }
 
-  /** Keeps the thread for the next file where it is done with this one; else ends it. */
+  /** Keeps the thread for the next file where it waits to be asked; else ends it. */
   async release(): Promise<void> {
     this.#fail = () => {};
     if (this.#busy || ParquetThread.#idle) {
       await this.#worker.terminate();
       return;
     }
+    this.#worker.postMessage('leave' satisfies ParquetRequest);
     ParquetThread.#idle = this;
     // An idle thread must not keep the process alive.
     this.#worker.unref();
@@ -70,7 +72,7 @@ export class ParquetThread {
     this.#worker.postMessage(request);
     this.#busy = true;
     const answer = await coming;
-    this.#busy = !('fault' in answer || 'done' in answer);
+    this.#busy = false;
     if (!('fault' in answer)) return answer;
     const { fault, opened } = answer;
     if (!opened) throw new UserError(`${waiting.name} is not a Parquet file that can be read: ${fault}`);

@@ -18,8 +18,8 @@ export interface ParquetTask {
   longestText: number;
 }
 
-/** What the reader of a file asks: to open it, for columns of it, then for one piece after the other. */
-export type ParquetRequest = ParquetTask | { columns: string[] } | 'next';
+/** What the reader of a file asks: to open it, for columns of it, then for one piece after the other, or to leave it. */
+export type ParquetRequest = ParquetTask | { columns: string[] } | 'next' | 'leave';
 
 /** Some rows; a cell is text, or bytes that are not UTF-8, or a value of another type. */
 export interface ParquetPiece {
@@ -174,11 +174,12 @@ class Pieces {
   }
 }
 
-async function giveRows(file: AsyncBuffer, metadata: FileMetaData, columns: string[]): Promise<void> {
+/** Gives all rows; false when they are no longer wanted. */
+async function giveRows(file: AsyncBuffer, metadata: FileMetaData, columns: string[]): Promise<boolean> {
   const pieces = new Pieces();
-  const give = async (bytes: number) => {
+  const wanted = async (bytes: number) => {
     answer({ piece: pieces.take(bytes) });
-    await request();
+    return (await request()) === 'next';
   };
   let rowStart = 0;
   for (const group of metadata.row_groups) {
@@ -186,10 +187,11 @@ async function giveRows(file: AsyncBuffer, metadata: FileMetaData, columns: stri
     const parts = await readGroup(file, metadata, columns, [rowStart, rowEnd]);
     const values = parts.map(valuesOf);
     for (let row = rowStart; row < rowEnd; row++)
-      if (pieces.add(values.map((column) => column.next().value))) await give(0);
-    await give(Number(group.total_byte_size));
+      if (pieces.add(values.map((column) => column.next().value)) && !(await wanted(0))) return false;
+    if (!(await wanted(Number(group.total_byte_size)))) return false;
     rowStart = rowEnd;
   }
+  return true;
 }
 
 function groupRows(group: RowGroup): number {
@@ -214,9 +216,9 @@ async function readFile({ file: name }: ParquetTask): Promise<void> {
     const names = topLevelColumns(metadata);
     opened = true;
     answer({ names });
-    const columns = await request();
-    if (typeof columns === 'object' && 'columns' in columns) await giveRows(file, metadata, columns.columns);
-    answer({ done: true });
+    const asks = await request();
+    const wanted = typeof asks === 'object' && 'columns' in asks;
+    if (wanted && (await giveRows(file, metadata, asks.columns))) answer({ done: true });
   } catch (error) {
     answer({ fault: faultOf(error), opened });
   } finally {
