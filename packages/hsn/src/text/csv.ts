@@ -10,7 +10,10 @@ export interface CsvRecord {
   skip: boolean;
 }
 
-/** One record as it is put together from lines, after RFC 4180. */
+/**
+ * One record as it is put together from lines, after RFC 4180. Our own, since csv-parse ends at a record above its limit,
+ * or loses the records after it: here such a record is left out and counted, and the rest is read.
+ */
 class Assembly {
   readonly line: number;
   readonly fields: string[] = [];
