@@ -27,6 +27,9 @@ export const groups: Readonly<Record<string, () => Promise<FaultGroup>>> = {
   'run-locks': () => import('./run-locks.ts'),
   'edited-runs': () => import('./edited-runs.ts'),
   outputs: () => import('./outputs.ts'),
+  parquet: () => import('./parquet.ts'),
+  'endless-lines': () => import('./endless-lines.ts'),
+  names: () => import('./names.ts'),
 };
 
 async function chosen(asked: readonly string[]): Promise<Fault[]> {

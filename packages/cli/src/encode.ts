@@ -51,17 +51,18 @@ export interface WalkReader {
 }
 
 async function encode(directory: string, file: string | undefined, flags: EncodeFlags): Promise<void> {
-  const { walkSink } = await import('@hidden-schema/hsn');
+  const { corpusNotes, emptyReport, walkSink } = await import('@hidden-schema/hsn');
   const settings = await textSettings(flags);
   const format = await walkFormat(flags);
   const shard = await shardOf(flags.shard);
   const reader = await openReader(directory, flags.checkpoint);
   await stoppable(async (signal) => {
     const sink = walkSink(format, flags.out ?? { write: printLines });
+    const report = emptyReport(settings.onBadUtf8 ?? 'error');
     let [count, cut] = [0, 0];
     const tell = teller();
     try {
-      for await (const texts of shardSentences(sentencesOf(file, settings), shard)) {
+      for await (const texts of shardSentences(sentencesOf(file, { ...settings, signal }, report), shard)) {
         if (signal.aborted) break;
         const read = await reader.read(texts);
         await sink.write(texts.map((text, i) => ({ text, ...read.walks[i]! })));
@@ -73,8 +74,10 @@ async function encode(directory: string, file: string | undefined, flags: Encode
       else await sink.finish();
     } catch (error) {
       sink.abandon();
-      throw error;
+      if (!signal.aborted) throw error;
     }
+    // Labels mean nothing here.
+    for (const note of corpusNotes({ ...report, labels: [] })) say(`${note}\n`);
     if (cut > 0) say(`${cut} of ${count} sentences were longer than the encoder reads: cut\n`);
   }, 'result');
 }

@@ -52,10 +52,10 @@ async function generate(run: string, event: string, flags: ReasonGenerateFlags):
     throw new UserError(`--path takes lstm or transformer, got ${path}`);
   const reasoner = await openReasoner(run, path ? { path } : {});
   const relations = flags.relation.length > 0 ? flags.relation : reasoner.relations;
-  const found: Record<string, Candidate[]> = {};
-  for (const relation of relations) found[relation] = await reasoner.candidates(event, relation, options);
-  if (flags.json) print(`${JSON.stringify({ event, candidates: found }, null, 2)}\n`);
-  else for (const [relation, all] of Object.entries(found)) print(shown(relation, all));
+  const found = new Map<string, Candidate[]>();
+  for (const relation of relations) found.set(relation, await reasoner.candidates(event, relation, options));
+  if (flags.json) print(`${JSON.stringify({ event, candidates: Object.fromEntries(found) }, null, 2)}\n`);
+  else for (const [relation, all] of found) print(shown(relation, all));
 }
 
 const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');

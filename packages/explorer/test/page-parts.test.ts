@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { csv } from '../src/page/csv.ts';
+import { csvText } from '@hidden-schema/hsn/csv';
 import { findSymbols } from '../src/page/find-symbols.ts';
 import { mapsOf, symbolLabels } from '../src/page/graph/label-maps.ts';
 import { Looks } from '../src/page/graph/looks.ts';
@@ -92,7 +92,7 @@ test('curves: every number, sweeps by themselves', () => {
 
 test('CSV: quoted where needed, and never a formula', () => {
   expect(
-    csv([
+    csvText([
       ['a', 'b,"c"'],
       [1.5, null],
       ['=HYPERLINK("x")', '-1+1'],

@@ -1,4 +1,4 @@
-import { type Cell, csv } from './csv.ts';
+import { type CsvCell as Cell, csvText } from '@hidden-schema/hsn/csv';
 import { download, downloadPng } from './download.ts';
 
 interface DownloadsProps {
@@ -35,7 +35,7 @@ export const Downloads = ({ name, svg, rows }: DownloadsProps) => (
       <button
         type="button"
         title={`Download ${name}.csv`}
-        onClick={() => download(`${name}.csv`, 'text/csv', csv(rows()))}
+        onClick={() => download(`${name}.csv`, 'text/csv', csvText(rows()))}
       >
         CSV
       </button>

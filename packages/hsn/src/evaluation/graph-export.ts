@@ -1,5 +1,5 @@
+import { csvText } from './csv-writer.ts';
 import { escapeXml } from './svg.ts';
-import { csvText } from './tables.ts';
 
 export const GRAPH_FORMATS = ['gexf', 'graphml', 'json', 'csv'] as const;
 export type GraphFormat = (typeof GRAPH_FORMATS)[number];
@@ -36,28 +36,29 @@ export function graphText(graph: ExportedGraph, format: GraphFormat): string {
     case 'json':
       return `${JSON.stringify(graph, null, 2)}\n`;
     case 'csv':
-      return csvText(
-        ['source', 'target', 'probability'],
-        graph.links.map(([i, j, p]) => [i, j, p]),
-      );
+      return csvText([['source', 'target', 'probability'], ...graph.links]);
   }
 }
 
 /** The symbols as CSV. */
 export function nodesCsv({ nodes }: ExportedGraph): string {
   const labels = labelNames(nodes);
-  return csvText(
+  return csvText([
     ['symbol', 'name', 'words', 'usage', 'x', 'y', ...labels.map((label) => `label:${label}`)],
-    nodes.map((node) => [
+    ...nodes.map((node) => [
       ...[node.symbol, node.name ?? '', node.words.join(' '), node.usage, node.x, node.y],
-      ...labels.map((label) => node.labels[label] ?? 0),
+      ...labels.map((label) => shareOf(node, label)),
     ]),
-  );
+  ]);
 }
 
 const labelNames = (nodes: readonly ExportedNode[]): string[] => [
   ...new Set(nodes.flatMap(({ labels }) => Object.keys(labels))),
 ];
+
+/** A label may be called as a property that every object has, such as `constructor`. */
+const shareOf = ({ labels }: ExportedNode, label: string): number =>
+  Object.hasOwn(labels, label) ? labels[label]! : 0;
 
 type Attribute = { title: string; type: 'string' | 'double'; of: (node: ExportedNode) => string | number };
 
@@ -70,7 +71,7 @@ function attributes(nodes: readonly ExportedNode[]): Attribute[] {
       (label): Attribute => ({
         title: `label ${label}`,
         type: 'double',
-        of: ({ labels }) => labels[label] ?? 0,
+        of: (node) => shareOf(node, label),
       }),
     ),
   ];

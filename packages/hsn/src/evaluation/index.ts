@@ -1,6 +1,7 @@
 export * from './bar-figure.ts';
 export * from './bert-score.ts';
 export * from './bleu.ts';
+export * from './csv-writer.ts';
 export * from './degree-figure.ts';
 export * from './divergence.ts';
 export * from './diversity.ts';

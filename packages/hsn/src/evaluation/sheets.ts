@@ -1,7 +1,7 @@
+import { csvText } from './csv-writer.ts';
 import {
   type Cell,
   type Column,
-  csvText,
   formatMeanSd,
   formatTable,
   type MeanSd,
@@ -44,5 +44,5 @@ export function sheetCsv({ columns, rows }: Sheet): string {
       return wide[at] ? [cell, undefined] : [cell];
     }),
   );
-  return csvText(head, body);
+  return csvText([head, ...body]);
 }

@@ -111,12 +111,3 @@ export function displayWidth(text: string): number {
   for (const char of text) width += charWidth(char);
   return width;
 }
-
-/** A table as CSV (RFC 4180): numbers in full, cells with commas, quotes or line ends in quotes. */
-export function csvText(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const cell = (value: Cell): string => {
-    const text = value === undefined ? '' : String(value);
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  return [head, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
-}

@@ -1,6 +1,8 @@
 import fs from 'node:fs';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
 import { UserError } from '../errors.ts';
+import { tsvLine } from '../evaluation/csv-writer.ts';
+import { WALK_COLUMNS } from '../text/walk-columns.ts';
 import { reasonOf } from '../trainer/files.ts';
 import type { BestWalk } from './best-walks.ts';
 
@@ -39,8 +41,7 @@ export function walkSink(format: WalkFormat, to: string | LineOutput): WalkSink 
 const number = (value: number): string => String(Number(value.toPrecision(6)));
 const product = (values: readonly number[]): number => values.reduce((all, p) => all * p, 1);
 
-const columns = ['walk', 'probability', 'steps', 'text'] as const;
-const tsvHeader = `${columns.join('\t')}\n`;
+const tsvHeader = tsvLine(WALK_COLUMNS);
 
 /** Walk, its probability, that of each step, and the text: as columns of every format. */
 function cells({ text, walk, probabilities }: WalkRow) {
@@ -54,8 +55,7 @@ function cells({ text, walk, probabilities }: WalkRow) {
 
 function line(row: WalkRow, format: 'tsv' | 'jsonl'): string {
   const { walk, probability, steps, text } = cells(row);
-  if (format === 'tsv')
-    return `${walk}\t${number(probability)}\t${steps}\t${text.replace(/[\t\r\n]+/g, ' ')}\n`;
+  if (format === 'tsv') return tsvLine([walk, number(probability), steps, text]);
   const plain = row.probabilities.map((p) => Number(number(p)));
   return `${JSON.stringify({ text, walk: row.walk, probability: Number(number(probability)), steps: plain })}\n`;
 }
@@ -125,8 +125,8 @@ class LineFile extends FileSink {
 
 const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'REQUIRED' } as const;
 const schema = [
-  { name: 'root', num_children: columns.length },
-  ...columns.map((name) =>
+  { name: 'root', num_children: WALK_COLUMNS.length },
+  ...WALK_COLUMNS.map((name) =>
     name === 'probability'
       ? ({ name, type: 'DOUBLE', repetition_type: 'REQUIRED' } as const)
       : { name, ...text },
@@ -159,7 +159,7 @@ class ParquetFile extends FileSink {
     const all = this.#rows.map(cells);
     this.#rows = [];
     if (all.length === 0) return;
-    const columnData = columns.map((name) => ({ name, data: all.map((row) => row[name]) }));
+    const columnData = WALK_COLUMNS.map((name) => ({ name, data: all.map((row) => row[name]) }));
     await this.#writer.write({ columnData, rowGroupSize: groupRows });
   }
 }

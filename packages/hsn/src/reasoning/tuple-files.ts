@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '../errors.ts';
-import { csvRecords } from '../text/csv.ts';
-import { textLines } from '../text/lines.ts';
+import { CsvAssembler } from '../text/csv.ts';
+import { fileLines } from '../text/lines.ts';
 import { type CorpusReport, emptyReport } from '../text/report.ts';
 import { type BadUtf8Policy, TEXT_DEFAULTS, TEXT_SPLITS, type TextSplit } from '../text/settings.ts';
 import type { BadRow, Tuple } from './tuples.ts';
@@ -63,17 +63,17 @@ export function findTuples(input: string): TupleSource[] {
 /** The rows of a file, each with its tuples or what is wrong with it. */
 export function* tupleRows(source: TupleSource, onBadUtf8: BadUtf8Policy): Generator<TupleRow, CorpusReport> {
   const report = emptyReport(onBadUtf8);
-  const lines = { file: source.file, name: source.name, longestLine: TEXT_DEFAULTS.longestLine };
+  const lines = { from: source.file, name: source.name, longestLine: TEXT_DEFAULTS.longestLine };
   if (source.format === 'csv') yield* atomicRows(source.name, lines, report);
   else yield* tsvRows(source.name, lines, report);
   return report;
 }
 
-type Lines = Parameters<typeof textLines>[0];
+type Lines = Parameters<typeof fileLines>[0];
 
 /** `head<TAB>relation<TAB>tail`, as in ATOMIC-2020; further columns are passed over. */
 function* tsvRows(name: string, source: Lines, report: CorpusReport): Generator<TupleRow> {
-  for (const { text, number, skip, cut } of textLines(source, report)) {
+  for (const { text, number, skip, cut } of fileLines(source, report)) {
     if (skip) continue;
     const where = `${name}:${number}`;
     if (text.trim() === '') yield { where, tuples: [], bad: [], blank: true };
@@ -110,8 +110,12 @@ const faulty = (where: string, reason: string): TupleRow => ({
 
 /** The official ATOMIC CSV: an event a row, a JSON list of objects in the column of each relation, and a split. */
 function* atomicRows(name: string, source: Lines, report: CorpusReport): Generator<TupleRow> {
+  const records = new CsvAssembler(name, source.longestLine);
   let header: string[] | undefined;
-  for (const { fields, line, skip, cut } of csvRecords(textLines(source, report), name, source.longestLine)) {
+  for (const piece of fileLines(source, report)) {
+    const record = records.take(piece);
+    if (!record) continue;
+    const { fields, line, skip, cut } = record;
     const where = `${name}:${line}`;
     if (!header) header = atomicHeader(fields, name);
     else if (skip) continue;
@@ -122,6 +126,7 @@ function* atomicRows(name: string, source: Lines, report: CorpusReport): Generat
       yield faulty(where, `has ${fields.length} fields where the header has ${header.length}`);
     else yield atomicRow(header, fields, where);
   }
+  records.finish();
 }
 
 /** Columns that hold no objects. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { UserError } from '../errors.ts';
 import { TextReader } from './reader.ts';
 import { type CorpusReport, emptyReport, type FileReport } from './report.ts';
@@ -55,12 +56,13 @@ export class TextFiles {
   }
 
   /** Every text of the corpus, in batches; only those that a training may see when the files name splits. */
-  async *texts(): AsyncGenerator<string[]> {
-    const reader = new TextReader(this.settings, emptyReport(this.settings.onBadUtf8));
+  async *texts(report = emptyReport(this.settings.onBadUtf8)): AsyncGenerator<string[]> {
+    const reader = new TextReader(this.settings, report);
+    const { signal } = this.#options;
     for (const source of this.sources) {
       if (source.split !== null && source.split !== 'train') continue;
-      for await (const batch of reader.batches(source, () => {})) {
-        this.#options.signal?.throwIfAborted();
+      for await (const batch of reader.batches(source, signal ? { signal } : {})) {
+        signal?.throwIfAborted();
         yield batch.map(({ text }) => text);
       }
     }
@@ -107,6 +109,16 @@ export class TextFiles {
 export function fingerprintOf(files: readonly Pick<FileReport, 'sha256' | 'split'>[]): string {
   const told = files.map(({ sha256, split }) => [sha256, split]);
   return createHash('sha256').update(JSON.stringify(told)).digest('hex');
+}
+
+/** Sentences of a stream, a line each, as soon as they come; `report` counts what was done with them. */
+export async function* streamedTexts(
+  stream: Readable,
+  options: TextCorpusOptions,
+  report: CorpusReport,
+): AsyncGenerator<string[]> {
+  const reader = new TextReader(settingsOf(options), report);
+  for await (const batch of reader.stream(stream, options.signal)) yield batch.map(({ text }) => text);
 }
 
 /** A corpus of sentences as token numbers for an encoder and a decoder. */

@@ -10,7 +10,10 @@ export interface CsvRecord {
   skip: boolean;
 }
 
-/** One record as it is put together from lines, after RFC 4180. */
+/**
+ * One record as it is put together from lines, after RFC 4180. Our own, since csv-parse ends at a record above its limit,
+ * or loses the records after it: here such a record is left out and counted, and the rest is read.
+ */
 class Assembly {
   readonly line: number;
   readonly fields: string[] = [];
@@ -84,25 +87,40 @@ class Assembly {
     this.#held += Math.min(room, text.length);
   }
 
+  /** A field takes room even where it is empty. */
   #finish(): void {
-    this.fields.push(this.#field);
+    if (this.#held <= this.#limit) this.fields.push(this.#field);
+    else this.cut = true;
+    this.#held++;
     this.#field = '';
   }
 }
 
-/** Records of a CSV file from its lines; quoted fields may hold commas, doubled marks and line ends. */
-export function* csvRecords(lines: Iterable<TextLine>, name: string, limit: number): Generator<CsvRecord> {
-  let record: Assembly | undefined;
-  for (const line of lines) {
-    record ??= new Assembly(line.number, limit);
-    record.take(line, name);
-    if (record.quoted) continue;
-    const { fields, cut, skip } = record;
-    yield { fields, line: record.line, cut, skip };
-    record = undefined;
+/** Puts the records of a CSV file together from its lines; quoted fields may hold commas, doubled marks and line ends. */
+export class CsvAssembler {
+  readonly #name: string;
+  readonly #limit: number;
+  #open: Assembly | undefined;
+
+  constructor(name: string, limit: number) {
+    this.#name = name;
+    this.#limit = limit;
   }
-  if (record)
+
+  /** The record that a line completes, if it completes one. */
+  take(line: TextLine): CsvRecord | undefined {
+    this.#open ??= new Assembly(line.number, this.#limit);
+    this.#open.take(line, this.#name);
+    if (this.#open.quoted) return undefined;
+    const { fields, line: first, cut, skip } = this.#open;
+    this.#open = undefined;
+    return { fields, line: first, cut, skip };
+  }
+
+  finish(): void {
+    if (!this.#open) return;
     throw new UserError(
-      `${name}:${record.line} opens a quotation mark that is never closed; write a mark inside a field twice`,
+      `${this.#name}:${this.#open.line} opens a quotation mark that is never closed; write a mark inside a field twice`,
     );
+  }
 }

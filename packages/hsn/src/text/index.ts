@@ -1,6 +1,7 @@
 export {
   fingerprintOf,
   openTextCorpus,
+  streamedTexts,
   type TextCorpus,
   type TextCorpusOptions,
   TextFiles,
@@ -18,7 +19,7 @@ export {
   type TextBatch,
 } from './length-batches.ts';
 export { LengthOrder, type LengthOrderOptions } from './length-order.ts';
-export { type CorpusReport, corpusNotes, type FileReport, type TokenReport } from './report.ts';
+export { type CorpusReport, corpusNotes, emptyReport, type FileReport, type TokenReport } from './report.ts';
 export {
   BAD_UTF8_POLICIES,
   type BadUtf8Policy,

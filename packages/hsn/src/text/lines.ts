@@ -1,87 +1,47 @@
 import { isUtf8 } from 'node:buffer';
 import fs from 'node:fs';
-import { firstBadByte } from '../corpus/lines.ts';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { UserError } from '../errors.ts';
+import { LineSplitter, type RawLine } from './line-splitter.ts';
 import type { CorpusReport } from './report.ts';
+import { firstBadByte, wholeCharacters } from './utf8.ts';
 
 const CHUNK = 1 << 20;
-const NEWLINE = 10;
 const RETURN = 13;
-const QUOTE = 34;
+/** Lines that are handed over at once, at most. */
+const PIECE = 4096;
 
-/** A line as bytes, without its end; `bytes` is valid until the next line is asked for. */
-interface RawLine {
-  bytes: Buffer;
-  number: number;
-  /** Bytes beyond the limit, which were passed over. */
-  lost: number;
-  /** Quotation marks among them: whether a quoted field goes on is told by their parity. */
-  quotesLost: number;
-  /** Whether a newline ended it. */
-  ended: boolean;
-}
-
-/** Collects the pieces of a line that chunks have cut, up to a limit. */
-class Pieces {
-  #parts: Buffer[] = [];
-  #size = 0;
-  lost = 0;
-  quotesLost = 0;
-  readonly #limit: number;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  get empty(): boolean {
-    return this.#size === 0;
-  }
-
-  add(piece: Buffer): void {
-    const kept = piece.subarray(0, Math.max(0, this.#limit - this.#size));
-    if (kept.length > 0) this.#parts.push(Buffer.from(kept));
-    this.#size += kept.length;
-    this.lost += piece.length - kept.length;
-    for (let at = piece.indexOf(QUOTE, kept.length); at >= 0; at = piece.indexOf(QUOTE, at + 1))
-      this.quotesLost++;
-  }
-
-  take(number: number, ended: boolean): RawLine {
-    const line = { bytes: Buffer.concat(this.#parts), number, lost: this.lost, quotesLost: this.quotesLost };
-    this.#parts = [];
-    this.#size = this.lost = this.quotesLost = 0;
-    return { ...line, ended };
-  }
-}
-
-/** Lines of a file; no more than `limit` bytes of one, and a chunk of the file, are held at a time. */
-function* rawLines(file: string, limit: number, onBytes: (count: number) => void): Generator<RawLine> {
+/** The blocks of a file one after the other; a block is valid until the next is asked for. */
+export function* fileBlocks(file: string): Generator<Buffer> {
   const descriptor = fs.openSync(file, 'r');
   try {
     const chunk = Buffer.allocUnsafe(CHUNK);
-    const pieces = new Pieces(limit);
-    let number = 0;
     for (;;) {
       const size = fs.readSync(descriptor, chunk, 0, CHUNK, null);
-      if (size === 0) break;
-      onBytes(size);
-      const block = chunk.subarray(0, size);
-      let start = 0;
-      for (let end = block.indexOf(NEWLINE); end >= 0; end = block.indexOf(NEWLINE, start)) {
-        const piece = block.subarray(start, end);
-        start = end + 1;
-        if (pieces.empty && piece.length <= limit)
-          yield { bytes: piece, number: ++number, lost: 0, quotesLost: 0, ended: true };
-        else {
-          pieces.add(piece);
-          yield pieces.take(++number, true);
-        }
-      }
-      if (start < size) pieces.add(block.subarray(start));
+      if (size === 0) return;
+      yield chunk.subarray(0, size);
     }
-    if (!pieces.empty) yield pieces.take(++number, false);
   } finally {
     fs.closeSync(descriptor);
+  }
+}
+
+/** The blocks of a file or a stream; a stop reaches it also while it waits for input that may never come. */
+export async function* readBlocks(
+  from: string | Readable,
+  name: string,
+  signal?: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const stream = typeof from === 'string' ? fs.createReadStream(from, { highWaterMark: CHUNK }) : from;
+  if (signal) addAbortSignal(signal, stream);
+  try {
+    for await (const block of stream) {
+      signal?.throwIfAborted();
+      yield Buffer.isBuffer(block) ? block : Buffer.from(block as string);
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    throw new UserError(`${name} cannot be read: ${(error as Error).message}`);
   }
 }
 
@@ -95,22 +55,34 @@ export interface TextLine {
   skip: boolean;
 }
 
+/** What lines are read from. */
 export interface LineSource {
-  file: string;
-  /** What faults call the file. */
+  /** A file, or a stream such as standard input. */
+  from: string | Readable;
+  /** What faults call it. */
   name: string;
   longestLine: number;
   onBytes?: (count: number) => void;
+  signal?: AbortSignal;
 }
 
-/** Lines of a file as text: without BOM and line ends, bytes that are not UTF-8 by the report's policy. */
-export function* textLines(source: LineSource, report: CorpusReport): Generator<TextLine> {
-  let crlf = false;
-  let ended = true;
-  for (const line of rawLines(source.file, source.longestLine, source.onBytes ?? (() => {}))) {
-    let bytes = line.bytes;
+/** Lines as text: without BOM and line ends, bytes that are not UTF-8 by the report's policy. */
+class LineDecoder {
+  readonly #name: string;
+  readonly #report: CorpusReport;
+  #crlf = false;
+  #ended = true;
+
+  constructor(name: string, report: CorpusReport) {
+    this.#name = name;
+    this.#report = report;
+  }
+
+  decode(line: RawLine): TextLine {
+    const report = this.#report;
+    let { bytes } = line;
     report.lines++;
-    ended = line.ended;
+    this.#ended = line.ended;
     const bom = line.number === 1 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
     if (bom) {
       bytes = bytes.subarray(3);
@@ -119,31 +91,54 @@ export function* textLines(source: LineSource, report: CorpusReport): Generator<
     if (line.lost > 0) bytes = wholeCharacters(bytes);
     else if (bytes.at(-1) === RETURN) {
       bytes = bytes.subarray(0, -1);
-      crlf = true;
+      this.#crlf = true;
     }
     const bad = !isUtf8(bytes);
     if (bad) {
-      if (report.badUtf8.policy === 'error') throw badBytes(source.name, line.number, bytes, bom ? 3 : 0);
+      if (report.badUtf8.policy === 'error') throw badBytes(this.#name, line.number, bytes, bom ? 3 : 0);
       report.badUtf8.lines++;
     }
     const { number, quotesLost } = line;
     const skip = bad && report.badUtf8.policy === 'skip';
-    yield { text: bytes.toString('utf8'), number, cut: line.lost > 0, quotesLost, skip };
+    return { text: bytes.toString('utf8'), number, cut: line.lost > 0, quotesLost, skip };
   }
-  if (crlf) report.crlf++;
-  if (!ended) report.noFinalNewline++;
+
+  finish(): void {
+    if (this.#crlf) this.#report.crlf++;
+    if (!this.#ended) this.#report.noFinalNewline++;
+  }
 }
 
-/** Without the first bytes of a character whose other bytes were cut off. */
-function wholeCharacters(bytes: Buffer): Buffer {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back]!;
-    if (byte < 0x80) return bytes;
-    if (byte < 0xc0) continue;
-    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-    return length > back ? bytes.subarray(0, -back) : bytes;
+/** Lines of a file, read without a turn of the event loop. */
+export function* fileLines(
+  { from, name, longestLine }: LineSource & { from: string },
+  report: CorpusReport,
+): Generator<TextLine> {
+  const splitter = new LineSplitter(longestLine);
+  const decoder = new LineDecoder(name, report);
+  for (const block of fileBlocks(from)) for (const line of splitter.split(block)) yield decoder.decode(line);
+  for (const line of splitter.end()) yield decoder.decode(line);
+  decoder.finish();
+}
+
+/** Lines of a file or a stream, some at a time and as soon as they are whole; a stop is heard between blocks. */
+export async function* textLines(source: LineSource, report: CorpusReport): AsyncGenerator<TextLine[]> {
+  const { from, name, longestLine, onBytes, signal } = source;
+  const splitter = new LineSplitter(longestLine);
+  const decoder = new LineDecoder(name, report);
+  let piece: TextLine[] = [];
+  for await (const block of readBlocks(from, name, signal)) {
+    onBytes?.(block.length);
+    for (const line of splitter.split(block)) {
+      if (piece.push(decoder.decode(line)) < PIECE) continue;
+      yield piece;
+      piece = [];
+    }
+    if (piece.length > 0) yield piece;
+    piece = [];
   }
-  return bytes;
+  for (const line of splitter.end()) yield [decoder.decode(line)];
+  decoder.finish();
 }
 
 /** The fault of a line that is not UTF-8; `before` bytes stood before these in the file's line. */

@@ -1,98 +1,87 @@
-import { isUtf8 } from 'node:buffer';
-import { asyncBufferFromFile, type FileMetaData, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
-import { firstBadByte } from '../corpus/lines.ts';
 import { UserError } from '../errors.ts';
 import { findColumns } from './columns.ts';
-import { tableRecord } from './records.ts';
+import { ParquetThread, type Waiting } from './parquet-thread.ts';
+import type { ParquetPiece } from './parquet-worker.ts';
+import { typedRecord } from './records.ts';
 import type { CorpusReport } from './report.ts';
 import type { TextRecord, TextSettings } from './settings.ts';
+import { firstBadByte } from './utf8.ts';
 
-/** Rows of a Parquet file, two columns of one row group at a time. */
+export interface ParquetFile extends Waiting {
+  file: string;
+  onBytes?: (count: number) => void;
+}
+
+/** Rows of a Parquet file, two columns of one row group at a time, read by a thread that can be stopped. */
 export async function* parquetRecords(
-  source: { file: string; name: string; onBytes?: (count: number) => void },
+  source: ParquetFile,
   settings: TextSettings,
   report: CorpusReport,
 ): AsyncGenerator<TextRecord> {
-  const { file, metadata } = await open(source.file, source.name);
-  const names = topLevelColumns(metadata);
-  const { text, label } = findColumns(names, settings, source.name);
-  const columns = label === undefined || label === text ? [text] : [text, label];
-  let rowStart = 0;
-  for (const group of metadata.row_groups) {
-    const rowEnd = rowStart + Number(group.num_rows);
-    const rows = await readGroup(source.name, () =>
-      // Strings are kept as bytes here, so that the policy for bad UTF-8 decides and not the decoder.
-      parquetReadObjects({
-        file,
-        metadata,
-        columns,
-        rowStart,
-        rowEnd,
-        parsers: { stringFromBytes: (bytes: Uint8Array) => bytes },
-      }),
-    );
-    for (const [i, row] of rows.entries()) {
-      const number = rowStart + i + 1;
-      const decoded = decodeRow(row, columns, `${source.name}:${number}`, report);
-      report.lines++;
-      if (decoded) yield tableRecord(decoded, names, settings, `${source.name}:${number}`, number);
+  const thread = ParquetThread.take();
+  try {
+    const header = await thread.ask({ file: source.file, longestText: settings.longestLine }, source);
+    if (!('names' in header)) return;
+    const { text, label } = findColumns(header.names, settings, source.name);
+    const columns = label === undefined || label === text ? [text] : [text, label];
+    const labelAt = label === undefined ? -1 : columns.indexOf(label);
+    const place: Place = { name: source.name, columns, labelAt, before: 0 };
+    let answer = await thread.ask({ columns }, source);
+    for (; 'piece' in answer; answer = await thread.ask('next', source)) {
+      const { piece } = answer;
+      yield* pieceRecords(piece, place, report);
+      place.before += piece.rows.length;
+      source.onBytes?.(piece.bytes);
     }
-    source.onBytes?.(Number(group.total_byte_size));
-    rowStart = rowEnd;
+  } finally {
+    await thread.release();
   }
 }
 
-async function open(file: string, name: string) {
-  try {
-    const buffer = await asyncBufferFromFile(file);
-    return { file: buffer, metadata: await parquetMetadataAsync(buffer) };
-  } catch (error) {
-    throw new UserError(`${name} is not a Parquet file that can be read: ${(error as Error).message}`);
+/** Where rows stand: in which columns of which file, after how many others. */
+interface Place {
+  name: string;
+  columns: readonly string[];
+  /** Number of the label's column, which may be that of the text; -1 without labels. */
+  labelAt: number;
+  before: number;
+}
+
+function* pieceRecords(
+  { rows, cut }: ParquetPiece,
+  place: Place,
+  report: CorpusReport,
+): Generator<TextRecord> {
+  const short = new Set(cut);
+  for (const [at, row] of rows.entries()) {
+    const line = place.before + at + 1;
+    const where = `${place.name}:${line}`;
+    report.lines++;
+    const decoded = decodeRow(row, place.columns, where, report);
+    if (!decoded) continue;
+    const label = place.labelAt < 0 ? undefined : decoded[place.labelAt];
+    yield { ...typedRecord({ text: decoded[0], label }, place.columns[0]!, where, line), cut: short.has(at) };
   }
 }
 
-async function readGroup<T>(name: string, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    const { message } = error as Error;
-    const hint = /compress|codec/i.test(message) ? '; write it with snappy or no compression' : '';
-    throw new UserError(`${name} cannot be read: ${message.split('\n')[0]}${hint}`);
-  }
-}
-
-/** Children of the root, by its count of them and theirs. */
-function topLevelColumns({ schema }: FileMetaData): string[] {
-  const names: string[] = [];
-  const end = (at: number): number => {
-    let next = at + 1;
-    for (let child = 0; child < (schema[at]?.num_children ?? 0); child++) next = end(next);
-    return next;
-  };
-  for (let at = 1; at < schema.length; at = end(at)) names.push(schema[at]!.name);
-  return names;
-}
-
-/** Bytes of the given columns as text by the policy; nothing where the row is to be left out. */
+/** Bytes that are not UTF-8 as text by the policy; nothing where the row is to be left out. */
 function decodeRow(
-  row: Record<string, unknown>,
+  row: readonly unknown[],
   columns: readonly string[],
   where: string,
   report: CorpusReport,
-): Record<string, unknown> | undefined {
-  const out: Record<string, unknown> = {};
+): unknown[] | undefined {
   let bad = false;
-  for (const column of columns) {
-    const value = row[column];
-    out[column] = value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value;
-    if (!(value instanceof Uint8Array) || isUtf8(value)) continue;
+  const decoded = row.map((value, at) => {
+    if (!(value instanceof Uint8Array)) return value;
     bad = true;
-    if (report.badUtf8.policy !== 'error') continue;
-    const at = firstBadByte(Buffer.from(value));
+    const bytes = Buffer.from(value);
+    if (report.badUtf8.policy !== 'error') return bytes.toString('utf8');
+    const first = firstBadByte(bytes);
     throw new UserError(
-      `${where}:${at + 1} is not valid UTF-8 in column "${column}" (byte 0x${value[at]!.toString(16).padStart(2, '0')}); mend the file, or choose --on-bad-utf8 replace or skip`,
+      `${where}:${first + 1} is not valid UTF-8 in column "${columns[at]}" (byte 0x${bytes[first]!.toString(16).padStart(2, '0')}); mend the file, or choose --on-bad-utf8 replace or skip`,
     );
-  }
+  });
   if (bad) report.badUtf8.lines++;
-  return bad && report.badUtf8.policy === 'skip' ? undefined : out;
+  return bad && report.badUtf8.policy === 'skip' ? undefined : decoded;
 }

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { UserError } from '../errors.ts';
+import { textLines } from './lines.ts';
 import { parquetRecords } from './parquet.ts';
 import { lineReaders } from './records.ts';
 import type { CorpusReport } from './report.ts';
 import { SeenTexts } from './seen.ts';
 import type { TextRecord, TextSettings } from './settings.ts';
-import type { TextSource } from './sources.ts';
+import { INPUT_NAME, type TextSource } from './sources.ts';
 
 /** A sentence as it goes into a corpus. */
 export interface CorpusText {
@@ -15,6 +17,12 @@ export interface CorpusText {
   line: number;
   /** 64 bits of its sha256: equal texts are told by it, and drawn to one split. */
   hash: Uint32Array;
+}
+
+/** Hears how far reading is, and may end it. */
+export interface Watch {
+  onBytes?: (count: number) => void;
+  signal?: AbortSignal;
 }
 
 const MOST_LABELS = 10_000;
@@ -34,11 +42,11 @@ export class TextReader {
   }
 
   /** The texts of a file in batches that are bounded in number and size. */
-  async *batches(source: TextSource, onBytes: (count: number) => void): AsyncGenerator<CorpusText[]> {
+  async *batches(source: TextSource, watch: Watch = {}): AsyncGenerator<CorpusText[]> {
     let batch: CorpusText[] = [];
     let units = 0;
-    for await (const record of this.#records(source, onBytes)) {
-      const text = this.#accept(record, source);
+    for await (const record of this.#records(source, watch)) {
+      const text = this.#accept(record, source.name);
       if (!text) continue;
       batch.push(text);
       units += text.text.length;
@@ -50,16 +58,25 @@ export class TextReader {
     if (batch.length > 0) yield batch;
   }
 
-  #records(
-    { file, name, format }: TextSource,
-    onBytes: (count: number) => void,
-  ): AsyncIterable<TextRecord> | Iterable<TextRecord> {
+  /** The lines of a stream as texts, as soon as they come. */
+  async *stream(from: Readable, signal?: AbortSignal): AsyncGenerator<CorpusText[]> {
     const { longestLine } = this.#settings;
-    if (format === 'parquet') return parquetRecords({ file, name, onBytes }, this.#settings, this.report);
-    return lineReaders[format]({ file, name, longestLine, onBytes }, this.#settings, this.report);
+    const source = { from, name: INPUT_NAME, longestLine, ...(signal ? { signal } : {}) };
+    for await (const lines of textLines(source, this.report)) {
+      const texts = lines.flatMap(({ text, number, cut, skip }) =>
+        skip ? [] : (this.#accept({ text, label: undefined, line: number, cut }, source.name) ?? []),
+      );
+      if (texts.length > 0) yield texts;
+    }
   }
 
-  #accept(record: TextRecord, source: TextSource): CorpusText | undefined {
+  #records({ file, name, format }: TextSource, watch: Watch): AsyncIterable<TextRecord> {
+    const { longestLine } = this.#settings;
+    if (format === 'parquet') return parquetRecords({ file, name, ...watch }, this.#settings, this.report);
+    return lineReaders[format]({ from: file, name, longestLine, ...watch }, this.#settings, this.report);
+  }
+
+  #accept(record: TextRecord, name: string): CorpusText | undefined {
     const { report } = this;
     const text = this.#clean(record);
     if (text === '') {
@@ -73,7 +90,7 @@ export class TextReader {
       return undefined;
     }
     report.sentences++;
-    return { text, label: this.#labelOf(record.label, source), line: record.line, hash };
+    return { text, label: this.#labelOf(record.label, name), line: record.line, hash };
   }
 
   /** Without NUL, lone surrogates and space around it, and no longer than the limit. */
@@ -96,7 +113,7 @@ export class TextReader {
     return text.slice(0, high >= 0xd800 && high < 0xdc00 ? most - 1 : most).trimEnd();
   }
 
-  #labelOf(given: string | undefined, source: TextSource): number {
+  #labelOf(given: string | undefined, name: string): number {
     const label = given?.trim().replace(/\p{Surrogate}/gu, '\uFFFD');
     if (label === undefined || label === '') {
       this.report.unlabelled++;
@@ -107,7 +124,7 @@ export class TextReader {
       number = this.#labels.size;
       if (number === MOST_LABELS)
         throw new UserError(
-          `${source.name} has more than ${MOST_LABELS} different labels, as ${JSON.stringify(label.slice(0, 40))}; is another column the label?`,
+          `${name} has more than ${MOST_LABELS} different labels, as ${JSON.stringify(label.slice(0, 40))}; is another column the label?`,
         );
       this.#labels.set(label, number);
       this.report.labels.push([label, 0]);

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { addAbortSignal, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { UserError } from '../errors.ts';
+import { readBlocks } from './lines.ts';
 import { TEXT_SPLITS, type TextFormat, type TextSplit } from './settings.ts';
 
 /** Where a corpus is: a file, a folder, `-` for standard input, several of them, or files for each split. */
@@ -19,25 +20,28 @@ export interface TextSource {
   split: TextSplit | null;
 }
 
-const formatOfEnding: Record<string, TextFormat> = {
-  '.txt': 'text',
-  '.text': 'text',
-  '.tsv': 'tsv',
-  '.csv': 'csv',
-  '.jsonl': 'jsonl',
-  '.ndjson': 'jsonl',
-  '.parquet': 'parquet',
-};
+/** What faults call standard input. */
+export const INPUT_NAME = 'standard input';
 
-const splitOfName: Record<string, TextSplit> = {
-  train: 'train',
-  training: 'train',
-  valid: 'valid',
-  validation: 'valid',
-  val: 'valid',
-  dev: 'valid',
-  test: 'test',
-};
+const formatOfEnding: ReadonlyMap<string, TextFormat> = new Map([
+  ['.txt', 'text'],
+  ['.text', 'text'],
+  ['.tsv', 'tsv'],
+  ['.csv', 'csv'],
+  ['.jsonl', 'jsonl'],
+  ['.ndjson', 'jsonl'],
+  ['.parquet', 'parquet'],
+]);
+
+const splitOfName: ReadonlyMap<string, TextSplit> = new Map([
+  ['train', 'train'],
+  ['training', 'train'],
+  ['valid', 'valid'],
+  ['validation', 'valid'],
+  ['val', 'valid'],
+  ['dev', 'valid'],
+  ['test', 'test'],
+]);
 
 /** `train.txt`, and shards such as `train-00000-of-00002.parquet`; not `train_walks.txt`. */
 const splitFile = /^([a-z]+)(?:[-_.]\d+(?:-of-\d+)?)?\.[a-z]+$/;
@@ -91,7 +95,8 @@ function filesOf(target: string, format: TextFormat | undefined, split: TextSpli
   return [{ file: target, name: path.basename(target), format: format ?? formatOf(target) ?? 'text', split }];
 }
 
-const formatOf = (file: string): TextFormat | undefined => formatOfEnding[path.extname(file).toLowerCase()];
+const formatOf = (file: string): TextFormat | undefined =>
+  formatOfEnding.get(path.extname(file).toLowerCase());
 
 /** Files named after splits, or where there are none every file of a known format. */
 function folderFiles(folder: string, format: TextFormat | undefined, split: TextSplit | null): TextSource[] {
@@ -105,7 +110,7 @@ function folderFiles(folder: string, format: TextFormat | undefined, split: Text
     return { file, name, format: format ?? formatOf(name)!, split: part };
   };
   const named = names.flatMap((name) => {
-    const part = splitOfName[splitFile.exec(name.toLowerCase())?.[1] ?? ''];
+    const part = splitOfName.get(splitFile.exec(name.toLowerCase())?.[1] ?? '');
     return part ? [source(name, split ?? part)] : [];
   });
   if (named.length > 0)
@@ -125,14 +130,10 @@ async function spoolInput(
   fs.mkdirSync(given.spool, { recursive: true });
   const file = path.join(given.spool, `input-${process.pid}-${Date.now()}`);
   const out = fs.createWriteStream(file, { flags: 'wx' });
-  const input = given.stdin ?? process.stdin;
-  // A stop must also reach a reader that waits for input which may never come.
-  if (given.signal) addAbortSignal(given.signal, input as Readable);
   try {
-    for await (const chunk of input) {
-      given.signal?.throwIfAborted();
-      if (!out.write(chunk)) await once(out, 'drain');
-    }
+    const input = (given.stdin ?? process.stdin) as Readable;
+    for await (const block of readBlocks(input, INPUT_NAME, given.signal))
+      if (!out.write(block)) await once(out, 'drain');
     out.end();
     await finished(out);
   } catch (error) {
@@ -140,10 +141,8 @@ async function spoolInput(
     fs.rmSync(file, { force: true });
     throw error;
   }
-  return { file, name: 'standard input', format: given.format ?? 'text', split };
+  return { file, name: INPUT_NAME, format: given.format ?? 'text', split };
 }
-
-const CHUNK = 1 << 20;
 
 /** sha256 and size of a file, given back to the event loop between chunks so that it can be stopped. */
 export async function hashSource(
@@ -153,16 +152,10 @@ export async function hashSource(
 ): Promise<{ sha256: string; bytes: number }> {
   const hash = createHash('sha256');
   let bytes = 0;
-  try {
-    for await (const chunk of fs.createReadStream(file, { highWaterMark: CHUNK })) {
-      signal?.throwIfAborted();
-      hash.update(chunk as Buffer);
-      bytes += (chunk as Buffer).length;
-      onBytes((chunk as Buffer).length);
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
-    throw new UserError(`${name} cannot be read: ${(error as Error).message}`);
+  for await (const block of readBlocks(file, name, signal)) {
+    hash.update(block);
+    bytes += block.length;
+    onBytes(block.length);
   }
   return { sha256: hash.digest('hex'), bytes };
 }

@@ -177,7 +177,8 @@ async function writeSource(
   const onBytes = (count: number) => {
     bytes += count;
   };
-  for await (const texts of reader.batches(source, onBytes)) {
+  const watch = { onBytes, ...(options.signal ? { signal: options.signal } : {}) };
+  for await (const texts of reader.batches(source, watch)) {
     options.signal?.throwIfAborted();
     const [encoder, decoder] = await tokenise(texts, options);
     writer.append(texts, encoder, decoder, { split, file });

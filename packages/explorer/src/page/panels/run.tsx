@@ -103,6 +103,8 @@ function Facts({ run }: { run: Run }) {
   );
 }
 
+const meaningOf = (name: string) => (Object.hasOwn(meanings, name) ? meanings[name] : undefined);
+
 function Evaluation({ client, run }: { client: Client; run: Run }) {
   const loaded = useLoaded(`${run.state} ${run.created}`, (signal) => client.evaluation(signal));
   // Before training ends there is none, which is no fault.
@@ -119,7 +121,7 @@ function Evaluation({ client, run }: { client: Client; run: Run }) {
     return at < 0 ? Number.POSITIVE_INFINITY : at;
   };
   const figures = Object.entries(loaded.value).sort(([a], [b]) => rank(a) - rank(b));
-  const rows = figures.map(([name, value]) => [name, value, meanings[name] ?? '']);
+  const rows = figures.map(([name, value]) => [name, value, meaningOf(name) ?? '']);
   return (
     <>
       <TableHead name="evaluation" rows={() => [['figure', 'value', 'meaning'], ...rows]}>
@@ -130,7 +132,7 @@ function Evaluation({ client, run }: { client: Client; run: Run }) {
           {figures.map(([name, value]) => (
             <tr key={name} data-figure={name}>
               <th scope="row" title={name}>
-                {meanings[name] ?? name}
+                {meaningOf(name) ?? name}
               </th>
               <td class="number">{value === null ? '–' : decimal(value)}</td>
             </tr>

@@ -1,0 +1,59 @@
+import fs from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HANGING } from '../../hsn/test/damaged-parquet.ts';
+import { HsnProcess, hsn, temporaryFolder, tinyCorpus, tinyFlags } from '../../hsn/test/tiny-corpus.ts';
+import { tinyLanguageFlags } from '../../hsn/test/tiny-texts.ts';
+import { opened, peakMegabytes, writeEndless } from '../../hsn/test/watched-process.ts';
+
+const folder = temporaryFolder('cli-inputs');
+const before = process.env.HSN_CACHE;
+const run = folder.path('run');
+beforeAll(async () => {
+  process.env.HSN_CACHE = folder.path('cache');
+  const { directory } = tinyCorpus(folder.path('corpus'));
+  const flags = [...tinyFlags, '--set', 'training.steps=2'];
+  expect((await hsn('train', '--corpus', directory, '--out', run, ...flags)).code).toBe(0);
+});
+afterAll(() => {
+  if (before === undefined) delete process.env.HSN_CACHE;
+  else process.env.HSN_CACHE = before;
+  folder.remove();
+});
+
+describe.runIf(process.platform === 'linux')('while something is read', () => {
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)(
+    '%s ends a training on a Parquet file that hangs (fault 31)',
+    async (signal, code) => {
+      const out = folder.path(`out-${signal}`);
+      const child = new HsnProcess(['train', '--corpus', HANGING, '--out', out, ...tinyLanguageFlags]);
+      await opened(child, HANGING);
+      child.child.kill(signal);
+      const ended = await child.ended;
+      expect(ended.code, ended.stderr).toBe(code);
+      expect(ended.stderr).toContain('stopped while the corpus was read; no run was made');
+      expect(fs.existsSync(out)).toBe(false);
+    },
+    60_000,
+  );
+
+  test('standard input without a line end is cut at the limit and counted (fault 39)', async () => {
+    const child = new HsnProcess(['encode', run], 'pipe');
+    const peak = peakMegabytes(child);
+    await writeEndless(child, 24);
+    const ended = await child.ended;
+    expect(ended.stderr).toContain('has 1 tokens; sentences of this language have 5');
+    expect(await peak).toBeLessThan(800);
+  }, 120_000);
+
+  test('SIGINT ends an encoding that waits for standard input', async () => {
+    const child = new HsnProcess(['encode', run, '--format', 'jsonl'], 'pipe');
+    const sentence = fs.readFileSync(folder.path('corpus', 'test.txt'), 'utf8').split('\n')[0];
+    child.child.stdin!.write(`${sentence}\n`);
+    await new Promise((resolve) => child.child.stdout!.once('data', resolve));
+    child.child.kill('SIGINT');
+    expect((await child.ended).code).toBe(130);
+  }, 60_000);
+});
