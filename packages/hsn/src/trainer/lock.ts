@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { UserError } from '../errors.ts';
 import { reasonOf } from './files.ts';
+import { readText } from './regular-file.ts';
 
 /** Who holds a lock. The start time tells a process from a later one with the same number. */
 export interface LockHolder {
@@ -100,7 +101,7 @@ function read(file: string): { text: string; touched: number; holder: LockHolder
   let touched: number;
   try {
     touched = fs.statSync(file).mtimeMs;
-    text = fs.readFileSync(file, 'utf8');
+    text = readText(file);
   } catch {
     return undefined;
   }

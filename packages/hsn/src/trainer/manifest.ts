@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import fs from 'node:fs';
 import { UserError } from '../errors.ts';
-import { jsonText, reasonOf } from './files.ts';
+import { jsonText } from './files.ts';
+import { readText } from './regular-file.ts';
 
 export const MODEL = 'model.safetensors';
 export const OPTIMIZER = 'optimizer.safetensors';
@@ -27,13 +27,7 @@ export function manifestText(step: number, files: Manifest['files'], format = MA
 
 /** Reads a manifest and checks it against its own hash. */
 export function readManifest(file: string, step: number): Manifest {
-  let text: string;
-  try {
-    text = fs.readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new UserError(`cannot read ${file}: ${reasonOf(error)}`);
-  }
-  const manifest = parseExactly(text);
+  const manifest = parseExactly(readText(file));
   if (manifest && manifest.format > MANIFEST_FORMAT)
     throw new UserError(`${file} has format ${manifest.format}; this version reads up to ${MANIFEST_FORMAT}`);
   const names = Object.keys(manifest?.files ?? {});

@@ -3,7 +3,9 @@ import path from 'node:path';
 import { UserError } from '../errors.ts';
 import { diffConfigs, dumpConfig, loadConfig, type RunConfig } from '../settings.ts';
 import { type JsonValue, reasonOf, removeTemporaries, writeJsonAtomic, writeTextAtomic } from './files.ts';
+import { readJsonFile } from './json-file.ts';
 import { Lock, lockHolder } from './lock.ts';
+import { readText } from './regular-file.ts';
 
 /** The layout of a run folder; a later one gets another number. */
 export const RUN_FORMAT = 1;
@@ -220,27 +222,17 @@ function hasCheckpoints(folder: string): boolean {
   return fs.existsSync(checkpoints) && fs.readdirSync(checkpoints).length > 0;
 }
 
+/** Whether a folder is a run, whole or not; also one whose run.json leads nowhere. */
+export function isRunFolder(folder: string): boolean {
+  return fs.lstatSync(path.join(folder, 'run.json'), { throwIfNoEntry: false }) !== undefined;
+}
+
 function readRecord(folder: string, shown: string): RunRecord {
   const file = path.join(folder, 'run.json');
-  let text: string;
-  try {
-    text = fs.readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' && !fs.existsSync(folder))
-      throw new UserError(`the run folder ${shown} does not exist`);
-    if (code === 'ENOENT' || code === 'ENOTDIR')
-      throw new UserError(
-        `${shown} is not a run: expected a folder made by "hsn train", with run.json in it`,
-      );
-    throw new UserError(`cannot read ${file}: ${reasonOf(error)}`);
-  }
-  let record: RunRecord;
-  try {
-    record = JSON.parse(text) as RunRecord;
-  } catch (error) {
-    throw new UserError(`${file} is damaged: expected JSON, got ${reasonOf(error)}`);
-  }
+  if (!fs.existsSync(folder)) throw new UserError(`the run folder ${shown} does not exist`);
+  if (!isRunFolder(folder))
+    throw new UserError(`${shown} is not a run: expected a folder made by "hsn train", with run.json in it`);
+  const record = readJsonFile<RunRecord>(file);
   checkRecord(record, file);
   return record;
 }
@@ -263,11 +255,5 @@ function checkRecord(record: RunRecord, file: string): void {
 }
 
 function readConfig(file: string): RunConfig {
-  let text: string;
-  try {
-    text = fs.readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new UserError(`cannot read ${file}: ${reasonOf(error)}`);
-  }
-  return loadConfig(text, file);
+  return loadConfig(readText(file), file);
 }
