@@ -12,6 +12,7 @@ export {
   type EncodedIds,
   type EncodeOptions,
   loadTokenizer,
+  ownTokenizer,
   type Tokenizer,
   tokenizerFromJson,
 } from './tokenizer.ts';
