@@ -16,4 +16,5 @@ export {
   type Tokenizer,
   tokenizerFromJson,
 } from './tokenizer.ts';
+export { panicOf } from './probe.ts';
 export { trainByteBpe, WordCounts } from './train-bpe.ts';

@@ -6,6 +6,7 @@ export { type JsonValue, writeJsonAtomic, writeTextAtomic } from './files.ts';
 export { align, follow } from './follow.ts';
 export { parseJson, readJsonFile, readJsonIfThere } from './json-file.ts';
 export * from './metrics.ts';
+export { MetricsFollower } from './metrics-follower.ts';
 export { lastMetrics } from './metrics-tail.ts';
 export * from './number-failure.ts';
 export * from './open.ts';

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { type MetricsRow, parseRow } from './metrics.ts';
 import { openRegular } from './regular-file.ts';
 
-const CHUNK = 1 << 18;
+const FIRST = 1 << 14;
 const LINE_FEED = 0x0a;
 
 /** The last rows of a metrics file, read from its end, so that a long run costs no more than a short one. */
@@ -13,7 +13,8 @@ export function lastMetrics(file: string, most: number): MetricsRow[] {
     let start = fs.fstatSync(descriptor).size;
     let tail = Buffer.alloc(0);
     while (start > 0 && feeds(tail) <= most) {
-      const chunk = Buffer.alloc(Math.min(CHUNK, start));
+      // Twice as much each time.
+      const chunk = Buffer.alloc(Math.min(Math.max(FIRST, tail.length), start));
       start -= chunk.length;
       const read = fs.readSync(descriptor, chunk, 0, chunk.length, start);
       tail = Buffer.concat([chunk.subarray(0, read), tail]);

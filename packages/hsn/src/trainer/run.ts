@@ -224,7 +224,12 @@ function hasCheckpoints(folder: string): boolean {
 
 /** Whether a folder is a run, whole or not; also one whose run.json leads nowhere. */
 export function isRunFolder(folder: string): boolean {
-  return fs.lstatSync(path.join(folder, 'run.json'), { throwIfNoEntry: false }) !== undefined;
+  try {
+    fs.lstatSync(path.join(folder, 'run.json'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function readRecord(folder: string, shown: string): RunRecord {
