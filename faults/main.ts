@@ -19,6 +19,7 @@ export const groups: Readonly<Record<string, () => Promise<FaultGroup>>> = {
   downloads: () => import('./downloads.ts'),
   settings: () => import('./settings.ts'),
   server: () => import('./server.ts'),
+  'hostile-runs': () => import('./hostile-runs.ts'),
 };
 
 async function chosen(asked: readonly string[]): Promise<Fault[]> {

@@ -13,7 +13,7 @@ export interface Limits {
   queue: number;
   /** Models that are open at once, each in a process of its own. */
   open: number;
-  /** Milliseconds that a request waits for another run's model to be done. */
+  /** Milliseconds that a request waits for another run's model to be done: less than a connection may idle. */
   wait: number;
   /** Milliseconds without any sign of life after which a model's process is ended. */
   silence: number;
@@ -27,6 +27,6 @@ export const LIMITS: Limits = {
   connections: 128,
   queue: 64,
   open: 3,
-  wait: 60_000,
+  wait: 45_000,
   silence: 300_000,
 };

@@ -10,6 +10,8 @@ const SLICE = 1 << 16;
 /** Rows of a block, of which only the place is remembered. */
 const BLOCK = 250;
 const LONGEST_LINE = 1 << 20;
+/** Bytes by which a file is known again: some rows with their times. */
+const REMEMBERED = 1024;
 
 interface Block {
   start: number;
@@ -29,7 +31,7 @@ export class MetricsFollower {
   readonly #file: string;
   readonly #listener: Listener;
   #blocks: Block[] = [];
-  /** Up to where lines were read, in which file, and the last of them. */
+  /** Up to where lines were read, in which file, and their last bytes. */
   #end = 0;
   #inode = 0;
   #last = Buffer.alloc(0);
@@ -134,7 +136,7 @@ export class MetricsFollower {
       at = feed + 1;
     }
     this.#end += whole.length;
-    this.#last = Buffer.from(whole.subarray(whole.lastIndexOf(LINE_FEED, -2) + 1));
+    this.#last = Buffer.concat([this.#last, whole]).subarray(-REMEMBERED);
   }
 
   #count(row: MetricsRow, start: number): void {
