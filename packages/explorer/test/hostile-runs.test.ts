@@ -54,7 +54,7 @@ test('a request that waits too long for other models says so', async () => {
 });
 
 test('a process that gives no sign of life is ended, and the next request starts another', async () => {
-  const limits = { queue: 4, silence: 60_000 };
+  const limits = { queue: 4, silence: 600_000 };
   const inference = new Inference(small.run, limits);
   const going = setInterval(() => undefined, 1000);
   try {
@@ -64,7 +64,7 @@ test('a process that gives no sign of life is ended, and the next request starts
     process.kill(pid, 'SIGSTOP');
     await expect(inference.ask('graph', {})).rejects.toThrow(/no sign of life for 2 s/);
     await until(() => !modelProcesses().includes(pid));
-    limits.silence = 60_000;
+    limits.silence = 600_000;
     expect((await inference.ask('graph', {})).nodes).toHaveLength(12);
   } finally {
     clearInterval(going);
@@ -74,7 +74,7 @@ test('a process that gives no sign of life is ended, and the next request starts
 }, 120_000);
 
 test('a process that is killed while it works costs that request only', async () => {
-  const inference = new Inference(small.run, { queue: 4, silence: 60_000 });
+  const inference = new Inference(small.run, { queue: 4, silence: 600_000 });
   const going = setInterval(() => undefined, 1000);
   try {
     await inference.ask('opened', undefined);

@@ -135,7 +135,10 @@ export class Inference {
     let sign = '';
     let at = performance.now();
     const look = () => {
-      if (!this.#current || this.#process !== watched) return clearInterval(this.#watch);
+      if (!this.#current || this.#process !== watched) {
+        clearInterval(this.#watch);
+        return;
+      }
       const now = `${this.#current.id} ${this.#doing} ${watched.tokens}`;
       if (now !== sign) at = performance.now();
       sign = now;
@@ -168,17 +171,18 @@ export class Inference {
     this.#process = undefined;
     const at = this.#doing ?? 'opening the model';
     this.#doing = undefined;
-    if (!ended.ready) {
+    if (ended.ready) {
+      const message = `the process of this run's model ended at this request (${reason}); it is started again for the next`;
+      this.#current?.settle();
+      this.#current?.reject(new Fault(500, 'broken', message));
+      this.#current = undefined;
+      this.#next();
+    } else {
       const message = `this run is broken: its process ended while ${at} (${reason}); other runs are not touched`;
       const fault = new Fault(409, 'broken', message);
       this.#broken = { fault, files: runFiles(this.#run), at: performance.now() };
-      return this.#rejectAll(fault);
+      this.#rejectAll(fault);
     }
-    const message = `the process of this run's model ended at this request (${reason}); it is started again for the next`;
-    this.#current?.settle();
-    this.#current?.reject(new Fault(500, 'broken', message));
-    this.#current = undefined;
-    this.#next();
   }
 }
 

@@ -5,7 +5,7 @@ const BLOCK = 256;
 const offsetOf = (unit: number): number => (unit >>> 10) << ((unit & 0x200) >>> 6);
 const labelOf = (unit: number): number => unit & 0x800000ff;
 const hasLeaf = (unit: number): boolean => ((unit >>> 8) & 1) === 1;
-const valueOf = (unit: number): number => unit & 0x7fffffff;
+const placeOf = (unit: number): number => unit & 0x7fffffff;
 
 /**
  * What is wrong with SentencePiece's table of replaced letters (a double-array trie, then the texts it points to).
@@ -36,8 +36,8 @@ function walkFault(units: Uint32Array, texts: Buffer): string | undefined {
     const unit = units[node]!;
     const base = (node ^ offsetOf(unit)) >>> 0;
     if (base >= units.length) return `a node leads to ${base}, beyond ${units.length} units`;
-    if (node !== 0 && hasLeaf(unit) && !isText(texts, valueOf(units[base]!)))
-      return `a text at ${valueOf(units[base]!)} of ${texts.length} bytes`;
+    if (node !== 0 && hasLeaf(unit) && !isText(texts, placeOf(units[base]!)))
+      return `a text at ${placeOf(units[base]!)} of ${texts.length} bytes`;
     for (let byte = 1; byte < BLOCK; byte++) {
       const next = base ^ byte;
       if (labelOf(units[next]!) !== byte || seen[next]) continue;
