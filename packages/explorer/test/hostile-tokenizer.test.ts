@@ -66,7 +66,9 @@ test('the page says what is wrong with a run, and leads on to others', async () 
   await page.screenshot({ path: '/tmp/srv/refused.png' });
   await page.goto(`${explorer.url}#run=cut-run`);
   await page.waitForSelector('.no-run');
-  expect(await page.locator('.no-run .failure').textContent()).toContain('run.json is damaged: expected JSON');
+  expect(await page.locator('.no-run .failure').textContent()).toContain(
+    'run.json is damaged: expected JSON',
+  );
   expect(await page.getByLabel('Run', { exact: true }).inputValue()).toBe('cut-run');
   await page.waitForSelector('.other-runs button');
   await page.screenshot({ path: '/tmp/srv/cut.png' });
@@ -74,7 +76,9 @@ test('the page says what is wrong with a run, and leads on to others', async () 
   await page.waitForSelector('.canvas[data-kind]');
   await page.goto(`${explorer.url}#run=first&panel=runs`);
   await page.waitForSelector('tr[data-run="cut-run"] .fault');
-  expect(await page.locator('tr[data-run="cut-run"]').textContent()).toMatch(/damaged.*run\.json is damaged/s);
+  expect(await page.locator('tr[data-run="cut-run"]').textContent()).toMatch(
+    /damaged.*run\.json is damaged/s,
+  );
   expect(await page.getByLabel('Compare cut-run').isDisabled()).toBe(true);
   await page.screenshot({ path: '/tmp/srv/runs.png' });
   await page.close();

@@ -187,17 +187,27 @@ export class Inference {
 }
 
 /** Says whether anything that a model is opened from has changed. */
-export function runFiles(directory: string): string {
-  const names = [
+export const runFiles = (directory: string): string =>
+  filesStamp(directory, [
     'run.json',
     'config.yaml',
     'tokenizer.json',
     'checkpoints',
     'checkpoints/best.json',
     'paths',
-  ];
-  const stats = names.map((name) => fs.statSync(path.join(directory, name), { throwIfNoEntry: false }));
-  return stats.map((stat) => (stat ? `${stat.mtimeMs} ${stat.size} ${stat.ino}` : '')).join();
+  ]);
+
+/** Another text when one of these files is another. */
+export function filesStamp(directory: string, names: readonly string[]): string {
+  const stamps = names.map((name) => {
+    try {
+      const { mtimeMs, size, ino } = fs.lstatSync(path.join(directory, name));
+      return `${mtimeMs} ${size} ${ino}`;
+    } catch {
+      return '';
+    }
+  });
+  return stamps.join();
 }
 
 const left = () => new Fault(499, 'left', 'the client left');

@@ -1,23 +1,18 @@
-import fs from 'node:fs';
 import path from 'node:path';
-import {
-  describeRun,
-  evaluationFigures,
-  lastMetrics,
-  MetricsFollower,
-  type MetricsRow,
-  Run,
-} from '@hidden-schema/hsn';
+import { describeRun, evaluationFigures, MetricsFollower, type MetricsRow, Run } from '@hidden-schema/hsn';
 import type { Answer, Input, Opened } from '../shared/api.ts';
 import { Curves } from '../shared/curves.ts';
 import { Fault } from './fault.ts';
-import { runFiles } from './inference.ts';
+import { filesStamp, runFiles } from './inference.ts';
 import type { Models } from './models.ts';
 
 /** Rows of one answer; the client asks again for the rest. */
 const MOST_ROWS = 5000;
 /** Milliseconds after which a model that could not be opened is tried again. */
 const RETRY = 60_000;
+
+/** What a list shows, beside what a model is opened from. */
+const LISTED = ['metrics.jsonl', 'evaluation.json', 'lock'];
 
 /** What can be said of a run without its model: cheap enough for the main thread, and fresh at every call. */
 export class RunFacts {
@@ -47,6 +42,7 @@ export class RunFacts {
     const run = Run.open(this.#directory);
     this.look();
     const { created, seconds } = run.record;
+    const { lastStep, fault } = this.summary();
     return {
       id: this.#id,
       name: path.basename(this.#directory),
@@ -54,20 +50,20 @@ export class RunFacts {
       state: run.state,
       created,
       seconds: typeof seconds === 'number' ? seconds : null,
-      lastStep: lastMetrics(path.join(this.#directory, 'metrics.jsonl'), 1)[0]?.step ?? null,
+      lastStep,
       steps: run.config.training.steps,
       version: run.record.version,
       config: run.config,
       opened: this.#opened,
       doing: this.#models.doing(this.#directory) ?? null,
       problem: this.#problem,
-      fault: this.summary().fault,
+      fault,
     };
   }
 
   /** What a list of runs says of this one. */
   summary(): Answer<'runs'>['runs'][number] {
-    const files = `${runFiles(this.#directory)} ${listedFiles(this.#directory)}`;
+    const files = `${runFiles(this.#directory)} ${filesStamp(this.#directory, LISTED)}`;
     if (this.#described?.files === files) return this.#described.summary;
     const { state, model, created, step, steps, figures, fault } = describeRun(this.#directory);
     const { seconds, settings } =
@@ -134,14 +130,6 @@ export class RunFacts {
         this.#asked = { files, at: performance.now() };
       });
   }
-}
-
-/** Says whether anything that a list shows has changed, beside what a model is opened from. */
-function listedFiles(directory: string): string {
-  const stats = ['metrics.jsonl', 'evaluation.json', 'lock'].map((name) =>
-    fs.lstatSync(path.join(directory, name), { throwIfNoEntry: false }),
-  );
-  return stats.map((stat) => (stat ? `${stat.mtimeMs} ${stat.size} ${stat.ino}` : '')).join();
 }
 
 function moreOf(directory: string) {

@@ -2,6 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { Tokenizer } from 'tokenizers';
 
+// Whoever asked may be gone; nobody waits longer than this.
+setTimeout(() => process.kill(process.pid, 'SIGKILL'), 90_000).unref();
+
 const { definition, texts } = JSON.parse(readFileSync(0, 'utf8'));
 /** An error is an answer like any other; only a process that breaks is not. */
 const calmly = (body) =>
