@@ -30,6 +30,7 @@ export const groups: Readonly<Record<string, () => Promise<FaultGroup>>> = {
   parquet: () => import('./parquet.ts'),
   'endless-lines': () => import('./endless-lines.ts'),
   names: () => import('./names.ts'),
+  'hostile-runs': () => import('./hostile-runs.ts'),
 };
 
 async function chosen(asked: readonly string[]): Promise<Fault[]> {

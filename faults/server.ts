@@ -239,7 +239,7 @@ async function injected(tally: Tally): Promise<void> {
 /** Row 20 */
 async function leaving(tally: Tally): Promise<void> {
   const { run } = await smallRun();
-  const inference = new Inference(run, 4);
+  const inference = new Inference(run, { queue: 4, silence: 600_000 });
   // The worker alone does not keep a process going; a server does, which is not here.
   const going = setInterval(() => undefined, 1000);
   try {

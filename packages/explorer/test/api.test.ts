@@ -237,7 +237,7 @@ describe('what may go wrong', () => {
   });
 
   test('tasks wait in line up to the limit, and leave it with their clients', async () => {
-    const inference = new Inference(small.run, 2);
+    const inference = new Inference(small.run, { queue: 2, silence: 600_000 });
     const left = new AbortController();
     const first = inference.ask('opened', undefined);
     const second = inference.ask('rename', { k: 1, name: 'never' }, left.signal);

@@ -4,7 +4,7 @@ import { readMetrics } from '@hidden-schema/hsn';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { decimal } from '../src/page/labels.ts';
-import { curvesOf } from '../src/page/panels/curves.ts';
+import { type Curve, Curves } from '../src/shared/curves.ts';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
 import type { Answer } from '../src/shared/api.ts';
 import { answerOf, launch, openPage as openAt } from './browse.ts';
@@ -220,7 +220,10 @@ describe('page', () => {
   test('training: a curve for every number', async () => {
     page = await openPage(browser, '#panel=training');
     await page.waitForSelector('.chart');
-    const curves = curvesOf(readMetrics(path.join(small.run, 'metrics.jsonl')).rows);
+    const { curves } = await api<{ curves: Curve[] }>('/api/curves');
+    const logged = new Curves();
+    for (const row of readMetrics(path.join(small.run, 'metrics.jsonl')).rows) logged.add(row);
+    expect(curves).toEqual(logged.list());
     const names = await page
       .locator('.chart')
       .evaluateAll((all) => all.map((one) => one.getAttribute('data-metric')));

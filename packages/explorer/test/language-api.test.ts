@@ -181,7 +181,7 @@ describe('several runs', () => {
 });
 
 test('a client that leaves while tokens are written stops it within one token', async () => {
-  const inference = new Inference(small.run, 4);
+  const inference = new Inference(small.run, { queue: 4, silence: 600_000 });
   try {
     await inference.ask('opened', undefined);
     expect(await tokensAfterLeaving(inference, 5)).toBeLessThanOrEqual(1);

@@ -6,7 +6,7 @@ import { Looks } from '../src/page/graph/looks.ts';
 import { placesOf } from '../src/page/graph/places.ts';
 import { countLinks, drawnLinks, pairKey, type Scene, statusOf, walkPairs } from '../src/page/graph/scene.ts';
 import { decimal, percent } from '../src/page/labels.ts';
-import { curvesOf } from '../src/page/panels/curves.ts';
+import { Curves } from '../src/shared/curves.ts';
 import { lineSvg } from '../src/page/panels/line-svg.ts';
 import { readState, writeState } from '../src/page/state.ts';
 
@@ -83,7 +83,9 @@ test('curves: every number, sweeps by themselves', () => {
     { step: 20, epoch: 0, time: 2, loss: 3, auc: 0.9 },
     { step: 40, epoch: 0, time: 3, loss: null, auc: 1 },
   ];
-  expect(curvesOf(rows)).toEqual([
+  const logged = new Curves();
+  for (const row of rows) logged.add(row);
+  expect(logged.list()).toEqual([
     { name: 'loss', axis: 'step', x: [20], y: [3] },
     { name: 'auc', axis: 'step', x: [20, 40], y: [0.9, 1] },
     { name: 'auc', axis: 'sweep', x: [1], y: [0.5] },
@@ -163,6 +165,19 @@ test('the address holds the state, and what does not fit is as at the start', ()
     readState(''),
   );
   expect(writeState(readState(''))).toBe('');
+});
+
+test('a long curve keeps its extremes, its last point, and no more than can be seen', () => {
+  const logged = new Curves();
+  for (let step = 0; step < 200_000; step++)
+    logged.add({ step, loss: step === 77_777 ? 500 : step === 123_456 ? -500 : Math.sin(step / 1000) });
+  const { x, y } = logged.list()[0]!;
+  expect(x.length).toBeLessThan(4002);
+  expect(x.length).toBeGreaterThan(1000);
+  expect([y[x.indexOf(77_777)], y[x.indexOf(123_456)], x.at(-1)]).toEqual([500, -500, 199_999]);
+  expect(x).toEqual(x.toSorted((a, b) => a - b));
+  for (const [at, step] of x.entries())
+    if (![77_777, 123_456].includes(step)) expect(y[at]).toBe(Math.sin(step / 1000));
 });
 
 test('curves as SVG: text is text, and one value alone is drawn', () => {

@@ -2,3 +2,7 @@
 export class UserError extends Error {
   override name = 'UserError';
 }
+
+/** The one-line reason of an error. */
+export const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message.split('\n')[0]! : String(error);

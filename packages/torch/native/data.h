@@ -1,8 +1,10 @@
 // Elements into tensors and out of them.
 #pragma once
+#include <ATen/Parallel.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -87,23 +89,37 @@ Napi::Value ReadData(Args info, State& state) {
   return out;
 }
 
-// Fills a tensor from an open file and returns how many bytes came. Untrusted files are never mapped: one that is cut
-// while it is mapped ends the process.
+// Bytes from a place of an open file; fewer where it ends.
+size_t readSome(int descriptor, char* data, size_t bytes, off_t start) {
+  size_t done = 0;
+  while (done < bytes) {
+    const ssize_t count = pread(descriptor, data + done, bytes - done, start + static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw std::runtime_error(std::strerror(errno));
+    if (count == 0) break;
+    done += static_cast<size_t>(count);
+  }
+  return done;
+}
+
+// Fills a tensor from an open file, in parts that threads share, and returns how many bytes came. Untrusted files are
+// never mapped: one that is cut while it is mapped ends the process.
 Napi::Value ReadFile(Args info, State& state) {
   const int descriptor = static_cast<int>(whole(info, 0, 0, std::numeric_limits<int>::max()));
   const auto start = static_cast<off_t>(number(info, 1));
   const auto& target = tensor(info, state, 2);
   if (!inMemory(target) || !target.is_contiguous()) throw KindError("expected a contiguous tensor on the CPU");
   auto* data = static_cast<char*>(target.data_ptr());
-  size_t done = 0;
-  while (done < target.nbytes()) {
-    const size_t wanted = std::min(target.nbytes() - done, size_t{1} << 30);
-    const ssize_t count = pread(descriptor, data + done, wanted, start + static_cast<off_t>(done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw std::runtime_error(std::strerror(errno));
-    if (count == 0) break;
-    done += static_cast<size_t>(count);
-  }
+  constexpr size_t part = size_t{8} << 20;
+  const auto parts = static_cast<int64_t>((target.nbytes() + part - 1) / part);
+  std::atomic<size_t> done{0};
+  at::parallel_for(0, parts, 1, [&](int64_t first, int64_t end) {
+    for (auto i = first; i < end; ++i) {
+      const size_t at = static_cast<size_t>(i) * part;
+      const size_t bytes = std::min(part, target.nbytes() - at);
+      done += readSome(descriptor, data + at, bytes, start + static_cast<off_t>(at));
+    }
+  });
   keepBools(target);
   return Napi::Number::New(info.Env(), static_cast<double>(done));
 }

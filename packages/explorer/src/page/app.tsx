@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
-import { clientOf, type Run } from './client.ts';
+import { clientOf, type Run, type RunSummary } from './client.ts';
 import { Stage } from './graph/stage.tsx';
 import { Empty, Failure, Waiting } from './parts.tsx';
 import type { PanelProps } from './panels/panel.ts';
@@ -7,7 +7,7 @@ import { RunChoice } from './run-choice.tsx';
 import { Search } from './search.tsx';
 import { Side } from './side.tsx';
 import { useGraph, useLabels, useRun, useRuns } from './served.ts';
-import { useViewState } from './state.ts';
+import { type Change, useViewState } from './state.ts';
 import { useTheme } from './theme.ts';
 
 export function App() {
@@ -42,23 +42,20 @@ export function App() {
     <div class="app">
       <header class="top">
         <h1>Hidden Schema</h1>
-        <RunChoice run={run} runs={runs} change={change} />
+        <RunChoice run={run} asked={view.run} runs={runs} change={change} />
         {run ? <State run={run} /> : null}
         <Search nodes={graph?.nodes ?? []} onChoose={goTo} />
         <Theme dark={dark} toggle={toggle} />
       </header>
-      {fault === null ? null : <Failure message={fault} />}
+      {fault !== null && run ? <Failure message={fault} /> : null}
+      {run?.fault ? <Failure message={run.fault} /> : null}
       <main>
         {graph ? (
           <Stage {...{ graph, labels, view, change, walk, dark, flight }} />
         ) : (
           <section class="stage">
             {fault !== null && !run ? (
-              <Empty>
-                <button type="button" onClick={() => change({ run: '' })}>
-                  Show the first run
-                </button>
-              </Empty>
+              <NoRun {...{ fault, runs, change }} asked={view.run} />
             ) : (
               <NoGraph run={run} failure={failure} />
             )}
@@ -85,6 +82,36 @@ function NoGraph({ run, failure }: { run: Run | null; failure: string | null }) 
   const message = failure ?? run?.problem ?? null;
   if (message === null) return <Waiting what={`${sentenceCase(run?.doing ?? 'opening the model')} …`} />;
   return run?.state === 'running' ? <Empty>{message}</Empty> : <Failure message={message} />;
+}
+
+interface NoRunProps {
+  fault: string;
+  asked: string;
+  runs: readonly RunSummary[];
+  change: Change;
+}
+
+/** What is wrong with the run that was asked for, and a way on to those that can be shown. */
+function NoRun({ fault, asked, runs, change }: NoRunProps) {
+  const whole = runs.filter(({ id, state }) => state !== 'damaged' && id !== asked);
+  return (
+    <div class="no-run">
+      <h2>This run cannot be shown</h2>
+      <Failure message={fault} />
+      {whole.length === 0 ? null : (
+        <>
+          <p class="faint">Other runs that are served:</p>
+          <p class="other-runs">
+            {whole.slice(0, 12).map(({ id }) => (
+              <button key={id} type="button" onClick={() => change({ run: id })}>
+                {id}
+              </button>
+            ))}
+          </p>
+        </>
+      )}
+    </div>
+  );
 }
 
 const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -77,6 +77,8 @@ export const clientOf = (run: string) => ({
   evaluation: (signal?: AbortSignal) => get<Answer<'evaluation'>>('/api/evaluation', { run }, signal),
   metrics: (from: number, signal?: AbortSignal) =>
     get<Answer<'metrics'>>('/api/metrics', { run, from }, signal),
+  curves: (known?: number, signal?: AbortSignal) =>
+    get<Answer<'curves'>>('/api/curves', { run, known }, signal),
   sentences: (split: string, { offset, limit }: Page, signal?: AbortSignal) =>
     get<Answer<'sentences'>>('/api/sentences', { run, split, offset, limit }, signal),
 });

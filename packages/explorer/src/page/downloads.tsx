@@ -1,13 +1,15 @@
 import { type CsvCell as Cell, csvText } from '@hidden-schema/hsn/csv';
 import { download, downloadPng } from './download.ts';
 
+type Rows = readonly (readonly Cell[])[];
+
 interface DownloadsProps {
   /** The file's name without its ending. */
   name: string;
   /** The picture as SVG. */
   svg?: () => string;
   /** The numbers, headings first. */
-  rows?: () => readonly (readonly Cell[])[];
+  rows?: () => Rows | Promise<Rows>;
 }
 
 /** Every figure and table goes out as a file: SVG, PNG, CSV. */
@@ -35,7 +37,7 @@ export const Downloads = ({ name, svg, rows }: DownloadsProps) => (
       <button
         type="button"
         title={`Download ${name}.csv`}
-        onClick={() => download(`${name}.csv`, 'text/csv', csvText(rows()))}
+        onClick={async () => download(`${name}.csv`, 'text/csv', csvText(await rows()))}
       >
         CSV
       </button>

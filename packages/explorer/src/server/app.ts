@@ -55,15 +55,14 @@ export function createApp({ runs, assets, version, body }: AppParts): Hono {
 function handlersOf(runs: Runs): Handlers {
   const model =
     <N extends ModelEndpoint>(name: N) =>
-    (input: Input<N>, signal: AbortSignal): Promise<Answer<N>> => {
-      const { run } = input as { run?: string };
-      return runs.get(run).inference.ask(name, input as never, signal) as Promise<Answer<N>>;
-    };
+    (input: Input<N>, signal: AbortSignal): Promise<Answer<N>> =>
+      runs.ask(name, input as Input<N> & { run?: string }, signal);
   return {
     runs: () => runs.list(),
-    run: ({ run }) => runs.get(run).facts.run(),
-    metrics: (input) => runs.get(input.run).facts.metrics(input),
-    evaluation: ({ run }) => runs.get(run).facts.evaluation(),
+    run: ({ run }) => runs.facts(run).run(),
+    metrics: (input) => runs.facts(input.run).metrics(input),
+    curves: (input) => runs.facts(input.run).curves(input),
+    evaluation: ({ run }) => runs.facts(run).evaluation(),
     graph: model('graph'),
     symbol: model('symbol'),
     rename: model('rename'),
@@ -86,7 +85,7 @@ function answer(error: Error): Response {
       ? error
       : new Fault(error.name === 'UserError' ? 409 : 500, 'run', error.message.split('\n')[0]!);
   const headers: Record<string, string> = { 'content-type': 'application/json' };
-  if (fault.status === 429) headers['retry-after'] = '1';
+  if (fault.status === 429 || fault.code === 'busy') headers['retry-after'] = '1';
   return new Response(faultBody(fault), { status: fault.status, headers });
 }
 

@@ -34,7 +34,7 @@ export async function startExplorer(options: ExplorerOptions): Promise<Explorer>
   const { run, port = 0, host = '127.0.0.1', token, say } = options;
   const limits = { ...LIMITS, ...options.limits };
   checkAddress(host, port, token);
-  const runs = new Runs([run].flat(), limits.queue);
+  const runs = new Runs([run].flat(), limits);
   const assets = loadAssets(await builtPage(say));
   const app = createApp({ runs, assets, version: VERSION, body: limits.body });
   let guard: Guard | undefined;
@@ -43,7 +43,7 @@ export async function startExplorer(options: ExplorerOptions): Promise<Explorer>
     const bound = await listen(server, port, host);
     guard = new Guard({ host, port: bound, token, body: limits.body });
     // The first run is what people see first.
-    runs.get();
+    runs.facts().look();
     const shown = `http://${isIPv6(host) ? `[${host}]` : host}:${bound}/`;
     return {
       url: token === undefined ? shown : `${shown}?token=${token}`,

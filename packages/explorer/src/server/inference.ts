@@ -1,13 +1,9 @@
-import { Worker } from 'node:worker_threads';
+import fs from 'node:fs';
+import path from 'node:path';
 import { Fault } from './fault.ts';
-import {
-  type Message,
-  type Report,
-  SHARED,
-  type TaskAnswer,
-  type TaskInput,
-  type TaskName,
-} from './tasks.ts';
+import type { Limits } from './limits.ts';
+import { ModelProcess } from './model-process.ts';
+import type { Message, Outcome, Report, TaskAnswer, TaskInput, TaskName } from './tasks.ts';
 
 interface Waiting {
   id: number;
@@ -19,21 +15,27 @@ interface Waiting {
   settle(): void;
 }
 
-/** Hands tasks to a worker thread, one after the other; few may wait, and those of clients that left are dropped. */
+export type InferenceLimits = Pick<Limits, 'queue' | 'silence'>;
+
+/** A run whose process broke is tried again when its files have changed, or after this many milliseconds. */
+const RETRY = 60_000;
+
+/** Hands tasks to a model's process, one after the other; few may wait, and those of clients that left are dropped. */
 export class Inference {
   readonly #run: string;
-  readonly #limit: number;
+  readonly #limits: InferenceLimits;
   readonly #waiting: Waiting[] = [];
-  readonly #shared = new Int32Array(new SharedArrayBuffer(4 * SHARED.slots));
-  #worker: Worker | undefined;
+  #process: ModelProcess | undefined;
   #current: Waiting | undefined;
   #count = 0;
   #closed = false;
   #doing: string | undefined;
+  #broken: { fault: Fault; files: string; at: number } | undefined;
+  #watch: NodeJS.Timeout | undefined;
 
-  constructor(run: string, limit: number) {
+  constructor(run: string, limits: InferenceLimits) {
     this.#run = run;
-    this.#limit = limit;
+    this.#limits = limits;
   }
 
   /** Tasks that wait, the one in work included. */
@@ -41,20 +43,19 @@ export class Inference {
     return this.#waiting.length + (this.#current ? 1 : 0);
   }
 
-  /** What the worker is at, where that takes long. */
+  /** What the model is at, where that takes long. */
   get doing(): string | undefined {
     return this.#doing;
   }
 
-  /** Tokens that the worker has written for all tasks so far. */
+  /** Tokens that the model has written for all tasks so far. */
   get tokens(): number {
-    return Atomics.load(this.#shared, SHARED.tokens);
+    return this.#process?.tokens ?? 0;
   }
 
   ask<N extends TaskName>(name: N, input: TaskInput<N>, signal?: AbortSignal): Promise<TaskAnswer<N>> {
-    if (this.#closed) return Promise.reject(new Fault(503, 'closing', 'the explorer is ending'));
-    if (this.#waiting.length >= this.#limit)
-      return Promise.reject(new Fault(429, 'busy', 'too many requests are waiting; try again in a moment'));
+    const refused = this.#refusal();
+    if (refused) return Promise.reject(refused);
     return new Promise((resolve, reject) => {
       const leave = () => this.#drop(task);
       const settle = () => signal?.removeEventListener('abort', leave);
@@ -75,21 +76,35 @@ export class Inference {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const error = new Fault(503, 'closing', 'the explorer is ending');
-    for (const task of [...this.#waiting.splice(0), ...(this.#current ? [this.#current] : [])])
-      task.reject(error);
+    clearInterval(this.#watch);
+    this.#rejectAll(new Fault(503, 'closing', 'the explorer is ending'));
+    await this.#process?.close();
+  }
+
+  #refusal(): Fault | undefined {
+    if (this.#closed) return new Fault(503, 'closing', 'the explorer is ending');
+    if (this.#waiting.length >= this.#limits.queue)
+      return new Fault(429, 'busy', 'too many requests are waiting; try again in a moment');
+    if (!this.#broken) return undefined;
+    const { fault, files, at } = this.#broken;
+    if (performance.now() - at < RETRY && files === runFiles(this.#run)) return fault;
+    this.#broken = undefined;
+    return undefined;
+  }
+
+  #rejectAll(fault: Fault): void {
+    for (const task of [...this.#waiting.splice(0), ...(this.#current ? [this.#current] : [])]) {
+      task.settle();
+      task.reject(fault);
+    }
     this.#current = undefined;
-    await this.#worker?.terminate();
   }
 
   /** A task that has not begun never will; one in work is told, and ends when it looks up, at the next token. */
   #drop(task: Waiting): void {
     const at = this.#waiting.indexOf(task);
     if (at >= 0) this.#waiting.splice(at, 1);
-    else if (this.#current === task) {
-      Atomics.store(this.#shared, SHARED.left, task.id + 1);
-      this.#post({ leave: task.id });
-    }
+    else if (this.#current === task) this.#process?.post({ leave: task.id });
     task.reject(left());
   }
 
@@ -98,35 +113,50 @@ export class Inference {
     const task = this.#waiting.shift();
     if (!task) return;
     this.#current = task;
-    this.#worker ??= this.#start();
+    this.#process ??= this.#start();
     const { id, name, input } = task;
-    this.#post({ task: { id, name, input } as Extract<Message, { task: unknown }>['task'] });
+    this.#process.post({ task: { id, name, input } as Extract<Message, { task: unknown }>['task'] });
+    this.#watchOver(this.#process);
   }
 
-  #post(message: Message): void {
-    this.#worker?.postMessage(message);
+  #start(): ModelProcess {
+    const started: ModelProcess = new ModelProcess(
+      this.#run,
+      (report) => this.#take(report),
+      (reason) => this.#fail(started, reason),
+    );
+    return started;
   }
 
-  #start(): Worker {
-    const worker = new Worker(new URL('./worker-start.mjs', import.meta.url), {
-      workerData: { run: this.#run, memory: this.#shared.buffer },
-      execArgv: [],
-    });
-    worker.on('message', (report: Report) => this.#take(report));
-    worker.on('error', (error) => this.#fail(worker, error));
-    worker.on('exit', (code) => this.#fail(worker, new Error(`the worker ended with code ${code}`)));
-    worker.unref();
-    return worker;
+  /** Ends a process that has given no sign of life for too long. */
+  #watchOver(watched: ModelProcess): void {
+    clearInterval(this.#watch);
+    const { silence } = this.#limits;
+    let sign = '';
+    let at = performance.now();
+    const look = () => {
+      if (!this.#current || this.#process !== watched) {
+        clearInterval(this.#watch);
+        return;
+      }
+      const now = `${this.#current.id} ${this.#doing} ${watched.tokens}`;
+      if (now !== sign) at = performance.now();
+      sign = now;
+      if (performance.now() - at < silence) return;
+      void watched.close();
+      this.#fail(watched, `no sign of life for ${Math.round(silence / 1000)} s`);
+    };
+    this.#watch = setInterval(look, Math.min(1000, silence / 4)).unref();
   }
 
   #take(report: Report): void {
-    if ('doing' in report) {
-      this.#doing = report.doing;
-      return;
-    }
+    if ('doing' in report) this.#doing = report.doing;
+    else if ('id' in report) this.#finish(report);
+  }
+
+  #finish({ id, value, fault }: Outcome): void {
     const task = this.#current;
-    if (task?.id !== report.id) return;
-    const { value, fault } = report;
+    if (task?.id !== id) return;
     this.#doing = undefined;
     this.#current = undefined;
     task.settle();
@@ -135,16 +165,49 @@ export class Inference {
     this.#next();
   }
 
-  /** A worker that broke loses its task; the next one gets a new worker. */
-  #fail(worker: Worker, error: unknown): void {
-    if (this.#worker !== worker) return;
-    this.#worker = undefined;
-    const message = error instanceof Error ? error.message : String(error);
-    this.#current?.settle();
-    this.#current?.reject(new Fault(500, 'internal', `the model's worker broke: ${message}`));
-    this.#current = undefined;
-    this.#next();
+  /** A process that broke loses its task; if it broke while the model was opened, the run itself is broken. */
+  #fail(ended: ModelProcess, reason: string): void {
+    if (this.#process !== ended) return;
+    this.#process = undefined;
+    const at = this.#doing ?? 'opening the model';
+    this.#doing = undefined;
+    if (ended.ready) {
+      const message = `the process of this run's model ended at this request (${reason}); it is started again for the next`;
+      this.#current?.settle();
+      this.#current?.reject(new Fault(500, 'broken', message));
+      this.#current = undefined;
+      this.#next();
+    } else {
+      const message = `this run is broken: its process ended while ${at} (${reason}); other runs are not touched`;
+      const fault = new Fault(409, 'broken', message);
+      this.#broken = { fault, files: runFiles(this.#run), at: performance.now() };
+      this.#rejectAll(fault);
+    }
   }
+}
+
+/** Says whether anything that a model is opened from has changed. */
+export const runFiles = (directory: string): string =>
+  filesStamp(directory, [
+    'run.json',
+    'config.yaml',
+    'tokenizer.json',
+    'checkpoints',
+    'checkpoints/best.json',
+    'paths',
+  ]);
+
+/** Another text when one of these files is another. */
+export function filesStamp(directory: string, names: readonly string[]): string {
+  const stamps = names.map((name) => {
+    try {
+      const { mtimeMs, size, ino } = fs.lstatSync(path.join(directory, name));
+      return `${mtimeMs} ${size} ${ino}`;
+    } catch {
+      return '';
+    }
+  });
+  return stamps.join();
 }
 
 const left = () => new Fault(499, 'left', 'the client left');

@@ -9,8 +9,14 @@ export interface Limits {
   /** Milliseconds without any byte after which a connection is ended. */
   idle: number;
   connections: number;
-  /** Tasks that may wait for the worker. */
+  /** Tasks that may wait for a model, and requests that may wait for models to be closed. */
   queue: number;
+  /** Models that are open at once, each in a process of its own. */
+  open: number;
+  /** Milliseconds that a request waits for another run's model to be done: less than a connection may idle. */
+  wait: number;
+  /** Milliseconds without any sign of life after which a model's process is ended. */
+  silence: number;
 }
 
 export const LIMITS: Limits = {
@@ -20,4 +26,7 @@ export const LIMITS: Limits = {
   idle: 60_000,
   connections: 128,
   queue: 64,
+  open: 3,
+  wait: 45_000,
+  silence: 300_000,
 };

@@ -1,52 +1,48 @@
-import fs from 'node:fs';
 import path from 'node:path';
-import { type MetricsRow, Run, readMetrics } from '@hidden-schema/hsn';
+import { describeRun, evaluationFigures, MetricsFollower, type MetricsRow, Run } from '@hidden-schema/hsn';
 import type { Answer, Input, Opened } from '../shared/api.ts';
+import { Curves } from '../shared/curves.ts';
 import { Fault } from './fault.ts';
-import type { Inference } from './inference.ts';
+import { filesStamp, runFiles } from './inference.ts';
+import type { Models } from './models.ts';
 
 /** Rows of one answer; the client asks again for the rest. */
 const MOST_ROWS = 5000;
+/** Milliseconds after which a model that could not be opened is tried again. */
+const RETRY = 60_000;
+
+/** What a list shows, beside what a model is opened from. */
+const LISTED = ['metrics.jsonl', 'evaluation.json', 'lock'];
 
 /** What can be said of a run without its model: cheap enough for the main thread, and fresh at every call. */
 export class RunFacts {
   readonly #id: string;
   readonly #directory: string;
-  readonly #inference: Inference | undefined;
+  readonly #models: Models;
+  readonly #follower: MetricsFollower;
+  readonly #curves = new Curves();
   #opened: Opened | null = null;
   #problem: string | null = null;
   #asking = false;
-  #rows: { key: string; rows: MetricsRow[] } = { key: '', rows: [] };
+  /** What the run's files were when its model was last asked, and when that was. */
+  #asked = { files: '', at: 0 };
+  #described: { files: string; summary: Answer<'runs'>['runs'][number] } | undefined;
 
-  /** With `inference` the model is opened too. */
-  constructor(id: string, directory: string, inference?: Inference) {
+  constructor(id: string, directory: string, models: Models) {
     this.#id = id;
-    this.#directory = path.resolve(directory);
-    this.#inference = inference;
-    this.look();
+    this.#directory = directory;
+    this.#models = models;
+    this.#follower = new MetricsFollower(path.join(directory, 'metrics.jsonl'), {
+      onRow: (row) => this.#curves.add(row),
+      onRestart: () => this.#curves.clear(),
+    });
   }
 
   run(): Answer<'run'> {
     const run = Run.open(this.#directory);
     this.look();
-    return {
-      ...this.#common(run),
-      version: run.record.version,
-      config: run.config,
-      opened: this.#opened,
-      doing: this.#inference?.doing ?? null,
-      problem: this.#problem,
-    };
-  }
-
-  /** What a list of runs says of this one. */
-  summary(): Answer<'runs'>['runs'][number] {
-    const run = Run.open(this.#directory);
-    return { ...this.#common(run), figures: this.#figures() ?? {}, settings: flat(run.config) };
-  }
-
-  #common(run: Run) {
     const { created, seconds } = run.record;
+    const { lastStep, fault } = this.summary();
     return {
       id: this.#id,
       name: path.basename(this.#directory),
@@ -54,68 +50,91 @@ export class RunFacts {
       state: run.state,
       created,
       seconds: typeof seconds === 'number' ? seconds : null,
-      lastStep: this.#metrics().at(-1)?.step ?? null,
+      lastStep,
       steps: run.config.training.steps,
+      version: run.record.version,
+      config: run.config,
+      opened: this.#opened,
+      doing: this.#models.doing(this.#directory) ?? null,
+      problem: this.#problem,
+      fault,
     };
   }
 
-  metrics({ after, from }: Input<'metrics'>): Answer<'metrics'> {
-    const all = this.#metrics();
+  /** What a list of runs says of this one. */
+  summary(): Answer<'runs'>['runs'][number] {
+    const files = `${runFiles(this.#directory)} ${filesStamp(this.#directory, LISTED)}`;
+    if (this.#described?.files === files) return this.#described.summary;
+    const { state, model, created, step, steps, figures, fault } = describeRun(this.#directory);
+    const { seconds, settings } =
+      fault === undefined ? moreOf(this.#directory) : { seconds: null, settings: {} };
+    const summary = {
+      ...{ id: this.#id, name: path.basename(this.#directory), state, fault: fault ?? null },
+      ...{ model: model ?? null, created: created ?? null, steps: steps ?? null, lastStep: step ?? null },
+      ...{ seconds, settings, figures: figures ?? {} },
+    };
+    // Whether a run still runs is not written in its files.
+    this.#described = state === 'running' ? undefined : { files, summary };
+    return summary;
+  }
+
+  async metrics({ after, from }: Input<'metrics'>): Promise<Answer<'metrics'>> {
+    const { state } = Run.open(this.#directory);
+    await this.#follower.advance();
+    const { total } = this.#follower;
     // A file that is shorter than the client knows was begun anew by a resumed run.
-    const start = from > all.length ? 0 : from;
-    const rows = all.slice(start).filter(({ step }) => step > after);
+    const start = from > total ? 0 : from;
+    const rows = await this.#follower.rows(start, after, MOST_ROWS);
     const finite = (row: MetricsRow) =>
       Object.fromEntries(Object.entries(row).map(([name, x]) => [name, Number.isFinite(x) ? x : null]));
+    return { rows: rows.map(finite), from: start, total, state };
+  }
+
+  async curves({ known }: Input<'curves'>): Promise<Answer<'curves'>> {
     const { state } = Run.open(this.#directory);
-    return { rows: rows.slice(0, MOST_ROWS).map(finite), from: start, total: all.length, state };
+    await this.#follower.advance();
+    const { total } = this.#follower;
+    return { total, state, curves: known === total ? null : this.#curves.list() };
   }
 
   evaluation(): Answer<'evaluation'> {
-    const figures = this.#figures();
+    const figures = evaluationFigures(Run.open(this.#directory));
     if (!figures)
       throw new Fault(404, 'not_yet', 'this run has no evaluation yet; it is written when training ends');
     return figures;
   }
 
-  #figures(): Answer<'evaluation'> | undefined {
-    let text: string;
-    try {
-      text = fs.readFileSync(path.join(this.#directory, 'evaluation.json'), 'utf8');
-    } catch {
-      return undefined;
-    }
-    const figures = Object.entries(JSON.parse(text) as Record<string, unknown>);
-    return Object.fromEntries(figures.map(([name, x]) => [name, typeof x === 'number' ? x : null]));
-  }
-
-  /** Asks the worker what is open now, unless it has been asked already. */
+  /** Asks the model what is open now, unless it has been asked already; one that was closed for another stays so. */
   look(): void {
-    if (this.#asking || !this.#inference) return;
+    if (this.#asking) return;
+    const files = runFiles(this.#directory);
+    const same = files === this.#asked.files;
+    const late = performance.now() - this.#asked.at > RETRY;
+    const known = same && (this.#opened !== null || (this.#problem !== null && !late));
+    if (known && !this.#models.isOpen(this.#directory)) return;
     this.#asking = true;
-    this.#inference
-      .ask('opened', undefined)
+    this.#models
+      .ask(this.#directory, 'opened', undefined)
       .then(
         (opened) => {
           this.#opened = opened;
           this.#problem = null;
         },
         (error: Error) => {
-          if (!(error instanceof Fault && error.status === 429)) this.#problem = error.message;
+          // Others were before it: it is asked again.
+          if (!(error instanceof Fault && [429, 503].includes(error.status))) this.#problem = error.message;
         },
       )
       .finally(() => {
         this.#asking = false;
+        this.#asked = { files, at: performance.now() };
       });
   }
+}
 
-  #metrics(): MetricsRow[] {
-    const file = path.join(this.#directory, 'metrics.jsonl');
-    const stat = fs.statSync(file, { throwIfNoEntry: false });
-    if (!stat) return [];
-    const key = `${stat.size} ${stat.mtimeMs} ${stat.ino}`;
-    if (this.#rows.key !== key) this.#rows = { key, rows: readMetrics(file).rows };
-    return this.#rows.rows;
-  }
+function moreOf(directory: string) {
+  const { record, config } = Run.open(directory);
+  return { seconds: typeof record.seconds === 'number' ? record.seconds : null, settings: flat(config) };
 }
 
 type Setting = string | number | boolean | null;

@@ -1,72 +1,72 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { Run, UserError } from '@hidden-schema/hsn';
-import type { Answer } from '../shared/api.ts';
+import { setImmediate } from 'node:timers/promises';
+import { isRunFolder, Run, UserError } from '@hidden-schema/hsn';
+import type { Answer, Input } from '../shared/api.ts';
 import { Fault } from './fault.ts';
-import { Inference } from './inference.ts';
+import { type ModelLimits, Models } from './models.ts';
 import { RunFacts } from './run-facts.ts';
-
-/** Models that are open at once; a further run closes the one that was longest not asked. */
-const MOST_OPEN = 3;
-
-interface Open {
-  facts: RunFacts;
-  inference: Inference;
-  asked: number;
-}
+import type { ModelEndpoint } from './tasks.ts';
 
 /** The runs that are served: those named, and those in folders that were named; new ones appear by themselves. */
 export class Runs {
+  readonly models: Models;
   readonly #named: readonly string[];
-  readonly #queue: number;
-  readonly #open = new Map<string, Open>();
-  #count = 0;
+  readonly #facts = new Map<string, RunFacts>();
 
-  constructor(named: readonly string[], queue: number) {
+  constructor(named: readonly string[], limits: ModelLimits) {
     this.#named = named.map((name) => path.resolve(name));
-    this.#queue = queue;
+    this.models = new Models(limits);
     if (this.#directories().length === 0) throw noRun(named);
   }
 
-  list(): Answer<'runs'> {
-    const runs = [...this.#ids()].flatMap(([id, directory]) => {
-      try {
-        return [this.#open.get(directory)?.facts.summary() ?? new RunFacts(id, directory).summary()];
-      } catch {
-        // A run that is being made or removed just now is not among them.
-        return [];
-      }
-    });
+  /** Every run, broken ones with their reason. */
+  async list(): Promise<Answer<'runs'>> {
+    const runs: Answer<'runs'>['runs'] = [];
+    const ids = this.#ids();
+    for (const [id, directory] of ids) {
+      const summary = this.#factsOf(id, directory).summary();
+      // One that is being removed just now is not among them.
+      if (summary.state !== 'damaged' || isRunFolder(directory)) runs.push(summary);
+      await setImmediate();
+    }
+    for (const directory of this.#facts.keys())
+      if (![...ids.values()].includes(directory)) this.#facts.delete(directory);
     return { runs };
   }
 
-  /** A run by its id, opened when it is asked first. */
-  get(id?: string): Open {
-    const ids = this.#ids();
-    const [first] = ids.keys();
-    const directory = ids.get(id ?? first ?? '');
-    if (directory === undefined)
-      throw new Fault(404, 'not_found', `there is no run “${id ?? ''}”; /api/runs lists those there are`);
-    const open = this.#open.get(directory) ?? this.#start(id ?? first!, directory);
-    open.asked = ++this.#count;
-    return open;
+  /** What is known of a run, by its id. */
+  facts(id?: string): RunFacts {
+    return this.#factsOf(...this.#find(id));
+  }
+
+  ask<N extends ModelEndpoint>(
+    name: N,
+    input: Input<N> & { run?: string | undefined },
+    signal: AbortSignal,
+  ): Promise<Answer<N>> {
+    const [, directory] = this.#find(input.run);
+    return this.models.ask(directory, name, input as never, signal) as Promise<Answer<N>>;
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#open.values()].map(({ inference }) => inference.close()));
+    await this.models.close();
   }
 
-  #start(id: string, directory: string): Open {
-    const inference = new Inference(directory, this.#queue);
-    const open = { facts: new RunFacts(id, directory, inference), inference, asked: 0 };
-    this.#open.set(directory, open);
-    const idle = [...this.#open].filter(([, other]) => other !== open && other.inference.load === 0);
-    const [oldest] = idle.sort(([, a], [, b]) => a.asked - b.asked);
-    if (oldest && this.#open.size > MOST_OPEN) {
-      this.#open.delete(oldest[0]);
-      void oldest[1].inference.close();
-    }
-    return open;
+  #find(asked?: string): [id: string, directory: string] {
+    const ids = this.#ids();
+    const [first] = ids.keys();
+    const id = asked ?? first ?? '';
+    const directory = ids.get(id);
+    if (directory === undefined)
+      throw new Fault(404, 'not_found', `there is no run “${asked ?? ''}”; /api/runs lists those there are`);
+    return [id, directory];
+  }
+
+  #factsOf(id: string, directory: string): RunFacts {
+    const known = this.#facts.get(directory) ?? new RunFacts(id, directory, this.models);
+    this.#facts.set(directory, known);
+    return known;
   }
 
   /** Ids are the folders' names; a name that is there twice gets a number. */
@@ -82,11 +82,9 @@ export class Runs {
   }
 
   #directories(): string[] {
-    return [...new Set(this.#named.flatMap((folder) => (isRun(folder) ? [folder] : runsIn(folder))))];
+    return [...new Set(this.#named.flatMap((folder) => (isRunFolder(folder) ? [folder] : runsIn(folder))))];
   }
 }
-
-const isRun = (folder: string): boolean => fs.existsSync(path.join(folder, 'run.json'));
 
 function runsIn(folder: string): string[] {
   let names: string[];
@@ -95,7 +93,7 @@ function runsIn(folder: string): string[] {
   } catch {
     return [];
   }
-  return names.map((name) => path.join(folder, name)).filter(isRun);
+  return names.map((name) => path.join(folder, name)).filter(isRunFolder);
 }
 
 /** What is wrong with a folder that is no run and holds none; the library says it best. */

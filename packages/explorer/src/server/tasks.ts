@@ -1,8 +1,8 @@
 import type { Answer, EndpointName, Input, Opened } from '../shared/api.ts';
 
 /** Endpoints that are answered without the model, on the main thread. */
-type FactEndpoint = 'runs' | 'run' | 'metrics' | 'evaluation';
-/** Endpoints that need the model, and so the worker. */
+type FactEndpoint = 'runs' | 'run' | 'metrics' | 'curves' | 'evaluation';
+/** Endpoints that need the model, and so its process. */
 export type ModelEndpoint = Exclude<EndpointName, FactEndpoint>;
 export type TaskName = 'opened' | ModelEndpoint;
 
@@ -31,11 +31,5 @@ export interface Outcome {
   value?: unknown;
   fault?: { status: number; code: string; message: string };
 }
-/** From the worker: done, or what it is at. */
-export type Report = Outcome | { doing: string };
-
-/**
- * Memory that both threads see at once, since a message may wait behind work: which task's client has left (its number
- * and one), and how many tokens were written in all.
- */
-export const SHARED = { left: 0, tokens: 1, slots: 2 } as const;
+/** From the worker: done, what it is at, or that it has opened the model or could say why not. */
+export type Report = Outcome | { doing: string } | { ready: true };

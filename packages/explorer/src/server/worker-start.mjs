@@ -1,4 +1,4 @@
-// A worker of Node 20 does not take TypeScript hooks over from its parent, so it registers them itself.
+// A process that is started plainly does not know TypeScript, so it learns it here.
 import { register } from 'tsx/esm/api';
 
 register();

@@ -1,27 +1,30 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import { answersOf } from './answers.ts';
 import { Fault } from './fault.ts';
-import {
-  type Message,
-  type Outcome,
-  type Report,
-  SHARED,
-  type Task,
-  type TaskContext,
-  type TaskHandlers,
-} from './tasks.ts';
+import { SHARED, SharedNumbers } from './shared-numbers.ts';
+import type { Message, Outcome, Report, Task, TaskContext, TaskHandlers } from './tasks.ts';
 
-if (!parentPort) throw new Error('worker.ts runs as a worker thread');
-const port = parentPort;
+/** Where the file of shared numbers is, after the three usual ones and the channel. */
+const SHARED_DESCRIPTOR = 4;
+
+const [, , run, parent] = process.argv;
+if (!run || !process.send) throw new Error('worker.ts runs as the process of a model');
+new Worker(new URL('./watch-parent.mjs', import.meta.url), { workerData: Number(parent) }).unref();
+// At once: work in the threads of native libraries would be waited for.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+
 /** Of the task in work. */
 let current: { id: number; leaving: AbortController } | undefined;
+let ready = false;
 
-const report = (message: Report) => port.postMessage(message);
-const { run, memory } = workerData as { run: string; memory: SharedArrayBuffer };
-const shared = new Int32Array(memory);
-const answers: TaskHandlers = answersOf(run, (doing) => report({ doing }));
+const report = (message: Report) => process.send!(message);
+const shared = new SharedNumbers(SHARED_DESCRIPTOR);
+const answers: Promise<TaskHandlers> = Promise.resolve().then(() =>
+  answersOf(run, (doing) => report({ doing })),
+);
+answers.catch(() => undefined);
 
-port.on('message', (message: Message) => {
+process.on('message', (message: Message) => {
   if ('task' in message) void work(message.task);
   else if (current?.id === message.leave) current.leaving.abort();
 });
@@ -30,18 +33,26 @@ async function work(task: Task): Promise<void> {
   const leaving = new AbortController();
   current = { id: task.id, leaving };
   const onToken = () => {
-    Atomics.add(shared, SHARED.tokens, 1);
-    if (Atomics.load(shared, SHARED.left) === task.id + 1) leaving.abort();
+    shared.set(SHARED.tokens, shared.get(SHARED.tokens) + 1);
+    if (shared.get(SHARED.left) === task.id + 1) leaving.abort();
   };
-  report(await outcomeOf(task, { signal: leaving.signal, onToken }));
+  const context = { signal: leaving.signal, onToken };
+  if (!ready) {
+    // Whatever breaks here is the run's fault, and not that of what was asked.
+    await outcomeOf({ id: task.id, name: 'opened', input: undefined }, context);
+    ready = true;
+    report({ ready });
+  }
+  report(await outcomeOf(task, context));
 }
 
 async function outcomeOf(task: Task, context: TaskContext): Promise<Outcome> {
   try {
     // The input was checked by the endpoint's own schemas.
-    const handle = answers[task.name] as ((input: unknown, context: TaskContext) => unknown) | undefined;
+    const handlers = await answers;
+    const handle = handlers[task.name] as ((input: unknown, context: TaskContext) => unknown) | undefined;
     if (!handle) throw new Fault(404, 'not_offered', 'this kind of run does not offer that');
-    return { id: task.id, value: await handle.call(answers, task.input, context) };
+    return { id: task.id, value: await handle.call(handlers, task.input, context) };
   } catch (error) {
     const message = error instanceof Error ? error.message.split('\n')[0]! : String(error);
     if (error instanceof Fault)

@@ -8,6 +8,7 @@ import {
   reasonSchema,
 } from './analysis-schemas.ts';
 import {
+  curvesSchema,
   encodeSchema,
   evaluationSchema,
   generateSchema,
@@ -228,6 +229,21 @@ export const endpoints = {
       from: z.coerce.number().int().min(0).default(0).describe('Only rows from this number on.'),
     }),
     response: metricsSchema,
+  },
+  curves: {
+    method: 'get',
+    path: '/api/curves',
+    summary: 'Metrics of training as curves of bounded length; ask again for what is new',
+    query: z.strictObject({
+      ...ofRun,
+      known: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .optional()
+        .describe('The total that the client has the curves of.'),
+    }),
+    response: curvesSchema,
   },
   evaluation: {
     method: 'get',

@@ -39,7 +39,8 @@ const openedSchema = z.object({
 });
 export type Opened = z.infer<typeof openedSchema>;
 
-const state = z.enum(['running', 'finished', 'stopped', 'crashed']);
+const states = ['running', 'finished', 'stopped', 'crashed'] as const;
+const state = z.enum(states);
 const figures = z.record(z.string(), z.number().nullable());
 
 const summary = {
@@ -51,6 +52,10 @@ const summary = {
   lastStep: z.int().nullable().describe('The last step that metrics were written for.'),
   steps: z.int().describe('Steps that training was asked for.'),
 };
+const runFault = z
+  .string()
+  .nullable()
+  .describe('What is wrong with the files of the run, if anything is; a damaged run may lack all else.');
 
 export const runSchema = z.object({
   ...summary,
@@ -60,12 +65,18 @@ export const runSchema = z.object({
   opened: openedSchema.nullable().describe('Null while the model is being opened, or cannot be.'),
   doing: z.string().nullable().describe('What the model is busy with, where that takes long.'),
   problem: z.string().nullable().describe('Why the model cannot be opened, if it cannot.'),
+  fault: runFault,
 });
 
 export const runsSchema = z.object({
   runs: z.array(
     z.object({
       ...summary,
+      state: z.enum([...states, 'damaged']),
+      model: summary.model.nullable(),
+      created: summary.created.nullable(),
+      steps: summary.steps.nullable(),
+      fault: runFault,
       seconds: z.number().nullable(),
       figures: figures.describe('Of its evaluation; empty before there is one.'),
       settings: z
@@ -186,6 +197,24 @@ export const metricsSchema = z.object({
     .int()
     .describe('Rows there are now; fewer than before when a run was resumed from an earlier step.'),
   state,
+});
+
+export const curvesSchema = z.object({
+  total: z.int().describe('Rows of metrics there are now.'),
+  state,
+  curves: z
+    .array(
+      z.object({
+        name: z.string(),
+        axis: z.enum(['step', 'sweep']),
+        x: z.array(z.number()),
+        y: z.array(z.number()),
+      }),
+    )
+    .nullable()
+    .describe(
+      'Each quantity that was logged; of a long one the lowest and highest point of each of up to 2000 spans, and the last. Null where `known` says that nothing is new.',
+    ),
 });
 
 export const evaluationSchema = figures;

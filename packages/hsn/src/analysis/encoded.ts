@@ -3,6 +3,8 @@ import type { SplitName } from '../corpus/writer.ts';
 import { UserError } from '../errors.ts';
 import { nearestWalks } from '../evaluation/nearest-walks.ts';
 import { reasonOf, writeJsonAtomic } from '../trainer/files.ts';
+import { readJsonFile } from '../trainer/json-file.ts';
+import { openRegular, readRegular } from '../trainer/regular-file.ts';
 import {
   bytesAt,
   ENCODED_FORMAT,
@@ -42,12 +44,12 @@ export class EncodedCorpus {
     this.manifest = manifest;
     const { count, length } = manifest;
     const places = layoutOf(count, length);
-    const table = fs.readFileSync(`${file}.bin`);
+    const table = readRegular(`${file}.bin`, Number.POSITIVE_INFINITY);
     if (table.length !== places.bytes) throw new UserError(`${file}.bin is not whole; remove it`);
     this.#offsets = new Float64Array(bytesAt(table, places.offsets, 8 * (count + 1)));
     this.walks = new Uint16Array(bytesAt(table, places.walks, 2 * count * length));
     this.labelOf = new Int16Array(bytesAt(table, places.labels, 2 * count));
-    this.#file = fs.openSync(`${file}.jsonl`, 'r');
+    this.#file = openRegular(`${file}.jsonl`);
   }
 
   get count(): number {
@@ -139,7 +141,7 @@ export function openEncoded(opened: AnalysedRun): EncodedCorpus | undefined {
   const { run, step, symbols, length } = opened;
   const file = run.path('analysis', 'encoded');
   try {
-    const manifest = JSON.parse(fs.readFileSync(`${file}.json`, 'utf8')) as EncodedManifest;
+    const manifest = readJsonFile<EncodedManifest>(`${file}.json`);
     const same =
       manifest.format === ENCODED_FORMAT &&
       manifest.created === run.record.created &&

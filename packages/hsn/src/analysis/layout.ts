@@ -1,8 +1,8 @@
-import fs from 'node:fs';
 import { layoutGraph } from '../evaluation/layout.ts';
 import { linkProbabilities } from '../evaluation/synthetic.ts';
 import { type JsonValue, writeJsonAtomic } from '../trainer/files.ts';
 import { linkRecords } from '../trainer/graph-record.ts';
+import { readJsonFile } from '../trainer/json-file.ts';
 import type { AnalysedRun } from './opened.ts';
 
 /** Links that shape the picture. */
@@ -57,7 +57,7 @@ function bareGraph({ model, symbols }: AnalysedRun): GraphFile {
 
 function readGraph(file: string): GraphFile | undefined {
   try {
-    return JSON.parse(fs.readFileSync(file, 'utf8')) as GraphFile;
+    return readJsonFile<GraphFile>(file);
   } catch {
     return undefined;
   }

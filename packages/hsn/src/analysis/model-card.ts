@@ -5,6 +5,7 @@ import { textRecord } from '../language/prepare.ts';
 import { dumpConfig } from '../settings.ts';
 import { writeTextAtomic } from '../trainer/files.ts';
 import { Run } from '../trainer/run.ts';
+import { evaluationFigures } from '../trainer/run-summary.ts';
 
 /** What a run is, was made from and is good for, as Markdown. */
 export function modelCard(run: Run): string {
@@ -81,11 +82,7 @@ function factsTable(run: Run): string {
 /** The figures at the end of training; none before. */
 export function finalFigures(run: Run): [name: string, value: number][] {
   try {
-    const figures = JSON.parse(fs.readFileSync(run.path('evaluation.json'), 'utf8')) as Record<
-      string,
-      unknown
-    >;
-    return Object.entries(figures).flatMap(([name, value]) =>
+    return Object.entries(evaluationFigures(run) ?? {}).flatMap(([name, value]) =>
       typeof value === 'number' ? [[name, value] as [string, number]] : [],
     );
   } catch {

@@ -1,8 +1,8 @@
-import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '../errors.ts';
 import { writeJsonAtomic } from '../trainer/files.ts';
 import { Lock } from '../trainer/lock.ts';
+import { readJsonFile, readJsonIfThere } from '../trainer/json-file.ts';
 import { Run } from '../trainer/run.ts';
 
 const FORMAT = 1;
@@ -47,15 +47,9 @@ export function symbolTitle(symbol: number, names: SymbolNames): string {
 }
 
 function readNames(directory: string): Map<number, string> | undefined {
-  let text: string;
   try {
-    text = fs.readFileSync(fileOf(directory), 'utf8');
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? new Map() : undefined;
-  }
-  try {
-    const { names } = JSON.parse(text) as { names: Record<string, unknown> };
-    const pairs = Object.entries(names).filter(([, name]) => typeof name === 'string');
+    const stored = readJsonIfThere<{ names: Record<string, unknown> }>(fileOf(directory));
+    const pairs = Object.entries(stored?.names ?? {}).filter(([, name]) => typeof name === 'string');
     return new Map(pairs.map(([symbol, name]) => [Number(symbol), String(name)]));
   } catch {
     return undefined;
@@ -74,7 +68,7 @@ export function runSymbols(directory: string): number {
   const run = Run.open(directory);
   if (run.config.model === 'language') return run.config.symbols;
   try {
-    const { symbols } = JSON.parse(fs.readFileSync(run.path('graph.json'), 'utf8')) as { symbols: number };
+    const { symbols } = readJsonFile<{ symbols: number }>(run.path('graph.json'));
     if (Number.isInteger(symbols)) return symbols;
   } catch {
     // Written when training ends; said below.

@@ -1,5 +1,5 @@
-import fs from 'node:fs';
 import { type JsonValue, writeJsonAtomic } from '../trainer/files.ts';
+import { readJsonFile } from '../trainer/json-file.ts';
 import { attentionWords } from './attention-words.ts';
 import { type EncodedCorpus, type EncodingOptions, encodedCorpus } from './encoded.ts';
 import { type SymbolMeaning, symbolMeanings } from './meaning.ts';
@@ -58,7 +58,7 @@ async function workedOut(
 
 function readStored({ run, step }: AnalysedRun, sentences: number): SymbolMeaning[] | undefined {
   try {
-    const stored = JSON.parse(fs.readFileSync(run.path('analysis', 'symbols.json'), 'utf8')) as Stored;
+    const stored = readJsonFile<Stored>(run.path('analysis', 'symbols.json'));
     const same =
       stored.format === FORMAT &&
       stored.created === run.record.created &&

@@ -15,6 +15,7 @@ import {
 } from '../text/index.ts';
 import { type Tokenizer, tokenizerFromJson } from '../tokenizer/index.ts';
 import type { JsonValue } from '../trainer/files.ts';
+import { readText } from '../trainer/regular-file.ts';
 import { type CorpusInfo, Run, type RunOptions } from '../trainer/run.ts';
 import type { LanguageConfig } from './config.ts';
 import type { LanguageNetwork } from './model.ts';
@@ -147,7 +148,7 @@ export function textRecord(run: Run): { record: TextRecord; tokenizer: Tokenizer
     throw new UserError(
       `${run.directory} is not whole: expected tokenizer.json and the texts' record in run.json`,
     );
-  return { record, tokenizer: tokenizerFromJson(fs.readFileSync(file, 'utf8'), file) };
+  return { record, tokenizer: tokenizerFromJson(readText(file), file) };
 }
 
 /** Where a run's texts are; a copy of standard input lies in its folder. */

@@ -15,6 +15,7 @@ import {
   trimmedByteBpe,
 } from '../tokenizer/index.ts';
 import type { JsonValue } from '../trainer/files.ts';
+import { readText } from '../trainer/regular-file.ts';
 import { type CorpusInfo, Run, type RunOptions } from '../trainer/run.ts';
 import type { ReasoningConfig } from './config.ts';
 import { halfOf } from './encoder.ts';
@@ -137,7 +138,7 @@ export function tupleRecord(run: Run): { record: TupleRecord; tokenizer: Tokeniz
     throw new UserError(
       `${run.directory} is not whole: expected tokenizer.json and the tuples' record in run.json`,
     );
-  return { record, tokenizer: tokenizerFromJson(fs.readFileSync(file, 'utf8'), file) };
+  return { record, tokenizer: tokenizerFromJson(readText(file), file) };
 }
 
 /** Of the files' contents and splits, whatever they are called and wherever they lie. */

@@ -1,7 +1,7 @@
 import { UserError } from '../errors.ts';
 import type { Frame, PaddedIds } from '../text/index.ts';
 import { padded } from '../text/index.ts';
-import { type Tokenizer, tokenizerFromJson } from '../tokenizer/index.ts';
+import { ownTokenizer, type Tokenizer } from '../tokenizer/index.ts';
 import { relationToken } from './relations.ts';
 import type { TupleTable } from './tuples.ts';
 
@@ -21,7 +21,7 @@ export function withRelations(tokenizer: Tokenizer, relations: readonly string[]
     ...definition,
     added_tokens: [...(definition.added_tokens ?? []), ...added],
   });
-  const extended = tokenizerFromJson(json, 'the tokenizer with relations');
+  const extended = ownTokenizer(json);
   for (const { id, content } of added)
     if (extended.idOf(content) !== id)
       throw new UserError(

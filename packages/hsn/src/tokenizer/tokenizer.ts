@@ -2,8 +2,12 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { type Encoding, Tokenizer as RustTokenizer } from 'tokenizers';
-import { UserError } from '../errors.ts';
+import { reasonOf, UserError } from '../errors.ts';
+import { readJsonFile } from '../trainer/json-file.ts';
+import { readText } from '../trainer/regular-file.ts';
+import { fault } from './definition.ts';
 import { utf16Offsets } from './offsets.ts';
+import { requireSafe } from './probe.ts';
 import { type SpecialTokens, specialTokens } from './special.ts';
 
 export interface EncodeOptions {
@@ -51,26 +55,29 @@ export function loadTokenizer(fileOrFolder: string): Tokenizer {
   const file = isFolder(fileOrFolder) ? path.join(fileOrFolder, 'tokenizer.json') : fileOrFolder;
   let json: string;
   try {
-    json = fs.readFileSync(file, 'utf8');
+    json = readText(file);
   } catch (error) {
     throw new UserError(`${file} cannot be read (${(error as Error).message}); expected a tokenizer.json`);
   }
   return tokenizerFromJson(json, file, readConfig(path.join(path.dirname(file), 'tokenizer_config.json')));
 }
 
-/** A tokenizer from the text of a tokenizer.json; `name` is what faults call it. */
+/** A tokenizer from the text of a tokenizer.json, whoever wrote it; `name` is what faults call it. */
 export function tokenizerFromJson(
   json: string,
   name = 'the tokenizer',
   config: Readonly<Record<string, unknown>> = {},
 ): Tokenizer {
+  requireSafe(json, name);
   try {
     return new JsonTokenizer(json, config);
   } catch (error) {
-    const reason = (error as Error).message.split('\n')[0];
-    throw new UserError(`${name} is not a tokenizer.json of Hugging Face's tokenizers: ${reason}`);
+    throw fault(name, reasonOf(error));
   }
 }
+
+/** The same of a definition that this program has made itself. */
+export const ownTokenizer = (json: string): Tokenizer => new JsonTokenizer(json, {});
 
 function isFolder(file: string): boolean {
   return fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
@@ -78,11 +85,7 @@ function isFolder(file: string): boolean {
 
 function readConfig(file: string): Record<string, unknown> {
   if (!fs.existsSync(file)) return {};
-  try {
-    return JSON.parse(fs.readFileSync(file, 'utf8')) as Record<string, unknown>;
-  } catch (error) {
-    throw new UserError(`${file} is not JSON: ${(error as Error).message}`);
-  }
+  return readJsonFile<Record<string, unknown>>(file);
 }
 
 interface Definition {

@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '../errors.ts';
 import { freeBytes, writeJsonAtomic } from './files.ts';
+import { readJsonFile } from './json-file.ts';
 import type { Run } from './run.ts';
 
 /** Which step is the best, beside the checkpoints. */
@@ -25,7 +26,7 @@ export function checkpointSteps(run: Run): number[] {
 
 export function bestStep(run: Run): number | undefined {
   try {
-    const { step } = JSON.parse(fs.readFileSync(run.path('checkpoints', BEST), 'utf8')) as { step: unknown };
+    const { step } = readJsonFile<{ step: unknown }>(run.path('checkpoints', BEST));
     return typeof step === 'number' ? step : undefined;
   } catch {
     return undefined;

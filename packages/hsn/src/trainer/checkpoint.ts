@@ -4,6 +4,7 @@ import { openSafetensors, type Tensor } from '@hidden-schema/torch';
 import { UserError } from '../errors.ts';
 import { BEST, bestStep, checkpointSteps, stepFolder } from './checkpoint-folder.ts';
 import { hashFile, type JsonValue, reasonOf } from './files.ts';
+import { readJsonFile } from './json-file.ts';
 import { MANIFEST, type Manifest, MODEL, OPTIMIZER, readManifest, STATE } from './manifest.ts';
 import type { Run } from './run.ts';
 
@@ -61,7 +62,7 @@ function candidates(run: Run, which: 'last' | 'best' | number, steps: readonly n
 
 function readCheckpoint(run: Run, step: number): Omit<Checkpoint, 'step' | 'notes'> {
   const { folder, files } = verifyCheckpoint(run, step);
-  const state = JSON.parse(fs.readFileSync(path.join(folder, STATE), 'utf8')) as JsonValue;
+  const state = readJsonFile(path.join(folder, STATE));
   const model = readTensors(path.join(folder, MODEL));
   return {
     model,

@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { maskedCrc32c } from './crc32c.ts';
+import { readRegular } from './regular-file.ts';
 
 /** One TensorBoard event: scalars at a step, or what a file begins with. */
 export interface TrainingEvent {
@@ -134,7 +135,7 @@ export interface EventFile {
 
 /** Reads an event file up to a cut or damaged tail. */
 export function readEvents(file: string): EventFile {
-  const bytes = fs.readFileSync(file);
+  const bytes = readRegular(file, Number.POSITIVE_INFINITY);
   const events: TrainingEvent[] = [];
   let at = 0;
   while (at + 12 <= bytes.length) {

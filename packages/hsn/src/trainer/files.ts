@@ -2,7 +2,10 @@ import { createHash, randomInt, webcrypto } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { UserError } from '../errors.ts';
+import { reasonOf, UserError } from '../errors.ts';
+import { openRegular } from './regular-file.ts';
+
+export { reasonOf };
 
 export type JsonValue =
   | string
@@ -11,10 +14,6 @@ export type JsonValue =
   | null
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue | undefined };
-
-/** The one-line reason of an error. */
-export const reasonOf = (error: unknown): string =>
-  error instanceof Error ? error.message.split('\n')[0]! : String(error);
 
 /** JSON text; a number that JSON cannot hold is an error, since it would come back as null. */
 export function jsonText(value: JsonValue): string {
@@ -85,7 +84,7 @@ const CHUNK = 1 << 20;
 export function hashFile(file: string): FileSum {
   const hash = createHash('sha256');
   const buffer = Buffer.allocUnsafe(CHUNK);
-  const descriptor = fs.openSync(file, 'r');
+  const descriptor = openRegular(file);
   try {
     let size = 0;
     for (;;) {

@@ -3,6 +3,7 @@ import os from 'node:os';
 import { fileLock, lockFile } from '@hidden-schema/torch';
 import { UserError } from '../errors.ts';
 import { reasonOf } from './files.ts';
+import { readText } from './regular-file.ts';
 
 /** Who holds a lock: for people to read, since the kernel alone decides. */
 export interface LockHolder {
@@ -145,7 +146,7 @@ function isAt(file: string, descriptor: number): boolean {
 
 function holderIn(file: string): LockHolder | undefined {
   try {
-    const { pid, host, since } = JSON.parse(fs.readFileSync(file, 'utf8')) as LockHolder;
+    const { pid, host, since } = JSON.parse(readText(file)) as LockHolder;
     const known = Number.isInteger(pid) && pid > 0 && typeof host === 'string';
     return known ? { pid, host, since: String(since) } : undefined;
   } catch {

@@ -1,6 +1,6 @@
-import fs from 'node:fs';
 import { UserError } from '../errors.ts';
-import { reasonOf, sealedText } from './files.ts';
+import { sealedText } from './files.ts';
+import { readText } from './regular-file.ts';
 
 export const MODEL = 'model.safetensors';
 export const OPTIMIZER = 'optimizer.safetensors';
@@ -23,13 +23,7 @@ export function manifestText(step: number, files: Manifest['files'], format = MA
 
 /** Reads a manifest and checks it against its own hash. */
 export function readManifest(file: string, step: number): Manifest {
-  let text: string;
-  try {
-    text = fs.readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new UserError(`cannot read ${file}: ${reasonOf(error)}`);
-  }
-  const manifest = parseExactly(text);
+  const manifest = parseExactly(readText(file));
   if (manifest && manifest.format > MANIFEST_FORMAT)
     throw new UserError(`${file} has format ${manifest.format}; this version reads up to ${MANIFEST_FORMAT}`);
   const names = Object.keys(manifest?.files ?? {});

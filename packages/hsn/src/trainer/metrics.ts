@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { UserError } from '../errors.ts';
 import { reasonOf } from './files.ts';
+import { readRegular } from './regular-file.ts';
 
 /** One line of `metrics.jsonl`; a value that was not finite is read back as NaN. */
 export interface MetricsRow {
@@ -84,7 +85,7 @@ interface Line {
 function readLines(file: string): Line[] {
   let bytes: Buffer;
   try {
-    bytes = fs.readFileSync(file);
+    bytes = readRegular(file, Number.POSITIVE_INFINITY);
   } catch (error) {
     throw new UserError(`cannot read ${file}: ${reasonOf(error)}`);
   }
@@ -98,7 +99,8 @@ function readLines(file: string): Line[] {
   return lines;
 }
 
-function parseRow(text: string): MetricsRow | undefined {
+/** One line; nothing where it is no metrics. */
+export function parseRow(text: string): MetricsRow | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -106,12 +108,12 @@ function parseRow(text: string): MetricsRow | undefined {
     return undefined;
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const pairs = Object.entries(value).flatMap(([name, inner]): [string, number][] => {
-    if (inner === null) return [[name, Number.NaN]];
-    return typeof inner === 'number' ? [[name, inner]] : [];
-  });
-  const row = Object.fromEntries(pairs) as MetricsRow;
+  const row = value as Record<string, unknown>;
+  for (const [name, inner] of Object.entries(row)) {
+    if (inner === null) row[name] = Number.NaN;
+    else if (typeof inner !== 'number') delete row[name];
+  }
   return Number.isSafeInteger(row.step) && row.epoch !== undefined && row.time !== undefined
-    ? row
+    ? (row as MetricsRow)
     : undefined;
 }

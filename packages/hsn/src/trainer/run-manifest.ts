@@ -3,6 +3,7 @@ import path from 'node:path';
 import { UserError } from '../errors.ts';
 import { diffSettings, dumpConfig, loadConfig, type RunConfig } from '../settings.ts';
 import { type FileSum, hashFile, type JsonValue, reasonOf, sealedText, writeTextAtomic } from './files.ts';
+import { readText } from './regular-file.ts';
 import type { RunRecord } from './run-record.ts';
 
 export const RUN_MANIFEST = 'manifest.json';
@@ -71,12 +72,7 @@ function fileEdit(folder: string, name: string, sum: FileSum): string[] {
 }
 
 function readRunManifest(file: string): RunManifest {
-  let text: string;
-  try {
-    text = fs.readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new UserError(`${RUN_MANIFEST}: cannot be read (${reasonOf(error)})`);
-  }
+  const text = readText(file);
   try {
     const { sha256: _, ...manifest } = JSON.parse(text) as RunManifest & { sha256: string };
     if (text === sealedText({ ...manifest }) && manifest.format === FORMAT) return manifest;

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '../errors.ts';
-import { reasonOf } from './files.ts';
+import { readJsonFile } from './json-file.ts';
 
 /** The layout of a run folder; a later one gets another number. 1, that of 0.1.0, has no manifest. */
 export const RUN_FORMAT = 2;
@@ -30,28 +30,23 @@ export const VERSION: string = JSON.parse(
   fs.readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 ).version;
 
+/** Whether a folder is a run, whole or not; also one whose run.json leads nowhere. */
+export function isRunFolder(folder: string): boolean {
+  try {
+    fs.lstatSync(path.join(folder, 'run.json'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Reads `run.json`; `shown` is the folder as the user wrote it. */
 export function readRecord(folder: string, shown: string): RunRecord {
   const file = path.join(folder, 'run.json');
-  let text: string;
-  try {
-    text = fs.readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' && !fs.existsSync(folder))
-      throw new UserError(`the run folder ${shown} does not exist`);
-    if (code === 'ENOENT' || code === 'ENOTDIR')
-      throw new UserError(
-        `${shown} is not a run: expected a folder made by "hsn train", with run.json in it`,
-      );
-    throw new UserError(`cannot read ${file}: ${reasonOf(error)}`);
-  }
-  let record: RunRecord;
-  try {
-    record = JSON.parse(text) as RunRecord;
-  } catch (error) {
-    throw new UserError(`${file} is damaged: expected JSON, got ${reasonOf(error)}`);
-  }
+  if (!fs.existsSync(folder)) throw new UserError(`the run folder ${shown} does not exist`);
+  if (!isRunFolder(folder))
+    throw new UserError(`${shown} is not a run: expected a folder made by "hsn train", with run.json in it`);
+  const record = readJsonFile<RunRecord>(file);
   checkRecord(record, file);
   return record;
 }

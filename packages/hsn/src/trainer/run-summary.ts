@@ -5,9 +5,13 @@ import type { ModelKind } from '../settings.ts';
 import { bestStep, checkpointFaults, checkpointSteps } from './checkpoint.ts';
 import { readEvents } from './events.ts';
 import { reasonOf } from './files.ts';
+import { parseJson, readJsonFile, readJsonIfThere } from './json-file.ts';
 import { type MetricsRow, readMetrics } from './metrics.ts';
+import { lastMetrics } from './metrics-tail.ts';
 import type { Failure } from './number-failure.ts';
+import { readText } from './regular-file.ts';
 import { Run, type RunState } from './run.ts';
+import { isRunFolder } from './run-record.ts';
 import type { SessionState } from './session.ts';
 
 /** A run at a glance. */
@@ -24,6 +28,8 @@ export interface RunSummary {
   steps?: number;
   /** The figures of the last logged step, and of the last evaluation. */
   metrics?: Record<string, number>;
+  /** Of its evaluation, once there is one. */
+  figures?: Record<string, number | null>;
   checkpoints?: number[];
   best?: number;
   failure?: Failure;
@@ -38,7 +44,7 @@ export function listRuns(directory: string): RunSummary[] {
 }
 
 function runFolders(directory: string, depth: number): string[] {
-  if (fs.existsSync(path.join(directory, 'run.json'))) return [directory];
+  if (isRunFolder(directory)) return [directory];
   if (depth === 0) return [];
   const inner = fs.readdirSync(directory, { withFileTypes: true });
   return inner
@@ -51,9 +57,11 @@ export function describeRun(directory: string): RunSummary {
   try {
     const run = Run.open(directory);
     const { version, created, failure } = run.record;
+    readJsonIfThere(run.path('checkpoints', 'best.json'));
     const best = bestStep(run);
-    const rows = fs.existsSync(run.path('metrics.jsonl')) ? readMetrics(run.path('metrics.jsonl')).rows : [];
+    const rows = lastMetrics(run.path('metrics.jsonl'), 1000);
     const last = rows.at(-1);
+    const figures = evaluationFigures(run);
     return {
       run: directory,
       state: run.state,
@@ -63,6 +71,7 @@ export function describeRun(directory: string): RunSummary {
       ...(last ? { step: last.step } : {}),
       steps: run.config.training.steps,
       metrics: lastFigures(rows),
+      ...(figures ? { figures } : {}),
       checkpoints: checkpointSteps(run),
       ...(best === undefined ? {} : { best }),
       ...(failure ? { failure: failure as Failure } : {}),
@@ -75,9 +84,18 @@ export function describeRun(directory: string): RunSummary {
 /** The last value of each figure; a step's and an evaluation's stand in rows of their own. */
 function lastFigures(rows: readonly MetricsRow[]): Record<string, number> {
   const figures: Record<string, number> = {};
-  for (const { step: _step, epoch: _epoch, time: _time, ...row } of rows.slice(-1000))
-    Object.assign(figures, row);
+  for (const { step: _step, epoch: _epoch, time: _time, ...row } of rows) Object.assign(figures, row);
   return figures;
+}
+
+/** The figures at the end of training; none before. */
+export function evaluationFigures(run: Run): Record<string, number | null> | undefined {
+  const figures = readJsonIfThere<Record<string, unknown>>(run.path('evaluation.json'));
+  if (figures === undefined) return undefined;
+  if (typeof figures !== 'object' || figures === null || Array.isArray(figures))
+    throw new UserError(`${run.path('evaluation.json')} is damaged: expected figures by their names`);
+  const pairs = Object.entries(figures).map(([name, x]) => [name, typeof x === 'number' ? x : null]);
+  return Object.fromEntries(pairs) as Record<string, number | null>;
 }
 
 export interface Verification {
@@ -128,7 +146,7 @@ function bestFault(run: Run, steps: readonly number[]): string[] {
 function bestOfLast(run: Run, steps: readonly number[]): number | undefined {
   try {
     const file = run.path('checkpoints', `step-${steps.at(-1)}`, 'state.json');
-    return (JSON.parse(fs.readFileSync(file, 'utf8')) as Partial<SessionState>).bestStep;
+    return readJsonFile<Partial<SessionState>>(file).bestStep;
   } catch {
     return undefined;
   }
@@ -146,10 +164,11 @@ function verifyFile(run: Run, name: string, found: Pick<Verification, 'checked' 
       const { validBytes, size } = readEvents(file);
       if (validBytes < size)
         found.notes.push(`${file} can be read up to byte ${validBytes} of ${size}, as after a kill`);
-    } else if (name.endsWith('.json') && name !== 'run.json') JSON.parse(fs.readFileSync(file, 'utf8'));
+    } else if (name === 'tokenizer.json') parseJson(readText(file), file, { anyKey: true });
+    else if (name.endsWith('.json') && name !== 'run.json') readJsonFile(file);
     else return;
     found.checked.push(name);
   } catch (error) {
-    found.faults.push(`${file} is damaged: ${reasonOf(error)}`);
+    found.faults.push(error instanceof UserError ? error.message : `cannot read ${file}: ${reasonOf(error)}`);
   }
 }

@@ -4,6 +4,7 @@ import { UserError } from '../errors.ts';
 import { diffConfigs, dumpConfig, loadConfig, type RunConfig } from '../settings.ts';
 import { type JsonValue, reasonOf, removeTemporaries, writeJsonAtomic, writeTextAtomic } from './files.ts';
 import { Lock, lockHolder } from './lock.ts';
+import { readText } from './regular-file.ts';
 import { editsOf, hasManifest, writeRunManifest } from './run-manifest.ts';
 import {
   type CorpusInfo,
@@ -15,7 +16,14 @@ import {
 } from './run-record.ts';
 import { checkRunSizes } from './run-sizes.ts';
 
-export { type CorpusInfo, RUN_FORMAT, type RunRecord, type RunState, VERSION } from './run-record.ts';
+export {
+  type CorpusInfo,
+  isRunFolder,
+  RUN_FORMAT,
+  type RunRecord,
+  type RunState,
+  VERSION,
+} from './run-record.ts';
 
 export interface RunOptions {
   /** Replace a run that is there. */
@@ -259,11 +267,5 @@ function hasCheckpoints(folder: string): boolean {
 
 function readConfig(folder: string): RunConfig {
   const file = path.join(folder, 'config.yaml');
-  let text: string;
-  try {
-    text = fs.readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new UserError(`cannot read ${file}: ${reasonOf(error)}`);
-  }
-  return loadConfig(text, file);
+  return loadConfig(readText(file), file);
 }

@@ -1,3 +1,4 @@
+import type { Curve } from '../../shared/curves.ts';
 import { clientOf, type RunSummary } from '../client.ts';
 import { TableHead } from '../figure.tsx';
 import { inksOf } from '../inks.ts';
@@ -6,7 +7,6 @@ import { decimal } from '../labels.ts';
 import { useLoaded } from '../loading.ts';
 import { Empty, Show } from '../parts.tsx';
 import { Chart } from './chart.tsx';
-import { curvesOf } from './curves.ts';
 import type { Line } from './line-svg.ts';
 import type { PanelProps } from './panel.ts';
 
@@ -19,7 +19,7 @@ export function RunsPanel({ runs, run, view, change, dark }: PanelProps) {
         <code class="command">hsn serve run-a run-b</code>
       </Empty>
     );
-  const chosen = runs.filter(({ id }) => view.with.includes(id));
+  const chosen = runs.filter(({ id, fault }) => fault === null && view.with.includes(id));
   const toggle = (id: string) =>
     change({ with: view.with.includes(id) ? view.with.filter((one) => one !== id) : [...view.with, id] });
   return (
@@ -41,6 +41,7 @@ export function RunsPanel({ runs, run, view, change, dark }: PanelProps) {
                   type="checkbox"
                   aria-label={`Compare ${one.id}`}
                   checked={view.with.includes(one.id)}
+                  disabled={one.fault !== null}
                   onChange={() => toggle(one.id)}
                 />
               </td>
@@ -57,9 +58,13 @@ export function RunsPanel({ runs, run, view, change, dark }: PanelProps) {
               <td>
                 <span class={`state ${one.state}`}>{one.state}</span>
               </td>
-              <td class="number">
-                {(one.lastStep ?? 0).toLocaleString('en')} of {one.steps.toLocaleString('en')}
-              </td>
+              {one.fault === null ? (
+                <td class="number">
+                  {(one.lastStep ?? 0).toLocaleString('en')} of {one.steps?.toLocaleString('en')}
+                </td>
+              ) : (
+                <td class="fault">{one.fault}</td>
+              )}
             </tr>
           ))}
         </tbody>
@@ -158,8 +163,8 @@ function Differences({ chosen }: Compared) {
 function Curves({ chosen, dark }: Compared & { dark: boolean }) {
   const key = chosen.map(({ id, lastStep }) => `${id} ${lastStep}`).join('\n');
   const loaded = useLoaded(key, async (signal) => {
-    const all = await Promise.all(chosen.map(({ id }) => clientOf(id).metrics(0, signal)));
-    return all.map(({ rows }) => curvesOf(rows).filter(({ axis }) => axis === 'step'));
+    const all = await Promise.all(chosen.map(({ id }) => clientOf(id).curves(undefined, signal)));
+    return all.map(({ curves }) => (curves ?? []).filter(({ axis }) => axis === 'step'));
   });
   return (
     <Show of={loaded} what="Reading the metrics …">
@@ -182,7 +187,7 @@ function Curves({ chosen, dark }: Compared & { dark: boolean }) {
 
 function linesOf(
   name: string,
-  curves: readonly ReturnType<typeof curvesOf>[],
+  curves: readonly (readonly Curve[])[],
   chosen: readonly RunSummary[],
   dark: boolean,
 ): Line[] {

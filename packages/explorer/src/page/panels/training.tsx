@@ -1,21 +1,22 @@
 import { useRef, useState } from 'preact/hooks';
+import type { Curve } from '../../shared/curves.ts';
+import type { Answer } from '../../shared/api.ts';
 import type { Client, Run } from '../client.ts';
 import { Downloads } from '../downloads.tsx';
+import type { CsvCell as Cell } from '@hidden-schema/hsn/csv';
 import { TableHead } from '../figure.tsx';
 import { inksOf } from '../inks.ts';
 import { latest, useLoaded, usePolling } from '../loading.ts';
 import { Empty, Failure, Show, Waiting } from '../parts.tsx';
 import { Chart } from './chart.tsx';
-import { curvesOf, type Row } from './curves.ts';
 import type { PanelProps } from './panel.ts';
 
 /** Live curves of training: every number that is logged; symbols in use; sentences written again. */
 export function TrainingPanel(props: PanelProps) {
   const { client, run, dark } = props;
-  const { rows, state, fault } = useMetrics(client, run.id);
-  if (fault !== null && rows.length === 0) return <Failure message={fault} />;
+  const { curves, total, state, fault } = useCurves(client, run.id);
+  if (fault !== null && total === 0) return <Failure message={fault} />;
   if (state === null) return <Waiting what="Reading the metrics …" />;
-  const curves = curvesOf(rows);
   if (curves.length === 0)
     return (
       <Empty>
@@ -26,7 +27,7 @@ export function TrainingPanel(props: PanelProps) {
     );
   return (
     <>
-      <Summary {...{ run, rows, state }} />
+      <Summary {...{ client, run, curves, total, state }} />
       <div class="charts">
         {curves.map((curve) => (
           <Chart
@@ -43,14 +44,14 @@ export function TrainingPanel(props: PanelProps) {
   );
 }
 
-function Summary({ run, rows, state }: { run: Run; rows: Row[]; state: string }) {
-  const used = rows.findLast((row) => typeof row.symbols_used === 'number')?.symbols_used;
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const table = () => [names, ...rows.map((row) => names.map((name) => row[name] ?? null))];
+type SummaryProps = Pick<Curves, 'curves' | 'total' | 'state'> & { client: Client; run: Run };
+
+function Summary({ client, run, curves, total, state }: SummaryProps) {
+  const used = curves.find(({ name }) => name === 'symbols_used')?.y.at(-1);
   return (
     <p class="faint split">
       <span>
-        {rows.length.toLocaleString('en')} rows{state === 'running' ? ', live' : ''}
+        {total.toLocaleString('en')} rows{state === 'running' ? ', live' : ''}
         {typeof used === 'number' ? (
           <span data-used={used}>
             {' · '}
@@ -58,7 +59,7 @@ function Summary({ run, rows, state }: { run: Run; rows: Row[]; state: string })
           </span>
         ) : null}
       </span>
-      <Downloads name="metrics" rows={table} />
+      <Downloads name="metrics" rows={() => allRows(client)} />
     </p>
   );
 }
@@ -101,28 +102,41 @@ function Samples({ client, run, change }: PanelProps) {
   );
 }
 
-interface Metrics {
-  rows: Row[];
+/** Every row that was logged, asked for piece by piece. */
+async function allRows(client: Client): Promise<Cell[][]> {
+  const rows: Answer<'metrics'>['rows'] = [];
+  for (let total = 1; rows.length < total; ) {
+    const answer = await client.metrics(rows.length);
+    // A resumed run has cut its metrics back: begin again.
+    if (answer.from < rows.length) rows.length = 0;
+    for (const row of answer.rows) rows.push(row);
+    total = answer.rows.length > 0 ? answer.total : 0;
+  }
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return [names, ...rows.map((row) => names.map((name) => row[name] ?? null))];
+}
+
+interface Curves {
+  curves: readonly Curve[];
+  /** Rows of metrics that they are drawn from. */
+  total: number;
   state: Run['state'] | null;
   fault: string | null;
 }
 
-function useMetrics(client: Client, id: string): Metrics {
-  const [metrics, setMetrics] = useState<Metrics>({ rows: [], state: null, fault: null });
-  const rows = useRef<Row[]>([]);
+function useCurves(client: Client, id: string): Curves {
+  const [shown, setShown] = useState<Curves>({ curves: [], total: 0, state: null, fault: null });
+  const known = useRef<number | undefined>(undefined);
   usePolling(async (signal) => {
     try {
-      const answer = await client.metrics(rows.current.length, signal);
-      // A resumed run has cut its metrics back: begin again.
-      const kept = answer.from === rows.current.length ? rows.current : [];
-      rows.current = answer.rows.length > 0 || kept.length === 0 ? [...kept, ...answer.rows] : kept;
-      setMetrics({ rows: rows.current, state: answer.state, fault: null });
-      if (rows.current.length < answer.total) return 0;
-      return answer.state === 'running' ? 2000 : 10_000;
+      const { curves, total, state } = await client.curves(known.current, signal);
+      known.current = total;
+      setShown((last) => ({ curves: curves ?? last.curves, total, state, fault: null }));
+      return state === 'running' ? 2000 : 10_000;
     } catch (error) {
-      if (!signal.aborted) setMetrics((last) => ({ ...last, fault: (error as Error).message }));
+      if (!signal.aborted) setShown((last) => ({ ...last, fault: (error as Error).message }));
       return 3000;
     }
   }, id);
-  return metrics;
+  return shown;
 }
