@@ -29,7 +29,7 @@ const set = (file: string, from: string | RegExp, to: string, said: RegExp): Edi
 const edits: readonly Edit[] = [
   set(
     'config.yaml',
-    /(^training:[^]*?\n {2}rate:).*/m,
+    /(^training:[\s\S]*?\n {2}rate:).*/m,
     '$1 0.5',
     /config\.yaml: training\.rate: [\d.e-]+ → 0\.5/,
   ),

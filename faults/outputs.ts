@@ -122,15 +122,15 @@ async function headed(tally: Tally): Promise<void> {
     });
 }
 
-const escape = '\x1b]0;owned\x07\x1b[31m\u009b2J\u202e';
+const hostile = '\x1b]0;owned\x07\x1b[31m\u009b2J\u202e';
 
 /** A run whose labels, words and names steer a terminal. */
 async function hostileRun(tally: Tally): Promise<string> {
   process.env.HSN_CACHE = tally.path('cache');
   const lines = tinySentences().map((line) =>
-    line.replace('\t', `${escape}\t`).replace('cat', `c${escape}at`),
+    line.replace('\t', `${hostile}\t`).replace('cat', `c${hostile}at`),
   );
-  const run = tally.path(`run${escape}`.replaceAll('/', ''));
+  const run = tally.path(`run${hostile}`.replaceAll('/', ''));
   const flags = [...tinyLanguageFlags, '--set', 'warmStart.steps=0'];
   const { code, stderr } = await hsn(
     'train',
@@ -145,7 +145,7 @@ async function hostileRun(tally: Tally): Promise<string> {
   // Names come in by hand only: renaming refuses them.
   fs.writeFileSync(
     path.join(run, 'names.json'),
-    JSON.stringify({ format: 1, names: { 0: `a${escape}`, 1: escape } }),
+    JSON.stringify({ format: 1, names: { 0: `a${hostile}`, 1: hostile } }),
   );
   return run;
 }
@@ -162,11 +162,11 @@ const printing = (run: string): string[][] => [
   ['symbols', run],
   ['verify', run],
   ['labels', run],
-  ['generate', run, '--like', `the c${escape}at`, '--count', '2'],
+  ['generate', run, '--like', `the c${hostile}at`, '--count', '2'],
   ['eval', run],
   ['graph', run, '--samples', '3'],
   ['attend', run, '--limit', '20'],
-  ['interpolate', run, `the c${escape}at is cheap`, 'a dog was terrible'],
+  ['interpolate', run, `the c${hostile}at is cheap`, 'a dog was terrible'],
   ['rename', run, '2', 'plain'],
   ['report', run],
   ['export', run, '--out', path.join(path.dirname(run), 'exported')],
@@ -179,7 +179,7 @@ const printing = (run: string): string[][] => [
   ['encode', run, path.join(path.dirname(run), 'hostile.tsv'), '--input-format', 'tsv', '--format', 'jsonl'],
   ['eval', `${run}-none`],
   ['train', '--out', `${run}-none`, '--resume'],
-  [`no such verb ${escape}`],
+  [`no such verb ${hostile}`],
 ];
 
 /** Row 41: nothing that is in a run or a corpus steers the terminal. */
@@ -188,7 +188,7 @@ async function escapes(tally: Tally): Promise<void> {
   const record = JSON.parse(fs.readFileSync(path.join(run, 'run.json'), 'utf8'));
   fs.writeFileSync(
     path.join(run, 'run.json'),
-    JSON.stringify({ ...record, failure: { step: 1, term: escape, value: escape } }),
+    JSON.stringify({ ...record, failure: { step: 1, term: hostile, value: hostile } }),
   );
   const all = printing(run);
   for (const args of all.slice(0, tally.count(all.length)))
