@@ -63,7 +63,6 @@ test('the page says what is wrong with a run, and leads on to others', async () 
   await page.waitForSelector('.stage .failure');
   expect(await page.locator('.stage .failure').textContent()).toContain('which is not among its tokens');
   expect(await page.getByLabel('Run', { exact: true }).inputValue()).toBe('refused');
-  await page.screenshot({ path: '/tmp/srv/refused.png' });
   await page.goto(`${explorer.url}#run=cut-run`);
   await page.waitForSelector('.no-run');
   expect(await page.locator('.no-run .failure').textContent()).toContain(
@@ -71,7 +70,6 @@ test('the page says what is wrong with a run, and leads on to others', async () 
   );
   expect(await page.getByLabel('Run', { exact: true }).inputValue()).toBe('cut-run');
   await page.waitForSelector('.other-runs button');
-  await page.screenshot({ path: '/tmp/srv/cut.png' });
   await page.getByRole('button', { name: 'first' }).click();
   await page.waitForSelector('.canvas[data-kind]');
   await page.goto(`${explorer.url}#run=first&panel=runs`);
@@ -80,7 +78,7 @@ test('the page says what is wrong with a run, and leads on to others', async () 
     /damaged.*run\.json is damaged/s,
   );
   expect(await page.getByLabel('Compare cut-run').isDisabled()).toBe(true);
-  await page.screenshot({ path: '/tmp/srv/runs.png' });
+  expect(await page.locator('tr[data-run="refused"] .fault').textContent()).toContain('not among its tokens');
   await page.close();
 }, 240_000);
 

@@ -61,6 +61,8 @@ export class ModelProcess {
       .removeAllListeners('close')
       .removeAllListeners('error')
       .on('error', () => undefined);
+    // Its end is waited for, even where nothing else keeps this program going.
+    this.#child.ref();
     this.#kill();
     await this.#exit;
     this.#end(() => undefined);

@@ -11,6 +11,8 @@ const MOST_ROWS = 5000;
 /** Milliseconds after which a model that could not be opened is tried again. */
 const RETRY = 60_000;
 
+type Listed = Omit<Answer<'runs'>['runs'][number], 'problem'>;
+
 /** What a list shows, beside what a model is opened from. */
 const LISTED = ['metrics.jsonl', 'evaluation.json', 'lock'];
 
@@ -26,7 +28,7 @@ export class RunFacts {
   #asking = false;
   /** What the run's files were when its model was last asked, and when that was. */
   #asked = { files: '', at: 0 };
-  #described: { files: string; summary: Answer<'runs'>['runs'][number] } | undefined;
+  #described: { files: string; summary: Listed } | undefined;
 
   constructor(id: string, directory: string, models: Models) {
     this.#id = id;
@@ -42,7 +44,7 @@ export class RunFacts {
     const run = Run.open(this.#directory);
     this.look();
     const { created, seconds } = run.record;
-    const { lastStep, fault } = this.summary();
+    const { lastStep, fault } = this.#listed();
     return {
       id: this.#id,
       name: path.basename(this.#directory),
@@ -63,6 +65,10 @@ export class RunFacts {
 
   /** What a list of runs says of this one. */
   summary(): Answer<'runs'>['runs'][number] {
+    return { ...this.#listed(), problem: this.#problem };
+  }
+
+  #listed(): Listed {
     const files = `${runFiles(this.#directory)} ${filesStamp(this.#directory, LISTED)}`;
     if (this.#described?.files === files) return this.#described.summary;
     const { state, model, created, step, steps, figures, fault } = describeRun(this.#directory);

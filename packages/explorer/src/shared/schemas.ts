@@ -77,6 +77,7 @@ export const runsSchema = z.object({
       created: summary.created.nullable(),
       steps: summary.steps.nullable(),
       fault: runFault,
+      problem: z.string().nullable().describe('Why its model could not be opened, if that was tried.'),
       seconds: z.number().nullable(),
       figures: figures.describe('Of its evaluation; empty before there is one.'),
       settings: z

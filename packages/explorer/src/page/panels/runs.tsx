@@ -58,12 +58,12 @@ export function RunsPanel({ runs, run, view, change, dark }: PanelProps) {
               <td>
                 <span class={`state ${one.state}`}>{one.state}</span>
               </td>
-              {one.fault === null ? (
+              {one.fault === null && one.problem === null ? (
                 <td class="number">
                   {(one.lastStep ?? 0).toLocaleString('en')} of {one.steps?.toLocaleString('en')}
                 </td>
               ) : (
-                <td class="fault">{one.fault}</td>
+                <td class="fault">{one.fault ?? one.problem}</td>
               )}
             </tr>
           ))}

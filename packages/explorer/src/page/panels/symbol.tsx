@@ -29,8 +29,11 @@ export function SymbolPanel(props: PanelProps) {
   );
 }
 
-function MostUsed({ graph, goTo }: PanelProps) {
-  if (!graph) return <Empty>The graph is not there yet.</Empty>;
+function MostUsed({ graph, run, goTo }: PanelProps) {
+  if (!graph)
+    return (
+      <Empty>{run.problem === null ? 'The graph is not there yet.' : 'There is no graph to show.'}</Empty>
+    );
   const ranked = graph.nodes.toSorted((a, b) => b.usage - a.usage);
   const top = ranked.slice(0, MOST_USED);
   return (
