@@ -38,8 +38,9 @@ function sanitizerLibrary(): string {
 function environment(addon: string): Record<string, string> {
   return {
     LD_PRELOAD: sanitizerLibrary(),
-    // Node frees nothing when it ends; memory that cannot be had is an error that tests ask for.
-    ASAN_OPTIONS: 'detect_leaks=0:allocator_may_return_null=1',
+    // Node frees nothing when it ends; memory that cannot be had is an error that tests ask for; and what is freed is
+    // kept back only so far that tests of memory hold.
+    ASAN_OPTIONS: 'detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=8',
     UBSAN_OPTIONS: 'print_stacktrace=1:halt_on_error=1',
     HSN_PLAIN_MALLOC: '1',
     HSN_ADDON: addon,
