@@ -9,7 +9,11 @@
 
 namespace gloo {
 
-class Context;
+class Context {
+ public:
+  // Called by an inline function of libtorch 2.13.
+  void setTimeout(std::chrono::milliseconds timeout);
+};
 
 namespace transport {
 class Device;
