@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { Generator, scope } from '@hidden-schema/torch';
 import { UserError } from '../errors.ts';
 import type { Tokenizers } from '../language/parts.ts';
@@ -70,7 +71,7 @@ export async function openTuples(
   other?: string,
 ): Promise<{ corpus: TupleCorpus; tokens: TupleTokens; notes: string[] }> {
   const { run, config, relations } = opened;
-  const input = other ?? run.record.corpus.directory;
+  const input = other ?? path.resolve(run.directory, run.record.corpus.directory);
   const corpus = readTuples(input, { ...config.tuples, seed: config.seed });
   checkRelations(corpus.table, relations, input);
   const changed = !other && tupleFingerprint(corpus) !== run.record.corpus.fingerprint;
