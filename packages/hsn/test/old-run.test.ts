@@ -7,12 +7,12 @@ import { languageFigures, openLanguage, openLanguageCorpus } from '../src/langua
 import { openReasoner } from '../src/reasoning/open.ts';
 import { openReasoning, openTuples } from '../src/reasoning/open-network.ts';
 import { syntheticConfig } from '../src/settings.ts';
+import { openModel } from '../src/synthetic/open.ts';
+import { SyntheticTask } from '../src/synthetic/task.ts';
 import { readMetrics } from '../src/trainer/metrics.ts';
-import { openModel } from '../src/trainer/open.ts';
 import { Run } from '../src/trainer/run.ts';
 import { verifyRun } from '../src/trainer/run-summary.ts';
 import { Session } from '../src/trainer/session.ts';
-import { SyntheticTask } from '../src/trainer/synthetic-task.ts';
 import { temporaryFolder } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('old-run');

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
+import { linkRecords } from '../evaluation/graph-record.ts';
 import { layoutGraph } from '../evaluation/layout.ts';
 import { linkProbabilities } from '../evaluation/synthetic.ts';
 import { type JsonValue, writeJsonAtomic } from '../trainer/files.ts';
-import { linkRecords } from '../trainer/graph-record.ts';
 import type { AnalysedRun } from './opened.ts';
 
 /** Links that shape the picture. */

@@ -70,7 +70,7 @@ export class TransformerEncoder extends nn.Module {
   readonly blocks: TransformerBlock[];
   readonly queries: Tensor | undefined; // [L, D]
   readonly readout: TransformerBlock | undefined;
-  readonly scores: nn.Linear;
+  readonly head: nn.Linear;
   readonly dropout: nn.Dropout;
   readonly #positions: Tensor; // [T, D]
   readonly #scale: number;
@@ -84,7 +84,7 @@ export class TransformerEncoder extends nn.Module {
       this.queries = nn.parameter(nn.normal([length, width], 1, generator, options));
       this.readout = new TransformerBlock(options, generator);
     }
-    this.scores = new nn.Linear(width, symbols, generator, options);
+    this.head = new nn.Linear(width, symbols, generator, options);
     this.dropout = new nn.Dropout(options.dropout, generator);
     this.#positions = sinusoidalPositions(length, width)
       .to(options.dtype ?? 'float32')
@@ -92,12 +92,17 @@ export class TransformerEncoder extends nn.Module {
     this.#scale = Math.sqrt(width);
   }
 
+  /** h of a batch with token numbers [B, T]. [B, L, K] */
+  scores({ tokens }: { tokens: Tensor }): Tensor {
+    return this.forward(tokens);
+  }
+
   /** Token numbers [B, T] → h [B, L, K]. */
   forward(tokens: Tensor): Tensor {
     const embedded = this.embedding.forward(tokens).mul(this.#scale).add(this.#positions);
     const encoded = this.blocks.reduce((x, block) => block.forward(x), this.dropout.forward(embedded));
-    if (!this.readout) return this.scores.forward(encoded);
+    if (!this.readout) return this.head.forward(encoded);
     const queries = this.queries!.unsqueeze(0).expand(tokens.dim(0), -1, -1);
-    return this.scores.forward(this.readout.forward(queries, encoded));
+    return this.head.forward(this.readout.forward(queries, encoded));
   }
 }

@@ -10,6 +10,7 @@ import {
 import { openPretrainedEncoder } from '../encoder/pretrained.ts';
 import { LstmText, type TextEncoder, TransformerText } from '../encoder/text-encoder.ts';
 import { WalkEncoder } from '../encoder/walk-queries.ts';
+import { HiddenSchemaNetwork } from '../model.ts';
 import type { Frames, TextFiles } from '../text/index.ts';
 import {
   gpt2Tokenizer,
@@ -20,7 +21,7 @@ import {
   WordCounts,
 } from '../tokenizer/index.ts';
 import type { LanguageConfig } from './config.ts';
-import { LanguageNetwork } from './model.ts';
+import type { LanguageKind, LanguageNetwork } from './network.ts';
 
 export interface Tokenizers {
   encoder: Tokenizer;
@@ -29,7 +30,7 @@ export interface Tokenizers {
 
 /** The encoder before its queries: pretrained by name, or from scratch on the decoder's own vocabulary. */
 export async function openTextEncoder(
-  config: LanguageConfig,
+  config: Pick<LanguageConfig, 'encoder'>,
   decoderTokenizer: Tokenizer,
   generator: Generator,
 ): Promise<{ encoder: TextEncoder; tokenizer: Tokenizer; frozen: boolean }> {
@@ -87,16 +88,36 @@ export interface DecoderSource {
   config?: Record<string, unknown>;
 }
 
-function symbolOptions({ symbols, decoder }: LanguageConfig): SymbolOptions {
+/** The settings that a decoder is made from. */
+type DecoderSettings = Pick<LanguageConfig, 'symbols' | 'baseline'> & {
+  graph: Pick<LanguageConfig['graph'], 'symbols' | 'symbolDimension'>;
+  decoder: Omit<LanguageConfig['decoder'], 'lora'>;
+};
+
+function symbolOptions({ symbols, graph, decoder }: DecoderSettings): SymbolOptions {
   const { symbolAttention: variant, symbolPositions: positionScale, symbolDeviation: deviation } = decoder;
-  return { symbols, variant, positionScale, deviation };
+  const how = { variant, positionScale, deviation };
+  return graph.symbols === 'learnable'
+    ? { ...how, symbols: graph.symbolDimension, vectors: true }
+    : { ...how, symbols };
 }
 
 export function makeDecoder(
-  config: LanguageConfig,
+  config: DecoderSettings,
   vocabulary: number,
   generator: Generator,
   source: DecoderSource = {},
+): LanguageDecoder {
+  const decoder = bareDecoder(config, vocabulary, generator, source);
+  decoder.wordDropout = config.decoder.wordDropout;
+  return decoder;
+}
+
+function bareDecoder(
+  config: DecoderSettings,
+  vocabulary: number,
+  generator: Generator,
+  source: DecoderSource,
 ): LanguageDecoder {
   const { name, width, layers, heads, dropout, longest } = config.decoder;
   const symbols = config.baseline ? {} : { symbols: symbolOptions(config) };
@@ -150,5 +171,10 @@ export function makeNetwork(
   const decoder = makeDecoder(config, parts.decoderVocabulary, generator, parts.decoder);
   const { lora } = config.decoder;
   if (lora) addLora(decoder, lora, generator);
-  return new LanguageNetwork(config, { encoder, decoder, sentences: parts.sentences }, generator);
+  const { sentences } = parts;
+  return new HiddenSchemaNetwork<LanguageKind>(
+    config,
+    { encoder, decoder, symbols, length, sentences },
+    generator,
+  );
 }

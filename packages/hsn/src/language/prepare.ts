@@ -17,7 +17,7 @@ import { type Tokenizer, tokenizerFromJson } from '../tokenizer/index.ts';
 import type { JsonValue } from '../trainer/files.ts';
 import { type CorpusInfo, Run, type RunOptions } from '../trainer/run.ts';
 import type { LanguageConfig } from './config.ts';
-import type { LanguageNetwork } from './model.ts';
+import type { LanguageNetwork } from './network.ts';
 import { decoderTokenizer, fromScratch, makeNetwork, openTextEncoder, type Tokenizers } from './parts.ts';
 
 /** Where the texts are and how they are read; `-` is standard input. */

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
 import { UserError } from '../errors.ts';
 import { reasonOf } from '../trainer/files.ts';
-import type { BestWalk } from './best-walks.ts';
+import type { BestWalk } from '../walk/index.ts';
 
 export const WALK_FORMATS = ['tsv', 'jsonl', 'parquet'] as const;
 export type WalkFormat = (typeof WALK_FORMATS)[number];

@@ -1,4 +1,3 @@
-export * from './batch.ts';
 export * from './checkpoint.ts';
 export * from './diagnosis.ts';
 export * from './events.ts';
@@ -6,12 +5,10 @@ export { type JsonValue, writeJsonAtomic, writeTextAtomic } from './files.ts';
 export { align, follow } from './follow.ts';
 export * from './metrics.ts';
 export * from './number-failure.ts';
-export * from './open.ts';
 export * from './progress.ts';
 export { Replicas } from './replicas.ts';
 export * from './run.ts';
 export * from './run-summary.ts';
 export * from './session.ts';
-export * from './synthetic-task.ts';
 export * from './task.ts';
 export * from './trainer.ts';

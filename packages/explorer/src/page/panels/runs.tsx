@@ -1,7 +1,7 @@
 import { clientOf, type RunSummary } from '../client.ts';
 import { TableHead } from '../figure.tsx';
-import { inksOf } from '../inks.ts';
 import { labelColour } from '../graph/colours.ts';
+import { inksOf } from '../inks.ts';
 import { decimal } from '../labels.ts';
 import { useLoaded } from '../loading.ts';
 import { Empty, Show } from '../parts.tsx';

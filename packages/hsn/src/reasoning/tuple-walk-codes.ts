@@ -1,12 +1,11 @@
 import { cat, crossEntropy, Generator, noGrad, optim, scope, Tensor } from '@hidden-schema/torch';
 import { residualCodes } from '../encoder/sentence-codes.ts';
 import { maskOfLengths } from '../encoder/text-encoder.ts';
-import { meanPooled } from '../encoder/walk-queries.ts';
+import { unitMeans } from '../encoder/walk-queries.ts';
 import { FreeLogits } from '../graph/index.ts';
-import { LengthOrder, type PaddedIds } from '../text/index.ts';
-import { CodeFit, drawnRows } from '../trainer/fitted-trainer.ts';
-import { joinedScores } from './encoder.ts';
-import type { ReasoningTrainer } from './trainer.ts';
+import { BatchOrder, type PaddedIds } from '../text/index.ts';
+import { drawnRows, type WalkCodes } from '../trainer/warm-start.ts';
+import type { TupleTraining } from './training.ts';
 
 const encodedAtOnce = 1000;
 /** Log-odds of a link that codes walk, and of one that they do not: present or absent in all but a few samples. */
@@ -23,36 +22,35 @@ export function symbolOf(step: number, choice: number, choices: number, symbols:
  * (s, r)'s mean vector, the second one of the object's or the tuple's. A step of a code has few choices, so that what
  * follows from (s, r) can be told step by step. A free graph starts with the links that codes walk.
  */
-export class TwoPartWarmStart extends CodeFit {
-  readonly #trainer: ReasoningTrainer;
+export class TupleWalkCodes implements WalkCodes {
+  readonly order: BatchOrder;
+  readonly #training: TupleTraining;
   readonly #rows: Int32Array;
-  readonly #order: LengthOrder;
   #first: Tensor[] = [];
   #second: Tensor[] = [];
   #codes: Map<number, readonly number[]> | undefined;
 
-  constructor(trainer: ReasoningTrainer) {
-    const { config, corpus, tokens } = trainer;
-    const { seed, baseline, training, warmStart } = config;
-    const rows = drawnRows(corpus.splits.train, warmStart.sentences, seed);
-    const length = (row: number) => tokens.length(row);
-    const order = new LengthOrder(rows, length, { batchSize: training.batch, seed });
-    super(trainer, order, baseline ? 0 : warmStart.steps);
-    this.#trainer = trainer;
-    this.#rows = rows;
-    this.#order = order;
+  constructor(training: TupleTraining) {
+    const { config, corpus, tokens } = training;
+    const { seed, training: settings, warmStart } = config;
+    this.#training = training;
+    this.#rows = drawnRows(corpus.splits.train, warmStart.sentences, seed);
+    const lengthOf = (row: number) => tokens.length(row);
+    this.order = new BatchOrder(this.#rows, { batchSize: settings.batch, seed, lengthOf });
   }
 
-  protected get ready(): boolean {
+  get ready(): boolean {
     return this.#codes !== undefined;
   }
 
-  protected makeSomeCodes(): Record<string, number> {
-    return { encoded: this.#encodeSome() };
+  makeSome(fresh: boolean): Record<string, number> {
+    const encoded = this.#encodeSome();
+    if (encoded === this.#rows.length) this.#makeCodes(fresh);
+    return { encoded };
   }
 
   #encodeSome(): number {
-    const { config, model, tokens } = this.#trainer;
+    const { config, model, tokens } = this.#training;
     const done = this.#first.reduce((sum, part) => sum + part.dim(0), 0);
     const rows = this.#rows.subarray(done, done + encodedAtOnce);
     const { batch } = config.training;
@@ -63,29 +61,28 @@ export class TwoPartWarmStart extends CodeFit {
       const object = config.warmStart.second === 'object' ? tokens.objects(some) : undefined;
       this.#first.push(vectors(prefix.states, prefix.ids));
       this.#second.push(
-        object ? vectors(() => model.states(object), object) : vectors(whole.states, whole.ids),
+        object ? vectors(() => model.encoder.states(object), object) : vectors(whole.states, whole.ids),
       );
     }
-    if (done + rows.length === this.#rows.length) this.#makeCodes();
     return done + rows.length;
   }
 
   /** Both inputs with the encoder's outputs for them, as constants. */
   #states(rows: Int32Array) {
-    const { model, tokens } = this.#trainer;
+    const { model, tokens } = this.#training;
     const constant = (ids: PaddedIds, known: () => Tensor | undefined) => ({
       ids,
-      states: (): Tensor => noGrad(() => known() ?? model.states(ids)),
+      states: (): Tensor => noGrad(() => known() ?? model.encoder.states(ids)),
     });
     const [prefix, whole] = [tokens.prefix(rows), tokens.whole(rows)];
     return {
-      prefix: constant(prefix, () => this.#trainer.prefixStates(rows, prefix)),
-      whole: constant(whole, () => this.#trainer.wholeStates(rows, whole)),
+      prefix: constant(prefix, () => this.#training.prefixStates(rows, prefix)),
+      whole: constant(whole, () => this.#training.wholeStates(rows, whole)),
     };
   }
 
-  #makeCodes(): void {
-    const { symbols, length, seed, warmStart } = this.#trainer.config;
+  #makeCodes(fresh: boolean): void {
+    const { symbols, length, seed, warmStart } = this.#training.config;
     const half = length / 2;
     const choices = Math.min(symbols, warmStart.choices);
     // A generator of its own, so that codes made again after a stop are the same.
@@ -100,12 +97,12 @@ export class TwoPartWarmStart extends CodeFit {
     this.#codes = new Map(Array.from(this.#rows, (row, n) => [row, walk(n)]));
     for (const part of [...this.#first, ...this.#second]) part.free();
     this.#first = this.#second = [];
-    if (this.fresh) this.#layLinks();
+    if (fresh) this.#layLinks();
   }
 
   /** Free links start where codes walk. */
   #layLinks(): void {
-    const { graph } = this.#trainer.model;
+    const { graph } = this.#training.model;
     if (!(graph instanceof FreeLogits)) return;
     const { pairs } = graph.links();
     const walked = new Set<number>();
@@ -121,16 +118,14 @@ export class TwoPartWarmStart extends CodeFit {
   }
 
   /** Cross-entropy of the scores with the codes, in nats a symbol. */
-  protected update(optimizer: optim.Adam): number {
+  update(optimizer: optim.Adam): number {
     return scope(() => {
-      const { model, config } = this.#trainer;
-      const { rows } = this.#order.next();
+      const { model, config } = this.#training;
+      const { rows } = this.order.next();
       const { prefix, whole } = this.#states(rows);
       model.train();
-      const scores = joinedScores(
-        model.firstScores(prefix.ids, prefix.states()),
-        model.secondScores(whole.ids, whole.states()),
-      ); // [B, L, K]
+      const known = { prefix: prefix.states(), whole: whole.states() };
+      const scores = model.encoder.scores({ prefix: prefix.ids, whole: whole.ids, known }); // [B, L, K]
       const wanted = Array.from(rows, (row) => this.#codes!.get(row)!).flat();
       const loss = crossEntropy(
         scores.reshape(-1, config.symbols),
@@ -148,10 +143,5 @@ export class TwoPartWarmStart extends CodeFit {
 
 /** Unit mean vectors. [B, D] */
 function vectors(states: () => Tensor, { lengths, width }: PaddedIds): Tensor {
-  return scope(() =>
-    noGrad(() => {
-      const mean = meanPooled(states(), maskOfLengths(lengths, width));
-      return mean.div(mean.mul(mean).sum(1, true).sqrt().clamp(1e-12));
-    }),
-  );
+  return scope(() => noGrad(() => unitMeans(states(), maskOfLengths(lengths, width))));
 }

@@ -1,6 +1,7 @@
 import { arange, bestStep, noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
-import type { WalkPosterior } from '../objective/objective.ts';
-import { MeanFieldWalks, type Transition, type WalkDistribution } from '../walk/index.ts';
+import type { WalkDistribution } from './chain.ts';
+import type { MeanFieldWalks } from './mean-field.ts';
+import type { Transition } from './transition.ts';
 
 // Shapes: B sentences, L walk steps, K symbols.
 
@@ -11,14 +12,12 @@ export interface BestWalk {
   probabilities: number[];
 }
 
-/** The walk of highest q(z|x, A) for each sentence: steps apart without a graph, by dynamic programming on one. */
-export function bestWalks(posterior: WalkPosterior): BestWalk[] {
-  return scope(() =>
-    noGrad(() => (posterior instanceof MeanFieldWalks ? bestSteps(posterior) : bestPaths(posterior))),
-  );
+/** The most probable walks without a graph: each step by itself. */
+export function bestSteps({ logMarginals }: MeanFieldWalks): BestWalk[] {
+  return scope(() => noGrad(() => listed(logMarginals)));
 }
 
-function bestSteps({ logMarginals }: MeanFieldWalks): BestWalk[] {
+function listed(logMarginals: readonly Tensor[]): BestWalk[] {
   const nodes = logMarginals.map((log) => log.argmax(-1).toNumbers());
   const best = logMarginals.map((log) => log.amax(-1).toNumbers());
   return nodes[0]!.map((_, b) => ({
@@ -30,7 +29,12 @@ function bestSteps({ logMarginals }: MeanFieldWalks): BestWalk[] {
 /** Numbers in the largest tensor of a chunk. */
 const chunkNumbers = 4_000_000;
 
-function bestPaths(posterior: WalkDistribution): BestWalk[] {
+/** The most probable walks on a graph, by dynamic programming. */
+export function bestPaths(posterior: WalkDistribution): BestWalk[] {
+  return scope(() => noGrad(() => traced(posterior)));
+}
+
+function traced(posterior: WalkDistribution): BestWalk[] {
   const { logStart, transitions } = posterior;
   const K = logStart.dim(1);
   const best = bestStepOn(posterior);
@@ -115,6 +119,3 @@ const probability = (log: number): number => Math.min(1, Math.exp(log));
 function indices(values: readonly number[]): Tensor {
   return Tensor.fromArray(BigInt64Array.from(values, BigInt), [values.length]);
 }
-
-/** Sentences that are read at once. */
-export const readAtOnce = 64;

@@ -2,11 +2,10 @@ import { engineInfo, Generator, noGrad, scope, setThreads, type Tensor } from '@
 import { describe, expect, test } from 'vitest';
 import { openBert } from '../src/encoder/bert-weights.ts';
 import { findPretrained } from '../src/encoder/pretrained.ts';
+import { StateCache } from '../src/encoder/state-cache.ts';
 import { maskOfLengths, TransformerText } from '../src/encoder/text-encoder.ts';
 import { WalkEncoder } from '../src/encoder/walk-queries.ts';
-import { HiddenCache } from '../src/language/hidden-cache.ts';
-import { idsTensor } from '../src/language/model.ts';
-import { type PaddedIds, padded } from '../src/text/index.ts';
+import { idsTensor, type PaddedIds, padded } from '../src/text/index.ts';
 import { expectClose } from './enumeration.ts';
 
 const D = 16;
@@ -24,11 +23,11 @@ const megabytesFor = (tokens: number) => (tokens * D * 4) / 1e6;
 
 /** A cache and the number of batches that it had encoded. */
 class Watched {
-  readonly cache: HiddenCache;
+  readonly cache: StateCache;
   encoded = 0;
 
   constructor(megabytes: number) {
-    this.cache = new HiddenCache(D, megabytes);
+    this.cache = new StateCache(D, megabytes);
   }
 
   /** States from the cache, and whether they were computed for it. */
@@ -51,7 +50,7 @@ function batch(rows: readonly number[]): PaddedIds {
 }
 
 function afresh(ids: PaddedIds): Tensor {
-  return encoder.hidden(idsTensor(ids), maskOfLengths(ids.lengths, ids.width));
+  return encoder.states(ids);
 }
 
 function scores(states: Tensor, { lengths, width }: PaddedIds): Tensor {
@@ -84,7 +83,7 @@ describe('states of the embedded MiniLM', () => {
         rows.map((row) => texts[row]!),
         { pad: 0 },
       );
-    const read = (cache: HiddenCache, rows: readonly number[]) =>
+    const read = (cache: StateCache, rows: readonly number[]) =>
       scope(() => {
         const states = cache.states(Int32Array.from(rows), some(rows), encode);
         return rows.map((row, b) =>
@@ -92,10 +91,10 @@ describe('states of the embedded MiniLM', () => {
         );
       });
     const all = texts.map((_, row) => row);
-    const together = read(new HiddenCache(minilm.width, 100), all);
-    const alone = all.map((row) => read(new HiddenCache(minilm.width, 0), [row])[0]!);
+    const together = read(new StateCache(minilm.width, 100), all);
+    const alone = all.map((row) => read(new StateCache(minilm.width, 0), [row])[0]!);
     expect(together).toEqual(alone);
-    const known = new HiddenCache(minilm.width, 100);
+    const known = new StateCache(minilm.width, 100);
     read(known, all.slice(3, 14));
     expect(read(known, all)).toEqual(alone);
     minilm.free();

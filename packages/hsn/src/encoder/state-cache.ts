@@ -8,7 +8,7 @@ type Encode = (ids: PaddedIds) => Tensor;
  * encoded beside others of its own length, since padding changes the last bits: a training that was stopped then goes
  * on with the same states, in whichever batch it meets a sentence first.
  */
-export class HiddenCache {
+export class StateCache {
   readonly #states = new Map<number, Float32Array>();
   readonly #width: number;
   #free: number;

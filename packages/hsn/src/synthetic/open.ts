@@ -2,15 +2,15 @@ import path from 'node:path';
 import { scope } from '@hidden-schema/torch';
 import { readSyntheticCorpus, type SyntheticCorpus } from '../corpus/index.ts';
 import { UserError } from '../errors.ts';
-import { HiddenSchemaNetwork } from '../model.ts';
-import { loadCheckpoint } from './checkpoint.ts';
-import { reasonOf } from './files.ts';
-import { Run } from './run.ts';
-import { modelShape } from './trainer.ts';
+import { loadCheckpoint, whichCheckpoint } from '../trainer/checkpoint.ts';
+import { reasonOf } from '../trainer/files.ts';
+import { Run } from '../trainer/run.ts';
+import { type SyntheticNetwork, syntheticNetwork } from './network.ts';
+import { modelShape } from './training.ts';
 
 export interface OpenedModel {
   run: Run;
-  model: HiddenSchemaNetwork;
+  model: SyntheticNetwork;
   corpus: SyntheticCorpus;
   step: number;
   notes: string[];
@@ -34,7 +34,7 @@ export function openModel(
   const notes: string[] = [];
   if (!given.corpus && corpus.fingerprint !== run.record.corpus.fingerprint)
     notes.push(`the corpus ${corpus.directory} has changed since this run was trained on it`);
-  const model = new HiddenSchemaNetwork(config, modelShape(config, corpus));
+  const model = syntheticNetwork(config, modelShape(config, corpus));
   const step = scope(() => {
     const saved = loadCheckpoint(run, whichCheckpoint(given.checkpoint ?? 'best'));
     notes.push(...saved.notes);
@@ -46,12 +46,4 @@ export function openModel(
     return saved.step;
   });
   return { run, model, corpus, step, notes };
-}
-
-export function whichCheckpoint(text: string): 'best' | 'last' | number {
-  if (text === 'best' || text === 'last') return text;
-  const step = Number(text);
-  if (!Number.isInteger(step) || step < 0)
-    throw new UserError(`a checkpoint is "best", "last" or a step, got "${text}"`);
-  return step;
 }

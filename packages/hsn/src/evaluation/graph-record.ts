@@ -1,15 +1,15 @@
 import type { SyntheticCorpus } from '../corpus/index.ts';
-import { linkProbabilities } from '../evaluation/synthetic.ts';
-import type { HiddenSchemaNetwork } from '../model.ts';
-import type { JsonValue } from './files.ts';
+import type { SyntheticNetwork } from '../synthetic/network.ts';
+import type { JsonValue } from '../trainer/files.ts';
+import { linkProbabilities } from './synthetic.ts';
 
 /** Links less probable than this are left out of `graph.json`. */
 const leastProbability = 0.01;
 
 /** The inferred graph as `graph.json`: symbols with their tokens, links with their probabilities. */
-export function graphRecord(model: HiddenSchemaNetwork, corpus: SyntheticCorpus): JsonValue {
+export function graphRecord(model: SyntheticNetwork, corpus: SyntheticCorpus): JsonValue {
   const K = model.shape.symbols;
-  const V = model.shape.vocabulary;
+  const V = corpus.vocabulary.length;
   const bags = corpus.bags?.probabilities;
   const tokensOf = (k: number) => corpus.vocabulary.filter((_, v) => (bags?.[k * V + v] ?? 0) > 0);
   const nodes = Array.from({ length: K }, (_, k) => ({ symbol: k, tokens: tokensOf(k) }));

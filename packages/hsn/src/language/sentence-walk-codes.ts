@@ -2,13 +2,12 @@ import { cat, Generator, noGrad, optim, scope, Tensor } from '@hidden-schema/tor
 import { type CodeOptions, type SentenceCodes, sentenceCodes } from '../encoder/sentence-codes.ts';
 import { maskOfLengths } from '../encoder/text-encoder.ts';
 import { TopicCodes } from '../encoder/topic-codes.ts';
-import { meanPooled } from '../encoder/walk-queries.ts';
+import { unitMeans } from '../encoder/walk-queries.ts';
 import type { LinkBelief } from '../graph/index.ts';
-import { batchesByLength, LengthBatches, type TextBatch } from '../text/index.ts';
-import { CodeFit, drawnRows } from '../trainer/fitted-trainer.ts';
+import { type BatchOrder, batchesByLength, lengthOrder, readBatch, type TextBatch } from '../text/index.ts';
+import { drawnRows, type WalkCodes } from '../trainer/warm-start.ts';
 import { WalkableGraph } from '../walk/index.ts';
-import { idsTensor } from './model.ts';
-import type { LanguageTrainer } from './trainer.ts';
+import type { LanguageTraining } from './training.ts';
 import { frequentWords } from './word-counts.ts';
 
 /** Sentences encoded between two looks. */
@@ -29,38 +28,35 @@ interface Wanted {
  * while the decoder waits. Walks then tell sentences apart when the decoder begins to read them; from a cold start it
  * learns to ignore them first.
  */
-export class WarmStart extends CodeFit {
-  readonly #trainer: LanguageTrainer;
+export class SentenceWalkCodes implements WalkCodes {
+  readonly order: BatchOrder;
+  readonly #training: LanguageTraining;
   readonly #rows: Int32Array;
-  readonly #order: LengthBatches;
   /** Unit mean vectors of the sentences encoded so far, until the codes are made of them. */
   #vectors: { rows: Int32Array; means: Tensor }[] = [];
   #topics: TopicCodes | undefined;
   #wanted: Wanted | undefined;
 
-  constructor(trainer: LanguageTrainer) {
-    const { config, corpus, frames } = trainer;
-    const { seed, baseline, training, warmStart } = config;
-    const rows = drawnRows(corpus.splits.train, warmStart.sentences, seed);
-    const order = new LengthBatches(corpus.store, rows, { ...frames, batchSize: training.batch, seed });
-    super(trainer, order, baseline ? 0 : warmStart.steps);
-    this.#trainer = trainer;
-    this.#rows = rows;
-    this.#order = order;
+  constructor(training: LanguageTraining) {
+    const { config, corpus } = training;
+    const { seed, training: settings, warmStart } = config;
+    this.#training = training;
+    this.#rows = drawnRows(corpus.splits.train, warmStart.sentences, seed);
+    this.order = lengthOrder(corpus.store, this.#rows, { batchSize: settings.batch, seed });
   }
 
-  protected get ready(): boolean {
+  get ready(): boolean {
     return this.#wanted !== undefined;
   }
 
-  protected makeSomeCodes(): Record<string, number> {
-    return this.#trainer.config.warmStart.code === 'topics'
+  makeSome(): Record<string, number> {
+    return this.#training.config.warmStart.code === 'topics'
       ? { topic_sweeps: this.#sweepTopics() }
       : { encoded: this.#encodeSome() };
   }
 
   #encodeSome(): number {
-    const { config, corpus, frames, model } = this.#trainer;
+    const { config, corpus, frames, model } = this.#training;
     const done = this.#vectors.reduce((sum, { rows }) => sum + rows.length, 0);
     const rows = this.#rows.slice(done, done + encodedAtOnce);
     model.train(false);
@@ -71,19 +67,14 @@ export class WarmStart extends CodeFit {
     return done + rows.length;
   }
 
-  #meanVectors(batch: Pick<TextBatch, 'rows' | 'encoder'>): Tensor {
+  #meanVectors(batch: TextBatch): Tensor {
     const { lengths, width } = batch.encoder;
-    const mean = meanPooled(this.#hidden(batch), maskOfLengths(lengths, width));
-    return mean.div(mean.mul(mean).sum(1, true).sqrt().clamp(1e-12));
+    return unitMeans(this.#states(batch), maskOfLengths(lengths, width));
   }
 
-  #hidden(batch: Pick<TextBatch, 'rows' | 'encoder'>): Tensor {
-    const { encoder } = batch;
-    const mask = maskOfLengths(encoder.lengths, encoder.width);
-    return (
-      this.#trainer.hidden(batch) ??
-      noGrad(() => this.#trainer.model.encoder.hidden(idsTensor(encoder), mask))
-    );
+  #states(batch: TextBatch): Tensor {
+    const { model } = this.#training;
+    return this.#training.states(batch) ?? noGrad(() => model.encoder.states(batch.encoder));
   }
 
   #vectorCodes(): void {
@@ -98,7 +89,7 @@ export class WarmStart extends CodeFit {
   }
 
   #sweepTopics(): number {
-    const { store } = this.#trainer.corpus;
+    const { store } = this.#training.corpus;
     this.#topics ??= new TopicCodes(frequentWords(store, this.#rows), this.#codeOptions(), this.#generator());
     this.#topics.sweep();
     const { sweeps } = this.#topics;
@@ -108,20 +99,20 @@ export class WarmStart extends CodeFit {
 
   /** Of its own, so that codes made again after a stop are the same. */
   #generator(): Generator {
-    return new Generator(this.#trainer.config.seed);
+    return new Generator(this.#training.config.seed);
   }
 
   #codeOptions(): CodeOptions {
-    const { symbols, length, graph } = this.#trainer.config;
+    const { symbols, length, graph } = this.#training.config;
     return { symbols, length, density: graph.p, selfLoops: graph.selfLoops };
   }
 
   #want(rows: readonly number[], { walks, adjacency }: SentenceCodes): void {
-    const { length } = this.#trainer.config;
+    const { length } = this.#training.config;
     const flat = walks.toNumbers();
     walks.free();
     const belief = scope(() => {
-      const { pairs } = this.#trainer.model.graph.links();
+      const { pairs } = this.#training.model.graph.links();
       const present = pairs
         .vector(adjacency)
         .mul(2 * sureness - 1)
@@ -133,13 +124,13 @@ export class WarmStart extends CodeFit {
   }
 
   /** One update towards the codes' log-probability (Eq. 9) and links; returns the nats a symbol still costs. */
-  protected update(optimizer: optim.Adam): number {
+  update(optimizer: optim.Adam): number {
     return scope(() => {
-      const { model, config } = this.#trainer;
+      const { model, config, corpus, frames } = this.#training;
       const { walks, adjacency, belief } = this.#wanted!;
-      const batch = this.#order.next();
+      const batch = readBatch(corpus.store, this.order.next().rows, frames);
       model.train();
-      const scores = model.scores(batch.encoder, this.#hidden(batch)); // [B, L, K]
+      const scores = model.encoder.scores({ ...batch, states: this.#states(batch) }); // [B, L, K]
       const wanted = BigInt64Array.from(Array.from(batch.rows, (row) => walks.get(row)!).flat(), BigInt);
       const posterior = model.posterior(scores, new WalkableGraph(adjacency, config.walk.isolated));
       const nll = posterior

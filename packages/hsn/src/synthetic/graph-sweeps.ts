@@ -2,10 +2,10 @@ import { noGrad, scope, zeros } from '@hidden-schema/torch';
 import { type CorpusSplit, Random, type SyntheticCorpus } from '../corpus/index.ts';
 import { UserError } from '../errors.ts';
 import type { ClosedFormPosterior } from '../graph/index.ts';
-import type { HiddenSchemaNetwork } from '../model.ts';
+import { Replicas } from '../trainer/replicas.ts';
 import type { Smoothed } from '../walk/index.ts';
 import { tokensOf } from './batch.ts';
-import { Replicas } from './replicas.ts';
+import { type SyntheticNetwork, smoothed } from './network.ts';
 
 /** Mean log p(x) of a sentence, before the sweep's own update. */
 export interface SweepResult {
@@ -41,7 +41,7 @@ export function sweepsSettled({ since }: SweepState): boolean {
 
 /** One expectation step over the training sentences, then the graph's coordinate step. */
 export function sweep(
-  model: HiddenSchemaNetwork,
+  model: SyntheticNetwork,
   graph: ClosedFormPosterior,
   corpus: SyntheticCorpus,
   replicas: Replicas = Replicas.alone,
@@ -59,10 +59,10 @@ export function sweep(
       const limit = Math.min(model.config.graph.sweepSentences, train.count);
       const { seed } = model.config;
       const smooth = { model, graph, replicas };
-      const trained = smoothSplit(smooth, train, drawnRows(train, limit, seed), (smoothed, share) => {
-        sums.traversals.add_(smoothed.traversals, share);
-        sums.certainty.add_(smoothed.certainty, share);
-        sums.start.add_(smoothed.start, share);
+      const trained = smoothSplit(smooth, train, drawnRows(train, limit, seed), (found, share) => {
+        sums.traversals.add_(found.traversals, share);
+        sums.certainty.add_(found.certainty, share);
+        sums.start.add_(found.start, share);
       });
       replicas.sum(Object.values(sums));
       const held = smoothSplit(smooth, valid, drawnRows(valid, validationLimit, seed));
@@ -84,10 +84,10 @@ function drawnRows(split: CorpusSplit, limit: number, seed: number): Int32Array 
 
 /** Smooths this process's part of a split's sentences, in chunks; returns the mean log p(x) of all. */
 function smoothSplit(
-  { model, graph, replicas }: { model: HiddenSchemaNetwork; graph: ClosedFormPosterior; replicas: Replicas },
+  { model, graph, replicas }: { model: SyntheticNetwork; graph: ClosedFormPosterior; replicas: Replicas },
   split: CorpusSplit,
   rows: Int32Array,
-  take: (smoothed: Smoothed, share: number) => void = () => {},
+  take: (found: Smoothed, share: number) => void = () => {},
 ): number {
   let likelihood = 0;
   const own = replicas.stretch(rows.length);
@@ -95,9 +95,9 @@ function smoothSplit(
     scope(() => {
       const some = rows.subarray(first, Math.min(own.end, first + chunk));
       const tokens = tokensOf(split, model.shape.length, some);
-      const smoothed = model.smooth(tokens, graph);
-      take(smoothed, tokens.dim(0) / rows.length);
-      likelihood += smoothed.logLikelihood.sum().item();
+      const found = smoothed(model, { tokens }, graph);
+      take(found, tokens.dim(0) / rows.length);
+      likelihood += found.logLikelihood.sum().item();
     });
   }
   return replicas.total(likelihood) / rows.length;
