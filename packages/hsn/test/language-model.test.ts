@@ -87,6 +87,11 @@ const cases: [string, LanguageInput][] = [
   ],
   ['the authors’ symbols', { decoder: { symbolAttention: 'authors' } }],
   ['an LSTM and a LLaMA decoder', { encoder: { name: 'lstm', width: 8 }, decoder: { name: 'llama' } }],
+  ['a recurrent decoder', { decoder: { name: 'lstm', layers: 2 } }],
+  [
+    'learnable symbols in a recurrent decoder',
+    { graph: { symbols: 'learnable' }, decoder: { name: 'lstm' } },
+  ],
   ['walks of one step', { length: 1 }],
   ['a rising weight', { objective: { beta: { kind: 'linear', steps: 10, to: 2 }, klThreshold: 0.01 } }],
 ];

@@ -1,5 +1,5 @@
 import { cat, type Generator, nn, type Tensor, type TensorOptions } from '@hidden-schema/torch';
-import { sinusoidalPositions } from '../encoder/transformer.ts';
+import { sinusoidalPositions } from '../encoder/transformer-block.ts';
 import type { KeysValues, KeyValueCache } from './cache.ts';
 import { Projection } from './projection.ts';
 

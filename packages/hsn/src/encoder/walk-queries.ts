@@ -10,7 +10,7 @@ import {
 import { UserError } from '../errors.ts';
 import { idsTensor, type PaddedIds } from '../text/padding.ts';
 import { maskOfLengths, paddingMask, type TextEncoder } from './text-encoder.ts';
-import { TransformerBlock } from './transformer.ts';
+import { TransformerBlock } from './transformer-block.ts';
 
 // Shapes: B sentences, T tokens, L walk steps, K symbols, D width.
 

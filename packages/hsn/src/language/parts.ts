@@ -1,9 +1,9 @@
 import { Generator } from '@hidden-schema/torch';
 import {
   addLora,
-  Gpt2Decoder,
+  decoderKind,
+  kindOfConfig,
   type LanguageDecoder,
-  LlamaDecoder,
   openDecoder,
   type SymbolOptions,
 } from '../decoder/index.ts';
@@ -48,7 +48,7 @@ export async function openTextEncoder(
 }
 
 /** Whether a decoder's name stands for an architecture instead of weights. */
-export const fromScratch = (name: string): boolean => name === 'gpt2' || name === 'llama';
+export const fromScratch = (name: string): boolean => decoderKind(name) !== undefined;
 
 /** The decoder's vocabulary: that of its pretrained folder, or one drawn from the corpus (see `decoder.vocabulary`). */
 export async function decoderTokenizer(
@@ -120,35 +120,12 @@ function bareDecoder(
   source: DecoderSource,
 ): LanguageDecoder {
   const { name, width, layers, heads, dropout, longest } = config.decoder;
-  const symbols = config.baseline ? {} : { symbols: symbolOptions(config) };
-  const positions = longest + 2;
-  if (source.config) {
-    const Decoder = source.config.model_type === 'llama' ? LlamaDecoder : Gpt2Decoder;
-    return new Decoder(source.config as never, generator, { ...symbols, blank: true });
-  }
-  if (source.folder) return openDecoder(source.folder, generator, symbols);
-  if (name === 'llama') {
-    const sizes = {
-      hidden_size: width,
-      num_hidden_layers: layers,
-      num_attention_heads: heads,
-      intermediate_size: 4 * width,
-    };
-    return new LlamaDecoder(
-      { ...sizes, vocab_size: vocabulary, max_position_embeddings: positions },
-      generator,
-      symbols,
-    );
-  }
-  const sizes = {
-    n_embd: width,
-    n_layer: layers,
-    n_head: heads,
-    n_positions: positions,
-    vocab_size: vocabulary,
-  };
-  const drops = { attn_pdrop: dropout, embd_pdrop: dropout, resid_pdrop: dropout };
-  return new Gpt2Decoder({ ...sizes, ...drops }, generator, symbols);
+  const options = config.baseline ? {} : { symbols: symbolOptions(config) };
+  if (source.config) return kindOfConfig(source.config, 'the decoder').blank(source.config, generator, {});
+  if (source.folder) return openDecoder(source.folder, generator, options);
+  // Start and end of a sentence take a position each.
+  const sizes = { vocabulary, positions: longest + 2, width, layers, heads, dropout };
+  return decoderKind(name)!.make(sizes, generator, options);
 }
 
 /** A language network from its settings, encoder and vocabularies, with weights as drawn by the seed. */
