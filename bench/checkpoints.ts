@@ -5,8 +5,8 @@ import { setImmediate } from 'node:timers/promises';
 import {
   CheckpointWriter,
   configSchema,
-  readSyntheticCorpus,
   Run,
+  readSyntheticCorpus,
   SYNTHETIC_DEFAULTS,
   SyntheticTask,
   writeSyntheticCorpus,

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { configSchema, readSyntheticCorpus, Replicas, Trainer } from '../packages/hsn/src/index.ts';
+import { configSchema, Replicas, readSyntheticCorpus, SyntheticTask } from '../packages/hsn/src/index.ts';
 import { Group, placeOf, setThreads } from '../packages/torch/src/index.ts';
 
 /** One process of a training, alone or in a group: answers with the seconds that `steps` updates took it. */
@@ -13,13 +13,13 @@ setThreads(Number(process.argv[2] ?? 1));
 const place = placeOf(process.env);
 const group = place && (await Group.open(place));
 const replicas = new Replicas(group);
-let current: { batch: number; trainer: Trainer } | undefined;
+let current: { batch: number; trainer: SyntheticTask['trainer'] } | undefined;
 
-function trainerOf({ corpus, batch }: Request): Trainer {
+function trainerOf({ corpus, batch }: Request): SyntheticTask['trainer'] {
   if (current?.batch === batch) return current.trainer;
   current?.trainer.free();
   const config = configSchema.parse({ training: { batch, steps: 1_000_000 }, graph: { sweeps: 0 } });
-  current = { batch, trainer: new Trainer(config, readSyntheticCorpus(corpus), replicas) };
+  current = { batch, trainer: new SyntheticTask(config, readSyntheticCorpus(corpus), replicas).trainer };
   return current.trainer;
 }
 

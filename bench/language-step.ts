@@ -53,8 +53,6 @@ function batchOf({ lengths, width = Math.max(...lengths) }: Request): TextBatch 
   return {
     rows: Int32Array.from(lengths.keys()),
     labels: new Int32Array(lengths.length),
-    epoch: 0,
-    index: 0,
     encoder: padded(lengths, width, bertVocabulary),
     decoder: padded(lengths, width, gptVocabulary),
   };
@@ -63,7 +61,7 @@ function batchOf({ lengths, width = Math.max(...lengths) }: Request): TextBatch 
 function step(batch: TextBatch): void {
   scope(() => {
     adam.zeroGrad();
-    model.forward(batch, 0).loss.backward();
+    model.forward(batch, { step: 0 }).loss.backward();
     optim.clipGradients(
       parameters.map(([, tensor]) => tensor),
       1,

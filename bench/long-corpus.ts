@@ -8,8 +8,8 @@ import { parseArgs } from 'node:util';
 import {
   configSchema,
   Random,
-  readSyntheticCorpus,
   Run,
+  readSyntheticCorpus,
   Session,
   SYNTHETIC_DEFAULTS,
   SyntheticTask,

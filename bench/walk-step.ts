@@ -3,8 +3,10 @@ import {
   ClosedFormPosterior,
   type Config,
   configSchema,
-  HiddenSchemaNetwork,
+  exactMarginals,
   type ModelShape,
+  type SyntheticNetwork,
+  syntheticNetwork,
 } from '../packages/hsn/src/index.ts';
 import { Generator, optim, randint, scope, setThreads, type Tensor } from '../packages/torch/src/index.ts';
 import { flopsWithin } from './flops.ts';
@@ -45,14 +47,14 @@ function shapeOf({ symbols, vocabulary, length, batch }: Request): ModelShape {
 }
 
 class Step {
-  readonly #model: HiddenSchemaNetwork;
+  readonly #model: SyntheticNetwork;
   readonly #adam: optim.Adam;
   readonly #generator = new Generator(1);
   readonly #request: Request;
 
   constructor(request: Request) {
     this.#request = request;
-    this.#model = new HiddenSchemaNetwork(configs[request.model], shapeOf(request));
+    this.#model = syntheticNetwork(configs[request.model], shapeOf(request));
     this.#adam = new optim.Adam([{ parameters: [...this.#model.namedParameters()], rate: 1e-4 }]);
   }
 
@@ -82,14 +84,14 @@ class Step {
 
   #once(tokens: Tensor): void {
     this.#adam.zeroGrad();
-    scope(() => this.#model.forward(tokens, 0, this.#teacher(tokens)).loss.backward());
+    scope(() => this.#model.forward({ tokens }, { step: 0, teacher: this.#teacher(tokens) }).loss.backward());
     this.#adam.step();
   }
 
   #teacher(tokens: Tensor): readonly Tensor[] | undefined {
     const { graph } = this.#model;
     if (!(graph instanceof ClosedFormPosterior)) return undefined;
-    return this.#model.teach(tokens, graph);
+    return exactMarginals(this.#model, { tokens }, graph);
   }
 
   free(): void {

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { scope } from '../packages/torch/src/index.ts';
 import { checkpointSteps, loadCheckpoint, Random, Run, verifyCheckpoint } from '../packages/hsn/src/index.ts';
 import { tinyConfig } from '../packages/hsn/test/tiny-corpus.ts';
-import { trained, traces } from './small-runs.ts';
+import { scope } from '../packages/torch/src/index.ts';
+import { traces, trained } from './small-runs.ts';
 import type { Fault, Tally } from './tally.ts';
 
 const writer = fileURLToPath(new URL('./writing.ts', import.meta.url));

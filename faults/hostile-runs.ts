@@ -17,8 +17,8 @@ import { modelProcesses, mostProcesses, until } from '../packages/explorer/test/
 import { request } from '../packages/explorer/test/requests.ts';
 import { makeSmallLanguage } from '../packages/explorer/test/small-language.ts';
 import { makeSmallRun } from '../packages/explorer/test/small-run.ts';
-import { hostile } from '../packages/hsn/test/hostile-tokenizers.ts';
 import { listRuns } from '../packages/hsn/src/index.ts';
+import { hostile } from '../packages/hsn/test/hostile-tokenizers.ts';
 import type { Fault, Tally } from './tally.ts';
 
 const CLI = fileURLToPath(new URL('../packages/cli/bin/hsn.js', import.meta.url));

@@ -5,8 +5,8 @@ import {
   diagnose,
   loadCheckpoint,
   Run,
-  saveCheckpoint,
   SyntheticTask,
+  saveCheckpoint,
   syntheticConfig,
 } from '../packages/hsn/src/index.ts';
 import { Updater } from '../packages/hsn/src/trainer/updater.ts';

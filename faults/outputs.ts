@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { checkpointSteps, readMetrics, Run } from '../packages/hsn/src/index.ts';
+import { checkpointSteps, Run, readMetrics } from '../packages/hsn/src/index.ts';
 import { plantedTuples, writePlanted } from '../packages/hsn/src/reasoning/planted.ts';
 import { lockHolder } from '../packages/hsn/src/trainer/lock.ts';
 import { tinyReasoningFlags } from '../packages/hsn/test/planted-run.ts';

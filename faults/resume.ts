@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { type Config, type LanguageConfig, Run, writeSyntheticCorpus } from '../packages/hsn/src/index.ts';
 import { hsn, tinyConfig, tinyFlags, tinySettings } from '../packages/hsn/test/tiny-corpus.ts';
 import { tinyLanguage } from '../packages/hsn/test/tiny-texts.ts';
-import { corpusOf, trained, trainedOnTexts, traces } from './small-runs.ts';
+import { corpusOf, traces, trained, trainedOnTexts } from './small-runs.ts';
 import type { Fault, Tally } from './tally.ts';
 
 /** Where training is stopped: 280 sentences in batches of 64 make epochs of 4 steps, some 135 texts in 16 of 8. */

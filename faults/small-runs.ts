@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import {
-  checkpointSteps,
   type Config,
+  checkpointSteps,
   createLanguageRun,
   type LanguageConfig,
   LanguageTask,
   prepareLanguage,
+  Run,
   readMetrics,
   readSyntheticCorpus,
-  Run,
   Session,
   SyntheticTask,
   textInput,

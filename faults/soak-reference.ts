@@ -2,8 +2,8 @@
 // standard input: it trains up to the evaluation before N, and with `last` to N itself.
 import { createInterface } from 'node:readline';
 import {
-  readSyntheticCorpus,
   Run,
+  readSyntheticCorpus,
   Session,
   type SyntheticEvaluation,
   SyntheticTask,

@@ -14,8 +14,8 @@ import {
   checkpointSteps,
   loadConfig,
   Random,
-  readSyntheticCorpus,
   Run,
+  readSyntheticCorpus,
   SYNTHETIC_DEFAULTS,
   writeSyntheticCorpus,
 } from '../packages/hsn/src/index.ts';

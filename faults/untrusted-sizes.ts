@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Random } from '../packages/hsn/src/index.ts';
-import { openModel } from '../packages/hsn/src/trainer/open.ts';
+import { openModel } from '../packages/hsn/src/synthetic/open.ts';
 import { tinyModels, withSize, writeTinyModel } from '../packages/hsn/test/tiny-models.ts';
 import { scope, writeSafetensors, zeros } from '../packages/torch/src/index.ts';
 import { type Fault, refusal, type Tally } from './tally.ts';

@@ -1,4 +1,4 @@
-import type { BestWalk, OpenedModel, WalkableGraph } from '@hidden-schema/hsn';
+import type { BestWalk, OpenedModel } from '@hidden-schema/hsn';
 import type { WalkReader } from './encode.ts';
 import { say } from './terminal.ts';
 
@@ -18,9 +18,7 @@ export async function syntheticReader(directory: string, checkpoint: string): Pr
       noGrad(() => {
         const ids = texts.flatMap((text) => tokenNumbers(text, numbers, opened, hsn.UserError));
         const tokens = Tensor.fromArray(Int32Array.from(ids), [texts.length, corpus.length]);
-        const links = model.graph.links().matrix();
-        const graph: WalkableGraph = new hsn.WalkableGraph(links, model.config.walk.isolated);
-        return hsn.bestWalks(model.encode(tokens, graph).posterior);
+        return model.encode({ tokens }).best();
       }),
     );
   return {

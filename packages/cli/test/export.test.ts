@@ -50,7 +50,7 @@ test('a fine-tuned encoder and the decoder open again, with the same outputs', a
   const { ids } = await tokenizers.encoder.encode('the cat is cheap');
   const tokens = Tensor.fromArray(ids, [1, ids.length]);
   const mask = maskOfLengths([ids.length], ids.length);
-  const states = model.encoder.hidden(tokens, mask);
+  const states = model.encoder.base.hidden(tokens, mask);
   expect(scope(() => again.encoder.hidden(tokens, mask).sub(states).abs().amax().item())).toBe(0);
   const decoder = openDecoder(`${out}/decoder`, new Generator(0));
   expect(decoder.configOf()).toEqual(model.decoder.configOf());

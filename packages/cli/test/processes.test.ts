@@ -3,10 +3,10 @@ import fs from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { freePort } from '@hidden-schema/torch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ranksOf } from '../../../faults/listeners.ts';
 import { readMetrics } from '../../hsn/src/trainer/metrics.ts';
 import { Run } from '../../hsn/src/trainer/run.ts';
 import { HsnProcess, hsn, temporaryFolder, tinyCorpus, tinyFlags } from '../../hsn/test/tiny-corpus.ts';
-import { ranksOf } from '../../../faults/listeners.ts';
 import { withoutProcesses } from '../src/processes.ts';
 
 const folder = temporaryFolder('cli-processes');

@@ -1,17 +1,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import {
-  linkProbabilities,
-  type OpenedModel,
-  openModel,
-  readMetrics,
-  WalkableGraph,
-} from '@hidden-schema/hsn';
+import { linkProbabilities, type OpenedModel, openModel, readMetrics } from '@hidden-schema/hsn';
 import { noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Inference } from '../src/server/inference.ts';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
-import { type Answer, endpoints, type EndpointName } from '../src/shared/api.ts';
+import { Inference } from '../src/server/inference.ts';
+import { type Answer, type EndpointName, endpoints } from '../src/shared/api.ts';
 import { openApi } from '../src/shared/openapi.ts';
 import { json, request } from './requests.ts';
 import { makeSmallRun, markup, type SmallRun } from './small-run.ts';
@@ -47,14 +41,13 @@ function read(first: number, count: number) {
     noGrad(() => {
       const L = corpus.length;
       const rows = corpus.splits.test.tokens.slice(first * L, (first + count) * L);
-      const graph = new WalkableGraph(model.graph.links().matrix(), model.config.walk.isolated);
-      const { posterior, marginals } = model.encode(Tensor.fromArray(rows, [count, L]), graph);
-      const all = stack(marginals, 1);
-      const best = all.argmax(-1);
+      const posterior = model.encode({ tokens: Tensor.fromArray(rows, [count, L]) });
+      const walks = posterior.best().flatMap(({ walk }) => walk);
+      const nodes = Tensor.fromArray(BigInt64Array.from(walks, BigInt), [count, L]);
       return {
-        p: all.toNumbers(),
-        walks: best.toNumbers(),
-        logProbability: posterior.logProb(best).toNumbers(),
+        p: stack(posterior.marginals(), 1).toNumbers(),
+        walks,
+        logProbability: posterior.logProb(nodes).toNumbers(),
         words: Array.from(rows, (token) => corpus.vocabulary[token]!),
       };
     }),

@@ -15,9 +15,9 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
 import { Inference } from '../src/server/inference.ts';
-import { type Answer, endpoints, type EndpointName } from '../src/shared/api.ts';
-import { json, request } from './requests.ts';
+import { type Answer, type EndpointName, endpoints } from '../src/shared/api.ts';
 import { tokensAfterLeaving } from './leaving.ts';
+import { json, request } from './requests.ts';
 import { labelNames, makeSmallLanguage, type SmallLanguage } from './small-language.ts';
 import { markup } from './small-run.ts';
 

@@ -1,14 +1,14 @@
-import { describe, expect, test } from 'vitest';
 import { csvText } from '@hidden-schema/hsn/csv';
+import { describe, expect, test } from 'vitest';
 import { findSymbols } from '../src/page/find-symbols.ts';
 import { mapsOf, symbolLabels } from '../src/page/graph/label-maps.ts';
 import { Looks } from '../src/page/graph/looks.ts';
 import { placesOf } from '../src/page/graph/places.ts';
 import { countLinks, drawnLinks, pairKey, type Scene, statusOf, walkPairs } from '../src/page/graph/scene.ts';
 import { decimal, percent } from '../src/page/labels.ts';
-import { Curves } from '../src/shared/curves.ts';
 import { lineSvg } from '../src/page/panels/line-svg.ts';
 import { readState, writeState } from '../src/page/state.ts';
+import { Curves } from '../src/shared/curves.ts';
 
 const node = (symbol: number, tokens: string[], usage: number, name: string | null = null) => ({
   ...{ symbol, name, tokens, usage, community: symbol },

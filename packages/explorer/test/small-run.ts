@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import {
   loadConfig,
-  readSyntheticCorpus,
   Run,
+  readSyntheticCorpus,
   Session,
   SYNTHETIC_DEFAULTS,
   type SyntheticSettings,

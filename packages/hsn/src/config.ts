@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { GraphSettings } from './graph/build.ts';
 
 /** A number that may change over training steps: fixed, or going from one value to another. */
 const annealedSchema = z.union([
@@ -136,3 +137,16 @@ export const configSchema = z.strictObject({
 export type Config = z.infer<typeof configSchema>;
 export type CheckpointSettings = z.infer<typeof checkpointsSchema>;
 export type Annealed = z.infer<typeof annealedSchema>;
+
+/** The settings that every network is made from, whatever its data. */
+export interface NetworkConfig {
+  seed: number;
+  graph: GraphSettings & Pick<z.infer<typeof graphSchema>, 'selfLoops' | 'temperature' | 'hard' | 'klWeight'>;
+  walk: z.infer<typeof walkSchema>;
+  objective: Omit<z.infer<typeof objectiveSchema>, 'noise'>;
+  training: Pick<z.infer<typeof training>, 'precision'>;
+  /** Where a warm start holds walks and graph as fitted. */
+  warmStart?: { steps: number; hold: number };
+  /** The decoder alone, without symbols. */
+  baseline?: boolean;
+}

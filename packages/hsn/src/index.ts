@@ -11,6 +11,8 @@ export * from './model.ts';
 export * from './reasoning/index.ts';
 export * from './reproduction/index.ts';
 export * from './settings.ts';
+export * from './symbols/symbols.ts';
+export * from './synthetic/index.ts';
 export * from './text/index.ts';
 export * from './tokenizer/index.ts';
 export * from './trainer/index.ts';

@@ -1,123 +1,210 @@
-import { Generator, nn, noGrad, scope, stack, Tensor, type TensorOptions } from '@hidden-schema/torch';
-import type { Config } from './config.ts';
-import { BagDecoder } from './decoder/bag.ts';
-import { TransformerEncoder } from './encoder/transformer.ts';
 import {
-  ClosedFormPosterior,
+  type Generator,
+  nn,
+  noGrad,
+  stack,
+  type Tensor,
+  type TensorOptions,
+  zeros,
+} from '@hidden-schema/torch';
+import type { NetworkConfig } from './config.ts';
+import {
   type GraphPosterior,
   type GraphPrior,
+  graphPosteriorOf,
   graphPriorOf,
   PairIndex,
-  trainedPosterior,
 } from './graph/index.ts';
-import {
-  graphDivisorOf,
-  type ObjectiveOptions,
-  objective,
-  type Terms,
-  type WalkPosterior,
-} from './objective/objective.ts';
+import { graphDivisorOf, type ObjectiveOptions, objective, type Terms } from './objective/objective.ts';
 import { annealedAt, betaAt } from './objective/schedule.ts';
 import { inPrecision } from './precision.ts';
+import { type Symbols, symbolsOf } from './symbols/symbols.ts';
+import { namesOfToday } from './tensor-names.ts';
 import {
   type BatchHolders,
   MeanFieldWalks,
   type Positions,
-  type Smoothed,
-  smoothedMarginals,
-  smoothWalks,
   soleHolder,
   WalkableGraph,
   WalkDistribution,
+  type WalkPosterior,
   WalkPrior,
 } from './walk/index.ts';
 
-// Shapes used everywhere: B sentences, T tokens, L walk steps, K symbols, V vocabulary.
+// Shapes used everywhere: B sentences, T tokens, L walk steps, K symbols, S width of a symbol, V vocabulary.
 
-/** What the data fix about a model. */
-export interface ModelShape {
-  symbols: number; // K
-  vocabulary: number; // V
-  length: number; // L, and T of the synthetic language
-  /** Sentences in the training set: N of the objective. */
-  sentences: number;
-  /** Token probabilities of each symbol [K, V], row-major, where they are known. */
-  bags?: Float64Array;
+/** h^enc: reads a batch into scores of each walk step. */
+export interface Encoder<Batch> extends nn.Module {
+  /** ρ = softmax(h_1), f = exp(h_{2:L}). [B, L, K] */
+  scores(batch: Batch): Tensor;
 }
 
-/** Hidden Schema Network over a synthetic language: encode → sample graph → sample walk → decode → score. */
-export class HiddenSchemaNetwork extends nn.Module {
-  readonly encoder: TransformerEncoder;
+/** What the network hands to a decoder: where walks are, and the symbols there. */
+export interface Schema {
+  readonly positions: Positions;
+  /** e_{j_1:j_L} [B, L, S] */
+  vectors(): Tensor;
+}
+
+/** log p(x|z) of each sentence [B], and over how many tokens; without a schema log p(x) of the decoder alone. */
+export interface Likelihood {
+  readonly perSentence: Tensor;
+  readonly tokens: number;
+}
+
+/** p(x|z): writes a batch from a schema. */
+export interface Decoder<Batch> extends nn.Module {
+  logLikelihood(batch: Batch, schema: Schema | undefined, generator: Generator): Likelihood;
+  /** Whether it reads symbols as vectors; numbers (one-hot) otherwise. */
+  readonly readsVectors?: boolean;
+  /** Nats a sentence pays where noise explains a token, which a closed-form graph weighs missing links by. */
+  noiseCost?(): number;
+}
+
+/** Data, encoder, decoder and settings that belong together: all that differs between one kind of model and another. */
+export interface Kind {
+  batch: unknown;
+  encoder: nn.Module;
+  decoder: nn.Module;
+  config: NetworkConfig;
+}
+
+export interface NetworkParts<K extends Kind> {
+  encoder: K['encoder'] & Encoder<K['batch']>;
+  decoder: K['decoder'] & Decoder<K['batch']>;
+  symbols: number; // K
+  length: number; // L
+  /** Sentences in the training set: N of the objective. */
+  sentences: number;
+  /** Token probabilities of each symbol, where the corpus gives them. [K, V] */
+  bags?: Tensor | undefined;
+}
+
+export interface ForwardOptions {
+  /** Of training, from 0: temperatures and β follow it. */
+  step: number;
+  beta?: number | undefined;
+  /** The exact posterior of each step's node, where the encoder is to learn from it too. L tensors [B, K] */
+  teacher?: readonly Tensor[] | undefined;
+  holders?: BatchHolders;
+  /** A graph drawn before, in place of one drawn now. */
+  graph?: WalkableGraph;
+  /** Marginals in place of sampled walks, or not, whatever the settings say. */
+  expectation?: 'exact' | 'sampled';
+}
+
+/** Hidden Schema Network: encode → sample graph → sample walk → decode → score, whatever the data. */
+export class HiddenSchemaNetwork<K extends Kind> extends nn.Module {
+  readonly encoder: K['encoder'] & Encoder<K['batch']>;
+  readonly decoder: K['decoder'] & Decoder<K['batch']>;
+  readonly symbols: Symbols;
   readonly graph: GraphPosterior;
   readonly graphPrior: GraphPrior;
   readonly walkPrior: WalkPrior;
-  readonly decoder: BagDecoder;
-  readonly shape: ModelShape;
-  readonly config: Config;
-  /** Draws dropout, graphs and walks; part of a checkpoint. */
+  readonly config: K['config'];
+  /** K, L and N. */
+  readonly shape: { symbols: number; length: number; sentences: number };
+  /** Draws dropout, dropped words, graphs and walks; part of a checkpoint. */
   readonly generator: Generator;
 
-  constructor(config: Config, shape: ModelShape, options: TensorOptions = {}) {
+  constructor(
+    config: K['config'],
+    parts: NetworkParts<K>,
+    generator: Generator,
+    options: TensorOptions = {},
+  ) {
     super();
+    const { symbols, length, sentences, bags } = parts;
     this.config = config;
-    this.shape = shape;
-    this.generator = new Generator(config.seed);
-    const bags = shape.bags && bagTensor(shape, shape.bags, options);
-    const pairs = new PairIndex(shape.symbols, config.graph.selfLoops);
-    const sizes = { ...options, vocabulary: shape.vocabulary, length: shape.length, symbols: shape.symbols };
-    this.encoder = new TransformerEncoder({ ...config.encoder, ...sizes }, this.generator);
-    this.decoder = new BagDecoder({ ...sizes, noise: config.objective.noise }, this.generator, bags);
-    this.walkPrior = new WalkPrior(config.walk.prior, shape.symbols, shape.length, this.generator, options);
-    this.graphPrior = graphPriorOf(config.graph, pairs, this.generator, options);
-    this.graph = this.#graphPosterior(pairs, bags, options);
-    bags?.free();
+    this.encoder = parts.encoder;
+    this.decoder = parts.decoder;
+    this.shape = { symbols, length, sentences };
+    this.generator = generator;
+    const pairs = new PairIndex(symbols, config.graph.selfLoops);
+    this.walkPrior = new WalkPrior(config.walk.prior, symbols, length, generator, options);
+    this.graphPrior = graphPriorOf(config.graph, pairs, generator, options);
+    this.symbols = symbolsOf(this.#symbolSettings(), symbols, generator, { ...options, bags });
+    const noiseCost = () => this.decoder.noiseCost?.() ?? 1;
+    const known = { ...options, prior: this.graphPrior, symbols: this.symbols, sentences, noiseCost };
+    this.graph = graphPosteriorOf(config.graph, pairs, generator, known);
   }
 
-  /**
-   * One pass over token numbers [B, T] at a training step: every term of the objective. `teacher` is the exact
-   * posterior of each step's node, L tensors [B, K], where the encoder is to learn from it too.
-   */
-  forward(
-    tokens: Tensor,
-    step: number,
-    teacher?: readonly Tensor[],
-    holders: BatchHolders = soleHolder,
-  ): Terms {
-    const { graph, walk } = this.config;
-    const scores = inPrecision(this.config.training.precision, () => this.encoder.forward(tokens)); // h [B, L, K]
-    const links = this.graph.links();
-    const adjacency = links.sample(this.generator, {
-      hard: graph.hard,
-      temperature: annealedAt(graph.temperature, step),
-    });
-    const walkable = new WalkableGraph(adjacency, walk.isolated);
+  /** Vectors are learned only where something reads them. */
+  #symbolSettings() {
+    const { graph } = this.config;
+    const read = this.decoder.readsVectors || graph.posterior === 'pairs' || graph.posterior === 'inner';
+    return read ? graph : { ...graph, symbols: 'one-hot' as const };
+  }
+
+  /** One pass over a batch at a training step: every term of the objective (Eqs. 10 and 28). */
+  forward(batch: K['batch'], options: ForwardOptions): Terms {
+    const { step, teacher, holders = soleHolder } = options;
+    const { graph, walk, objective: settings, training } = this.config;
+    if (this.config.baseline) return this.#alone(batch);
+    const scores = inPrecision(training.precision, () => this.#held(step, () => this.encoder.scores(batch)));
+    const links = this.#held(step, () => this.graph.links());
+    const relaxed = { hard: graph.hard, temperature: annealedAt(graph.temperature, step) };
+    const walkable = options.graph ?? new WalkableGraph(links.sample(this.generator, relaxed), walk.isolated);
     const posterior = this.posterior(scores, walkable);
-    const positions =
-      walk.expectation === 'exact'
-        ? posterior.marginals()
-        : posterior.sample(this.generator, {
-            hard: walk.hard,
-            temperature: annealedAt(walk.temperature, step),
-          });
-    const logLikelihood = this.decoder.logLikelihood(tokens, positions);
+    const schema = this.schema(this.#positions(posterior, options));
+    let tokens = 0;
+    const logLikelihood = inPrecision(training.precision, () => {
+      const likelihood = this.decoder.logLikelihood(batch, schema, this.generator);
+      tokens = likelihood.tokens;
+      return likelihood.perSentence;
+    });
     const walkPrior = this.walkPrior.on(walkable);
     const parts = { logLikelihood, posterior, walkPrior, links, graphPrior: this.graphPrior };
-    const options = { ...this.objectiveOptions(tokens.dim(0) * holders.size), holders };
-    const terms = objective(parts, betaAt(this.config.objective.beta, step), options);
-    return teacher ? taught(terms, scores, teacher) : terms;
+    const weights = { ...this.objectiveOptions(logLikelihood.dim(0) * holders.size), holders };
+    const terms = objective(parts, options.beta ?? betaAt(settings.beta, step), weights);
+    return teacher ? taught({ ...terms, tokens }, scores, teacher) : { ...terms, tokens };
   }
 
-  /** The posterior over walks on a graph, and its marginals, for token numbers [B, T]. */
-  encode(tokens: Tensor, graph: WalkableGraph): { posterior: WalkPosterior; marginals: Positions } {
-    const posterior = this.posterior(this.encoder.forward(tokens), graph);
-    return { posterior, marginals: posterior.marginals() };
+  /** The decoder without symbols: what perplexity is compared with. */
+  #alone(batch: K['batch']): Terms {
+    const { perSentence, tokens } = this.decoder.logLikelihood(batch, undefined, this.generator);
+    const loss = perSentence.mean().neg();
+    const none = zeros([]);
+    return { reconstruction: loss, walk: none, graph: none, loss, tokens };
+  }
+
+  /** z ~ q(z|x, A), or where the likelihood factorises over steps its marginals in place of samples. */
+  #positions(posterior: WalkPosterior, { step, expectation }: ForwardOptions): Positions {
+    const { walk } = this.config;
+    if ((expectation ?? walk.expectation) === 'exact') return posterior.marginals();
+    return posterior.sample(this.generator, {
+      hard: walk.hard,
+      temperature: annealedAt(walk.temperature, step),
+    });
+  }
+
+  /** Makes walks or graph, without a gradient as long as the warm start holds them. */
+  #held<T>(step: number, body: () => T): T {
+    const { steps, hold } = this.config.warmStart ?? { steps: 0, hold: 0 };
+    return steps > 0 && step < hold ? noGrad(body) : body();
+  }
+
+  /** Positions with the symbols there, as this network's decoder reads them. */
+  schema(positions: Positions): Schema {
+    const read = (all: Tensor) => (this.decoder.readsVectors ? this.symbols.at(all) : all);
+    return { positions, vectors: () => read(stack(positions, 1)) };
   }
 
   /** q(z|x, A): on the graph (Eq. 6), or without it (Eq. 29; the complete graph of Eq. 33 is the same). */
   posterior(scores: Tensor, graph: WalkableGraph): WalkPosterior {
-    if (this.config.walk.posterior !== 'graph') return new MeanFieldWalks(scores);
-    const { form, constant, range } = this.config.walk;
+    const { posterior, form, constant, range } = this.config.walk;
+    if (posterior !== 'graph') return new MeanFieldWalks(scores);
     return WalkDistribution.fromScores(graph, scores, { kind: form, constant, ...(range ? { range } : {}) });
+  }
+
+  /** q(z|x, A) of a batch; on the expected graph unless another is given, so that no draw decides what is read. */
+  encode(batch: K['batch'], graph: WalkableGraph = this.expectedGraph()): WalkPosterior {
+    return this.posterior(this.encoder.scores(batch), graph);
+  }
+
+  /** The graph with every link at its probability. */
+  expectedGraph(): WalkableGraph {
+    return new WalkableGraph(this.graph.links().matrix(), this.config.walk.isolated);
   }
 
   objectiveOptions(batch: number): ObjectiveOptions {
@@ -126,30 +213,9 @@ export class HiddenSchemaNetwork extends nn.Module {
     return { kind, aggregation, klThreshold, capacity, graphDivisor };
   }
 
-  /** Where each step of the exact posterior is, for an encoder to learn from. L tensors [B, K] */
-  teach(tokens: Tensor, graph: ClosedFormPosterior): Tensor[] {
-    return noGrad(() => smoothedMarginals(graph.start, graph.transitions(), this.decoder.emissions(tokens)));
-  }
-
-  /** The exact posterior over walks under the closed-form graph's transitions and the decoder's emissions. */
-  smooth(tokens: Tensor, graph: ClosedFormPosterior): Smoothed {
-    return noGrad(() => smoothWalks(graph.start, graph.transitions(), this.decoder.emissions(tokens)));
-  }
-
-  #graphPosterior(pairs: PairIndex, bags: Tensor | undefined, options: TensorOptions): GraphPosterior {
-    const { graph } = this.config;
-    if (graph.posterior !== 'closed-form') {
-      const given = { ...options, initialLogit: this.graphPrior.logit, generator: this.generator, bags };
-      return trainedPosterior(graph.posterior, graph, pairs, given);
-    }
-    const missingLinkCost = graph.missingLinkCost ?? this.decoder.noiseCost();
-    const { sentences } = this.shape;
-    return new ClosedFormPosterior(pairs, this.graphPrior, {
-      ...options,
-      missingLinkCost,
-      rate: graph.traversalRate,
-      sentences,
-    });
+  /** Also takes tensors by the names that version 0.1 gave them. */
+  override load(source: ReadonlyMap<string, Tensor>): void {
+    super.load(namesOfToday(source, new Set([...this.namedTensors()].map(([name]) => name))));
   }
 }
 
@@ -158,10 +224,4 @@ function taught(terms: Terms, scores: Tensor, posterior: readonly Tensor[]): Ter
   const beliefs = scores.logSoftmax(-1); // [B, L, K]
   const teacher = beliefs.mul(stack(posterior, 1)).sum().div(-scores.dim(0));
   return { ...terms, teacher, loss: terms.loss.add(teacher) };
-}
-
-function bagTensor(shape: ModelShape, bags: Float64Array, options: TensorOptions): Tensor {
-  return scope(() =>
-    Tensor.fromArray(bags, [shape.symbols, shape.vocabulary]).to(options.dtype ?? 'float32'),
-  );
 }

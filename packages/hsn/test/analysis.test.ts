@@ -27,8 +27,8 @@ import {
 } from '../src/analysis/index.ts';
 import { linkProbabilities } from '../src/evaluation/index.ts';
 import { schemaOf } from '../src/language/perplexity.ts';
-import { jitter } from './tiny-language.ts';
 import { hsn, temporaryFolder, tinyCorpus, tinyFlags } from './tiny-corpus.ts';
+import { jitter } from './tiny-language.ts';
 import { tinyLanguageFlags, tinySentences, writeTexts } from './tiny-texts.ts';
 
 const folder = temporaryFolder('analysis');
@@ -175,7 +175,7 @@ describe('attention', () => {
     const layers = scope(() =>
       noGrad(() => {
         const tokens = Tensor.fromArray(input, [1, input.length]);
-        run.model.decoder.hidden(tokens, schemaOf([[1, 2, 3]], 6), { attention });
+        run.model.decoder.hidden(tokens, schemaOf(run.model, [[1, 2, 3]]), { attention });
         return attention.map((layer) => layer.toNumbers());
       }),
     );

@@ -1,8 +1,8 @@
+import { Generator } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
 import { baumWelch, countPairs, LstmBaseline, trainLstmBaseline } from '../src/baselines/index.ts';
 import { linksFromTraversals } from '../src/baselines/links.ts';
 import { edgeCount } from '../src/corpus/index.ts';
-import { Generator } from '@hidden-schema/torch';
 import { temporaryFolder, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('baselines');

@@ -246,8 +246,8 @@ describe.each(encoders)('%s from scratch', (_name, make) => {
       expect(names.some((name) => name.startsWith('text.'))).toBe(!frozen);
       const before = [...encoder.namedTensors()].map(([, tensor]) => tensor.toNumbers());
       const adam = new optim.Adam([{ parameters: [...model.namedParameters()], rate: 0.01 }]);
-      const mask = maskOfLengths([5, 2], 5);
-      const loss = () => model.forward(tokens(ids), mask).logSoftmax(-1).select(2, 1).mean().neg();
+      const read = { ids: Int32Array.from(ids.flat()), lengths: Int32Array.of(5, 2), width: 5 };
+      const loss = () => model.scores({ encoder: read }).logSoftmax(-1).select(2, 1).mean().neg();
       const first = loss();
       first.backward();
       adam.step();

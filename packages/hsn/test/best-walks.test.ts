@@ -1,7 +1,6 @@
 import { arange, Generator, rand, randn, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { bestWalks } from '../src/language/best-walks.ts';
-import type { WalkPosterior } from '../src/objective/objective.ts';
+import type { WalkPosterior } from '../src/walk/index.ts';
 import { MeanFieldWalks, paperForm, WalkableGraph, WalkDistribution } from '../src/walk/index.ts';
 
 const [B, L, K] = [5, 4, 4];
@@ -44,7 +43,7 @@ describe.each(posteriors)('the best walk %s', (_, make) => {
     scope(() => {
       const posterior = make();
       const expected = highest(posterior);
-      const found = bestWalks(posterior);
+      const found = posterior.best();
       expect(found).toHaveLength(B);
       for (const [b, { walk, probabilities }] of found.entries()) {
         const product = probabilities.reduce((whole, p) => whole * p, 1);
@@ -61,9 +60,9 @@ test('differs from taking the best symbol of each step apart where links forbid 
     const graph = new WalkableGraph(Tensor.fromArray(Float32Array.from(ring), [K, K]));
     const posterior = WalkDistribution.fromScores(graph, randn([200, L, K], new Generator(5)).mul(2));
     const marginals = posterior.marginals().map((step) => step.argmax(-1).toNumbers());
-    const apart = bestWalks(posterior).filter(({ walk }, b) =>
-      walk.some((symbol, i) => symbol !== marginals[i]![b]),
-    );
+    const apart = posterior
+      .best()
+      .filter(({ walk }, b) => walk.some((symbol, i) => symbol !== marginals[i]![b]));
     expect(apart.length).toBeGreaterThan(0);
   });
 });
@@ -80,7 +79,7 @@ test('many symbols are looked through some at a time', () => {
     const to = nodes.unsqueeze(0).expand(symbols, symbols).reshape(-1);
     const steps = posterior.transitions[0]!.crossLogProb(from, to).reshape(2, symbols, symbols);
     const wanted = posterior.logStart.unsqueeze(2).add(steps).reshape(2, -1).amax(1).exp().toNumbers();
-    for (const [b, { probabilities }] of bestWalks(posterior).entries())
+    for (const [b, { probabilities }] of posterior.best().entries())
       expect(probabilities[0]! * probabilities[1]!).toBeCloseTo(wanted[b]!, 7);
   });
 });

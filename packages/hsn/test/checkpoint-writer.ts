@@ -1,11 +1,12 @@
 // A process of its own for tests that kill it or fill its disk: writes checkpoints into a run.
 // Usage: checkpoint-writer.ts RUN COUNT [ELEMENTS]; COUNT 0 writes until it is ended.
+
+import fs from 'node:fs';
+import path from 'node:path';
 import { Tensor } from '@hidden-schema/torch';
 import { configSchema } from '../src/config.ts';
 import { saveCheckpoint } from '../src/trainer/checkpoint.ts';
 import { Run } from '../src/trainer/run.ts';
-import fs from 'node:fs';
-import path from 'node:path';
 
 const [directory, count, elements = '1000'] = process.argv.slice(2);
 if (directory === undefined || count === undefined) throw new Error('expected RUN and COUNT');

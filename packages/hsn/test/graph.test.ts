@@ -11,8 +11,8 @@ import {
   PairIndex,
   PairNetwork,
   PowerLawPrior,
-  Symbols,
 } from '../src/graph/index.ts';
+import { Symbols } from '../src/symbols/symbols.ts';
 import {
   allBits,
   expectClose,
@@ -138,7 +138,7 @@ describe('posterior networks', () => {
   );
   const kinds: [string, () => Symbols, number][] = [
     ['indicators', () => Symbols.oneHot(K, float64), 0],
-    ['bags of tokens', () => Symbols.given(bags), 0],
+    ['bags of tokens', () => Symbols.bags(bags), 0],
     ['learnable', () => Symbols.learnable(K, 5, new Generator(1), float64), 1],
   ];
   const posteriors: [string, (symbols: Symbols, pairs: PairIndex) => GraphPosterior][] = [
@@ -204,20 +204,20 @@ describe('posterior networks', () => {
       [1, 0],
       [0, 1],
     ]);
-    const given = Symbols.given(source);
+    const given = Symbols.bags(source);
     source.zero_();
-    expectClose(given.vectors, [
+    expectClose(given.rows(), [
       [1, 0],
       [0, 1],
     ]);
-    expectClose(Symbols.oneHot(2, float64).vectors, [
+    expectClose(Symbols.oneHot(2, float64).rows(), [
       [1, 0],
       [0, 1],
     ]);
     const learnable = Symbols.learnable(50, 20, new Generator(0));
-    expect(learnable.vectors.shape).toEqual([50, 20]);
+    expect(learnable.rows().shape).toEqual([50, 20]);
     expect(learnable.dimension).toBe(20);
-    expectClose(learnable.vectors.pow(2).sum(1).mean(), 1, 0.15);
+    expectClose(learnable.rows().pow(2).sum(1).mean(), 1, 0.15);
   });
 
   test('names of parameters are paths', () => {
@@ -228,7 +228,12 @@ describe('posterior networks', () => {
       new Generator(0),
     );
     const names = [...network.namedTensors()].map(([name]) => name);
-    expect(names).toContain('symbols.vectors');
+    // Symbols belong to the network, where the decoder reads them too.
+    expect(names.some((name) => name.startsWith('symbols'))).toBe(false);
+    expect([...Symbols.learnable(3, 2, new Generator(0)).namedTensors()].map(([name]) => name)).toEqual([
+      'vectors',
+    ]);
+    expect([...Symbols.oneHot(3).namedTensors()]).toEqual([]);
     expect(names).toContain('rest.layers.0.weight');
   });
 });

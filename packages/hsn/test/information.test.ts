@@ -2,7 +2,7 @@ import { Generator, scope, stack, type Tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { exactInformation } from '../src/language/evaluation.ts';
-import type { WalkPosterior } from '../src/objective/objective.ts';
+import type { WalkPosterior } from '../src/walk/index.ts';
 import {
   type IsolatedRule,
   MeanFieldWalks,

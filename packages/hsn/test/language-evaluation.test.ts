@@ -1,7 +1,7 @@
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { baselinePerplexity, evaluateLanguage } from '../src/language/evaluation.ts';
-import type { LanguageNetwork } from '../src/language/model.ts';
+import type { LanguageNetwork } from '../src/language/network.ts';
 import { framesOf } from '../src/language/parts.ts';
 import { schemaOf } from '../src/language/perplexity.ts';
 import type { TextCorpus } from '../src/text/index.ts';
@@ -65,7 +65,7 @@ describe('a model on a corpus', () => {
     const names = [...model.decoder.namedTensors()].map(([name]) => name);
     expect(names.filter((name) => /psa|symbol|schema/.test(name))).toEqual([]);
     const ids = Tensor.fromArray(Int32Array.of(1, 3, 2), [1, 3]);
-    expect(() => model.decoder.nll(ids, schemaOf([[0, 1, 2]], K), [3])).toThrow(
+    expect(() => model.decoder.nll(ids, schemaOf(model, [[0, 1, 2]]), [3])).toThrow(
       'this decoder was made without symbols',
     );
     const sentences = framed(corpus);

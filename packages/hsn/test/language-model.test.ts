@@ -1,8 +1,7 @@
 import { nn, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { Random } from '../src/corpus/random.ts';
-import { maskOfLengths } from '../src/encoder/text-encoder.ts';
-import { idsTensor, type LanguageNetwork } from '../src/language/model.ts';
+import type { LanguageNetwork } from '../src/language/network.ts';
 import { padded, type TextBatch } from '../src/text/index.ts';
 import { WalkableGraph } from '../src/walk/index.ts';
 import { allWalks, expectClose, sum, walkTensor } from './enumeration.ts';
@@ -15,8 +14,6 @@ const sentences = [
   [9, 10, 3],
 ].map((ids) => Int32Array.from(ids));
 const batch: TextBatch = {
-  epoch: 0,
-  index: 0,
   rows: Int32Array.of(0, 1, 2),
   encoder: padded(sentences, { pad: 0 }),
   decoder: padded(sentences, { pad: 2, begin: 1, end: 2 }),
@@ -58,7 +55,7 @@ function compared(model: LanguageNetwork) {
   const loss = () =>
     scope(() => {
       model.generator.restore(state);
-      return model.forward(batch, 3).loss;
+      return model.forward(batch, { step: 3 }).loss;
     });
   loss().backward();
   const picks = new Random(14);
@@ -90,6 +87,11 @@ const cases: [string, LanguageInput][] = [
   ],
   ['the authors’ symbols', { decoder: { symbolAttention: 'authors' } }],
   ['an LSTM and a LLaMA decoder', { encoder: { name: 'lstm', width: 8 }, decoder: { name: 'llama' } }],
+  ['a recurrent decoder', { decoder: { name: 'lstm', layers: 2 } }],
+  [
+    'learnable symbols in a recurrent decoder',
+    { graph: { symbols: 'learnable' }, decoder: { name: 'lstm' } },
+  ],
   ['walks of one step', { length: 1 }],
   ['a rising weight', { objective: { beta: { kind: 'linear', steps: 10, to: 2 }, klThreshold: 0.01 } }],
 ];
@@ -126,7 +128,7 @@ describe('gradients of the whole objective', () => {
       const model = tinyNetwork({});
       inDouble(model);
       jitter(model);
-      model.forward(batch, 3).loss.backward();
+      model.forward(batch, { step: 3 }).loss.backward();
       const parameters = new Map(model.namedParameters());
       for (const name of groups)
         expect(parameters.get(name)?.grad?.abs().sum().item(), name).toBeGreaterThan(1e-4);
@@ -139,7 +141,7 @@ describe('gradients of the whole objective', () => {
   test('leave a frozen encoder alone', () => {
     scope(() => {
       const model = tinyNetwork({}, { frozen: true });
-      model.forward(batch, 3).loss.backward();
+      model.forward(batch, { step: 3 }).loss.backward();
       const names = [...model.namedParameters()].map(([name]) => name);
       expect(names.filter((name) => name.startsWith('encoder.text'))).toEqual([]);
       expect([...model.encoder.base.namedTensors()].filter(([, tensor]) => tensor.grad)).toEqual([]);
@@ -154,7 +156,7 @@ describe('a pass over a batch', () => {
     scope(() => {
       const model = tinyNetwork(settings);
       jitter(model);
-      const { reconstruction, walk, graph, loss, tokens } = model.forward(batch, step);
+      const { reconstruction, walk, graph, loss, tokens } = model.forward(batch, { step });
       const [r, w, g, l] = [reconstruction, walk, graph, loss].map((term) => term.item());
       model.free();
       return { reconstruction: r!, walk: w!, graph: g!, loss: l!, tokens };
@@ -187,10 +189,10 @@ describe('a pass over a batch', () => {
       const model = tinyNetwork({}, { frozen: true });
       const state = model.generator.state();
       const { encoder } = batch;
-      const known = model.encoder.hidden(idsTensor(encoder), maskOfLengths(encoder.lengths, encoder.width));
-      const losses = [undefined, known].map((hidden) => {
+      const known = model.encoder.states(encoder);
+      const losses = [undefined, known].map((states) => {
         model.generator.restore(state);
-        return model.forward(batch, 0, hidden).loss.item();
+        return model.forward({ ...batch, states }, { step: 0 }).loss.item();
       });
       expect(losses[1]).toBe(losses[0]);
       model.free();
@@ -204,9 +206,9 @@ describe('a pass over a batch', () => {
       const state = model.generator.state();
       const loss = (training: boolean, rate: number) => {
         model.train(training);
-        model.config.decoder.wordDropout = rate;
+        model.decoder.wordDropout = rate;
         model.generator.restore(state);
-        return model.forward(batch, 0).reconstruction.item();
+        return model.forward(batch, { step: 0 }).reconstruction.item();
       };
       expect(loss(false, 0.5)).toBe(loss(false, 0));
       expect(loss(true, 0)).toBe(loss(false, 0));
@@ -232,14 +234,14 @@ describe('a pass over a batch', () => {
         fixGraph(model, ['0 1', '1 2', '2 2']); // a path with a loop at its end, and 3 alone
         const wanted = noGrad(() => byEnumeration(model));
         const draws = Array.from({ length: 150 }, () =>
-          scope(() => noGrad(() => model.forward(batch, 0).reconstruction.item())),
+          scope(() => noGrad(() => model.forward(batch, { step: 0 }).reconstruction.item())),
         );
         const mean = sum(draws) / draws.length;
         const spread = sum(draws.map((value) => (value - mean) ** 2)) / (draws.length - 1);
         const error = Math.sqrt(spread / draws.length);
         expect(wanted.spread, 'walks matter to the decoder').toBeGreaterThan(0.05);
         expect(Math.abs(mean - wanted.reconstruction)).toBeLessThan(4 * error);
-        const kl = scope(() => noGrad(() => model.forward(batch, 0).walk.item()));
+        const kl = scope(() => noGrad(() => model.forward(batch, { step: 0 }).walk.item()));
         // A mean field takes steps that are no link; what those cost is a convention, tested with it.
         if (posterior === 'graph') expect(kl).toBeCloseTo(wanted.kl, 4);
         model.free();
@@ -255,7 +257,7 @@ function byEnumeration(model: LanguageNetwork) {
   const adjacency = model.graph.links().sample(model.generator, { hard: true, temperature: 1 });
   const graph = new WalkableGraph(adjacency, model.config.walk.isolated);
   const prior = model.walkPrior.on(graph).logProb(nodes).toNumbers();
-  const cross = model.posterior(model.scores(batch.encoder), graph).crossLogProb(nodes);
+  const cross = model.posterior(model.encoder.scores(batch), graph).crossLogProb(nodes);
   const parts = cross.unbind(0).map((row, b) => {
     const q = row.exp().toNumbers();
     expect(sum(q)).toBeCloseTo(1, 5);
@@ -280,9 +282,9 @@ describe('scores', () => {
     scope(() => {
       for (const name of ['transformer', 'lstm']) {
         const model = tinyNetwork({ encoder: { name } });
-        const together = noGrad(() => model.scores(batch.encoder));
+        const together = noGrad(() => model.encoder.scores(batch));
         for (const [b, sentence] of sentences.entries()) {
-          const alone = noGrad(() => model.scores(padded([sentence], { pad: 0 })));
+          const alone = noGrad(() => model.encoder.scores({ encoder: padded([sentence], { pad: 0 }) }));
           expectClose(together.select(0, b), alone.select(0, 0), 1e-5, `${name}, sentence ${b}`);
         }
         model.free();

@@ -2,8 +2,8 @@ import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import type { Config } from '../src/config.ts';
 import { Random } from '../src/corpus/random.ts';
-import { HiddenSchemaNetwork, type ModelShape } from '../src/model.ts';
 import type { Terms } from '../src/objective/objective.ts';
+import { type ModelShape, type SyntheticNetwork, syntheticNetwork } from '../src/synthetic/network.ts';
 import { tinyConfig } from './tiny-corpus.ts';
 
 // Five symbols, seven tokens, four steps, three sentences: small enough to move every weight by hand.
@@ -52,7 +52,7 @@ function teacherOf(): Tensor[] {
 }
 
 /** Weights away from their start, where embeddings are tiny and logits all alike. */
-function jitter(model: HiddenSchemaNetwork): void {
+function jitter(model: SyntheticNetwork): void {
   const draws = new Random(13);
   noGrad(() => {
     for (const parameter of model.parameters()) {
@@ -64,7 +64,7 @@ function jitter(model: HiddenSchemaNetwork): void {
 
 /** The largest gap between the gradient and the slope, over up to four entries of every parameter. */
 function worstGap(
-  model: HiddenSchemaNetwork,
+  model: SyntheticNetwork,
   withTeacher: boolean,
 ): { gap: number; where: string; checked: number } {
   const state = model.generator.state();
@@ -72,7 +72,7 @@ function worstGap(
     scope(() => {
       model.generator.restore(state);
       const tokens = Tensor.fromArray(tokenData, [B, L]);
-      return model.forward(tokens, 3, withTeacher ? teacherOf() : undefined).loss;
+      return model.forward({ tokens }, { step: 3, teacher: withTeacher ? teacherOf() : undefined }).loss;
     });
   loss().backward();
   const picks = new Random(14);
@@ -149,7 +149,7 @@ const cases: [string, Case][] = [
 describe('gradients of the whole objective', () => {
   test.each(cases)('equal finite differences with %s', (_, it) => {
     scope(() => {
-      const model = new HiddenSchemaNetwork(softConfig(it), it.shape ?? given, { dtype: 'float64' });
+      const model = syntheticNetwork(softConfig(it), it.shape ?? given, { dtype: 'float64' });
       jitter(model);
       const { gap, where, checked } = worstGap(model, it.teacher ?? false);
       expect(checked).toBeGreaterThan(50);
@@ -161,7 +161,7 @@ describe('gradients of the whole objective', () => {
   test('differ from them where the relaxation is hard, as straight-through gradients must', () => {
     const hard: Case = { graph: { hard: true }, walk: { hard: true, expectation: 'sampled' } };
     scope(() => {
-      const model = new HiddenSchemaNetwork(softConfig(hard), given, { dtype: 'float64' });
+      const model = syntheticNetwork(softConfig(hard), given, { dtype: 'float64' });
       jitter(model);
       expect(worstGap(model, false).gap).toBeGreaterThan(1e-3);
       model.free();
@@ -176,9 +176,9 @@ describe('gradients of the whole objective', () => {
       encoder: { readout: 'queries' },
     };
     scope(() => {
-      const model = new HiddenSchemaNetwork(softConfig(everything), learned, { dtype: 'float64' });
+      const model = syntheticNetwork(softConfig(everything), learned, { dtype: 'float64' });
       jitter(model);
-      model.forward(Tensor.fromArray(tokenData, [B, L]), 0).loss.backward();
+      model.forward({ tokens: Tensor.fromArray(tokenData, [B, L]) }, { step: 0 }).loss.backward();
       const still = [...model.namedParameters()]
         .filter(([, parameter]) => !(parameter.grad && parameter.grad.abs().sum().item() > 0))
         .map(([name]) => name);
@@ -191,11 +191,10 @@ describe('gradients of the whole objective', () => {
 describe('terms of the objective', () => {
   const terms = (it: Case, step = 0): Record<keyof Terms, number> =>
     scope(() => {
-      const model = new HiddenSchemaNetwork(softConfig(it), it.shape ?? given, { dtype: 'float64' });
-      const out = model.forward(
-        Tensor.fromArray(tokenData, [B, L]),
-        step,
-        it.teacher ? teacherOf() : undefined,
+      const model = syntheticNetwork(softConfig(it), it.shape ?? given, { dtype: 'float64' });
+      const { tokens: _, ...out } = model.forward(
+        { tokens: Tensor.fromArray(tokenData, [B, L]) },
+        { step, teacher: it.teacher ? teacherOf() : undefined },
       );
       model.free();
       const numbers = Object.entries(out).map(([name, tensor]) => [name, (tensor as Tensor).item()]);

@@ -3,13 +3,16 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readSyntheticCorpus } from '../src/corpus/index.ts';
 import { evaluateSynthetic, validationLoss } from '../src/evaluation/synthetic.ts';
+import { languageFigures, openLanguage, openLanguageCorpus } from '../src/language/index.ts';
+import { openReasoner } from '../src/reasoning/open.ts';
+import { openReasoning, openTuples } from '../src/reasoning/open-network.ts';
 import { syntheticConfig } from '../src/settings.ts';
+import { openModel } from '../src/synthetic/open.ts';
+import { SyntheticTask } from '../src/synthetic/task.ts';
 import { readMetrics } from '../src/trainer/metrics.ts';
-import { openModel } from '../src/trainer/open.ts';
 import { Run } from '../src/trainer/run.ts';
 import { verifyRun } from '../src/trainer/run-summary.ts';
 import { Session } from '../src/trainer/session.ts';
-import { SyntheticTask } from '../src/trainer/synthetic-task.ts';
 import { temporaryFolder } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('old-run');
@@ -64,5 +67,48 @@ describe('a run of version 0.1.0', () => {
     expect(() => Run.open(later)).toThrow(
       /has format 3, made by version 3\.0\.0; .*so open it with version 3\.0\.0 or later/,
     );
+  });
+});
+
+const readJson = (file: string): Record<string, number> =>
+  JSON.parse(fs.readFileSync(folder.path(file), 'utf8'));
+/** Another processor may round otherwise. */
+function expectClose(figures: object, wanted: Record<string, number>): void {
+  expect(Object.keys(figures).sort()).toEqual(expect.arrayContaining(Object.keys(wanted).sort()));
+  for (const [name, value] of Object.entries(wanted))
+    expect((figures as Record<string, number>)[name], name).toBeCloseTo(value, 3);
+}
+
+describe('a language run of version 0.1.0', () => {
+  test('evaluates to the same figures, and reads and writes the same', async () => {
+    const opened = await openLanguage(folder.path('language-0.1.0'));
+    const corpus = await openLanguageCorpus(opened, { cache: folder.path('cache') });
+    const { model, texts } = opened;
+    const figures = languageFigures(model, corpus, texts.frames, { limit: 500, walks: 20, graphs: 5 });
+    expectClose(figures, readJson('language-0.1.0/evaluation.json'));
+    const { walks } = await texts.read(['the food was terrible', 'a dog is friendly']);
+    expect(walks.map(({ walk }) => walk)).toEqual([
+      [2, 2, 2],
+      [2, 2, 2],
+    ]);
+    expect(walks[0]!.probabilities[0]).toBeCloseTo(0.366317, 4);
+    const [written] = await texts.write([2, 2, 2]);
+    expect(written).toMatch(/D\ufffd+pp\ufffd+ was was\ufffd+$/);
+    corpus.close();
+    model.free();
+  });
+});
+
+describe('a run over tuples of version 0.1.0', () => {
+  test('opens with its path model and tells the same objects', async () => {
+    const reasoner = await openReasoner(folder.path('reasoning-0.1.0'));
+    const [best] = await reasoner.candidates('PersonX goes home', 'xWant');
+    expect(best!.walk).toEqual([2, 5, 0, 4]);
+    expect(best!.score).toBeCloseTo(-139.45067763328552, 2);
+    reasoner.free();
+    const opened = await openReasoning(folder.path('reasoning-0.1.0'));
+    const { corpus, notes } = await openTuples(opened);
+    expect([corpus.splits.test.length, notes]).toEqual([8, []]);
+    opened.model.free();
   });
 });

@@ -1,7 +1,7 @@
 import { Generator, noGrad, scope, Tensor, tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { makePath, onGraph, type PathContext } from '../src/reasoning/path-model.ts';
 import type { PathModel } from '../src/reasoning/path.ts';
+import { makePath, onGraph, type PathContext } from '../src/reasoning/path-model.ts';
 import { continueWalks } from '../src/reasoning/walk-search.ts';
 import { walkTensor } from '../src/reasoning/walks.ts';
 import { allWalks, digits, sum } from './enumeration.ts';

@@ -2,7 +2,7 @@ import { noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
 import { describe, expect, test, vi } from 'vitest';
 import { Random } from '../src/corpus/random.ts';
 import { summarise } from '../src/language/evaluation.ts';
-import type { LanguageNetwork } from '../src/language/model.ts';
+import type { LanguageNetwork } from '../src/language/network.ts';
 import {
   type LogWeights,
   logWeights,
@@ -241,7 +241,7 @@ describe('distinct walks', () => {
   test('a certain posterior is decoded once for all draws', () => {
     const model = tinyTrained({ walk: { range: boundless } });
     const nll = vi.spyOn(model.decoder, 'nll');
-    const certain = schemaOf([[0, 1, 2]], K).mul(60);
+    const certain = schemaOf(model, [[0, 1, 2]]).mul(60);
     weighted(model, certain, [links, links, links], 100);
     expect(nll.mock.calls.map(([ids]) => ids.shape[0])).toEqual([1]);
     model.free();

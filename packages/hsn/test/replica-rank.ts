@@ -3,8 +3,8 @@ import { Group, placeOf, setThreads } from '@hidden-schema/torch';
 import { readSyntheticCorpus } from '../src/corpus/index.ts';
 import { LanguageTask, prepareLanguage } from '../src/language/index.ts';
 import { languageConfig, loadConfig, syntheticConfig } from '../src/settings.ts';
+import { SyntheticTask } from '../src/synthetic/task.ts';
 import { Replicas } from '../src/trainer/replicas.ts';
-import { SyntheticTask } from '../src/trainer/synthetic-task.ts';
 import type { Task } from '../src/trainer/task.ts';
 
 /** A model, its settings as YAML and its corpus. */

@@ -4,13 +4,13 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Config } from '../src/config.ts';
 import { readSyntheticCorpus, type SyntheticCorpus } from '../src/corpus/index.ts';
 import { evaluateSynthetic } from '../src/evaluation/synthetic.ts';
+import { openModel } from '../src/synthetic/open.ts';
+import { SyntheticTask } from '../src/synthetic/task.ts';
 import { bestStep, checkpointSteps, loadCheckpoint, verifyCheckpoint } from '../src/trainer/checkpoint.ts';
 import { readEvents } from '../src/trainer/events.ts';
 import { readMetrics } from '../src/trainer/metrics.ts';
-import { openModel } from '../src/trainer/open.ts';
 import { Run } from '../src/trainer/run.ts';
 import { Session, type SessionResult } from '../src/trainer/session.ts';
-import { SyntheticTask } from '../src/trainer/synthetic-task.ts';
 import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('session');

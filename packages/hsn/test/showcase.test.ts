@@ -3,20 +3,20 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { drawRecovery, mostLikelyGraph, recoveryText, walkExamples } from '../src/evaluation/showcase.ts';
 import { evaluateSynthetic } from '../src/evaluation/synthetic.ts';
 import { sweepUntilSettled } from '../src/reproduction/fit.ts';
-import { Trainer } from '../src/trainer/trainer.ts';
+import { SyntheticTask } from '../src/synthetic/task.ts';
 import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('showcase');
 afterAll(folder.remove);
 const corpus = tinyCorpus(folder.path('corpus'), { sentences: 2000 });
-const trainer = new Trainer(tinyConfig(), corpus);
-afterAll(() => trainer.free());
-sweepUntilSettled(trainer, 100);
+const task = new SyntheticTask(tinyConfig(), corpus);
+afterAll(() => task.trainer.free());
+sweepUntilSettled(task, 100);
 
 describe('what was found', () => {
   test('is drawn beside the truth', () => {
-    expect(mostLikelyGraph(trainer.model)).toEqual(corpus.truth);
-    const files = drawRecovery(trainer.model, corpus, folder.path('deep', 'figures'));
+    expect(mostLikelyGraph(task.model)).toEqual(corpus.truth);
+    const files = drawRecovery(task.model, corpus, folder.path('deep', 'figures'));
     expect(files).toEqual([
       folder.path('deep', 'figures', 'recovery.svg'),
       folder.path('deep', 'figures', 'recovery.png'),
@@ -26,21 +26,21 @@ describe('what was found', () => {
     expect(svg).toContain('true graph');
     expect(fs.readFileSync(files[1]!).subarray(1, 4).toString()).toBe('PNG');
     const { truth: _, ...blind } = corpus;
-    expect(drawRecovery(trainer.model, blind, folder.path('none'))).toEqual([]);
+    expect(drawRecovery(task.model, blind, folder.path('none'))).toEqual([]);
     expect(fs.existsSync(folder.path('none'))).toBe(false);
   });
 
   test('stands beside the true figures, with dashes where they are not known', () => {
-    const lines = recoveryText(evaluateSynthetic(trainer.model, corpus)).split('\n');
+    const lines = recoveryText(evaluateSynthetic(task.model, corpus)).split('\n');
     expect(lines[0]).toMatch(/recovered +true$/);
     expect(lines.find((line) => line.startsWith('links'))).toMatch(/12\.\d +12$/);
     expect(lines.find((line) => line.startsWith('ROC AUC'))).toMatch(/1\.0000 +1\.0000$/);
     const { truth: _, ...blind } = corpus;
-    expect(recoveryText(evaluateSynthetic(trainer.model, blind))).toMatch(/ROC AUC of links +–/);
+    expect(recoveryText(evaluateSynthetic(task.model, blind))).toMatch(/ROC AUC of links +–/);
   });
 
   test('walks stand under their sentences', () => {
-    const text = walkExamples(trainer.model, corpus, 2);
+    const text = walkExamples(task.model, corpus, 2);
     const { test: split } = corpus.splits;
     const words = Array.from(split.tokens.subarray(0, 5), (token) => corpus.vocabulary[token]!);
     const lines = text.split('\n');

@@ -114,8 +114,8 @@ test('a network trains on it', async () => {
   const input = writeTexts(scratch.path('texts.txt'), stories);
   const config = tinyLanguage({ decoder: { name }, warmStart: { steps: 0 }, training: { batch: 4 } });
   const prepared = await prepareLanguage(config, { input, settings: {} }, { cache });
-  const { trainer } = new LanguageTask(prepared);
-  const weights = new Map(trainer.model.decoder.namedTensors());
+  const { trainer, model } = new LanguageTask(prepared);
+  const weights = new Map(model.decoder.namedTensors());
   const moved = () => weights.get('model.layers.5.self_attn.q_proj.weight')!.toNumbers().slice(0, 10);
   const before = moved();
   // Of a guess among its tokens it would be 32000: the weights are the trained ones.

@@ -10,8 +10,8 @@ import {
 } from '../src/evaluation/synthetic.ts';
 import { graphKl, objective, walkKl } from '../src/objective/objective.ts';
 import { sweepUntilSettled } from '../src/reproduction/fit.ts';
-import { tokensFrom } from '../src/trainer/batch.ts';
-import { Trainer } from '../src/trainer/trainer.ts';
+import { tokensFrom } from '../src/synthetic/batch.ts';
+import { SyntheticTask } from '../src/synthetic/task.ts';
 import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('evaluation');
@@ -20,11 +20,11 @@ afterAll(folder.remove);
 // 1200 test sentences: three chunks, the last of another size. The Bernoulli prior has no cost of its own.
 const corpus = tinyCorpus(folder.path('corpus'), { sentences: 2000, split: [20, 20, 60] });
 const config = tinyConfig({ graph: { prior: 'bernoulli' }, training: { steps: 30, rate: 0.01 } });
-const trainer = new Trainer(config, corpus);
-sweepUntilSettled(trainer, 100);
-while (!trainer.finished) trainer.trainStep();
-const { model } = trainer;
-afterAll(() => trainer.free());
+const task = new SyntheticTask(config, corpus);
+sweepUntilSettled(task, 100);
+while (!task.trainer.finished) task.trainer.trainStep();
+const { model } = task;
+afterAll(() => task.trainer.free());
 
 /** Figures of the first sentences in one go, on the one graph that q(A) leaves possible. */
 function byHand(on: SyntheticCorpus, count: number) {
@@ -33,7 +33,8 @@ function byHand(on: SyntheticCorpus, count: number) {
       model.train(false);
       const tokens = tokensFrom(on.splits.test, on.length, 0, count);
       const graph = sampledGraph(model);
-      const { posterior, marginals } = model.encode(tokens, graph);
+      const posterior = model.encode({ tokens }, graph);
+      const marginals = posterior.marginals();
       const prior = model.walkPrior.on(graph);
       const nodes = marginals.map((step) => step.argmax(-1).toNumbers());
       const right = nodes.flatMap((step, i) =>
@@ -41,8 +42,8 @@ function byHand(on: SyntheticCorpus, count: number) {
       );
       const options = { ...model.objectiveOptions(count), kind: 'information' as const };
       return {
-        nll: -model.decoder.logLikelihood(tokens, marginals).mean().item(),
-        nll_authors: -model.decoder.authorsLogLikelihood(tokens, marginals).mean().item(),
+        nll: -model.decoder.expectedLog(tokens, marginals).mean().item(),
+        nll_authors: -model.decoder.authorsExpectedLog(tokens, marginals).mean().item(),
         kl_walk: walkKl(posterior, prior, options).item(),
         kl_walk_sentence: posterior.kl(prior).mean().item(),
         kl_graph: graphKl(model.graph.links(), model.graphPrior).item(),
@@ -87,7 +88,7 @@ describe('an evaluation', () => {
   });
 
   test('depends on its seed and the weights, not on what was drawn before', () => {
-    const soft = new Trainer(tinyConfig({ graph: { posterior: 'free', p: 0.5 } }), corpus);
+    const soft = new SyntheticTask(tinyConfig({ graph: { posterior: 'free', p: 0.5 } }), corpus);
     const first = evaluateSynthetic(soft.model, corpus, { limit: 100 });
     const state = soft.model.generator.state();
     scope(() => sampledGraph(soft.model));
@@ -96,7 +97,7 @@ describe('an evaluation', () => {
     expect(evaluateSynthetic(soft.model, corpus, { limit: 100 })).toEqual(first);
     expect(soft.model.generator.state()).toEqual(moved);
     expect(evaluateSynthetic(soft.model, corpus, { limit: 100, seed: 8 })).not.toEqual(first);
-    soft.free();
+    soft.trainer.free();
   });
 
   test('refuses an empty test split in one line', () => {
@@ -113,8 +114,9 @@ describe('the validation objective', () => {
         model.train(false);
         const tokens = tokensFrom(corpus.splits.valid, corpus.length, 0, 400);
         const graph = sampledGraph(model);
-        const { posterior, marginals } = model.encode(tokens, graph);
-        const logLikelihood = model.decoder.logLikelihood(tokens, marginals);
+        const posterior = model.encode({ tokens }, graph);
+        const marginals = posterior.marginals();
+        const logLikelihood = model.decoder.expectedLog(tokens, marginals);
         const links = model.graph.links();
         const parts = {
           logLikelihood,

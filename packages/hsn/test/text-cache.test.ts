@@ -2,7 +2,17 @@ import fs from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { batchesByLength, LengthBatches, openTextCorpus, padded, type TextBatch } from '../src/text/index.ts';
+import {
+  batchesByLength,
+  type Frames,
+  lengthOrder,
+  type OrderOptions,
+  openTextCorpus,
+  padded,
+  readBatch,
+  type TextBatch,
+  type TokenStore,
+} from '../src/text/index.ts';
 import { trainByteBpe } from '../src/tokenizer/index.ts';
 import { TextFolder, texts } from './text-folder.ts';
 
@@ -112,6 +122,21 @@ describe('the token cache', () => {
 
 const frames = { encoder: { pad: 0 }, decoder: { pad: 1, begin: 7, end: 8 } };
 
+/** Batches as trainings read them: an order of rows, and the store. */
+function textBatches(store: TokenStore, rows: Int32Array, options: OrderOptions & Frames) {
+  const order = lengthOrder(store, rows, options);
+  return {
+    batchSize: order.batchSize,
+    batchesPerEpoch: order.batchesPerEpoch,
+    position: () => order.position(),
+    seek: (position: ReturnType<typeof order.position>) => order.seek(position),
+    next: () => {
+      const { rows: drawn, ...place } = order.next();
+      return { ...place, ...readBatch(store, drawn, options) };
+    },
+  };
+}
+
 describe('batches of like length', () => {
   async function corpusOf(count: number) {
     const lines = Array.from({ length: count }, (_, i) => `${'w'.repeat(1 + ((i * 37) % 40))} ${i}`);
@@ -121,7 +146,7 @@ describe('batches of like length', () => {
   test('every sentence once an epoch, padded little, in an order that the seed repeats', async () => {
     const { store, splits } = await corpusOf(1003);
     const options = { ...frames, batchSize: 16, seed: 5, dropLast: false };
-    const batches = new LengthBatches(store, splits.train, options);
+    const batches = textBatches(store, splits.train, options);
     expect(batches.batchesPerEpoch).toBe(63);
     const epoch = Array.from({ length: 63 }, () => batches.next());
     const seen = epoch.flatMap(({ rows }) => [...rows]);
@@ -133,12 +158,12 @@ describe('batches of like length', () => {
     // Batches come in no order of length.
     const widths = epoch.map(({ decoder }) => decoder.width);
     expect(widths).not.toEqual(widths.toSorted((a, b) => a - b));
-    const again = new LengthBatches(store, splits.train, options);
+    const again = textBatches(store, splits.train, options);
     expect(Array.from({ length: 63 }, () => again.next())).toEqual(epoch);
     const next = Array.from({ length: 63 }, () => batches.next());
     expect(next[0]!.epoch).toBe(1);
     expect(next.map(({ rows }) => rows)).not.toEqual(epoch.map(({ rows }) => rows));
-    const other = new LengthBatches(store, splits.train, { ...options, seed: 6 });
+    const other = textBatches(store, splits.train, { ...options, seed: 6 });
     expect(other.next().rows).not.toEqual(epoch[0]!.rows);
   });
 
@@ -147,24 +172,24 @@ describe('batches of like length', () => {
     const options = { ...frames, batchSize: 8, seed: 1, pool: 3 };
     fc.assert(
       fc.property(fc.nat({ max: 60 }), (steps) => {
-        const running = new LengthBatches(store, splits.train, options);
+        const running = textBatches(store, splits.train, options);
         for (let i = 0; i < steps; i++) running.next();
-        const sought = new LengthBatches(store, splits.train, options);
+        const sought = textBatches(store, splits.train, options);
         sought.seek(running.position());
         expect(sought.next()).toEqual(running.next());
       }),
       { numRuns: 20 },
     );
-    const batches = new LengthBatches(store, splits.train, options);
+    const batches = textBatches(store, splits.train, options);
     expect(() => batches.seek({ epoch: 0, batch: 12 })).toThrow('outside an epoch of 12 batches');
   });
 
   test('fewer sentences than a batch are one batch', async () => {
     const { store, splits } = await corpusOf(3);
-    const batches = new LengthBatches(store, splits.train, { ...frames, batchSize: 32, seed: 1 });
+    const batches = textBatches(store, splits.train, { ...frames, batchSize: 32, seed: 1 });
     expect([batches.batchSize, batches.batchesPerEpoch]).toEqual([3, 1]);
     expect([...batches.next().rows].toSorted()).toEqual([0, 1, 2]);
-    expect(() => new LengthBatches(store, new Int32Array(), { ...frames, batchSize: 4, seed: 1 })).toThrow(
+    expect(() => textBatches(store, new Int32Array(), { ...frames, batchSize: 4, seed: 1 })).toThrow(
       'batches: sentences must be a whole number of at least 1, got 0',
     );
   });
@@ -182,7 +207,7 @@ describe('batches of like length', () => {
       }
       expect(Math.max(...decoder.lengths)).toBe(decoder.width);
     };
-    check(new LengthBatches(store, splits.train, { ...frames, batchSize: 7, seed: 2 }).next());
+    check(textBatches(store, splits.train, { ...frames, batchSize: 7, seed: 2 }).next());
     const ordered = [...batchesByLength(store, splits.train, 6, frames)];
     ordered.forEach(check);
     expect(ordered.flatMap(({ rows }) => [...rows]).toSorted((a, b) => a - b)).toEqual([...splits.train]);

@@ -5,7 +5,7 @@ import { Random } from '../src/corpus/random.ts';
 import { LstmText, TransformerText } from '../src/encoder/text-encoder.ts';
 import { FreeLogits } from '../src/graph/index.ts';
 import { languageConfigSchema } from '../src/language/config.ts';
-import type { LanguageNetwork } from '../src/language/model.ts';
+import type { LanguageNetwork } from '../src/language/network.ts';
 import { makeNetwork } from '../src/language/parts.ts';
 import { schemaOf } from '../src/language/perplexity.ts';
 import { WalkableGraph } from '../src/walk/index.ts';
@@ -77,7 +77,7 @@ export function likelihoods(
 ): number[] {
   const repeated = stack(walks.map(() => Tensor.fromArray(tokens, [tokens.length])));
   const lengths = walks.map(() => tokens.length);
-  const { perSentence } = model.decoder.nll(repeated, schemaOf(walks, model.config.symbols), lengths);
+  const { perSentence } = model.decoder.nll(repeated, schemaOf(model, walks), lengths);
   return perSentence.toNumbers().map((nll) => -nll);
 }
 

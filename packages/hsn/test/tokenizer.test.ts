@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { UserError } from '../src/errors.ts';
 import { findPretrained } from '../src/encoder/pretrained.ts';
+import { UserError } from '../src/errors.ts';
 import {
   END_OF_TEXT,
   gpt2Tokenizer,

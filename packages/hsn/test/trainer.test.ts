@@ -5,36 +5,37 @@ import { UserError } from '../src/errors.ts';
 import { mostLikelyGraph } from '../src/evaluation/showcase.ts';
 import { graphRecovery } from '../src/evaluation/synthetic.ts';
 import { sweepUntilSettled } from '../src/reproduction/fit.ts';
-import { checkTrainable, modelShape, Trainer } from '../src/trainer/trainer.ts';
+import { SyntheticTask } from '../src/synthetic/task.ts';
+import { checkTrainable, modelShape } from '../src/synthetic/training.ts';
 import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('trainer');
 afterAll(folder.remove);
 const corpus = tinyCorpus(folder.path('tiny'));
 
-const weights = (trainer: Trainer) =>
-  [...trainer.model.namedParameters()].map(([, tensor]) => tensor.toNumbers());
+const weights = (task: SyntheticTask) =>
+  [...task.model.namedParameters()].map(([, tensor]) => tensor.toNumbers());
 
 describe('training', () => {
   test('lowers the objective, with all terms in every step', () => {
-    const trainer = new Trainer(tinyConfig({ training: { steps: 60, rate: 0.01 } }), corpus);
-    trainer.sweepGraph();
-    const before = trainer.validate();
+    const task = new SyntheticTask(tinyConfig({ training: { steps: 60, rate: 0.01 } }), corpus);
+    task.sweepGraph();
+    const before = task.trainer.validate();
     const steps = [];
-    while (!trainer.finished) steps.push(trainer.trainStep());
+    while (!task.trainer.finished) steps.push(task.trainer.trainStep());
     expect(steps.map(({ step }) => step)).toEqual(Array.from({ length: 60 }, (_, i) => i + 1));
     expect(steps.at(-1)!.epoch).toBe(14);
-    expect(trainer.validate()).toBeLessThan(0.6 * before);
+    expect(task.trainer.validate()).toBeLessThan(0.6 * before);
     const { loss, reconstruction, kl_walk, kl_graph, teacher } = steps[9]!;
     expect(loss).toBeCloseTo(reconstruction + kl_walk + kl_graph / corpus.splits.train.count + teacher!, 4);
-    trainer.free();
+    task.trainer.free();
   });
 
   test('follows from the seed alone', () => {
     const run = (seed: number) => {
-      const trainer = new Trainer(tinyConfig({ seed, graph: { posterior: 'pairs' } }), corpus);
-      const losses = [1, 2, 3].map(() => trainer.trainStep().loss);
-      trainer.free();
+      const task = new SyntheticTask(tinyConfig({ seed, graph: { posterior: 'pairs' } }), corpus);
+      const losses = [1, 2, 3].map(() => task.trainer.trainStep().loss);
+      task.trainer.free();
       return losses;
     };
     expect(run(1)).toEqual(run(1));
@@ -43,12 +44,12 @@ describe('training', () => {
 
   test('a validation leaves the draws of training as they were', () => {
     const run = (look: boolean) => {
-      const trainer = new Trainer(tinyConfig({ walk: { expectation: 'sampled' } }), corpus);
+      const task = new SyntheticTask(tinyConfig({ walk: { expectation: 'sampled' } }), corpus);
       const losses = [1, 2, 3].map(() => {
-        if (look) trainer.validate();
-        return trainer.trainStep().loss;
+        if (look) task.trainer.validate();
+        return task.trainer.trainStep().loss;
       });
-      trainer.free();
+      task.trainer.free();
       return losses;
     };
     expect(run(true)).toEqual(run(false));
@@ -56,28 +57,28 @@ describe('training', () => {
 
   test('has rates of its own for the graph, and follows the schedule', () => {
     const training = { steps: 10, warmup: 1, rate: 1e-9, graphRate: 0.1, schedule: 'linear' } as const;
-    const trainer = new Trainer(tinyConfig({ graph: { posterior: 'free' }, training }), corpus);
-    const start = trainer.model.graph.links().logits.toNumbers();
-    const rates = [1, 2, 3].map(() => trainer.trainStep().rate);
-    const moved = trainer.model.graph
+    const task = new SyntheticTask(tinyConfig({ graph: { posterior: 'free' }, training }), corpus);
+    const start = task.model.graph.links().logits.toNumbers();
+    const rates = [1, 2, 3].map(() => task.trainer.trainStep().rate);
+    const moved = task.model.graph
       .links()
       .logits.toNumbers()
       .map((value, i) => Math.abs(value - start[i]!));
     expect(rates).toEqual([0.5e-9, 1e-9, (8 / 9) * 1e-9].map((rate) => expect.closeTo(rate, 15)));
     expect(Math.max(...moved)).toBeGreaterThan(0.1);
-    trainer.free();
+    task.trainer.free();
   });
 });
 
 describe('a number gone wrong', () => {
   test('stops before the update, with the term and the batch', () => {
-    const trainer = new Trainer(tinyConfig({ training: { rate: 1e30, warmup: 0, steps: 100 } }), corpus);
-    trainer.trainStep();
-    const before = weights(trainer);
-    const updates = [...trainer.optimizer.counts];
+    const task = new SyntheticTask(tinyConfig({ training: { rate: 1e30, warmup: 0, steps: 100 } }), corpus);
+    task.trainer.trainStep();
+    const before = weights(task);
+    const updates = [...task.trainer.optimizer.counts];
     let fault: unknown;
     try {
-      trainer.trainStep();
+      task.trainer.trainStep();
     } catch (error) {
       fault = error;
     }
@@ -85,27 +86,27 @@ describe('a number gone wrong', () => {
     expect((fault as Error).message).toMatch(
       /^step 2 \(epoch 0, batch 1\): (loss|reconstruction|kl_walk|teacher|gradient_norm) is (NaN|-?Infinity); the weights of the step before are kept/,
     );
-    expect(weights(trainer)).toEqual(before);
-    expect(trainer.optimizer.counts).toEqual(updates);
-    trainer.free();
+    expect(weights(task)).toEqual(before);
+    expect(task.trainer.optimizer.counts).toEqual(updates);
+    task.trainer.free();
   });
 });
 
 describe('memory', () => {
   test.each(['closed-form', 'pairs'] as const)('stays flat over 200 steps (%s)', (posterior) => {
     const expectation = posterior === 'pairs' ? 'sampled' : 'exact';
-    const trainer = new Trainer(
+    const task = new SyntheticTask(
       tinyConfig({ graph: { posterior }, walk: { expectation }, training: { steps: 1000 } }),
       corpus,
     );
-    for (let i = 0; i < 20; i++) trainer.trainStep();
+    for (let i = 0; i < 20; i++) task.trainer.trainStep();
     const { tensors, bytes } = liveTensors();
     const resident = process.memoryUsage.rss();
-    for (let i = 0; i < 200; i++) trainer.trainStep();
-    trainer.validate();
+    for (let i = 0; i < 200; i++) task.trainer.trainStep();
+    task.trainer.validate();
     expect(liveTensors()).toEqual({ tensors, bytes });
     expect(process.memoryUsage.rss() - resident).toBeLessThan(40e6);
-    trainer.free();
+    task.trainer.free();
     expect(liveTensors().tensors).toBeLessThan(tensors);
   });
 });
@@ -116,29 +117,29 @@ describe('the hidden graph', () => {
 
   test('is found exactly where bags share tokens', () => {
     const shared = tinyCorpus(folder.path('shared'), { ...twelve, tokens: 15 });
-    const trainer = new Trainer(config, shared);
+    const task = new SyntheticTask(config, shared);
     let sweeps = 0;
-    sweepUntilSettled(trainer, config.graph.sweeps, () => sweeps++);
+    sweepUntilSettled(task, config.graph.sweeps, () => sweeps++);
     expect(sweeps).toBeGreaterThan(1);
     expect(sweeps).toBeLessThan(config.graph.sweeps);
-    expect(mostLikelyGraph(trainer.model)).toEqual(shared.truth);
-    const { auc, frobenius_truth, edges_truth } = graphRecovery(trainer.model, shared);
+    expect(mostLikelyGraph(task.model)).toEqual(shared.truth);
+    const { auc, frobenius_truth, edges_truth } = graphRecovery(task.model, shared);
     expect(auc).toBe(1);
     expect(frobenius_truth).toBeLessThan(0.05);
     expect(edges_truth).toBe(edgeCount(shared.truth!));
     // Training does not lose it again.
-    for (let i = 0; i < 10; i++) trainer.trainStep();
-    expect(mostLikelyGraph(trainer.model)).toEqual(shared.truth);
-    trainer.free();
+    for (let i = 0; i < 10; i++) task.trainer.trainStep();
+    expect(mostLikelyGraph(task.model)).toEqual(shared.truth);
+    task.trainer.free();
   });
 
   test('is found in one sweep where they do not', () => {
     const disjoint = tinyCorpus(folder.path('disjoint'), { ...twelve, tokens: 24, disjoint: true });
-    const trainer = new Trainer(config, disjoint);
-    expect(mostLikelyGraph(trainer.model)).not.toEqual(disjoint.truth);
-    trainer.sweepGraph();
-    expect(mostLikelyGraph(trainer.model)).toEqual(disjoint.truth);
-    trainer.free();
+    const task = new SyntheticTask(config, disjoint);
+    expect(mostLikelyGraph(task.model)).not.toEqual(disjoint.truth);
+    task.sweepGraph();
+    expect(mostLikelyGraph(task.model)).toEqual(disjoint.truth);
+    task.trainer.free();
   });
 });
 
@@ -165,7 +166,7 @@ describe('what a model takes from the corpus', () => {
     const { bags: _, ...rest } = corpus;
     const none = { count: 0, tokens: new Int32Array() };
     const empty = { ...corpus, splits: { ...corpus.splits, valid: none } };
-    expect(() => new Trainer(tinyConfig(), empty)).toThrow('has no sentences in valid.txt');
+    expect(() => new SyntheticTask(tinyConfig(), empty)).toThrow('has no sentences in valid.txt');
     expect(() => checkTrainable(tinyConfig(), rest)).toThrow('say how many with --set symbols=50');
   });
 });

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { TransformerText } from '../src/encoder/text-encoder.ts';
 import { reasoningConfigSchema } from '../src/reasoning/config.ts';
 import { halfOf } from '../src/reasoning/encoder.ts';
-import type { ReasoningNetwork } from '../src/reasoning/model.ts';
+import type { ReasoningNetwork } from '../src/reasoning/network.ts';
 import { makeReasoning } from '../src/reasoning/parts.ts';
-import { symbolOf } from '../src/reasoning/warm-start.ts';
+import { symbolOf } from '../src/reasoning/tuple-walk-codes.ts';
 import { type PaddedIds, padded } from '../src/text/index.ts';
 import { WalkableGraph } from '../src/walk/index.ts';
 import { allWalks, digits, f64, sum, walkTensor, writtenOut } from './enumeration.ts';
@@ -39,8 +39,8 @@ function softmax(values: readonly number[]): number[] {
 function byHand(model: ReasoningNetwork, whole: PaddedIds, adjacency: number[][]) {
   const rows = (flat: number[]) => Array.from({ length: L / 2 }, (_, i) => flat.slice(i * K, (i + 1) * K));
   const [first, second] = scope(() => [
-    rows(model.firstScores(prefix).toNumbers()),
-    rows(model.secondScores(whole).toNumbers()),
+    rows(model.encoder.firstScores({ prefix }).toNumbers()),
+    rows(model.encoder.secondScores({ whole }).toNumbers()),
   ]) as [number[][], number[][]];
   // Node weights of a step are bent into the settings' range below the largest.
   const range = model.config.walk.range!;
@@ -66,7 +66,7 @@ describe('the two-part posterior', () => {
       const { firstHalf, secondHalf } = byHand(model, whole, adjacency);
       const found = scope(() => {
         const graph = new WalkableGraph(f64(adjacency).to('float32'));
-        const posterior = model.posterior(model.tupleScores({ prefix, whole }), graph);
+        const posterior = model.posterior(model.encoder.scores({ prefix, whole }), graph);
         return posterior.logProb(walkTensor(walks)).toNumbers().map(Math.exp);
       });
       for (const [z, walk] of walks.entries())
@@ -82,7 +82,7 @@ describe('the two-part posterior', () => {
     const marginals = [ids(3, 4, 9, 7, 2), ids(3, 4, 9, 5, 10, 6)].map((whole) =>
       scope(() => {
         const graph = new WalkableGraph(f64(digits('110 101 011')).to('float32'));
-        const posterior = model.posterior(model.tupleScores({ prefix, whole }), graph);
+        const posterior = model.posterior(model.encoder.scores({ prefix, whole }), graph);
         const q = posterior.logProb(walkTensor(walks)).toNumbers().map(Math.exp);
         const over = (part: (walk: number[]) => string) => {
           const totals = new Map<string, number>();
@@ -105,13 +105,12 @@ describe('the two-part posterior', () => {
   test('only objects are predicted', async () => {
     const model = await tinyTwoPart();
     const batch = {
-      rows: Int32Array.of(0),
       prefix,
       whole: ids(3, 4, 9, 7),
       decoder: ids(1, 3, 4, 9, 7, 1),
       prefixes: [4],
     };
-    expect(scope(() => model.objectNll(batch, undefined)).tokens).toBe(2);
+    expect(scope(() => model.decoder.logLikelihood(batch, undefined, model.generator)).tokens).toBe(2);
     model.free();
   });
 });
@@ -139,10 +138,10 @@ describe('codes of the warm start', () => {
 test('walks and graph have no gradient while they are held, and one after', async () => {
   const model = await tinyTwoPart({ steps: 1, hold: 2 });
   const whole = ids(3, 4, 9, 5);
-  const batch = { rows: Int32Array.of(0), prefix, whole, decoder: ids(1, 3, 4, 5, 2), prefixes: [3] };
+  const batch = { prefix, whole, decoder: ids(1, 3, 4, 5, 2), prefixes: [3] };
   const moved = (step: number) => {
     for (const [, tensor] of model.namedParameters()) tensor.setGrad(undefined);
-    scope(() => model.reconstruct(batch, step).loss.backward());
+    scope(() => model.forward(batch, { step }).loss.backward());
     const parts = [...model.namedParameters()].filter(([, tensor]) => tensor.grad !== undefined);
     return new Set(parts.map(([name]) => name.split('.')[0]));
   };

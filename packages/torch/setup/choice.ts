@@ -1,5 +1,5 @@
-import { isDebian } from './find.ts';
 import { SetupError } from './fault.ts';
+import { isDebian } from './find.ts';
 import type { Machine } from './machine.ts';
 
 /** What HSN_LIBTORCH may say: use only what is found, let apt-get install what is missing, or build nothing at install. */

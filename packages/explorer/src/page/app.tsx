@@ -1,12 +1,12 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { clientOf, type Run, type RunSummary } from './client.ts';
 import { Stage } from './graph/stage.tsx';
-import { Empty, Failure, Waiting } from './parts.tsx';
 import type { PanelProps } from './panels/panel.ts';
+import { Empty, Failure, Waiting } from './parts.tsx';
 import { RunChoice } from './run-choice.tsx';
 import { Search } from './search.tsx';
-import { Side } from './side.tsx';
 import { useGraph, useLabels, useRun, useRuns } from './served.ts';
+import { Side } from './side.tsx';
 import { type Change, useViewState } from './state.ts';
 import { useTheme } from './theme.ts';
 

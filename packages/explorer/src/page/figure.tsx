@@ -1,6 +1,6 @@
+import type { CsvCell as Cell } from '@hidden-schema/hsn/csv';
 import type { ComponentChildren, RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
-import type { CsvCell as Cell } from '@hidden-schema/hsn/csv';
 import { svgText } from './download.ts';
 import { Downloads } from './downloads.tsx';
 import { type Inks, inksOf } from './inks.ts';

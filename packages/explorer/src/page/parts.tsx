@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import type { Loaded } from './loading.ts';
 import { percent } from './labels.ts';
+import type { Loaded } from './loading.ts';
 
 /** A message in place of content. */
 export const Empty = ({ children }: { children: ComponentChildren }) => <div class="empty">{children}</div>;

@@ -8,8 +8,8 @@ import {
   type SymbolMeaning,
 } from '@hidden-schema/hsn';
 import type { Answer, Input } from '../shared/api.ts';
+import { clamp } from './close-reading.ts';
 import { communitiesOf, drawnLinks, LEAST_PROBABILITY, type Link } from './drawing.ts';
-import { clamp } from './synthetic-reading.ts';
 
 /** Words by which a symbol is called on the graph. */
 const MOST_WORDS = 6;

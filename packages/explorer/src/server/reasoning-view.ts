@@ -11,8 +11,8 @@ import {
   wordsOf,
 } from '@hidden-schema/hsn';
 import type { Answer } from '../shared/api.ts';
+import { clamp } from './close-reading.ts';
 import { communitiesOf, drawnLinks, LEAST_PROBABILITY, type Link } from './drawing.ts';
-import { clamp } from './synthetic-reading.ts';
 
 /** Tuples that are read to find usage, words and examples. */
 const SAMPLE = 1500;

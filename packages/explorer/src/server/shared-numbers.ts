@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { randomUUID } from 'node:crypto';
 
 /** Which number is where: the task whose client has left (its number and one), and how many tokens were written. */
 export const SHARED = { left: 0, tokens: 1 } as const;

@@ -1,9 +1,9 @@
 import {
-  type HiddenSchemaNetwork,
   type OpenedModel,
   openModel,
   renameSymbol,
   type SyntheticCorpus,
+  type SyntheticNetwork,
   symbolNames,
   type WalkableGraph,
 } from '@hidden-schema/hsn';
@@ -18,7 +18,7 @@ const ALTERNATIVES = 3;
 interface Shown {
   /** The checkpoint that was the best when this was opened. */
   key: string;
-  model: HiddenSchemaNetwork;
+  model: SyntheticNetwork;
   graph: WalkableGraph;
   corpus: SyntheticCorpus;
   /** Token → number. */

@@ -1,11 +1,12 @@
-import { type CorpusSplit, type HiddenSchemaNetwork, tokensFrom, WalkableGraph } from '@hidden-schema/hsn';
-import { noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
+import { type CorpusSplit, type SyntheticNetwork, tokensFrom, type WalkableGraph } from '@hidden-schema/hsn';
+import { scope, stack, Tensor } from '@hidden-schema/torch';
+import { closely, quietly, type WalkStep } from './close-reading.ts';
 
 // Shapes: N sentences, L steps, K symbols.
 
 /** What the encoder reads in a sample of sentences. */
 export interface Reading {
-  /** The most probable symbol of each step. [N, L] */
+  /** The most probable walk of each sentence. [N, L] */
   walks: Int32Array;
   /** Mean probability of each symbol at each position. [L, K] */
   byPosition: Float64Array;
@@ -15,15 +16,13 @@ export interface Reading {
 /** Numbers in the largest tensor of a chunk. */
 const CHUNK_NUMBERS = 4_000_000;
 
-export const quietly = <T>(body: () => T): T => scope(() => noGrad(body));
-
 /**
  * The graph that sentences are read on: every link weighs its probability, so that no draw decides what is shown.
  * Made once for a model, to be freed with it.
  */
-export function expectedGraph(model: HiddenSchemaNetwork): WalkableGraph {
+export function expectedGraph(model: SyntheticNetwork): WalkableGraph {
   return quietly(() => {
-    const graph = new WalkableGraph(model.graph.links().matrix(), model.config.walk.isolated);
+    const graph = model.expectedGraph();
     graph.rows.keep();
     graph.active.keep();
     return graph;
@@ -36,7 +35,7 @@ export function freeGraph({ rows, active }: WalkableGraph): void {
 }
 
 export function readSample(
-  model: HiddenSchemaNetwork,
+  model: SyntheticNetwork,
   graph: WalkableGraph,
   split: CorpusSplit,
   limit: number,
@@ -51,9 +50,9 @@ export function readSample(
     for (let first = 0; first < sentences; first += chunk) {
       const count = Math.min(chunk, sentences - first);
       const { best, sums } = scope(() => {
-        const { marginals } = model.encode(tokensFrom(split, L, first, count), graph);
-        const all = stack(marginals, 1); // [N, L, K]
-        return { best: all.argmax(-1).toNumbers(), sums: all.sum(0).toNumbers() };
+        const posterior = model.encode({ tokens: tokensFrom(split, L, first, count) }, graph);
+        const all = stack(posterior.marginals(), 1); // [N, L, K]
+        return { best: posterior.best().flatMap(({ walk }) => walk), sums: all.sum(0).toNumbers() };
       });
       walks.set(best, first * L);
       for (const [at, sum] of sums.entries()) byPosition[at]! += sum / sentences;
@@ -62,38 +61,15 @@ export function readSample(
   return { walks, byPosition, sentences };
 }
 
-export interface WalkStep {
-  symbol: number;
-  probability: number;
-  alternatives: { symbol: number; probability: number }[];
-}
-
-/** The walk of one sentence: at each step the most probable symbol and the next ones, and log q of the walk. */
+/** The walk of one sentence: the most probable one, and what else could stand at each step. */
 export function readWalk(
-  model: HiddenSchemaNetwork,
+  model: SyntheticNetwork,
   graph: WalkableGraph,
   tokens: Int32Array,
   alternatives: number,
 ): { steps: WalkStep[]; logProbability: number } {
-  const { length: L, symbols: K } = model.shape;
   model.train(false);
-  return quietly(() => {
-    const { posterior, marginals } = model.encode(Tensor.fromArray(tokens, [1, tokens.length]), graph);
-    const shown = Math.min(K, alternatives + 1);
-    const { values, indices } = stack(marginals, 1).topk(shown); // [1, L, shown]
-    const [p, k] = [values.toNumbers(), indices.toNumbers()];
-    const steps = Array.from({ length: L }, (_, i) => {
-      const at = (rank: number) => ({
-        symbol: k[i * shown + rank]!,
-        probability: clamp(p[i * shown + rank]!),
-      });
-      const others = Array.from({ length: shown - 1 }, (__, rank) => at(rank + 1));
-      return { ...at(0), alternatives: others };
-    });
-    const logProbability = posterior.logProb(indices.narrow(2, 0, 1).squeeze(2)).item();
-    return { steps, logProbability };
-  });
+  return quietly(() =>
+    closely(model.encode({ tokens: Tensor.fromArray(tokens, [1, tokens.length]) }, graph), alternatives),
+  );
 }
-
-/** Sums of float32 may pass 1 by a rounding. */
-export const clamp = (p: number): number => Math.min(1, Math.max(0, p));

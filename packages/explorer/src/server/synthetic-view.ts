@@ -1,16 +1,17 @@
 import {
   analysed,
   edgeList,
-  type HiddenSchemaNetwork,
   linkProbabilities,
   type OpenedModel,
   runLayout,
   type SyntheticCorpus,
+  type SyntheticNetwork,
   type WalkableGraph,
 } from '@hidden-schema/hsn';
 import type { Answer } from '../shared/api.ts';
+import { clamp, quietly } from './close-reading.ts';
 import { communitiesOf, drawnLinks, LEAST_PROBABILITY, type Link } from './drawing.ts';
-import { clamp, quietly, type Reading, readSample } from './synthetic-reading.ts';
+import { type Reading, readSample } from './synthetic-reading.ts';
 
 /** Sentences that are read to find usage and examples. */
 const SAMPLE = 2000;
@@ -135,7 +136,7 @@ export class View {
 }
 
 /** The tokens that a symbol most probably emits. */
-function symbolTokens(model: HiddenSchemaNetwork, vocabulary: readonly string[]): TokenShare[][] {
+function symbolTokens(model: SyntheticNetwork, vocabulary: readonly string[]): TokenShare[][] {
   const most = Math.min(MOST_TOKENS, vocabulary.length);
   const { p, v } = quietly(() => {
     const { values, indices } = model.decoder.probabilities().topk(most);

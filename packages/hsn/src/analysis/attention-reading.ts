@@ -1,7 +1,6 @@
 import { noGrad, scope } from '@hidden-schema/torch';
-import { idsTensor } from '../language/model.ts';
 import { schemaOf } from '../language/perplexity.ts';
-import { padded } from '../text/index.ts';
+import { idsTensor, padded } from '../text/index.ts';
 import type { LanguageRun } from './opened.ts';
 import { type PlacedWord, wordsOf } from './words.ts';
 
@@ -65,7 +64,7 @@ async function readSome(
 
 /** Runs the decoder over the batch; row t of a layer is the query that generates token t. */
 function weightsOf(run: LanguageRun, ids: readonly Int32Array[], walks: readonly (readonly number[])[]) {
-  const { decoder, config } = run.model;
+  const { decoder } = run.model;
   const { begin, pad } = run.texts.frames.decoder;
   const inputs = padded(
     ids.map((tokens) => tokens.subarray(0, -1)),
@@ -75,7 +74,7 @@ function weightsOf(run: LanguageRun, ids: readonly Int32Array[], walks: readonly
   const layers = scope(() =>
     noGrad(() => {
       const attention: Parameters<typeof decoder.hidden>[2] = { attention: [] };
-      decoder.hidden(idsTensor(inputs), schemaOf(walks, config.symbols), attention);
+      decoder.hidden(idsTensor(inputs), schemaOf(run.model, walks), attention);
       return attention.attention!.map((layer) => ({ shape: layer.shape, data: layer.toNumbers() }));
     }),
   );

@@ -1,7 +1,7 @@
+import { linkRecords } from '../evaluation/graph-record.ts';
 import { layoutGraph } from '../evaluation/layout.ts';
 import { linkProbabilities } from '../evaluation/synthetic.ts';
 import { type JsonValue, writeJsonAtomic } from '../trainer/files.ts';
-import { linkRecords } from '../trainer/graph-record.ts';
 import { readJsonFile } from '../trainer/json-file.ts';
 import type { AnalysedRun } from './opened.ts';
 

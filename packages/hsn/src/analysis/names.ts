@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { UserError } from '../errors.ts';
 import { writeJsonAtomic } from '../trainer/files.ts';
-import { Lock } from '../trainer/lock.ts';
 import { readJsonFile, readJsonIfThere } from '../trainer/json-file.ts';
+import { Lock } from '../trainer/lock.ts';
 import { Run } from '../trainer/run.ts';
 
 const FORMAT = 1;

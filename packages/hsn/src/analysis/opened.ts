@@ -1,11 +1,11 @@
 import type { Adjacency, SyntheticCorpus } from '../corpus/index.ts';
 import { UserError } from '../errors.ts';
-import type { LanguageNetwork } from '../language/model.ts';
+import type { LanguageNetwork } from '../language/network.ts';
 import { type OpenedLanguage, openLanguage } from '../language/open.ts';
 import type { Tokenizers } from '../language/parts.ts';
 import type { LanguageTexts } from '../language/texts.ts';
-import type { HiddenSchemaNetwork } from '../model.ts';
-import { type OpenedModel, openModel } from '../trainer/open.ts';
+import type { SyntheticNetwork } from '../synthetic/network.ts';
+import { type OpenedModel, openModel } from '../synthetic/open.ts';
 import { Run } from '../trainer/run.ts';
 
 /** What every analysis needs to know of a run. */
@@ -22,7 +22,7 @@ interface AnyRun {
 
 export interface SyntheticRun extends AnyRun {
   kind: 'synthetic';
-  model: HiddenSchemaNetwork;
+  model: SyntheticNetwork;
   corpus: SyntheticCorpus;
 }
 

@@ -1,9 +1,9 @@
 import { noGrad, scope } from '@hidden-schema/torch';
 import type { SplitName } from '../corpus/writer.ts';
-import { type BestWalk, bestWalks, readAtOnce } from '../language/best-walks.ts';
 import { openLanguageCorpus } from '../language/open.ts';
-import { tokensFrom } from '../trainer/batch.ts';
-import { WalkableGraph } from '../walk/index.ts';
+import { readAtOnce } from '../language/texts.ts';
+import { tokensFrom } from '../synthetic/batch.ts';
+import type { BestWalk } from '../walk/index.ts';
 import type { AnalysedRun, LanguageRun, SyntheticRun } from './opened.ts';
 
 /** A sentence of the run's corpus with the walk that is read in it. */
@@ -85,12 +85,8 @@ function readTokens(
   const L = corpus.length;
   const part = corpus.splits[split];
   model.train(false);
-  const walks = scope(() =>
-    noGrad(() => {
-      const graph = new WalkableGraph(model.graph.links().matrix(), model.config.walk.isolated);
-      return bestWalks(model.encode(tokensFrom(part, L, first, count), graph).posterior);
-    }),
-  );
+  const read = () => model.encode({ tokens: tokensFrom(part, L, first, count) }).best();
+  const walks = scope(() => noGrad(read));
   return walks.map((walk, i) => {
     const tokens = part.tokens.subarray((first + i) * L, (first + i + 1) * L);
     const text = Array.from(tokens, (token) => corpus.vocabulary[token]!).join(' ');

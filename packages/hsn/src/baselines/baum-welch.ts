@@ -1,6 +1,6 @@
 import { full, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import type { CorpusSplit } from '../corpus/index.ts';
-import { tokensFrom } from '../trainer/batch.ts';
+import { tokensFrom } from '../synthetic/batch.ts';
 import { smoothWalks } from '../walk/index.ts';
 import { type LinkScores, linksFromTraversals } from './links.ts';
 

@@ -1,8 +1,9 @@
 import { Generator, nn, noGrad, optim, scope, Tensor } from '@hidden-schema/torch';
-import { BatchOrder, type SyntheticCorpus } from '../corpus/index.ts';
+import type { SyntheticCorpus } from '../corpus/index.ts';
 import { BagDecoder } from '../decoder/bag.ts';
 import { UserError } from '../errors.ts';
-import { tokensFrom, tokensOf } from '../trainer/batch.ts';
+import { tokensFrom, tokensOf } from '../synthetic/batch.ts';
+import { BatchOrder } from '../text/batch-order.ts';
 
 export interface LstmBaselineOptions {
   hidden: number;
@@ -48,11 +49,12 @@ export function trainLstmBaseline(
 ): { nll: number; nll_authors: number } {
   const model = new LstmBaseline(corpus, options, new Generator(options.seed));
   const adam = new optim.Adam([{ parameters: [...model.namedParameters()], rate: options.rate }]);
-  const order = new BatchOrder(corpus.splits.train.count, options.batch, options.seed);
+  const rows = Int32Array.from({ length: corpus.splits.train.count }, (_, row) => row);
+  const order = new BatchOrder(rows, { batchSize: options.batch, seed: options.seed });
   for (let step = 1; step <= options.steps; step++) {
     scope(() => {
       const tokens = tokensOf(corpus.splits.train, corpus.length, order.next().rows);
-      const loss = model.decoder.logLikelihood(tokens, model.positions(tokens)).mean().neg();
+      const loss = model.decoder.expectedLog(tokens, model.positions(tokens)).mean().neg();
       adam.zeroGrad();
       loss.backward();
       adam.step();
@@ -74,8 +76,8 @@ function testNll(model: LstmBaseline, corpus: SyntheticCorpus): { nll: number; n
       noGrad(() => {
         const tokens = tokensFrom(test, corpus.length, first, 1000);
         const positions = model.positions(tokens);
-        nll -= model.decoder.logLikelihood(tokens, positions).sum().item();
-        authors -= model.decoder.authorsLogLikelihood(tokens, positions).sum().item();
+        nll -= model.decoder.expectedLog(tokens, positions).sum().item();
+        authors -= model.decoder.authorsExpectedLog(tokens, positions).sum().item();
       }),
     );
   }

@@ -1,4 +1,3 @@
-export { type Batch, BatchOrder, type BatchPosition } from './batches.ts';
 export { type Fault, faultMessage } from './faults.ts';
 export {
   type Adjacency,

@@ -52,15 +52,21 @@ export class BagDecoder extends nn.Module {
     return tokens.unbind(1).map((step) => table.indexSelect(0, step));
   }
 
+  /** E[log p(x|z)] of a batch with token numbers [B, L]. */
+  logLikelihood({ tokens }: { tokens: Tensor }, schema: { positions: readonly Tensor[] } | undefined) {
+    if (!schema) throw new TypeError('bags of tokens belong to symbols: they write nothing without a schema');
+    return { perSentence: this.expectedLog(tokens, schema.positions), tokens: tokens.size };
+  }
+
   /** E[log p(x|z)] of each sentence for positions (soft, one-hot or marginal) [B, K] of each step. [B] */
-  logLikelihood(tokens: Tensor, positions: readonly Tensor[]): Tensor {
+  expectedLog(tokens: Tensor, positions: readonly Tensor[]): Tensor {
     const table = this.probabilities().log().transpose(0, 1).contiguous(); // [V, K]
     const terms = tokens.unbind(1).map((step, i) => table.indexSelect(0, step).mul(positions[i]!).sum(-1));
     return terms.reduce((sum, term) => sum.add(term));
   }
 
   /** The authors' reading of the same: bag probabilities used as logits over the vocabulary (and four special tokens). */
-  authorsLogLikelihood(tokens: Tensor, positions: readonly Tensor[], specialTokens = 4): Tensor {
+  authorsExpectedLog(tokens: Tensor, positions: readonly Tensor[], specialTokens = 4): Tensor {
     const pure = this.bags ?? this.logits!.softmax(-1);
     const normaliser = pure.exp().sum(1).add(specialTokens).log(); // [K]
     const table = pure.sub(normaliser.unsqueeze(1)).transpose(0, 1).contiguous(); // [V, K]

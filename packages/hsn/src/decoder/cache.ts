@@ -15,6 +15,7 @@ export class KeyValueCache {
   readonly capacity: number;
   readonly #layers: (KeysValues & { readonly symbols: number })[] = [];
   #length = 0;
+  #recurrent: { hidden: Tensor; cell: Tensor } | undefined;
 
   constructor(capacity: number) {
     if (!Number.isInteger(capacity) || capacity < 1)
@@ -51,7 +52,21 @@ export class KeyValueCache {
     this.#length += count;
   }
 
+  /** A recurrent decoder's state after all tokens so far. */
+  get recurrent(): { hidden: Tensor; cell: Tensor } | undefined {
+    return this.#recurrent;
+  }
+  keepRecurrent({ hidden, cell }: { hidden: Tensor; cell: Tensor }): void {
+    const before = this.#recurrent;
+    this.#recurrent = { hidden: hidden.clone().keep(), cell: cell.clone().keep() };
+    before?.hidden.free();
+    before?.cell.free();
+  }
+
   free(): void {
+    this.#recurrent?.hidden.free();
+    this.#recurrent?.cell.free();
+    this.#recurrent = undefined;
     for (const { key, value } of this.#layers) {
       key.free();
       value.free();

@@ -1,6 +1,7 @@
 import { type Generator, nn, type Tensor, type TensorOptions, tanhGelu } from '@hidden-schema/torch';
 import { z } from 'zod';
 import { gpt2Claims, symbolClaims } from './decoder-claims.ts';
+import type { DecoderKind, DecoderOptions } from './decoder-kind.ts';
 import { LanguageDecoder } from './language-decoder.ts';
 import {
   checkedConfig,
@@ -54,11 +55,6 @@ export const gpt2ConfigSchema = z
 
 export type Gpt2Config = z.output<typeof gpt2ConfigSchema>;
 export type Gpt2Settings = z.input<typeof gpt2ConfigSchema>;
-
-export interface DecoderOptions extends TensorOptions {
-  /** Symbols that every layer attends to; without them the plain language model. */
-  symbols?: SymbolOptions;
-}
 
 /** Weights are drawn, or left zero for a checkpoint to fill. */
 interface Making {
@@ -249,3 +245,18 @@ export class Gpt2Decoder extends LanguageDecoder {
     return ln_f.forward(states);
   }
 }
+
+export const gpt2Kind: DecoderKind = {
+  make: ({ vocabulary, positions, width, layers, heads, dropout }, generator, options) => {
+    const sizes = { n_embd: width, n_layer: layers, n_head: heads, n_positions: positions };
+    const drops = { attn_pdrop: dropout, embd_pdrop: dropout, resid_pdrop: dropout };
+    return new Gpt2Decoder({ ...sizes, ...drops, vocab_size: vocabulary }, generator, options);
+  },
+  blank: (config, generator, options) =>
+    new Gpt2Decoder(config as Gpt2Settings, generator, { ...options, blank: true }),
+  claims: (config) => {
+    const read = gpt2ConfigSchema.safeParse(config);
+    return read.success ? gpt2Claims(read.data) : [];
+  },
+  open: (folder, generator, options) => Gpt2Decoder.open(folder, generator, options),
+};

@@ -1,5 +1,6 @@
-import { cat, fewLinear, full, nn, type Tensor, zeros } from '@hidden-schema/torch';
+import { cat, fewLinear, full, type Generator, nn, type Tensor, zeros } from '@hidden-schema/torch';
 import { UserError } from '../errors.ts';
+import { idsTensor, type PaddedIds } from '../text/padding.ts';
 import type { KeyValueCache } from './cache.ts';
 import type { AttentionContext, SchemaInput } from './symbol-attention.ts';
 import { defaultLogitBudget, predictionsOf, tokenLosses } from './token-loss.ts';
@@ -30,8 +31,16 @@ export interface Nll {
   readonly tokens: number;
 }
 
+/** Sentences to write: start and end token included, with how many first tokens of each are given (1 unless said). */
+export interface WritingBatch {
+  decoder: PaddedIds;
+  prefixes?: readonly number[];
+}
+
 /** A causal language model whose layers also attend to a schema: π_i = softmax(W·h^dec(x_{<i}, e_{j_1:j_L})). */
 export abstract class LanguageDecoder extends nn.Module {
+  /** Share of words hidden from it while it learns to write from a schema. */
+  wordDropout = 0;
   abstract readonly vocabularySize: number;
   /** Tokens that it can read, the start token included. */
   abstract readonly maxPositions: number;
@@ -106,6 +115,25 @@ export abstract class LanguageDecoder extends nn.Module {
       .sum(1);
     // Shared out evenly, so that the sum over sentences carries it once.
     return { perSentence: outputTerm ? sums.add(outputTerm.div(batch)) : sums, tokens: count };
+  }
+
+  /** log p(x|z) of a batch; without a schema log p(x). */
+  logLikelihood(
+    { decoder: ids, prefixes }: WritingBatch,
+    schema: { vectors(): Tensor } | undefined,
+    generator: Generator,
+  ): Nll {
+    const rate = schema && this.training ? this.wordDropout : 0;
+    const { perSentence, tokens } = this.nll(idsTensor(ids), schema?.vectors(), [...ids.lengths], {
+      ...(prefixes ? { prefix: prefixes } : {}),
+      ...(rate > 0 ? { wordDropout: { rate, how: 'replace' as const, generator } } : {}),
+    });
+    return { perSentence: perSentence.neg(), tokens };
+  }
+
+  /** Whether symbols come as vectors of their own, not as numbers. */
+  get readsVectors(): boolean {
+    return this.symbolInput?.vectors ?? false;
   }
 
   #symbols(): SchemaInput {

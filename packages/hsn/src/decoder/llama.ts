@@ -1,6 +1,6 @@
 import { type Generator, nn, ones, type Tensor, type TensorOptions } from '@hidden-schema/torch';
 import { llamaClaims, symbolClaims } from './decoder-claims.ts';
-import type { DecoderOptions } from './gpt2.ts';
+import type { DecoderKind, DecoderOptions } from './decoder-kind.ts';
 import { LanguageDecoder } from './language-decoder.ts';
 import { type LlamaConfig, type LlamaSettings, llamaConfigSchema } from './llama-config.ts';
 import {
@@ -242,3 +242,18 @@ export class LlamaDecoder extends LanguageDecoder {
     return norm.forward(layers.reduce((x, block, i) => block.forward(x, i, angles, context), embedded));
   }
 }
+
+export const llamaKind: DecoderKind = {
+  make: ({ vocabulary, positions, width, layers, heads }, generator, options) => {
+    const sizes = { hidden_size: width, num_hidden_layers: layers, num_attention_heads: heads };
+    const rest = { intermediate_size: 4 * width, max_position_embeddings: positions };
+    return new LlamaDecoder({ ...sizes, ...rest, vocab_size: vocabulary }, generator, options);
+  },
+  blank: (config, generator, options) =>
+    new LlamaDecoder(config as LlamaSettings, generator, { ...options, blank: true }),
+  claims: (config) => {
+    const read = llamaConfigSchema.safeParse(config);
+    return read.success ? llamaClaims(read.data) : [];
+  },
+  open: (folder, generator, options) => LlamaDecoder.open(folder, generator, options),
+};

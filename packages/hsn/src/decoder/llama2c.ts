@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { type Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { UserError } from '../errors.ts';
-import type { DecoderOptions } from './gpt2.ts';
+import type { DecoderOptions } from './decoder-kind.ts';
 import { LlamaDecoder } from './llama.ts';
 import { Llama2cTokenizer } from './llama2c-tokenizer.ts';
 import { isAdded } from './model-folder.ts';

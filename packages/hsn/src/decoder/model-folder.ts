@@ -18,6 +18,7 @@ import type { SymbolOptions } from './symbol-attention.ts';
 /** What config.json says of the symbols, under a key that Hugging Face's readers pass over. */
 export const symbolsSchema = z.strictObject({
   symbols: z.int().positive(),
+  vectors: z.boolean().optional(),
   variant: z.enum(['paper', 'authors']).default('paper'),
   positions: z.boolean().optional(),
   positionScale: z.number().nonnegative().optional(),
@@ -27,9 +28,10 @@ export const symbolsSchema = z.strictObject({
 export function symbolsOf(options: SymbolOptions | undefined): z.output<typeof symbolsSchema> | undefined {
   if (!options) return undefined;
   const { symbols, variant = 'paper', positions = variant === 'paper' } = options;
-  const { positionScale = 1 } = options;
+  const { positionScale = 1, vectors = false } = options;
   return symbolsSchema.parse({
     symbols,
+    ...(vectors ? { vectors } : {}),
     variant,
     positions,
     ...(positionScale === 1 ? {} : { positionScale }),

@@ -1,5 +1,5 @@
 import { cat, type Generator, nn, type Tensor, type TensorOptions } from '@hidden-schema/torch';
-import { sinusoidalPositions } from '../encoder/transformer.ts';
+import { sinusoidalPositions } from '../encoder/transformer-block.ts';
 import type { KeysValues, KeyValueCache } from './cache.ts';
 import { Projection } from './projection.ts';
 
@@ -9,6 +9,8 @@ import { Projection } from './projection.ts';
 export interface SymbolOptions {
   /** Width of a symbol's vector: K where symbols are one-hot. */
   symbols: number;
+  /** Whether that is the width of learned vectors; numbers unless given. */
+  vectors?: boolean | undefined;
   /** paper: Eq. psa. authors: a shared biased map to the model's width, positions there, biased keys and values. */
   variant?: 'paper' | 'authors' | undefined;
   /** Whether the order of the symbols is marked; by default in the paper's variant only, as in the authors' program. */
@@ -28,6 +30,7 @@ export interface PreparedSchema {
 /** What the layers share on the way from symbols to keys and values. */
 export class SchemaInput extends nn.Module {
   readonly map_symbols: nn.Linear | undefined;
+  readonly vectors: boolean;
   readonly #symbols: number;
   readonly #positions: 'before' | 'after' | 'none';
   readonly #positionScale: number;
@@ -37,6 +40,7 @@ export class SchemaInput extends nn.Module {
     super();
     const authors = options.variant === 'authors';
     this.#symbols = options.symbols;
+    this.vectors = options.vectors ?? false;
     this.#width = width;
     const marked = options.positions ?? !authors;
     this.#positions = !marked ? 'none' : authors ? 'before' : 'after';

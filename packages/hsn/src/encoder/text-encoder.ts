@@ -1,6 +1,6 @@
 import { arange, cat, type Generator, nn, Tensor, type TensorOptions } from '@hidden-schema/torch';
 import { UserError } from '../errors.ts';
-import { type BlockOptions, sinusoidalPositions, TransformerBlock } from './transformer.ts';
+import { type BlockOptions, sinusoidalPositions, TransformerBlock } from './transformer-block.ts';
 
 // Shapes: B sentences, T tokens, D width.
 

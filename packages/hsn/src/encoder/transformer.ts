@@ -1,57 +1,7 @@
-import { type Generator, nn, scope, Tensor, type TensorOptions } from '@hidden-schema/torch';
+import { type Generator, nn, type Tensor } from '@hidden-schema/torch';
+import { type BlockOptions, sinusoidalPositions, TransformerBlock } from './transformer-block.ts';
 
 // Shapes: B sentences, T tokens, L walk steps, K symbols, D width.
-
-/** Sinusoidal positions of the original Transformer. [T, D] */
-export function sinusoidalPositions(length: number, width: number): Tensor {
-  const data = new Float64Array(length * width);
-  for (let t = 0; t < length; t++) {
-    for (let d = 0; d < width; d++) {
-      const angle = t / 10000 ** ((d - (d % 2)) / width);
-      data[t * width + d] = d % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
-    }
-  }
-  return Tensor.fromArray(data, [length, width]);
-}
-
-export interface BlockOptions extends TensorOptions {
-  width: number;
-  heads: number;
-  hidden: number;
-  dropout: number;
-}
-
-/** One Transformer block: attention, then a feed-forward layer, each with a residual path and a norm after it. */
-export class TransformerBlock extends nn.Module {
-  readonly attention: nn.MultiHeadAttention;
-  readonly attentionNorm: nn.LayerNorm;
-  readonly expand: nn.Linear;
-  readonly contract: nn.Linear;
-  readonly outputNorm: nn.LayerNorm;
-  readonly dropout: nn.Dropout;
-
-  constructor(options: BlockOptions, generator: Generator) {
-    super();
-    const { width, heads, hidden, dropout } = options;
-    this.attention = new nn.MultiHeadAttention(width, heads, generator, options);
-    this.attentionNorm = new nn.LayerNorm(width, options);
-    this.expand = new nn.Linear(width, hidden, generator, options);
-    this.contract = new nn.Linear(hidden, width, generator, options);
-    this.outputNorm = new nn.LayerNorm(width, options);
-    this.dropout = new nn.Dropout(dropout, generator);
-  }
-
-  /** Queries [B, T, D] attend to `memory` [B, S, D], by default to themselves; `mask` is added to the scores. */
-  forward(x: Tensor, memory: Tensor = x, mask?: Tensor): Tensor {
-    // A scope of its own: what the gradient does not need is given back before the next block.
-    return scope(() => {
-      const read = this.attention.forward(x, memory, mask);
-      const attended = this.attentionNorm.forward(this.dropout.onto(x, read));
-      const inner = this.dropout.ofRelu(this.expand.forward(attended));
-      return this.outputNorm.forward(this.dropout.onto(attended, this.contract.forward(inner)));
-    });
-  }
-}
 
 export interface EncoderOptions extends BlockOptions {
   vocabulary: number;
@@ -70,7 +20,7 @@ export class TransformerEncoder extends nn.Module {
   readonly blocks: TransformerBlock[];
   readonly queries: Tensor | undefined; // [L, D]
   readonly readout: TransformerBlock | undefined;
-  readonly scores: nn.Linear;
+  readonly head: nn.Linear;
   readonly dropout: nn.Dropout;
   readonly #positions: Tensor; // [T, D]
   readonly #scale: number;
@@ -84,7 +34,7 @@ export class TransformerEncoder extends nn.Module {
       this.queries = nn.parameter(nn.normal([length, width], 1, generator, options));
       this.readout = new TransformerBlock(options, generator);
     }
-    this.scores = new nn.Linear(width, symbols, generator, options);
+    this.head = new nn.Linear(width, symbols, generator, options);
     this.dropout = new nn.Dropout(options.dropout, generator);
     this.#positions = sinusoidalPositions(length, width)
       .to(options.dtype ?? 'float32')
@@ -92,12 +42,17 @@ export class TransformerEncoder extends nn.Module {
     this.#scale = Math.sqrt(width);
   }
 
+  /** h of a batch with token numbers [B, T]. [B, L, K] */
+  scores({ tokens }: { tokens: Tensor }): Tensor {
+    return this.forward(tokens);
+  }
+
   /** Token numbers [B, T] → h [B, L, K]. */
   forward(tokens: Tensor): Tensor {
     const embedded = this.embedding.forward(tokens).mul(this.#scale).add(this.#positions);
     const encoded = this.blocks.reduce((x, block) => block.forward(x), this.dropout.forward(embedded));
-    if (!this.readout) return this.scores.forward(encoded);
+    if (!this.readout) return this.head.forward(encoded);
     const queries = this.queries!.unsqueeze(0).expand(tokens.dim(0), -1, -1);
-    return this.scores.forward(this.readout.forward(queries, encoded));
+    return this.head.forward(this.readout.forward(queries, encoded));
   }
 }

@@ -8,8 +8,9 @@ import {
   type TensorOptions,
 } from '@hidden-schema/torch';
 import { UserError } from '../errors.ts';
-import { paddingMask, type TextEncoder } from './text-encoder.ts';
-import { TransformerBlock } from './transformer.ts';
+import { idsTensor, type PaddedIds } from '../text/padding.ts';
+import { maskOfLengths, paddingMask, type TextEncoder } from './text-encoder.ts';
+import { TransformerBlock } from './transformer-block.ts';
 
 // Shapes: B sentences, T tokens, L walk steps, K symbols, D width.
 
@@ -78,24 +79,24 @@ function defaultHeads(width: number): number {
   return [12, 8, 6, 4, 2].find((heads) => width % heads === 0 && width / heads >= 16) ?? 1;
 }
 
+/** Sentences to read. */
+export interface ReadingBatch {
+  encoder: PaddedIds;
+  states?: Tensor | undefined;
+}
+
 /**
- * h^enc of a language model: a text encoder, frozen or trained along, and the walk's queries over it. A frozen one is
- * no part of the parameters nor of a checkpoint, since it is the same wherever it is loaded from, and never drops out.
+ * A text encoder, frozen or trained along, that queries of walks read. A frozen one is no part of the parameters nor of a
+ * checkpoint, since it is the same wherever it is loaded from, and never drops out.
  */
-export class WalkEncoder extends nn.Module {
+export abstract class TextReader extends nn.Module {
   /** The encoder where it is trained along. */
   readonly text: TextEncoder | undefined;
-  readonly walk: WalkQueries;
   readonly #frozen: TextEncoder | undefined;
 
-  constructor(
-    encoder: TextEncoder,
-    options: Omit<WalkQueriesOptions, 'width'> & { frozen: boolean },
-    generator: Generator,
-  ) {
+  constructor(encoder: TextEncoder, frozen: boolean) {
     super();
-    this.walk = new WalkQueries({ ...options, width: encoder.width }, generator);
-    if (!options.frozen) this.text = encoder;
+    if (!frozen) this.text = encoder;
     else {
       for (const [, tensor] of encoder.namedTensors()) tensor.requireGrad(false);
       this.#frozen = encoder;
@@ -111,16 +112,12 @@ export class WalkEncoder extends nn.Module {
     return this.#frozen !== undefined;
   }
 
-  /** Token numbers [B, T] and mask [B, T] → h^enc [B, L, K]. */
-  forward(ids: Tensor, mask: Tensor): Tensor {
-    return this.walk.scores(this.hidden(ids, mask), mask);
-  }
-
-  /** The encoder's own outputs; without a graph of gradients where it is frozen. [B, T, D] */
-  hidden(ids: Tensor, mask: Tensor): Tensor {
+  /** The encoder's own outputs for padded token numbers; without a gradient where it is frozen. [B, T, D] */
+  states(ids: PaddedIds): Tensor {
+    const mask = maskOfLengths(ids.lengths, ids.width);
     const frozen = this.#frozen;
-    if (!frozen) return this.text!.hidden(ids, mask);
-    return noGrad(() => scope(() => frozen.hidden(ids, mask)));
+    if (!frozen) return this.text!.hidden(idsTensor(ids), mask);
+    return noGrad(() => scope(() => frozen.hidden(idsTensor(ids), mask)));
   }
 
   override free(): void {
@@ -129,8 +126,33 @@ export class WalkEncoder extends nn.Module {
   }
 }
 
+/** h^enc of a language model: the walk's queries over a text encoder. */
+export class WalkEncoder extends TextReader {
+  readonly walk: WalkQueries;
+
+  constructor(
+    encoder: TextEncoder,
+    options: Omit<WalkQueriesOptions, 'width'> & { frozen: boolean },
+    generator: Generator,
+  ) {
+    super(encoder, options.frozen);
+    this.walk = new WalkQueries({ ...options, width: encoder.width }, generator);
+  }
+
+  /** h^enc of a batch; `states` are the encoder's outputs [B, T, D] where they are known already. [B, L, K] */
+  scores({ encoder, states }: ReadingBatch): Tensor {
+    return this.walk.scores(states ?? this.states(encoder), maskOfLengths(encoder.lengths, encoder.width));
+  }
+}
+
 /** Mean of the hidden states over the tokens of each sentence, [CLS] and [SEP] included. [B, T, D] → [B, D] */
 export function meanPooled(hidden: Tensor, mask: Tensor): Tensor {
   const weights = mask.to('float32').unsqueeze(2);
   return hidden.mul(weights).sum(1).div(weights.sum(1));
+}
+
+/** The same at unit length. [B, D] */
+export function unitMeans(hidden: Tensor, mask: Tensor): Tensor {
+  const mean = meanPooled(hidden, mask);
+  return mean.div(mean.mul(mean).sum(1, true).sqrt().clamp(1e-12));
 }

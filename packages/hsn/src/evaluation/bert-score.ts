@@ -3,8 +3,7 @@ import { Random } from '../corpus/random.ts';
 import type { BertEncoder } from '../encoder/bert.ts';
 import { maskOfLengths, paddingMask } from '../encoder/text-encoder.ts';
 import { UserError } from '../errors.ts';
-import { idsTensor } from '../language/model.ts';
-import { padded } from '../text/index.ts';
+import { idsTensor, padded } from '../text/index.ts';
 import type { Tokenizer } from '../tokenizer/index.ts';
 
 export interface BertScore {

@@ -1,23 +1,23 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { noGrad, scope, stack } from '@hidden-schema/torch';
+import { noGrad, scope } from '@hidden-schema/torch';
 import type { Adjacency, SyntheticCorpus } from '../corpus/index.ts';
 import { edgeList } from '../corpus/index.ts';
-import type { HiddenSchemaNetwork } from '../model.ts';
-import { tokensFrom } from '../trainer/batch.ts';
+import { tokensFrom } from '../synthetic/batch.ts';
+import type { SyntheticNetwork } from '../synthetic/network.ts';
 import { compareGraphs, drawGraphs, toPng } from './figures.ts';
 import { layoutGraph } from './layout.ts';
-import { linkProbabilities, type SyntheticEvaluation, sampledGraph } from './synthetic.ts';
+import { linkProbabilities, type SyntheticEvaluation } from './synthetic.ts';
 import { formatNumber, formatTable } from './tables.ts';
 
 /** Links that are more likely there than not. */
-export function mostLikelyGraph(model: HiddenSchemaNetwork): Adjacency {
+export function mostLikelyGraph(model: SyntheticNetwork): Adjacency {
   const data = Uint8Array.from(linkProbabilities(model), (p) => (p > 0.5 ? 1 : 0));
   return { nodes: model.shape.symbols, data };
 }
 
 /** Draws the true graph beside the recovered one into a folder, as SVG and PNG; returns the files. */
-export function drawRecovery(model: HiddenSchemaNetwork, corpus: SyntheticCorpus, folder: string): string[] {
+export function drawRecovery(model: SyntheticNetwork, corpus: SyntheticCorpus, folder: string): string[] {
   if (!corpus.truth) return [];
   const found = mostLikelyGraph(model);
   const positions = layoutGraph(found.nodes, edgeList(corpus.truth));
@@ -52,14 +52,14 @@ export function recoveryText(evaluation: SyntheticEvaluation): string {
 }
 
 /** Test sentences with their true walks and the walks the encoder reads in them. */
-export function walkExamples(model: HiddenSchemaNetwork, corpus: SyntheticCorpus, count: number): string {
+export function walkExamples(model: SyntheticNetwork, corpus: SyntheticCorpus, count: number): string {
   const { test } = corpus.splits;
   const L = corpus.length;
   const read = scope(() =>
     noGrad(() => {
       model.train(false);
-      const { marginals } = model.encode(tokensFrom(test, L, 0, count), sampledGraph(model));
-      return stack(marginals, 1).argmax(-1).toNumbers();
+      const posterior = model.encode({ tokens: tokensFrom(test, L, 0, count) });
+      return posterior.best().flatMap(({ walk }) => walk);
     }),
   );
   const lines = Array.from({ length: count }, (_, n) => {

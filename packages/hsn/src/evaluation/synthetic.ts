@@ -1,9 +1,9 @@
 import { Generator, noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
 import { type CorpusSplit, Random, type SyntheticCorpus } from '../corpus/index.ts';
 import { UserError } from '../errors.ts';
-import type { HiddenSchemaNetwork } from '../model.ts';
-import { type ObjectiveOptions, objective, walkKl } from '../objective/objective.ts';
-import { tokensFrom } from '../trainer/batch.ts';
+import { type ObjectiveOptions, walkKl } from '../objective/objective.ts';
+import { tokensFrom } from '../synthetic/batch.ts';
+import type { SyntheticNetwork } from '../synthetic/network.ts';
 import { type Positions, WalkableGraph } from '../walk/index.ts';
 import { corpusGraphModel, type Recovery, recovery } from './recovery.ts';
 
@@ -27,24 +27,15 @@ export interface SyntheticEvaluation extends Partial<Recovery> {
 }
 
 /** Mean objective on the validation split, at full β, on one sampled graph, without dropout. */
-export function validationLoss(model: HiddenSchemaNetwork, corpus: SyntheticCorpus, limit = 2000): number {
+export function validationLoss(model: SyntheticNetwork, corpus: SyntheticCorpus, limit = 2000): number {
   model.train(false);
   const saved = model.generator.state();
   const { valid } = corpus.splits;
   const loss = quietly(() => {
     const graph = sampledGraph(model);
     const losses = chunks(valid, corpus.length, limit).map((tokens) => {
-      const { posterior, marginals } = model.encode(tokens, graph);
-      const logLikelihood = model.decoder.logLikelihood(tokens, marginals);
-      const links = model.graph.links();
-      const parts = {
-        logLikelihood,
-        posterior,
-        walkPrior: model.walkPrior.on(graph),
-        links,
-        graphPrior: model.graphPrior,
-      };
-      return objective(parts, 1, model.objectiveOptions(tokens.dim(0))).loss.item() * tokens.dim(0);
+      const { loss } = model.forward({ tokens }, { step: 0, beta: 1, graph, expectation: 'exact' });
+      return loss.item() * tokens.dim(0);
     });
     return losses.reduce((sum, value) => sum + value, 0) / Math.min(limit, valid.count);
   });
@@ -54,7 +45,7 @@ export function validationLoss(model: HiddenSchemaNetwork, corpus: SyntheticCorp
 
 /** Everything `hsn eval` reports, on the test split. */
 export function evaluateSynthetic(
-  model: HiddenSchemaNetwork,
+  model: SyntheticNetwork,
   corpus: SyntheticCorpus,
   given: { limit?: number; samples?: number; seed?: number } = {},
 ): SyntheticEvaluation {
@@ -71,7 +62,7 @@ export function evaluateSynthetic(
 }
 
 /** Runs `body` with the model's draws from a seed of their own, so that the same weights give the same figures. */
-function withSeed<T>(model: HiddenSchemaNetwork, seed: number, body: () => T): T {
+function withSeed<T>(model: SyntheticNetwork, seed: number, body: () => T): T {
   const saved = model.generator.state();
   model.generator.restore(new Generator(seed).state());
   try {
@@ -86,7 +77,7 @@ function withSeed<T>(model: HiddenSchemaNetwork, seed: number, body: () => T): T
  * since the symbols then have names of their own.
  */
 export function graphRecovery(
-  model: HiddenSchemaNetwork,
+  model: SyntheticNetwork,
   corpus: SyntheticCorpus,
   given: { samples?: number; seed?: number } = {},
 ): Recovery | Record<string, never> {
@@ -102,16 +93,16 @@ export function graphRecovery(
 }
 
 /** Logits of q(A_ij = 1) as plain numbers, row-major [K, K]; zero on the diagonal where self-loops are not part. */
-export function linkLogits(model: HiddenSchemaNetwork): Float64Array {
+export function linkLogits(model: SyntheticNetwork): Float64Array {
   return quietly(() => Float64Array.from(model.graph.links().logitMatrix().toNumbers()));
 }
 
 /** q(A_ij = 1) as plain numbers, row-major [K, K]. */
-export function linkProbabilities(model: Pick<HiddenSchemaNetwork, 'graph'>): Float64Array {
+export function linkProbabilities(model: Pick<SyntheticNetwork, 'graph'>): Float64Array {
   return quietly(() => Float64Array.from(model.graph.links().matrix().toNumbers()));
 }
 
-function sumOver(model: HiddenSchemaNetwork, corpus: SyntheticCorpus, limit: number) {
+function sumOver(model: SyntheticNetwork, corpus: SyntheticCorpus, limit: number) {
   const { test } = corpus.splits;
   // Learned bags number the symbols in an order of their own, which true walks say nothing about.
   const truth = corpus.bags ? test.walks : undefined;
@@ -123,10 +114,11 @@ function sumOver(model: HiddenSchemaNetwork, corpus: SyntheticCorpus, limit: num
   for (const tokens of chunks(test, corpus.length, limit)) {
     scope(() => {
       const B = tokens.dim(0);
-      const { posterior, marginals } = model.encode(tokens, graph);
+      const posterior = model.encode({ tokens }, graph);
+      const marginals = posterior.marginals();
       const prior = model.walkPrior.on(graph);
-      sum.nll -= model.decoder.logLikelihood(tokens, marginals).sum().item();
-      sum.nll_authors -= model.decoder.authorsLogLikelihood(tokens, marginals).sum().item();
+      sum.nll -= model.decoder.expectedLog(tokens, marginals).sum().item();
+      sum.nll_authors -= model.decoder.authorsExpectedLog(tokens, marginals).sum().item();
       sum.kl_walk += walkKl(posterior, prior, options).item() * B;
       sum.kl_walk_sentence += posterior.kl(prior).sum().item();
       if (truth) sum.hits += hits(marginals, truth, first);
@@ -146,7 +138,7 @@ function sumOver(model: HiddenSchemaNetwork, corpus: SyntheticCorpus, limit: num
 }
 
 /** One graph drawn from q(A), ready for walking. */
-export function sampledGraph(model: HiddenSchemaNetwork): WalkableGraph {
+export function sampledGraph(model: SyntheticNetwork): WalkableGraph {
   const hard = { hard: true, temperature: 1 };
   return new WalkableGraph(model.graph.links().sample(model.generator, hard), model.config.walk.isolated);
 }

@@ -1,20 +1,27 @@
-import type { Generator, Tensor, TensorOptions } from '@hidden-schema/torch';
+import type { Generator, TensorOptions } from '@hidden-schema/torch';
+import type { SymbolKind, Symbols } from '../symbols/symbols.ts';
+import { ClosedFormPosterior } from './closed-form.ts';
 import type { PairIndex } from './pairs.ts';
 import { FreeLogits, type GraphPosterior, InnerProduct, PairNetwork } from './posterior.ts';
 import { BernoulliPrior, BetaBernoulliPrior, type GraphPrior, PowerLawPrior } from './prior.ts';
-import { Symbols } from './symbols.ts';
 
-/** The settings of a graph that its prior and its trained posterior are built from. */
+/** The settings of a graph that its prior and posterior are built from. */
 export interface GraphSettings {
+  posterior: 'closed-form' | 'pairs' | 'inner' | 'free';
   prior: 'bernoulli' | 'beta' | 'power-law';
   p: number;
   beta: readonly [number, number];
   exponent: number;
-  symbols: 'one-hot' | 'bags' | 'learnable';
+  symbols: SymbolKind;
   symbolDimension: number;
   hidden: number;
   layers: number;
+  missingLinkCost?: number | undefined;
+  traversalRate?: number | undefined;
 }
+
+/** Closed form: weight of the newest batch, unless settings say. */
+const defaultRate = 0.05;
 
 export function graphPriorOf(
   settings: GraphSettings,
@@ -28,30 +35,32 @@ export function graphPriorOf(
   return new PowerLawPrior(p, exponent, pairs, generator, options);
 }
 
-/** A graph posterior that is trained by gradients, started at `initialLogit`; `bags` are the symbols where given. */
-export function trainedPosterior(
-  kind: 'pairs' | 'inner' | 'free',
-  settings: GraphSettings,
-  pairs: PairIndex,
-  given: TensorOptions & { initialLogit: number; generator: Generator; bags?: Tensor | undefined },
-): GraphPosterior {
-  const { initialLogit, generator, bags, ...options } = given;
-  if (kind === 'free') return new FreeLogits(pairs, initialLogit, options);
-  const symbols = symbolsOf(settings, pairs.nodes, bags, generator, options);
-  const network = { ...options, hidden: settings.hidden, layers: settings.layers, initialLogit };
-  return kind === 'pairs'
-    ? new PairNetwork(symbols, pairs, network, generator)
-    : new InnerProduct(symbols, pairs, network, generator);
+/** What a graph posterior is made of beside its settings. */
+export interface PosteriorParts extends TensorOptions {
+  prior: GraphPrior;
+  symbols: Symbols;
+  /** Sentences in the training set, which the closed form's evidence counts for. */
+  sentences: number;
+  /** Closed form: what a missing link costs where the settings do not say. */
+  noiseCost: () => number;
 }
 
-function symbolsOf(
+/** q(A): in closed form from expected traversals, or trained by gradients from where the prior is. */
+export function graphPosteriorOf(
   settings: GraphSettings,
-  count: number,
-  bags: Tensor | undefined,
+  pairs: PairIndex,
   generator: Generator,
-  options: TensorOptions,
-): Symbols {
-  if (settings.symbols === 'learnable')
-    return Symbols.learnable(count, settings.symbolDimension, generator, options);
-  return settings.symbols === 'bags' && bags ? Symbols.given(bags) : Symbols.oneHot(count, options);
+  { prior, symbols, sentences, noiseCost, ...options }: PosteriorParts,
+): GraphPosterior {
+  if (settings.posterior === 'closed-form') {
+    const missingLinkCost = settings.missingLinkCost ?? noiseCost();
+    const rate = settings.traversalRate ?? defaultRate;
+    return new ClosedFormPosterior(pairs, prior, { ...options, missingLinkCost, rate, sentences });
+  }
+  const initialLogit = prior.logit;
+  if (settings.posterior === 'free') return new FreeLogits(pairs, initialLogit, options);
+  const network = { ...options, hidden: settings.hidden, layers: settings.layers, initialLogit };
+  return settings.posterior === 'pairs'
+    ? new PairNetwork(symbols, pairs, network, generator)
+    : new InnerProduct(symbols, pairs, network, generator);
 }

@@ -4,4 +4,3 @@ export * from './closed-form.ts';
 export * from './pairs.ts';
 export * from './posterior.ts';
 export * from './prior.ts';
-export * from './symbols.ts';

@@ -10,9 +10,9 @@ import {
   type Tensor,
   type TensorOptions,
 } from '@hidden-schema/torch';
+import type { Symbols } from '../symbols/symbols.ts';
 import { LinkDistribution } from './bernoulli.ts';
 import type { PairIndex } from './pairs.ts';
-import type { Symbols } from './symbols.ts';
 
 /** q(A): gives the distribution over links at the present state of its parameters. */
 export abstract class GraphPosterior extends nn.Module {
@@ -47,7 +47,7 @@ class FeedForward extends nn.Module {
 
 /** g(e_i, e_j), a network over pairs of symbols (appendix C.1), averaged over both orders so that links are undirected. */
 export class PairNetwork extends GraphPosterior {
-  readonly symbols: Symbols;
+  readonly #symbols: Symbols;
   readonly first: nn.Linear; // on e_i; the same layer on [e_i; e_j] is this plus `second` on e_j
   readonly second: nn.Linear;
   readonly rest: FeedForward;
@@ -56,7 +56,7 @@ export class PairNetwork extends GraphPosterior {
 
   constructor(symbols: Symbols, pairs: PairIndex, options: PosteriorNetworkOptions, generator: Generator) {
     super();
-    this.symbols = symbols;
+    this.#symbols = symbols;
     this.#pairs = pairs;
     this.#initialLogit = options.initialLogit;
     this.first = new nn.Linear(symbols.dimension, options.hidden, generator, options);
@@ -67,8 +67,9 @@ export class PairNetwork extends GraphPosterior {
   }
 
   override links(): LinkDistribution {
-    const left = this.first.forward(this.symbols.vectors); // [K, H]
-    const right = this.second.forward(this.symbols.vectors);
+    const symbols = this.#symbols.rows(this.first.weight.dtype);
+    const left = this.first.forward(symbols); // [K, H]
+    const right = this.second.forward(symbols);
     const ordered = scope(() => this.#overPairs(left, right)); // g(e_i, e_j) [K, K]
     const both = this.#pairs.vector(ordered.add(ordered.transpose(0, 1)).mul(0.5)); // [E]
     return new LinkDistribution(this.#pairs, both.add(this.#initialLogit));
@@ -89,14 +90,14 @@ export class PairNetwork extends GraphPosterior {
 
 /** Inner product of node embeddings, as in the authors' program but started near the prior. */
 export class InnerProduct extends GraphPosterior {
-  readonly symbols: Symbols;
+  readonly #symbols: Symbols;
   readonly embed: FeedForward;
   readonly #pairs: PairIndex;
   readonly #initialLogit: number;
 
   constructor(symbols: Symbols, pairs: PairIndex, options: PosteriorNetworkOptions, generator: Generator) {
     super();
-    this.symbols = symbols;
+    this.#symbols = symbols;
     this.#pairs = pairs;
     this.#initialLogit = options.initialLogit;
     const widths = [symbols.dimension, options.hidden, Math.ceil(options.hidden / 2)];
@@ -108,7 +109,7 @@ export class InnerProduct extends GraphPosterior {
   }
 
   override links(): LinkDistribution {
-    const nodes = this.embed.forward(this.symbols.vectors); // [K, H/2]
+    const nodes = this.embed.forward(this.#symbols.rows(this.embed.layers[0]!.weight.dtype)); // [K, H/2]
     const products = this.#pairs.vector(nodes.matmul(nodes.transpose(0, 1)));
     return new LinkDistribution(this.#pairs, products.add(this.#initialLogit));
   }

@@ -53,7 +53,7 @@ const lora = z.strictObject({
 });
 
 const decoder = z.strictObject({
-  /** "gpt2" or "llama" from scratch at the sizes below; or pretrained: a folder, an npm package, a hub name. */
+  /** "gpt2", "llama" or "lstm" from scratch at the sizes below; or pretrained: a folder, an npm package, a hub name. */
   name: z.string().default('gpt2'),
   width: countSchema.default(192),
   layers: countSchema.default(3),

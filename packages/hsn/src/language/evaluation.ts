@@ -1,8 +1,8 @@
 import { Generator, noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
-import { graphKl, type WalkPosterior, walkKl } from '../objective/objective.ts';
+import { graphKl } from '../objective/objective.ts';
 import { batchesByLength, type Frames, type TextBatch, type TextCorpus } from '../text/index.ts';
-import { MeanFieldWalks, mutualInformation, WalkableGraph } from '../walk/index.ts';
-import { idsTensor, type LanguageNetwork } from './model.ts';
+import { mutualInformation, WalkableGraph, type WalkPosterior } from '../walk/index.ts';
+import type { LanguageNetwork } from './network.ts';
 import { logWeights, type SentenceEstimate, sentenceEstimate } from './perplexity.ts';
 
 /** What `hsn eval` reports of a language model (Table 2 and its supplement). */
@@ -66,7 +66,7 @@ function evaluated(
   const scores: Tensor[] = [];
   try {
     for (const batch of batchesByLength(corpus.store, rows, batchSize, frames)) {
-      const h = scope(() => noGrad(() => model.scores(batch.encoder)));
+      const h = scope(() => noGrad(() => model.encoder.scores(batch)));
       scores.push(h);
       estimates.push(...estimateBatch(model, batch, h, graphs, options.walks ?? 100));
       options.onProgress?.(estimates.length, rows.length);
@@ -125,23 +125,15 @@ function information(model: LanguageNetwork, scores: readonly Tensor[], adjacenc
       const graph = new WalkableGraph(adjacency, model.config.walk.isolated);
       const posterior = model.posterior(catRows(scores), graph);
       const prior = model.walkPrior.on(graph);
-      const options = model.objectiveOptions(1);
-      const aggregated = walkKl(posterior, prior, {
-        ...options,
-        kind: 'information',
-        aggregation: 'mean',
-      }).item();
+      const mutual_information = mutualInformation(posterior, prior, 'mean').item();
       const kl_walk = posterior.kl(prior).mean().item();
       const nodes = posterior.sampleNodes(model.generator);
       return {
-        mutual_information:
-          posterior instanceof MeanFieldWalks
-            ? kl_walk - aggregated
-            : mutualInformation(posterior, prior, 'mean').item(),
+        mutual_information,
         mutual_information_exact: exactInformation(posterior, nodes),
         mutual_information_bound: Math.log(nodes.dim(0)),
         kl_walk,
-        kl_walk_aggregated: aggregated,
+        kl_walk_aggregated: kl_walk - mutual_information,
         kl_graph: graphKl(model.graph.links(), model.graphPrior).item(),
         symbols_used: new Set(nodes.toNumbers()).size,
       };
@@ -182,12 +174,12 @@ export function baselinePerplexity(
   model.train(false);
   const rows = corpus.splits.test.slice(0, limit ?? corpus.splits.test.length);
   let [nll, tokens] = [0, 0];
-  for (const { decoder } of batchesByLength(corpus.store, rows, batchSize, frames)) {
+  for (const batch of batchesByLength(corpus.store, rows, batchSize, frames)) {
     scope(() =>
       noGrad(() => {
-        const result = model.decoder.nll(idsTensor(decoder), undefined, [...decoder.lengths]);
-        nll += result.perSentence.sum().item();
-        tokens += result.tokens;
+        const alone = model.decoder.logLikelihood(batch, undefined, model.generator);
+        nll -= alone.perSentence.sum().item();
+        tokens += alone.tokens;
       }),
     );
   }

@@ -1,8 +1,7 @@
-export { type BestWalk, bestWalks } from './best-walks.ts';
 export { type LanguageConfig, languageConfigSchema } from './config.ts';
 export * from './evaluation.ts';
 export { exportLanguage } from './export.ts';
-export { LanguageNetwork } from './model.ts';
+export type { LanguageKind, LanguageNetwork, ReadTexts } from './network.ts';
 export { type OpenedLanguage, openLanguage, openLanguageCorpus } from './open.ts';
 export {
   createLanguageRun,
@@ -15,6 +14,6 @@ export {
   textRecord,
 } from './prepare.ts';
 export { type LanguageFigures, LanguageTask, languageFigures } from './task.ts';
-export { expectedGraph, LanguageTexts, type WritingOptions } from './texts.ts';
-export { LanguageTrainer } from './trainer.ts';
+export { LanguageTexts, type WritingOptions } from './texts.ts';
+export { LanguageTraining } from './training.ts';
 export { WALK_FORMATS, type WalkFormat, type WalkRow, type WalkSink, walkSink } from './walk-files.ts';

@@ -2,8 +2,8 @@ import { cat, noGrad, scope } from '@hidden-schema/torch';
 import { batchesByLength } from '../text/index.ts';
 import type { Inspection } from '../trainer/task.ts';
 import { exactInformation } from './evaluation.ts';
-import { expectedGraph, type LanguageTexts } from './texts.ts';
-import type { LanguageTrainer } from './trainer.ts';
+import type { LanguageTexts } from './texts.ts';
+import type { LanguageTraining } from './training.ts';
 
 /** Validation sentences that a look reads. */
 const looked = 300;
@@ -15,18 +15,22 @@ const fewSentences = 20;
 const sampleTokens = 40;
 
 /** How many symbols are in use and how much walks tell of sentences, with one sentence read and written again. */
-export async function inspectLanguage(trainer: LanguageTrainer, texts: LanguageTexts): Promise<Inspection> {
-  if (trainer.config.baseline) return { figures: {} };
-  const { sentences, symbols_used, information } = usage(trainer);
-  const warnings = sentences < fewSentences ? [] : collapse(trainer, symbols_used, information);
+export async function inspectLanguage(
+  training: LanguageTraining,
+  step: number,
+  texts: LanguageTexts,
+): Promise<Inspection> {
+  if (training.config.baseline) return { figures: {} };
+  const { sentences, symbols_used, information } = usage(training);
+  const warnings = sentences < fewSentences ? [] : collapse(training, symbols_used, information);
   return {
     figures: { symbols_used, information },
-    notes: [...warnings, await example(trainer, texts)],
+    notes: [...warnings, await example(training, step, texts)],
   };
 }
 
-function usage(trainer: LanguageTrainer) {
-  const { model, corpus, frames } = trainer;
+function usage(training: LanguageTraining) {
+  const { model, corpus, frames } = training;
   const rows = corpus.splits.valid.slice(0, looked);
   const saved = model.generator.state();
   model.train(false);
@@ -34,9 +38,9 @@ function usage(trainer: LanguageTrainer) {
     return scope(() =>
       noGrad(() => {
         const scores = [...batchesByLength(corpus.store, rows, 100, frames)].map((batch) =>
-          scope(() => model.scores(batch.encoder, trainer.hidden(batch))),
+          scope(() => model.encoder.scores(training.withStates(batch))),
         );
-        const posterior = model.posterior(cat(scores, 0), expectedGraph(model));
+        const posterior = model.posterior(cat(scores, 0), model.expectedGraph());
         const nodes = posterior.sampleNodes(model.generator);
         return {
           sentences: rows.length,
@@ -50,7 +54,7 @@ function usage(trainer: LanguageTrainer) {
   }
 }
 
-function collapse({ config }: LanguageTrainer, used: number, information: number): string[] {
+function collapse({ config }: LanguageTraining, used: number, information: number): string[] {
   const found = [
     ...(information < leastInformation ? [`walks tell ${information.toFixed(2)} nats of a sentence`] : []),
     ...(used < leastSymbols * config.symbols ? [`${used} of ${config.symbols} symbols are in use`] : []),
@@ -62,10 +66,10 @@ function collapse({ config }: LanguageTrainer, used: number, information: number
 }
 
 /** A validation sentence, another one at each look: input → walk → what the decoder makes of the walk. */
-async function example(trainer: LanguageTrainer, texts: LanguageTexts): Promise<string> {
-  const { valid } = trainer.corpus.splits;
-  const look = Math.floor(trainer.step / trainer.config.training.evaluateEvery);
-  const { text } = trainer.corpus.store.example(valid[look % valid.length]!);
+async function example(training: LanguageTraining, step: number, texts: LanguageTexts): Promise<string> {
+  const { valid } = training.corpus.splits;
+  const look = Math.floor(step / training.config.training.evaluateEvery);
+  const { text } = training.corpus.store.example(valid[look % valid.length]!);
   const { walks } = await texts.read([text]);
   const { walk } = walks[0]!;
   const [written] = await texts.write(walk, { maxTokens: sampleTokens });

@@ -1,12 +1,11 @@
 import { Generator, scope } from '@hidden-schema/torch';
 import { UserError } from '../errors.ts';
 import { type CorpusProgress, type TextCorpus, TextFiles } from '../text/index.ts';
-import { loadCheckpoint } from '../trainer/checkpoint.ts';
+import { loadCheckpoint, whichCheckpoint } from '../trainer/checkpoint.ts';
 import { reasonOf } from '../trainer/files.ts';
-import { whichCheckpoint } from '../trainer/open.ts';
 import { Run } from '../trainer/run.ts';
 import type { LanguageConfig } from './config.ts';
-import type { LanguageNetwork } from './model.ts';
+import type { LanguageNetwork } from './network.ts';
 import { makeNetwork, openTextEncoder, type Tokenizers } from './parts.ts';
 import { sidesOf, type TextRecord, textInput, textRecord } from './prepare.ts';
 import { LanguageTexts } from './texts.ts';

@@ -1,10 +1,9 @@
-import type { optim, Tensor } from '@hidden-schema/torch';
+import type { nn, optim, Tensor } from '@hidden-schema/torch';
 import type { LanguageConfig } from './config.ts';
-import type { LanguageNetwork } from './model.ts';
 
-/** Groups: decoder and walk prior; the decoder's projections of symbols; encoder; graph. A baseline trains its decoder alone. */
+/** Groups: decoder and walk prior; the decoder's projections of symbols; encoder; graph and symbols. A baseline trains its decoder alone. */
 export function parameterGroups(
-  model: LanguageNetwork,
+  model: nn.Module,
   config: Pick<LanguageConfig, 'baseline' | 'training'>,
 ): optim.ParameterGroup[] {
   const { rate, symbolRate, encoderRate, graphRate, decay } = config.training;
@@ -18,6 +17,6 @@ export function parameterGroups(
     { parameters: written.filter((one) => !ofSymbols(one)), rate, decay },
     { parameters: written.filter(ofSymbols), rate: rate * symbolRate },
     { parameters: of('encoder.'), rate: encoderRate, decay },
-    { parameters: of('graph.', 'graphPrior.'), rate: graphRate },
+    { parameters: of('graph.', 'graphPrior.', 'symbols.'), rate: graphRate },
   ];
 }

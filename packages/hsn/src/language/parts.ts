@@ -1,15 +1,16 @@
 import { Generator } from '@hidden-schema/torch';
 import {
   addLora,
-  Gpt2Decoder,
+  decoderKind,
+  kindOfConfig,
   type LanguageDecoder,
-  LlamaDecoder,
   openDecoder,
   type SymbolOptions,
 } from '../decoder/index.ts';
 import { openPretrainedEncoder } from '../encoder/pretrained.ts';
 import { LstmText, type TextEncoder, TransformerText } from '../encoder/text-encoder.ts';
 import { WalkEncoder } from '../encoder/walk-queries.ts';
+import { HiddenSchemaNetwork } from '../model.ts';
 import type { Frames, TextFiles } from '../text/index.ts';
 import {
   gpt2Tokenizer,
@@ -20,7 +21,7 @@ import {
   WordCounts,
 } from '../tokenizer/index.ts';
 import type { LanguageConfig } from './config.ts';
-import { LanguageNetwork } from './model.ts';
+import type { LanguageKind, LanguageNetwork } from './network.ts';
 
 export interface Tokenizers {
   encoder: Tokenizer;
@@ -29,7 +30,7 @@ export interface Tokenizers {
 
 /** The encoder before its queries: pretrained by name, or from scratch on the decoder's own vocabulary. */
 export async function openTextEncoder(
-  config: LanguageConfig,
+  config: Pick<LanguageConfig, 'encoder'>,
   decoderTokenizer: Tokenizer,
   generator: Generator,
 ): Promise<{ encoder: TextEncoder; tokenizer: Tokenizer; frozen: boolean }> {
@@ -47,7 +48,7 @@ export async function openTextEncoder(
 }
 
 /** Whether a decoder's name stands for an architecture instead of weights. */
-export const fromScratch = (name: string): boolean => name === 'gpt2' || name === 'llama';
+export const fromScratch = (name: string): boolean => decoderKind(name) !== undefined;
 
 /** The decoder's vocabulary: that of its pretrained folder, or one drawn from the corpus (see `decoder.vocabulary`). */
 export async function decoderTokenizer(
@@ -87,47 +88,44 @@ export interface DecoderSource {
   config?: Record<string, unknown>;
 }
 
-function symbolOptions({ symbols, decoder }: LanguageConfig): SymbolOptions {
+/** The settings that a decoder is made from. */
+type DecoderSettings = Pick<LanguageConfig, 'symbols' | 'baseline'> & {
+  graph: Pick<LanguageConfig['graph'], 'symbols' | 'symbolDimension'>;
+  decoder: Omit<LanguageConfig['decoder'], 'lora'>;
+};
+
+function symbolOptions({ symbols, graph, decoder }: DecoderSettings): SymbolOptions {
   const { symbolAttention: variant, symbolPositions: positionScale, symbolDeviation: deviation } = decoder;
-  return { symbols, variant, positionScale, deviation };
+  const how = { variant, positionScale, deviation };
+  return graph.symbols === 'learnable'
+    ? { ...how, symbols: graph.symbolDimension, vectors: true }
+    : { ...how, symbols };
 }
 
 export function makeDecoder(
-  config: LanguageConfig,
+  config: DecoderSettings,
   vocabulary: number,
   generator: Generator,
   source: DecoderSource = {},
 ): LanguageDecoder {
+  const decoder = bareDecoder(config, vocabulary, generator, source);
+  decoder.wordDropout = config.decoder.wordDropout;
+  return decoder;
+}
+
+function bareDecoder(
+  config: DecoderSettings,
+  vocabulary: number,
+  generator: Generator,
+  source: DecoderSource,
+): LanguageDecoder {
   const { name, width, layers, heads, dropout, longest } = config.decoder;
-  const symbols = config.baseline ? {} : { symbols: symbolOptions(config) };
-  const positions = longest + 2;
-  if (source.config) {
-    const Decoder = source.config.model_type === 'llama' ? LlamaDecoder : Gpt2Decoder;
-    return new Decoder(source.config as never, generator, { ...symbols, blank: true });
-  }
-  if (source.folder) return openDecoder(source.folder, generator, symbols);
-  if (name === 'llama') {
-    const sizes = {
-      hidden_size: width,
-      num_hidden_layers: layers,
-      num_attention_heads: heads,
-      intermediate_size: 4 * width,
-    };
-    return new LlamaDecoder(
-      { ...sizes, vocab_size: vocabulary, max_position_embeddings: positions },
-      generator,
-      symbols,
-    );
-  }
-  const sizes = {
-    n_embd: width,
-    n_layer: layers,
-    n_head: heads,
-    n_positions: positions,
-    vocab_size: vocabulary,
-  };
-  const drops = { attn_pdrop: dropout, embd_pdrop: dropout, resid_pdrop: dropout };
-  return new Gpt2Decoder({ ...sizes, ...drops }, generator, symbols);
+  const options = config.baseline ? {} : { symbols: symbolOptions(config) };
+  if (source.config) return kindOfConfig(source.config, 'the decoder').blank(source.config, generator, {});
+  if (source.folder) return openDecoder(source.folder, generator, options);
+  // Start and end of a sentence take a position each.
+  const sizes = { vocabulary, positions: longest + 2, width, layers, heads, dropout };
+  return decoderKind(name)!.make(sizes, generator, options);
 }
 
 /** A language network from its settings, encoder and vocabularies, with weights as drawn by the seed. */
@@ -150,5 +148,10 @@ export function makeNetwork(
   const decoder = makeDecoder(config, parts.decoderVocabulary, generator, parts.decoder);
   const { lora } = config.decoder;
   if (lora) addLora(decoder, lora, generator);
-  return new LanguageNetwork(config, { encoder, decoder, sentences: parts.sentences }, generator);
+  const { sentences } = parts;
+  return new HiddenSchemaNetwork<LanguageKind>(
+    config,
+    { encoder, decoder, symbols, length, sentences },
+    generator,
+  );
 }

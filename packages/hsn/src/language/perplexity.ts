@@ -1,6 +1,7 @@
 import { stack, Tensor } from '@hidden-schema/torch';
+import type { HiddenSchemaNetwork, Kind } from '../model.ts';
 import { WalkableGraph } from '../walk/index.ts';
-import type { LanguageNetwork } from './model.ts';
+import type { LanguageNetwork } from './network.ts';
 
 /** What one sentence says of the model. */
 export interface SentenceEstimate {
@@ -72,7 +73,7 @@ function decodeWalks(model: LanguageNetwork, walks: readonly number[][], tokens:
   const out: number[] = [];
   for (let first = 0; first < walks.length; first += decodedAtOnce) {
     const some = walks.slice(first, first + decodedAtOnce);
-    const schema = schemaOf(some, model.config.symbols);
+    const schema = schemaOf(model, some);
     const repeated = stack(some.map(() => Tensor.fromArray(tokens, [tokens.length])));
     const { perSentence } = model.decoder.nll(
       repeated,
@@ -84,10 +85,14 @@ function decodeWalks(model: LanguageNetwork, walks: readonly number[][], tokens:
   return out;
 }
 
-/** Walks as one-hot symbols. [M, L, K] */
-export function schemaOf(walks: readonly (readonly number[])[], symbols: number): Tensor {
+/** The symbols of walks, as a network's decoder reads them. [M, L, S] */
+export function schemaOf(
+  model: Pick<HiddenSchemaNetwork<Kind>, 'schema' | 'shape'>,
+  walks: readonly (readonly number[])[],
+): Tensor {
   const flat = BigInt64Array.from(walks.flat(), BigInt);
-  return Tensor.fromArray(flat, [walks.length, walks[0]!.length]).oneHot(symbols).to('float32');
+  const nodes = Tensor.fromArray(flat, [walks.length, walks[0]!.length]);
+  return model.schema(nodes.oneHot(model.shape.symbols).to('float32').unbind(1)).vectors();
 }
 
 /** log of the mean weight, and the mean reconstruction loss. */

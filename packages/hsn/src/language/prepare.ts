@@ -8,17 +8,17 @@ import { UserError } from '../errors.ts';
 import {
   type CorpusProgress,
   corpusNotes,
+  fingerprintOf,
   type TextCorpus,
   TextFiles,
   type TextSettings,
-  fingerprintOf,
 } from '../text/index.ts';
 import { type Tokenizer, tokenizerFromJson } from '../tokenizer/index.ts';
 import type { JsonValue } from '../trainer/files.ts';
 import { readText } from '../trainer/regular-file.ts';
 import { type CorpusInfo, Run, type RunOptions } from '../trainer/run.ts';
 import type { LanguageConfig } from './config.ts';
-import type { LanguageNetwork } from './model.ts';
+import type { LanguageNetwork } from './network.ts';
 import { decoderTokenizer, fromScratch, makeNetwork, openTextEncoder, type Tokenizers } from './parts.ts';
 
 /** Where the texts are and how they are read; `-` is standard input. */

@@ -1,8 +1,10 @@
+import { linkRecords } from '../evaluation/graph-record.ts';
 import type { Frames, TextCorpus } from '../text/index.ts';
 import type { JsonValue } from '../trainer/files.ts';
-import { linkRecords } from '../trainer/graph-record.ts';
 import { Replicas } from '../trainer/replicas.ts';
 import type { Inspection, Preparation, Task } from '../trainer/task.ts';
+import { Trainer } from '../trainer/trainer.ts';
+import { WarmStart } from '../trainer/warm-start.ts';
 import {
   baselinePerplexity,
   evaluateLanguage,
@@ -10,11 +12,11 @@ import {
   type LanguageEvaluationOptions,
 } from './evaluation.ts';
 import { inspectLanguage } from './inspection.ts';
-import type { LanguageNetwork } from './model.ts';
+import type { LanguageNetwork, ReadTexts } from './network.ts';
 import type { PreparedLanguage } from './prepare.ts';
+import { SentenceWalkCodes } from './sentence-walk-codes.ts';
 import { LanguageTexts } from './texts.ts';
-import { LanguageTrainer } from './trainer.ts';
-import { WarmStart } from './warm-start.ts';
+import { LanguageTraining } from './training.ts';
 
 /** A language run's figures; a baseline has its perplexity alone. */
 export type LanguageFigures = Pick<LanguageEvaluation, 'sentences' | 'perplexity'> &
@@ -25,30 +27,38 @@ const quickLook: LanguageEvaluationOptions = { limit: 500, walks: 20, graphs: 5 
 
 /** Training on natural language (Section 5), of a network or of its decoder alone. */
 export class LanguageTask implements Task<LanguageFigures> {
-  readonly trainer: LanguageTrainer;
+  readonly training: LanguageTraining;
+  readonly trainer: Trainer<ReadTexts>;
   readonly texts: LanguageTexts;
   readonly preparation: Preparation;
 
-  constructor({ config, model, corpus, tokenizers }: PreparedLanguage, replicas = Replicas.alone) {
+  constructor({ model, corpus, tokenizers }: PreparedLanguage, replicas = Replicas.alone) {
     this.texts = new LanguageTexts(model, tokenizers);
-    this.trainer = new LanguageTrainer(config, model, corpus, this.texts.frames, replicas);
-    this.preparation = new WarmStart(this.trainer);
+    this.training = new LanguageTraining(model, corpus, this.texts.frames);
+    this.trainer = new Trainer(this.training, replicas);
+    const { baseline, warmStart } = model.config;
+    const codes = new SentenceWalkCodes(this.training);
+    this.preparation = new WarmStart(this.trainer, codes, baseline ? 0 : warmStart.steps);
+  }
+
+  get model(): LanguageNetwork {
+    return this.training.model;
   }
 
   inspect(): Promise<Inspection> {
-    return inspectLanguage(this.trainer, this.texts);
+    return inspectLanguage(this.training, this.trainer.step, this.texts);
   }
 
   evaluate(): LanguageFigures {
-    const { model, corpus, frames } = this.trainer;
+    const { model, corpus, frames } = this.training;
     return languageFigures(model, corpus, frames, quickLook);
   }
 
   artifacts(): Record<string, JsonValue> {
-    if (this.trainer.config.baseline) return {};
-    const { symbols } = this.trainer.config;
+    const { symbols, baseline } = this.model.config;
+    if (baseline) return {};
     const nodes = Array.from({ length: symbols }, (_, symbol) => ({ symbol, tokens: [] }));
-    return { 'graph.json': { symbols, nodes, links: linkRecords(this.trainer.model, symbols) } };
+    return { 'graph.json': { symbols, nodes, links: linkRecords(this.model, symbols) } };
   }
 }
 

@@ -2,9 +2,8 @@ import { Generator, noGrad, scope } from '@hidden-schema/torch';
 import { generate, type SamplingOptions } from '../decoder/index.ts';
 import { UserError } from '../errors.ts';
 import { type Frames, padded } from '../text/index.ts';
-import { WalkableGraph } from '../walk/index.ts';
-import { type BestWalk, bestWalks, readAtOnce } from './best-walks.ts';
-import type { LanguageNetwork } from './model.ts';
+import type { BestWalk } from '../walk/index.ts';
+import type { LanguageNetwork } from './network.ts';
 import { framesOf, type Tokenizers } from './parts.ts';
 import { schemaOf } from './perplexity.ts';
 
@@ -22,6 +21,8 @@ export interface WritingOptions extends SamplingOptions {
 }
 
 const defaultTokens = 60;
+/** Sentences that are read at once. */
+export const readAtOnce = 64;
 
 /** A language model's two directions: sentences to walks, and walks to sentences. */
 export class LanguageTexts {
@@ -65,12 +66,12 @@ export class LanguageTexts {
 
   #readIds(sentences: readonly Int32Array[]): BestWalk[] {
     this.model.train(false);
-    return scope(() =>
-      noGrad(() => {
-        const scores = this.model.scores(padded(sentences, this.frames.encoder));
-        return bestWalks(this.model.posterior(scores, expectedGraph(this.model)));
-      }),
-    );
+    const encoder = padded(sentences, this.frames.encoder);
+    const read = () => {
+      const scores = this.model.encoder.scores({ encoder });
+      return this.model.posterior(scores, this.model.expectedGraph()).best();
+    };
+    return scope(() => noGrad(read));
   }
 
   /** Sentences about a walk; at temperature 0, the default, the most probable token after token. */
@@ -81,7 +82,7 @@ export class LanguageTexts {
     this.model.train(false);
     const { begin, end } = this.frames.decoder;
     const walks = walk && Array.from({ length: count }, () => walk);
-    const schema = walks && scope(() => schemaOf(walks, this.model.config.symbols));
+    const schema = walks && scope(() => schemaOf(this.model, walks));
     try {
       const generated = await generate(this.model.decoder, {
         ...sampling,
@@ -108,9 +109,4 @@ export class LanguageTexts {
     if (strange !== undefined)
       throw new UserError(`the symbols of this model are 0 to ${symbols - 1}, got ${strange}`);
   }
-}
-
-/** The graph with every link at its probability. */
-export function expectedGraph(model: LanguageNetwork): WalkableGraph {
-  return new WalkableGraph(model.graph.links().matrix(), model.config.walk.isolated);
 }

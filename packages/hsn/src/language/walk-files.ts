@@ -4,7 +4,7 @@ import { UserError } from '../errors.ts';
 import { tsvLine } from '../evaluation/csv-writer.ts';
 import { WALK_COLUMNS } from '../text/walk-columns.ts';
 import { reasonOf } from '../trainer/files.ts';
-import type { BestWalk } from './best-walks.ts';
+import type { BestWalk } from '../walk/index.ts';
 
 export const WALK_FORMATS = ['tsv', 'jsonl', 'parquet'] as const;
 export type WalkFormat = (typeof WALK_FORMATS)[number];

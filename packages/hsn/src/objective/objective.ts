@@ -1,15 +1,7 @@
 import type { Tensor } from '@hidden-schema/torch';
 import type { Config } from '../config.ts';
 import type { GraphPrior, LinkDistribution } from '../graph/index.ts';
-import {
-  aggregatedKl,
-  type BatchHolders,
-  MeanFieldWalks,
-  soleHolder,
-  type WalkDistribution,
-} from '../walk/index.ts';
-
-export type WalkPosterior = WalkDistribution | MeanFieldWalks;
+import { type BatchHolders, soleHolder, type WalkDistribution, type WalkPosterior } from '../walk/index.ts';
 
 export interface ObjectiveOptions {
   readonly kind: Config['objective']['kind'];
@@ -43,16 +35,15 @@ export interface Terms {
   readonly teacher?: Tensor;
   /** −L[θ, φ], what training minimises (with the teacher's term). */
   readonly loss: Tensor;
+  /** Tokens that the batch's likelihood is over. */
+  readonly tokens: number;
 }
 
 /** KL of the walks: mean of Eq. 16 for the ELBO (Eq. 10), of the aggregated posterior for Eq. 28. */
 export function walkKl(posterior: WalkPosterior, prior: WalkDistribution, options: ObjectiveOptions): Tensor {
   const { aggregation, holders = soleHolder } = options;
   if (options.kind === 'elbo') return holders.mean([posterior.kl(prior).mean()])[0]!;
-  const { start, steps } =
-    posterior instanceof MeanFieldWalks
-      ? posterior.aggregatedKl(prior, aggregation, holders)
-      : aggregatedKl(posterior, prior, aggregation, holders);
+  const { start, steps } = posterior.aggregatedKl(prior, aggregation, holders);
   return start.add(steps);
 }
 
@@ -84,7 +75,7 @@ export function objective(
   },
   beta: number,
   options: ObjectiveOptions,
-): Terms {
+): Omit<Terms, 'tokens'> {
   const reconstruction = parts.logLikelihood.mean().neg();
   const walk = walkKl(parts.posterior, parts.walkPrior, options);
   const graph = graphKl(parts.links, parts.graphPrior);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { countSchema } from '../config.ts';
 import { DEFAULT_ENCODER } from '../encoder/pretrained.ts';
-import { type LanguageConfig, languageConfigSchema } from '../language/config.ts';
+import { languageConfigSchema } from '../language/config.ts';
 
 const { graph, walk, encoder, decoder, objective, warmStart, training } = languageConfigSchema.shape;
 const dropout = z.number().min(0).lt(1);
@@ -106,9 +106,3 @@ export const reasoningConfigSchema = languageConfigSchema.extend({
 
 export type ReasoningConfig = z.infer<typeof reasoningConfigSchema>;
 export type PathKind = ReasoningConfig['path']['kind'];
-
-/** The same settings as a language model's, which all parts but the tuples are made from. */
-export function asLanguage({ tuples: _, path: __, part: ___, ...config }: ReasoningConfig): LanguageConfig {
-  const { second, choices, ...warmStart } = config.warmStart;
-  return { ...config, model: 'language', warmStart };
-}

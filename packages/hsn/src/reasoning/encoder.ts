@@ -1,9 +1,19 @@
 import { cat, type Generator, type Tensor } from '@hidden-schema/torch';
-import type { TextEncoder } from '../encoder/text-encoder.ts';
-import { WalkEncoder, WalkQueries, type WalkQueriesOptions } from '../encoder/walk-queries.ts';
+import { maskOfLengths, type TextEncoder } from '../encoder/text-encoder.ts';
+import { TextReader, WalkQueries, type WalkQueriesOptions } from '../encoder/walk-queries.ts';
 import { UserError } from '../errors.ts';
+import type { PaddedIds } from '../text/index.ts';
 
 // Shapes: B tuples, T tokens, L walk steps, K symbols, D width.
+
+/** Tuples to read. */
+export interface ReadTuples {
+  /** [s, r] and [s, r, o]. */
+  prefix: PaddedIds;
+  whole: PaddedIds;
+  /** The encoder's outputs for them where they are known already. [B, T, D] */
+  known?: { prefix?: Tensor | undefined; whole?: Tensor | undefined };
+}
 
 /** Half of a walk's steps; walks of two halves have an even number. */
 export function halfOf(length: number): number {
@@ -19,7 +29,8 @@ export function halfOf(length: number): number {
  * one shared encoder. As scores of one walk they make just this product: the first block's start and steps, then a
  * step out of z_{L/2} with the second block's node weights, and its further steps.
  */
-export class TwoPartEncoder extends WalkEncoder {
+export class TwoPartEncoder extends TextReader {
+  readonly walk: WalkQueries;
   readonly second: WalkQueries;
 
   constructor(
@@ -28,20 +39,25 @@ export class TwoPartEncoder extends WalkEncoder {
     generator: Generator,
   ) {
     const length = halfOf(options.length);
-    super(encoder, { ...options, length }, generator);
+    super(encoder, options.frozen);
+    this.walk = new WalkQueries({ ...options, length, width: encoder.width }, generator);
     this.second = new WalkQueries({ ...options, length, width: encoder.width }, generator);
   }
 
-  /** h of the first half, from the encoder's outputs for [s, r]. [B, L/2, K] */
-  firstScores(hidden: Tensor, mask: Tensor): Tensor {
-    return this.walk.scores(hidden, mask);
+  /** h of whole walks: both halves' scores as those of one walk. [B, L, K] */
+  scores(batch: ReadTuples): Tensor {
+    return cat([this.firstScores(batch), this.secondScores(batch)], 1);
   }
 
-  /** h of the second half, from its outputs for [s, r, o]. [B, L/2, K] */
-  secondScores(hidden: Tensor, mask: Tensor): Tensor {
-    return this.second.scores(hidden, mask);
+  /** h of the first half, from [s, r]. [B, L/2, K] */
+  firstScores({ prefix, known }: Pick<ReadTuples, 'prefix' | 'known'>): Tensor {
+    return this.walk.scores(known?.prefix ?? this.states(prefix), maskOf(prefix));
+  }
+
+  /** h of the second half, from [s, r, o]. [B, L/2, K] */
+  secondScores({ whole, known }: Pick<ReadTuples, 'whole' | 'known'>): Tensor {
+    return this.second.scores(known?.whole ?? this.states(whole), maskOf(whole));
   }
 }
 
-/** Both halves' scores as those of one walk. [B, L, K] */
-export const joinedScores = (first: Tensor, second: Tensor): Tensor => cat([first, second], 1);
+const maskOf = ({ lengths, width }: PaddedIds): Tensor => maskOfLengths(lengths, width);

@@ -119,7 +119,7 @@ const generatedFor = ({ head, relation, references }: Prefix, object: string): G
 
 /** HSN (posterior): each tuple's object is read into a walk and written again. */
 export async function reconstructedObjects(
-  { model, tokenizers, config }: OpenedReasoning,
+  { model, tokenizers }: OpenedReasoning,
   tokens: TupleTokens,
   prefixes: readonly Prefix[],
 ): Promise<GeneratedObject[]> {
@@ -132,7 +132,7 @@ export async function reconstructedObjects(
     );
     const prompts = jobs.map(({ row }, i) => ({ prompt: tokens.prompt(row), walk: read[i]! }));
     const frame = tupleFrames(tokenizers).decoder;
-    const written = await writeObjects(model.decoder, tokenizers.decoder, frame, prompts, config.symbols);
+    const written = await writeObjects(model, { tokenizer: tokenizers.decoder, frame }, prompts);
     return jobs.map(({ prefix }, i) => generatedFor(prefix, written[i]!.text));
   } finally {
     walks.free();
@@ -161,6 +161,6 @@ export async function cometObjects(
     throw new UserError('this run has symbols; expected COMET, trained with --part comet');
   const prompts = prefixes.map(({ row }) => ({ prompt: tokens.prompt(row) }));
   const frame = tupleFrames(tokenizers).decoder;
-  const written = await writeObjects(model.decoder, tokenizers.decoder, frame, prompts, config.symbols);
+  const written = await writeObjects(model, { tokenizer: tokenizers.decoder, frame }, prompts);
   return prefixes.map((prefix, i) => generatedFor(prefix, written[i]!.text));
 }

@@ -1,7 +1,7 @@
 export { type PathKind, type ReasoningConfig, reasoningConfigSchema } from './config.ts';
 export { halfOf, TwoPartEncoder } from './encoder.ts';
 export * from './evaluation.ts';
-export { ReasoningNetwork, type TupleBatch } from './model.ts';
+export type { ReasoningNetwork, TupleBatch, TupleKind } from './network.ts';
 export { type Candidate, type CandidateOptions, openPath, openReasoner, Reasoner } from './open.ts';
 export { type OpenedReasoning, openReasoning, openTuples } from './open-network.ts';
 export { PathModel } from './path.ts';

@@ -1,15 +1,9 @@
 import { Generator, noGrad, scope } from '@hidden-schema/torch';
-import {
-  type GenerationOptions,
-  generateSync,
-  type LanguageDecoder,
-  type SamplingOptions,
-} from '../decoder/index.ts';
-import { idsTensor } from '../language/model.ts';
+import { type GenerationOptions, generateSync, type SamplingOptions } from '../decoder/index.ts';
 import { schemaOf } from '../language/perplexity.ts';
-import type { Frame } from '../text/index.ts';
-import { padded } from '../text/index.ts';
+import { type Frame, idsTensor, padded } from '../text/index.ts';
 import type { Tokenizer } from '../tokenizer/index.ts';
+import type { ReasoningNetwork } from './network.ts';
 
 /** What an object is written from: start, s, r as tokens, and a walk unless it is COMET that writes. */
 export interface ObjectPrompt {
@@ -34,11 +28,9 @@ const defaultTokens = 24;
 
 /** Writes objects for (s, r) with walks, greedily unless told otherwise; answers in the order of the prompts. */
 export async function writeObjects(
-  decoder: LanguageDecoder,
-  tokenizer: Tokenizer,
-  frame: Frame,
+  model: ReasoningNetwork,
+  { tokenizer, frame }: { tokenizer: Tokenizer; frame: Frame },
   prompts: readonly ObjectPrompt[],
-  symbols: number,
   options: ObjectOptions = {},
 ): Promise<WrittenObject[]> {
   const { maxTokens = defaultTokens, seed = 1, ...sampling } = options;
@@ -46,12 +38,12 @@ export async function writeObjects(
   // Prompts of like length are read together.
   const order = [...prompts.keys()].sort((a, b) => prompts[a]!.prompt.length - prompts[b]!.prompt.length);
   const out = new Array<WrittenObject>(prompts.length);
-  decoder.train(false);
+  model.train(false);
   for (let first = 0; first < order.length; first += atOnce) {
     const places = order.slice(first, first + atOnce);
     const some = places.map((place) => prompts[place]!);
     const given = { ...sampling, generator, end: frame.end!, maxNewTokens: maxTokens };
-    const written = scope(() => noGrad(() => drafts(decoder, frame, some, symbols, given)));
+    const written = scope(() => noGrad(() => drafts(model, frame, some, given)));
     for (const [i, place] of places.entries()) {
       const { tokens, logProb } = written[i]!;
       const text = (await tokenizer.decode(tokens, { specials: false })).trim();
@@ -62,14 +54,14 @@ export async function writeObjects(
 }
 
 function drafts(
-  decoder: LanguageDecoder,
+  model: ReasoningNetwork,
   frame: Frame,
   prompts: readonly ObjectPrompt[],
-  symbols: number,
   given: Omit<GenerationOptions, 'prompts' | 'schema'>,
 ) {
+  const { decoder } = model;
   const walks = prompts.flatMap(({ walk }) => (walk ? [walk] : []));
-  const schema = walks.length > 0 ? schemaOf(walks, symbols) : undefined;
+  const schema = walks.length > 0 ? schemaOf(model, walks) : undefined;
   const generated = generateSync(decoder, {
     ...given,
     prompts: prompts.map(({ prompt }) => prompt),

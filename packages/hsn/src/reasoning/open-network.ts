@@ -1,12 +1,12 @@
+import path from 'node:path';
 import { Generator, scope } from '@hidden-schema/torch';
 import { UserError } from '../errors.ts';
 import type { Tokenizers } from '../language/parts.ts';
-import { loadCheckpoint } from '../trainer/checkpoint.ts';
+import { loadCheckpoint, whichCheckpoint } from '../trainer/checkpoint.ts';
 import { reasonOf } from '../trainer/files.ts';
-import { whichCheckpoint } from '../trainer/open.ts';
 import { Run } from '../trainer/run.ts';
 import type { ReasoningConfig } from './config.ts';
-import type { ReasoningNetwork } from './model.ts';
+import type { ReasoningNetwork } from './network.ts';
 import { makeReasoning, openRelationEncoder, tokensOf } from './parts.ts';
 import { checkRelations, tupleFingerprint, tupleRecord } from './prepare.ts';
 import { readTuples } from './read-tuples.ts';
@@ -70,7 +70,7 @@ export async function openTuples(
   other?: string,
 ): Promise<{ corpus: TupleCorpus; tokens: TupleTokens; notes: string[] }> {
   const { run, config, relations } = opened;
-  const input = other ?? run.record.corpus.directory;
+  const input = other ?? path.resolve(run.directory, run.record.corpus.directory);
   const corpus = readTuples(input, { ...config.tuples, seed: config.seed });
   checkRelations(corpus.table, relations, input);
   const changed = !other && tupleFingerprint(corpus) !== run.record.corpus.fingerprint;

@@ -1,7 +1,6 @@
 import { Generator, scope } from '@hidden-schema/torch';
 import { UserError } from '../errors.ts';
-import { loadCheckpoint } from '../trainer/checkpoint.ts';
-import { whichCheckpoint } from '../trainer/open.ts';
+import { loadCheckpoint, whichCheckpoint } from '../trainer/checkpoint.ts';
 import { Run } from '../trainer/run.ts';
 import type { PathKind } from './config.ts';
 import { type ObjectOptions, writeObjects } from './objects.ts';
@@ -109,14 +108,7 @@ export class Reasoner {
       );
       const prompts = drafts.map(({ of, walk }) => ({ prompt: tokens.prompt(rows[of]!), walk }));
       const frame = tupleFrames(tokenizers).decoder;
-      const written = await writeObjects(
-        model.decoder,
-        tokenizers.decoder,
-        frame,
-        prompts,
-        config.symbols,
-        writing,
-      );
+      const written = await writeObjects(model, { tokenizer: tokenizers.decoder, frame }, prompts, writing);
       return Array.from(rows, (_, of) =>
         ranked(
           drafts.flatMap(({ of: own, walk, logProb }, i) => {

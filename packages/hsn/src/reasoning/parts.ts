@@ -9,11 +9,12 @@ import {
   openTextEncoder,
   type Tokenizers,
 } from '../language/parts.ts';
+import { HiddenSchemaNetwork } from '../model.ts';
 import type { Frames } from '../text/index.ts';
 import { loadTokenizer, type Tokenizer } from '../tokenizer/index.ts';
-import { asLanguage, type ReasoningConfig } from './config.ts';
+import type { ReasoningConfig } from './config.ts';
 import { TwoPartEncoder } from './encoder.ts';
-import { ReasoningNetwork } from './model.ts';
+import type { ReasoningNetwork, TupleKind } from './network.ts';
 import { decoderWithRelations, withRelationRows } from './relation-rows.ts';
 import { TupleTokens, withRelations } from './tokens.ts';
 import type { TupleTable } from './tuples.ts';
@@ -34,7 +35,7 @@ export async function openRelationEncoder(
   decoder: Tokenizer,
   generator: Generator,
 ): Promise<RelationEncoder> {
-  const { encoder, tokenizer, frozen } = await openTextEncoder(asLanguage(config), decoder, generator);
+  const { encoder, tokenizer, frozen } = await openTextEncoder(config, decoder, generator);
   const known = withRelations(tokenizer, relations);
   if (!(encoder instanceof BertEncoder)) return { encoder, tokenizer: known, frozen, hash: tokenizer.hash };
   const extended = await withRelationRows(encoder, tokenizer, relations);
@@ -59,7 +60,8 @@ export async function makeReasoning(
   const walk = { symbols, length, dropout, sharpness, frozen: parts.frozen };
   const encoder = new TwoPartEncoder(parts.encoder, walk, generator);
   const decoder = await decoderOf(config, parts.decoderVocabulary, generator, parts.decoder);
-  return new ReasoningNetwork(config, { encoder, decoder, sentences: parts.tuples }, generator);
+  const sizes = { symbols, length, sentences: parts.tuples };
+  return new HiddenSchemaNetwork<TupleKind>(config, { encoder, decoder, ...sizes }, generator);
 }
 
 async function decoderOf(
@@ -68,7 +70,7 @@ async function decoderOf(
   generator: Generator,
   source?: TupleDecoderSource,
 ): Promise<LanguageDecoder> {
-  const make = (from: DecoderSource = {}) => makeDecoder(asLanguage(config), vocabulary, generator, from);
+  const make = (from: DecoderSource = {}) => makeDecoder(config, vocabulary, generator, from);
   if (!source || 'config' in source) return make(source);
   const { folder, relations } = source;
   return decoderWithRelations(make({ folder }), loadTokenizer(folder), relations, (own) =>

@@ -1,5 +1,5 @@
 import type { PathModel } from './path.ts';
-import type { WalkSet } from './path-trainer.ts';
+import type { WalkSet } from './path-training.ts';
 import { continueWalks } from './walk-search.ts';
 
 /** How much of second halves a path model finds, in shares of symbols. */

@@ -2,9 +2,9 @@ import { type Generator, noGrad, scope, type Tensor } from '@hidden-schema/torch
 import { openPretrainedEncoder } from '../encoder/pretrained.ts';
 import { maskOfLengths, type TextEncoder, TransformerText } from '../encoder/text-encoder.ts';
 import { UserError } from '../errors.ts';
-import { idsTensor } from '../language/model.ts';
 import type { Tokenizers } from '../language/parts.ts';
 import type { PaddedIds } from '../text/index.ts';
+import { idsTensor } from '../text/index.ts';
 import type { ReasoningConfig } from './config.ts';
 import type { PathContext } from './path-model.ts';
 import { withRelationRows } from './relation-rows.ts';

@@ -1,6 +1,6 @@
 import { cat, full, type Generator, nn, type Tensor, where, zeros } from '@hidden-schema/torch';
 import { paddingMask } from '../encoder/text-encoder.ts';
-import { sinusoidalPositions, TransformerBlock } from '../encoder/transformer.ts';
+import { sinusoidalPositions, TransformerBlock } from '../encoder/transformer-block.ts';
 import { meanPooled } from '../encoder/walk-queries.ts';
 
 // Shapes: B walks, H = L/2 steps of a half, M steps so far, K symbols, T tokens of (s, r), D the encoder's width.

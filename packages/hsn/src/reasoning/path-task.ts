@@ -2,14 +2,16 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Generator } from '@hidden-schema/torch';
 import type { JsonValue } from '../trainer/files.ts';
+import { Replicas } from '../trainer/replicas.ts';
 import { Run, type RunOptions } from '../trainer/run.ts';
 import type { Inspection, Task } from '../trainer/task.ts';
+import { Trainer } from '../trainer/trainer.ts';
 import type { PathKind, ReasoningConfig } from './config.ts';
 import type { OpenedReasoning } from './open-network.ts';
 import { PathModel } from './path.ts';
 import { type PathFigures, pathFigures } from './path-accuracy.ts';
 import { openPrefixEncoder } from './path-encoder.ts';
-import { PathTrainer, type WalkSet } from './path-trainer.ts';
+import { type PathBatch, PathTraining, type WalkSet } from './path-training.ts';
 import type { TupleTokens } from './tokens.ts';
 import type { TupleCorpus } from './tuples.ts';
 import { TupleWalks } from './walks.ts';
@@ -82,12 +84,13 @@ function inParts(rows: Int32Array, read: (rows: Int32Array) => number[][]): numb
 
 /** Training of a path model (Section 6, step II). */
 export class PathTask implements Task<PathFigures> {
-  readonly trainer: PathTrainer;
+  readonly trainer: Trainer<PathBatch>;
   readonly #prepared: PreparedPath;
 
-  constructor(prepared: PreparedPath) {
+  constructor(prepared: PreparedPath, replicas: Replicas = Replicas.alone) {
     this.#prepared = prepared;
-    this.trainer = new PathTrainer(prepared.model, prepared.walks.tokens, prepared.sets);
+    const { model, walks, sets } = prepared;
+    this.trainer = new Trainer(new PathTraining(model, walks.tokens, sets), replicas);
   }
 
   inspect(): Inspection {

@@ -1,7 +1,6 @@
 import { crossEntropy, type Generator, nn, noGrad, scope, type Tensor } from '@hidden-schema/torch';
-import type { TextEncoder } from '../encoder/text-encoder.ts';
-import { maskOfLengths } from '../encoder/text-encoder.ts';
-import { HiddenCache } from '../language/hidden-cache.ts';
+import { StateCache } from '../encoder/state-cache.ts';
+import { maskOfLengths, type TextEncoder } from '../encoder/text-encoder.ts';
 import type { ReasoningConfig } from './config.ts';
 import { contextOf, type PrefixEncoder } from './path-encoder.ts';
 import { inputsOf, makePath, onGraph, type PathContext, type PathNetwork } from './path-model.ts';
@@ -20,7 +19,7 @@ export class PathModel extends nn.Module {
   readonly generator: Generator;
   readonly #encoder: PrefixEncoder;
   readonly #walks: TupleWalks;
-  readonly #cache: HiddenCache | undefined;
+  readonly #cache: StateCache | undefined;
 
   constructor(config: ReasoningConfig, encoder: PrefixEncoder, walks: TupleWalks, generator: Generator) {
     super();
@@ -32,7 +31,7 @@ export class PathModel extends nn.Module {
     const { kind, hidden, width, layers, heads, dropout } = config.path;
     const sizes = { symbols, half: walks.half, context: encoder.text.width };
     this.network = makePath(kind, { ...sizes, hidden, width, layers, heads, dropout }, generator);
-    if (encoder.frozen) this.#cache = new HiddenCache(encoder.text.width, keptStates);
+    if (encoder.frozen) this.#cache = new StateCache(encoder.text.width, keptStates);
     else this.text = encoder.text;
   }
 

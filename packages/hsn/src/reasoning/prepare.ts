@@ -19,7 +19,7 @@ import { readText } from '../trainer/regular-file.ts';
 import { type CorpusInfo, Run, type RunOptions } from '../trainer/run.ts';
 import type { ReasoningConfig } from './config.ts';
 import { halfOf } from './encoder.ts';
-import type { ReasoningNetwork } from './model.ts';
+import type { ReasoningNetwork } from './network.ts';
 import { makeReasoning, openRelationEncoder, tokensOf } from './parts.ts';
 import { readTuples } from './read-tuples.ts';
 import { type TupleTokens, withRelations } from './tokens.ts';

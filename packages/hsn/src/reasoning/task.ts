@@ -1,16 +1,19 @@
 import { noGrad, scope } from '@hidden-schema/torch';
+import { linkRecords } from '../evaluation/graph-record.ts';
 import { exactInformation } from '../language/evaluation.ts';
 import type { Tokenizers } from '../language/parts.ts';
-import { expectedGraph } from '../language/texts.ts';
 import type { JsonValue } from '../trainer/files.ts';
-import { linkRecords } from '../trainer/graph-record.ts';
+import { Replicas } from '../trainer/replicas.ts';
 import type { Inspection, Preparation, Task } from '../trainer/task.ts';
+import { Trainer } from '../trainer/trainer.ts';
+import { WarmStart } from '../trainer/warm-start.ts';
+import type { ReasoningNetwork, TupleBatch } from './network.ts';
 import { writeObjects } from './objects.ts';
 import { tupleFrames } from './parts.ts';
 import type { PreparedReasoning } from './prepare.ts';
-import { ReasoningTrainer } from './trainer.ts';
+import { TupleTraining } from './training.ts';
+import { TupleWalkCodes } from './tuple-walk-codes.ts';
 import { TupleWalks } from './walks.ts';
-import { TwoPartWarmStart } from './warm-start.ts';
 
 /** A quick look at the end of training; `hsn reason eval` takes its time. */
 export interface ReasoningFigures {
@@ -31,24 +34,32 @@ const atOnce = 100;
 
 /** Training over tuples (Section 6, step I), of a network or of COMET. */
 export class ReasoningTask implements Task<ReasoningFigures> {
-  readonly trainer: ReasoningTrainer;
+  readonly training: TupleTraining;
+  readonly trainer: Trainer<TupleBatch>;
   readonly preparation: Preparation;
   readonly #tokenizers: Tokenizers;
 
-  constructor({ config, model, corpus, tokens, tokenizers }: PreparedReasoning) {
-    this.trainer = new ReasoningTrainer(config, model, corpus, tokens);
-    this.preparation = new TwoPartWarmStart(this.trainer);
+  constructor({ model, corpus, tokens, tokenizers }: PreparedReasoning, replicas = Replicas.alone) {
+    this.training = new TupleTraining(model, corpus, tokens);
+    this.trainer = new Trainer(this.training, replicas);
+    const { baseline, warmStart } = model.config;
+    const codes = new TupleWalkCodes(this.training);
+    this.preparation = new WarmStart(this.trainer, codes, baseline ? 0 : warmStart.steps);
     this.#tokenizers = tokenizers;
   }
 
+  get model(): ReasoningNetwork {
+    return this.training.model;
+  }
+
   async inspect(): Promise<Inspection> {
-    if (this.trainer.config.baseline) return { figures: {}, notes: [await this.#example()] };
-    const { valid } = this.trainer.corpus.splits;
+    if (this.model.config.baseline) return { figures: {}, notes: [await this.#example()] };
+    const { valid } = this.training.corpus.splits;
     return { figures: this.#usage(valid.slice(0, looked)), notes: [await this.#example()] };
   }
 
   evaluate(): ReasoningFigures {
-    const { model, corpus, config } = this.trainer;
+    const { model, corpus, config } = this.training;
     const rows = corpus.splits.test.slice(0, tested);
     const saved = model.generator.state();
     model.train(false);
@@ -56,12 +67,10 @@ export class ReasoningTask implements Task<ReasoningFigures> {
     for (let first = 0; first < rows.length; first += atOnce)
       scope(() =>
         noGrad(() => {
-          const batch = this.trainer.batch(rows.slice(first, first + atOnce));
-          const terms = config.baseline
-            ? { reconstruction: model.objectNll(batch, undefined).perSentence.mean(), tokens: 0 }
-            : model.reconstruct(batch, this.trainer.step, {});
-          nll += terms.reconstruction.item() * batch.rows.length;
-          tokens += batch.prefixes.reduce((sum, given, i) => sum + batch.decoder.lengths[i]! - given, 0);
+          const batch = this.training.batch(rows.slice(first, first + atOnce));
+          const terms = model.forward(batch, { step: this.trainer.step });
+          nll += terms.reconstruction.item() * batch.prefixes.length;
+          tokens += terms.tokens;
         }),
       );
     model.generator.restore(saved);
@@ -74,7 +83,7 @@ export class ReasoningTask implements Task<ReasoningFigures> {
   }
 
   artifacts(): Record<string, JsonValue> {
-    const { config, model } = this.trainer;
+    const { config, model } = this.training;
     if (config.baseline) return {};
     const nodes = Array.from({ length: config.symbols }, (_, symbol) => ({ symbol, tokens: [] }));
     return {
@@ -83,14 +92,13 @@ export class ReasoningTask implements Task<ReasoningFigures> {
   }
 
   #usage(rows: Int32Array): { information: number; symbols_used: number } {
-    const { model } = this.trainer;
+    const { model } = this.training;
     const saved = model.generator.state();
     model.train(false);
     try {
       return scope(() =>
         noGrad(() => {
-          const batch = this.trainer.batch(rows);
-          const posterior = model.posterior(model.tupleScores(batch), expectedGraph(model));
+          const posterior = model.encode(this.training.batch(rows));
           const nodes = posterior.sampleNodes(model.generator);
           const symbols_used = new Set(nodes.toNumbers()).size;
           return { information: exactInformation(posterior, nodes), symbols_used };
@@ -103,20 +111,14 @@ export class ReasoningTask implements Task<ReasoningFigures> {
 
   /** A validation tuple, another one at each look: s, r, o → walk → what the decoder makes of it. */
   async #example(): Promise<string> {
-    const { corpus, tokens, model, config, step } = this.trainer;
+    const { corpus, tokens, model, config } = this.training;
     const { valid } = corpus.splits;
-    const look = Math.floor(step / config.training.evaluateEvery);
+    const look = Math.floor(this.trainer.step / config.training.evaluateEvery);
     const row = valid[(look * 97) % valid.length]!;
     const walk = config.baseline ? undefined : bestOf(new TupleWalks(model, tokens), row);
     const frame = tupleFrames(this.#tokenizers).decoder;
     const prompt = { prompt: tokens.prompt(row), ...(walk ? { walk } : {}) };
-    const [written] = await writeObjects(
-      model.decoder,
-      this.#tokenizers.decoder,
-      frame,
-      [prompt],
-      config.symbols,
-    );
+    const [written] = await writeObjects(model, { tokenizer: this.#tokenizers.decoder, frame }, [prompt]);
     const { head, relation, object } = corpus.table.tuple(row);
     const shown = walk ? `${walk.join(' ')} → ` : '';
     return `  ${JSON.stringify(head)} ${relation} ${JSON.stringify(object)} → ${shown}${JSON.stringify(written!.text)}`;

@@ -1,8 +1,7 @@
 import { type Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
-import { bestWalks, readAtOnce } from '../language/best-walks.ts';
-import type { WalkPosterior } from '../objective/objective.ts';
-import { WalkableGraph } from '../walk/index.ts';
-import type { ReasoningNetwork } from './model.ts';
+import { readAtOnce } from '../language/texts.ts';
+import { WalkableGraph, type WalkPosterior } from '../walk/index.ts';
+import type { ReasoningNetwork } from './network.ts';
 import type { TupleTokens } from './tokens.ts';
 
 /** Whether walks are the most probable ones, or drawn. */
@@ -33,24 +32,19 @@ export class TupleWalks {
 
   /** z_{1:L} ~ q(z|s, r, o, A) of each tuple. */
   whole(rows: Int32Array, reading: Reading): number[][] {
-    return this.#read(rows, reading, (some) =>
-      this.model.tupleScores({ prefix: this.tokens.prefix(some), whole: this.tokens.whole(some) }),
-    );
+    return this.#read(rows, reading, (some) => this.#wholeScores(some));
   }
 
   /** z_{1:L/2} ~ q(z|s, r, A) of each tuple, which does not see its object. */
   first(rows: Int32Array, reading: Reading): number[][] {
-    return this.#read(rows, reading, (some) => this.model.firstScores(this.tokens.prefix(some)));
+    return this.#read(rows, reading, (some) => this.#firstScores(some));
   }
 
   /** log q of given walks, whole or first halves, of each tuple. */
   logProb(rows: Int32Array, walks: readonly (readonly number[])[]): number[] {
     return scope(() =>
       noGrad(() => {
-        const scores =
-          walks[0]!.length === this.half
-            ? this.model.firstScores(this.tokens.prefix(rows))
-            : this.model.tupleScores({ prefix: this.tokens.prefix(rows), whole: this.tokens.whole(rows) });
+        const scores = walks[0]!.length === this.half ? this.#firstScores(rows) : this.#wholeScores(rows);
         return this.#posterior(scores).logProb(walkTensor(walks)).toNumbers();
       }),
     );
@@ -58,6 +52,15 @@ export class TupleWalks {
 
   free(): void {
     this.adjacency.free();
+  }
+
+  #firstScores(rows: Int32Array): Tensor {
+    return this.model.encoder.firstScores({ prefix: this.tokens.prefix(rows) });
+  }
+
+  #wholeScores(rows: Int32Array): Tensor {
+    const batch = { prefix: this.tokens.prefix(rows), whole: this.tokens.whole(rows) };
+    return this.model.encoder.scores(batch);
   }
 
   #posterior(scores: Tensor): WalkPosterior {
@@ -82,7 +85,7 @@ export class TupleWalks {
 }
 
 function chosen(posterior: WalkPosterior, reading: Reading): number[][] {
-  if (reading === 'best') return bestWalks(posterior).map(({ walk }) => walk);
+  if (reading === 'best') return posterior.best().map(({ walk }) => walk);
   const nodes = posterior.sampleNodes(reading);
   const [count, length] = nodes.shape as [number, number];
   const flat = nodes.toNumbers();

@@ -8,7 +8,7 @@ import {
 } from '../corpus/index.ts';
 import { linkLogits } from '../evaluation/synthetic.ts';
 import { meanSd } from '../evaluation/tables.ts';
-import { Trainer } from '../trainer/trainer.ts';
+import { SyntheticTask } from '../synthetic/task.ts';
 import {
   baumWelchFigures,
   countingFigures,
@@ -104,13 +104,13 @@ function fit(method: CurveMethod, corpus: SyntheticCorpus): LinkFigures {
 /** The closed-form graph alone: it needs no encoder, so the encoder here is as small as can be and is not trained. */
 function closedFormFigures(corpus: SyntheticCorpus): LinkFigures {
   const config = configSchema.parse({ encoder: { width: 2, heads: 1, blocks: 1, hidden: 2 } });
-  const trainer = new Trainer(config, corpus);
+  const task = new SyntheticTask(config, corpus);
   try {
-    sweepUntilSettled(trainer, config.graph.sweeps);
-    const scores = linkLogits(trainer.model);
+    sweepUntilSettled(task, config.graph.sweeps);
+    const scores = linkLogits(task.model);
     return linkFigures({ scores, links: Uint8Array.from(scores, (logit) => (logit > 0 ? 1 : 0)) }, corpus);
   } finally {
-    trainer.free();
+    task.trainer.free();
   }
 }
 

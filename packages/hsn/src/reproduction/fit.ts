@@ -10,8 +10,8 @@ import {
 } from '../corpus/index.ts';
 import { rocAuc } from '../evaluation/ranking.ts';
 import { upperTriangle } from '../evaluation/recovery.ts';
-import { afterSweep, noSweeps, sweepsSettled } from '../trainer/graph-sweeps.ts';
-import type { Trainer } from '../trainer/trainer.ts';
+import { afterSweep, noSweeps, sweepsSettled } from '../synthetic/graph-sweeps.ts';
+import type { SyntheticTask } from '../synthetic/task.ts';
 
 /** Draws a corpus into a temporary folder and reads it back as a user's would be. */
 export function drawnCorpus(settings: SyntheticSettings): SyntheticCorpus {
@@ -26,10 +26,10 @@ export function drawnCorpus(settings: SyntheticSettings): SyntheticCorpus {
 }
 
 /** Graph sweeps until they gain nothing more. */
-export function sweepUntilSettled(trainer: Trainer, sweeps: number, look: () => void = () => {}): void {
+export function sweepUntilSettled(task: SyntheticTask, sweeps: number, look: () => void = () => {}): void {
   let state = noSweeps;
   while (state.count < sweeps && !sweepsSettled(state)) {
-    const result = trainer.sweepGraph();
+    const result = task.sweepGraph();
     if (result === undefined) return;
     state = afterSweep(state, result);
     look();

@@ -3,7 +3,7 @@ import { trainLstmBaseline } from '../baselines/index.ts';
 import type { Config } from '../config.ts';
 import { readSyntheticCorpus, type SyntheticCorpus } from '../corpus/index.ts';
 import { evaluateSynthetic, graphRecovery } from '../evaluation/synthetic.ts';
-import { Trainer } from '../trainer/trainer.ts';
+import { SyntheticTask } from '../synthetic/task.ts';
 import { type Dataset, datasets, ourConfig, paperConfig } from './experiments.ts';
 import { baumWelchFigures, countingFigures, drawnCorpus, sweepUntilSettled } from './fit.ts';
 
@@ -97,22 +97,23 @@ function corpusOf(dataset: Dataset, options: Table1Options): SyntheticCorpus {
 }
 
 async function trainOnce(config: Config, corpus: SyntheticCorpus): Promise<Figures> {
-  const trainer = new Trainer(config, corpus);
+  const task = new SyntheticTask(config, corpus);
+  const { trainer } = task;
   const began = performance.now();
   let reached: number | undefined;
   const look = () => {
-    const { auc } = graphRecovery(trainer.model, corpus, { samples: 1 });
+    const { auc } = graphRecovery(task.model, corpus, { samples: 1 });
     if (reached === undefined && typeof auc === 'number' && auc >= 0.99)
       reached = (performance.now() - began) / 1000;
   };
   try {
-    sweepUntilSettled(trainer, config.graph.sweeps, look);
+    sweepUntilSettled(task, config.graph.sweeps, look);
     while (!trainer.finished) {
       trainer.trainStep();
       if (trainer.step % 50 === 0) look();
       await setImmediate();
     }
-    const evaluation = evaluateSynthetic(trainer.model, corpus);
+    const evaluation = evaluateSynthetic(task.model, corpus);
     const numbers = Object.entries(evaluation).filter(
       (entry): entry is [string, number] => typeof entry[1] === 'number',
     );

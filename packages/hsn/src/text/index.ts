@@ -1,3 +1,4 @@
+export { BatchOrder, type BatchPosition, type DrawnRows, type OrderOptions } from './batch-order.ts';
 export {
   fingerprintOf,
   openTextCorpus,
@@ -6,19 +7,7 @@ export {
   type TextCorpusOptions,
   TextFiles,
 } from './corpus.ts';
-export {
-  batchesByLength,
-  type Frame,
-  type Frames,
-  LengthBatches,
-  type LengthBatchOptions,
-  type PaddedIds,
-  padded,
-  partOfBatch,
-  readBatch,
-  type TextBatch,
-} from './length-batches.ts';
-export { LengthOrder, type LengthOrderOptions } from './length-order.ts';
+export { type Frame, idsTensor, type PaddedIds, padded, partOfPadded } from './padding.ts';
 export { type CorpusReport, corpusNotes, emptyReport, type FileReport, type TokenReport } from './report.ts';
 export {
   BAD_UTF8_POLICIES,
@@ -33,5 +22,13 @@ export {
 } from './settings.ts';
 export { type CorpusInput, cacheFolder, type TextSource } from './sources.ts';
 export { DEFAULT_SHARES, type SplitShares } from './splits.ts';
+export {
+  batchesByLength,
+  type Frames,
+  lengthOrder,
+  partOfBatch,
+  readBatch,
+  type TextBatch,
+} from './text-batches.ts';
 export type { CorpusProgress, TokenizerSide } from './token-cache.ts';
 export { CacheFault, type TokenSide, TokenStore } from './token-store.ts';

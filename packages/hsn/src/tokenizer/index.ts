@@ -6,6 +6,7 @@ export {
   type Trimmed,
   trimmedByteBpe,
 } from './byte-bpe.ts';
+export { panicOf } from './probe.ts';
 export type { SpecialTokens } from './special.ts';
 export {
   type Encoded,
@@ -16,5 +17,4 @@ export {
   type Tokenizer,
   tokenizerFromJson,
 } from './tokenizer.ts';
-export { panicOf } from './probe.ts';
 export { trainByteBpe, WordCounts } from './train-bpe.ts';

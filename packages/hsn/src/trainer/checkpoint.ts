@@ -126,3 +126,12 @@ function fileFault(file: string, expected: Manifest['files'][string]): string | 
     return `${file} is damaged: expected sha256 ${expected.sha256.slice(0, 12)}…, got ${got.sha256.slice(0, 12)}…`;
   return undefined;
 }
+
+/** What a user asks for by name. */
+export function whichCheckpoint(text: string): 'best' | 'last' | number {
+  if (text === 'best' || text === 'last') return text;
+  const step = Number(text);
+  if (!Number.isInteger(step) || step < 0)
+    throw new UserError(`a checkpoint is "best", "last" or a step, got "${text}"`);
+  return step;
+}

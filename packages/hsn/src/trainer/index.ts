@@ -1,4 +1,3 @@
-export * from './batch.ts';
 export * from './checkpoint.ts';
 export * from './diagnosis.ts';
 export * from './events.ts';
@@ -9,12 +8,10 @@ export * from './metrics.ts';
 export { MetricsFollower } from './metrics-follower.ts';
 export { lastMetrics } from './metrics-tail.ts';
 export * from './number-failure.ts';
-export * from './open.ts';
 export * from './progress.ts';
 export { Replicas } from './replicas.ts';
 export * from './run.ts';
 export * from './run-summary.ts';
 export * from './session.ts';
-export * from './synthetic-task.ts';
 export * from './task.ts';
 export * from './trainer.ts';

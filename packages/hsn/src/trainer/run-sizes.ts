@@ -3,12 +3,11 @@ import path from 'node:path';
 import { openSafetensors, SafetensorsError } from '@hidden-schema/torch';
 import type { Config } from '../config.ts';
 import { type Claim, checkClaims, type Shapes, shapesOf } from '../decoder/claims.ts';
-import { gpt2Claims, llamaClaims } from '../decoder/decoder-claims.ts';
-import { gpt2ConfigSchema } from '../decoder/gpt2.ts';
-import { llamaConfigSchema } from '../decoder/llama-config.ts';
+import { decoderKind } from '../decoder/registry.ts';
 import type { LanguageConfig } from '../language/config.ts';
 import type { ReasoningConfig } from '../reasoning/config.ts';
 import type { RunConfig } from '../settings.ts';
+import { nameOfToday } from '../tensor-names.ts';
 import { MODEL } from './manifest.ts';
 
 /** Refuses a run whose settings state other sizes than its last checkpoint has, before a model is built from them. */
@@ -31,7 +30,7 @@ function lastShapes(checkpoints: string): Shapes | undefined {
   for (const step of steps.sort((a, b) => b - a)) {
     try {
       const weights = openSafetensors(path.join(checkpoints, `step-${step}`, MODEL));
-      const shapes = shapesOf(weights, (name) => name);
+      const shapes = shapesOf(weights, nameOfToday);
       weights.close();
       return shapes;
     } catch (error) {
@@ -48,10 +47,10 @@ function claimsOf(config: RunConfig): Claim[] {
 }
 
 function syntheticClaims({ symbols, encoder, graph }: Config): Claim[] {
-  const scores = /^encoder\.scores\.weight$/;
+  const head = /^encoder\.head\.weight$/;
   return [
-    ...(symbols === undefined ? [] : [{ key: 'symbols', value: symbols, tensor: scores, axis: 0 }]),
-    { key: 'encoder.width', value: encoder.width, tensor: scores, axis: 1 },
+    ...(symbols === undefined ? [] : [{ key: 'symbols', value: symbols, tensor: head, axis: 0 }]),
+    { key: 'encoder.width', value: encoder.width, tensor: head, axis: 1 },
     { key: 'encoder.blocks', value: encoder.blocks, tensor: /^encoder\.blocks\.(\d+)\./ },
     {
       key: 'encoder.hidden',
@@ -66,7 +65,7 @@ function syntheticClaims({ symbols, encoder, graph }: Config): Claim[] {
 function graphClaims({ posterior, symbols, ...graph }: Config['graph'] | LanguageConfig['graph']): Claim[] {
   const { hidden, layers, symbolDimension } = graph;
   if (posterior !== 'pairs' && posterior !== 'inner') return [];
-  const learned = /^graph\.symbols\.vectors$/;
+  const learned = /^symbols\.vectors$/;
   const first = posterior === 'pairs' ? /^graph\.first\.weight$/ : /^graph\.embed\.layers\.0\.weight$/;
   return [
     { key: 'graph.hidden', value: hidden, tensor: first, axis: 0 },
@@ -101,16 +100,24 @@ function encoderClaims({ encoder: { name, width, layers } }: LanguageConfig | Re
 
 function decoderClaims({ decoder }: LanguageConfig | ReasoningConfig): Claim[] {
   const { name, width, layers, longest } = decoder;
-  if (name !== 'gpt2' && name !== 'llama') {
+  if (!decoderKind(name)) {
     const rank = 'lora' in decoder ? decoder.lora?.rank : undefined;
     const adapter = /^decoder\..*\.lora_A\.weight$/;
     return rank === undefined ? [] : [{ key: 'decoder.lora.rank', value: rank, tensor: adapter, axis: 0 }];
   }
-  const table = /^decoder\.(?:transformer\.wte|model\.embed_tokens)\.weight$/;
+  const table = /^decoder\.(?:transformer\.wte|model\.embed_tokens|wte)\.weight$/;
   const places = /^decoder\.transformer\.wpe\.weight$/;
   return [
     { key: 'decoder.width', value: width, tensor: table, axis: 1 },
-    { key: 'decoder.layers', value: layers, tensor: /^decoder\.(?:transformer\.h|model\.layers)\.(\d+)\./ },
+    ...(name === 'lstm'
+      ? []
+      : [
+          {
+            key: 'decoder.layers',
+            value: layers,
+            tensor: /^decoder\.(?:transformer\.h|model\.layers)\.(\d+)\./,
+          },
+        ]),
     ...(name === 'gpt2' ? [{ key: 'decoder.longest + 2', value: longest + 2, tensor: places, axis: 0 }] : []),
   ];
 }
@@ -136,9 +143,8 @@ function pathClaims({ path: { kind, hidden, width, layers, encoder } }: Reasonin
 /** Of the decoder's config.json, which run.json keeps; settings that are no decoder's are refused when it is made. */
 function recordedClaims(record: unknown): Claim[] {
   const { decoder } = (record ?? {}) as { decoder?: unknown };
-  const gpt2 = gpt2ConfigSchema.safeParse(decoder);
-  const llama = gpt2.success ? undefined : llamaConfigSchema.safeParse(decoder);
-  const claims = gpt2.success ? gpt2Claims(gpt2.data) : llama?.success ? llamaClaims(llama.data) : [];
+  const { model_type = 'gpt2' } = (decoder ?? {}) as { model_type?: unknown };
+  const claims = decoderKind(String(model_type))?.claims(decoder) ?? [];
   return claims.map(({ key, tensor, ...claim }) => ({
     ...claim,
     key: `decoder.${key}`,

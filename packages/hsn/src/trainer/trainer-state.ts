@@ -1,6 +1,7 @@
 import type { Generator, nn, optim, Tensor } from '@hidden-schema/torch';
-import type { BatchPosition } from '../corpus/index.ts';
 import { UserError } from '../errors.ts';
+import { nameOfToday } from '../tensor-names.ts';
+import type { BatchPosition } from '../text/batch-order.ts';
 import { reasonOf } from './files.ts';
 
 /** Where a training stands, beside its weights: what a checkpoint's state.json keeps of it. */
@@ -46,7 +47,8 @@ export function restoreTrainer(
     model.load(saved.model);
     const { updates } = state;
     const counts = typeof updates === 'number' ? optimizer.groups.map(() => updates) : updates;
-    optimizer.load(saved.optimizer, counts);
+    const moments = new Map([...saved.optimizer].map(([name, tensor]) => [nameOfToday(name), tensor]));
+    optimizer.load(moments, counts);
   } catch (error) {
     throw new UserError(
       `the checkpoint of step ${state.step} needs the settings it was made with: ${reasonOf(error)}`,

@@ -1,15 +1,8 @@
-import { type optim, scope, span, type Tensor } from '@hidden-schema/torch';
-import type { Config } from '../config.ts';
-import { BatchOrder, type SyntheticCorpus } from '../corpus/index.ts';
-import { UserError } from '../errors.ts';
-import { validationLoss } from '../evaluation/synthetic.ts';
-import { ClosedFormPosterior } from '../graph/index.ts';
-import { HiddenSchemaNetwork } from '../model.ts';
-import { tokensOf } from './batch.ts';
-import { type SweepResult, sweep } from './graph-sweeps.ts';
+import { type Generator, type nn, optim, scope, span, type Tensor } from '@hidden-schema/torch';
+import type { BatchOrder } from '../text/batch-order.ts';
 import { Replicas } from './replicas.ts';
 import { restoreTrainer, type TrainerState, trainerState } from './trainer-state.ts';
-import { Updater } from './updater.ts';
+import { Updater, type UpdateSettings } from './updater.ts';
 
 /** The terms of one training step as plain numbers, in nats per sentence. */
 export interface StepMetrics {
@@ -20,47 +13,63 @@ export interface StepMetrics {
   kl_walk: number;
   kl_graph: number;
   teacher?: number;
+  perplexity?: number;
   gradient_norm: number;
   rate: number;
 }
 
-/** A model in training on a synthetic corpus: one call a step, nothing on disk. */
-export class Trainer {
-  readonly config: Config;
-  readonly corpus: SyntheticCorpus;
-  readonly model: HiddenSchemaNetwork;
-  readonly #order: BatchOrder;
+/** A loss with its terms as numbers; `tokens` where perplexity is to be told. */
+export interface Loss {
+  loss: Tensor;
+  figures: { reconstruction: number; kl_walk: number; kl_graph: number; teacher?: number; tokens?: number };
+}
+
+/** A model with its data and how it learns from them: all that a trainer asks of a kind of training. */
+export interface Training<Batch> {
+  readonly model: nn.Module & { readonly generator: Generator };
+  readonly settings: UpdateSettings;
+  readonly groups: readonly optim.ParameterGroup[];
+  readonly order: BatchOrder;
+  /** What a warm start moves, by name, and how fast. */
+  readonly fit?: { parameters: RegExp; rate: number };
+  /** The part of a batch's rows that this process holds. */
+  batch(rows: Int32Array, part: { first: number; end: number; epoch: number }): Batch;
+  loss(batch: Batch, step: number, replicas: Replicas): Loss;
+  /** The objective on the validation split: what selects the best model and stops training early. */
+  validate(step: number): number;
+}
+
+/** Beside every training's state: whether its optimiser is still the warm start's. */
+type FittedState = TrainerState & { fitting?: boolean };
+
+/** A training under way: one call a step, nothing on disk. Every kind of model is trained by this one. */
+export class Trainer<Batch = unknown> {
+  readonly training: Training<Batch>;
   readonly #updater: Updater;
   readonly #replicas: Replicas;
+  /** The warm start's own optimiser, while it lasts. */
+  #fitter: optim.Adam | undefined;
   #step = 0;
 
-  constructor(config: Config, corpus: SyntheticCorpus, replicas: Replicas = Replicas.alone) {
-    checkTrainable(config, corpus);
-    this.config = config;
-    this.corpus = corpus;
-    this.model = new HiddenSchemaNetwork(config, modelShape(config, corpus));
-    this.#order = new BatchOrder(corpus.splits.train.count, config.training.batch, config.seed);
-    this.#updater = new Updater(parameterGroups(this.model, config), config.training, replicas);
+  constructor(training: Training<Batch>, replicas: Replicas = Replicas.alone) {
+    this.training = training;
+    this.#updater = new Updater(training.groups, training.settings, replicas);
     this.#replicas = replicas;
-    replicas.part(this.#order.batchSize);
+    replicas.part(training.order.batchSize);
   }
 
+  get model(): Training<Batch>['model'] {
+    return this.training.model;
+  }
+  /** That of the phase training is in: what a checkpoint keeps. */
   get optimizer(): optim.Adam {
-    return this.#updater.optimizer;
+    return this.#fitter ?? this.#updater.optimizer;
   }
   get step(): number {
     return this.#step;
   }
   get finished(): boolean {
-    return this.#step >= this.config.training.steps;
-  }
-
-  /** One pass of the closed-form graph over the training sentences; returns mean log p(x) of train and valid. */
-  sweepGraph(): SweepResult | undefined {
-    const { graph } = this.model;
-    return graph instanceof ClosedFormPosterior
-      ? sweep(this.model, graph, this.corpus, this.#replicas)
-      : undefined;
+    return this.#step >= this.training.settings.steps;
   }
 
   /** One update on the next batch. */
@@ -69,119 +78,60 @@ export class Trainer {
   }
 
   #update(): StepMetrics {
-    const batch = this.#order.next();
-    const { first, end } = this.#replicas.part(batch.rows.length);
-    const tokens = tokensOf(this.corpus.splits.train, this.corpus.length, batch.rows.subarray(first, end));
-    const teacher = span('graph', () => this.#observe(tokens));
+    const { rows, epoch, index } = this.training.order.next();
+    const part = this.#replicas.part(rows.length);
     this.model.train();
-    const terms = span('forward', () => this.model.forward(tokens, this.#step, teacher, this.#replicas));
-    const norm = this.#updater.backward(terms.loss);
+    const batch = span('batch', () => this.training.batch(rows, { ...part, epoch }));
+    const { loss, figures: own } = span('forward', () =>
+      this.training.loss(batch, this.#step, this.#replicas),
+    );
+    const gradient_norm = this.#updater.backward(loss);
     const rate = this.#updater.rateAt(this.#step);
-    const figures = this.#replicas.means({
-      loss: terms.loss.item(),
-      reconstruction: terms.reconstruction.item(),
-      kl_walk: terms.walk.item(),
-      kl_graph: terms.graph.item(),
-      ...(terms.teacher ? { teacher: terms.teacher.item() } : {}),
-    });
-    const metrics = { step: ++this.#step, epoch: batch.epoch, ...figures, gradient_norm: norm, rate };
-    this.#updater.update(metrics, batch.index);
+    const { tokens, ...figures } = this.#replicas.means({ loss: loss.item(), ...own });
+    const perplexity =
+      tokens === undefined
+        ? {}
+        : { perplexity: Math.exp((figures.reconstruction * (part.end - part.first)) / tokens) };
+    const metrics = { step: ++this.#step, epoch, ...figures, ...perplexity, gradient_norm, rate };
+    this.#updater.update(metrics, index);
     return metrics;
   }
 
-  /**
-   * The closed-form graph's exact posterior of the batch, which teaches the encoder. Where symbols are learned, the
-   * graph goes on learning from it too; where they are known, its sweeps have settled it.
-   */
-  #observe(tokens: Tensor): readonly Tensor[] | undefined {
-    const { graph } = this.model;
-    if (!(graph instanceof ClosedFormPosterior)) return undefined;
-    const taught = this.config.encoder.teacher === 'smoothing';
-    const settled = this.model.decoder.logits === undefined && this.config.graph.sweeps > 0;
-    if (settled) return taught ? this.model.teach(tokens, graph) : undefined;
-    const smoothed = this.model.smooth(tokens, graph);
-    const [traversals, certainty, start] = this.#replicas.mean([
-      smoothed.traversals,
-      smoothed.certainty,
-      smoothed.start,
-    ]);
-    graph.observe({ traversals: traversals!, certainty: certainty!, start: start! });
-    return taught ? smoothed.marginals : undefined;
-  }
-
-  /** The objective on the validation split without dropout: what selects the best model and stops training early. */
   validate(): number {
-    return validationLoss(this.model, this.corpus);
+    return this.training.validate(this.#step);
   }
 
-  state(): TrainerState {
-    return trainerState(this, this.#order);
+  /** The warm start's optimiser, made when it is first asked for. */
+  fitter(): optim.Adam {
+    const { parameters: moved, rate } = this.training.fit!;
+    const parameters = [...this.model.namedParameters()].filter(([name]) => moved.test(name));
+    this.#fitter ??= new optim.Adam([{ parameters, rate }]);
+    return this.#fitter;
+  }
+
+  /** The warm start is over: what follows begins with moments of its own. */
+  endFitting(): void {
+    this.#fitter?.free();
+    this.#fitter = undefined;
+  }
+
+  state(): FittedState {
+    return { ...trainerState(this, this.training.order), ...(this.#fitter ? { fitting: true } : {}) };
   }
 
   restore(
-    state: TrainerState,
+    state: FittedState,
     model: ReadonlyMap<string, Tensor>,
     optimizer: ReadonlyMap<string, Tensor>,
   ): void {
-    restoreTrainer(this, this.#order, { model, optimizer }, state);
+    if (state.fitting) this.fitter();
+    restoreTrainer(this, this.training.order, { model, optimizer }, state);
     this.#step = state.step;
   }
 
   free(): void {
     this.model.free();
-    this.optimizer.free();
+    this.#fitter?.free();
+    this.#updater.optimizer.free();
   }
-}
-
-/** What training needs beyond a model that fits: refused before a run folder is touched. */
-export function checkTrainable(config: Config, corpus: SyntheticCorpus): void {
-  modelShape(config, corpus);
-  const { width, heads } = config.encoder;
-  if (width % heads !== 0)
-    throw new UserError(`encoder.width is ${width}: expected a multiple of encoder.heads, ${heads}`);
-  for (const [name, { count }] of Object.entries(corpus.splits)) {
-    if (count > 0) continue;
-    throw new UserError(
-      `${corpus.directory} has no sentences in ${name}.txt: add some, or remove the file so that a share of train.txt is used`,
-    );
-  }
-}
-
-/** K, V, L and N from the corpus; the bags' number of symbols wins over the configuration only when it is silent. */
-export function modelShape(config: Config, corpus: SyntheticCorpus) {
-  const given = corpus.bags?.nodes;
-  const symbols = config.symbols ?? given;
-  if (symbols === undefined) {
-    throw new UserError(
-      'the corpus names no symbols (no node_tokens.tsv): say how many with --set symbols=50',
-    );
-  }
-  if (given !== undefined && symbols !== given) {
-    throw new UserError(
-      `symbols is ${symbols}, but the corpus gives bags of tokens for ${given} symbols: leave symbols out, or set it to ${given}`,
-    );
-  }
-  if (config.length !== undefined && config.length !== corpus.length) {
-    throw new UserError(
-      `length is ${config.length}, but the sentences have ${corpus.length} tokens, one for each step: leave length out`,
-    );
-  }
-  return {
-    symbols,
-    vocabulary: corpus.vocabulary.length,
-    length: corpus.length,
-    sentences: corpus.splits.train.count,
-    ...(corpus.bags ? { bags: corpus.bags.probabilities } : {}),
-  };
-}
-
-/** Group 0: encoder, decoder and walk prior. Group 1: the graph's posterior and prior. */
-function parameterGroups(model: HiddenSchemaNetwork, config: Config): optim.ParameterGroup[] {
-  const named = [...model.namedParameters()];
-  const isGraph = (name: string) => name.startsWith('graph');
-  const { rate, graphRate, decay } = config.training;
-  return [
-    { parameters: named.filter(([name]) => !isGraph(name)), rate, decay },
-    { parameters: named.filter(([name]) => isGraph(name)), rate: graphRate },
-  ];
 }

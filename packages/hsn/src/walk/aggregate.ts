@@ -1,5 +1,7 @@
 import { fusable, type Tensor, walkDivergence } from '@hidden-schema/torch';
-import { categoricalKl, expectedLog, type WalkDistribution } from './chain.ts';
+import { categoricalKl, expectedLog } from './categorical.ts';
+import type { WalkDistribution } from './chain.ts';
+import type { WalkPosterior } from './posterior.ts';
 
 /**
  * How the aggregated posterior q*(z) = (1/N) Σ_n q(z|x_n) is made a Markov chain.
@@ -79,7 +81,7 @@ function divergence(q: WalkDistribution, m: Tensor, w: Tensor, s: Tensor, p: Ten
 }
 
 /** I(z; x) = E KL[q(z|x); p] − KL[q*; p] (appendix F.2), with q* approximated as asked. */
-export function mutualInformation(q: WalkDistribution, prior: WalkDistribution, how: Aggregation): Tensor {
-  const aggregated = aggregatedKl(q, prior, how);
+export function mutualInformation(q: WalkPosterior, prior: WalkDistribution, how: Aggregation): Tensor {
+  const aggregated = q.aggregatedKl(prior, how);
   return q.kl(prior).mean().sub(aggregated.start.add(aggregated.steps));
 }

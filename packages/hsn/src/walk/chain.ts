@@ -1,27 +1,24 @@
 import { type Generator, stack, type Tensor } from '@hidden-schema/torch';
+import {
+  type AggregatedKl,
+  type Aggregation,
+  aggregatedKl,
+  type BatchHolders,
+  soleHolder,
+} from './aggregate.ts';
+import { type BestWalk, bestPaths } from './best.ts';
+import { categoricalKl } from './categorical.ts';
 import { gumbelSoftmax, type Relaxation, uniformNoise } from './gumbel.ts';
+import type { WalkPosterior } from './posterior.ts';
 import { paperForm, Transition, type TransitionForm, type WalkableGraph } from './transition.ts';
 
 // Shapes: B sentences, L steps, K symbols.
-
-/** Where each sentence's walker is at each step: one-hot, relaxed, or a distribution. L tensors [B, K] */
-export type Positions = readonly Tensor[];
-
-/** log p for use under an expectation, where p = 0 weighs nothing: finite there, and without a gradient. */
-export function expectedLog(p: Tensor): Tensor {
-  return p.clamp(1e-30).log();
-}
-
-/** Σ_k p_k (log p_k − log q_k) over the last dimension. */
-export function categoricalKl(logP: Tensor, logQ: Tensor): Tensor {
-  return logP.exp().mul(logP.sub(logQ)).sum(-1);
-}
 
 /**
  * A distribution over walks of length L on a graph (Eqs. 3 and 9): a start and L−1 transitions, which may differ
  * from step to step. Prior (a batch of one) and posterior (one row a sentence) are both of this class.
  */
-export class WalkDistribution {
+export class WalkDistribution implements WalkPosterior {
   readonly graph: WalkableGraph;
   /** log ρ [B, K] */
   readonly logStart: Tensor;
@@ -114,6 +111,14 @@ export class WalkDistribution {
       position = transition.next(position, arrived);
     }
     return total;
+  }
+
+  aggregatedKl(prior: WalkDistribution, how: Aggregation, holders: BatchHolders = soleHolder): AggregatedKl {
+    return aggregatedKl(this, prior, how, holders);
+  }
+
+  best(): BestWalk[] {
+    return bestPaths(this);
   }
 }
 

@@ -1,7 +1,10 @@
 export * from './aggregate.ts';
+export type * from './best.ts';
+export * from './categorical.ts';
 export * from './chain.ts';
 export * from './gumbel.ts';
 export * from './mean-field.ts';
+export type * from './posterior.ts';
 export * from './prior.ts';
 export * from './smoothing.ts';
 export * from './transition.ts';

@@ -1,7 +1,10 @@
 import { eye, type Generator, stack, type Tensor } from '@hidden-schema/torch';
 import { type AggregatedKl, type Aggregation, type BatchHolders, soleHolder } from './aggregate.ts';
-import { categoricalKl, expectedLog, type WalkDistribution } from './chain.ts';
+import { type BestWalk, bestSteps } from './best.ts';
+import { categoricalKl, expectedLog } from './categorical.ts';
+import type { WalkDistribution } from './chain.ts';
 import { gumbelSoftmax, type Relaxation, uniformNoise } from './gumbel.ts';
+import type { WalkPosterior } from './posterior.ts';
 
 /** A prior step without a link has probability zero; this stands in for it, since the mean field ignores the graph. */
 const missingLink = 1e-8;
@@ -10,7 +13,7 @@ const missingLink = 1e-8;
  * q(z_{1:L}|x) = Π_i q(z_i|x) with ρ^[i] = softmax(h_i) (Eqs. 29 to 31): the posterior without the graph, which is
  * also the graph posterior on the complete graph with self-loops (Eq. 33).
  */
-export class MeanFieldWalks {
+export class MeanFieldWalks implements WalkPosterior {
   /** log ρ^[i], L tensors [B, K] */
   readonly logMarginals: readonly Tensor[];
 
@@ -70,6 +73,10 @@ export class MeanFieldWalks {
       return pairs.mul(conditional.sub(logMatrix(prior, i))).sum();
     });
     return { start, steps: steps.reduce((sum, term) => sum.add(term), start.mul(0)) };
+  }
+
+  best(): BestWalk[] {
+    return bestSteps(this);
   }
 }
 

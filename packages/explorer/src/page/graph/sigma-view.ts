@@ -1,9 +1,9 @@
 import Graphology from 'graphology';
-import { PatientSigma } from './patient-sigma.ts';
 import { EdgeLineProgram } from 'sigma/rendering';
-import type { NodeDisplayData, PartialButFor } from 'sigma/types';
 import type { Settings } from 'sigma/settings';
+import type { NodeDisplayData, PartialButFor } from 'sigma/types';
 import { Looks } from './looks.ts';
+import { PatientSigma } from './patient-sigma.ts';
 import { placesOf } from './places.ts';
 import { type DrawnLink, type Scene, walkPairs } from './scene.ts';
 import { around, type CameraPlace, type GraphView, type ViewEvents } from './view.ts';

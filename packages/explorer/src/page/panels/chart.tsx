@@ -4,7 +4,7 @@ import 'uplot/dist/uPlot.min.css';
 import { Downloads } from '../downloads.tsx';
 import { inksOf } from '../inks.ts';
 import { decimal } from '../labels.ts';
-import { lineSvg, type Line } from './line-svg.ts';
+import { type Line, lineSvg } from './line-svg.ts';
 
 interface ChartProps {
   /** What is measured. */

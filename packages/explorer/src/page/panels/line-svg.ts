@@ -1,5 +1,5 @@
-import { decimal } from '../labels.ts';
 import type { Inks } from '../inks.ts';
+import { decimal } from '../labels.ts';
 
 export interface Line {
   name: string;

@@ -1,8 +1,8 @@
 import type { Curve } from '../../shared/curves.ts';
 import { clientOf, type RunSummary } from '../client.ts';
 import { TableHead } from '../figure.tsx';
-import { inksOf } from '../inks.ts';
 import { labelColour } from '../graph/colours.ts';
+import { inksOf } from '../inks.ts';
 import { decimal } from '../labels.ts';
 import { useLoaded } from '../loading.ts';
 import { Empty, Show } from '../parts.tsx';

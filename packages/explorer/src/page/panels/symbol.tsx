@@ -5,10 +5,10 @@ import { communityColour } from '../graph/colours.ts';
 import { percent, title } from '../labels.ts';
 import { useLoaded } from '../loading.ts';
 import { Bar, Empty, Show, SymbolLink } from '../parts.tsx';
+import { LabelShares, Meaning } from './meaning.tsx';
 import type { PanelProps } from './panel.ts';
 import { Passing } from './passing.tsx';
 import { Positions } from './positions.tsx';
-import { LabelShares, Meaning } from './meaning.tsx';
 
 const FEW_NEIGHBOURS = 12;
 const MOST_USED = 15;

@@ -1,9 +1,9 @@
+import type { CsvCell as Cell } from '@hidden-schema/hsn/csv';
 import { useRef, useState } from 'preact/hooks';
-import type { Curve } from '../../shared/curves.ts';
 import type { Answer } from '../../shared/api.ts';
+import type { Curve } from '../../shared/curves.ts';
 import type { Client, Run } from '../client.ts';
 import { Downloads } from '../downloads.tsx';
-import type { CsvCell as Cell } from '@hidden-schema/hsn/csv';
 import { TableHead } from '../figure.tsx';
 import { inksOf } from '../inks.ts';
 import { latest, useLoaded, usePolling } from '../loading.ts';

@@ -1,0 +1,121 @@
+import { arange, bestStep, noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
+import type { WalkDistribution } from './chain.ts';
+import type { MeanFieldWalks } from './mean-field.ts';
+import type { Transition } from './transition.ts';
+
+// Shapes: B sentences, L walk steps, K symbols.
+
+/** The most probable walk of a sentence. */
+export interface BestWalk {
+  walk: number[];
+  /** q(z_1|x), then q(z_i|z_{i-1}, x); their product is the walk's probability. */
+  probabilities: number[];
+}
+
+/** The most probable walks without a graph: each step by itself. */
+export function bestSteps({ logMarginals }: MeanFieldWalks): BestWalk[] {
+  return scope(() => noGrad(() => listed(logMarginals)));
+}
+
+function listed(logMarginals: readonly Tensor[]): BestWalk[] {
+  const nodes = logMarginals.map((log) => log.argmax(-1).toNumbers());
+  const best = logMarginals.map((log) => log.amax(-1).toNumbers());
+  return nodes[0]!.map((_, b) => ({
+    walk: nodes.map((step) => step[b]!),
+    probabilities: best.map((step) => probability(step[b]!)),
+  }));
+}
+
+/** Numbers in the largest tensor of a chunk. */
+const chunkNumbers = 4_000_000;
+
+/** The most probable walks on a graph, by dynamic programming. */
+export function bestPaths(posterior: WalkDistribution): BestWalk[] {
+  return scope(() => noGrad(() => traced(posterior)));
+}
+
+function traced(posterior: WalkDistribution): BestWalk[] {
+  const { logStart, transitions } = posterior;
+  const K = logStart.dim(1);
+  const best = bestStepOn(posterior);
+  let score = logStart; // log probability of the best walk that ends in each symbol
+  const cameFrom: number[][] = [];
+  for (const transition of transitions) {
+    const { from, reached } = best(transition, score);
+    cameFrom.push(from.toNumbers());
+    score = reached;
+  }
+  const ends = score.argmax(-1).toNumbers();
+  const walks = ends.map((end, b) => traceBack(end, b * K, cameFrom));
+  return withProbabilities(posterior, walks);
+}
+
+/** Of all steps to each symbol the best one: where it comes from, and the walk's log probability then. [B, K] */
+type BestStep = (transition: Transition, score: Tensor) => { from: Tensor; reached: Tensor };
+
+/**
+ * log Q_jk = log R_jk − log D_j + log f_k in the paper's form (Eq. 6), and log f_k does not matter for the choice of j.
+ * Isolated nodes and the symmetric form have no such parts.
+ */
+function bestStepOn({ graph, transitions }: WalkDistribution): BestStep {
+  const apart = transitions.every(({ split }) => split) && !graph.hasIsolated;
+  if (!apart) return bestListedStep;
+  const logRows = graph.rows.log(); // [from, to]
+  return ({ split }, score) => {
+    const { best, from } = bestStep(score.sub(split!.source), logRows);
+    return { from, reached: best.add(split!.target) };
+  };
+}
+
+/** All ways listed, from some symbols at a time. */
+const bestListedStep: BestStep = (transition, score) => {
+  const [B, K] = score.shape as [number, number];
+  const atOnce = Math.max(1, Math.floor(chunkNumbers / (B * K)));
+  let found: { from: Tensor; reached: Tensor } | undefined;
+  for (let first = 0; first < K; first += atOnce) {
+    const count = Math.min(atOnce, K - first);
+    const from = arange(count).add(first).unsqueeze(1).expand(count, K).reshape(-1);
+    const to = arange(K).unsqueeze(0).expand(count, K).reshape(-1);
+    const steps = transition.crossLogProb(from, to).reshape(B, count, K);
+    const total = score.narrow(1, first, count).unsqueeze(2).add(steps);
+    const some = { from: total.argmax(1).add(first), reached: total.amax(1) };
+    found = found ? better(found, some) : some;
+  }
+  return found!;
+};
+
+function better(
+  a: { from: Tensor; reached: Tensor },
+  b: { from: Tensor; reached: Tensor },
+): { from: Tensor; reached: Tensor } {
+  const other = b.reached.gt(a.reached).to('int64');
+  return { from: a.from.add(b.from.sub(a.from).mul(other)), reached: a.reached.maximum(b.reached) };
+}
+
+/** Follows a best walk from its end; `row` is where the sentence's symbols begin. */
+function traceBack(end: number, row: number, cameFrom: readonly number[][]): number[] {
+  const walk = [end];
+  for (const step of cameFrom.toReversed()) walk.unshift(step[row + walk[0]!]!);
+  return walk;
+}
+
+function withProbabilities({ logStart, transitions }: WalkDistribution, walks: number[][]): BestWalk[] {
+  const nodes = walks[0]!.map((_, i) => indices(walks.map((walk) => walk[i]!)));
+  const steps = [
+    logStart.gather(1, nodes[0]!.unsqueeze(1)).squeeze(1),
+    ...transitions.map((transition, i) => transition.logProb(nodes[i]!, nodes[i + 1]!)),
+  ];
+  const logs = stack(steps, 1).toNumbers();
+  const L = steps.length;
+  return walks.map((walk, b) => ({
+    walk,
+    probabilities: logs.slice(b * L, (b + 1) * L).map(probability),
+  }));
+}
+
+/** Sums of float32 may pass 1 by a rounding. */
+const probability = (log: number): number => Math.min(1, Math.exp(log));
+
+function indices(values: readonly number[]): Tensor {
+  return Tensor.fromArray(BigInt64Array.from(values, BigInt), [values.length]);
+}
