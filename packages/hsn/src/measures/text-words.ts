@@ -1,4 +1,4 @@
-import { countingWords, type TokenizeOptions } from './tokenize.ts';
+import { letterRuns, type TokenizeOptions, wordsOfRun } from './tokenize.ts';
 
 /** The words of N texts in order, each as a number: text n has `tokens` from `starts[n]` up to `starts[n + 1]`. */
 export interface TextWords {
@@ -12,18 +12,22 @@ export interface TextWords {
 /** Reads texts one by one, keeping four bytes a word. */
 export function textWords(texts: Iterable<string>, options: TokenizeOptions = {}): TextWords {
   const numbers = new Map<string, number>();
+  const numbersOfRuns = new Map<string, readonly number[]>();
   const tokens = new Growing();
   const starts = new Growing();
+  const learn = (run: string): readonly number[] => {
+    const found = wordsOfRun(run, options).map((word) => {
+      const number = numbers.get(word) ?? numbers.size;
+      if (number === numbers.size) numbers.set(ownCopy(word), number);
+      return number;
+    });
+    numbersOfRuns.set(ownCopy(run), found);
+    return found;
+  };
   for (const text of texts) {
     starts.push(tokens.length);
-    for (const word of countingWords(text, options)) {
-      let number = numbers.get(word);
-      if (number === undefined) {
-        number = numbers.size;
-        numbers.set(ownCopy(word), number);
-      }
-      tokens.push(number);
-    }
+    for (const run of letterRuns(text))
+      for (const number of numbersOfRuns.get(run) ?? learn(run)) tokens.push(number);
   }
   starts.push(tokens.length);
   return { words: [...numbers.keys()], tokens: tokens.taken(), starts: starts.taken() };

@@ -5,7 +5,10 @@ export interface TokenizeOptions {
   numbers?: boolean;
 }
 
-const word = /[\p{L}\p{M}\p{N}]+(?:['’ʼ][\p{L}\p{M}]+)*/gu;
+const anyRun = /[\p{L}\p{M}\p{N}]+(?:['’ʼ][\p{L}\p{M}]+)*/gu;
+/** The same where a text is ASCII, and much faster. */
+const plainRun = /[a-z0-9]+(?:'[a-z]+)*/g;
+const plain = /^[\0-\x7f]*$/;
 const apostrophe = /['’ʼ]/u;
 const letter = /\p{L}/u;
 /** Scripts that write words without spaces between them. */
@@ -19,13 +22,19 @@ let segmenter: Intl.Segmenter | undefined;
  * "don't" stays one word, other apostrophes part ("l'homme" is "homme"), hyphens too; scripts without spaces are cut
  * by the dictionary of Unicode's segmentation.
  */
-export function* countingWords(text: string, { shortest = 2, numbers = false }: TokenizeOptions = {}) {
-  for (const [run] of text.normalize('NFC').toLowerCase().matchAll(word)) {
-    for (const part of parts(run)) {
-      if (part.length < shortest) continue;
-      if (numbers || letter.test(part)) yield part;
-    }
-  }
+export function countingWords(text: string, options: TokenizeOptions = {}): string[] {
+  return letterRuns(text).flatMap((run) => wordsOfRun(run, options));
+}
+
+/** Runs of letters and digits, with apostrophes inside, in lower case. */
+export function letterRuns(text: string): string[] {
+  if (plain.test(text)) return text.toLowerCase().match(plainRun) ?? [];
+  return text.normalize('NFC').toLowerCase().match(anyRun) ?? [];
+}
+
+/** The words that a run has, which may be none or several. */
+export function wordsOfRun(run: string, { shortest = 2, numbers = false }: TokenizeOptions): string[] {
+  return parts(run).filter((part) => part.length >= shortest && (numbers || letter.test(part)));
 }
 
 function parts(run: string): readonly string[] {
