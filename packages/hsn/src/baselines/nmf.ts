@@ -48,13 +48,16 @@ export function fitNmf(matrix: DocumentTerms, values: ArrayLike<number>, options
     Float64Array.from({ length: count }, () => scale * Math.abs(random.normal()));
   const [texts, words] = [start(N * K), start(V * K)];
   let error = squares;
-  for (let i = 0; i < iterations; i++) {
+  for (let i = 0, done = false; !done; i++) {
     const before = error;
-    error = squares + improve(texts, words, byText, K);
-    improve(words, texts, byWord, K);
-    if (i > 0 && before - error <= tolerance * squares) break;
+    const byWords = gramOf(words, K);
+    const overlap = improve(texts, words, byWords, byText);
+    const byTexts = gramOf(texts, K);
+    // ‖X − WH‖² = ‖X‖² − 2 ⟨X, WH⟩ + ⟨WᵀW, HHᵀ⟩
+    error = squares - 2 * overlap + dot(byTexts, byWords);
+    done = i + 1 >= iterations || (i > 0 && before - error <= tolerance * squares);
+    if (!done) improve(words, texts, byTexts, byWord);
   }
-  error = squares + improve(texts, words, byText, K);
   return { texts, words, error: Math.sqrt(Math.max(0, error)) };
 }
 
@@ -67,11 +70,12 @@ export function nmfTopics(matrix: DocumentTerms, values: ArrayLike<number>, opti
   };
 }
 
-/** Best rows of one factor for the other, one element after another; returns ‖X − WH‖² − ‖X‖² with the rows found. */
-function improve(rows: Float64Array, other: Float64Array, matrix: Sparse, K: number): number {
-  const gram = gramOf(other, K);
+/** Best rows of one factor for the other, one element after another; returns ⟨X, WH⟩ with the rows found. */
+function improve(rows: Float64Array, other: Float64Array, gram: Float64Array, matrix: Sparse): number {
+  const K = Math.sqrt(gram.length);
   const target = new Float64Array(K);
-  let gain = 0;
+  const slope = new Float64Array(K);
+  let overlap = 0;
   for (let row = 0; row + 1 < matrix.starts.length; row++) {
     target.fill(0);
     for (let at = matrix.starts[row]!; at < matrix.starts[row + 1]!; at++) {
@@ -79,20 +83,28 @@ function improve(rows: Float64Array, other: Float64Array, matrix: Sparse, K: num
       for (let k = 0; k < K; k++) target[k]! += value * other[column + k]!;
     }
     const own = rows.subarray(row * K, (row + 1) * K);
+    slope.set(target);
+    for (let k = 0; k < K; k++) move(slope, gram, k * K, own[k]!);
     for (let k = 0; k < K; k++) {
-      if (gram[k * K + k] === 0) continue;
-      const slope = target[k]! - product(own, gram, k * K);
-      own[k] = Math.max(0, own[k]! + slope / gram[k * K + k]!);
+      const curvature = gram[k * K + k]!;
+      const change = curvature === 0 ? 0 : Math.max(-own[k]!, slope[k]! / curvature);
+      own[k]! += change;
+      move(slope, gram, k * K, change);
     }
-    for (let k = 0; k < K; k++)
-      if (own[k]! > 0) gain += own[k]! * (product(own, gram, k * K) - 2 * target[k]!);
+    overlap += dot(own, target);
   }
-  return gain;
+  return overlap;
 }
 
-function product(row: Float64Array, gram: Float64Array, from: number): number {
+/** What one element's change does to the slopes of all; most change by nothing. */
+function move(slope: Float64Array, gram: Float64Array, from: number, change: number): void {
+  if (change === 0) return;
+  for (let j = 0; j < slope.length; j++) slope[j]! -= change * gram[from + j]!;
+}
+
+function dot(a: Float64Array, b: Float64Array): number {
   let sum = 0;
-  for (let j = 0; j < row.length; j++) sum += row[j]! * gram[from + j]!;
+  for (let j = 0; j < a.length; j++) sum += a[j]! * b[j]!;
   return sum;
 }
 

@@ -8,18 +8,21 @@ export interface Coherence {
 }
 
 export interface CoherenceOptions extends WindowOptions {
-  /** Added to the probability of a pair. 0 makes NPMI exactly −1 for words never together, as Bouma defines it. */
+  /** Added to the probability of each pair: 0 for NPMI as Bouma defines it, `gensimEpsilon` for gensim's figures. */
   epsilon?: number;
   /** Words of a topic that count. */
   words?: number;
 }
 
-/** gensim's, and that of the article of C_v: words never together then have more than −1, by how rare they are. */
-const usualEpsilon = 1e-12;
+/**
+ * What gensim adds to p(a, b). Words never together then have about −0.7 and not −1, the more the rarer they are, and
+ * words that are in every window have −1 and not 1.
+ */
+export const gensimEpsilon = 1e-12;
 
 /**
- * C_NPMI: mean NPMI over the pairs of a topic's first words; by texts, or in a sliding window (`window: 10` is gensim's
- * c_npmi). Words that the corpus lacks are left out, as gensim leaves them out.
+ * C_NPMI: mean NPMI over the pairs of a topic's first words, by texts, words never together having −1. gensim's c_npmi
+ * is `{ window: 10, epsilon: gensimEpsilon }`. Words that the corpus lacks are left out, as gensim leaves them out.
  */
 export function npmiCoherence(
   texts: TextWords,
@@ -35,14 +38,14 @@ export function npmiCoherence(
 
 /**
  * C_v (Röder, Both & Hinneburg 2015): each word's NPMI with all words of the topic is its vector; the mean cosine of
- * these vectors with their sum. Window of 110 words.
+ * these vectors with their sum. As gensim's c_v, in a window of 110 words.
  */
 export function cvCoherence(
   texts: TextWords,
   topics: readonly (readonly string[])[],
   options: CoherenceOptions = {},
 ): Coherence {
-  return coherence(texts, topics, { window: 110, ...options }, (npmi, words) => {
+  return coherence(texts, topics, { window: 110, epsilon: gensimEpsilon, ...options }, (npmi, words) => {
     const vectors = words.map((a) => Float64Array.from(words, (b) => npmi(a, b)));
     const whole = Float64Array.from(words, (_, j) => vectors.reduce((sum, vector) => sum + vector[j]!, 0));
     return vectors.reduce((sum, vector) => sum + cosine(vector, whole), 0) / words.length;
@@ -64,7 +67,7 @@ type PairMeasure = (a: number, b: number) => number;
 function coherence(
   texts: TextWords,
   topics: readonly (readonly string[])[],
-  { words: most = 10, epsilon = usualEpsilon, ...windows }: CoherenceOptions,
+  { words: most = 10, epsilon = 0, ...windows }: CoherenceOptions,
   measure: (npmi: PairMeasure, words: readonly number[]) => number,
 ): Coherence {
   const first = topics.map((topic) => topic.slice(0, most));

@@ -1,6 +1,12 @@
 export * from './agreement.ts';
 export { type RankedWord, symbolWords } from './c-tf-idf.ts';
-export { type Coherence, type CoherenceOptions, cvCoherence, npmiCoherence } from './coherence.ts';
+export {
+  type Coherence,
+  type CoherenceOptions,
+  cvCoherence,
+  gensimEpsilon,
+  npmiCoherence,
+} from './coherence.ts';
 export type { Labelling } from './contingency.ts';
 export { type CorpusStopWordOptions, corpusStopWords } from './corpus-stop-words.ts';
 export * from './document-terms.ts';
