@@ -9,6 +9,7 @@ KeyNMF alone needs the encoder the vectors are made with, a folder or name for s
 """
 
 import argparse
+import contextlib
 import importlib.metadata
 import json
 import os
@@ -105,7 +106,9 @@ def processor_seconds():
 def measured(name, texts, vectors, options):
     fit, package = MODELS[name]
     start, used = time.perf_counter(), processor_seconds()
-    words, clusters = fit(texts, vectors, options)
+    # Some print their progress where only JSON lines belong.
+    with contextlib.redirect_stdout(sys.stderr):
+        words, clusters = fit(texts, vectors, options)
     return {
         "name": name,
         "version": f"{package} {importlib.metadata.version(package)}",
