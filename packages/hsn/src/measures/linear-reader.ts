@@ -1,0 +1,78 @@
+import { type Labelling, numbered } from './contingency.ts';
+import {
+  fitLogisticRegression,
+  type LogisticOptions,
+  predictedClasses,
+  type SparseRows,
+  selectRows,
+} from './logistic-regression.ts';
+import type { SymbolUses } from './symbol-uses.ts';
+
+/** Features of walks for a linear reader: 1 for each symbol used, or the sum of its weights where they are given. */
+export function walkFeatures({ symbols, length, weights }: SymbolUses, K: number): SparseRows {
+  const N = symbols.length / length;
+  const starts = new Uint32Array(N + 1);
+  const columns = new Uint32Array(symbols.length);
+  const values = new Float64Array(symbols.length);
+  let filled = 0;
+  for (let text = 0; text < N; text++) {
+    const first = filled;
+    for (let at = text * length; at < (text + 1) * length; at++) {
+      const symbol = symbols[at]!;
+      if (symbol < 0) continue;
+      const before = columns.subarray(first, filled).indexOf(symbol);
+      const place = before < 0 ? filled++ : first + before;
+      columns[place] = symbol;
+      values[place] = weights ? values[place]! + weights[at]! : 1;
+    }
+    starts[text + 1] = filled;
+  }
+  return { width: K, starts, columns: columns.slice(0, filled), values: values.slice(0, filled) };
+}
+
+export interface ReaderAccuracy {
+  /** Mean over folds of the share of texts read rightly. */
+  readonly accuracy: number;
+  readonly folds: readonly number[];
+}
+
+/** How well labels can be read off features by logistic regression, on folds it has not seen. */
+export function linearReaderAccuracy(
+  rows: SparseRows,
+  labels: Labelling,
+  { folds = 3, ...options }: LogisticOptions & { folds?: number } = {},
+): ReaderAccuracy {
+  const N = rows.starts.length - 1;
+  if (labels.length !== N) throw new RangeError(`${N} labels are expected, one a row, got ${labels.length}`);
+  if (N < folds) throw new RangeError(`at least ${folds} rows are expected for ${folds} folds, got ${N}`);
+  const { numbers, count } = numbered(labels);
+  const foldOf = stratifiedFolds(numbers, count, folds);
+  const accuracies = Array.from({ length: folds }, (_, fold) => {
+    const inFold = (wanted: boolean) =>
+      Array.from({ length: N }, (_, row) => row).filter((row) => (foldOf[row] === fold) === wanted);
+    const [train, test] = [inFold(false), inFold(true)];
+    // A class that the other folds lack would have no finite intercept.
+    const seen = [...new Set(train.map((row) => numbers[row]!))];
+    const classOf = new Map(seen.map((label, at) => [label, at]));
+    const classes = train.map((row) => classOf.get(numbers[row]!)!);
+    const model = fitLogisticRegression(selectRows(rows, train), classes, seen.length, options);
+    const read = predictedClasses(model, selectRows(rows, test));
+    return test.filter((row, at) => seen[read[at]!] === numbers[row]).length / test.length;
+  });
+  return { accuracy: accuracies.reduce((sum, share) => sum + share, 0) / folds, folds: accuracies };
+}
+
+/**
+ * A fold for each item, so that folds have nearly equal shares of each class, in the order of the items, dealt as
+ * scikit-learn's StratifiedKFold deals them. Classes are numbered by first appearance.
+ */
+export function stratifiedFolds(classes: Uint32Array, count: number, folds: number): Uint32Array {
+  const quota = Array.from({ length: count }, () => new Array<number>(folds).fill(0));
+  for (const [at, label] of classes.slice().sort().entries()) quota[label]![at % folds]!++;
+  const current = new Uint32Array(count);
+  return classes.map((label) => {
+    while (quota[label]![current[label]!] === 0) current[label]!++;
+    quota[label]![current[label]!]!--;
+    return current[label]!;
+  });
+}

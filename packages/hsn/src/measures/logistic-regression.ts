@@ -1,0 +1,139 @@
+import { minimise } from './lbfgs.ts';
+
+/** N rows of `width` features in compressed sparse rows. */
+export interface SparseRows {
+  readonly width: number;
+  /** [N + 1] */
+  readonly starts: Uint32Array;
+  readonly columns: Uint32Array;
+  readonly values: Float64Array;
+}
+
+export interface LogisticRegression {
+  readonly classes: number;
+  /** One row a class, the intercept last. [classes, width + 1] */
+  readonly coefficients: Float64Array;
+  /** C Σ loss + ½ Σ w² at the end. */
+  readonly objective: number;
+  readonly converged: boolean;
+}
+
+export interface LogisticOptions {
+  /** C: how much the loss counts beside ½ Σ w². */
+  strength?: number;
+  tolerance?: number;
+  iterations?: number;
+}
+
+/**
+ * Multinomial logistic regression: the least of C Σ_n −ln softmax(W x_n + b)[y_n] + ½ Σ w², intercepts free; for two
+ * classes the ordinary logistic regression, whose one w is the difference of the two rows here. Both as scikit-learn
+ * defines them. Deterministic: starts at zero.
+ */
+export function fitLogisticRegression(
+  rows: SparseRows,
+  labels: ArrayLike<number>,
+  classes: number,
+  { strength = 1, tolerance = 1e-8, iterations = 2000 }: LogisticOptions = {},
+): LogisticRegression {
+  const N = rows.starts.length - 1;
+  const coefficients = new Float64Array(classes * (rows.width + 1));
+  // Two rows ±w/2 have half the penalty of the one w.
+  const penalty = (classes === 2 ? 2 : 1) / (strength * N);
+  const { value, converged } = minimise(
+    coefficients,
+    (at, gradient) =>
+      meanLoss(rows, labels, { at, gradient, classes }) + ridge(at, gradient, rows.width, penalty),
+    { tolerance, iterations },
+  );
+  return { classes, coefficients, objective: value * strength * N, converged };
+}
+
+interface Slopes {
+  at: Float64Array;
+  gradient: Float64Array;
+  classes: number;
+}
+
+/** Mean cross-entropy; writes its gradient. */
+function meanLoss(rows: SparseRows, labels: ArrayLike<number>, { at, gradient, classes }: Slopes): number {
+  const N = rows.starts.length - 1;
+  const W = rows.width + 1;
+  const scores = new Float64Array(classes);
+  gradient.fill(0);
+  let loss = 0;
+  for (let row = 0; row < N; row++) {
+    fillScores(rows, row, at, scores);
+    const label = labels[row]!;
+    const own = scores[label]!;
+    const total = softmaxInPlace(scores);
+    loss += total - own;
+    scores[label]! -= 1;
+    for (let c = 0; c < classes; c++) {
+      const slope = scores[c]! / N;
+      for (let i = rows.starts[row]!; i < rows.starts[row + 1]!; i++)
+        gradient[c * W + rows.columns[i]!]! += slope * rows.values[i]!;
+      gradient[c * W + W - 1]! += slope;
+    }
+  }
+  return loss / N;
+}
+
+/** ½·penalty·Σ w² without the intercepts; adds its gradient. */
+function ridge(at: Float64Array, gradient: Float64Array, width: number, penalty: number): number {
+  let sum = 0;
+  for (let i = 0; i < at.length; i++) {
+    if (i % (width + 1) === width) continue;
+    sum += at[i]! * at[i]!;
+    gradient[i]! += penalty * at[i]!;
+  }
+  return (penalty * sum) / 2;
+}
+
+/** Scores become probabilities; returns ln Σ exp. */
+function softmaxInPlace(scores: Float64Array): number {
+  let most = Number.NEGATIVE_INFINITY;
+  for (const score of scores) most = Math.max(most, score);
+  let sum = 0;
+  for (let c = 0; c < scores.length; c++) {
+    scores[c] = Math.exp(scores[c]! - most);
+    sum += scores[c]!;
+  }
+  for (let c = 0; c < scores.length; c++) scores[c]! /= sum;
+  return most + Math.log(sum);
+}
+
+function fillScores(rows: SparseRows, row: number, coefficients: Float64Array, scores: Float64Array): void {
+  const W = rows.width + 1;
+  for (let c = 0; c < scores.length; c++) {
+    let score = coefficients[c * W + W - 1]!;
+    for (let i = rows.starts[row]!; i < rows.starts[row + 1]!; i++)
+      score += coefficients[c * W + rows.columns[i]!]! * rows.values[i]!;
+    scores[c] = score;
+  }
+}
+
+/** The class with the highest score of each row, the first of equal ones. [N] */
+export function predictedClasses(model: LogisticRegression, rows: SparseRows): Uint32Array {
+  const scores = new Float64Array(model.classes);
+  return Uint32Array.from({ length: rows.starts.length - 1 }, (_, row) => {
+    fillScores(rows, row, model.coefficients, scores);
+    let best = 0;
+    for (let c = 1; c < scores.length; c++) if (scores[c]! > scores[best]!) best = c;
+    return best;
+  });
+}
+
+/** Some of the rows, in the order given. */
+export function selectRows(rows: SparseRows, wanted: readonly number[]): SparseRows {
+  const starts = new Uint32Array(wanted.length + 1);
+  for (const [at, row] of wanted.entries())
+    starts[at + 1] = starts[at]! + rows.starts[row + 1]! - rows.starts[row]!;
+  const columns = new Uint32Array(starts[wanted.length]!);
+  const values = new Float64Array(columns.length);
+  for (const [at, row] of wanted.entries()) {
+    columns.set(rows.columns.subarray(rows.starts[row]!, rows.starts[row + 1]!), starts[at]!);
+    values.set(rows.values.subarray(rows.starts[row]!, rows.starts[row + 1]!), starts[at]!);
+  }
+  return { width: rows.width, starts, columns, values };
+}

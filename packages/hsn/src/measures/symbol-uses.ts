@@ -1,0 +1,41 @@
+/** Walks of N texts over K symbols, and how much each step counts. */
+export interface SymbolUses {
+  /** [N, L], −1 where a text has no such step. */
+  readonly symbols: Int32Array;
+  /** L */
+  readonly length: number;
+  /** Weight of each step, as a squared coefficient; 1 each where they are missing. [N, L] */
+  readonly weights?: ArrayLike<number>;
+}
+
+/** One symbol a text, as of clusters; −1 is none. */
+export const oneSymbolEach = (symbols: ArrayLike<number>): SymbolUses => ({
+  symbols: Int32Array.from(symbols),
+  length: 1,
+});
+
+/** The uses of each symbol: symbol k has `texts` and `weights` from `starts[k]` up to `starts[k + 1]`. */
+export interface UsesBySymbol {
+  readonly starts: Uint32Array;
+  readonly texts: Uint32Array;
+  readonly weights: Float64Array;
+}
+
+export function usesBySymbol({ symbols, length, weights }: SymbolUses, K: number): UsesBySymbol {
+  const starts = new Uint32Array(K + 1);
+  for (const symbol of symbols) {
+    if (symbol >= K) throw new RangeError(`a symbol is below ${K}, got ${symbol}`);
+    if (symbol >= 0) starts[symbol + 1]!++;
+  }
+  for (let k = 0; k < K; k++) starts[k + 1]! += starts[k]!;
+  const next = starts.slice();
+  const texts = new Uint32Array(starts[K]!);
+  const grouped = new Float64Array(starts[K]!);
+  for (const [at, symbol] of symbols.entries()) {
+    if (symbol < 0) continue;
+    const place = next[symbol]!++;
+    texts[place] = Math.floor(at / length);
+    grouped[place] = weights?.[at] ?? 1;
+  }
+  return { starts, texts, weights: grouped };
+}
