@@ -110,7 +110,8 @@ class GradientBuckets {
   std::vector<at::Tensor> parameters_;
   std::vector<size_t> bucketOf_;
   std::vector<Bucket> buckets_;
-  std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
+  // Held by shared pointers in libtorch 1.13, by intrusive ones in 2.13.
+  std::vector<decltype(torch::autograd::impl::grad_accumulator(std::declval<const at::Tensor&>()))> accumulators_;
   std::vector<uintptr_t> hooks_;
   size_t launched_ = 0;
   bool active_ = false;
