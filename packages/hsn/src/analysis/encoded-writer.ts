@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { writeAll } from '../corpus/folder.ts';
+import { writeAll } from '../trainer/files.ts';
 import { ENCODED_FORMAT, type EncodedManifest, type StoredSentence } from './encoded-layout.ts';
 import type { ReadSentence } from './sentence-source.ts';
 

@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '../errors.ts';
 import { type Adjacency, edgeList } from './graphs.ts';
+import { partialName, removeStalePartials } from './partial-folder.ts';
 
 /**
  * Writes a corpus folder, all of it or nothing. `layout` is everything such a folder may hold; `force` replaces a
@@ -40,10 +41,6 @@ function writeAndReplace<T>(target: string, write: (folder: string) => T): T {
   }
 }
 
-/** Where this process writes what is to become `target`. */
-export const partialName = (target: string): string =>
-  path.join(path.dirname(target), `.${path.basename(target)}.partial-${process.pid}`);
-
 /** A link to a folder is followed, so that the rename below replaces the folder and not the link. */
 function resolveTarget(directory: string): string {
   return fs.existsSync(directory) ? fs.realpathSync(directory) : path.resolve(directory);
@@ -70,25 +67,6 @@ function checkTarget(target: string, directory: string, layout: ReadonlySet<stri
   );
 }
 
-/** Folders left by a writer that was killed; one that still runs keeps its own. */
-export function removeStalePartials(target: string): void {
-  const prefix = `.${path.basename(target)}.partial-`;
-  for (const name of fs.readdirSync(path.dirname(target))) {
-    const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length)) : Number.NaN;
-    if (!Number.isInteger(pid) || pid < 1 || (pid !== process.pid && isRunning(pid))) continue;
-    fs.rmSync(path.join(path.dirname(target), name), { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
 /** The old corpus is moved aside first and comes back if the new one cannot take its place. */
 function replace(target: string, partial: string): void {
   const aside = `${partial}-old`;
@@ -101,12 +79,6 @@ function replace(target: string, partial: string): void {
     throw error;
   }
   fs.rmSync(aside, { recursive: true, force: true });
-}
-
-/** A single write may take only a part, as on a disk that is nearly full. */
-export function writeAll(file: number, text: string): void {
-  const bytes = Buffer.from(text);
-  for (let done = 0; done < bytes.length; ) done += fs.writeSync(file, bytes, done);
 }
 
 export function writeText(file: string, text: string): void {

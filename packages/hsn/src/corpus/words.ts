@@ -2,7 +2,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '../errors.ts';
 import { type Fault, faultMessage, wholeNumberFault } from './faults.ts';
-import { adjacencyText, edgesText, writeAll, writeCorpusFolder, writeText } from './folder.ts';
+import { writeAll } from '../trainer/files.ts';
+import { adjacencyText, edgesText, writeCorpusFolder, writeText } from './folder.ts';
 import {
   type Adjacency,
   edgeCount,

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { adjacencyText, edgesText, writeAll, writeCorpusFolder, writeText } from './folder.ts';
+import { writeAll } from '../trainer/files.ts';
+import { adjacencyText, edgesText, writeCorpusFolder, writeText } from './folder.ts';
 import { edgeCount } from './graphs.ts';
 import {
   drawLanguage,

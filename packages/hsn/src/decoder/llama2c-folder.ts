@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Generator } from '@hidden-schema/torch';
 import { UserError } from '../errors.ts';
-import { cacheFolder } from '../text/sources.ts';
+import { cacheFolder } from '../text/cache-folder.ts';
 import { hashFile, reasonOf } from '../trainer/files.ts';
 import { openLlama2c } from './llama2c.ts';
 import { llama2cTokenizerJson } from './llama2c-json.ts';

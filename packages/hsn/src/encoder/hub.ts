@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '../errors.ts';
-import { cacheFolder } from '../text/sources.ts';
+import { cacheFolder } from '../text/cache-folder.ts';
 import { isComplete, makeFolder, markComplete } from './hub-cache.ts';
 import { checkHubNames, hubFolder, isFileName } from './hub-names.ts';
 import { download, type HubFile, type HubTransfer, matches, stated } from './hub-transfer.ts';

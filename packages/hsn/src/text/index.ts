@@ -20,7 +20,8 @@ export {
   type TextSettings,
   type TextSplit,
 } from './settings.ts';
-export { type CorpusInput, cacheFolder, type TextSource } from './sources.ts';
+export { cacheFolder } from './cache-folder.ts';
+export type { CorpusInput, TextSource } from './sources.ts';
 export { DEFAULT_SHARES, type SplitShares } from './splits.ts';
 export {
   batchesByLength,

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -158,9 +157,4 @@ export async function hashSource(
     onBytes(block.length);
   }
   return { sha256: hash.digest('hex'), bytes };
-}
-
-/** Where caches lie: HSN_CACHE, or the user's cache folder. */
-export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
-  return env.HSN_CACHE || path.join(env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache'), 'hsn');
 }

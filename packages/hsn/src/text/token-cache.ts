@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { partialName, removeStalePartials } from '../corpus/folder.ts';
+import { partialName, removeStalePartials } from '../corpus/partial-folder.ts';
 import { UserError } from '../errors.ts';
 import type { EncodedIds, Tokenizer } from '../tokenizer/index.ts';
 import { syncFolder } from '../trainer/files.ts';

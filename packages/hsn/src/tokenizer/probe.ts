@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { UserError } from '../errors.ts';
-import { cacheFolder } from '../text/sources.ts';
+import { cacheFolder } from '../text/cache-folder.ts';
 import { checkedDefinition, type Definition, fault, partsOf, regexOf } from './definition.ts';
 import { isKnownPattern } from './patterns.ts';
 

@@ -154,3 +154,9 @@ export function freeBytes(folder: string): number {
   const { bavail, bsize } = fs.statfsSync(folder);
   return bavail * bsize;
 }
+
+/** A single write may take only a part, as on a disk that is nearly full. */
+export function writeAll(file: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let done = 0; done < bytes.length; ) done += fs.writeSync(file, bytes, done);
+}

@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises';
 import { scope } from '@hidden-schema/torch';
 import { type CheckpointSettings, checkpointsSchema } from '../config.ts';
 import { UserError } from '../errors.ts';
-import type { SyntheticEvaluation } from '../evaluation/synthetic.ts';
 import { plainText } from '../evaluation/tables.ts';
 import {
   type CheckpointParts,
@@ -36,7 +35,7 @@ export interface SessionOptions {
   replicas?: Replicas;
 }
 
-export interface SessionResult<Evaluation = SyntheticEvaluation> {
+export interface SessionResult<Evaluation = unknown> {
   state: 'finished' | 'stopped';
   step: number;
   /** Why training ended before its last step, if it did. */
@@ -60,7 +59,7 @@ export interface SessionState {
 const beginning: Omit<SessionState, 'trainer' | 'sweeps'> = { best: null, sinceBest: 0, seconds: 0 };
 
 /** Trains a run on disk: preparation, steps, evaluations, checkpoints, metrics; then evaluates the best model. */
-export class Session<Evaluation = SyntheticEvaluation> {
+export class Session<Evaluation = unknown> {
   readonly #run: Run;
   readonly #task: Task<Evaluation>;
   readonly #trainer: TaskTrainer;
