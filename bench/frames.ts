@@ -1,11 +1,11 @@
 import fs from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { Random } from '../packages/base/src/index.ts';
 import { startExplorer } from '../packages/explorer/src/server/index.ts';
 import type { Answer } from '../packages/explorer/src/shared/api.ts';
 import { findChromium } from '../packages/explorer/test/chromium.ts';
 import { whenOpened } from '../packages/explorer/test/requests.ts';
 import { makeSmallRun } from '../packages/explorer/test/small-run.ts';
-import { Random } from '../packages/hsn/src/index.ts';
 import { type BenchOptions, type Measurement, median } from './measure.ts';
 
 const NODES = 10_000;

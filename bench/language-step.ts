@@ -1,8 +1,9 @@
 import { createInterface } from 'node:readline';
-import { BertEncoder, bertConfigSchema } from '../packages/hsn/src/encoder/bert.ts';
-import { languageConfigSchema, type TextBatch } from '../packages/hsn/src/index.ts';
-import { makeNetwork } from '../packages/hsn/src/language/parts.ts';
+import { languageConfigSchema } from '../packages/hsn/src/index.ts';
+import { makeNetwork } from '../packages/hsn/src/tasks/language/parts.ts';
+import { type TextBatch } from '../packages/text/src/index.ts';
 import { Generator, optim, scope, setThreads } from '../packages/torch/src/index.ts';
+import { BertEncoder, bertConfigSchema } from '../packages/transformers/src/bert.ts';
 import { flopsWithin } from './flops.ts';
 import { secondsOf } from './measure.ts';
 import { peakMB } from './peak-memory.ts';

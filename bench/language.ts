@@ -1,7 +1,8 @@
-import { DEFAULT_ENCODER, openPretrainedEncoder } from '../packages/hsn/src/encoder/pretrained.ts';
-import { maskOfLengths } from '../packages/hsn/src/encoder/text-encoder.ts';
-import { Gpt2Decoder, generateSync, type PaddedIds } from '../packages/hsn/src/index.ts';
+import { type PaddedIds } from '../packages/text/src/index.ts';
 import { Generator, noGrad, randint, scope, setThreads, Tensor } from '../packages/torch/src/index.ts';
+import { Gpt2Decoder, generateSync } from '../packages/transformers/src/index.ts';
+import { DEFAULT_ENCODER, openPretrainedEncoder } from '../packages/transformers/src/pretrained.ts';
+import { maskOfLengths } from '../packages/transformers/src/text-encoder.ts';
 import {
   type BenchOptions,
   compare,

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { Random } from '../packages/base/src/index.ts';
 import {
   configSchema,
-  Random,
   Run,
   readSyntheticCorpus,
   Session,

@@ -6,7 +6,7 @@ import {
   type TextCorpus,
   type TextCorpusOptions,
   trainByteBpe,
-} from '../packages/hsn/src/index.ts';
+} from '../packages/text/src/index.ts';
 import { type Fault, refusal, type Tally } from './tally.ts';
 
 const tokenizer = trainByteBpe(['small words for a small tokenizer'], 300);

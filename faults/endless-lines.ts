@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { readSyntheticCorpus, readTuples, TextFiles } from '../packages/hsn/src/index.ts';
+import { readSyntheticCorpus, readTuples } from '../packages/hsn/src/index.ts';
 import { HsnProcess, tinyConfig } from '../packages/hsn/test/tiny-corpus.ts';
 import { tinyLanguageFlags } from '../packages/hsn/test/tiny-texts.ts';
 import { peakMegabytes, writeEndless } from '../packages/hsn/test/watched-process.ts';
+import { TextFiles } from '../packages/text/src/index.ts';
 import { trained } from './small-runs.ts';
 import { type Fault, refusal, type Tally } from './tally.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { fetchFromHub, type HubOptions } from '../packages/hsn/src/encoder/hub.ts';
-import { Random } from '../packages/hsn/src/index.ts';
+import { Random } from '../packages/base/src/index.ts';
 import { Fetcher, LocalHub, weights } from '../packages/hsn/test/hub-server.ts';
+import { fetchFromHub, type HubOptions } from '../packages/transformers/src/hub.ts';
 import { type Fault, refusal, type Tally } from './tally.ts';
 
 async function withHub(body: (hub: LocalHub, endpoint: string) => Promise<void>): Promise<void> {

@@ -9,7 +9,7 @@ import {
   saveCheckpoint,
   syntheticConfig,
 } from '../packages/hsn/src/index.ts';
-import { Updater } from '../packages/hsn/src/trainer/updater.ts';
+import { Updater } from '../packages/hsn/src/train/updater.ts';
 import { hsn, tinyConfig } from '../packages/hsn/test/tiny-corpus.ts';
 import { scope, Tensor } from '../packages/torch/src/index.ts';
 import { corpusOf, trained } from './small-runs.ts';

@@ -5,11 +5,11 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { checkpointSteps, Run, readMetrics } from '../packages/hsn/src/index.ts';
-import { plantedTuples, writePlanted } from '../packages/hsn/src/reasoning/planted.ts';
-import { lockHolder } from '../packages/hsn/src/trainer/lock.ts';
+import { plantedTuples, writePlanted } from '../packages/hsn/src/tasks/tuples/planted.ts';
 import { tinyReasoningFlags } from '../packages/hsn/test/planted-run.ts';
 import { HsnProcess, hsn, tinyFlags } from '../packages/hsn/test/tiny-corpus.ts';
 import { tinyLanguageFlags, tinySentences, writeTexts } from '../packages/hsn/test/tiny-texts.ts';
+import { lockHolder } from '../packages/torch/src/lock.ts';
 import { corpusOf } from './small-runs.ts';
 import type { Fault, Tally } from './tally.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { TextFiles, UserError } from '../packages/hsn/src/index.ts';
+import { UserError } from '../packages/base/src/index.ts';
 import {
   CHANGES,
   changed,
@@ -12,6 +12,7 @@ import {
 import { HsnProcess } from '../packages/hsn/test/tiny-corpus.ts';
 import { tinyLanguageFlags } from '../packages/hsn/test/tiny-texts.ts';
 import { opened } from '../packages/hsn/test/watched-process.ts';
+import { TextFiles } from '../packages/text/src/index.ts';
 import { type Fault, refusal, type Tally } from './tally.ts';
 
 /** Longer than a reader may be silent, and than a loaded machine takes beside. */

@@ -5,10 +5,10 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { CheckpointWriter, configSchema, loadCheckpoint, Run } from '../packages/hsn/src/index.ts';
-import { lockHolder } from '../packages/hsn/src/trainer/lock.ts';
 import { LockingProcess } from '../packages/hsn/test/locking-process.ts';
 import { HsnProcess, hsn, tinyConfig, tinyFlags } from '../packages/hsn/test/tiny-corpus.ts';
 import { call, scope, Tensor, zeros } from '../packages/torch/src/index.ts';
+import { lockHolder } from '../packages/torch/src/lock.ts';
 import { corpusOf, trained } from './small-runs.ts';
 import { type Fault, refusal, type Tally } from './tally.ts';
 

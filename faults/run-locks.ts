@@ -3,9 +3,10 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { checkpointSteps, Run, symbolNames } from '../packages/hsn/src/index.ts';
+import { checkpointSteps, Run } from '../packages/hsn/src/index.ts';
 import { renameAtOnce } from '../packages/hsn/test/renaming.ts';
 import { HsnProcess, hsn, tinyConfig, tinyFlags } from '../packages/hsn/test/tiny-corpus.ts';
+import { symbolNames } from '../packages/studies/src/index.ts';
 import { corpusOf, trained } from './small-runs.ts';
 import type { Fault, Tally } from './tally.ts';
 

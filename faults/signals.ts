@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { checkpointSteps, Run, readMetrics, writeSyntheticCorpus } from '../packages/hsn/src/index.ts';
-import { lockHolder } from '../packages/hsn/src/trainer/lock.ts';
 import { type Ended, HsnProcess, hsn, tinyFlags, tinySettings } from '../packages/hsn/test/tiny-corpus.ts';
 import { tinyLanguageFlags, tinySentences, writeTexts } from '../packages/hsn/test/tiny-texts.ts';
+import { lockHolder } from '../packages/torch/src/lock.ts';
 import type { Fault, Tally } from './tally.ts';
 
 const codes = { SIGINT: 130, SIGTERM: 143 } as const;

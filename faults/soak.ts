@@ -10,10 +10,10 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { Random } from '../packages/base/src/index.ts';
 import {
   checkpointSteps,
   loadConfig,
-  Random,
   Run,
   readSyntheticCorpus,
   SYNTHETIC_DEFAULTS,

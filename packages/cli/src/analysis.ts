@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { AnalysedRun, EncodedCorpus, Results, Sheet } from '@hidden-schema/hsn';
+import type { AnalysedRun, EncodedCorpus, Results, Sheet } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import { stoppable } from './stopping.ts';
 import { live, print, say } from './terminal.ts';
@@ -32,7 +32,7 @@ export async function withAnalysed<T>(
   flags: Pick<AnalysisFlags, 'checkpoint'>,
   body: (run: AnalysedRun, signal: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
-  const { openRun } = await import('@hidden-schema/hsn');
+  const { openRun } = await import('@hidden-schema/studies');
   const run = await openRun(directory, { checkpoint: flags.checkpoint });
   for (const note of run.notes) say(`${note}\n`);
   try {
@@ -68,7 +68,7 @@ export async function encodedOf(
   flags: Pick<AnalysisFlags, 'limit'>,
   signal: AbortSignal,
 ): Promise<EncodedCorpus> {
-  const { encodedCorpus } = await import('@hidden-schema/hsn');
+  const { encodedCorpus } = await import('@hidden-schema/studies');
   const limit = await wholeNumber('--limit', flags.limit);
   const { onProgress, done } = await progressOf('read', 'sentences');
   try {
@@ -84,7 +84,7 @@ export async function deliver(
   flags: Pick<AnalysisFlags, 'json' | 'out'>,
   results: Results & { text?: string; shown?: readonly Sheet[] },
 ): Promise<void> {
-  const { plainJson, writeResults } = await import('@hidden-schema/hsn');
+  const { plainJson, writeResults } = await import('@hidden-schema/studies');
   if (flags.json) print(plainJson(results.data));
   else await show(results.shown ?? results.sheets ?? [], results.text);
   if (flags.json && flags.out === undefined) return;
@@ -95,7 +95,8 @@ export async function deliver(
 }
 
 async function show(sheets: readonly Sheet[], text?: string): Promise<void> {
-  const { plainText, sheetText } = await import('@hidden-schema/hsn');
+  const { plainText } = await import('@hidden-schema/base');
+  const { sheetText } = await import('@hidden-schema/studies');
   for (const sheet of sheets) {
     const caption = sheet.caption ? `${wrapped(plainText(sheet.caption))}\n` : '';
     print(`${plainText(sheet.title)}\n${sheetText(cutCells(sheet), 'terminal')}${caption}\n`);

@@ -40,19 +40,22 @@ export function register(program: Command): void {
 }
 
 async function attend(directory: string, flags: AttendFlags): Promise<void> {
-  const hsn = await import('@hidden-schema/hsn');
+  const studies = await import('@hidden-schema/studies');
   await withAnalysed(directory, flags, async (opened, signal) => {
-    const run = hsn.languageRun(opened, 'hsn attend');
+    const run = studies.languageRun(opened, 'hsn attend');
     const encoded = await encodedOf(run, flags, signal);
     try {
       const { onProgress, done } = await progressOf('attention', 'sentences');
-      const study = await hsn.studyAttention(run, encoded, flags.words.split(','), { signal, onProgress });
+      const study = await studies.studyAttention(run, encoded, flags.words.split(','), {
+        signal,
+        onProgress,
+      });
       done();
       await deliver(directory, flags, {
         name: 'attention',
         data: study,
-        sheets: [hsn.attentionSheet(study)],
-        figures: hsn.drawAttention(study, hsn.symbolNames(directory)),
+        sheets: [studies.attentionSheet(study)],
+        figures: studies.drawAttention(study, studies.symbolNames(directory)),
       });
     } finally {
       encoded.close();

@@ -45,8 +45,10 @@ export function register(program: Command): void {
 
 async function demo(flags: DemoFlags): Promise<void> {
   const hsn = await import('@hidden-schema/hsn');
-  const sentences = wholeNumber(flags.sentences, language.sentences, '--sentences', hsn.UserError);
-  const steps = wholeNumber(flags.steps, trainingSteps, '--steps', hsn.UserError);
+  const base = await import('@hidden-schema/base');
+  const studies = await import('@hidden-schema/studies');
+  const sentences = wholeNumber(flags.sentences, language.sentences, '--sentences', base.UserError);
+  const steps = wholeNumber(flags.steps, trainingSteps, '--steps', base.UserError);
   const folder = flags.out ?? mkdtempSync(path.join(tmpdir(), 'hsn-demo-'));
   const corpusFolder = path.join(folder, 'corpus');
   const runFolder = path.join(folder, 'run');
@@ -65,12 +67,12 @@ async function demo(flags: DemoFlags): Promise<void> {
     return;
   }
   const { model } = hsn.openModel(runFolder);
-  const figures = hsn.drawRecovery(model, corpus, path.join(runFolder, 'figures'));
+  const figures = studies.drawRecovery(model, corpus, path.join(runFolder, 'figures'));
   print(
     [
       '',
-      hsn.recoveryText(result.evaluation),
-      hsn.walkExamples(model, corpus, 3),
+      studies.recoveryText(result.evaluation),
+      studies.walkExamples(model, corpus, 3),
       `figures  ${figures.join('\n         ')}`,
       `run      ${runFolder}   (hsn eval ${runFolder})`,
       '',

@@ -7,6 +7,7 @@ const atOnce = 256;
 /** Reads sentences of a synthetic language: tokens with spaces between, as many as a walk has steps. */
 export async function syntheticReader(directory: string, checkpoint: string): Promise<WalkReader> {
   const hsn = await import('@hidden-schema/hsn');
+  const base = await import('@hidden-schema/base');
   const { Tensor, noGrad, scope } = await import('@hidden-schema/torch');
   const opened = hsn.openModel(directory, { checkpoint });
   const { model, corpus, notes } = opened;
@@ -16,7 +17,7 @@ export async function syntheticReader(directory: string, checkpoint: string): Pr
   const chunk = (texts: readonly string[]): BestWalk[] =>
     scope(() =>
       noGrad(() => {
-        const ids = texts.flatMap((text) => tokenNumbers(text, numbers, opened, hsn.UserError));
+        const ids = texts.flatMap((text) => tokenNumbers(text, numbers, opened, base.UserError));
         const tokens = Tensor.fromArray(Int32Array.from(ids), [texts.length, corpus.length]);
         return model.encode({ tokens }).best();
       }),

@@ -1,4 +1,5 @@
-import type { BestWalk, WalkFormat } from '@hidden-schema/hsn';
+import type { BestWalk } from '@hidden-schema/hsn';
+import type { WalkFormat } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import { syntheticReader } from './encode-synthetic.ts';
 import { sentencesOf } from './sentences.ts';
@@ -51,7 +52,8 @@ export interface WalkReader {
 }
 
 async function encode(directory: string, file: string | undefined, flags: EncodeFlags): Promise<void> {
-  const { corpusNotes, emptyReport, walkSink } = await import('@hidden-schema/hsn');
+  const { corpusNotes, emptyReport } = await import('@hidden-schema/text');
+  const { walkSink } = await import('@hidden-schema/studies');
   const settings = await textSettings(flags);
   const format = await walkFormat(flags);
   const shard = await shardOf(flags.shard);
@@ -105,7 +107,8 @@ async function openReader(directory: string, checkpoint: string): Promise<WalkRe
 }
 
 async function walkFormat({ format, out }: EncodeFlags): Promise<WalkFormat> {
-  const { UserError, WALK_FORMATS } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { WALK_FORMATS } = await import('@hidden-schema/studies');
   const known = (name: string | undefined) => WALK_FORMATS.find((one) => one === name);
   if (format === undefined) return known(out?.split('.').at(-1)) ?? 'tsv';
   const found = known(format);

@@ -1,4 +1,5 @@
-import type { OpenedLanguage, TextCorpus } from '@hidden-schema/hsn';
+import type { OpenedLanguage } from '@hidden-schema/hsn';
+import type { TextCorpus } from '@hidden-schema/text';
 import type { Command } from 'commander';
 import { evaluationText, languageText } from './evaluation-text.ts';
 import { live, print, say } from './terminal.ts';
@@ -42,7 +43,8 @@ export function register(program: Command): void {
 }
 
 async function evaluate(directory: string, flags: EvalFlags): Promise<void> {
-  const { Run, UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { Run } = await import('@hidden-schema/hsn');
   const limit = await wholeNumber('--limit', flags.limit);
   if (Run.open(directory).config.model === 'language') return evaluateTexts(directory, flags, limit);
   if (flags.baseline) throw new UserError('--baseline is for language models');
@@ -86,7 +88,8 @@ async function evaluateTexts(directory: string, flags: EvalFlags, limit: number 
 
 /** The run's corpus, or another, with progress where it has to be tokenised again. */
 async function openCorpus(opened: OpenedLanguage, other: string | undefined): Promise<TextCorpus> {
-  const { openLanguageCorpus, textFingerprint, UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { openLanguageCorpus, textFingerprint } = await import('@hidden-schema/hsn');
   const { onProgress, done } = await tokenising();
   const corpus = await openLanguageCorpus(opened, { onProgress, ...(other ? { corpus: other } : {}) });
   done();
@@ -99,7 +102,8 @@ async function openCorpus(opened: OpenedLanguage, other: string | undefined): Pr
 
 /** Perplexity of a baseline on the same sentences; per token, so of the same tokens only. */
 async function comparison(directory: string, opened: OpenedLanguage, corpus: TextCorpus, limit?: number) {
-  const { baselinePerplexity, openLanguage, UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { baselinePerplexity, openLanguage } = await import('@hidden-schema/hsn');
   const other = await openLanguage(directory);
   if (!other.config.baseline)
     throw new UserError(`${directory} is no baseline; train one with --set baseline=true`);

@@ -21,7 +21,8 @@ export function register(program: Command): void {
 }
 
 async function exportRun(directory: string, flags: { out: string; checkpoint: string }): Promise<void> {
-  const { exportLanguage, openLanguage } = await import('@hidden-schema/hsn');
+  const { openLanguage } = await import('@hidden-schema/hsn');
+  const { exportLanguage } = await import('@hidden-schema/studies');
   const opened = await openLanguage(directory, { checkpoint: flags.checkpoint });
   for (const note of opened.notes) say(`${note}\n`);
   const folders = exportLanguage(opened, flags.out);

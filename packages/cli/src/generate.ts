@@ -43,7 +43,8 @@ export function register(program: Command): void {
 }
 
 async function generate(directory: string, flags: GenerateFlags): Promise<void> {
-  const { openLanguage, UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { openLanguage } = await import('@hidden-schema/hsn');
   if ((flags.walk === undefined) === (flags.like === undefined))
     throw new UserError('what about? give either --walk 3,17,8 or --like "a sentence"');
   const options = await writing(flags);
@@ -57,7 +58,7 @@ async function generate(directory: string, flags: GenerateFlags): Promise<void> 
 const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
 
 async function walkLike(text: string, texts: LanguageTexts): Promise<number[]> {
-  const { UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
   if (text.trim() === '') throw new UserError('--like takes a sentence, got an empty one');
   const { walks } = await texts.read([text.trim()]);
   say(`walk ${walks[0]!.walk.join(',')}\n`);
@@ -68,7 +69,7 @@ const symbolsIn = (text: string): number[] =>
   text.split(/[\s,]+/).map((symbol) => (symbol === '' ? Number.NaN : Number(symbol)));
 
 async function writing(flags: GenerateFlags): Promise<WritingOptions> {
-  const { checkSampling } = await import('@hidden-schema/hsn');
+  const { checkSampling } = await import('@hidden-schema/transformers');
   const count = (await wholeNumber('--count', flags.count))!;
   const seed = await wholeNumber('--seed', flags.seed, 0);
   const number = (value: string | undefined) =>

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { AnalysedRun, GraphFormat } from '@hidden-schema/hsn';
+import type { AnalysedRun, GraphFormat } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import {
   type AnalysisFlags,
@@ -62,9 +62,8 @@ async function statistics(
   flags: GraphFlags,
   samples: number | undefined,
 ): Promise<void> {
-  const { degreeFigure, degreeSheet, graphSheet, linkProbabilities, studyGraph } = await import(
-    '@hidden-schema/hsn'
-  );
+  const { linkProbabilities } = await import('@hidden-schema/hsn');
+  const { degreeFigure, degreeSheet, graphSheet, studyGraph } = await import('@hidden-schema/studies');
   const { onProgress, done } = await progressOf('sample', 'graphs');
   const probabilities = linkProbabilities(run.model);
   const study = studyGraph(probabilities, run.symbols, {
@@ -91,18 +90,19 @@ async function exportGraph(
   format: GraphFormat,
   signal: AbortSignal,
 ): Promise<void> {
-  const hsn = await import('@hidden-schema/hsn');
+  const base = await import('@hidden-schema/base');
+  const studies = await import('@hidden-schema/studies');
   const least = Number(flags.threshold || Number.NaN);
   if (!(least > 0 && least <= 1))
-    throw new hsn.UserError(`--threshold takes a probability above 0 and up to 1, got ${flags.threshold}`);
+    throw new base.UserError(`--threshold takes a probability above 0 and up to 1, got ${flags.threshold}`);
   const encoded = await encodedOf(run, flags, signal);
   try {
-    const meanings = await hsn.storedMeanings(run, { encoded, signal });
-    const exported = hsn.exportedGraph(run, { least, meanings });
+    const meanings = await studies.storedMeanings(run, { encoded, signal });
+    const exported = studies.exportedGraph(run, { least, meanings });
     const file = flags.export!;
-    hsn.writeTextAtomic(file, hsn.graphText(exported, format));
+    base.writeTextAtomic(file, studies.graphText(exported, format));
     const nodes = `${file.slice(0, -path.extname(file).length)}-nodes.csv`;
-    if (format === 'csv') hsn.writeTextAtomic(nodes, hsn.nodesCsv(exported));
+    if (format === 'csv') base.writeTextAtomic(nodes, studies.nodesCsv(exported));
     const files = format === 'csv' ? `${file} and ${nodes}` : file;
     print(`${exported.nodes.length} symbols and ${exported.links.length} links written to ${files}\n`);
   } finally {
@@ -111,7 +111,8 @@ async function exportGraph(
 }
 
 async function formatOf(file: string): Promise<GraphFormat> {
-  const { GRAPH_FORMATS, UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { GRAPH_FORMATS } = await import('@hidden-schema/studies');
   const found = GRAPH_FORMATS.find((format) => path.extname(file).toLowerCase() === `.${format}`);
   if (!found)
     throw new UserError(`--export takes a file ending in .${GRAPH_FORMATS.join(', .')}, got ${file}`);

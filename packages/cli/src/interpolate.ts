@@ -1,4 +1,4 @@
-import type { Interpolation, InterpolationOptions } from '@hidden-schema/hsn';
+import type { Interpolation, InterpolationOptions } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import { type AnalysisFlags, addAnalysisOptions, deliver, withAnalysed } from './analysis.ts';
 import { wholeNumber } from './text-flags.ts';
@@ -49,17 +49,23 @@ async function interpolate(
   second: string,
   flags: InterpolateFlags,
 ): Promise<void> {
-  const hsn = await import('@hidden-schema/hsn');
+  const base = await import('@hidden-schema/base');
+  const studies = await import('@hidden-schema/studies');
   const options = await optionsOf(flags);
   await withAnalysed(directory, flags, async (run) => {
-    const found = await hsn.interpolateTexts(hsn.languageRun(run, 'hsn interpolate'), first, second, options);
-    if (found.unreachable !== null && !flags.json) throw new hsn.UserError(found.unreachable);
-    const names = hsn.symbolNames(directory);
+    const found = await studies.interpolateTexts(
+      studies.languageRun(run, 'hsn interpolate'),
+      first,
+      second,
+      options,
+    );
+    if (found.unreachable !== null && !flags.json) throw new base.UserError(found.unreachable);
+    const names = studies.symbolNames(directory);
     await deliver(directory, flags, {
       name: 'interpolation',
       data: found,
-      sheets: [hsn.interpolationSheet(found, names)],
-      text: pathText(found, (symbol) => hsn.symbolTitle(symbol, names)),
+      sheets: [studies.interpolationSheet(found, names)],
+      text: pathText(found, (symbol) => studies.symbolTitle(symbol, names)),
     });
   });
 }
@@ -70,7 +76,7 @@ function pathText({ path, steps }: Interpolation, title: (symbol: number) => str
 }
 
 async function optionsOf(flags: InterpolateFlags): Promise<InterpolationOptions> {
-  const { checkSampling } = await import('@hidden-schema/hsn');
+  const { checkSampling } = await import('@hidden-schema/transformers');
   const seed = await wholeNumber('--seed', flags.seed, 0);
   const temperature = Number(flags.temperature || Number.NaN);
   checkSampling({ temperature });

@@ -1,4 +1,4 @@
-import type { LabelMaps } from '@hidden-schema/hsn';
+import type { LabelMaps } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import {
   type AnalysisFlags,
@@ -38,35 +38,36 @@ export function register(program: Command): void {
 }
 
 async function labels(directory: string, flags: LabelFlags): Promise<void> {
-  const hsn = await import('@hidden-schema/hsn');
+  const base = await import('@hidden-schema/base');
+  const studies = await import('@hidden-schema/studies');
   await withAnalysed(directory, flags, async (run, signal) => {
     if (run.labels.length === 0)
-      throw new hsn.UserError(
+      throw new base.UserError(
         `the sentences of ${directory} have no labels, so there is nothing to tell apart`,
       );
     const encoded = await encodedOf(run, flags, signal);
     try {
-      const maps = await chosen(hsn.encodedLabelMaps(encoded), flags.only);
-      const meanings = await hsn.storedMeanings(run, { encoded, signal });
+      const maps = await chosen(studies.encodedLabelMaps(encoded), flags.only);
+      const meanings = await studies.storedMeanings(run, { encoded, signal });
       const words = (symbol: number) =>
         meanings[symbol]!.words.slice(0, 5)
           .map(({ word }) => word)
           .join(' ');
       const title = `Schema distributions of labels, ${encoded.count} sentences`;
-      const divergence = hsn.divergenceSheet(maps, maps.divergence, 'label-divergence');
-      const typical = hsn.typicalSheet(maps, hsn.symbolNames(directory), words);
+      const divergence = studies.divergenceSheet(maps, maps.divergence, 'label-divergence');
+      const typical = studies.typicalSheet(maps, studies.symbolNames(directory), words);
       await deliver(directory, flags, {
         name: 'labels',
         data: { sentences: encoded.count, ...maps },
         sheets: [
           typical,
           divergence,
-          hsn.divergenceSheet(maps, maps.edgeDivergence, 'label-divergence-links'),
+          studies.divergenceSheet(maps, maps.edgeDivergence, 'label-divergence-links'),
         ],
         shown: [typical, divergence],
         figures: [
-          hsn.drawLabelMaps(run, maps.maps, title),
-          ...(maps.maps.length > 1 ? [hsn.drawDivergence(maps)] : []),
+          studies.drawLabelMaps(run, maps.maps, title),
+          ...(maps.maps.length > 1 ? [studies.drawDivergence(maps)] : []),
         ],
       });
     } finally {
@@ -77,7 +78,7 @@ async function labels(directory: string, flags: LabelFlags): Promise<void> {
 
 /** All labels, or those asked for, in that order. */
 async function chosen(maps: LabelMaps, only: string | undefined): Promise<LabelMaps> {
-  const { UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
   if (only === undefined) return maps;
   const places = only.split(',').map((name) => {
     const at = maps.maps.findIndex(({ label }) => label === name.trim());

@@ -27,7 +27,7 @@ interface Ended {
 
 /** Runs this command in `count` processes of this machine; rank 0 speaks for all. */
 export async function launch(count: number, threads: string | undefined): Promise<void> {
-  const { UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
   const { freePort } = await import('@hidden-schema/torch');
   const environment = {
     ...process.env,

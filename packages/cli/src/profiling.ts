@@ -9,7 +9,7 @@ const [skipped, recorded] = [5, 3];
 
 /** Refuses a file that cannot be written, before any training. */
 export async function checkProfileFile(file: string): Promise<void> {
-  const { UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
   const folder = path.dirname(path.resolve(file));
   if (!fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new UserError(
@@ -63,7 +63,7 @@ async function profileSteps(trainer: TaskTrainer, file: string): Promise<() => v
 }
 
 async function writer(file: string): Promise<(profile: Profile) => void> {
-  const { writeTextAtomic } = await import('@hidden-schema/hsn');
+  const { writeTextAtomic } = await import('@hidden-schema/base');
   const { chromeTrace, operatorTotals } = await import('@hidden-schema/torch');
   return (profile) => {
     writeTextAtomic(file, JSON.stringify(chromeTrace(profile)));

@@ -1,4 +1,4 @@
-import type { Table3Row } from '@hidden-schema/hsn';
+import type { Table3Row } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import { print, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
@@ -38,7 +38,8 @@ export function register(parent: Command): void {
 }
 
 async function evaluate(run: string, flags: ReasonEvalFlags): Promise<void> {
-  const { evaluateReasoning, table3Text, UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { evaluateReasoning, table3Text } = await import('@hidden-schema/studies');
   const { search } = flags;
   if (search !== undefined && search !== 'greedy' && search !== 'beam')
     throw new UserError(`--search takes greedy or beam, got ${search}`);

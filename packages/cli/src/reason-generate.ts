@@ -45,7 +45,8 @@ export function register(parent: Command): void {
 }
 
 async function generate(run: string, event: string, flags: ReasonGenerateFlags): Promise<void> {
-  const { openReasoner, UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { openReasoner } = await import('@hidden-schema/hsn');
   const options = await searching(flags);
   const { path } = flags;
   if (path !== undefined && path !== 'lstm' && path !== 'transformer')
@@ -71,7 +72,8 @@ function shown(relation: string, candidates: readonly Candidate[]): string {
 }
 
 async function searching(flags: ReasonGenerateFlags): Promise<CandidateOptions> {
-  const { checkSampling, UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { checkSampling } = await import('@hidden-schema/transformers');
   const { search: how } = flags;
   if (how !== 'greedy' && how !== 'sample' && how !== 'beam')
     throw new UserError(`--search takes greedy, sample or beam, got ${how}`);

@@ -59,7 +59,7 @@ export function register(parent: Command): void {
 }
 
 async function train(file: string | undefined, flags: ReasonTrainFlags): Promise<void> {
-  const { UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
   await useThreads(flags.threads);
   if (flags.part === 'path') return trainPath(file, flags);
   if (flags.part !== 'network' && flags.part !== 'comet')
@@ -73,7 +73,8 @@ async function settings(
   from: ReasoningConfig | undefined,
   overrides: readonly string[],
 ): Promise<ReasoningConfig> {
-  const { dumpConfig, loadConfig, UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { dumpConfig, loadConfig } = await import('@hidden-schema/hsn');
   const text =
     file === undefined ? (from ? dumpConfig(from) : '') : await readSettings(file, 'experiments/reasoning');
   const config = loadConfig(text, file ?? 'settings', overrides, 'reasoning');
@@ -93,20 +94,21 @@ export async function trainReasoning(flags: ReasonTrainFlags): Promise<void> {
 
 async function trainNetwork(file: string | undefined, flags: ReasonTrainFlags): Promise<void> {
   const hsn = await import('@hidden-schema/hsn');
-  if (!flags.out) throw new hsn.UserError('where to? give --out, the folder of the run');
+  const base = await import('@hidden-schema/base');
+  if (!flags.out) throw new base.UserError('where to? give --out, the folder of the run');
   const earlier = flags.resume ? hsn.Run.open(flags.out) : undefined;
   if (earlier && !flags.force) hsn.refuseEdits(earlier.edits(), flags.out);
   const own = earlier?.config.model === 'reasoning' ? earlier.config : undefined;
   const comet = flags.part === 'comet' ? ['baseline=true'] : [];
   const config = await settings(file, own, [...comet, ...flags.set]);
   const tuples = flags.tuples ?? earlier?.record.corpus.directory;
-  if (tuples === undefined) throw new hsn.UserError('which tuples? give --tuples <file or folder>');
+  if (tuples === undefined) throw new base.UserError('which tuples? give --tuples <file or folder>');
   if (!earlier) hsn.checkRunFolder(flags.out, flags.force ?? false);
   const known = earlier ? { tokenizer: hsn.tupleRecord(earlier).tokenizer } : {};
   const prepared = await hsn.prepareReasoning(config, tuples, known);
   describe(prepared);
   const changes = earlier?.differences(config, prepared.info) ?? [];
-  if (!flags.force) refuseChanges(changes, flags.out, hsn.UserError);
+  if (!flags.force) refuseChanges(changes, flags.out, base.UserError);
   const task = new hsn.ReasoningTask(prepared);
   const run = earlier
     ? hsn.Run.open(flags.out, { write: true, config, force: flags.force ?? false })
@@ -137,16 +139,17 @@ function describe({ config, tokenizers, model, notes }: PreparedReasoning): void
 
 async function trainPath(file: string | undefined, flags: ReasonTrainFlags): Promise<void> {
   const hsn = await import('@hidden-schema/hsn');
+  const base = await import('@hidden-schema/base');
   if (!flags.run)
-    throw new hsn.UserError("a path model goes on from a network's walks: give --run, its folder");
+    throw new base.UserError("a path model goes on from a network's walks: give --run, its folder");
   const opened = await hsn.openReasoning(flags.run);
   if (!flags.force) hsn.refuseEdits(opened.run.edits(), flags.run);
-  if (opened.config.baseline) throw new hsn.UserError(`${flags.run} is COMET, which has no walks`);
+  if (opened.config.baseline) throw new base.UserError(`${flags.run} is COMET, which has no walks`);
   const config = await settings(file, { ...opened.config, part: 'path' }, [...flags.set, 'part=path']);
   const folder = hsn.pathFolder(opened.run.directory, config.path.kind);
   const earlier = flags.resume ? hsn.Run.open(folder) : undefined;
   if (earlier && !flags.force)
-    refuseChanges(earlier.differences(config, earlier.record.corpus), folder, hsn.UserError);
+    refuseChanges(earlier.differences(config, earlier.record.corpus), folder, base.UserError);
   if (!earlier) hsn.checkRunFolder(folder, flags.force ?? false);
   const { corpus, tokens, notes } = await hsn.openTuples(opened, flags.tuples);
   for (const note of notes) say(`${note}\n`);

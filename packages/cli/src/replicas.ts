@@ -67,14 +67,16 @@ async function followTraining(replicas: Replicas): Promise<void> {
 
 async function assignedTask({ config, fingerprint, corpus, texts }: Assignment, replicas: Replicas) {
   const hsn = await import('@hidden-schema/hsn');
+  const base = await import('@hidden-schema/base');
+  const text = await import('@hidden-schema/text');
   const check = (found: string, where: string): void => {
     if (found === fingerprint) return;
-    throw new hsn.UserError(
+    throw new base.UserError(
       `rank ${replicas.rank} finds other sentences in ${where} than rank 0: copy the same corpus to all machines`,
     );
   };
   if (texts) {
-    const tokenizer = hsn.tokenizerFromJson(texts.tokenizer, 'rank 0');
+    const tokenizer = text.tokenizerFromJson(texts.tokenizer, 'rank 0');
     const prepared = await hsn.prepareLanguage(hsn.languageConfig(config), texts, { tokenizer });
     check(prepared.info.fingerprint, texts.input);
     return { task: new hsn.LanguageTask(prepared, replicas), close: () => prepared.close() };

@@ -37,7 +37,8 @@ export function register(program: Command): void {
 }
 
 async function report(directory: string, flags: ReportFlags): Promise<void> {
-  const { runReport, writeModelCard, writeTextAtomic } = await import('@hidden-schema/hsn');
+  const { writeTextAtomic } = await import('@hidden-schema/base');
+  const { runReport, writeModelCard } = await import('@hidden-schema/studies');
   const limit = await wholeNumber('--limit', flags.limit);
   const samples = await wholeNumber('--samples', flags.samples);
   await withAnalysed(directory, flags, async (run, signal) => {

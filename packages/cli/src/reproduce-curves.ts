@@ -1,12 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { CurveOptions, CurvePoint } from '@hidden-schema/hsn';
+import type { CurveOptions, CurvePoint } from '@hidden-schema/studies';
 import type { ReproduceFlags } from './reproduce.ts';
 import { live, print } from './terminal.ts';
 
 /** Recovery against data for several topologies and sizes, beside counting and Baum-Welch; figures and JSON. */
 export async function reproduceCurves(flags: Pick<ReproduceFlags, 'quick' | 'seeds' | 'out'>): Promise<void> {
-  const { curveMethods, Progress, recoveryCurves, UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { Progress } = await import('@hidden-schema/hsn');
+  const { curveMethods, recoveryCurves } = await import('@hidden-schema/studies');
   const seeds = Number(flags.seeds ?? (flags.quick ? 1 : 3));
   if (!Number.isInteger(seeds) || seeds < 1)
     throw new UserError(`--seeds takes a whole number from 1, got ${flags.seeds}`);
@@ -37,7 +39,7 @@ async function write(
   options: CurveOptions,
   points: readonly CurvePoint[],
 ): Promise<string[]> {
-  const { curveFigure, toPng } = await import('@hidden-schema/hsn');
+  const { curveFigure, toPng } = await import('@hidden-schema/studies');
   mkdirSync(folder, { recursive: true });
   const files = [path.join(folder, 'curves.json')];
   writeFileSync(files[0]!, `${JSON.stringify(points, null, 2)}\n`);
@@ -57,7 +59,8 @@ async function write(
 
 /** How often each method found every link and no other, and its mean AUC. */
 async function summary(points: readonly CurvePoint[]): Promise<string> {
-  const { curveMethods, formatTable, meanSd } = await import('@hidden-schema/hsn');
+  const { formatTable, meanSd } = await import('@hidden-schema/base');
+  const { curveMethods } = await import('@hidden-schema/studies');
   const columns = [
     { title: 'method' },
     { title: 'exact' },

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { AnalysedRun, Interpolation, NamedFigure, Sheet, StudiedRun } from '@hidden-schema/hsn';
+import type { AnalysedRun, Interpolation, NamedFigure, Sheet, StudiedRun } from '@hidden-schema/studies';
 import { deliver, encodedOf, progressOf, withAnalysed } from './analysis.ts';
 import type { ReproduceFlags } from './reproduce.ts';
 import { runsOf } from './reproduce-run.ts';
@@ -17,7 +17,7 @@ const reproductions: Record<string, Reproduction> = {
 
 /** A table or figure of Section 5 and its appendices, ours beside the paper's. */
 export async function reproduceLanguage(name: string, flags: ReproduceFlags): Promise<void> {
-  const { UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
   const reproduce = Object.hasOwn(reproductions, name) ? reproductions[name] : undefined;
   if (!reproduce) {
     const known = ['table1', 'table2', 'table3', 'curves', ...Object.keys(reproductions)].join(', ');
@@ -32,7 +32,8 @@ const different =
   "The paper trained BERT and GPT-2 on the whole of each corpus; ours is the run's own encoder, decoder, corpus and size, named in its MODEL.md.";
 
 async function studied(runs: readonly string[]): Promise<StudiedRun[]> {
-  const { linkProbabilities, studyGraph } = await import('@hidden-schema/hsn');
+  const { linkProbabilities } = await import('@hidden-schema/hsn');
+  const { studyGraph } = await import('@hidden-schema/studies');
   const { onProgress, done } = await progressOf('sample', 'graphs');
   const all: StudiedRun[] = [];
   for (const directory of runs)
@@ -45,7 +46,7 @@ async function studied(runs: readonly string[]): Promise<StudiedRun[]> {
 }
 
 async function graphTables(runs: readonly string[], flags: ReproduceFlags): Promise<void> {
-  const { graphTable } = await import('@hidden-schema/hsn');
+  const { graphTable } = await import('@hidden-schema/studies');
   const all = await studied(runs);
   const verdicts = all.map(({ name, study }) => `${name}: ${study.verdict.text}`);
   await deliver('', flags, {
@@ -61,7 +62,7 @@ async function graphTables(runs: readonly string[], flags: ReproduceFlags): Prom
 }
 
 async function degreeFigures(runs: readonly string[], flags: ReproduceFlags): Promise<void> {
-  const { degreesFigure } = await import('@hidden-schema/hsn');
+  const { degreesFigure } = await import('@hidden-schema/studies');
   const all = await studied(runs);
   const samples = all[0]!.study.inferred.samples;
   const title = `Degree distributions, ${samples} sampled graphs`;
@@ -112,22 +113,23 @@ function degreesSheet(all: readonly StudiedRun[]): Sheet {
 const shownLabels = 4;
 
 async function labelFigures(runs: readonly string[], flags: ReproduceFlags): Promise<void> {
-  const hsn = await import('@hidden-schema/hsn');
+  const base = await import('@hidden-schema/base');
+  const studies = await import('@hidden-schema/studies');
   const figures: NamedFigure[] = [];
   const sheets: Sheet[] = [];
   const data: unknown[] = [];
   for (const directory of runs)
     await withAnalysed(directory, checkpoint, async (run, signal) => {
       const encoded = await encodedOf(run, {}, signal);
-      const maps = hsn.encodedLabelMaps(encoded);
+      const maps = studies.encodedLabelMaps(encoded);
       encoded.close();
       if (maps.maps.length === 0)
-        throw new hsn.UserError(`the corpus of ${directory} has no labels; give a run of labelled texts`);
+        throw new base.UserError(`the corpus of ${directory} has no labels; give a run of labelled texts`);
       const name = runs.length > 1 ? `figure4-${path.basename(directory)}` : 'figure4';
       const title = `Schema distributions, HSN(${run.symbols}, ${run.length}) on ${corpusOf(run)}`;
-      figures.push({ ...hsn.drawLabelMaps(run, maps.maps.slice(0, shownLabels), title), name });
-      figures.push({ ...hsn.drawLabelMaps(run, maps.maps, title), name: `${name}-all` });
-      sheets.push(hsn.divergenceSheet(maps, maps.divergence, `${name}-divergence`));
+      figures.push({ ...studies.drawLabelMaps(run, maps.maps.slice(0, shownLabels), title), name });
+      figures.push({ ...studies.drawLabelMaps(run, maps.maps, title), name: `${name}-all` });
+      sheets.push(studies.divergenceSheet(maps, maps.divergence, `${name}-divergence`));
       data.push({ run: directory, ...maps });
     });
   await deliver('', flags, {
@@ -142,20 +144,20 @@ async function labelFigures(runs: readonly string[], flags: ReproduceFlags): Pro
 const corpusOf = ({ run }: AnalysedRun): string => path.basename(run.record.corpus.directory);
 
 async function attentionTables(runs: readonly string[], flags: ReproduceFlags): Promise<void> {
-  const hsn = await import('@hidden-schema/hsn');
+  const studies = await import('@hidden-schema/studies');
   await withAnalysed(runs[0]!, checkpoint, async (opened, signal) => {
-    const run = hsn.languageRun(opened, 'table-attention');
+    const run = studies.languageRun(opened, 'table-attention');
     const encoded = await encodedOf(run, {}, signal);
     try {
       const words = flags.words?.split(',') ?? (await defaultWords(encoded));
       const { onProgress, done } = await progressOf('attention', 'sentences');
-      const study = await hsn.studyAttention(run, encoded, words, { signal, onProgress });
+      const study = await studies.studyAttention(run, encoded, words, { signal, onProgress });
       done();
       await deliver('', flags, {
         name: 'table-attention',
         data: study,
-        sheets: [hsn.attentionTable(study)],
-        figures: hsn.drawAttention(study, hsn.symbolNames(runs[0]!)),
+        sheets: [studies.attentionTable(study)],
+        figures: studies.drawAttention(study, studies.symbolNames(runs[0]!)),
         text: `KL in nats for each head, averaged over the heads of a layer; one count is spread over all symbols first, since the paper does not say how it treats symbols that a word never attends to. Words occur ${study.words.map(({ word, occurrences }) => `${word} ${occurrences}`).join(', ')} times. The paper's model is HSN(100, 5) on Yelp with 12 layers of 12 heads. ${different}`,
       });
     } finally {
@@ -168,7 +170,7 @@ type Encoded = Awaited<ReturnType<typeof encodedOf>>;
 
 /** The paper's words where the corpus has them; else three frequent ones, which say nothing of sentiment. */
 async function defaultWords(encoded: Encoded): Promise<string[]> {
-  const { publishedAttention, wordsOf } = await import('@hidden-schema/hsn');
+  const { publishedAttention, wordsOf } = await import('@hidden-schema/studies');
   const counts = new Map<string, number>();
   for (let n = 0; n < Math.min(encoded.count, 2000); n++)
     for (const { word } of wordsOf(encoded.sentence(n).text)) counts.set(word, (counts.get(word) ?? 0) + 1);
@@ -182,15 +184,15 @@ async function defaultWords(encoded: Encoded): Promise<string[]> {
 const pairsShown = 4;
 
 async function interpolations(runs: readonly string[], flags: ReproduceFlags): Promise<void> {
-  const hsn = await import('@hidden-schema/hsn');
+  const studies = await import('@hidden-schema/studies');
   await withAnalysed(runs[0]!, checkpoint, async (opened, signal) => {
-    const run = hsn.languageRun(opened, 'interpolations');
+    const run = studies.languageRun(opened, 'interpolations');
     const encoded = await encodedOf(run, {}, signal);
-    const names = hsn.symbolNames(runs[0]!);
+    const names = studies.symbolNames(runs[0]!);
     const found: Interpolation[] = [];
     const sheets: Sheet[] = [];
     for (const [a, b] of pairsOf(encoded, pairsShown)) {
-      const way = await hsn.interpolateWalks(run, a.walk, b.walk, { write: { maxTokens: 60 } });
+      const way = await studies.interpolateWalks(run, a.walk, b.walk, { write: { maxTokens: 60 } });
       const complete = {
         ...way,
         first: { ...way.first, text: a.text },
@@ -199,7 +201,7 @@ async function interpolations(runs: readonly string[], flags: ReproduceFlags): P
       found.push(complete);
       const title = `Interpolate: ${a.label ?? 'one sentence'} – ${b.label ?? 'another'}${way.unreachable ? ` (${way.unreachable})` : ''}`;
       const name = `interpolation-${found.length}`;
-      sheets.push({ ...hsn.interpolationSheet(complete, names), name, title });
+      sheets.push({ ...studies.interpolationSheet(complete, names), name, title });
     }
     encoded.close();
     await deliver('', flags, {

@@ -17,7 +17,8 @@ const quickSentences = 4000;
 
 /** The runs to look at: those given, or one trained now in the folder --out, kept for the next time. */
 export async function runsOf(flags: ReproduceFlags): Promise<string[]> {
-  const { Run, UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { Run } = await import('@hidden-schema/hsn');
   if (flags.run !== undefined) {
     const runs = flags.run.split(',').map((folder) => folder.trim());
     if (flags.corpus !== undefined)
@@ -58,6 +59,7 @@ async function train(flags: ReproduceFlags, corpus: string, out: string): Promis
 /** Trains a run of its own for a table or figure; what is in the folder is replaced. */
 export async function trainLanguageRun(config: LanguageConfig, corpus: string, out: string): Promise<void> {
   const hsn = await import('@hidden-schema/hsn');
+  const base = await import('@hidden-schema/base');
   await stoppable(async (signal) => {
     const { onProgress, done } = await tokenising();
     const prepared = await hsn.prepareLanguage(
@@ -68,7 +70,7 @@ export async function trainLanguageRun(config: LanguageConfig, corpus: string, o
     done();
     try {
       const { state } = await fit(config, prepared, out, signal);
-      if (state === 'stopped') throw new hsn.UserError(`stopped; the run so far is in ${out}`);
+      if (state === 'stopped') throw new base.UserError(`stopped; the run so far is in ${out}`);
     } finally {
       prepared.close();
     }

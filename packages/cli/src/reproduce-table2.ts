@@ -1,5 +1,6 @@
 import path from 'node:path';
-import type { LanguageConfig, Table2Corpus, Table2Model, Table2Row } from '@hidden-schema/hsn';
+import type { LanguageConfig } from '@hidden-schema/hsn';
+import type { Table2Corpus, Table2Model, Table2Row } from '@hidden-schema/studies';
 import { deliver } from './analysis.ts';
 import type { ReproduceFlags } from './reproduce.ts';
 import { trained, trainLanguageRun } from './reproduce-run.ts';
@@ -19,7 +20,7 @@ const fullLook = { limit: 2000, walks: 100, graphs: 10 };
 
 /** Trains what Table 2 compares on the corpora given, each model in a folder of --out; finished runs are kept. */
 export async function reproduceTable2(flags: ReproduceFlags): Promise<void> {
-  const { table2Models, table2Sheet } = await import('@hidden-schema/hsn');
+  const { table2Models, table2Sheet } = await import('@hidden-schema/studies');
   const corpora = await corporaOf(flags.corpus);
   const steps = await wholeNumber('--steps', flags.steps);
   const rows: Table2Row[] = [];
@@ -33,7 +34,8 @@ export async function reproduceTable2(flags: ReproduceFlags): Promise<void> {
 }
 
 async function corporaOf(given: string | undefined): Promise<[Table2Corpus, string][]> {
-  const { table2Corpora, UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { table2Corpora } = await import('@hidden-schema/studies');
   const expected = `expected ${table2Corpora.map((name) => `${name}=FILE or FOLDER`).join(', ')}, with commas between`;
   if (!given) throw new UserError(`table2 needs texts: give --corpus, ${expected}`);
   return given.split(',').map((part) => {

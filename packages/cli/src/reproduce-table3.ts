@@ -16,7 +16,8 @@ const slowly = 'training.encoderRate=1e-4';
 
 /** Trains what Table 3 compares, each in a folder of --out; runs that are there and finished are kept. */
 export async function reproduceTable3(flags: ReproduceFlags): Promise<void> {
-  const { evaluateReasoning, table3Caption, table3Text, UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { evaluateReasoning, table3Caption, table3Text } = await import('@hidden-schema/studies');
   if (!flags.corpus) throw new UserError('table3 needs tuples: give --corpus, a file or folder of ATOMIC');
   const sizes = [
     slowly,

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Table1Options, Table1Row } from '@hidden-schema/hsn';
+import type { Table1Options, Table1Row } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import { live, print } from './terminal.ts';
 
@@ -79,7 +79,9 @@ async function reproduce(name: string, flags: ReproduceFlags): Promise<void> {
 }
 
 async function reproduceTable1(flags: ReproduceFlags): Promise<void> {
-  const { Progress, table1, table1Text, UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { Progress } = await import('@hidden-schema/hsn');
+  const { table1, table1Text } = await import('@hidden-schema/studies');
   const number = (text: string | undefined, fallback: number, flag: string): number => {
     const value = text === undefined ? fallback : Number(text);
     if (!Number.isInteger(value) || value < 0)

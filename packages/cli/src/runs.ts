@@ -33,7 +33,7 @@ async function list(folder: string, flags: { json?: boolean }): Promise<void> {
 const figures = ['loss', 'validation', 'auc', 'perplexity', 'kl_walk'];
 
 async function table(runs: readonly RunSummary[]): Promise<string> {
-  const { formatTable } = await import('@hidden-schema/hsn');
+  const { formatTable } = await import('@hidden-schema/base');
   const rows = runs.map((run) => [run.run, run.state, stepsOf(run), figuresOf(run), checkpointsOf(run)]);
   const columns = ['run', 'state', 'step', 'last figures', 'checkpoints'].map((title) => ({
     title,

@@ -1,4 +1,4 @@
-import type { CorpusReport, TextSettings } from '@hidden-schema/hsn';
+import type { CorpusReport, TextSettings } from '@hidden-schema/text';
 
 export interface SentenceOptions extends Partial<TextSettings> {
   signal: AbortSignal;
@@ -10,7 +10,7 @@ export async function* sentencesOf(
   options: SentenceOptions,
   report: CorpusReport,
 ): AsyncGenerator<string[]> {
-  const { streamedTexts, TextFiles } = await import('@hidden-schema/hsn');
+  const { streamedTexts, TextFiles } = await import('@hidden-schema/text');
   const plain = options.format === undefined || options.format === 'text';
   if ((file === undefined || file === '-') && plain) {
     yield* streamedTexts(process.stdin, options, report);

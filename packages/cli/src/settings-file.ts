@@ -5,7 +5,7 @@ export async function readSettings(file: string, examples: string): Promise<stri
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    const { UserError } = await import('@hidden-schema/hsn');
+    const { UserError } = await import('@hidden-schema/base');
     throw new UserError(`cannot read the settings ${file}: expected a YAML file; ${examples} holds examples`);
   }
 }

@@ -7,7 +7,7 @@ export interface Shard {
 /** What `--shard 2/8` names; the whole without it. */
 export async function shardOf(text: string | undefined): Promise<Shard> {
   if (text === undefined) return { index: 0, count: 1 };
-  const { UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
   const [index, count] = (/^(\d{1,9})\/(\d{1,9})$/.exec(text) ?? []).slice(1).map(Number);
   if (index === undefined || count === undefined || index < 1 || index > count)
     throw new UserError(`--shard takes a part of how many, from 1/2 to 2/2 for two; got ${text}`);

@@ -1,4 +1,4 @@
-import type { Sheet, SymbolMeaning } from '@hidden-schema/hsn';
+import type { Sheet, SymbolMeaning } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import {
   type AnalysisFlags,
@@ -36,19 +36,19 @@ export function register(program: Command): void {
 }
 
 async function symbols(directory: string, given: string | undefined, flags: AnalysisFlags): Promise<void> {
-  const hsn = await import('@hidden-schema/hsn');
+  const studies = await import('@hidden-schema/studies');
   await withAnalysed(directory, flags, async (run, signal) => {
-    const symbol = given === undefined ? undefined : hsn.symbolNumber(given, run.symbols);
+    const symbol = given === undefined ? undefined : studies.symbolNumber(given, run.symbols);
     const encoded = await encodedOf(run, flags, signal);
     try {
       const { onProgress, done } = await progressOf('attention', 'sentences');
-      const meanings = await hsn.storedMeanings(run, { encoded, signal, onProgress });
+      const meanings = await studies.storedMeanings(run, { encoded, signal, onProgress });
       done();
       if (symbol === undefined)
         return deliver(directory, flags, {
           name: 'symbols',
           data: meanings,
-          sheets: [hsn.symbolSheet(meanings)],
+          sheets: [studies.symbolSheet(meanings)],
         });
       const one = meanings[symbol]!;
       return deliver(directory, flags, { name: `symbol-${symbol}`, data: one, sheets: sheetsOf(one) });

@@ -1,3 +1,4 @@
+import { UserError } from '@hidden-schema/base';
 import type * as Hsn from '@hidden-schema/hsn';
 import type { Command } from 'commander';
 import { print } from './terminal.ts';
@@ -9,7 +10,6 @@ type Library = Pick<
   | 'GRAPH_DEFAULTS'
   | 'SYNTHETIC_DEFAULTS'
   | 'syntheticFaults'
-  | 'UserError'
   | 'WORD_DEFAULTS'
   | 'wordFaults'
   | 'writeSyntheticCorpus'
@@ -79,7 +79,7 @@ export function register(
 function synth(flags: Flags, hsn: Library): string {
   if (flags.words) return synthWords(flags, hsn);
   const { settings, faults } = readFlags(flags, hsn);
-  if (faults.length > 0) throw new hsn.UserError(hsn.faultMessage(faults, '--'));
+  if (faults.length > 0) throw new UserError(hsn.faultMessage(faults, '--'));
   return summary(hsn.writeSyntheticCorpus(settings, flags.out, { force: flags.force === true }), flags.out);
 }
 
@@ -92,7 +92,7 @@ function synthWords(flags: Flags, hsn: Library): string {
   }
   const settings: Hsn.WordSettings = sharedSettings(flags, hsn, hsn.WORD_DEFAULTS, faults);
   addFaults(faults, hsn.wordFaults(settings), flags);
-  if (faults.length > 0) throw new hsn.UserError(hsn.faultMessage(faults, '--'));
+  if (faults.length > 0) throw new UserError(hsn.faultMessage(faults, '--'));
   return wordsSummary(hsn.writeWordsCorpus(settings, flags.out, { force: flags.force === true }), flags.out);
 }
 

@@ -1,4 +1,4 @@
-import type { CorpusProgress, TextSettings } from '@hidden-schema/hsn';
+import type { CorpusProgress, TextSettings } from '@hidden-schema/text';
 import type { Command } from 'commander';
 import { live } from './terminal.ts';
 
@@ -21,7 +21,8 @@ export function addTextOptions(command: Command): Command {
 
 /** The flags as settings, refused where they name nothing that there is. */
 export async function textSettings(flags: TextFlags): Promise<Partial<TextSettings>> {
-  const { BAD_UTF8_POLICIES, TEXT_FORMATS, UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { BAD_UTF8_POLICIES, TEXT_FORMATS } = await import('@hidden-schema/text');
   const oneOf = <T extends string>(flag: string, value: string, known: readonly T[]): T => {
     if ((known as readonly string[]).includes(value)) return value as T;
     throw new UserError(`${flag} takes one of ${known.join(', ')}, got ${value}`);
@@ -66,7 +67,7 @@ export async function wholeNumber(
   least = 1,
 ): Promise<number | undefined> {
   if (text === undefined) return undefined;
-  const { UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
   const value = Number(text);
   if (text.trim() === '' || !Number.isInteger(value) || value < least)
     throw new UserError(`${flag} takes a whole number from ${least}, got ${text}`);

@@ -63,7 +63,8 @@ async function trainPrepared(
   { flags, out, earlier, replicas }: Asked,
   signal: AbortSignal,
 ): Promise<SessionResult<LanguageFigures>> {
-  const { createLanguageRun, LanguageTask, Run, Session, UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { createLanguageRun, LanguageTask, Run, Session } = await import('@hidden-schema/hsn');
   const { config } = prepared;
   // A copy of standard input keeps its name in the run.
   const info =

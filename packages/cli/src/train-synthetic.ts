@@ -10,7 +10,8 @@ import { type Asked, refuseChanges, report, withRun } from './training-run.ts';
 
 /** Trains on a synthetic language. */
 export async function trainSynthetic(config: Config, asked: Asked): Promise<void> {
-  const { checkTrainable, readSyntheticCorpus, Run, Session, SyntheticTask, UserError } = await import(
+  const { UserError } = await import('@hidden-schema/base');
+  const { checkTrainable, readSyntheticCorpus, Run, Session, SyntheticTask } = await import(
     '@hidden-schema/hsn'
   );
   const { flags, out, earlier, replicas } = asked;

@@ -90,7 +90,8 @@ async function train(file: string | undefined, flags: TrainFlags): Promise<void>
 
 /** Trains alone, or as rank 0 of several processes. */
 async function lead(file: string | undefined, flags: TrainFlags, replicas: Replicas): Promise<void> {
-  const { refuseEdits, Run, UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { refuseEdits, Run } = await import('@hidden-schema/hsn');
   if (flags.profile !== undefined) await checkProfileFile(flags.profile);
   if (flags.resume && !flags.out)
     throw new UserError('--resume needs --out: the folder of the run to continue');

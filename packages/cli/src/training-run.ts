@@ -36,7 +36,7 @@ function markCrashed(run: Run): void {
 
 /** How training ended, and what to do next. */
 export async function report(result: SessionResult<unknown>, out: string, figures: string): Promise<void> {
-  const { writeModelCard } = await import('@hidden-schema/hsn');
+  const { writeModelCard } = await import('@hidden-schema/studies');
   writeModelCard(out);
   print(figures);
   const next =

@@ -59,7 +59,9 @@ export async function termsOf(file: string | undefined, flags: TrainFlags): Prom
 
 /** Hash and size of a corpus, or why it cannot be read: that one rank lacks it, all are to learn. */
 async function corpusTerm(corpus: string, config: RunConfig, flags: TrainFlags): Promise<string> {
-  const { readSyntheticCorpus, TextFiles, UserError } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { TextFiles } = await import('@hidden-schema/text');
+  const { readSyntheticCorpus } = await import('@hidden-schema/hsn');
   try {
     if (config.model === 'synthetic') {
       const { fingerprint, splits } = readSyntheticCorpus(corpus, { seed: config.seed });

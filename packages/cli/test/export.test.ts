@@ -1,12 +1,12 @@
 import fs from 'node:fs';
 import { Generator, scope, Tensor } from '@hidden-schema/torch';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDecoder } from '../../hsn/src/decoder/index.ts';
-import { DEFAULT_ENCODER, openPretrainedEncoder } from '../../hsn/src/encoder/pretrained.ts';
-import { maskOfLengths } from '../../hsn/src/encoder/text-encoder.ts';
-import { openLanguage } from '../../hsn/src/language/index.ts';
+import { openLanguage } from '../../hsn/src/tasks/language/open.ts';
 import { hsn, temporaryFolder } from '../../hsn/test/tiny-corpus.ts';
 import { tinyLanguageFlags, tinySentences, writeTexts } from '../../hsn/test/tiny-texts.ts';
+import { openDecoder } from '../../transformers/src/index.ts';
+import { DEFAULT_ENCODER, openPretrainedEncoder } from '../../transformers/src/pretrained.ts';
+import { maskOfLengths } from '../../transformers/src/text-encoder.ts';
 
 const folder = temporaryFolder('cli-export');
 const before = process.env.HSN_CACHE;

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { writeSyntheticCorpus } from '../../hsn/src/corpus/index.ts';
-import { Run } from '../../hsn/src/trainer/run.ts';
+import { Run } from '../../hsn/src/run/run.ts';
+import { writeSyntheticCorpus } from '../../hsn/src/tasks/synthetic/corpus/writer.ts';
 import { hsn, runHsn, temporaryFolder, tinyFlags, tinySettings } from '../../hsn/test/tiny-corpus.ts';
 
 const folder = temporaryFolder('cli-faults');

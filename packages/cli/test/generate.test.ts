@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openLanguage } from '../../hsn/src/language/index.ts';
+import { openLanguage } from '../../hsn/src/tasks/language/open.ts';
 import { hsn, temporaryFolder } from '../../hsn/test/tiny-corpus.ts';
 import { tinyLanguageFlags, writeTexts } from '../../hsn/test/tiny-texts.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Run } from '../../hsn/src/trainer/run.ts';
+import { Run } from '../../hsn/src/run/run.ts';
 import { hsn, temporaryFolder } from '../../hsn/test/tiny-corpus.ts';
 import { tinyLanguageFlags, tinySentences, writeTexts } from '../../hsn/test/tiny-texts.ts';
 

@@ -3,11 +3,11 @@ import fs from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import { checkpointSteps } from '../../hsn/src/trainer/checkpoint.ts';
-import { lockHolder } from '../../hsn/src/trainer/lock.ts';
-import { readMetrics } from '../../hsn/src/trainer/metrics.ts';
-import { Run } from '../../hsn/src/trainer/run.ts';
+import { checkpointSteps } from '../../hsn/src/run/checkpoint.ts';
+import { readMetrics } from '../../hsn/src/run/metrics.ts';
+import { Run } from '../../hsn/src/run/run.ts';
 import { HsnProcess, hsn, temporaryFolder, tinyCorpus, tinyFlags } from '../../hsn/test/tiny-corpus.ts';
+import { lockHolder } from '../../torch/src/lock.ts';
 import { visible } from '../src/terminal.ts';
 
 const folder = temporaryFolder('cli-outputs');

@@ -4,8 +4,8 @@ import { setTimeout } from 'node:timers/promises';
 import { freePort } from '@hidden-schema/torch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ranksOf } from '../../../faults/listeners.ts';
-import { readMetrics } from '../../hsn/src/trainer/metrics.ts';
-import { Run } from '../../hsn/src/trainer/run.ts';
+import { readMetrics } from '../../hsn/src/run/metrics.ts';
+import { Run } from '../../hsn/src/run/run.ts';
 import { HsnProcess, hsn, temporaryFolder, tinyCorpus, tinyFlags } from '../../hsn/test/tiny-corpus.ts';
 import { withoutProcesses } from '../src/processes.ts';
 

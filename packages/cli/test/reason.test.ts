@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { plantedTuples, writePlanted } from '../../hsn/src/reasoning/planted.ts';
+import { plantedTuples, writePlanted } from '../../hsn/src/tasks/tuples/planted.ts';
 import { tinyPathFlags, tinyReasoningFlags } from '../../hsn/test/planted-run.ts';
 import { hsn, temporaryFolder } from '../../hsn/test/tiny-corpus.ts';
 

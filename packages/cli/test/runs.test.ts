@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { writeSyntheticCorpus } from '../../hsn/src/corpus/index.ts';
+import { writeSyntheticCorpus } from '../../hsn/src/tasks/synthetic/corpus/writer.ts';
 import { hsn, temporaryFolder, tinyFlags, tinySettings } from '../../hsn/test/tiny-corpus.ts';
 
 const folder = temporaryFolder('cli-runs');

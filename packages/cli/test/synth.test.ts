@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import * as corpus from '../../hsn/src/corpus/index.ts';
-import { UserError } from '../../hsn/src/errors.ts';
+import { UserError } from '../../base/src/errors.ts';
+import * as corpus from '../../hsn/src/index.ts';
 import { register } from '../src/synth.ts';
 
 let folder: string;

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type SyntheticSettings, writeSyntheticCorpus } from '../../hsn/src/corpus/index.ts';
-import { lockHolder } from '../../hsn/src/trainer/lock.ts';
-import { Run } from '../../hsn/src/trainer/run.ts';
+import { Run } from '../../hsn/src/run/run.ts';
+import { type SyntheticSettings } from '../../hsn/src/tasks/synthetic/corpus/synthetic.ts';
+import { writeSyntheticCorpus } from '../../hsn/src/tasks/synthetic/corpus/writer.ts';
 import {
   HsnProcess,
   hsn,
@@ -14,6 +14,7 @@ import {
   tinyFlags,
   tinySettings,
 } from '../../hsn/test/tiny-corpus.ts';
+import { lockHolder } from '../../torch/src/lock.ts';
 
 const folder = temporaryFolder('cli-train');
 afterAll(folder.remove);

@@ -1,17 +1,16 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { linkProbabilities, openLanguage } from '@hidden-schema/hsn';
 import {
   analysed,
   type EncodedCorpus,
   encodedLabelMaps,
   interpolateTexts,
   type LanguageRun,
-  linkProbabilities,
   openEncoded,
-  openLanguage,
   sentenceAttention,
   storedMeanings,
-} from '@hidden-schema/hsn';
+} from '@hidden-schema/studies';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
 import { Inference } from '../src/server/inference.ts';

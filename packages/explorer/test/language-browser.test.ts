@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { symbolNames } from '@hidden-schema/hsn';
+import { symbolNames } from '@hidden-schema/studies';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { decimal, percent } from '../src/page/labels.ts';

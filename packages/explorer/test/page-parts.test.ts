@@ -1,4 +1,4 @@
-import { csvText } from '@hidden-schema/hsn/csv';
+import { csvText } from '@hidden-schema/base';
 import { describe, expect, test } from 'vitest';
 import { findSymbols } from '../src/page/find-symbols.ts';
 import { mapsOf, symbolLabels } from '../src/page/graph/label-maps.ts';

@@ -1,22 +1,19 @@
 import fs from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Adjacency, emptyGraph } from '../src/corpus/graphs.ts';
+import { jensenShannon, klDivergence, smoothedShares } from '../../studies/src/evaluation/divergence.ts';
 import {
   interpolate,
   interpolateNodes,
   isWalk,
-  jensenShannon,
-  klDivergence,
-  labelFigure,
-  labelMaps,
-  nearestWalks,
-  sheetCsv,
-  sheetText,
   shortestPath,
-  smoothedShares,
   widestPath,
-} from '../src/evaluation/index.ts';
+} from '../../studies/src/evaluation/interpolation.ts';
+import { labelFigure } from '../../studies/src/evaluation/label-figure.ts';
+import { labelMaps } from '../../studies/src/evaluation/label-maps.ts';
+import { nearestWalks } from '../../studies/src/evaluation/nearest-walks.ts';
+import { sheetCsv, sheetText } from '../../studies/src/evaluation/sheets.ts';
+import { type Adjacency, emptyGraph } from '../src/tasks/synthetic/corpus/graphs.ts';
 
 const read = (name: string) =>
   JSON.parse(fs.readFileSync(new URL(`../../../fixtures/${name}`, import.meta.url), 'utf8'));

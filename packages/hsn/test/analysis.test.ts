@@ -1,32 +1,26 @@
 import fs from 'node:fs';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sentenceAttention, studyAttention } from '../../studies/src/analysis/attention.ts';
+import { type EncodedCorpus, encodedCorpus, openEncoded } from '../../studies/src/analysis/encoded.ts';
+import { exportedGraph } from '../../studies/src/analysis/exported.ts';
+import { interpolateTexts, interpolateWalks } from '../../studies/src/analysis/interpolate.ts';
+import { encodedLabelMaps } from '../../studies/src/analysis/label-maps.ts';
+import { runLayout } from '../../studies/src/analysis/layout.ts';
+import { writeModelCard } from '../../studies/src/analysis/model-card.ts';
+import { renameSymbol, runSymbols, symbolNames } from '../../studies/src/analysis/names.ts';
 import {
   type AnalysedRun,
-  attentionSheet,
-  type EncodedCorpus,
-  encodedCorpus,
-  encodedLabelMaps,
-  exportedGraph,
-  interpolateTexts,
-  interpolateWalks,
   type LanguageRun,
   languageRun,
-  openEncoded,
   openRun,
-  renameSymbol,
-  runLayout,
-  runReport,
-  runSymbols,
-  sentenceAttention,
-  storedMeanings,
-  studyAttention,
-  symbolNames,
-  wordsOf,
-  writeModelCard,
-} from '../src/analysis/index.ts';
-import { linkProbabilities } from '../src/evaluation/index.ts';
-import { schemaOf } from '../src/language/perplexity.ts';
+} from '../../studies/src/analysis/opened.ts';
+import { runReport } from '../../studies/src/analysis/report.ts';
+import { attentionSheet } from '../../studies/src/analysis/sheets.ts';
+import { storedMeanings } from '../../studies/src/analysis/stored-meanings.ts';
+import { wordsOf } from '../../studies/src/analysis/words.ts';
+import { schemaOf } from '../src/tasks/language/perplexity.ts';
+import { linkProbabilities } from '../src/tasks/synthetic/synthetic.ts';
 import { hsn, temporaryFolder, tinyCorpus, tinyFlags } from './tiny-corpus.ts';
 import { jitter } from './tiny-language.ts';
 import { tinyLanguageFlags, tinySentences, writeTexts } from './tiny-texts.ts';

@@ -1,8 +1,10 @@
 import { Generator } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import { baumWelch, countPairs, LstmBaseline, trainLstmBaseline } from '../src/baselines/index.ts';
-import { linksFromTraversals } from '../src/baselines/links.ts';
-import { edgeCount } from '../src/corpus/index.ts';
+import { baumWelch } from '../../studies/src/baselines/baum-welch.ts';
+import { countPairs } from '../../studies/src/baselines/counting.ts';
+import { linksFromTraversals } from '../../studies/src/baselines/links.ts';
+import { LstmBaseline, trainLstmBaseline } from '../../studies/src/baselines/lstm.ts';
+import { edgeCount } from '../src/tasks/synthetic/corpus/graphs.ts';
 import { temporaryFolder, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('baselines');

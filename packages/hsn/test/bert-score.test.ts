@@ -1,6 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openPretrainedEncoder, type PretrainedEncoder } from '../src/encoder/pretrained.ts';
-import { type BertScore, BertScorer, greedyMatch, idfOf, rescaled } from '../src/evaluation/bert-score.ts';
+import {
+  type BertScore,
+  BertScorer,
+  greedyMatch,
+  idfOf,
+  rescaled,
+} from '../../studies/src/evaluation/bert-score.ts';
+import { openPretrainedEncoder, type PretrainedEncoder } from '../../transformers/src/pretrained.ts';
 import { readFixture } from './enumeration.ts';
 
 interface Case {

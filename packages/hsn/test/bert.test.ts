@@ -13,12 +13,17 @@ import {
   writeSafetensors,
 } from '@hidden-schema/torch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BertConfig, BertEncoder, bertConfigSchema } from '../src/encoder/bert.ts';
-import { bertName, openBert, readBertConfig } from '../src/encoder/bert-weights.ts';
-import { findPretrained } from '../src/encoder/pretrained.ts';
-import { LstmText, maskOfLengths, type TextEncoder, TransformerText } from '../src/encoder/text-encoder.ts';
+import { UserError } from '../../base/src/errors.ts';
+import { type BertConfig, BertEncoder, bertConfigSchema } from '../../transformers/src/bert.ts';
+import { bertName, openBert, readBertConfig } from '../../transformers/src/bert-weights.ts';
+import { findPretrained } from '../../transformers/src/pretrained.ts';
+import {
+  LstmText,
+  maskOfLengths,
+  type TextEncoder,
+  TransformerText,
+} from '../../transformers/src/text-encoder.ts';
 import { meanPooled, WalkEncoder, WalkQueries } from '../src/encoder/walk-queries.ts';
-import { UserError } from '../src/errors.ts';
 
 interface HiddenCases {
   batch_input_ids?: number[][];

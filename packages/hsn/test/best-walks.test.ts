@@ -1,7 +1,12 @@
 import { arange, Generator, rand, randn, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import type { WalkPosterior } from '../src/walk/index.ts';
-import { MeanFieldWalks, paperForm, WalkableGraph, WalkDistribution } from '../src/walk/index.ts';
+import {
+  MeanFieldWalks,
+  paperForm,
+  WalkableGraph,
+  WalkDistribution,
+  type WalkPosterior,
+} from '../src/walk/index.ts';
 
 const [B, L, K] = [5, 4, 4];
 

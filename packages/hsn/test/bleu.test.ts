@@ -6,9 +6,9 @@ import {
   closestLength,
   corpusBleu,
   sentenceBleu,
-} from '../src/evaluation/bleu.ts';
-import { distinctN, novelty } from '../src/evaluation/diversity.ts';
-import { cometBleu } from '../src/reasoning/evaluation.ts';
+} from '../../studies/src/evaluation/bleu.ts';
+import { distinctN, novelty } from '../../studies/src/evaluation/diversity.ts';
+import { cometBleu } from '../../studies/src/reasoning/evaluation.ts';
 import { readFixture } from './enumeration.ts';
 
 interface Case {

@@ -4,9 +4,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Tensor } from '@hidden-schema/torch';
-import { configSchema } from '../src/config.ts';
-import { saveCheckpoint } from '../src/trainer/checkpoint.ts';
-import { Run } from '../src/trainer/run.ts';
+import { configSchema } from '../src/config/config.ts';
+import { saveCheckpoint } from '../src/run/checkpoint.ts';
+import { Run } from '../src/run/run.ts';
 
 const [directory, count, elements = '1000'] = process.argv.slice(2);
 if (directory === undefined || count === undefined) throw new Error('expected RUN and COUNT');

@@ -6,9 +6,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Tensor } from '@hidden-schema/torch';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { configSchema } from '../src/config.ts';
-import { Random } from '../src/corpus/index.ts';
-import { UserError } from '../src/errors.ts';
+import { UserError } from '../../base/src/errors.ts';
+import { Random } from '../../base/src/random.ts';
+import { configSchema } from '../src/config/config.ts';
 import {
   bestStep,
   CheckpointWriter,
@@ -17,8 +17,8 @@ import {
   loadCheckpoint,
   saveCheckpoint,
   verifyCheckpoint,
-} from '../src/trainer/checkpoint.ts';
-import { Run } from '../src/trainer/run.ts';
+} from '../src/run/checkpoint.ts';
+import { Run } from '../src/run/run.ts';
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-checkpoint-'));
 afterAll(() => fs.rmSync(root, { recursive: true, force: true }));

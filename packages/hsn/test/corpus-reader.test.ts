@@ -2,8 +2,10 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readSyntheticCorpus, SYNTHETIC_DEFAULTS, writeSyntheticCorpus } from '../src/corpus/index.ts';
-import { UserError } from '../src/errors.ts';
+import { UserError } from '../../base/src/errors.ts';
+import { readSyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
+import { SYNTHETIC_DEFAULTS } from '../src/tasks/synthetic/corpus/synthetic.ts';
+import { writeSyntheticCorpus } from '../src/tasks/synthetic/corpus/writer.ts';
 
 let root: string;
 let dir: string;

@@ -3,24 +3,25 @@ import os from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Random, splitmix64 } from '../../base/src/random.ts';
+import { BatchOrder } from '../../text/src/batch-order.ts';
 import {
   degrees,
-  drawLanguage,
   edgeCount,
   GRAPH_KINDS,
   type GraphKind,
   hasEdge,
-  Random,
   randomGraph,
-  readSyntheticCorpus,
+} from '../src/tasks/synthetic/corpus/graphs.ts';
+import { readSyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
+import {
+  drawLanguage,
   SentenceSampler,
   SYNTHETIC_DEFAULTS,
   type SyntheticSettings,
   splitCounts,
-  writeSyntheticCorpus,
-} from '../src/corpus/index.ts';
-import { splitmix64 } from '../src/corpus/random.ts';
-import { BatchOrder } from '../src/text/batch-order.ts';
+} from '../src/tasks/synthetic/corpus/synthetic.ts';
+import { writeSyntheticCorpus } from '../src/tasks/synthetic/corpus/writer.ts';
 
 let folder: string;
 beforeAll(() => {

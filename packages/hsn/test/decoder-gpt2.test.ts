@@ -12,7 +12,7 @@ import {
   writeSafetensors,
 } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import { Gpt2Decoder, openDecoder } from '../src/decoder/index.ts';
+import { Gpt2Decoder, openDecoder } from '../../transformers/src/index.ts';
 import { expectClose, largestGap, readFixture, walkTensor } from './enumeration.ts';
 
 interface Expected {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { cat, Generator, noGrad, scope, type Tensor, writeSafetensors } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import { generateSync, LlamaDecoder, openDecoder, openLlama2c } from '../src/decoder/index.ts';
-import { RotaryPositions, rotate } from '../src/decoder/rotary.ts';
+import { generateSync, LlamaDecoder, openDecoder, openLlama2c } from '../../transformers/src/index.ts';
+import { RotaryPositions, rotate } from '../../transformers/src/rotary.ts';
 import { expectClose, f64, gradientOf, largestGap, readFixture, walkTensor } from './enumeration.ts';
 
 interface Step {

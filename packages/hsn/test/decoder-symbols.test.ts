@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { type DType, Generator, nn, noGrad, openSafetensors, type Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { Gpt2Decoder, type SymbolOptions } from '../src/decoder/index.ts';
-import { attendWithSymbols, SchemaInput, SymbolAttention } from '../src/decoder/symbol-attention.ts';
-import { droppedWords, hidingMask } from '../src/decoder/word-dropout.ts';
+import { Gpt2Decoder, type SymbolOptions } from '../../transformers/src/index.ts';
+import { attendWithSymbols, SchemaInput, SymbolAttention } from '../../transformers/src/symbol-attention.ts';
+import { droppedWords, hidingMask } from '../../transformers/src/word-dropout.ts';
 import {
   expectClose,
   f64,

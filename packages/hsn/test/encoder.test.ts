@@ -1,7 +1,7 @@
 import { Generator, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
+import { sinusoidalPositions } from '../../transformers/src/transformer-block.ts';
 import { TransformerEncoder } from '../src/encoder/transformer.ts';
-import { sinusoidalPositions } from '../src/encoder/transformer-block.ts';
 
 const [B, T, K, V] = [4, 6, 5, 20];
 const options = {

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { dumpConfig, loadConfig } from '../src/settings.ts';
+import { dumpConfig, loadConfig } from '../src/config/settings.ts';
 
 const root = fileURLToPath(new URL('../../../experiments', import.meta.url));
 const listed = fs

@@ -1,9 +1,10 @@
 import { Resvg } from '@resvg/resvg-js';
 import { describe, expect, test } from 'vitest';
-import { type Adjacency, edgeList, emptyGraph, Random, randomGraph } from '../src/corpus/index.ts';
-import { type Curve, drawCurves } from '../src/evaluation/curves.ts';
-import { compareGraphs, drawGraphs, FONT, toPng } from '../src/evaluation/figures.ts';
-import { layoutGraph } from '../src/evaluation/layout.ts';
+import { Random } from '../../base/src/random.ts';
+import { type Curve, drawCurves } from '../../studies/src/evaluation/curves.ts';
+import { compareGraphs, drawGraphs, FONT, toPng } from '../../studies/src/evaluation/figures.ts';
+import { layoutGraph } from '../../studies/src/evaluation/layout.ts';
+import { type Adjacency, edgeList, emptyGraph, randomGraph } from '../src/tasks/synthetic/corpus/graphs.ts';
 
 const truth = randomGraph('blocks', 60, { blocks: 3, inside: 0.4, outside: 0.01 }, new Random(1)).adjacency;
 const positions = layoutGraph(60, edgeList(truth));

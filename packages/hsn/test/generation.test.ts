@@ -9,8 +9,8 @@ import {
   KeyValueCache,
   type LanguageDecoder,
   LlamaDecoder,
-} from '../src/decoder/index.ts';
-import { nextTokens, type SamplingOptions } from '../src/decoder/sampling.ts';
+} from '../../transformers/src/index.ts';
+import { nextTokens, type SamplingOptions } from '../../transformers/src/sampling.ts';
 import { expectClose, walkTensor } from './enumeration.ts';
 
 const symbols = { symbols: 6, deviation: 1 };

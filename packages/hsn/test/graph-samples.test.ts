@@ -1,16 +1,16 @@
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { type Adjacency, emptyGraph } from '../src/corpus/graphs.ts';
-import { Random } from '../src/corpus/random.ts';
+import { Random } from '../../base/src/random.ts';
+import { degreeFigure } from '../../studies/src/evaluation/degree-figure.ts';
 import {
-  degreeFigure,
   type GraphSummary,
-  graphStatistics,
   sampleGraph,
   smallWorld,
   studyGraph,
   summariseGraphs,
-} from '../src/evaluation/index.ts';
+} from '../../studies/src/evaluation/graph-samples.ts';
+import { graphStatistics } from '../../studies/src/evaluation/graph-statistics.ts';
+import { type Adjacency, emptyGraph } from '../src/tasks/synthetic/corpus/graphs.ts';
 
 /** Statistics of graphs by networkx; see fixtures/metrics/README.md. */
 const fixture = JSON.parse(

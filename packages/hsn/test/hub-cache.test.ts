@@ -1,11 +1,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { fetchFromHub, type HubOptions } from '../src/encoder/hub.ts';
-import { hubFolder } from '../src/encoder/hub-names.ts';
-import { findPretrained } from '../src/encoder/pretrained.ts';
-import { UserError } from '../src/errors.ts';
-import { Lock } from '../src/trainer/lock.ts';
+import { UserError } from '../../base/src/errors.ts';
+import { Lock } from '../../torch/src/lock.ts';
+import { fetchFromHub, type HubOptions } from '../../transformers/src/hub.ts';
+import { hubFolder } from '../../transformers/src/hub-names.ts';
+import { findPretrained } from '../../transformers/src/pretrained.ts';
 import { Fetcher, LocalHub, weights } from './hub-server.ts';
 import { temporaryFolder } from './tiny-corpus.ts';
 

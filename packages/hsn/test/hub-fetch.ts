@@ -1,5 +1,5 @@
 // One process that wants a model from a hub: endpoint and cache are its arguments.
-import { fetchFromHub } from '../src/encoder/hub.ts';
+import { fetchFromHub } from '../../transformers/src/hub.ts';
 
 const [endpoint, cache] = process.argv.slice(2) as [string, string];
 let began = false;

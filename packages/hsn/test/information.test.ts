@@ -1,8 +1,7 @@
 import { Generator, scope, stack, type Tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { exactInformation } from '../src/language/evaluation.ts';
-import type { WalkPosterior } from '../src/walk/index.ts';
+import { exactInformation } from '../src/tasks/language/evaluation.ts';
 import {
   type IsolatedRule,
   MeanFieldWalks,
@@ -10,6 +9,7 @@ import {
   type TransitionForm,
   WalkableGraph,
   WalkDistribution,
+  type WalkPosterior,
 } from '../src/walk/index.ts';
 import {
   allWalks,

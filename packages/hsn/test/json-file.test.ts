@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
-import { parseJson, readJsonFile, readJsonIfThere } from '../src/trainer/json-file.ts';
-import { MetricsLog, readMetrics } from '../src/trainer/metrics.ts';
-import { lastMetrics } from '../src/trainer/metrics-tail.ts';
-import { openRegular, readRegular } from '../src/trainer/regular-file.ts';
+import { parseJson, readJsonFile, readJsonIfThere } from '../../base/src/json-file.ts';
+import { openRegular, readRegular } from '../../base/src/regular-file.ts';
+import { MetricsLog, readMetrics } from '../src/run/metrics.ts';
+import { lastMetrics } from '../src/run/metrics-tail.ts';
 import { temporaryFolder } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('json-file');

@@ -1,9 +1,9 @@
 import { Generator } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { TransformerText } from '../src/encoder/text-encoder.ts';
-import { languageConfigSchema } from '../src/language/config.ts';
-import { makeNetwork } from '../src/language/parts.ts';
-import { dumpConfig, languageConfig, loadConfig } from '../src/settings.ts';
+import { TransformerText } from '../../transformers/src/text-encoder.ts';
+import { languageConfigSchema } from '../src/config/language.ts';
+import { dumpConfig, languageConfig, loadConfig } from '../src/config/settings.ts';
+import { makeNetwork } from '../src/tasks/language/parts.ts';
 
 const defaults = languageConfigSchema.parse({ model: 'language' });
 

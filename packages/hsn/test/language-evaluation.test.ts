@@ -1,10 +1,10 @@
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { baselinePerplexity, evaluateLanguage } from '../src/language/evaluation.ts';
-import type { LanguageNetwork } from '../src/language/network.ts';
-import { framesOf } from '../src/language/parts.ts';
-import { schemaOf } from '../src/language/perplexity.ts';
-import type { TextCorpus } from '../src/text/index.ts';
+import type { TextCorpus } from '../../text/src/index.ts';
+import { baselinePerplexity, evaluateLanguage } from '../src/tasks/language/evaluation.ts';
+import type { LanguageNetwork } from '../src/tasks/language/network.ts';
+import { framesOf } from '../src/tasks/language/parts.ts';
+import { schemaOf } from '../src/tasks/language/perplexity.ts';
 import { sum } from './enumeration.ts';
 import { TextFolder } from './text-folder.ts';
 import { evidence, fixGraph, type LanguageInput, tinyTrained } from './tiny-language.ts';

@@ -2,20 +2,22 @@
 import fs from 'node:fs';
 import { Generator, noGrad, openSafetensors, scope, type Tensor } from '@hidden-schema/torch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Gpt2Decoder, type LanguageDecoder, LlamaDecoder, openDecoder } from '../src/decoder/index.ts';
-import { writeModelFolder } from '../src/decoder/model-folder.ts';
-import type { LanguageConfig } from '../src/language/config.ts';
+import { exportLanguage } from '../../studies/src/export.ts';
+import { trainByteBpe } from '../../text/src/tokenizer/train-bpe.ts';
 import {
-  createLanguageRun,
-  exportLanguage,
-  LanguageTask,
-  openLanguage,
-  prepareLanguage,
-} from '../src/language/index.ts';
-import { trainByteBpe } from '../src/tokenizer/index.ts';
-import { loadCheckpoint } from '../src/trainer/checkpoint.ts';
-import { Run } from '../src/trainer/run.ts';
-import { Session } from '../src/trainer/session.ts';
+  Gpt2Decoder,
+  type LanguageDecoder,
+  LlamaDecoder,
+  openDecoder,
+} from '../../transformers/src/index.ts';
+import { writeModelFolder } from '../../transformers/src/model-folder.ts';
+import type { LanguageConfig } from '../src/config/language.ts';
+import { loadCheckpoint } from '../src/run/checkpoint.ts';
+import { Run } from '../src/run/run.ts';
+import { Session } from '../src/run/session.ts';
+import { openLanguage } from '../src/tasks/language/open.ts';
+import { createLanguageRun, prepareLanguage } from '../src/tasks/language/prepare.ts';
+import { LanguageTask } from '../src/tasks/language/task.ts';
 import { walkTensor } from './enumeration.ts';
 import { temporaryFolder } from './tiny-corpus.ts';
 import { tinyLanguage, tinySentences, writeTexts } from './tiny-texts.ts';

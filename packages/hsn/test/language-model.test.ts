@@ -1,8 +1,8 @@
 import { nn, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { Random } from '../src/corpus/random.ts';
-import type { LanguageNetwork } from '../src/language/network.ts';
-import { padded, type TextBatch } from '../src/text/index.ts';
+import { Random } from '../../base/src/random.ts';
+import { padded, type TextBatch } from '../../text/src/index.ts';
+import type { LanguageNetwork } from '../src/tasks/language/network.ts';
 import { WalkableGraph } from '../src/walk/index.ts';
 import { allWalks, expectClose, sum, walkTensor } from './enumeration.ts';
 import { fixGraph, jitter, type LanguageInput, likelihoods, tinyNetwork } from './tiny-language.ts';

@@ -1,18 +1,13 @@
 import fs from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DEFAULT_ENCODER } from '../src/encoder/pretrained.ts';
-import type { LanguageConfig } from '../src/language/config.ts';
-import {
-  createLanguageRun,
-  LanguageTask,
-  prepareLanguage,
-  textInput,
-  textRecord,
-} from '../src/language/index.ts';
-import { checkpointSteps } from '../src/trainer/checkpoint.ts';
-import { readMetrics } from '../src/trainer/metrics.ts';
-import { Run } from '../src/trainer/run.ts';
-import { Session } from '../src/trainer/session.ts';
+import { DEFAULT_ENCODER } from '../../transformers/src/pretrained.ts';
+import type { LanguageConfig } from '../src/config/language.ts';
+import { checkpointSteps } from '../src/run/checkpoint.ts';
+import { readMetrics } from '../src/run/metrics.ts';
+import { Run } from '../src/run/run.ts';
+import { Session } from '../src/run/session.ts';
+import { createLanguageRun, prepareLanguage, textInput, textRecord } from '../src/tasks/language/prepare.ts';
+import { LanguageTask } from '../src/tasks/language/task.ts';
 import { temporaryFolder } from './tiny-corpus.ts';
 import { tinyLanguage, tinySentences, writeTexts } from './tiny-texts.ts';
 

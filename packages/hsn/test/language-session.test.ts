@@ -1,22 +1,16 @@
 import fs from 'node:fs';
 import { Generator, scope } from '@hidden-schema/torch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openDecoder } from '../src/decoder/index.ts';
-import { DEFAULT_ENCODER } from '../src/encoder/pretrained.ts';
-import type { LanguageConfig } from '../src/language/config.ts';
-import {
-  createLanguageRun,
-  exportLanguage,
-  LanguageTask,
-  languageFigures,
-  openLanguage,
-  openLanguageCorpus,
-  prepareLanguage,
-  type TextInput,
-} from '../src/language/index.ts';
-import { loadTokenizer } from '../src/tokenizer/index.ts';
-import { readMetrics } from '../src/trainer/metrics.ts';
-import { Session } from '../src/trainer/session.ts';
+import { exportLanguage } from '../../studies/src/export.ts';
+import { loadTokenizer } from '../../text/src/tokenizer/tokenizer.ts';
+import { openDecoder } from '../../transformers/src/index.ts';
+import { DEFAULT_ENCODER } from '../../transformers/src/pretrained.ts';
+import type { LanguageConfig } from '../src/config/language.ts';
+import { readMetrics } from '../src/run/metrics.ts';
+import { Session } from '../src/run/session.ts';
+import { openLanguage, openLanguageCorpus } from '../src/tasks/language/open.ts';
+import { createLanguageRun, prepareLanguage, type TextInput } from '../src/tasks/language/prepare.ts';
+import { LanguageTask, languageFigures } from '../src/tasks/language/task.ts';
 import { temporaryFolder } from './tiny-corpus.ts';
 import { tinyLanguage, tinySentences, writeTexts } from './tiny-texts.ts';
 
@@ -199,7 +193,7 @@ describe('refused before anything is written', () => {
     const small = folder.path('small');
     exportLanguage(opened, small);
     opened.model.free();
-    const { trainByteBpe } = await import('../src/tokenizer/index.ts');
+    const { trainByteBpe } = await import('../../text/src/tokenizer/train-bpe.ts');
     const words = tinySentences().join(' ').repeat(3);
     fs.writeFileSync(`${small}/decoder/tokenizer.json`, trainByteBpe([words], 340).json);
     expect(await fault(tinyLanguage({ decoder: { name: `${small}/decoder` } }), given.input)).toMatch(

@@ -1,6 +1,6 @@
 // A process that takes a lock and keeps it: node --import tsx lock-holder.ts <file> [child]
 import { spawn } from 'node:child_process';
-import { Lock } from '../src/trainer/lock.ts';
+import { Lock } from '../../torch/src/lock.ts';
 
 const [file, more] = process.argv.slice(2);
 try {

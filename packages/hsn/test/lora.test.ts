@@ -8,7 +8,7 @@ import {
   loraTensors,
   mergedTensors,
   mergeLora,
-} from '../src/decoder/index.ts';
+} from '../../transformers/src/index.ts';
 import { expectClose, largestGap, walkTensor } from './enumeration.ts';
 
 const gpt2 = {

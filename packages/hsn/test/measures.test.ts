@@ -1,24 +1,21 @@
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { agreement } from '../../studies/src/measures/agreement.ts';
+import { symbolWords } from '../../studies/src/measures/c-tf-idf.ts';
+import { cvCoherence, gensimEpsilon, npmiCoherence } from '../../studies/src/measures/coherence.ts';
+import { documentTerms } from '../../studies/src/measures/document-terms.ts';
+import { embeddingCoherence } from '../../studies/src/measures/embedding-coherence.ts';
 import {
-  agreement,
-  cvCoherence,
-  documentTerms,
-  embeddingCoherence,
-  fitLogisticRegression,
-  gensimEpsilon,
   linearReaderAccuracy,
-  npmiCoherence,
-  predictedClasses,
-  symbolWords,
-  textWords,
-  tfIdf,
-  topicDiversity,
+  stratifiedFolds,
   walkFeatures,
-  walkInformation,
-} from '../src/measures/index.ts';
-import { stratifiedFolds } from '../src/measures/linear-reader.ts';
-import { digamma, lnGamma } from '../src/measures/special-functions.ts';
+} from '../../studies/src/measures/linear-reader.ts';
+import { fitLogisticRegression, predictedClasses } from '../../studies/src/measures/logistic-regression.ts';
+import { digamma, lnGamma } from '../../studies/src/measures/special-functions.ts';
+import { textWords } from '../../studies/src/measures/text-words.ts';
+import { tfIdf } from '../../studies/src/measures/tf-idf.ts';
+import { topicDiversity } from '../../studies/src/measures/topic-diversity.ts';
+import { walkInformation } from '../../studies/src/measures/walk-information.ts';
 
 const read = (name: string) =>
   JSON.parse(fs.readFileSync(new URL(`../../../fixtures/measures/${name}.json`, import.meta.url), 'utf8'));

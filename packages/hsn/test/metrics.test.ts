@@ -2,8 +2,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { UserError } from '../src/errors.ts';
-import { MetricsLog, readMetrics } from '../src/trainer/metrics.ts';
+import { UserError } from '../../base/src/errors.ts';
+import { MetricsLog, readMetrics } from '../src/run/metrics.ts';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-metrics-'));
 const file = path.join(folder, 'metrics.jsonl');

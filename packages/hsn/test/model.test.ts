@@ -1,9 +1,9 @@
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import type { Config } from '../src/config.ts';
-import { Random } from '../src/corpus/random.ts';
+import { Random } from '../../base/src/random.ts';
+import type { Config } from '../src/config/config.ts';
 import type { Terms } from '../src/objective/objective.ts';
-import { type ModelShape, type SyntheticNetwork, syntheticNetwork } from '../src/synthetic/network.ts';
+import { type ModelShape, type SyntheticNetwork, syntheticNetwork } from '../src/tasks/synthetic/network.ts';
 import { tinyConfig } from './tiny-corpus.ts';
 
 // Five symbols, seven tokens, four steps, three sentences: small enough to move every weight by hand.

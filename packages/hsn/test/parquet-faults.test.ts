@@ -1,9 +1,9 @@
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { UserError } from '../src/errors.ts';
-import { parquetRecords } from '../src/text/parquet.ts';
-import { emptyReport } from '../src/text/report.ts';
-import { TEXT_DEFAULTS } from '../src/text/settings.ts';
+import { UserError } from '../../base/src/errors.ts';
+import { parquetRecords } from '../../text/src/parquet.ts';
+import { emptyReport } from '../../text/src/report.ts';
+import { TEXT_DEFAULTS } from '../../text/src/settings.ts';
 import { CHANGES, changed, HANGING, smallParquet } from './damaged-parquet.ts';
 import { TextFolder } from './text-folder.ts';
 

@@ -1,9 +1,9 @@
 import { Generator, noGrad, scope, Tensor, tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import type { PathModel } from '../src/reasoning/path.ts';
-import { makePath, onGraph, type PathContext } from '../src/reasoning/path-model.ts';
-import { continueWalks } from '../src/reasoning/walk-search.ts';
-import { walkTensor } from '../src/reasoning/walks.ts';
+import type { PathModel } from '../src/path/path.ts';
+import { makePath, onGraph, type PathContext } from '../src/path/path-model.ts';
+import { continueWalks } from '../src/path/walk-search.ts';
+import { walkTensor } from '../src/tasks/tuples/walks.ts';
 import { allWalks, digits, sum } from './enumeration.ts';
 import { jitter } from './tiny-language.ts';
 

@@ -1,15 +1,15 @@
 import { noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
 import { describe, expect, test, vi } from 'vitest';
-import { Random } from '../src/corpus/random.ts';
-import { summarise } from '../src/language/evaluation.ts';
-import type { LanguageNetwork } from '../src/language/network.ts';
+import { Random } from '../../base/src/random.ts';
+import { summarise } from '../src/tasks/language/evaluation.ts';
+import type { LanguageNetwork } from '../src/tasks/language/network.ts';
 import {
   type LogWeights,
   logWeights,
   type SentenceEstimate,
   schemaOf,
   sentenceEstimate,
-} from '../src/language/perplexity.ts';
+} from '../src/tasks/language/perplexity.ts';
 import { WalkableGraph } from '../src/walk/index.ts';
 import { allWalks, digits, f64, readFixture, sum, walkTensor } from './enumeration.ts';
 import { evidence, likelihoods, tinyTrained } from './tiny-language.ts';

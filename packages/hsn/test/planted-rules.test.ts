@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openReasoner, type Reasoner } from '../src/reasoning/open.ts';
-import { openReasoning, openTuples } from '../src/reasoning/open-network.ts';
-import type { PathFigures } from '../src/reasoning/path-accuracy.ts';
-import { createPathRun, PathTask, preparePath } from '../src/reasoning/path-task.ts';
-import { plantedTuples, writePlanted } from '../src/reasoning/planted.ts';
-import { createReasoningRun, prepareReasoning } from '../src/reasoning/prepare.ts';
-import { ReasoningTask } from '../src/reasoning/task.ts';
-import { Session } from '../src/trainer/session.ts';
+import type { PathFigures } from '../src/path/path-accuracy.ts';
+import { createPathRun, PathTask, preparePath } from '../src/path/path-task.ts';
+import { openReasoner, type Reasoner } from '../src/path/reasoner.ts';
+import { Session } from '../src/run/session.ts';
+import { openReasoning, openTuples } from '../src/tasks/tuples/open.ts';
+import { plantedTuples, writePlanted } from '../src/tasks/tuples/planted.ts';
+import { createReasoningRun, prepareReasoning } from '../src/tasks/tuples/prepare.ts';
+import { ReasoningTask } from '../src/tasks/tuples/task.ts';
 import { tinyPath, tinyReasoning } from './planted-run.ts';
 import { temporaryFolder } from './tiny-corpus.ts';
 

@@ -1,6 +1,6 @@
 // A planted corpus, and networks over it that train in seconds.
 import type { z } from 'zod';
-import { type ReasoningConfig, reasoningConfigSchema } from '../src/reasoning/config.ts';
+import { type ReasoningConfig, reasoningConfigSchema } from '../src/config/tuples.ts';
 
 type Input = Omit<z.input<typeof reasoningConfigSchema>, 'model'>;
 

@@ -6,11 +6,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { Generator, scope, writeSafetensors } from '@hidden-schema/torch';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { BertEncoder, bertConfigSchema } from '../src/encoder/bert.ts';
-import type { HubOptions } from '../src/encoder/hub.ts';
-import { findPretrained, openPretrainedEncoder } from '../src/encoder/pretrained.ts';
-import { UserError } from '../src/errors.ts';
-import { trainByteBpe } from '../src/tokenizer/index.ts';
+import { UserError } from '../../base/src/errors.ts';
+import { trainByteBpe } from '../../text/src/tokenizer/train-bpe.ts';
+import { BertEncoder, bertConfigSchema } from '../../transformers/src/bert.ts';
+import type { HubOptions } from '../../transformers/src/hub.ts';
+import { findPretrained, openPretrainedEncoder } from '../../transformers/src/pretrained.ts';
 
 const config = bertConfigSchema.parse({
   vocab_size: 300,

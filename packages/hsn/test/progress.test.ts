@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { displayWidth } from '../src/evaluation/tables.ts';
-import { formatDuration, Progress, type ProgressOptions } from '../src/trainer/progress.ts';
+import { displayWidth } from '../../base/src/tables.ts';
+import { formatDuration, Progress, type ProgressOptions } from '../src/run/progress.ts';
 
 /** An output that keeps what is written, and a clock moved by hand. */
 function setup(options: Partial<ProgressOptions> & { tty?: boolean; columns?: number } = {}) {

@@ -1,10 +1,11 @@
 import fs from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Adjacency, edgeCount, emptyGraph, Random, randomGraph } from '../src/corpus/index.ts';
-import { graphStatistics } from '../src/evaluation/graph-statistics.ts';
-import { averagePrecision, rocAuc } from '../src/evaluation/ranking.ts';
-import { corpusGraphModel, guessGraphModel, recovery } from '../src/evaluation/recovery.ts';
+import { Random } from '../../base/src/random.ts';
+import { graphStatistics } from '../../studies/src/evaluation/graph-statistics.ts';
+import { type Adjacency, edgeCount, emptyGraph, randomGraph } from '../src/tasks/synthetic/corpus/graphs.ts';
+import { averagePrecision, rocAuc } from '../src/tasks/synthetic/ranking.ts';
+import { corpusGraphModel, guessGraphModel, recovery } from '../src/tasks/synthetic/recovery.ts';
 
 const fixture = (name: string) =>
   JSON.parse(fs.readFileSync(new URL(`../../../fixtures/metrics/${name}.json`, import.meta.url), 'utf8'));

@@ -1,9 +1,11 @@
 import { Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import { generateSync } from '../src/decoder/index.ts';
-import { createLanguageRun, LanguageTask, openLanguage, prepareLanguage } from '../src/language/index.ts';
-import { schemaOf } from '../src/language/perplexity.ts';
-import { Session } from '../src/trainer/session.ts';
+import { generateSync } from '../../transformers/src/index.ts';
+import { Session } from '../src/run/session.ts';
+import { openLanguage } from '../src/tasks/language/open.ts';
+import { schemaOf } from '../src/tasks/language/perplexity.ts';
+import { createLanguageRun, prepareLanguage } from '../src/tasks/language/prepare.ts';
+import { LanguageTask } from '../src/tasks/language/task.ts';
 import { allWalks, sum } from './enumeration.ts';
 import { temporaryFolder } from './tiny-corpus.ts';
 import { likelihoods, tinyTrained } from './tiny-language.ts';

@@ -1,5 +1,5 @@
 // Names symbols one after another: node --import tsx renamer.ts <run> <first> <count>
-import { renameSymbol } from '../src/analysis/names.ts';
+import { renameSymbol } from '../../studies/src/analysis/names.ts';
 
 const [directory, first, count] = process.argv.slice(2);
 process.stdout.write('ready\n');

@@ -1,11 +1,12 @@
 import fs from 'node:fs';
 import { Group, placeOf, setThreads } from '@hidden-schema/torch';
-import { readSyntheticCorpus } from '../src/corpus/index.ts';
-import { LanguageTask, prepareLanguage } from '../src/language/index.ts';
-import { languageConfig, loadConfig, syntheticConfig } from '../src/settings.ts';
-import { SyntheticTask } from '../src/synthetic/task.ts';
-import { Replicas } from '../src/trainer/replicas.ts';
-import type { Task } from '../src/trainer/task.ts';
+import { languageConfig, loadConfig, syntheticConfig } from '../src/config/settings.ts';
+import { prepareLanguage } from '../src/tasks/language/prepare.ts';
+import { LanguageTask } from '../src/tasks/language/task.ts';
+import { readSyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
+import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
+import { Replicas } from '../src/train/replicas.ts';
+import type { Task } from '../src/train/task.ts';
 
 /** A model, its settings as YAML and its corpus. */
 export interface ReplicaCase {

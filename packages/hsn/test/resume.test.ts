@@ -1,12 +1,12 @@
 import fs from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Config } from '../src/config.ts';
-import { syntheticConfig } from '../src/settings.ts';
-import { SyntheticTask } from '../src/synthetic/task.ts';
-import { bestStep, checkpointSteps } from '../src/trainer/checkpoint.ts';
-import { readMetrics } from '../src/trainer/metrics.ts';
-import { Run } from '../src/trainer/run.ts';
-import { Session, type SessionResult } from '../src/trainer/session.ts';
+import type { Config } from '../src/config/config.ts';
+import { syntheticConfig } from '../src/config/settings.ts';
+import { bestStep, checkpointSteps } from '../src/run/checkpoint.ts';
+import { readMetrics } from '../src/run/metrics.ts';
+import { Run } from '../src/run/run.ts';
+import { Session, type SessionResult } from '../src/run/session.ts';
+import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('resume');

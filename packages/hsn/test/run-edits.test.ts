@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { symbolNames } from '../src/analysis/names.ts';
-import { dumpConfig } from '../src/settings.ts';
-import { Run } from '../src/trainer/run.ts';
-import { verifyRun } from '../src/trainer/run-summary.ts';
+import { symbolNames } from '../../studies/src/analysis/names.ts';
+import { dumpConfig } from '../src/config/settings.ts';
+import { Run } from '../src/run/run.ts';
+import { verifyRun } from '../src/run/run-summary.ts';
 import { renameAtOnce } from './renaming.ts';
 import { temporaryFolder, tinyConfig } from './tiny-corpus.ts';
 

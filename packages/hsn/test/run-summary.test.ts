@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SyntheticTask } from '../src/synthetic/task.ts';
-import { diagnose } from '../src/trainer/diagnosis.ts';
-import { Run } from '../src/trainer/run.ts';
-import { describeRun, listRuns, verifyRun } from '../src/trainer/run-summary.ts';
-import { Session } from '../src/trainer/session.ts';
+import { diagnose } from '../src/run/diagnosis.ts';
+import { Run } from '../src/run/run.ts';
+import { describeRun, listRuns, verifyRun } from '../src/run/run-summary.ts';
+import { Session } from '../src/run/session.ts';
+import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('run-summary');

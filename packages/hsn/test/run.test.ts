@@ -2,11 +2,11 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { configSchema } from '../src/config.ts';
-import { UserError } from '../src/errors.ts';
-import { jsonText, writeJsonAtomic } from '../src/trainer/files.ts';
-import { Lock, lockHolder } from '../src/trainer/lock.ts';
-import { Run, VERSION } from '../src/trainer/run.ts';
+import { UserError } from '../../base/src/errors.ts';
+import { jsonText, writeJsonAtomic } from '../../base/src/files.ts';
+import { Lock, lockHolder } from '../../torch/src/lock.ts';
+import { configSchema } from '../src/config/config.ts';
+import { Run, VERSION } from '../src/run/run.ts';
 import { LockingProcess } from './locking-process.ts';
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-run-'));

@@ -1,16 +1,17 @@
 import fs from 'node:fs';
 import { scope } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Config } from '../src/config.ts';
-import { readSyntheticCorpus, type SyntheticCorpus } from '../src/corpus/index.ts';
-import { evaluateSynthetic } from '../src/evaluation/synthetic.ts';
-import { openModel } from '../src/synthetic/open.ts';
-import { SyntheticTask } from '../src/synthetic/task.ts';
-import { bestStep, checkpointSteps, loadCheckpoint, verifyCheckpoint } from '../src/trainer/checkpoint.ts';
-import { readEvents } from '../src/trainer/events.ts';
-import { readMetrics } from '../src/trainer/metrics.ts';
-import { Run } from '../src/trainer/run.ts';
-import { Session, type SessionResult } from '../src/trainer/session.ts';
+import type { Config } from '../src/config/config.ts';
+import { bestStep, checkpointSteps, loadCheckpoint, verifyCheckpoint } from '../src/run/checkpoint.ts';
+import { readEvents } from '../src/run/events.ts';
+import { readMetrics } from '../src/run/metrics.ts';
+import { Run } from '../src/run/run.ts';
+import { Session, type SessionResult } from '../src/run/session.ts';
+import { readSyntheticCorpus, type SyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
+import { openModel } from '../src/tasks/synthetic/open.ts';
+import type { SyntheticEvaluation } from '../src/tasks/synthetic/synthetic.ts';
+import { evaluateSynthetic } from '../src/tasks/synthetic/synthetic.ts';
+import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('session');
@@ -23,7 +24,9 @@ async function train(name: string, config: Config, on: SyntheticCorpus = corpus)
   const written: string[] = [];
   const output = { write: (text: string) => written.push(text) };
   try {
-    const result: SessionResult = await new Session(run, new SyntheticTask(config, on), { output }).train();
+    const result: SessionResult<SyntheticEvaluation> = await new Session(run, new SyntheticTask(config, on), {
+      output,
+    }).train();
     return { run, result, rows: readMetrics(run.path('metrics.jsonl')).rows, text: written.join('') };
   } finally {
     run.close();

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { configSchema } from '../src/config.ts';
-import { UserError } from '../src/errors.ts';
-import { diffConfigs, dumpConfig, loadConfig } from '../src/settings.ts';
+import { UserError } from '../../base/src/errors.ts';
+import { configSchema } from '../src/config/config.ts';
+import { diffConfigs, dumpConfig, loadConfig } from '../src/config/settings.ts';
 
 function fault(text: string, overrides: string[] = []): string {
   try {

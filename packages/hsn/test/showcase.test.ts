@@ -1,9 +1,14 @@
 import fs from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
-import { drawRecovery, mostLikelyGraph, recoveryText, walkExamples } from '../src/evaluation/showcase.ts';
-import { evaluateSynthetic } from '../src/evaluation/synthetic.ts';
-import { sweepUntilSettled } from '../src/reproduction/fit.ts';
-import { SyntheticTask } from '../src/synthetic/task.ts';
+import {
+  drawRecovery,
+  mostLikelyGraph,
+  recoveryText,
+  walkExamples,
+} from '../../studies/src/evaluation/showcase.ts';
+import { sweepUntilSettled } from '../../studies/src/reproduction/fit.ts';
+import { evaluateSynthetic } from '../src/tasks/synthetic/synthetic.ts';
+import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('showcase');

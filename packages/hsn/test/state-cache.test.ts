@@ -1,11 +1,11 @@
 import { engineInfo, Generator, noGrad, scope, setThreads, type Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { openBert } from '../src/encoder/bert-weights.ts';
-import { findPretrained } from '../src/encoder/pretrained.ts';
-import { StateCache } from '../src/encoder/state-cache.ts';
-import { maskOfLengths, TransformerText } from '../src/encoder/text-encoder.ts';
+import { idsTensor, type PaddedIds, padded } from '../../text/src/index.ts';
+import { openBert } from '../../transformers/src/bert-weights.ts';
+import { findPretrained } from '../../transformers/src/pretrained.ts';
+import { StateCache } from '../../transformers/src/state-cache.ts';
+import { maskOfLengths, TransformerText } from '../../transformers/src/text-encoder.ts';
 import { WalkEncoder } from '../src/encoder/walk-queries.ts';
-import { idsTensor, type PaddedIds, padded } from '../src/text/index.ts';
 import { expectClose } from './enumeration.ts';
 
 const D = 16;

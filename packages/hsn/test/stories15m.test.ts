@@ -4,16 +4,17 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { Generator, noGrad, scope } from '@hidden-schema/torch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadTokenizer, type Tokenizer } from '../../text/src/tokenizer/tokenizer.ts';
 import {
   type LanguageDecoder,
   type Llama2cTokenizer,
   llama2cFolder,
   openDecoder,
   openLlama2c,
-} from '../src/decoder/index.ts';
-import { findPretrained } from '../src/encoder/pretrained.ts';
-import { LanguageTask, prepareLanguage } from '../src/language/index.ts';
-import { loadTokenizer, type Tokenizer } from '../src/tokenizer/index.ts';
+} from '../../transformers/src/index.ts';
+import { findPretrained } from '../../transformers/src/pretrained.ts';
+import { prepareLanguage } from '../src/tasks/language/prepare.ts';
+import { LanguageTask } from '../src/tasks/language/task.ts';
 import { walkTensor } from './enumeration.ts';
 import { temporaryFolder } from './tiny-corpus.ts';
 import { tinyLanguage, writeTexts } from './tiny-texts.ts';

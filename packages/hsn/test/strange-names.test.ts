@@ -2,9 +2,9 @@ import fs from 'node:fs';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
-import { csvText, guardedText, restoredText, tsvLine } from '../src/evaluation/csv-writer.ts';
-import { type ExportedGraph, graphText, nodesCsv } from '../src/evaluation/graph-export.ts';
-import { walkSink } from '../src/language/walk-files.ts';
+import { csvText, guardedText, restoredText, tsvLine } from '../../base/src/csv-writer.ts';
+import { type ExportedGraph, graphText, nodesCsv } from '../../studies/src/evaluation/graph-export.ts';
+import { walkSink } from '../../studies/src/walk-files.ts';
 import { examples, TextFolder, texts } from './text-folder.ts';
 
 const folder = new TextFolder();

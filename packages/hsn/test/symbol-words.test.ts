@@ -1,16 +1,13 @@
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import {
-  corpusStopWords,
-  countingWords,
-  documentFrequencies,
-  documentTerms,
-  englishStopWords,
-  namesFromWords,
-  oneSymbolEach,
-  symbolWords,
-  textWords,
-} from '../src/measures/index.ts';
+import { symbolWords } from '../../studies/src/measures/c-tf-idf.ts';
+import { corpusStopWords } from '../../studies/src/measures/corpus-stop-words.ts';
+import { documentTerms } from '../../studies/src/measures/document-terms.ts';
+import { englishStopWords } from '../../studies/src/measures/stop-words.ts';
+import { namesFromWords } from '../../studies/src/measures/symbol-names.ts';
+import { oneSymbolEach } from '../../studies/src/measures/symbol-uses.ts';
+import { documentFrequencies, textWords } from '../../studies/src/measures/text-words.ts';
+import { countingWords } from '../../studies/src/measures/tokenize.ts';
 
 describe('words for counting', () => {
   test.each([

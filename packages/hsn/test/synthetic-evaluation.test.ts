@@ -1,17 +1,17 @@
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { SyntheticCorpus } from '../src/corpus/index.ts';
+import { sweepUntilSettled } from '../../studies/src/reproduction/fit.ts';
+import { graphKl, objective, walkKl } from '../src/objective/objective.ts';
+import { tokensFrom } from '../src/tasks/synthetic/batch.ts';
+import type { SyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
 import {
   evaluateSynthetic,
   graphRecovery,
   linkProbabilities,
   sampledGraph,
   validationLoss,
-} from '../src/evaluation/synthetic.ts';
-import { graphKl, objective, walkKl } from '../src/objective/objective.ts';
-import { sweepUntilSettled } from '../src/reproduction/fit.ts';
-import { tokensFrom } from '../src/synthetic/batch.ts';
-import { SyntheticTask } from '../src/synthetic/task.ts';
+} from '../src/tasks/synthetic/synthetic.ts';
+import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('evaluation');

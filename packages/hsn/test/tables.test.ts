@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatMeanSd, formatNumber, formatTable, meanSd } from '../src/evaluation/tables.ts';
+import { formatMeanSd, formatNumber, formatTable, meanSd } from '../../base/src/tables.ts';
 
 const columns = [{ title: 'graph' }, { title: 'AUC', digits: 3 }, { title: 'edges' }];
 const rows = [

@@ -12,8 +12,8 @@ import {
   readBatch,
   type TextBatch,
   type TokenStore,
-} from '../src/text/index.ts';
-import { trainByteBpe } from '../src/tokenizer/index.ts';
+} from '../../text/src/index.ts';
+import { trainByteBpe } from '../../text/src/tokenizer/train-bpe.ts';
 import { TextFolder, texts } from './text-folder.ts';
 
 const folder = new TextFolder();

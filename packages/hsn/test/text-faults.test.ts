@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
-import { corpusNotes } from '../src/text/index.ts';
+import { corpusNotes } from '../../text/src/index.ts';
 import { examples, TextFolder, texts } from './text-folder.ts';
 
 const folder = new TextFolder();

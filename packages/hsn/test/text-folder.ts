@@ -2,10 +2,15 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
-import { UserError } from '../src/errors.ts';
-import type { CorpusInput, TextCorpus, TextCorpusOptions } from '../src/text/index.ts';
-import { openTextCorpus } from '../src/text/index.ts';
-import { type Tokenizer, trainByteBpe } from '../src/tokenizer/index.ts';
+import { UserError } from '../../base/src/errors.ts';
+import {
+  type CorpusInput,
+  openTextCorpus,
+  type TextCorpus,
+  type TextCorpusOptions,
+} from '../../text/src/index.ts';
+import { type Tokenizer } from '../../text/src/tokenizer/tokenizer.ts';
+import { trainByteBpe } from '../../text/src/tokenizer/train-bpe.ts';
 
 const open: TextCorpus[] = [];
 

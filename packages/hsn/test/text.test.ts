@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
-import { corpusNotes } from '../src/text/index.ts';
+import { corpusNotes } from '../../text/src/index.ts';
 import { examples, TextFolder, texts } from './text-folder.ts';
 
 const folder = new TextFolder();

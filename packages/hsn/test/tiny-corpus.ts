@@ -7,14 +7,10 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setThreads } from '@hidden-schema/torch';
 import type { z } from 'zod';
-import { type Config, configSchema } from '../src/config.ts';
-import {
-  readSyntheticCorpus,
-  SYNTHETIC_DEFAULTS,
-  type SyntheticCorpus,
-  type SyntheticSettings,
-  writeSyntheticCorpus,
-} from '../src/corpus/index.ts';
+import { type Config, configSchema } from '../src/config/config.ts';
+import { readSyntheticCorpus, type SyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
+import { SYNTHETIC_DEFAULTS, type SyntheticSettings } from '../src/tasks/synthetic/corpus/synthetic.ts';
+import { writeSyntheticCorpus } from '../src/tasks/synthetic/corpus/writer.ts';
 
 setThreads(1);
 

@@ -1,13 +1,13 @@
 // A language network small enough to list all its walks and to move every weight by hand.
 import { Generator, type nn, noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
 import type { z } from 'zod';
-import { Random } from '../src/corpus/random.ts';
-import { LstmText, TransformerText } from '../src/encoder/text-encoder.ts';
+import { Random } from '../../base/src/random.ts';
+import { LstmText, TransformerText } from '../../transformers/src/text-encoder.ts';
+import { languageConfigSchema } from '../src/config/language.ts';
 import { FreeLogits } from '../src/graph/index.ts';
-import { languageConfigSchema } from '../src/language/config.ts';
-import type { LanguageNetwork } from '../src/language/network.ts';
-import { makeNetwork } from '../src/language/parts.ts';
-import { schemaOf } from '../src/language/perplexity.ts';
+import type { LanguageNetwork } from '../src/tasks/language/network.ts';
+import { makeNetwork } from '../src/tasks/language/parts.ts';
+import { schemaOf } from '../src/tasks/language/perplexity.ts';
 import { WalkableGraph } from '../src/walk/index.ts';
 import { allWalks, sum, walkTensor } from './enumeration.ts';
 

@@ -2,9 +2,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Generator, scope, writeSafetensors } from '@hidden-schema/torch';
-import { Gpt2Decoder, LlamaDecoder, openDecoder } from '../src/decoder/index.ts';
-import { BertEncoder, bertConfigSchema } from '../src/encoder/bert.ts';
-import { openBert } from '../src/encoder/bert-weights.ts';
+import { BertEncoder, bertConfigSchema } from '../../transformers/src/bert.ts';
+import { openBert } from '../../transformers/src/bert-weights.ts';
+import { Gpt2Decoder, LlamaDecoder, openDecoder } from '../../transformers/src/index.ts';
 
 const bert = bertConfigSchema.parse({
   vocab_size: 30,

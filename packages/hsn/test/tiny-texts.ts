@@ -1,8 +1,8 @@
 // Sentences small enough to train on in a second, and a language model for them.
 import fs from 'node:fs';
 import type { z } from 'zod';
-import { Random } from '../src/corpus/index.ts';
-import { type LanguageConfig, languageConfigSchema } from '../src/language/config.ts';
+import { Random } from '../../base/src/random.ts';
+import { type LanguageConfig, languageConfigSchema } from '../src/config/language.ts';
 
 const subjects = ['the cat', 'a dog', 'my friend', 'the waiter', 'this place', 'the food'];
 const verbs = ['is', 'was', 'seems', 'looks'];

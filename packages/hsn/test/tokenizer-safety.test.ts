@@ -1,8 +1,9 @@
 import fs from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
-import { charsmapFault } from '../src/tokenizer/charsmap.ts';
-import { gpt2Tokenizer, loadTokenizer, tokenizerFromJson } from '../src/tokenizer/index.ts';
-import { patternFault } from '../src/tokenizer/patterns.ts';
+import { gpt2Tokenizer } from '../../text/src/tokenizer/byte-bpe.ts';
+import { charsmapFault } from '../../text/src/tokenizer/charsmap.ts';
+import { patternFault } from '../../text/src/tokenizer/patterns.ts';
+import { loadTokenizer, tokenizerFromJson } from '../../text/src/tokenizer/tokenizer.ts';
 import { harmless, hostile, trie } from './hostile-tokenizers.ts';
 import { temporaryFolder } from './tiny-corpus.ts';
 

@@ -3,18 +3,16 @@ import os from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { findPretrained } from '../src/encoder/pretrained.ts';
-import { UserError } from '../src/errors.ts';
+import { UserError } from '../../base/src/errors.ts';
 import {
   END_OF_TEXT,
   gpt2Tokenizer,
-  loadTokenizer,
   TokenCounts,
-  type Tokenizer,
-  tokenizerFromJson,
-  trainByteBpe,
   trimmedByteBpe,
-} from '../src/tokenizer/index.ts';
+} from '../../text/src/tokenizer/byte-bpe.ts';
+import { loadTokenizer, type Tokenizer, tokenizerFromJson } from '../../text/src/tokenizer/tokenizer.ts';
+import { trainByteBpe } from '../../text/src/tokenizer/train-bpe.ts';
+import { findPretrained } from '../../transformers/src/pretrained.ts';
 
 interface Case {
   name: string;

@@ -1,6 +1,6 @@
 import { Generator, scope, Tensor } from '@hidden-schema/torch';
 import { expect, test } from 'vitest';
-import { Random } from '../src/corpus/random.ts';
+import { Random } from '../../base/src/random.ts';
 import type { CodeOptions } from '../src/encoder/sentence-codes.ts';
 import { TopicCodes } from '../src/encoder/topic-codes.ts';
 

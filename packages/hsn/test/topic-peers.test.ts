@@ -1,8 +1,13 @@
 import fs from 'node:fs';
 import { Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { fitKMeans, fitLda, fitNmf, kMeansTopics, ldaTopics, nmfTopics } from '../src/baselines/index.ts';
-import { agreement, documentTerms, textWords, tfIdf } from '../src/measures/index.ts';
+import { fitKMeans, kMeansTopics } from '../../studies/src/baselines/k-means.ts';
+import { fitLda, ldaTopics } from '../../studies/src/baselines/lda.ts';
+import { fitNmf, nmfTopics } from '../../studies/src/baselines/nmf.ts';
+import { agreement } from '../../studies/src/measures/agreement.ts';
+import { documentTerms } from '../../studies/src/measures/document-terms.ts';
+import { textWords } from '../../studies/src/measures/text-words.ts';
+import { tfIdf } from '../../studies/src/measures/tf-idf.ts';
 
 const fixture = JSON.parse(
   fs.readFileSync(new URL('../../../fixtures/measures/peers.json', import.meta.url), 'utf8'),

@@ -1,12 +1,12 @@
 import { liveTensors } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import { edgeCount } from '../src/corpus/index.ts';
-import { UserError } from '../src/errors.ts';
-import { mostLikelyGraph } from '../src/evaluation/showcase.ts';
-import { graphRecovery } from '../src/evaluation/synthetic.ts';
-import { sweepUntilSettled } from '../src/reproduction/fit.ts';
-import { SyntheticTask } from '../src/synthetic/task.ts';
-import { checkTrainable, modelShape } from '../src/synthetic/training.ts';
+import { UserError } from '../../base/src/errors.ts';
+import { mostLikelyGraph } from '../../studies/src/evaluation/showcase.ts';
+import { sweepUntilSettled } from '../../studies/src/reproduction/fit.ts';
+import { edgeCount } from '../src/tasks/synthetic/corpus/graphs.ts';
+import { graphRecovery } from '../src/tasks/synthetic/synthetic.ts';
+import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
+import { checkTrainable, modelShape } from '../src/tasks/synthetic/training.ts';
 import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('trainer');

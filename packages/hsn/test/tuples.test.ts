@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readTuples } from '../src/reasoning/read-tuples.ts';
-import { relationMeaning } from '../src/reasoning/relations.ts';
-import { TupleTokens, withRelations } from '../src/reasoning/tokens.ts';
-import { prefixesOf, TupleTable, tupleNotes } from '../src/reasoning/tuples.ts';
-import { trainByteBpe } from '../src/tokenizer/index.ts';
+import { trainByteBpe } from '../../text/src/tokenizer/train-bpe.ts';
+import { readTuples } from '../src/tasks/tuples/read-tuples.ts';
+import { relationMeaning } from '../src/tasks/tuples/relations.ts';
+import { TupleTokens, withRelations } from '../src/tasks/tuples/tokens.ts';
+import { prefixesOf, TupleTable, tupleNotes } from '../src/tasks/tuples/tuples.ts';
 import { temporaryFolder } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('tuples');

@@ -2,19 +2,19 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTextCorpus } from '../../text/src/index.ts';
+import { trainByteBpe } from '../../text/src/tokenizer/train-bpe.ts';
+import { hasEdge } from '../src/tasks/synthetic/corpus/graphs.ts';
+import { readAdjacency } from '../src/tasks/synthetic/corpus/truth.ts';
+import { THEMES } from '../src/tasks/synthetic/corpus/word-topics.ts';
 import {
   drawWords,
-  hasEdge,
-  THEMES,
   WORD_DEFAULTS,
   WordSampler,
   type WordSettings,
   wordFaults,
   writeWordsCorpus,
-} from '../src/corpus/index.ts';
-import { readAdjacency } from '../src/corpus/truth.ts';
-import { openTextCorpus } from '../src/text/index.ts';
-import { trainByteBpe } from '../src/tokenizer/index.ts';
+} from '../src/tasks/synthetic/corpus/words.ts';
 
 let root: string;
 beforeAll(() => {

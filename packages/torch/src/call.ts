@@ -1,5 +1,4 @@
-import type { Handle } from './native.ts';
-import { native } from './native.ts';
+import { type Handle, native } from './native.ts';
 
 const numbers = new Map<string, number>();
 

@@ -7,6 +7,7 @@ export * from './errors.ts';
 export * from './file-lock.ts';
 export * from './functional.ts';
 export * from './fused.ts';
+export { Lock, type LockHolder, lockHolder } from './lock.ts';
 export * as nn from './nn/index.ts';
 export * from './number-watch.ts';
 export * as optim from './optim/index.ts';

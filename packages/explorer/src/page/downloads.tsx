@@ -1,4 +1,4 @@
-import { type CsvCell as Cell, csvText } from '@hidden-schema/hsn/csv';
+import { type CsvCell as Cell, csvText } from '@hidden-schema/base/csv';
 import { download, downloadPng } from './download.ts';
 
 type Rows = readonly (readonly Cell[])[];

@@ -1,4 +1,4 @@
-import type { CsvCell as Cell } from '@hidden-schema/hsn/csv';
+import type { CsvCell as Cell } from '@hidden-schema/base/csv';
 import type { ComponentChildren, RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
 import { svgText } from './download.ts';

@@ -1,4 +1,5 @@
-import { linksOf, Random } from '@hidden-schema/hsn';
+import { Random } from '@hidden-schema/base';
+import { linksOf } from '@hidden-schema/studies';
 import Graph from 'graphology';
 import louvain from 'graphology-communities-louvain';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { isIPv6 } from 'node:net';
-import { UserError, VERSION } from '@hidden-schema/hsn';
+import { type AddressInfo, isIPv6 } from 'node:net';
+import { UserError } from '@hidden-schema/base';
+import { VERSION } from '@hidden-schema/hsn';
 import { createApp } from './app.ts';
 import { loadAssets } from './assets.ts';
 import { builtPage } from './build.ts';

@@ -1,3 +1,4 @@
+import { openLanguage, openLanguageCorpus } from '@hidden-schema/hsn';
 import {
   analysed,
   type EncodedCorpus,
@@ -5,16 +6,14 @@ import {
   interpolateTexts,
   type LanguageRun,
   openEncoded,
-  openLanguage,
-  openLanguageCorpus,
   renameSymbol,
   type SymbolMeaning,
   sentenceAttention,
   storedMeanings,
   symbolMeanings,
   symbolNames,
-  type TextCorpus,
-} from '@hidden-schema/hsn';
+} from '@hidden-schema/studies';
+import { type TextCorpus } from '@hidden-schema/text';
 import type { Answer, Input, Opened } from '../shared/api.ts';
 import { checkpointKey, checkSymbol } from './checkpoint-key.ts';
 import { Fault } from './fault.ts';

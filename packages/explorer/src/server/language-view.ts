@@ -1,12 +1,12 @@
+import { linkProbabilities } from '@hidden-schema/hsn';
 import {
   type EncodedCorpus,
   encodedLabelMaps,
   type LabelMaps,
   type LanguageRun,
-  linkProbabilities,
   runLayout,
   type SymbolMeaning,
-} from '@hidden-schema/hsn';
+} from '@hidden-schema/studies';
 import type { Answer, Input } from '../shared/api.ts';
 import { clamp } from './close-reading.ts';
 import { communitiesOf, drawnLinks, LEAST_PROBABILITY, type Link } from './drawing.ts';

@@ -5,9 +5,8 @@ import {
   pathKinds,
   type Reasoner,
   relationMeaning,
-  renameSymbol,
-  symbolNames,
 } from '@hidden-schema/hsn';
+import { renameSymbol, symbolNames } from '@hidden-schema/studies';
 import type { Answer, Input, Opened } from '../shared/api.ts';
 import { checkpointKey, checkSymbol } from './checkpoint-key.ts';
 import { Fault } from './fault.ts';

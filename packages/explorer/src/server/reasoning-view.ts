@@ -1,15 +1,11 @@
 import {
-  type LabelMaps,
-  labelMaps,
-  layoutGraph,
   linkProbabilities,
   type OpenedReasoning,
   openTuples,
-  SymbolTally,
   type Tuple,
   TupleWalks,
-  wordsOf,
 } from '@hidden-schema/hsn';
+import { type LabelMaps, labelMaps, layoutGraph, SymbolTally, wordsOf } from '@hidden-schema/studies';
 import type { Answer } from '../shared/api.ts';
 import { clamp } from './close-reading.ts';
 import { communitiesOf, drawnLinks, LEAST_PROBABILITY, type Link } from './drawing.ts';

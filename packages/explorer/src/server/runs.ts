@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { isRunFolder, Run, UserError } from '@hidden-schema/hsn';
+import { UserError } from '@hidden-schema/base';
+import { isRunFolder, Run } from '@hidden-schema/hsn';
 import type { Answer, Input } from '../shared/api.ts';
 import { Fault } from './fault.ts';
 import { type ModelLimits, Models } from './models.ts';

@@ -1,12 +1,11 @@
 import {
   type OpenedModel,
   openModel,
-  renameSymbol,
   type SyntheticCorpus,
   type SyntheticNetwork,
-  symbolNames,
   type WalkableGraph,
 } from '@hidden-schema/hsn';
+import { renameSymbol, symbolNames } from '@hidden-schema/studies';
 import type { Answer, Input, Opened } from '../shared/api.ts';
 import { checkpointKey, checkSymbol, FRESH } from './checkpoint-key.ts';
 import { expectedGraph, freeGraph, readWalk } from './synthetic-reading.ts';

@@ -1,13 +1,12 @@
 import {
-  analysed,
   edgeList,
   linkProbabilities,
   type OpenedModel,
-  runLayout,
   type SyntheticCorpus,
   type SyntheticNetwork,
   type WalkableGraph,
 } from '@hidden-schema/hsn';
+import { analysed, runLayout } from '@hidden-schema/studies';
 import type { Answer } from '../shared/api.ts';
 import { clamp, quietly } from './close-reading.ts';
 import { communitiesOf, drawnLinks, LEAST_PROBABILITY, type Link } from './drawing.ts';

@@ -1,5 +1,5 @@
 import { type Generator, nn, type Tensor } from '@hidden-schema/torch';
-import { type BlockOptions, sinusoidalPositions, TransformerBlock } from './transformer-block.ts';
+import { type BlockOptions, sinusoidalPositions, TransformerBlock } from '@hidden-schema/transformers';
 
 // Shapes: B sentences, T tokens, L walk steps, K symbols, D width.
 

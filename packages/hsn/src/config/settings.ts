@@ -1,0 +1,251 @@
+import { UserError } from '@hidden-schema/base';
+import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument, stringify, visit } from 'yaml';
+import type { z } from 'zod';
+import { type Config, configSchema } from './config.ts';
+import { type LanguageConfig, languageConfigSchema } from './language.ts';
+import {
+  dotted,
+  expectedAt,
+  keysAt,
+  type Path,
+  type SettingsSchema,
+  show,
+  unknownKey,
+} from './settings-schema.ts';
+import { type ReasoningConfig, reasoningConfigSchema } from './tuples.ts';
+
+const MAX_BYTES = 1_000_000;
+const MAX_ALIASES = 20;
+const MAX_FAULTS_SHOWN = 20;
+
+/** One thing wrong: where in the settings, and what to say; `text` is lazy since only the first few are shown. */
+interface Fault {
+  path: Path;
+  text: () => string;
+}
+
+/** The settings of a run, of any kind of model. */
+export type RunConfig = Config | LanguageConfig | ReasoningConfig;
+export type ModelKind = RunConfig['model'];
+
+const schemas: Record<ModelKind, SettingsSchema> = {
+  synthetic: configSchema,
+  language: languageConfigSchema,
+  reasoning: reasoningConfigSchema,
+};
+
+const modelKinds = Object.keys(schemas).join(', ');
+const isKind = (name: unknown): name is ModelKind => typeof name === 'string' && Object.hasOwn(schemas, name);
+
+/** The schema that `model` names, the last override counting most; also notes a fallback in the data. */
+function schemaOf(data: Data, overrides: readonly string[], fallback: ModelKind): SettingsSchema {
+  data.model ??= fallback;
+  const named = overrides.findLast((override) => override.startsWith('model='))?.slice('model='.length);
+  const kind = named ?? data.model;
+  return schemas[isKind(kind) ? kind : fallback];
+}
+
+/** The settings, where they are those of a synthetic language; refused otherwise. */
+export function syntheticConfig(config: RunConfig): Config {
+  if (config.model === 'synthetic') return config;
+  throw new UserError('these are the settings of a language model; expected those of a synthetic language');
+}
+
+/** The settings, where they are those of a language model; refused otherwise. */
+export function languageConfig(config: RunConfig): LanguageConfig {
+  if (config.model === 'language') return config;
+  throw new UserError('these are the settings of a synthetic language; expected model: language');
+}
+
+/**
+ * Reads a YAML config and `key.path=value` overrides; every fault is reported at once, in one `UserError`. Which
+ * settings there are depends on `model`, or on `fallback` where it is not named.
+ */
+export function loadConfig(
+  yamlText: string,
+  source: string,
+  overrides: readonly string[] = [],
+  fallback: ModelKind = 'synthetic',
+): RunConfig {
+  const lines = new LineCounter();
+  const { data, document, faults } = readYaml(yamlText, source, lines);
+  const schema = schemaOf(data, overrides, fallback);
+  const changed = overrides.flatMap((override) => applyOverride(schema, data, override, faults));
+  const parsed = schema.safeParse(data);
+  if (!parsed.success)
+    faults.push(...parsed.error.issues.flatMap((issue) => faultsOf(schema, issue, [], data)));
+  if (faults.length === 0 && parsed.success) return parsed.data as RunConfig;
+  const place = (path: Path): string => {
+    if (changed.some((key) => key.every((part, at) => part === path[at]))) return ' (--set)';
+    const offset = offsetOf(document, path);
+    return offset === undefined ? '' : ` (line ${lines.linePos(offset).line})`;
+  };
+  throw new UserError(
+    listed(
+      source,
+      faults.map(
+        ({ path, text }) =>
+          () =>
+            `${text()}${place(path)}`,
+      ),
+    ),
+  );
+}
+
+/** The settings as YAML that `loadConfig` reads back unchanged. */
+export function dumpConfig(config: RunConfig): string {
+  return stringify(config);
+}
+
+/** Settings that differ, one line each: `training.rate: 0.001 → 0.01`. */
+export const diffConfigs = (a: RunConfig, b: RunConfig): string[] => diffSettings(a, b);
+
+/** The same of any nested values; those longer than `longest` are cut. */
+export function diffSettings(a: object, b: object, longest = Number.POSITIVE_INFINITY): string[] {
+  const before = leaves(a);
+  const after = leaves(b);
+  const cut = (text: string) => (text.length > longest ? `${text.slice(0, longest)}…` : text);
+  const paths = [...new Set([...before.keys(), ...after.keys()])];
+  return paths
+    .map((path) => ({ path, was: before.get(path) ?? 'not set', is: after.get(path) ?? 'not set' }))
+    .filter(({ was, is }) => was !== is)
+    .map(({ path, was, is }) => `${path}: ${cut(was)} → ${cut(is)}`);
+}
+
+/** Every setting by its path, as text. */
+export function settingValues(config: RunConfig): Record<string, string> {
+  return Object.fromEntries(leaves(config));
+}
+
+function leaves(value: unknown, path = '', found = new Map<string, string>()): Map<string, string> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    for (const [key, inner] of Object.entries(value)) leaves(inner, path ? `${path}.${key}` : key, found);
+  } else if (value !== undefined) found.set(path, typeof value === 'string' ? value : JSON.stringify(value));
+  return found;
+}
+
+function listed(source: string, lines: readonly (() => string)[]): string {
+  if (lines.length === 1) return `${source}: ${lines[0]!()}`;
+  const shown = lines.slice(0, MAX_FAULTS_SHOWN).map((line) => `  ${line()}`);
+  if (lines.length > shown.length) shown.push(`  … and ${lines.length - shown.length} more`);
+  return `${source} has ${lines.length} faults:\n${shown.join('\n')}`;
+}
+
+// YAML
+
+type Data = Record<string, unknown>;
+
+function readYaml(text: string, source: string, lines: LineCounter) {
+  if (Buffer.byteLength(text) > MAX_BYTES) {
+    throw new UserError(
+      `${source}: expected a config of at most 1 MB, got ${(Buffer.byteLength(text) / 1e6).toFixed(1)} MB`,
+    );
+  }
+  try {
+    // The parser compares each key with all before it; `duplicateKeys` finds them in linear time.
+    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+    const broken = [...document.errors, ...document.warnings];
+    if (broken.length > 0) {
+      const line = (at: number) => lines.linePos(at).line;
+      throw new UserError(
+        listed(
+          source,
+          broken.map((error) => () => `line ${line(error.pos[0])}: ${firstLine(error.message)}`),
+        ),
+      );
+    }
+    const data: unknown = document.toJS({ maxAliasCount: MAX_ALIASES }) ?? {};
+    if (!isMapping(data)) throw new UserError(`${source}: expected "key: value" lines, got ${show(data)}`);
+    return { data, document, faults: duplicateKeys(document) };
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    const reason =
+      error instanceof ReferenceError
+        ? `expected at most ${MAX_ALIASES} aliases, none of them within itself, got more (${firstLine(error.message)})`
+        : 'it is nested too deeply to read';
+    throw new UserError(`${source}: ${reason}`);
+  }
+}
+
+function duplicateKeys(document: Document): Fault[] {
+  const faults: Fault[] = [];
+  visit(document, {
+    Map(_, map, ancestors) {
+      const seen = new Set<string>();
+      const above = ancestors.flatMap((node) => (isPair(node) ? [keyName(node.key)] : []));
+      for (const { key } of map.items) {
+        const name = keyName(key);
+        const path = [...above, name];
+        if (seen.has(name))
+          faults.push({ path, text: () => `${dotted(path)} is given twice, expected once` });
+        seen.add(name);
+      }
+    },
+  });
+  return faults;
+}
+
+const keyName = (key: unknown): string => (isScalar(key) ? String(key.value) : String(key));
+
+/** Where the key at `path`, or the nearest one above it that is written down, stands in the text. */
+function offsetOf(document: Document, path: Path): number | undefined {
+  let node: unknown = document.contents;
+  let offset: number | undefined;
+  for (const part of path) {
+    if (!isMap(node)) break;
+    const pair = node.items.findLast(({ key }) => keyName(key) === String(part));
+    if (!pair) break;
+    if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;
+    node = pair.value;
+  }
+  return offset;
+}
+
+/** Sets `key.path=value` in the data; an unknown key becomes a fault and changes nothing. */
+function applyOverride(schema: SettingsSchema, data: Data, override: string, faults: Fault[]): Path[] {
+  const split = override.indexOf('=');
+  if (split < 1) {
+    const text = () => `--set ${show(override)}: expected key=value, for example training.rate=0.01`;
+    faults.push({ path: [], text });
+    return [];
+  }
+  const path = override.slice(0, split).trim().split('.');
+  const known = path.findIndex((part, at) => !keysAt(schema, path.slice(0, at)).includes(part));
+  if (known !== -1) {
+    faults.push({ path, text: () => unknownKey(schema, path.slice(0, known), path[known]!) });
+    return [path];
+  }
+  let inner = data;
+  for (const part of path.slice(0, -1)) {
+    const next = inner[part];
+    inner[part] = isMapping(next) ? { ...next } : {};
+    inner = inner[part] as Data;
+  }
+  const value = parseDocument(override.slice(split + 1), { prettyErrors: false });
+  if (value.errors.length > 0) {
+    faults.push({ path, text: () => `${dotted(path)}: ${firstLine(value.errors[0]!.message)}` });
+  } else inner[path.at(-1)!] = value.toJS({ maxAliasCount: 0 });
+  return [path];
+}
+
+const firstLine = (text: string): string => text.split('\n')[0]!;
+const isMapping = (value: unknown): value is Data =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+// What the schema says
+
+function faultsOf(schema: SettingsSchema, issue: z.core.$ZodIssue, above: Path, data: unknown): Fault[] {
+  const path = [...above, ...issue.path];
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({ path: [...path, key], text: () => unknownKey(schema, path, key) }));
+  if (issue.code === 'invalid_union') {
+    // The branch that accepts this kind of value says best what is wrong inside it.
+    const inside = issue.errors.find(
+      (branch) => !branch.some(({ code, path }) => code === 'invalid_type' && path.length === 0),
+    );
+    if (inside) return inside.flatMap((inner) => faultsOf(schema, inner, path, data));
+  }
+  const got = path.reduce<unknown>((value, part) => (value as Data | undefined)?.[part as string], data);
+  const expected = () => (dotted(path) === 'model' ? `one of ${modelKinds}` : expectedAt(schema, path));
+  return [{ path, text: () => `${dotted(path)}: expected ${expected()}, got ${show(got)}` }];
+}

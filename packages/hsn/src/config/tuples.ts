@@ -1,0 +1,108 @@
+import { DEFAULT_ENCODER } from '@hidden-schema/transformers';
+import { z } from 'zod';
+import { countSchema } from './config.ts';
+import { languageConfigSchema } from './language.ts';
+
+const { graph, walk, encoder, decoder, objective, warmStart, training } = languageConfigSchema.shape;
+const dropout = z.number().min(0).lt(1);
+
+const tuples = z.strictObject({
+  /** Whether objects that say "none" are part of the corpus. */
+  none: z.enum(['keep', 'drop']).default('drop'),
+  /** Only these relations; all unless given. */
+  relations: z.array(z.string()).optional(),
+  /** Training events at most, drawn by the seed. */
+  heads: countSchema.optional(),
+});
+
+/** A model of the second half of walks (Section 6, step II). */
+const path = z.strictObject({
+  kind: z.enum(['lstm', 'transformer']).default('lstm'),
+  /** Width of the LSTMs, as in the paper. */
+  hidden: countSchema.default(512),
+  /** Transformer: its width and sizes. */
+  width: countSchema.default(256),
+  layers: countSchema.default(3),
+  heads: countSchema.default(4),
+  dropout: dropout.default(0.1),
+  /** Whether steps without a link are ruled out. */
+  onGraph: z.boolean().default(true),
+  /** Walks drawn of each training tuple. */
+  samples: countSchema.default(1),
+  /** The second encoder, for (s, r): a pretrained one stays as it is; "transformer" is trained along. */
+  encoder: z
+    .strictObject({
+      name: z.string().default(DEFAULT_ENCODER),
+      width: countSchema.default(256),
+      layers: countSchema.default(2),
+      heads: countSchema.default(4),
+    })
+    .prefault({}),
+});
+
+/** A network over tuples (Section 6, step I), or with `baseline` its decoder alone: COMET. */
+export const reasoningConfigSchema = languageConfigSchema.extend({
+  model: z.literal('reasoning'),
+  /** What is trained: the network over tuples (or COMET, its baseline), or a path model on a network's walks. */
+  part: z.enum(['network', 'path']).default('network'),
+  symbols: z.int().min(2).default(50),
+  /** Steps of a walk: half of them for (s, r), half for (s, r, o). */
+  length: z.int().min(2).default(20),
+  tuples: tuples.prefault({}),
+  path: path.prefault({}),
+  /** Links are sampled hard and start where the codes of the warm start walk, so that walks keep to the graph. */
+  graph: graph
+    .unwrap()
+    .extend({
+      posterior: z.enum(['pairs', 'inner', 'free']).default('free'),
+      p: z.number().gt(0).lt(1).default(0.2),
+      hard: z.boolean().default(true),
+    })
+    .prefault({}),
+  /** With hard links, node weights need a range: else the gradient of links that are missing drowns all others. */
+  walk: walk
+    .unwrap()
+    .extend({ range: z.number().positive().default(5) })
+    .prefault({}),
+  encoder: encoder
+    .unwrap()
+    .extend({ longest: encoder.unwrap().shape.longest.unwrap().default(64) })
+    .prefault({}),
+  decoder: decoder
+    .unwrap()
+    // The relations' embeddings are new and must learn.
+    .omit({ lora: true })
+    .extend({
+      longest: countSchema.default(64),
+      vocabularySize: z.int().min(300).default(4000),
+      wordDropout: dropout.default(0.1),
+    })
+    .prefault({}),
+  /** Of sharp walks the aggregated KL of a batch is mostly the batch's own noise: at full weight it blurs them. */
+  objective: objective
+    .unwrap()
+    .extend({
+      beta: objective
+        .unwrap()
+        .shape.beta.unwrap()
+        .extend({ to: z.number().nonnegative().default(0.1) })
+        .prefault({}),
+    })
+    .prefault({}),
+  warmStart: warmStart
+    .unwrap()
+    .extend({
+      /** What the second half is first fitted to: a code of the object alone, or of the whole tuple. */
+      second: z.enum(['object', 'tuple']).default('object'),
+      /** Symbols that a step of a code chooses among: more say more of an object and are harder to foresee. */
+      choices: z.int().min(2).default(3),
+    })
+    .prefault({}),
+  training: training
+    .unwrap()
+    .extend({ encoderRate: z.number().positive().default(3e-4) })
+    .prefault({}),
+});
+
+export type ReasoningConfig = z.infer<typeof reasoningConfigSchema>;
+export type PathKind = ReasoningConfig['path']['kind'];

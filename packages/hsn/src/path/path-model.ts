@@ -1,0 +1,136 @@
+import { cat, full, type Generator, nn, type Tensor, where, zeros } from '@hidden-schema/torch';
+import { paddingMask, sinusoidalPositions, TransformerBlock } from '@hidden-schema/transformers';
+import { meanPooled } from '../encoder/walk-queries.ts';
+
+// Shapes: B walks, H = L/2 steps of a half, M steps so far, K symbols, T tokens of (s, r), D the encoder's width.
+
+/** (s, r) as a second encoder gives it: states [B, T, D] and their mask [B, T]. */
+export interface PathContext {
+  hidden: Tensor;
+  mask: Tensor;
+}
+
+export interface PathSizes {
+  symbols: number;
+  half: number;
+  /** D of the second encoder. */
+  context: number;
+  hidden: number;
+  width: number;
+  layers: number;
+  heads: number;
+  dropout: number;
+}
+
+/** p(z_{L/2+1:L}|z_{1:L/2}, s, r): scores of the next symbol at every step (Section 6, step II). */
+export abstract class PathNetwork extends nn.Module {
+  /**
+   * First halves [B, H] and the steps of second halves so far [B, M] (int64) → scores of the steps 1 to M + 1, each
+   * from those before it. [B, M + 1, K]
+   */
+  abstract scores(first: Tensor, second: Tensor | undefined, context: PathContext): Tensor;
+}
+
+/**
+ * The paper's: a bidirectional LSTM over the first half; it and (s, r) go through a feed-forward network into the
+ * initial state of an LSTM over the second half.
+ */
+export class LstmPath extends PathNetwork {
+  readonly embedding: nn.Embedding;
+  readonly reader: nn.Lstm;
+  readonly mix: nn.Linear;
+  readonly state: nn.Linear;
+  readonly writer: nn.Lstm;
+  readonly output: nn.Linear;
+  readonly dropout: nn.Dropout;
+  readonly #hidden: number;
+
+  constructor({ symbols, hidden, context, dropout }: PathSizes, generator: Generator) {
+    super();
+    this.#hidden = hidden;
+    this.embedding = new nn.Embedding(symbols, hidden, generator, { deviation: 0.1 });
+    this.reader = new nn.Lstm(hidden, hidden, generator, { bidirectional: true });
+    this.mix = new nn.Linear(2 * hidden + context, 2 * hidden, generator);
+    this.state = new nn.Linear(2 * hidden, 2 * hidden, generator);
+    this.writer = new nn.Lstm(hidden, hidden, generator);
+    this.output = new nn.Linear(hidden, symbols, generator);
+    this.dropout = new nn.Dropout(dropout, generator);
+  }
+
+  override scores(first: Tensor, second: Tensor | undefined, { hidden, mask }: PathContext): Tensor {
+    const read = this.reader.forward(this.embedding.forward(first)).hidden; // [2, B, H]
+    const [there, back] = read.unbind(0);
+    const known = cat([there!, back!, meanPooled(hidden, mask)], 1);
+    const mixed = this.dropout.forward(this.mix.forward(this.dropout.forward(known)).relu());
+    const start = this.state.forward(mixed).unsqueeze(0); // [1, B, 2·H]
+    const state = {
+      hidden: start.narrow(2, 0, this.#hidden).tanh().contiguous(),
+      cell: start.narrow(2, this.#hidden, this.#hidden).contiguous(),
+    };
+    const { output } = this.writer.forward(this.embedding.forward(inputsOf(first, second)), state);
+    return this.output.forward(this.dropout.forward(output));
+  }
+}
+
+/** A Transformer over the tokens of (s, r), the first half, and the second half so far, which looks back only. */
+export class TransformerPath extends PathNetwork {
+  readonly embedding: nn.Embedding;
+  readonly adapt: nn.Linear;
+  readonly blocks: TransformerBlock[];
+  readonly output: nn.Linear;
+  readonly dropout: nn.Dropout;
+  readonly #positions: Tensor; // [L, W]
+
+  constructor(sizes: PathSizes, generator: Generator) {
+    super();
+    const { symbols, width, heads, layers, half, context, dropout } = sizes;
+    this.embedding = new nn.Embedding(symbols, width, generator, { deviation: 0.1 });
+    this.adapt = new nn.Linear(context, width, generator);
+    const block = { width, heads, hidden: 4 * width, dropout };
+    this.blocks = Array.from({ length: layers }, () => new TransformerBlock(block, generator));
+    this.output = new nn.Linear(width, symbols, generator);
+    this.dropout = new nn.Dropout(dropout, generator);
+    const table = sinusoidalPositions(2 * half, width);
+    this.#positions = table.to('float32').keep();
+    table.free();
+  }
+
+  override scores(first: Tensor, second: Tensor | undefined, { hidden, mask }: PathContext): Tensor {
+    const walk = second ? cat([first, second], 1) : first;
+    const [T, H, M] = [hidden.dim(1), first.dim(1), second?.dim(1) ?? 0];
+    const symbols = this.embedding.forward(walk).add(this.#positions.narrow(0, 0, H + M));
+    let x = this.dropout.forward(cat([this.adapt.forward(hidden), symbols], 1)); // [B, T + H + M, W]
+    const seen = cat([paddingMask(mask), zeros([mask.dim(0), 1, 1, H + M])], 3).add(prefixMask(T + H, M));
+    for (const block of this.blocks) x = block.forward(x, x, seen);
+    // The last symbol of the first half predicts the first of the second, and so on.
+    return this.output.forward(x.narrow(1, T + H - 1, M + 1));
+  }
+}
+
+export function makePath(kind: 'lstm' | 'transformer', sizes: PathSizes, generator: Generator): PathNetwork {
+  return kind === 'lstm' ? new LstmPath(sizes, generator) : new TransformerPath(sizes, generator);
+}
+
+/** z_{L/2}, then the second half so far. [B, M + 1] */
+export function inputsOf(first: Tensor, second: Tensor | undefined): Tensor {
+  const last = first.narrow(1, first.dim(1) - 1, 1);
+  return second ? cat([last, second], 1) : last;
+}
+
+/** The first `given` places see one another, each later one those up to itself. [given + M, given + M] */
+function prefixMask(given: number, later: number): Tensor {
+  const ahead = full([given + later, given + later], -1e9).triu(1);
+  if (later === 0) return ahead.mul(0);
+  const open = zeros([given, given]);
+  const top = cat([open, ahead.narrow(0, 0, given).narrow(1, given, later)], 1);
+  return cat([top, ahead.narrow(0, given, later)], 0);
+}
+
+/** Scores in which steps without a link are ruled out; from an isolated symbol a walk goes anywhere. [B, M, K] */
+export function onGraph(scores: Tensor, from: Tensor, adjacency: Tensor): Tensor {
+  const isolated = adjacency.sum(1, true).eq(0); // [K, 1]
+  const open = adjacency.gt(0).to('float32').add(isolated.to('float32')); // [K, K]
+  const K = adjacency.dim(0);
+  const allowed = open.indexSelect(0, from.reshape(-1)).reshape(...from.shape, K);
+  return where(allowed.gt(0), scores, full([1], -1e9));
+}

@@ -1,0 +1,165 @@
+import { UserError } from '@hidden-schema/base';
+import { Generator, scope } from '@hidden-schema/torch';
+import type { PathKind } from '../config/tuples.ts';
+import { loadCheckpoint, whichCheckpoint } from '../run/checkpoint.ts';
+import { Run } from '../run/run.ts';
+import { type ObjectOptions, writeObjects } from '../tasks/tuples/objects.ts';
+import { type OpenedReasoning, openReasoning, promptTable } from '../tasks/tuples/open.ts';
+import { tupleFrames } from '../tasks/tuples/parts.ts';
+import type { TupleTokens } from '../tasks/tuples/tokens.ts';
+import { TupleWalks } from '../tasks/tuples/walks.ts';
+import { PathModel } from './path.ts';
+import { openPrefixEncoder } from './path-encoder.ts';
+import { pathFolder, pathKinds } from './path-task.ts';
+import { continueWalks, type SearchOptions } from './walk-search.ts';
+
+/** Opens a network's path model; refused where the network was trained anew since. */
+export async function openPath(
+  opened: OpenedReasoning,
+  kind: PathKind,
+  walks: TupleWalks,
+  given: { checkpoint?: string } = {},
+): Promise<PathModel> {
+  const directory = pathFolder(opened.run.directory, kind);
+  const run = Run.open(directory);
+  const { config } = run;
+  if (config.model !== 'reasoning' || config.part !== 'path')
+    throw new UserError(`${directory} holds no path model`);
+  const network = run.record.network as { step: number; created: string } | undefined;
+  if (network?.created !== opened.run.record.created || network.step !== opened.step)
+    throw new UserError(
+      `${directory} was trained on walks of another state of its network; train it again with: hsn reason train --part path --run ${opened.run.directory} --force`,
+    );
+  const generator = new Generator(config.seed);
+  const encoder = await openPrefixEncoder(config, opened.tokenizers, opened.relations, generator);
+  const model = new PathModel(config, encoder, walks, generator);
+  scope(() => model.load(loadCheckpoint(run, whichCheckpoint(given.checkpoint ?? 'best')).model));
+  return model.train(false);
+}
+
+export interface CandidateOptions extends ObjectOptions {
+  /** How second halves are found: `beam` unless given. */
+  how?: SearchOptions['how'];
+  /** Candidates: 5 unless given, 1 for greedy. */
+  count?: number;
+  /** sample: temperature of walks. */
+  walkTemperature?: number;
+}
+
+/** An object that may follow, with the walk it was written from. */
+export interface Candidate {
+  object: string;
+  /** z_{1:L}: the first half from the posterior of (s, r), the second from the path model. */
+  walk: number[];
+  /** log p(z_{L/2+1:L}|z_{1:L/2}, s, r) and log p(o|s, r, z). */
+  walkLogProb: number;
+  objectLogProb: number;
+  /** Their sum, by which candidates are sorted. */
+  score: number;
+  /** Walks that led to the same object; `walk` is the best of them. */
+  walks: number;
+}
+
+/** A network with a path model: step III of Section 6. */
+export class Reasoner {
+  readonly opened: OpenedReasoning;
+  readonly kind: PathKind;
+  readonly path: PathModel;
+  readonly walks: TupleWalks;
+
+  constructor(opened: OpenedReasoning, kind: PathKind, path: PathModel, walks: TupleWalks) {
+    this.opened = opened;
+    this.kind = kind;
+    this.path = path;
+    this.walks = walks;
+  }
+
+  get relations(): readonly string[] {
+    return this.opened.relations;
+  }
+
+  /** Objects that may follow an event by a relation, the most probable first; equal ones are told once. */
+  async candidates(event: string, relation: string, options: CandidateOptions = {}): Promise<Candidate[]> {
+    const tokens = await promptTable(this.opened, [{ head: event, relation }]);
+    const [found] = await this.continued(tokens, Int32Array.of(0), options);
+    return found!;
+  }
+
+  /** The same for rows of a table. */
+  async continued(
+    tokens: TupleTokens,
+    rows: Int32Array,
+    options: CandidateOptions = {},
+  ): Promise<Candidate[][]> {
+    const { how = 'beam', count = how === 'greedy' ? 1 : 5, walkTemperature, ...writing } = options;
+    const { model, tokenizers, config } = this.opened;
+    const own = tokens === this.walks.tokens ? this.walks : new TupleWalks(model, tokens);
+    try {
+      const first = own.first(rows, 'best');
+      const search = {
+        how,
+        count,
+        ...(walkTemperature === undefined ? {} : { temperature: walkTemperature }),
+        generator: new Generator(options.seed ?? config.seed),
+      };
+      const found = continueWalks(this.path, rows, first, search, tokens);
+      const drafts = found.flatMap((walks, i) =>
+        walks.map(({ second, logProb }) => ({ of: i, walk: [...first[i]!, ...second], logProb })),
+      );
+      const prompts = drafts.map(({ of, walk }) => ({ prompt: tokens.prompt(rows[of]!), walk }));
+      const frame = tupleFrames(tokenizers).decoder;
+      const written = await writeObjects(model, { tokenizer: tokenizers.decoder, frame }, prompts, writing);
+      return Array.from(rows, (_, of) =>
+        ranked(
+          drafts.flatMap(({ of: own, walk, logProb }, i) => {
+            if (own !== of) return [];
+            const { text, logProb: objectLogProb } = written[i]!;
+            const score = logProb + objectLogProb;
+            return [{ object: text, walk, walkLogProb: logProb, objectLogProb, score, walks: 1 }];
+          }),
+        ),
+      );
+    } finally {
+      if (own !== this.walks) own.free();
+    }
+  }
+
+  free(): void {
+    this.path.free();
+    this.walks.free();
+    this.opened.model.free();
+  }
+}
+
+/** Sorted by score; of equal objects the best, with the number of walks that led to it. */
+function ranked(candidates: readonly Candidate[]): Candidate[] {
+  const best = new Map<string, Candidate>();
+  for (const candidate of candidates.toSorted((a, b) => b.score - a.score)) {
+    const known = best.get(candidate.object);
+    if (known) known.walks++;
+    else best.set(candidate.object, { ...candidate });
+  }
+  return [...best.values()];
+}
+
+/** Opens a run of `hsn reason train` with its path model, the Transformer's where it has both and none is named. */
+export async function openReasoner(
+  directory: string,
+  given: { path?: PathKind; checkpoint?: string } = {},
+): Promise<Reasoner> {
+  const opened = await openReasoning(directory, given.checkpoint ? { checkpoint: given.checkpoint } : {});
+  try {
+    const kinds = pathKinds(opened.run.directory);
+    const kind = given.path ?? kinds.at(-1);
+    if (kind === undefined || !kinds.includes(kind))
+      throw new UserError(
+        `${directory} has no ${kind ? `${kind} ` : ''}path model yet; train one with: hsn reason train --part path --run ${directory}`,
+      );
+    // No tuples yet: candidates bring their own.
+    const walks = new TupleWalks(opened.model, await promptTable(opened, []));
+    return new Reasoner(opened, kind, await openPath(opened, kind, walks), walks);
+  } catch (error) {
+    opened.model.free();
+    throw error;
+  }
+}

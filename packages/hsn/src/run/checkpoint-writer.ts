@@ -1,0 +1,215 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import {
+  hashBytes,
+  hashFileSlowly,
+  type JsonValue,
+  jsonText,
+  reasonOf,
+  spareMemory,
+  syncFolderSoon,
+  UserError,
+  writeDurably,
+} from '@hidden-schema/base';
+import { safetensorsBytes, type Tensor, writeSafetensors } from '@hidden-schema/torch';
+import { BEST, checkSpace, requireWritable, setAside, tidy } from './checkpoint-folder.ts';
+import { MANIFEST, type Manifest, MODEL, manifestText, OPTIMIZER, STATE } from './manifest.ts';
+import type { Run } from './run.ts';
+
+type Named = readonly (readonly [string, Tensor])[];
+
+/** What a checkpoint holds. */
+export interface CheckpointParts {
+  model: Iterable<readonly [string, Tensor]>;
+  optimizer?: Iterable<readonly [string, Tensor]>;
+  state: JsonValue;
+}
+
+export interface SaveOptions {
+  /** Marks this checkpoint as the best so far, which is kept. */
+  best?: boolean;
+  /** How many of the last to keep beside the best; 3 by default. */
+  keep?: number;
+}
+
+/** A file's bytes; or it is on disk already, since its tensors were too many to be copied. */
+type Content = Buffer | 'written';
+
+/** Above this, or above a quarter of the memory that is free, tensors go to the disk without being copied first. */
+const COPY_LIMIT = 1 << 30;
+
+/**
+ * Writes a run's checkpoints while training goes on. Tensors are copied at the moment of `save`; hashing, writing and
+ * syncing run on the threads of the event loop, and a fault among them is thrown at the next `check` or `save`.
+ */
+export class CheckpointWriter {
+  readonly #run: Run;
+  #pending: Promise<void> | undefined;
+  #fault: unknown;
+
+  constructor(run: Run) {
+    requireWritable(run);
+    this.#run = run;
+  }
+
+  /** Begins `checkpoints/step-N`, which appears whole or not at all; one that is still under way is waited for. */
+  async save(step: number, parts: CheckpointParts, options: SaveOptions = {}): Promise<void> {
+    await this.settle();
+    requireWritable(this.#run);
+    if (!Number.isSafeInteger(step) || step < 0)
+      throw new RangeError(`a checkpoint's step cannot be ${step}`);
+    const folder = this.#run.path('checkpoints');
+    const begun = begin(folder, step, parts);
+    this.#pending = finish(this.#run, step, begun, options).catch((error: unknown) => {
+      this.#fault = error;
+    });
+  }
+
+  /** Throws what went wrong since the last call, if anything did; cheap enough for every step. */
+  check(): void {
+    const fault = this.#fault;
+    this.#fault = undefined;
+    if (fault !== undefined) throw fault;
+  }
+
+  /** Waits until everything is on disk. */
+  async settle(): Promise<void> {
+    await this.#pending;
+    this.#pending = undefined;
+    this.check();
+  }
+}
+
+/** Writes one checkpoint and waits for it. */
+export async function saveCheckpoint(
+  run: Run,
+  step: number,
+  parts: CheckpointParts,
+  options: SaveOptions = {},
+): Promise<void> {
+  const writer = new CheckpointWriter(run);
+  await writer.save(step, parts, options);
+  await writer.settle();
+}
+
+/** Writes a checkpoint where no run is, for a run whose folder was lost; returns where. */
+export async function saveElsewhere(folder: string, step: number, parts: CheckpointParts): Promise<string> {
+  fs.mkdirSync(folder, { recursive: true });
+  const { partial, contents } = begin(folder, step, parts);
+  await fill(partial, step, contents);
+  return moveIntoPlace(partial, folder, step);
+}
+
+interface Begun {
+  partial: string;
+  contents: Map<string, Content>;
+}
+
+/** All that must happen before another step changes the tensors. */
+function begin(folder: string, step: number, parts: CheckpointParts): Begun {
+  const model = [...parts.model];
+  const optimizer = parts.optimizer && [...parts.optimizer];
+  const state = Buffer.from(jsonText(parts.state));
+  const partial = path.join(folder, `.partial-step-${step}`);
+  const bytes = tensorBytes(model) + tensorBytes(optimizer ?? []);
+  const copied = bytes <= Math.min(COPY_LIMIT, spareMemory() / 4);
+  return reported(folder, step, partial, () => {
+    tidy(folder);
+    checkSpace(folder, step, bytes + state.length);
+    fs.mkdirSync(partial);
+    const contents = new Map<string, Content>();
+    const put = (name: string, tensors: Named) => {
+      const file = path.join(partial, name);
+      if (copied) contents.set(name, safetensorsBytes(file, tensors));
+      else {
+        writeSafetensors(file, tensors);
+        contents.set(name, 'written');
+      }
+    };
+    put(MODEL, model);
+    if (optimizer) put(OPTIMIZER, optimizer);
+    contents.set(STATE, state);
+    return { partial, contents };
+  });
+}
+
+async function finish(run: Run, step: number, begun: Begun, options: SaveOptions): Promise<void> {
+  const folder = run.path('checkpoints');
+  const { partial, contents } = begun;
+  await reported(folder, step, partial, async () => {
+    await fill(partial, step, contents);
+    await moveIntoPlace(partial, folder, step);
+    if (options.best) {
+      const draft = path.join(folder, `.${BEST}.${process.pid}.tmp`);
+      await writeDurably(draft, Buffer.from(jsonText({ step })));
+      await fs.promises.rename(draft, path.join(folder, BEST));
+      await syncFolderSoon(folder);
+    }
+    for (const gone of setAside(run, options.keep ?? 3))
+      await fs.promises.rm(gone, { recursive: true, force: true });
+  });
+}
+
+/** Files first, their hashes in the manifest last. */
+async function fill(partial: string, step: number, contents: ReadonlyMap<string, Content>): Promise<void> {
+  const sums = [...contents].map(async ([name, content]): Promise<[string, Manifest['files'][string]]> => {
+    const file = path.join(partial, name);
+    if (content === 'written') return [name, await hashFileSlowly(file)];
+    const [sum] = await Promise.all([hashBytes(content), writeDurably(file, content)]);
+    return [name, sum];
+  });
+  // All of them, so that none still writes when a fault of another is dealt with.
+  const settled = await Promise.allSettled(sums);
+  const failed = settled.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+  const files = Object.fromEntries(settled.flatMap((r) => (r.status === 'fulfilled' ? [r.value] : [])));
+  const sorted = Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)));
+  await writeDurably(path.join(partial, MANIFEST), Buffer.from(manifestText(step, sorted)));
+  await syncFolderSoon(partial);
+}
+
+/** One that has the same step (as after a resume) is moved aside first, and back if the new one cannot follow. */
+async function moveIntoPlace(partial: string, folder: string, step: number): Promise<string> {
+  const target = path.join(folder, `step-${step}`);
+  const old = path.join(folder, `.old-step-${step}`);
+  const existed = fs.existsSync(target);
+  if (existed) fs.renameSync(target, old);
+  try {
+    fs.renameSync(partial, target);
+  } catch (error) {
+    if (existed) fs.renameSync(old, target);
+    throw error;
+  }
+  await syncFolderSoon(folder);
+  if (existed) await fs.promises.rm(old, { recursive: true, force: true });
+  return target;
+}
+
+/** A fault leaves nothing half-written and says what is kept. */
+function reported<T>(folder: string, step: number, partial: string, body: () => T): T {
+  const explain = (error: unknown): never => {
+    fs.rmSync(partial, { recursive: true, force: true });
+    if (error instanceof UserError) throw error;
+    const lost = fs.existsSync(folder) ? 'the checkpoints before it are kept' : 'its folder is gone';
+    throw new UserError(
+      `cannot write the checkpoint ${path.join(folder, `step-${step}`)}: ${reasonOf(error)}; ${lost}`,
+    );
+  };
+  try {
+    const result = body();
+    return result instanceof Promise ? (result.catch(explain) as T) : result;
+  } catch (error) {
+    return explain(error);
+  }
+}
+
+const tensorBytes = (tensors: Named): number =>
+  tensors.reduce(
+    (sum, [name, tensor]) => sum + tensor.size * elementBytes(tensor) + 128 + 2 * name.length,
+    0,
+  );
+
+function elementBytes({ dtype }: Tensor): number {
+  const bits = /\d+$/.exec(dtype);
+  return bits ? Number(bits[0]) / 8 : 1;
+}

@@ -1,0 +1,90 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import {
+  type FileSum,
+  hashFile,
+  type JsonValue,
+  readText,
+  reasonOf,
+  sealedText,
+  UserError,
+  writeTextAtomic,
+} from '@hidden-schema/base';
+import { diffSettings, dumpConfig, loadConfig, type RunConfig } from '../config/settings.ts';
+import type { RunRecord } from './run-record.ts';
+
+export const RUN_MANIFEST = 'manifest.json';
+const FORMAT = 1;
+/** Beside settings and record: what a continued training reads from the run's own folder. */
+const READ = /^(tokenizer\.json|corpus\.(txt|tsv|csv|jsonl|parquet))$/;
+/** What `run.json` says of how training goes, which changes. */
+const CHANGING = new Set(['format', 'state', 'failure', 'step', 'seconds']);
+const LONGEST = 60;
+
+/** What a run is held to when it is continued: settings, record and files, as this program wrote them. */
+interface RunManifest {
+  format: number;
+  /** As YAML, which holds every number that settings may have. */
+  settings: string;
+  record: Readonly<Record<string, JsonValue>>;
+  files: Readonly<Record<string, { sha256: string; size: number }>>;
+}
+
+/** Writes down what is in the folder now; `config` and `record` are what its config.yaml and run.json hold. */
+export function writeRunManifest(folder: string, config: RunConfig, record: RunRecord): void {
+  const names = fs.readdirSync(folder).filter((name) => READ.test(name));
+  const manifest: RunManifest = {
+    format: FORMAT,
+    settings: dumpConfig(config),
+    record: lasting(record),
+    files: Object.fromEntries(names.sort().map((name) => [name, hashFile(path.join(folder, name))])),
+  };
+  writeTextAtomic(path.join(folder, RUN_MANIFEST), sealedText({ ...manifest }));
+}
+
+function lasting(record: RunRecord): RunManifest['record'] {
+  const kept = Object.entries(record).filter(([key]) => !CHANGING.has(key));
+  return JSON.parse(JSON.stringify(Object.fromEntries(kept))) as RunManifest['record'];
+}
+
+/** Whether the folder has a record of what it held. */
+export const hasManifest = (folder: string): boolean => fs.existsSync(path.join(folder, RUN_MANIFEST));
+
+/** What differs from the manifest, a line each: the file, and for settings and record the key, before and now. */
+export function editsOf(folder: string, config: RunConfig, record: RunRecord): string[] {
+  let manifest: RunManifest;
+  try {
+    manifest = readRunManifest(path.join(folder, RUN_MANIFEST));
+  } catch (error) {
+    return [reasonOf(error)];
+  }
+  const settings = loadConfig(manifest.settings, path.join(folder, RUN_MANIFEST), [], config.model);
+  const now = lasting(record);
+  const noted = Object.fromEntries(Object.keys(manifest.record).map((key) => [key, now[key]]));
+  return [
+    ...diffSettings(settings, config).map((line) => `config.yaml: ${line}`),
+    ...diffSettings(manifest.record, noted, LONGEST).map((line) => `run.json: ${line}`),
+    ...Object.entries(manifest.files).flatMap(([name, sum]) => fileEdit(folder, name, sum)),
+  ];
+}
+
+function fileEdit(folder: string, name: string, sum: FileSum): string[] {
+  try {
+    const { sha256 } = hashFile(path.join(folder, name));
+    if (sha256 === sum.sha256) return [];
+    return [`${name}: sha256 ${sum.sha256.slice(0, 12)}… → ${sha256.slice(0, 12)}…`];
+  } catch (error) {
+    return [`${name}: cannot be read (${reasonOf(error)})`];
+  }
+}
+
+function readRunManifest(file: string): RunManifest {
+  const text = readText(file);
+  try {
+    const { sha256: _, ...manifest } = JSON.parse(text) as RunManifest & { sha256: string };
+    if (text === sealedText({ ...manifest }) && manifest.format === FORMAT) return manifest;
+  } catch {
+    // Not JSON; said below.
+  }
+  throw new UserError(`${RUN_MANIFEST}: is damaged, expected it as it was written`);
+}

@@ -1,0 +1,296 @@
+import fs from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { type JsonValue, plainText, UserError, writeJsonAtomic } from '@hidden-schema/base';
+import { scope } from '@hidden-schema/torch';
+import { type CheckpointSettings, checkpointsSchema } from '../config/config.ts';
+import { align } from '../train/follow.ts';
+import { brokenWeight, NumberFailure } from '../train/number-failure.ts';
+import { Replicas } from '../train/replicas.ts';
+import type { PreparationState, Task, TaskTrainer } from '../train/task.ts';
+import type { StepMetrics } from '../train/trainer.ts';
+import type { TrainerState } from '../train/trainer-state.ts';
+import {
+  type CheckpointParts,
+  CheckpointWriter,
+  checkpointSteps,
+  discardCheckpointsAfter,
+  loadCheckpoint,
+  markBest,
+  saveElsewhere,
+} from './checkpoint.ts';
+import { EventWriter } from './events.ts';
+import { MetricsLog } from './metrics.ts';
+import { Progress, type ProgressOutput } from './progress.ts';
+import type { Run } from './run.ts';
+
+export interface SessionOptions {
+  /** Continue from the last checkpoint. */
+  resume?: boolean;
+  /** Aborting ends training after the step that runs, with a checkpoint. */
+  signal?: AbortSignal;
+  output?: ProgressOutput;
+  /** The processes that train together; this one leads them. */
+  replicas?: Replicas;
+}
+
+export interface SessionResult<Evaluation = unknown> {
+  state: 'finished' | 'stopped';
+  step: number;
+  /** Why training ended before its last step, if it did. */
+  reason?: string;
+  evaluation?: Evaluation;
+  seconds: number;
+}
+
+/** What a checkpoint's state.json holds beside the trainer's own. */
+export interface SessionState {
+  trainer: TrainerState;
+  best: number | null;
+  /** The step of the best checkpoint, where one is kept. */
+  bestStep?: number;
+  sinceBest: number;
+  /** How far the preparation came, where there is one. */
+  sweeps?: PreparationState;
+  seconds: number;
+}
+
+const beginning: Omit<SessionState, 'trainer' | 'sweeps'> = { best: null, sinceBest: 0, seconds: 0 };
+
+/** Trains a run on disk: preparation, steps, evaluations, checkpoints, metrics; then evaluates the best model. */
+export class Session<Evaluation = unknown> {
+  readonly #run: Run;
+  readonly #task: Task<Evaluation>;
+  readonly #trainer: TaskTrainer;
+  readonly #options: SessionOptions;
+  readonly #replicas: Replicas;
+  readonly #metrics: MetricsLog;
+  readonly #events: EventWriter;
+  readonly #writer: CheckpointWriter;
+  readonly #began = performance.now();
+  #state = beginning;
+  /** Whether anything happened that no checkpoint holds yet. */
+  #unsaved = true;
+
+  constructor(run: Run, task: Task<Evaluation>, options: SessionOptions = {}) {
+    this.#run = run;
+    this.#task = task;
+    this.#options = options;
+    this.#replicas = options.replicas ?? Replicas.alone;
+    this.#trainer = task.trainer;
+    this.#writer = new CheckpointWriter(run);
+    this.#metrics = new MetricsLog(run.path('metrics.jsonl'));
+    if (options.resume) this.#restore();
+    const resumed = options.resume ? { resumedAt: this.#trainer.step } : {};
+    this.#events = new EventWriter(run.directory, resumed);
+  }
+
+  get trainer(): TaskTrainer {
+    return this.#trainer;
+  }
+
+  async train(): Promise<SessionResult<Evaluation>> {
+    try {
+      this.#run.setState('running', { failure: undefined });
+      await this.#prepare();
+      await align(this.#task, this.#replicas);
+      const reason = await this.#steps();
+      await this.#replicas.lead('end');
+      const stopped = this.#options.signal?.aborted ?? false;
+      if (this.#unsaved) await this.#save(false);
+      await this.#writer.settle();
+      if (stopped) return this.#end({ state: 'stopped', ...(reason ? { reason } : {}) });
+      this.#useBest();
+      const evaluation = this.#task.evaluate();
+      writeJsonAtomic(this.#run.path('evaluation.json'), evaluation as unknown as JsonValue);
+      for (const [name, value] of Object.entries(this.#task.artifacts()))
+        writeJsonAtomic(this.#run.path(name), value);
+      return this.#end({ state: 'finished', evaluation, ...(reason ? { reason } : {}) });
+    } catch (error) {
+      throw await this.#afterFault(error);
+    } finally {
+      this.#metrics.close();
+      this.#events.close();
+      this.#trainer.free();
+    }
+  }
+
+  /** Notes a number that went wrong; saves what a run whose folder was lost has in memory. Gives the error to throw. */
+  async #afterFault(error: unknown): Promise<unknown> {
+    // What is being written must not outlive the lock; its own fault matters less than the one that is there.
+    await this.#writer.settle().catch(() => undefined);
+    if (fs.existsSync(this.#run.directory)) {
+      if (error instanceof NumberFailure)
+        this.#run.setState('crashed', { failure: error.failure as unknown as JsonValue });
+      return error;
+    }
+    const place = await saveElsewhere(`${this.#run.directory}-rescued`, this.#trainer.step, this.#parts());
+    return new UserError(
+      `the run folder ${this.#run.directory} was removed or moved during training; the weights of step ${this.#trainer.step} are in ${place}: move that folder into the checkpoints of the run and continue with --resume`,
+    );
+  }
+
+  #end(result: Omit<SessionResult<Evaluation>, 'step' | 'seconds'>): SessionResult<Evaluation> {
+    const full = { ...result, step: this.#trainer.step, seconds: this.#seconds() };
+    this.#run.setState(result.state, { step: full.step, seconds: full.seconds });
+    return full;
+  }
+
+  #seconds(): number {
+    return this.#state.seconds + (performance.now() - this.#began) / 1000;
+  }
+
+  async #prepare(): Promise<void> {
+    const { preparation } = this.#task;
+    if (!preparation?.wanted) return;
+    const { label, most, unit } = preparation;
+    const progress = this.#progress(label, most, unit, preparation.state.count);
+    if (preparation.together) await align(this.#task, this.#replicas);
+    while (preparation.wanted && !this.#options.signal?.aborted) {
+      if (preparation.together) await this.#replicas.lead('prepare');
+      const before = preparation.state.count;
+      const figures = preparation.advance();
+      const { count } = preparation.state;
+      if (count === before) {
+        progress.update(count, figures);
+        await setImmediate();
+        continue;
+      }
+      const shown = { ...figures, ...(await this.#task.inspect()).figures };
+      this.#record({ step: 0, epoch: 0, sweep: count, ...shown });
+      progress.update(count, shown);
+      this.#unsaved = true;
+      const { every } = this.#checkpoints;
+      if (every !== undefined && count % every === 0) await this.#save(false);
+      await setImmediate();
+    }
+    progress.finish();
+  }
+
+  /** Trains until the last step, a stop from outside, or patience is at its end; returns why it ended early. */
+  async #steps(): Promise<string | undefined> {
+    const { training } = this.#run.config;
+    const progress = this.#progress('train', training.steps, 'steps', this.#trainer.step);
+    while (!this.#trainer.finished && this.#reasonToStop() === undefined) await this.#oneStep(progress);
+    const reason = this.#trainer.finished ? undefined : this.#reasonToStop();
+    progress.finish(reason);
+    return reason;
+  }
+
+  /** Also asked before the first step, since a resumed run may have ended just so. */
+  #reasonToStop(): string | undefined {
+    const { patience } = this.#run.config.training;
+    if (this.#options.signal?.aborted) return 'stopped from outside';
+    return this.#state.sinceBest >= patience
+      ? `no better validation objective in ${patience} evaluations`
+      : undefined;
+  }
+
+  async #oneStep(progress: Progress): Promise<void> {
+    const { logEvery, evaluateEvery, steps } = this.#run.config.training;
+    this.#writer.check();
+    await this.#replicas.lead('step');
+    const metrics = this.#trainer.trainStep();
+    const { step, loss, reconstruction, kl_walk } = metrics;
+    this.#unsaved = true;
+    this.#run.refresh();
+    progress.update(step, { loss, nll: reconstruction, 'kl-z': kl_walk });
+    if (step % logEvery === 0) this.#record({ ...metrics });
+    const evaluated = step % evaluateEvery === 0 || step === steps;
+    const better = evaluated && (await this.#evaluate(metrics, progress));
+    const best = better && this.#checkpoints.best;
+    if (best || step % this.#checkpointEvery === 0 || step === steps) await this.#save(best);
+    await setImmediate();
+  }
+
+  /** Those of the run; a kind of training that has no such settings uses the defaults. */
+  get #checkpoints(): CheckpointSettings {
+    const { config } = this.#run;
+    return 'checkpoints' in config ? config.checkpoints : checkpointsSchema.parse({});
+  }
+
+  get #checkpointEvery(): number {
+    return this.#checkpoints.every ?? this.#run.config.training.evaluateEvery;
+  }
+
+  /** Validation; tells whether the model is the best so far. */
+  async #evaluate(metrics: StepMetrics, progress: Progress): Promise<boolean> {
+    const validation = this.#trainer.validate();
+    const { step, epoch } = metrics;
+    if (!Number.isFinite(validation))
+      throw new NumberFailure({ step, epoch, term: 'validation objective', value: String(validation) });
+    const { figures, notes = [] } = await this.#task.inspect();
+    const better = this.#state.best === null || validation < this.#state.best;
+    this.#state = {
+      ...this.#state,
+      best: better ? validation : this.#state.best,
+      ...(better && this.#checkpoints.best ? { bestStep: step } : {}),
+      sinceBest: better ? 0 : this.#state.sinceBest + 1,
+    };
+    this.#record({ step, epoch, validation, ...figures });
+    progress.update(step, { valid: validation, ...figures });
+    for (const note of notes) progress.note(note);
+    return better;
+  }
+
+  #record({ step, epoch, ...values }: { step: number; epoch: number; [name: string]: number }): void {
+    this.#metrics.append(step, epoch, values);
+    this.#events.scalars(step, values);
+  }
+
+  async #save(best: boolean): Promise<void> {
+    const { step } = this.#trainer;
+    const broken = brokenWeight(this.#trainer.model);
+    if (broken !== undefined)
+      throw new NumberFailure({ step, term: `weight ${broken}`, value: 'not finite' });
+    await this.#writer.save(step, this.#parts(), { best, keep: this.#checkpoints.keep });
+    this.#unsaved = false;
+  }
+
+  #parts(): CheckpointParts {
+    const sweeps = this.#task.preparation?.state;
+    const state: SessionState = {
+      ...this.#state,
+      ...(sweeps ? { sweeps } : {}),
+      seconds: this.#seconds(),
+      trainer: this.#trainer.state(),
+    };
+    return {
+      model: this.#trainer.model.namedTensors(),
+      optimizer: this.#trainer.optimizer.namedTensors(),
+      state: state as unknown as JsonValue,
+    };
+  }
+
+  #restore(): void {
+    if (checkpointSteps(this.#run).length === 0) {
+      this.#options.output?.write('no checkpoint was written yet: training begins again\n');
+      this.#metrics.truncateAfter(-1);
+      return;
+    }
+    scope(() => {
+      const saved = loadCheckpoint(this.#run, 'last');
+      for (const note of saved.notes) this.#options.output?.write(`${plainText(note)}\n`);
+      const { trainer, sweeps, ...rest } = saved.state as unknown as SessionState;
+      if (!saved.optimizer)
+        throw new UserError(`step ${saved.step} of ${this.#run.directory} has no optimiser state`);
+      this.#trainer.restore(trainer, saved.model, saved.optimizer);
+      if (sweeps && this.#task.preparation) this.#task.preparation.state = sweeps;
+      this.#state = rest;
+      this.#unsaved = false;
+      this.#metrics.truncateAfter(saved.step, sweeps?.count);
+      discardCheckpointsAfter(this.#run, saved.step);
+      // A process killed between a best checkpoint and its mark must not cost that checkpoint.
+      if (rest.bestStep !== undefined) markBest(this.#run, rest.bestStep);
+    });
+  }
+
+  /** The final figures are those of the model with the best validation objective. */
+  #useBest(): void {
+    scope(() => this.#trainer.model.load(loadCheckpoint(this.#run, 'best').model));
+  }
+
+  #progress(label: string, total: number, unit: string, start: number): Progress {
+    const { output } = this.#options;
+    return new Progress({ label, total, unit, start, ...(output ? { output } : {}) });
+  }
+}

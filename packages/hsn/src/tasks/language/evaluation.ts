@@ -1,0 +1,187 @@
+import { batchesByLength, type Frames, type TextBatch, type TextCorpus } from '@hidden-schema/text';
+import { Generator, noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
+import { graphKl } from '../../objective/objective.ts';
+import { mutualInformation, WalkableGraph, type WalkPosterior } from '../../walk/index.ts';
+import type { LanguageNetwork } from './network.ts';
+import { logWeights, type SentenceEstimate, sentenceEstimate } from './perplexity.ts';
+
+/** What `hsn eval` reports of a language model (Table 2 and its supplement). */
+export interface LanguageEvaluation {
+  sentences: number;
+  /** exp of −log p(x) per token by the importance-weighted estimator (appendix F.2), and its standard error. */
+  perplexity: number;
+  perplexity_error: number;
+  /** exp of the reconstruction loss per token: what it would be if walks came for free. */
+  perplexity_reconstruction: number;
+  /** I(z; x) by the paper's estimator, exactly for the empirical sample, and the most that N sentences can have. */
+  mutual_information: number;
+  mutual_information_exact: number;
+  mutual_information_bound: number;
+  /** −E log p(x|z), mean KL of each sentence's walk, KL of the graph; nats. */
+  reconstruction: number;
+  kl_walk: number;
+  kl_walk_aggregated: number;
+  kl_graph: number;
+  symbols_used: number;
+  baseline_perplexity?: number;
+}
+
+export interface LanguageEvaluationOptions {
+  /** Test sentences used, at most. */
+  limit?: number;
+  /** Walks and graphs a sentence of the importance-weighted estimate: R and S. */
+  walks?: number;
+  graphs?: number;
+  onProgress?: (done: number, total: number) => void;
+}
+
+const batchSize = 50;
+
+/** Evaluates a trained network on the test split; draws from the settings' seed, so that the same weights give the same figures. */
+export function evaluateLanguage(
+  model: LanguageNetwork,
+  corpus: TextCorpus,
+  frames: Frames,
+  options: LanguageEvaluationOptions = {},
+): LanguageEvaluation {
+  const saved = model.generator.state();
+  model.generator.restore(new Generator(model.config.seed).state());
+  try {
+    return evaluated(model, corpus, frames, options);
+  } finally {
+    model.generator.restore(saved);
+  }
+}
+
+function evaluated(
+  model: LanguageNetwork,
+  corpus: TextCorpus,
+  frames: Frames,
+  options: LanguageEvaluationOptions,
+): LanguageEvaluation {
+  model.train(false);
+  const rows = corpus.splits.test.slice(0, options.limit ?? corpus.splits.test.length);
+  const graphs = sampledGraphs(model, options.graphs ?? 10);
+  const estimates: SentenceEstimate[] = [];
+  const scores: Tensor[] = [];
+  try {
+    for (const batch of batchesByLength(corpus.store, rows, batchSize, frames)) {
+      const h = scope(() => noGrad(() => model.encoder.scores(batch)));
+      scores.push(h);
+      estimates.push(...estimateBatch(model, batch, h, graphs, options.walks ?? 100));
+      options.onProgress?.(estimates.length, rows.length);
+    }
+    return { sentences: rows.length, ...summarise(estimates), ...information(model, scores, graphs[0]!) };
+  } finally {
+    for (const tensor of [...scores, ...graphs]) tensor.free();
+  }
+}
+
+/** Hard graphs from q(A). S tensors [K, K] */
+function sampledGraphs(model: LanguageNetwork, count: number): Tensor[] {
+  return Array.from({ length: count }, () =>
+    scope(() => noGrad(() => model.graph.links().sample(model.generator, { hard: true, temperature: 1 }))),
+  );
+}
+
+function estimateBatch(
+  model: LanguageNetwork,
+  batch: TextBatch,
+  scores: Tensor,
+  graphs: readonly Tensor[],
+  walks: number,
+): SentenceEstimate[] {
+  const { lengths, width, ids } = batch.decoder;
+  return Array.from(lengths, (length, n) => {
+    const tokens = ids.subarray(n * width, n * width + length);
+    return scope(() =>
+      noGrad(() =>
+        sentenceEstimate(logWeights(model, scores.narrow(0, n, 1), tokens, graphs, walks), length - 1),
+      ),
+    );
+  });
+}
+
+/** Figures of a corpus from those of its sentences: by tokens, as perplexity is. */
+export function summarise(estimates: readonly SentenceEstimate[]) {
+  const total = (of: (estimate: SentenceEstimate) => number) => estimates.reduce((sum, e) => sum + of(e), 0);
+  const tokens = total((e) => e.tokens);
+  const mean = -total((e) => e.logLikelihood) / tokens;
+  // The ratio's standard error over sentences, carried through the exponential.
+  const residuals = total((e) => (-e.logLikelihood - mean * e.tokens) ** 2);
+  const error = Math.sqrt(residuals) / tokens;
+  return {
+    perplexity: Math.exp(mean),
+    perplexity_error: Math.exp(mean) * error,
+    perplexity_reconstruction: Math.exp(total((e) => e.reconstruction) / tokens),
+    reconstruction: total((e) => e.reconstruction) / estimates.length,
+  };
+}
+
+/** Information and divergences of all sentences together, on one graph. */
+function information(model: LanguageNetwork, scores: readonly Tensor[], adjacency: Tensor) {
+  return scope(() =>
+    noGrad(() => {
+      const graph = new WalkableGraph(adjacency, model.config.walk.isolated);
+      const posterior = model.posterior(catRows(scores), graph);
+      const prior = model.walkPrior.on(graph);
+      const mutual_information = mutualInformation(posterior, prior, 'mean').item();
+      const kl_walk = posterior.kl(prior).mean().item();
+      const nodes = posterior.sampleNodes(model.generator);
+      return {
+        mutual_information,
+        mutual_information_exact: exactInformation(posterior, nodes),
+        mutual_information_bound: Math.log(nodes.dim(0)),
+        kl_walk,
+        kl_walk_aggregated: kl_walk - mutual_information,
+        kl_graph: graphKl(model.graph.links(), model.graphPrior).item(),
+        symbols_used: new Set(nodes.toNumbers()).size,
+      };
+    }),
+  );
+}
+
+/**
+ * I(z; x) of the empirical sample: mean of log q(z_n|x_n) − log (1/N) Σ_m q(z_n|x_m), one walk a sentence. At most
+ * log N, which the paper's estimator may exceed.
+ */
+export function exactInformation(posterior: WalkPosterior, nodes: Tensor): number {
+  const N = nodes.dim(0);
+  const own = posterior.logProb(nodes).sum().item();
+  let mixed = 0;
+  for (let first = 0; first < N; first += walksAtOnce)
+    mixed += scope(() => {
+      const some = nodes.narrow(0, first, Math.min(walksAtOnce, N - first));
+      return posterior.crossLogProb(some).logSumExp(0).sum().item(); // [N sentences, walks]
+    });
+  return (own - mixed) / N + Math.log(N);
+}
+
+/** Bounds what is held of the [N, N] table, which for a whole test set would not fit into memory. */
+const walksAtOnce = 256;
+
+function catRows(scores: readonly Tensor[]): Tensor {
+  return stack(scores.flatMap((batch) => batch.unbind(0)));
+}
+
+/** Perplexity of the same decoder without symbols on the test split. */
+export function baselinePerplexity(
+  model: LanguageNetwork,
+  corpus: TextCorpus,
+  frames: Frames,
+  limit?: number,
+): number {
+  model.train(false);
+  const rows = corpus.splits.test.slice(0, limit ?? corpus.splits.test.length);
+  let [nll, tokens] = [0, 0];
+  for (const batch of batchesByLength(corpus.store, rows, batchSize, frames)) {
+    scope(() =>
+      noGrad(() => {
+        const alone = model.decoder.logLikelihood(batch, undefined, model.generator);
+        nll -= alone.perSentence.sum().item();
+        tokens += alone.tokens;
+      }),
+    );
+  }
+  return Math.exp(nll / tokens);
+}

@@ -1,0 +1,80 @@
+import { batchesByLength } from '@hidden-schema/text';
+import { cat, noGrad, scope } from '@hidden-schema/torch';
+import type { Inspection } from '../../train/task.ts';
+import { exactInformation } from './evaluation.ts';
+import type { LanguageTexts } from './texts.ts';
+import type { LanguageTraining } from './training.ts';
+
+/** Validation sentences that a look reads. */
+const looked = 300;
+/** Below these a model is said to have collapsed. */
+const leastInformation = 0.5;
+const leastSymbols = 0.1;
+/** Fewer sentences than this cannot show a collapse. */
+const fewSentences = 20;
+const sampleTokens = 40;
+
+/** How many symbols are in use and how much walks tell of sentences, with one sentence read and written again. */
+export async function inspectLanguage(
+  training: LanguageTraining,
+  step: number,
+  texts: LanguageTexts,
+): Promise<Inspection> {
+  if (training.config.baseline) return { figures: {} };
+  const { sentences, symbols_used, information } = usage(training);
+  const warnings = sentences < fewSentences ? [] : collapse(training, symbols_used, information);
+  return {
+    figures: { symbols_used, information },
+    notes: [...warnings, await example(training, step, texts)],
+  };
+}
+
+function usage(training: LanguageTraining) {
+  const { model, corpus, frames } = training;
+  const rows = corpus.splits.valid.slice(0, looked);
+  const saved = model.generator.state();
+  model.train(false);
+  try {
+    return scope(() =>
+      noGrad(() => {
+        const scores = [...batchesByLength(corpus.store, rows, 100, frames)].map((batch) =>
+          scope(() => model.encoder.scores(training.withStates(batch))),
+        );
+        const posterior = model.posterior(cat(scores, 0), model.expectedGraph());
+        const nodes = posterior.sampleNodes(model.generator);
+        return {
+          sentences: rows.length,
+          symbols_used: new Set(nodes.toNumbers()).size,
+          information: exactInformation(posterior, nodes),
+        };
+      }),
+    );
+  } finally {
+    model.generator.restore(saved);
+  }
+}
+
+function collapse({ config }: LanguageTraining, used: number, information: number): string[] {
+  const found = [
+    ...(information < leastInformation ? [`walks tell ${information.toFixed(2)} nats of a sentence`] : []),
+    ...(used < leastSymbols * config.symbols ? [`${used} of ${config.symbols} symbols are in use`] : []),
+  ];
+  if (found.length === 0) return [];
+  return [
+    `warning: the model ignores its symbols: ${found.join(' and ')}. A warm start (warmStart.steps), a pretrained encoder or a larger decoder.wordDropout may help`,
+  ];
+}
+
+/** A validation sentence, another one at each look: input → walk → what the decoder makes of the walk. */
+async function example(training: LanguageTraining, step: number, texts: LanguageTexts): Promise<string> {
+  const { valid } = training.corpus.splits;
+  const look = Math.floor(step / training.config.training.evaluateEvery);
+  const { text } = training.corpus.store.example(valid[look % valid.length]!);
+  const { walks } = await texts.read([text]);
+  const { walk } = walks[0]!;
+  const [written] = await texts.write(walk, { maxTokens: sampleTokens });
+  return `  ${clipped(text)} → ${walk.join(' ')} → ${clipped(written!)}`;
+}
+
+const clipped = (text: string): string =>
+  JSON.stringify(text.length > 120 ? `${text.slice(0, 119)}…` : text).replace(/\p{Cf}/gu, '');

@@ -1,0 +1,88 @@
+import { reasonOf, UserError } from '@hidden-schema/base';
+import { type CorpusProgress, type TextCorpus, TextFiles } from '@hidden-schema/text';
+import { Generator, scope } from '@hidden-schema/torch';
+import type { LanguageConfig } from '../../config/language.ts';
+import { loadCheckpoint, whichCheckpoint } from '../../run/checkpoint.ts';
+import { Run } from '../../run/run.ts';
+import type { LanguageNetwork } from './network.ts';
+import { makeNetwork, openTextEncoder, type Tokenizers } from './parts.ts';
+import { sidesOf, type TextRecord, textInput, textRecord } from './prepare.ts';
+import { LanguageTexts } from './texts.ts';
+
+/** A language run's model with its tokenizers; its corpus is opened apart, by those who need it. */
+export interface OpenedLanguage {
+  run: Run;
+  config: LanguageConfig;
+  model: LanguageNetwork;
+  tokenizers: Tokenizers;
+  texts: LanguageTexts;
+  labels: readonly string[];
+  step: number;
+  notes: string[];
+}
+
+/** Opens a run's language model at a checkpoint: `best`, `last` or a step. */
+export async function openLanguage(
+  directory: string,
+  given: { checkpoint?: string } = {},
+): Promise<OpenedLanguage> {
+  const run = Run.open(directory);
+  const { config } = run;
+  if (config.model !== 'language')
+    throw new UserError(`${directory} is the run of a synthetic language; expected one of a language model`);
+  const { record, tokenizer } = textRecord(run);
+  const { model, tokenizers } = await makeAgain(config, record, tokenizer, directory);
+  try {
+    const saved = scope(() => {
+      const checkpoint = loadCheckpoint(run, whichCheckpoint(given.checkpoint ?? 'best'));
+      model.load(checkpoint.model);
+      return { step: checkpoint.step, notes: checkpoint.notes };
+    });
+    const texts = new LanguageTexts(model, tokenizers);
+    return { run, config, model, tokenizers, texts, labels: record.labels, ...saved };
+  } catch (error) {
+    model.free();
+    if (error instanceof UserError) throw error;
+    throw new UserError(`${directory} does not fit its settings: ${reasonOf(error)}`);
+  }
+}
+
+async function makeAgain(
+  config: LanguageConfig,
+  record: TextRecord,
+  decoder: Tokenizers['decoder'],
+  directory: string,
+) {
+  const generator = new Generator(config.seed);
+  const named = { ...config, encoder: { ...config.encoder, name: record.encoder.name } };
+  const { encoder, tokenizer, frozen } = await openTextEncoder(named, decoder, generator);
+  if (tokenizer.hash !== record.encoder.tokenizer)
+    throw new UserError(
+      `the tokenizer of ${record.encoder.name} is not the one that ${directory} was trained with; put that one back`,
+    );
+  const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences: record.sentences };
+  const model = makeNetwork(config, { ...parts, decoder: { config: record.decoder } }, generator);
+  return { model, tokenizers: { encoder: tokenizer, decoder } };
+}
+
+/** The corpus a run was trained on, or another one; tokenised again where its cache is gone. */
+export async function openLanguageCorpus(
+  { run, config, model, tokenizers }: OpenedLanguage,
+  given: {
+    corpus?: string;
+    cache?: string;
+    signal?: AbortSignal;
+    onProgress?: (progress: CorpusProgress) => void;
+  } = {},
+): Promise<TextCorpus> {
+  const { corpus: other, ...options } = given;
+  const { record } = textRecord(run);
+  const { input, settings } = other ? { input: other, settings: record.settings } : textInput(run);
+  const files = await TextFiles.find(input, { ...settings, ...options, seed: config.seed });
+  try {
+    const models = { encoder: model.encoder.base, decoderPositions: model.decoder.maxPositions };
+    return await files.tokenise(sidesOf(config, tokenizers, models));
+  } finally {
+    files.close();
+  }
+}

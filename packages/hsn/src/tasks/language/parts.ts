@@ -1,0 +1,160 @@
+import {
+  type Frames,
+  gpt2Tokenizer,
+  loadTokenizer,
+  type TextFiles,
+  type Tokenizer,
+  trainByteBpe,
+  trimmedByteBpe,
+  WordCounts,
+} from '@hidden-schema/text';
+import { Generator } from '@hidden-schema/torch';
+import {
+  addLora,
+  decoderKind,
+  kindOfConfig,
+  type LanguageDecoder,
+  LstmText,
+  openDecoder,
+  openPretrainedEncoder,
+  type SymbolOptions,
+  type TextEncoder,
+  TransformerText,
+} from '@hidden-schema/transformers';
+import type { LanguageConfig } from '../../config/language.ts';
+import { WalkEncoder } from '../../encoder/walk-queries.ts';
+import { HiddenSchemaNetwork } from '../../model.ts';
+import type { LanguageKind, LanguageNetwork } from './network.ts';
+
+export interface Tokenizers {
+  encoder: Tokenizer;
+  decoder: Tokenizer;
+}
+
+/** The encoder before its queries: pretrained by name, or from scratch on the decoder's own vocabulary. */
+export async function openTextEncoder(
+  config: Pick<LanguageConfig, 'encoder'>,
+  decoderTokenizer: Tokenizer,
+  generator: Generator,
+): Promise<{ encoder: TextEncoder; tokenizer: Tokenizer; frozen: boolean }> {
+  const { name, frozen, width, layers, heads, dropout, longest } = config.encoder;
+  if (name !== 'transformer' && name !== 'lstm') {
+    const { encoder, tokenizer } = await openPretrainedEncoder(name);
+    return { encoder, tokenizer, frozen };
+  }
+  const sizes = { vocabulary: decoderTokenizer.vocabulary, width, layers, positions: longest, dropout };
+  const encoder =
+    name === 'lstm'
+      ? new LstmText(sizes, generator)
+      : new TransformerText({ ...sizes, heads, hidden: 4 * width }, generator);
+  return { encoder, tokenizer: decoderTokenizer, frozen: false };
+}
+
+/** Whether a decoder's name stands for an architecture instead of weights. */
+export const fromScratch = (name: string): boolean => decoderKind(name) !== undefined;
+
+/** The decoder's vocabulary: that of its pretrained folder, or one drawn from the corpus (see `decoder.vocabulary`). */
+export async function decoderTokenizer(
+  config: LanguageConfig,
+  files: TextFiles,
+  folder?: string,
+): Promise<Tokenizer> {
+  const { vocabulary, vocabularySize } = config.decoder;
+  if (folder !== undefined) return loadTokenizer(folder);
+  if (vocabulary === 'trained') {
+    const words = new WordCounts();
+    for await (const texts of files.texts()) words.add(texts);
+    return trainByteBpe(words, vocabularySize);
+  }
+  const full = gpt2Tokenizer();
+  const used = new Set<number>();
+  for await (const texts of files.texts())
+    for (const { ids } of await full.encodeBatch(texts, { literal: true }))
+      for (const id of ids) used.add(id);
+  return trimmedByteBpe(used, full).tokenizer;
+}
+
+/** Start, end and padding of both sides; the decoder's end of text starts, ends and pads. */
+export function framesOf({ encoder, decoder }: Tokenizers): Frames {
+  const { begin, end = begin ?? 0 } = decoder.special;
+  return {
+    encoder: { pad: encoder.special.pad ?? 0 },
+    decoder: { pad: end, begin: begin ?? end, end },
+  };
+}
+
+/** Where a decoder that is not made from the settings alone comes from. */
+export interface DecoderSource {
+  /** A folder with pretrained weights. */
+  folder?: string;
+  /** Its config.json, where weights will follow from a checkpoint. */
+  config?: Record<string, unknown>;
+}
+
+/** The settings that a decoder is made from. */
+type DecoderSettings = Pick<LanguageConfig, 'symbols' | 'baseline'> & {
+  graph: Pick<LanguageConfig['graph'], 'symbols' | 'symbolDimension'>;
+  decoder: Omit<LanguageConfig['decoder'], 'lora'>;
+};
+
+function symbolOptions({ symbols, graph, decoder }: DecoderSettings): SymbolOptions {
+  const { symbolAttention: variant, symbolPositions: positionScale, symbolDeviation: deviation } = decoder;
+  const how = { variant, positionScale, deviation };
+  return graph.symbols === 'learnable'
+    ? { ...how, symbols: graph.symbolDimension, vectors: true }
+    : { ...how, symbols };
+}
+
+export function makeDecoder(
+  config: DecoderSettings,
+  vocabulary: number,
+  generator: Generator,
+  source: DecoderSource = {},
+): LanguageDecoder {
+  const decoder = bareDecoder(config, vocabulary, generator, source);
+  decoder.wordDropout = config.decoder.wordDropout;
+  return decoder;
+}
+
+function bareDecoder(
+  config: DecoderSettings,
+  vocabulary: number,
+  generator: Generator,
+  source: DecoderSource,
+): LanguageDecoder {
+  const { name, width, layers, heads, dropout, longest } = config.decoder;
+  const options = config.baseline ? {} : { symbols: symbolOptions(config) };
+  if (source.config) return kindOfConfig(source.config, 'the decoder').blank(source.config, generator, {});
+  if (source.folder) return openDecoder(source.folder, generator, options);
+  // Start and end of a sentence take a position each.
+  const sizes = { vocabulary, positions: longest + 2, width, layers, heads, dropout };
+  return decoderKind(name)!.make(sizes, generator, options);
+}
+
+/** A language network from its settings, encoder and vocabularies, with weights as drawn by the seed. */
+export function makeNetwork(
+  config: LanguageConfig,
+  parts: { encoder: TextEncoder; frozen: boolean; decoderVocabulary: number; sentences: number } & {
+    decoder?: DecoderSource;
+  },
+  generator: Generator = new Generator(config.seed),
+): LanguageNetwork {
+  const { symbols, length } = config;
+  const walk = {
+    symbols,
+    length,
+    dropout: config.encoder.dropout,
+    sharpness: config.encoder.sharpness,
+    frozen: parts.frozen,
+  };
+  const encoder = new WalkEncoder(parts.encoder, walk, generator);
+  const decoder = makeDecoder(config, parts.decoderVocabulary, generator, parts.decoder);
+  const { lora } = config.decoder;
+  if (lora) addLora(decoder, lora, generator);
+  const { sentences } = parts;
+  return new HiddenSchemaNetwork<LanguageKind>(
+    config,
+    { encoder, decoder, symbols, length, sentences },
+    generator,
+  );
+}

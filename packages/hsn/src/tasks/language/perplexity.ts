@@ -1,0 +1,108 @@
+import { stack, Tensor } from '@hidden-schema/torch';
+import type { HiddenSchemaNetwork, Kind } from '../../model.ts';
+import { WalkableGraph } from '../../walk/index.ts';
+import type { LanguageNetwork } from './network.ts';
+
+/** What one sentence says of the model. */
+export interface SentenceEstimate {
+  /** log p(x) by importance weighting. */
+  logLikelihood: number;
+  /** −E_q log p(x|z) */
+  reconstruction: number;
+  tokens: number;
+}
+
+/** Weights of all R·S draws of a sentence, and log p(x|z) of each. */
+export interface LogWeights {
+  weights: Float64Array;
+  likelihoods: Float64Array;
+}
+
+/**
+ * log p(x|z) + log p(z|A) − log q(z|x, A) of R walks on each of S graphs (appendix F.2). The likelihood depends on the
+ * walk alone and a peaked posterior repeats itself, so each distinct walk is decoded once. The paper's estimator also
+ * has log p(A) − log q(A) in every sentence's weight; the graph is one for all sentences, so that its cost belongs to
+ * the corpus (`kl_graph`) and not to each of them.
+ */
+export function logWeights(
+  model: LanguageNetwork,
+  scores: Tensor,
+  tokens: Int32Array,
+  graphs: readonly Tensor[],
+  walks: number,
+): LogWeights {
+  const drawn = graphs.map((adjacency) => drawWalks(model, scores, adjacency, walks));
+  const distinct = new Map<string, { place: number; walk: number[] }>();
+  for (const { nodes } of drawn) {
+    for (const walk of nodes) {
+      const key = walk.join(' ');
+      if (!distinct.has(key)) distinct.set(key, { place: distinct.size, walk });
+    }
+  }
+  const decoded = decodeWalks(
+    model,
+    [...distinct.values()].map(({ walk }) => walk),
+    tokens,
+  );
+  const likelihoods = drawn.flatMap(({ nodes }) =>
+    nodes.map((walk) => decoded[distinct.get(walk.join(' '))!.place]!),
+  );
+  const ratios = drawn.flatMap(({ ratio }) => ratio);
+  return {
+    weights: Float64Array.from(likelihoods, (likelihood, i) => likelihood + ratios[i]!),
+    likelihoods: Float64Array.from(likelihoods),
+  };
+}
+
+/** R walks of one sentence [1, L, K] on a graph, with log p(z|A) − log q(z|x, A). */
+function drawWalks(model: LanguageNetwork, scores: Tensor, adjacency: Tensor, count: number) {
+  const graph = new WalkableGraph(adjacency, model.config.walk.isolated);
+  const repeated = scores.expand(count, -1, -1);
+  const posterior = model.posterior(repeated, graph);
+  const nodes = posterior.sampleNodes(model.generator); // [R, L]
+  const ratio = model.walkPrior.on(graph).logProb(nodes).sub(posterior.logProb(nodes)).toNumbers();
+  const L = nodes.dim(1);
+  const flat = nodes.toNumbers();
+  return { ratio, nodes: Array.from({ length: count }, (_, r) => flat.slice(r * L, (r + 1) * L)) };
+}
+
+const decodedAtOnce = 64;
+
+/** log p(x|z) of one sentence under several walks. */
+function decodeWalks(model: LanguageNetwork, walks: readonly number[][], tokens: Int32Array): number[] {
+  const out: number[] = [];
+  for (let first = 0; first < walks.length; first += decodedAtOnce) {
+    const some = walks.slice(first, first + decodedAtOnce);
+    const schema = schemaOf(model, some);
+    const repeated = stack(some.map(() => Tensor.fromArray(tokens, [tokens.length])));
+    const { perSentence } = model.decoder.nll(
+      repeated,
+      schema,
+      some.map(() => tokens.length),
+    );
+    for (const nll of perSentence.toNumbers()) out.push(-nll);
+  }
+  return out;
+}
+
+/** The symbols of walks, as a network's decoder reads them. [M, L, S] */
+export function schemaOf(
+  model: Pick<HiddenSchemaNetwork<Kind>, 'schema' | 'shape'>,
+  walks: readonly (readonly number[])[],
+): Tensor {
+  const flat = BigInt64Array.from(walks.flat(), BigInt);
+  const nodes = Tensor.fromArray(flat, [walks.length, walks[0]!.length]);
+  return model.schema(nodes.oneHot(model.shape.symbols).to('float32').unbind(1)).vectors();
+}
+
+/** log of the mean weight, and the mean reconstruction loss. */
+export function sentenceEstimate({ weights, likelihoods }: LogWeights, tokens: number): SentenceEstimate {
+  const most = weights.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  // Walks that the prior forbids, all of them: no estimate above zero, and −∞ − −∞ is none at all.
+  const sum =
+    most === Number.NEGATIVE_INFINITY
+      ? 0
+      : weights.reduce((total, weight) => total + Math.exp(weight - most), 0);
+  const reconstruction = -likelihoods.reduce((total, value) => total + value, 0) / likelihoods.length;
+  return { logLikelihood: most + Math.log(sum / weights.length), reconstruction, tokens };
+}

@@ -1,0 +1,219 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { type JsonValue, readText, UserError } from '@hidden-schema/base';
+import {
+  type CorpusProgress,
+  corpusNotes,
+  fingerprintOf,
+  type TextCorpus,
+  TextFiles,
+  type TextSettings,
+  type Tokenizer,
+  tokenizerFromJson,
+} from '@hidden-schema/text';
+import { Generator } from '@hidden-schema/torch';
+import { findPretrained, readModelConfig, type TextEncoder } from '@hidden-schema/transformers';
+import type { LanguageConfig } from '../../config/language.ts';
+import { type CorpusInfo, Run, type RunOptions } from '../../run/run.ts';
+import type { LanguageNetwork } from './network.ts';
+import { decoderTokenizer, fromScratch, makeNetwork, openTextEncoder, type Tokenizers } from './parts.ts';
+
+/** Where the texts are and how they are read; `-` is standard input. */
+export interface TextInput {
+  input: string;
+  settings: Partial<TextSettings>;
+}
+
+export interface PrepareOptions {
+  /** The decoder's vocabulary where a run has one already; else it is drawn from the corpus. */
+  tokenizer?: Tokenizer;
+  cache?: string;
+  stdin?: NodeJS.ReadableStream;
+  signal?: AbortSignal;
+  onProgress?: (progress: CorpusProgress) => void;
+}
+
+/** Texts, tokenizers and models, ready for a run. */
+export interface PreparedLanguage {
+  config: LanguageConfig;
+  given: TextInput;
+  corpus: TextCorpus;
+  tokenizers: Tokenizers;
+  model: LanguageNetwork;
+  info: CorpusInfo;
+  /** What the user should know of the corpus. */
+  notes: string[];
+  /** Standard input as a file, until `close`. */
+  spooled: { file: string; name: string } | undefined;
+  close(): void;
+}
+
+/** Reads and tokenises a corpus and makes the model for it; nothing is written but the token cache. */
+export async function prepareLanguage(
+  config: LanguageConfig,
+  given: TextInput,
+  options: PrepareOptions = {},
+): Promise<PreparedLanguage> {
+  checkSizes(config);
+  checkLora(config);
+  const { tokenizer: known, ...rest } = options;
+  const files = await TextFiles.find(given.input, { ...given.settings, ...rest, seed: config.seed });
+  try {
+    const folder = await pretrainedFolder(config, options);
+    const decoder = known ?? (await decoderTokenizer(config, files, folder));
+    const generator = new Generator(config.seed);
+    const { encoder, tokenizer, frozen } = await openTextEncoder(config, decoder, generator);
+    const tokenizers = { encoder: tokenizer, decoder };
+    const models = { encoder, ...(folder ? { decoderPositions: positionsOf(folder) } : {}) };
+    const corpus = await files.tokenise(sidesOf(config, tokenizers, models));
+    checkSplits(corpus, given.input);
+    const sentences = corpus.splits.train.length;
+    const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences };
+    const model = makeNetwork(config, { ...parts, ...(folder ? { decoder: { folder } } : {}) }, generator);
+    checkVocabulary(model, decoder, config.decoder.name);
+    const close = () => {
+      corpus.close();
+      files.close();
+    };
+    const source = given.input === '-' ? files.sources[0]! : undefined;
+    const spooled = source && { file: source.file, name: spoolName(source.format) };
+    const info = {
+      directory: spooled?.name ?? path.resolve(given.input),
+      fingerprint: textFingerprint(corpus),
+    };
+    const notes = corpusNotes(corpus.report, config.training.batch);
+    return { config, given, corpus, tokenizers, model, info, notes, spooled, close };
+  } catch (error) {
+    files.close();
+    throw error;
+  }
+}
+
+/** Where a decoder's weights are that does not start from scratch. */
+async function pretrainedFolder(
+  { decoder: { name } }: LanguageConfig,
+  { cache, signal }: PrepareOptions,
+): Promise<string | undefined> {
+  if (fromScratch(name)) return undefined;
+  const options = { ...(cache ? { cache } : {}), ...(signal ? { signal } : {}) };
+  return (await findPretrained(name, options)).folder;
+}
+
+/** What `run.json` notes of a language run, so that the folder can be opened without anything else. */
+export interface TextRecord {
+  settings: Partial<TextSettings>;
+  /** Sentences in the training split: N of the objective. */
+  sentences: number;
+  labels: readonly string[];
+  /** The encoder's name, its folder where it is one, and the hash of its tokenizer. */
+  encoder: { name: string; tokenizer: string };
+  /** The decoder's config.json. */
+  decoder: Record<string, unknown>;
+}
+
+/** Makes the run's folder, with the decoder's vocabulary and a copy of what came from standard input. */
+export function createLanguageRun(
+  directory: string,
+  prepared: PreparedLanguage,
+  options: Pick<RunOptions, 'force'> = {},
+): Run {
+  const { config, given, corpus, tokenizers, model, spooled } = prepared;
+  const { name } = config.encoder;
+  const local = fs.existsSync(name) ? path.resolve(name) : name;
+  const text: TextRecord = {
+    settings: given.settings,
+    sentences: corpus.splits.train.length,
+    labels: corpus.labels,
+    encoder: { name: local, tokenizer: tokenizers.encoder.hash },
+    decoder: model.decoder.configOf(),
+  };
+  return Run.create(directory, config, prepared.info, {
+    ...options,
+    extra: { text: JSON.parse(JSON.stringify(text)) as JsonValue },
+    fill: (folder) => {
+      fs.writeFileSync(path.join(folder, 'tokenizer.json'), tokenizers.decoder.json, { flush: true });
+      if (spooled) fs.copyFileSync(spooled.file, path.join(folder, spooled.name));
+    },
+  });
+}
+
+/** A run's notes on its texts, and the vocabulary that lies beside them. */
+export function textRecord(run: Run): { record: TextRecord; tokenizer: Tokenizer } {
+  const record = run.record.text as TextRecord | undefined;
+  const file = run.path('tokenizer.json');
+  if (!record?.encoder || !record.decoder || !fs.existsSync(file))
+    throw new UserError(
+      `${run.directory} is not whole: expected tokenizer.json and the texts' record in run.json`,
+    );
+  return { record, tokenizer: tokenizerFromJson(readText(file), file) };
+}
+
+/** Where a run's texts are; a copy of standard input lies in its folder. */
+export function textInput(run: Run): TextInput {
+  const { record } = textRecord(run);
+  const input = path.resolve(run.directory, run.record.corpus.directory);
+  if (!fs.existsSync(input))
+    throw new UserError(`${input}, the corpus of ${run.directory}, is gone; name it with --corpus`);
+  return { input, settings: record.settings };
+}
+
+/** Both sides with as many tokens as their models read. */
+export function sidesOf(
+  config: LanguageConfig,
+  tokenizers: Tokenizers,
+  models: { encoder: TextEncoder; decoderPositions?: number },
+) {
+  // Start and end of a sentence take a position each.
+  const longest = Math.min(config.decoder.longest, (models.decoderPositions ?? Number.POSITIVE_INFINITY) - 2);
+  return {
+    encoder: {
+      tokenizer: tokenizers.encoder,
+      longest: Math.min(config.encoder.longest, models.encoder.positions),
+    },
+    decoder: { tokenizer: tokenizers.decoder, longest },
+  };
+}
+
+function positionsOf(folder: string): number {
+  const { n_positions, max_position_embeddings } = readModelConfig(folder);
+  return Number(n_positions ?? max_position_embeddings ?? Number.POSITIVE_INFINITY);
+}
+
+/** Of the files' contents and splits, whatever they are called and wherever they lie. */
+export function textFingerprint({ report }: TextCorpus): string {
+  return fingerprintOf(report.files);
+}
+
+const spoolName = (format: string): string => `corpus.${format === 'text' ? 'txt' : format}`;
+
+function checkSizes({ encoder, decoder }: LanguageConfig): void {
+  const own = { encoder: encoder.name === 'transformer', decoder: fromScratch(decoder.name) };
+  for (const [side, { width, heads }] of Object.entries({ encoder, decoder })) {
+    if (own[side as keyof typeof own] && width % heads !== 0)
+      throw new UserError(`${side}.width is ${width}: expected a multiple of ${side}.heads, ${heads}`);
+  }
+}
+
+function checkLora({ decoder: { name, lora } }: LanguageConfig): void {
+  if (lora && fromScratch(name))
+    throw new UserError(
+      `decoder.lora leaves a decoder's own weights as they are, and ${name} starts from scratch: name a pretrained one, or leave lora out`,
+    );
+}
+
+function checkSplits({ splits, report }: TextCorpus, input: string): void {
+  for (const [name, rows] of Object.entries(splits)) {
+    if (rows.length > 0) continue;
+    const where = input === '-' ? 'standard input' : input;
+    throw new UserError(
+      `${where} has ${report.sentences} sentences and none of them for ${name}: give more, or a folder with train, valid and test files`,
+    );
+  }
+}
+
+function checkVocabulary({ decoder }: LanguageNetwork, { vocabulary }: Tokenizer, name: string): void {
+  if (vocabulary <= decoder.vocabularySize) return;
+  throw new UserError(
+    `${name}: the tokenizer has ${vocabulary} tokens but the weights have ${decoder.vocabularySize}; they do not belong together, take the tokenizer.json that came with the weights`,
+  );
+}

@@ -1,0 +1,157 @@
+import {
+  type BatchOrder,
+  batchesByLength,
+  lengthOrder,
+  readBatch,
+  type TextBatch,
+} from '@hidden-schema/text';
+import { cat, Generator, noGrad, optim, scope, Tensor } from '@hidden-schema/torch';
+import { maskOfLengths } from '@hidden-schema/transformers';
+import { type CodeOptions, type SentenceCodes, sentenceCodes } from '../../encoder/sentence-codes.ts';
+import { TopicCodes } from '../../encoder/topic-codes.ts';
+import { unitMeans } from '../../encoder/walk-queries.ts';
+import type { LinkBelief } from '../../graph/index.ts';
+import { drawnRows, type WalkCodes } from '../../train/warm-start.ts';
+import { WalkableGraph } from '../../walk/index.ts';
+import type { LanguageTraining } from './training.ts';
+import { frequentWords } from './word-counts.ts';
+
+/** Sentences encoded between two looks. */
+const encodedAtOnce = 1000;
+
+/** How sure the graph is of its links when training begins. */
+const sureness = 0.95;
+
+/** What the walk's queries and the graph are fitted to. */
+interface Wanted {
+  walks: Map<number, readonly number[]>;
+  adjacency: Tensor;
+  belief: LinkBelief;
+}
+
+/**
+ * Before the first step, queries and graph learn to write each sentence as the quantised code of its mean vector,
+ * while the decoder waits. Walks then tell sentences apart when the decoder begins to read them; from a cold start it
+ * learns to ignore them first.
+ */
+export class SentenceWalkCodes implements WalkCodes {
+  readonly order: BatchOrder;
+  readonly #training: LanguageTraining;
+  readonly #rows: Int32Array;
+  /** Unit mean vectors of the sentences encoded so far, until the codes are made of them. */
+  #vectors: { rows: Int32Array; means: Tensor }[] = [];
+  #topics: TopicCodes | undefined;
+  #wanted: Wanted | undefined;
+
+  constructor(training: LanguageTraining) {
+    const { config, corpus } = training;
+    const { seed, training: settings, warmStart } = config;
+    this.#training = training;
+    this.#rows = drawnRows(corpus.splits.train, warmStart.sentences, seed);
+    this.order = lengthOrder(corpus.store, this.#rows, { batchSize: settings.batch, seed });
+  }
+
+  get ready(): boolean {
+    return this.#wanted !== undefined;
+  }
+
+  makeSome(): Record<string, number> {
+    return this.#training.config.warmStart.code === 'topics'
+      ? { topic_sweeps: this.#sweepTopics() }
+      : { encoded: this.#encodeSome() };
+  }
+
+  #encodeSome(): number {
+    const { config, corpus, frames, model } = this.#training;
+    const done = this.#vectors.reduce((sum, { rows }) => sum + rows.length, 0);
+    const rows = this.#rows.slice(done, done + encodedAtOnce);
+    model.train(false);
+    for (const batch of batchesByLength(corpus.store, rows, config.training.batch, frames))
+      this.#vectors.push({ rows: batch.rows, means: scope(() => noGrad(() => this.#meanVectors(batch))) });
+    const last = done + rows.length === this.#rows.length;
+    if (last) this.#vectorCodes();
+    return done + rows.length;
+  }
+
+  #meanVectors(batch: TextBatch): Tensor {
+    const { lengths, width } = batch.encoder;
+    return unitMeans(this.#states(batch), maskOfLengths(lengths, width));
+  }
+
+  #states(batch: TextBatch): Tensor {
+    const { model } = this.#training;
+    return this.#training.states(batch) ?? noGrad(() => model.encoder.states(batch.encoder));
+  }
+
+  #vectorCodes(): void {
+    const rows = this.#vectors.flatMap(({ rows: some }) => [...some]);
+    const means = this.#vectors.map((part) => part.means);
+    this.#want(
+      rows,
+      scope(() => sentenceCodes(cat(means, 0), this.#codeOptions(), this.#generator())),
+    );
+    for (const mean of means) mean.free();
+    this.#vectors = [];
+  }
+
+  #sweepTopics(): number {
+    const { store } = this.#training.corpus;
+    this.#topics ??= new TopicCodes(frequentWords(store, this.#rows), this.#codeOptions(), this.#generator());
+    this.#topics.sweep();
+    const { sweeps } = this.#topics;
+    if (this.#topics.finished) this.#want([...this.#rows], this.#topics.codes());
+    return sweeps;
+  }
+
+  /** Of its own, so that codes made again after a stop are the same. */
+  #generator(): Generator {
+    return new Generator(this.#training.config.seed);
+  }
+
+  #codeOptions(): CodeOptions {
+    const { symbols, length, graph } = this.#training.config;
+    return { symbols, length, density: graph.p, selfLoops: graph.selfLoops };
+  }
+
+  #want(rows: readonly number[], { walks, adjacency }: SentenceCodes): void {
+    const { length } = this.#training.config;
+    const flat = walks.toNumbers();
+    walks.free();
+    const belief = scope(() => {
+      const { pairs } = this.#training.model.graph.links();
+      const present = pairs
+        .vector(adjacency)
+        .mul(2 * sureness - 1)
+        .add(1 - sureness);
+      return { logPresent: present.log(), logAbsent: present.neg().add(1).log() };
+    });
+    const ofRow = new Map(rows.map((row, n) => [row, flat.slice(n * length, (n + 1) * length)]));
+    this.#wanted = { walks: ofRow, adjacency, belief };
+  }
+
+  /** One update towards the codes' log-probability (Eq. 9) and links; returns the nats a symbol still costs. */
+  update(optimizer: optim.Adam): number {
+    return scope(() => {
+      const { model, config, corpus, frames } = this.#training;
+      const { walks, adjacency, belief } = this.#wanted!;
+      const batch = readBatch(corpus.store, this.order.next().rows, frames);
+      model.train();
+      const scores = model.encoder.scores({ ...batch, states: this.#states(batch) }); // [B, L, K]
+      const wanted = BigInt64Array.from(Array.from(batch.rows, (row) => walks.get(row)!).flat(), BigInt);
+      const posterior = model.posterior(scores, new WalkableGraph(adjacency, config.walk.isolated));
+      const nll = posterior
+        .logProb(Tensor.fromArray(wanted, [batch.rows.length, config.length]))
+        .mean()
+        .div(-config.length);
+      const links = model.graph.links();
+      optimizer.zeroGrad();
+      nll.add(links.kl(belief).div(links.pairs.count)).backward();
+      optim.clipGradients(
+        optimizer.groups.flatMap((group) => group.parameters.map(([, tensor]) => tensor)),
+        config.training.clip,
+      );
+      optimizer.step();
+      return nll.item();
+    });
+  }
+}

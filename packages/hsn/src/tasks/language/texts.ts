@@ -1,0 +1,112 @@
+import { UserError } from '@hidden-schema/base';
+import { type Frames, padded } from '@hidden-schema/text';
+import { Generator, noGrad, scope } from '@hidden-schema/torch';
+import { generate, type SamplingOptions } from '@hidden-schema/transformers';
+import type { BestWalk } from '../../walk/index.ts';
+import type { LanguageNetwork } from './network.ts';
+import { framesOf, type Tokenizers } from './parts.ts';
+import { schemaOf } from './perplexity.ts';
+
+export interface WritingOptions extends SamplingOptions {
+  /** Sentences to write. */
+  count?: number;
+  /** Draws them; the same seed writes the same sentences. */
+  seed?: number;
+  /** Tokens of a sentence, at most. */
+  maxTokens?: number;
+  /** Stops before the next token; what is written by then is returned. */
+  signal?: AbortSignal;
+  /** Called after each step of all sentences. */
+  onToken?: () => void;
+}
+
+const defaultTokens = 60;
+/** Sentences that are read at once. */
+export const readAtOnce = 64;
+
+/** A language model's two directions: sentences to walks, and walks to sentences. */
+export class LanguageTexts {
+  readonly model: LanguageNetwork;
+  readonly tokenizers: Tokenizers;
+  readonly frames: Frames;
+
+  constructor(model: LanguageNetwork, tokenizers: Tokenizers) {
+    this.model = model;
+    this.tokenizers = tokenizers;
+    this.frames = framesOf(tokenizers);
+  }
+
+  /**
+   * The most probable walk of each text. It is read on the expected graph, where every link weighs its probability,
+   * so that no draw decides what is read. `cut` counts texts longer than the encoder reads.
+   */
+  async read(texts: readonly string[]): Promise<{ walks: BestWalk[]; cut: number }> {
+    const { config } = this.model;
+    if (config.baseline) throw new UserError('a baseline has no symbols, so it reads no walks');
+    const longest = this.longestRead;
+    const encoded = await this.tokenizers.encoder.encodeBatch(texts, {
+      specials: true,
+      literal: true,
+      longest,
+    });
+    // Those of like length together, so that little is padding.
+    const order = Array.from(encoded.keys()).sort((a, b) => encoded[a]!.ids.length - encoded[b]!.ids.length);
+    const walks = new Array<BestWalk>(encoded.length);
+    for (let first = 0; first < order.length; first += readAtOnce) {
+      const places = order.slice(first, first + readAtOnce);
+      const read = this.#readIds(places.map((place) => encoded[place]!.ids));
+      for (const [i, place] of places.entries()) walks[place] = read[i]!;
+    }
+    return { walks, cut: encoded.filter(({ lost }) => lost > 0).length };
+  }
+
+  get longestRead(): number {
+    return Math.min(this.model.config.encoder.longest, this.model.encoder.base.positions);
+  }
+
+  #readIds(sentences: readonly Int32Array[]): BestWalk[] {
+    this.model.train(false);
+    const encoder = padded(sentences, this.frames.encoder);
+    const read = () => {
+      const scores = this.model.encoder.scores({ encoder });
+      return this.model.posterior(scores, this.model.expectedGraph()).best();
+    };
+    return scope(() => noGrad(read));
+  }
+
+  /** Sentences about a walk; at temperature 0, the default, the most probable token after token. */
+  async write(walk: readonly number[] | undefined, options: WritingOptions = {}): Promise<string[]> {
+    const { count = 1, seed = this.model.config.seed, maxTokens = defaultTokens, ...rest } = options;
+    const { onToken, ...sampling } = rest;
+    if (walk) this.#checkWalk(walk);
+    this.model.train(false);
+    const { begin, end } = this.frames.decoder;
+    const walks = walk && Array.from({ length: count }, () => walk);
+    const schema = walks && scope(() => schemaOf(this.model, walks));
+    try {
+      const generated = await generate(this.model.decoder, {
+        ...sampling,
+        prompts: Array.from({ length: count }, () => [begin!]),
+        end: end!,
+        maxNewTokens: maxTokens,
+        generator: new Generator(seed),
+        ...(onToken ? { onTokens: () => onToken() } : {}),
+        ...(schema ? { schema } : {}),
+      });
+      return await Promise.all(
+        generated.map(async ({ tokens }) => (await this.tokenizers.decoder.decode(tokens)).trim()),
+      );
+    } finally {
+      schema?.free();
+    }
+  }
+
+  #checkWalk(walk: readonly number[]): void {
+    const { symbols, baseline } = this.model.config;
+    if (baseline) throw new UserError('a baseline has no symbols, so it cannot write about a walk');
+    if (walk.length === 0) throw new UserError('a walk takes at least one symbol');
+    const strange = walk.find((symbol) => !(Number.isInteger(symbol) && symbol >= 0 && symbol < symbols));
+    if (strange !== undefined)
+      throw new UserError(`the symbols of this model are 0 to ${symbols - 1}, got ${strange}`);
+  }
+}

@@ -1,0 +1,73 @@
+import {
+  type BatchOrder,
+  batchesByLength,
+  type Frames,
+  lengthOrder,
+  partOfBatch,
+  readBatch,
+  type TextBatch,
+  type TextCorpus,
+} from '@hidden-schema/text';
+import type { optim, Tensor } from '@hidden-schema/torch';
+import { StateCache } from '@hidden-schema/transformers';
+import type { LanguageConfig } from '../../config/language.ts';
+import { NetworkTraining } from '../../train/network-training.ts';
+import type { LanguageKind, LanguageNetwork, ReadTexts } from './network.ts';
+import { parameterGroups } from './parameter-groups.ts';
+
+/** Validation sentences looked at, and how many of them at once. */
+const validated = 1000;
+const validatedAtOnce = 100;
+
+/** A language network (or its decoder alone, as baseline) in training on a text corpus. */
+export class LanguageTraining extends NetworkTraining<LanguageKind> {
+  readonly config: LanguageConfig;
+  readonly corpus: TextCorpus;
+  readonly frames: Frames;
+  readonly order: BatchOrder;
+  readonly groups: readonly optim.ParameterGroup[];
+  readonly fit: { parameters: RegExp; rate: number };
+  readonly #cache: StateCache | undefined;
+
+  constructor(model: LanguageNetwork, corpus: TextCorpus, frames: Frames) {
+    super(model);
+    const { config } = model;
+    this.config = config;
+    this.corpus = corpus;
+    this.frames = frames;
+    const { seed, training, warmStart } = config;
+    this.order = lengthOrder(corpus.store, corpus.splits.train, { batchSize: training.batch, seed });
+    this.groups = parameterGroups(model, config);
+    this.fit = { parameters: /^(encoder\.walk|graph)\./, rate: warmStart.rate };
+    if (model.encoder.frozen) this.#cache = new StateCache(model.encoder.base.width, config.encoder.cache);
+  }
+
+  get settings(): LanguageConfig['training'] {
+    return this.config.training;
+  }
+
+  batch(rows: Int32Array, { first, end }: { first: number; end: number }): ReadTexts {
+    const whole = readBatch(this.corpus.store, rows, this.frames);
+    return this.withStates(rows.length === end - first ? whole : partOfBatch(whole, first, end));
+  }
+
+  /** A batch with the frozen encoder's states, from memory after the first time. */
+  withStates(batch: TextBatch): ReadTexts {
+    return this.config.baseline ? batch : { ...batch, states: this.states(batch) };
+  }
+
+  /** Nothing where the encoder trains. [B, T, D] */
+  states({ rows, encoder }: Pick<TextBatch, 'rows' | 'encoder'>): Tensor | undefined {
+    return this.#cache?.states(rows, encoder, (ids) => this.model.encoder.states(ids));
+  }
+
+  validate(step: number): number {
+    const { store, splits } = this.corpus;
+    const batches = batchesByLength(store, splits.valid.slice(0, validated), validatedAtOnce, this.frames);
+    const made = [...batches].map((batch) => ({
+      count: batch.rows.length,
+      make: () => this.withStates(batch),
+    }));
+    return this.meanObjective(step, made);
+  }
+}

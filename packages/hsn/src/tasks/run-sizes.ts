@@ -1,0 +1,152 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { openSafetensors, SafetensorsError } from '@hidden-schema/torch';
+import { type Claim, checkClaims, decoderKind, type Shapes, shapesOf } from '@hidden-schema/transformers';
+import type { Config } from '../config/config.ts';
+import type { LanguageConfig } from '../config/language.ts';
+import type { RunConfig } from '../config/settings.ts';
+import type { ReasoningConfig } from '../config/tuples.ts';
+import { MODEL } from '../run/manifest.ts';
+import { nameOfToday } from '../tensor-names.ts';
+
+/** Refuses a run whose settings state other sizes than its last checkpoint has, before a model is built from them. */
+export function checkRunSizes(
+  folder: string,
+  config: RunConfig,
+  record: Readonly<Record<string, unknown>>,
+): void {
+  const shapes = lastShapes(path.join(folder, 'checkpoints'));
+  if (!shapes) return;
+  checkClaims(shapes, claimsOf(config), path.join(folder, 'config.yaml'));
+  if (config.model === 'language' || (config.model === 'reasoning' && config.part === 'network'))
+    checkClaims(shapes, recordedClaims(record.text ?? record.tuples), path.join(folder, 'run.json'));
+}
+
+/** Of the last checkpoint that can be read; damaged ones are told of by whoever loads them. */
+function lastShapes(checkpoints: string): Shapes | undefined {
+  const names = fs.existsSync(checkpoints) ? fs.readdirSync(checkpoints) : [];
+  const steps = names.flatMap((name) => /^step-(\d+)$/.exec(name)?.[1] ?? []).map(Number);
+  for (const step of steps.sort((a, b) => b - a)) {
+    try {
+      const weights = openSafetensors(path.join(checkpoints, `step-${step}`, MODEL));
+      const shapes = shapesOf(weights, nameOfToday);
+      weights.close();
+      return shapes;
+    } catch (error) {
+      if (!(error instanceof SafetensorsError)) throw error;
+    }
+  }
+  return undefined;
+}
+
+function claimsOf(config: RunConfig): Claim[] {
+  if (config.model === 'synthetic') return syntheticClaims(config);
+  if (config.model === 'reasoning' && config.part === 'path') return pathClaims(config);
+  return [...networkClaims(config), ...encoderClaims(config), ...decoderClaims(config)];
+}
+
+function syntheticClaims({ symbols, encoder, graph }: Config): Claim[] {
+  const head = /^encoder\.head\.weight$/;
+  return [
+    ...(symbols === undefined ? [] : [{ key: 'symbols', value: symbols, tensor: head, axis: 0 }]),
+    { key: 'encoder.width', value: encoder.width, tensor: head, axis: 1 },
+    { key: 'encoder.blocks', value: encoder.blocks, tensor: /^encoder\.blocks\.(\d+)\./ },
+    {
+      key: 'encoder.hidden',
+      value: encoder.hidden,
+      tensor: /^encoder\.blocks\.0\.expand\.weight$/,
+      axis: 0,
+    },
+    ...graphClaims(graph),
+  ];
+}
+
+function graphClaims({ posterior, symbols, ...graph }: Config['graph'] | LanguageConfig['graph']): Claim[] {
+  const { hidden, layers, symbolDimension } = graph;
+  if (posterior !== 'pairs' && posterior !== 'inner') return [];
+  const learned = /^symbols\.vectors$/;
+  const first = posterior === 'pairs' ? /^graph\.first\.weight$/ : /^graph\.embed\.layers\.0\.weight$/;
+  return [
+    { key: 'graph.hidden', value: hidden, tensor: first, axis: 0 },
+    ...(posterior === 'pairs'
+      ? [{ key: 'graph.layers', value: layers, tensor: /^graph\.rest\.layers\.(\d+)\./ }]
+      : []),
+    ...(symbols === 'learnable'
+      ? [{ key: 'graph.symbolDimension', value: symbolDimension, tensor: learned, axis: 1 }]
+      : []),
+  ];
+}
+
+function networkClaims(config: LanguageConfig | ReasoningConfig): Claim[] {
+  const { model, symbols, length } = config;
+  // Walks over tuples have two halves, each with queries of its own.
+  const queries =
+    model === 'reasoning' ? { key: 'length / 2', value: length / 2 } : { key: 'length', value: length };
+  return [
+    { key: 'symbols', value: symbols, tensor: /^encoder\.walk\.start\.weight$/, axis: 0 },
+    { ...queries, tensor: /^encoder\.walk\.queries$/, axis: 0 },
+    ...graphClaims(config.graph),
+  ];
+}
+
+function encoderClaims({ encoder: { name, width, layers } }: LanguageConfig | ReasoningConfig): Claim[] {
+  if (name !== 'transformer' && name !== 'lstm') return [];
+  return [
+    { key: 'encoder.width', value: width, tensor: /^encoder\.text\.embedding\.weight$/, axis: 1 },
+    { key: 'encoder.layers', value: layers, tensor: /^encoder\.text\.(?:blocks|layers)\.(\d+)\./ },
+  ];
+}
+
+function decoderClaims({ decoder }: LanguageConfig | ReasoningConfig): Claim[] {
+  const { name, width, layers, longest } = decoder;
+  if (!decoderKind(name)) {
+    const rank = 'lora' in decoder ? decoder.lora?.rank : undefined;
+    const adapter = /^decoder\..*\.lora_A\.weight$/;
+    return rank === undefined ? [] : [{ key: 'decoder.lora.rank', value: rank, tensor: adapter, axis: 0 }];
+  }
+  const table = /^decoder\.(?:transformer\.wte|model\.embed_tokens|wte)\.weight$/;
+  const places = /^decoder\.transformer\.wpe\.weight$/;
+  return [
+    { key: 'decoder.width', value: width, tensor: table, axis: 1 },
+    ...(name === 'lstm'
+      ? []
+      : [
+          {
+            key: 'decoder.layers',
+            value: layers,
+            tensor: /^decoder\.(?:transformer\.h|model\.layers)\.(\d+)\./,
+          },
+        ]),
+    ...(name === 'gpt2' ? [{ key: 'decoder.longest + 2', value: longest + 2, tensor: places, axis: 0 }] : []),
+  ];
+}
+
+function pathClaims({ path: { kind, hidden, width, layers, encoder } }: ReasoningConfig): Claim[] {
+  const output = /^network\.output\.weight$/;
+  return [
+    ...(kind === 'lstm'
+      ? [{ key: 'path.hidden', value: hidden, tensor: output, axis: 1 }]
+      : [
+          { key: 'path.width', value: width, tensor: output, axis: 1 },
+          { key: 'path.layers', value: layers, tensor: /^network\.blocks\.(\d+)\./ },
+        ]),
+    ...(encoder.name === 'transformer'
+      ? [
+          { key: 'path.encoder.width', value: encoder.width, tensor: /^text\.embedding\.weight$/, axis: 1 },
+          { key: 'path.encoder.layers', value: encoder.layers, tensor: /^text\.blocks\.(\d+)\./ },
+        ]
+      : []),
+  ];
+}
+
+/** Of the decoder's config.json, which run.json keeps; settings that are no decoder's are refused when it is made. */
+function recordedClaims(record: unknown): Claim[] {
+  const { decoder } = (record ?? {}) as { decoder?: unknown };
+  const { model_type = 'gpt2' } = (decoder ?? {}) as { model_type?: unknown };
+  const claims = decoderKind(String(model_type))?.claims(decoder) ?? [];
+  return claims.map(({ key, tensor, ...claim }) => ({
+    ...claim,
+    key: `decoder.${key}`,
+    tensor: new RegExp(tensor.source.replace('^', '^decoder\\.')),
+  }));
+}

@@ -1,0 +1,133 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { writeAll } from '@hidden-schema/base';
+import { adjacencyText, edgesText, writeCorpusFolder, writeText } from './folder.ts';
+import { edgeCount } from './graphs.ts';
+import {
+  drawLanguage,
+  SentenceSampler,
+  type Sentences,
+  type SyntheticLanguage,
+  type SyntheticSettings,
+  splitCounts,
+} from './synthetic.ts';
+
+export const SPLITS = ['train', 'valid', 'test'] as const;
+export type SplitName = (typeof SPLITS)[number];
+
+export const CORPUS_FORMAT = 'hsn-synthetic-corpus';
+
+/** `corpus.json`: how the corpus was drawn; the same settings give the same files. */
+export interface CorpusRecord {
+  format: typeof CORPUS_FORMAT;
+  version: 1;
+  settings: SyntheticSettings;
+  counts: {
+    nodes: number;
+    edges: number;
+    reconnected: number;
+    tokens_in_bags: number;
+    tokens_shared: number;
+    sentences: Record<SplitName, number>;
+  };
+}
+
+export interface WriteOptions {
+  /** Replace a corpus that is already there. */
+  force?: boolean;
+}
+
+/** Everything a corpus folder may hold; `force` removes a folder only when it holds nothing else. */
+const LAYOUT = new Set([
+  ...SPLITS.flatMap((split) => [`${split}.txt`, `${split}_walks.txt`]),
+  ...['adjacency.txt', 'edges.tsv', 'node_tokens.tsv', 'corpus.json'],
+]);
+
+const SENTENCES_PER_CHUNK = 8192;
+
+/** Draws a synthetic corpus and writes it to `directory`, all of it or nothing. */
+export function writeSyntheticCorpus(
+  settings: SyntheticSettings,
+  directory: string,
+  options: WriteOptions = {},
+): CorpusRecord {
+  const language = drawLanguage(settings);
+  return writeCorpusFolder(directory, LAYOUT, options.force ?? false, (folder) =>
+    writeFiles(language, settings, folder),
+  );
+}
+
+function writeFiles(language: SyntheticLanguage, settings: SyntheticSettings, folder: string): CorpusRecord {
+  const sizes = splitCounts(settings.sentences, settings.split);
+  const sampler = new SentenceSampler(language, settings);
+  SPLITS.forEach((split, part) => {
+    writeSplit(path.join(folder, split), sizes[part]!, sampler, language.vocabulary, settings.length);
+  });
+  const { adjacency } = language;
+  writeText(path.join(folder, 'adjacency.txt'), adjacencyText(adjacency));
+  writeText(path.join(folder, 'edges.tsv'), edgesText(adjacency));
+  writeText(path.join(folder, 'node_tokens.tsv'), bagsText(language));
+  const [train, valid, test] = sizes;
+  const record: CorpusRecord = {
+    format: CORPUS_FORMAT,
+    version: 1,
+    settings: { ...settings, graphOptions: language.model.options },
+    counts: {
+      nodes: adjacency.nodes,
+      edges: edgeCount(adjacency),
+      reconnected: language.reconnected.length,
+      ...tokenCounts(language),
+      sentences: { train, valid, test },
+    },
+  };
+  writeText(path.join(folder, 'corpus.json'), `${JSON.stringify(record, null, 2)}\n`);
+  return record;
+}
+
+/** Sentences are drawn and written chunk by chunk: memory does not grow with their number. */
+function writeSplit(
+  stem: string,
+  count: number,
+  sampler: SentenceSampler,
+  names: string[],
+  length: number,
+): void {
+  const text = fs.openSync(`${stem}.txt`, 'wx');
+  const walks = fs.openSync(`${stem}_walks.txt`, 'wx');
+  try {
+    for (let left = count; left > 0; left -= SENTENCES_PER_CHUNK) {
+      const chunk: Sentences = sampler.next(Math.min(left, SENTENCES_PER_CHUNK));
+      writeAll(
+        text,
+        rowsText(chunk.tokens, length, (token) => names[token]!),
+      );
+      writeAll(walks, rowsText(chunk.walks, length, String));
+    }
+    fs.fsyncSync(text);
+    fs.fsyncSync(walks);
+  } finally {
+    fs.closeSync(text);
+    fs.closeSync(walks);
+  }
+}
+
+function rowsText(values: Int32Array, length: number, name: (value: number) => string): string {
+  let text = '';
+  for (let at = 0; at < values.length; at++) {
+    text += name(values[at]!) + ((at + 1) % length === 0 ? '\n' : ' ');
+  }
+  return text;
+}
+
+function bagsText({ adjacency, bag, bags, vocabulary }: SyntheticLanguage): string {
+  const line = (node: number) =>
+    Array.from(bags.subarray(node * bag, (node + 1) * bag), (token) => vocabulary[token]!).sort();
+  return Array.from({ length: adjacency.nodes }, (_, node) => `${node}\t${line(node).join(' ')}\n`).join('');
+}
+
+function tokenCounts({ bags }: SyntheticLanguage): { tokens_in_bags: number; tokens_shared: number } {
+  const uses = new Map<number, number>();
+  for (const token of bags) uses.set(token, (uses.get(token) ?? 0) + 1);
+  const shared = [...uses.values()].filter((nodes) => nodes > 1).length;
+  return { tokens_in_bags: uses.size, tokens_shared: shared };
+}

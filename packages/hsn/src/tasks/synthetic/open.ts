@@ -1,0 +1,48 @@
+import path from 'node:path';
+import { reasonOf, UserError } from '@hidden-schema/base';
+import { scope } from '@hidden-schema/torch';
+import { loadCheckpoint, whichCheckpoint } from '../../run/checkpoint.ts';
+import { Run } from '../../run/run.ts';
+import { readSyntheticCorpus, type SyntheticCorpus } from './corpus/reader.ts';
+import { type SyntheticNetwork, syntheticNetwork } from './network.ts';
+import { modelShape } from './training.ts';
+
+export interface OpenedModel {
+  run: Run;
+  model: SyntheticNetwork;
+  corpus: SyntheticCorpus;
+  step: number;
+  notes: string[];
+}
+
+/** Opens a run's model at a checkpoint (`best`, `last` or a step), with the corpus it was trained on or another. */
+export function openModel(
+  directory: string,
+  given: { checkpoint?: string; corpus?: string } = {},
+): OpenedModel {
+  const run = Run.open(directory);
+  const { config } = run;
+  if (config.model !== 'synthetic')
+    throw new UserError(`${directory} is the run of a language model; expected one of a synthetic language`);
+  const corpus = readSyntheticCorpus(
+    given.corpus ?? path.resolve(run.directory, run.record.corpus.directory),
+    {
+      seed: config.seed,
+    },
+  );
+  const notes: string[] = [];
+  if (!given.corpus && corpus.fingerprint !== run.record.corpus.fingerprint)
+    notes.push(`the corpus ${corpus.directory} has changed since this run was trained on it`);
+  const model = syntheticNetwork(config, modelShape(config, corpus));
+  const step = scope(() => {
+    const saved = loadCheckpoint(run, whichCheckpoint(given.checkpoint ?? 'best'));
+    notes.push(...saved.notes);
+    try {
+      model.load(saved.model);
+    } catch (error) {
+      throw new UserError(`${directory} does not fit the corpus ${corpus.directory}: ${reasonOf(error)}`);
+    }
+    return saved.step;
+  });
+  return { run, model, corpus, step, notes };
+}

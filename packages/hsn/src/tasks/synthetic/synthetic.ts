@@ -1,0 +1,173 @@
+import { Random, UserError } from '@hidden-schema/base';
+import { Generator, noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
+import { type ObjectiveOptions, walkKl } from '../../objective/objective.ts';
+import { type Positions, WalkableGraph } from '../../walk/index.ts';
+import { tokensFrom } from './batch.ts';
+import { type CorpusSplit, type SyntheticCorpus } from './corpus/reader.ts';
+import type { SyntheticNetwork } from './network.ts';
+import { corpusGraphModel, type Recovery, recovery } from './recovery.ts';
+
+const chunk = 500;
+
+/** The metrics of Table 1 and its supplement, under the names of `hsn eval --json`. */
+export interface SyntheticEvaluation extends Partial<Recovery> {
+  sentences: number;
+  /** −E log p(x|z), the true likelihood of the paper's Π e_j(x); its floor is L·log(tokens a bag). */
+  nll: number;
+  /** The same in the authors' convention, bag probabilities as logits. */
+  nll_authors: number;
+  /** KL of the aggregated walks (as trained), and the mean of each sentence's own. */
+  kl_walk: number;
+  kl_walk_sentence: number;
+  kl_graph: number;
+  /** Links that sampled walks of the test sentences used. */
+  edges_walked: number;
+  /** Share of steps whose most probable symbol is the true one. */
+  hits?: number;
+}
+
+/** Mean objective on the validation split, at full β, on one sampled graph, without dropout. */
+export function validationLoss(model: SyntheticNetwork, corpus: SyntheticCorpus, limit = 2000): number {
+  model.train(false);
+  const saved = model.generator.state();
+  const { valid } = corpus.splits;
+  const loss = quietly(() => {
+    const graph = sampledGraph(model);
+    const losses = chunks(valid, corpus.length, limit).map((tokens) => {
+      const { loss } = model.forward({ tokens }, { step: 0, beta: 1, graph, expectation: 'exact' });
+      return loss.item() * tokens.dim(0);
+    });
+    return losses.reduce((sum, value) => sum + value, 0) / Math.min(limit, valid.count);
+  });
+  model.generator.restore(saved);
+  return loss;
+}
+
+/** Everything `hsn eval` reports, on the test split. */
+export function evaluateSynthetic(
+  model: SyntheticNetwork,
+  corpus: SyntheticCorpus,
+  given: { limit?: number; samples?: number; seed?: number } = {},
+): SyntheticEvaluation {
+  model.train(false);
+  const { test } = corpus.splits;
+  const limit = Math.min(given.limit ?? test.count, test.count);
+  if (limit === 0) throw new UserError(`${corpus.directory} has no test sentences to evaluate on`);
+  return withSeed(model, given.seed ?? model.config.seed, () => {
+    const sums = sumOver(model, corpus, limit);
+    const links = model.graph.links();
+    const divergence = links.kl(model.graphPrior.belief(links.probabilities.sum().item())).item();
+    return { sentences: limit, ...sums, kl_graph: divergence, ...graphRecovery(model, corpus, given) };
+  });
+}
+
+/** Runs `body` with the model's draws from a seed of their own, so that the same weights give the same figures. */
+function withSeed<T>(model: SyntheticNetwork, seed: number, body: () => T): T {
+  const saved = model.generator.state();
+  model.generator.restore(new Generator(seed).state());
+  try {
+    return quietly(body);
+  } finally {
+    model.generator.restore(saved);
+  }
+}
+
+/**
+ * How well q(A) recovers the corpus's true graph; nothing where the truth is not known, nor where bags are learned,
+ * since the symbols then have names of their own.
+ */
+export function graphRecovery(
+  model: SyntheticNetwork,
+  corpus: SyntheticCorpus,
+  given: { samples?: number; seed?: number } = {},
+): Recovery | Record<string, never> {
+  const { truth } = corpus;
+  if (!truth || !corpus.bags) return {};
+  const generator = corpusGraphModel(corpus);
+  return recovery(linkProbabilities(model), truth, {
+    scores: linkLogits(model),
+    random: new Random(given.seed ?? model.config.seed),
+    samples: given.samples ?? 20,
+    ...(generator ? { model: generator } : {}),
+  });
+}
+
+/** Logits of q(A_ij = 1) as plain numbers, row-major [K, K]; zero on the diagonal where self-loops are not part. */
+export function linkLogits(model: SyntheticNetwork): Float64Array {
+  return quietly(() => Float64Array.from(model.graph.links().logitMatrix().toNumbers()));
+}
+
+/** q(A_ij = 1) as plain numbers, row-major [K, K]. */
+export function linkProbabilities(model: Pick<SyntheticNetwork, 'graph'>): Float64Array {
+  return quietly(() => Float64Array.from(model.graph.links().matrix().toNumbers()));
+}
+
+function sumOver(model: SyntheticNetwork, corpus: SyntheticCorpus, limit: number) {
+  const { test } = corpus.splits;
+  // Learned bags number the symbols in an order of their own, which true walks say nothing about.
+  const truth = corpus.bags ? test.walks : undefined;
+  const walked = new Set<number>();
+  const sum = { nll: 0, nll_authors: 0, kl_walk: 0, kl_walk_sentence: 0, hits: 0 };
+  const graph = sampledGraph(model);
+  const options: ObjectiveOptions = { ...model.objectiveOptions(chunk), kind: 'information' };
+  let first = 0;
+  for (const tokens of chunks(test, corpus.length, limit)) {
+    scope(() => {
+      const B = tokens.dim(0);
+      const posterior = model.encode({ tokens }, graph);
+      const marginals = posterior.marginals();
+      const prior = model.walkPrior.on(graph);
+      sum.nll -= model.decoder.expectedLog(tokens, marginals).sum().item();
+      sum.nll_authors -= model.decoder.authorsExpectedLog(tokens, marginals).sum().item();
+      sum.kl_walk += walkKl(posterior, prior, options).item() * B;
+      sum.kl_walk_sentence += posterior.kl(prior).sum().item();
+      if (truth) sum.hits += hits(marginals, truth, first);
+      noteLinks(posterior.sampleNodes(model.generator), model.shape.symbols, walked);
+      first += B;
+    });
+  }
+  const mean = (total: number) => total / limit;
+  return {
+    nll: mean(sum.nll),
+    nll_authors: mean(sum.nll_authors),
+    kl_walk: mean(sum.kl_walk),
+    kl_walk_sentence: mean(sum.kl_walk_sentence),
+    edges_walked: walked.size,
+    ...(truth ? { hits: mean(sum.hits) / corpus.length } : {}),
+  };
+}
+
+/** One graph drawn from q(A), ready for walking. */
+export function sampledGraph(model: SyntheticNetwork): WalkableGraph {
+  const hard = { hard: true, temperature: 1 };
+  return new WalkableGraph(model.graph.links().sample(model.generator, hard), model.config.walk.isolated);
+}
+
+function quietly<T>(body: () => T): T {
+  return scope(() => noGrad(body));
+}
+
+function chunks(split: CorpusSplit, length: number, limit: number): Tensor[] {
+  const total = Math.min(limit, split.count);
+  const firsts = Array.from({ length: Math.ceil(total / chunk) }, (_, i) => i * chunk);
+  return firsts.map((first) => tokensFrom(split, length, first, Math.min(chunk, total - first)));
+}
+
+/** Steps whose most probable symbol is the true one. */
+function hits(marginals: Positions, walks: Int32Array, firstSentence: number): number {
+  const best = stack(marginals, 1).argmax(-1).toNumbers(); // [B·L]
+  const offset = firstSentence * marginals.length;
+  return best.reduce((count, node, i) => count + (node === walks[offset + i] ? 1 : 0), 0);
+}
+
+/** Adds the undirected links of walks [B, L] to a set. */
+function noteLinks(walks: Tensor, symbols: number, into: Set<number>): void {
+  const nodes = walks.toNumbers();
+  const L = walks.dim(1);
+  for (let i = 1; i < nodes.length; i++) {
+    if (i % L === 0) continue;
+    const a = nodes[i - 1]!;
+    const b = nodes[i]!;
+    into.add(Math.min(a, b) * symbols + Math.max(a, b));
+  }
+}

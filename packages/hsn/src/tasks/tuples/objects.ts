@@ -1,0 +1,82 @@
+import { type Frame, idsTensor, padded, type Tokenizer } from '@hidden-schema/text';
+import { Generator, noGrad, scope } from '@hidden-schema/torch';
+import { type GenerationOptions, generateSync, type SamplingOptions } from '@hidden-schema/transformers';
+import { schemaOf } from '../language/perplexity.ts';
+import type { ReasoningNetwork } from './network.ts';
+
+/** What an object is written from: start, s, r as tokens, and a walk unless it is COMET that writes. */
+export interface ObjectPrompt {
+  prompt: readonly number[];
+  walk?: readonly number[];
+}
+
+export interface WrittenObject {
+  text: string;
+  /** log p(o|s, r, z), its end included. */
+  logProb: number;
+}
+
+export interface ObjectOptions extends SamplingOptions {
+  /** Tokens of an object, at most. */
+  maxTokens?: number;
+  seed?: number;
+}
+
+const atOnce = 64;
+const defaultTokens = 24;
+
+/** Writes objects for (s, r) with walks, greedily unless told otherwise; answers in the order of the prompts. */
+export async function writeObjects(
+  model: ReasoningNetwork,
+  { tokenizer, frame }: { tokenizer: Tokenizer; frame: Frame },
+  prompts: readonly ObjectPrompt[],
+  options: ObjectOptions = {},
+): Promise<WrittenObject[]> {
+  const { maxTokens = defaultTokens, seed = 1, ...sampling } = options;
+  const generator = new Generator(seed);
+  // Prompts of like length are read together.
+  const order = [...prompts.keys()].sort((a, b) => prompts[a]!.prompt.length - prompts[b]!.prompt.length);
+  const out = new Array<WrittenObject>(prompts.length);
+  model.train(false);
+  for (let first = 0; first < order.length; first += atOnce) {
+    const places = order.slice(first, first + atOnce);
+    const some = places.map((place) => prompts[place]!);
+    const given = { ...sampling, generator, end: frame.end!, maxNewTokens: maxTokens };
+    const written = scope(() => noGrad(() => drafts(model, frame, some, given)));
+    for (const [i, place] of places.entries()) {
+      const { tokens, logProb } = written[i]!;
+      const text = (await tokenizer.decode(tokens, { specials: false })).trim();
+      out[place] = { text, logProb };
+    }
+  }
+  return out;
+}
+
+function drafts(
+  model: ReasoningNetwork,
+  frame: Frame,
+  prompts: readonly ObjectPrompt[],
+  given: Omit<GenerationOptions, 'prompts' | 'schema'>,
+) {
+  const { decoder } = model;
+  const walks = prompts.flatMap(({ walk }) => (walk ? [walk] : []));
+  const schema = walks.length > 0 ? schemaOf(model, walks) : undefined;
+  const generated = generateSync(decoder, {
+    ...given,
+    prompts: prompts.map(({ prompt }) => prompt),
+    ...(schema ? { schema } : {}),
+  });
+  // The frame's start is in the prompt already.
+  const { begin: _, ...ending } = frame;
+  const ids = padded(
+    generated.map(({ tokens }, i) => Int32Array.from([...prompts[i]!.prompt, ...tokens])),
+    ending,
+  );
+  const cut = Math.min(ids.width, decoder.maxPositions);
+  const lengths = Array.from(ids.lengths, (length) => Math.min(length, cut));
+  const prefix = prompts.map(({ prompt }) => prompt.length);
+  const whole = idsTensor(ids).narrow(1, 0, cut);
+  const { perSentence } = decoder.nll(whole, schema, lengths, { prefix });
+  const nll = perSentence.toNumbers();
+  return generated.map(({ tokens }, i) => ({ tokens, logProb: -nll[i]! }));
+}

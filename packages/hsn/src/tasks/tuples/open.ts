@@ -1,0 +1,111 @@
+import path from 'node:path';
+import { reasonOf, UserError } from '@hidden-schema/base';
+import { Generator, scope } from '@hidden-schema/torch';
+import type { ReasoningConfig } from '../../config/tuples.ts';
+import { loadCheckpoint, whichCheckpoint } from '../../run/checkpoint.ts';
+import { Run } from '../../run/run.ts';
+import type { Tokenizers } from '../language/parts.ts';
+import type { ReasoningNetwork } from './network.ts';
+import { makeReasoning, openRelationEncoder, tupleTokens } from './parts.ts';
+import { checkRelations, tupleFingerprint, tupleRecord } from './prepare.ts';
+import { readTuples } from './read-tuples.ts';
+import type { TupleTokens } from './tokens.ts';
+import { type TupleCorpus, TupleTable } from './tuples.ts';
+
+/** A network over tuples, or COMET, at a checkpoint; its tuples are opened apart, by those who need them. */
+export interface OpenedReasoning {
+  run: Run;
+  config: ReasoningConfig;
+  model: ReasoningNetwork;
+  tokenizers: Tokenizers;
+  relations: readonly string[];
+  step: number;
+  notes: string[];
+}
+
+/** Opens a run over tuples at a checkpoint: `best`, `last` or a step. */
+export async function openReasoning(
+  directory: string,
+  given: { checkpoint?: string } = {},
+): Promise<OpenedReasoning> {
+  const run = Run.open(directory);
+  const { config } = run;
+  if (config.model !== 'reasoning')
+    throw new UserError(
+      `${directory} is the run of a ${config.model} model; expected one of "hsn reason train"`,
+    );
+  if (config.part === 'path')
+    throw new UserError(`${directory} is a path model; expected the folder of its network, two folders up`);
+  const { record, tokenizer: decoder } = tupleRecord(run);
+  const { relations } = record;
+  const generator = new Generator(config.seed);
+  const named = { ...config, encoder: { ...config.encoder, name: record.encoder.name } };
+  const opened = await openRelationEncoder(named, relations, decoder, generator);
+  if (opened.hash !== record.encoder.tokenizer)
+    throw new UserError(
+      `the tokenizer of ${record.encoder.name} is not the one that ${directory} was trained with; put that one back`,
+    );
+  const { encoder, frozen } = opened;
+  const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, tuples: record.tuples };
+  const model = await makeReasoning(config, { ...parts, decoder: { config: record.decoder } }, generator);
+  try {
+    const saved = scope(() => {
+      const checkpoint = loadCheckpoint(run, whichCheckpoint(given.checkpoint ?? 'best'));
+      model.load(checkpoint.model);
+      return { step: checkpoint.step, notes: checkpoint.notes };
+    });
+    const tokenizers = { encoder: opened.tokenizer, decoder };
+    return { run, config, model: model.train(false), tokenizers, relations, ...saved };
+  } catch (error) {
+    model.free();
+    if (error instanceof UserError) throw error;
+    throw new UserError(`${directory} does not fit its settings: ${reasonOf(error)}`);
+  }
+}
+
+/** The tuples a run was trained on, or others. */
+export async function openTuples(
+  opened: OpenedReasoning,
+  other?: string,
+): Promise<{ corpus: TupleCorpus; tokens: TupleTokens; notes: string[] }> {
+  const { run, config, relations } = opened;
+  const input = other ?? path.resolve(run.directory, run.record.corpus.directory);
+  const corpus = readTuples(input, { ...config.tuples, seed: config.seed });
+  checkRelations(corpus.table, relations, input);
+  const changed = !other && tupleFingerprint(corpus) !== run.record.corpus.fingerprint;
+  const notes = changed ? [`the tuples in ${input} have changed since this run was trained on them`] : [];
+  return { corpus, tokens: await tokenise(opened, corpus.table), notes };
+}
+
+/** Tuples as a run's models read them. */
+export function tokenise(
+  { config, tokenizers, model }: OpenedReasoning,
+  table: TupleTable,
+): Promise<TupleTokens> {
+  const models = { encoder: model.encoder.base, decoderPositions: model.decoder.maxPositions };
+  return tupleTokens(table, config, tokenizers, models);
+}
+
+/** A table of (s, r) that users give; an unknown relation, an empty event or one too long is refused. */
+export async function promptTable(
+  opened: OpenedReasoning,
+  given: readonly { head: string; relation: string }[],
+): Promise<TupleTokens> {
+  const { relations } = opened;
+  const table = new TupleTable();
+  for (const { head, relation } of given) {
+    if (head.trim() === '')
+      throw new UserError('the event is empty: expected a phrase, such as "PersonX goes home"');
+    if (!relations.includes(relation))
+      throw new UserError(
+        `unknown relation ${JSON.stringify(relation)}: this run knows ${relations.join(', ')}`,
+      );
+    table.add({ head: head.trim(), relation, object: '' });
+  }
+  const tokens = await tokenise(opened, table);
+  if (tokens.cut.heads > 0)
+    throw new UserError(
+      `an event has more tokens than the models read of one; shorten it, or train with larger encoder.longest and decoder.longest`,
+    );
+  return tokens;
+}

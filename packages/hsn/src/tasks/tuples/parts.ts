@@ -1,0 +1,91 @@
+import { type Frames, loadTokenizer, type Tokenizer } from '@hidden-schema/text';
+import { Generator } from '@hidden-schema/torch';
+import { BertEncoder, type LanguageDecoder, type TextEncoder } from '@hidden-schema/transformers';
+import type { ReasoningConfig } from '../../config/tuples.ts';
+import { HiddenSchemaNetwork } from '../../model.ts';
+import {
+  type DecoderSource,
+  framesOf,
+  makeDecoder,
+  openTextEncoder,
+  type Tokenizers,
+} from '../language/parts.ts';
+import { TwoPartEncoder } from './encoder.ts';
+import type { ReasoningNetwork, TupleKind } from './network.ts';
+import { decoderWithRelations, withRelationRows } from './relation-rows.ts';
+import { TupleTokens, withRelations } from './tokens.ts';
+import type { TupleTable } from './tuples.ts';
+
+/** A text encoder that knows the relations' tokens. */
+export interface RelationEncoder {
+  encoder: TextEncoder;
+  tokenizer: Tokenizer;
+  frozen: boolean;
+  /** Of the tokenizer before relations were added: what a run notes. */
+  hash: string;
+}
+
+/** Opens the encoder that settings name and adds the relations to it; `decoder` has them already. */
+export async function openRelationEncoder(
+  config: ReasoningConfig,
+  relations: readonly string[],
+  decoder: Tokenizer,
+  generator: Generator,
+): Promise<RelationEncoder> {
+  const { encoder, tokenizer, frozen } = await openTextEncoder(config, decoder, generator);
+  const known = withRelations(tokenizer, relations);
+  if (!(encoder instanceof BertEncoder)) return { encoder, tokenizer: known, frozen, hash: tokenizer.hash };
+  const extended = await withRelationRows(encoder, tokenizer, relations);
+  return { encoder: extended, tokenizer: known, frozen, hash: tokenizer.hash };
+}
+
+/** Where a decoder that is not made from the settings alone comes from; a pretrained one has no relations yet. */
+type TupleDecoderSource =
+  | { config: Record<string, unknown> }
+  | { folder: string; relations: readonly string[] };
+
+/** A network over tuples from its settings, encoder and vocabularies, with weights as drawn by the seed. */
+export async function makeReasoning(
+  config: ReasoningConfig,
+  parts: { encoder: TextEncoder; frozen: boolean; decoderVocabulary: number; tuples: number } & {
+    decoder?: TupleDecoderSource;
+  },
+  generator: Generator = new Generator(config.seed),
+): Promise<ReasoningNetwork> {
+  const { symbols, length } = config;
+  const { dropout, sharpness } = config.encoder;
+  const walk = { symbols, length, dropout, sharpness, frozen: parts.frozen };
+  const encoder = new TwoPartEncoder(parts.encoder, walk, generator);
+  const decoder = await decoderOf(config, parts.decoderVocabulary, generator, parts.decoder);
+  const sizes = { symbols, length, sentences: parts.tuples };
+  return new HiddenSchemaNetwork<TupleKind>(config, { encoder, decoder, ...sizes }, generator);
+}
+
+async function decoderOf(
+  config: ReasoningConfig,
+  vocabulary: number,
+  generator: Generator,
+  source?: TupleDecoderSource,
+): Promise<LanguageDecoder> {
+  const make = (from: DecoderSource = {}) => makeDecoder(config, vocabulary, generator, from);
+  if (!source || 'config' in source) return make(source);
+  const { folder, relations } = source;
+  return decoderWithRelations(make({ folder }), loadTokenizer(folder), relations, (own) =>
+    make({ config: own }),
+  );
+}
+
+export const tupleFrames = (tokenizers: Tokenizers): Frames => framesOf(tokenizers);
+
+/** Tuples as tokens, no longer than the models read. */
+export function tupleTokens(
+  table: TupleTable,
+  config: ReasoningConfig,
+  tokenizers: Tokenizers,
+  models: { encoder: TextEncoder; decoderPositions: number },
+): Promise<TupleTokens> {
+  // Start, end and, on the encoder's side, two special tokens take positions too.
+  const encoder = { longest: Math.min(config.encoder.longest, models.encoder.positions) - 2 };
+  const decoder = { longest: Math.min(config.decoder.longest, models.decoderPositions - 2) };
+  return TupleTokens.of(table, tokenizers, tupleFrames(tokenizers), { encoder, decoder });
+}

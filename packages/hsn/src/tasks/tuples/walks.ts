@@ -1,0 +1,98 @@
+import { type Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { WalkableGraph, type WalkPosterior } from '../../walk/index.ts';
+import { readAtOnce } from '../language/texts.ts';
+import type { ReasoningNetwork } from './network.ts';
+import type { TupleTokens } from './tokens.ts';
+
+/** Whether walks are the most probable ones, or drawn. */
+export type Reading = 'best' | Generator;
+
+/** Links at least this probable are part of the graph that steps II and III walk on. */
+const leastProbability = 0.5;
+
+/** The graph of the links that are more probable than not. [K, K] of 0 and 1 */
+export function likelyGraph(model: ReasoningNetwork): Tensor {
+  return noGrad(() => scope(() => model.graph.links().matrix().ge(leastProbability).to('float32')));
+}
+
+/** Posterior walks of tuples on one fixed graph: what path models learn from and are asked to go on from. */
+export class TupleWalks {
+  readonly model: ReasoningNetwork;
+  readonly tokens: TupleTokens;
+  /** A_ij as 0 and 1. [K, K] */
+  readonly adjacency: Tensor;
+  readonly half: number;
+
+  constructor(model: ReasoningNetwork, tokens: TupleTokens) {
+    this.model = model;
+    this.tokens = tokens;
+    this.adjacency = likelyGraph(model);
+    this.half = model.config.length / 2;
+  }
+
+  /** z_{1:L} ~ q(z|s, r, o, A) of each tuple. */
+  whole(rows: Int32Array, reading: Reading): number[][] {
+    return this.#read(rows, reading, (some) => this.#wholeScores(some));
+  }
+
+  /** z_{1:L/2} ~ q(z|s, r, A) of each tuple, which does not see its object. */
+  first(rows: Int32Array, reading: Reading): number[][] {
+    return this.#read(rows, reading, (some) => this.#firstScores(some));
+  }
+
+  /** log q of given walks, whole or first halves, of each tuple. */
+  logProb(rows: Int32Array, walks: readonly (readonly number[])[]): number[] {
+    return scope(() =>
+      noGrad(() => {
+        const scores = walks[0]!.length === this.half ? this.#firstScores(rows) : this.#wholeScores(rows);
+        return this.#posterior(scores).logProb(walkTensor(walks)).toNumbers();
+      }),
+    );
+  }
+
+  free(): void {
+    this.adjacency.free();
+  }
+
+  #firstScores(rows: Int32Array): Tensor {
+    return this.model.encoder.firstScores({ prefix: this.tokens.prefix(rows) });
+  }
+
+  #wholeScores(rows: Int32Array): Tensor {
+    const batch = { prefix: this.tokens.prefix(rows), whole: this.tokens.whole(rows) };
+    return this.model.encoder.scores(batch);
+  }
+
+  #posterior(scores: Tensor): WalkPosterior {
+    return this.model.posterior(scores, new WalkableGraph(this.adjacency, this.model.config.walk.isolated));
+  }
+
+  /** In chunks of like length; answers in the order of `rows`. */
+  #read(rows: Int32Array, reading: Reading, scores: (rows: Int32Array) => Tensor): number[][] {
+    this.model.train(false);
+    const order = Array.from(rows.keys()).sort(
+      (a, b) => this.tokens.length(rows[a]!) - this.tokens.length(rows[b]!),
+    );
+    const out = new Array<number[]>(rows.length);
+    for (let at = 0; at < order.length; at += readAtOnce) {
+      const places = order.slice(at, at + readAtOnce);
+      const some = Int32Array.from(places, (place) => rows[place]!);
+      const walks = scope(() => noGrad(() => chosen(this.#posterior(scores(some)), reading)));
+      for (const [i, place] of places.entries()) out[place] = walks[i]!;
+    }
+    return out;
+  }
+}
+
+function chosen(posterior: WalkPosterior, reading: Reading): number[][] {
+  if (reading === 'best') return posterior.best().map(({ walk }) => walk);
+  const nodes = posterior.sampleNodes(reading);
+  const [count, length] = nodes.shape as [number, number];
+  const flat = nodes.toNumbers();
+  return Array.from({ length: count }, (_, n) => flat.slice(n * length, (n + 1) * length));
+}
+
+/** Walks as node numbers. [B, L] int64 */
+export function walkTensor(walks: readonly (readonly number[])[]): Tensor {
+  return Tensor.fromArray(BigInt64Array.from(walks.flat(), BigInt), [walks.length, walks[0]!.length]);
+}

@@ -1,0 +1,148 @@
+import { UserError } from '@hidden-schema/base';
+import {
+  type Group,
+  type nn,
+  noGrad,
+  type optim,
+  type Share,
+  scope,
+  Tensor,
+  zeros,
+} from '@hidden-schema/torch';
+
+/** What rank 0 asks of all processes: to take over its state, to prepare, to train a step, to end. */
+export const COMMANDS = ['align', 'prepare', 'step', 'end'] as const;
+export type Command = (typeof COMMANDS)[number];
+
+/** Tensors by name, as a checkpoint has them. */
+export type NamedTensors = ReadonlyMap<string, Tensor>;
+
+/** The processes that train one model together, each on its part of every batch. One alone needs no group. */
+export class Replicas {
+  static readonly alone: Replicas = new Replicas();
+  readonly #group: Group | undefined;
+  readonly #stopped = new AbortController();
+
+  constructor(group?: Group) {
+    this.#group = group;
+  }
+
+  get rank(): number {
+    return this.#group?.rank ?? 0;
+  }
+  get size(): number {
+    return this.#group?.size ?? 1;
+  }
+  /** Rank 0 evaluates, writes and decides. */
+  get leads(): boolean {
+    return this.rank === 0;
+  }
+  /** Aborted when another process was asked to stop. */
+  get stopped(): AbortSignal {
+    return this.#stopped.signal;
+  }
+  /** This process's part of what is drawn for a batch. */
+  get share(): Share | undefined {
+    return this.size === 1 ? undefined : { index: this.rank, count: this.size };
+  }
+
+  /** This process's part of `count` sentences, which are cut into equal parts. */
+  part(count: number): { first: number; end: number } {
+    if (count % this.size !== 0)
+      throw new UserError(
+        `${count} sentences a batch cannot be shared by ${this.size} processes: expected training.batch to be a multiple of ${this.size}`,
+      );
+    const each = count / this.size;
+    return { first: this.rank * each, end: (this.rank + 1) * each };
+  }
+
+  /** This process's part of `count` things that need not be equal parts. */
+  stretch(count: number): { first: number; end: number } {
+    const start = (rank: number) => Math.floor((rank * count) / this.size);
+    return { first: start(this.rank), end: start(this.rank + 1) };
+  }
+
+  /** Means over the processes, with gradients. */
+  mean(values: readonly Tensor[]): readonly Tensor[] {
+    return this.#group ? this.#group.mean(values) : values;
+  }
+
+  /** Means over the processes of what was measured. */
+  means<T extends Record<string, number>>(figures: T): T {
+    const names = Object.keys(figures);
+    if (!this.#group) return figures;
+    return scope(() => {
+      const own = Tensor.fromArray(Float64Array.from(Object.values(figures)), [names.length]);
+      this.#group!.average([own]);
+      return Object.fromEntries(own.toNumbers().map((value, i) => [names[i]!, value])) as T;
+    });
+  }
+
+  /** The sum over the processes. */
+  total(value: number): number {
+    return this.means({ value }).value * this.size;
+  }
+
+  /** Sums over the processes, in place. */
+  sum(values: readonly Tensor[]): void {
+    this.#group?.sum(values);
+  }
+
+  /** From now on `backward` averages these parameters' gradients. */
+  averageGradients(optimizer: optim.Adam): void {
+    this.#group?.averageGradients(
+      optimizer.groups.flatMap((group) => group.parameters.map(([, tensor]) => tensor)),
+    );
+  }
+
+  backward(loss: Tensor): void {
+    if (this.#group) this.#group.backward(loss);
+    else loss.backward();
+  }
+
+  /** Rank 0: tells the others what comes next. */
+  async lead(command: Command): Promise<void> {
+    if (this.#group) await this.#agree(COMMANDS.indexOf(command), false);
+  }
+
+  /** Other ranks: what comes next. `stop` asks rank 0 to end after it. */
+  async next(stop: boolean): Promise<Command> {
+    return COMMANDS[await this.#agree(0, stop)]!;
+  }
+
+  async #agree(command: number, stop: boolean): Promise<number> {
+    const [agreed, stops] = await this.#group!.totals([command, stop ? 1 : 0]);
+    if (stops! > 0) this.#stopped.abort();
+    return agreed!;
+  }
+
+  /** Plain data of rank 0 in all processes. */
+  tell<T>(value?: T): T {
+    if (!this.#group) return value!;
+    const bytes = value === undefined ? undefined : Buffer.from(JSON.stringify(value));
+    return JSON.parse(Buffer.from(this.#group.broadcastBytes(bytes)).toString()) as T;
+  }
+
+  /** Rank 0: hands its tensors to the others. */
+  send(tensors: readonly (readonly [string, Tensor])[]): void {
+    this.tell(tensors.map(([name, { shape, dtype }]) => ({ name, shape, dtype })));
+    noGrad(() => this.#group?.broadcast(tensors.map(([, tensor]) => tensor)));
+  }
+
+  /** Other ranks: the tensors that rank 0 hands over. */
+  receive(): NamedTensors {
+    const list = this.tell<{ name: string; shape: number[]; dtype: Tensor['dtype'] }[]>();
+    const tensors = new Map(list.map(({ name, shape, dtype }) => [name, zeros(shape, { dtype })]));
+    noGrad(() => this.#group?.broadcast([...tensors.values()]));
+    return tensors;
+  }
+
+  async barrier(): Promise<void> {
+    await this.#group?.barrier();
+  }
+}
+
+/** What a model's tensors are called, with them. */
+export const namedTensors = (of: nn.Module | optim.Adam): (readonly [string, Tensor])[] => [
+  ...of.namedTensors(),
+];

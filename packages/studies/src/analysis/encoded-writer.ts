@@ -1,0 +1,78 @@
+import fs from 'node:fs';
+import { writeAll } from '@hidden-schema/base';
+import { ENCODED_FORMAT, type EncodedManifest, type StoredSentence } from './encoded-layout.ts';
+import type { ReadSentence } from './sentence-source.ts';
+
+type Facts = Pick<EncodedManifest, 'created' | 'step' | 'symbols' | 'length' | 'total'>;
+
+/** Bytes of a growing table, in pieces. */
+class Pieces {
+  readonly #pieces: Uint8Array[] = [];
+  add(values: Float64Array | Uint16Array | Int16Array): void {
+    this.#pieces.push(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+  }
+  joined(): Buffer {
+    return Buffer.concat(this.#pieces);
+  }
+}
+
+/** Writes `encoded.jsonl` and `encoded.bin` beside their names, and moves them there when all is written. */
+export class EncodedWriter {
+  count = 0;
+  readonly #file: string;
+  readonly #labels: readonly string[];
+  readonly #lines: number;
+  #bytes = 0;
+  readonly #offsets = new Pieces();
+  readonly #walks = new Pieces();
+  readonly #labelOf = new Pieces();
+
+  constructor(file: string, labels: readonly string[]) {
+    this.#file = file;
+    this.#labels = labels;
+    this.#lines = fs.openSync(this.#partial('jsonl'), 'w');
+  }
+
+  write(batch: readonly ReadSentence[]): void {
+    const lines = batch.map(({ text, label, split, walk, probabilities }) => {
+      const steps = probabilities.map((p) => Number(p.toPrecision(6)));
+      const stored: StoredSentence = { text, label: this.#labels[label] ?? null, split, walk, steps };
+      return `${JSON.stringify(stored)}\n`;
+    });
+    const offsets = lines.map((line) => {
+      const start = this.#bytes;
+      this.#bytes += Buffer.byteLength(line);
+      return start;
+    });
+    writeAll(this.#lines, lines.join(''));
+    this.#offsets.add(Float64Array.from(offsets));
+    this.#walks.add(Uint16Array.from(batch.flatMap(({ walk }) => walk)));
+    this.#labelOf.add(Int16Array.from(batch, ({ label }) => label));
+    this.count += batch.length;
+  }
+
+  finish(facts: Facts): EncodedManifest {
+    this.#offsets.add(Float64Array.of(this.#bytes));
+    const table = [this.#offsets, this.#walks, this.#labelOf].map((pieces) => pieces.joined());
+    fs.fsyncSync(this.#lines);
+    fs.closeSync(this.#lines);
+    fs.writeFileSync(this.#partial('bin'), Buffer.concat(table), { flush: true });
+    // Without its manifest what is there belongs to nobody, so that no reader can take parts of two for one.
+    fs.rmSync(`${this.#file}.json`, { force: true });
+    for (const ending of ['jsonl', 'bin']) fs.renameSync(this.#partial(ending), `${this.#file}.${ending}`);
+    return { format: ENCODED_FORMAT, ...facts, count: this.count, labels: this.#labels };
+  }
+
+  abandon(): void {
+    try {
+      fs.closeSync(this.#lines);
+    } catch {
+      // It was closed by `finish` already.
+    }
+    for (const ending of ['jsonl', 'bin']) fs.rmSync(this.#partial(ending), { force: true });
+  }
+
+  #partial(ending: string): string {
+    return `${this.#file}.${ending}.${process.pid}.partial`;
+  }
+}

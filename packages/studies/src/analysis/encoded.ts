@@ -1,0 +1,195 @@
+import fs from 'node:fs';
+import {
+  openRegular,
+  readJsonFile,
+  readRegular,
+  reasonOf,
+  UserError,
+  writeJsonAtomic,
+} from '@hidden-schema/base';
+import type { SplitName } from '@hidden-schema/hsn';
+import { nearestWalks } from '../evaluation/nearest-walks.ts';
+import {
+  bytesAt,
+  ENCODED_FORMAT,
+  type EncodedManifest,
+  layoutOf,
+  type StoredSentence,
+} from './encoded-layout.ts';
+import { EncodedWriter } from './encoded-writer.ts';
+import type { AnalysedRun } from './opened.ts';
+import { sentenceSource } from './sentence-source.ts';
+
+export interface EncodedSentence {
+  /** Its place among the encoded sentences. */
+  index: number;
+  split: SplitName;
+  text: string;
+  label: string | null;
+  walk: number[];
+  /** Of each step given the one before. */
+  probabilities: number[];
+}
+
+/**
+ * Sentences of a run's corpus with their walks, stored with the run. Walks and labels are in memory (2 bytes a step);
+ * texts stay on disk and are read page by page, so that a million sentences remain usable.
+ */
+export class EncodedCorpus {
+  readonly manifest: EncodedManifest;
+  /** [N, L] */
+  readonly walks: Uint16Array;
+  /** Number of each sentence's label; −1 for none. */
+  readonly labelOf: Int16Array;
+  readonly #offsets: Float64Array;
+  readonly #file: number;
+
+  constructor(file: string, manifest: EncodedManifest) {
+    this.manifest = manifest;
+    const { count, length } = manifest;
+    const places = layoutOf(count, length);
+    const table = readRegular(`${file}.bin`, Number.POSITIVE_INFINITY);
+    if (table.length !== places.bytes) throw new UserError(`${file}.bin is not whole; remove it`);
+    this.#offsets = new Float64Array(bytesAt(table, places.offsets, 8 * (count + 1)));
+    this.walks = new Uint16Array(bytesAt(table, places.walks, 2 * count * length));
+    this.labelOf = new Int16Array(bytesAt(table, places.labels, 2 * count));
+    this.#file = openRegular(`${file}.jsonl`);
+  }
+
+  get count(): number {
+    return this.manifest.count;
+  }
+  /** Sentences in the whole corpus. */
+  get total(): number {
+    return this.manifest.total;
+  }
+  get symbols(): number {
+    return this.manifest.symbols;
+  }
+  get length(): number {
+    return this.manifest.length;
+  }
+  get step(): number {
+    return this.manifest.step;
+  }
+  get labels(): readonly string[] {
+    return this.manifest.labels;
+  }
+
+  walk(index: number): Uint16Array {
+    return this.walks.subarray(index * this.length, (index + 1) * this.length);
+  }
+
+  sentence(index: number): EncodedSentence {
+    if (!Number.isInteger(index) || index < 0 || index >= this.count)
+      throw new RangeError(`sentence ${index} of ${this.count}`);
+    const start = this.#offsets[index]!;
+    const bytes = Buffer.alloc(this.#offsets[index + 1]! - start);
+    fs.readSync(this.#file, bytes, 0, bytes.length, start);
+    const { text, label, split, walk, steps } = JSON.parse(bytes.toString('utf8')) as StoredSentence;
+    return { index, split, text, label, walk, probabilities: steps };
+  }
+
+  /** Sentences from `offset` on: all, those whose walk is on a symbol, those of a label, or both. */
+  page(
+    offset: number,
+    limit: number,
+    of: { symbol?: number; label?: string } = {},
+  ): { total: number; sentences: EncodedSentence[] } {
+    const chosen: number[] = [];
+    let total = 0;
+    const label = of.label === undefined ? undefined : this.labels.indexOf(of.label);
+    for (let n = 0; n < this.count; n++) {
+      if (label !== undefined && this.labelOf[n] !== label) continue;
+      if (of.symbol !== undefined && !this.#visits(n, of.symbol)) continue;
+      if (total >= offset && chosen.length < limit) chosen.push(n);
+      total++;
+    }
+    return { total, sentences: chosen.map((n) => this.sentence(n)) };
+  }
+
+  /** Without a view of the walk, which would be most of the time that a page takes. */
+  #visits(index: number, symbol: number): boolean {
+    const end = (index + 1) * this.length;
+    for (let at = index * this.length; at < end; at++) if (this.walks[at] === symbol) return true;
+    return false;
+  }
+
+  /** The sentences whose walks are most like a walk. */
+  nearest(
+    walk: ArrayLike<number>,
+    given: { limit?: number; except?: number } = {},
+  ): { sentence: EncodedSentence; shared: number; common: number }[] {
+    return nearestWalks(this.walks, this.length, walk, given).map(({ index, ...rest }) => ({
+      sentence: this.sentence(index),
+      ...rest,
+    }));
+  }
+
+  close(): void {
+    fs.closeSync(this.#file);
+  }
+}
+
+export interface EncodingOptions {
+  /** Sentences at most, those of the test split first; 5000 unless given. */
+  limit?: number;
+  signal?: AbortSignal;
+  onProgress?: (done: number, total: number) => void;
+}
+
+const defaultLimit = 5000;
+
+/** What is stored with a run for the checkpoint that is open. */
+export function openEncoded(opened: AnalysedRun): EncodedCorpus | undefined {
+  const { run, step, symbols, length } = opened;
+  const file = run.path('analysis', 'encoded');
+  try {
+    const manifest = readJsonFile<EncodedManifest>(`${file}.json`);
+    const same =
+      manifest.format === ENCODED_FORMAT &&
+      manifest.created === run.record.created &&
+      manifest.step === step &&
+      manifest.symbols === symbols &&
+      manifest.length === length;
+    return same ? new EncodedCorpus(file, manifest) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The encoded sentences of a run: what is stored, or where that is missing or too few, read now and stored. */
+export async function encodedCorpus(
+  opened: AnalysedRun,
+  given: EncodingOptions = {},
+): Promise<EncodedCorpus> {
+  const stored = openEncoded(opened);
+  const wanted = given.limit ?? defaultLimit;
+  if (stored && (given.limit === undefined || stored.count >= Math.min(wanted, stored.total))) return stored;
+  stored?.close();
+  const { run, step, symbols, length } = opened;
+  const source = await sentenceSource(opened, given.signal ? { signal: given.signal } : {});
+  const total = Math.min(wanted, source.total);
+  try {
+    fs.mkdirSync(run.path('analysis'), { recursive: true });
+    const writer = new EncodedWriter(run.path('analysis', 'encoded'), source.labels);
+    try {
+      for await (const batch of source.batches(total)) {
+        given.signal?.throwIfAborted();
+        writer.write(batch);
+        given.onProgress?.(writer.count, total);
+      }
+      const facts = { created: run.record.created, step, symbols, length, total: source.total };
+      writeJsonAtomic(run.path('analysis', 'encoded.json'), { ...writer.finish(facts) });
+    } catch (error) {
+      writer.abandon();
+      throw error;
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    throw new UserError(`cannot store the encoded sentences in ${run.directory}: ${reasonOf(error)}`);
+  } finally {
+    source.close();
+  }
+  return openEncoded(opened)!;
+}

@@ -1,0 +1,70 @@
+import { type JsonValue, readJsonFile, writeJsonAtomic } from '@hidden-schema/base';
+import { linkProbabilities, linkRecords } from '@hidden-schema/hsn';
+import { layoutGraph } from '../evaluation/layout.ts';
+import type { AnalysedRun } from './opened.ts';
+
+/** Links that shape the picture. */
+const drawnProbability = 0.1;
+
+/** Links (i ≤ j) of at least a probability, most probable first, from probabilities [K, K]. */
+export function linksOf(
+  probabilities: Float64Array,
+  symbols: number,
+  least: number,
+): [i: number, j: number, probability: number][] {
+  const links: [number, number, number][] = [];
+  for (let i = 0; i < symbols; i++) {
+    for (let j = i; j < symbols; j++) {
+      const p = Math.min(1, probabilities[i * symbols + j]!);
+      if (p >= least) links.push([i, j, p]);
+    }
+  }
+  return links.sort((a, b) => b[2] - a[2]);
+}
+
+interface GraphFile {
+  layout?: { step: number; positions: number[] };
+  [key: string]: JsonValue | undefined;
+}
+
+/**
+ * The one picture of a run's graph: x and y of each symbol in the unit square, by forces. Drawn once for a checkpoint
+ * and stored in `graph.json`, so that every figure and page shows the same.
+ */
+export function runLayout(opened: AnalysedRun): Float64Array {
+  const { run, step, symbols, model } = opened;
+  const file = run.path('graph.json');
+  const stored = readGraph(file);
+  const layout = stored?.layout;
+  if (layout?.step === step && isLayout(layout.positions, symbols))
+    return Float64Array.from(layout.positions);
+  const links = linksOf(linkProbabilities(model), symbols, drawnProbability);
+  const positions = Array.from(layoutGraph(symbols, links), (x) => Math.round(x * 1e5) / 1e5);
+  // Training writes graph.json when it ends.
+  if (run.state !== 'running') store(file, stored ?? bareGraph(opened), { step, positions });
+  return Float64Array.from(positions);
+}
+
+const isLayout = (positions: unknown, symbols: number): boolean =>
+  Array.isArray(positions) && positions.length === 2 * symbols && positions.every((x) => Number.isFinite(x));
+
+function bareGraph({ model, symbols }: AnalysedRun): GraphFile {
+  const nodes = Array.from({ length: symbols }, (_, symbol) => ({ symbol, tokens: [] }));
+  return { symbols, nodes, links: linkRecords(model, symbols) };
+}
+
+function readGraph(file: string): GraphFile | undefined {
+  try {
+    return readJsonFile<GraphFile>(file);
+  } catch {
+    return undefined;
+  }
+}
+
+function store(file: string, graph: GraphFile, layout: NonNullable<GraphFile['layout']>): void {
+  try {
+    writeJsonAtomic(file, { ...graph, layout });
+  } catch {
+    // A run that may only be read is drawn again, and alike, the next time.
+  }
+}

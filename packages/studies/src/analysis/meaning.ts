@@ -1,0 +1,124 @@
+import { linkProbabilities } from '@hidden-schema/hsn';
+import type { AttentionWords } from './attention-words.ts';
+import type { EncodedCorpus, EncodedSentence } from './encoded.ts';
+import { linksOf } from './layout.ts';
+import { symbolNames } from './names.ts';
+import type { AnalysedRun } from './opened.ts';
+import { SymbolTally } from './symbol-tally.ts';
+import { tokensOf, wordsOf } from './words.ts';
+
+export interface SymbolExample {
+  index: number;
+  text: string;
+  label: string | null;
+  walk: number[];
+  /** Steps, from 0, at which the walk is on the symbol. */
+  positions: number[];
+  /** Of those steps, in sum: what examples are ranked by. */
+  weight: number;
+}
+
+/** What is known of a symbol from the sentences whose walks visit it. */
+export interface SymbolMeaning {
+  symbol: number;
+  name: string | null;
+  /** Share of all steps. */
+  usage: number;
+  /** Share of sentences that are on it at each step. [L] */
+  usageByPosition: number[];
+  /** Sentences that visit it. */
+  sentences: number;
+  /** By pointwise mutual information of word and symbol in a sentence, in bits, discounted for rare words. */
+  words: { word: string; pmi: number; count: number }[];
+  /** By the mean share of attention that the symbol gets when the word is generated. */
+  attended: { word: string; share: number; count: number }[];
+  examples: SymbolExample[];
+  /** Share of its sentences that have a label, and times the label's share of all. */
+  labels: { label: string; share: number; lift: number }[];
+  /** By link probability; traversals is the share of all moves. */
+  neighbours: { symbol: number; name: string | null; probability: number; traversals: number }[];
+}
+
+export interface MeaningOptions {
+  /** Words of each kind; 12 unless given. */
+  words?: number;
+  examples?: number;
+  /** What `attentionWords` found. */
+  attention?: AttentionWords;
+}
+
+/** Sentences whose words are counted, at most. */
+const mostSentences = 200_000;
+const mostNeighbours = 20;
+const leastLink = 0.01;
+
+/** What each symbol means. */
+export function symbolMeanings(
+  run: AnalysedRun,
+  encoded: EncodedCorpus,
+  given: MeaningOptions = {},
+): SymbolMeaning[] {
+  const { words = 12, examples = 8 } = given;
+  const split = run.kind === 'synthetic' ? tokensOf : wordsOf;
+  const tally = new SymbolTally(encoded.symbols, encoded.length, encoded.labels.length);
+  const found = Array.from({ length: encoded.symbols }, () => new Examples(examples));
+  for (let n = 0; n < Math.min(encoded.count, mostSentences); n++) {
+    const sentence = encoded.sentence(n);
+    const distinct = new Set(split(sentence.text).map(({ word }) => word));
+    tally.add(sentence.walk, encoded.labelOf[n]!, distinct);
+    for (const symbol of new Set(sentence.walk)) found[symbol]!.offer(sentence, symbol);
+  }
+  const near = neighboursOf(run, tally);
+  const names = symbolNames(run.run.directory);
+  return found.map((best, symbol) => ({
+    symbol,
+    name: names.get(symbol) ?? null,
+    ...tally.usage(symbol),
+    words: tally.words(symbol, words),
+    attended: given.attention?.of(symbol, words) ?? [],
+    examples: best.list,
+    labels: tally.labels(symbol).map(({ label, ...rest }) => ({ label: encoded.labels[label]!, ...rest })),
+    neighbours: near[symbol]!.map((other) => ({ ...other, name: names.get(other.symbol) ?? null })),
+  }));
+}
+
+function neighboursOf(run: AnalysedRun, tally: SymbolTally) {
+  const near = Array.from(
+    { length: run.symbols },
+    (): { symbol: number; probability: number; traversals: number }[] => [],
+  );
+  for (const [i, j, probability] of linksOf(linkProbabilities(run.model), run.symbols, leastLink)) {
+    const traversals = tally.traversals(i, j);
+    near[i]!.push({ symbol: j, probability, traversals });
+    if (i !== j) near[j]!.push({ symbol: i, probability, traversals });
+  }
+  return near.map((list) => list.slice(0, mostNeighbours));
+}
+
+/** The sentences that are most surely on a symbol, each text once. */
+class Examples {
+  readonly list: SymbolExample[] = [];
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  offer({ index, text, label, walk, probabilities }: EncodedSentence, symbol: number): void {
+    const positions = walk.flatMap((other, i) => (other === symbol ? [i] : []));
+    const weight = positions.reduce((sum, i) => sum + probabilities[i]!, 0);
+    const full = this.list.length >= this.#most;
+    if (full && weight <= (this.list.at(-1)?.weight ?? 0)) return;
+    if (this.list.some((other) => other.text === text)) return;
+    const place = this.list.findIndex((other) => other.weight < weight);
+    this.list.splice(place < 0 ? this.list.length : place, 0, {
+      index,
+      text,
+      label,
+      walk,
+      positions,
+      weight,
+    });
+    if (this.list.length > this.#most) this.list.pop();
+  }
+}

@@ -1,0 +1,75 @@
+import path from 'node:path';
+import { readJsonFile, readJsonIfThere, UserError, writeJsonAtomic } from '@hidden-schema/base';
+import { Run } from '@hidden-schema/hsn';
+import { Lock } from '@hidden-schema/torch';
+
+const FORMAT = 1;
+const longestName = 80;
+/** Controls, and letters that turn or hide text, have no place in a name. */
+const invisible = /[\p{Cc}\p{Cs}\p{Co}\p{Bidi_Control}\u2028\u2029]/u;
+
+export type SymbolNames = ReadonlyMap<number, string>;
+
+const fileOf = (directory: string): string => path.join(directory, 'names.json');
+
+/** Names that people gave to symbols; none where the file is damaged, which only a renaming complains about. */
+export function symbolNames(directory: string): SymbolNames {
+  return readNames(directory) ?? new Map();
+}
+
+/** Stores a name in the run, or with an empty one takes it away; returns what holds now. */
+export function renameSymbol(directory: string, symbol: number, name: string): string | null {
+  const text = name.trim().normalize();
+  if ([...text].length > longestName)
+    throw new UserError(`a name has at most ${longestName} characters, got ${[...text].length}`);
+  if (invisible.test(text)) throw new UserError('a name has no control characters; write it as plain text');
+  // Two that read before either has written would lose a name.
+  Lock.during(path.join(directory, 'names.lock'), fileOf(directory), () => store(directory, symbol, text));
+  return text === '' ? null : text;
+}
+
+function store(directory: string, symbol: number, text: string): void {
+  const names = readNames(directory);
+  if (!names)
+    throw new UserError(`${fileOf(directory)} is damaged; repair or remove it, then name the symbol again`);
+  if (text === '') names.delete(symbol);
+  else names.set(symbol, text);
+  const sorted = [...names].sort(([a], [b]) => a - b);
+  writeJsonAtomic(fileOf(directory), { format: FORMAT, names: Object.fromEntries(sorted) });
+}
+
+/** A symbol for people: its number, after its name where it has one. */
+export function symbolTitle(symbol: number, names: SymbolNames): string {
+  const name = names.get(symbol);
+  return name === undefined ? String(symbol) : `${name} (${symbol})`;
+}
+
+function readNames(directory: string): Map<number, string> | undefined {
+  try {
+    const stored = readJsonIfThere<{ names: Record<string, unknown> }>(fileOf(directory));
+    const pairs = Object.entries(stored?.names ?? {}).filter(([, name]) => typeof name === 'string');
+    return new Map(pairs.map(([symbol, name]) => [Number(symbol), String(name)]));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A symbol as a user writes it, checked against how many there are. */
+export function symbolNumber(text: string, symbols: number): number {
+  const symbol = /^\d+$/.test(text.trim()) ? Number(text) : Number.NaN;
+  if (symbol < symbols) return symbol;
+  throw new UserError(`the symbols of this model are 0 to ${symbols - 1}, got ${text}`);
+}
+
+/** How many symbols a run has, without opening its model. */
+export function runSymbols(directory: string): number {
+  const run = Run.open(directory);
+  if (run.config.model === 'language') return run.config.symbols;
+  try {
+    const { symbols } = readJsonFile<{ symbols: number }>(run.path('graph.json'));
+    if (Number.isInteger(symbols)) return symbols;
+  } catch {
+    // Written when training ends; said below.
+  }
+  throw new UserError(`${directory} has no graph.json yet; name symbols once training has ended`);
+}

@@ -1,0 +1,72 @@
+import { type Cell, formatNumber } from '@hidden-schema/base';
+import { type Sheet, shownRows } from '../evaluation/sheets.ts';
+import { escapeXml } from '../evaluation/svg.ts';
+
+/** A part of a report: a heading, then texts, tables and drawings in turn. */
+export interface ReportSection {
+  title: string;
+  parts: readonly ReportPart[];
+}
+export type ReportPart = { text: string } | { sheet: Sheet } | { svg: string };
+
+/** One page that needs nothing else: no script, no font, no address; all text escaped. */
+export function reportPage(
+  title: string,
+  facts: readonly (readonly [string, string])[],
+  sections: readonly ReportSection[],
+): string {
+  const contents = sections.map(({ title: name }, at) => `<li><a href="#s${at}">${escapeXml(name)}</a></li>`);
+  return [
+    '<!doctype html>',
+    '<html lang="en"><head><meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    // Nothing may be loaded or run, even if something in a text found a way into the page.
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
+    `<title>${escapeXml(title)}</title><style>${style}</style></head><body>`,
+    `<header><h1>${escapeXml(title)}</h1><dl>${facts.map(([name, value]) => `<dt>${escapeXml(name)}</dt><dd>${escapeXml(value)}</dd>`).join('')}</dl></header>`,
+    `<nav aria-label="Contents"><ol>${contents.join('')}</ol></nav><main>`,
+    ...sections.map(({ title: name, parts }, at) => {
+      return `<section id="s${at}"><h2>${escapeXml(name)}</h2>${parts.map(part).join('\n')}</section>`;
+    }),
+    '</main></body></html>',
+    '',
+  ].join('\n');
+}
+
+function part(given: ReportPart): string {
+  if ('text' in given) return `<p>${escapeXml(given.text)}</p>`;
+  return 'svg' in given ? `<figure>${given.svg}</figure>` : table(given.sheet);
+}
+
+function table({ title, caption, columns, rows }: Sheet): string {
+  const shown = shownRows(columns, rows);
+  const numeric = columns.map(({ align }, at) =>
+    align ? align === 'right' : rows.every((row) => typeof row[at] === 'number' || row[at] === undefined),
+  );
+  const cell = (value: Cell, at: number) => {
+    const text = typeof value === 'number' ? formatNumber(value, columns[at]?.digits) : (value ?? '–');
+    return `<td${numeric[at] ? ' class="n"' : ''}>${escapeXml(text)}</td>`;
+  };
+  const head = columns.map(
+    (column, at) => `<th scope="col"${numeric[at] ? ' class="n"' : ''}>${escapeXml(column.title)}</th>`,
+  );
+  const body = shown.map((row) => `<tr>${columns.map((_, at) => cell(row[at], at)).join('')}</tr>`);
+  const note = caption ? `<p class="note">${escapeXml(caption)}</p>` : '';
+  return `<div class="table"><table><caption>${escapeXml(title)}</caption><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('\n')}</tbody></table></div>${note}`;
+}
+
+const style = `
+:root{color-scheme:light dark;--ink:#1f2933;--faint:#52606d;--back:#ffffff;--line:#d9e2ec;--soft:#f5f7fa;--link:#1f5fa8}
+@media (prefers-color-scheme:dark){:root{--ink:#e4e7eb;--faint:#9fb3c8;--back:#14181d;--line:#323f4b;--soft:#1c2229;--link:#7db4f0}}
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:76rem;padding:1.5rem 1.25rem 4rem;font:16px/1.55 system-ui,-apple-system,"Segoe UI",sans-serif;color:var(--ink);background:var(--back)}
+h1{font-size:1.7rem;margin:.2em 0 .5em;overflow-wrap:anywhere}h2{font-size:1.3rem;margin:2.4em 0 .6em;padding-top:.6em;border-top:1px solid var(--line)}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1.2rem;margin:0;font-size:.92rem}dt{color:var(--faint)}dd{margin:0;overflow-wrap:anywhere}
+nav ol{columns:2;max-width:44rem;padding-left:1.4rem}a{color:var(--link)}
+.table{overflow-x:auto;margin:1rem 0 .3rem}table{border-collapse:collapse;font-size:.9rem}caption{text-align:left;font-weight:600;padding:.2rem 0 .4rem}
+th,td{padding:.32rem .8rem .32rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
+td{overflow-wrap:anywhere;max-width:42rem}th{color:var(--faint);font-weight:600}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.note{color:var(--faint);font-size:.87rem;margin:.2rem 0 1.4rem;max-width:60rem}
+figure{margin:1rem 0;padding:.5rem;width:fit-content;max-width:100%;background:#ffffff;border:1px solid var(--line);border-radius:6px;overflow-x:auto}figure svg{display:block;max-width:100%;height:auto}
+@media print{nav{display:none}figure{break-inside:avoid}}
+`;

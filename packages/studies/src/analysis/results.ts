@@ -1,0 +1,54 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { reasonOf, UserError, writeTextAtomic } from '@hidden-schema/base';
+import { toPng } from '../evaluation/figures.ts';
+import { type Sheet, sheetCsv } from '../evaluation/sheets.ts';
+import type { NamedFigure } from './figures.ts';
+
+/** What an analysis leaves behind. */
+export interface Results {
+  /** The name of its JSON file. */
+  name: string;
+  sheets?: readonly Sheet[];
+  figures?: readonly NamedFigure[];
+  /** Everything, for programs. */
+  data: unknown;
+}
+
+/** Typed arrays as plain ones, and numbers that JSON cannot hold as null. */
+export function plainJson(data: unknown): string {
+  const text = JSON.stringify(
+    data,
+    (_, value: unknown) => {
+      if (typeof value === 'number' && !Number.isFinite(value)) return null;
+      if (value instanceof Map) return Object.fromEntries(value);
+      return ArrayBuffer.isView(value) ? Array.from(value as unknown as ArrayLike<number>) : value;
+    },
+    2,
+  );
+  return `${text}\n`;
+}
+
+/** Writes tables as CSV, figures as SVG and PNG, and all numbers as JSON into a folder; returns the files. */
+export function writeResults(folder: string, { name, sheets = [], figures = [], data }: Results): string[] {
+  const file = (base: string, ending: string) => path.join(folder, `${base}.${ending}`);
+  const texts: [string, string][] = [
+    [file(name, 'json'), plainJson(data)],
+    ...sheets.map((sheet): [string, string] => [file(sheet.name, 'csv'), sheetCsv(sheet)]),
+    ...figures.map(({ name: base, svg }): [string, string] => [file(base, 'svg'), svg]),
+  ];
+  try {
+    fs.mkdirSync(folder, { recursive: true });
+    for (const [target, text] of texts) writeTextAtomic(target, text);
+    const pictures = figures.map(({ name: base, svg }) => {
+      const target = file(base, 'png');
+      fs.writeFileSync(`${target}.partial`, toPng(svg));
+      fs.renameSync(`${target}.partial`, target);
+      return target;
+    });
+    return [...texts.map(([target]) => target), ...pictures];
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw new UserError(`cannot write to ${folder}: ${reasonOf(error)}`);
+  }
+}

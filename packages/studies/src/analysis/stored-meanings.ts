@@ -1,0 +1,80 @@
+import { type JsonValue, readJsonFile, writeJsonAtomic } from '@hidden-schema/base';
+import { attentionWords } from './attention-words.ts';
+import { type EncodedCorpus, type EncodingOptions, encodedCorpus } from './encoded.ts';
+import { type SymbolMeaning, symbolMeanings } from './meaning.ts';
+import { symbolNames } from './names.ts';
+import type { AnalysedRun } from './opened.ts';
+
+const FORMAT = 1;
+
+interface Stored {
+  format: number;
+  created: string;
+  step: number;
+  /** Encoded sentences it was made from. */
+  sentences: number;
+  symbols: SymbolMeaning[];
+}
+
+/**
+ * What each symbol means, with representative sentences: as stored in the run's `analysis/symbols.json`, or worked out
+ * from the encoded sentences now and stored. Names are those of now.
+ */
+export async function storedMeanings(
+  opened: AnalysedRun,
+  given: EncodingOptions & { encoded?: EncodedCorpus } = {},
+): Promise<SymbolMeaning[]> {
+  const encoded = given.encoded ?? (await encodedCorpus(opened, given));
+  try {
+    const known = readStored(opened, encoded.count);
+    return renamed(known ?? (await workedOut(opened, encoded, given)), opened.run.directory);
+  } finally {
+    if (!given.encoded) encoded.close();
+  }
+}
+
+async function workedOut(
+  opened: AnalysedRun,
+  encoded: EncodedCorpus,
+  given: Pick<EncodingOptions, 'signal' | 'onProgress'>,
+): Promise<SymbolMeaning[]> {
+  const { signal, onProgress } = given;
+  const options = { ...(signal ? { signal } : {}), ...(onProgress ? { onProgress } : {}) };
+  const attention =
+    opened.kind === 'language' ? { attention: await attentionWords(opened, encoded, options) } : {};
+  const symbols = symbolMeanings(opened, encoded, attention);
+  const { run, step } = opened;
+  const stored: Stored = {
+    format: FORMAT,
+    created: run.record.created,
+    step,
+    sentences: encoded.count,
+    symbols,
+  };
+  writeJsonAtomic(run.path('analysis', 'symbols.json'), stored as unknown as JsonValue);
+  return symbols;
+}
+
+function readStored({ run, step }: AnalysedRun, sentences: number): SymbolMeaning[] | undefined {
+  try {
+    const stored = readJsonFile<Stored>(run.path('analysis', 'symbols.json'));
+    const same =
+      stored.format === FORMAT &&
+      stored.created === run.record.created &&
+      stored.step === step &&
+      stored.sentences === sentences;
+    return same ? stored.symbols : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Symbols may have been named since. */
+function renamed(symbols: readonly SymbolMeaning[], directory: string): SymbolMeaning[] {
+  const names = symbolNames(directory);
+  const name = <T extends { symbol: number; name: string | null }>(of: T): T => ({
+    ...of,
+    name: names.get(of.symbol) ?? null,
+  });
+  return symbols.map((one) => ({ ...name(one), neighbours: one.neighbours.map(name) }));
+}

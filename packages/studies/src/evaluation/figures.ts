@@ -1,0 +1,210 @@
+import { createRequire } from 'node:module';
+import { type Adjacency, edgeList, hasEdge } from '@hidden-schema/hsn';
+import { Resvg } from '@resvg/resvg-js';
+import { cut, drawing, escapeXml, FAINT_INK, FONT, short, text } from './svg.ts';
+
+export { escapeXml, FONT };
+
+/** How an edge of a recovered graph stands to the truth. */
+export type EdgeStatus = 'correct' | 'extra' | 'missing';
+
+export interface GraphEdge {
+  i: number;
+  j: number;
+  /** From 0, faint, to 1, strong; 1 by default. */
+  weight?: number;
+  status?: EdgeStatus;
+}
+
+export interface GraphPanel {
+  title: string;
+  /** Edges, or a whole graph. */
+  edges: readonly GraphEdge[] | Adjacency;
+  /** x and y of each node in the unit square, from `layoutGraph`. */
+  positions: Float64Array;
+  /** Relative sizes; by degree where not given. */
+  nodeSizes?: ArrayLike<number>;
+}
+
+export interface GraphFigure {
+  title: string;
+  panels: readonly GraphPanel[];
+}
+
+const SIZE = 460;
+const GAP = 28;
+const MARGIN = 28;
+const HEAD = 96;
+const FOOT = 58;
+const NODE = '#243b53';
+
+type Style = EdgeStatus | 'plain';
+/** Drawn in this order: what is wrong lies on top. */
+const STYLES: Record<Style, { colour: string; dashed?: true; label: string }> = {
+  plain: { colour: '#4a7ab5', label: 'edges' },
+  correct: { colour: '#4a7ab5', label: 'correct' },
+  missing: { colour: '#e07b00', dashed: true, label: 'missing' },
+  extra: { colour: '#d22f3d', label: 'extra' },
+};
+const STYLE_NAMES = Object.keys(STYLES) as Style[];
+const styleOf = (edge: GraphEdge): Style => edge.status ?? 'plain';
+
+/** The edges of a recovered graph beside the truth: found, too many, not found. */
+export function compareGraphs(truth: Adjacency, recovered: Adjacency): GraphEdge[] {
+  const found = edgeList(recovered).map(([i, j]): GraphEdge => {
+    return { i, j, status: hasEdge(truth, i, j) ? 'correct' : 'extra' };
+  });
+  const missing = edgeList(truth)
+    .filter(([i, j]) => !hasEdge(recovered, i, j))
+    .map(([i, j]): GraphEdge => ({ i, j, status: 'missing' }));
+  return [...found, ...missing];
+}
+
+/** Graphs side by side as SVG, with a legend and the number of edges of each kind. */
+export function drawGraphs({ title, panels }: GraphFigure): string {
+  const drawn = panels.map((panel) => ({ ...panel, edges: toEdges(panel.edges) }));
+  const width = 2 * MARGIN + panels.length * SIZE + Math.max(0, panels.length - 1) * GAP;
+  const height = HEAD + SIZE + FOOT;
+  const content = drawn.map((panel, at) => {
+    const left = MARGIN + at * (SIZE + GAP);
+    return `<g transform="translate(${left} ${HEAD})">${drawPanel(panel)}</g>`;
+  });
+  return drawing(width, height, title, [
+    text(MARGIN, 40, cut(title, width - 2 * MARGIN, 20), { size: 20, bold: true }),
+    ...content,
+    legend(
+      drawn.flatMap(({ edges }) => edges),
+      height - 24,
+    ),
+  ]);
+}
+
+function toEdges(edges: GraphPanel['edges']): readonly GraphEdge[] {
+  return 'data' in edges ? edgeList(edges).map(([i, j]) => ({ i, j })) : edges;
+}
+
+type DrawnPanel = GraphPanel & { edges: readonly GraphEdge[] };
+
+function drawPanel(panel: DrawnPanel): string {
+  const { title, edges, positions } = panel;
+  const nodes = positions.length / 2;
+  const inset = 14;
+  const place = (node: number): [number, number] => {
+    const [x, y] = [positions[2 * node], positions[2 * node + 1]];
+    if (x === undefined || y === undefined)
+      throw new RangeError(
+        `an edge of "${title}" names node ${node}, positions are given for ${nodes} nodes`,
+      );
+    return [inset + x * (SIZE - 2 * inset), inset + y * (SIZE - 2 * inset)];
+  };
+  const paths = edgePaths(edges, place);
+  const radii = nodeRadii(panel, nodes);
+  const circles = Array.from({ length: nodes }, (_, node) => {
+    const [x, y] = place(node);
+    return `<circle cx="${short(x)}" cy="${short(y)}" r="${short(radii[node]!)}"/>`;
+  });
+  return [
+    text(0, -26, cut(title, SIZE, 15), { size: 15, bold: true }),
+    text(0, -8, countText(edges, nodes), { size: 12, colour: FAINT_INK }),
+    `<rect width="${SIZE}" height="${SIZE}" rx="6" fill="#f7f9fb" stroke="#e4e9ee"/>`,
+    ...paths,
+    `<g fill="${NODE}" stroke="#ffffff" stroke-width="0.8">${circles.join('')}</g>`,
+  ].join('\n');
+}
+
+/** Edges of one kind and strength share a path, so that a dense graph stays small and even. */
+function edgePaths(edges: readonly GraphEdge[], place: (node: number) => [number, number]): string[] {
+  const levels = 5;
+  const groups = new Map<string, string[]>();
+  for (const edge of edges) {
+    const weight = Math.min(1, Math.max(0, edge.weight ?? 1));
+    const key = `${styleOf(edge)} ${Math.ceil(weight * levels)}`;
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key)!.push(edgePath(place(edge.i), place(edge.j)));
+  }
+  const stroke = Math.min(1.6, Math.max(0.5, 24 / Math.sqrt(edges.length + 1)));
+  // Fainter the denser, so that single wrong edges can be seen.
+  const even = Math.min(0.6, Math.max(0.3, 12 / Math.sqrt(edges.length + 1)));
+  const paths: string[] = [];
+  for (const style of STYLE_NAMES) {
+    const { colour, dashed } = STYLES[style];
+    const wrong = style === 'extra' || style === 'missing';
+    for (let level = 0; level <= levels; level++) {
+      const lines = groups.get(`${style} ${level}`);
+      if (!lines) continue;
+      const opacity = (wrong ? 0.95 : even) * (0.15 + (0.85 * level) / levels);
+      const dash = dashed ? ' stroke-dasharray="4 3"' : '';
+      paths.push(
+        `<path d="${lines.join('')}" fill="none" stroke="${colour}" stroke-width="${short(wrong ? Math.max(1.7, stroke) : stroke)}" stroke-opacity="${short(opacity)}"${dash}/>`,
+      );
+    }
+  }
+  return paths;
+}
+
+function edgePath([x1, y1]: [number, number], [x2, y2]: [number, number]): string {
+  const start = `M${short(x1)} ${short(y1)}`;
+  // A loop is a small circle above its node.
+  if (x1 === x2 && y1 === y2) return `${start}a5 5 0 1 1 0.01 0`;
+  return `${start}L${short(x2)} ${short(y2)}`;
+}
+
+function nodeRadii({ nodeSizes, edges }: DrawnPanel, nodes: number): Float64Array {
+  const sizes = new Float64Array(nodes);
+  if (nodeSizes) for (let node = 0; node < nodes; node++) sizes[node] = Math.max(0, nodeSizes[node] ?? 0);
+  else
+    for (const { i, j, status } of edges) {
+      if (status === 'missing') continue;
+      sizes[i]! += 1;
+      sizes[j]! += 1;
+    }
+  const largest = sizes.reduce((a, b) => Math.max(a, b), 0) || 1;
+  const base = Math.min(4, Math.max(1.5, 40 / Math.sqrt(nodes + 1)));
+  return sizes.map((size) => base * (0.7 + 1.1 * Math.sqrt(size / largest)));
+}
+
+const countOf = (edges: readonly GraphEdge[], style: Style): number =>
+  edges.reduce((sum, edge) => sum + (styleOf(edge) === style ? 1 : 0), 0);
+
+function countText(edges: readonly GraphEdge[], nodes: number): string {
+  const judged = edges.some(({ status }) => status !== undefined);
+  if (!judged) return `${nodes} nodes · ${edges.length} edges`;
+  const parts = (['correct', 'extra', 'missing'] as const).map(
+    (style) => `${countOf(edges, style)} ${style}`,
+  );
+  return `${edges.length - countOf(edges, 'missing')} edges: ${parts.join(' · ')}`;
+}
+
+/** Kinds of edges that may appear: all three once a panel is compared with the truth. */
+function legend(edges: readonly GraphEdge[], y: number): string {
+  const judged = edges.some(({ status }) => status !== undefined);
+  if (!judged) return '';
+  let x = MARGIN;
+  const items = (['correct', 'extra', 'missing'] as const).map((style) => {
+    const { colour, dashed, label } = STYLES[style];
+    const line = `<path d="M${x} ${y - 4}h26" stroke="${colour}" stroke-width="2.5"${dashed ? ' stroke-dasharray="5 3"' : ''}/>`;
+    const item = line + text(x + 34, y, `${label} edge`, { size: 13 });
+    x += 150;
+    return item;
+  });
+  return items.join('\n');
+}
+
+export interface PngOptions {
+  /** Pixels for each unit of the SVG; 2 by default. */
+  scale?: number;
+  /** Use the system's fonts before our own; true by default. */
+  systemFonts?: boolean;
+}
+
+/** Fonts that come along, because a bare system has none and letters would be left out. */
+const ownFonts = ['DejaVuSans', 'DejaVuSans-Bold'].map((name) =>
+  createRequire(import.meta.url).resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`),
+);
+
+/** An SVG as PNG. */
+export function toPng(svg: string, { scale = 2, systemFonts = true }: PngOptions = {}): Buffer {
+  const font = { loadSystemFonts: systemFonts, fontFiles: ownFonts, defaultFontFamily: 'DejaVu Sans' };
+  const rendered = new Resvg(svg, { fitTo: { mode: 'zoom', value: scale }, background: '#ffffff', font });
+  return rendered.render().asPng();
+}

@@ -1,0 +1,45 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { reasonOf, UserError } from '@hidden-schema/base';
+import type { OpenedLanguage } from '@hidden-schema/hsn';
+import { BertEncoder, type ModelFolder, mergedTensors, writeModelFolder } from '@hidden-schema/transformers';
+
+interface NamedFolder extends ModelFolder {
+  name: string;
+}
+
+/** Writes a run's decoder, and its encoder where it was trained along, as Hugging Face folders; returns their names. */
+export function exportLanguage(opened: OpenedLanguage, out: string): string[] {
+  const folders = modelFolders(opened);
+  if (fs.existsSync(out)) {
+    if (!fs.statSync(out).isDirectory()) throw new UserError(`${out} is a file; expected a folder to make`);
+    if (fs.readdirSync(out).length > 0)
+      throw new UserError(`${out} is not empty; choose a folder that is not there yet`);
+  }
+  const partial = `${path.resolve(out)}.${process.pid}.partial`;
+  try {
+    fs.mkdirSync(path.dirname(partial), { recursive: true });
+    fs.mkdirSync(partial);
+    for (const folder of folders) writeModelFolder(path.join(partial, folder.name), folder);
+    fs.rmSync(out, { recursive: true, force: true });
+    fs.renameSync(partial, out);
+  } catch (error) {
+    fs.rmSync(partial, { recursive: true, force: true });
+    throw new UserError(`cannot write ${out}: ${reasonOf(error)}`);
+  }
+  return folders.map(({ name }) => path.join(out, name));
+}
+
+function modelFolders({ model, tokenizers }: OpenedLanguage): NamedFolder[] {
+  const decoder: NamedFolder = {
+    name: 'decoder',
+    config: model.decoder.configOf(),
+    tensors: mergedTensors(model.decoder),
+    tokenizer: tokenizers.decoder.json,
+  };
+  const { text } = model.encoder;
+  if (!(text instanceof BertEncoder)) return [decoder];
+  const config = { architectures: ['BertModel'], ...text.config };
+  const tensors = text.namedTensors();
+  return [{ name: 'encoder', config, tensors, tokenizer: tokenizers.encoder.json }, decoder];
+}

@@ -1,0 +1,153 @@
+import { isUtf8 } from 'node:buffer';
+import fs from 'node:fs';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { UserError } from '@hidden-schema/base';
+import { LineSplitter, type RawLine } from './line-splitter.ts';
+import type { CorpusReport } from './report.ts';
+import { firstBadByte, wholeCharacters } from './utf8.ts';
+
+const CHUNK = 1 << 20;
+const RETURN = 13;
+/** Lines that are handed over at once, at most. */
+const PIECE = 4096;
+
+/** The blocks of a file one after the other; a block is valid until the next is asked for. */
+export function* fileBlocks(file: string): Generator<Buffer> {
+  const descriptor = fs.openSync(file, 'r');
+  try {
+    const chunk = Buffer.allocUnsafe(CHUNK);
+    for (;;) {
+      const size = fs.readSync(descriptor, chunk, 0, CHUNK, null);
+      if (size === 0) return;
+      yield chunk.subarray(0, size);
+    }
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+/** The blocks of a file or a stream; a stop reaches it also while it waits for input that may never come. */
+export async function* readBlocks(
+  from: string | Readable,
+  name: string,
+  signal?: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const stream = typeof from === 'string' ? fs.createReadStream(from, { highWaterMark: CHUNK }) : from;
+  if (signal) addAbortSignal(signal, stream);
+  try {
+    for await (const block of stream) {
+      signal?.throwIfAborted();
+      yield Buffer.isBuffer(block) ? block : Buffer.from(block as string);
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    throw new UserError(`${name} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+export interface TextLine {
+  text: string;
+  number: number;
+  /** Longer than is held: only its beginning is here. */
+  cut: boolean;
+  quotesLost: number;
+  /** Not UTF-8, and to be left out. */
+  skip: boolean;
+}
+
+/** What lines are read from. */
+export interface LineSource {
+  /** A file, or a stream such as standard input. */
+  from: string | Readable;
+  /** What faults call it. */
+  name: string;
+  longestLine: number;
+  onBytes?: (count: number) => void;
+  signal?: AbortSignal;
+}
+
+/** Lines as text: without BOM and line ends, bytes that are not UTF-8 by the report's policy. */
+class LineDecoder {
+  readonly #name: string;
+  readonly #report: CorpusReport;
+  #crlf = false;
+  #ended = true;
+
+  constructor(name: string, report: CorpusReport) {
+    this.#name = name;
+    this.#report = report;
+  }
+
+  decode(line: RawLine): TextLine {
+    const report = this.#report;
+    let { bytes } = line;
+    report.lines++;
+    this.#ended = line.ended;
+    const bom = line.number === 1 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+    if (bom) {
+      bytes = bytes.subarray(3);
+      report.boms++;
+    }
+    if (line.lost > 0) bytes = wholeCharacters(bytes);
+    else if (bytes.at(-1) === RETURN) {
+      bytes = bytes.subarray(0, -1);
+      this.#crlf = true;
+    }
+    const bad = !isUtf8(bytes);
+    if (bad) {
+      if (report.badUtf8.policy === 'error') throw badBytes(this.#name, line.number, bytes, bom ? 3 : 0);
+      report.badUtf8.lines++;
+    }
+    const { number, quotesLost } = line;
+    const skip = bad && report.badUtf8.policy === 'skip';
+    return { text: bytes.toString('utf8'), number, cut: line.lost > 0, quotesLost, skip };
+  }
+
+  finish(): void {
+    if (this.#crlf) this.#report.crlf++;
+    if (!this.#ended) this.#report.noFinalNewline++;
+  }
+}
+
+/** Lines of a file, read without a turn of the event loop. */
+export function* fileLines(
+  { from, name, longestLine }: LineSource & { from: string },
+  report: CorpusReport,
+): Generator<TextLine> {
+  const splitter = new LineSplitter(longestLine);
+  const decoder = new LineDecoder(name, report);
+  for (const block of fileBlocks(from)) for (const line of splitter.split(block)) yield decoder.decode(line);
+  for (const line of splitter.end()) yield decoder.decode(line);
+  decoder.finish();
+}
+
+/** Lines of a file or a stream, some at a time and as soon as they are whole; a stop is heard between blocks. */
+export async function* textLines(source: LineSource, report: CorpusReport): AsyncGenerator<TextLine[]> {
+  const { from, name, longestLine, onBytes, signal } = source;
+  const splitter = new LineSplitter(longestLine);
+  const decoder = new LineDecoder(name, report);
+  let piece: TextLine[] = [];
+  for await (const block of readBlocks(from, name, signal)) {
+    onBytes?.(block.length);
+    for (const line of splitter.split(block)) {
+      if (piece.push(decoder.decode(line)) < PIECE) continue;
+      yield piece;
+      piece = [];
+    }
+    if (piece.length > 0) yield piece;
+    piece = [];
+  }
+  for (const line of splitter.end()) yield [decoder.decode(line)];
+  decoder.finish();
+}
+
+/** The fault of a line that is not UTF-8; `before` bytes stood before these in the file's line. */
+function badBytes(name: string, line: number, bytes: Buffer, before: number): UserError {
+  const at = firstBadByte(bytes);
+  const value = bytes[at]!.toString(16).padStart(2, '0');
+  const wide = line === 1 && at === 0 && (bytes[0] === 0xff || bytes[0] === 0xfe);
+  const hint = wide ? ' (the file looks like UTF-16)' : '';
+  return new UserError(
+    `${name}:${line}:${at + 1 + before} is not valid UTF-8 (byte 0x${value})${hint}; convert the file to UTF-8, or choose --on-bad-utf8 replace or skip`,
+  );
+}

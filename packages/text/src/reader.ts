@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { UserError } from '@hidden-schema/base';
+import { textLines } from './lines.ts';
+import { parquetRecords } from './parquet.ts';
+import { lineReaders } from './records.ts';
+import type { CorpusReport } from './report.ts';
+import { SeenTexts } from './seen.ts';
+import type { TextRecord, TextSettings } from './settings.ts';
+import { INPUT_NAME, type TextSource } from './sources.ts';
+
+/** A sentence as it goes into a corpus. */
+export interface CorpusText {
+  text: string;
+  /** Number of its label in the report's list; -1 for none. */
+  label: number;
+  line: number;
+  /** 64 bits of its sha256: equal texts are told by it, and drawn to one split. */
+  hash: Uint32Array;
+}
+
+/** Hears how far reading is, and may end it. */
+export interface Watch {
+  onBytes?: (count: number) => void;
+  signal?: AbortSignal;
+}
+
+const MOST_LABELS = 10_000;
+const BATCH_TEXTS = 256;
+const BATCH_UNITS = 1 << 19;
+
+/** Reads texts one after the other, cleans them, and counts in `report` what it did. */
+export class TextReader {
+  readonly report: CorpusReport;
+  readonly #settings: TextSettings;
+  readonly #labels = new Map<string, number>();
+  readonly #seen = new SeenTexts();
+
+  constructor(settings: TextSettings, report: CorpusReport) {
+    this.#settings = settings;
+    this.report = report;
+  }
+
+  /** The texts of a file in batches that are bounded in number and size. */
+  async *batches(source: TextSource, watch: Watch = {}): AsyncGenerator<CorpusText[]> {
+    let batch: CorpusText[] = [];
+    let units = 0;
+    for await (const record of this.#records(source, watch)) {
+      const text = this.#accept(record, source.name);
+      if (!text) continue;
+      batch.push(text);
+      units += text.text.length;
+      if (batch.length < BATCH_TEXTS && units < BATCH_UNITS) continue;
+      yield batch;
+      batch = [];
+      units = 0;
+    }
+    if (batch.length > 0) yield batch;
+  }
+
+  /** The lines of a stream as texts, as soon as they come. */
+  async *stream(from: Readable, signal?: AbortSignal): AsyncGenerator<CorpusText[]> {
+    const { longestLine } = this.#settings;
+    const source = { from, name: INPUT_NAME, longestLine, ...(signal ? { signal } : {}) };
+    for await (const lines of textLines(source, this.report)) {
+      const texts = lines.flatMap(({ text, number, cut, skip }) =>
+        skip ? [] : (this.#accept({ text, label: undefined, line: number, cut }, source.name) ?? []),
+      );
+      if (texts.length > 0) yield texts;
+    }
+  }
+
+  #records({ file, name, format }: TextSource, watch: Watch): AsyncIterable<TextRecord> {
+    const { longestLine } = this.#settings;
+    if (format === 'parquet') return parquetRecords({ file, name, ...watch }, this.#settings, this.report);
+    return lineReaders[format]({ from: file, name, longestLine, ...watch }, this.#settings, this.report);
+  }
+
+  #accept(record: TextRecord, name: string): CorpusText | undefined {
+    const { report } = this;
+    const text = this.#clean(record);
+    if (text === '') {
+      report.blank++;
+      return undefined;
+    }
+    const digest = createHash('sha256').update(text).digest();
+    const hash = Uint32Array.of(digest.readUInt32LE(0), digest.readUInt32LE(4));
+    if (this.#settings.duplicates === 'remove' && !this.#seen.add(hash)) {
+      report.duplicatesRemoved++;
+      return undefined;
+    }
+    report.sentences++;
+    return { text, label: this.#labelOf(record.label, name), line: record.line, hash };
+  }
+
+  /** Without NUL, lone surrogates and space around it, and no longer than the limit. */
+  #clean(record: TextRecord): string {
+    const { report } = this;
+    let { text } = record;
+    if (text.includes('\0')) {
+      report.nul++;
+      text = text.replaceAll('\0', '');
+    }
+    if (/\p{Surrogate}/u.test(text)) {
+      report.loneSurrogates++;
+      text = text.replace(/\p{Surrogate}/gu, '\uFFFD');
+    }
+    text = text.trim();
+    const most = this.#settings.longestText;
+    if (text.length > most || record.cut) report.cut++;
+    if (text.length <= most) return text;
+    const high = text.charCodeAt(most - 1);
+    return text.slice(0, high >= 0xd800 && high < 0xdc00 ? most - 1 : most).trimEnd();
+  }
+
+  #labelOf(given: string | undefined, name: string): number {
+    const label = given?.trim().replace(/\p{Surrogate}/gu, '\uFFFD');
+    if (label === undefined || label === '') {
+      this.report.unlabelled++;
+      return -1;
+    }
+    let number = this.#labels.get(label);
+    if (number === undefined) {
+      number = this.#labels.size;
+      if (number === MOST_LABELS)
+        throw new UserError(
+          `${name} has more than ${MOST_LABELS} different labels, as ${JSON.stringify(label.slice(0, 40))}; is another column the label?`,
+        );
+      this.#labels.set(label, number);
+      this.report.labels.push([label, 0]);
+    }
+    this.report.labels[number]![1]++;
+    return number;
+  }
+}

@@ -1,0 +1,150 @@
+import { restoredText, UserError } from '@hidden-schema/base';
+import { describe, findColumns, labelText } from './columns.ts';
+import { CsvAssembler } from './csv.ts';
+import { type LineSource, type TextLine, textLines } from './lines.ts';
+import type { CorpusReport } from './report.ts';
+import type { TextRecord, TextSettings } from './settings.ts';
+import { WALK_COLUMNS } from './walk-columns.ts';
+
+type Reader = (
+  source: LineSource,
+  settings: TextSettings,
+  report: CorpusReport,
+) => AsyncGenerator<TextRecord>;
+
+/** One sentence a line. */
+async function* plainRecords(
+  source: LineSource,
+  _settings: TextSettings,
+  report: CorpusReport,
+): AsyncGenerator<TextRecord> {
+  for await (const lines of textLines(source, report))
+    for (const { text, number, cut, skip } of lines)
+      if (!skip) yield { text, label: undefined, line: number, cut };
+}
+
+/** `label<TAB>text`, or columns by name under a header when names are given. */
+async function* tsvRecords(
+  source: LineSource,
+  settings: TextSettings,
+  report: CorpusReport,
+): AsyncGenerator<TextRecord> {
+  const named = settings.textColumn !== undefined || settings.labelColumn !== undefined;
+  let at: TabColumns | undefined;
+  for await (const lines of textLines(source, report))
+    for (const line of lines) {
+      const { text, number, skip } = line;
+      if (named && !at) {
+        const names = text.split('\t');
+        const { text: wanted, label } = findColumns(names, settings, source.name);
+        const labelAt = label === undefined ? -1 : names.indexOf(label);
+        const own = names.join('\t') === WALK_COLUMNS.join('\t');
+        at = { text: names.indexOf(wanted), label: labelAt, own };
+      } else if (skip) continue;
+      else if (text.trim() === '') yield { text: '', label: undefined, line: number };
+      else yield tabRecord(line, at, `${source.name}:${number}`);
+    }
+}
+
+interface TabColumns {
+  text: number;
+  label: number;
+  /** Whether this program wrote the table, and so kept texts from being taken as formulas. */
+  own: boolean;
+}
+
+function tabRecord({ text, number, cut }: TextLine, at: TabColumns | undefined, where: string): TextRecord {
+  if (at) {
+    const fields = text.split('\t');
+    if (fields.length <= Math.max(at.text, at.label))
+      throw new UserError(`${where} has ${fields.length} columns, fewer than the header names`);
+    const cell = fields[at.text]!;
+    return { text: at.own ? restoredText(cell) : cell, label: fields[at.label], line: number, cut };
+  }
+  const tab = text.indexOf('\t');
+  if (tab < 0)
+    throw new UserError(
+      `${where} has no tab; expected "label<TAB>text" (for one sentence a line choose --input-format text)`,
+    );
+  return { text: text.slice(tab + 1), label: text.slice(0, tab), line: number, cut };
+}
+
+/** Comma-separated values under a header (RFC 4180). */
+async function* commaRecords(
+  source: LineSource,
+  settings: TextSettings,
+  report: CorpusReport,
+): AsyncGenerator<TextRecord> {
+  const records = new CsvAssembler(source.name, source.longestLine);
+  let header: { text: number; label: number; count: number } | undefined;
+  for await (const lines of textLines(source, report))
+    for (const piece of lines) {
+      const record = records.take(piece);
+      if (!record) continue;
+      const { fields, line, skip, cut } = record;
+      if (!header) {
+        const { text, label } = findColumns(fields, settings, source.name);
+        const labelAt = label === undefined ? -1 : fields.indexOf(label);
+        header = { text: fields.indexOf(text), label: labelAt, count: fields.length };
+      } else if (skip) continue;
+      else if (cut) report.tooLong++;
+      else if (fields.length === 1 && fields[0]!.trim() === '' && header.count > 1)
+        yield { text: '', label: undefined, line };
+      else if (fields.length !== header.count)
+        throw new UserError(
+          `${source.name}:${line} has ${fields.length} fields where the header has ${header.count}; put texts with commas in quotation marks`,
+        );
+      else yield { text: fields[header.text]!, label: fields[header.label], line };
+    }
+  records.finish();
+}
+
+/** One JSON object a line. */
+async function* jsonRecords(
+  source: LineSource,
+  settings: TextSettings,
+  report: CorpusReport,
+): AsyncGenerator<TextRecord> {
+  for await (const lines of textLines(source, report))
+    for (const { text, number, cut, skip } of lines) {
+      if (skip) continue;
+      if (cut) report.tooLong++;
+      else if (text.trim() === '') yield { text: '', label: undefined, line: number };
+      else yield jsonRecord(text, settings, `${source.name}:${number}`, number);
+    }
+}
+
+function jsonRecord(line: string, settings: TextSettings, where: string, number: number): TextRecord {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    throw new UserError(`${where} is not JSON: ${(error as Error).message}; expected one object a line`);
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw new UserError(`${where} is ${describe(value)}; expected one object a line, with a text`);
+  const row = value as Record<string, unknown>;
+  const columns = findColumns(Object.keys(row), settings, where);
+  const label = columns.label === undefined ? undefined : row[columns.label];
+  return typedRecord({ text: row[columns.text], label }, columns.text, where, number);
+}
+
+/** A row of a table whose values carry their types. */
+export function typedRecord(
+  values: { text: unknown; label: unknown },
+  column: string,
+  where: string,
+  line: number,
+): TextRecord {
+  const text = values.text ?? '';
+  if (typeof text !== 'string')
+    throw new UserError(`${where} has a "${column}" that is ${describe(text)}; expected text`);
+  return { text, label: labelText(values.label, where), line };
+}
+
+export const lineReaders: Record<'text' | 'tsv' | 'csv' | 'jsonl', Reader> = {
+  text: plainRecords,
+  tsv: tsvRecords,
+  csv: commaRecords,
+  jsonl: jsonRecords,
+};

@@ -1,0 +1,210 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { partialName, removeStalePartials, syncFolder, UserError } from '@hidden-schema/base';
+import { type CorpusText, TextReader } from './reader.ts';
+import { type CorpusReport, emptyReport } from './report.ts';
+import { TEXT_SPLITS, type TextSettings } from './settings.ts';
+import { hashSource, type TextSource } from './sources.ts';
+import { CACHE_VERSION, type CacheManifest, MANIFEST, manifestText } from './token-layout.ts';
+import { CacheFault, TokenStore } from './token-store.ts';
+import { TokenWriter } from './token-writer.ts';
+import type { EncodedIds, Tokenizer } from './tokenizer/tokenizer.ts';
+
+/** A tokenizer with the most tokens its model takes of a sentence. */
+export interface TokenizerSide {
+  tokenizer: Tokenizer;
+  longest: number;
+}
+
+export interface CorpusProgress {
+  phase: 'hashing' | 'tokenising';
+  bytes: number;
+  totalBytes: number;
+  sentences: number;
+}
+
+export interface CacheOptions {
+  folder: string;
+  settings: TextSettings;
+  encoder: TokenizerSide;
+  decoder: TokenizerSide;
+  signal?: AbortSignal;
+  onProgress?: (progress: CorpusProgress) => void;
+  /** Check sha256 sums of a cache that is there; true unless given. */
+  verify?: boolean;
+}
+
+const LONGEST = 0xffff;
+
+/** The tokenised corpus: from the cache where it is there and whole, else made and put there. */
+export async function tokenStore(
+  sources: readonly TextSource[],
+  options: CacheOptions,
+): Promise<{ store: TokenStore; cached: boolean }> {
+  for (const side of ['encoder', 'decoder'] as const) {
+    const { longest } = options[side];
+    if (!Number.isInteger(longest) || longest < 1 || longest > LONGEST)
+      throw new UserError(`the ${side}'s longest sentence is from 1 to ${LONGEST} tokens, got ${longest}`);
+  }
+  const report = await startReport(sources, options);
+  const key = cacheKey(report, options);
+  const target = path.join(options.folder, key.slice(0, 32));
+  const verify = options.verify ?? true;
+  const there = openIfWhole(target, key, verify);
+  if (there) return { store: there, cached: true };
+  await build(sources, target, key, report, options);
+  return { store: TokenStore.open(target, { key, verify: false }), cached: false };
+}
+
+function openIfWhole(target: string, key: string, verify: boolean): TokenStore | undefined {
+  if (!fs.existsSync(target)) return undefined;
+  try {
+    return TokenStore.open(target, { key, verify });
+  } catch (error) {
+    if (!(error instanceof CacheFault)) throw error;
+    fs.rmSync(target, { recursive: true, force: true });
+    return undefined;
+  }
+}
+
+/** Sizes and hashes of the files. */
+async function startReport(sources: readonly TextSource[], options: CacheOptions): Promise<CorpusReport> {
+  const report = emptyReport(options.settings.onBadUtf8);
+  const totalBytes = sources.reduce((sum, { file }) => sum + fs.statSync(file).size, 0);
+  let bytes = 0;
+  const onBytes = (count: number) => {
+    bytes += count;
+    options.onProgress?.({ phase: 'hashing', bytes, totalBytes, sentences: 0 });
+  };
+  for (const source of sources) {
+    const { name, format, split } = source;
+    const hashed = await hashSource(source, onBytes, options.signal);
+    report.files.push({ name, format, split, ...hashed, lines: 0, sentences: 0 });
+  }
+  return report;
+}
+
+/** All that decides what a cache holds. */
+function cacheKey(report: CorpusReport, { settings, encoder, decoder }: CacheOptions): string {
+  const sides = [encoder, decoder].map(({ tokenizer, longest }) => [tokenizer.hash, longest]);
+  const files = report.files.map(({ name, format, split, sha256 }) => [name, format, split, sha256]);
+  const { format: _, ...rest } = settings;
+  const sorted = Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256')
+    .update(JSON.stringify([CACHE_VERSION, files, sorted, sides]))
+    .digest('hex');
+}
+
+/** Writes beside the target and moves there once all is written; a stop or a fault leaves nothing. */
+async function build(
+  sources: readonly TextSource[],
+  target: string,
+  key: string,
+  report: CorpusReport,
+  options: CacheOptions,
+): Promise<void> {
+  fs.mkdirSync(path.dirname(target), { recursive: true });
+  removeStalePartials(target);
+  const partial = partialName(target);
+  try {
+    fs.mkdirSync(partial);
+    const manifest = await writeFiles(sources, partial, key, report, options);
+    fs.writeFileSync(path.join(partial, MANIFEST), manifestText(manifest), { flush: true });
+    moveInto(partial, target);
+  } catch (error) {
+    fs.rmSync(partial, { recursive: true, force: true });
+    const { code, syscall, message } = error as NodeJS.ErrnoException;
+    if (code === undefined || syscall === undefined) throw error;
+    const hint = code === 'ENOSPC' ? 'free some space' : 'choose another folder with HSN_CACHE';
+    throw new UserError(`cannot write the token cache: ${message}; ${hint}`);
+  }
+}
+
+/** Another process may have made the same cache meanwhile: then its one stands. */
+function moveInto(partial: string, target: string): void {
+  try {
+    fs.renameSync(partial, target);
+    syncFolder(path.dirname(target));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+    fs.rmSync(partial, { recursive: true, force: true });
+  }
+}
+
+async function writeFiles(
+  sources: readonly TextSource[],
+  folder: string,
+  key: string,
+  report: CorpusReport,
+  options: CacheOptions,
+): Promise<CacheManifest> {
+  const reader = new TextReader(options.settings, report);
+  const writer = new TokenWriter(folder);
+  try {
+    for (const [file, source] of sources.entries()) await writeSource(file, source, reader, writer, options);
+    if (report.sentences === 0) throw emptyCorpus(report);
+    report.tokens = writer.tokens;
+    const files = writer.finish();
+    return {
+      format: 'hsn-token-cache',
+      version: CACHE_VERSION,
+      key,
+      sentences: writer.sentences,
+      files,
+      report,
+    };
+  } finally {
+    writer.close();
+  }
+}
+
+async function writeSource(
+  file: number,
+  source: TextSource,
+  reader: TextReader,
+  writer: TokenWriter,
+  options: CacheOptions,
+): Promise<void> {
+  const { report } = reader;
+  const [lines, sentences] = [report.lines, report.sentences];
+  const totalBytes = report.files.reduce((sum, { bytes }) => sum + bytes, 0);
+  let bytes = report.files.slice(0, file).reduce((sum, { bytes }) => sum + bytes, 0);
+  const split = source.split === null ? -1 : TEXT_SPLITS.indexOf(source.split);
+  const onBytes = (count: number) => {
+    bytes += count;
+  };
+  const watch = { onBytes, ...(options.signal ? { signal: options.signal } : {}) };
+  for await (const texts of reader.batches(source, watch)) {
+    options.signal?.throwIfAborted();
+    const [encoder, decoder] = await tokenise(texts, options);
+    writer.append(texts, encoder, decoder, { split, file });
+    const { sentences } = writer;
+    options.onProgress?.({ phase: 'tokenising', bytes: Math.min(bytes, totalBytes), totalBytes, sentences });
+  }
+  const own = report.files[file]!;
+  own.lines = report.lines - lines;
+  own.sentences = report.sentences - sentences;
+}
+
+/** The encoder's side with what its model expects around a text, the decoder's bare: its frame is the batch's matter. */
+function tokenise(
+  texts: readonly CorpusText[],
+  { encoder, decoder }: CacheOptions,
+): Promise<[EncodedIds[], EncodedIds[]]> {
+  const plain = texts.map(({ text }) => text);
+  return Promise.all([
+    encoder.tokenizer.encodeBatch(plain, { specials: true, literal: true, longest: encoder.longest }),
+    decoder.tokenizer.encodeBatch(plain, { specials: false, literal: true, longest: decoder.longest }),
+  ]);
+}
+
+function emptyCorpus({ files, lines, blank, badUtf8 }: CorpusReport): UserError {
+  const names = files.map(({ name }) => name).join(', ');
+  const why =
+    lines === 0
+      ? 'it is empty'
+      : `of ${lines} lines ${blank} are blank and ${badUtf8.policy === 'skip' ? badUtf8.lines : 0} are not UTF-8`;
+  return new UserError(`${names} holds no sentence: ${why}; expected a sentence a line`);
+}

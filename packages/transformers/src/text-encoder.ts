@@ -1,0 +1,144 @@
+import { UserError } from '@hidden-schema/base';
+import { arange, cat, type Generator, nn, Tensor, type TensorOptions } from '@hidden-schema/torch';
+import { type BlockOptions, sinusoidalPositions, TransformerBlock } from './transformer-block.ts';
+
+// Shapes: B sentences, T tokens, D width.
+
+/** What turns tokens into vectors: BERT, or one of the encoders from scratch below. */
+export interface TextEncoder extends nn.Module {
+  readonly width: number;
+  readonly vocabulary: number;
+  /** Tokens that it can read. */
+  readonly positions: number;
+  /** Token numbers [B, T] and their mask [B, T], 1 for a token and 0 for padding → [B, T, D]. */
+  hidden(ids: Tensor, mask: Tensor): Tensor;
+}
+
+/** 0 for a token, so low for padding that no attention is left on it; added to scores. [B, T] → [B, 1, 1, T] */
+export function paddingMask(mask: Tensor): Tensor {
+  return mask.to('float32').sub(1).mul(1e9).unsqueeze(1).unsqueeze(1);
+}
+
+/** 1 where a token stands, 0 where padding does. [B, T] float32 */
+export function maskOfLengths(lengths: ArrayLike<number>, width: number): Tensor {
+  const data = new Float32Array(lengths.length * width);
+  for (let b = 0; b < lengths.length; b++) data.fill(1, b * width, b * width + lengths[b]!);
+  return Tensor.fromArray(data, [lengths.length, width]);
+}
+
+/** Refuses sentences that the encoder has no positions for, before an index runs out inside libtorch. */
+export function checkLength(ids: Tensor, positions: number): void {
+  if (ids.dim(1) > positions)
+    throw new UserError(
+      `a sentence of ${ids.dim(1)} tokens came to an encoder of ${positions} positions; cut sentences at ${positions} tokens`,
+    );
+}
+
+export interface ScratchOptions extends TensorOptions {
+  vocabulary: number;
+  width: number;
+  layers: number;
+  positions: number;
+  dropout: number;
+}
+
+/** A Transformer encoder from scratch: embeddings, sinusoidal positions, blocks of self-attention. */
+export class TransformerText extends nn.Module implements TextEncoder {
+  readonly width: number;
+  readonly vocabulary: number;
+  readonly positions: number;
+  readonly embedding: nn.Embedding;
+  readonly blocks: TransformerBlock[];
+  readonly dropout: nn.Dropout;
+  readonly #positions: Tensor; // [T, D]
+
+  constructor(options: ScratchOptions & Pick<BlockOptions, 'heads' | 'hidden'>, generator: Generator) {
+    super();
+    const { width, vocabulary, positions } = options;
+    this.width = width;
+    this.vocabulary = vocabulary;
+    this.positions = positions;
+    this.embedding = new nn.Embedding(vocabulary, width, generator, { ...options, deviation: 0.02 });
+    this.blocks = Array.from({ length: options.layers }, () => new TransformerBlock(options, generator));
+    this.dropout = new nn.Dropout(options.dropout, generator);
+    const table = sinusoidalPositions(positions, width);
+    this.#positions = table.to(options.dtype ?? 'float32').keep();
+    table.free();
+  }
+
+  hidden(ids: Tensor, mask: Tensor): Tensor {
+    checkLength(ids, this.positions);
+    const scaled = this.embedding.forward(ids).mul(Math.sqrt(this.width));
+    const embedded = scaled.add(this.#positions.narrow(0, 0, ids.dim(1)));
+    const padding = paddingMask(mask);
+    return this.blocks.reduce((x, block) => block.forward(x, x, padding), this.dropout.forward(embedded));
+  }
+}
+
+/** One LSTM layer in both directions; each reads a sentence's own tokens only, whatever pads it. */
+class BothWays extends nn.Module {
+  readonly forwards: nn.Lstm;
+  readonly backwards: nn.Lstm;
+
+  constructor(inputs: number, hidden: number, generator: Generator, options: TensorOptions) {
+    super();
+    this.forwards = new nn.Lstm(inputs, hidden, generator, options);
+    this.backwards = new nn.Lstm(inputs, hidden, generator, options);
+  }
+
+  /** x [B, T, D] and the reversal of each sentence [B, T] → [B, T, 2·hidden]. */
+  read(x: Tensor, reversed: Tensor): Tensor {
+    const there = this.forwards.forward(x).output;
+    const back = turned(this.backwards.forward(turned(x, reversed)).output, reversed);
+    return cat([there, back], 2);
+  }
+}
+
+/** A bidirectional LSTM from scratch. */
+export class LstmText extends nn.Module implements TextEncoder {
+  readonly width: number;
+  readonly vocabulary: number;
+  readonly positions: number;
+  readonly embedding: nn.Embedding;
+  readonly layers: BothWays[];
+  readonly dropout: nn.Dropout;
+
+  constructor(options: ScratchOptions, generator: Generator) {
+    super();
+    const { width, vocabulary, positions } = options;
+    if (width % 2 !== 0)
+      throw new UserError(`an LSTM that reads both ways needs an even width, got ${width}`);
+    this.width = width;
+    this.vocabulary = vocabulary;
+    this.positions = positions;
+    this.embedding = new nn.Embedding(vocabulary, width, generator, options);
+    this.layers = Array.from(
+      { length: options.layers },
+      () => new BothWays(width, width / 2, generator, options),
+    );
+    this.dropout = new nn.Dropout(options.dropout, generator);
+  }
+
+  hidden(ids: Tensor, mask: Tensor): Tensor {
+    checkLength(ids, this.positions);
+    const reversed = reversal(mask);
+    return this.layers.reduce(
+      (x, layer) => this.dropout.forward(layer.read(x, reversed)),
+      this.dropout.forward(this.embedding.forward(ids)),
+    );
+  }
+}
+
+/** Where each place of a reversed sentence comes from; padding stays where it is. [B, T] int64 */
+function reversal(mask: Tensor): Tensor {
+  const lengths = mask.to('int64').sum(1, true); // [B, 1]
+  const places = arange(mask.dim(1)).unsqueeze(0); // [1, T]
+  const mirrored = lengths.sub(1).sub(places); // negative in the padding
+  const inside = mirrored.ge(0).to('int64');
+  return mirrored.mul(inside).add(places.mul(inside.neg().add(1)));
+}
+
+/** The steps of x in another order. */
+function turned(x: Tensor, order: Tensor): Tensor {
+  return x.gather(1, order.unsqueeze(2).expand(-1, -1, x.dim(2)));
+}
