@@ -1,4 +1,4 @@
-import { type PaddedIds } from '../packages/text/src/index.ts';
+import type { PaddedIds } from '../packages/text/src/index.ts';
 import { Generator, noGrad, randint, scope, setThreads, Tensor } from '../packages/torch/src/index.ts';
 import { Gpt2Decoder, generateSync } from '../packages/transformers/src/index.ts';
 import { DEFAULT_ENCODER, openPretrainedEncoder } from '../packages/transformers/src/pretrained.ts';

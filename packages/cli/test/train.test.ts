@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Run } from '../../hsn/src/run/run.ts';
-import { type SyntheticSettings } from '../../hsn/src/tasks/synthetic/corpus/synthetic.ts';
+import type { SyntheticSettings } from '../../hsn/src/tasks/synthetic/corpus/synthetic.ts';
 import { writeSyntheticCorpus } from '../../hsn/src/tasks/synthetic/corpus/writer.ts';
 import {
   HsnProcess,

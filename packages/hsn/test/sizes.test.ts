@@ -9,7 +9,7 @@ import { TransformerText } from '../../transformers/src/text-encoder.ts';
 import { loadConfig, type RunConfig } from '../src/config/settings.ts';
 import { reasoningConfigSchema } from '../src/config/tuples.ts';
 import { makePath } from '../src/path/path-model.ts';
-import { checkRunSizes } from '../src/tasks/run-sizes.ts';
+import { checkRunSizes } from '../src/run/run-sizes.ts';
 import { openModel } from '../src/tasks/synthetic/open.ts';
 import { makeReasoning } from '../src/tasks/tuples/parts.ts';
 import { temporaryFolder } from './tiny-corpus.ts';

@@ -9,7 +9,7 @@ import {
   type TextCorpus,
   type TextCorpusOptions,
 } from '../../text/src/index.ts';
-import { type Tokenizer } from '../../text/src/tokenizer/tokenizer.ts';
+import type { Tokenizer } from '../../text/src/tokenizer/tokenizer.ts';
 import { trainByteBpe } from '../../text/src/tokenizer/train-bpe.ts';
 
 const open: TextCorpus[] = [];

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import { readText, reasonOf, UserError } from '@hidden-schema/base';
-import { fileLock, lockFile } from '@hidden-schema/torch';
+import { fileLock, lockFile } from './file-lock.ts';
 
 /** Who holds a lock: for people to read, since the kernel alone decides. */
 export interface LockHolder {

@@ -13,7 +13,7 @@ import {
   symbolMeanings,
   symbolNames,
 } from '@hidden-schema/studies';
-import { type TextCorpus } from '@hidden-schema/text';
+import type { TextCorpus } from '@hidden-schema/text';
 import type { Answer, Input, Opened } from '../shared/api.ts';
 import { checkpointKey, checkSymbol } from './checkpoint-key.ts';
 import { Fault } from './fault.ts';

@@ -1,4 +1,4 @@
-import { type LanguageTexts } from '@hidden-schema/hsn';
+import type { LanguageTexts } from '@hidden-schema/hsn';
 import { padded } from '@hidden-schema/text';
 import { closely, quietly, type WalkStep } from './close-reading.ts';
 

@@ -11,7 +11,6 @@ import {
 } from '@hidden-schema/base';
 import { Lock, lockHolder } from '@hidden-schema/torch';
 import { diffConfigs, dumpConfig, loadConfig, type RunConfig } from '../config/settings.ts';
-import { checkRunSizes } from '../tasks/run-sizes.ts';
 import { editsOf, hasManifest, writeRunManifest } from './run-manifest.ts';
 import {
   type CorpusInfo,
@@ -21,6 +20,7 @@ import {
   readRecord,
   VERSION,
 } from './run-record.ts';
+import { checkRunSizes } from './run-sizes.ts';
 
 export {
   type CorpusInfo,

@@ -1,7 +1,7 @@
 import { Random } from '@hidden-schema/base';
 import { cat, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { symbolWords } from '../measures/c-tf-idf.ts';
-import { type DocumentTerms } from '../measures/document-terms.ts';
+import type { DocumentTerms } from '../measures/document-terms.ts';
 import { oneSymbolEach } from '../measures/symbol-uses.ts';
 import { drawnCentres } from './k-means-start.ts';
 import type { TopicModel } from './topic-model.ts';

@@ -1,4 +1,4 @@
-import { type DocumentTerms } from '../measures/document-terms.ts';
+import type { DocumentTerms } from '../measures/document-terms.ts';
 import { digamma, lnGamma } from '../measures/special-functions.ts';
 import { textCount } from '../measures/text-words.ts';
 

@@ -1,5 +1,5 @@
 import { Random } from '@hidden-schema/base';
-import { type DocumentTerms } from '../measures/document-terms.ts';
+import type { DocumentTerms } from '../measures/document-terms.ts';
 import { digamma } from '../measures/special-functions.ts';
 import { textCount } from '../measures/text-words.ts';
 import { ldaBound } from './lda-bound.ts';

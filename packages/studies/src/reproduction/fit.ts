@@ -15,7 +15,7 @@ import {
 } from '@hidden-schema/hsn';
 import { baumWelch } from '../baselines/baum-welch.ts';
 import { countPairs } from '../baselines/counting.ts';
-import { type LinkScores } from '../baselines/links.ts';
+import type { LinkScores } from '../baselines/links.ts';
 
 /** Draws a corpus into a temporary folder and reads it back as a user's would be. */
 export function drawnCorpus(settings: SyntheticSettings): SyntheticCorpus {

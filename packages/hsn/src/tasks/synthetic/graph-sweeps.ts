@@ -4,7 +4,7 @@ import type { ClosedFormPosterior } from '../../graph/index.ts';
 import { Replicas } from '../../train/replicas.ts';
 import type { Smoothed } from '../../walk/index.ts';
 import { tokensOf } from './batch.ts';
-import { type CorpusSplit, type SyntheticCorpus } from './corpus/reader.ts';
+import type { CorpusSplit, SyntheticCorpus } from './corpus/reader.ts';
 import { type SyntheticNetwork, smoothed } from './network.ts';
 
 /** Mean log p(x) of a sentence, before the sweep's own update. */

@@ -3,7 +3,7 @@ import { Generator, noGrad, scope, stack, type Tensor } from '@hidden-schema/tor
 import { type ObjectiveOptions, walkKl } from '../../objective/objective.ts';
 import { type Positions, WalkableGraph } from '../../walk/index.ts';
 import { tokensFrom } from './batch.ts';
-import { type CorpusSplit, type SyntheticCorpus } from './corpus/reader.ts';
+import type { CorpusSplit, SyntheticCorpus } from './corpus/reader.ts';
 import type { SyntheticNetwork } from './network.ts';
 import { corpusGraphModel, type Recovery, recovery } from './recovery.ts';
 

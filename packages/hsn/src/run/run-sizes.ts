@@ -6,8 +6,8 @@ import type { Config } from '../config/config.ts';
 import type { LanguageConfig } from '../config/language.ts';
 import type { RunConfig } from '../config/settings.ts';
 import type { ReasoningConfig } from '../config/tuples.ts';
-import { MODEL } from '../run/manifest.ts';
 import { nameOfToday } from '../tensor-names.ts';
+import { MODEL } from './manifest.ts';
 
 /** Refuses a run whose settings state other sizes than its last checkpoint has, before a model is built from them. */
 export function checkRunSizes(
