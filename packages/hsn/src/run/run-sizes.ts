@@ -16,11 +16,15 @@ export function checkRunSizes(
   record: Readonly<Record<string, unknown>>,
 ): void {
   const shapes = lastShapes(path.join(folder, 'checkpoints'));
-  if (!shapes) return;
+  // Weights that are no model's are told of by whoever loads them.
+  if (!shapes || ![...shapes.keys()].some((name) => modelParts.test(name))) return;
   checkClaims(shapes, claimsOf(config), path.join(folder, 'config.yaml'));
   if (config.model === 'language' || (config.model === 'reasoning' && config.part === 'network'))
     checkClaims(shapes, recordedClaims(record.text ?? record.tuples), path.join(folder, 'run.json'));
 }
+
+/** What the names of a model's tensors begin with. */
+const modelParts = /^(encoder|decoder|network)\./;
 
 /** Of the last checkpoint that can be read; damaged ones are told of by whoever loads them. */
 function lastShapes(checkpoints: string): Shapes | undefined {
