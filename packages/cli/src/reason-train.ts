@@ -1,28 +1,30 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type {
   PathFigures,
   PreparedReasoning,
   ReasoningConfig,
   ReasoningFigures,
-  Run,
+  Replicas,
 } from '@hidden-schema/hsn';
+import type { Terms } from '@hidden-schema/torch';
 import type { Command } from 'commander';
+import { launch } from './processes.ts';
+import { checkProfileFile } from './profiling.ts';
+import { inGroup } from './replicas.ts';
 import { readSettings } from './settings-file.ts';
 import { stoppable } from './stopping.ts';
 import { live, print, say } from './terminal.ts';
+import { wholeNumber } from './text-flags.ts';
 import { useThreads } from './threads.ts';
-import { refuseChanges, withRun } from './training-run.ts';
+import { addTrainingOptions, type TrainingFlags, trainPlan } from './training-run.ts';
 
-interface ReasonTrainFlags {
+interface ReasonTrainFlags extends TrainingFlags {
   part: string;
   tuples?: string;
   run?: string;
   out?: string;
-  set: string[];
-  resume?: boolean;
-  force?: boolean;
-  threads?: string;
 }
 
 const examples = `
@@ -31,13 +33,14 @@ Examples:
   $ hsn reason train --part comet --tuples atomic --out comet --set training.steps=2000
   $ hsn reason train --part path --run run --set path.kind=transformer
   $ hsn reason train --out run --resume
+  $ hsn reason train --tuples atomic --out run --processes 2 --set training.precision=bfloat16
 
 Rows that hold no tuple are counted and the first ten shown with their lines. Events never stand in two splits: where
 files do not say, they are drawn 80/10/10. A path model is kept inside its network's folder, under paths/.
 `;
 
 export function register(parent: Command): void {
-  parent
+  const command = parent
     .command('train')
     .description('Train a network over tuples, its path model, or COMET.')
     .argument('[config]', 'YAML file with settings; without it, the defaults')
@@ -45,26 +48,35 @@ export function register(parent: Command): void {
     .option('--tuples <where>', 'file or folder of tuples')
     .option('--run <folder>', "path: the network's run")
     .option('--out <folder>', 'network and comet: run folder to make')
-    .option(
-      '--set <key=value>',
-      'override a setting; may be given several times',
-      (value: string, all: string[]) => [...all, value],
-      [],
-    )
-    .option('--resume', 'continue from the last checkpoint')
-    .option('--force', 'replace a run that is there, or resume with changed settings')
-    .option('--threads <n>', 'threads for matrix products (default: all cores)')
     .addHelpText('after', examples)
     .action(train);
+  addTrainingOptions(command);
 }
 
 async function train(file: string | undefined, flags: ReasonTrainFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
+  const processes = await wholeNumber('--processes', flags.processes);
+  if (processes !== undefined && processes > 1) return launch(processes, flags.threads);
   await useThreads(flags.threads);
-  if (flags.part === 'path') return trainPath(file, flags);
-  if (flags.part !== 'network' && flags.part !== 'comet')
+  if (flags.profile !== undefined) await checkProfileFile(flags.profile);
+  if (!['path', 'network', 'comet'].includes(flags.part))
     throw new UserError(`--part takes network, path or comet, got ${flags.part}`);
-  return trainNetwork(file, flags);
+  const lead = flags.part === 'path' ? trainPath : trainNetwork;
+  await inGroup(
+    (replicas) => lead(file, flags, replicas),
+    () => termsOf(file, flags),
+  );
+}
+
+/** What the ranks of a group must agree on: their command lines, and the settings file. */
+async function termsOf(file: string | undefined, flags: ReasonTrainFlags): Promise<Terms> {
+  const text = file === undefined ? '' : await readSettings(file, 'experiments/reasoning');
+  return {
+    '--part': flags.part,
+    '--set': flags.set.join(' ') || 'nothing',
+    '--resume': flags.resume ? 'given' : 'not given',
+    'settings file': text === '' ? 'none' : createHash('sha256').update(text).digest('hex').slice(0, 12),
+  };
 }
 
 /** The settings: a file's, else an earlier run's, else the defaults; with `--set` on top. */
@@ -73,13 +85,10 @@ async function settings(
   from: ReasoningConfig | undefined,
   overrides: readonly string[],
 ): Promise<ReasoningConfig> {
-  const { UserError } = await import('@hidden-schema/base');
-  const { dumpConfig, loadConfig } = await import('@hidden-schema/hsn');
+  const { dumpConfig, loadConfig, tuplesConfig } = await import('@hidden-schema/hsn');
   const text =
     file === undefined ? (from ? dumpConfig(from) : '') : await readSettings(file, 'experiments/reasoning');
-  const config = loadConfig(text, file ?? 'settings', overrides, 'reasoning');
-  if (config.model === 'reasoning') return config;
-  throw new UserError(`these are the settings of a ${config.model} model; expected model: reasoning`);
+  return tuplesConfig(loadConfig(text, file ?? 'settings', overrides, 'reasoning'));
 }
 
 /** The same for programs; a run that is there and finished is kept as it is. */
@@ -92,40 +101,41 @@ export async function trainReasoning(flags: ReasonTrainFlags): Promise<void> {
   await train(undefined, there ? { ...flags, resume: true } : flags);
 }
 
-async function trainNetwork(file: string | undefined, flags: ReasonTrainFlags): Promise<void> {
+async function trainNetwork(
+  file: string | undefined,
+  flags: ReasonTrainFlags,
+  replicas: Replicas,
+): Promise<void> {
+  const { UserError } = await import('@hidden-schema/base');
   const hsn = await import('@hidden-schema/hsn');
-  const base = await import('@hidden-schema/base');
-  if (!flags.out) throw new base.UserError('where to? give --out, the folder of the run');
-  const earlier = flags.resume ? hsn.Run.open(flags.out) : undefined;
-  if (earlier && !flags.force) hsn.refuseEdits(earlier.edits(), flags.out);
-  const own = earlier?.config.model === 'reasoning' ? earlier.config : undefined;
+  const { out } = flags;
+  if (!out) throw new UserError('where to? give --out, the folder of the run');
+  const earlier = flags.resume || flags.diagnose ? hsn.Run.open(out) : undefined;
+  if (earlier && !flags.force) hsn.refuseEdits(earlier.edits(), out);
+  const own = earlier && hsn.tuplesConfig(earlier.config);
   const comet = flags.part === 'comet' ? ['baseline=true'] : [];
   const config = await settings(file, own, [...comet, ...flags.set]);
-  const tuples = flags.tuples ?? earlier?.record.corpus.directory;
-  if (tuples === undefined) throw new base.UserError('which tuples? give --tuples <file or folder>');
-  if (!earlier) hsn.checkRunFolder(flags.out, flags.force ?? false);
+  const tuples = flags.tuples ?? (earlier && resolve(earlier.directory, earlier.record.corpus.directory));
+  if (tuples === undefined) throw new UserError('which tuples? give --tuples <file or folder>');
+  if (!earlier) hsn.checkRunFolder(out, flags.force ?? false);
   const known = earlier ? { tokenizer: hsn.tupleRecord(earlier).tokenizer } : {};
   const prepared = await hsn.prepareReasoning(config, tuples, known);
-  describe(prepared);
-  const changes = earlier?.differences(config, prepared.info) ?? [];
-  if (!flags.force) refuseChanges(changes, flags.out, base.UserError);
-  const task = new hsn.ReasoningTask(prepared);
-  const run = earlier
-    ? hsn.Run.open(flags.out, { write: true, config, force: flags.force ?? false })
-    : hsn.createReasoningRun(flags.out, prepared, { force: flags.force ?? false });
-  const result = await stoppable((signal) =>
-    withRun(run, () => {
-      const session = new hsn.Session(run, task, {
-        resume: flags.resume ?? false,
-        signal,
-        output: live,
-      });
-      // Only now: settings that the checkpoint does not fit must not replace those it does.
-      if (changes.length > 0) run.adopt(prepared.info);
-      return session.train();
-    }),
-  );
-  report(result, flags.out, result.evaluation ? networkText(result.evaluation) : '');
+  const { info, tokenizers } = prepared;
+  const plan = {
+    config,
+    info,
+    task: () => new hsn.ReasoningTask(prepared, replicas),
+    create: () => hsn.createReasoningRun(out, prepared, { force: flags.force ?? false }),
+    describe: () => describe(prepared),
+    assignment: {
+      config,
+      fingerprint: info.fingerprint,
+      tuples: { input: info.directory, tokenizer: tokenizers.decoder.json },
+    },
+  };
+  const asked = { flags, out, earlier, replicas };
+  const result = await stoppable((signal) => trainPlan(plan, asked, signal));
+  if (result) report(result, out, result.evaluation ? networkText(result.evaluation) : '');
 }
 
 function describe({ config, tokenizers, model, notes }: PreparedReasoning): void {
@@ -137,41 +147,42 @@ function describe({ config, tokenizers, model, notes }: PreparedReasoning): void
   say(`${[...notes, `model: ${what}, ${size}`].join('\n')}\n`);
 }
 
-async function trainPath(file: string | undefined, flags: ReasonTrainFlags): Promise<void> {
+async function trainPath(
+  file: string | undefined,
+  flags: ReasonTrainFlags,
+  replicas: Replicas,
+): Promise<void> {
+  const { UserError } = await import('@hidden-schema/base');
   const hsn = await import('@hidden-schema/hsn');
-  const base = await import('@hidden-schema/base');
-  if (!flags.run)
-    throw new base.UserError("a path model goes on from a network's walks: give --run, its folder");
+  if (!flags.run) throw new UserError("a path model goes on from a network's walks: give --run, its folder");
   const opened = await hsn.openReasoning(flags.run);
   if (!flags.force) hsn.refuseEdits(opened.run.edits(), flags.run);
-  if (opened.config.baseline) throw new base.UserError(`${flags.run} is COMET, which has no walks`);
+  if (opened.config.baseline) throw new UserError(`${flags.run} is COMET, which has no walks`);
   const config = await settings(file, { ...opened.config, part: 'path' }, [...flags.set, 'part=path']);
-  const folder = hsn.pathFolder(opened.run.directory, config.path.kind);
-  const earlier = flags.resume ? hsn.Run.open(folder) : undefined;
-  if (earlier && !flags.force)
-    refuseChanges(earlier.differences(config, earlier.record.corpus), folder, base.UserError);
-  if (!earlier) hsn.checkRunFolder(folder, flags.force ?? false);
+  const out = hsn.pathFolder(opened.run.directory, config.path.kind);
+  const earlier = flags.resume || flags.diagnose ? hsn.Run.open(out) : undefined;
+  if (!earlier) hsn.checkRunFolder(out, flags.force ?? false);
   const { corpus, tokens, notes } = await hsn.openTuples(opened, flags.tuples);
-  for (const note of notes) say(`${note}\n`);
   let shown: InstanceType<typeof hsn.Progress> | undefined;
   const prepared = await hsn.preparePath(config, opened, { corpus, tokens }, (done, total) => {
     shown ??= new hsn.Progress({ label: 'read walks', total, unit: 'tuples', output: live });
     shown.update(done);
   });
   shown?.finish();
-  const run: Run = earlier
-    ? hsn.Run.open(folder, { write: true, config, force: flags.force ?? false })
-    : hsn.createPathRun(opened, config, { force: flags.force ?? false });
-  const result = await stoppable((signal) =>
-    withRun(run, () =>
-      new hsn.Session(run, new hsn.PathTask(prepared), {
-        resume: flags.resume ?? false,
-        signal,
-        output: live,
-      }).train(),
-    ),
-  );
-  report(result, flags.run, result.evaluation ? pathText(result.evaluation) : '', folder);
+  const path = { run: opened.run.directory, ...(flags.tuples ? { tuples: resolve(flags.tuples) } : {}) };
+  const plan = {
+    config,
+    info: opened.run.record.corpus,
+    task: () => new hsn.PathTask(prepared, replicas),
+    create: () => hsn.createPathRun(opened, config, { force: flags.force ?? false }),
+    describe: () => {
+      for (const note of notes) say(`${note}\n`);
+    },
+    assignment: { config, fingerprint: opened.run.record.corpus.fingerprint, path },
+  };
+  const asked = { flags, out, earlier, replicas };
+  const result = await stoppable((signal) => trainPlan(plan, asked, signal));
+  if (result) report(result, flags.run, result.evaluation ? pathText(result.evaluation) : '', out);
 }
 
 function report(result: { state: string; step: number }, run: string, figures: string, folder = run): void {

@@ -1,4 +1,4 @@
-import type { Replicas, RunConfig, TextInput } from '@hidden-schema/hsn';
+import type { Replicas, RunConfig, Task, TextInput } from '@hidden-schema/hsn';
 import type { Terms } from '@hidden-schema/torch';
 import { LAUNCHED, LOST_CODE } from './processes.ts';
 import { STOP_SIGNALS } from './stopping.ts';
@@ -9,6 +9,9 @@ export interface Assignment {
   fingerprint: string;
   corpus?: string;
   texts?: TextInput & { tokenizer: string };
+  tuples?: { input: string; tokenizer: string };
+  /** A path model of the network in a run. */
+  path?: { run: string; tuples?: string };
 }
 
 /**
@@ -65,24 +68,45 @@ async function followTraining(replicas: Replicas): Promise<void> {
   }
 }
 
-async function assignedTask({ config, fingerprint, corpus, texts }: Assignment, replicas: Replicas) {
+/** A rank's own task, with what has to be closed after it. */
+interface OwnTask {
+  task: Task<unknown>;
+  close(): void;
+}
+
+async function assignedTask(assignment: Assignment, replicas: Replicas): Promise<OwnTask> {
+  const { UserError } = await import('@hidden-schema/base');
   const hsn = await import('@hidden-schema/hsn');
-  const base = await import('@hidden-schema/base');
-  const text = await import('@hidden-schema/text');
+  const { tokenizerFromJson } = await import('@hidden-schema/text');
+  const { config, fingerprint, corpus, texts, tuples, path } = assignment;
   const check = (found: string, where: string): void => {
     if (found === fingerprint) return;
-    throw new base.UserError(
+    throw new UserError(
       `rank ${replicas.rank} finds other sentences in ${where} than rank 0: copy the same corpus to all machines`,
     );
   };
+  const close = () => {};
   if (texts) {
-    const tokenizer = text.tokenizerFromJson(texts.tokenizer, 'rank 0');
+    const tokenizer = tokenizerFromJson(texts.tokenizer, 'rank 0');
     const prepared = await hsn.prepareLanguage(hsn.languageConfig(config), texts, { tokenizer });
     check(prepared.info.fingerprint, texts.input);
     return { task: new hsn.LanguageTask(prepared, replicas), close: () => prepared.close() };
   }
+  if (tuples) {
+    const tokenizer = tokenizerFromJson(tuples.tokenizer, 'rank 0');
+    const prepared = await hsn.prepareReasoning(hsn.tuplesConfig(config), tuples.input, { tokenizer });
+    check(prepared.info.fingerprint, tuples.input);
+    return { task: new hsn.ReasoningTask(prepared, replicas), close };
+  }
+  if (path) {
+    const opened = await hsn.openReasoning(path.run);
+    check(opened.run.record.corpus.fingerprint, path.run);
+    const read = await hsn.openTuples(opened, path.tuples);
+    const prepared = await hsn.preparePath(hsn.tuplesConfig(config), opened, read);
+    return { task: new hsn.PathTask(prepared, replicas), close: () => opened.model.free() };
+  }
   const synthetic = hsn.syntheticConfig(config);
   const read = hsn.readSyntheticCorpus(corpus!, { seed: synthetic.seed });
   check(read.fingerprint, corpus!);
-  return { task: new hsn.SyntheticTask(synthetic, read, replicas), close: () => {} };
+  return { task: new hsn.SyntheticTask(synthetic, read, replicas), close };
 }

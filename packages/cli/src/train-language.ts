@@ -1,17 +1,16 @@
 import path from 'node:path';
-import type { LanguageConfig, LanguageFigures, PreparedLanguage, SessionResult } from '@hidden-schema/hsn';
-import { diagnoseRun } from './diagnose.ts';
+import type { LanguageConfig, LanguageFigures, PreparedLanguage } from '@hidden-schema/hsn';
 import { languageText } from './evaluation-text.ts';
-import { profiled } from './profiling.ts';
-import { type Assignment, assign } from './replicas.ts';
+import type { Assignment } from './replicas.ts';
 import { stoppable } from './stopping.ts';
-import { live, say } from './terminal.ts';
+import { say } from './terminal.ts';
 import { textSettings, tokenising } from './text-flags.ts';
-import { type Asked, refuseChanges, report, withRun } from './training-run.ts';
+import type { TrainAsked } from './train.ts';
+import { type Plan, report, trainPlan } from './training-run.ts';
 
 /** Trains on texts. */
-export async function trainLanguage(config: LanguageConfig, asked: Asked): Promise<void> {
-  const { checkRunFolder, LanguageTask } = await import('@hidden-schema/hsn');
+export async function trainLanguage(config: LanguageConfig, asked: TrainAsked): Promise<void> {
+  const { checkRunFolder } = await import('@hidden-schema/hsn');
   const { flags, out, earlier } = asked;
   // Before the corpus is read, which may take minutes.
   if (!earlier) checkRunFolder(out, flags.force ?? false);
@@ -19,8 +18,7 @@ export async function trainLanguage(config: LanguageConfig, asked: Asked): Promi
     const prepared = await prepare(config, asked, signal);
     if (!prepared) return 'unread' as const;
     try {
-      if (flags.diagnose && earlier) return await diagnoseRun(earlier, new LanguageTask(prepared));
-      return await trainPrepared(prepared, asked, signal);
+      return await trainPlan(await planOf(prepared, asked), asked, signal);
     } finally {
       prepared.close();
     }
@@ -33,7 +31,7 @@ export async function trainLanguage(config: LanguageConfig, asked: Asked): Promi
 /** The corpus and a model for it; nothing when a signal came meanwhile. */
 async function prepare(
   config: LanguageConfig,
-  { flags, corpus, earlier }: Asked,
+  { flags, corpus, earlier }: TrainAsked,
   signal: AbortSignal,
 ): Promise<PreparedLanguage | undefined> {
   const { prepareLanguage, textInput, textRecord } = await import('@hidden-schema/hsn');
@@ -58,38 +56,24 @@ async function prepare(
   }
 }
 
-async function trainPrepared(
+async function planOf(
   prepared: PreparedLanguage,
-  { flags, out, earlier, replicas }: Asked,
-  signal: AbortSignal,
-): Promise<SessionResult<LanguageFigures>> {
-  const { UserError } = await import('@hidden-schema/base');
-  const { createLanguageRun, LanguageTask, Run, Session } = await import('@hidden-schema/hsn');
-  const { config } = prepared;
+  { flags, out, earlier, replicas }: TrainAsked,
+): Promise<Plan<LanguageFigures>> {
+  const { createLanguageRun, LanguageTask } = await import('@hidden-schema/hsn');
   // A copy of standard input keeps its name in the run.
   const info =
     earlier && !flags.corpus
       ? { ...prepared.info, directory: earlier.record.corpus.directory }
       : prepared.info;
-  const changes = earlier?.differences(config, info) ?? [];
-  if (!flags.force) refuseChanges(changes, out, UserError);
-  const task = new LanguageTask(prepared, replicas);
-  const run = earlier
-    ? Run.open(out, { write: true, config, force: flags.force ?? false })
-    : createLanguageRun(out, prepared, { force: flags.force ?? false });
-  describe(prepared);
-  return withRun(run, async () => {
-    const session = new Session(run, task, {
-      resume: flags.resume ?? false,
-      signal: AbortSignal.any([signal, replicas.stopped]),
-      output: live,
-      replicas,
-    });
-    // Only now: settings that the checkpoint does not fit must not replace those it does.
-    if (changes.length > 0) run.adopt(info);
-    await assign(replicas, assignmentOf(prepared));
-    return profiled(session, flags.profile);
-  });
+  return {
+    config: prepared.config,
+    info,
+    task: () => new LanguageTask(prepared, replicas),
+    create: () => createLanguageRun(out, prepared, { force: flags.force ?? false }),
+    describe: () => describe(prepared),
+    assignment: assignmentOf(prepared),
+  };
 }
 
 /** What the other ranks need: the texts are read by each, the vocabulary is drawn from them once. */

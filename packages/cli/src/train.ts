@@ -8,20 +8,19 @@ import { addTextOptions, type TextFlags, wholeNumber } from './text-flags.ts';
 import { useThreads } from './threads.ts';
 import { trainLanguage } from './train-language.ts';
 import { trainSynthetic } from './train-synthetic.ts';
+import { type Asked, addTrainingOptions, type TrainingFlags } from './training-run.ts';
 import { settingsOf, termsOf } from './training-settings.ts';
 
-export interface TrainFlags extends TextFlags {
+export interface TrainFlags extends TextFlags, TrainingFlags {
   corpus?: string;
   out?: string;
   symbols?: string;
   length?: string;
-  set: string[];
-  resume?: boolean;
-  force?: boolean;
-  diagnose?: boolean;
-  profile?: string;
-  threads?: string;
-  processes?: string;
+}
+
+/** What `hsn train` is asked to do. */
+export interface TrainAsked extends Asked<TrainFlags> {
+  corpus: string;
 }
 
 const examples = `
@@ -61,20 +60,9 @@ export function register(program: Command): void {
     .option('--length <n>', 'steps of a walk (for texts 5 by default)')
     .option('--input-format <name>', 'text, tsv, csv, jsonl or parquet (default: by the ending)')
     .option('--out <folder>', 'run folder to make (default: runs/<corpus name>-<seed>)')
-    .option(
-      '--set <key=value>',
-      'override a setting; may be given several times',
-      (value: string, all: string[]) => [...all, value],
-      [],
-    )
-    .option('--resume', 'continue the run in --out from its last checkpoint')
-    .option('--diagnose', 'repeat the batch on which the run in --out stopped, and say which operator failed')
-    .option('--force', 'replace a run in --out, or resume with changed settings')
-    .option('--profile <file>', 'record a few steps as a Chrome trace: operators, shapes, time, memory')
-    .option('--threads <n>', 'threads for matrix products (default: all cores)')
-    .option('--processes <n>', 'train in several processes of this machine, each on its part of every batch')
     .addHelpText('after', examples)
     .action(train);
+  addTrainingOptions(command);
   addTextOptions(command);
 }
 

@@ -1,16 +1,91 @@
-import type { Replicas, Run, SessionResult } from '@hidden-schema/hsn';
-import { print, say } from './terminal.ts';
-import type { TrainFlags } from './train.ts';
+import type { CorpusInfo, Replicas, Run, RunConfig, SessionResult, Task } from '@hidden-schema/hsn';
+import type { Command } from 'commander';
+import { diagnoseRun } from './diagnose.ts';
+import { profiled } from './profiling.ts';
+import { type Assignment, assign } from './replicas.ts';
+import { live, print, say } from './terminal.ts';
+
+/** The flags that every training has. */
+export interface TrainingFlags {
+  set: string[];
+  resume?: boolean;
+  force?: boolean;
+  diagnose?: boolean;
+  profile?: string;
+  threads?: string;
+  processes?: string;
+}
 
 /** What training is asked to do, whatever the model. */
-export interface Asked {
-  flags: TrainFlags;
-  corpus: string;
+export interface Asked<Flags extends TrainingFlags = TrainingFlags> {
+  flags: Flags;
   out: string;
   /** The run to continue. */
   earlier: Run | undefined;
   /** The processes that train; this one leads them. */
   replicas: Replicas;
+}
+
+/** A training of one kind: its task, its run, and what is said of it. */
+export interface Plan<Evaluation> {
+  config: RunConfig;
+  info: CorpusInfo;
+  task(): Task<Evaluation>;
+  create(): Run;
+  /** Says what will be trained. */
+  describe(): void;
+  /** What the other ranks need. */
+  assignment: Assignment;
+}
+
+/** Adds the flags that every training has. */
+export function addTrainingOptions(command: Command): Command {
+  return command
+    .option(
+      '--set <key=value>',
+      'override a setting; may be given several times',
+      (value: string, all: string[]) => [...all, value],
+      [],
+    )
+    .option('--resume', 'continue from the last checkpoint')
+    .option('--diagnose', 'repeat the batch on which the run stopped, and say which operator failed')
+    .option('--force', 'replace a run that is there, or resume with changed settings')
+    .option('--profile <file>', 'record a few steps as a Chrome trace: operators, shapes, time, memory')
+    .option('--threads <n>', 'threads for matrix products (default: all cores)')
+    .option('--processes <n>', 'train in several processes of this machine, each on its part of every batch');
+}
+
+/** Trains as planned, as rank 0 or alone; with `--diagnose` it repeats what went wrong instead, and gives nothing. */
+export async function trainPlan<Evaluation>(
+  plan: Plan<Evaluation>,
+  { flags, out, earlier, replicas }: Asked,
+  signal: AbortSignal,
+): Promise<SessionResult<Evaluation> | undefined> {
+  const { UserError } = await import('@hidden-schema/base');
+  const { Run, Session } = await import('@hidden-schema/hsn');
+  const { config, info } = plan;
+  const force = flags.force ?? false;
+  const changes = earlier?.differences(config, info) ?? [];
+  if (!force) refuseChanges(changes, out, UserError);
+  const task = plan.task();
+  if (flags.diagnose && earlier) {
+    await diagnoseRun(earlier, task);
+    return undefined;
+  }
+  const run = earlier ? Run.open(out, { write: true, config, force }) : plan.create();
+  plan.describe();
+  return withRun(run, async () => {
+    const session = new Session(run, task, {
+      resume: flags.resume ?? false,
+      signal: AbortSignal.any([signal, replicas.stopped]),
+      output: live,
+      replicas,
+    });
+    // Only now: settings that the checkpoint does not fit must not replace those it does.
+    if (changes.length > 0) run.adopt(info);
+    await assign(replicas, plan.assignment);
+    return profiled(session, flags.profile);
+  });
 }
 
 /** Trains; a fault marks the run as crashed. */
@@ -46,7 +121,7 @@ export async function report(result: SessionResult<unknown>, out: string, figure
   print(`run ${result.state} at step ${result.step}: ${out}\n${next}\n`);
 }
 
-export function refuseChanges(changes: string[], out: string, Fault: new (message: string) => Error): void {
+function refuseChanges(changes: string[], out: string, Fault: new (message: string) => Error): void {
   if (changes.length === 0) return;
   const lines = changes.map((line) => `\n  ${line}`).join('');
   throw new Fault(

@@ -45,16 +45,34 @@ function schemaOf(data: Data, overrides: readonly string[], fallback: ModelKind)
   return schemas[isKind(kind) ? kind : fallback];
 }
 
+/** What each kind of model is trained on, in words. */
+const trainedOn: Readonly<Record<ModelKind, string>> = {
+  synthetic: 'a synthetic language',
+  language: 'texts',
+  reasoning: 'tuples',
+};
+
+/** That a run, or settings, are of another kind than was asked for. */
+export function wrongKind(what: string, found: ModelKind, wanted: ModelKind): UserError {
+  return new UserError(`${what} is of ${trainedOn[found]}; expected one of ${trainedOn[wanted]}`);
+}
+
 /** The settings, where they are those of a synthetic language; refused otherwise. */
-export function syntheticConfig(config: RunConfig): Config {
+export function syntheticConfig(config: RunConfig, what = 'this model'): Config {
   if (config.model === 'synthetic') return config;
-  throw new UserError('these are the settings of a language model; expected those of a synthetic language');
+  throw wrongKind(what, config.model, 'synthetic');
 }
 
 /** The settings, where they are those of a language model; refused otherwise. */
-export function languageConfig(config: RunConfig): LanguageConfig {
+export function languageConfig(config: RunConfig, what = 'this model'): LanguageConfig {
   if (config.model === 'language') return config;
-  throw new UserError('these are the settings of a synthetic language; expected model: language');
+  throw wrongKind(what, config.model, 'language');
+}
+
+/** The settings, where they are those of tuples; refused otherwise. */
+export function tuplesConfig(config: RunConfig, what = 'this model'): ReasoningConfig {
+  if (config.model === 'reasoning') return config;
+  throw wrongKind(what, config.model, 'reasoning');
 }
 
 /**

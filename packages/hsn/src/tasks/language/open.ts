@@ -2,6 +2,7 @@ import { reasonOf, UserError } from '@hidden-schema/base';
 import { type CorpusProgress, type TextCorpus, TextFiles } from '@hidden-schema/text';
 import { Generator, scope } from '@hidden-schema/torch';
 import type { LanguageConfig } from '../../config/language.ts';
+import { languageConfig } from '../../config/settings.ts';
 import { loadCheckpoint, whichCheckpoint } from '../../run/checkpoint.ts';
 import { Run } from '../../run/run.ts';
 import type { LanguageNetwork } from './network.ts';
@@ -27,9 +28,7 @@ export async function openLanguage(
   given: { checkpoint?: string } = {},
 ): Promise<OpenedLanguage> {
   const run = Run.open(directory);
-  const { config } = run;
-  if (config.model !== 'language')
-    throw new UserError(`${directory} is the run of a synthetic language; expected one of a language model`);
+  const config = languageConfig(run.config, `the run ${directory}`);
   const { record, tokenizer } = textRecord(run);
   const { model, tokenizers } = await makeAgain(config, record, tokenizer, directory);
   try {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { reasonOf, UserError } from '@hidden-schema/base';
 import { scope } from '@hidden-schema/torch';
+import { syntheticConfig } from '../../config/settings.ts';
 import { loadCheckpoint, whichCheckpoint } from '../../run/checkpoint.ts';
 import { Run } from '../../run/run.ts';
 import { readSyntheticCorpus, type SyntheticCorpus } from './corpus/reader.ts';
@@ -21,9 +22,7 @@ export function openModel(
   given: { checkpoint?: string; corpus?: string } = {},
 ): OpenedModel {
   const run = Run.open(directory);
-  const { config } = run;
-  if (config.model !== 'synthetic')
-    throw new UserError(`${directory} is the run of a language model; expected one of a synthetic language`);
+  const config = syntheticConfig(run.config, `the run ${directory}`);
   const corpus = readSyntheticCorpus(
     given.corpus ?? path.resolve(run.directory, run.record.corpus.directory),
     {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { reasonOf, UserError } from '@hidden-schema/base';
 import { Generator, scope } from '@hidden-schema/torch';
+import { tuplesConfig } from '../../config/settings.ts';
 import type { ReasoningConfig } from '../../config/tuples.ts';
 import { loadCheckpoint, whichCheckpoint } from '../../run/checkpoint.ts';
 import { Run } from '../../run/run.ts';
@@ -29,11 +30,7 @@ export async function openReasoning(
   given: { checkpoint?: string } = {},
 ): Promise<OpenedReasoning> {
   const run = Run.open(directory);
-  const { config } = run;
-  if (config.model !== 'reasoning')
-    throw new UserError(
-      `${directory} is the run of a ${config.model} model; expected one of "hsn reason train"`,
-    );
+  const config = tuplesConfig(run.config, `the run ${directory}`);
   if (config.part === 'path')
     throw new UserError(`${directory} is a path model; expected the folder of its network, two folders up`);
   const { record, tokenizer: decoder } = tupleRecord(run);
