@@ -1,8 +1,9 @@
 import fs from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readMetrics } from '../../hsn/src/run/metrics.ts';
 import { plantedTuples, writePlanted } from '../../hsn/src/tasks/tuples/planted.ts';
 import { tinyPathFlags, tinyReasoningFlags } from '../../hsn/test/planted-run.ts';
-import { hsn, temporaryFolder } from '../../hsn/test/tiny-corpus.ts';
+import { HsnProcess, hsn, temporaryFolder } from '../../hsn/test/tiny-corpus.ts';
 
 const folder = temporaryFolder('cli-reason');
 const tuples = folder.path('tuples');
@@ -35,6 +36,23 @@ describe('hsn reason train', () => {
     expect(forced.stderr).toMatch(/train\.tsv:\d+ has an empty object/);
     expect(forced.stdout).toMatch(/perplexity of objects +[\d.]+/);
     expect(forced.stdout).toContain('run finished at step 6');
+  });
+
+  test('trains in two processes as in one, and profiles', async () => {
+    const trace = folder.path('trace.json');
+    const together = folder.path('together');
+    const few = [...tinyReasoningFlags, '--set', 'training.steps=10', '--set', 'training.logEvery=1'];
+    const alone = await train('--tuples', tuples, '--out', folder.path('alone'), ...few, '--profile', trace);
+    expect(alone).toMatchObject({ code: 0 });
+    expect(JSON.parse(fs.readFileSync(trace, 'utf8'))).toHaveProperty('traceEvents');
+    const group = new HsnProcess([
+      ...['reason', 'train', '--tuples', tuples, '--out', together, ...few, '--processes', '2'],
+    ]);
+    expect(await group.ended).toMatchObject({ code: 0 });
+    const last = (name: string) =>
+      readMetrics(`${folder.path(name)}/metrics.jsonl`).rows.findLast((row) => row.loss)!;
+    expect(last('together').step).toBe(10);
+    expect(last('together').loss! / last('alone').loss!).toBeCloseTo(1, 4);
   });
 
   test('continues with more steps', async () => {
