@@ -1,7 +1,6 @@
-import type { BestWalk } from '@hidden-schema/hsn';
+import type { WalkReader } from '@hidden-schema/hsn';
 import type { WalkFormat } from '@hidden-schema/studies';
 import type { Command } from 'commander';
-import { syntheticReader } from './encode-synthetic.ts';
 import { sentencesOf } from './sentences.ts';
 import { shardOf, shardSentences } from './shard.ts';
 import { stoppable } from './stopping.ts';
@@ -20,6 +19,7 @@ Examples:
   $ hsn encode run reviews.tsv --out walks.jsonl
   $ echo "the food was great" | hsn encode run
   $ hsn encode run corpus/test.txt --format parquet --out walks.parquet
+  $ printf 'PersonX goes home\txWant\tto rest\n' | hsn encode tuples-run   event, relation and object
   $ hsn encode run all.txt --shard 2/8 --out walks-2.jsonl     on the second of eight machines
 
 Columns: walk (its symbols), probability (of the whole walk given the sentence), steps (that of each symbol given the
@@ -44,11 +44,6 @@ export function register(program: Command): void {
     .addHelpText('after', examples)
     .action(encode);
   addTextOptions(command);
-}
-
-/** Reads texts of either kind of model. */
-export interface WalkReader {
-  read(texts: readonly string[]): Promise<{ walks: BestWalk[]; cut: number }>;
 }
 
 async function encode(directory: string, file: string | undefined, flags: EncodeFlags): Promise<void> {
@@ -99,9 +94,8 @@ function teller(): (count: number) => void {
 }
 
 async function openReader(directory: string, checkpoint: string): Promise<WalkReader> {
-  const { openLanguage, Run } = await import('@hidden-schema/hsn');
-  if (Run.open(directory).config.model === 'synthetic') return syntheticReader(directory, checkpoint);
-  const { texts, notes } = await openLanguage(directory, { checkpoint });
+  const { open } = await import('@hidden-schema/hsn');
+  const { texts, notes } = await open(directory, { checkpoint });
   for (const note of notes) say(`${note}\n`);
   return texts;
 }

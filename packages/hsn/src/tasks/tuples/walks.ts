@@ -1,5 +1,5 @@
 import { type Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
-import { WalkableGraph, type WalkPosterior } from '../../walk/index.ts';
+import { type BestWalk, WalkableGraph, type WalkPosterior } from '../../walk/index.ts';
 import { readAtOnce } from '../language/texts.ts';
 import type { ReasoningNetwork } from './network.ts';
 import type { TupleTokens } from './tokens.ts';
@@ -30,14 +30,23 @@ export class TupleWalks {
     this.half = model.config.length / 2;
   }
 
+  /** The most probable whole walk of each tuple, with the probability of each step. */
+  best(rows: Int32Array): BestWalk[] {
+    return this.#read(
+      rows,
+      (posterior) => posterior.best(),
+      (some) => this.#wholeScores(some),
+    );
+  }
+
   /** z_{1:L} ~ q(z|s, r, o, A) of each tuple. */
   whole(rows: Int32Array, reading: Reading): number[][] {
-    return this.#read(rows, reading, (some) => this.#wholeScores(some));
+    return this.#read(rows, chosenBy(reading), (some) => this.#wholeScores(some));
   }
 
   /** z_{1:L/2} ~ q(z|s, r, A) of each tuple, which does not see its object. */
   first(rows: Int32Array, reading: Reading): number[][] {
-    return this.#read(rows, reading, (some) => this.#firstScores(some));
+    return this.#read(rows, chosenBy(reading), (some) => this.#firstScores(some));
   }
 
   /** log q of given walks, whole or first halves, of each tuple. */
@@ -68,28 +77,35 @@ export class TupleWalks {
   }
 
   /** In chunks of like length; answers in the order of `rows`. */
-  #read(rows: Int32Array, reading: Reading, scores: (rows: Int32Array) => Tensor): number[][] {
+  #read<T>(
+    rows: Int32Array,
+    choose: (posterior: WalkPosterior) => T[],
+    scores: (rows: Int32Array) => Tensor,
+  ): T[] {
     this.model.train(false);
     const order = Array.from(rows.keys()).sort(
       (a, b) => this.tokens.length(rows[a]!) - this.tokens.length(rows[b]!),
     );
-    const out = new Array<number[]>(rows.length);
+    const out = new Array<T>(rows.length);
     for (let at = 0; at < order.length; at += readAtOnce) {
       const places = order.slice(at, at + readAtOnce);
       const some = Int32Array.from(places, (place) => rows[place]!);
-      const walks = scope(() => noGrad(() => chosen(this.#posterior(scores(some)), reading)));
+      const walks = scope(() => noGrad(() => choose(this.#posterior(scores(some)))));
       for (const [i, place] of places.entries()) out[place] = walks[i]!;
     }
     return out;
   }
 }
 
-function chosen(posterior: WalkPosterior, reading: Reading): number[][] {
-  if (reading === 'best') return posterior.best().map(({ walk }) => walk);
-  const nodes = posterior.sampleNodes(reading);
-  const [count, length] = nodes.shape as [number, number];
-  const flat = nodes.toNumbers();
-  return Array.from({ length: count }, (_, n) => flat.slice(n * length, (n + 1) * length));
+/** The most probable walks of a posterior, or drawn ones. */
+function chosenBy(reading: Reading): (posterior: WalkPosterior) => number[][] {
+  if (reading === 'best') return (posterior) => posterior.best().map(({ walk }) => walk);
+  return (posterior) => {
+    const nodes = posterior.sampleNodes(reading);
+    const [count, length] = nodes.shape as [number, number];
+    const flat = nodes.toNumbers();
+    return Array.from({ length: count }, (_, n) => flat.slice(n * length, (n + 1) * length));
+  };
 }
 
 /** Walks as node numbers. [B, L] int64 */
