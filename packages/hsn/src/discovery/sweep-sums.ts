@@ -1,0 +1,122 @@
+import { call, type Tensor, zeros } from '@hidden-schema/torch';
+import type { Dictionary } from './dictionary.ts';
+import type { Candidates } from './pursuit.ts';
+
+// Shapes: n points of a block, b candidates, l steps, K symbols, S width.
+
+/** What a sweep over all points leaves behind for symbols and graph. Kept tensors: `free` when done. */
+export class SweepSums {
+  /** Σ w·x [K, S] and Σ w·a of every other symbol of the walk [K, K]; w is a step's pull on its symbol. */
+  readonly #pulls: Tensor;
+  readonly #shared: Tensor;
+  /** Expected traversals and their squared probabilities, summed over texts. [K·K] float64 */
+  readonly #traversals: Tensor;
+  readonly #certainty: Tensor;
+  /** Expected texts of which each symbol is the first. [K] float64 */
+  readonly #firsts: Tensor;
+  readonly #firstWeight: number;
+  /** Squared length of each point that its best walk leaves over, block by block. */
+  readonly #left: Float32Array[] = [];
+
+  constructor(symbols: number, width: number, firstWeight: number) {
+    const wide = { dtype: 'float64' } as const;
+    this.#firstWeight = firstWeight;
+    this.#pulls = zeros([symbols, width]).keep();
+    this.#shared = zeros([symbols, symbols]).keep();
+    this.#traversals = zeros([symbols * symbols], wide).keep();
+    this.#certainty = zeros([symbols * symbols], wide).keep();
+    this.#firsts = zeros([symbols], wide).keep();
+  }
+
+  add(
+    { walks, coefficients, logProbabilities }: Candidates,
+    block: Tensor,
+    { symbols, overlaps }: Dictionary,
+  ): void {
+    const [n, b, l] = walks.shape as [number, number, number];
+    const K = symbols.dim(0);
+    const probabilities = logProbabilities.softmax(1); // [n, b]
+    const taken = walks.reshape(n * b, l);
+    const a = coefficients.reshape(n * b, l);
+    const told = spread(taken, a, K); // [n·b, K]
+    const pull = a.mul(probabilities.reshape(n * b, 1)).clone();
+    pull.select(1, 0).mul_(this.#firstWeight);
+    const pulled = spread(taken, pull, K);
+    this.#pulls.add_(pulled.reshape(n, b, K).sum(1).transpose(0, 1).matmul(block));
+    this.#shared.add_(pulled.transpose(0, 1).matmul(told));
+    this.#firsts.add_(counted(walks.select(2, 0), probabilities, K));
+    this.#addTraversals(walks, probabilities, K);
+    const best = told.reshape(n, b, K).select(1, 0);
+    this.#left.push(leftOver(best, block, symbols, overlaps).toArray() as Float32Array);
+  }
+
+  #addTraversals(walks: Tensor, probabilities: Tensor, K: number): void {
+    const l = walks.dim(2);
+    for (let i = 1; i < l; i++) {
+      const pair = walks
+        .select(2, i - 1)
+        .mul(K)
+        .add(walks.select(2, i)); // [n, b]
+      const same = pair.unsqueeze(2).eq(pair.unsqueeze(1)).to('float32'); // candidates that share this step
+      const marginal = same.mul(probabilities.unsqueeze(1)).sum(2);
+      this.#traversals.add_(counted(pair, probabilities, K * K));
+      this.#certainty.add_(counted(pair, probabilities.mul(marginal), K * K));
+    }
+  }
+
+  /** Expected texts that begin with each symbol. */
+  firsts(): Float64Array {
+    return this.#firsts.toArray() as Float64Array;
+  }
+
+  /** Per text: expected traversals and squared probabilities. [K, K] float64 each */
+  travelled(texts: number): { traversals: Tensor; certainty: Tensor } {
+    const K = this.#firsts.dim(0);
+    return {
+      traversals: this.#traversals.reshape(K, K).div(texts),
+      certainty: this.#certainty.reshape(K, K).div(texts),
+    };
+  }
+
+  /**
+   * Σ over a symbol's uses of w·(r + a·e_k), r being what its whole walk leaves over: the direction in which the symbol
+   * explains its own texts. r + a·e_k = x − Σ_{m≠k} a_m·e_m. [K, S]
+   */
+  directions(symbols: Tensor): Tensor {
+    const own = call('diag', this.#shared).unsqueeze(1).mul(symbols);
+    return this.#pulls.sub(this.#shared.matmul(symbols)).add(own);
+  }
+
+  /** Squared length left over, in the order of the points. [N] */
+  left(): Float32Array {
+    const all = new Float32Array(this.#left.reduce((sum, part) => sum + part.length, 0));
+    let at = 0;
+    for (const part of this.#left) {
+      all.set(part, at);
+      at += part.length;
+    }
+    return all;
+  }
+
+  free(): void {
+    for (const sum of [this.#pulls, this.#shared, this.#traversals, this.#certainty, this.#firsts])
+      sum.free();
+  }
+}
+
+/** Values of each walk's steps at their symbols, added where a symbol comes twice. [m, l] → [m, K] */
+export function spread(walks: Tensor, values: Tensor, symbols: number): Tensor {
+  return call('scatter_add', zeros([walks.dim(0), symbols]), 1, walks, values);
+}
+
+/** Weights added up by class. [classes] float64 */
+function counted(classes: Tensor, weights: Tensor, count: number): Tensor {
+  return call('bincount', classes.reshape(-1), weights.to('float64').reshape(-1), count);
+}
+
+/** ‖x‖² − 2·d·E·x + d·E·Eᵀ·d of coefficients d [n, K]. [n] */
+export function leftOver(told: Tensor, block: Tensor, symbols: Tensor, overlaps: Tensor): Tensor {
+  const fit = block.matmul(symbols.transpose(0, 1));
+  const explained = told.mul(fit.mul(2).sub(told.matmul(overlaps))).sum(1);
+  return block.mul(block).sum(1).sub(explained).clamp(0);
+}
