@@ -46,8 +46,8 @@ interface State {
  * Symbols, graph and walks of texts given as points of about unit length [N, S] float32.
  *
  * Symbols start as the directions of K clusters. In each sweep every text takes its walk (`pursue`), then each symbol
- * turns to the direction in which it explains its own uses, a text's first step counting `firstWeight` times (block
- * coordinate ascent of the explained squared length). After the free sweeps the graph is set in closed form from the
+ * turns to its own uses: to the texts that begin with it as a cluster's mean does, `firstWeight` times, and to what is left
+ * for it in those that pass through it. After the free sweeps the graph is set in closed form from the
  * expected traversals, and the remaining sweeps keep to its links.
  */
 export async function fitSymbols(points: Tensor, given: FitGiven = {}): Promise<FittedSymbols> {
@@ -62,6 +62,7 @@ export async function fitSymbols(points: Tensor, given: FitGiven = {}): Promise<
   const means = {
     count: options.symbols,
     rounds: options.clusterRounds,
+    starts: options.clusterStarts,
     seedingPoints: options.seedingPoints,
   };
   let state: State = { symbols: sphericalMeans(points, means, new Generator(options.seed)).keep() };

@@ -3,3 +3,4 @@ export { type FitGiven, type FittedSymbols, fitSymbols, type SweepRecord } from 
 export { type DiscoveryOptions, discoveryDefaults, discoveryOptions } from './options.ts';
 export { fitPointSpace, type PointOptions, type PointSpace, pointDefaults, toPoints } from './point-space.ts';
 export type { SparseRows } from './sparse.ts';
+export { loadDiscovery, type SavedDiscovery, saveDiscovery } from './saved.ts';

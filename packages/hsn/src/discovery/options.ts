@@ -9,6 +9,8 @@ export interface DiscoveryOptions {
   seed: number;
   /** Rounds of spherical k-means before the first sweep: symbols start as clusters, which is what labels agree with. */
   clusterRounds: number;
+  /** Starts of k-means of which the best is followed: one alone often merges two groups. */
+  clusterStarts: number;
   /** Points for each symbol among which k-means looks for its start: enough to see every large group. */
   seedingPoints: number;
   /** Sweeps in which a walk may step anywhere; walks grow by one step a sweep. */
@@ -38,6 +40,7 @@ export const discoveryDefaults: DiscoveryOptions = {
   length: 5,
   seed: 0,
   clusterRounds: 12,
+  clusterStarts: 4,
   seedingPoints: 40,
   freeSweeps: 10,
   linkedSweeps: 6,
@@ -60,7 +63,8 @@ export function discoveryOptions(given: Partial<DiscoveryOptions> = {}): Discove
   whole(options, 'length', 1, most.length);
   whole(options, 'seed', 0, Number.MAX_SAFE_INTEGER);
   whole(options, 'candidates', 1, most.candidates);
-  for (const name of ['clusterRounds', 'seedingPoints', 'freeSweeps'] as const) whole(options, name, 1);
+  for (const name of ['clusterRounds', 'clusterStarts', 'seedingPoints', 'freeSweeps'] as const)
+    whole(options, name, 1);
   for (const name of ['linkedSweeps', 'fewestTexts', 'exits'] as const) whole(options, name, 0);
   for (const name of ['firstWeight', 'firstSharpness', 'sharpness'] as const) positive(name, options[name]);
   for (const parameter of options.densityPrior) positive('densityPrior', parameter);
@@ -73,7 +77,14 @@ export function discoveryOptions(given: Partial<DiscoveryOptions> = {}): Discove
   return options;
 }
 
-type Counts = 'symbols' | 'length' | 'seed' | 'candidates' | 'clusterRounds' | 'seedingPoints';
+type Counts =
+  | 'symbols'
+  | 'length'
+  | 'seed'
+  | 'candidates'
+  | 'clusterRounds'
+  | 'clusterStarts'
+  | 'seedingPoints';
 type MoreCounts = 'freeSweeps' | 'linkedSweeps' | 'fewestTexts' | 'exits';
 
 function whole(

@@ -6,7 +6,7 @@ import type { Candidates } from './pursuit.ts';
 
 /** What a sweep over all points leaves behind for symbols and graph. Kept tensors: `free` when done. */
 export class SweepSums {
-  /** Σ w·x [K, S] and Σ w·a of every other symbol of the walk [K, K]; w is a step's pull on its symbol. */
+  /** Σ w·x over all steps [K, S], and Σ w·a of every symbol of the walk over later steps [K, K]; w is a step's pull. */
   readonly #pulls: Tensor;
   readonly #shared: Tensor;
   /** Expected traversals and their squared probabilities, summed over texts. [K·K] float64 */
@@ -41,9 +41,9 @@ export class SweepSums {
     const told = spread(taken, a, K); // [n·b, K]
     const pull = a.mul(probabilities.reshape(n * b, 1)).clone();
     pull.select(1, 0).mul_(this.#firstWeight);
-    const pulled = spread(taken, pull, K);
-    this.#pulls.add_(pulled.reshape(n, b, K).sum(1).transpose(0, 1).matmul(block));
-    this.#shared.add_(pulled.transpose(0, 1).matmul(told));
+    this.#pulls.add_(spread(taken, pull, K).reshape(n, b, K).sum(1).transpose(0, 1).matmul(block));
+    pull.select(1, 0).zero_();
+    this.#shared.add_(spread(taken, pull, K).transpose(0, 1).matmul(told));
     this.#firsts.add_(counted(walks.select(2, 0), probabilities, K));
     this.#addTraversals(walks, probabilities, K);
     const best = told.reshape(n, b, K).select(1, 0);
@@ -79,8 +79,8 @@ export class SweepSums {
   }
 
   /**
-   * Σ over a symbol's uses of w·(r + a·e_k), r being what its whole walk leaves over: the direction in which the symbol
-   * explains its own texts. r + a·e_k = x − Σ_{m≠k} a_m·e_m. [K, S]
+   * Where each symbol turns: Σ w·x over the texts that begin with it, as a cluster's mean, and Σ w·(r + a·e_k) over its
+   * later uses, r being what the whole walk leaves over; r + a·e_k = x − Σ_{m≠k} a_m·e_m. [K, S]
    */
   directions(symbols: Tensor): Tensor {
     const own = call('diag', this.#shared).unsqueeze(1).mul(symbols);
