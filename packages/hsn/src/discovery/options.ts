@@ -11,7 +11,7 @@ export interface DiscoveryOptions {
   clusterRounds: number;
   /** Starts of k-means of which the best is followed: one alone often merges two groups. */
   clusterStarts: number;
-  /** Points for each symbol among which k-means looks for its start: enough to see every large group. */
+  /** Points among which k-means looks for its starts, or four a symbol if that is more: enough to see every group. */
   seedingPoints: number;
   /** Sweeps in which a walk may step anywhere; walks grow by one step a sweep. */
   freeSweeps: number;
@@ -41,15 +41,15 @@ export const discoveryDefaults: DiscoveryOptions = {
   seed: 0,
   clusterRounds: 12,
   clusterStarts: 4,
-  seedingPoints: 40,
+  seedingPoints: 8000,
   freeSweeps: 10,
   linkedSweeps: 6,
-  firstWeight: 16,
+  firstWeight: 64,
   fewestTexts: 5,
   firstSharpness: 200,
   sharpness: 200,
-  density: 0.2,
-  exits: 8,
+  density: 0.15,
+  exits: 6,
   densityPrior: [1, 4],
   candidates: 4,
 };

@@ -17,13 +17,15 @@ const blockRows = 4096;
 
 /** Rounds after which one of several starts is chosen. */
 const trialRounds = 6;
+/** Points a centre that starts are drawn from at the least. */
+const fewestPoints = 4;
 
 export interface MeansOptions {
   count: number;
   rounds: number;
   /** Starts of which the best is followed. */
   starts: number;
-  /** Points for each centre among which starts are drawn and compared. */
+  /** Points among which starts are drawn and compared, or a few a centre if that is more. */
   seedingPoints: number;
 }
 
@@ -36,7 +38,7 @@ export function sphericalMeans(points: Tensor, options: MeansOptions, generator:
   return noGrad(() =>
     scope(() => {
       const N = points.dim(0);
-      const some = Math.min(N, options.count * options.seedingPoints);
+      const some = Math.min(N, Math.max(options.seedingPoints, fewestPoints * options.count));
       const sample = points.indexSelect(0, randperm(N, generator).narrow(0, 0, some));
       let best: { centres: Tensor; nearness: number } | undefined;
       for (let start = 0; start < options.starts; start++) {
