@@ -1,6 +1,6 @@
 import { cat, noGrad, scope, type Tensor, zeros } from '@hidden-schema/torch';
 import type { Dictionary } from './dictionary.ts';
-import { type Candidates, type PursuitOptions, pursue } from './pursuit.ts';
+import { type Pursued, type PursuitOptions, pursue } from './pursuit.ts';
 
 /** Numbers in one [n, b, K] tensor of a block: what bounds memory, whatever K. */
 const blockNumbers = 1 << 22;
@@ -21,7 +21,7 @@ export function pursueBlocks(
   points: Tensor,
   dictionary: Dictionary,
   options: PursuitOptions,
-  visit: (found: Candidates, block: Tensor) => void,
+  visit: (found: Pursued, block: Tensor) => void,
 ): void {
   const [N, S] = points.shape as [number, number];
   const rows = rowsOfBlock(dictionary.symbols.dim(0), options.candidates);
@@ -38,10 +38,12 @@ export function pursueBlocks(
   }
 }
 
-function firstRows(found: Candidates, count: number): Candidates {
+function firstRows(found: Pursued, count: number): Pursued {
   return {
     walks: found.walks.narrow(0, 0, count),
     coefficients: found.coefficients.narrow(0, 0, count),
     logProbabilities: found.logProbabilities.narrow(0, 0, count),
+    squares: found.squares.narrow(0, 0, count),
+    left: found.left.narrow(0, 0, count),
   };
 }

@@ -3,7 +3,6 @@ import { UserError } from '../errors.ts';
 import { pursueBlocks } from './blocks.ts';
 import { dictionaryOf } from './dictionary.ts';
 import type { DiscoveryOptions } from './options.ts';
-import { leftOver, spread } from './sweep-sums.ts';
 
 // Shapes: N texts, B candidates, L steps, K symbols, S width of a point.
 
@@ -44,21 +43,17 @@ export function encodePoints(discovered: Discovered, points: Tensor): EncodedPoi
       const sharpness = { first: options.firstSharpness, later: options.sharpness };
       const { length, candidates } = options;
       const parts: EncodedPoints[] = [];
-      pursueBlocks(points, dictionary, { length, candidates, sharpness }, (found, block) => {
+      pursueBlocks(points, dictionary, { length, candidates, sharpness }, (found) => {
         const probabilities = found.logProbabilities.softmax(1);
-        const walks = found.walks.select(1, 0);
-        const coefficients = found.coefficients.select(1, 0);
-        const told = spread(walks, coefficients, symbols.dim(0));
-        const left = leftOver(told, block, symbols, dictionary.overlaps);
         const logs = probabilities.clamp(1e-30).log();
         const part = {
-          walks,
-          coefficients,
+          walks: found.walks.select(1, 0).contiguous(),
+          coefficients: found.coefficients.select(1, 0).contiguous(),
           candidates: found.walks,
           candidateCoefficients: found.coefficients,
           probabilities,
           uncertainty: probabilities.mul(logs).sum(1).neg().clamp(0),
-          explained: left.div(block.mul(block).sum(1).clamp(1e-12)).neg().add(1).clamp(0, 1),
+          explained: found.left.select(1, 0).div(found.squares.clamp(1e-12)).neg().add(1).clamp(0, 1),
         };
         for (const tensor of Object.values(part)) tensor.keep();
         parts.push(part);

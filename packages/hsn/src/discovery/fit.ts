@@ -112,7 +112,7 @@ function swept(
         const candidates = sweep >= options.freeSweeps - 1 ? options.candidates : 1;
         const whole = linking ? options.length : length;
         pursueBlocks(points, dictionary, { length: whole, candidates, sharpness }, (found, block) =>
-          sums.add(found, block, dictionary),
+          sums.add(found, block),
         );
         const texts = points.dim(0);
         const links = linking ? linkProbabilities(sums.travelled(texts), { ...options, texts }) : state.links;

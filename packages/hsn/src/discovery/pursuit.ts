@@ -26,6 +26,12 @@ export interface Candidates {
   logProbabilities: Tensor;
 }
 
+export interface Pursued extends Candidates {
+  /** ‖x‖² [n], and how much of it each walk leaves over. [n, b] */
+  squares: Tensor;
+  left: Tensor;
+}
+
 /**
  * The posterior over walks as an unrolled pursuit. With r_i = x − Σ_{m<i} a_m·e_{z_m} what the walk so far leaves over
  * and c = E·r_i, taking symbol k explains c_k² of the squared length that is left, so that
@@ -35,7 +41,7 @@ export interface Candidates {
  * (the paper's ρ and Q^[i] with these h in place of the queries' outputs). Coefficients are the non-negative least
  * squares on the symbols taken. A beam keeps the most probable walks; with one candidate it is greedy.
  */
-export function pursue(points: Tensor, dictionary: Dictionary, options: PursuitOptions): Candidates {
+export function pursue(points: Tensor, dictionary: Dictionary, options: PursuitOptions): Pursued {
   const { symbols, overlaps, links } = dictionary;
   const fit = points.matmul(symbols.transpose(0, 1)); // x·E [n, K]
   const first = gains(fit).mul(options.sharpness.first);
@@ -51,7 +57,33 @@ export function pursue(points: Tensor, dictionary: Dictionary, options: PursuitO
     beam = extended(beam, logs, options.candidates);
     beam = { ...beam, coefficients: settled(beam, fit, overlaps) };
   }
-  return beam;
+  const squares = points.mul(points).sum(1);
+  return {
+    ...beam,
+    squares,
+    left: squares
+      .unsqueeze(1)
+      .sub(explained(beam, fit, overlaps))
+      .clamp(0),
+  };
+}
+
+/** 2·d·E·x − d·E·Eᵀ·d with the coefficients d of each walk. [n, b] */
+function explained({ walks, coefficients }: Candidates, fit: Tensor, overlaps: Tensor): Tensor {
+  const [n, b] = walks.shape as [number, number];
+  const K = fit.dim(1);
+  const told = spread(walks, coefficients, K);
+  const rest = fit
+    .mul(2)
+    .unsqueeze(1)
+    .sub(told.matmul(overlaps).reshape(n, b, K));
+  return told.reshape(n, b, K).mul(rest).sum(2);
+}
+
+/** Values of each walk's steps at their symbols, added where a symbol comes twice. [n, b, l] → [n·b, K] */
+export function spread(walks: Tensor, values: Tensor, symbols: number): Tensor {
+  const [n, b, l] = walks.shape as [number, number, number];
+  return call('scatter_add', zeros([n * b, symbols]), 1, walks.reshape(n * b, l), values.reshape(n * b, l));
 }
 
 /** c·|c|: the squared length that a symbol explains, below zero where it points away. */
@@ -69,9 +101,7 @@ function nextStep(
   const [n, b, i] = walks.shape as [number, number, number];
   const K = fit.dim(1);
   const taken = walks.reshape(n * b, i);
-  const told = call('scatter_add', zeros([n * b, K]), 1, taken, coefficients.reshape(n * b, i)).matmul(
-    overlaps,
-  );
+  const told = spread(walks, coefficients, K).matmul(overlaps);
   const left = fit
     .unsqueeze(1)
     .sub(told.reshape(n, b, K))

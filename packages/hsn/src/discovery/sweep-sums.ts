@@ -1,6 +1,5 @@
 import { call, type Tensor, zeros } from '@hidden-schema/torch';
-import type { Dictionary } from './dictionary.ts';
-import type { Candidates } from './pursuit.ts';
+import { type Pursued, spread } from './pursuit.ts';
 
 // Shapes: n points of a block, b candidates, l steps, K symbols, S width.
 
@@ -28,26 +27,19 @@ export class SweepSums {
     this.#firsts = zeros([symbols], wide).keep();
   }
 
-  add(
-    { walks, coefficients, logProbabilities }: Candidates,
-    block: Tensor,
-    { symbols, overlaps }: Dictionary,
-  ): void {
-    const [n, b, l] = walks.shape as [number, number, number];
-    const K = symbols.dim(0);
+  add({ walks, coefficients, logProbabilities, left }: Pursued, block: Tensor): void {
+    const [n, b] = walks.shape as [number, number];
+    const K = this.#firsts.dim(0);
     const probabilities = logProbabilities.softmax(1); // [n, b]
-    const taken = walks.reshape(n * b, l);
-    const a = coefficients.reshape(n * b, l);
-    const told = spread(taken, a, K); // [n·b, K]
-    const pull = a.mul(probabilities.reshape(n * b, 1)).clone();
-    pull.select(1, 0).mul_(this.#firstWeight);
-    this.#pulls.add_(spread(taken, pull, K).reshape(n, b, K).sum(1).transpose(0, 1).matmul(block));
-    pull.select(1, 0).zero_();
-    this.#shared.add_(spread(taken, pull, K).transpose(0, 1).matmul(told));
+    const told = spread(walks, coefficients, K); // [n·b, K]
+    const pull = coefficients.mul(probabilities.unsqueeze(2)); // [n, b, l]
+    pull.select(2, 0).mul_(this.#firstWeight);
+    this.#pulls.add_(spread(walks, pull, K).reshape(n, b, K).sum(1).transpose(0, 1).matmul(block));
+    pull.select(2, 0).zero_();
+    this.#shared.add_(spread(walks, pull, K).transpose(0, 1).matmul(told));
     this.#firsts.add_(counted(walks.select(2, 0), probabilities, K));
     this.#addTraversals(walks, probabilities, K);
-    const best = told.reshape(n, b, K).select(1, 0);
-    this.#left.push(leftOver(best, block, symbols, overlaps).toArray() as Float32Array);
+    this.#left.push(left.select(1, 0).contiguous().toArray() as Float32Array);
   }
 
   #addTraversals(walks: Tensor, probabilities: Tensor, K: number): void {
@@ -104,19 +96,7 @@ export class SweepSums {
   }
 }
 
-/** Values of each walk's steps at their symbols, added where a symbol comes twice. [m, l] → [m, K] */
-export function spread(walks: Tensor, values: Tensor, symbols: number): Tensor {
-  return call('scatter_add', zeros([walks.dim(0), symbols]), 1, walks, values);
-}
-
 /** Weights added up by class. [classes] float64 */
 function counted(classes: Tensor, weights: Tensor, count: number): Tensor {
   return call('bincount', classes.reshape(-1), weights.to('float64').reshape(-1), count);
-}
-
-/** ‖x‖² − 2·d·E·x + d·E·Eᵀ·d of coefficients d [n, K]. [n] */
-export function leftOver(told: Tensor, block: Tensor, symbols: Tensor, overlaps: Tensor): Tensor {
-  const fit = block.matmul(symbols.transpose(0, 1));
-  const explained = told.mul(fit.mul(2).sub(told.matmul(overlaps))).sum(1);
-  return block.mul(block).sum(1).sub(explained).clamp(0);
 }

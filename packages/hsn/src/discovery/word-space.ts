@@ -1,4 +1,4 @@
-import { callMany, type Generator, noGrad, randn, scope, Tensor } from '@hidden-schema/torch';
+import { callMany, type Generator, noGrad, randn, scope, type Tensor } from '@hidden-schema/torch';
 import { checkSparse, rowCount, type SparseRows, sparseProduct, transposed } from './sparse.ts';
 
 // Shapes: N texts, V words, d dimensions.
