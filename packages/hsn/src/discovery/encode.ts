@@ -1,0 +1,99 @@
+import { cat, noGrad, scope, type Tensor } from '@hidden-schema/torch';
+import { UserError } from '../errors.ts';
+import { pursueBlocks } from './blocks.ts';
+import { dictionaryOf } from './dictionary.ts';
+import type { DiscoveryOptions } from './options.ts';
+
+// Shapes: N texts, B candidates, L steps, K symbols, S width of a point.
+
+/** A fitted Hidden Schema Network of texts as points: one dictionary, one graph. */
+export interface Discovered {
+  /** E, unit rows. [K, S] */
+  readonly symbols: Tensor;
+  /** q(A_jk = 1), symmetric, zero on the diagonal. [K, K] */
+  readonly linkProbabilities: Tensor;
+  readonly options: DiscoveryOptions;
+}
+
+/** The posterior over walks of each text, and its best walk. */
+export interface EncodedPoints {
+  /** Most probable walk. [N, L] int64 */
+  walks: Tensor;
+  /** Its coefficients, zero where a symbol comes again. [N, L] */
+  coefficients: Tensor;
+  /** Walks of the beam, most probable first. [N, B, L] int64 */
+  candidates: Tensor;
+  /** Of each candidate. [N, B, L] */
+  candidateCoefficients: Tensor;
+  /** q(z|x, A) among the candidates; rows sum to 1. [N, B] */
+  probabilities: Tensor;
+  /** Entropy of `probabilities` in nats. [N] */
+  uncertainty: Tensor;
+  /** Share of the point's squared length that the best walk explains. [N] */
+  explained: Tensor;
+}
+
+/** Texts as walks along links. The same in fitting and for new texts, one at a time or many. */
+export function encodePoints(discovered: Discovered, points: Tensor): EncodedPoints {
+  const { symbols, options } = discovered;
+  checkPoints(points, symbols.dim(1));
+  return noGrad(() =>
+    scope(() => {
+      const dictionary = dictionaryOf(symbols, options.length > 1 ? discovered.linkProbabilities : undefined);
+      const sharpness = { first: options.firstSharpness, later: options.sharpness };
+      const { length, candidates } = options;
+      const parts: EncodedPoints[] = [];
+      pursueBlocks(points, dictionary, { length, candidates, sharpness }, (found) => {
+        const probabilities = found.logProbabilities.softmax(1);
+        const logs = probabilities.clamp(1e-30).log();
+        const part = {
+          walks: found.walks.select(1, 0).contiguous(),
+          coefficients: found.coefficients.select(1, 0).contiguous(),
+          candidates: found.walks,
+          candidateCoefficients: found.coefficients,
+          probabilities,
+          uncertainty: probabilities.mul(logs).sum(1).neg().clamp(0),
+          explained: found.left.select(1, 0).div(found.squares.clamp(1e-12)).neg().add(1).clamp(0, 1),
+        };
+        for (const tensor of Object.values(part)) tensor.keep();
+        parts.push(part);
+      });
+      return joined(parts);
+    }),
+  );
+}
+
+function joined(parts: readonly EncodedPoints[]): EncodedPoints {
+  const join = (name: keyof EncodedPoints) => {
+    const whole = cat(
+      parts.map((part) => part[name]),
+      0,
+    );
+    for (const part of parts) part[name].free();
+    return whole;
+  };
+  return {
+    walks: join('walks'),
+    coefficients: join('coefficients'),
+    candidates: join('candidates'),
+    candidateCoefficients: join('candidateCoefficients'),
+    probabilities: join('probabilities'),
+    uncertainty: join('uncertainty'),
+    explained: join('explained'),
+  };
+}
+
+/** Refuses points that would spoil a sum before any is made. */
+export function checkPoints(points: Tensor, width?: number): void {
+  const shape = `[${points.shape.join(', ')}]`;
+  if (points.shape.length !== 2 || points.dim(0) === 0 || points.dim(1) === 0)
+    throw new UserError(`points are rows of numbers, at least one of each, got the shape ${shape}`);
+  if (points.dtype !== 'float32') throw new UserError(`points are float32, got ${points.dtype}`);
+  if (width !== undefined && points.dim(1) !== width)
+    throw new UserError(
+      `points of width ${width} were expected, got ${shape}; make them with the space that the symbols were fitted in`,
+    );
+  const finite = scope(() => points.isFinite().all().to('float32').item());
+  if (finite !== 1)
+    throw new UserError('points hold NaN or infinite numbers; look at the vectors they come from');
+}

@@ -1,0 +1,104 @@
+import { UserError } from '../errors.ts';
+
+export interface DiscoveryOptions {
+  /** K, how many symbols. */
+  symbols: number;
+  /** L, steps of a walk. */
+  length: number;
+  /** Same seed, same symbols. */
+  seed: number;
+  /** Rounds of spherical k-means before the first sweep: symbols start as clusters, which is what labels agree with. */
+  clusterRounds: number;
+  /** Starts of k-means of which the best is followed: one alone often merges two groups. */
+  clusterStarts: number;
+  /** Points among which k-means looks for its starts, or four a symbol if that is more: enough to see every group. */
+  seedingPoints: number;
+  /** Sweeps in which a walk may step anywhere; walks grow by one step a sweep. */
+  freeSweeps: number;
+  /** Sweeps along links alone, in which symbols get used to the graph. */
+  linkedSweeps: number;
+  /** How much more a text's first step moves its symbol than later steps: a symbol is first of all its own texts. */
+  firstWeight: number;
+  /** A symbol that comes first in fewer texts starts again at a text that is explained badly. */
+  fewestTexts: number;
+  /** κ_1: nats for a first step that explains all of a point. */
+  firstSharpness: number;
+  /** κ of later steps, likewise. */
+  sharpness: number;
+  /** Share of all pairs that the evidence may link. */
+  density: number;
+  /** Links that each symbol keeps whatever the others do: with fewer, walks run into the same few ends. */
+  exits: number;
+  /** Beta prior of the link probability: one link seen for four that are missing. */
+  densityPrior: readonly [number, number];
+  /** Candidate walks a text, of which the posterior is made. */
+  candidates: number;
+}
+
+export const discoveryDefaults: DiscoveryOptions = {
+  symbols: 50,
+  length: 5,
+  seed: 0,
+  clusterRounds: 12,
+  clusterStarts: 4,
+  seedingPoints: 8000,
+  freeSweeps: 10,
+  linkedSweeps: 6,
+  firstWeight: 64,
+  fewestTexts: 5,
+  firstSharpness: 200,
+  sharpness: 200,
+  density: 0.15,
+  exits: 6,
+  densityPrior: [1, 4],
+  candidates: 4,
+};
+
+const most = { symbols: 100_000, length: 1000, candidates: 1000 };
+
+/** The defaults with what was given in their place; refuses what no fit can work with. */
+export function discoveryOptions(given: Partial<DiscoveryOptions> = {}): DiscoveryOptions {
+  const options = { ...discoveryDefaults, ...given };
+  whole(options, 'symbols', 2, most.symbols);
+  whole(options, 'length', 1, most.length);
+  whole(options, 'seed', 0, Number.MAX_SAFE_INTEGER);
+  whole(options, 'candidates', 1, most.candidates);
+  for (const name of ['clusterRounds', 'clusterStarts', 'seedingPoints', 'freeSweeps'] as const)
+    whole(options, name, 1);
+  for (const name of ['linkedSweeps', 'fewestTexts', 'exits'] as const) whole(options, name, 0);
+  for (const name of ['firstWeight', 'firstSharpness', 'sharpness'] as const) positive(name, options[name]);
+  for (const parameter of options.densityPrior) positive('densityPrior', parameter);
+  if (!(options.density > 0 && options.density <= 1))
+    throw new UserError(`density lies above 0 and at most at 1, got ${options.density}`);
+  if (options.length > options.symbols)
+    throw new UserError(
+      `a walk of ${options.length} steps needs as many symbols, got ${options.symbols}; ask for more symbols or shorter walks`,
+    );
+  return options;
+}
+
+type Counts =
+  | 'symbols'
+  | 'length'
+  | 'seed'
+  | 'candidates'
+  | 'clusterRounds'
+  | 'clusterStarts'
+  | 'seedingPoints';
+type MoreCounts = 'freeSweeps' | 'linkedSweeps' | 'fewestTexts' | 'exits';
+
+function whole(
+  options: DiscoveryOptions,
+  name: Counts | MoreCounts,
+  least: number,
+  largest = 1_000_000,
+): void {
+  const value = options[name];
+  if (!Number.isSafeInteger(value) || value < least || value > largest)
+    throw new UserError(`${name} is a whole number from ${least} to ${largest}, got ${value}`);
+}
+
+function positive(name: string, value: number): void {
+  if (!(value > 0 && Number.isFinite(value)))
+    throw new UserError(`${name} is a number above 0, got ${value}`);
+}

@@ -1,0 +1,175 @@
+import { call, cat, type Tensor, zeros } from '@hidden-schema/torch';
+import type { Dictionary, Sharpness } from './dictionary.ts';
+
+// Shapes: n points, S their width, K symbols, b candidate walks a point, i steps taken so far.
+
+/** Nats of a step that the graph or the walk so far rules out: exp of it is zero, and sums of it are still numbers. */
+const ruledOut = -1e6;
+/** Gain of a symbol that the walk already has, below every gain of a new one (at least −1): taken where nothing else is linked. */
+const revisit = -4;
+/** Rounds in which coefficients settle after each step, from those before it. */
+const settlingRounds = 2;
+
+export interface PursuitOptions {
+  length: number;
+  candidates: number;
+  sharpness: Sharpness;
+}
+
+/** Candidate walks of each point, the most probable first. */
+export interface Candidates {
+  /** [n, b, L] int64 */
+  walks: Tensor;
+  /** a ≥ 0 with x ≈ Σ_i a_i·e_{z_i}; zero where a symbol comes again. [n, b, L] */
+  coefficients: Tensor;
+  /** log q(z|x, A) [n, b] */
+  logProbabilities: Tensor;
+}
+
+export interface Pursued extends Candidates {
+  /** ‖x‖² [n], and how much of it each walk leaves over. [n, b] */
+  squares: Tensor;
+  left: Tensor;
+}
+
+/**
+ * The posterior over walks as an unrolled pursuit. With r_i = x − Σ_{m<i} a_m·e_{z_m} what the walk so far leaves over
+ * and c = E·r_i, taking symbol k explains c_k² of the squared length that is left, so that
+ *
+ *   h_i = κ_i·c·|c|,   q(z_1) = softmax(h_1),   q(z_i = k | z_{i−1} = j) = exp(h_i[k])·A_kj / Σ_m exp(h_i[m])·A_mj
+ *
+ * (the paper's ρ and Q^[i] with these h in place of the queries' outputs). Coefficients are the non-negative least
+ * squares on the symbols taken. A beam keeps the most probable walks; with one candidate it is greedy.
+ */
+export function pursue(points: Tensor, dictionary: Dictionary, options: PursuitOptions): Pursued {
+  const { symbols, overlaps, links } = dictionary;
+  const fit = points.matmul(symbols.transpose(0, 1)); // x·E [n, K]
+  const first = gains(fit).mul(options.sharpness.first);
+  let logs = (links ? first.maskedFill(links.isolated.unsqueeze(0), ruledOut) : first).logSoftmax(1);
+  const { values, indices } = logs.topk(Math.min(options.candidates, logs.dim(1)), 1);
+  let beam: Candidates = {
+    walks: indices.unsqueeze(2),
+    coefficients: fit.gather(1, indices).clamp(0).unsqueeze(2),
+    logProbabilities: values,
+  };
+  for (let step = 1; step < options.length; step++) {
+    logs = nextStep(beam, fit, dictionary, options.sharpness.later);
+    beam = extended(beam, logs, options.candidates);
+    beam = { ...beam, coefficients: settled(beam, fit, overlaps) };
+  }
+  const squares = points.mul(points).sum(1);
+  return {
+    ...beam,
+    squares,
+    left: squares
+      .unsqueeze(1)
+      .sub(explained(beam, fit, overlaps))
+      .clamp(0),
+  };
+}
+
+/** 2·d·E·x − d·E·Eᵀ·d with the coefficients d of each walk. [n, b] */
+function explained({ walks, coefficients }: Candidates, fit: Tensor, overlaps: Tensor): Tensor {
+  const [n, b] = walks.shape as [number, number];
+  const K = fit.dim(1);
+  const told = spread(walks, coefficients, K);
+  const rest = fit
+    .mul(2)
+    .unsqueeze(1)
+    .sub(told.matmul(overlaps).reshape(n, b, K));
+  return told.reshape(n, b, K).mul(rest).sum(2);
+}
+
+/** Values of each walk's steps at their symbols, added where a symbol comes twice. [n, b, l] → [n·b, K] */
+export function spread(walks: Tensor, values: Tensor, symbols: number): Tensor {
+  const [n, b, l] = walks.shape as [number, number, number];
+  return call('scatter_add', zeros([n * b, symbols]), 1, walks.reshape(n * b, l), values.reshape(n * b, l));
+}
+
+/** c·|c|: the squared length that a symbol explains, below zero where it points away. */
+function gains(fit: Tensor): Tensor {
+  return fit.mul(fit.abs());
+}
+
+/** log q of each candidate's next symbol. [n, b, K] */
+function nextStep(
+  { walks, coefficients }: Candidates,
+  fit: Tensor,
+  { overlaps, links }: Dictionary,
+  sharpness: number,
+): Tensor {
+  const [n, b, i] = walks.shape as [number, number, number];
+  const K = fit.dim(1);
+  const taken = walks.reshape(n * b, i);
+  const told = spread(walks, coefficients, K).matmul(overlaps);
+  const left = fit
+    .unsqueeze(1)
+    .sub(told.reshape(n, b, K))
+    .reshape(n * b, K);
+  const seen = call('scatter.value', left.mul(0), 1, taken, 1).gt(0);
+  const scores = links
+    ? gains(left)
+        .maskedFill(seen, revisit)
+        .mul(sharpness)
+        .maskedFill(links.shut.indexSelect(0, taken.select(1, i - 1)), ruledOut)
+    : gains(left).mul(sharpness).maskedFill(seen, ruledOut);
+  return scores.logSoftmax(1).reshape(n, b, K);
+}
+
+/** The most probable walks one step longer; new symbols have no coefficient yet. */
+function extended(
+  { walks, coefficients, logProbabilities }: Candidates,
+  next: Tensor,
+  most: number,
+): Candidates {
+  const [n, b, K] = next.shape as [number, number, number];
+  const all = logProbabilities
+    .unsqueeze(2)
+    .add(next)
+    .reshape(n, b * K);
+  const { values, indices } = all.topk(Math.min(most, b * K), 1);
+  const from = call('floor_divide.Scalar', indices, K).unsqueeze(2); // [n, b', 1]
+  const symbol = call('remainder.Scalar', indices, K).unsqueeze(2);
+  const before = from.expand(-1, -1, walks.dim(2));
+  const fresh = zeros([n, symbol.dim(1), 1]);
+  return {
+    walks: cat([walks.gather(1, before), symbol], 2),
+    coefficients: cat([coefficients.gather(1, before), fresh], 2),
+    logProbabilities: values,
+  };
+}
+
+/** Non-negative least squares by coordinates: a_i ← max(0, c_i − Σ_{m≠i} (e_i·e_m)·a_m). [n, b, i] */
+function settled({ walks, coefficients }: Candidates, fit: Tensor, overlaps: Tensor): Tensor {
+  const [n, b, i] = walks.shape as [number, number, number];
+  const K = fit.dim(1);
+  const taken = walks.reshape(n * b, i);
+  const own = fit.gather(1, walks.reshape(n, b * i)).reshape(n * b, i);
+  const places = taken
+    .unsqueeze(2)
+    .mul(K)
+    .add(taken.unsqueeze(1))
+    .reshape(n * b * i * i);
+  const between = overlaps
+    .reshape(K * K)
+    .indexSelect(0, places)
+    .reshape(n * b, i, i);
+  const again = repeated(taken);
+  const a = coefficients.reshape(n * b, i).clone();
+  for (let round = 0; round < settlingRounds; round++) {
+    for (let at = 0; at < i; at++) {
+      const others = between.select(1, at).mul(a).sum(1).sub(a.select(1, at));
+      const best = own.select(1, at).sub(others).clamp(0).maskedFill(again[at]!, 0);
+      a.select(1, at).copy_(best);
+    }
+  }
+  return a.reshape(n, b, i);
+}
+
+/** For each step, whether its symbol came before. i tensors [n] bool */
+function repeated(taken: Tensor): Tensor[] {
+  return taken.unbind(1).map((symbol, at) => {
+    if (at === 0) return symbol.lt(0);
+    return taken.narrow(1, 0, at).eq(symbol.unsqueeze(1)).to('int64').sum(1).gt(0);
+  });
+}

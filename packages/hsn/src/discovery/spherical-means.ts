@@ -1,0 +1,105 @@
+import {
+  type Generator,
+  multinomial,
+  noGrad,
+  randint,
+  randperm,
+  scope,
+  stack,
+  type Tensor,
+  zeros,
+} from '@hidden-schema/torch';
+import { unitRows } from './dictionary.ts';
+
+// Shapes: N points, S width, K centres.
+
+const blockRows = 4096;
+
+/** Rounds after which one of several starts is chosen. */
+const trialRounds = 6;
+/** Points a centre that starts are drawn from at the least. */
+const fewestPoints = 4;
+
+export interface MeansOptions {
+  count: number;
+  rounds: number;
+  /** Starts of which the best is followed. */
+  starts: number;
+  /** Points among which starts are drawn and compared, or a few a centre if that is more. */
+  seedingPoints: number;
+}
+
+/**
+ * Spherical k-means: each point goes to the centre of largest inner product, each centre to the direction of its
+ * points. Starts are drawn with probability ∝ 1 − (nearest centre so far)·x as k-means++ does, each the best of a few
+ * draws; the start whose centres come nearest to their points wins. [K, S], unit rows
+ */
+export function sphericalMeans(points: Tensor, options: MeansOptions, generator: Generator): Tensor {
+  return noGrad(() =>
+    scope(() => {
+      const N = points.dim(0);
+      const some = Math.min(N, Math.max(options.seedingPoints, fewestPoints * options.count));
+      const sample = points.indexSelect(0, randperm(N, generator).narrow(0, 0, some));
+      let best: { centres: Tensor; nearness: number } | undefined;
+      for (let start = 0; start < options.starts; start++) {
+        const drawn = scope(() => startingCentres(sample, options.count, generator));
+        const centres = rounds(sample, drawn, trialRounds);
+        const nearness = scope(() => sample.matmul(centres.transpose(0, 1)).amax(1).sum().item());
+        if (!best || nearness > best.nearness) best = { centres, nearness };
+      }
+      return rounds(points, best!.centres, options.rounds);
+    }),
+  );
+}
+
+function rounds(points: Tensor, start: Tensor, count: number): Tensor {
+  let centres = start;
+  for (let round = 0; round < count; round++) {
+    const before = centres;
+    centres = scope(() => nextCentres(points, before));
+    before.free();
+  }
+  return centres;
+}
+
+function startingCentres(sample: Tensor, count: number, generator: Generator): Tensor {
+  const one = randint(sample.dim(0), [1], generator);
+  const chosen = [sample.select(0, one.item())];
+  let distance = farness(sample, sample.indexSelect(0, one)).squeeze(1); // [some]
+  const trials = 2 + Math.floor(Math.log(count));
+  while (chosen.length < count) {
+    // The small floor draws evenly once every point is a centre.
+    const drawn = multinomial(distance.add(1e-6), trials, generator);
+    const before = distance;
+    const best = scope(() => {
+      const after = farness(sample, sample.indexSelect(0, drawn)).minimum(before.unsqueeze(1)); // [some, trials]
+      const at = after.sum(0).neg().argmax().item();
+      return { at, distance: after.select(1, at).contiguous() };
+    });
+    chosen.push(sample.select(0, drawn.select(0, best.at).item()));
+    distance = best.distance;
+    before.free();
+  }
+  return unitRows(stack(chosen));
+}
+
+/** 1 − x·c for each centre, never below zero. [some, centres] */
+function farness(points: Tensor, centres: Tensor): Tensor {
+  return points.matmul(centres.transpose(0, 1)).neg().add(1).clamp(0);
+}
+
+function nextCentres(points: Tensor, centres: Tensor): Tensor {
+  const [K, S] = centres.shape as [number, number];
+  const sums = zeros([K, S]);
+  const sizes = zeros([K, 1]);
+  for (let first = 0; first < points.dim(0); first += blockRows) {
+    scope(() => {
+      const block = points.narrow(0, first, Math.min(blockRows, points.dim(0) - first));
+      const members = block.matmul(centres.transpose(0, 1)).argmax(1).oneHot(K).to('float32').transpose(0, 1);
+      sums.add_(members.matmul(block));
+      sizes.add_(members.sum(1, true));
+    });
+  }
+  // A centre without points stays where it is.
+  return unitRows(sums.add(centres.mul(sizes.eq(0).to('float32'))));
+}

@@ -1,0 +1,236 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import {
+  callMany,
+  Generator,
+  openSafetensors,
+  randn,
+  type Tensor,
+  tensor,
+  writeSafetensors,
+} from '@hidden-schema/torch';
+import { afterAll, describe, expect, test } from 'vitest';
+import { Random } from '../src/corpus/random.ts';
+import {
+  encodePoints,
+  fitPointSpace,
+  fitSymbols,
+  loadDiscovery,
+  type SparseRows,
+  saveDiscovery,
+  toPoints,
+} from '../src/discovery/index.ts';
+import { checkSparse, sparseProduct, transposed } from '../src/discovery/sparse.ts';
+import { fitWordSpace, wordVectors } from '../src/discovery/word-space.ts';
+import { plantedPoints } from './planted-points.ts';
+
+/** Word counts of texts that each draw from one of a few topics; the last text has no words. */
+function planted(texts: number, words: number): { dense: number[][]; sparse: SparseRows } {
+  const random = new Random(7);
+  const dense = Array.from({ length: texts }, (_, n) => {
+    const row = new Array<number>(words).fill(0);
+    if (n === texts - 1) return row;
+    for (let i = 0; i < 12; i++) row[(n % 5) * (words / 5) + random.int(words / 5)]!++;
+    row[random.int(words)]!++;
+    return row;
+  });
+  return { dense, sparse: sparseOf(dense) };
+}
+
+function sparseOf(dense: readonly (readonly number[])[]): SparseRows {
+  const indptr = [0];
+  const indices: number[] = [];
+  const values: number[] = [];
+  for (const row of dense) {
+    for (const [column, value] of row.entries()) {
+      if (value === 0) continue;
+      indices.push(column);
+      values.push(value);
+    }
+    indptr.push(indices.length);
+  }
+  return {
+    columns: dense[0]!.length,
+    indptr: Int32Array.from(indptr),
+    indices: Int32Array.from(indices),
+    values: Float32Array.from(values),
+  };
+}
+
+function expectNear(a: Tensor, b: Tensor, tolerance: number): void {
+  expect(a.shape).toEqual(b.shape);
+  expect(a.sub(b).abs().amax().item()).toBeLessThan(tolerance);
+}
+
+describe('sparse matrices', () => {
+  const { dense, sparse } = planted(23, 40);
+
+  test('products are those of the dense matrix, both ways round', () => {
+    const right = randn([40, 3], new Generator(1));
+    const left = randn([23, 3], new Generator(2));
+    expectNear(sparseProduct(sparse, right), tensor(dense).matmul(right), 1e-4);
+    expectNear(sparseProduct(transposed(sparse), left), tensor(dense).transpose(0, 1).matmul(left), 1e-4);
+  });
+
+  test('numbers that do not fit together are named', () => {
+    const wrong = (change: Partial<SparseRows>) => () => checkSparse({ ...sparse, ...change });
+    const start = 'a sparse matrix of 40 columns was expected, but ';
+    const indices = sparse.indices.slice();
+    indices[3] = 40;
+    expect(wrong({ indices })).toThrow(`${start}number 3 stands in column 40`);
+    const values = sparse.values.slice();
+    values[2] = Number.NaN;
+    expect(wrong({ values })).toThrow(`${start}number 2 is NaN`);
+    expect(wrong({ values: values.slice(1) })).toThrow('numbers were announced');
+    expect(wrong({ indptr: Int32Array.of(0, 5, 3) })).toThrow(`${start}row 1 ends before it starts`);
+    expect(wrong({ indptr: Int32Array.of(1) })).toThrow(`${start}its rows do not start at 0`);
+  });
+});
+
+describe('words as vectors', () => {
+  const { dense, sparse } = planted(60, 40);
+
+  /** TF-IDF in plain numbers. */
+  function tfIdf(): number[][] {
+    const N = dense.length;
+    const rarity = dense[0]!.map(
+      (_, w) => Math.log((1 + N) / (1 + dense.filter((row) => row[w]! > 0).length)) + 1,
+    );
+    return dense.map((row) => {
+      const weighed = row.map((count, w) => (count > 0 ? (1 + Math.log(count)) * rarity[w]! : 0));
+      const length = Math.hypot(...weighed);
+      return weighed.map((value) => (length > 0 ? value / length : 0));
+    });
+  }
+
+  test('inner products are those of the exact truncated SVD of TF-IDF', () => {
+    const space = fitWordSpace(sparse, 5, new Generator(3));
+    const found = wordVectors(space, sparse);
+    const exact = tensor(tfIdf());
+    const right = callMany('linalg_svd', exact, false)[2]!.narrow(0, 0, 5).transpose(0, 1);
+    const projected = exact.matmul(right);
+    const products = (x: Tensor) => x.matmul(x.transpose(0, 1));
+    expectNear(products(found), products(projected), 1e-4);
+  });
+
+  test('more dimensions than words or texts are cut to what there is', () => {
+    expect(fitWordSpace(sparse, 500, new Generator(3)).directions.shape).toEqual([40, 40]);
+  });
+});
+
+describe('points', () => {
+  const { sparse } = planted(60, 40);
+  const vectors = randn([60, 8], new Generator(4));
+  const space = fitPointSpace(vectors, sparse, { wordDimensions: 5 });
+  const points = toPoints(space, vectors, sparse);
+  const part = (rows: number): SparseRows => {
+    const end = sparse.indptr[rows]!;
+    return {
+      columns: 40,
+      indptr: sparse.indptr.slice(0, rows + 1),
+      indices: sparse.indices.slice(0, end),
+      values: sparse.values.slice(0, end),
+    };
+  };
+
+  test('have length one, and a text alone is where it was among others', () => {
+    expect(points.shape).toEqual([60, 13]);
+    for (const length of points.mul(points).sum(1).toNumbers()) expect(length).toBeCloseTo(1, 5);
+    expectNear(toPoints(space, vectors.narrow(0, 0, 1), part(1)), points.narrow(0, 0, 1), 1e-6);
+  });
+
+  test('a text without words stands at the words’ mean, vectors that never differ at their own', () => {
+    expect(points.select(0, 59).narrow(0, 8, 5).abs().amax().item()).toBe(0);
+    const constant = fitPointSpace(vectors.mul(0).add(0.5));
+    expect(toPoints(constant, vectors.mul(0).add(0.5)).abs().amax().item()).toBe(0);
+  });
+
+  test('mistakes are named', () => {
+    expect(() => toPoints(space, vectors)).toThrow(
+      'this space was fitted with words; give the texts’ word counts too',
+    );
+    expect(() => toPoints(space, vectors, part(3))).toThrow(
+      '60 texts were given as vectors and 3 as words; give the same texts',
+    );
+    expect(() => toPoints(space, vectors, { ...sparse, columns: 41 })).toThrow(
+      'the space knows 40 words, these counts have 41',
+    );
+  });
+});
+
+describe('saved and loaded', () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-discovery-'));
+  const file = path.join(folder, 'discovery.safetensors');
+  afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
+  const vectors = plantedPoints(60, 5, { width: 8 }).points;
+  const { sparse } = planted(60, 40);
+  const saved = (async () => {
+    const space = fitPointSpace(vectors, sparse, { wordDimensions: 5 });
+    const points = toPoints(space, vectors, sparse);
+    const fitted = await fitSymbols(points, { symbols: 5, length: 3 });
+    saveDiscovery(file, { discovered: fitted.discovered, space });
+    return { ...fitted, space };
+  })();
+  /** The file with some tensors or the settings changed. */
+  async function changed(
+    tensors: Record<string, Tensor | undefined>,
+    settings?: (text: string) => string,
+  ): Promise<string> {
+    await saved;
+    const weights = openSafetensors(file);
+    const other = path.join(folder, 'changed.safetensors');
+    const kept = weights.names.flatMap((name): [string, Tensor][] => {
+      const replaced = name in tensors ? tensors[name] : weights.get(name);
+      return replaced ? [[name, replaced]] : [];
+    });
+    const text = weights.metadata.get('discovery')!;
+    writeSafetensors(other, kept, { discovery: settings?.(text) ?? text });
+    weights.close();
+    return other;
+  }
+
+  test('new texts get the same walks, to the last bit', async () => {
+    const { encoded, discovered } = await saved;
+    const loaded = loadDiscovery(file);
+    expect(loaded.discovered.options).toEqual(discovered.options);
+    const again = encodePoints(loaded.discovered, toPoints(loaded.space, vectors, sparse));
+    for (const name of ['walks', 'coefficients', 'candidates', 'probabilities', 'uncertainty'] as const)
+      expect(again[name].toNumbers()).toEqual(encoded[name].toNumbers());
+  });
+
+  test('what does not fit is refused with the file’s name', async () => {
+    const load = async (...change: Parameters<typeof changed>) => {
+      const other = await changed(...change);
+      return () => loadDiscovery(other);
+    };
+    const other = path.join(folder, 'changed.safetensors');
+    expect(await load({ links: undefined })).toThrow(
+      `${other}: links of shape [5, 5] was expected, it is missing; fit the symbols again`,
+    );
+    expect(await load({ links: randn([4, 4], new Generator(1)) })).toThrow('got [4, 4]');
+    expect(await load({ links: randn([5, 5], new Generator(1)) })).toThrow(
+      'links are probabilities from 0 to 1',
+    );
+    expect(await load({ symbols: randn([5, 12], new Generator(1)) })).toThrow(
+      'symbols of width 13 were expected, got 12',
+    );
+    const broken = randn([8], new Generator(1)).mul(Number.NaN);
+    expect(await load({ vector_mean: broken })).toThrow('it holds NaN or infinite numbers');
+    expect(await load({}, (text) => text.replace('"symbols":5', '"symbols":"5"'))).toThrow('options.symbols');
+    expect(await load({}, (text) => text.replace('"symbols":5', '"symbols":1'))).toThrow(
+      'symbols is a whole number from 2',
+    );
+    expect(await load({}, (text) => text.slice(1))).toThrow('the settings are not JSON');
+    expect(await load({}, (text) => text.replace('"format":1', '"format":2'))).toThrow(`${other}: format`);
+  });
+
+  test('a file cut short, or of something else, is refused', async () => {
+    await saved;
+    const cut = path.join(folder, 'cut.safetensors');
+    fs.writeFileSync(cut, fs.readFileSync(file).subarray(0, -7));
+    expect(() => loadDiscovery(cut)).toThrow(cut);
+    writeSafetensors(cut, [['symbols', randn([2, 2], new Generator(1))]]);
+    expect(() => loadDiscovery(cut)).toThrow('holds no discovered symbols');
+  });
+});
