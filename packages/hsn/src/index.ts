@@ -4,6 +4,7 @@ export * from './config/settings.ts';
 export * from './config/settings-schema.ts';
 export * from './config/tuples.ts';
 export * from './decoder/bag.ts';
+export * from './discovery/index.ts';
 export * from './encoder/sentence-codes.ts';
 export * from './encoder/topic-codes.ts';
 export * from './encoder/transformer.ts';

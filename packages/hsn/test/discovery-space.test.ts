@@ -11,7 +11,7 @@ import {
   writeSafetensors,
 } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import { Random } from '../src/corpus/random.ts';
+import { Random } from '../../base/src/random.ts';
 import {
   encodePoints,
   fitPointSpace,

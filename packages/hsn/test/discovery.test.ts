@@ -1,12 +1,12 @@
 import { Tensor, tensor, zeros } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
+import { UserError } from '../../base/src/errors.ts';
 import { dictionaryOf } from '../src/discovery/dictionary.ts';
 import { type Discovered, discoveryOptions, encodePoints, fitSymbols } from '../src/discovery/index.ts';
 import { evidence, linkProbabilities } from '../src/discovery/links.ts';
 import { pursue } from '../src/discovery/pursuit.ts';
 import { digamma } from '../src/graph/gamma.ts';
 import { PairIndex } from '../src/graph/index.ts';
-import { UserError } from '../src/errors.ts';
 import { allWalks, f64, sigmoid } from './enumeration.ts';
 import { dot, plantedPoints, unit } from './planted-points.ts';
 

@@ -1,5 +1,5 @@
 import { Generator, randn, setThreads, Tensor } from '@hidden-schema/torch';
-import { Random } from '../src/corpus/random.ts';
+import { Random } from '../../base/src/random.ts';
 
 setThreads(1);
 

@@ -1,5 +1,5 @@
+import { UserError } from '@hidden-schema/base';
 import { cat, noGrad, scope, type Tensor } from '@hidden-schema/torch';
-import { UserError } from '../errors.ts';
 import { pursueBlocks } from './blocks.ts';
 import { dictionaryOf } from './dictionary.ts';
 import type { DiscoveryOptions } from './options.ts';

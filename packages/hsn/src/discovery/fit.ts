@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
+import { UserError } from '@hidden-schema/base';
 import { Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
-import { UserError } from '../errors.ts';
 import { pursueBlocks } from './blocks.ts';
 import { dictionaryOf, unitRows } from './dictionary.ts';
 import { checkPoints, type Discovered, type EncodedPoints, encodePoints } from './encode.ts';

@@ -1,4 +1,4 @@
-import { UserError } from '../errors.ts';
+import { UserError } from '@hidden-schema/base';
 
 export interface DiscoveryOptions {
   /** K, how many symbols. */

@@ -1,5 +1,5 @@
+import { UserError } from '@hidden-schema/base';
 import { cat, Generator, noGrad, scope, type Tensor } from '@hidden-schema/torch';
-import { UserError } from '../errors.ts';
 import { unitRows } from './dictionary.ts';
 import { checkPoints } from './encode.ts';
 import { rowCount, type SparseRows } from './sparse.ts';

@@ -1,6 +1,6 @@
+import { UserError } from '@hidden-schema/base';
 import { openSafetensors, scope, Tensor, type Weights, writeSafetensors } from '@hidden-schema/torch';
 import { z } from 'zod';
-import { UserError } from '../errors.ts';
 import type { Discovered } from './encode.ts';
 import { discoveryDefaults, discoveryOptions } from './options.ts';
 import type { PointSpace } from './point-space.ts';

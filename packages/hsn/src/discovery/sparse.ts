@@ -1,5 +1,5 @@
+import { UserError } from '@hidden-schema/base';
 import { callMany, Tensor } from '@hidden-schema/torch';
-import { UserError } from '../errors.ts';
 
 /** A sparse matrix by rows (CSR): row i has `indices[indptr[i] … indptr[i + 1])` with the same places of `values`. */
 export interface SparseRows {
