@@ -51,7 +51,7 @@ function unbuiltCheckout(): string {
   for (const name of readdirSync(join(repository, 'node_modules')))
     if (name !== '@hidden-schema')
       symlinkSync(join(repository, 'node_modules', name), join(checkout, 'node_modules', name));
-  for (const name of ['cli', 'hsn', 'torch']) {
+  for (const name of readdirSync(join(repository, 'packages'))) {
     const to = join(checkout, 'packages', name);
     for (const part of ['package.json', 'src', 'bin'])
       if (existsSync(join(repository, 'packages', name, part)))

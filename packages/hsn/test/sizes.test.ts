@@ -154,7 +154,7 @@ describe('runs', () => {
     const yaml = fs.readFileSync(`${run}/config.yaml`, 'utf8');
     fs.writeFileSync(`${run}/config.yaml`, `symbols: 1000000000\n${yaml}`);
     expect(message(() => openModel(run))).toBe(
-      'ROOT/kept/synthetic-0.1.0/config.yaml: symbols is 1000000000, but the weights hold 8 (encoder.scores.weight is [8, 8]); settings and weights do not belong together, take those that were written together',
+      'ROOT/kept/synthetic-0.1.0/config.yaml: symbols is 1000000000, but the weights hold 8 (encoder.head.weight is [8, 8]); settings and weights do not belong together, take those that were written together',
     );
     const config = loadConfig(yaml, 'test');
     expectClaims(run, config, {}, ['encoder.width', 'encoder.blocks', 'encoder.hidden']);
