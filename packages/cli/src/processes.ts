@@ -47,9 +47,9 @@ export async function launch(count: number, threads: string | undefined): Promis
   for (const signal of STOP_SIGNALS) process.on(signal, forward);
   try {
     const ended = await allEnded(ranks);
-    process.exitCode = ended.find(({ rank }) => rank.rank === 0)?.code ?? 1;
     const fault = explain(ended);
     if (fault !== undefined) throw new UserError(fault);
+    process.exitCode = ended.find(({ rank }) => rank.rank === 0)?.code ?? 1;
   } finally {
     for (const signal of STOP_SIGNALS) process.off(signal, forward);
   }

@@ -1,12 +1,13 @@
 import type { PaddedIds } from '@hidden-schema/text';
-import { scope, Tensor } from '@hidden-schema/torch';
+import { engineInfo, Generator, linear, nn, noGrad, scope, Tensor } from '@hidden-schema/torch';
 
 type Encode = (ids: PaddedIds) => Tensor;
 
 /**
  * Hidden states of sentences by a frozen encoder, kept in memory up to a budget: each sentence is encoded once. It is
- * encoded beside others of its own length, since padding changes the last bits: a training that was stopped then goes
- * on with the same states, in whichever batch it meets a sentence first.
+ * encoded beside others of its own length, since padding changes the last bits, or, where the place in a batch changes
+ * them too, by itself: a training that was stopped then goes on with the same states, in whichever batch it meets a
+ * sentence first.
  */
 export class StateCache {
   readonly #states = new Map<number, Float32Array>();
@@ -34,16 +35,18 @@ export class StateCache {
     return this.#assembled(found, ids);
   }
 
-  /** Places in the batch of sentences that are not known, each once, those of one length together. */
+  /** Places in the batch of sentences that are not known, each once; those that may be encoded together. */
   #missing(rows: Int32Array, lengths: Int32Array): Iterable<number[]> {
     const seen = new Set<number>();
+    const together = rowsAreAlike(this.#width);
     const groups = new Map<number, number[]>();
     for (const [b, row] of rows.entries()) {
       if (this.#states.has(row) || seen.has(row)) continue;
       seen.add(row);
-      const group = groups.get(lengths[b]!);
+      const key = together ? lengths[b]! : b;
+      const group = groups.get(key);
       if (group) group.push(b);
-      else groups.set(lengths[b]!, [b]);
+      else groups.set(key, [b]);
     }
     return groups.values();
   }
@@ -61,6 +64,34 @@ export class StateCache {
     this.#free -= states.byteLength;
   }
 }
+
+/** Products of unlike numbers of rows: what too few rows for a whole block get shows in some of them. */
+const triedRows = [10, 24, 37, 60, 128];
+
+/**
+ * Whether a row of a product has the same bits wherever it stands and however many there are: so on some processors,
+ * while on others kernels treat every other block of rows in another way. Tried once for a number of threads.
+ */
+function rowsAreAlike(width: number): boolean {
+  const key = `${width} ${engineInfo().threads}`;
+  const known = alike.get(key);
+  if (known !== undefined) return known;
+  const found = scope(() =>
+    noGrad(() => {
+      const generator = new Generator(1);
+      const [row, weight] = [nn.normal([1, width], 1, generator), nn.normal([width, width], 1, generator)];
+      const rows = triedRows.flatMap((count) => {
+        const product = linear(row.expand(count, width).contiguous(), weight).toArray() as Float32Array;
+        return Array.from({ length: count }, (_, i) => product.subarray(i * width, (i + 1) * width));
+      });
+      return rows.every((one) => one.every((value, i) => value === rows[0]![i]));
+    }),
+  );
+  alike.set(key, found);
+  return found;
+}
+
+const alike = new Map<string, boolean>();
 
 /** Sentences of one length at these places of a batch, without padding. */
 function unpadded({ ids, lengths, width }: PaddedIds, places: readonly number[]): PaddedIds {
