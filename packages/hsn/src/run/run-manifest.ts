@@ -4,7 +4,7 @@ import {
   type FileSum,
   hashFile,
   type JsonValue,
-  readText,
+  readRegular,
   reasonOf,
   sealedText,
   UserError,
@@ -79,7 +79,12 @@ function fileEdit(folder: string, name: string, sum: FileSum): string[] {
 }
 
 function readRunManifest(file: string): RunManifest {
-  const text = readText(file);
+  let text: string;
+  try {
+    text = readRegular(file).toString('utf8');
+  } catch (error) {
+    throw new UserError(`${RUN_MANIFEST}: cannot be read (${reasonOf(error)})`);
+  }
   try {
     const { sha256: _, ...manifest } = JSON.parse(text) as RunManifest & { sha256: string };
     if (text === sealedText({ ...manifest }) && manifest.format === FORMAT) return manifest;
