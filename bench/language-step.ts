@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { languageConfigSchema } from '../packages/hsn/src/index.ts';
-import { makeNetwork } from '../packages/hsn/src/tasks/language/parts.ts';
+import { makeNetwork } from '../packages/hsn/src/tasks/language/build.ts';
 import type { TextBatch } from '../packages/text/src/index.ts';
 import { Generator, optim, scope, setThreads } from '../packages/torch/src/index.ts';
 import { BertEncoder, bertConfigSchema } from '../packages/transformers/src/bert.ts';

@@ -5,7 +5,7 @@ import { freemem, homedir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { formatBytes, formatRows, paintFor, type Row } from './report.ts';
+import { formatBytes, formatRows, paintFor, type Row } from './check-list.ts';
 import { print, printPainted, visible } from './terminal.ts';
 
 export interface Weights {

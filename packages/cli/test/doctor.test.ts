@@ -14,9 +14,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { formatBytes, formatRows, paintFor } from '../src/check-list.ts';
 import { loadedBlas } from '../src/doctor.ts';
 import { explain } from '../src/main.ts';
-import { formatBytes, formatRows, paintFor } from '../src/report.ts';
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
 const packageJson = fileURLToPath(new URL('../package.json', import.meta.url));

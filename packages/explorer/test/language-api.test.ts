@@ -2,12 +2,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { linkProbabilities, openLanguage } from '@hidden-schema/hsn';
 import {
-  analysed,
   type EncodedCorpus,
   encodedLabelMaps,
   interpolateTexts,
   type LanguageRun,
   openEncoded,
+  runOf,
   sentenceAttention,
   storedMeanings,
 } from '@hidden-schema/studies';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   small = await makeSmallLanguage();
   explorer = await startExplorer({ run: small.runs });
   await get('graph', '/api/graph');
-  library = analysed(await openLanguage(small.run)) as LanguageRun;
+  library = runOf(await openLanguage(small.run)) as LanguageRun;
   encoded = openEncoded(library)!;
 }, 120_000);
 afterAll(async () => {

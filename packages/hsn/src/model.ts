@@ -7,7 +7,7 @@ import {
   type TensorOptions,
   zeros,
 } from '@hidden-schema/torch';
-import type { NetworkConfig } from './config/config.ts';
+import type { NetworkConfig } from './config/network.ts';
 import {
   type GraphPosterior,
   type GraphPrior,

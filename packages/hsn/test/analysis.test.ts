@@ -20,7 +20,7 @@ import { attentionSheet } from '../../studies/src/analysis/sheets.ts';
 import { storedMeanings } from '../../studies/src/analysis/stored-meanings.ts';
 import { wordsOf } from '../../studies/src/analysis/words.ts';
 import { schemaOf } from '../src/tasks/language/perplexity.ts';
-import { linkProbabilities } from '../src/tasks/synthetic/synthetic.ts';
+import { linkProbabilities } from '../src/tasks/synthetic/evaluation.ts';
 import { hsn, temporaryFolder, tinyCorpus, tinyFlags } from './tiny-corpus.ts';
 import { jitter } from './tiny-language.ts';
 import { tinyLanguageFlags, tinySentences, writeTexts } from './tiny-texts.ts';

@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Tensor } from '@hidden-schema/torch';
-import { configSchema } from '../src/config/config.ts';
+import { configSchema } from '../src/config/network.ts';
 import { saveCheckpoint } from '../src/run/checkpoint.ts';
 import { Run } from '../src/run/run.ts';
 

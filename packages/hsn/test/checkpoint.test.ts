@@ -8,7 +8,7 @@ import { Tensor } from '@hidden-schema/torch';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { UserError } from '../../base/src/errors.ts';
 import { Random } from '../../base/src/random.ts';
-import { configSchema } from '../src/config/config.ts';
+import { configSchema } from '../src/config/network.ts';
 import {
   bestStep,
   CheckpointWriter,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { TransformerText } from '../../transformers/src/text-encoder.ts';
 import { languageConfigSchema } from '../src/config/language.ts';
 import { dumpConfig, languageConfig, loadConfig } from '../src/config/settings.ts';
-import { makeNetwork } from '../src/tasks/language/parts.ts';
+import { makeNetwork } from '../src/tasks/language/build.ts';
 
 const defaults = languageConfigSchema.parse({ model: 'language' });
 

@@ -1,9 +1,9 @@
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import type { TextCorpus } from '../../text/src/index.ts';
+import { framesOf } from '../src/tasks/language/build.ts';
 import { baselinePerplexity, evaluateLanguage } from '../src/tasks/language/evaluation.ts';
 import type { LanguageNetwork } from '../src/tasks/language/network.ts';
-import { framesOf } from '../src/tasks/language/parts.ts';
 import { schemaOf } from '../src/tasks/language/perplexity.ts';
 import { sum } from './enumeration.ts';
 import { TextFolder } from './text-folder.ts';

@@ -1,7 +1,7 @@
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../base/src/random.ts';
-import type { Config } from '../src/config/config.ts';
+import type { Config } from '../src/config/network.ts';
 import type { Terms } from '../src/objective/objective.ts';
 import { type ModelShape, type SyntheticNetwork, syntheticNetwork } from '../src/tasks/synthetic/network.ts';
 import { tinyConfig } from './tiny-corpus.ts';

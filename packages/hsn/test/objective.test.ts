@@ -1,6 +1,6 @@
 import { scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { configSchema } from '../src/config/config.ts';
+import { configSchema } from '../src/config/network.ts';
 import { BernoulliPrior, BetaBernoulliPrior, LinkDistribution, PairIndex } from '../src/graph/index.ts';
 import { graphKl, type ObjectiveOptions, objective, walkKl } from '../src/objective/objective.ts';
 import { annealedAt, betaAt } from '../src/objective/schedule.ts';

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { UserError } from '../../base/src/errors.ts';
+import { emptyReport } from '../../text/src/corpus-report.ts';
 import { parquetRecords } from '../../text/src/parquet.ts';
-import { emptyReport } from '../../text/src/report.ts';
 import { TEXT_DEFAULTS } from '../../text/src/settings.ts';
 import { CHANGES, changed, HANGING, smallParquet } from './damaged-parquet.ts';
 import { TextFolder } from './text-folder.ts';

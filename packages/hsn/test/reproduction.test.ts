@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { datasets, ourConfig, paperConfig, published } from '../../studies/src/reproduction/experiments.ts';
-import { table1Text } from '../../studies/src/reproduction/report.ts';
+import { table1Text } from '../../studies/src/reproduction/table1-page.ts';
 import { type Table1Row, table1 } from '../../studies/src/reproduction/table1.ts';
 import { temporaryFolder } from './tiny-corpus.ts';
 

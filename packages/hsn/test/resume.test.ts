@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Config } from '../src/config/config.ts';
+import type { Config } from '../src/config/network.ts';
 import { syntheticConfig } from '../src/config/settings.ts';
 import { bestStep, checkpointSteps } from '../src/run/checkpoint.ts';
 import { readMetrics } from '../src/run/metrics.ts';

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { UserError } from '../../base/src/errors.ts';
 import { jsonText, writeJsonAtomic } from '../../base/src/files.ts';
 import { Lock, lockHolder } from '../../torch/src/lock.ts';
-import { configSchema } from '../src/config/config.ts';
+import { configSchema } from '../src/config/network.ts';
 import { Run, VERSION } from '../src/run/run.ts';
 import { LockingProcess } from './locking-process.ts';
 

@@ -1,16 +1,16 @@
 import fs from 'node:fs';
 import { scope } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Config } from '../src/config/config.ts';
+import type { Config } from '../src/config/network.ts';
 import { bestStep, checkpointSteps, loadCheckpoint, verifyCheckpoint } from '../src/run/checkpoint.ts';
 import { readEvents } from '../src/run/events.ts';
 import { readMetrics } from '../src/run/metrics.ts';
 import { Run } from '../src/run/run.ts';
 import { Session, type SessionResult } from '../src/run/session.ts';
 import { readSyntheticCorpus, type SyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
+import type { SyntheticEvaluation } from '../src/tasks/synthetic/evaluation.ts';
+import { evaluateSynthetic } from '../src/tasks/synthetic/evaluation.ts';
 import { openModel } from '../src/tasks/synthetic/open.ts';
-import type { SyntheticEvaluation } from '../src/tasks/synthetic/synthetic.ts';
-import { evaluateSynthetic } from '../src/tasks/synthetic/synthetic.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 

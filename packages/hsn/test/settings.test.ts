@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UserError } from '../../base/src/errors.ts';
-import { configSchema } from '../src/config/config.ts';
+import { configSchema } from '../src/config/network.ts';
 import { diffConfigs, dumpConfig, loadConfig } from '../src/config/settings.ts';
 
 function fault(text: string, overrides: string[] = []): string {

@@ -7,7 +7,7 @@ import {
   walkExamples,
 } from '../../studies/src/evaluation/showcase.ts';
 import { sweepUntilSettled } from '../../studies/src/reproduction/fit.ts';
-import { evaluateSynthetic } from '../src/tasks/synthetic/synthetic.ts';
+import { evaluateSynthetic } from '../src/tasks/synthetic/evaluation.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 

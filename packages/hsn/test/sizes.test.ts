@@ -11,7 +11,7 @@ import { reasoningConfigSchema } from '../src/config/tuples.ts';
 import { makePath } from '../src/path/path-model.ts';
 import { checkRunSizes } from '../src/run/run-sizes.ts';
 import { openModel } from '../src/tasks/synthetic/open.ts';
-import { makeReasoning } from '../src/tasks/tuples/parts.ts';
+import { makeReasoning } from '../src/tasks/tuples/build.ts';
 import { temporaryFolder } from './tiny-corpus.ts';
 import { type LanguageInput, tinyNetwork } from './tiny-language.ts';
 import { tinyModels, withSize, writeTinyModel } from './tiny-models.ts';

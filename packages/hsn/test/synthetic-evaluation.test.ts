@@ -10,7 +10,7 @@ import {
   linkProbabilities,
   sampledGraph,
   validationLoss,
-} from '../src/tasks/synthetic/synthetic.ts';
+} from '../src/tasks/synthetic/evaluation.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 

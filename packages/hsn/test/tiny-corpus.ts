@@ -7,7 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setThreads } from '@hidden-schema/torch';
 import type { z } from 'zod';
-import { type Config, configSchema } from '../src/config/config.ts';
+import { type Config, configSchema } from '../src/config/network.ts';
 import { readSyntheticCorpus, type SyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
 import { SYNTHETIC_DEFAULTS, type SyntheticSettings } from '../src/tasks/synthetic/corpus/synthetic.ts';
 import { writeSyntheticCorpus } from '../src/tasks/synthetic/corpus/writer.ts';

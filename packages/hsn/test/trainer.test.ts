@@ -4,7 +4,7 @@ import { UserError } from '../../base/src/errors.ts';
 import { mostLikelyGraph } from '../../studies/src/evaluation/showcase.ts';
 import { sweepUntilSettled } from '../../studies/src/reproduction/fit.ts';
 import { edgeCount } from '../src/tasks/synthetic/corpus/graphs.ts';
-import { graphRecovery } from '../src/tasks/synthetic/synthetic.ts';
+import { graphRecovery } from '../src/tasks/synthetic/evaluation.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 import { checkTrainable, modelShape } from '../src/tasks/synthetic/training.ts';
 import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';

@@ -79,7 +79,7 @@ export * from './reproduction/experiments.ts';
 export * from './reproduction/fit.ts';
 export * from './reproduction/language-tables.ts';
 export * from './reproduction/published-language.ts';
-export * from './reproduction/report.ts';
+export * from './reproduction/table1-page.ts';
 export * from './reproduction/table1.ts';
 export * from './reproduction/table2.ts';
 export * from './reproduction/table3.ts';

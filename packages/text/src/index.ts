@@ -1,6 +1,7 @@
 export * from './batch-order.ts';
 export * from './columns.ts';
 export * from './corpus.ts';
+export * from './corpus-report.ts';
 export * from './csv.ts';
 export * from './field-lines.ts';
 export * from './line-splitter.ts';
@@ -10,7 +11,6 @@ export * from './parquet.ts';
 export * from './parquet-thread.ts';
 export * from './reader.ts';
 export * from './records.ts';
-export * from './report.ts';
 export * from './seen.ts';
 export * from './settings.ts';
 export * from './sources.ts';

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import fs from 'node:fs';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { UserError } from '@hidden-schema/base';
+import type { CorpusReport } from './corpus-report.ts';
 import { LineSplitter, type RawLine } from './line-splitter.ts';
-import type { CorpusReport } from './report.ts';
 import { firstBadByte, wholeCharacters } from './utf8.ts';
 
 const CHUNK = 1 << 20;

@@ -1,9 +1,9 @@
 import { UserError } from '@hidden-schema/base';
 import { findColumns } from './columns.ts';
+import type { CorpusReport } from './corpus-report.ts';
 import { ParquetThread, type Waiting } from './parquet-thread.ts';
 import type { ParquetPiece } from './parquet-worker.ts';
 import { typedRecord } from './records.ts';
-import type { CorpusReport } from './report.ts';
 import type { TextRecord, TextSettings } from './settings.ts';
 import { firstBadByte } from './utf8.ts';
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { UserError } from '@hidden-schema/base';
+import type { CorpusReport } from './corpus-report.ts';
 import { textLines } from './lines.ts';
 import { parquetRecords } from './parquet.ts';
 import { lineReaders } from './records.ts';
-import type { CorpusReport } from './report.ts';
 import { SeenTexts } from './seen.ts';
 import type { TextRecord, TextSettings } from './settings.ts';
 import { INPUT_NAME, type TextSource } from './sources.ts';

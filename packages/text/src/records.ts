@@ -1,8 +1,8 @@
 import { restoredText, UserError } from '@hidden-schema/base';
 import { describe, findColumns, labelText } from './columns.ts';
+import type { CorpusReport } from './corpus-report.ts';
 import { CsvAssembler } from './csv.ts';
 import { type LineSource, type TextLine, textLines } from './lines.ts';
-import type { CorpusReport } from './report.ts';
 import type { TextRecord, TextSettings } from './settings.ts';
 import { WALK_COLUMNS } from './walk-columns.ts';
 

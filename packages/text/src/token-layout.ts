@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CorpusReport } from './report.ts';
+import type { CorpusReport } from './corpus-report.ts';
 
 /** Changes whenever the files of a cache do. */
 export const CACHE_VERSION = 1;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import type { TokenReport } from './corpus-report.ts';
 import type { CorpusText } from './reader.ts';
-import type { TokenReport } from './report.ts';
 import { CACHE_FILES, type CacheFile, packRow, ROW_BYTES } from './token-layout.ts';
 import type { EncodedIds } from './tokenizer/tokenizer.ts';
 

@@ -1,12 +1,12 @@
 import { openLanguage, openLanguageCorpus } from '@hidden-schema/hsn';
 import {
-  analysed,
   type EncodedCorpus,
   encodedCorpus,
   interpolateTexts,
   type LanguageRun,
   openEncoded,
   renameSymbol,
+  runOf,
   type SymbolMeaning,
   sentenceAttention,
   storedMeanings,
@@ -210,7 +210,7 @@ export class LanguageAnswers implements TaskHandlers {
   async #open(): Promise<Shown> {
     this.#say('opening the model');
     const opened = await openLanguage(this.#directory);
-    const run = analysed(opened) as LanguageRun;
+    const run = runOf(opened) as LanguageRun;
     if (opened.config.baseline) {
       opened.model.free();
       throw new Fault(

@@ -6,7 +6,7 @@ import {
   type SyntheticNetwork,
   type WalkableGraph,
 } from '@hidden-schema/hsn';
-import { analysed, runLayout } from '@hidden-schema/studies';
+import { runLayout, runOf } from '@hidden-schema/studies';
 import type { Answer } from '../shared/api.ts';
 import { clamp, quietly } from './close-reading.ts';
 import { communitiesOf, drawnLinks, LEAST_PROBABILITY, type Link } from './drawing.ts';
@@ -52,7 +52,7 @@ export class View {
     this.#reading = readSample(model, graph, corpus.splits[this.#split], SAMPLE);
     this.#usage = meanOverPositions(this.#reading.byPosition, this.#symbols);
     this.#communities = communitiesOf(this.#symbols, links, this.#usage);
-    this.#layout = Array.from(runLayout(analysed(opened)));
+    this.#layout = Array.from(runLayout(runOf(opened)));
   }
 
   graph(names: NamesOf): Answer<'graph'> {

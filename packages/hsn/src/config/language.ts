@@ -1,6 +1,6 @@
 import { DEFAULT_ENCODER } from '@hidden-schema/transformers';
 import { z } from 'zod';
-import { checkpointsSchema, countSchema, graphSchema, objectiveSchema, walkSchema } from './config.ts';
+import { checkpointsSchema, countSchema, graphSchema, objectiveSchema, walkSchema } from './network.ts';
 
 const dropout = z.number().min(0).lt(1);
 

@@ -1,8 +1,8 @@
 import { UserError } from '@hidden-schema/base';
 import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument, stringify, visit } from 'yaml';
 import type { z } from 'zod';
-import { type Config, configSchema } from './config.ts';
 import { type LanguageConfig, languageConfigSchema } from './language.ts';
+import { type Config, configSchema } from './network.ts';
 import {
   dotted,
   expectedAt,

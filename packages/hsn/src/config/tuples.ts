@@ -1,7 +1,7 @@
 import { DEFAULT_ENCODER } from '@hidden-schema/transformers';
 import { z } from 'zod';
-import { countSchema } from './config.ts';
 import { languageConfigSchema } from './language.ts';
+import { countSchema } from './network.ts';
 
 const { graph, walk, encoder, decoder, objective, warmStart, training } = languageConfigSchema.shape;
 const dropout = z.number().min(0).lt(1);

@@ -1,5 +1,5 @@
 import type { Tensor } from '@hidden-schema/torch';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/network.ts';
 import type { GraphPrior, LinkDistribution } from '../graph/index.ts';
 import { type BatchHolders, soleHolder, type WalkDistribution, type WalkPosterior } from '../walk/index.ts';
 

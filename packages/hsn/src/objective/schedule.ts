@@ -1,4 +1,4 @@
-import type { Annealed, Config } from '../config/config.ts';
+import type { Annealed, Config } from '../config/network.ts';
 
 /** A temperature at a training step. */
 export function annealedAt(value: Annealed, step: number): number {

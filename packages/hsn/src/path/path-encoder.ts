@@ -8,7 +8,7 @@ import {
   TransformerText,
 } from '@hidden-schema/transformers';
 import type { ReasoningConfig } from '../config/tuples.ts';
-import type { Tokenizers } from '../tasks/language/parts.ts';
+import type { Tokenizers } from '../tasks/language/build.ts';
 import { withRelationRows } from '../tasks/tuples/relation-rows.ts';
 import { withRelations } from '../tasks/tuples/tokens.ts';
 import type { PathContext } from './path-model.ts';

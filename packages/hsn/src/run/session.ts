@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { type JsonValue, plainText, UserError, writeJsonAtomic } from '@hidden-schema/base';
 import { scope } from '@hidden-schema/torch';
-import { type CheckpointSettings, checkpointsSchema } from '../config/config.ts';
+import { type CheckpointSettings, checkpointsSchema } from '../config/network.ts';
 import { align } from '../train/follow.ts';
 import { brokenWeight, NumberFailure } from '../train/number-failure.ts';
 import { Replicas } from '../train/replicas.ts';

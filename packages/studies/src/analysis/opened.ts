@@ -45,14 +45,14 @@ export type AnalysedRun = SyntheticRun | LanguageRun;
 /** Opens a run of either kind at a checkpoint; free it with `run.model.free()`. */
 export async function openRun(directory: string, given: { checkpoint?: string } = {}): Promise<AnalysedRun> {
   const { config } = Run.open(directory);
-  if (config.model === 'synthetic') return analysed(openModel(directory, given));
+  if (config.model === 'synthetic') return runOf(openModel(directory, given));
   if (config.baseline)
     throw new UserError(`${directory} is a baseline without symbols, so there is nothing to analyse`);
-  return analysed(await openLanguage(directory, given));
+  return runOf(await openLanguage(directory, given));
 }
 
 /** The same for what is open already. */
-export function analysed(opened: OpenedModel | OpenedLanguage): AnalysedRun {
+export function runOf(opened: OpenedModel | OpenedLanguage): AnalysedRun {
   const { run, step, notes } = opened;
   if ('texts' in opened) {
     const { model, texts, tokenizers, labels, config } = opened;

@@ -5,8 +5,8 @@ import type { LanguageConfig } from '../../config/language.ts';
 import { languageConfig } from '../../config/settings.ts';
 import { loadCheckpoint, whichCheckpoint } from '../../run/checkpoint.ts';
 import { Run } from '../../run/run.ts';
+import { makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
 import type { LanguageNetwork } from './network.ts';
-import { makeNetwork, openTextEncoder, type Tokenizers } from './parts.ts';
 import { sidesOf, type TextRecord, textInput, textRecord } from './prepare.ts';
 import { LanguageTexts } from './texts.ts';
 
@@ -30,7 +30,7 @@ export async function openLanguage(
   const run = Run.open(directory);
   const config = languageConfig(run.config, `the run ${directory}`);
   const { record, tokenizer } = textRecord(run);
-  const { model, tokenizers } = await makeAgain(config, record, tokenizer, directory);
+  const { model, tokenizers } = await modelOfRecord(config, record, tokenizer, directory);
   try {
     const saved = scope(() => {
       const checkpoint = loadCheckpoint(run, whichCheckpoint(given.checkpoint ?? 'best'));
@@ -46,7 +46,7 @@ export async function openLanguage(
   }
 }
 
-async function makeAgain(
+async function modelOfRecord(
   config: LanguageConfig,
   record: TextRecord,
   decoder: Tokenizers['decoder'],

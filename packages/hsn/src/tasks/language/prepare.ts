@@ -15,8 +15,8 @@ import { Generator } from '@hidden-schema/torch';
 import { findPretrained, readModelConfig, type TextEncoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
 import { type CorpusInfo, Run, type RunOptions } from '../../run/run.ts';
+import { decoderTokenizer, fromScratch, makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
 import type { LanguageNetwork } from './network.ts';
-import { decoderTokenizer, fromScratch, makeNetwork, openTextEncoder, type Tokenizers } from './parts.ts';
 
 /** Where the texts are and how they are read; `-` is standard input. */
 export interface TextInput {

@@ -3,8 +3,8 @@ import { type Frames, padded } from '@hidden-schema/text';
 import { Generator, noGrad, scope } from '@hidden-schema/torch';
 import { generate, type SamplingOptions } from '@hidden-schema/transformers';
 import type { BestWalk } from '../../walk/index.ts';
+import { framesOf, type Tokenizers } from './build.ts';
 import type { LanguageNetwork } from './network.ts';
-import { framesOf, type Tokenizers } from './parts.ts';
 import { schemaOf } from './perplexity.ts';
 
 export interface WritingOptions extends SamplingOptions {

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@hidden-schema/base';
 import type { SyntheticCorpus } from './corpus/reader.ts';
+import { linkProbabilities } from './evaluation.ts';
 import type { SyntheticNetwork } from './network.ts';
-import { linkProbabilities } from './synthetic.ts';
 
 /** Links less probable than this are left out of `graph.json`. */
 const leastProbability = 0.01;

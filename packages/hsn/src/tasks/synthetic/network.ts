@@ -1,5 +1,5 @@
 import { Generator, noGrad, scope, Tensor, type TensorOptions } from '@hidden-schema/torch';
-import type { Config } from '../../config/config.ts';
+import type { Config } from '../../config/network.ts';
 import { BagDecoder } from '../../decoder/bag.ts';
 import { TransformerEncoder } from '../../encoder/transformer.ts';
 import type { ClosedFormPosterior } from '../../graph/index.ts';

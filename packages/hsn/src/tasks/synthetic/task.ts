@@ -1,10 +1,11 @@
 import type { JsonValue } from '@hidden-schema/base';
-import type { Config } from '../../config/config.ts';
+import type { Config } from '../../config/network.ts';
 import { ClosedFormPosterior } from '../../graph/index.ts';
 import { Replicas } from '../../train/replicas.ts';
 import type { Inspection, Preparation, PreparationState, Task } from '../../train/task.ts';
 import { Trainer } from '../../train/trainer.ts';
 import type { SyntheticCorpus } from './corpus/reader.ts';
+import { evaluateSynthetic, graphRecovery, type SyntheticEvaluation } from './evaluation.ts';
 import { graphRecord } from './graph-record.ts';
 import {
   afterSweep,
@@ -15,7 +16,6 @@ import {
   sweepsSettled,
 } from './graph-sweeps.ts';
 import type { SyntheticBatch, SyntheticNetwork } from './network.ts';
-import { evaluateSynthetic, graphRecovery, type SyntheticEvaluation } from './synthetic.ts';
 import { SyntheticTraining } from './training.ts';
 
 /** The closed-form graph's passes over the sentences, until they gain nothing more. */

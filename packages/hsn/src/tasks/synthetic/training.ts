@@ -1,7 +1,7 @@
 import { UserError } from '@hidden-schema/base';
 import { BatchOrder } from '@hidden-schema/text';
 import { type optim, span, type Tensor } from '@hidden-schema/torch';
-import type { Config } from '../../config/config.ts';
+import type { Config } from '../../config/network.ts';
 import { ClosedFormPosterior } from '../../graph/index.ts';
 import type { Terms } from '../../objective/objective.ts';
 import { NetworkTraining } from '../../train/network-training.ts';
@@ -9,6 +9,7 @@ import type { Replicas } from '../../train/replicas.ts';
 import type { Loss } from '../../train/trainer.ts';
 import { tokensOf } from './batch.ts';
 import type { SyntheticCorpus } from './corpus/reader.ts';
+import { validationLoss } from './evaluation.ts';
 import {
   exactMarginals,
   type SyntheticBatch,
@@ -17,7 +18,6 @@ import {
   smoothed,
   syntheticNetwork,
 } from './network.ts';
-import { validationLoss } from './synthetic.ts';
 
 /** A network over a synthetic corpus in training. */
 export class SyntheticTraining extends NetworkTraining<SyntheticKind> {

@@ -9,7 +9,7 @@ import {
   makeDecoder,
   openTextEncoder,
   type Tokenizers,
-} from '../language/parts.ts';
+} from '../language/build.ts';
 import { TwoPartEncoder } from './encoder.ts';
 import type { ReasoningNetwork, TupleKind } from './network.ts';
 import { decoderWithRelations, withRelationRows } from './relation-rows.ts';
