@@ -34,7 +34,9 @@ uint32_t numberAt(const std::string& bytes, size_t at) {
   std::memcpy(&ordered, bytes.data() + at, kNumber);
   return ntohl(ordered);
 }
-std::string framed(bool found, const std::string& value) { return std::string(1, found ? '1' : '0') + number(static_cast<uint32_t>(value.size())) + value; }
+std::string framed(bool found, const std::string& value) {
+  return std::string(1, found ? '1' : '0') + number(static_cast<uint32_t>(value.size())) + value;
+}
 std::string seconds(std::chrono::milliseconds time) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g s", static_cast<double>(time.count()) / 1000);
@@ -70,7 +72,8 @@ void MeetingPlace::run() {
     if (shut_) door_.close();
     // poll passes over a socket of -1.
     std::vector<pollfd> waiting{{door_.socket(), POLLIN, 0}};
-    for (const auto& guest : guests_) waiting.push_back({guest.wire.socket(), static_cast<short>(guest.out.empty() ? POLLIN : POLLIN | POLLOUT), 0});
+    for (const auto& guest : guests_)
+      waiting.push_back({guest.wire.socket(), static_cast<short>(guest.out.empty() ? POLLIN : POLLIN | POLLOUT), 0});
     poll(waiting.data(), waiting.size(), 100);
     for (size_t i = guests_.size(); i-- > 0;) {
       if (serve(guests_[i], waiting[i + 1].revents)) continue;
@@ -135,11 +138,8 @@ std::string MeetingPlace::reply(char operation, const std::string& name, const s
   const auto found = texts_.find(name);
   const bool there = found != texts_.end();
   switch (operation) {
-    case Set:
-      texts_[name] = a;
-      return framed(true, "");
-    case Get:
-      return framed(there, there ? found->second : "");
+    case Set: texts_[name] = a; return framed(true, "");
+    case Get: return framed(there, there ? found->second : "");
     case CompareSet:
       if (there ? found->second == a : a.empty()) texts_[name] = b;
       return framed(true, texts_.count(name) > 0 ? texts_[name] : a);
@@ -148,21 +148,19 @@ std::string MeetingPlace::reply(char operation, const std::string& name, const s
       texts_[name] = std::to_string(sum);
       return framed(true, texts_[name]);
     }
-    case Remove:
-      texts_.erase(name);
-      return framed(there, "");
-    case Count:
-      return framed(true, std::to_string(texts_.size()));
-    default:
-      return framed(false, "");
+    case Remove: texts_.erase(name); return framed(there, "");
+    case Count: return framed(true, std::to_string(texts_.size()));
+    default: return framed(false, "");
   }
 }
 
-Meeting::Meeting(const Endpoint& at, int rank, std::chrono::milliseconds patience, std::chrono::milliseconds quiet) : quiet_(quiet) {
+Meeting::Meeting(const Endpoint& at, int rank, std::chrono::milliseconds patience, std::chrono::milliseconds quiet)
+    : quiet_(quiet) {
   const auto until = Clock::now() + patience;
   const auto expected = "rank " + std::to_string(rank) + " expected the store of rank 0 at " + at.text() + ", ";
   for (;;) {
-    const auto limit = std::min(quiet, std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()) + 1ms);
+    const auto limit =
+        std::min(quiet, std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()) + 1ms);
     const auto deadline = Clock::now() + limit;
     std::string fault;
     try {
@@ -170,7 +168,9 @@ Meeting::Meeting(const Endpoint& at, int rank, std::chrono::milliseconds patienc
       if (greet(rank, deadline)) return;
       fault = "which closed the connection; is another program listening there?";
     } catch (const QuietError&) {
-      if (wire_.open()) throw WireError(expected + "which answered nothing within " + seconds(limit) + "; is another program listening there?");
+      if (wire_.open())
+        throw WireError(expected + "which answered nothing within " + seconds(limit) +
+                        "; is another program listening there?");
       fault = "which cannot be reached; is MASTER_ADDR the machine of rank 0, and is no firewall between?";
     } catch (const ForeignError& error) {
       throw WireError(expected + "which answered " + error.what() + "; is another program listening there?");
@@ -199,10 +199,12 @@ bool Meeting::greet(int rank, Clock::time_point deadline) {
   return true;
 }
 
-std::optional<std::string> Meeting::ask(char operation, const std::string& name, const std::string& a, const std::string& b) {
+std::optional<std::string> Meeting::ask(char operation, const std::string& name, const std::string& a,
+                                        const std::string& b) {
   std::lock_guard<std::mutex> guard(mutex_);
   if (!wire_.open()) throw WireError("the connection to the store was closed");
-  if (std::max({name.size(), a.size(), b.size()}) > kLongest) throw std::length_error("a text for the store is longer than 1 MB");
+  if (std::max({name.size(), a.size(), b.size()}) > kLongest)
+    throw std::length_error("a text for the store is longer than 1 MB");
   const auto deadline = Clock::now() + quiet_;
   const auto length = [](const std::string& text) { return number(static_cast<uint32_t>(text.size())); };
   try {
@@ -220,8 +222,12 @@ std::optional<std::string> Meeting::ask(char operation, const std::string& name,
 
 void Meeting::set(const std::string& name, const std::string& value) { ask(Set, name, value); }
 std::optional<std::string> Meeting::get(const std::string& name) { return ask(Get, name); }
-std::string Meeting::compareSet(const std::string& name, const std::string& expected, const std::string& desired) { return ask(CompareSet, name, expected, desired).value(); }
-int64_t Meeting::add(const std::string& name, int64_t amount) { return std::atoll(ask(Add, name, std::to_string(amount)).value().c_str()); }
+std::string Meeting::compareSet(const std::string& name, const std::string& expected, const std::string& desired) {
+  return ask(CompareSet, name, expected, desired).value();
+}
+int64_t Meeting::add(const std::string& name, int64_t amount) {
+  return std::atoll(ask(Add, name, std::to_string(amount)).value().c_str());
+}
 bool Meeting::remove(const std::string& name) { return ask(Remove, name).has_value(); }
 int64_t Meeting::count() { return std::atoll(ask(Count, "").value().c_str()); }
 

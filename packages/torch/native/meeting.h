@@ -61,7 +61,8 @@ class Meeting {
 
  private:
   bool greet(int rank, Clock::time_point deadline);
-  std::optional<std::string> ask(char operation, const std::string& name, const std::string& a = {}, const std::string& b = {});
+  std::optional<std::string> ask(char operation, const std::string& name, const std::string& a = {},
+                                 const std::string& b = {});
 
   const std::chrono::milliseconds quiet_;
   std::mutex mutex_;

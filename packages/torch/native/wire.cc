@@ -98,11 +98,13 @@ Wire Wire::listen(const Endpoint& at) {
     // A port that an ended run used is free at once.
     setsockopt(wire.socket_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     prepare(wire.socket_);
-    if (bind(wire.socket_, address->ai_addr, address->ai_addrlen) == 0 && ::listen(wire.socket_, SOMAXCONN) == 0) return wire;
+    if (bind(wire.socket_, address->ai_addr, address->ai_addrlen) == 0 && ::listen(wire.socket_, SOMAXCONN) == 0)
+      return wire;
     fault = errno;
   }
   if (fault == EADDRINUSE) throw WireError("another program listens there: end it, or choose another MASTER_PORT");
-  if (fault == EADDRNOTAVAIL) throw WireError(at.host + " is no address of this machine: HSN_LISTEN names the one to listen on");
+  if (fault == EADDRNOTAVAIL)
+    throw WireError(at.host + " is no address of this machine: HSN_LISTEN names the one to listen on");
   throw WireError(reason(fault));
 }
 
@@ -163,7 +165,8 @@ std::string localAddress(const Endpoint& to) {
     socklen_t length = sizeof name;
     char buffer[NI_MAXHOST];
     auto* generic = reinterpret_cast<sockaddr*>(&name);
-    if (wire.open() && ::connect(wire.socket(), at->ai_addr, at->ai_addrlen) == 0 && getsockname(wire.socket(), generic, &length) == 0 &&
+    if (wire.open() && ::connect(wire.socket(), at->ai_addr, at->ai_addrlen) == 0 &&
+        getsockname(wire.socket(), generic, &length) == 0 &&
         getnameinfo(generic, length, buffer, sizeof buffer, nullptr, 0, NI_NUMERICHOST) == 0) {
       return buffer;
     }
