@@ -85,4 +85,8 @@ export * from './reproduction/report.ts';
 export * from './reproduction/table1.ts';
 export * from './reproduction/table2.ts';
 export * from './reproduction/table3.ts';
+export * from './reproduction/topic-models.ts';
+export * from './reproduction/topic-report.ts';
+export * from './reproduction/topic-texts.ts';
+export * from './reproduction/topics.ts';
 export * from './walk-files.ts';
