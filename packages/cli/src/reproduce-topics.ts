@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import type { TopicResult, TopicTexts } from '@hidden-schema/studies';
+import type { TopicResult, TopicCorpus } from '@hidden-schema/studies';
 import type { Tensor } from '@hidden-schema/torch';
 import { progressOf } from './analysis.ts';
 import { namedPaths } from './named-paths.ts';
@@ -24,7 +24,7 @@ interface Settings {
 /** Symbols of the user's own texts beside k-means, NMF and LDA: a table, and the symbols themselves. */
 export async function reproduceTopics(flags: ReproduceFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { checkTopicSizes } = await import('@hidden-schema/studies');
+  const { checkTopicSizes, readTopicCorpus } = await import('@hidden-schema/studies');
   if (!flags.corpus) throw new UserError(`topics needs texts: give --corpus, ${expected}`);
   const corpora = await namedPaths(flags.corpus, expected);
   const settings = await settingsOf(flags);
@@ -33,9 +33,10 @@ export async function reproduceTopics(flags: ReproduceFlags): Promise<void> {
     const found: TopicResult[] = [];
     try {
       // All files first: a fault in the last one is told before hours go into the others.
-      const texts: TopicTexts[] = [];
-      for (const [name, file] of corpora) texts.push(await textsOf(name, file, settings, signal));
-      for (const corpus of texts) {
+      const read: TopicCorpus[] = [];
+      for (const [name, file] of corpora)
+        read.push(await readTopicCorpus(name, file, { ...settings, signal }));
+      for (const corpus of read) {
         found.push(await resultOf(corpus, settings, signal));
         await save(flags.out, settings, found);
       }
@@ -57,20 +58,7 @@ async function settingsOf(flags: ReproduceFlags): Promise<Settings> {
   };
 }
 
-async function textsOf(
-  name: string,
-  file: string,
-  settings: Settings,
-  signal: AbortSignal,
-): Promise<TopicTexts> {
-  const { checkTopicTexts, readTopicTexts } = await import('@hidden-schema/studies');
-  const { limit, symbols } = settings;
-  const corpus = await readTopicTexts(name, file, { signal, ...(limit === undefined ? {} : { limit }) });
-  checkTopicTexts(corpus, symbols);
-  return corpus;
-}
-
-async function resultOf(corpus: TopicTexts, settings: Settings, signal: AbortSignal): Promise<TopicResult> {
+async function resultOf(corpus: TopicCorpus, settings: Settings, signal: AbortSignal): Promise<TopicResult> {
   const { Progress } = await import('@hidden-schema/hsn');
   const { compareTopics, topicModels } = await import('@hidden-schema/studies');
   const vectors = await vectorsOf(corpus, signal);
@@ -86,7 +74,7 @@ async function resultOf(corpus: TopicTexts, settings: Settings, signal: AbortSig
   }
 }
 
-async function vectorsOf({ name, texts }: TopicTexts, signal: AbortSignal): Promise<Tensor> {
+async function vectorsOf({ name, texts }: TopicCorpus, signal: AbortSignal): Promise<Tensor> {
   const { textVectors } = await import('@hidden-schema/hsn');
   const { DEFAULT_ENCODER } = await import('@hidden-schema/transformers');
   const { onProgress, done } = await progressOf(`encode ${name}`, 'texts');

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import { UserError } from '@hidden-schema/base';
 import type { Tensor } from '@hidden-schema/torch';
 import { type Agreement, agreement } from '../measures/agreement.ts';
 import { symbolWords } from '../measures/c-tf-idf.ts';
 import { cvCoherence, npmiCoherence } from '../measures/coherence.ts';
+import type { DocumentTerms } from '../measures/document-terms.ts';
 import { linearReaderAccuracy, walkFeatures } from '../measures/linear-reader.ts';
 import { pmiWords } from '../measures/pmi-words.ts';
 import { namesFromWords } from '../measures/symbol-names.ts';
@@ -11,7 +11,7 @@ import type { SymbolUses } from '../measures/symbol-uses.ts';
 import { topicDiversity } from '../measures/topic-diversity.ts';
 import { walkInformation } from '../measures/walk-information.ts';
 import { type FittedTopics, fitTopics, type TopicModelName, topicModels } from './topic-models.ts';
-import { type TopicTexts, type TopicWords, topicWords } from './topic-texts.ts';
+import type { TopicCorpus } from './topic-texts.ts';
 
 /** How a model's words are ranked: both scores for all models alike; NMF and LDA also rank their own. */
 export type WordScore = 'PMI' | 'c-TF-IDF' | 'own';
@@ -62,27 +62,18 @@ export interface TopicOptions {
   onModel?: (model: TopicModelName, seed: number) => void;
 }
 
-/** Refuses a corpus that has fewer texts than there are to be symbols. */
-export function checkTopicTexts({ name, texts }: TopicTexts, symbols: number): void {
-  if (texts.length < symbols)
-    throw new UserError(
-      `${name} has ${texts.length} texts, ${symbols} symbols need at least as many; ask for fewer with --symbols, or give more texts`,
-    );
-}
-
 /** Symbols of a corpus and the topics of three peers, on the same texts, vectors [N, D] and words. */
 export async function compareTopics(
-  corpus: TopicTexts,
+  corpus: TopicCorpus,
   vectors: Tensor,
   options: TopicOptions,
 ): Promise<TopicResult> {
   const { symbols, length, signal, onModel } = options;
-  checkTopicTexts(corpus, symbols);
-  const words = topicWords(corpus);
+  const { matrix } = corpus;
   const result: TopicResult = {
     corpus: corpus.name,
     texts: corpus.texts.length,
-    vocabulary: words.matrix.words.length,
+    vocabulary: matrix.words.length,
     labels: new Set(corpus.labels?.filter((label) => label !== undefined)).size,
     ...(corpus.note ? { note: corpus.note } : {}),
     rows: [],
@@ -92,13 +83,12 @@ export async function compareTopics(
     for (const model of topicModels) {
       await setImmediate();
       signal?.throwIfAborted();
-      const { matrix } = words;
       const given = { vectors, matrix, symbols, length, seed, ...(signal ? { signal } : {}) };
       const fitted = await fitTopics(model, given);
-      const ranked = rankedWords(fitted, words, symbols);
+      const ranked = rankedWords(fitted, matrix, symbols);
       const shared = { ...labelFigures(corpus, fitted.uses, symbols), ...walkFigures(fitted) };
       for (const [score, lists] of ranked)
-        result.rows.push({ model, words: score, seed, ...wordFigures(words, lists), ...shared });
+        result.rows.push({ model, words: score, seed, ...wordFigures(corpus, lists), ...shared });
       if (model === 'HSN' && seed === 0) result.symbols = shownSymbols(fitted.uses, ranked[0]![1]);
       onModel?.(model, seed);
     }
@@ -108,7 +98,7 @@ export async function compareTopics(
 type RankedLists = readonly (readonly string[])[];
 
 /** A text counts for a symbol by a power of its coefficient: 4 in PMI, 2 in c-TF-IDF; a cluster's texts count alike. */
-function rankedWords({ uses, coefficients, own }: FittedTopics, { matrix }: TopicWords, symbols: number) {
+function rankedWords({ uses, coefficients, own }: FittedTopics, matrix: DocumentTerms, symbols: number) {
   const weighed = (power: number): SymbolUses =>
     coefficients ? { ...uses, weights: coefficients.map((a) => Math.abs(a) ** power) } : uses;
   const plain = (lists: readonly (readonly { word: string }[])[]) =>
@@ -121,7 +111,7 @@ function rankedWords({ uses, coefficients, own }: FittedTopics, { matrix }: Topi
   return ranked;
 }
 
-function wordFigures({ words }: TopicWords, lists: RankedLists) {
+function wordFigures({ words }: TopicCorpus, lists: RankedLists) {
   return {
     npmi: npmiCoherence(words, lists).mean,
     cv: cvCoherence(words, lists).mean,
@@ -138,7 +128,7 @@ function walkFigures({ uses, coefficients, linked, seconds }: FittedTopics) {
 }
 
 /** First symbols and whole walks against the labels of the texts that have one. */
-function labelFigures({ labels }: TopicTexts, { symbols, length }: SymbolUses, K: number) {
+function labelFigures({ labels }: TopicCorpus, { symbols, length }: SymbolUses, K: number) {
   if (!labels) return {};
   const rows = labels.flatMap((label, row) => (label === undefined ? [] : [row]));
   const wanted = rows.map((row) => labels[row]!);
