@@ -12,12 +12,12 @@ const uses = {
   weights: [0.9, 0.2, 0.5, 0.5, 1, 0.1, 0.7, 0.3, 0.4, 0.6, 0.8, 0.3],
 };
 
-/** The formula word by word: every count of every text, with no sharing of sums. */
+/** The formula word by word: every word of every text once, with no sharing of sums. */
 function bruteForce(word: string, k: number): number {
   const count = (wanted: (word: string, symbol: number) => boolean): number => {
     let sum = 0;
     for (const [n, text] of texts.entries())
-      for (const other of text.split(' ').filter((one) => one !== ''))
+      for (const other of new Set(text.split(' ').filter((one) => one !== '')))
         for (const step of [0, 1]) {
           const symbol = uses.symbols[2 * n + step]!;
           if (symbol >= 0 && wanted(other, symbol)) sum += uses.weights[2 * n + step]!;

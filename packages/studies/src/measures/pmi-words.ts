@@ -14,20 +14,22 @@ export interface PmiWordsOptions {
 
 /**
  * The first words of each of K symbols by their part of the mutual information of words and symbols,
- * p(w, k) · ln(p(w, k) / (p(w) p(k))), where p(w, k) is the share of all counts that word w has in texts of symbol k, by
- * the weights of their uses, and p(w) and p(k) are its sums. Only words commoner with the symbol than without count.
- * Equal scores rank by the word's place in the vocabulary, or by the symbol's number.
+ * p(w, k) · ln(p(w, k) / (p(w) p(k))), where p(w, k) is the share that texts of symbol k with the word w have of all pairs
+ * of text and word, by the weights of their uses, and p(w) and p(k) are its sums. A text has a word once, however often it
+ * says it: one long text makes no word of a symbol. Only words commoner with the symbol than without count. Equal scores
+ * rank by the word's place in the vocabulary, or by the symbol's number.
  */
 export function pmiWords(
   matrix: DocumentTerms,
   uses: SymbolUses,
   { symbols: K, words: most = 10, mostSymbols = 3 }: PmiWordsOptions,
 ): RankedWord[][] {
-  const scoreOf = informationOf(matrix, uses, K);
+  const presence = { ...matrix, counts: new Float32Array(matrix.counts.length).fill(1) };
+  const scoreOf = informationOf(presence, uses, K);
   const best = new BestSymbols(matrix.words.length, mostSymbols);
-  for (const found of countsBySymbol(matrix, uses, K))
+  for (const found of countsBySymbol(presence, uses, K))
     for (const term of found.terms) best.offer(term, found.symbol, scoreOf(found, term));
-  return Array.from(countsBySymbol(matrix, uses, K), (found) => {
+  return Array.from(countsBySymbol(presence, uses, K), (found) => {
     const terms = found.terms.filter((term) => best.has(term, found.symbol));
     const scores = terms.map((term) => scoreOf(found, term));
     return highest(scores, terms, most).map((at) => ({

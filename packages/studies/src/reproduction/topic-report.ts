@@ -66,9 +66,9 @@ export function topicText(results: readonly TopicResult[]): string {
   return parts.join('\n');
 }
 
-export const topicCaption = `All models see the same texts, and both scores rank the words of all of them: PMI p(w,k)·ln(p(w,k)/(p(w)p(k))), a word in at
-most 3 symbols; c-TF-IDF; "own" are those that NMF and LDA rank themselves. NPMI (by texts), C_v (window of 110) and diversity
-are of ten words. NMI, AMI and purity compare first symbols with labels, reader is the share of labels that a linear reader
-of the walk gets right on folds it has not seen. Own walk: texts whose walk no other has; on links: steps along links with
-p > ½; s: seconds after the vectors. Mean ± sd over seeds.
+export const topicCaption = `All models see the same texts, and both scores rank the words of all of them: PMI, p(w,k)·ln(p(w,k)/(p(w)p(k))) by texts that
+have the word, a word in at most 3 symbols; c-TF-IDF; "own" are those that NMF and LDA rank themselves. NPMI (by texts), C_v
+(windows of 110 words) and diversity are of ten words. NMI, AMI and purity compare first symbols with labels, reader is the
+share of labels that a linear reader of the walk gets right on folds it has not seen. Own walk: texts whose walk no other
+has; on links: steps along links with p > ½; s: seconds after the vectors. Mean ± sd over seeds.
 `;
