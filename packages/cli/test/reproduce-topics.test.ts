@@ -129,8 +129,16 @@ describe('hsn reproduce topics', () => {
       plantedTexts().map(([, text]) => `x\t${text}`),
     );
     // The same texts, whatever file they are in: nothing is encoded again.
-    const ended = await topics(`plain=${plain},same=${same}`, ...small, '--out', folder.path('plain'));
+    const ended = await topics(
+      `plain=${plain},same=${same}`,
+      ...small,
+      '--seeds',
+      '2',
+      '--out',
+      folder.path('plain'),
+    );
     expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stdout).toMatch(/\| plain +\| HSN +\| PMI +\| +-?0\.\d{3} ± 0\.\d{3} \|/);
     expect(ended.stderr).not.toContain('encode');
     expect(ended.stdout).not.toMatch(/NMI \||reader \|/);
     expect(ended.stdout).toContain('same: all labels are the same, so nothing is compared with them.');
