@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { LanguageConfig } from '@hidden-schema/hsn';
 import type { Table2Corpus, Table2Model, Table2Row } from '@hidden-schema/studies';
 import { deliver } from './analysis.ts';
+import { namedPaths } from './named-paths.ts';
 import type { ReproduceFlags } from './reproduce.ts';
 import { trained, trainLanguageRun } from './reproduce-run.ts';
 import { say } from './terminal.ts';
@@ -38,11 +39,10 @@ async function corporaOf(given: string | undefined): Promise<[Table2Corpus, stri
   const { table2Corpora } = await import('@hidden-schema/studies');
   const expected = `expected ${table2Corpora.map((name) => `${name}=FILE or FOLDER`).join(', ')}, with commas between`;
   if (!given) throw new UserError(`table2 needs texts: give --corpus, ${expected}`);
-  return given.split(',').map((part) => {
-    const [name, ...rest] = part.trim().split('=');
-    const corpus = table2Corpora.find((one) => one === name?.toLowerCase());
-    if (!corpus || rest.join('=') === '') throw new UserError(`--corpus has "${part}": ${expected}`);
-    return [corpus, rest.join('=')];
+  return (await namedPaths(given, expected)).map(([name, input]) => {
+    const corpus = table2Corpora.find((one) => one === name.toLowerCase());
+    if (!corpus) throw new UserError(`--corpus has "${name}=${input}": ${expected}`);
+    return [corpus, input];
   });
 }
 

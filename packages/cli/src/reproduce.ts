@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Table1Options, Table1Row } from '@hidden-schema/studies';
 import type { Command } from 'commander';
+import { checkFlags, reproducible } from './reproduce-flags.ts';
 import { live, print } from './terminal.ts';
 
 export interface ReproduceFlags {
@@ -16,6 +17,10 @@ export interface ReproduceFlags {
   sentences?: string;
   run?: string;
   words?: string;
+  symbols?: string;
+  length?: string;
+  limit?: string;
+  json?: boolean;
   out: string;
 }
 
@@ -30,6 +35,7 @@ Examples:
   $ hsn reproduce table-attention --run yelp --words good,bad,great
   $ hsn reproduce table2 --quick --corpus ptb=DIR,yelp=FILE   perplexity and information of texts
   $ hsn reproduce table3 --quick --corpus atomic          commonsense reasoning on ATOMIC tuples
+  $ hsn reproduce topics --corpus news=news.tsv            symbols of your own texts, beside k-means, NMF and LDA
 
 Table 1 and its supplement: ours beside the paper's, with an LSTM, counting of token pairs and Baum-Welch.
 Written to the folder --out as table1.md and table1.json too.
@@ -40,6 +46,10 @@ Of natural language, from runs given by --run, or from one trained now on --corp
   table-graph      "Statistic of inferred graphs for all datasets"
   table-attention  "Kullback-Leibler divergence between the distributions of most attended symbols"
   interpolations   "Interpolation between four random instances"
+
+Of texts, with no training: topics finds symbols in the vectors of a frozen encoder (kept in the cache) and ranks the words
+of HSN, k-means, NMF and LDA by the same two scores, PMI and c-TF-IDF, so that models are compared and not scores. A file has
+a text a line, or label<TAB>text; labels are compared with and never learned from.
 `;
 
 export function register(program: Command): void {
@@ -47,12 +57,9 @@ export function register(program: Command): void {
     .command('reproduce')
     .summary('a table of the paper, ours beside theirs')
     .description('Train what a table of the paper compares, and print our figures beside the published ones.')
-    .argument(
-      '<name>',
-      'table1, table2, table3, curves, figure3, figure4, table-graph, table-attention or interpolations',
-    )
+    .argument('<name>', `one of ${reproducible.join(', ')}`)
     .option('--quick', 'two seeds on fewer sentences and steps')
-    .option('--seeds <n>', 'seeds for each of our rows (default: 10)')
+    .option('--seeds <n>', 'seeds for each of our rows (default: 10; topics: 3)')
     .option('--paper-seeds <n>', "seeds for the rows with the paper's settings (default: as --seeds)")
     .option('--steps <n>', 'training steps of our rows (default: 200)')
     .option('--paper-steps <n>', "training steps with the paper's settings (default: 1000)")
@@ -61,20 +68,26 @@ export function register(program: Command): void {
     .option('--only <names>', 'of barabasi, erdos, shared; separated by commas')
     .option(
       '--corpus <folder>',
-      "table1: the authors' Barabási data in place of a drawn corpus; table2: ptb=…,yahoo=…,yelp=…; table3: ATOMIC; of language: texts to train on",
+      "table1: the authors' Barabási data in place of a drawn corpus; table2: ptb=…,yahoo=…,yelp=…; table3: ATOMIC; topics: NAME=FILE,NAME=FILE; of language: texts to train on",
     )
     .option('--run <folders>', 'of language: trained runs, with commas between, in place of training')
     .option('--words <list>', 'table-attention: words to compare (default: good,bad,great)')
+    .option('--symbols <n>', 'topics: symbols, and topics of the peers (default: 50)')
+    .option('--length <n>', 'topics: steps of a walk (default: 5)')
+    .option('--limit <n>', 'topics: reads the first so many texts of each corpus')
+    .option('--json', 'topics and of language: print JSON')
     .option('--out <folder>', 'where tables are written', 'reproduction')
     .addHelpText('after', examples)
     .action(reproduce);
 }
 
 async function reproduce(name: string, flags: ReproduceFlags): Promise<void> {
+  await checkFlags(name, flags);
   if (name === 'table1') return reproduceTable1(flags);
   if (name === 'curves') return (await import('./reproduce-curves.ts')).reproduceCurves(flags);
   if (name === 'table2') return (await import('./reproduce-table2.ts')).reproduceTable2(flags);
   if (name === 'table3') return (await import('./reproduce-table3.ts')).reproduceTable3(flags);
+  if (name === 'topics') return (await import('./reproduce-topics.ts')).reproduceTopics(flags);
   return (await import('./reproduce-language.ts')).reproduceLanguage(name, flags);
 }
 

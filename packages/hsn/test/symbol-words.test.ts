@@ -51,6 +51,11 @@ describe('vocabulary', () => {
     expect([...documentFrequencies(texts)]).toEqual([3, 2, 1, 1]);
   });
 
+  test('leaves out contractions, with and without their apostrophe', () => {
+    const spared = textWords(["dont don't thats youll well cant apple"]);
+    expect(documentTerms(spared, { stopWords: englishStopWords }).words).toEqual(['well', 'apple']);
+  });
+
   test('counts words by text', () => {
     const { words, starts, terms, counts, frequencies } = documentTerms(texts, {
       stopWords: englishStopWords,

@@ -1,6 +1,7 @@
 import type { DocumentTerms } from './document-terms.ts';
 import { highest } from './highest.ts';
-import { type SymbolUses, usesBySymbol } from './symbol-uses.ts';
+import { countsBySymbol, weightedCounts } from './symbol-counts.ts';
+import type { SymbolUses } from './symbol-uses.ts';
 
 export interface RankedWord {
   readonly word: string;
@@ -18,47 +19,14 @@ export function symbolWords(
   uses: SymbolUses,
   { symbols: K, words: most = 10 }: { symbols: number; words?: number },
 ): RankedWord[][] {
-  const bySymbol = usesBySymbol(uses, K);
   const { perWord, perSymbol } = weightedCounts(matrix, uses, K);
   const mean = perSymbol.reduce((sum, count) => sum + count, 0) / K;
   const rarity = perWord.map((count) => Math.log(1 + mean / count));
-  const counts = new Float64Array(matrix.words.length);
-  return Array.from({ length: K }, (_, k) => {
-    const touched: number[] = [];
-    for (let use = bySymbol.starts[k]!; use < bySymbol.starts[k + 1]!; use++) {
-      const text = bySymbol.texts[use]!;
-      for (let at = matrix.starts[text]!; at < matrix.starts[text + 1]!; at++) {
-        const term = matrix.terms[at]!;
-        const more = bySymbol.weights[use]! * matrix.counts[at]!;
-        if (counts[term] === 0 && more > 0) touched.push(term);
-        counts[term]! += more;
-      }
-    }
-    const scores = touched.map((term) => (counts[term]! / perSymbol[k]!) * rarity[term]!);
-    for (const term of touched) counts[term] = 0;
-    return highest(scores, touched, most).map((at) => ({
-      word: matrix.words[touched[at]!]!,
+  return Array.from(countsBySymbol(matrix, uses, K), ({ symbol, terms, counts }) => {
+    const scores = terms.map((term) => (counts[term]! / perSymbol[symbol]!) * rarity[term]!);
+    return highest(scores, terms, most).map((at) => ({
+      word: matrix.words[terms[at]!]!,
       score: scores[at]!,
     }));
   });
-}
-
-/** Weighted counts of each word over all symbols, and of all words by symbol. */
-function weightedCounts(matrix: DocumentTerms, { symbols, length, weights }: SymbolUses, K: number) {
-  const perWord = new Float64Array(matrix.words.length);
-  const perSymbol = new Float64Array(K);
-  for (let text = 0; text + 1 < matrix.starts.length; text++) {
-    const [from, to] = [matrix.starts[text]!, matrix.starts[text + 1]!];
-    let size = 0;
-    for (let at = from; at < to; at++) size += matrix.counts[at]!;
-    let weight = 0;
-    for (let at = text * length; at < (text + 1) * length; at++) {
-      if (symbols[at]! < 0) continue;
-      const share = weights?.[at] ?? 1;
-      weight += share;
-      perSymbol[symbols[at]!]! += share * size;
-    }
-    for (let at = from; at < to; at++) perWord[matrix.terms[at]!]! += weight * matrix.counts[at]!;
-  }
-  return { perWord, perSymbol };
 }

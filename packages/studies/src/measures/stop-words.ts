@@ -14,7 +14,13 @@ not never ever only just also too very quite rather even still already again onc
 when where why how however therefore thus hence more most less least much many few several enough almost
 else often always sometimes perhaps maybe instead otherwise anyway indeed yes
 get gets got let lets etc ie eg vs oh
+im ive youre youve youll theyre theyve theyll weve hes shes thats theres whats
 `;
 
-/** English function words, with the contractions that the tokenizer keeps whole. */
-export const englishStopWords: ReadonlySet<string> = new Set(lines.trim().split(/\s+/));
+/** English function words, with the contractions that the tokenizer keeps whole, and as people write who spare apostrophes. */
+export const englishStopWords: ReadonlySet<string> = new Set(
+  lines
+    .trim()
+    .split(/\s+/)
+    .flatMap((word) => [word, word.replace("'", '')]),
+);

@@ -1,0 +1,217 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Random } from '../../base/src/random.ts';
+import { HsnProcess, hsn, temporaryFolder } from '../../hsn/test/tiny-corpus.ts';
+
+const folder = temporaryFolder('cli-topics');
+const before = process.env.HSN_CACHE;
+afterAll(() => {
+  if (before === undefined) delete process.env.HSN_CACHE;
+  else process.env.HSN_CACHE = before;
+  folder.remove();
+});
+
+const subjects = {
+  food: 'soup bread butter cheese kitchen cook oven pepper salad dinner'.split(' '),
+  space: 'planet orbit rocket telescope galaxy astronaut comet moon satellite launch'.split(' '),
+  music: 'guitar melody concert singer drums orchestra violin album piano chorus'.split(' '),
+};
+type Subject = keyof typeof subjects;
+
+/** 120 texts of six words each, of one of three subjects in turn. */
+function plantedTexts(): [Subject, string][] {
+  const random = new Random(4);
+  return Array.from({ length: 120 }, (_, n) => {
+    const subject = (Object.keys(subjects) as Subject[])[n % 3]!;
+    const words = Array.from({ length: 6 }, () => subjects[subject][random.int(10)]!);
+    return [subject, `the ${words.join(' and ')}`];
+  });
+}
+
+const write = (name: string, lines: readonly string[]): string => {
+  fs.writeFileSync(folder.path(name), lines.map((line) => `${line}\n`).join(''));
+  return folder.path(name);
+};
+const small = ['--symbols', '6', '--length', '3', '--seeds', '1'];
+const topics = (corpus: string, ...more: string[]) => hsn('reproduce', 'topics', '--corpus', corpus, ...more);
+
+interface Written {
+  corpora: {
+    labels: number;
+    rows: Record<string, unknown>[];
+    symbols: { name: string; words: string[]; share: number }[];
+  }[];
+}
+const read = (out: string) => JSON.parse(fs.readFileSync(path.join(out, 'topics.json'), 'utf8')) as Written;
+
+let labelled = '';
+beforeAll(() => {
+  process.env.HSN_CACHE = folder.path('cache');
+  labelled = write(
+    'planted.tsv',
+    plantedTexts().map((row) => row.join('\t')),
+  );
+});
+
+describe('hsn reproduce topics', () => {
+  const out = folder.path('tables');
+
+  test('prints the models in one table, and symbols whose words belong together', async () => {
+    const { code, stdout, stderr } = await topics(`planted=${labelled}`, ...small, '--out', out);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('encode planted: 120 texts in');
+    const lines = stdout.split('\n').filter((line) => line.startsWith('| planted'));
+    const models = lines.map((line) => line.split('|').slice(2, 4).join(' ').trim().replace(/\s+/g, ' '));
+    expect(models).toEqual([
+      'HSN PMI',
+      'HSN c-TF-IDF',
+      'k-means PMI',
+      'k-means c-TF-IDF',
+      ...['NMF', 'LDA'].flatMap((model) => ['PMI', 'c-TF-IDF', 'own'].map((words) => `${model} ${words}`)),
+    ]);
+    expect(stdout).toMatch(
+      /NPMI \| +C\\_v \| diversity \| +NMI \| +AMI \| purity \| reader \| own walk \| on links/,
+    );
+    expect(stdout).toContain('The symbols of planted, first seed:');
+    expect(fs.readFileSync(path.join(out, 'topics.md'), 'utf8').trim()).toBe(
+      stdout.slice(0, stdout.indexOf('written to')).trim(),
+    );
+
+    const [found] = read(out).corpora;
+    expect(found!.labels).toBe(3);
+    const own = found!.rows[0]!;
+    expect(own).toMatchObject({ model: 'HSN', words: 'PMI', purity: 1, reader: 1, linked: 1 });
+    expect(found!.symbols.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 9);
+    expect(new Set(found!.symbols.map(({ name }) => name)).size).toBe(6);
+    const used = found!.symbols.filter(({ share }) => share > 0);
+    expect(used.length).toBeGreaterThanOrEqual(3);
+    const subjectsOf = used.map(({ words }) => {
+      const of = words
+        .slice(0, 3)
+        .map((word) => Object.values(subjects).findIndex((all) => all.includes(word)));
+      expect(new Set(of).size, words.join(' ')).toBe(1);
+      return of[0];
+    });
+    expect(new Set(subjectsOf)).toEqual(new Set([0, 1, 2]));
+  });
+
+  test('does not encode again what the cache has; a damaged file is encoded again with a word', async () => {
+    const [file] = fs.readdirSync(folder.path('cache', 'vectors'));
+    const first = fs.readFileSync(path.join(out, 'topics.json'), 'utf8').replace(/"seconds": .*/g, '');
+    const again = await topics(`planted=${labelled}`, ...small, '--out', out, '--json');
+    expect(again.stderr).toContain('planted: vectors of 120 texts were in the cache');
+    expect(again.stderr).not.toContain('encode planted');
+    expect(JSON.parse(again.stdout)).toEqual(read(out));
+    expect(again.stdout.replace(/"seconds": .*/g, '')).toBe(first);
+
+    const stored = folder.path('cache', 'vectors', file!);
+    const bytes = fs.readFileSync(stored);
+    const flipped = Buffer.from(bytes);
+    flipped[flipped.length - 100]! ^= 1;
+    for (const damage of [bytes.subarray(0, bytes.length - 9), flipped]) {
+      fs.writeFileSync(stored, damage);
+      const mended = await topics(`planted=${labelled}`, ...small, '--out', out);
+      expect(mended.stderr).toMatch(/planted: .* is damaged \(.*\): texts are encoded again/);
+      expect(mended.stderr).toContain('encode planted: 120 texts in');
+      expect(fs.readFileSync(stored).equals(bytes)).toBe(true);
+    }
+    expect(fs.readdirSync(folder.path('cache', 'vectors'))).toEqual([file]);
+  });
+
+  test('leaves label columns out without labels, and where all are the same', async () => {
+    const plain = write(
+      'plain.txt',
+      plantedTexts().map(([, text]) => text),
+    );
+    const same = write(
+      'same.tsv',
+      plantedTexts().map(([, text]) => `x\t${text}`),
+    );
+    // The same texts, whatever file they are in: nothing is encoded again.
+    const ended = await topics(
+      `plain=${plain},same=${same}`,
+      ...small,
+      '--seeds',
+      '2',
+      '--out',
+      folder.path('plain'),
+    );
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stdout).toMatch(/\| plain +\| HSN +\| PMI +\| +-?0\.\d{3} ± 0\.\d{3} \|/);
+    expect(ended.stderr).not.toContain('encode');
+    expect(ended.stdout).not.toMatch(/NMI \||reader \|/);
+    expect(ended.stdout).toContain('same: all labels are the same, so nothing is compared with them.');
+    expect(read(folder.path('plain')).corpora.map(({ labels }) => labels)).toEqual([0, 0]);
+  });
+
+  test('Ctrl-C while texts are encoded ends it with 130 and leaves nothing', async () => {
+    const many = Array.from({ length: 40 }, () => plantedTexts().map((row) => row.join('\t'))).flat();
+    const stopped = new HsnProcess([
+      ...[
+        'reproduce',
+        'topics',
+        '--corpus',
+        `many=${write('many.tsv', many)}`,
+        '--out',
+        folder.path('stopped'),
+      ],
+    ]);
+    await stopped.seen('encode many');
+    stopped.child.kill('SIGINT');
+    const { code, stderr, stdout } = await stopped.ended;
+    expect([code, stdout], stderr).toEqual([130, '']);
+    expect(fs.existsSync(folder.path('stopped'))).toBe(false);
+    expect(fs.readdirSync(folder.path('cache', 'vectors'))).toHaveLength(1);
+  });
+
+  const file = () => labelled;
+  test.each<[string, () => string[], RegExp]>([
+    ['no corpus', () => [], /topics needs texts: give --corpus, expected NAME=FILE/],
+    ['a file without a name', () => ['--corpus', file()], /--corpus has ".*planted.tsv": expected NAME=FILE/],
+    ['a name twice', () => ['--corpus', `a=${file()},a=${file()}`], /--corpus has "a" twice/],
+    ['a file that is not there', () => ['--corpus', 'a=nowhere.tsv'], /nowhere.tsv does not exist/],
+    ['an empty file', () => ['--corpus', `a=${write('empty.txt', [])}`], /empty.txt holds no texts/],
+    [
+      'fewer texts than symbols',
+      () => ['--corpus', `a=${file()}`, '--limit', '40'],
+      /a has 40 texts, 50 symbols need at least as many; ask for fewer symbols/,
+    ],
+    [
+      'walks longer than there are symbols',
+      () => ['--corpus', `a=${file()}`, '--symbols', '4'],
+      /a walk of 5 steps needs as many symbols, got 4/,
+    ],
+    [
+      'one symbol',
+      () => ['--corpus', `a=${file()}`, '--symbols', '1'],
+      /--symbols takes a whole number from 2/,
+    ],
+    [
+      'texts without a word in common',
+      () => [
+        '--corpus',
+        `a=${write('apart.txt', ['one apple', 'two pears', 'six figs'])}`,
+        '--symbols',
+        '2',
+        '--length',
+        '2',
+      ],
+      /a has no words to name symbols by/,
+    ],
+    [
+      'a flag of another table',
+      () => ['--corpus', `a=${file()}`, '--quick'],
+      /topics does not use --quick; it takes --corpus, --symbols/,
+    ],
+  ])('%s is refused in a line', async (_, args, message) => {
+    const { code, stderr, stdout } = await hsn('reproduce', 'topics', ...args());
+    expect(stderr).toMatch(message);
+    expect([code, stdout, stderr.trim().split('\n').length]).toEqual([1, '', 1]);
+  });
+
+  test('its flags are refused by other tables', async () => {
+    const { stderr } = await hsn('reproduce', 'table1', '--paper-steps', '1', '--limit', '5');
+    expect(stderr).toMatch(/table1 does not use --limit; it takes --quick, --seeds, --paper-seeds/);
+  });
+});

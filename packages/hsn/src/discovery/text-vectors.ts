@@ -1,0 +1,85 @@
+import { setImmediate } from 'node:timers/promises';
+import { idsTensor, type PaddedIds, padded, type Tokenizer } from '@hidden-schema/text';
+import { noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { maskOfLengths, openPretrainedEncoder, type TextEncoder } from '@hidden-schema/transformers';
+import { unitMeans } from '../encoder/walk-queries.ts';
+
+// Shapes: N texts, D width of the encoder.
+
+export interface TextVectorOptions {
+  /** A pretrained encoder by name. */
+  encoder: string;
+  /** Tokens of a text that are read; the rest is cut. */
+  longest: number;
+  signal?: AbortSignal;
+  onProgress?: (done: number, total: number) => void;
+}
+
+/** Texts tokenised at a time, and tokens read at a time, padding included. */
+const tokenisedAtOnce = 256;
+const tokensAtOnce = 4096;
+
+/** Texts as unit means of a frozen encoder's states. [N, D] float32 */
+export async function encodeTexts(texts: readonly string[], options: TextVectorOptions): Promise<Tensor> {
+  const { signal, onProgress } = options;
+  const { encoder, tokenizer } = await openPretrainedEncoder(options.encoder);
+  encoder.train(false);
+  try {
+    const longest = Math.min(options.longest, encoder.positions);
+    const tokens = await tokenised(texts, tokenizer, longest, signal);
+    const vectors = new Float32Array(texts.length * encoder.width);
+    let done = 0;
+    for (const rows of batchesOfLikeLength(tokens)) {
+      await setImmediate();
+      signal?.throwIfAborted();
+      const ids = padded(
+        rows.map((row) => tokens[row]!),
+        { pad: tokenizer.special.pad ?? 0 },
+      );
+      const means = meanVectors(encoder, ids);
+      for (const [at, row] of rows.entries())
+        vectors.set(means.subarray(at * encoder.width, (at + 1) * encoder.width), row * encoder.width);
+      done += rows.length;
+      onProgress?.(done, texts.length);
+    }
+    return Tensor.fromArray(vectors, [texts.length, encoder.width]);
+  } finally {
+    encoder.free();
+  }
+}
+
+async function tokenised(
+  texts: readonly string[],
+  tokenizer: Tokenizer,
+  longest: number,
+  signal?: AbortSignal,
+): Promise<Int32Array[]> {
+  const tokens: Int32Array[] = [];
+  for (let first = 0; first < texts.length; first += tokenisedAtOnce) {
+    signal?.throwIfAborted();
+    const some = texts.slice(first, first + tokenisedAtOnce);
+    const found = await tokenizer.encodeBatch(some, { literal: true, longest });
+    for (const { ids } of found) tokens.push(ids);
+  }
+  return tokens;
+}
+
+/** Row-major [B, D]. */
+function meanVectors(encoder: TextEncoder, ids: PaddedIds): Float32Array {
+  return noGrad(() =>
+    scope(() => {
+      const mask = maskOfLengths(ids.lengths, ids.width);
+      return unitMeans(encoder.hidden(idsTensor(ids), mask), mask).toArray();
+    }),
+  ) as Float32Array;
+}
+
+/** Rows in order of length, so that little is padded. */
+function* batchesOfLikeLength(tokens: readonly Int32Array[]): Generator<number[]> {
+  const order = Array.from(tokens.keys()).sort((a, b) => tokens[b]!.length - tokens[a]!.length || a - b);
+  for (let first = 0; first < order.length; ) {
+    const count = Math.max(1, Math.floor(tokensAtOnce / tokens[order[first]!]!.length));
+    yield order.slice(first, first + count);
+    first += count;
+  }
+}

@@ -1,0 +1,80 @@
+import type { RankedWord } from './c-tf-idf.ts';
+import type { DocumentTerms } from './document-terms.ts';
+import { highest } from './highest.ts';
+import { countsBySymbol, type SymbolCounts, weightedCounts } from './symbol-counts.ts';
+import type { SymbolUses } from './symbol-uses.ts';
+
+export interface PmiWordsOptions {
+  /** K */
+  symbols: number;
+  words?: number;
+  /** Symbols of which a word may be a word: those where its score is highest. */
+  mostSymbols?: number;
+}
+
+/**
+ * The first words of each of K symbols by their part of the mutual information of words and symbols,
+ * p(w, k) · ln(p(w, k) / (p(w) p(k))), where p(w, k) is the share that texts of symbol k with the word w have of all pairs
+ * of text and word, by the weights of their uses, and p(w) and p(k) are its sums. A text has a word once, however often it
+ * says it: one long text makes no word of a symbol. Only words commoner with the symbol than without count. Equal scores
+ * rank by the word's place in the vocabulary, or by the symbol's number.
+ */
+export function pmiWords(
+  matrix: DocumentTerms,
+  uses: SymbolUses,
+  { symbols: K, words: most = 10, mostSymbols = 3 }: PmiWordsOptions,
+): RankedWord[][] {
+  const presence = { ...matrix, counts: new Float32Array(matrix.counts.length).fill(1) };
+  const scoreOf = informationOf(presence, uses, K);
+  const best = new BestSymbols(matrix.words.length, mostSymbols);
+  for (const found of countsBySymbol(presence, uses, K))
+    for (const term of found.terms) best.offer(term, found.symbol, scoreOf(found, term));
+  return Array.from(countsBySymbol(presence, uses, K), (found) => {
+    const terms = found.terms.filter((term) => best.has(term, found.symbol));
+    const scores = terms.map((term) => scoreOf(found, term));
+    return highest(scores, terms, most).map((at) => ({
+      word: matrix.words[terms[at]!]!,
+      score: scores[at]!,
+    }));
+  });
+}
+
+function informationOf(matrix: DocumentTerms, uses: SymbolUses, K: number) {
+  const { perWord, perSymbol } = weightedCounts(matrix, uses, K);
+  const all = perSymbol.reduce((sum, count) => sum + count, 0);
+  return ({ symbol, counts }: SymbolCounts, term: number): number => {
+    const both = counts[term]! / all;
+    return both * Math.log(both / ((perWord[term]! / all) * (perSymbol[symbol]! / all)));
+  };
+}
+
+/** For each word the symbols of its highest scores above zero. */
+class BestSymbols {
+  readonly #most: number;
+  readonly #scores: Float64Array;
+  readonly #symbols: Int32Array;
+
+  constructor(words: number, most: number) {
+    this.#most = most;
+    this.#scores = new Float64Array(words * most);
+    this.#symbols = new Int32Array(words * most).fill(-1);
+  }
+
+  /** Symbols are offered in rising order, so that of equal scores the earlier one stays. */
+  offer(word: number, symbol: number, score: number): void {
+    const first = word * this.#most;
+    for (let at = first; at < first + this.#most; at++) {
+      if (!(score > this.#scores[at]!)) continue;
+      this.#scores.copyWithin(at + 1, at, first + this.#most - 1);
+      this.#symbols.copyWithin(at + 1, at, first + this.#most - 1);
+      this.#scores[at] = score;
+      this.#symbols[at] = symbol;
+      return;
+    }
+  }
+
+  has(word: number, symbol: number): boolean {
+    const first = word * this.#most;
+    return this.#symbols.subarray(first, first + this.#most).includes(symbol);
+  }
+}

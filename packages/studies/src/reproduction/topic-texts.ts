@@ -1,0 +1,96 @@
+import { UserError } from '@hidden-schema/base';
+import { emptyReport, TextFiles, TextReader } from '@hidden-schema/text';
+import { type DocumentTerms, documentTerms } from '../measures/document-terms.ts';
+import { englishStopWords } from '../measures/stop-words.ts';
+import { type TextWords, textWords } from '../measures/text-words.ts';
+
+/** A corpus for models of topics. */
+export interface TopicCorpus extends Labels {
+  name: string;
+  texts: string[];
+  /** All words, in order, for coherence. */
+  words: TextWords;
+  /** Counts of the vocabulary, for models. */
+  matrix: DocumentTerms;
+}
+
+interface Labels {
+  /** Of each text where labels can be compared with; undefined for a text without one. */
+  labels?: (string | undefined)[];
+  /** Why labels are not compared with, where the file has some. */
+  note?: string;
+}
+
+/** Folds of the linear reader: a label of fewer texts cannot be in each. */
+const fewestOfLabel = 3;
+
+export interface TopicReading {
+  /** As many texts are needed at least. */
+  symbols: number;
+  /** The first so many texts are read. */
+  limit?: number;
+  signal?: AbortSignal;
+}
+
+/** The texts of a file or folder with their words; refuses those that no model can be fitted to. */
+export async function readTopicCorpus(
+  name: string,
+  input: string,
+  { symbols, limit = Number.POSITIVE_INFINITY, signal }: TopicReading,
+): Promise<TopicCorpus> {
+  const { texts, labels } = await readTexts(input, limit, signal);
+  if (texts.length === 0) throw new UserError(`${input} holds no texts; expected one a line`);
+  if (texts.length < symbols)
+    throw new UserError(
+      `${name} has ${texts.length} texts, ${symbols} symbols need at least as many; ask for fewer symbols, or give more texts`,
+    );
+  return { name, texts, ...wordsOf(name, texts), ...comparableLabels(labels) };
+}
+
+async function readTexts(input: string, limit: number, signal: AbortSignal | undefined) {
+  const watch = signal ? { signal } : {};
+  const files = await TextFiles.find(input, watch);
+  try {
+    const report = emptyReport(files.settings.onBadUtf8);
+    const reader = new TextReader(files.settings, report);
+    const texts: string[] = [];
+    const labels: (string | undefined)[] = [];
+    for (const source of files.sources)
+      for await (const batch of reader.batches(source, watch)) {
+        signal?.throwIfAborted();
+        for (const { text, label } of batch.slice(0, limit - texts.length)) {
+          texts.push(text);
+          labels.push(report.labels[label]?.[0]);
+        }
+        if (texts.length >= limit) return { texts, labels };
+      }
+    return { texts, labels };
+  } finally {
+    files.close();
+  }
+}
+
+/** Labels that say something of texts: two or more, and not one for each text. */
+function comparableLabels(labels: (string | undefined)[]): Labels {
+  const known = labels.filter((label) => label !== undefined);
+  if (known.length === 0) return {};
+  const different = new Set(known).size;
+  if (different === 1) return { note: 'all labels are the same, so nothing is compared with them' };
+  if (known.length < fewestOfLabel * different)
+    return {
+      note: `${different} labels for ${known.length} texts are names rather than groups, so nothing is compared with them`,
+    };
+  return { labels };
+}
+
+/** Words that models see: in at least five texts, two of a small corpus, in at most half of them, no English stop words. */
+function wordsOf(name: string, texts: readonly string[]): Pick<TopicCorpus, 'words' | 'matrix'> {
+  const words = textWords(texts);
+  const minTexts = texts.length < 1000 ? 2 : 5;
+  const matrix = documentTerms(words, { minTexts, maxShare: 0.5, stopWords: englishStopWords });
+  if (matrix.words.length === 0)
+    throw new UserError(
+      `${name} has no words to name symbols by: none is in ${minTexts} texts and in at most half of them; give more texts`,
+    );
+  return { words, matrix };
+}
