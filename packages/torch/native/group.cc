@@ -198,7 +198,8 @@ c10::intrusive_ptr<Collectives> gloo(const Place& place, const c10::intrusive_pt
                                                      place.size, options);
 }
 
-c10::intrusive_ptr<Collectives> nccl(const Place& place, const c10::intrusive_ptr<c10d::Store>& store) {
+c10::intrusive_ptr<Collectives> nccl([[maybe_unused]] const Place& place,
+                                     [[maybe_unused]] const c10::intrusive_ptr<c10d::Store>& store) {
 #if defined(HSN_NCCL)
   return c10::make_intrusive<c10d::ProcessGroupNCCL>(c10::make_intrusive<c10d::PrefixStore>("nccl", store), place.rank,
                                                      place.size);
