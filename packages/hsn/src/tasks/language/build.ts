@@ -1,9 +1,11 @@
+import { readText, UserError } from '@hidden-schema/base';
 import {
   type Frames,
   gpt2Tokenizer,
   loadTokenizer,
   type TextFiles,
   type Tokenizer,
+  tokenizerFromJson,
   trainByteBpe,
   trimmedByteBpe,
   WordCounts,
@@ -48,6 +50,16 @@ export async function openTextEncoder(
       ? new LstmText(sizes, generator)
       : new TransformerText({ ...sizes, heads, hidden: 4 * width }, generator);
   return { encoder, tokenizer: decoderTokenizer, frozen: false };
+}
+
+/** The vocabulary that lies in a run, refused where it has more tokens than the decoder that it was written with. */
+export function tokenizerOfRun(file: string, { vocab_size: most }: Record<string, unknown>): Tokenizer {
+  const tokenizer = tokenizerFromJson(readText(file), file);
+  if (typeof most === 'number' && tokenizer.vocabulary > most)
+    throw new UserError(
+      `${file} has ${tokenizer.vocabulary} tokens but the decoder has ${most}; put back the one that the run was trained with`,
+    );
+  return tokenizer;
 }
 
 /** Whether a decoder's name stands for an architecture instead of weights. */

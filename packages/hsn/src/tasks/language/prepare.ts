@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { type JsonValue, readText, UserError } from '@hidden-schema/base';
+import { type JsonValue, UserError } from '@hidden-schema/base';
 import {
   type CorpusProgress,
   corpusNotes,
@@ -9,13 +9,19 @@ import {
   TextFiles,
   type TextSettings,
   type Tokenizer,
-  tokenizerFromJson,
 } from '@hidden-schema/text';
 import { Generator } from '@hidden-schema/torch';
 import { findPretrained, readModelConfig, type TextEncoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
 import { type CorpusInfo, Run, type RunOptions } from '../../run/run.ts';
-import { decoderTokenizer, fromScratch, makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
+import {
+  decoderTokenizer,
+  fromScratch,
+  makeNetwork,
+  openTextEncoder,
+  type Tokenizers,
+  tokenizerOfRun,
+} from './build.ts';
 import type { LanguageNetwork } from './network.ts';
 
 /** Where the texts are and how they are read; `-` is standard input. */
@@ -145,7 +151,7 @@ export function textRecord(run: Run): { record: TextRecord; tokenizer: Tokenizer
     throw new UserError(
       `${run.directory} is not whole: expected tokenizer.json and the texts' record in run.json`,
     );
-  return { record, tokenizer: tokenizerFromJson(readText(file), file) };
+  return { record, tokenizer: tokenizerOfRun(file, record.decoder) };
 }
 
 /** Where a run's texts are; a copy of standard input lies in its folder. */

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { type JsonValue, readText, UserError } from '@hidden-schema/base';
+import { type JsonValue, UserError } from '@hidden-schema/base';
 import {
   gpt2Tokenizer,
   loadTokenizer,
   TokenCounts,
   type Tokenizer,
-  tokenizerFromJson,
   trainByteBpe,
   trimmedByteBpe,
 } from '@hidden-schema/text';
@@ -15,7 +14,7 @@ import { Generator } from '@hidden-schema/torch';
 import { findPretrained } from '@hidden-schema/transformers';
 import type { ReasoningConfig } from '../../config/tuples.ts';
 import { type CorpusInfo, Run, type RunOptions } from '../../run/run.ts';
-import { fromScratch, type Tokenizers } from '../language/build.ts';
+import { fromScratch, type Tokenizers, tokenizerOfRun } from '../language/build.ts';
 import { makeReasoning, openRelationEncoder, tupleTokens } from './build.ts';
 import { halfOf } from './encoder.ts';
 import type { ReasoningNetwork } from './network.ts';
@@ -136,7 +135,7 @@ export function tupleRecord(run: Run): { record: TupleRecord; tokenizer: Tokeniz
     throw new UserError(
       `${run.directory} is not whole: expected tokenizer.json and the tuples' record in run.json`,
     );
-  return { record, tokenizer: tokenizerFromJson(readText(file), file) };
+  return { record, tokenizer: tokenizerOfRun(file, record.decoder) };
 }
 
 /** Of the files' contents and splits, whatever they are called and wherever they lie. */
