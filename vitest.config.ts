@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['packages/*/test/**/*.test.ts'],
     globalSetup: ['packages/explorer/test/chromium.ts'],
     pool: 'forks',
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });

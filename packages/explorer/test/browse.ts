@@ -28,6 +28,8 @@ export async function openPage(
   { hash = '', width = 1280 } = {},
 ): Promise<Page> {
   const opened = await from.newPage({ viewport: { width, height: 800 }, colorScheme: 'light' });
+  // A machine that runs other tests beside may take long to draw.
+  opened.setDefaultTimeout(90_000);
   opened.on('pageerror', (error) => complaints.push(error.message));
   opened.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());
