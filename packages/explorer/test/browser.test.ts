@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { readMetrics } from '@hidden-schema/hsn';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { decimal } from '../src/page/labels.ts';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
 import type { Answer } from '../src/shared/api.ts';
@@ -133,8 +133,18 @@ describe('graph', () => {
       expect(await page.locator('.canvas').getAttribute('data-kind')).toBe('plain');
       expect(await text('.notice')).toContain('no WebGL');
       expect(await page.locator('.plain-graph circle').count()).toBe(12);
-      await page.locator('circle[data-symbol="4"]').click();
-      await page.waitForSelector('article.symbol[data-symbol="4"]');
+      // The picture may be drawn anew just when it is clicked on, so a person would click again.
+      await vi.waitUntil(
+        async () => {
+          await page.locator('circle[data-symbol="4"]').click();
+          const shown = page.locator('article.symbol[data-symbol="4"]');
+          return shown.waitFor({ timeout: 5000 }).then(
+            () => true,
+            () => false,
+          );
+        },
+        { timeout: 90_000 },
+      );
       await page.screenshot();
       // A browser without WebGL says so by itself.
       complaints.splice(0, complaints.length, ...complaints.filter((line) => !line.includes('WebGL')));
