@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import type { TopicResult, TopicCorpus } from '@hidden-schema/studies';
+import type { TopicCorpus, TopicResult } from '@hidden-schema/studies';
 import type { Tensor } from '@hidden-schema/torch';
 import { progressOf } from './analysis.ts';
 import { namedPaths } from './named-paths.ts';
@@ -76,12 +76,14 @@ async function resultOf(corpus: TopicCorpus, settings: Settings, signal: AbortSi
 
 async function vectorsOf({ name, texts }: TopicCorpus, signal: AbortSignal): Promise<Tensor> {
   const { textVectors } = await import('@hidden-schema/hsn');
-  const { DEFAULT_ENCODER } = await import('@hidden-schema/transformers');
+  const { DEFAULT_ENCODER, openPretrainedEncoder } = await import('@hidden-schema/transformers');
+  const opened = await openPretrainedEncoder(DEFAULT_ENCODER);
   const { onProgress, done } = await progressOf(`encode ${name}`, 'texts');
   const onNote = (text: string) => say(`${name}: ${text}\n`);
   try {
-    return await textVectors(texts, { encoder: DEFAULT_ENCODER, longest, signal, onProgress, onNote });
+    return await textVectors(texts, opened, { longest, signal, onProgress, onNote });
   } finally {
+    opened.encoder.free();
     done();
   }
 }

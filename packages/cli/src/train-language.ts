@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { LanguageConfig, LanguageFigures, PreparedLanguage } from '@hidden-schema/hsn';
+import { progressOf } from './analysis.ts';
 import { languageText } from './evaluation-text.ts';
 import type { Assignment } from './replicas.ts';
 import { stoppable } from './stopping.ts';
@@ -10,8 +11,13 @@ import { type Plan, report, trainPlan } from './training-run.ts';
 
 /** Trains on texts. */
 export async function trainLanguage(config: LanguageConfig, asked: TrainAsked): Promise<void> {
-  const { checkRunFolder } = await import('@hidden-schema/hsn');
+  const { UserError } = await import('@hidden-schema/base');
+  const { checkRunFolder, pursues } = await import('@hidden-schema/hsn');
   const { flags, out, earlier } = asked;
+  if (flags.stage === 'discover' && !pursues(config))
+    throw new UserError(
+      '--stage discover needs walks that are read by pursuit; leave encoder.walks and baseline as they are by default',
+    );
   // Before the corpus is read, which may take minutes.
   if (!earlier) checkRunFolder(out, flags.force ?? false);
   const result = await stoppable(async (signal) => {
@@ -42,17 +48,21 @@ async function prepare(
     settings: { ...known?.record.settings, ...settings },
   };
   const { onProgress, done } = await tokenising();
+  const vectors = await progressOf('encode', 'texts');
   try {
     return await prepareLanguage(config, given, {
-      ...(known ? { tokenizer: known.tokenizer } : {}),
+      ...(known ? { tokenizer: known.tokenizer, discovery: known.record.discovery } : {}),
       signal,
       onProgress,
+      onVectors: vectors.onProgress,
+      onNote: (text) => say(`${text}\n`),
     });
   } catch (error) {
     if (signal.aborted) return undefined;
     throw error;
   } finally {
     done();
+    vectors.done();
   }
 }
 
@@ -72,6 +82,10 @@ async function planOf(
     task: () => new LanguageTask(prepared, replicas),
     create: () => createLanguageRun(out, prepared, { force: flags.force ?? false }),
     describe: () => describe(prepared),
+    onPrepared: (seconds) =>
+      say(
+        `discovered ${prepared.config.symbols} symbols after ${seconds.toFixed(0)} s; look at them now:\n  hsn symbols ${out}\n  hsn serve ${out}\n`,
+      ),
     assignment: assignmentOf(prepared),
   };
 }

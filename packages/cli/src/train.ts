@@ -16,6 +16,7 @@ export interface TrainFlags extends TextFlags, TrainingFlags {
   out?: string;
   symbols?: string;
   length?: string;
+  stage?: string;
 }
 
 /** What `hsn train` is asked to do. */
@@ -23,12 +24,16 @@ export interface TrainAsked extends Asked<TrainFlags> {
   corpus: string;
 }
 
+const stages = ['discover', 'write'];
+
 const examples = `
 Examples:
   $ hsn synth --out corpus && hsn train --corpus corpus --out run
   $ hsn train experiments/synthetic/barabasi.yaml --corpus corpus --out run
   $ hsn train --corpus corpus --out run --set training.steps=2000 --set graph.p=0.1
   $ hsn train --corpus reviews.tsv --symbols 50 --length 5 --out run
+  $ hsn train --corpus reviews.tsv --stage discover --out run   symbols, graph and walks alone, in about a minute
+  $ hsn train --out run --resume          then the decoder, which writes sentences from walks
   $ cat sentences.txt | hsn train --corpus - --out run
   $ hsn train --corpus reviews.tsv --out baseline --set baseline=true
   $ hsn train --out run --resume          continue where it stopped
@@ -37,8 +42,10 @@ Examples:
   $ hsn train --corpus corpus --out run --profile trace.json   open it in chrome://tracing or ui.perfetto.dev
 
 A corpus is the folder of "hsn synth", or texts: a file (a sentence a line, label<TAB>text, CSV, JSONL, Parquet), a
-folder with train, valid and test files, or - for standard input (--set model=language says so where in doubt). Texts train a language model: the encoder is the
-MiniLM that comes with this program unless encoder.name is given.
+folder with train, valid and test files, or - for standard input (--set model=language says so where in doubt). Texts
+train a language model in two stages: "discover" finds symbols and graph in the space of a pretrained encoder (the MiniLM
+that comes with this program unless encoder.name is given) and can be looked at at once; "write" teaches a decoder to
+write sentences from walks. --set encoder.walks=queries trains the paper's encoder of walks instead, in one stage.
 
 The model with the best validation objective (lowest -L, Eq. 28, on the validation split) is kept as "best" and
 evaluated at the end; training stops early after training.patience evaluations without a better one. Ctrl-C saves and
@@ -58,6 +65,10 @@ export function register(program: Command): void {
     .option('--corpus <where>', 'folder that "hsn synth" wrote; or texts: a file, a folder, - for input')
     .option('--symbols <n>', 'symbols of the graph (for texts 50 by default)')
     .option('--length <n>', 'steps of a walk (for texts 5 by default)')
+    .option(
+      '--stage <name>',
+      'texts: end after "discover", without the decoder; or do all, "write" (default)',
+    )
     .option('--input-format <name>', 'text, tsv, csv, jsonl or parquet (default: by the ending)')
     .option('--out <folder>', 'run folder to make (default: runs/<corpus name>-<seed>)')
     .addHelpText('after', examples)
@@ -81,6 +92,8 @@ async function lead(file: string | undefined, flags: TrainFlags, replicas: Repli
   const { UserError } = await import('@hidden-schema/base');
   const { refuseEdits, Run } = await import('@hidden-schema/hsn');
   if (flags.profile !== undefined) await checkProfileFile(flags.profile);
+  if (flags.stage !== undefined && !stages.includes(flags.stage))
+    throw new UserError(`--stage takes discover or write, got ${flags.stage}`);
   if (flags.resume && !flags.out)
     throw new UserError('--resume needs --out: the folder of the run to continue');
   if (flags.diagnose && !flags.out)

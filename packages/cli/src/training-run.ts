@@ -8,6 +8,8 @@ import { live, print, say } from './terminal.ts';
 /** The flags that every training has. */
 export interface TrainingFlags {
   set: string[];
+  /** Where training ends early: after "discover". */
+  stage?: string;
   resume?: boolean;
   force?: boolean;
   diagnose?: boolean;
@@ -34,6 +36,8 @@ export interface Plan<Evaluation> {
   create(): Run;
   /** Says what will be trained. */
   describe(): void;
+  /** Says what can be looked at before the first step, where something can. */
+  onPrepared?(seconds: number): void;
   /** What the other ranks need. */
   assignment: Assignment;
 }
@@ -80,6 +84,8 @@ export async function trainPlan<Evaluation>(
       signal: AbortSignal.any([signal, replicas.stopped]),
       output: live,
       replicas,
+      onlyPrepare: flags.stage === 'discover',
+      ...(plan.onPrepared ? { onPrepared: plan.onPrepared } : {}),
     });
     // Only now: settings that the checkpoint does not fit must not replace those it does.
     if (changes.length > 0) run.adopt(info);
@@ -114,11 +120,13 @@ export async function report(result: SessionResult<unknown>, out: string, figure
   const { writeModelCard } = await import('@hidden-schema/studies');
   writeModelCard(out);
   print(figures);
-  const next =
-    result.state === 'stopped'
-      ? `continue with: hsn train --out ${out} --resume`
-      : `look again with: hsn eval ${out}`;
-  print(`run ${result.state} at step ${result.step}: ${out}\n${next}\n`);
+  const next = {
+    prepared: `teach it to write with: hsn train --out ${out} --resume`,
+    stopped: `continue with: hsn train --out ${out} --resume`,
+    finished: `look again with: hsn eval ${out}`,
+  };
+  const how = result.state === 'prepared' ? 'discovered' : `${result.state} at step ${result.step}`;
+  print(`run ${how}: ${out}\n${next[result.state]}\n`);
 }
 
 function refuseChanges(changes: string[], out: string, Fault: new (message: string) => Error): void {

@@ -13,7 +13,7 @@ export async function settingsOf(
   flags: TrainFlags,
   earlier: Run | undefined,
 ): Promise<RunConfig> {
-  const { dumpConfig, loadConfig } = await import('@hidden-schema/hsn');
+  const { discoveringDefaults, dumpConfig, loadConfig } = await import('@hidden-schema/hsn');
   const short = (['symbols', 'length'] as const).flatMap((key) =>
     flags[key] === undefined ? [] : [`${key}=${flags[key]}`],
   );
@@ -25,7 +25,7 @@ export async function settingsOf(
         : ''
       : await readSettings(file, 'experiments');
   const kind = earlier?.config.model ?? corpusKind(corpus);
-  return loadConfig(text, file ?? 'settings', overrides, kind);
+  return loadConfig(text, file ?? 'settings', overrides, kind, earlier ? undefined : discoveringDefaults);
 }
 
 /** Flags that say how texts are read. */

@@ -48,6 +48,8 @@ export * from './run/run-summary.ts';
 export * from './run/session.ts';
 export * from './symbols/symbols.ts';
 export * from './tasks/language/build.ts';
+export * from './tasks/language/corpus-vectors.ts';
+export * from './tasks/language/discovery.ts';
 export * from './tasks/language/evaluation.ts';
 export * from './tasks/language/inspection.ts';
 export type * from './tasks/language/network.ts';

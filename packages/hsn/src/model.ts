@@ -37,6 +37,8 @@ import {
 export interface Encoder<Batch> extends nn.Module {
   /** ρ = softmax(h_1), f = exp(h_{2:L}). [B, L, K] */
   scores(batch: Batch): Tensor;
+  /** Told once of the network's symbols and graph, where it reads them. */
+  attach?(symbols: Symbols, graph: GraphPosterior): void;
 }
 
 /** What the network hands to a decoder: where walks are, and the symbols there. */
@@ -78,6 +80,8 @@ export interface NetworkParts<K extends Kind> {
   sentences: number;
   /** Token probabilities of each symbol, where the corpus gives them. [K, V] */
   bags?: Tensor | undefined;
+  /** First steps of training in which walks and graph stay as they were prepared; none unless given. */
+  hold?: number | undefined;
 }
 
 export interface ForwardOptions {
@@ -95,7 +99,7 @@ export interface ForwardOptions {
 
 /** Hidden Schema Network: encode → sample graph → sample walk → decode → score, whatever the data. */
 export class HiddenSchemaNetwork<K extends Kind> extends nn.Module {
-  readonly encoder: K['encoder'] & Encoder<K['batch']>;
+  readonly encoder: K['encoder'];
   readonly decoder: K['decoder'] & Decoder<K['batch']>;
   readonly symbols: Symbols;
   readonly graph: GraphPosterior;
@@ -106,6 +110,7 @@ export class HiddenSchemaNetwork<K extends Kind> extends nn.Module {
   readonly shape: { symbols: number; length: number; sentences: number };
   /** Draws dropout, dropped words, graphs and walks; part of a checkpoint. */
   readonly generator: Generator;
+  readonly #hold: number;
 
   constructor(
     config: K['config'],
@@ -127,12 +132,23 @@ export class HiddenSchemaNetwork<K extends Kind> extends nn.Module {
     const noiseCost = () => this.decoder.noiseCost?.() ?? 1;
     const known = { ...options, prior: this.graphPrior, symbols: this.symbols, sentences, noiseCost };
     this.graph = graphPosteriorOf(config.graph, pairs, generator, known);
+    this.#hold = parts.hold ?? 0;
+    parts.encoder.attach?.(this.symbols, this.graph);
+  }
+
+  /** h^enc of a batch. [B, L, K] */
+  #scores(batch: K['batch']): Tensor {
+    return (this.encoder as Encoder<K['batch']>).scores(batch);
   }
 
   /** Vectors are learned only where something reads them. */
   #symbolSettings() {
     const { graph } = this.config;
-    const read = this.decoder.readsVectors || graph.posterior === 'pairs' || graph.posterior === 'inner';
+    const read =
+      (this.encoder as Encoder<K['batch']>).attach !== undefined ||
+      this.decoder.readsVectors ||
+      graph.posterior === 'pairs' ||
+      graph.posterior === 'inner';
     return read ? graph : { ...graph, symbols: 'one-hot' as const };
   }
 
@@ -141,7 +157,7 @@ export class HiddenSchemaNetwork<K extends Kind> extends nn.Module {
     const { step, teacher, holders = soleHolder } = options;
     const { graph, walk, objective: settings, training } = this.config;
     if (this.config.baseline) return this.#alone(batch);
-    const scores = inPrecision(training.precision, () => this.#held(step, () => this.encoder.scores(batch)));
+    const scores = inPrecision(training.precision, () => this.#held(step, () => this.#scores(batch)));
     const links = this.#held(step, () => this.graph.links());
     const relaxed = { hard: graph.hard, temperature: annealedAt(graph.temperature, step) };
     const walkable = options.graph ?? new WalkableGraph(links.sample(this.generator, relaxed), walk.isolated);
@@ -178,10 +194,9 @@ export class HiddenSchemaNetwork<K extends Kind> extends nn.Module {
     });
   }
 
-  /** Makes walks or graph, without a gradient as long as the warm start holds them. */
+  /** Makes walks or graph, without a gradient as long as they are held. */
   #held<T>(step: number, body: () => T): T {
-    const { steps, hold } = this.config.warmStart ?? { steps: 0, hold: 0 };
-    return steps > 0 && step < hold ? noGrad(body) : body();
+    return step < this.#hold ? noGrad(body) : body();
   }
 
   /** Positions with the symbols there, as this network's decoder reads them. */
@@ -194,12 +209,13 @@ export class HiddenSchemaNetwork<K extends Kind> extends nn.Module {
   posterior(scores: Tensor, graph: WalkableGraph): WalkPosterior {
     const { posterior, form, constant, range } = this.config.walk;
     if (posterior !== 'graph') return new MeanFieldWalks(scores);
-    return WalkDistribution.fromScores(graph, scores, { kind: form, constant, ...(range ? { range } : {}) });
+    const bent = typeof range === 'number' ? { range } : {};
+    return WalkDistribution.fromScores(graph, scores, { kind: form, constant, ...bent });
   }
 
   /** q(z|x, A) of a batch; on the expected graph unless another is given, so that no draw decides what is read. */
   encode(batch: K['batch'], graph: WalkableGraph = this.expectedGraph()): WalkPosterior {
-    return this.posterior(this.encoder.scores(batch), graph);
+    return this.posterior(this.#scores(batch), graph);
   }
 
   /** The graph with every link at its probability. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { TransformerText } from '../../transformers/src/text-encoder.ts';
 import { languageConfigSchema } from '../src/config/language.ts';
 import { dumpConfig, languageConfig, loadConfig } from '../src/config/settings.ts';
+import type { WalkEncoder } from '../src/encoder/walk-queries.ts';
 import { makeNetwork } from '../src/tasks/language/build.ts';
 
 const defaults = languageConfigSchema.parse({ model: 'language' });
@@ -65,7 +66,7 @@ describe('settings of a language model', () => {
     const sizes = { vocabulary: 9, width: 16, layers: 1, heads: 2, hidden: 16, positions: 8, dropout: 0 };
     const encoder = new TransformerText(sizes, new Generator(1));
     const model = makeNetwork(config, { encoder, frozen: true, decoderVocabulary: 9, sentences: 5 });
-    expect(model.encoder.walk.queries.shape).toEqual([3, 16]);
+    expect((model.encoder as WalkEncoder).walk.queries.shape).toEqual([3, 16]);
     expect(model.walkPrior.weights!.shape).toEqual([2, 6]);
     expect(model.graph.links().matrix().shape).toEqual([6, 6]);
     expect(model.decoder.maxPositions).toBe(config.decoder.longest + 2);

@@ -1,6 +1,7 @@
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import type { TextCorpus } from '../../text/src/index.ts';
+import type { WalkEncoder } from '../src/encoder/walk-queries.ts';
 import { framesOf } from '../src/tasks/language/build.ts';
 import { baselinePerplexity, evaluateLanguage } from '../src/tasks/language/evaluation.ts';
 import type { LanguageNetwork } from '../src/tasks/language/network.ts';
@@ -33,7 +34,7 @@ describe('a model on a corpus', () => {
     const adjacency = fixGraph(model, ['0 0', '0 1', '1 2', '2 3', '1 3']).keep();
     // Scores that hardly differ: a sure posterior that is wrong would take far more draws.
     noGrad(() => {
-      for (const [, tensor] of model.encoder.walk.namedParameters()) tensor.mul_(0.1);
+      for (const [, tensor] of (model.encoder as WalkEncoder).walk.namedParameters()) tensor.mul_(0.1);
     });
     const sentences = framed(corpus);
     expect(sentences.length).toBeGreaterThan(1);

@@ -2,6 +2,7 @@ import { nn, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../base/src/random.ts';
 import { padded, type TextBatch } from '../../text/src/index.ts';
+import type { WalkEncoder } from '../src/encoder/walk-queries.ts';
 import type { LanguageNetwork } from '../src/tasks/language/network.ts';
 import { WalkableGraph } from '../src/walk/index.ts';
 import { allWalks, expectClose, sum, walkTensor } from './enumeration.ts';
@@ -145,7 +146,7 @@ describe('gradients of the whole objective', () => {
       const names = [...model.namedParameters()].map(([name]) => name);
       expect(names.filter((name) => name.startsWith('encoder.text'))).toEqual([]);
       expect([...model.encoder.base.namedTensors()].filter(([, tensor]) => tensor.grad)).toEqual([]);
-      expect(model.encoder.walk.queries.grad!.abs().sum().item()).toBeGreaterThan(0);
+      expect((model.encoder as WalkEncoder).walk.queries.grad!.abs().sum().item()).toBeGreaterThan(0);
       model.free();
     });
   });

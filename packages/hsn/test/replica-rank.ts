@@ -41,7 +41,7 @@ export async function trainCase(
   cache: string,
 ): Promise<ReplicaResult> {
   const { trainer, preparation } = await taskOf(given, replicas, cache);
-  for (let sweep = 0; sweep < (given.sweeps ?? 0); sweep++) preparation!.advance();
+  for (let sweep = 0; sweep < (given.sweeps ?? 0); sweep++) await preparation!.advance({ onPart: () => {} });
   const losses = Array.from({ length: given.steps }, () => trainer.trainStep().loss);
   const named = [...trainer.model.namedTensors()].map(
     ([name, tensor]) => [name, tensor.toNumbers()] as const,

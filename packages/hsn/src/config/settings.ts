@@ -1,4 +1,5 @@
 import { UserError } from '@hidden-schema/base';
+import { DEFAULT_ENCODER } from '@hidden-schema/transformers';
 import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument, stringify, visit } from 'yaml';
 import type { z } from 'zod';
 import { type LanguageConfig, languageConfigSchema } from './language.ts';
@@ -77,19 +78,21 @@ export function tuplesConfig(config: RunConfig, what = 'this model'): ReasoningC
 
 /**
  * Reads a YAML config and `key.path=value` overrides; every fault is reported at once, in one `UserError`. Which
- * settings there are depends on `model`, or on `fallback` where it is not named.
+ * settings there are depends on `model`, or on `fallback` where it is not named. `beneath` may give other defaults than
+ * the schema's for what is not given.
  */
 export function loadConfig(
   yamlText: string,
   source: string,
   overrides: readonly string[] = [],
   fallback: ModelKind = 'synthetic',
+  beneath: (data: Readonly<Data>) => Data = () => ({}),
 ): RunConfig {
   const lines = new LineCounter();
   const { data, document, faults } = readYaml(yamlText, source, lines);
   const schema = schemaOf(data, overrides, fallback);
   const changed = overrides.flatMap((override) => applyOverride(schema, data, override, faults));
-  const parsed = schema.safeParse(data);
+  const parsed = schema.safeParse(under(data, beneath(data)));
   if (!parsed.success)
     faults.push(...parsed.error.issues.flatMap((issue) => faultsOf(schema, issue, [], data)));
   if (faults.length === 0 && parsed.success) return parsed.data as RunConfig;
@@ -108,6 +111,34 @@ export function loadConfig(
       ),
     ),
   );
+}
+
+/** What is given, and beneath it defaults for what is not. */
+function under(given: Data, defaults: Data): Data {
+  const merged = { ...defaults, ...given };
+  for (const [key, inner] of Object.entries(defaults))
+    if (isMapping(inner) && isMapping(given[key])) merged[key] = under(given[key], inner);
+  return merged;
+}
+
+/**
+ * Defaults of new text runs where the encoder is a frozen pretrained one: symbols are discovered as vectors in its space,
+ * with free links and steps as sure as they come.
+ */
+export function discoveringDefaults(given: Readonly<Data>): Data {
+  const {
+    name = DEFAULT_ENCODER,
+    frozen = true,
+    walks,
+  } = isMapping(given.encoder) ? given.encoder : ({} as Data);
+  const scratch = name === 'transformer' || name === 'lstm';
+  if (given.model !== 'language' || given.baseline === true || scratch || frozen !== true) return {};
+  if (walks !== undefined && walks !== 'pursuit') return {};
+  return {
+    encoder: { walks: 'pursuit' },
+    graph: { posterior: 'free', symbols: 'learnable', selfLoops: false },
+    walk: { range: 'none' },
+  };
 }
 
 /** The settings as YAML that `loadConfig` reads back unchanged. */

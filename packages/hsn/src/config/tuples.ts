@@ -41,7 +41,7 @@ const path = z.strictObject({
 });
 
 /** A network over tuples (Section 6, step I), or with `baseline` its decoder alone: COMET. */
-export const reasoningConfigSchema = languageConfigSchema.extend({
+export const reasoningConfigSchema = languageConfigSchema.omit({ discovery: true }).extend({
   model: z.literal('reasoning'),
   /** What is trained: the network over tuples (or COMET, its baseline), or a path model on a network's walks. */
   part: z.enum(['network', 'path']).default('network'),
@@ -66,6 +66,7 @@ export const reasoningConfigSchema = languageConfigSchema.extend({
     .prefault({}),
   encoder: encoder
     .unwrap()
+    .omit({ walks: true })
     .extend({ longest: encoder.unwrap().shape.longest.unwrap().default(64) })
     .prefault({}),
   decoder: decoder

@@ -13,7 +13,10 @@ const settlingRounds = 2;
 export interface PursuitOptions {
   length: number;
   candidates: number;
-  sharpness: Sharpness;
+  /** κ of the first step and of the others, or of each step from 0. */
+  sharpness: Sharpness | ((step: number) => Tensor);
+  /** Hears log q of each step's symbols, given the candidates so far. [n, b, K] */
+  onStep?: (logs: Tensor) => void;
 }
 
 /** Candidate walks of each point, the most probable first. */
@@ -44,8 +47,10 @@ export interface Pursued extends Candidates {
 export function pursue(points: Tensor, dictionary: Dictionary, options: PursuitOptions): Pursued {
   const { symbols, overlaps, links } = dictionary;
   const fit = points.matmul(symbols.transpose(0, 1)); // x·E [n, K]
-  const first = gains(fit).mul(options.sharpness.first);
+  const { onStep } = options;
+  const first = gains(fit).mul(sharpnessAt(options, 0));
   let logs = (links ? first.maskedFill(links.isolated.unsqueeze(0), ruledOut) : first).logSoftmax(1);
+  onStep?.(logs);
   const { values, indices } = logs.topk(Math.min(options.candidates, logs.dim(1)), 1);
   let beam: Candidates = {
     walks: indices.unsqueeze(2),
@@ -53,7 +58,8 @@ export function pursue(points: Tensor, dictionary: Dictionary, options: PursuitO
     logProbabilities: values,
   };
   for (let step = 1; step < options.length; step++) {
-    logs = nextStep(beam, fit, dictionary, options.sharpness.later);
+    logs = nextStep(beam, fit, dictionary, sharpnessAt(options, step));
+    onStep?.(logs);
     beam = extended(beam, logs, options.candidates);
     beam = { ...beam, coefficients: settled(beam, fit, overlaps) };
   }
@@ -66,6 +72,27 @@ export function pursue(points: Tensor, dictionary: Dictionary, options: PursuitO
       .sub(explained(beam, fit, overlaps))
       .clamp(0),
   };
+}
+
+function sharpnessAt({ sharpness }: PursuitOptions, step: number): number | Tensor {
+  if (typeof sharpness === 'function') return sharpness(step);
+  return step === 0 ? sharpness.first : sharpness.later;
+}
+
+/** The coefficients of given walks [n, L]: the non-negative least squares on their symbols. [n, L] */
+export function settledOn(points: Tensor, { symbols, overlaps }: Dictionary, walks: Tensor): Tensor {
+  const fit = points.matmul(symbols.transpose(0, 1));
+  const [n, L] = walks.shape as [number, number];
+  let beam = { walks: walks.narrow(1, 0, 1).unsqueeze(1), coefficients: zeros([n, 1, 1]) };
+  for (let step = 1; step <= L; step++) {
+    const coefficients = settled(beam, fit, overlaps);
+    if (step === L) return coefficients.reshape(n, L);
+    beam = {
+      walks: walks.narrow(1, 0, step + 1).unsqueeze(1),
+      coefficients: cat([coefficients, zeros([n, 1, 1])], 2),
+    };
+  }
+  return zeros([n, 0]);
 }
 
 /** 2·d·E·x − d·E·Eᵀ·d with the coefficients d of each walk. [n, b] */
@@ -96,7 +123,7 @@ function nextStep(
   { walks, coefficients }: Candidates,
   fit: Tensor,
   { overlaps, links }: Dictionary,
-  sharpness: number,
+  sharpness: number | Tensor,
 ): Tensor {
   const [n, b, i] = walks.shape as [number, number, number];
   const K = fit.dim(1);
@@ -140,7 +167,11 @@ function extended(
 }
 
 /** Non-negative least squares by coordinates: a_i ← max(0, c_i − Σ_{m≠i} (e_i·e_m)·a_m). [n, b, i] */
-function settled({ walks, coefficients }: Candidates, fit: Tensor, overlaps: Tensor): Tensor {
+function settled(
+  { walks, coefficients }: Pick<Candidates, 'walks' | 'coefficients'>,
+  fit: Tensor,
+  overlaps: Tensor,
+): Tensor {
   const [n, b, i] = walks.shape as [number, number, number];
   const K = fit.dim(1);
   const taken = walks.reshape(n * b, i);

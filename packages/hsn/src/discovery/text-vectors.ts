@@ -1,14 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
 import { idsTensor, type PaddedIds, padded, type Tokenizer } from '@hidden-schema/text';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
-import { maskOfLengths, openPretrainedEncoder, type TextEncoder } from '@hidden-schema/transformers';
+import { maskOfLengths, type TextEncoder } from '@hidden-schema/transformers';
 import { unitMeans } from '../encoder/walk-queries.ts';
 
 // Shapes: N texts, D width of the encoder.
 
+/** A pretrained encoder with the tokenizer it was trained with. */
+export interface OpenedEncoder {
+  encoder: TextEncoder;
+  tokenizer: Tokenizer;
+}
+
 export interface TextVectorOptions {
-  /** A pretrained encoder by name. */
-  encoder: string;
   /** Tokens of a text that are read; the rest is cut. */
   longest: number;
   signal?: AbortSignal;
@@ -20,32 +24,29 @@ const tokenisedAtOnce = 256;
 const tokensAtOnce = 4096;
 
 /** Texts as unit means of a frozen encoder's states. [N, D] float32 */
-export async function encodeTexts(texts: readonly string[], options: TextVectorOptions): Promise<Tensor> {
-  const { signal, onProgress } = options;
-  const { encoder, tokenizer } = await openPretrainedEncoder(options.encoder);
+export async function encodeTexts(
+  texts: readonly string[],
+  { encoder, tokenizer }: OpenedEncoder,
+  { longest, signal, onProgress }: TextVectorOptions,
+): Promise<Tensor> {
   encoder.train(false);
-  try {
-    const longest = Math.min(options.longest, encoder.positions);
-    const tokens = await tokenised(texts, tokenizer, longest, signal);
-    const vectors = new Float32Array(texts.length * encoder.width);
-    let done = 0;
-    for (const rows of batchesOfLikeLength(tokens)) {
-      await setImmediate();
-      signal?.throwIfAborted();
-      const ids = padded(
-        rows.map((row) => tokens[row]!),
-        { pad: tokenizer.special.pad ?? 0 },
-      );
-      const means = meanVectors(encoder, ids);
-      for (const [at, row] of rows.entries())
-        vectors.set(means.subarray(at * encoder.width, (at + 1) * encoder.width), row * encoder.width);
-      done += rows.length;
-      onProgress?.(done, texts.length);
-    }
-    return Tensor.fromArray(vectors, [texts.length, encoder.width]);
-  } finally {
-    encoder.free();
+  const tokens = await tokenised(texts, tokenizer, Math.min(longest, encoder.positions), signal);
+  const vectors = new Float32Array(texts.length * encoder.width);
+  let done = 0;
+  for (const rows of batchesOfLikeLength(tokens)) {
+    await setImmediate();
+    signal?.throwIfAborted();
+    const ids = padded(
+      rows.map((row) => tokens[row]!),
+      { pad: tokenizer.special.pad ?? 0 },
+    );
+    const means = meanVectors(encoder, ids);
+    for (const [at, row] of rows.entries())
+      vectors.set(means.subarray(at * encoder.width, (at + 1) * encoder.width), row * encoder.width);
+    done += rows.length;
+    onProgress?.(done, texts.length);
   }
+  return Tensor.fromArray(vectors, [texts.length, encoder.width]);
 }
 
 async function tokenised(

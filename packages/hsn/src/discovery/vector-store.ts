@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { cacheFolder, reasonOf, UserError } from '@hidden-schema/base';
-import { openSafetensors, type Tensor, writeSafetensors } from '@hidden-schema/torch';
-import { encodeTexts, type TextVectorOptions } from './text-vectors.ts';
+import { openSafetensors, Tensor, writeSafetensors } from '@hidden-schema/torch';
+import { encodeTexts, type OpenedEncoder, type TextVectorOptions } from './text-vectors.ts';
+
+// Shapes: N texts, D width of the encoder.
 
 export interface StoredVectorOptions extends TextVectorOptions {
   /** The folder of caches; HSN_CACHE or the user's unless given. */
@@ -12,39 +14,92 @@ export interface StoredVectorOptions extends TextVectorOptions {
   onNote?: (text: string) => void;
 }
 
-const format = 1;
+/** The folder of stored vectors within that of caches. */
+export const vectorFolder = (cache: string = cacheFolder()): string => path.join(cache, 'vectors');
+
+const format = 2;
 const name = 'vectors';
+/** Texts of a file: what is stopped loses no more than these, and a corpus that grew encodes only its end. */
+const textsOfFile = 2048;
 
 /**
- * Texts as vectors, encoded once: kept as one safetensors file in the cache, named by the texts, the encoder and how
- * much of a text it reads. A file that is damaged is made again. [N, D] float32
+ * Texts as vectors, encoded once: kept as safetensors files in the cache, each named by its texts, the encoder's weights
+ * and tokens, and how much of a text is read. A file that is damaged is made again. [N, D] float32
  */
-export async function textVectors(texts: readonly string[], options: StoredVectorOptions): Promise<Tensor> {
-  const { cache = cacheFolder(), onNote } = options;
-  const file = path.join(cache, 'vectors', `${keyOf(texts, options)}.safetensors`);
-  if (fs.existsSync(file)) {
-    try {
-      const vectors = readVectors(file, texts.length);
-      onNote?.(`vectors of ${texts.length} texts were in the cache`);
-      return vectors;
-    } catch (error) {
-      onNote?.(`${file} is damaged (${reasonOf(error)}): texts are encoded again`);
-    }
+export async function textVectors(
+  texts: readonly string[],
+  opened: OpenedEncoder,
+  options: StoredVectorOptions,
+): Promise<Tensor> {
+  const { onNote, onProgress } = options;
+  const store = new VectorFiles(opened, options);
+  const width = opened.encoder.width;
+  const all = new Float32Array(texts.length * width);
+  let stored = 0;
+  for (let first = 0; first < texts.length; first += textsOfFile) {
+    const some = texts.slice(first, first + textsOfFile);
+    const progress = (done: number) => onProgress?.(first + done, texts.length);
+    const found = store.read(some);
+    if (found) stored += some.length;
+    const vectors = found ?? (await store.make(some, progress));
+    all.set(vectors.toArray() as Float32Array, first * width);
+    vectors.free();
+    progress(some.length);
   }
-  const vectors = await encodeTexts(texts, options);
-  try {
-    fs.mkdirSync(path.dirname(file), { recursive: true });
-    writeSafetensors(file, [[name, vectors]], { sha256: sumOf(vectors) });
-  } catch (error) {
-    onNote?.(`vectors were not kept for the next time: ${reasonOf(error)}`);
-  }
-  return vectors;
+  if (stored > 0) onNote?.(`vectors of ${stored} texts were in the cache`);
+  return Tensor.fromArray(all, [texts.length, width]);
 }
 
-function keyOf(texts: readonly string[], { encoder, longest }: TextVectorOptions): string {
-  const hash = createHash('sha256').update(JSON.stringify({ format, encoder, longest }));
-  // With lengths between, so that no two lists of texts run together to the same bytes.
-  for (const text of texts) hash.update(`\n${text.length} `).update(text);
+class VectorFiles {
+  readonly #opened: OpenedEncoder;
+  readonly #options: StoredVectorOptions;
+  readonly #folder: string;
+  readonly #encoder: string;
+
+  constructor(opened: OpenedEncoder, options: StoredVectorOptions) {
+    this.#opened = opened;
+    this.#options = options;
+    this.#folder = vectorFolder(options.cache);
+    this.#encoder = fingerprintOf(opened);
+  }
+
+  #file(texts: readonly string[]): string {
+    const key = { format, encoder: this.#encoder, longest: this.#options.longest };
+    const hash = createHash('sha256').update(JSON.stringify(key));
+    // With lengths between, so that no two lists of texts run together to the same bytes.
+    for (const text of texts) hash.update(`\n${text.length} `).update(text);
+    return path.join(this.#folder, `${hash.digest('hex')}.safetensors`);
+  }
+
+  read(texts: readonly string[]): Tensor | undefined {
+    const file = this.#file(texts);
+    if (!fs.existsSync(file)) return undefined;
+    try {
+      return readVectors(file, texts.length, this.#opened.encoder.width);
+    } catch (error) {
+      this.#options.onNote?.(`${file} is damaged (${reasonOf(error)}): its texts are encoded again`);
+      return undefined;
+    }
+  }
+
+  async make(texts: readonly string[], onProgress: (done: number) => void): Promise<Tensor> {
+    const { onNote } = this.#options;
+    const vectors = await encodeTexts(texts, this.#opened, { ...this.#options, onProgress });
+    try {
+      fs.mkdirSync(this.#folder, { recursive: true });
+      writeSafetensors(this.#file(texts), [[name, vectors]], { sha256: sumOf(vectors) });
+    } catch (error) {
+      onNote?.(`vectors were not kept for the next time: ${reasonOf(error)}`);
+    }
+    return vectors;
+  }
+}
+
+/** Of all weights and the vocabulary: a folder whose model was replaced has other vectors under the same name. */
+function fingerprintOf({ encoder, tokenizer }: OpenedEncoder): string {
+  const hash = createHash('sha256').update(tokenizer.hash);
+  for (const [weight, tensor] of encoder.namedTensors())
+    hash.update(weight).update(tensor.toArray() as NodeJS.TypedArray);
   return hash.digest('hex');
 }
 
@@ -54,13 +109,13 @@ function sumOf(vectors: Tensor): string {
     .digest('hex');
 }
 
-function readVectors(file: string, texts: number): Tensor {
+function readVectors(file: string, texts: number, width: number): Tensor {
   const weights = openSafetensors(file);
   try {
     const found = weights.get(name);
     const { dtype, shape } = found;
-    if (dtype !== 'float32' || shape.length !== 2 || shape[0] !== texts)
-      throw new UserError(`expected ${texts} rows of float32, got ${dtype} [${shape.join(', ')}]`);
+    if (dtype !== 'float32' || shape.length !== 2 || shape[0] !== texts || shape[1] !== width)
+      throw new UserError(`expected ${texts} rows of ${width} float32, got ${dtype} [${shape.join(', ')}]`);
     if (weights.metadata.get('sha256') !== sumOf(found))
       throw new UserError('its numbers are not those that were written');
     return found;

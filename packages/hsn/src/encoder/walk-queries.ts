@@ -127,6 +127,8 @@ export abstract class TextReader extends nn.Module {
 
 /** h^enc of a language model: the walk's queries over a text encoder. */
 export class WalkEncoder extends TextReader {
+  /** Reads the text encoder's states, which a batch may bring along. */
+  readonly reads = 'states';
   readonly walk: WalkQueries;
 
   constructor(

@@ -1,3 +1,4 @@
+import { UserError } from '@hidden-schema/base';
 import {
   deepPairSums,
   full,
@@ -17,6 +18,11 @@ import type { PairIndex } from './pairs.ts';
 /** q(A): gives the distribution over links at the present state of its parameters. */
 export abstract class GraphPosterior extends nn.Module {
   abstract links(): LinkDistribution;
+
+  /** Takes link probabilities found elsewhere [K, K] as its own; only free links can be set. */
+  adopt(_probabilities: Tensor): void {
+    throw new UserError('links that a network computes cannot be set; take graph.posterior: free');
+  }
 }
 
 export interface PosteriorNetworkOptions extends TensorOptions {
@@ -115,6 +121,9 @@ export class InnerProduct extends GraphPosterior {
   }
 }
 
+/** Links are taken over no surer than this, which float32 still tells from certain. */
+const leastChance = 1e-6;
+
 /** One free log-odds a link. */
 export class FreeLogits extends GraphPosterior {
   readonly logits: Tensor; // [E]
@@ -124,6 +133,15 @@ export class FreeLogits extends GraphPosterior {
     super();
     this.#pairs = pairs;
     this.logits = nn.parameter(full([pairs.count], initialLogit, given));
+  }
+
+  override adopt(probabilities: Tensor): void {
+    noGrad(() =>
+      scope(() => {
+        const p = this.#pairs.vector(probabilities).clamp(leastChance, 1 - leastChance);
+        this.logits.copy_(p.log().sub(p.neg().add(1).log()));
+      }),
+    );
   }
 
   override links(): LinkDistribution {

@@ -70,7 +70,7 @@ function restore(run: Run, task: Task<unknown>): { from: number; notes: string[]
 }
 
 async function prepare({ preparation }: Task<unknown>): Promise<void> {
-  while (preparation?.wanted) await preparation.advance();
+  while (preparation?.wanted) await preparation.advance({ onPart: () => {} });
 }
 
 /** The validation or the weights, where the fault showed outside of a step. */

@@ -81,7 +81,19 @@ function graphClaims({ posterior, symbols, ...graph }: Config['graph'] | Languag
   ];
 }
 
+/** Where walks are read by pursuit, symbols are vectors and each step has its sharpness. */
+function pursuitClaims({ symbols, length, graph }: LanguageConfig): Claim[] {
+  const vectors = /^symbols\.vectors$/;
+  return [
+    { key: 'symbols', value: symbols, tensor: vectors, axis: 0 },
+    { key: 'graph.symbolDimension', value: graph.symbolDimension, tensor: vectors, axis: 1 },
+    { key: 'length', value: length, tensor: /^encoder\.sharpness$/, axis: 0 },
+  ];
+}
+
 function networkClaims(config: LanguageConfig | ReasoningConfig): Claim[] {
+  if (config.model === 'language' && !config.baseline && config.encoder.walks === 'pursuit')
+    return pursuitClaims(config);
   const { model, symbols, length } = config;
   // Walks over tuples have two halves, each with queries of its own.
   const queries =

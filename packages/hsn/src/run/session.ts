@@ -6,7 +6,7 @@ import { type CheckpointSettings, checkpointsSchema } from '../config/network.ts
 import { align } from '../train/follow.ts';
 import { brokenWeight, NumberFailure } from '../train/number-failure.ts';
 import { Replicas } from '../train/replicas.ts';
-import type { PreparationState, Task, TaskTrainer } from '../train/task.ts';
+import type { Preparation, PreparationState, Task, TaskTrainer } from '../train/task.ts';
 import type { StepMetrics } from '../train/trainer.ts';
 import type { TrainerState } from '../train/trainer-state.ts';
 import {
@@ -31,10 +31,14 @@ export interface SessionOptions {
   output?: ProgressOutput;
   /** The processes that train together; this one leads them. */
   replicas?: Replicas;
+  /** Ends with the preparation, where the task is of use then. */
+  onlyPrepare?: boolean;
+  /** Called when the preparation is saved and the model can be looked at, before the first step. */
+  onPrepared?: (seconds: number) => void;
 }
 
 export interface SessionResult<Evaluation = unknown> {
-  state: 'finished' | 'stopped';
+  state: 'prepared' | 'finished' | 'stopped';
   step: number;
   /** Why training ended before its last step, if it did. */
   reason?: string;
@@ -91,8 +95,13 @@ export class Session<Evaluation = unknown> {
   async train(): Promise<SessionResult<Evaluation>> {
     try {
       this.#run.setState('running', { failure: undefined });
-      await this.#prepare();
+      const prepared = await this.#prepare();
       await align(this.#task, this.#replicas);
+      if (prepared) await this.#lookAtPrepared();
+      if (this.#options.onlyPrepare && !this.#options.signal?.aborted) {
+        await this.#replicas.lead('end');
+        return this.#end({ state: 'prepared' });
+      }
       const reason = await this.#steps();
       await this.#replicas.lead('end');
       const stopped = this.#options.signal?.aborted ?? false;
@@ -139,16 +148,18 @@ export class Session<Evaluation = unknown> {
     return this.#state.seconds + (performance.now() - this.#began) / 1000;
   }
 
-  async #prepare(): Promise<void> {
+  /** Whether anything was prepared, and is whole. */
+  async #prepare(): Promise<boolean> {
     const { preparation } = this.#task;
-    if (!preparation?.wanted) return;
+    if (!preparation?.wanted) return false;
     const { label, most, unit } = preparation;
     const progress = this.#progress(label, most, unit, preparation.state.count);
     if (preparation.together) await align(this.#task, this.#replicas);
     while (preparation.wanted && !this.#options.signal?.aborted) {
       if (preparation.together) await this.#replicas.lead('prepare');
       const before = preparation.state.count;
-      const figures = preparation.advance();
+      const figures = await this.#advance(preparation, progress);
+      if (!figures) break;
       const { count } = preparation.state;
       if (count === before) {
         progress.update(count, figures);
@@ -164,6 +175,36 @@ export class Session<Evaluation = unknown> {
       await setImmediate();
     }
     progress.finish();
+    return !preparation.wanted;
+  }
+
+  /** One part of the preparation; nothing where it was stopped on the way. */
+  async #advance(preparation: Preparation, progress: Progress): Promise<Record<string, number> | undefined> {
+    const { signal } = this.#options;
+    const onPart = (count: number, figures: Record<string, number>) => {
+      this.#record({ step: 0, epoch: 0, sweep: count, ...figures });
+      progress.update(count, figures);
+    };
+    try {
+      return await preparation.advance({ signal, onPart });
+    } catch (error) {
+      if (signal?.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  /** A model that is of use already is saved before its training begins. */
+  async #lookAtPrepared(): Promise<void> {
+    if (!this.#task.usablePrepared) return;
+    const { best } = this.#checkpoints;
+    // The best so far, being the only one; any evaluation is better.
+    if (best) this.#state = { ...this.#state, bestStep: 0 };
+    await this.#save(best);
+    await this.#writer.settle();
+    for (const [name, value] of Object.entries(this.#task.artifacts()))
+      writeJsonAtomic(this.#run.path(name), value);
+    this.#run.setState('running', { step: 0, seconds: this.#seconds() });
+    this.#options.onPrepared?.(this.#seconds());
   }
 
   /** Trains until the last step, a stop from outside, or patience is at its end; returns why it ended early. */

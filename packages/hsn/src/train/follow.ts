@@ -32,7 +32,7 @@ export async function follow(task: Task<unknown>, replicas: Replicas, signal: Ab
       const command = await replicas.next(signal.aborted);
       if (command === 'end') return;
       if (command === 'align') takeOver(task, replicas);
-      else if (command === 'prepare') task.preparation!.advance();
+      else if (command === 'prepare') await task.preparation!.advance({ signal, onPart: () => {} });
       else task.trainer.trainStep();
     }
   } finally {

@@ -24,6 +24,14 @@ export interface TaskTrainer {
 /** How far a preparation has come; part of a checkpoint. */
 export type PreparationState = { readonly count: number } & { readonly [name: string]: JsonValue };
 
+/** Who looks on while one part of a preparation is done. */
+export interface PreparationWatch {
+  /** Aborting ends a part that takes long; it begins again the next time. */
+  signal?: AbortSignal | undefined;
+  /** Hears what is done within a part: how much, in the preparation's unit, and figures. */
+  onPart(count: number, figures: Record<string, number>): void;
+}
+
 /** Work before the first step, in parts, such as the closed-form graph's sweeps. */
 export interface Preparation {
   /** For progress: what it is, and what is counted. */
@@ -35,7 +43,7 @@ export interface Preparation {
   readonly together?: boolean;
   state: PreparationState;
   /** One part more; returns its figures. */
-  advance(): Record<string, number>;
+  advance(watch: PreparationWatch): Record<string, number> | Promise<Record<string, number>>;
 }
 
 /** What a look at the model shows beside its validation objective. */
@@ -50,6 +58,8 @@ export interface Task<Evaluation> {
   readonly trainer: TaskTrainer;
   readonly preparation?: Preparation;
   inspect(): Inspection | Promise<Inspection>;
+  /** Whether the model is of use once it is prepared, before any training: its run can be looked at and end there. */
+  readonly usablePrepared?: boolean;
   /** The figures at the end of training, of the best model. */
   evaluate(): Evaluation;
   /** Further files of a finished run, by name. */

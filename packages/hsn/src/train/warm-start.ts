@@ -17,6 +17,10 @@ export function drawnRows(rows: Iterable<number>, count: number, seed: number): 
   return new Random(seed, drawStream).shuffle(Int32Array.from(rows)).slice(0, count);
 }
 
+/** First steps of training in which a warm start holds walks and graph as fitted. */
+export const heldByWarmStart = ({ steps, hold }: { steps: number; hold: number }): number =>
+  steps > 0 ? hold : 0;
+
 /** What walks are fitted to, for one kind of data. */
 export interface WalkCodes {
   /** The sentences that have codes, in batches. */

@@ -10,6 +10,8 @@ export interface BestWalk {
   walk: number[];
   /** q(z_1|x), then q(z_i|z_{i-1}, x); their product is the walk's probability. */
   probabilities: number[];
+  /** How much of the text each step tells, at least 0, where symbols are vectors that a text is composed of. */
+  weights?: number[];
 }
 
 /** The most probable walks without a graph: each step by itself. */

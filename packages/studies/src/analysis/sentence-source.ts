@@ -1,10 +1,14 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   type BestWalk,
+  type CorpusPoints,
   openLanguageCorpus,
+  openPoints,
   readAtOnce,
   type SplitName,
   tokensFrom,
 } from '@hidden-schema/hsn';
+import { readBatch, type TextCorpus } from '@hidden-schema/text';
 import { noGrad, scope } from '@hidden-schema/torch';
 import type { AnalysedRun, LanguageRun, SyntheticRun } from './opened.ts';
 
@@ -39,6 +43,7 @@ const textsAtOnce = 64;
 
 async function languageSource(run: LanguageRun, given: { signal?: AbortSignal }): Promise<SentenceSource> {
   const corpus = await openLanguageCorpus(run.opened, given);
+  const points = await openPoints(run.opened, corpus, given);
   async function* batches(limit: number): AsyncGenerator<ReadSentence[]> {
     let left = limit;
     for (const split of order) {
@@ -48,7 +53,10 @@ async function languageSource(run: LanguageRun, given: { signal?: AbortSignal })
         given.signal?.throwIfAborted();
         const some = Array.from(rows.subarray(first, first + textsAtOnce));
         const texts = some.map((row) => corpus.store.example(row).text);
-        const { walks } = await run.texts.read(texts);
+        const walks = points
+          ? readPoints(run, corpus, points, Int32Array.from(some))
+          : (await run.texts.read(texts)).walks;
+        await setImmediate();
         yield some.map((row, i) => ({
           ...walks[i]!,
           text: texts[i]!,
@@ -59,7 +67,27 @@ async function languageSource(run: LanguageRun, given: { signal?: AbortSignal })
     }
   }
   const { labels, store } = corpus;
-  return { total: store.count, labels, batches, close: () => corpus.close() };
+  const close = () => {
+    points?.free();
+    corpus.close();
+  };
+  return { total: store.count, labels, batches, close };
+}
+
+/** Texts whose vectors are stored are not encoded again. */
+function readPoints(
+  run: LanguageRun,
+  { store }: TextCorpus,
+  points: CorpusPoints,
+  rows: Int32Array,
+): BestWalk[] {
+  const { encoder } = readBatch(store, rows, run.texts.frames);
+  const placed = points.of(rows);
+  try {
+    return run.texts.readBatch({ encoder, points: placed });
+  } finally {
+    placed.free();
+  }
 }
 
 function syntheticSource(run: SyntheticRun): SentenceSource {

@@ -41,7 +41,9 @@ async function workedOut(
   const { signal, onProgress } = given;
   const options = { ...(signal ? { signal } : {}), ...(onProgress ? { onProgress } : {}) };
   const attention =
-    opened.kind === 'language' ? { attention: await attentionWords(opened, encoded, options) } : {};
+    opened.kind === 'language' && opened.texts.writes
+      ? { attention: await attentionWords(opened, encoded, options) }
+      : {};
   const symbols = symbolMeanings(opened, encoded, attention);
   const { run, step } = opened;
   const stored: Stored = {

@@ -24,8 +24,10 @@ import {
   TransformerText,
 } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
+import { PursuitEncoder } from '../../discovery/index.ts';
 import { WalkEncoder } from '../../encoder/walk-queries.ts';
 import { HiddenSchemaNetwork } from '../../model.ts';
+import { heldByWarmStart } from '../../train/warm-start.ts';
 import type { LanguageKind, LanguageNetwork } from './network.ts';
 
 export interface Tokenizers {
@@ -35,7 +37,7 @@ export interface Tokenizers {
 
 /** The encoder before its queries: pretrained by name, or from scratch on the decoder's own vocabulary. */
 export async function openTextEncoder(
-  config: Pick<LanguageConfig, 'encoder'>,
+  config: { encoder: Omit<LanguageConfig['encoder'], 'walks'> },
   decoderTokenizer: Tokenizer,
   generator: Generator,
 ): Promise<{ encoder: TextEncoder; tokenizer: Tokenizer; frozen: boolean }> {
@@ -143,30 +145,55 @@ function bareDecoder(
   return decoderKind(name)!.make(sizes, generator, options);
 }
 
+/** What a language network is made of beside its settings. */
+export interface NetworkSources {
+  encoder: TextEncoder;
+  frozen: boolean;
+  decoderVocabulary: number;
+  sentences: number;
+  decoder?: DecoderSource;
+  /** Sizes of the space that symbols are found in, where walks are read by pursuit. */
+  discovery?: DiscoverySizes | undefined;
+}
+
+/** Pieces of words that are counted, and the dimensions they add to a point. */
+export interface DiscoverySizes {
+  pieces: number;
+  dimensions: number;
+}
+
+function walkEncoder(
+  config: LanguageConfig,
+  { encoder, frozen, discovery }: NetworkSources,
+  generator: Generator,
+): WalkEncoder | PursuitEncoder {
+  const { symbols, length } = config;
+  if (discovery)
+    return new PursuitEncoder(encoder, { length, sharpness: config.discovery.sharpness, ...discovery });
+  const { dropout, sharpness } = config.encoder;
+  return new WalkEncoder(encoder, { symbols, length, dropout, sharpness, frozen }, generator);
+}
+
+/** First steps in which walks and graph stay as they were prepared. */
+function heldSteps({ warmStart, discovery, training }: LanguageConfig, discovered: boolean): number {
+  return discovered ? (discovery.hold ?? training.steps) : heldByWarmStart(warmStart);
+}
+
 /** A language network from its settings, encoder and vocabularies, with weights as drawn by the seed. */
 export function makeNetwork(
   config: LanguageConfig,
-  parts: { encoder: TextEncoder; frozen: boolean; decoderVocabulary: number; sentences: number } & {
-    decoder?: DecoderSource;
-  },
+  parts: NetworkSources,
   generator: Generator = new Generator(config.seed),
 ): LanguageNetwork {
   const { symbols, length } = config;
-  const walk = {
-    symbols,
-    length,
-    dropout: config.encoder.dropout,
-    sharpness: config.encoder.sharpness,
-    frozen: parts.frozen,
-  };
-  const encoder = new WalkEncoder(parts.encoder, walk, generator);
+  const encoder = walkEncoder(config, parts, generator);
   const decoder = makeDecoder(config, parts.decoderVocabulary, generator, parts.decoder);
   const { lora } = config.decoder;
   if (lora) addLora(decoder, lora, generator);
   const { sentences } = parts;
   return new HiddenSchemaNetwork<LanguageKind>(
     config,
-    { encoder, decoder, symbols, length, sentences },
+    { encoder, decoder, symbols, length, sentences, hold: heldSteps(config, !!parts.discovery) },
     generator,
   );
 }

@@ -23,10 +23,8 @@ export async function inspectLanguage(
   if (training.config.baseline) return { figures: {} };
   const { sentences, symbols_used, information } = usage(training);
   const warnings = sentences < fewSentences ? [] : collapse(training, symbols_used, information);
-  return {
-    figures: { symbols_used, information },
-    notes: [...warnings, await example(training, step, texts)],
-  };
+  const examples = step === 0 ? [] : [await example(training, step, texts)];
+  return { figures: { symbols_used, information }, notes: [...warnings, ...examples] };
 }
 
 function usage(training: LanguageTraining) {
@@ -38,7 +36,7 @@ function usage(training: LanguageTraining) {
     return scope(() =>
       noGrad(() => {
         const scores = [...batchesByLength(corpus.store, rows, 100, frames)].map((batch) =>
-          scope(() => model.encoder.scores(training.withStates(batch))),
+          scope(() => model.encoder.scores(training.withReading(batch))),
         );
         const posterior = model.posterior(cat(scores, 0), model.expectedGraph());
         const nodes = posterior.sampleNodes(model.generator);

@@ -5,7 +5,10 @@ import type { LanguageConfig } from '../../config/language.ts';
 import { languageConfig } from '../../config/settings.ts';
 import { loadCheckpoint, whichCheckpoint } from '../../run/checkpoint.ts';
 import { Run } from '../../run/run.ts';
+import type { StoredVectorOptions } from '../../discovery/index.ts';
 import { makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
+import { CorpusPoints, corpusVectors } from './corpus-vectors.ts';
+import { pursues } from './discovery.ts';
 import type { LanguageNetwork } from './network.ts';
 import { sidesOf, type TextRecord, textInput, textRecord } from './prepare.ts';
 import { LanguageTexts } from './texts.ts';
@@ -37,7 +40,8 @@ export async function openLanguage(
       model.load(checkpoint.model);
       return { step: checkpoint.step, notes: checkpoint.notes };
     });
-    const texts = new LanguageTexts(model, tokenizers);
+    const writes = !pursues(config) || saved.step > 0;
+    const texts = new LanguageTexts(model, tokenizers, { writes });
     return { run, config, model, tokenizers, texts, labels: record.labels, ...saved };
   } catch (error) {
     model.free();
@@ -59,9 +63,24 @@ async function modelOfRecord(
     throw new UserError(
       `the tokenizer of ${record.encoder.name} is not the one that ${directory} was trained with; put that one back`,
     );
-  const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences: record.sentences };
+  const { sentences, discovery } = record;
+  const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences, discovery };
   const model = makeNetwork(config, { ...parts, decoder: { config: record.decoder } }, generator);
   return { model, tokenizers: { encoder: tokenizer, decoder } };
+}
+
+/** The corpus of an opened run as points, where walks are read by pursuit; vectors come from the cache where they are. */
+export async function openPoints(
+  { config, model, tokenizers }: OpenedLanguage,
+  corpus: TextCorpus,
+  options: Omit<StoredVectorOptions, 'longest'> = {},
+): Promise<CorpusPoints | undefined> {
+  const { encoder } = model;
+  if (encoder.reads !== 'points') return undefined;
+  const opened = { encoder: encoder.base, tokenizer: tokenizers.encoder };
+  const { longest } = config.encoder;
+  const vectors = await corpusVectors(corpus.store, opened, { ...options, longest });
+  return new CorpusPoints(encoder, corpus.store, vectors);
 }
 
 /** The corpus a run was trained on, or another one; tokenised again where its cache is gone. */

@@ -13,8 +13,10 @@ import {
 import { Generator } from '@hidden-schema/torch';
 import { findPretrained, readModelConfig, type TextEncoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
+import { type OpenedEncoder, tellingPieces } from '../../discovery/index.ts';
 import { type CorpusInfo, Run, type RunOptions } from '../../run/run.ts';
 import {
+  type DiscoverySizes,
   decoderTokenizer,
   fromScratch,
   makeNetwork,
@@ -22,6 +24,8 @@ import {
   type Tokenizers,
   tokenizerOfRun,
 } from './build.ts';
+import { corpusVectors, encoderTokens } from './corpus-vectors.ts';
+import { checkDiscovery, type DiscoveryGiven, discoverySizes, pursues } from './discovery.ts';
 import type { LanguageNetwork } from './network.ts';
 
 /** Where the texts are and how they are read; `-` is standard input. */
@@ -33,10 +37,15 @@ export interface TextInput {
 export interface PrepareOptions {
   /** The decoder's vocabulary where a run has one already; else it is drawn from the corpus. */
   tokenizer?: Tokenizer;
+  /** Sizes of the space that a run's symbols were found in; else they are the corpus' own. */
+  discovery?: DiscoverySizes | undefined;
   cache?: string;
   stdin?: NodeJS.ReadableStream;
   signal?: AbortSignal;
   onProgress?: (progress: CorpusProgress) => void;
+  /** Hears of texts that become vectors, and where those came from. */
+  onVectors?: (done: number, total: number) => void;
+  onNote?: (text: string) => void;
 }
 
 /** Texts, tokenizers and models, ready for a run. */
@@ -46,6 +55,8 @@ export interface PreparedLanguage {
   corpus: TextCorpus;
   tokenizers: Tokenizers;
   model: LanguageNetwork;
+  /** Where walks are read by pursuit: what symbols are found in. */
+  discovery: DiscoveryGiven | undefined;
   info: CorpusInfo;
   /** What the user should know of the corpus. */
   notes: string[];
@@ -54,32 +65,37 @@ export interface PreparedLanguage {
   close(): void;
 }
 
-/** Reads and tokenises a corpus and makes the model for it; nothing is written but the token cache. */
+/** Reads and tokenises a corpus and makes the model for it; nothing is written but caches of tokens and vectors. */
 export async function prepareLanguage(
-  config: LanguageConfig,
+  asked: LanguageConfig,
   given: TextInput,
   options: PrepareOptions = {},
 ): Promise<PreparedLanguage> {
-  checkSizes(config);
-  checkLora(config);
-  const { tokenizer: known, ...rest } = options;
-  const files = await TextFiles.find(given.input, { ...given.settings, ...rest, seed: config.seed });
+  checkSizes(asked);
+  checkLora(asked);
+  const { tokenizer: known, discovery: sizes, ...rest } = options;
+  const files = await TextFiles.find(given.input, { ...given.settings, ...rest, seed: asked.seed });
+  let discovery: DiscoveryGiven | undefined;
   try {
-    const folder = await pretrainedFolder(config, options);
-    const decoder = known ?? (await decoderTokenizer(config, files, folder));
-    const generator = new Generator(config.seed);
-    const { encoder, tokenizer, frozen } = await openTextEncoder(config, decoder, generator);
+    const folder = await pretrainedFolder(asked, options);
+    const decoder = known ?? (await decoderTokenizer(asked, files, folder));
+    const generator = new Generator(asked.seed);
+    const { encoder, tokenizer, frozen } = await openTextEncoder(asked, decoder, generator);
     const tokenizers = { encoder: tokenizer, decoder };
     const models = { encoder, ...(folder ? { decoderPositions: positionsOf(folder) } : {}) };
-    const corpus = await files.tokenise(sidesOf(config, tokenizers, models));
+    const corpus = await files.tokenise(sidesOf(asked, tokenizers, models));
     checkSplits(corpus, given.input);
     const sentences = corpus.splits.train.length;
-    const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences };
+    if (pursues(asked)) discovery = await discoveryGiven(asked, corpus, { encoder, tokenizer }, options);
+    const space = sizes ?? (discovery && discoverySizes(discovery.pieces.length, sentences));
+    const config = space ? inSpace(asked, encoder.width + space.dimensions) : asked;
+    const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences, discovery: space };
     const model = makeNetwork(config, { ...parts, ...(folder ? { decoder: { folder } } : {}) }, generator);
     checkVocabulary(model, decoder, config.decoder.name);
     const close = () => {
       corpus.close();
       files.close();
+      discovery?.vectors.free();
     };
     const source = given.input === '-' ? files.sources[0]! : undefined;
     const spooled = source && { file: source.file, name: spoolName(source.format) };
@@ -88,11 +104,36 @@ export async function prepareLanguage(
       fingerprint: textFingerprint(corpus),
     };
     const notes = corpusNotes(corpus.report, config.training.batch);
-    return { config, given, corpus, tokenizers, model, info, notes, spooled, close };
+    return { config, given, corpus, tokenizers, model, discovery, info, notes, spooled, close };
   } catch (error) {
     files.close();
+    discovery?.vectors.free();
     throw error;
   }
+}
+
+/** The texts' vectors and telling pieces, from which symbols are found. */
+async function discoveryGiven(
+  config: LanguageConfig,
+  { store, splits }: TextCorpus,
+  opened: OpenedEncoder,
+  { cache, signal, onVectors, onNote }: PrepareOptions,
+): Promise<DiscoveryGiven> {
+  checkDiscovery(config, splits.train.length);
+  const pieces = config.discovery.wordWeight > 0 ? tellingPieces(encoderTokens(store, splits.train)) : [];
+  const vectors = await corpusVectors(store, opened, {
+    longest: config.encoder.longest,
+    ...(cache ? { cache } : {}),
+    ...(signal ? { signal } : {}),
+    ...(onVectors ? { onProgress: onVectors } : {}),
+    ...(onNote ? { onNote } : {}),
+  });
+  return { vectors, pieces: Int32Array.from(pieces) };
+}
+
+/** Symbols as wide as the points they are found among. */
+function inSpace(config: LanguageConfig, symbolDimension: number): LanguageConfig {
+  return { ...config, graph: { ...config.graph, symbolDimension } };
 }
 
 /** Where a decoder's weights are that does not start from scratch. */
@@ -115,6 +156,8 @@ export interface TextRecord {
   encoder: { name: string; tokenizer: string };
   /** The decoder's config.json. */
   decoder: Record<string, unknown>;
+  /** Sizes of the space that symbols were found in, where walks are read by pursuit. */
+  discovery?: DiscoverySizes;
 }
 
 /** Makes the run's folder, with the decoder's vocabulary and a copy of what came from standard input. */
@@ -123,15 +166,17 @@ export function createLanguageRun(
   prepared: PreparedLanguage,
   options: Pick<RunOptions, 'force'> = {},
 ): Run {
-  const { config, given, corpus, tokenizers, model, spooled } = prepared;
+  const { config, given, corpus, tokenizers, model, spooled, discovery } = prepared;
   const { name } = config.encoder;
+  const sentences = corpus.splits.train.length;
   const local = fs.existsSync(name) ? path.resolve(name) : name;
   const text: TextRecord = {
     settings: given.settings,
-    sentences: corpus.splits.train.length,
+    sentences,
     labels: corpus.labels,
     encoder: { name: local, tokenizer: tokenizers.encoder.hash },
     decoder: model.decoder.configOf(),
+    ...(discovery ? { discovery: discoverySizes(discovery.pieces.length, sentences) } : {}),
   };
   return Run.create(directory, config, prepared.info, {
     ...options,

@@ -5,6 +5,7 @@ import type { Inspection, Preparation, Task } from '../../train/task.ts';
 import { Trainer } from '../../train/trainer.ts';
 import { WarmStart } from '../../train/warm-start.ts';
 import { linkRecords } from '../synthetic/graph-record.ts';
+import { Discovery } from './discovery.ts';
 import {
   baselinePerplexity,
   evaluateLanguage,
@@ -31,14 +32,19 @@ export class LanguageTask implements Task<LanguageFigures> {
   readonly trainer: Trainer<ReadTexts>;
   readonly texts: LanguageTexts;
   readonly preparation: Preparation;
+  readonly usablePrepared: boolean;
 
-  constructor({ model, corpus, tokenizers }: PreparedLanguage, replicas = Replicas.alone) {
+  constructor({ model, corpus, tokenizers, discovery }: PreparedLanguage, replicas = Replicas.alone) {
     this.texts = new LanguageTexts(model, tokenizers);
-    this.training = new LanguageTraining(model, corpus, this.texts.frames);
+    this.training = new LanguageTraining(model, corpus, this.texts.frames, discovery?.vectors);
     this.trainer = new Trainer(this.training, replicas);
-    const { baseline, warmStart } = model.config;
-    const codes = new SentenceWalkCodes(this.training);
-    this.preparation = new WarmStart(this.trainer, codes, baseline ? 0 : warmStart.steps);
+    this.usablePrepared = discovery !== undefined;
+    this.preparation = discovery ? new Discovery(this.training, discovery) : this.#warmStart();
+  }
+
+  #warmStart(): WarmStart {
+    const { baseline, warmStart } = this.model.config;
+    return new WarmStart(this.trainer, new SentenceWalkCodes(this.training), baseline ? 0 : warmStart.steps);
   }
 
   get model(): LanguageNetwork {

@@ -1,10 +1,10 @@
 import { UserError } from '@hidden-schema/base';
 import { type Frames, padded } from '@hidden-schema/text';
-import { Generator, noGrad, scope } from '@hidden-schema/torch';
+import { Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { generate, type SamplingOptions } from '@hidden-schema/transformers';
 import type { BestWalk } from '../../walk/index.ts';
 import { framesOf, type Tokenizers } from './build.ts';
-import type { LanguageNetwork } from './network.ts';
+import type { LanguageNetwork, ReadTexts } from './network.ts';
 import { schemaOf } from './perplexity.ts';
 
 export interface WritingOptions extends SamplingOptions {
@@ -24,13 +24,22 @@ const defaultTokens = 60;
 /** Sentences that are read at once. */
 export const readAtOnce = 64;
 
+/** Walks as node numbers. [B, L] int64 */
+function nodesOf(best: readonly BestWalk[]): Tensor {
+  const nodes = best.flatMap(({ walk }) => walk);
+  return Tensor.fromArray(BigInt64Array.from(nodes, BigInt), [best.length, nodes.length / best.length]);
+}
+
 /** A language model's two directions: sentences to walks, and walks to sentences. */
 export class LanguageTexts {
   readonly model: LanguageNetwork;
   readonly tokenizers: Tokenizers;
   readonly frames: Frames;
+  /** Whether the decoder has learnt anything: not where symbols were discovered and no more. */
+  readonly writes: boolean;
 
-  constructor(model: LanguageNetwork, tokenizers: Tokenizers) {
+  constructor(model: LanguageNetwork, tokenizers: Tokenizers, { writes = true } = {}) {
+    this.writes = writes;
     this.model = model;
     this.tokenizers = tokenizers;
     this.frames = framesOf(tokenizers);
@@ -65,19 +74,32 @@ export class LanguageTexts {
   }
 
   #readIds(sentences: readonly Int32Array[]): BestWalk[] {
-    this.model.train(false);
-    const encoder = padded(sentences, this.frames.encoder);
-    const read = () => {
-      const scores = this.model.encoder.scores({ encoder });
-      return this.model.posterior(scores, this.model.expectedGraph()).best();
-    };
-    return scope(() => noGrad(read));
+    return this.readBatch({ encoder: padded(sentences, this.frames.encoder) });
+  }
+
+  /** The most probable walk of each sentence of a batch, with the weights of its steps where it has some. */
+  readBatch(batch: Pick<ReadTexts, 'encoder' | 'points'>): BestWalk[] {
+    const { model } = this;
+    model.train(false);
+    return scope(() =>
+      noGrad(() => {
+        const { encoder } = model;
+        if (encoder.reads === 'states')
+          return model.posterior(encoder.scores(batch), model.expectedGraph()).best();
+        const placed = { ...batch, points: encoder.pointsOf(batch) };
+        const best = model.posterior(encoder.scores(placed), model.expectedGraph()).best();
+        const weights = encoder.weights(placed, nodesOf(best)).toNumbers();
+        const L = best[0]?.walk.length ?? 0;
+        return best.map((one, b) => ({ ...one, weights: weights.slice(b * L, (b + 1) * L) }));
+      }),
+    );
   }
 
   /** Sentences about a walk; at temperature 0, the default, the most probable token after token. */
   async write(walk: readonly number[] | undefined, options: WritingOptions = {}): Promise<string[]> {
     const { count = 1, seed = this.model.config.seed, maxTokens = defaultTokens, ...rest } = options;
     const { onToken, ...sampling } = rest;
+    this.checkWrites();
     if (walk) this.#checkWalk(walk);
     this.model.train(false);
     const { begin, end } = this.frames.decoder;
@@ -99,6 +121,14 @@ export class LanguageTexts {
     } finally {
       schema?.free();
     }
+  }
+
+  /** Refuses to write where the decoder has not learnt to. */
+  checkWrites(): void {
+    if (!this.writes)
+      throw new UserError(
+        'this run has discovered symbols and has not learnt to write yet; teach it with: hsn train --out <run> --resume',
+      );
   }
 
   #checkWalk(walk: readonly number[]): void {

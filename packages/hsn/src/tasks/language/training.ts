@@ -12,6 +12,7 @@ import type { optim, Tensor } from '@hidden-schema/torch';
 import { StateCache } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
 import { NetworkTraining } from '../../train/network-training.ts';
+import { CorpusPoints } from './corpus-vectors.ts';
 import type { LanguageKind, LanguageNetwork, ReadTexts } from './network.ts';
 import { parameterGroups } from './parameter-groups.ts';
 
@@ -28,8 +29,10 @@ export class LanguageTraining extends NetworkTraining<LanguageKind> {
   readonly groups: readonly optim.ParameterGroup[];
   readonly fit: { parameters: RegExp; rate: number };
   readonly #cache: StateCache | undefined;
+  readonly #points: CorpusPoints | undefined;
 
-  constructor(model: LanguageNetwork, corpus: TextCorpus, frames: Frames) {
+  /** `vectors` are those of all texts, where walks are read by pursuit. */
+  constructor(model: LanguageNetwork, corpus: TextCorpus, frames: Frames, vectors?: Tensor) {
     super(model);
     const { config } = model;
     this.config = config;
@@ -39,7 +42,10 @@ export class LanguageTraining extends NetworkTraining<LanguageKind> {
     this.order = lengthOrder(corpus.store, corpus.splits.train, { batchSize: training.batch, seed });
     this.groups = parameterGroups(model, config);
     this.fit = { parameters: /^(encoder\.walk|graph)\./, rate: warmStart.rate };
-    if (model.encoder.frozen) this.#cache = new StateCache(model.encoder.base.width, config.encoder.cache);
+    const { encoder } = model;
+    if (encoder.reads === 'points') {
+      if (vectors) this.#points = new CorpusPoints(encoder, corpus.store, vectors);
+    } else if (encoder.frozen) this.#cache = new StateCache(encoder.base.width, config.encoder.cache);
   }
 
   get settings(): LanguageConfig['training'] {
@@ -48,12 +54,15 @@ export class LanguageTraining extends NetworkTraining<LanguageKind> {
 
   batch(rows: Int32Array, { first, end }: { first: number; end: number }): ReadTexts {
     const whole = readBatch(this.corpus.store, rows, this.frames);
-    return this.withStates(rows.length === end - first ? whole : partOfBatch(whole, first, end));
+    return this.withReading(rows.length === end - first ? whole : partOfBatch(whole, first, end));
   }
 
-  /** A batch with the frozen encoder's states, from memory after the first time. */
-  withStates(batch: TextBatch): ReadTexts {
-    return this.config.baseline ? batch : { ...batch, states: this.states(batch) };
+  /** A batch with what the frozen encoder makes of it: states, kept in memory from the first time, or points. */
+  withReading(batch: TextBatch): ReadTexts {
+    if (this.config.baseline) return batch;
+    return this.#points
+      ? { ...batch, points: this.#points.of(batch.rows) }
+      : { ...batch, states: this.states(batch) };
   }
 
   /** Nothing where the encoder trains. [B, T, D] */
@@ -66,7 +75,7 @@ export class LanguageTraining extends NetworkTraining<LanguageKind> {
     const batches = batchesByLength(store, splits.valid.slice(0, validated), validatedAtOnce, this.frames);
     const made = [...batches].map((batch) => ({
       count: batch.rows.length,
-      make: () => this.withStates(batch),
+      make: () => this.withReading(batch),
     }));
     return this.meanObjective(step, made);
   }

@@ -3,6 +3,7 @@ import { Generator } from '@hidden-schema/torch';
 import { BertEncoder, type LanguageDecoder, type TextEncoder } from '@hidden-schema/transformers';
 import type { ReasoningConfig } from '../../config/tuples.ts';
 import { HiddenSchemaNetwork } from '../../model.ts';
+import { heldByWarmStart } from '../../train/warm-start.ts';
 import {
   type DecoderSource,
   framesOf,
@@ -57,7 +58,8 @@ export async function makeReasoning(
   const walk = { symbols, length, dropout, sharpness, frozen: parts.frozen };
   const encoder = new TwoPartEncoder(parts.encoder, walk, generator);
   const decoder = await decoderOf(config, parts.decoderVocabulary, generator, parts.decoder);
-  const sizes = { symbols, length, sentences: parts.tuples };
+  const hold = heldByWarmStart(config.warmStart);
+  const sizes = { symbols, length, sentences: parts.tuples, hold };
   return new HiddenSchemaNetwork<TupleKind>(config, { encoder, decoder, ...sizes }, generator);
 }
 

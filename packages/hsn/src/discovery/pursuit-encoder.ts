@@ -1,0 +1,159 @@
+import { idsTensor, type PaddedIds } from '@hidden-schema/text';
+import { full, nn, noGrad, scope, stack, Tensor, zeros } from '@hidden-schema/torch';
+import { maskOfLengths, type TextEncoder } from '@hidden-schema/transformers';
+import { TextReader, unitMeans } from '../encoder/walk-queries.ts';
+import type { GraphPosterior } from '../graph/index.ts';
+import type { Symbols } from '../symbols/symbols.ts';
+import { dictionaryOf, unitRows } from './dictionary.ts';
+import { columnsOf, pieceCounts, unpadded } from './pieces.ts';
+import { type PointSpace, toPoints } from './point-space.ts';
+import { pursue, settledOn } from './pursuit.ts';
+import type { SparseRows } from './sparse.ts';
+
+// Shapes: B texts, L steps, K symbols, D width of the encoder, V pieces, d their dimensions, S = D + d.
+
+export interface PursuitSizes {
+  /** L */
+  length: number;
+  /** V and d. */
+  pieces: number;
+  dimensions: number;
+  /** κ of every step at first: nats for a step that explains all of a point. */
+  sharpness: number;
+}
+
+/** The part of a point that pieces of words make: see `PointSpace`. */
+class PieceSpace extends nn.Module {
+  /** Token numbers of the counted pieces. [V] int32 */
+  readonly pieces: Tensor;
+  readonly rarity: Tensor; // [V]
+  readonly directions: Tensor; // [V, d]
+  readonly mean: Tensor; // [d]
+  readonly scale: Tensor; // [1]
+  /** Which column a piece has, and for which pieces that was asked last. */
+  #columns: { key: string; of: Map<number, number> } | undefined;
+
+  constructor(pieces: number, dimensions: number) {
+    super();
+    this.pieces = zeros([pieces], { dtype: 'int32' }).keep();
+    this.rarity = zeros([pieces]).keep();
+    this.directions = zeros([pieces, dimensions]).keep();
+    this.mean = zeros([dimensions]).keep();
+    this.scale = zeros([1]).keep();
+  }
+
+  place({ mean, scale, space }: NonNullable<PointSpace['words']>, pieces: Int32Array): void {
+    this.pieces.copy_(Tensor.fromArray(pieces, [pieces.length]));
+    this.rarity.copy_(Tensor.fromArray(space.rarity, [pieces.length]));
+    this.directions.copy_(space.directions);
+    this.mean.copy_(mean);
+    this.scale.copy_(full([1], scale));
+  }
+
+  get part(): NonNullable<PointSpace['words']> {
+    const space = { rarity: this.rarity.toArray() as Float32Array, directions: this.directions };
+    return { mean: this.mean, scale: this.scale.item(), space };
+  }
+
+  counts(texts: Iterable<ArrayLike<number>>): SparseRows {
+    const pieces = this.pieces.toArray() as Int32Array;
+    const key = Buffer.from(pieces.buffer, pieces.byteOffset, pieces.byteLength).toString('base64');
+    if (this.#columns?.key !== key) this.#columns = { key, of: columnsOf(pieces) };
+    return pieceCounts(texts, this.#columns.of);
+  }
+}
+
+/** Texts to read, with their points where they are known already. */
+export interface PointBatch {
+  encoder: PaddedIds;
+  points?: Tensor | undefined;
+}
+
+/**
+ * h^enc as an unrolled pursuit: a text is a point of the space that symbols are vectors in, and each step's scores say
+ * how much of what is left over each symbol would explain (see `pursue`). It has no weights of its own beside κ: the
+ * dictionary is the network's symbols, the way is the network's graph.
+ */
+export class PursuitEncoder extends TextReader {
+  /** Reads texts as points, which a batch may bring along. */
+  readonly reads = 'points';
+  /** log κ_i [L] */
+  readonly sharpness: Tensor;
+  /** The point space: see `PointSpace`. */
+  readonly vectorMean: Tensor; // [D]
+  readonly vectorScale: Tensor; // [1]
+  /** What pieces of words add to a point; a corpus of a few texts may have none that tells them apart. */
+  readonly words: PieceSpace | undefined;
+  #symbols: Symbols | undefined;
+  #graph: GraphPosterior | undefined;
+
+  constructor(encoder: TextEncoder, { length, pieces, dimensions, sharpness }: PursuitSizes) {
+    super(encoder, true);
+    this.sharpness = nn.parameter(full([length], Math.log(sharpness)));
+    this.vectorMean = zeros([encoder.width]).keep();
+    this.vectorScale = zeros([1]).keep();
+    if (pieces > 0) this.words = new PieceSpace(pieces, dimensions);
+  }
+
+  /** The symbols and the graph that walks are read on: those of the network it is part of. */
+  attach(symbols: Symbols, graph: GraphPosterior): void {
+    this.#symbols = symbols;
+    this.#graph = graph;
+  }
+
+  /** Takes over a fitted space of points, with the pieces its words are. */
+  place(space: PointSpace, pieces: Int32Array): void {
+    noGrad(() =>
+      scope(() => {
+        this.vectorMean.copy_(space.vectors.mean);
+        this.vectorScale.copy_(full([1], space.vectors.scale));
+        if (space.words) this.words?.place(space.words, pieces);
+      }),
+    );
+  }
+
+  get space(): PointSpace {
+    const vectors = { mean: this.vectorMean, scale: this.vectorScale.item() };
+    return { vectors, ...(this.words ? { words: this.words.part } : {}) };
+  }
+
+  /** Texts as unit vectors, without a gradient. [B, D] */
+  vectors(ids: PaddedIds): Tensor {
+    const mask = maskOfLengths(ids.lengths, ids.width);
+    return noGrad(() => scope(() => unitMeans(this.base.hidden(idsTensor(ids), mask), mask)));
+  }
+
+  /** Texts as points, from their vectors and their pieces. [B, S] */
+  points(texts: Iterable<ArrayLike<number>>, vectors: Tensor): Tensor {
+    return toPoints(this.space, vectors, this.words?.counts(texts));
+  }
+
+  /** The points that a batch brings along, or those of its tokens. [B, S] */
+  pointsOf({ encoder, points }: PointBatch): Tensor {
+    return points ?? scope(() => this.points(unpadded(encoder), this.vectors(encoder)));
+  }
+
+  /** log of what each step's symbols have in their favour, along the walk that pursues best. [B, L, K] */
+  scores(batch: PointBatch): Tensor {
+    const points = this.pointsOf(batch);
+    const steps: Tensor[] = [];
+    const sharpness = this.sharpness.exp().unbind(0);
+    pursue(points, this.#dictionary(), {
+      length: sharpness.length,
+      candidates: 1,
+      sharpness: (step) => sharpness[step]!,
+      onStep: (scores) => steps.push(scores.reshape(points.dim(0), -1)),
+    });
+    return stack(steps, 1);
+  }
+
+  /** How much of its text each step of a walk tells: a ≥ 0 with x ≈ Σ_i a_i·e_{z_i}. [B, L] */
+  weights(batch: PointBatch, walks: Tensor): Tensor {
+    return noGrad(() => scope(() => settledOn(this.pointsOf(batch), this.#dictionary(), walks)));
+  }
+
+  #dictionary() {
+    const links = this.sharpness.dim(0) > 1 ? noGrad(() => this.#graph!.links().matrix()) : undefined;
+    return dictionaryOf(unitRows(this.#symbols!.rows()), links);
+  }
+}

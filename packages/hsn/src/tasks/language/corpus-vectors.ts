@@ -1,0 +1,53 @@
+import type { TokenStore } from '@hidden-schema/text';
+import { noGrad, scope, Tensor } from '@hidden-schema/torch';
+import {
+  type OpenedEncoder,
+  type PursuitEncoder,
+  type StoredVectorOptions,
+  textVectors,
+} from '../../discovery/index.ts';
+
+// Shapes: N texts of the corpus, B some of them, D width of the encoder, S of a point.
+
+/** The vectors of all texts of a corpus, by rows of its store: from the cache, or encoded. [N, D] */
+export function corpusVectors(
+  store: TokenStore,
+  opened: OpenedEncoder,
+  options: StoredVectorOptions,
+): Promise<Tensor> {
+  const texts = Array.from({ length: store.count }, (_, row) => store.example(row).text);
+  return textVectors(texts, opened, options);
+}
+
+/** The encoder's tokens of some texts, one after the other. */
+export function* encoderTokens(store: TokenStore, rows: Iterable<number>): Generator<Int32Array> {
+  for (const row of rows) yield store.ids('encoder', store.row(row));
+}
+
+/** Texts of a corpus as points, from vectors that were made once. */
+export class CorpusPoints {
+  readonly #encoder: PursuitEncoder;
+  readonly #store: TokenStore;
+  readonly #vectors: Tensor;
+
+  constructor(encoder: PursuitEncoder, store: TokenStore, vectors: Tensor) {
+    this.#encoder = encoder;
+    this.#store = store;
+    this.#vectors = vectors;
+  }
+
+  free(): void {
+    this.#vectors.free();
+  }
+
+  /** [B, S] */
+  of(rows: Int32Array): Tensor {
+    const texts = encoderTokens(this.#store, rows);
+    return scope(() => noGrad(() => this.#encoder.points(texts, vectorRows(this.#vectors, rows))));
+  }
+}
+
+/** [N, D] → [B, D] */
+export function vectorRows(vectors: Tensor, rows: Int32Array): Tensor {
+  return vectors.indexSelect(0, Tensor.fromArray(rows, [rows.length]));
+}

@@ -1,0 +1,153 @@
+import { UserError } from '@hidden-schema/base';
+import { noGrad, scope, Tensor } from '@hidden-schema/torch';
+import type { LanguageConfig } from '../../config/language.ts';
+import {
+  columnsOf,
+  discoveryDefaults,
+  discoveryOptions,
+  type EncodedPoints,
+  type FittedSymbols,
+  fitPointSpace,
+  fitSymbols,
+  type PursuitEncoder,
+  pieceCounts,
+  pointDefaults,
+  toPoints,
+} from '../../discovery/index.ts';
+import type { Preparation, PreparationState, PreparationWatch } from '../../train/task.ts';
+import type { DiscoverySizes } from './build.ts';
+import { encoderTokens, vectorRows } from './corpus-vectors.ts';
+import type { LanguageTraining } from './training.ts';
+
+// Shapes: N training texts, L steps, K symbols.
+
+/** Whether walks are read by pursuit; a baseline has none. */
+export const pursues = (config: Pick<LanguageConfig, 'baseline' | 'encoder'>): boolean =>
+  !config.baseline && config.encoder.walks === 'pursuit';
+
+/** What a corpus is discovered from beside its tokens. */
+export interface DiscoveryGiven {
+  /** Of all texts, by row. [N, D] */
+  vectors: Tensor;
+  /** The encoder's pieces of words that are counted. */
+  pieces: Int32Array;
+}
+
+/** Refuses, before anything is encoded, what no symbols can be found in. */
+export function checkDiscovery(config: LanguageConfig, texts: number): void {
+  const { symbols, length, seed, encoder, graph, discovery } = config;
+  if (encoder.name === 'transformer' || encoder.name === 'lstm' || !encoder.frozen)
+    throw new UserError(
+      'encoder.walks: pursuit reads walks in the space of a pretrained encoder that stays as it is; name one with encoder.frozen: true, or take encoder.walks: queries',
+    );
+  if (graph.posterior !== 'free' || graph.symbols !== 'learnable' || graph.selfLoops)
+    throw new UserError(
+      'encoder.walks: pursuit needs graph.posterior: free, graph.symbols: learnable and graph.selfLoops: false',
+    );
+  discoveryOptions({ symbols, length, seed, density: discovery.density });
+  if (texts < symbols)
+    throw new UserError(
+      `${symbols} symbols need at least as many training texts, got ${texts}; ask for fewer with --symbols, or give more texts`,
+    );
+}
+
+/** Sizes of the space that a corpus is discovered in. */
+export function discoverySizes(pieces: number, texts: number): DiscoverySizes {
+  return { pieces, dimensions: Math.min(pointDefaults.wordDimensions, pieces, texts) };
+}
+
+/** The first stage: finds symbols and graph in the encoder's space and hands them to the network, without a decoder. */
+export class Discovery implements Preparation {
+  readonly label = 'discover';
+  readonly unit = 'sweeps';
+  readonly most: number;
+  readonly #training: LanguageTraining;
+  readonly #given: DiscoveryGiven;
+  #done = 0;
+
+  constructor(training: LanguageTraining, given: DiscoveryGiven) {
+    this.#training = training;
+    this.#given = given;
+    const { freeSweeps, linkedSweeps } = discoveryDefaults;
+    this.most = freeSweeps + (training.config.length > 1 ? linkedSweeps : 0);
+  }
+
+  get wanted(): boolean {
+    return this.#done < this.most;
+  }
+  get state(): PreparationState {
+    return { count: this.#done };
+  }
+  set state({ count }: PreparationState) {
+    this.#done = count;
+  }
+
+  /** All sweeps at once, in seconds: what is stopped on the way begins again. */
+  async advance({ signal, onPart }: PreparationWatch): Promise<Record<string, number>> {
+    const { config, corpus, model } = this.#training;
+    const { vectors, pieces } = this.#given;
+    const { symbols, length, seed, discovery } = config;
+    const rows = corpus.splits.train;
+    const own = scope(() => vectorRows(vectors, rows));
+    const counts =
+      pieces.length > 0 ? pieceCounts(encoderTokens(corpus.store, rows), columnsOf(pieces)) : undefined;
+    const space = fitPointSpace(own, counts, { seed, wordWeight: discovery.wordWeight });
+    const points = toPoints(space, own, counts);
+    own.free();
+    let fitted: FittedSymbols | undefined;
+    try {
+      fitted = await fitSymbols(points, {
+        symbols,
+        length,
+        seed,
+        density: discovery.density,
+        ...(signal ? { signal } : {}),
+        onSweep: ({ sweep, explained, restarted, links }) => onPart(sweep, { explained, restarted, links }),
+      });
+      (model.encoder as PursuitEncoder).place(space, pieces);
+      adopt(model, fitted);
+      this.#done = this.most;
+      return { explained: fitted.sweeps.at(-1)!.explained, links: fitted.sweeps.at(-1)!.links };
+    } finally {
+      points.free();
+      if (fitted) release(fitted);
+    }
+  }
+}
+
+type Network = LanguageTraining['model'];
+
+/** Gives the network what was found: symbols, log-odds of links, and a prior that expects the walks there are. */
+function adopt(model: Network, { discovered, encoded }: FittedSymbols): void {
+  noGrad(() =>
+    scope(() => {
+      model.symbols.vectors!.copy_(discovered.symbols);
+      const { graph, walkPrior } = model;
+      graph.adopt(discovered.linkProbabilities);
+      const [start, ...later] = logShares(encoded, model.shape.symbols);
+      walkPrior.start?.copy_(start!);
+      for (let i = 0; i < Math.min(walkPrior.weights?.dim(0) ?? 0, later.length); i++)
+        walkPrior.weights!.select(0, i).copy_(later[i]!);
+    }),
+  );
+}
+
+/** log of the share of walks that are on each symbol at each step, every symbol counted once more. L tensors [K] */
+function logShares({ walks }: EncodedPoints, symbols: number): Tensor[] {
+  const [texts, length] = walks.shape as [number, number];
+  const nodes = walks.toNumbers();
+  return Array.from({ length }, (_, step) => {
+    const counts = new Float32Array(symbols).fill(1);
+    for (let text = 0; text < texts; text++) counts[nodes[text * length + step]!]!++;
+    return Tensor.fromArray(
+      counts.map((count) => Math.log(count / (texts + symbols))),
+      [symbols],
+    );
+  });
+}
+
+function release({ discovered, encoded }: FittedSymbols): void {
+  discovered.symbols.free();
+  discovered.linkProbabilities.free();
+  for (const tensor of Object.values(encoded) as Tensor[]) tensor.free();
+}
