@@ -6,7 +6,7 @@ import {
   type TextCorpus,
   type TextCorpusOptions,
   trainByteBpe,
-} from '../packages/text/src/index.ts';
+} from '@hidden-schema/text';
 import { type Fault, refusal, type Tally } from './tally.ts';
 
 const tokenizer = trainByteBpe(['small words for a small tokenizer'], 300);

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import type { TopicResult, TopicCorpus } from '@hidden-schema/studies';
+import type { TopicCorpus, TopicResult } from '@hidden-schema/studies';
 import type { Tensor } from '@hidden-schema/torch';
 import { progressOf } from './analysis.ts';
 import { namedPaths } from './named-paths.ts';

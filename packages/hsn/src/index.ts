@@ -86,7 +86,6 @@ export * from './tasks/tuples/encoder.ts';
 export type * from './tasks/tuples/network.ts';
 export * from './tasks/tuples/objects.ts';
 export * from './tasks/tuples/open.ts';
-export * from './tasks/tuples/planted.ts';
 export * from './tasks/tuples/prepare.ts';
 export * from './tasks/tuples/read-tuples.ts';
 export * from './tasks/tuples/relation-rows.ts';
