@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { openTextCorpus, trainByteBpe } from '@hidden-schema/text';
+import { openTextCorpus } from '@hidden-schema/testing/text-corpus';
+import { trainByteBpe } from '@hidden-schema/text';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasEdge } from '../src/tasks/synthetic/corpus/graphs.ts';
 import { readAdjacency } from '../src/tasks/synthetic/corpus/truth.ts';

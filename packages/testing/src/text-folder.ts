@@ -4,13 +4,13 @@ import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import {
   type CorpusInput,
-  openTextCorpus,
   type TextCorpus,
   type TextCorpusOptions,
   type Tokenizer,
   trainByteBpe,
 } from '@hidden-schema/text';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import { openTextCorpus } from './text-corpus.ts';
 
 const open: TextCorpus[] = [];
 

@@ -1,14 +1,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { openTextCorpus } from '@hidden-schema/testing/text-corpus';
 import { TextFolder, texts } from '@hidden-schema/testing/text-folder';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { OrderOptions } from '../src/batch-order.ts';
 import {
   batchesByLength,
   type Frames,
   lengthOrder,
-  type OrderOptions,
-  openTextCorpus,
   padded,
   readBatch,
   type TextBatch,

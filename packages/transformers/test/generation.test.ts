@@ -3,12 +3,12 @@ import { walkTensor } from '@hidden-schema/testing/enumeration';
 import { Generator, liveTensors, type Tensor, tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { KeyValueCache } from '../src/cache.ts';
 import {
   type GenerationOptions,
   Gpt2Decoder,
   generate,
   generateSync,
-  KeyValueCache,
   type LanguageDecoder,
   LlamaDecoder,
 } from '../src/index.ts';
