@@ -24,7 +24,17 @@ export {
 export { meanPooled, WalkEncoder, WalkQueries } from './encoder/walk-queries.ts';
 export { ClosedFormPosterior } from './graph/closed-form.ts';
 export { FreeLogits } from './graph/posterior.ts';
-export { open, type WalkReader } from './open.ts';
+export {
+  type Decoder,
+  type Encoder,
+  HiddenSchemaNetwork,
+  type Kind,
+  type Likelihood,
+  type NetworkParts,
+  type Schema,
+} from './model.ts';
+export { type ObjectiveOptions, objective, type Terms } from './objective/objective.ts';
+export { type OpenedRun, open, type WalkReader } from './open.ts';
 export type { PathFigures } from './path/path-accuracy.ts';
 export { createPathRun, PathTask, pathFolder, pathKinds, preparePath } from './path/path-task.ts';
 export { type Candidate, type CandidateOptions, openReasoner, Reasoner } from './path/reasoner.ts';
@@ -38,10 +48,17 @@ export { MetricsFollower } from './run/metrics-follower.ts';
 export { Progress } from './run/progress.ts';
 export { checkRunFolder, Run, refuseEdits } from './run/run.ts';
 export { type CorpusInfo, isRunFolder, VERSION } from './run/run-record.ts';
-export { describeRun, evaluationFigures, listRuns, type RunSummary, verifyRun } from './run/run-summary.ts';
-export { Session, type SessionResult } from './run/session.ts';
+export {
+  describeRun,
+  evaluationFigures,
+  listRuns,
+  type RunSummary,
+  type Verification,
+  verifyRun,
+} from './run/run-summary.ts';
+export { Session, type SessionOptions, type SessionResult } from './run/session.ts';
 export { makeNetwork, type Tokenizers } from './tasks/language/build.ts';
-export { baselinePerplexity } from './tasks/language/evaluation.ts';
+export { baselinePerplexity, type LanguageEvaluationOptions } from './tasks/language/evaluation.ts';
 export type { LanguageNetwork } from './tasks/language/network.ts';
 export { type OpenedLanguage, openLanguage, openLanguageCorpus } from './tasks/language/open.ts';
 export { schemaOf } from './tasks/language/perplexity.ts';
@@ -127,7 +144,8 @@ export { type Prefix, prefixesOf, type Tuple, type TupleCorpus } from './tasks/t
 export { TupleWalks } from './tasks/tuples/walks.ts';
 export { follow } from './train/follow.ts';
 export { Replicas } from './train/replicas.ts';
-export type { Task, TaskTrainer } from './train/task.ts';
+export type { Preparation, Task, TaskTrainer } from './train/task.ts';
+export { type Loss, type StepMetrics, Trainer, type Training } from './train/trainer.ts';
 export { Updater } from './train/updater.ts';
 export type { BestWalk } from './walk/best.ts';
 export { WalkDistribution } from './walk/chain.ts';

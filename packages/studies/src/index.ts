@@ -1,17 +1,18 @@
 export { sentenceAttention, studyAttention } from './analysis/attention.ts';
-export { EncodedCorpus, encodedCorpus, openEncoded } from './analysis/encoded.ts';
+export { EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './analysis/encoded.ts';
 export { EncodedWriter } from './analysis/encoded-writer.ts';
 export { exportedGraph } from './analysis/exported.ts';
 export { drawAttention, drawDivergence, drawLabelMaps, type NamedFigure } from './analysis/figures.ts';
 export {
   type Interpolation,
   type InterpolationOptions,
+  type InterpolationStep,
   interpolateTexts,
   interpolateWalks,
 } from './analysis/interpolate.ts';
 export { encodedLabelMaps } from './analysis/label-maps.ts';
 export { linksOf, runLayout } from './analysis/layout.ts';
-export { type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
+export { type SymbolExample, type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
 export { writeModelCard } from './analysis/model-card.ts';
 export { renameSymbol, runSymbols, symbolNames, symbolNumber, symbolTitle } from './analysis/names.ts';
 export { type AnalysedRun, type LanguageRun, languageRun, openRun, runOf } from './analysis/opened.ts';
@@ -26,7 +27,7 @@ export {
   symbolSheet,
   typicalSheet,
 } from './analysis/sheets.ts';
-export { storedMeanings } from './analysis/stored-meanings.ts';
+export { knownMeanings, storedMeanings } from './analysis/stored-meanings.ts';
 export { SymbolTally } from './analysis/symbol-tally.ts';
 export { wordsOf } from './analysis/words.ts';
 export { degreeFigure, degreesFigure } from './evaluation/degree-figure.ts';

@@ -1,6 +1,7 @@
 export { autocast, grad, noGrad } from './autograd.ts';
 export {
   arange,
+  bernoulli,
   eye,
   full,
   multinomial,
@@ -18,9 +19,9 @@ export { Group } from './distributed/group.ts';
 export { placeOf } from './distributed/place.ts';
 export { freePort } from './distributed/port.ts';
 export type { DType } from './dtype.ts';
-export { engineInfo, liveTensors, setThreads } from './engine.ts';
-export { RankLostError } from './errors.ts';
-export { cat, crossEntropy, embedding, linear, stack, where } from './functional.ts';
+export { type EngineInfo, engineInfo, liveTensors, setThreads } from './engine.ts';
+export { ArgumentError, EngineError, RankLostError, TorchError, UseAfterFreeError } from './errors.ts';
+export { cat, crossEntropy, dropout, embedding, layerNorm, linear, stack, where } from './functional.ts';
 export {
   bestStep,
   deepPairSums,

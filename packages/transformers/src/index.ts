@@ -1,6 +1,7 @@
 export { BertEncoder, bertConfigSchema } from './bert.ts';
 export { openBert } from './bert-weights.ts';
 export { type Claim, checkClaims, type Shapes, shapesOf } from './claims.ts';
+export type { DecoderKind } from './decoder-kind.ts';
 export { type GenerationOptions, generate, generateSync } from './generation.ts';
 export { Gpt2Decoder } from './gpt2.ts';
 export { fetchFromHub, type HubOptions } from './hub.ts';
@@ -9,7 +10,7 @@ export { LlamaDecoder } from './llama.ts';
 export { openLlama2c } from './llama2c.ts';
 export { llama2cFolder } from './llama2c-folder.ts';
 export { Llama2cTokenizer } from './llama2c-tokenizer.ts';
-export { addLora, mergedTensors } from './lora.ts';
+export { addLora, loraTensors, mergedTensors, mergeLora } from './lora.ts';
 export { type ModelFolder, readModelConfig, writeModelFolder } from './model-folder.ts';
 export {
   DEFAULT_ENCODER,
@@ -17,9 +18,10 @@ export {
   openPretrainedEncoder,
   type PretrainedEncoder,
 } from './pretrained.ts';
+export { RecurrentDecoder } from './recurrent.ts';
 export { decoderKind, kindOfConfig, openDecoder } from './registry.ts';
 export { checkSampling, type SamplingOptions } from './sampling.ts';
 export { StateCache } from './state-cache.ts';
-export type { SymbolOptions } from './symbol-attention.ts';
+export { SymbolAttention, type SymbolOptions } from './symbol-attention.ts';
 export { LstmText, maskOfLengths, paddingMask, type TextEncoder, TransformerText } from './text-encoder.ts';
 export { type BlockOptions, sinusoidalPositions, TransformerBlock } from './transformer-block.ts';

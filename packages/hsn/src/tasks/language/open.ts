@@ -60,7 +60,10 @@ async function modelOfRecord(
       `the tokenizer of ${record.encoder.name} is not the one that ${directory} was trained with; put that one back`,
     );
   const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences: record.sentences };
-  const model = makeNetwork(config, { ...parts, decoder: { config: record.decoder } }, generator);
+  // What weights are drawn from would hold their memory after `free`.
+  const model = scope(() =>
+    makeNetwork(config, { ...parts, decoder: { config: record.decoder } }, generator),
+  );
   return { model, tokenizers: { encoder: tokenizer, decoder } };
 }
 
