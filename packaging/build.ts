@@ -18,6 +18,8 @@ import { builtEntries, outerImports, rewritten } from './specifiers.ts';
 
 /** Folder of compiled packages, and of their sources, which the maps of declarations lead to. */
 const [LIB, SOURCE] = ['lib', 'source'];
+/** Settings that help and faults name. */
+const EXAMPLES = 'experiments';
 
 /** Builds the package into a folder, which is made anew. */
 export async function buildPackage(out = OUT): Promise<void> {
@@ -25,6 +27,7 @@ export async function buildPackage(out = OUT): Promise<void> {
   const packages = shippedPackages();
   compile(path.join(out, LIB));
   copyParts(out, packages);
+  fs.cpSync(path.join(ROOT, EXAMPLES), path.join(out, EXAMPLES), { recursive: true });
   await copyPage(path.join(out, LIB, 'explorer/dist/page'));
   const imported = connect(out, packages);
   writeFront(out, packages);
@@ -84,7 +87,7 @@ function connect(out: string, packages: readonly Workspace[]): Map<string, strin
 function redirectMap(file: string, source: string): void {
   const map = JSON.parse(fs.readFileSync(file, 'utf8')) as { sources: string[] };
   const target = path.relative(path.dirname(file), source.replace(/\.d\.ts\.map$/, '.ts'));
-  writeJson(file, { ...map, sources: [target.split(path.sep).join('/')] });
+  fs.writeFileSync(file, JSON.stringify({ ...map, sources: [target.split(path.sep).join('/')] }));
 }
 
 /** What npm and people read first: package.json, the program, README and licence. */
@@ -107,7 +110,7 @@ function writeFront(out: string, packages: readonly Workspace[]): void {
       `./${LIB}/text/src/parquet-worker.js`,
       '**/*.mjs',
     ],
-    files: ['bin', LIB, SOURCE],
+    files: ['bin', LIB, SOURCE, EXAMPLES],
     scripts: { postinstall: `node ${LIB}/torch/setup/main.js --install` },
     dependencies: outerDependencies(packages),
   };
