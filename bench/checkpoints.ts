@@ -10,8 +10,8 @@ import {
   SYNTHETIC_DEFAULTS,
   SyntheticTask,
   writeSyntheticCorpus,
-} from '../packages/hsn/src/index.ts';
-import { setThreads } from '../packages/torch/src/index.ts';
+} from '@hidden-schema/hsn';
+import { setThreads } from '@hidden-schema/torch';
 import { type BenchOptions, type Measurement, median } from './measure.ts';
 
 /** Steps from one checkpoint to the next. */

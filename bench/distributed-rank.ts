@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
-import { configSchema, Replicas, readSyntheticCorpus, SyntheticTask } from '../packages/hsn/src/index.ts';
-import { Group, placeOf, setThreads } from '../packages/torch/src/index.ts';
+import { configSchema, Replicas, readSyntheticCorpus, SyntheticTask } from '@hidden-schema/hsn';
+import { Group, placeOf, setThreads } from '@hidden-schema/torch';
 
 /** One process of a training, alone or in a group: answers with the seconds that `steps` updates took it. */
 interface Request {

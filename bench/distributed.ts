@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SYNTHETIC_DEFAULTS, writeSyntheticCorpus } from '../packages/hsn/src/index.ts';
-import { freePort } from '../packages/torch/src/index.ts';
+import { SYNTHETIC_DEFAULTS, writeSyntheticCorpus } from '@hidden-schema/hsn';
+import { freePort } from '@hidden-schema/torch';
 import { type BenchOptions, type Measurement, median, Peer } from './measure.ts';
 
 const processes = 2;

@@ -14,7 +14,7 @@ import {
   setThreads,
   type Tensor,
   writeSafetensors,
-} from '../packages/torch/src/index.ts';
+} from '@hidden-schema/torch';
 import { type BenchOptions, compare, type Measurement, Peer, secondsOf } from './measure.ts';
 
 function repeated(times: number, body: () => void): number {

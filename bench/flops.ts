@@ -1,4 +1,4 @@
-import { type Profile, startProfile, stopProfile } from '../packages/torch/src/index.ts';
+import { type Profile, startProfile, stopProfile } from '@hidden-schema/torch';
 
 /** Floating-point operations of the matrix products that ran, by the shapes of their operands. */
 export function productFlops({ operators }: Pick<Profile, 'operators'>): number {

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
+import { Random } from '@hidden-schema/base';
+import { startExplorer } from '@hidden-schema/explorer';
+import type { Answer } from '@hidden-schema/explorer/api';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { Random } from '../packages/base/src/index.ts';
-import { startExplorer } from '../packages/explorer/src/server/index.ts';
-import type { Answer } from '../packages/explorer/src/shared/api.ts';
 import { findChromium } from '../packages/explorer/test/chromium.ts';
 import { whenOpened } from '../packages/explorer/test/requests.ts';
 import { makeSmallRun } from '../packages/explorer/test/small-run.ts';

@@ -1,9 +1,8 @@
 import { createInterface } from 'node:readline';
-import { languageConfigSchema } from '../packages/hsn/src/index.ts';
-import { makeNetwork } from '../packages/hsn/src/tasks/language/build.ts';
-import type { TextBatch } from '../packages/text/src/index.ts';
-import { Generator, optim, scope, setThreads } from '../packages/torch/src/index.ts';
-import { BertEncoder, bertConfigSchema } from '../packages/transformers/src/bert.ts';
+import { languageConfigSchema, makeNetwork } from '@hidden-schema/hsn';
+import type { TextBatch } from '@hidden-schema/text';
+import { Generator, optim, scope, setThreads } from '@hidden-schema/torch';
+import { BertEncoder, bertConfigSchema } from '@hidden-schema/transformers';
 import { flopsWithin } from './flops.ts';
 import { secondsOf } from './measure.ts';
 import { peakMB } from './peak-memory.ts';

@@ -1,8 +1,12 @@
-import type { PaddedIds } from '../packages/text/src/index.ts';
-import { Generator, noGrad, randint, scope, setThreads, Tensor } from '../packages/torch/src/index.ts';
-import { Gpt2Decoder, generateSync } from '../packages/transformers/src/index.ts';
-import { DEFAULT_ENCODER, openPretrainedEncoder } from '../packages/transformers/src/pretrained.ts';
-import { maskOfLengths } from '../packages/transformers/src/text-encoder.ts';
+import type { PaddedIds } from '@hidden-schema/text';
+import { Generator, noGrad, randint, scope, setThreads, Tensor } from '@hidden-schema/torch';
+import {
+  DEFAULT_ENCODER,
+  Gpt2Decoder,
+  generateSync,
+  maskOfLengths,
+  openPretrainedEncoder,
+} from '@hidden-schema/transformers';
 import {
   type BenchOptions,
   compare,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { startExplorer } from '../packages/explorer/src/server/index.ts';
+import { startExplorer } from '@hidden-schema/explorer';
 import { whenOpened } from '../packages/explorer/test/requests.ts';
 import { makeSmallLanguage } from '../packages/explorer/test/small-language.ts';
 import { type BenchOptions, type Measurement, median } from './measure.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { Random } from '../packages/base/src/index.ts';
+import { Random } from '@hidden-schema/base';
 import {
   configSchema,
   Run,
@@ -14,7 +14,7 @@ import {
   SYNTHETIC_DEFAULTS,
   SyntheticTask,
   writeSyntheticCorpus,
-} from '../packages/hsn/src/index.ts';
+} from '@hidden-schema/hsn';
 
 /**
  * Streams generated sentences through `hsn encode`, for as many sentences or seconds as asked, and prints the

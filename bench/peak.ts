@@ -1,4 +1,4 @@
-import { Generator, noGrad, rand, setThreads, zeros } from '../packages/torch/src/index.ts';
+import { Generator, noGrad, rand, setThreads, zeros } from '@hidden-schema/torch';
 import {
   type BenchOptions,
   costLine,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { engineInfo } from '../packages/torch/src/index.ts';
+import { engineInfo } from '@hidden-schema/torch';
 import type { BenchOptions, Measurement } from './measure.ts';
 
 const file = fileURLToPath(new URL('../docs/performance.md', import.meta.url));

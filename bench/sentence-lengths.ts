@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { gpt2Tokenizer } from '../packages/text/src/index.ts';
+import { gpt2Tokenizer } from '@hidden-schema/text';
 
 /**
  * How many of the Penn Treebank's 49 199 sentences have 0 to 4, 5 to 9, … tokens of GPT-2 (the last: 95 or more).

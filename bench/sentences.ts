@@ -1,11 +1,10 @@
 import fs from 'node:fs';
-import { Random } from '../packages/base/src/index.ts';
-import { startExplorer } from '../packages/explorer/src/server/index.ts';
-import type { Answer } from '../packages/explorer/src/shared/api.ts';
+import { Random } from '@hidden-schema/base';
+import { startExplorer } from '@hidden-schema/explorer';
+import type { Answer } from '@hidden-schema/explorer/api';
+import { type AnalysedRun, EncodedWriter, openRun } from '@hidden-schema/studies';
 import { json, request, whenOpened } from '../packages/explorer/test/requests.ts';
 import { labelNames, makeSmallLanguage } from '../packages/explorer/test/small-language.ts';
-import { EncodedWriter } from '../packages/studies/src/analysis/encoded-writer.ts';
-import { type AnalysedRun, openRun } from '../packages/studies/src/index.ts';
 import { type BenchOptions, type Measurement, median, rounded } from './measure.ts';
 
 const SENTENCES = 1_000_000;

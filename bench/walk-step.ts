@@ -7,8 +7,8 @@ import {
   type ModelShape,
   type SyntheticNetwork,
   syntheticNetwork,
-} from '../packages/hsn/src/index.ts';
-import { Generator, optim, randint, scope, setThreads, type Tensor } from '../packages/torch/src/index.ts';
+} from '@hidden-schema/hsn';
+import { Generator, optim, randint, scope, setThreads, type Tensor } from '@hidden-schema/torch';
 import { flopsWithin } from './flops.ts';
 import { secondsOf } from './measure.ts';
 import { peakMB } from './peak-memory.ts';

@@ -3,10 +3,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { reportFaults, SCOPE, sourceFiles } from './source-files.ts';
 
 /** Packages, each of which may import those before it. */
 const order = ['base', 'torch', 'text', 'transformers', 'hsn', 'studies', 'explorer', 'cli'] as const;
-const scope = '@hidden-schema/';
+/** What tests share: nothing that is shipped may import it, nor need it. */
+const testing = `${SCOPE}testing`;
 const document = 'docs/architecture.md';
 const [begin, end] = ['<!-- imports: begin -->', '<!-- imports: end -->'];
 
@@ -17,14 +19,6 @@ function add(edges: Edges, from: string, to: string, file: string): void {
   const targets = edges.get(from) ?? new Map<string, string[]>();
   targets.set(to, [...(targets.get(to) ?? []), file]);
   edges.set(from, targets);
-}
-
-function sources(folder: string): string[] {
-  if (!fs.existsSync(folder)) return [];
-  return fs
-    .readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules'))
-    .map((name) => path.posix.join(folder, name));
 }
 
 const importPattern = /(?:from|import)\s*\(?\s*'([^']+)'/g;
@@ -45,11 +39,12 @@ function read(): { packages: Edges; folders: Map<string, Edges>; faults: string[
   for (const [rank, name] of order.entries()) {
     const own: Edges = new Map();
     folders.set(name, own);
-    for (const file of sources(`packages/${name}/src`))
+    for (const file of sourceFiles(`packages/${name}/src`))
       for (const target of importsOf(file)) {
-        if (target.startsWith(scope)) {
-          const other = target.slice(scope.length).split('/')[0]!;
+        if (target.startsWith(SCOPE)) {
+          const other = target.slice(SCOPE.length).split('/')[0]!;
           if (other === name) faults.push(`${file} imports its own package by name`);
+          else if (other === 'testing') faults.push(`${file} imports ${target}, which is for tests alone`);
           else if (order.indexOf(other as (typeof order)[number]) > rank)
             faults.push(`${file} imports ${target}, which stands above ${name}`);
           add(packages, name, other, file);
@@ -66,6 +61,19 @@ function read(): { packages: Edges; folders: Map<string, Edges>; faults: string[
       }
   }
   return { packages, folders, faults };
+}
+
+/** Packages that would bring the testing package along when they are installed. */
+function shippedTesting(): string[] {
+  return order
+    .map((name) => `packages/${name}/package.json`)
+    .filter((file) => {
+      const { dependencies = {} } = JSON.parse(fs.readFileSync(file, 'utf8')) as {
+        dependencies?: Record<string, string>;
+      };
+      return testing in dependencies;
+    })
+    .map((file) => `${file} depends on ${testing}, which is for tests alone: devDependencies`);
 }
 
 /** Places that import each other in a circle (Tarjan's strongly connected components). */
@@ -122,7 +130,7 @@ function drawn({ packages, folders }: ReturnType<typeof read>): string {
 function main(): void {
   process.chdir(fileURLToPath(new URL('..', import.meta.url)));
   const found = read();
-  const faults = [...found.faults];
+  const faults = [...found.faults, ...shippedTesting()];
   for (const [name, edges] of found.folders)
     for (const circle of circles(edges)) faults.push(circleFault(name, edges, circle));
   const text = fs.readFileSync(document, 'utf8');
@@ -132,8 +140,7 @@ function main(): void {
     faults.push(
       `${document} shows another graph than the imports make: node --import tsx checks/imports.ts --write`,
     );
-  for (const fault of faults) process.stderr.write(`${fault}\n`);
-  if (faults.length > 0) process.exitCode = 1;
+  reportFaults(faults);
 }
 
 main();

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Random } from '../packages/base/src/index.ts';
-import { checkpointSteps, loadCheckpoint, Run, verifyCheckpoint } from '../packages/hsn/src/index.ts';
-import { tinyConfig } from '../packages/hsn/test/tiny-corpus.ts';
-import { scope } from '../packages/torch/src/index.ts';
+import { Random } from '@hidden-schema/base';
+import { checkpointSteps, loadCheckpoint, Run, verifyCheckpoint } from '@hidden-schema/hsn';
+import { tinyConfig } from '@hidden-schema/testing/tiny-corpus';
+import { scope } from '@hidden-schema/torch';
 import { traces, trained } from './small-runs.ts';
 import type { Fault, Tally } from './tally.ts';
 

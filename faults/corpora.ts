@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import {
-  corpusNotes,
-  openTextCorpus,
-  type TextCorpus,
-  type TextCorpusOptions,
-  trainByteBpe,
-} from '../packages/text/src/index.ts';
+import { openTextCorpus } from '@hidden-schema/testing/text-corpus';
+import { corpusNotes, type TextCorpus, type TextCorpusOptions, trainByteBpe } from '@hidden-schema/text';
 import { type Fault, refusal, type Tally } from './tally.ts';
 
 const tokenizer = trainByteBpe(['small words for a small tokenizer'], 300);

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Random } from '../packages/base/src/index.ts';
-import { fetchFromHub } from '../packages/transformers/src/hub.ts';
+import { Random } from '@hidden-schema/base';
+import { fetchFromHub } from '@hidden-schema/transformers';
 import { type Fault, refusal, type Tally } from './tally.ts';
 
 /** Answers a request for the weights in its own way; false leaves it to the well-behaved hub. */

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { checkpointSteps, Run } from '../packages/hsn/src/index.ts';
-import { HsnProcess, hsn } from '../packages/hsn/test/tiny-corpus.ts';
-import { tinyLanguageFlags, tinySentences } from '../packages/hsn/test/tiny-texts.ts';
+import { checkpointSteps, Run } from '@hidden-schema/hsn';
+import { HsnProcess, hsn } from '@hidden-schema/testing/hsn-process';
+import { tinyLanguageFlags, tinySentences } from '@hidden-schema/testing/tiny-texts';
 import type { Fault, Tally } from './tally.ts';
 
 interface Edit {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { readSyntheticCorpus, readTuples } from '../packages/hsn/src/index.ts';
-import { HsnProcess, tinyConfig } from '../packages/hsn/test/tiny-corpus.ts';
-import { tinyLanguageFlags } from '../packages/hsn/test/tiny-texts.ts';
-import { peakMegabytes, writeEndless } from '../packages/hsn/test/watched-process.ts';
-import { TextFiles } from '../packages/text/src/index.ts';
+import { readSyntheticCorpus, readTuples } from '@hidden-schema/hsn';
+import { HsnProcess } from '@hidden-schema/testing/hsn-process';
+import { tinyConfig } from '@hidden-schema/testing/tiny-corpus';
+import { tinyLanguageFlags } from '@hidden-schema/testing/tiny-texts';
+import { peakMegabytes, writeEndless } from '@hidden-schema/testing/watched-process';
+import { TextFiles } from '@hidden-schema/text';
 import { trained } from './small-runs.ts';
 import { type Fault, refusal, type Tally } from './tally.ts';
 

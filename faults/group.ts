@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Ended, HsnProcess, tinyCorpus, tinyFlags } from '../packages/hsn/test/tiny-corpus.ts';
-import { freePort } from '../packages/torch/src/index.ts';
+import { type Ended, HsnProcess } from '@hidden-schema/testing/hsn-process';
+import { tinyCorpus, tinyFlags } from '@hidden-schema/testing/tiny-corpus';
+import { freePort } from '@hidden-schema/torch';
 import { isLoopback, listenersOf, ranksOf } from './listeners.ts';
 import type { Fault, Tally } from './tally.ts';
 

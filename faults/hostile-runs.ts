@@ -5,7 +5,10 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startExplorer } from '../packages/explorer/src/server/index.ts';
+import { startExplorer } from '@hidden-schema/explorer';
+import { listRuns } from '@hidden-schema/hsn';
+import { hostile } from '@hidden-schema/testing/hostile-tokenizers';
+import { modelProcesses, mostProcesses, until } from '@hidden-schema/testing/processes';
 import {
   brokenRuns,
   makeBrokenRuns,
@@ -13,12 +16,9 @@ import {
   withTokenizer,
   writeManyMetrics,
 } from '../packages/explorer/test/hostile-files.ts';
-import { modelProcesses, mostProcesses, until } from '../packages/explorer/test/processes.ts';
 import { request } from '../packages/explorer/test/requests.ts';
 import { makeSmallLanguage } from '../packages/explorer/test/small-language.ts';
 import { makeSmallRun } from '../packages/explorer/test/small-run.ts';
-import { listRuns } from '../packages/hsn/src/index.ts';
-import { hostile } from '../packages/hsn/test/hostile-tokenizers.ts';
 import type { Fault, Tally } from './tally.ts';
 
 const CLI = fileURLToPath(new URL('../packages/cli/bin/hsn.js', import.meta.url));

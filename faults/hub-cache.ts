@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { Random } from '../packages/base/src/index.ts';
-import { Fetcher, LocalHub, weights } from '../packages/hsn/test/hub-server.ts';
-import { fetchFromHub, type HubOptions } from '../packages/transformers/src/hub.ts';
+import { Random } from '@hidden-schema/base';
+import { Fetcher, LocalHub, weights } from '@hidden-schema/testing/hub-server';
+import { fetchFromHub, type HubOptions } from '@hidden-schema/transformers';
 import { type Fault, refusal, type Tally } from './tally.ts';
 
 async function withHub(body: (hub: LocalHub, endpoint: string) => Promise<void>): Promise<void> {

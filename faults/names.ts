@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { hsn } from '../packages/hsn/test/tiny-corpus.ts';
-import { tinyLanguage, tinySentences, writeTexts } from '../packages/hsn/test/tiny-texts.ts';
-import { TextFiles } from '../packages/text/src/index.ts';
+import { hsn } from '@hidden-schema/testing/hsn-process';
+import { tinyLanguage, tinySentences, writeTexts } from '@hidden-schema/testing/tiny-texts';
+import { TextFiles } from '@hidden-schema/text';
 import { trainedOnTexts } from './small-runs.ts';
 import type { Fault, Tally } from './tally.ts';
 

@@ -8,10 +8,11 @@ import {
   SyntheticTask,
   saveCheckpoint,
   syntheticConfig,
-} from '../packages/hsn/src/index.ts';
-import { Updater } from '../packages/hsn/src/train/updater.ts';
-import { hsn, tinyConfig } from '../packages/hsn/test/tiny-corpus.ts';
-import { scope, Tensor } from '../packages/torch/src/index.ts';
+  Updater,
+} from '@hidden-schema/hsn';
+import { hsn } from '@hidden-schema/testing/hsn-process';
+import { tinyConfig } from '@hidden-schema/testing/tiny-corpus';
+import { scope, Tensor } from '@hidden-schema/torch';
 import { corpusOf, trained } from './small-runs.ts';
 import { type Fault, refusal, type Tally } from './tally.ts';
 

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { UserError } from '../packages/base/src/index.ts';
+import { UserError } from '@hidden-schema/base';
 import {
   CHANGES,
   changed,
   HANGING,
   smallParquet,
   writeSwelling,
-} from '../packages/hsn/test/damaged-parquet.ts';
-import { HsnProcess } from '../packages/hsn/test/tiny-corpus.ts';
-import { tinyLanguageFlags } from '../packages/hsn/test/tiny-texts.ts';
-import { opened } from '../packages/hsn/test/watched-process.ts';
-import { TextFiles } from '../packages/text/src/index.ts';
+} from '@hidden-schema/testing/damaged-parquet';
+import { HsnProcess } from '@hidden-schema/testing/hsn-process';
+import { tinyLanguageFlags } from '@hidden-schema/testing/tiny-texts';
+import { opened } from '@hidden-schema/testing/watched-process';
+import { TextFiles } from '@hidden-schema/text';
 import { type Fault, refusal, type Tally } from './tally.ts';
 
 /** Longer than a reader may be silent, and than a loaded machine takes beside. */

@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { CheckpointWriter, configSchema, loadCheckpoint, Run } from '../packages/hsn/src/index.ts';
-import { LockingProcess } from '../packages/hsn/test/locking-process.ts';
-import { HsnProcess, hsn, tinyConfig, tinyFlags } from '../packages/hsn/test/tiny-corpus.ts';
-import { call, scope, Tensor, zeros } from '../packages/torch/src/index.ts';
-import { lockHolder } from '../packages/torch/src/lock.ts';
+import { CheckpointWriter, configSchema, loadCheckpoint, Run } from '@hidden-schema/hsn';
+import { HsnProcess, hsn } from '@hidden-schema/testing/hsn-process';
+import { LockingProcess } from '@hidden-schema/testing/locking-process';
+import { tinyConfig, tinyFlags } from '@hidden-schema/testing/tiny-corpus';
+import { call, lockHolder, scope, Tensor, zeros } from '@hidden-schema/torch';
 import { corpusOf, trained } from './small-runs.ts';
 import { type Fault, refusal, type Tally } from './tally.ts';
 

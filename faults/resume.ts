@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { type Config, type LanguageConfig, Run, writeSyntheticCorpus } from '../packages/hsn/src/index.ts';
-import { hsn, tinyConfig, tinyFlags, tinySettings } from '../packages/hsn/test/tiny-corpus.ts';
-import { tinyLanguage } from '../packages/hsn/test/tiny-texts.ts';
+import { type Config, type LanguageConfig, Run, writeSyntheticCorpus } from '@hidden-schema/hsn';
+import { hsn } from '@hidden-schema/testing/hsn-process';
+import { tinyConfig, tinyFlags, tinySettings } from '@hidden-schema/testing/tiny-corpus';
+import { tinyLanguage } from '@hidden-schema/testing/tiny-texts';
 import { corpusOf, traces, trained, trainedOnTexts } from './small-runs.ts';
 import type { Fault, Tally } from './tally.ts';
 

@@ -3,10 +3,11 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { checkpointSteps, Run } from '../packages/hsn/src/index.ts';
-import { renameAtOnce } from '../packages/hsn/test/renaming.ts';
-import { HsnProcess, hsn, tinyConfig, tinyFlags } from '../packages/hsn/test/tiny-corpus.ts';
-import { symbolNames } from '../packages/studies/src/index.ts';
+import { checkpointSteps, Run } from '@hidden-schema/hsn';
+import { symbolNames } from '@hidden-schema/studies';
+import { HsnProcess, hsn } from '@hidden-schema/testing/hsn-process';
+import { renameAtOnce } from '@hidden-schema/testing/renaming';
+import { tinyConfig, tinyFlags } from '@hidden-schema/testing/tiny-corpus';
 import { corpusOf, trained } from './small-runs.ts';
 import type { Fault, Tally } from './tally.ts';
 

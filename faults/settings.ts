@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { loadConfig } from '../packages/hsn/src/index.ts';
+import { loadConfig } from '@hidden-schema/hsn';
 import { type Fault, refusal, type Tally } from './tally.ts';
 
 const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]'];

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { checkpointSteps, Run, readMetrics, writeSyntheticCorpus } from '../packages/hsn/src/index.ts';
-import { type Ended, HsnProcess, hsn, tinyFlags, tinySettings } from '../packages/hsn/test/tiny-corpus.ts';
-import { tinyLanguageFlags, tinySentences, writeTexts } from '../packages/hsn/test/tiny-texts.ts';
-import { lockHolder } from '../packages/torch/src/lock.ts';
+import { checkpointSteps, Run, readMetrics, writeSyntheticCorpus } from '@hidden-schema/hsn';
+import { type Ended, HsnProcess, hsn } from '@hidden-schema/testing/hsn-process';
+import { tinyFlags, tinySettings } from '@hidden-schema/testing/tiny-corpus';
+import { tinyLanguageFlags, tinySentences, writeTexts } from '@hidden-schema/testing/tiny-texts';
+import { lockHolder } from '@hidden-schema/torch';
 import type { Fault, Tally } from './tally.ts';
 
 const codes = { SIGINT: 130, SIGTERM: 143 } as const;

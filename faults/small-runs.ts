@@ -15,9 +15,9 @@ import {
   textInput,
   textRecord,
   writeSyntheticCorpus,
-} from '../packages/hsn/src/index.ts';
-import { tinySettings } from '../packages/hsn/test/tiny-corpus.ts';
-import { tinySentences, writeTexts } from '../packages/hsn/test/tiny-texts.ts';
+} from '@hidden-schema/hsn';
+import { tinySettings } from '@hidden-schema/testing/tiny-corpus';
+import { tinySentences, writeTexts } from '@hidden-schema/testing/tiny-texts';
 import type { Tally } from './tally.ts';
 
 export interface TrainOptions {

@@ -9,7 +9,7 @@ import {
   SyntheticTask,
   syntheticConfig,
   type Task,
-} from '../packages/hsn/src/index.ts';
+} from '@hidden-schema/hsn';
 
 const [directory] = process.argv.slice(2);
 if (directory === undefined) throw new Error('expected RUN');

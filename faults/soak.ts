@@ -10,7 +10,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
-import { Random } from '../packages/base/src/index.ts';
+import { Random } from '@hidden-schema/base';
 import {
   checkpointSteps,
   loadConfig,
@@ -18,7 +18,7 @@ import {
   readSyntheticCorpus,
   SYNTHETIC_DEFAULTS,
   writeSyntheticCorpus,
-} from '../packages/hsn/src/index.ts';
+} from '@hidden-schema/hsn';
 import { traces } from './small-runs.ts';
 
 const { values } = parseArgs({

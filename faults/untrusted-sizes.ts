@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Random } from '../packages/base/src/index.ts';
-import { openModel } from '../packages/hsn/src/tasks/synthetic/open.ts';
-import { tinyModels, withSize, writeTinyModel } from '../packages/hsn/test/tiny-models.ts';
-import { scope, writeSafetensors, zeros } from '../packages/torch/src/index.ts';
+import { Random } from '@hidden-schema/base';
+import { openModel } from '@hidden-schema/hsn';
+import { tinyModels, withSize, writeTinyModel } from '@hidden-schema/testing/tiny-models';
+import { scope, writeSafetensors, zeros } from '@hidden-schema/torch';
 import { type Fault, refusal, type Tally } from './tally.ts';
 
 /** Most that memory may grow by, in MB: a tiny model, and what a libtorch at work keeps. */

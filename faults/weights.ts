@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { openSafetensors, openWeights } from '../packages/torch/src/index.ts';
+import { openSafetensors, openWeights } from '@hidden-schema/torch';
+import { openPretrainedEncoder } from '@hidden-schema/transformers';
 import { fuzz } from '../packages/torch/test/fuzz.ts';
-import { openPretrainedEncoder } from '../packages/transformers/src/pretrained.ts';
 import { type Fault, refusal, type Tally } from './tally.ts';
 
 /** Most that memory may grow by, in MB: garbage between collections, far from what a header that is believed costs. */

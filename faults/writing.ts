@@ -3,8 +3,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { CheckpointWriter, checkpointSteps, configSchema, Run } from '../packages/hsn/src/index.ts';
-import { scope, Tensor } from '../packages/torch/src/index.ts';
+import { CheckpointWriter, checkpointSteps, configSchema, Run } from '@hidden-schema/hsn';
+import { scope, Tensor } from '@hidden-schema/torch';
 
 const [directory, elements] = process.argv.slice(2);
 if (directory === undefined || elements === undefined) throw new Error('expected RUN and ELEMENTS');

@@ -1,9 +1,39 @@
-export * from './cache-folder.ts';
-export * from './csv-writer.ts';
-export * from './errors.ts';
-export * from './files.ts';
-export * from './json-file.ts';
-export * from './partial-folder.ts';
-export * from './random.ts';
-export * from './regular-file.ts';
-export * from './tables.ts';
+export { cacheFolder } from './cache-folder.ts';
+export { csvText, guardedText, restoredText, tsvLine } from './csv-writer.ts';
+export { reasonOf, UserError } from './errors.ts';
+export {
+  type FileSum,
+  freeBytes,
+  hashBytes,
+  hashFile,
+  hashFileSlowly,
+  type JsonValue,
+  jsonText,
+  removeTemporaries,
+  sealedText,
+  spareMemory,
+  syncFolder,
+  syncFolderSoon,
+  writeAll,
+  writeDurably,
+  writeJsonAtomic,
+  writeSynced,
+  writeTextAtomic,
+} from './files.ts';
+export { parseJson, readJsonFile, readJsonIfThere } from './json-file.ts';
+export { partialName, removeStalePartials } from './partial-folder.ts';
+export { Random, splitmix64 } from './random.ts';
+export { openRegular, readRegular, readText } from './regular-file.ts';
+export {
+  type Cell,
+  type Column,
+  charWidth,
+  displayWidth,
+  formatMeanSd,
+  formatNumber,
+  formatTable,
+  type MeanSd,
+  meanSd,
+  plainText,
+  type TableFormat,
+} from './tables.ts';

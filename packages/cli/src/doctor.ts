@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { freemem, homedir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -61,7 +60,7 @@ export function register(program: Command): void {
 
 /** Looks at everything the engine needs; never throws because something is missing. */
 export async function diagnose(): Promise<Diagnosis> {
-  const built = readBuildInfo();
+  const built = await readBuildInfo();
   const engine = await loadEngine();
   const running = engine instanceof Error ? undefined : engine;
   const blas = running ? loadedBlas(readMaps(), running.config) : null;
@@ -99,11 +98,11 @@ interface Built {
   readonly libDirs: readonly string[];
 }
 
-function readBuildInfo(): Built {
-  const entry = createRequire(import.meta.url).resolve('@hidden-schema/torch');
+async function readBuildInfo(): Promise<Built> {
+  const { here } = await import('@hidden-schema/torch/setup');
   const nothing = { version: null, origin: null, root: null, libDirs: [] };
   try {
-    const info: unknown = JSON.parse(readFileSync(join(dirname(entry), '../build/info.json'), 'utf8'));
+    const info: unknown = JSON.parse(readFileSync(join(here.build, 'info.json'), 'utf8'));
     return typeof info === 'object' && info !== null ? { ...nothing, ...info } : nothing;
   } catch {
     return nothing;

@@ -1,8 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { hsn } from '@hidden-schema/testing/hsn-process';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyCorpus, tinyFlags } from '@hidden-schema/testing/tiny-corpus';
+import { tinyLanguageFlags, writeTexts } from '@hidden-schema/testing/tiny-texts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hsn, temporaryFolder, tinyCorpus, tinyFlags } from '../../hsn/test/tiny-corpus.ts';
-import { tinyLanguageFlags, writeTexts } from '../../hsn/test/tiny-texts.ts';
 
 const folder = temporaryFolder('cli-analysis');
 const before = process.env.HSN_CACHE;

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { WORD_DEFAULTS, writeWordsCorpus } from '@hidden-schema/hsn';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, expect, test } from 'vitest';
-import { temporaryFolder } from '../../hsn/test/tiny-corpus.ts';
 import { corpusKind } from '../src/corpus-kind.ts';
 
 const folder = temporaryFolder('corpus-kind');

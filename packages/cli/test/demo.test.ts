@@ -1,6 +1,7 @@
 import fs from 'node:fs';
+import { runHsn } from '@hidden-schema/testing/hsn-process';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, expect, test } from 'vitest';
-import { runHsn, temporaryFolder } from '../../hsn/test/tiny-corpus.ts';
 
 const folder = temporaryFolder('cli-demo');
 afterAll(folder.remove);

@@ -2,11 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { openLanguage } from '@hidden-schema/hsn';
+import { hsn } from '@hidden-schema/testing/hsn-process';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyCorpus, tinyFlags } from '@hidden-schema/testing/tiny-corpus';
+import { tinyLanguageFlags, tinySentences, writeTexts } from '@hidden-schema/testing/tiny-texts';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openLanguage } from '../../hsn/src/tasks/language/open.ts';
-import { hsn, temporaryFolder, tinyCorpus, tinyFlags } from '../../hsn/test/tiny-corpus.ts';
-import { tinyLanguageFlags, tinySentences, writeTexts } from '../../hsn/test/tiny-texts.ts';
 
 const folder = temporaryFolder('cli-encode');
 const before = process.env.HSN_CACHE;

@@ -1,12 +1,16 @@
 import fs from 'node:fs';
+import { openLanguage } from '@hidden-schema/hsn';
+import { hsn } from '@hidden-schema/testing/hsn-process';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyLanguageFlags, tinySentences, writeTexts } from '@hidden-schema/testing/tiny-texts';
 import { Generator, scope, Tensor } from '@hidden-schema/torch';
+import {
+  DEFAULT_ENCODER,
+  maskOfLengths,
+  openDecoder,
+  openPretrainedEncoder,
+} from '@hidden-schema/transformers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openLanguage } from '../../hsn/src/tasks/language/open.ts';
-import { hsn, temporaryFolder } from '../../hsn/test/tiny-corpus.ts';
-import { tinyLanguageFlags, tinySentences, writeTexts } from '../../hsn/test/tiny-texts.ts';
-import { openDecoder } from '../../transformers/src/index.ts';
-import { DEFAULT_ENCODER, openPretrainedEncoder } from '../../transformers/src/pretrained.ts';
-import { maskOfLengths } from '../../transformers/src/text-encoder.ts';
 
 const folder = temporaryFolder('cli-export');
 const before = process.env.HSN_CACHE;

@@ -1,8 +1,9 @@
 import fs from 'node:fs';
+import { Run, writeSyntheticCorpus } from '@hidden-schema/hsn';
+import { hsn, runHsn } from '@hidden-schema/testing/hsn-process';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyFlags, tinySettings } from '@hidden-schema/testing/tiny-corpus';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Run } from '../../hsn/src/run/run.ts';
-import { writeSyntheticCorpus } from '../../hsn/src/tasks/synthetic/corpus/writer.ts';
-import { hsn, runHsn, temporaryFolder, tinyFlags, tinySettings } from '../../hsn/test/tiny-corpus.ts';
 
 const folder = temporaryFolder('cli-faults');
 afterAll(folder.remove);

@@ -1,7 +1,8 @@
+import { openLanguage } from '@hidden-schema/hsn';
+import { hsn } from '@hidden-schema/testing/hsn-process';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyLanguageFlags, writeTexts } from '@hidden-schema/testing/tiny-texts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openLanguage } from '../../hsn/src/tasks/language/open.ts';
-import { hsn, temporaryFolder } from '../../hsn/test/tiny-corpus.ts';
-import { tinyLanguageFlags, writeTexts } from '../../hsn/test/tiny-texts.ts';
 
 const folder = temporaryFolder('cli-generate');
 const before = process.env.HSN_CACHE;

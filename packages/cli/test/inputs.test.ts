@@ -1,9 +1,11 @@
 import fs from 'node:fs';
+import { HANGING } from '@hidden-schema/testing/damaged-parquet';
+import { HsnProcess, hsn } from '@hidden-schema/testing/hsn-process';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyCorpus, tinyFlags } from '@hidden-schema/testing/tiny-corpus';
+import { tinyLanguageFlags } from '@hidden-schema/testing/tiny-texts';
+import { opened, peakMegabytes, writeEndless } from '@hidden-schema/testing/watched-process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HANGING } from '../../hsn/test/damaged-parquet.ts';
-import { HsnProcess, hsn, temporaryFolder, tinyCorpus, tinyFlags } from '../../hsn/test/tiny-corpus.ts';
-import { tinyLanguageFlags } from '../../hsn/test/tiny-texts.ts';
-import { opened, peakMegabytes, writeEndless } from '../../hsn/test/watched-process.ts';
 
 const folder = temporaryFolder('cli-inputs');
 const before = process.env.HSN_CACHE;

@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { Run } from '@hidden-schema/hsn';
+import { hsn } from '@hidden-schema/testing/hsn-process';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyLanguageFlags, tinySentences, writeTexts } from '@hidden-schema/testing/tiny-texts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Run } from '../../hsn/src/run/run.ts';
-import { hsn, temporaryFolder } from '../../hsn/test/tiny-corpus.ts';
-import { tinyLanguageFlags, tinySentences, writeTexts } from '../../hsn/test/tiny-texts.ts';
 
 const folder = temporaryFolder('cli-language');
 const before = process.env.HSN_CACHE;

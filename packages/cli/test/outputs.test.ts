@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { checkpointSteps, Run, readMetrics } from '@hidden-schema/hsn';
+import { HsnProcess, hsn } from '@hidden-schema/testing/hsn-process';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyCorpus, tinyFlags } from '@hidden-schema/testing/tiny-corpus';
+import { lockHolder } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import { checkpointSteps } from '../../hsn/src/run/checkpoint.ts';
-import { readMetrics } from '../../hsn/src/run/metrics.ts';
-import { Run } from '../../hsn/src/run/run.ts';
-import { HsnProcess, hsn, temporaryFolder, tinyCorpus, tinyFlags } from '../../hsn/test/tiny-corpus.ts';
-import { lockHolder } from '../../torch/src/lock.ts';
 import { visible } from '../src/terminal.ts';
 
 const folder = temporaryFolder('cli-outputs');

@@ -1,12 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import { Run, readMetrics } from '@hidden-schema/hsn';
+import { HsnProcess, hsn } from '@hidden-schema/testing/hsn-process';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyCorpus, tinyFlags } from '@hidden-schema/testing/tiny-corpus';
 import { freePort } from '@hidden-schema/torch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ranksOf } from '../../../faults/listeners.ts';
-import { readMetrics } from '../../hsn/src/run/metrics.ts';
-import { Run } from '../../hsn/src/run/run.ts';
-import { HsnProcess, hsn, temporaryFolder, tinyCorpus, tinyFlags } from '../../hsn/test/tiny-corpus.ts';
 import { withoutProcesses } from '../src/processes.ts';
 
 const folder = temporaryFolder('cli-processes');

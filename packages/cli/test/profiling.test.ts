@@ -1,7 +1,9 @@
 import fs from 'node:fs';
+import { writeSyntheticCorpus } from '@hidden-schema/hsn';
+import { hsn } from '@hidden-schema/testing/hsn-process';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyFlags, tinySettings } from '@hidden-schema/testing/tiny-corpus';
 import { afterAll, expect, test } from 'vitest';
-import { writeSyntheticCorpus } from '../../hsn/src/tasks/synthetic/corpus/writer.ts';
-import { hsn, temporaryFolder, tinyFlags, tinySettings } from '../../hsn/test/tiny-corpus.ts';
 
 const folder = temporaryFolder('cli-profile');
 afterAll(folder.remove);

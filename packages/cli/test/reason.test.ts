@@ -1,9 +1,10 @@
 import fs from 'node:fs';
+import { readMetrics } from '@hidden-schema/hsn';
+import { HsnProcess, hsn } from '@hidden-schema/testing/hsn-process';
+import { tinyPathFlags, tinyReasoningFlags } from '@hidden-schema/testing/planted-run';
+import { plantedTuples, writePlanted } from '@hidden-schema/testing/planted-tuples';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readMetrics } from '../../hsn/src/run/metrics.ts';
-import { plantedTuples, writePlanted } from '../../hsn/src/tasks/tuples/planted.ts';
-import { tinyPathFlags, tinyReasoningFlags } from '../../hsn/test/planted-run.ts';
-import { HsnProcess, hsn, temporaryFolder } from '../../hsn/test/tiny-corpus.ts';
 
 const folder = temporaryFolder('cli-reason');
 const tuples = folder.path('tuples');

@@ -1,8 +1,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { Random } from '@hidden-schema/base';
+import { HsnProcess, hsn } from '@hidden-schema/testing/hsn-process';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Random } from '../../base/src/random.ts';
-import { HsnProcess, hsn, temporaryFolder } from '../../hsn/test/tiny-corpus.ts';
 
 const folder = temporaryFolder('cli-topics');
 const before = process.env.HSN_CACHE;

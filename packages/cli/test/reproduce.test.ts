@@ -1,6 +1,7 @@
 import fs from 'node:fs';
+import { hsn } from '@hidden-schema/testing/hsn-process';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, expect, test } from 'vitest';
-import { hsn, temporaryFolder } from '../../hsn/test/tiny-corpus.ts';
 
 const folder = temporaryFolder('cli-reproduce');
 afterAll(folder.remove);

@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { UserError } from '@hidden-schema/base';
+import * as corpus from '@hidden-schema/hsn';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { UserError } from '../../base/src/errors.ts';
-import * as corpus from '../../hsn/src/index.ts';
 import { register } from '../src/synth.ts';
 
 let folder: string;

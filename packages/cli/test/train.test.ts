@@ -2,19 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { Run, type SyntheticSettings, writeSyntheticCorpus } from '@hidden-schema/hsn';
+import { HsnProcess, hsn, runHsn } from '@hidden-schema/testing/hsn-process';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyFlags, tinySettings } from '@hidden-schema/testing/tiny-corpus';
+import { lockHolder } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import { Run } from '../../hsn/src/run/run.ts';
-import type { SyntheticSettings } from '../../hsn/src/tasks/synthetic/corpus/synthetic.ts';
-import { writeSyntheticCorpus } from '../../hsn/src/tasks/synthetic/corpus/writer.ts';
-import {
-  HsnProcess,
-  hsn,
-  runHsn,
-  temporaryFolder,
-  tinyFlags,
-  tinySettings,
-} from '../../hsn/test/tiny-corpus.ts';
-import { lockHolder } from '../../torch/src/lock.ts';
 
 const folder = temporaryFolder('cli-train');
 afterAll(folder.remove);

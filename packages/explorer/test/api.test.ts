@@ -206,7 +206,7 @@ describe('what may go wrong', () => {
     const record = JSON.parse(fs.readFileSync(path.join(copy, 'run.json'), 'utf8'));
     fs.writeFileSync(path.join(copy, 'run.json'), JSON.stringify({ ...record, state: 'running' }));
     // The lock of a process that lives: this one.
-    const { Lock } = await import('../../torch/src/lock.ts');
+    const { Lock } = await import('@hidden-schema/torch');
     const lock = Lock.acquire(path.join(copy, 'lock'), copy);
     const young = await startExplorer({ run: copy });
     try {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { hostile } from '../../hsn/test/hostile-tokenizers.ts';
+import { hostile } from '@hidden-schema/testing/hostile-tokenizers';
 
 /** A run whose tokenizer.json is hostile. */
 export function withTokenizer(run: string, copy: string, kind: string): void {

@@ -1,12 +1,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { listRuns, MetricsFollower } from '@hidden-schema/hsn';
+import { modelProcesses, mostProcesses, until } from '@hidden-schema/testing/processes';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startExplorer } from '../src/server/index.ts';
 import { Inference } from '../src/server/inference.ts';
 import { type Answer, endpoints } from '../src/shared/api.ts';
 import { brokenRuns, makeBrokenRuns, writeManyMetrics } from './hostile-files.ts';
-import { modelProcesses, mostProcesses, until } from './processes.ts';
 import { request } from './requests.ts';
 import { makeSmallRun, type SmallRun } from './small-run.ts';
 

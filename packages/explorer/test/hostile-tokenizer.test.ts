@@ -1,12 +1,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { hsn } from '@hidden-schema/testing/hsn-process';
+import { until } from '@hidden-schema/testing/processes';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hsn } from '../../hsn/test/tiny-corpus.ts';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
 import { launch } from './browse.ts';
 import { makeBrokenRuns, withBelievedTokenizer, withTokenizer } from './hostile-files.ts';
-import { until } from './processes.ts';
 import { request } from './requests.ts';
 import { makeSmallLanguage, type SmallLanguage } from './small-language.ts';
 

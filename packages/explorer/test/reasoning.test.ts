@@ -8,17 +8,16 @@ import {
   openReasoning,
   openTuples,
   PathTask,
-  plantedTuples,
   preparePath,
   prepareReasoning,
   ReasoningTask,
   Session,
-  writePlanted,
 } from '@hidden-schema/hsn';
+import { tinyPath, tinyReasoning } from '@hidden-schema/testing/planted-run';
+import { plantedTuples, writePlanted } from '@hidden-schema/testing/planted-tuples';
 import { setThreads } from '@hidden-schema/torch';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tinyPath, tinyReasoning } from '../../hsn/test/planted-run.ts';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
 import { type Answer, endpoints } from '../src/shared/api.ts';
 import { answerOf, launch, openPage } from './browse.ts';

@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { open } from '@hidden-schema/hsn';
+import { hsn } from '@hidden-schema/testing/hsn-process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hsn } from '../../hsn/test/tiny-corpus.ts';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
 import { json, request } from './requests.ts';
 

@@ -8,8 +8,8 @@ import {
   prepareLanguage,
   Session,
 } from '@hidden-schema/hsn';
+import { tinySentences } from '@hidden-schema/testing/tiny-texts';
 import { setThreads } from '@hidden-schema/torch';
-import { tinySentences } from '../../hsn/test/tiny-texts.ts';
 import { markup } from './small-run.ts';
 
 setThreads(1);

@@ -1,123 +1,157 @@
-export * from './config/language.ts';
-export * from './config/network.ts';
-export * from './config/settings.ts';
-export * from './config/settings-schema.ts';
-export * from './config/tuples.ts';
-export * from './decoder/bag.ts';
-export * from './discovery/index.ts';
-export * from './encoder/sentence-codes.ts';
-export * from './encoder/topic-codes.ts';
-export * from './encoder/transformer.ts';
-export * from './encoder/walk-queries.ts';
-export * from './graph/bernoulli.ts';
-export * from './graph/build.ts';
-export * from './graph/closed-form.ts';
-export * from './graph/gamma.ts';
-export * from './graph/pairs.ts';
-export * from './graph/posterior.ts';
-export * from './graph/prior.ts';
-export * from './model.ts';
-export * from './objective/objective.ts';
-export * from './objective/schedule.ts';
-export * from './open.ts';
-export * from './path/path.ts';
-export * from './path/path-accuracy.ts';
-export * from './path/path-encoder.ts';
-export * from './path/path-model.ts';
-export * from './path/path-task.ts';
-export * from './path/path-training.ts';
-export * from './path/reasoner.ts';
-export * from './path/walk-search.ts';
-export * from './precision.ts';
-export * from './run/checkpoint.ts';
-export * from './run/checkpoint-folder.ts';
-export * from './run/checkpoint-writer.ts';
-export * from './run/crc32c.ts';
-export * from './run/diagnosis.ts';
-export * from './run/events.ts';
-export * from './run/manifest.ts';
-export * from './run/metrics.ts';
-export * from './run/metrics-follower.ts';
-export * from './run/metrics-tail.ts';
-export * from './run/progress.ts';
-export * from './run/run.ts';
-export * from './run/run-manifest.ts';
-export * from './run/run-record.ts';
-export * from './run/run-sizes.ts';
-export * from './run/run-summary.ts';
-export * from './run/session.ts';
-export * from './symbols/symbols.ts';
-export * from './tasks/language/build.ts';
-export * from './tasks/language/corpus-vectors.ts';
-export * from './tasks/language/discovery.ts';
-export * from './tasks/language/evaluation.ts';
-export * from './tasks/language/inspection.ts';
-export type * from './tasks/language/network.ts';
-export * from './tasks/language/open.ts';
-export * from './tasks/language/parameter-groups.ts';
-export * from './tasks/language/perplexity.ts';
-export * from './tasks/language/prepare.ts';
-export * from './tasks/language/sentence-walk-codes.ts';
-export * from './tasks/language/task.ts';
-export * from './tasks/language/texts.ts';
-export * from './tasks/language/training.ts';
-export * from './tasks/language/word-counts.ts';
-export * from './tasks/synthetic/batch.ts';
-export * from './tasks/synthetic/corpus/faults.ts';
-export * from './tasks/synthetic/corpus/folder.ts';
-export * from './tasks/synthetic/corpus/graphs.ts';
-export * from './tasks/synthetic/corpus/reader.ts';
-export * from './tasks/synthetic/corpus/sentences.ts';
-export * from './tasks/synthetic/corpus/synthetic.ts';
-export * from './tasks/synthetic/corpus/truth.ts';
-export * from './tasks/synthetic/corpus/word-topics.ts';
-export * from './tasks/synthetic/corpus/words.ts';
-export * from './tasks/synthetic/corpus/writer.ts';
-export * from './tasks/synthetic/evaluation.ts';
-export * from './tasks/synthetic/graph-record.ts';
-export * from './tasks/synthetic/graph-sweeps.ts';
-export * from './tasks/synthetic/network.ts';
-export * from './tasks/synthetic/open.ts';
-export * from './tasks/synthetic/ranking.ts';
-export * from './tasks/synthetic/recovery.ts';
-export * from './tasks/synthetic/task.ts';
-export * from './tasks/synthetic/texts.ts';
-export * from './tasks/synthetic/training.ts';
-export * from './tasks/tuples/build.ts';
-export * from './tasks/tuples/encoder.ts';
-export type * from './tasks/tuples/network.ts';
-export * from './tasks/tuples/objects.ts';
-export * from './tasks/tuples/open.ts';
-export * from './tasks/tuples/planted.ts';
-export * from './tasks/tuples/prepare.ts';
-export * from './tasks/tuples/read-tuples.ts';
-export * from './tasks/tuples/relation-rows.ts';
-export * from './tasks/tuples/relations.ts';
-export * from './tasks/tuples/task.ts';
-export * from './tasks/tuples/texts.ts';
-export * from './tasks/tuples/tokens.ts';
-export * from './tasks/tuples/training.ts';
-export * from './tasks/tuples/tuple-files.ts';
-export * from './tasks/tuples/tuple-walk-codes.ts';
-export * from './tasks/tuples/tuples.ts';
-export * from './tasks/tuples/walks.ts';
-export * from './tensor-names.ts';
-export * from './train/follow.ts';
-export * from './train/network-training.ts';
-export * from './train/number-failure.ts';
-export * from './train/replicas.ts';
-export type * from './train/task.ts';
-export * from './train/trainer.ts';
-export * from './train/trainer-state.ts';
-export * from './train/updater.ts';
-export * from './train/warm-start.ts';
-export * from './walk/aggregate.ts';
-export * from './walk/best.ts';
-export * from './walk/categorical.ts';
-export * from './walk/chain.ts';
-export * from './walk/gumbel.ts';
-export * from './walk/mean-field.ts';
-export type * from './walk/posterior.ts';
-export * from './walk/prior.ts';
-export * from './walk/smoothing.ts';
-export * from './walk/transition.ts';
+export { type LanguageConfig, languageConfigSchema } from './config/language.ts';
+export { type Config, configSchema } from './config/network.ts';
+export {
+  discoveringDefaults,
+  dumpConfig,
+  languageConfig,
+  loadConfig,
+  type RunConfig,
+  settingValues,
+  syntheticConfig,
+  tuplesConfig,
+} from './config/settings.ts';
+export { type PathKind, type ReasoningConfig, reasoningConfigSchema } from './config/tuples.ts';
+export { BagDecoder } from './decoder/bag.ts';
+export {
+  discoveryDefaults,
+  discoveryOptions,
+  type FittedSymbols,
+  fitPointSpace,
+  fitSymbols,
+  type SparseRows,
+  textVectors,
+  toPoints,
+} from './discovery/index.ts';
+export { meanPooled, WalkEncoder, WalkQueries } from './encoder/walk-queries.ts';
+export { ClosedFormPosterior } from './graph/closed-form.ts';
+export { FreeLogits } from './graph/posterior.ts';
+export {
+  type Decoder,
+  type Encoder,
+  HiddenSchemaNetwork,
+  type Kind,
+  type Likelihood,
+  type NetworkParts,
+  type Schema,
+} from './model.ts';
+export { type ObjectiveOptions, objective, type Terms } from './objective/objective.ts';
+export { type OpenedRun, open, type WalkReader } from './open.ts';
+export type { PathFigures } from './path/path-accuracy.ts';
+export { createPathRun, PathTask, pathFolder, pathKinds, preparePath } from './path/path-task.ts';
+export { type Candidate, type CandidateOptions, openReasoner, Reasoner } from './path/reasoner.ts';
+export { loadCheckpoint, verifyCheckpoint } from './run/checkpoint.ts';
+export { bestStep, checkpointSteps } from './run/checkpoint-folder.ts';
+export { CheckpointWriter, saveCheckpoint } from './run/checkpoint-writer.ts';
+export { type Diagnosis, diagnose } from './run/diagnosis.ts';
+export { EventWriter, readEvents } from './run/events.ts';
+export { type MetricsRow, readMetrics } from './run/metrics.ts';
+export { MetricsFollower } from './run/metrics-follower.ts';
+export { Progress } from './run/progress.ts';
+export { checkRunFolder, Run, refuseEdits } from './run/run.ts';
+export { type CorpusInfo, isRunFolder, VERSION } from './run/run-record.ts';
+export {
+  describeRun,
+  evaluationFigures,
+  listRuns,
+  type RunSummary,
+  type Verification,
+  verifyRun,
+} from './run/run-summary.ts';
+export { Session, type SessionOptions, type SessionResult } from './run/session.ts';
+export { makeNetwork, type Tokenizers } from './tasks/language/build.ts';
+export type { CorpusPoints } from './tasks/language/corpus-vectors.ts';
+export { pursues } from './tasks/language/discovery.ts';
+export { baselinePerplexity, type LanguageEvaluationOptions } from './tasks/language/evaluation.ts';
+export type { LanguageNetwork } from './tasks/language/network.ts';
+export { type OpenedLanguage, openLanguage, openLanguageCorpus, openPoints } from './tasks/language/open.ts';
+export { schemaOf } from './tasks/language/perplexity.ts';
+export {
+  createLanguageRun,
+  type PreparedLanguage,
+  prepareLanguage,
+  type TextInput,
+  textFingerprint,
+  textInput,
+  textRecord,
+} from './tasks/language/prepare.ts';
+export { type LanguageFigures, LanguageTask, languageFigures } from './tasks/language/task.ts';
+export { LanguageTexts, readAtOnce, type WritingOptions } from './tasks/language/texts.ts';
+export { tokensFrom, tokensOf } from './tasks/synthetic/batch.ts';
+export { type Fault, faultMessage } from './tasks/synthetic/corpus/faults.ts';
+export {
+  type Adjacency,
+  edgeCount,
+  edgeList,
+  emptyGraph,
+  GRAPH_DEFAULTS,
+  type GraphKind,
+  type GraphOptions,
+  type GraphParameter,
+  hasEdge,
+  neighbourLists,
+  randomGraph,
+} from './tasks/synthetic/corpus/graphs.ts';
+export {
+  type CorpusSplit,
+  readSyntheticCorpus,
+  type SyntheticCorpus,
+} from './tasks/synthetic/corpus/reader.ts';
+export {
+  type Split,
+  SYNTHETIC_DEFAULTS,
+  type SyntheticSettings,
+  syntheticFaults,
+} from './tasks/synthetic/corpus/synthetic.ts';
+export {
+  WORD_DEFAULTS,
+  type WordSettings,
+  type WordsRecord,
+  wordFaults,
+  writeWordsCorpus,
+} from './tasks/synthetic/corpus/words.ts';
+export { type CorpusRecord, type SplitName, writeSyntheticCorpus } from './tasks/synthetic/corpus/writer.ts';
+export {
+  evaluateSynthetic,
+  graphRecovery,
+  linkLogits,
+  linkProbabilities,
+  type SyntheticEvaluation,
+} from './tasks/synthetic/evaluation.ts';
+export { linkRecords } from './tasks/synthetic/graph-record.ts';
+export { afterSweep, noSweeps, sweepsSettled } from './tasks/synthetic/graph-sweeps.ts';
+export {
+  exactMarginals,
+  type ModelShape,
+  type SyntheticNetwork,
+  syntheticNetwork,
+} from './tasks/synthetic/network.ts';
+export { type OpenedModel, openModel } from './tasks/synthetic/open.ts';
+export { rocAuc } from './tasks/synthetic/ranking.ts';
+export { upperTriangle } from './tasks/synthetic/recovery.ts';
+export { SyntheticTask } from './tasks/synthetic/task.ts';
+export { checkTrainable } from './tasks/synthetic/training.ts';
+export { tupleFrames } from './tasks/tuples/build.ts';
+export { writeObjects } from './tasks/tuples/objects.ts';
+export { type OpenedReasoning, openReasoning, openTuples, tokenise } from './tasks/tuples/open.ts';
+export {
+  createReasoningRun,
+  type PreparedReasoning,
+  prepareReasoning,
+  tupleRecord,
+} from './tasks/tuples/prepare.ts';
+export { readTuples } from './tasks/tuples/read-tuples.ts';
+export { NONE, relationMeaning } from './tasks/tuples/relations.ts';
+export { type ReasoningFigures, ReasoningTask } from './tasks/tuples/task.ts';
+export { TupleTokens } from './tasks/tuples/tokens.ts';
+export { type Prefix, prefixesOf, type Tuple, type TupleCorpus } from './tasks/tuples/tuples.ts';
+export { TupleWalks } from './tasks/tuples/walks.ts';
+export { follow } from './train/follow.ts';
+export { Replicas } from './train/replicas.ts';
+export type { Preparation, Task, TaskTrainer } from './train/task.ts';
+export { type Loss, type StepMetrics, Trainer, type Training } from './train/trainer.ts';
+export { Updater } from './train/updater.ts';
+export type { BestWalk } from './walk/best.ts';
+export { WalkDistribution } from './walk/chain.ts';
+export type { WalkPosterior } from './walk/posterior.ts';
+export { smoothWalks } from './walk/smoothing.ts';
+export { type IsolatedRule, WalkableGraph } from './walk/transition.ts';

@@ -1,3 +1,5 @@
+import { digits, expectClose, expectFinite, f64, gradientOf, sum } from '@hidden-schema/testing/closeness';
+import { allWalks, tableKl, walkFixtures, walkModel, walkTensor } from '@hidden-schema/testing/enumeration';
 import { Generator, liveTensors, randn, scope, stack, type Tensor, tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -11,19 +13,6 @@ import {
   WalkDistribution,
   WalkPrior,
 } from '../src/walk/index.ts';
-import {
-  allWalks,
-  digits,
-  expectClose,
-  expectFinite,
-  f64,
-  gradientOf,
-  sum,
-  tableKl,
-  walkFixtures,
-  walkModel,
-  walkTensor,
-} from './enumeration.ts';
 
 const total = (kl: { start: Tensor; steps: Tensor }) => kl.start.add(kl.steps);
 

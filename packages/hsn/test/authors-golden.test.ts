@@ -1,3 +1,5 @@
+import { expectClose, f64, gradientOf, readFixture, sum, transpose } from '@hidden-schema/testing/closeness';
+import { allWalks, walkTensor, writtenOut } from '@hidden-schema/testing/enumeration';
 import { grad, stack, type Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { BernoulliPrior, LinkDistribution, PairIndex } from '../src/graph/index.ts';
@@ -9,17 +11,6 @@ import {
   WalkableGraph,
   WalkDistribution,
 } from '../src/walk/index.ts';
-import {
-  allWalks,
-  expectClose,
-  f64,
-  gradientOf,
-  readFixture,
-  sum,
-  transpose,
-  walkTensor,
-  writtenOut,
-} from './enumeration.ts';
 
 type Matrix = number[][];
 interface Golden {

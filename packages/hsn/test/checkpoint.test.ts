@@ -4,10 +4,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Random, UserError } from '@hidden-schema/base';
 import { Tensor } from '@hidden-schema/torch';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { UserError } from '../../base/src/errors.ts';
-import { Random } from '../../base/src/random.ts';
 import { configSchema } from '../src/config/network.ts';
 import {
   bestStep,

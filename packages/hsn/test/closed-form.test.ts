@@ -1,3 +1,4 @@
+import { digits, expectClose, expectFinite, f64, sigmoid, sum } from '@hidden-schema/testing/closeness';
 import { Generator } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { digamma } from '../src/graph/gamma.ts';
@@ -11,7 +12,6 @@ import {
   PowerLawPrior,
 } from '../src/graph/index.ts';
 import { smoothWalks, WalkableGraph, WalkPrior } from '../src/walk/index.ts';
-import { digits, expectClose, expectFinite, f64, sigmoid, sum } from './enumeration.ts';
 
 const float64 = { dtype: 'float64' } as const;
 const traversals = [

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { UserError } from '@hidden-schema/base';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { UserError } from '../../base/src/errors.ts';
 import { readSyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
 import { SYNTHETIC_DEFAULTS } from '../src/tasks/synthetic/corpus/synthetic.ts';
 import { writeSyntheticCorpus } from '../src/tasks/synthetic/corpus/writer.ts';

@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { Random, splitmix64 } from '@hidden-schema/base';
+import { BatchOrder } from '@hidden-schema/text';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Random, splitmix64 } from '../../base/src/random.ts';
-import { BatchOrder } from '../../text/src/batch-order.ts';
 import {
   degrees,
   edgeCount,

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { Random } from '@hidden-schema/base';
 import {
   callMany,
   Generator,
@@ -11,7 +12,6 @@ import {
   writeSafetensors,
 } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import { Random } from '../../base/src/random.ts';
 import {
   encodePoints,
   fitPointSpace,

@@ -1,13 +1,14 @@
+import { UserError } from '@hidden-schema/base';
+import { f64, sigmoid } from '@hidden-schema/testing/closeness';
+import { allWalks } from '@hidden-schema/testing/enumeration';
 import { Tensor, tensor, zeros } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { UserError } from '../../base/src/errors.ts';
 import { dictionaryOf } from '../src/discovery/dictionary.ts';
 import { type Discovered, discoveryOptions, encodePoints, fitSymbols } from '../src/discovery/index.ts';
 import { evidence, linkProbabilities } from '../src/discovery/links.ts';
 import { pursue } from '../src/discovery/pursuit.ts';
 import { digamma } from '../src/graph/gamma.ts';
 import { PairIndex } from '../src/graph/index.ts';
-import { allWalks, f64, sigmoid } from './enumeration.ts';
 import { dot, plantedPoints, unit } from './planted-points.ts';
 
 /** Rows of a tensor [n, m] as arrays. */

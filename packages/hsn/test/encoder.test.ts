@@ -1,6 +1,6 @@
 import { Generator, scope, Tensor } from '@hidden-schema/torch';
+import { sinusoidalPositions } from '@hidden-schema/transformers';
 import { describe, expect, test } from 'vitest';
-import { sinusoidalPositions } from '../../transformers/src/transformer-block.ts';
 import { TransformerEncoder } from '../src/encoder/transformer.ts';
 
 const [B, T, K, V] = [4, 6, 5, 20];

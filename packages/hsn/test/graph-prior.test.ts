@@ -1,3 +1,5 @@
+import { expectClose, f64, gradientOf, sigmoid, someLogits, sum } from '@hidden-schema/testing/closeness';
+import { allBits, linkTable, tableKl } from '@hidden-schema/testing/enumeration';
 import { Generator, type Tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -10,17 +12,6 @@ import {
   PairIndex,
   PowerLawPrior,
 } from '../src/graph/index.ts';
-import {
-  allBits,
-  expectClose,
-  f64,
-  gradientOf,
-  linkTable,
-  sigmoid,
-  someLogits,
-  sum,
-  tableKl,
-} from './enumeration.ts';
 
 const float64 = { dtype: 'float64' } as const;
 

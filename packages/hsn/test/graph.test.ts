@@ -1,3 +1,13 @@
+import {
+  expectClose,
+  expectFinite,
+  f64,
+  gradientOf,
+  sigmoid,
+  someLogits,
+  sum,
+} from '@hidden-schema/testing/closeness';
+import { allBits, linkTable, tableKl } from '@hidden-schema/testing/enumeration';
 import { Generator, type nn, type Tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -13,18 +23,6 @@ import {
   PowerLawPrior,
 } from '../src/graph/index.ts';
 import { Symbols } from '../src/symbols/symbols.ts';
-import {
-  allBits,
-  expectClose,
-  expectFinite,
-  f64,
-  gradientOf,
-  linkTable,
-  sigmoid,
-  someLogits,
-  sum,
-  tableKl,
-} from './enumeration.ts';
 
 const float64 = { dtype: 'float64' } as const;
 

@@ -1,3 +1,12 @@
+import { digits, expectClose, f64, sum } from '@hidden-schema/testing/closeness';
+import {
+  allWalks,
+  walkFixtures,
+  walkModel,
+  walkProbability,
+  walkTensor,
+  writtenOut,
+} from '@hidden-schema/testing/enumeration';
 import { Generator, scope, stack, type Tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -11,18 +20,6 @@ import {
   WalkDistribution,
   type WalkPosterior,
 } from '../src/walk/index.ts';
-import {
-  allWalks,
-  digits,
-  expectClose,
-  f64,
-  sum,
-  walkFixtures,
-  walkModel,
-  walkProbability,
-  walkTensor,
-  writtenOut,
-} from './enumeration.ts';
 
 // N sentences, K symbols, L steps.
 const N = 3;

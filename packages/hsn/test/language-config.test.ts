@@ -1,6 +1,6 @@
 import { Generator } from '@hidden-schema/torch';
+import { TransformerText } from '@hidden-schema/transformers';
 import { describe, expect, test } from 'vitest';
-import { TransformerText } from '../../transformers/src/text-encoder.ts';
 import { languageConfigSchema } from '../src/config/language.ts';
 import { dumpConfig, languageConfig, loadConfig } from '../src/config/settings.ts';
 import type { WalkEncoder } from '../src/encoder/walk-queries.ts';

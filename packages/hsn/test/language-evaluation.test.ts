@@ -1,14 +1,14 @@
+import { sum } from '@hidden-schema/testing/closeness';
+import { TextFolder } from '@hidden-schema/testing/text-folder';
+import { evidence, fixGraph, type LanguageInput, tinyTrained } from '@hidden-schema/testing/tiny-language';
+import type { TextCorpus } from '@hidden-schema/text';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import type { TextCorpus } from '../../text/src/index.ts';
 import type { WalkEncoder } from '../src/encoder/walk-queries.ts';
 import { framesOf } from '../src/tasks/language/build.ts';
 import { baselinePerplexity, evaluateLanguage } from '../src/tasks/language/evaluation.ts';
 import type { LanguageNetwork } from '../src/tasks/language/network.ts';
 import { schemaOf } from '../src/tasks/language/perplexity.ts';
-import { sum } from './enumeration.ts';
-import { TextFolder } from './text-folder.ts';
-import { evidence, fixGraph, type LanguageInput, tinyTrained } from './tiny-language.ts';
 
 const K = 4;
 /** Evaluation has to turn both off. */

@@ -1,16 +1,19 @@
 // Language runs that train adapters on a pretrained decoder.
 import fs from 'node:fs';
+import { exportLanguage } from '@hidden-schema/studies';
+import { walkTensor } from '@hidden-schema/testing/enumeration';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyLanguage, tinySentences, writeTexts } from '@hidden-schema/testing/tiny-texts';
+import { trainByteBpe } from '@hidden-schema/text';
 import { Generator, noGrad, openSafetensors, scope, type Tensor } from '@hidden-schema/torch';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exportLanguage } from '../../studies/src/export.ts';
-import { trainByteBpe } from '../../text/src/tokenizer/train-bpe.ts';
 import {
   Gpt2Decoder,
   type LanguageDecoder,
   LlamaDecoder,
   openDecoder,
-} from '../../transformers/src/index.ts';
-import { writeModelFolder } from '../../transformers/src/model-folder.ts';
+  writeModelFolder,
+} from '@hidden-schema/transformers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LanguageConfig } from '../src/config/language.ts';
 import { loadCheckpoint } from '../src/run/checkpoint.ts';
 import { Run } from '../src/run/run.ts';
@@ -18,9 +21,6 @@ import { Session } from '../src/run/session.ts';
 import { openLanguage } from '../src/tasks/language/open.ts';
 import { createLanguageRun, prepareLanguage } from '../src/tasks/language/prepare.ts';
 import { LanguageTask } from '../src/tasks/language/task.ts';
-import { walkTensor } from './enumeration.ts';
-import { temporaryFolder } from './tiny-corpus.ts';
-import { tinyLanguage, tinySentences, writeTexts } from './tiny-texts.ts';
 
 const folder = temporaryFolder('language-lora');
 afterAll(folder.remove);

@@ -1,12 +1,19 @@
+import { Random } from '@hidden-schema/base';
+import { expectClose, sum } from '@hidden-schema/testing/closeness';
+import { allWalks, walkTensor } from '@hidden-schema/testing/enumeration';
+import {
+  fixGraph,
+  jitter,
+  type LanguageInput,
+  likelihoods,
+  tinyNetwork,
+} from '@hidden-schema/testing/tiny-language';
+import { padded, type TextBatch } from '@hidden-schema/text';
 import { nn, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { Random } from '../../base/src/random.ts';
-import { padded, type TextBatch } from '../../text/src/index.ts';
 import type { WalkEncoder } from '../src/encoder/walk-queries.ts';
 import type { LanguageNetwork } from '../src/tasks/language/network.ts';
 import { WalkableGraph } from '../src/walk/index.ts';
-import { allWalks, expectClose, sum, walkTensor } from './enumeration.ts';
-import { fixGraph, jitter, type LanguageInput, likelihoods, tinyNetwork } from './tiny-language.ts';
 
 // Three sentences of unlike length; token 1 starts them, token 2 ends them.
 const sentences = [

@@ -1,6 +1,8 @@
 import fs from 'node:fs';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyLanguage, tinySentences, writeTexts } from '@hidden-schema/testing/tiny-texts';
+import { DEFAULT_ENCODER } from '@hidden-schema/transformers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DEFAULT_ENCODER } from '../../transformers/src/pretrained.ts';
 import type { LanguageConfig } from '../src/config/language.ts';
 import { checkpointSteps } from '../src/run/checkpoint.ts';
 import { readMetrics } from '../src/run/metrics.ts';
@@ -8,8 +10,6 @@ import { Run } from '../src/run/run.ts';
 import { Session } from '../src/run/session.ts';
 import { createLanguageRun, prepareLanguage, textInput, textRecord } from '../src/tasks/language/prepare.ts';
 import { LanguageTask } from '../src/tasks/language/task.ts';
-import { temporaryFolder } from './tiny-corpus.ts';
-import { tinyLanguage, tinySentences, writeTexts } from './tiny-texts.ts';
 
 const folder = temporaryFolder('language-resume');
 afterAll(folder.remove);

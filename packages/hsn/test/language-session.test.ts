@@ -1,18 +1,17 @@
 import fs from 'node:fs';
+import { exportLanguage } from '@hidden-schema/studies';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyLanguage, tinySentences, writeTexts } from '@hidden-schema/testing/tiny-texts';
+import { loadTokenizer } from '@hidden-schema/text';
 import { Generator, scope } from '@hidden-schema/torch';
+import { DEFAULT_ENCODER, openDecoder } from '@hidden-schema/transformers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exportLanguage } from '../../studies/src/export.ts';
-import { loadTokenizer } from '../../text/src/tokenizer/tokenizer.ts';
-import { openDecoder } from '../../transformers/src/index.ts';
-import { DEFAULT_ENCODER } from '../../transformers/src/pretrained.ts';
 import type { LanguageConfig } from '../src/config/language.ts';
 import { readMetrics } from '../src/run/metrics.ts';
 import { Session } from '../src/run/session.ts';
 import { openLanguage, openLanguageCorpus } from '../src/tasks/language/open.ts';
 import { createLanguageRun, prepareLanguage, type TextInput } from '../src/tasks/language/prepare.ts';
 import { LanguageTask, languageFigures } from '../src/tasks/language/task.ts';
-import { temporaryFolder } from './tiny-corpus.ts';
-import { tinyLanguage, tinySentences, writeTexts } from './tiny-texts.ts';
 
 const folder = temporaryFolder('language-session');
 afterAll(folder.remove);
@@ -193,7 +192,7 @@ describe('refused before anything is written', () => {
     const small = folder.path('small');
     exportLanguage(opened, small);
     opened.model.free();
-    const { trainByteBpe } = await import('../../text/src/tokenizer/train-bpe.ts');
+    const { trainByteBpe } = await import('@hidden-schema/text');
     const words = tinySentences().join(' ').repeat(3);
     fs.writeFileSync(`${small}/decoder/tokenizer.json`, trainByteBpe([words], 340).json);
     expect(await fault(tinyLanguage({ decoder: { name: `${small}/decoder` } }), given.input)).toMatch(

@@ -1,3 +1,11 @@
+import { digits, expectClose, expectFinite, f64, gradientOf, sum } from '@hidden-schema/testing/closeness';
+import {
+  allWalks,
+  tableKl,
+  walkProbability,
+  walkTensor,
+  writtenOut,
+} from '@hidden-schema/testing/enumeration';
 import { Generator, tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -9,19 +17,6 @@ import {
   WalkDistribution,
   WalkPrior,
 } from '../src/walk/index.ts';
-import {
-  allWalks,
-  digits,
-  expectClose,
-  expectFinite,
-  f64,
-  gradientOf,
-  sum,
-  tableKl,
-  walkProbability,
-  walkTensor,
-  writtenOut,
-} from './enumeration.ts';
 
 const K = 4;
 const L = 3;

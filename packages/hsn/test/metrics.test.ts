@@ -1,9 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { UserError } from '@hidden-schema/base';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { UserError } from '../../base/src/errors.ts';
 import { MetricsLog, readMetrics } from '../src/run/metrics.ts';
+import { lastMetrics } from '../src/run/metrics-tail.ts';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-metrics-'));
 const file = path.join(folder, 'metrics.jsonl');
@@ -82,4 +84,21 @@ test('truncateAfter drops later steps and appending goes on from there', () => {
 test('a file that cannot be opened or read is named', () => {
   expect(() => new MetricsLog(path.join(folder, 'none', 'metrics.jsonl'))).toThrow(UserError);
   expect(() => readMetrics(path.join(folder, 'none.jsonl'))).toThrow(/cannot read .*none\.jsonl: ENOENT/);
+});
+
+test('a named pipe is refused at once, not waited for', () => {
+  execFileSync('mkfifo', [file]);
+  expect(() => readMetrics(file)).toThrow('is a named pipe');
+  expect(() => lastMetrics(file, 3)).toThrow('is a named pipe');
+});
+
+test('the last rows of metrics are those at the end of the whole file', () => {
+  const log = new MetricsLog(file);
+  for (let step = 1; step <= 9000; step++) log.append(step, 0, { loss: 1 / step, more: step * 1e6 + 0.123 });
+  log.close();
+  fs.appendFileSync(file, '{"step":9001,"epo');
+  expect(fs.statSync(file).size).toBeGreaterThan(3 * 2 ** 18);
+  const { rows } = readMetrics(file);
+  for (const most of [1, 1000, 4000, 20_000]) expect(lastMetrics(file, most)).toEqual(rows.slice(-most));
+  expect(lastMetrics(path.join(folder, 'no-metrics'), 5)).toEqual([]);
 });

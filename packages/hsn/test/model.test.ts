@@ -1,10 +1,10 @@
+import { Random } from '@hidden-schema/base';
+import { tinyConfig } from '@hidden-schema/testing/tiny-corpus';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { Random } from '../../base/src/random.ts';
 import type { Config } from '../src/config/network.ts';
 import type { Terms } from '../src/objective/objective.ts';
 import { type ModelShape, type SyntheticNetwork, syntheticNetwork } from '../src/tasks/synthetic/network.ts';
-import { tinyConfig } from './tiny-corpus.ts';
 
 // Five symbols, seven tokens, four steps, three sentences: small enough to move every weight by hand.
 const K = 5;

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, describe, expect, test } from 'vitest';
 import { syntheticConfig } from '../src/config/settings.ts';
 import { openReasoner } from '../src/path/reasoner.ts';
@@ -14,7 +15,6 @@ import { evaluateSynthetic, validationLoss } from '../src/tasks/synthetic/evalua
 import { openModel } from '../src/tasks/synthetic/open.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 import { openReasoning, openTuples } from '../src/tasks/tuples/open.ts';
-import { temporaryFolder } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('old-run');
 afterAll(folder.remove);

@@ -1,11 +1,12 @@
+import { digits, sum } from '@hidden-schema/testing/closeness';
+import { allWalks } from '@hidden-schema/testing/enumeration';
+import { jitter } from '@hidden-schema/testing/tiny-language';
 import { Generator, noGrad, scope, Tensor, tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import type { PathModel } from '../src/path/path.ts';
 import { makePath, onGraph, type PathContext } from '../src/path/path-model.ts';
 import { continueWalks } from '../src/path/walk-search.ts';
 import { walkTensor } from '../src/tasks/tuples/walks.ts';
-import { allWalks, digits, sum } from './enumeration.ts';
-import { jitter } from './tiny-language.ts';
 
 const K = 4;
 const half = 3;

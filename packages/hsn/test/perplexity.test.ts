@@ -1,6 +1,9 @@
+import { Random } from '@hidden-schema/base';
+import { digits, f64, readFixture, sum } from '@hidden-schema/testing/closeness';
+import { allWalks, walkTensor } from '@hidden-schema/testing/enumeration';
+import { evidence, likelihoods, tinyTrained } from '@hidden-schema/testing/tiny-language';
 import { noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
 import { describe, expect, test, vi } from 'vitest';
-import { Random } from '../../base/src/random.ts';
 import { summarise } from '../src/tasks/language/evaluation.ts';
 import type { LanguageNetwork } from '../src/tasks/language/network.ts';
 import {
@@ -11,8 +14,6 @@ import {
   sentenceEstimate,
 } from '../src/tasks/language/perplexity.ts';
 import { WalkableGraph } from '../src/walk/index.ts';
-import { allWalks, digits, f64, readFixture, sum, walkTensor } from './enumeration.ts';
-import { evidence, likelihoods, tinyTrained } from './tiny-language.ts';
 
 type Value = number | string;
 interface Fixture {

@@ -1,5 +1,5 @@
+import { Random } from '@hidden-schema/base';
 import { Generator, randn, setThreads, Tensor } from '@hidden-schema/torch';
-import { Random } from '../../base/src/random.ts';
 
 setThreads(1);
 

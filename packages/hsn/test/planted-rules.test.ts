@@ -1,14 +1,14 @@
+import { tinyPath, tinyReasoning } from '@hidden-schema/testing/planted-run';
+import { plantedTuples, writePlanted } from '@hidden-schema/testing/planted-tuples';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PathFigures } from '../src/path/path-accuracy.ts';
 import { createPathRun, PathTask, preparePath } from '../src/path/path-task.ts';
 import { openReasoner, type Reasoner } from '../src/path/reasoner.ts';
 import { Session } from '../src/run/session.ts';
 import { openReasoning, openTuples } from '../src/tasks/tuples/open.ts';
-import { plantedTuples, writePlanted } from '../src/tasks/tuples/planted.ts';
 import { createReasoningRun, prepareReasoning } from '../src/tasks/tuples/prepare.ts';
 import { ReasoningTask } from '../src/tasks/tuples/task.ts';
-import { tinyPath, tinyReasoning } from './planted-run.ts';
-import { temporaryFolder } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('planted');
 const corpus = plantedTuples();

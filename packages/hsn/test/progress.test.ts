@@ -1,5 +1,5 @@
+import { displayWidth } from '@hidden-schema/base';
 import { expect, test } from 'vitest';
-import { displayWidth } from '../../base/src/tables.ts';
 import { formatDuration, Progress, type ProgressOptions } from '../src/run/progress.ts';
 
 /** An output that keeps what is written, and a clock moved by hand. */

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
+import { Random } from '@hidden-schema/base';
+import { graphStatistics } from '@hidden-schema/studies';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Random } from '../../base/src/random.ts';
-import { graphStatistics } from '../../studies/src/evaluation/graph-statistics.ts';
 import { type Adjacency, edgeCount, emptyGraph, randomGraph } from '../src/tasks/synthetic/corpus/graphs.ts';
 import { averagePrecision, rocAuc } from '../src/tasks/synthetic/ranking.ts';
 import { corpusGraphModel, guessGraphModel, recovery } from '../src/tasks/synthetic/recovery.ts';

@@ -2,13 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyConfig, tinyCorpus } from '@hidden-schema/testing/tiny-corpus';
+import { tinyLanguage, writeTexts } from '@hidden-schema/testing/tiny-texts';
 import { freePort } from '@hidden-schema/torch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dumpConfig } from '../src/config/settings.ts';
 import { Replicas } from '../src/train/replicas.ts';
 import { type ReplicaCase, type ReplicaResult, trainCase } from './replica-rank.ts';
-import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
-import { tinyLanguage, writeTexts } from './tiny-texts.ts';
 
 const folder = temporaryFolder('replicas');
 afterAll(folder.remove);

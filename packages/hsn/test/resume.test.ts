@@ -1,4 +1,6 @@
 import fs from 'node:fs';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyConfig, tinyCorpus } from '@hidden-schema/testing/tiny-corpus';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Config } from '../src/config/network.ts';
 import { syntheticConfig } from '../src/config/settings.ts';
@@ -7,7 +9,6 @@ import { readMetrics } from '../src/run/metrics.ts';
 import { Run } from '../src/run/run.ts';
 import { Session, type SessionResult } from '../src/run/session.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
-import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('resume');
 afterAll(folder.remove);

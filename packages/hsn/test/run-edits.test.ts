@@ -1,12 +1,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { symbolNames } from '@hidden-schema/studies';
+import { renameAtOnce } from '@hidden-schema/testing/renaming';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyConfig } from '@hidden-schema/testing/tiny-corpus';
 import { afterAll, describe, expect, test } from 'vitest';
-import { symbolNames } from '../../studies/src/analysis/names.ts';
 import { dumpConfig } from '../src/config/settings.ts';
 import { Run } from '../src/run/run.ts';
 import { verifyRun } from '../src/run/run-summary.ts';
-import { renameAtOnce } from './renaming.ts';
-import { temporaryFolder, tinyConfig } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('run-edits');
 afterAll(folder.remove);

@@ -1,11 +1,12 @@
 import fs from 'node:fs';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyConfig, tinyCorpus } from '@hidden-schema/testing/tiny-corpus';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { diagnose } from '../src/run/diagnosis.ts';
 import { Run } from '../src/run/run.ts';
 import { describeRun, listRuns, verifyRun } from '../src/run/run-summary.ts';
 import { Session } from '../src/run/session.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
-import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('run-summary');
 afterAll(folder.remove);

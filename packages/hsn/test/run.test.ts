@@ -1,13 +1,12 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { jsonText, UserError, writeJsonAtomic } from '@hidden-schema/base';
+import { LockingProcess } from '@hidden-schema/testing/locking-process';
+import { Lock, lockHolder } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import { UserError } from '../../base/src/errors.ts';
-import { jsonText, writeJsonAtomic } from '../../base/src/files.ts';
-import { Lock, lockHolder } from '../../torch/src/lock.ts';
 import { configSchema } from '../src/config/network.ts';
 import { Run, VERSION } from '../src/run/run.ts';
-import { LockingProcess } from './locking-process.ts';
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-run-'));
 afterAll(() => fs.rmSync(root, { recursive: true, force: true }));

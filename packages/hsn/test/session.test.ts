@@ -1,4 +1,6 @@
 import fs from 'node:fs';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyConfig, tinyCorpus } from '@hidden-schema/testing/tiny-corpus';
 import { scope } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Config } from '../src/config/network.ts';
@@ -12,7 +14,6 @@ import type { SyntheticEvaluation } from '../src/tasks/synthetic/evaluation.ts';
 import { evaluateSynthetic } from '../src/tasks/synthetic/evaluation.ts';
 import { openModel } from '../src/tasks/synthetic/open.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
-import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('session');
 afterAll(folder.remove);

@@ -1,6 +1,6 @@
+import { UserError } from '@hidden-schema/base';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { UserError } from '../../base/src/errors.ts';
 import { configSchema } from '../src/config/network.ts';
 import { diffConfigs, dumpConfig, loadConfig } from '../src/config/settings.ts';
 

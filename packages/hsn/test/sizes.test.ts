@@ -2,19 +2,19 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { UserError } from '@hidden-schema/base';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { type LanguageInput, tinyNetwork } from '@hidden-schema/testing/tiny-language';
+import { tinyModels, withSize, writeTinyModel } from '@hidden-schema/testing/tiny-models';
 import { Generator, liveTensors, type nn, scope, writeSafetensors } from '@hidden-schema/torch';
+import { TransformerText } from '@hidden-schema/transformers';
 import { afterAll, describe, expect, test } from 'vitest';
-import { UserError } from '../../base/src/errors.ts';
-import { TransformerText } from '../../transformers/src/text-encoder.ts';
 import { loadConfig, type RunConfig } from '../src/config/settings.ts';
 import { reasoningConfigSchema } from '../src/config/tuples.ts';
 import { makePath } from '../src/path/path-model.ts';
 import { checkRunSizes } from '../src/run/run-sizes.ts';
 import { openModel } from '../src/tasks/synthetic/open.ts';
 import { makeReasoning } from '../src/tasks/tuples/build.ts';
-import { temporaryFolder } from './tiny-corpus.ts';
-import { type LanguageInput, tinyNetwork } from './tiny-language.ts';
-import { tinyModels, withSize, writeTinyModel } from './tiny-models.ts';
 
 const folder = temporaryFolder('sizes');
 afterAll(folder.remove);

@@ -1,8 +1,9 @@
+import { digits, expectClose, f64, sum } from '@hidden-schema/testing/closeness';
+import { allWalks, walkProbability } from '@hidden-schema/testing/enumeration';
 import { Generator, type Tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { smoothWalks, WalkableGraph, WalkDistribution, WalkPrior } from '../src/walk/index.ts';
-import { allWalks, digits, expectClose, f64, sum, walkProbability } from './enumeration.ts';
 
 const [K, L] = [4, 4];
 const walks = allWalks(K, L);

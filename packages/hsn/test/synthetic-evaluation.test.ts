@@ -1,6 +1,8 @@
+import { sweepUntilSettled } from '@hidden-schema/studies';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyConfig, tinyCorpus } from '@hidden-schema/testing/tiny-corpus';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import { sweepUntilSettled } from '../../studies/src/reproduction/fit.ts';
 import { graphKl, objective, walkKl } from '../src/objective/objective.ts';
 import { tokensFrom } from '../src/tasks/synthetic/batch.ts';
 import type { SyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
@@ -12,7 +14,6 @@ import {
   validationLoss,
 } from '../src/tasks/synthetic/evaluation.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
-import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('evaluation');
 afterAll(folder.remove);

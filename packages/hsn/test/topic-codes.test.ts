@@ -1,6 +1,6 @@
+import { Random } from '@hidden-schema/base';
 import { Generator, scope, Tensor } from '@hidden-schema/torch';
 import { expect, test } from 'vitest';
-import { Random } from '../../base/src/random.ts';
 import type { CodeOptions } from '../src/encoder/sentence-codes.ts';
 import { TopicCodes } from '../src/encoder/topic-codes.ts';
 

@@ -1,13 +1,13 @@
+import { UserError } from '@hidden-schema/base';
+import { mostLikelyGraph, sweepUntilSettled } from '@hidden-schema/studies';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { tinyConfig, tinyCorpus } from '@hidden-schema/testing/tiny-corpus';
 import { liveTensors } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import { UserError } from '../../base/src/errors.ts';
-import { mostLikelyGraph } from '../../studies/src/evaluation/showcase.ts';
-import { sweepUntilSettled } from '../../studies/src/reproduction/fit.ts';
 import { edgeCount } from '../src/tasks/synthetic/corpus/graphs.ts';
 import { graphRecovery } from '../src/tasks/synthetic/evaluation.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 import { checkTrainable, modelShape } from '../src/tasks/synthetic/training.ts';
-import { temporaryFolder, tinyConfig, tinyCorpus } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('trainer');
 afterAll(folder.remove);

@@ -1,11 +1,11 @@
 import fs from 'node:fs';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { trainByteBpe } from '@hidden-schema/text';
 import { afterAll, describe, expect, test } from 'vitest';
-import { trainByteBpe } from '../../text/src/tokenizer/train-bpe.ts';
 import { readTuples } from '../src/tasks/tuples/read-tuples.ts';
 import { relationMeaning } from '../src/tasks/tuples/relations.ts';
 import { TupleTokens, withRelations } from '../src/tasks/tuples/tokens.ts';
 import { prefixesOf, TupleTable, tupleNotes } from '../src/tasks/tuples/tuples.ts';
-import { temporaryFolder } from './tiny-corpus.ts';
 
 const folder = temporaryFolder('tuples');
 afterAll(folder.remove);

@@ -1,16 +1,17 @@
+import { digits, f64, sum } from '@hidden-schema/testing/closeness';
+import { allWalks, walkTensor, writtenOut } from '@hidden-schema/testing/enumeration';
+import { tinyReasoning } from '@hidden-schema/testing/planted-run';
+import { jitter } from '@hidden-schema/testing/tiny-language';
+import { type PaddedIds, padded } from '@hidden-schema/text';
 import { Generator, scope } from '@hidden-schema/torch';
+import { TransformerText } from '@hidden-schema/transformers';
 import { describe, expect, test } from 'vitest';
-import { type PaddedIds, padded } from '../../text/src/index.ts';
-import { TransformerText } from '../../transformers/src/text-encoder.ts';
 import { reasoningConfigSchema } from '../src/config/tuples.ts';
 import { makeReasoning } from '../src/tasks/tuples/build.ts';
 import { halfOf } from '../src/tasks/tuples/encoder.ts';
 import type { ReasoningNetwork } from '../src/tasks/tuples/network.ts';
 import { symbolOf } from '../src/tasks/tuples/tuple-walk-codes.ts';
 import { WalkableGraph } from '../src/walk/index.ts';
-import { allWalks, digits, f64, sum, walkTensor, writtenOut } from './enumeration.ts';
-import { tinyReasoning } from './planted-run.ts';
-import { jitter } from './tiny-language.ts';
 
 const K = 3;
 const L = 4;

@@ -1,3 +1,12 @@
+import {
+  digits,
+  expectClose,
+  expectFinite,
+  f64,
+  gradientOf,
+  transpose,
+} from '@hidden-schema/testing/closeness';
+import { walkTensor } from '@hidden-schema/testing/enumeration';
 import { Generator, stack, tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import {
@@ -8,7 +17,6 @@ import {
   WalkDistribution,
   WalkPrior,
 } from '../src/walk/index.ts';
-import { digits, expectClose, expectFinite, f64, gradientOf, transpose, walkTensor } from './enumeration.ts';
 
 const forms: readonly TransitionForm[] = [
   { kind: 'paper', constant: 0 },

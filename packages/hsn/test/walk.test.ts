@@ -1,3 +1,13 @@
+import { digits, expectClose, f64, gradientOf, sum } from '@hidden-schema/testing/closeness';
+import {
+  allWalks,
+  tableKl,
+  walkFixtures,
+  walkModel,
+  walkProbability,
+  walkTensor,
+  writtenOut,
+} from '@hidden-schema/testing/enumeration';
 import { Generator, stack, type Tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -10,20 +20,6 @@ import {
   WalkPrior,
   type WalkPriorKind,
 } from '../src/walk/index.ts';
-import {
-  allWalks,
-  digits,
-  expectClose,
-  f64,
-  gradientOf,
-  sum,
-  tableKl,
-  walkFixtures,
-  walkModel,
-  walkProbability,
-  walkTensor,
-  writtenOut,
-} from './enumeration.ts';
 
 describe.each(walkFixtures)('walks of %s equal their enumeration', (name) => {
   const { fixture, prior, posterior, scores, one } = walkModel(name);

@@ -1,9 +1,9 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { openTextCorpus } from '@hidden-schema/testing/text-corpus';
+import { trainByteBpe } from '@hidden-schema/text';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTextCorpus } from '../../text/src/index.ts';
-import { trainByteBpe } from '../../text/src/tokenizer/train-bpe.ts';
 import { hasEdge } from '../src/tasks/synthetic/corpus/graphs.ts';
 import { readAdjacency } from '../src/tasks/synthetic/corpus/truth.ts';
 import { THEMES } from '../src/tasks/synthetic/corpus/word-topics.ts';

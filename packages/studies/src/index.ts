@@ -1,92 +1,68 @@
-export * from './analysis/attention.ts';
-export * from './analysis/attention-reading.ts';
-export * from './analysis/attention-words.ts';
-export * from './analysis/encoded.ts';
-export * from './analysis/encoded-layout.ts';
-export * from './analysis/encoded-writer.ts';
-export * from './analysis/exported.ts';
-export * from './analysis/figures.ts';
-export * from './analysis/interpolate.ts';
-export * from './analysis/label-maps.ts';
-export * from './analysis/layout.ts';
-export * from './analysis/meaning.ts';
-export * from './analysis/model-card.ts';
-export * from './analysis/names.ts';
-export * from './analysis/opened.ts';
-export * from './analysis/report.ts';
-export * from './analysis/report-page.ts';
-export * from './analysis/results.ts';
-export * from './analysis/sentence-source.ts';
-export * from './analysis/sheets.ts';
-export * from './analysis/stored-meanings.ts';
-export * from './analysis/symbol-tally.ts';
-export * from './analysis/words.ts';
-export * from './baselines/baum-welch.ts';
-export * from './baselines/counting.ts';
-export * from './baselines/k-means.ts';
-export * from './baselines/k-means-start.ts';
-export * from './baselines/lda.ts';
-export * from './baselines/lda-bound.ts';
-export * from './baselines/links.ts';
-export * from './baselines/lstm.ts';
-export * from './baselines/nmf.ts';
-export * from './baselines/topic-model.ts';
-export * from './evaluation/bar-figure.ts';
-export * from './evaluation/bert-score.ts';
-export * from './evaluation/bleu.ts';
-export * from './evaluation/curves.ts';
-export * from './evaluation/degree-figure.ts';
-export * from './evaluation/divergence.ts';
-export * from './evaluation/diversity.ts';
-export * from './evaluation/figures.ts';
-export * from './evaluation/graph-export.ts';
-export * from './evaluation/graph-samples.ts';
-export * from './evaluation/graph-statistics.ts';
-export * from './evaluation/heat-figure.ts';
-export * from './evaluation/interpolation.ts';
-export * from './evaluation/label-figure.ts';
-export * from './evaluation/label-maps.ts';
-export * from './evaluation/layout.ts';
-export * from './evaluation/nearest-walks.ts';
-export * from './evaluation/sheets.ts';
-export * from './evaluation/showcase.ts';
-export * from './evaluation/svg.ts';
-export * from './export.ts';
-export * from './measures/agreement.ts';
-export * from './measures/c-tf-idf.ts';
-export * from './measures/coherence.ts';
-export * from './measures/contingency.ts';
-export * from './measures/corpus-stop-words.ts';
-export * from './measures/document-terms.ts';
-export * from './measures/embedding-coherence.ts';
-export * from './measures/highest.ts';
-export * from './measures/lbfgs.ts';
-export * from './measures/linear-reader.ts';
-export * from './measures/logistic-regression.ts';
-export * from './measures/pmi-words.ts';
-export * from './measures/special-functions.ts';
-export * from './measures/stop-words.ts';
-export * from './measures/symbol-counts.ts';
-export * from './measures/symbol-names.ts';
-export * from './measures/symbol-uses.ts';
-export * from './measures/text-words.ts';
-export * from './measures/tf-idf.ts';
-export * from './measures/tokenize.ts';
-export * from './measures/topic-diversity.ts';
-export * from './measures/walk-information.ts';
-export * from './measures/word-windows.ts';
-export * from './reasoning/evaluation.ts';
-export * from './reproduction/curves.ts';
-export * from './reproduction/experiments.ts';
-export * from './reproduction/fit.ts';
-export * from './reproduction/language-tables.ts';
-export * from './reproduction/published-language.ts';
-export * from './reproduction/table1-page.ts';
-export * from './reproduction/table1.ts';
-export * from './reproduction/table2.ts';
-export * from './reproduction/table3.ts';
-export * from './reproduction/topic-models.ts';
-export * from './reproduction/topic-report.ts';
-export * from './reproduction/topic-texts.ts';
-export * from './reproduction/topics.ts';
-export * from './walk-files.ts';
+export { sentenceAttention, studyAttention } from './analysis/attention.ts';
+export { EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './analysis/encoded.ts';
+export { EncodedWriter } from './analysis/encoded-writer.ts';
+export { exportedGraph } from './analysis/exported.ts';
+export { drawAttention, drawDivergence, drawLabelMaps, type NamedFigure } from './analysis/figures.ts';
+export {
+  type Interpolation,
+  type InterpolationOptions,
+  type InterpolationStep,
+  interpolateTexts,
+  interpolateWalks,
+} from './analysis/interpolate.ts';
+export { encodedLabelMaps } from './analysis/label-maps.ts';
+export { linksOf, runLayout } from './analysis/layout.ts';
+export { type SymbolExample, type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
+export { writeModelCard } from './analysis/model-card.ts';
+export { renameSymbol, runSymbols, symbolNames, symbolNumber, symbolTitle } from './analysis/names.ts';
+export { type AnalysedRun, type LanguageRun, languageRun, openRun, runOf } from './analysis/opened.ts';
+export { runReport } from './analysis/report.ts';
+export { plainJson, type Results, writeResults } from './analysis/results.ts';
+export {
+  attentionSheet,
+  degreeSheet,
+  divergenceSheet,
+  graphSheet,
+  interpolationSheet,
+  symbolSheet,
+  typicalSheet,
+} from './analysis/sheets.ts';
+export { knownMeanings, storedMeanings } from './analysis/stored-meanings.ts';
+export { SymbolTally } from './analysis/symbol-tally.ts';
+export { wordsOf } from './analysis/words.ts';
+export { degreeFigure, degreesFigure } from './evaluation/degree-figure.ts';
+export { toPng } from './evaluation/figures.ts';
+export { GRAPH_FORMATS, type GraphFormat, graphText, nodesCsv } from './evaluation/graph-export.ts';
+export { studyGraph } from './evaluation/graph-samples.ts';
+export { graphStatistics } from './evaluation/graph-statistics.ts';
+export { type LabelMaps, labelMaps } from './evaluation/label-maps.ts';
+export { layoutGraph } from './evaluation/layout.ts';
+export { type Sheet, sheetText } from './evaluation/sheets.ts';
+export { drawRecovery, mostLikelyGraph, recoveryText, walkExamples } from './evaluation/showcase.ts';
+export { exportLanguage } from './export.ts';
+export {
+  type CurveOptions,
+  type CurvePoint,
+  curveFigure,
+  curveMethods,
+  recoveryCurves,
+} from './reproduction/curves.ts';
+export { sweepUntilSettled } from './reproduction/fit.ts';
+export { attentionTable, graphTable, type StudiedRun } from './reproduction/language-tables.ts';
+export { publishedAttention } from './reproduction/published-language.ts';
+export { type Table1Options, type Table1Row, table1 } from './reproduction/table1.ts';
+export { table1Text } from './reproduction/table1-page.ts';
+export {
+  type Table2Corpus,
+  type Table2Model,
+  type Table2Row,
+  table2Corpora,
+  table2Models,
+  table2Sheet,
+} from './reproduction/table2.ts';
+export { evaluateReasoning, type Table3Row, table3Caption, table3Text } from './reproduction/table3.ts';
+export { checkTopicSizes, topicModels } from './reproduction/topic-models.ts';
+export { topicText } from './reproduction/topic-report.ts';
+export { readTopicCorpus, type TopicCorpus } from './reproduction/topic-texts.ts';
+export { compareTopics, type TopicResult } from './reproduction/topics.ts';
+export { WALK_FORMATS, type WalkFormat, walkSink } from './walk-files.ts';

@@ -121,20 +121,6 @@ export async function* streamedTexts(
   for await (const batch of reader.stream(stream, options.signal)) yield batch.map(({ text }) => text);
 }
 
-/** A corpus of sentences as token numbers for an encoder and a decoder. */
-export async function openTextCorpus(
-  input: CorpusInput,
-  sides: { encoder: TokenizerSide; decoder: TokenizerSide },
-  options: TextCorpusOptions = {},
-): Promise<TextCorpus> {
-  const files = await TextFiles.find(input, options);
-  try {
-    return await files.tokenise(sides);
-  } finally {
-    files.close();
-  }
-}
-
 function settingsOf(options: TextCorpusOptions): TextSettings {
   const settings: TextSettings = { ...TEXT_DEFAULTS };
   const keys = [

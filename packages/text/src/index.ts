@@ -1,34 +1,40 @@
-export * from './batch-order.ts';
-export * from './columns.ts';
-export * from './corpus.ts';
-export * from './corpus-report.ts';
-export * from './csv.ts';
-export * from './field-lines.ts';
-export * from './line-splitter.ts';
-export * from './lines.ts';
-export * from './padding.ts';
-export * from './parquet.ts';
-export * from './parquet-thread.ts';
-export * from './reader.ts';
-export * from './records.ts';
-export * from './seen.ts';
-export * from './settings.ts';
-export * from './sources.ts';
-export * from './splits.ts';
-export * from './text-batches.ts';
-export * from './token-cache.ts';
-export * from './token-layout.ts';
-export * from './token-store.ts';
-export * from './token-writer.ts';
-export * from './tokenizer/byte-bpe.ts';
-export * from './tokenizer/charsmap.ts';
-export * from './tokenizer/definition.ts';
-export * from './tokenizer/offsets.ts';
-export * from './tokenizer/pair-heap.ts';
-export * from './tokenizer/patterns.ts';
-export * from './tokenizer/probe.ts';
-export * from './tokenizer/special.ts';
-export * from './tokenizer/tokenizer.ts';
-export * from './tokenizer/train-bpe.ts';
-export * from './utf8.ts';
-export * from './walk-columns.ts';
+export { BatchOrder, type BatchPosition } from './batch-order.ts';
+export {
+  fingerprintOf,
+  streamedTexts,
+  type TextCorpus,
+  type TextCorpusOptions,
+  TextFiles,
+} from './corpus.ts';
+export { type CorpusReport, corpusNotes, emptyReport } from './corpus-report.ts';
+export { CsvAssembler } from './csv.ts';
+export { eachField, readLines } from './field-lines.ts';
+export { fileLines } from './lines.ts';
+export { type Frame, idsTensor, type PaddedIds, padded, partOfPadded } from './padding.ts';
+export { TextReader } from './reader.ts';
+export {
+  BAD_UTF8_POLICIES,
+  type BadUtf8Policy,
+  TEXT_DEFAULTS,
+  TEXT_FORMATS,
+  TEXT_SPLITS,
+  type TextSettings,
+  type TextSplit,
+} from './settings.ts';
+export type { CorpusInput } from './sources.ts';
+export { DEFAULT_SHARES, rowDraw, splitOfDraw } from './splits.ts';
+export {
+  batchesByLength,
+  type Frames,
+  lengthOrder,
+  partOfBatch,
+  readBatch,
+  type TextBatch,
+} from './text-batches.ts';
+export type { CorpusProgress, TokenizerSide } from './token-cache.ts';
+export { TokenStore } from './token-store.ts';
+export { gpt2Tokenizer, TokenCounts, trimmedByteBpe } from './tokenizer/byte-bpe.ts';
+export { panicOf } from './tokenizer/probe.ts';
+export { loadTokenizer, ownTokenizer, type Tokenizer, tokenizerFromJson } from './tokenizer/tokenizer.ts';
+export { trainByteBpe, WordCounts } from './tokenizer/train-bpe.ts';
+export { WALK_COLUMNS } from './walk-columns.ts';

@@ -1,26 +1,47 @@
-export * from './autograd.ts';
-export * from './create.ts';
-export * from './distributed/index.ts';
-export type { DType, TypedArray } from './dtype.ts';
-export * from './engine.ts';
-export * from './errors.ts';
-export * from './file-lock.ts';
-export * from './functional.ts';
-export * from './fused.ts';
-export { Lock, type LockHolder, lockHolder } from './lock.ts';
-export * as nn from './nn/index.ts';
-export * from './number-watch.ts';
-export * as optim from './optim/index.ts';
+export { autocast, grad, noGrad } from './autograd.ts';
 export {
-  chromeTrace,
-  type OperatorTotal,
-  operatorTotals,
-  type Profile,
-  span,
-  startProfile,
-  stopProfile,
-} from './profile.ts';
+  arange,
+  bernoulli,
+  eye,
+  full,
+  multinomial,
+  ones,
+  rand,
+  randint,
+  randn,
+  randperm,
+  type TensorOptions,
+  tensor,
+  zeros,
+} from './create.ts';
+export type { Terms } from './distributed/agreement.ts';
+export { Group } from './distributed/group.ts';
+export { placeOf } from './distributed/place.ts';
+export { freePort } from './distributed/port.ts';
+export type { DType } from './dtype.ts';
+export { type EngineInfo, engineInfo, liveTensors, setThreads } from './engine.ts';
+export { ArgumentError, EngineError, RankLostError, TorchError, UseAfterFreeError } from './errors.ts';
+export { cat, crossEntropy, dropout, embedding, layerNorm, linear, stack, where } from './functional.ts';
+export {
+  bestStep,
+  deepPairSums,
+  fewLinear,
+  fusable,
+  linearGelu,
+  linearNorm,
+  pairSums,
+  tanhGelu,
+  walkDivergence,
+} from './fused.ts';
+export { Lock, lockHolder } from './lock.ts';
+export * as nn from './nn/index.ts';
+export { type NumberFault, type NumberReport, watchNumbers } from './number-watch.ts';
+export * as optim from './optim/index.ts';
+export { chromeTrace, operatorTotals, type Profile, span, startProfile, stopProfile } from './profile.ts';
 export { Generator, type Share } from './random.ts';
-export * from './safetensors/index.ts';
+export { SafetensorsError } from './safetensors/errors.ts';
+export { openSafetensors, type Weights } from './safetensors/reader.ts';
+export { openWeights } from './safetensors/sharded.ts';
+export { safetensorsBytes, writeSafetensors } from './safetensors/writer.ts';
 export { scope } from './scope.ts';
-export { call, callMany, type Operand, Tensor } from './tensor.ts';
+export { call, callMany, Tensor } from './tensor.ts';

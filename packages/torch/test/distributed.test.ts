@@ -4,8 +4,9 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ones } from '../src/create.ts';
+import { collectiveBackends } from '../src/distributed/group.ts';
 import { dropout } from '../src/functional.ts';
-import { collectiveBackends, freePort, Generator, placeOf, rand, scope } from '../src/index.ts';
+import { freePort, Generator, placeOf, rand, scope } from '../src/index.ts';
 
 const script = fileURLToPath(new URL('group-rank.ts', import.meta.url));
 

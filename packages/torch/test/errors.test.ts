@@ -1,18 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import {
-  ArgumentError,
-  arange,
-  call,
-  Generator,
-  ones,
-  rand,
-  Tensor,
-  TorchError,
-  tensor,
-  UseAfterFreeError,
-  zeros,
-} from '../src/index.ts';
+import { ArgumentError, TorchError, UseAfterFreeError } from '../src/errors.ts';
+import { arange, call, Generator, ones, rand, Tensor, tensor, zeros } from '../src/index.ts';
 
 type Loose = (name: string, ...args: unknown[]) => Tensor;
 const loose = call as Loose;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { TorchError } from '../src/errors.ts';
 import {
   call,
   callMany,
@@ -11,7 +12,6 @@ import {
   randn,
   scope,
   type Tensor,
-  TorchError,
   zeros,
 } from '../src/index.ts';
 import { guarded, native } from '../src/native.ts';

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { dropout, layerNorm } from '../src/functional.ts';
+import { addDropout, fusedSelfAttention, reluDropout } from '../src/fused.ts';
 import {
-  addDropout,
   bestStep,
   cat,
   crossEntropy,
   deepPairSums,
-  dropout,
   fewLinear,
-  fusedSelfAttention,
   Generator,
   grad,
-  layerNorm,
   linear,
   linearGelu,
   linearNorm,
@@ -19,7 +17,6 @@ import {
   pairSums,
   rand,
   randn,
-  reluDropout,
   scope,
   Tensor,
   tanhGelu,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ArgumentError, call, type DType, ones, Tensor } from '../src/index.ts';
+import { ArgumentError } from '../src/errors.ts';
+import { call, type DType, ones, Tensor } from '../src/index.ts';
 import { native } from '../src/native.ts';
 
 const loose = call as (name: string, ...args: unknown[]) => Tensor;

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { UseAfterFreeError } from '../src/errors.ts';
 import {
   arange,
   Generator,
@@ -12,7 +13,6 @@ import {
   setThreads,
   type Tensor,
   tensor,
-  UseAfterFreeError,
   zeros,
 } from '../src/index.ts';
 

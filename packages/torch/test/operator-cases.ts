@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { call, callMany, Generator, layerNorm, linear, Tensor } from '../src/index.ts';
+import { layerNorm } from '../src/functional.ts';
+import { call, callMany, Generator, linear, Tensor } from '../src/index.ts';
 import { native } from '../src/native.ts';
 import { anySize, type Draw, draws, type Wanted } from './operator-arguments.ts';
 

@@ -3,7 +3,8 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
-import { ArgumentError, type DType, grad, scope, type Tensor, TorchError } from '../src/index.ts';
+import { ArgumentError, TorchError } from '../src/errors.ts';
+import { type DType, grad, scope, type Tensor } from '../src/index.ts';
 import { make, mutated, same } from './operator-arguments.ts';
 import { type Call, type Calls, smallOperators } from './operator-cases.ts';
 import { largeOperators } from './operator-heads.ts';

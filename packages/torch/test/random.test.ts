@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { bernoulli } from '../src/create.ts';
 import {
-  bernoulli,
   type DType,
   Generator,
   multinomial,

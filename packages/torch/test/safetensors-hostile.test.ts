@@ -13,7 +13,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openSafetensors, openWeights, parseHeader, SafetensorsError } from '../src/index.ts';
+import { openSafetensors, openWeights, SafetensorsError } from '../src/index.ts';
+import { parseHeader } from '../src/safetensors/header.ts';
 import { fuzz } from './fuzz.ts';
 import { kindCount } from './fuzz-inputs.ts';
 

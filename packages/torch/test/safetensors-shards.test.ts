@@ -2,14 +2,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  arange,
-  liveTensors,
-  openShardedSafetensors,
-  openWeights,
-  SafetensorsError,
-  writeSafetensors,
-} from '../src/index.ts';
+import { arange, liveTensors, openWeights, SafetensorsError, writeSafetensors } from '../src/index.ts';
+import { openShardedSafetensors } from '../src/safetensors/sharded.ts';
 
 let folder: string;
 beforeEach(() => {

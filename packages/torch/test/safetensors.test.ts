@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { UseAfterFreeError } from '../src/errors.ts';
 import {
   arange,
   Generator,
@@ -26,7 +27,6 @@ import {
   scope,
   type Tensor,
   tensor,
-  UseAfterFreeError,
   writeSafetensors,
   zeros,
 } from '../src/index.ts';

@@ -1,34 +1,27 @@
-export * from './bert.ts';
-export * from './bert-weights.ts';
-export * from './cache.ts';
-export * from './claims.ts';
-export * from './decoder-claims.ts';
-export type * from './decoder-kind.ts';
-export * from './generation.ts';
-export * from './gpt2.ts';
-export * from './hub.ts';
-export * from './hub-cache.ts';
-export * from './hub-names.ts';
-export * from './hub-transfer.ts';
-export * from './hub-wait.ts';
-export * from './language-decoder.ts';
-export * from './llama.ts';
-export * from './llama-config.ts';
-export * from './llama2c.ts';
-export * from './llama2c-folder.ts';
-export * from './llama2c-json.ts';
-export * from './llama2c-tokenizer.ts';
-export * from './lora.ts';
-export * from './model-folder.ts';
-export * from './pretrained.ts';
-export * from './projection.ts';
-export * from './recurrent.ts';
-export * from './registry.ts';
-export * from './rotary.ts';
-export * from './sampling.ts';
-export * from './state-cache.ts';
-export * from './symbol-attention.ts';
-export * from './text-encoder.ts';
-export * from './token-loss.ts';
-export * from './transformer-block.ts';
-export * from './word-dropout.ts';
+export { BertEncoder, bertConfigSchema } from './bert.ts';
+export { openBert } from './bert-weights.ts';
+export { type Claim, checkClaims, type Shapes, shapesOf } from './claims.ts';
+export type { DecoderKind } from './decoder-kind.ts';
+export { type GenerationOptions, generate, generateSync } from './generation.ts';
+export { Gpt2Decoder } from './gpt2.ts';
+export { fetchFromHub, type HubOptions } from './hub.ts';
+export { LanguageDecoder } from './language-decoder.ts';
+export { LlamaDecoder } from './llama.ts';
+export { openLlama2c } from './llama2c.ts';
+export { llama2cFolder } from './llama2c-folder.ts';
+export { Llama2cTokenizer } from './llama2c-tokenizer.ts';
+export { addLora, loraTensors, mergedTensors, mergeLora } from './lora.ts';
+export { type ModelFolder, readModelConfig, writeModelFolder } from './model-folder.ts';
+export {
+  DEFAULT_ENCODER,
+  findPretrained,
+  openPretrainedEncoder,
+  type PretrainedEncoder,
+} from './pretrained.ts';
+export { RecurrentDecoder } from './recurrent.ts';
+export { decoderKind, kindOfConfig, openDecoder } from './registry.ts';
+export { checkSampling, type SamplingOptions } from './sampling.ts';
+export { StateCache } from './state-cache.ts';
+export { SymbolAttention, type SymbolOptions } from './symbol-attention.ts';
+export { LstmText, maskOfLengths, paddingMask, type TextEncoder, TransformerText } from './text-encoder.ts';
+export { type BlockOptions, sinusoidalPositions, TransformerBlock } from './transformer-block.ts';

@@ -9,6 +9,8 @@ const PAGE = path.join(root, 'src/page');
 
 /** The folder of the built page, named after its sources; built first when these have changed. */
 export async function builtPage(say: (text: string) => void = () => undefined): Promise<string> {
+  // A package from npm comes with its page, and without its sources.
+  if (!fs.existsSync(PAGE)) return path.join(DIST, 'page');
   const folder = path.join(DIST, `page-${sourceHash()}`);
   if (fs.existsSync(folder)) return folder;
   const began = performance.now();

@@ -5,7 +5,9 @@ import { panicOf } from '@hidden-schema/text';
 import { SHARED, SharedNumbers } from './shared-numbers.ts';
 import type { Message, Report } from './tasks.ts';
 
-const START = fileURLToPath(new URL('./worker-start.mjs', import.meta.url));
+/** TypeScript needs hooks before a process can load it; compiled, the worker is loaded as it is. */
+const entry = import.meta.url.endsWith('.ts') ? './worker-start.mjs' : './worker.js';
+const START = fileURLToPath(new URL(entry, import.meta.url));
 /** Of what a process says on standard error, enough for its last words. */
 const LAST_WORDS = 8000;
 

@@ -29,6 +29,8 @@ export interface SessionOptions {
   /** Aborting ends training after the step that runs, with a checkpoint. */
   signal?: AbortSignal;
   output?: ProgressOutput;
+  /** Told of every step. */
+  onStep?: (metrics: StepMetrics) => void;
   /** The processes that train together; this one leads them. */
   replicas?: Replicas;
   /** Ends with the preparation, where the task is of use then. */
@@ -235,6 +237,7 @@ export class Session<Evaluation = unknown> {
     this.#unsaved = true;
     this.#run.refresh();
     progress.update(step, { loss, nll: reconstruction, 'kl-z': kl_walk });
+    this.#options.onStep?.(metrics);
     if (step % logEvery === 0) this.#record({ ...metrics });
     const evaluated = step % evaluateEvery === 0 || step === steps;
     const better = evaluated && (await this.#evaluate(metrics, progress));

@@ -54,7 +54,7 @@ export async function openRun(directory: string, given: { checkpoint?: string } 
 /** The same for what is open already. */
 export function runOf(opened: OpenedModel | OpenedLanguage): AnalysedRun {
   const { run, step, notes } = opened;
-  if ('texts' in opened) {
+  if ('tokenizers' in opened) {
     const { model, texts, tokenizers, labels, config } = opened;
     const { symbols, length } = config;
     return { kind: 'language', run, step, symbols, length, labels, notes, model, texts, tokenizers, opened };

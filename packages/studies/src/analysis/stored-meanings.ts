@@ -1,6 +1,6 @@
 import { type JsonValue, readJsonFile, writeJsonAtomic } from '@hidden-schema/base';
 import { attentionWords } from './attention-words.ts';
-import { type EncodedCorpus, type EncodingOptions, encodedCorpus } from './encoded.ts';
+import { type EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './encoded.ts';
 import { type SymbolMeaning, symbolMeanings } from './meaning.ts';
 import { symbolNames } from './names.ts';
 import type { AnalysedRun } from './opened.ts';
@@ -30,6 +30,18 @@ export async function storedMeanings(
     return renamed(known ?? (await workedOut(opened, encoded, given)), opened.run.directory);
   } finally {
     if (!given.encoded) encoded.close();
+  }
+}
+
+/** The same where it is stored already; nothing is worked out. */
+export function knownMeanings(opened: AnalysedRun): SymbolMeaning[] | undefined {
+  const encoded = openEncoded(opened);
+  if (!encoded) return undefined;
+  try {
+    const known = readStored(opened, encoded.count);
+    return known && renamed(known, opened.run.directory);
+  } finally {
+    encoded.close();
   }
 }
 

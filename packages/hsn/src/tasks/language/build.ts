@@ -10,7 +10,7 @@ import {
   trimmedByteBpe,
   WordCounts,
 } from '@hidden-schema/text';
-import { Generator } from '@hidden-schema/torch';
+import { Generator, scope } from '@hidden-schema/torch';
 import {
   addLora,
   decoderKind,
@@ -47,10 +47,11 @@ export async function openTextEncoder(
     return { encoder, tokenizer, frozen };
   }
   const sizes = { vocabulary: decoderTokenizer.vocabulary, width, layers, positions: longest, dropout };
-  const encoder =
+  const encoder = scope(() =>
     name === 'lstm'
       ? new LstmText(sizes, generator)
-      : new TransformerText({ ...sizes, heads, hidden: 4 * width }, generator);
+      : new TransformerText({ ...sizes, heads, hidden: 4 * width }, generator),
+  );
   return { encoder, tokenizer: decoderTokenizer, frozen: false };
 }
 

@@ -65,7 +65,10 @@ async function modelOfRecord(
     );
   const { sentences, discovery } = record;
   const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences, discovery };
-  const model = makeNetwork(config, { ...parts, decoder: { config: record.decoder } }, generator);
+  // What weights are drawn from would hold their memory after `free`.
+  const model = scope(() =>
+    makeNetwork(config, { ...parts, decoder: { config: record.decoder } }, generator),
+  );
   return { model, tokenizers: { encoder: tokenizer, decoder } };
 }
 

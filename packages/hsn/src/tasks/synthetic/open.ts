@@ -32,7 +32,7 @@ export function openModel(
   const notes: string[] = [];
   if (!given.corpus && corpus.fingerprint !== run.record.corpus.fingerprint)
     notes.push(`the corpus ${corpus.directory} has changed since this run was trained on it`);
-  const model = syntheticNetwork(config, modelShape(config, corpus));
+  const model = scope(() => syntheticNetwork(config, modelShape(config, corpus)));
   const step = scope(() => {
     const saved = loadCheckpoint(run, whichCheckpoint(given.checkpoint ?? 'best'));
     notes.push(...saved.notes);

@@ -1,0 +1,14 @@
+/**
+ * The web explorer over runs, as `hsn serve` starts it.
+ *
+ * @example
+ * import { startExplorer } from 'hidden-schema-networks/explorer';
+ *
+ * const explorer = await startExplorer({ run: 'run' });
+ * console.log(explorer.url);
+ * await explorer.close();
+ *
+ * @module
+ */
+
+export { type Explorer, type ExplorerOptions, startExplorer } from '@hidden-schema/explorer';

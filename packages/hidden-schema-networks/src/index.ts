@@ -1,0 +1,48 @@
+/**
+ * Hidden Schema Networks: give it texts, and it discovers a graph of K symbols behind them, and writes each text as a
+ * walk of L symbols on that graph.
+ *
+ * @example
+ * import { open, texts, train } from 'hidden-schema-networks';
+ *
+ * await train(texts('reviews.tsv'), { out: 'run', symbols: 50, length: 5 });
+ * using schema = await open('run');
+ * const [first] = await schema.encode(['the food was great but the service was slow']);
+ * console.log(first!.walk, await schema.generate(first!.walk));
+ *
+ * @module
+ */
+
+export { UserError } from '@hidden-schema/base';
+export {
+  type LanguageFigures,
+  listRuns,
+  type MetricsRow,
+  type RunSummary,
+  readMetrics,
+  type StepMetrics,
+  type SyntheticEvaluation,
+  VERSION,
+  type Verification,
+  verifyRun,
+  type WritingOptions,
+} from '@hidden-schema/hsn';
+export type {
+  EncodingOptions,
+  InterpolationOptions,
+  InterpolationStep,
+  SymbolExample,
+  SymbolMeaning,
+} from '@hidden-schema/studies';
+export { EngineError, type EngineInfo, engineInfo, setThreads, TorchError } from '@hidden-schema/torch';
+export {
+  type EncodedText,
+  type EvaluateOptions,
+  type Figures,
+  type OpenOptions,
+  open,
+  Schema,
+} from './schema.ts';
+export { type Link, SchemaGraph } from './schema-graph.ts';
+export { type TextItem, type TextOptions, type Texts, texts } from './texts.ts';
+export { type Settings, type TrainedRun, type TrainOptions, train } from './train.ts';

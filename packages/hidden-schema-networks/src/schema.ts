@@ -1,0 +1,216 @@
+import { UserError } from '@hidden-schema/base';
+import {
+  evaluateSynthetic,
+  type LanguageEvaluationOptions,
+  type LanguageFigures,
+  languageFigures,
+  linkProbabilities,
+  type OpenedLanguage,
+  type OpenedRun,
+  openLanguageCorpus,
+  open as openRun,
+  type SyntheticEvaluation,
+  type WritingOptions,
+} from '@hidden-schema/hsn';
+import {
+  type AnalysedRun,
+  type EncodingOptions,
+  type InterpolationOptions,
+  type InterpolationStep,
+  interpolateTexts,
+  knownMeanings,
+  languageRun,
+  renameSymbol,
+  runOf,
+  type SymbolMeaning,
+  storedMeanings,
+} from '@hidden-schema/studies';
+import { checkSymbol, SchemaGraph } from './schema-graph.ts';
+
+/** Which of a run's models is opened. */
+export interface OpenOptions {
+  /** `best` (the default), `last`, or a step. */
+  checkpoint?: 'best' | 'last' | number;
+}
+
+/** A text read into its walk. */
+export interface EncodedText {
+  text: string;
+  /** The most probable walk on the expected graph, as numbers of symbols. [L] */
+  walk: number[];
+  /** The probability of each symbol given the one before. [L] */
+  steps: number[];
+  /** Of the whole walk given the text: the product of its steps. */
+  probability: number;
+}
+
+/** How much is evaluated. */
+export interface EvaluateOptions extends LanguageEvaluationOptions {
+  /** Another corpus than the run was trained on: a file or a folder. */
+  corpus?: string;
+  signal?: AbortSignal;
+}
+
+/** The figures of a model of texts, or of a synthetic language. */
+export type Figures = LanguageFigures | SyntheticEvaluation;
+
+/**
+ * A trained model, open to read, write and look at. Free it when it is no longer needed: its weights lie outside of
+ * what JavaScript counts.
+ *
+ * @example
+ * using schema = await open('run');
+ * const [first] = await schema.encode(['the food was great but the service was slow']);
+ * const [text] = await schema.generate(first!.walk, { temperature: 0.8, seed: 1 });
+ */
+export class Schema implements Disposable {
+  /** The run's folder. */
+  readonly directory: string;
+  /** What it was trained on: a synthetic language, texts (`language`) or tuples (`reasoning`). */
+  readonly kind: OpenedRun['kind'];
+  /** K, and L. */
+  readonly symbols: number;
+  readonly length: number;
+  /** The training step of its weights. */
+  readonly step: number;
+  readonly graph: SchemaGraph;
+  /** What the user should know, such as a checkpoint that was damaged. */
+  readonly notes: readonly string[];
+  #opened: OpenedRun | undefined;
+  #meanings: SymbolMeaning[] | undefined;
+
+  /** By `open`. */
+  constructor(opened: OpenedRun) {
+    const { run, kind, model, step, notes } = opened;
+    const { symbols, length } = model.shape;
+    this.directory = run.directory;
+    this.kind = kind;
+    this.symbols = symbols;
+    this.length = length;
+    this.step = step;
+    this.notes = notes;
+    this.graph = new SchemaGraph(linkProbabilities(model), symbols);
+    this.#opened = opened;
+    this.#meanings = kind === 'reasoning' ? undefined : knownMeanings(runOf(opened));
+  }
+
+  /** Reads texts into walks; the same text always has the same. */
+  async encode(texts: readonly string[]): Promise<EncodedText[]> {
+    if (typeof texts === 'string')
+      throw new UserError('encode takes a list of texts, got one: put it into [ ]');
+    const { walks } = await this.#open().texts.read(texts);
+    return walks.map(({ walk, probabilities }, i) => ({
+      text: texts[i]!,
+      walk,
+      steps: probabilities,
+      probability: probabilities.reduce((product, p) => product * p, 1),
+    }));
+  }
+
+  /** Writes texts about a walk: one, its most probable token after token, unless options say otherwise. */
+  async generate(walk: readonly number[], options: WritingOptions = {}): Promise<string[]> {
+    return this.#language('generate').texts.write(walk, options);
+  }
+
+  /** The way from one text to another over the graph, each step of it written out. */
+  async interpolate(
+    first: string,
+    second: string,
+    options: InterpolationOptions = {},
+  ): Promise<InterpolationStep[]> {
+    const run = languageRun(this.#analysed('interpolate'), 'interpolate');
+    const { steps, unreachable } = await interpolateTexts(run, first, second, options);
+    if (unreachable !== null) throw new UserError(unreachable);
+    return steps;
+  }
+
+  /** The figures on the test split: perplexity, information, divergences; of a synthetic language how well it was found. */
+  async evaluate(options: EvaluateOptions = {}): Promise<Figures> {
+    const { corpus: other, signal, ...counts } = options;
+    const opened = this.#open();
+    if (opened.kind === 'reasoning')
+      throw new UserError(
+        `${this.directory} is of tuples; evaluate it with: hsn reason eval ${this.directory}`,
+      );
+    if (opened.kind === 'synthetic') {
+      if (other) throw new UserError('another corpus is for a model of texts; leave corpus out');
+      return evaluateSynthetic(opened.model, opened.corpus, counts);
+    }
+    const corpus = await openLanguageCorpus(opened, {
+      ...(other ? { corpus: other } : {}),
+      ...(signal ? { signal } : {}),
+    });
+    try {
+      return languageFigures(opened.model, corpus, opened.texts.frames, counts);
+    } finally {
+      corpus.close();
+    }
+  }
+
+  /**
+   * Works out what the symbols mean from the corpus, and stores it in the run; quick where that was done before.
+   * `train` does this at its end.
+   */
+  async describe(options: EncodingOptions = {}): Promise<readonly SymbolMeaning[]> {
+    this.#meanings = await storedMeanings(this.#analysed('describe'), options);
+    return this.#meanings;
+  }
+
+  /** What a symbol means: its words, texts, labels and neighbours. */
+  symbol(symbol: number): SymbolMeaning {
+    this.#open();
+    checkSymbol(symbol, this.symbols);
+    if (!this.#meanings)
+      throw new UserError(
+        `what the symbols of ${this.directory} mean is not known yet: await schema.describe() works it out once`,
+      );
+    return this.#meanings[symbol]!;
+  }
+
+  /** Names a symbol in the run, for every view of it; an empty name takes it away. */
+  rename(symbol: number, name: string): void {
+    checkSymbol(symbol, this.symbols);
+    renameSymbol(this.directory, symbol, name);
+    if (this.#meanings) this.#meanings = knownMeanings(this.#analysed('rename'));
+  }
+
+  /** Frees the weights; the schema cannot be used any more. `using` does this at the end of a block. */
+  free(): void {
+    this.#opened?.model.free();
+    this.#opened = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.free();
+  }
+
+  #open(): OpenedRun {
+    if (!this.#opened) throw new UserError(`the schema of ${this.directory} was freed; open it again`);
+    return this.#opened;
+  }
+
+  #language(verb: string): OpenedLanguage {
+    const opened = this.#open();
+    if (opened.kind === 'language') return opened;
+    throw new UserError(`${verb} takes a model of texts; ${this.directory} is ${words[opened.kind]}`);
+  }
+
+  #analysed(verb: string): AnalysedRun {
+    const opened = this.#open();
+    if (opened.kind !== 'reasoning') return runOf(opened);
+    throw new UserError(`${verb} takes a model of texts; ${this.directory} is ${words.reasoning}`);
+  }
+}
+
+const words = { synthetic: 'of a synthetic language', reasoning: 'of tuples' } as const;
+
+/**
+ * Opens a run of any kind.
+ *
+ * @example
+ * using schema = await open('run', { checkpoint: 'last' });
+ */
+export async function open(directory: string, options: OpenOptions = {}): Promise<Schema> {
+  const { checkpoint = 'best' } = options;
+  return new Schema(await openRun(directory, { checkpoint: String(checkpoint) }));
+}

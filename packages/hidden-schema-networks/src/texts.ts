@@ -1,0 +1,69 @@
+import { Readable } from 'node:stream';
+import { UserError } from '@hidden-schema/base';
+import type { TextSettings } from '@hidden-schema/text';
+
+/** How texts are read. */
+export interface TextOptions {
+  /** Column with the texts; `text` unless given. */
+  text?: string;
+  /** Column with the labels; `label`, where there is one, unless given. */
+  label?: string;
+  /** How the file is written; by its ending unless given. */
+  format?: NonNullable<TextSettings['format']>;
+  /** What to do with bytes that are not UTF-8: stop (`error`, the default), put U+FFFD in their place, or skip the text. */
+  onBadUtf8?: TextSettings['onBadUtf8'];
+  /** `remove` keeps the first of equal texts; `keep` unless given. */
+  duplicates?: TextSettings['duplicates'];
+}
+
+/** A text in memory, with its label where it has one. */
+export type TextItem = string | { text: string; label?: string };
+
+/** Texts to train on, as `texts` gives them. */
+export interface Texts {
+  /** A file or folder; `-` where the texts are in memory. */
+  readonly input: string;
+  readonly settings: Partial<TextSettings>;
+  /** The texts in memory, anew at each call. */
+  readonly stream?: () => Readable;
+}
+
+/**
+ * Texts to train on: a file (a sentence a line, `label<TAB>text`, CSV, JSONL, Parquet), a folder with train, valid and
+ * test files, or texts in memory, of which the run keeps a copy. Nothing is read yet.
+ *
+ * @example
+ * texts('reviews.tsv');
+ * texts('reviews.csv', { text: 'review', label: 'stars' });
+ * texts([{ text: 'the food was great', label: 'good' }, { text: 'too slow', label: 'bad' }]);
+ */
+export function texts(source: string | Iterable<TextItem>, options: TextOptions = {}): Texts {
+  if (typeof source === 'string') {
+    if (source === '')
+      throw new UserError('texts takes a file, a folder or texts in memory, got an empty name');
+    return { input: source, settings: settingsOf(options) };
+  }
+  const strange = Object.keys(options).find((key) => ['text', 'label', 'format'].includes(key));
+  if (strange !== undefined)
+    throw new UserError(`texts in memory have no ${strange} to choose: it is for files, leave it out`);
+  const items = [...source];
+  return {
+    input: '-',
+    settings: { ...settingsOf(options), format: 'jsonl' },
+    stream: () => Readable.from(items.map((item, i) => `${JSON.stringify(recordOf(item, i))}\n`)),
+  };
+}
+
+function recordOf(item: TextItem, index: number): { text: string; label?: string } {
+  const record = typeof item === 'string' ? { text: item } : item;
+  if (typeof record?.text === 'string') return record;
+  throw new UserError(`text ${index} is ${JSON.stringify(item)}; expected a string, or { text, label }`);
+}
+
+function settingsOf({ text, label, ...rest }: TextOptions): Partial<TextSettings> {
+  return {
+    ...(text === undefined ? {} : { textColumn: text }),
+    ...(label === undefined ? {} : { labelColumn: label }),
+    ...rest,
+  };
+}

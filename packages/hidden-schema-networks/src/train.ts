@@ -1,0 +1,135 @@
+import { UserError } from '@hidden-schema/base';
+import {
+  checkRunFolder,
+  createLanguageRun,
+  type LanguageConfig,
+  type LanguageFigures,
+  LanguageTask,
+  languageConfig,
+  type languageConfigSchema,
+  loadConfig,
+  type PreparedLanguage,
+  prepareLanguage,
+  type Run,
+  Session,
+  type StepMetrics,
+} from '@hidden-schema/hsn';
+import { writeModelCard } from '@hidden-schema/studies';
+import type { z } from 'zod';
+import { open } from './schema.ts';
+import type { Texts } from './texts.ts';
+
+/** Any setting of a language model, by its place; `hsn train --help` and docs/guide.md say what they mean. */
+export type Settings = Omit<z.input<typeof languageConfigSchema>, 'model' | 'symbols' | 'length' | 'seed'>;
+
+/** What `train` is asked to do. */
+export interface TrainOptions {
+  /** The run's folder, made by `train`. */
+  out: string;
+  /** K, symbols of the graph; 50 unless given. */
+  symbols?: number;
+  /** L, steps of a walk; 5 unless given. */
+  length?: number;
+  /** Of every draw; the same seed, threads and version give the same run. */
+  seed?: number;
+  /** All other settings, such as `{ training: { steps: 1000 } }`. */
+  settings?: Settings;
+  /** Replaces a run that is there. */
+  force?: boolean;
+  /** Told of every step. */
+  onStep?: (step: StepMetrics) => void;
+  /** Aborting ends training after the step under way, with a checkpoint; `hsn train --resume` goes on. */
+  signal?: AbortSignal;
+  /** Whether what the symbols mean is worked out and stored at the end; true unless given. */
+  meanings?: boolean;
+}
+
+/** A run as training left it. */
+export interface TrainedRun {
+  /** Its folder, for `open`. */
+  directory: string;
+  /** `stopped` where a signal ended it. */
+  state: 'prepared' | 'finished' | 'stopped';
+  step: number;
+  seconds: number;
+  /** Why it ended before its last step, if it did. */
+  reason?: string;
+  /** On the test split, of the best model; none where it was stopped. */
+  figures?: LanguageFigures;
+}
+
+/**
+ * Trains a Hidden Schema Network on texts and writes everything about it to a folder, as `hsn train` does.
+ *
+ * @example
+ * const run = await train(texts('reviews.tsv', { label: 'stars' }), {
+ *   out: 'run', symbols: 50, length: 5, onStep: ({ step, loss }) => console.log(step, loss),
+ * });
+ */
+export async function train(source: Texts, options: TrainOptions): Promise<TrainedRun> {
+  const { out, force = false, signal } = options;
+  const config = configOf(options);
+  // Before the corpus is read, which may take minutes.
+  checkRunFolder(out, force);
+  const given = { input: source.input, settings: source.settings };
+  const prepared = await prepareLanguage(config, given, {
+    ...(signal ? { signal } : {}),
+    ...(source.stream ? { stdin: source.stream() } : {}),
+  });
+  try {
+    const trained = await session(createLanguageRun(out, prepared, { force }), prepared, options);
+    if (trained.state === 'finished' && options.meanings !== false && !config.baseline)
+      await storeMeanings(out, signal);
+    return trained;
+  } finally {
+    prepared.close();
+  }
+}
+
+function configOf({ symbols, length, seed, settings = {} }: TrainOptions): LanguageConfig {
+  const short = { symbols, length, seed };
+  // JSON is YAML too, and so faults are told as those of a settings file are.
+  const text = JSON.stringify({ ...settings, ...short, model: 'language' });
+  return languageConfig(loadConfig(text, 'settings', [], 'language'));
+}
+
+/** A library says nothing by itself. */
+const silent = { write: () => undefined };
+
+async function session(run: Run, prepared: PreparedLanguage, options: TrainOptions): Promise<TrainedRun> {
+  const { out, onStep, signal } = options;
+  try {
+    const task = new LanguageTask(prepared);
+    const started = new Session(run, task, {
+      output: silent,
+      ...(onStep ? { onStep } : {}),
+      ...(signal ? { signal } : {}),
+    });
+    const { evaluation, ...result } = await started.train();
+    writeModelCard(out);
+    return { directory: out, ...result, ...(evaluation ? { figures: evaluation } : {}) };
+  } catch (error) {
+    markCrashed(run);
+    throw error;
+  } finally {
+    run.close();
+  }
+}
+
+function markCrashed(run: Run): void {
+  try {
+    run.setState('crashed');
+  } catch {
+    // The folder may be what was lost; the fault that ended training is the one to show.
+  }
+}
+
+async function storeMeanings(out: string, signal: AbortSignal | undefined): Promise<void> {
+  using schema = await open(out);
+  try {
+    await schema.describe(signal ? { signal } : {});
+  } catch (error) {
+    // The run is whole; what it means can be worked out later.
+    if (!signal?.aborted && !(error instanceof UserError)) throw error;
+  }
+}

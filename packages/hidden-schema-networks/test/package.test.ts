@@ -1,0 +1,102 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildPackage } from '../../../packaging/build.ts';
+import { InstalledPackage, RESOLUTIONS, type Resolution } from '../../../packaging/installed.ts';
+
+const folder = temporaryFolder('package');
+afterAll(folder.remove);
+const built = folder.path('built');
+const addon = fileURLToPath(new URL('../../torch/build/torch.node', import.meta.url));
+let installed: InstalledPackage;
+
+beforeAll(async () => {
+  await buildPackage(built);
+  installed = new InstalledPackage(built, folder.path('app'), { HSN_ADDON: addon, HSN_THREADS: '1' });
+}, 300_000);
+
+const filesOf = (ending: RegExp): string[] =>
+  fs.readdirSync(built, { recursive: true, encoding: 'utf8' }).filter((name) => ending.test(name));
+
+describe('the package', () => {
+  test('names nothing of the workspace, and no TypeScript', () => {
+    const strange = filesOf(/\.(js|mjs|d\.ts)$/).filter((name) => {
+      const text = fs.readFileSync(path.join(built, name), 'utf8');
+      return /from\s*['"](@hidden-schema\/|[^'"]*\.ts['"])|tsx\/esm/.test(text);
+    });
+    expect(strange).toEqual([]);
+    const { dependencies, bin, engines, license } = JSON.parse(
+      fs.readFileSync(path.join(built, 'package.json'), 'utf8'),
+    );
+    expect(Object.keys(dependencies).filter((name) => /^(@hidden-schema|tsx|vite)/.test(name))).toEqual([]);
+    expect({ bin, engines, license }).toEqual({
+      bin: { hsn: 'bin/hsn.js' },
+      engines: { node: '>=20.11' },
+      license: 'MIT',
+    });
+  });
+
+  test('has declarations whose maps lead to their sources', () => {
+    const maps = filesOf(/\.d\.ts\.map$/);
+    expect(maps.length).toBeGreaterThan(300);
+    const lost = maps.filter((name) => {
+      const file = path.join(built, name);
+      const { sources } = JSON.parse(fs.readFileSync(file, 'utf8')) as { sources: string[] };
+      return !fs.existsSync(path.resolve(path.dirname(file), sources[0]!));
+    });
+    expect(lost).toEqual([]);
+  });
+});
+
+describe('installed in a folder of its own', () => {
+  test.each(Object.keys(RESOLUTIONS) as Resolution[])('a program has its types with %s', (resolution) => {
+    installed.compile(resolution);
+  });
+
+  test('a wrong call is refused by the types', () => {
+    const program = path.join(installed.folder, 'program.ts');
+    const text = fs.readFileSync(program, 'utf8');
+    fs.writeFileSync(program, text.replace("schema.encode(['plate 3 was friendly'])", 'schema.encode(7)'));
+    expect(() => installed.compile('node16')).toThrow('error TS2345');
+    fs.writeFileSync(program, text);
+  });
+
+  test('the program trains, opens, reads, writes and serves', () => {
+    installed.compile('bundler');
+    expect(installed.runProgram(folder.path('run'))).toEqual({
+      steps: 3,
+      walk: [expect.any(Number), expect.any(Number), expect.any(Number)],
+      text: expect.any(String),
+      refused: true,
+      status: [200, 200],
+      six: 6,
+      link: expect.any(Number),
+      sentences: expect.any(Number),
+      task: 'LanguageTask',
+    });
+    expect(installed.hsn(['runs', folder.path('run')])).toContain('finished');
+  });
+
+  test('hsn --help loads the command line, and nothing that is heavy', () => {
+    expect(installed.npx('--help')).toContain('Usage: hsn <verb> [options]');
+    const coverage = folder.path('coverage');
+    installed.hsn(['--help'], process.execPath, { NODE_V8_COVERAGE: coverage });
+    const [report] = fs.readdirSync(coverage);
+    const { result } = JSON.parse(fs.readFileSync(path.join(coverage, report!), 'utf8')) as {
+      result: { url: string }[];
+    };
+    const loaded = result.map(({ url }) => url).filter((url) => url.startsWith('file:'));
+    expect(loaded.length).toBeGreaterThan(20);
+    expect(loaded.length).toBeLessThan(90);
+    expect(loaded.filter((url) => !/\/(bin|lib\/cli|lib\/base|commander)\//.test(url))).toEqual([]);
+  });
+
+  test('without an engine it says what to do', () => {
+    const nowhere = { HSN_ADDON: folder.path('none.node') };
+    expect(() => installed.hsn(['eval', folder.path('run')], process.execPath, nowhere)).toThrow(
+      /hsn: the engine is not set up: .*run "npx hsn setup"/,
+    );
+  });
+});
