@@ -4,8 +4,9 @@ import { startExplorer } from '../packages/explorer/src/server/index.ts';
 import type { Answer } from '../packages/explorer/src/shared/api.ts';
 import { json, request, whenOpened } from '../packages/explorer/test/requests.ts';
 import { labelNames, makeSmallLanguage } from '../packages/explorer/test/small-language.ts';
+import type { OpenedRun } from '../packages/hsn/src/index.ts';
 import { EncodedWriter } from '../packages/studies/src/analysis/encoded-writer.ts';
-import { type AnalysedRun, openRun } from '../packages/studies/src/index.ts';
+import { openRun } from '../packages/studies/src/index.ts';
 import { type BenchOptions, type Measurement, median, rounded } from './measure.ts';
 
 const SENTENCES = 1_000_000;
@@ -13,7 +14,7 @@ const BLOCK = 10_000;
 const MOST_MS = 300;
 
 /** Stores a million made-up sentences with a run, as reading them would. */
-function store({ run, step, symbols, length }: AnalysedRun): void {
+function store({ run, step, symbols, length }: OpenedRun): void {
   const random = new Random(1);
   fs.mkdirSync(run.path('analysis'), { recursive: true });
   const writer = new EncodedWriter(run.path('analysis', 'encoded'), labelNames);

@@ -105,7 +105,10 @@ describe('divergences', () => {
 describe('label maps', () => {
   // Two sentences of label a, one of b, one without; walks of three steps over four symbols.
   const walks = [0, 1, 0, 0, 0, 1, 2, 3, 2, 3, 3, 3];
-  const found = labelMaps(walks, 3, 4, [0, 0, 1, -1], ['a', 'b', 'never']);
+  const found = labelMaps({
+    ...{ walks, length: 3, symbols: 4 },
+    ...{ labelOf: [0, 0, 1, -1], labels: ['a', 'b', 'never'] },
+  });
 
   test('shares of steps and moves, counted by hand', () => {
     expect(found.maps.map(({ label, sentences }) => [label, sentences])).toEqual([

@@ -5,20 +5,16 @@ import { sentenceAttention, studyAttention } from '../../studies/src/analysis/at
 import { type EncodedCorpus, encodedCorpus, openEncoded } from '../../studies/src/analysis/encoded.ts';
 import { exportedGraph } from '../../studies/src/analysis/exported.ts';
 import { interpolateTexts, interpolateWalks } from '../../studies/src/analysis/interpolate.ts';
-import { encodedLabelMaps } from '../../studies/src/analysis/label-maps.ts';
 import { runLayout } from '../../studies/src/analysis/layout.ts';
 import { writeModelCard } from '../../studies/src/analysis/model-card.ts';
 import { renameSymbol, runSymbols, symbolNames } from '../../studies/src/analysis/names.ts';
-import {
-  type AnalysedRun,
-  type LanguageRun,
-  languageRun,
-  openRun,
-} from '../../studies/src/analysis/opened.ts';
+import { languageRun, openRun } from '../../studies/src/analysis/opened.ts';
 import { runReport } from '../../studies/src/analysis/report.ts';
 import { attentionSheet } from '../../studies/src/analysis/sheets.ts';
 import { storedMeanings } from '../../studies/src/analysis/stored-meanings.ts';
 import { wordsOf } from '../../studies/src/analysis/words.ts';
+import { labelMaps } from '../../studies/src/evaluation/label-maps.ts';
+import type { LanguageRun, OpenedRun } from '../src/open.ts';
 import { schemaOf } from '../src/tasks/language/perplexity.ts';
 import { linkProbabilities } from '../src/tasks/synthetic/evaluation.ts';
 import { hsn, temporaryFolder, tinyCorpus, tinyFlags } from './tiny-corpus.ts';
@@ -250,7 +246,7 @@ describe('the report', () => {
     expect(page.match(/https?:\/\/(?!www\.w3\.org\/)[^"]*/g)).toBeNull();
     expect(page.match(/(src|href)="(?!#)[^"]*/g)).toBeNull();
     expect(page).toContain('prefers-color-scheme:dark');
-    const maps = encodedLabelMaps(encoded);
+    const maps = labelMaps(encoded);
     expect(page).toContain(`<td class="n">${maps.divergence[0]![1]!.toFixed(3)}</td>`);
     fs.rmSync(run.run.path('names.json'));
   });
@@ -269,7 +265,7 @@ test('a synthetic run is analysed by the same functions', async () => {
   tinyCorpus(folder.path('corpus'));
   const args = ['--corpus', folder.path('corpus'), '--out', folder.path('synthetic'), ...tinyFlags];
   expect((await hsn('train', ...args)).code).toBe(0);
-  const opened: AnalysedRun = await openRun(folder.path('synthetic'));
+  const opened: OpenedRun = await openRun(folder.path('synthetic'));
   expect(fs.existsSync(opened.run.path('MODEL.md'))).toBe(true);
   const sentences = await encodedCorpus(opened, { limit: 50 });
   expect(sentences).toMatchObject({ count: 50, symbols: 8, length: 5 });

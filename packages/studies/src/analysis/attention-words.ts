@@ -1,7 +1,7 @@
+import type { LanguageRun } from '@hidden-schema/hsn';
 import { type AttentionOptions, overallWeights } from './attention.ts';
 import { readAttention } from './attention-reading.ts';
 import type { EncodedCorpus } from './encoded.ts';
-import type { LanguageRun } from './opened.ts';
 
 /** Occurrences below which a word's mean attention says little. */
 const leastCount = 3;

@@ -1,8 +1,8 @@
 import { UserError } from '@hidden-schema/base';
+import type { LanguageRun } from '@hidden-schema/hsn';
 import { klDivergence, shares, smoothedShares } from '../evaluation/divergence.ts';
 import { type AttentionReading, meanWeights, readAttention } from './attention-reading.ts';
 import type { EncodedCorpus } from './encoded.ts';
-import type { LanguageRun } from './opened.ts';
 import { wordsOf } from './words.ts';
 
 /** One sentence's attention, for a heat map of words and symbols. */

@@ -1,16 +1,16 @@
 import path from 'node:path';
+import type { OpenedRun } from '@hidden-schema/hsn';
 import { linkProbabilities } from '@hidden-schema/hsn';
 import type { ExportedGraph } from '../evaluation/graph-export.ts';
 import { linksOf, runLayout } from './layout.ts';
 import type { SymbolMeaning } from './meaning.ts';
 import { symbolNames } from './names.ts';
-import type { AnalysedRun } from './opened.ts';
 
 const mostWords = 10;
 
 /** A run's graph for other programs: links of at least a probability, symbols with what is known of them. */
 export function exportedGraph(
-  run: AnalysedRun,
+  run: OpenedRun,
   given: { least?: number; meanings?: readonly SymbolMeaning[] } = {},
 ): ExportedGraph {
   const { least = 0.5, meanings = [] } = given;

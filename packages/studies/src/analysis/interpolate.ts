@@ -1,8 +1,9 @@
 import { formatNumber, UserError } from '@hidden-schema/base';
+import type { LanguageRun } from '@hidden-schema/hsn';
 import { type Adjacency, linkProbabilities, neighbourLists, type WritingOptions } from '@hidden-schema/hsn';
 import { interpolate, interpolateNodes, isWalk, widestPath } from '../evaluation/interpolation.ts';
 import { type SymbolNames, symbolNames, symbolTitle } from './names.ts';
-import { type LanguageRun, mostLikelyLinks } from './opened.ts';
+import { mostLikelyLinks } from './opened.ts';
 
 export interface InterpolationStep {
   walk: number[];

@@ -1,9 +1,9 @@
 import { type JsonValue, readJsonFile, writeJsonAtomic } from '@hidden-schema/base';
+import type { OpenedRun } from '@hidden-schema/hsn';
 import { attentionWords } from './attention-words.ts';
 import { type EncodedCorpus, type EncodingOptions, encodedCorpus } from './encoded.ts';
 import { type SymbolMeaning, symbolMeanings } from './meaning.ts';
 import { symbolNames } from './names.ts';
-import type { AnalysedRun } from './opened.ts';
 
 const FORMAT = 1;
 
@@ -21,7 +21,7 @@ interface Stored {
  * from the encoded sentences now and stored. Names are those of now.
  */
 export async function storedMeanings(
-  opened: AnalysedRun,
+  opened: OpenedRun,
   given: EncodingOptions & { encoded?: EncodedCorpus } = {},
 ): Promise<SymbolMeaning[]> {
   const encoded = given.encoded ?? (await encodedCorpus(opened, given));
@@ -34,7 +34,7 @@ export async function storedMeanings(
 }
 
 async function workedOut(
-  opened: AnalysedRun,
+  opened: OpenedRun,
   encoded: EncodedCorpus,
   given: Pick<EncodingOptions, 'signal' | 'onProgress'>,
 ): Promise<SymbolMeaning[]> {
@@ -55,7 +55,7 @@ async function workedOut(
   return symbols;
 }
 
-function readStored({ run, step }: AnalysedRun, sentences: number): SymbolMeaning[] | undefined {
+function readStored({ run, step }: OpenedRun, sentences: number): SymbolMeaning[] | undefined {
   try {
     const stored = readJsonFile<Stored>(run.path('analysis', 'symbols.json'));
     const same =
