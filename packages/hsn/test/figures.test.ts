@@ -1,8 +1,9 @@
 import { Resvg } from '@resvg/resvg-js';
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../base/src/random.ts';
-import { type Curve, drawCurves } from '../../studies/src/evaluation/curves.ts';
-import { compareGraphs, drawGraphs, FONT, toPng } from '../../studies/src/evaluation/figures.ts';
+import { type Curve, drawCurves } from '../../studies/src/drawing/curves.ts';
+import { FONT } from '../../studies/src/drawing/svg.ts';
+import { compareGraphs, drawGraphs, toPng } from '../../studies/src/evaluation/figures.ts';
 import { layoutGraph } from '../../studies/src/evaluation/layout.ts';
 import { type Adjacency, edgeList, emptyGraph, randomGraph } from '../src/tasks/synthetic/corpus/graphs.ts';
 

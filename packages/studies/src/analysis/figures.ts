@@ -1,7 +1,7 @@
 import type { OpenedRun } from '@hidden-schema/hsn';
 import { linkProbabilities } from '@hidden-schema/hsn';
-import { barGrid } from '../evaluation/bar-figure.ts';
-import { heatFigure } from '../evaluation/heat-figure.ts';
+import { barGrid } from '../drawing/bar-figure.ts';
+import { heatFigure } from '../drawing/heat-figure.ts';
 import { labelFigure } from '../evaluation/label-figure.ts';
 import type { LabelMap, LabelMaps } from '../evaluation/label-maps.ts';
 import type { AttentionStudy } from './attention.ts';

@@ -1,6 +1,6 @@
 import { type Cell, formatNumber } from '@hidden-schema/base';
+import { escapeXml } from '../drawing/svg.ts';
 import { type Sheet, shownRows } from '../evaluation/sheets.ts';
-import { escapeXml } from '../evaluation/svg.ts';
 
 /** A part of a report: a heading, then texts, tables and drawings in turn. */
 export interface ReportSection {

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import type { LanguageRun, OpenedRun } from '@hidden-schema/hsn';
 import { linkProbabilities, readMetrics } from '@hidden-schema/hsn';
-import { drawCurves } from '../evaluation/curves.ts';
+import { drawCurves } from '../drawing/curves.ts';
 import { degreeFigure } from '../evaluation/degree-figure.ts';
 import { studyGraph } from '../evaluation/graph-samples.ts';
 import { labelMaps } from '../evaluation/label-maps.ts';

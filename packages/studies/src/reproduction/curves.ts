@@ -122,7 +122,7 @@ export async function curveFigure(
   shared: boolean,
 ): Promise<string> {
   // The chart library is large: loaded only where a chart is drawn.
-  const { drawCurves } = await import('../evaluation/curves.ts');
+  const { drawCurves } = await import('../drawing/curves.ts');
   const here = points.filter((p) => p.graph === graph && p.nodes === nodes && p.shared === shared);
   const sizes = [...new Set(here.map((p) => p.sentences))].sort((a, b) => a - b);
   const wrong = (p: CurvePoint) => p.frobenius_truth ** 2 / p.edges_truth;

@@ -1,3 +1,4 @@
+import { printable } from '@hidden-schema/studies/drawing';
 import { Looks } from './looks.ts';
 import { placesOf } from './places.ts';
 import { type DrawnLink, pairKey, type Scene, walkPairs } from './scene.ts';
@@ -161,7 +162,6 @@ function drawNode(scene: Scene, symbol: number, looks: Looks, named: boolean): S
 function textAt(x: number, y: number, size: number, content: string, dark: boolean): SVGElement {
   const fill = dark ? '#d7dee9' : '#27313f';
   const made = element('text', { x, y, fill, 'font-size': size, 'font-family': 'system-ui, sans-serif' });
-  // XML allows no control characters.
-  made.textContent = content.replaceAll(/[\p{Cc}\p{Cs}]/gu, '\ufffd');
+  made.textContent = printable(content);
   return made;
 }
