@@ -52,7 +52,7 @@ describe('interpolation', () => {
     ]);
     const { walk1, walk2, code_interpolated, code_shortest_paths, paper_windows } = interpolation;
     expect(interpolate(path, walk1, walk2)!.windows).toEqual(paper_windows);
-    const nodes = interpolateNodes(path, walk1, walk2, 5)!;
+    const nodes = interpolateNodes(path, walk1, walk2, { steps: 5 })!;
     expect(nodes.paths).toEqual(code_shortest_paths);
     for (const [step, part] of [0, 0.2, 0.4, 0.6, 0.8].entries())
       expect(nodes.windows[step]).toEqual(code_interpolated[part === 0 ? '0.0' : String(part)]);

@@ -122,22 +122,22 @@ export async function studyAttention(
   run: LanguageRun,
   encoded: EncodedCorpus,
   words: readonly string[],
-  given: AttentionOptions = {},
+  options: AttentionOptions = {},
 ): Promise<AttentionStudy> {
   const wanted = words
     .map((word) => word.trim().toLowerCase())
     .filter((word, i, all) => all.indexOf(word) === i);
   if (wanted.length < 2 || wanted.includes(''))
     throw new UserError(`the study compares words, at least two; got ${words.join(', ') || 'none'}`);
-  const chosen = sentencesWith(encoded, wanted, given.limit ?? Number.POSITIVE_INFINITY);
+  const chosen = sentencesWith(encoded, wanted, options.limit ?? Number.POSITIVE_INFINITY);
   const counts = wanted.map(() => new WordCounts(run.symbols));
   let done = 0;
   let sizes = { layers: 0, heads: 0 };
   for await (const reading of readAttention(run, texts(encoded, chosen))) {
-    given.signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     sizes = reading;
     for (const { word, tokens } of reading.words) counts[wanted.indexOf(word)]?.add(reading, tokens);
-    given.onProgress?.(++done, chosen.length);
+    options.onProgress?.(++done, chosen.length);
   }
   checkFound(wanted, counts, encoded);
   const found = wanted.map((word, w) => ({ word, occurrences: counts[w]!.occurrences }));

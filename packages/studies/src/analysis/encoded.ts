@@ -117,9 +117,9 @@ export class EncodedCorpus {
   /** The sentences whose walks are most like a walk. */
   nearest(
     walk: ArrayLike<number>,
-    given: { limit?: number; except?: number } = {},
+    options: { limit?: number; except?: number } = {},
   ): { sentence: EncodedSentence; shared: number; common: number }[] {
-    return nearestWalks(this.walks, this.length, walk, given).map(({ index, ...rest }) => ({
+    return nearestWalks(this.walks, this.length, walk, options).map(({ index, ...rest }) => ({
       sentence: this.sentence(index),
       ...rest,
     }));
@@ -158,13 +158,17 @@ export function openEncoded(opened: OpenedRun): EncodedCorpus | undefined {
 }
 
 /** The encoded sentences of a run: what is stored, or where that is missing or too few, read now and stored. */
-export async function encodedCorpus(opened: OpenedRun, given: EncodingOptions = {}): Promise<EncodedCorpus> {
+export async function encodedCorpus(
+  opened: OpenedRun,
+  options: EncodingOptions = {},
+): Promise<EncodedCorpus> {
   const stored = openEncoded(opened);
-  const wanted = given.limit ?? defaultLimit;
-  if (stored && (given.limit === undefined || stored.count >= Math.min(wanted, stored.total))) return stored;
+  const wanted = options.limit ?? defaultLimit;
+  if (stored && (options.limit === undefined || stored.count >= Math.min(wanted, stored.total)))
+    return stored;
   stored?.close();
   try {
-    await encode(opened, wanted, given);
+    await encode(opened, wanted, options);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     throw new UserError(`cannot store the encoded sentences in ${opened.run.directory}: ${reasonOf(error)}`);
@@ -172,9 +176,9 @@ export async function encodedCorpus(opened: OpenedRun, given: EncodingOptions = 
   return openEncoded(opened)!;
 }
 
-async function encode(opened: OpenedRun, wanted: number, given: EncodingOptions): Promise<void> {
+async function encode(opened: OpenedRun, wanted: number, options: EncodingOptions): Promise<void> {
   const { run, step, symbols, length } = opened;
-  const { signal, onProgress } = given;
+  const { signal, onProgress } = options;
   const corpus = await runCorpus(opened, signal ? { signal } : {});
   try {
     fs.mkdirSync(run.path('analysis'), { recursive: true });

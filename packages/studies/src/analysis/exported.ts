@@ -11,9 +11,9 @@ const mostWords = 10;
 /** A run's graph for other programs: links of at least a probability, symbols with what is known of them. */
 export function exportedGraph(
   run: OpenedRun,
-  given: { least?: number; meanings?: readonly SymbolMeaning[] } = {},
+  options: { least?: number; meanings?: readonly SymbolMeaning[] } = {},
 ): ExportedGraph {
-  const { least = 0.5, meanings = [] } = given;
+  const { least = 0.5, meanings = [] } = options;
   const layout = runLayout(run);
   const names = symbolNames(run.run.directory);
   const nodes = Array.from({ length: run.symbols }, (_, symbol) => {

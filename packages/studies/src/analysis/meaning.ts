@@ -66,9 +66,9 @@ const splitters: Record<OpenedRun['kind'], (text: string) => { word: string }[]>
 export function symbolMeanings(
   run: OpenedRun,
   encoded: EncodedCorpus,
-  given: MeaningOptions = {},
+  options: MeaningOptions = {},
 ): SymbolMeaning[] {
-  const { words = 12, examples = 8 } = given;
+  const { words = 12, examples = 8 } = options;
   const split = splitters[run.kind];
   const tally = new SymbolTally(encoded.symbols, encoded.length, encoded.labels.length);
   const found = Array.from({ length: encoded.symbols }, () => new Examples(examples));
@@ -85,7 +85,7 @@ export function symbolMeanings(
     name: names.get(symbol) ?? null,
     ...tally.usage(symbol),
     words: tally.words(symbol, words),
-    attended: given.attention?.of(symbol, words) ?? [],
+    attended: options.attention?.of(symbol, words) ?? [],
     examples: best.list,
     labels: tally.labels(symbol).map(({ label, ...rest }) => ({ label: encoded.labels[label]!, ...rest })),
     neighbours: near[symbol]!.map((other) => ({ ...other, name: names.get(other.symbol) ?? null })),

@@ -2,11 +2,11 @@ import { UserError } from '@hidden-schema/base';
 import { type Adjacency, type LanguageRun, type OpenedRun, open, Run } from '@hidden-schema/hsn';
 
 /** Opens a run of any kind at a checkpoint, to be analysed; free it with `model.free()`. */
-export async function openRun(directory: string, given: { checkpoint?: string } = {}): Promise<OpenedRun> {
+export async function openRun(directory: string, options: { checkpoint?: string } = {}): Promise<OpenedRun> {
   const { config } = Run.open(directory);
   if ('baseline' in config && config.baseline)
     throw new UserError(`${directory} is a baseline without symbols, so there is nothing to analyse`);
-  return open(directory, given);
+  return open(directory, options);
 }
 
 const kinds = { synthetic: 'a synthetic language', reasoning: 'tuples' };

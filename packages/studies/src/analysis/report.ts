@@ -36,26 +36,24 @@ export interface ReportOptions extends EncodingOptions {
 }
 
 /** All tables and figures of a run as one HTML page that needs nothing else. */
-export async function runReport(run: OpenedRun, given: ReportOptions = {}): Promise<string> {
-  const stage = given.onStage ?? (() => {});
+export async function runReport(run: OpenedRun, options: ReportOptions = {}): Promise<string> {
+  const stage = options.onStage ?? (() => {});
   stage('walks of sentences');
-  const encoded = await encodedCorpus(run, given);
+  const encoded = await encodedCorpus(run, options);
   try {
     stage('what symbols mean');
-    const { signal, onProgress } = given;
-    const options = { ...(signal ? { signal } : {}), ...(onProgress ? { onProgress } : {}) };
-    const meanings = await storedMeanings(run, { encoded, ...options });
+    const meanings = await storedMeanings(run, { ...options, encoded });
     stage('graph statistics');
     const sections = [
       trainingSection(run),
-      graphSection(run, given.samples),
+      graphSection(run, options.samples),
       ...labelSections(run, encoded, meanings),
       symbolsSection(meanings),
       examplesSection(meanings),
     ];
     if (run.kind === 'language') {
       stage('attention');
-      sections.push(await attentionSection(run, encoded, given.words ?? frequentWords(meanings), given));
+      sections.push(await attentionSection(run, encoded, options.words ?? frequentWords(meanings), options));
       stage('interpolation');
       sections.push(await interpolationSection(run, encoded));
     }

@@ -28,13 +28,13 @@ export interface CorpusOptions {
 }
 
 /** Opens the corpus of a run of any kind. */
-export function runCorpus(run: OpenedRun, given: CorpusOptions = {}): Promise<RunCorpus> {
-  if (run.kind === 'language') return textsOf(run, given);
+export function runCorpus(run: OpenedRun, options: CorpusOptions = {}): Promise<RunCorpus> {
+  if (run.kind === 'language') return textsOf(run, options);
   return run.kind === 'reasoning' ? tuplesOf(run) : Promise.resolve(syntheticOf(run));
 }
 
-async function textsOf(run: LanguageRun, given: CorpusOptions): Promise<RunCorpus> {
-  const corpus = await openLanguageCorpus(run, given);
+async function textsOf(run: LanguageRun, options: CorpusOptions): Promise<RunCorpus> {
+  const corpus = await openLanguageCorpus(run, options);
   const { labels, store, splits } = corpus;
   return {
     labels,

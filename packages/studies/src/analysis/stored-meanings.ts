@@ -22,23 +22,22 @@ interface Stored {
  */
 export async function storedMeanings(
   opened: OpenedRun,
-  given: EncodingOptions & { encoded?: EncodedCorpus } = {},
+  options: EncodingOptions & { encoded?: EncodedCorpus } = {},
 ): Promise<SymbolMeaning[]> {
-  const encoded = given.encoded ?? (await encodedCorpus(opened, given));
+  const encoded = options.encoded ?? (await encodedCorpus(opened, options));
   try {
     const known = readStored(opened, encoded.count);
-    return renamed(known ?? (await workedOut(opened, encoded, given)), opened.run.directory);
+    return renamed(known ?? (await workedOut(opened, encoded, options)), opened.run.directory);
   } finally {
-    if (!given.encoded) encoded.close();
+    if (!options.encoded) encoded.close();
   }
 }
 
 async function workedOut(
   opened: OpenedRun,
   encoded: EncodedCorpus,
-  given: Pick<EncodingOptions, 'signal' | 'onProgress'>,
+  { signal, onProgress }: Pick<EncodingOptions, 'signal' | 'onProgress'>,
 ): Promise<SymbolMeaning[]> {
-  const { signal, onProgress } = given;
   const options = { ...(signal ? { signal } : {}), ...(onProgress ? { onProgress } : {}) };
   const attention =
     opened.kind === 'language' ? { attention: await attentionWords(opened, encoded, options) } : {};

@@ -158,9 +158,15 @@ function lineOf(curve: Curve, at: number, { x, y, inside }: Placing): Mark[] {
   const points = curve.points.filter(inside).map(([px, py]) => [x.place(px), y.place(py)] as const);
   const dots = curve.plain && points.length > 1 ? [] : points.map(([px, py]) => dot(at, px, py, colour));
   if (points.length < 2) return dots;
-  const d = `M${points.map(([px, py]) => `${short(px)} ${short(py)}`).join('L')}`;
-  const line = { d, fill: 'none', stroke: colour, 'stroke-width': 2.2, 'stroke-linejoin': 'round' };
-  return [mark('path', { ...line, 'stroke-dasharray': dashOf(curve) }), ...dots];
+  const through = points.map(([px, py]) => `${short(px)},${short(py)}`).join(' ');
+  const line = {
+    points: through,
+    fill: 'none',
+    stroke: colour,
+    'stroke-width': 2.2,
+    'stroke-linejoin': 'round',
+  };
+  return [mark('polyline', { ...line, 'stroke-dasharray': dashOf(curve) }), ...dots];
 }
 
 const dashOf = ({ dashed }: Curve): string | undefined => (dashed ? '7 5' : undefined);
