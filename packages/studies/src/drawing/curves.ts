@@ -74,7 +74,7 @@ export function drawCurves(figure: CurveFigure): string {
 export function plotCurves(plot: Plot, frame: Frame, size: number): { marks: Mark[]; x: Scale; y: Scale } {
   const { series, inks = INKS } = plot;
   const { left, right, top, bottom } = frame;
-  const inside = within(plot.xRange);
+  const inside = within(plot);
   const xs = series.flatMap(({ points }) => points.map(([x]) => x));
   const ys = series.flatMap(({ points, band = [] }) => [
     ...points.filter(inside).map(([, y]) => y),
@@ -89,10 +89,11 @@ export function plotCurves(plot: Plot, frame: Frame, size: number): { marks: Mar
   return { marks: [...axes(frame, { x, y }, inks, size), ...bands, ...lines], x, y };
 }
 
+/** Whether a point has a place: a logarithmic axis has none for zero. */
 const within =
-  (range: readonly [number, number] | undefined) =>
+  ({ xRange, logX }: Plot) =>
   ([x]: readonly number[]): boolean =>
-    !range || (x! >= range[0] && x! <= range[1]);
+    (!xRange || (x! >= xRange[0] && x! <= xRange[1])) && (!logX || x! > 0);
 
 function axes(
   { left, right, top, bottom }: Frame,

@@ -39,8 +39,9 @@ export function linearScale(values: readonly number[], options: ScaleOptions): S
 
 /** Powers of ten, and a little room at both ends. */
 export function logScale(values: readonly number[], { from, to }: ScaleOptions): Scale {
-  const [least, most] = extentOf(values.filter((value) => value > 0));
-  const [low, high] = [Math.log10((least || 1) / 1.25), Math.log10((most || 10) * 1.25)];
+  const positive = values.filter((value) => value > 0);
+  const [least, most] = positive.length === 0 ? [1, 10] : endsOf(positive);
+  const [low, high] = [Math.log10(least / 1.25), Math.log10(most * 1.25)];
   const powers = Array.from(
     { length: Math.max(0, Math.floor(high) - Math.ceil(low) + 1) },
     (_, at) => 10 ** (Math.ceil(low) + at),
@@ -52,12 +53,22 @@ export function logScale(values: readonly number[], { from, to }: ScaleOptions):
   };
 }
 
+const endsOf = (values: readonly number[]): [number, number] => [
+  values.reduce((a, b) => Math.min(a, b)),
+  values.reduce((a, b) => Math.max(a, b)),
+];
+
+/** Smaller numbers are none. */
+const TINY = 1e-200;
+
 function extentOf(values: readonly number[]): [number, number] {
   if (values.length === 0) return [0, 1];
-  const least = values.reduce((a, b) => Math.min(a, b));
-  const most = values.reduce((a, b) => Math.max(a, b));
+  const [least, most] = endsOf(values);
+  const size = Math.max(Math.abs(least), Math.abs(most));
+  if (most - least > 1e-9 * size && size > TINY) return [least, most];
   // One value alone gets room on both sides.
-  return least === most ? [least - Math.abs(least) / 2, most + Math.abs(most) / 2 || 1] : [least, most];
+  const room = size > TINY ? size / 2 : 1;
+  return [least - room, most + room];
 }
 
 /** The least of 1, 2 or 5 times a power of ten that is not much smaller. */
@@ -68,7 +79,7 @@ function roundStep(step: number): number {
 
 function labelOf(value: number, step: number): string {
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-  if (digits > 5 && value !== 0) return value.toExponential(1);
+  if (digits > 5) return value === 0 ? '0' : value.toExponential(1);
   if (Math.abs(value) >= 1e6) return value.toLocaleString('en', { notation: 'compact' });
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
