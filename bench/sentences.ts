@@ -2,7 +2,8 @@ import fs from 'node:fs';
 import { Random } from '@hidden-schema/base';
 import { startExplorer } from '@hidden-schema/explorer';
 import type { Answer } from '@hidden-schema/explorer/api';
-import { type AnalysedRun, EncodedWriter, openRun } from '@hidden-schema/studies';
+import type { OpenedRun } from '@hidden-schema/hsn';
+import { EncodedWriter, openRun } from '@hidden-schema/studies';
 import { json, request, whenOpened } from '../packages/explorer/test/requests.ts';
 import { labelNames, makeSmallLanguage } from '../packages/explorer/test/small-language.ts';
 import { type BenchOptions, type Measurement, median, rounded } from './measure.ts';
@@ -12,7 +13,7 @@ const BLOCK = 10_000;
 const MOST_MS = 300;
 
 /** Stores a million made-up sentences with a run, as reading them would. */
-function store({ run, step, symbols, length }: AnalysedRun): void {
+function store({ run, step, symbols, length }: OpenedRun): void {
   const random = new Random(1);
   fs.mkdirSync(run.path('analysis'), { recursive: true });
   const writer = new EncodedWriter(run.path('analysis', 'encoded'), labelNames);

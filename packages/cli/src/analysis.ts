@@ -1,5 +1,6 @@
 import path from 'node:path';
-import type { AnalysedRun, EncodedCorpus, Results, Sheet } from '@hidden-schema/studies';
+import type { OpenedRun } from '@hidden-schema/hsn';
+import type { EncodedCorpus, Results, Sheet } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import { stoppable } from './stopping.ts';
 import { live, print, say } from './terminal.ts';
@@ -30,7 +31,7 @@ export const limitHelp =
 export async function withAnalysed<T>(
   directory: string,
   flags: Pick<AnalysisFlags, 'checkpoint'>,
-  body: (run: AnalysedRun, signal: AbortSignal) => Promise<T>,
+  body: (run: OpenedRun, signal: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
   const { openRun } = await import('@hidden-schema/studies');
   const run = await openRun(directory, { checkpoint: flags.checkpoint });
@@ -64,7 +65,7 @@ export async function progressOf(label: string, unit: string) {
 
 /** The run's sentences with their walks, read now where they are not stored yet. */
 export async function encodedOf(
-  run: AnalysedRun,
+  run: OpenedRun,
   flags: Pick<AnalysisFlags, 'limit'>,
   signal: AbortSignal,
 ): Promise<EncodedCorpus> {

@@ -1,5 +1,6 @@
 import path from 'node:path';
-import type { AnalysedRun, GraphFormat } from '@hidden-schema/studies';
+import type { OpenedRun } from '@hidden-schema/hsn';
+import type { GraphFormat } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import {
   type AnalysisFlags,
@@ -57,7 +58,7 @@ async function graph(directory: string, flags: GraphFlags): Promise<void> {
 }
 
 async function statistics(
-  run: AnalysedRun,
+  run: OpenedRun,
   directory: string,
   flags: GraphFlags,
   samples: number | undefined,
@@ -85,7 +86,7 @@ async function statistics(
 }
 
 async function exportGraph(
-  run: AnalysedRun,
+  run: OpenedRun,
   flags: GraphFlags,
   format: GraphFormat,
   signal: AbortSignal,

@@ -47,7 +47,7 @@ async function labels(directory: string, flags: LabelFlags): Promise<void> {
       );
     const encoded = await encodedOf(run, flags, signal);
     try {
-      const maps = await chosen(studies.encodedLabelMaps(encoded), flags.only);
+      const maps = await chosen(studies.labelMaps(encoded), flags.only);
       const meanings = await studies.storedMeanings(run, { encoded, signal });
       const words = (symbol: number) =>
         meanings[symbol]!.words.slice(0, 5)

@@ -1,5 +1,6 @@
 import path from 'node:path';
-import type { AnalysedRun, Interpolation, NamedFigure, Sheet, StudiedRun } from '@hidden-schema/studies';
+import type { OpenedRun } from '@hidden-schema/hsn';
+import type { Interpolation, NamedFigure, Sheet, StudiedRun } from '@hidden-schema/studies';
 import { deliver, encodedOf, progressOf, withAnalysed } from './analysis.ts';
 import type { ReproduceFlags } from './reproduce.ts';
 import { runsOf } from './reproduce-run.ts';
@@ -115,7 +116,7 @@ async function labelFigures(runs: readonly string[], flags: ReproduceFlags): Pro
   for (const directory of runs)
     await withAnalysed(directory, checkpoint, async (run, signal) => {
       const encoded = await encodedOf(run, {}, signal);
-      const maps = studies.encodedLabelMaps(encoded);
+      const maps = studies.labelMaps(encoded);
       encoded.close();
       if (maps.maps.length === 0)
         throw new base.UserError(`the corpus of ${directory} has no labels; give a run of labelled texts`);
@@ -135,7 +136,7 @@ async function labelFigures(runs: readonly string[], flags: ReproduceFlags): Pro
   });
 }
 
-const corpusOf = ({ run }: AnalysedRun): string => path.basename(run.record.corpus.directory);
+const corpusOf = ({ run }: OpenedRun): string => path.basename(run.record.corpus.directory);
 
 async function attentionTables(runs: readonly string[], flags: ReproduceFlags): Promise<void> {
   const studies = await import('@hidden-schema/studies');

@@ -241,6 +241,21 @@ describe('page', () => {
     expect(await text('.chart[data-metric="loss"] figcaption .number')).toBe(
       `${decimal(curves[0]!.y.at(-1)!)} step 20`,
     );
+    // Pointing tells the value there; dragging shows a part, and two clicks show all again.
+    const plot = page.locator('.chart[data-metric="loss"] .plot');
+    const number = () => text('.chart[data-metric="loss"] figcaption .number');
+    const steps = async () => (await plot.locator('polyline').getAttribute('points'))!.split(' ').length;
+    const { x, y, width } = (await plot.boundingBox())!;
+    await page.mouse.move(x + 50, y + 60);
+    await poll(number).toBe(`${decimal(curves[0]!.y[0]!)} step ${curves[0]!.x[0]}`);
+    const all = await steps();
+    expect(all).toBe(curves[0]!.x.length);
+    await page.mouse.down();
+    await page.mouse.move(x + width / 2, y + 60, { steps: 4 });
+    await page.mouse.up();
+    await poll(steps).toBeLessThan(all);
+    await page.mouse.dblclick(x + width / 2, y + 60);
+    await poll(steps).toBe(all);
   });
 
   test('run: the figures of the evaluation', async () => {

@@ -1,13 +1,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { linkProbabilities, openLanguage } from '@hidden-schema/hsn';
+import { type LanguageRun, linkProbabilities, open } from '@hidden-schema/hsn';
 import {
   type EncodedCorpus,
-  encodedLabelMaps,
   interpolateTexts,
-  type LanguageRun,
+  labelMaps,
   openEncoded,
-  runOf,
   sentenceAttention,
   storedMeanings,
 } from '@hidden-schema/studies';
@@ -30,7 +28,7 @@ beforeAll(async () => {
   small = await makeSmallLanguage();
   explorer = await startExplorer({ run: small.runs });
   await get('graph', '/api/graph');
-  library = runOf(await openLanguage(small.run)) as LanguageRun;
+  library = (await open(small.run)) as LanguageRun;
   encoded = openEncoded(library)!;
 }, 120_000);
 afterAll(async () => {
@@ -127,7 +125,7 @@ describe('a language run gives what the library gives', () => {
       const { path: route, steps, unreachable } = await interpolateTexts(library, text, other, { variant });
       expect(way).toMatchObject({ path: route, steps, unreachable, variant });
     }
-    const maps = encodedLabelMaps(encoded);
+    const maps = labelMaps(encoded);
     const labels = await get('labels', '/api/labels');
     expect(labels.divergence).toEqual(maps.divergence);
     for (const [at, map] of labels.maps.entries())

@@ -1,4 +1,5 @@
 import { csvText } from '@hidden-schema/base';
+import { drawCurves } from '@hidden-schema/studies/drawing';
 import { describe, expect, test } from 'vitest';
 import { findSymbols } from '../src/page/find-symbols.ts';
 import { mapsOf, symbolLabels } from '../src/page/graph/label-maps.ts';
@@ -6,7 +7,6 @@ import { Looks } from '../src/page/graph/looks.ts';
 import { placesOf } from '../src/page/graph/places.ts';
 import { countLinks, drawnLinks, pairKey, type Scene, statusOf, walkPairs } from '../src/page/graph/scene.ts';
 import { decimal, percent } from '../src/page/labels.ts';
-import { lineSvg } from '../src/page/panels/line-svg.ts';
 import { readState, writeState } from '../src/page/state.ts';
 import { Curves } from '../src/shared/curves.ts';
 
@@ -181,8 +181,10 @@ test('a long curve keeps its extremes, its last point, and no more than can be s
 });
 
 test('curves as SVG: text is text, and one value alone is drawn', () => {
-  const inks = { ground: '#fff', ink: '#000', faint: '#888', line: '#ddd', accent: '#00f' };
-  const svg = lineSvg('<b>loss</b>', 'step', [{ name: 'a', colour: '#00f', x: [1], y: [2] }], inks);
+  const inks = { ground: '#fff', ink: '#000', faint: '#888', line: '#ddd' };
+  const series = [{ name: 'a', colour: '#00f', points: [[1, 2]] as const }];
+  const svg = drawCurves({ title: '<b>loss</b>', xLabel: 'step', yLabel: '', series, inks });
+  expect(svg).toContain('<path d="M-4 0a4');
   expect(svg).toContain('&lt;b&gt;loss&lt;/b&gt;');
   expect(svg).not.toMatch(/NaN|Infinity|<b>/);
 });

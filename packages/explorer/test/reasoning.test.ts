@@ -15,6 +15,7 @@ import {
 } from '@hidden-schema/hsn';
 import { tinyPath, tinyReasoning } from '@hidden-schema/testing/planted-run';
 import { plantedTuples, writePlanted } from '@hidden-schema/testing/planted-tuples';
+import { encodedCorpus, languageRun, openRun, runReport, storedMeanings } from '@hidden-schema/studies';
 import { setThreads } from '@hidden-schema/torch';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -81,6 +82,52 @@ test('reasoning: objects, paths and scores are the library’s', async () => {
   expect(graph.nodes.reduce((sum, { usage }) => sum + usage, 0)).toBeCloseTo(1, 5);
   const labels = await answerOf<Answer<'labels'>>(explorer.url, '/api/labels');
   expect(labels.maps.map(({ label }) => label)).toEqual(facts.opened!.labels);
+});
+
+test('what a run cannot do is refused, and why', async () => {
+  const refusal = async (url: string, address: string, body: unknown) => {
+    const { status, text } = await request(url, address, json(body));
+    const { code, message } = JSON.parse(text).error;
+    return [status, code, message];
+  };
+  const never = [404, 'not_offered', 'this kind of run does not offer that'];
+  expect(await refusal(explorer.url, '/api/encode', { text: event })).toEqual(never);
+  expect(await refusal(explorer.url, '/api/generate', { walk: [1, 2] })).toEqual(never);
+  const bare = path.join(folder, 'bare');
+  fs.cpSync(run, bare, { recursive: true });
+  fs.rmSync(path.join(bare, 'paths'), { recursive: true });
+  const other = await startExplorer({ run: bare });
+  try {
+    const yet = [409, 'not_yet', 'this run has no path model yet; hsn reason train makes one'];
+    expect(await refusal(other.url, '/api/reason', { event })).toEqual(yet);
+    const { opened } = await answerOf<Answer<'run'>>(other.url, '/api/run');
+    expect(opened!.features).toEqual(['labels']);
+    expect(opened!.notes).toEqual([expect.stringContaining('has no path model yet')]);
+  } finally {
+    await other.close();
+  }
+});
+
+test('analyses read tuples as they read texts; relations are their labels', async () => {
+  const opened = await openRun(run);
+  const encoded = await encodedCorpus(opened, { limit: 40 });
+  try {
+    expect([encoded.count, encoded.labels]).toEqual([40, opened.labels]);
+    const { text, walk, label } = encoded.sentence(0);
+    expect(text.split('\t')[1]).toBe(label);
+    expect((await opened.texts.read([text])).walks[0]!.walk).toEqual(walk);
+    const meanings = await storedMeanings(opened, { encoded });
+    const words = meanings.flatMap((meaning) => meaning.words.map(({ word }) => word));
+    expect(words).not.toHaveLength(0);
+    expect(words.filter((word) => opened.labels.some((name) => name.toLowerCase() === word))).toEqual([]);
+    expect(await runReport(opened, { samples: 3 })).toContain('<h2>Labels</h2>');
+    expect(() => languageRun(opened, 'hsn attend')).toThrow(
+      'is the run of tuples; hsn attend takes a language',
+    );
+  } finally {
+    encoded.close();
+    opened.model.free();
+  }
 });
 
 test('the Reason panel: an event, relations, objects with their paths', async () => {

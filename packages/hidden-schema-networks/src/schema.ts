@@ -13,7 +13,6 @@ import {
   type WritingOptions,
 } from '@hidden-schema/hsn';
 import {
-  type AnalysedRun,
   type EncodingOptions,
   type InterpolationOptions,
   type InterpolationStep,
@@ -21,7 +20,6 @@ import {
   knownMeanings,
   languageRun,
   renameSymbol,
-  runOf,
   type SymbolMeaning,
   storedMeanings,
 } from '@hidden-schema/studies';
@@ -91,7 +89,7 @@ export class Schema implements Disposable {
     this.notes = notes;
     this.graph = new SchemaGraph(linkProbabilities(model), symbols);
     this.#opened = opened;
-    this.#meanings = kind === 'reasoning' ? undefined : knownMeanings(runOf(opened));
+    this.#meanings = knownMeanings(opened);
   }
 
   /** Reads texts into walks; the same text always has the same. */
@@ -118,7 +116,7 @@ export class Schema implements Disposable {
     second: string,
     options: InterpolationOptions = {},
   ): Promise<InterpolationStep[]> {
-    const run = languageRun(this.#analysed('interpolate'), 'interpolate');
+    const run = languageRun(this.#open(), 'interpolate');
     const { steps, unreachable } = await interpolateTexts(run, first, second, options);
     if (unreachable !== null) throw new UserError(unreachable);
     return steps;
@@ -152,7 +150,7 @@ export class Schema implements Disposable {
    * `train` does this at its end.
    */
   async describe(options: EncodingOptions = {}): Promise<readonly SymbolMeaning[]> {
-    this.#meanings = await storedMeanings(this.#analysed('describe'), options);
+    this.#meanings = await storedMeanings(this.#open(), options);
     return this.#meanings;
   }
 
@@ -171,7 +169,7 @@ export class Schema implements Disposable {
   rename(symbol: number, name: string): void {
     checkSymbol(symbol, this.symbols);
     renameSymbol(this.directory, symbol, name);
-    if (this.#meanings) this.#meanings = knownMeanings(this.#analysed('rename'));
+    if (this.#meanings) this.#meanings = knownMeanings(this.#open());
   }
 
   /** Frees the weights; the schema cannot be used any more. `using` does this at the end of a block. */
@@ -193,12 +191,6 @@ export class Schema implements Disposable {
     const opened = this.#open();
     if (opened.kind === 'language') return opened;
     throw new UserError(`${verb} takes a model of texts; ${this.directory} is ${words[opened.kind]}`);
-  }
-
-  #analysed(verb: string): AnalysedRun {
-    const opened = this.#open();
-    if (opened.kind !== 'reasoning') return runOf(opened);
-    throw new UserError(`${verb} takes a model of texts; ${this.directory} is ${words.reasoning}`);
   }
 }
 

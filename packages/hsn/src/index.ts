@@ -35,10 +35,23 @@ export {
   type Schema,
 } from './model.ts';
 export { type ObjectiveOptions, objective, type Terms } from './objective/objective.ts';
-export { type OpenedRun, open, type WalkReader } from './open.ts';
+export {
+  type LanguageRun,
+  type OpenedRun,
+  open,
+  type ReasoningRun,
+  type SyntheticRun,
+  type WalkReader,
+} from './open.ts';
 export type { PathFigures } from './path/path-accuracy.ts';
 export { createPathRun, PathTask, pathFolder, pathKinds, preparePath } from './path/path-task.ts';
-export { type Candidate, type CandidateOptions, openReasoner, Reasoner } from './path/reasoner.ts';
+export {
+  type Candidate,
+  type CandidateOptions,
+  openReasoner,
+  Reasoner,
+  reasonerOf,
+} from './path/reasoner.ts';
 export { loadCheckpoint, verifyCheckpoint } from './run/checkpoint.ts';
 export { bestStep, checkpointSteps } from './run/checkpoint-folder.ts';
 export { CheckpointWriter, saveCheckpoint } from './run/checkpoint-writer.ts';
@@ -58,7 +71,7 @@ export {
   verifyRun,
 } from './run/run-summary.ts';
 export { Session, type SessionOptions, type SessionResult } from './run/session.ts';
-export { makeNetwork, type Tokenizers } from './tasks/language/build.ts';
+export { makeNetwork } from './tasks/language/build.ts';
 export type { CorpusPoints } from './tasks/language/corpus-vectors.ts';
 export { pursues } from './tasks/language/discovery.ts';
 export { baselinePerplexity, type LanguageEvaluationOptions } from './tasks/language/evaluation.ts';
@@ -75,7 +88,7 @@ export {
   textRecord,
 } from './tasks/language/prepare.ts';
 export { type LanguageFigures, LanguageTask, languageFigures } from './tasks/language/task.ts';
-export { LanguageTexts, readAtOnce, type WritingOptions } from './tasks/language/texts.ts';
+export { LanguageTexts, type WritingOptions } from './tasks/language/texts.ts';
 export { tokensFrom, tokensOf } from './tasks/synthetic/batch.ts';
 export { type Fault, faultMessage } from './tasks/synthetic/corpus/faults.ts';
 export {

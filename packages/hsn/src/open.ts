@@ -12,20 +12,42 @@ export interface WalkReader {
   read(texts: readonly string[]): Promise<{ walks: BestWalk[]; cut: number }>;
 }
 
+/** What every run has, whatever it was trained on. */
+interface AnyRun {
+  /** K and L. */
+  symbols: number;
+  length: number;
+  /** What its data are labelled with: names of classes, or relations. */
+  labels: readonly string[];
+  texts: WalkReader;
+}
+
+export type SyntheticRun = OpenedModel & AnyRun & { kind: 'synthetic' };
+export type LanguageRun = OpenedLanguage & AnyRun & { kind: 'language' };
+export type ReasoningRun = OpenedReasoning & AnyRun & { kind: 'reasoning' };
+
 /** A run of any kind at a checkpoint; free it with `model.free()`. */
-export type OpenedRun =
-  | (OpenedModel & { kind: 'synthetic'; texts: WalkReader })
-  | (OpenedLanguage & { kind: 'language' })
-  | (OpenedReasoning & { kind: 'reasoning'; texts: WalkReader });
+export type OpenedRun = SyntheticRun | LanguageRun | ReasoningRun;
 
 /** Opens a run, whatever it was trained on, at a checkpoint: `best`, `last` or a step. */
 export async function open(directory: string, given: { checkpoint?: string } = {}): Promise<OpenedRun> {
   const { model: kind } = Run.open(directory).config;
-  if (kind === 'language') return { kind, ...(await openLanguage(directory, given)) };
+  if (kind === 'language') {
+    const opened = await openLanguage(directory, given);
+    return { kind, ...opened, ...sizesOf(opened) };
+  }
   if (kind === 'reasoning') {
     const opened = await openReasoning(directory, given);
-    return { kind, ...opened, texts: new TupleTexts(opened) };
+    const texts = new TupleTexts(opened);
+    return { kind, ...opened, ...sizesOf(opened), labels: opened.relations, texts };
   }
   const opened = openModel(directory, given);
-  return { kind, ...opened, texts: new SyntheticTexts(opened.model, opened.corpus) };
+  const notes = [...opened.corpus.notes, ...opened.notes];
+  const texts = new SyntheticTexts(opened.model, opened.corpus);
+  return { kind, ...opened, ...sizesOf(opened), notes, labels: [], texts };
 }
+
+const sizesOf = ({ model }: { model: { shape: { symbols: number; length: number } } }) => ({
+  symbols: model.shape.symbols,
+  length: model.shape.length,
+});

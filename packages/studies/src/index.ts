@@ -10,14 +10,14 @@ export {
   interpolateTexts,
   interpolateWalks,
 } from './analysis/interpolate.ts';
-export { encodedLabelMaps } from './analysis/label-maps.ts';
-export { linksOf, runLayout } from './analysis/layout.ts';
+export { linkedSymbols, linksOf, runLayout } from './analysis/layout.ts';
 export { type SymbolExample, type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
 export { writeModelCard } from './analysis/model-card.ts';
 export { renameSymbol, runSymbols, symbolNames, symbolNumber, symbolTitle } from './analysis/names.ts';
-export { type AnalysedRun, type LanguageRun, languageRun, openRun, runOf } from './analysis/opened.ts';
+export { languageRun, openRun } from './analysis/opened.ts';
 export { runReport } from './analysis/report.ts';
 export { plainJson, type Results, writeResults } from './analysis/results.ts';
+export { type RunCorpus, runCorpus } from './analysis/run-corpus.ts';
 export {
   attentionSheet,
   degreeSheet,
@@ -35,8 +35,7 @@ export { toPng } from './evaluation/figures.ts';
 export { GRAPH_FORMATS, type GraphFormat, graphText, nodesCsv } from './evaluation/graph-export.ts';
 export { studyGraph } from './evaluation/graph-samples.ts';
 export { graphStatistics } from './evaluation/graph-statistics.ts';
-export { type LabelMaps, labelMaps } from './evaluation/label-maps.ts';
-export { layoutGraph } from './evaluation/layout.ts';
+export { type LabelledWalks, type LabelMaps, labelMaps } from './evaluation/label-maps.ts';
 export { type Sheet, sheetText } from './evaluation/sheets.ts';
 export { drawRecovery, mostLikelyGraph, recoveryText, walkExamples } from './evaluation/showcase.ts';
 export { exportLanguage } from './export.ts';

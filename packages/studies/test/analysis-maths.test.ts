@@ -52,7 +52,7 @@ describe('interpolation', () => {
     ]);
     const { walk1, walk2, code_interpolated, code_shortest_paths, paper_windows } = interpolation;
     expect(interpolate(path, walk1, walk2)!.windows).toEqual(paper_windows);
-    const nodes = interpolateNodes(path, walk1, walk2, 5)!;
+    const nodes = interpolateNodes(path, walk1, walk2, { steps: 5 })!;
     expect(nodes.paths).toEqual(code_shortest_paths);
     for (const [step, part] of [0, 0.2, 0.4, 0.6, 0.8].entries())
       expect(nodes.windows[step]).toEqual(code_interpolated[part === 0 ? '0.0' : String(part)]);
@@ -105,7 +105,10 @@ describe('divergences', () => {
 describe('label maps', () => {
   // Two sentences of label a, one of b, one without; walks of three steps over four symbols.
   const walks = [0, 1, 0, 0, 0, 1, 2, 3, 2, 3, 3, 3];
-  const found = labelMaps(walks, 3, 4, [0, 0, 1, -1], ['a', 'b', 'never']);
+  const found = labelMaps({
+    ...{ walks, length: 3, symbols: 4 },
+    ...{ labelOf: [0, 0, 1, -1], labels: ['a', 'b', 'never'] },
+  });
 
   test('shares of steps and moves, counted by hand', () => {
     expect(found.maps.map(({ label, sentences }) => [label, sentences])).toEqual([

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { linkProbabilities, schemaOf } from '@hidden-schema/hsn';
+import { type LanguageRun, linkProbabilities, type OpenedRun, schemaOf } from '@hidden-schema/hsn';
 import { hsn } from '@hidden-schema/testing/hsn-process';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { tinyCorpus, tinyFlags } from '@hidden-schema/testing/tiny-corpus';
@@ -11,15 +11,15 @@ import { sentenceAttention, studyAttention } from '../src/analysis/attention.ts'
 import { type EncodedCorpus, encodedCorpus, openEncoded } from '../src/analysis/encoded.ts';
 import { exportedGraph } from '../src/analysis/exported.ts';
 import { interpolateTexts, interpolateWalks } from '../src/analysis/interpolate.ts';
-import { encodedLabelMaps } from '../src/analysis/label-maps.ts';
 import { runLayout } from '../src/analysis/layout.ts';
 import { writeModelCard } from '../src/analysis/model-card.ts';
 import { renameSymbol, runSymbols, symbolNames } from '../src/analysis/names.ts';
-import { type AnalysedRun, type LanguageRun, languageRun, openRun } from '../src/analysis/opened.ts';
+import { languageRun, openRun } from '../src/analysis/opened.ts';
 import { runReport } from '../src/analysis/report.ts';
 import { attentionSheet } from '../src/analysis/sheets.ts';
 import { storedMeanings } from '../src/analysis/stored-meanings.ts';
 import { wordsOf } from '../src/analysis/words.ts';
+import { labelMaps } from '../src/evaluation/label-maps.ts';
 
 const folder = temporaryFolder('analysis');
 const before = process.env.HSN_CACHE;
@@ -246,7 +246,7 @@ describe('the report', () => {
     expect(page.match(/https?:\/\/(?!www\.w3\.org\/)[^"]*/g)).toBeNull();
     expect(page.match(/(src|href)="(?!#)[^"]*/g)).toBeNull();
     expect(page).toContain('prefers-color-scheme:dark');
-    const maps = encodedLabelMaps(encoded);
+    const maps = labelMaps(encoded);
     expect(page).toContain(`<td class="n">${maps.divergence[0]![1]!.toFixed(3)}</td>`);
     fs.rmSync(run.run.path('names.json'));
   });
@@ -265,7 +265,7 @@ test('a synthetic run is analysed by the same functions', async () => {
   tinyCorpus(folder.path('corpus'));
   const args = ['--corpus', folder.path('corpus'), '--out', folder.path('synthetic'), ...tinyFlags];
   expect((await hsn('train', ...args)).code).toBe(0);
-  const opened: AnalysedRun = await openRun(folder.path('synthetic'));
+  const opened: OpenedRun = await openRun(folder.path('synthetic'));
   expect(fs.existsSync(opened.run.path('MODEL.md'))).toBe(true);
   const sentences = await encodedCorpus(opened, { limit: 50 });
   expect(sentences).toMatchObject({ count: 50, symbols: 8, length: 5 });

@@ -2,8 +2,9 @@ import { Random } from '@hidden-schema/base';
 import { type Adjacency, edgeList, emptyGraph, randomGraph } from '@hidden-schema/hsn';
 import { Resvg } from '@resvg/resvg-js';
 import { describe, expect, test } from 'vitest';
-import { type Curve, drawCurves } from '../src/evaluation/curves.ts';
-import { compareGraphs, drawGraphs, FONT, toPng } from '../src/evaluation/figures.ts';
+import { type Curve, drawCurves } from '../src/drawing/curves.ts';
+import { FONT } from '../src/drawing/svg.ts';
+import { compareGraphs, drawGraphs, toPng } from '../src/evaluation/figures.ts';
 import { layoutGraph } from '../src/evaluation/layout.ts';
 
 const truth = randomGraph('blocks', 60, { blocks: 3, inside: 0.4, outside: 0.01 }, new Random(1)).adjacency;

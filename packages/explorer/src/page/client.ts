@@ -30,10 +30,10 @@ async function ask<T>(path: string, init: RequestInit): Promise<T> {
 type Query = Record<string, string | number | undefined>;
 
 function address(path: string, query: Query): string {
-  const given = new URLSearchParams();
+  const asked = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
-    if (value !== undefined && value !== '') given.set(name, String(value));
-  const text = given.toString();
+    if (value !== undefined && value !== '') asked.set(name, String(value));
+  const text = asked.toString();
   return text === '' ? path : `${path}?${text}`;
 }
 

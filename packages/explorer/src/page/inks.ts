@@ -1,9 +1,7 @@
+import type { Inks as PlainInks } from '@hidden-schema/studies/drawing';
+
 /** Colours of drawings, written into them so that a downloaded file looks like the page. */
-export interface Inks {
-  ground: string;
-  ink: string;
-  faint: string;
-  line: string;
+export interface Inks extends PlainInks {
   accent: string;
 }
 

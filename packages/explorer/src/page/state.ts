@@ -9,38 +9,38 @@ interface Field<T> {
 
 const text = (initial: string): Field<string> => ({
   initial,
-  read: (given) => given,
+  read: (stated) => stated,
   write: (value) => value,
 });
 const flag: Field<boolean> = {
   initial: false,
-  read: (given) => (given === '1' ? true : undefined),
+  read: (stated) => (stated === '1' ? true : undefined),
   write: () => '1',
 };
 const between = (initial: number, least: number, most: number, whole = false): Field<number> => ({
   initial,
-  read: (given) => {
-    const value = Number(given);
+  read: (stated) => {
+    const value = Number(stated);
     const fits = value >= least && value <= most && (!whole || Number.isInteger(value));
-    return given !== '' && fits ? value : undefined;
+    return stated !== '' && fits ? value : undefined;
   },
   write: String,
 });
 const symbol: Field<number | null> = {
   initial: null,
-  read: (given) => (/^\d{1,7}$/.test(given) ? Number(given) : undefined),
+  read: (stated) => (/^\d{1,7}$/.test(stated) ? Number(stated) : undefined),
   write: String,
 };
 const symbols: Field<readonly number[]> = {
   initial: [],
-  read: (given) => (/^\d{1,7}(-\d{1,7}){0,199}$/.test(given) ? given.split('-').map(Number) : undefined),
+  read: (stated) => (/^\d{1,7}(-\d{1,7}){0,199}$/.test(stated) ? stated.split('-').map(Number) : undefined),
   write: (value) => value.join('-'),
 };
 const names: Field<readonly string[]> = {
   initial: [],
-  read: (given) => {
+  read: (stated) => {
     try {
-      return given.split('/').flatMap((name) => (name === '' ? [] : [decodeURIComponent(name)]));
+      return stated.split('/').flatMap((name) => (name === '' ? [] : [decodeURIComponent(name)]));
     } catch {
       return undefined;
     }
@@ -50,7 +50,7 @@ const names: Field<readonly string[]> = {
 };
 const oneOf = <T extends string>(...values: [T, ...T[]]): Field<T> => ({
   initial: values[0],
-  read: (given) => values.find((value) => value === given),
+  read: (stated) => values.find((value) => value === stated),
   write: (value) => value,
 });
 
@@ -95,9 +95,9 @@ export type ViewState = { [N in keyof typeof fields]: ValueOf<(typeof fields)[N]
 const entries = Object.entries(fields) as [keyof ViewState, Field<unknown>][];
 
 export function readState(hash: string): ViewState {
-  const given = new URLSearchParams(hash.replace(/^#/, ''));
+  const fields = new URLSearchParams(hash.replace(/^#/, ''));
   const pairs = entries.map(([name, { initial, read }]) => {
-    const value = given.get(name);
+    const value = fields.get(name);
     return [name, value === null ? initial : (read(value) ?? initial)];
   });
   return Object.fromEntries(pairs) as ViewState;

@@ -1,12 +1,217 @@
-import { Run } from '@hidden-schema/hsn';
-import { LanguageAnswers } from './language-answers.ts';
-import { ReasoningAnswers } from './reasoning-answers.ts';
-import { SyntheticAnswers } from './synthetic-answers.ts';
-import type { TaskHandlers } from './tasks.ts';
+import { pathKinds, relationMeaning } from '@hidden-schema/hsn';
+import { interpolateTexts, renameSymbol, sentenceAttention, symbolNames } from '@hidden-schema/studies';
+import type { Answer, Input, Opened } from '../shared/api.ts';
+import { checkpointKey, checkSymbol } from './checkpoint-key.ts';
+import { clamp } from './close-reading.ts';
+import { Fault } from './fault.ts';
+import { Latest } from './latest.ts';
+import { type Abilities, openShown, type Shown } from './shown.ts';
+import type { TaskContext, TaskHandlers } from './tasks.ts';
 
-/** What answers for a run, by its kind of model; `say` is told what takes time. */
-export function answersOf(directory: string, say: (text: string) => void): TaskHandlers {
-  const { model } = Run.open(directory).config;
-  if (model === 'reasoning') return new ReasoningAnswers(directory, say);
-  return model === 'language' ? new LanguageAnswers(directory, say) : new SyntheticAnswers(directory);
+const ALTERNATIVES = 3;
+/** A link less probable than this is a missing one. */
+const LINK = 0.5;
+/** Traversed links of a label that are sent. */
+const MOST_TRAVERSED = 3000;
+
+/** A run of any kind with its model, in the worker: what the page asks is answered here. */
+export class Answers implements TaskHandlers {
+  readonly #directory: string;
+  readonly #latest: Latest<Shown>;
+
+  /** `say` is told what takes time. */
+  constructor(directory: string, say: (text: string) => void) {
+    this.#directory = directory;
+    this.#latest = new Latest({
+      key: () => `${checkpointKey(directory)} ${pathKinds(directory).join()}`,
+      open: () => openShown(directory, say),
+      close: (shown) => shown.close(),
+    });
+  }
+
+  async opened(): Promise<Opened> {
+    const shown = await this.#latest.current();
+    const { run, corpus, notes } = shown;
+    return {
+      ...{ step: run.step, symbols: run.symbols, corpus, walk: run.length, notes },
+      labels: [...(shown.encoded?.labels ?? run.labels)],
+      relations: (shown.relations ?? []).map((name) => ({ name, meaning: relationMeaning(name) })),
+      features: featuresOf(shown),
+    };
+  }
+
+  async graph(): Promise<Answer<'graph'>> {
+    return (await this.#latest.current()).view.graph(symbolNames(this.#directory));
+  }
+
+  async symbol({ k }: Input<'symbol'>): Promise<Answer<'symbol'>> {
+    const { view, run } = await this.#latest.current();
+    checkSymbol(k, run.symbols);
+    return view.symbol(k, symbolNames(this.#directory));
+  }
+
+  async rename({ k, name }: Input<'rename'>): Promise<Answer<'rename'>> {
+    checkSymbol(k, (await this.#latest.current()).run.symbols);
+    return { symbol: k, name: renameSymbol(this.#directory, k, name) };
+  }
+
+  async encode({ text }: Input<'encode'>): Promise<Answer<'encode'>> {
+    const { view, reader } = await this.#having('reader');
+    const { walk, paired, ...read } = await reader(text, ALTERNATIVES);
+    if (walk === null) return { step: view.step, ...read, walk };
+    const names = symbolNames(this.#directory);
+    const named = <T extends { symbol: number }>(of: T) => ({ ...of, name: names.get(of.symbol) ?? null });
+    const steps = walk.steps.map((step, i) => ({
+      ...named(step),
+      alternatives: step.alternatives.map(named),
+      token: paired ? read.tokens[i]!.text : null,
+      link: i === 0 ? null : view.link(walk.steps[i - 1]!.symbol, step.symbol),
+    }));
+    const logProbability = Number.isFinite(walk.logProbability) ? walk.logProbability : null;
+    return { step: view.step, ...read, walk: { steps, logProbability } };
+  }
+
+  async generate(input: Input<'generate'>, context: TaskContext): Promise<Answer<'generate'>> {
+    const { run: _, walk, force, topK, topP, repetitionPenalty, ...plain } = input;
+    const { view, writer } = await this.#having('writer');
+    for (const k of walk) checkSymbol(k, writer.symbols);
+    const links = walk.slice(1).map((to, i) => view.link(walk[i]!, to));
+    const missing = links.findIndex((p) => p < LINK);
+    if (missing >= 0 && !force)
+      throw new Fault(
+        409,
+        'missing_link',
+        `the walk steps from ${walk[missing]} to ${walk[missing + 1]}, where there is no link (probability ${links[missing]!.toFixed(2)}); send force: true to write all the same`,
+      );
+    const written = await writer.texts.write(walk, {
+      ...plain,
+      ...(topK === undefined ? {} : { topK }),
+      ...(topP === undefined ? {} : { topP }),
+      ...(repetitionPenalty === undefined ? {} : { repetitionPenalty }),
+      ...context,
+    });
+    return { step: view.step, samples: written.map((text) => ({ text })), links };
+  }
+
+  async attention({ text, layer, head }: Input<'attention'>): Promise<Answer<'attention'>> {
+    const { writer } = await this.#having('writer');
+    const { tokens, walk, layers, heads, weights } = await sentenceAttention(writer, text);
+    if ((layer ?? 0) >= layers || (head ?? 0) >= heads)
+      throw new Fault(400, 'bad_request', `layers are 0 to ${layers - 1} and heads 0 to ${heads - 1}`);
+    const chosen = { layers: range(layers, layer), heads: range(heads, head) };
+    const count = chosen.layers.length * chosen.heads.length;
+    const mean = tokens.map((_, t) =>
+      walk.map((__, i) => {
+        const at = (l: number, h: number) =>
+          weights[((l * heads + h) * tokens.length + t) * walk.length + i]!;
+        const all = chosen.layers.flatMap((l) => chosen.heads.map((h) => at(l, h)));
+        return all.reduce((sum, weight) => sum + weight, 0) / count;
+      }),
+    );
+    return { step: writer.step, tokens, walk, layers, heads, weights: mean };
+  }
+
+  async nearest({ walk, limit }: Input<'nearest'>): Promise<Answer<'nearest'>> {
+    const { run, encoded } = await this.#having('encoded');
+    const found = encoded.nearest(walk, { limit });
+    const sentences = found.map(({ sentence, shared, common }) => ({ ...sentence, shared, common }));
+    return { step: run.step, encoded: encoded.count, sentences };
+  }
+
+  async labels(): Promise<Answer<'labels'>> {
+    const { run, labelMaps } = await this.#having('labelMaps');
+    const { all, maps, divergence, edgeDivergence: linkDivergence } = labelMaps();
+    const shown = maps.map(({ label, sentences, nodes, edges, typical }) => ({
+      ...{ label, sentences, typical, nodes: Array.from(nodes, clamp) },
+      links: edges
+        .slice(0, MOST_TRAVERSED)
+        .map(({ i, j, share }): [number, number, number] => [i, j, clamp(share)]),
+    }));
+    return { step: run.step, encoded: all.sentences, maps: shown, divergence, linkDivergence };
+  }
+
+  async encoded({ offset, limit, symbol, label }: Input<'encoded'>): Promise<Answer<'encoded'>> {
+    const { run, encoded } = await this.#having('encoded');
+    const of = { ...(symbol === undefined ? {} : { symbol }), ...(label === undefined ? {} : { label }) };
+    const { total, sentences } = encoded.page(offset, limit, of);
+    const { count, total: corpus } = encoded;
+    return { step: run.step, offset, total, encoded: count, corpus, sentences };
+  }
+
+  async interpolate(
+    { from, to, variant }: Input<'interpolate'>,
+    context: TaskContext,
+  ): Promise<Answer<'interpolate'>> {
+    const { writer } = await this.#having('writer');
+    const found = await interpolateTexts(writer, from, to, { variant, write: { ...context } });
+    const { first, second, path, steps, unreachable } = found;
+    return {
+      ...{ step: writer.step, variant, path, steps, unreachable },
+      from: { text: from, walk: first.walk },
+      to: { text: to, walk: second.walk },
+    };
+  }
+
+  async samples({ limit }: Input<'samples'>, context: TaskContext): Promise<Answer<'samples'>> {
+    const { writer, sentences } = await this.#having('writer', 'sentences');
+    const count = Math.min(limit, sentences.counts.valid);
+    const texts = Array.from({ length: count }, (_, at) => sentences.sentence('valid', at).text);
+    const { walks } = await writer.texts.read(texts);
+    const samples: Answer<'samples'>['samples'] = [];
+    for (const [at, { walk }] of walks.entries()) {
+      if (context.signal.aborted) break;
+      const [written] = await writer.texts.write(walk, { ...context });
+      samples.push({ text: texts[at]!, walk, written: written! });
+    }
+    return { step: writer.step, samples };
+  }
+
+  async sentences({ split, offset, limit }: Input<'sentences'>): Promise<Answer<'sentences'>> {
+    const { sentences: corpus } = await this.#having('sentences');
+    const total = corpus.counts[split];
+    const sentences = Array.from({ length: Math.max(0, Math.min(limit, total - offset)) }, (_, at) => {
+      const { text, label, walk = null } = corpus.sentence(split, offset + at);
+      return { index: offset + at, text, label: corpus.labels[label] ?? null, walk };
+    });
+    return { split, offset, total, sentences };
+  }
+
+  async reason(input: Input<'reason'>, { signal }: TaskContext): Promise<Answer<'reason'>> {
+    const { run, reasoner } = await this.#having('reasoner');
+    const { event, count } = input;
+    const results: Answer<'reason'>['results'] = [];
+    for (const relation of input.relations.length > 0 ? input.relations : reasoner.relations) {
+      if (signal.aborted) break;
+      const candidates = await reasoner.candidates(event, relation, { count });
+      results.push({ relation, meaning: relationMeaning(relation), candidates });
+    }
+    return { step: run.step, event, path: reasoner.kind, results };
+  }
+
+  /** What is shown, with abilities that a request needs; a run that lacks one refuses here. */
+  async #having<A extends keyof Abilities>(...needed: A[]): Promise<Shown & Pick<Abilities, A>> {
+    const shown = await this.#latest.current();
+    const lacking = needed.find((ability) => shown[ability] === undefined);
+    if (lacking === undefined) return shown as Shown & Pick<Abilities, A>;
+    if (lacking === 'reasoner' && shown.relations)
+      throw new Fault(409, 'not_yet', 'this run has no path model yet; hsn reason train makes one');
+    throw new Fault(404, 'not_offered', 'this kind of run does not offer that');
+  }
 }
+
+/** What the page may show of a run beside its graph. */
+function featuresOf({ run, reader, writer, encoded, labelMaps, corpus, reasoner, view }: Shown): string[] {
+  const { train, valid, test } = corpus.sentences;
+  return [
+    ...(reader ? ['encode'] : []),
+    ...(writer ? ['write', 'interpolate', 'attention'] : []),
+    ...(encoded ? ['nearest', 'encoded'] : []),
+    ...(labelMaps && (encoded?.labels ?? run.labels).length > 1 ? ['labels'] : []),
+    ...(writer && train + valid + test > 0 ? ['samples'] : []),
+    ...(reasoner ? ['reason'] : []),
+    ...(view.hasTruth ? ['truth'] : []),
+  ];
+}
+
+const range = (count: number, one: number | undefined): number[] =>
+  one === undefined ? Array.from({ length: count }, (_, at) => at) : [one];

@@ -1,11 +1,14 @@
+import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { setCookie } from 'hono/cookie';
+import { etag } from 'hono/etag';
 import type { z } from 'zod';
 import { type Answer, type Endpoint, type EndpointName, endpoints, type Input } from '../shared/api.ts';
 import { openApi } from '../shared/openapi.ts';
 import type { Asset } from './assets.ts';
 import { Fault, faultBody } from './fault.ts';
-import { tooLarge } from './guard.ts';
+import { cookieName, tooLarge } from './guard.ts';
 import type { Runs } from './runs.ts';
 import type { ModelEndpoint } from './tasks.ts';
 
@@ -19,11 +22,14 @@ export interface AppParts {
   version: string;
   /** Bytes of a body. */
   body: number;
+  token: string | undefined;
 }
 
+export type App = Hono<{ Bindings: HttpBindings }>;
+
 /** Routes only: who may ask has been decided before. */
-export function createApp({ runs, assets, version, body }: AppParts): Hono {
-  const app = new Hono();
+export function createApp({ runs, assets, version, body, token }: AppParts): App {
+  const app: App = new Hono();
   const handlers = handlersOf(runs);
   app.use(
     bodyLimit({
@@ -44,7 +50,8 @@ export function createApp({ runs, assets, version, body }: AppParts): Hono {
   }
   const document = openApi(version);
   app.get('/api/openapi.json', (context) => context.json(document));
-  app.get('*', (context) => asset(context, assets.get(context.req.path)));
+  if (token !== undefined) app.get('/', keepToken(token));
+  app.get('*', etag(), (context) => asset(context, assets.get(context.req.path)));
   app.notFound(() => {
     throw new Fault(404, 'not_found', 'there is nothing at this address');
   });
@@ -89,11 +96,19 @@ function answer(error: Error): Response {
   return new Response(faultBody(fault), { status: fault.status, headers });
 }
 
+/** Moves the token from the address into a cookie, so that it is neither seen nor stored in the history. */
+const keepToken =
+  (token: string) => async (context: Context<{ Bindings: HttpBindings }>, next: () => Promise<void>) => {
+    if (context.req.query('token') !== token) return next();
+    const name = cookieName(context.env.incoming.socket.localPort ?? 0);
+    setCookie(context, name, token, { httpOnly: true, sameSite: 'Strict', path: '/' });
+    return context.redirect('/', 303);
+  };
+
 function asset(context: Context, found: Asset | undefined): Response {
   if (!found) throw new Fault(404, 'not_found', 'there is nothing at this address');
-  const headers = { 'cache-control': 'no-cache', etag: found.etag };
-  if (context.req.header('if-none-match') === found.etag) return new Response(null, { status: 304, headers });
-  return new Response(new Uint8Array(found.body), { headers: { ...headers, 'content-type': found.type } });
+  const headers = { 'cache-control': 'no-cache', 'content-type': found.type };
+  return context.body(new Uint8Array(found.body), 200, headers);
 }
 
 async function readInput(endpoint: Endpoint, context: Context): Promise<unknown> {

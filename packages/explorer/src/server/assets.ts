@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 
 export interface Asset {
   body: Buffer;
   type: string;
-  etag: string;
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -23,8 +21,7 @@ export function loadAssets(folder: string): ReadonlyMap<string, Asset> {
     if (!entry.isFile() || type === undefined) continue;
     const file = path.join(entry.parentPath, entry.name);
     const body = fs.readFileSync(file);
-    const etag = `"${createHash('sha256').update(body).digest('hex').slice(0, 24)}"`;
-    assets.set(`/${path.relative(folder, file).split(path.sep).join('/')}`, { body, type, etag });
+    assets.set(`/${path.relative(folder, file).split(path.sep).join('/')}`, { body, type });
   }
   const index = assets.get('/index.html');
   if (index) assets.set('/', index);

@@ -1,5 +1,4 @@
 import { Random } from '@hidden-schema/base';
-import { linksOf } from '@hidden-schema/studies';
 import Graph from 'graphology';
 import louvain from 'graphology-communities-louvain';
 
@@ -8,15 +7,9 @@ export type Link = [i: number, j: number, probability: number];
 /** Links less probable than this are never shown. */
 export const LEAST_PROBABILITY = 0.01;
 /** More links than this help nobody to see, and slow every page. */
-const MOST_LINKS = 50_000;
+export const MOST_LINKS = 50_000;
 /** Links that make communities. */
 const DRAWN_PROBABILITY = 0.1;
-
-/** The most probable links of a symmetric matrix [K, K], and how many more there are. */
-export function drawnLinks(probabilities: Float64Array, symbols: number): { links: Link[]; leftOut: number } {
-  const links = linksOf(probabilities, symbols, LEAST_PROBABILITY);
-  return { links: links.slice(0, MOST_LINKS), leftOut: Math.max(0, links.length - MOST_LINKS) };
-}
 
 /** Communities by Louvain's method over link probabilities, numbered from the most used one. */
 export function communitiesOf(symbols: number, links: readonly Link[], usage: Float64Array): number[] {

@@ -12,7 +12,10 @@ const policy = [
   "trusted-types 'none'",
 ];
 
-/** On every answer, refusals included. No CORS header is among them: other pages may read nothing. */
+/**
+ * On every answer, those of the guard included, which Hono's own headers would miss. No CORS header is among them:
+ * other pages may read nothing.
+ */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': policy.join('; '),
   'x-content-type-options': 'nosniff',

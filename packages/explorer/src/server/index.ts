@@ -36,9 +36,9 @@ export async function startExplorer(options: ExplorerOptions): Promise<Explorer>
   checkAddress(host, port, token);
   const runs = new Runs([run].flat(), limits);
   const assets = loadAssets(await builtPage(say));
-  const app = createApp({ runs, assets, version: VERSION, body: limits.body });
+  const app = createApp({ runs, assets, version: VERSION, body: limits.body, token });
   let guard: Guard | undefined;
-  const server = createServer({ app, guard: () => guard!, limits, token });
+  const server = createServer({ app, guard: () => guard!, limits });
   try {
     const bound = await listen(server, port, host);
     guard = new Guard({ host, port: bound, token, body: limits.body });

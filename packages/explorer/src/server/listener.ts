@@ -1,9 +1,9 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
-import type { Hono } from 'hono';
+import type { App } from './app.ts';
 import { type Fault, faultBody } from './fault.ts';
-import { cookieName, type Guard, tokenInAddress } from './guard.ts';
+import type { Guard } from './guard.ts';
 import { SECURITY_HEADERS } from './headers.ts';
 import type { Limits } from './limits.ts';
 
@@ -11,15 +11,17 @@ import type { Limits } from './limits.ts';
 const LINGER = 500;
 
 export interface ListenerParts {
-  app: Hono;
+  app: App;
   /** Made once the port is known. */
   guard: () => Guard;
   limits: Limits;
-  token: string | undefined;
 }
 
-/** An HTTP server with limits, on which every request passes the guard before anything else looks at it. */
-export function createServer({ app, guard, limits, token }: ListenerParts): http.Server {
+/**
+ * An HTTP server with limits, on which every request passes the guard before anything else looks at it. Hono's own time
+ * limit, CSRF check and headers come too late for that: it sees a request that is whole, of one Host, its path made plain.
+ */
+export function createServer({ app, guard, limits }: ListenerParts): http.Server {
   const handle = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const server = http.createServer(
     {
@@ -39,7 +41,6 @@ export function createServer({ app, guard, limits, token }: ListenerParts): http
       } catch (error) {
         return refuse(response, error as Fault);
       }
-      if (token !== undefined && keepToken(request, response, server, token)) return;
       void handle(request, response);
     },
   );
@@ -68,20 +69,4 @@ function endUnread(request: IncomingMessage): void {
   if (request.complete) return;
   request.resume();
   setTimeout(() => request.socket.destroy(), LINGER).unref();
-}
-
-/** Moves the token from the address into a cookie, so that it is neither seen nor stored in the history. */
-function keepToken(
-  request: IncomingMessage,
-  response: ServerResponse,
-  server: http.Server,
-  token: string,
-): boolean {
-  if (request.method !== 'GET' || !/^\/\?/.test(request.url ?? '')) return false;
-  if (tokenInAddress(request.url!) !== token) return false;
-  const address = server.address();
-  const port = typeof address === 'object' && address ? address.port : 0;
-  const cookie = `${cookieName(port)}=${token}; HttpOnly; SameSite=Strict; Path=/`;
-  response.writeHead(303, { location: '/', 'set-cookie': cookie }).end();
-  return true;
 }

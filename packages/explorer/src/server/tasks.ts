@@ -17,9 +17,9 @@ export interface TaskContext {
   onToken(): void;
 }
 
-/** What a kind of run can do; what it lacks it does not offer. */
+/** Answers every task, or says why this run cannot. */
 export type TaskHandlers = {
-  [N in TaskName]?: (input: TaskInput<N>, context: TaskContext) => TaskAnswer<N> | Promise<TaskAnswer<N>>;
+  [N in TaskName]: (input: TaskInput<N>, context: TaskContext) => TaskAnswer<N> | Promise<TaskAnswer<N>>;
 };
 
 export type Task = { [N in TaskName]: { id: number; name: N; input: TaskInput<N> } }[TaskName];

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { answersOf } from './answers.ts';
+import { Answers } from './answers.ts';
 import { Fault } from './fault.ts';
 import { SHARED, SharedNumbers } from './shared-numbers.ts';
 import type { Message, Outcome, Report, Task, TaskContext, TaskHandlers } from './tasks.ts';
@@ -19,10 +19,7 @@ let ready = false;
 
 const report = (message: Report) => process.send!(message);
 const shared = new SharedNumbers(SHARED_DESCRIPTOR);
-const answers: Promise<TaskHandlers> = Promise.resolve().then(() =>
-  answersOf(run, (doing) => report({ doing })),
-);
-answers.catch(() => undefined);
+const answers: TaskHandlers = new Answers(run, (doing) => report({ doing }));
 
 process.on('message', (message: Message) => {
   if ('task' in message) void work(message.task);
@@ -49,10 +46,8 @@ async function work(task: Task): Promise<void> {
 async function outcomeOf(task: Task, context: TaskContext): Promise<Outcome> {
   try {
     // The input was checked by the endpoint's own schemas.
-    const handlers = await answers;
-    const handle = handlers[task.name] as ((input: unknown, context: TaskContext) => unknown) | undefined;
-    if (!handle) throw new Fault(404, 'not_offered', 'this kind of run does not offer that');
-    return { id: task.id, value: await handle.call(handlers, task.input, context) };
+    const handle = answers[task.name] as (input: unknown, context: TaskContext) => unknown;
+    return { id: task.id, value: await handle.call(answers, task.input, context) };
   } catch (error) {
     const message = error instanceof Error ? error.message.split('\n')[0]! : String(error);
     if (error instanceof Fault)

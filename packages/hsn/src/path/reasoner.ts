@@ -142,24 +142,31 @@ function ranked(candidates: readonly Candidate[]): Candidate[] {
   return [...best.values()];
 }
 
-/** Opens a run of `hsn reason train` with its path model, the Transformer's where it has both and none is named. */
+/** Opens a run of `hsn reason train` with its path model. */
 export async function openReasoner(
   directory: string,
   given: { path?: PathKind; checkpoint?: string } = {},
 ): Promise<Reasoner> {
-  const opened = await openReasoning(directory, given.checkpoint ? { checkpoint: given.checkpoint } : {});
+  const { path, ...which } = given;
+  const opened = await openReasoning(directory, which);
   try {
-    const kinds = pathKinds(opened.run.directory);
-    const kind = given.path ?? kinds.at(-1);
-    if (kind === undefined || !kinds.includes(kind))
-      throw new UserError(
-        `${directory} has no ${kind ? `${kind} ` : ''}path model yet; train one with: hsn reason train --part path --run ${directory}`,
-      );
-    // No tuples yet: candidates bring their own.
-    const walks = new TupleWalks(opened.model, await promptTable(opened, []));
-    return new Reasoner(opened, kind, await openPath(opened, kind, walks), walks);
+    return await reasonerOf(opened, path);
   } catch (error) {
     opened.model.free();
     throw error;
   }
+}
+
+/** An opened network with its path model, the Transformer's where it has both and none is named. */
+export async function reasonerOf(opened: OpenedReasoning, named?: PathKind): Promise<Reasoner> {
+  const { directory } = opened.run;
+  const kinds = pathKinds(directory);
+  const kind = named ?? kinds.at(-1);
+  if (kind === undefined || !kinds.includes(kind))
+    throw new UserError(
+      `${directory} has no ${kind ? `${kind} ` : ''}path model yet; train one with: hsn reason train --part path --run ${directory}`,
+    );
+  // No tuples yet: candidates bring their own.
+  const walks = new TupleWalks(opened.model, await promptTable(opened, []));
+  return new Reasoner(opened, kind, await openPath(opened, kind, walks), walks);
 }

@@ -1,7 +1,7 @@
+import type { LanguageRun } from '@hidden-schema/hsn';
 import { schemaOf } from '@hidden-schema/hsn';
 import { idsTensor, padded } from '@hidden-schema/text';
 import { noGrad, scope } from '@hidden-schema/torch';
-import type { LanguageRun } from './opened.ts';
 import { type PlacedWord, wordsOf } from './words.ts';
 
 // Shapes: B sentences, T tokens, L walk steps; H heads of each layer.
@@ -41,7 +41,7 @@ async function readSome(
   sentences: readonly { text: string; walk: readonly number[] }[],
 ): Promise<AttentionReading[]> {
   const { decoder } = run.model;
-  const longest = Math.min(run.opened.config.decoder.longest, decoder.maxPositions - 2);
+  const longest = Math.min(run.config.decoder.longest, decoder.maxPositions - 2);
   const encoded = await Promise.all(
     sentences.map(({ text }) =>
       run.tokenizers.decoder.encode(text, { specials: false, literal: true, longest }),

@@ -1,7 +1,7 @@
+import type { LanguageRun } from '@hidden-schema/hsn';
 import { type AttentionOptions, overallWeights } from './attention.ts';
 import { readAttention } from './attention-reading.ts';
 import type { EncodedCorpus } from './encoded.ts';
-import type { LanguageRun } from './opened.ts';
 
 /** Occurrences below which a word's mean attention says little. */
 const leastCount = 3;
@@ -39,19 +39,19 @@ export class AttentionWords {
 export async function attentionWords(
   run: LanguageRun,
   encoded: EncodedCorpus,
-  given: AttentionOptions = {},
+  options: AttentionOptions = {},
 ): Promise<AttentionWords> {
-  const total = Math.min(encoded.count, given.limit ?? defaultLimit);
+  const total = Math.min(encoded.count, options.limit ?? defaultLimit);
   const found = new AttentionWords(run.symbols);
   let done = 0;
   const sentences = function* () {
     for (let n = 0; n < total; n++) yield encoded.sentence(n);
   };
   for await (const reading of readAttention(run, sentences())) {
-    given.signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     for (const { word, tokens } of reading.words)
       found.add(word, reading.walk, overallWeights(reading, tokens));
-    given.onProgress?.(++done, total);
+    options.onProgress?.(++done, total);
   }
   return found;
 }

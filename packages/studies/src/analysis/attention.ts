@@ -1,8 +1,8 @@
 import { UserError } from '@hidden-schema/base';
+import type { LanguageRun } from '@hidden-schema/hsn';
 import { klDivergence, shares, smoothedShares } from '../evaluation/divergence.ts';
 import { type AttentionReading, meanWeights, readAttention } from './attention-reading.ts';
 import type { EncodedCorpus } from './encoded.ts';
-import type { LanguageRun } from './opened.ts';
 import { wordsOf } from './words.ts';
 
 /** One sentence's attention, for a heat map of words and symbols. */
@@ -122,22 +122,22 @@ export async function studyAttention(
   run: LanguageRun,
   encoded: EncodedCorpus,
   words: readonly string[],
-  given: AttentionOptions = {},
+  options: AttentionOptions = {},
 ): Promise<AttentionStudy> {
   const wanted = words
     .map((word) => word.trim().toLowerCase())
     .filter((word, i, all) => all.indexOf(word) === i);
   if (wanted.length < 2 || wanted.includes(''))
     throw new UserError(`the study compares words, at least two; got ${words.join(', ') || 'none'}`);
-  const chosen = sentencesWith(encoded, wanted, given.limit ?? Number.POSITIVE_INFINITY);
+  const chosen = sentencesWith(encoded, wanted, options.limit ?? Number.POSITIVE_INFINITY);
   const counts = wanted.map(() => new WordCounts(run.symbols));
   let done = 0;
   let sizes = { layers: 0, heads: 0 };
   for await (const reading of readAttention(run, texts(encoded, chosen))) {
-    given.signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     sizes = reading;
     for (const { word, tokens } of reading.words) counts[wanted.indexOf(word)]?.add(reading, tokens);
-    given.onProgress?.(++done, chosen.length);
+    options.onProgress?.(++done, chosen.length);
   }
   checkFound(wanted, counts, encoded);
   const found = wanted.map((word, w) => ({ word, occurrences: counts[w]!.occurrences }));

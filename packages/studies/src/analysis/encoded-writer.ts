@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { writeAll } from '@hidden-schema/base';
 import { ENCODED_FORMAT, type EncodedManifest, type StoredSentence } from './encoded-layout.ts';
-import type { ReadSentence } from './sentence-source.ts';
+import type { ReadSentence } from './run-corpus.ts';
 
 type Facts = Pick<EncodedManifest, 'created' | 'step' | 'symbols' | 'length' | 'total'>;
 

@@ -7,7 +7,7 @@ import {
   UserError,
   writeJsonAtomic,
 } from '@hidden-schema/base';
-import type { SplitName } from '@hidden-schema/hsn';
+import type { OpenedRun, SplitName } from '@hidden-schema/hsn';
 import { nearestWalks } from '../evaluation/nearest-walks.ts';
 import {
   bytesAt,
@@ -17,8 +17,7 @@ import {
   type StoredSentence,
 } from './encoded-layout.ts';
 import { EncodedWriter } from './encoded-writer.ts';
-import type { AnalysedRun } from './opened.ts';
-import { sentenceSource } from './sentence-source.ts';
+import { readSentences, runCorpus } from './run-corpus.ts';
 
 export interface EncodedSentence {
   /** Its place among the encoded sentences. */
@@ -118,9 +117,9 @@ export class EncodedCorpus {
   /** The sentences whose walks are most like a walk. */
   nearest(
     walk: ArrayLike<number>,
-    given: { limit?: number; except?: number } = {},
+    options: { limit?: number; except?: number } = {},
   ): { sentence: EncodedSentence; shared: number; common: number }[] {
-    return nearestWalks(this.walks, this.length, walk, given).map(({ index, ...rest }) => ({
+    return nearestWalks(this.walks, this.length, walk, options).map(({ index, ...rest }) => ({
       sentence: this.sentence(index),
       ...rest,
     }));
@@ -141,7 +140,7 @@ export interface EncodingOptions {
 const defaultLimit = 5000;
 
 /** What is stored with a run for the checkpoint that is open. */
-export function openEncoded(opened: AnalysedRun): EncodedCorpus | undefined {
+export function openEncoded(opened: OpenedRun): EncodedCorpus | undefined {
   const { run, step, symbols, length } = opened;
   const file = run.path('analysis', 'encoded');
   try {
@@ -160,36 +159,44 @@ export function openEncoded(opened: AnalysedRun): EncodedCorpus | undefined {
 
 /** The encoded sentences of a run: what is stored, or where that is missing or too few, read now and stored. */
 export async function encodedCorpus(
-  opened: AnalysedRun,
-  given: EncodingOptions = {},
+  opened: OpenedRun,
+  options: EncodingOptions = {},
 ): Promise<EncodedCorpus> {
   const stored = openEncoded(opened);
-  const wanted = given.limit ?? defaultLimit;
-  if (stored && (given.limit === undefined || stored.count >= Math.min(wanted, stored.total))) return stored;
+  const wanted = options.limit ?? defaultLimit;
+  if (stored && (options.limit === undefined || stored.count >= Math.min(wanted, stored.total)))
+    return stored;
   stored?.close();
+  try {
+    await encode(opened, wanted, options);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    throw new UserError(`cannot store the encoded sentences in ${opened.run.directory}: ${reasonOf(error)}`);
+  }
+  return openEncoded(opened)!;
+}
+
+async function encode(opened: OpenedRun, wanted: number, options: EncodingOptions): Promise<void> {
   const { run, step, symbols, length } = opened;
-  const source = await sentenceSource(opened, given.signal ? { signal: given.signal } : {});
-  const total = Math.min(wanted, source.total);
+  const { signal, onProgress } = options;
+  const corpus = await runCorpus(opened, signal ? { signal } : {});
   try {
     fs.mkdirSync(run.path('analysis'), { recursive: true });
-    const writer = new EncodedWriter(run.path('analysis', 'encoded'), source.labels);
+    const total = Object.values(corpus.counts).reduce((sum, count) => sum + count, 0);
+    const writer = new EncodedWriter(run.path('analysis', 'encoded'), corpus.labels);
     try {
-      for await (const batch of source.batches(total)) {
-        given.signal?.throwIfAborted();
+      for await (const batch of readSentences(opened, corpus, wanted, signal)) {
+        signal?.throwIfAborted();
         writer.write(batch);
-        given.onProgress?.(writer.count, total);
+        onProgress?.(writer.count, Math.min(wanted, total));
       }
-      const facts = { created: run.record.created, step, symbols, length, total: source.total };
+      const facts = { created: run.record.created, step, symbols, length, total };
       writeJsonAtomic(run.path('analysis', 'encoded.json'), { ...writer.finish(facts) });
     } catch (error) {
       writer.abandon();
       throw error;
     }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
-    throw new UserError(`cannot store the encoded sentences in ${run.directory}: ${reasonOf(error)}`);
   } finally {
-    source.close();
+    corpus.close();
   }
-  return openEncoded(opened)!;
 }

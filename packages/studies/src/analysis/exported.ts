@@ -1,19 +1,19 @@
 import path from 'node:path';
+import type { OpenedRun } from '@hidden-schema/hsn';
 import { linkProbabilities } from '@hidden-schema/hsn';
 import type { ExportedGraph } from '../evaluation/graph-export.ts';
 import { linksOf, runLayout } from './layout.ts';
 import type { SymbolMeaning } from './meaning.ts';
 import { symbolNames } from './names.ts';
-import type { AnalysedRun } from './opened.ts';
 
 const mostWords = 10;
 
 /** A run's graph for other programs: links of at least a probability, symbols with what is known of them. */
 export function exportedGraph(
-  run: AnalysedRun,
-  given: { least?: number; meanings?: readonly SymbolMeaning[] } = {},
+  run: OpenedRun,
+  options: { least?: number; meanings?: readonly SymbolMeaning[] } = {},
 ): ExportedGraph {
-  const { least = 0.5, meanings = [] } = given;
+  const { least = 0.5, meanings = [] } = options;
   const layout = runLayout(run);
   const names = symbolNames(run.run.directory);
   const nodes = Array.from({ length: run.symbols }, (_, symbol) => {

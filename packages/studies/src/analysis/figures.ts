@@ -1,12 +1,12 @@
+import type { OpenedRun } from '@hidden-schema/hsn';
 import { linkProbabilities } from '@hidden-schema/hsn';
-import { barGrid } from '../evaluation/bar-figure.ts';
-import { heatFigure } from '../evaluation/heat-figure.ts';
+import { barGrid } from '../drawing/bar-figure.ts';
+import { heatFigure } from '../drawing/heat-figure.ts';
 import { labelFigure } from '../evaluation/label-figure.ts';
 import type { LabelMap, LabelMaps } from '../evaluation/label-maps.ts';
 import type { AttentionStudy } from './attention.ts';
 import { linksOf, runLayout } from './layout.ts';
 import { type SymbolNames, symbolNames, symbolTitle } from './names.ts';
-import type { AnalysedRun } from './opened.ts';
 
 /** A drawing with the name of its files. */
 export interface NamedFigure {
@@ -19,7 +19,7 @@ export interface NamedFigure {
 const drawnProbability = 0.5;
 
 /** Schema distributions on the run's stored layout. */
-export function drawLabelMaps(run: AnalysedRun, maps: readonly LabelMap[], title: string): NamedFigure {
+export function drawLabelMaps(run: OpenedRun, maps: readonly LabelMap[], title: string): NamedFigure {
   const names = symbolNames(run.run.directory);
   const svg = labelFigure(maps, {
     title,

@@ -1,8 +1,9 @@
 import { formatNumber, UserError } from '@hidden-schema/base';
+import type { LanguageRun } from '@hidden-schema/hsn';
 import { type Adjacency, linkProbabilities, neighbourLists, type WritingOptions } from '@hidden-schema/hsn';
 import { interpolate, interpolateNodes, isWalk, widestPath } from '../evaluation/interpolation.ts';
 import { type SymbolNames, symbolNames, symbolTitle } from './names.ts';
-import { type LanguageRun, mostLikelyLinks } from './opened.ts';
+import { mostLikelyLinks } from './opened.ts';
 
 export interface InterpolationStep {
   walk: number[];
@@ -39,12 +40,12 @@ export async function interpolateTexts(
   run: LanguageRun,
   first: string,
   second: string,
-  given: InterpolationOptions = {},
+  options: InterpolationOptions = {},
 ): Promise<Interpolation> {
   if (first.trim() === '' || second.trim() === '')
     throw new UserError('an interpolation takes two sentences, got an empty one');
   const { walks } = await run.texts.read([first.trim(), second.trim()]);
-  const found = await interpolateWalks(run, walks[0]!.walk, walks[1]!.walk, given);
+  const found = await interpolateWalks(run, walks[0]!.walk, walks[1]!.walk, options);
   return { ...found, first: { ...found.first, text: first }, second: { ...found.second, text: second } };
 }
 
@@ -53,9 +54,9 @@ export async function interpolateWalks(
   run: LanguageRun,
   first: readonly number[],
   second: readonly number[],
-  given: InterpolationOptions = {},
+  options: InterpolationOptions = {},
 ): Promise<Interpolation> {
-  const { variant = 'window', steps = 4, threshold = 0.5 } = given;
+  const { variant = 'window', steps = 4, threshold = 0.5 } = options;
   checkOptions(run, [first, second], steps, threshold);
   const probabilities = linkProbabilities(run.model);
   const graph = mostLikelyLinks(probabilities, run.symbols, threshold);
@@ -63,10 +64,10 @@ export async function interpolateWalks(
   const route =
     variant === 'window'
       ? interpolate(graph, first, second, weight)
-      : interpolateNodes(graph, first, second, steps, weight);
+      : interpolateNodes(graph, first, second, { steps, weight });
   const decoded: InterpolationStep[] = [];
   for (const walk of route?.windows ?? []) {
-    const [text] = await run.texts.write(walk, given.write);
+    const [text] = await run.texts.write(walk, options.write);
     decoded.push({ walk, text: text!, onGraph: isWalk(graph, walk) });
   }
   return {

@@ -1,7 +1,7 @@
 import { type JsonValue, readJsonFile, writeJsonAtomic } from '@hidden-schema/base';
+import type { OpenedRun } from '@hidden-schema/hsn';
 import { linkProbabilities, linkRecords } from '@hidden-schema/hsn';
 import { layoutGraph } from '../evaluation/layout.ts';
-import type { AnalysedRun } from './opened.ts';
 
 /** Links that shape the picture. */
 const drawnProbability = 0.1;
@@ -22,6 +22,19 @@ export function linksOf(
   return links.sort((a, b) => b[2] - a[2]);
 }
 
+/** The symbols that each symbol is linked with, most probable first. */
+export function linkedSymbols(
+  links: readonly (readonly [i: number, j: number, probability: number])[],
+  symbols: number,
+): { symbol: number; probability: number }[][] {
+  const near = Array.from({ length: symbols }, (): { symbol: number; probability: number }[] => []);
+  for (const [i, j, probability] of links) {
+    near[i]!.push({ symbol: j, probability });
+    if (i !== j) near[j]!.push({ symbol: i, probability });
+  }
+  return near;
+}
+
 interface GraphFile {
   layout?: { step: number; positions: number[] };
   [key: string]: JsonValue | undefined;
@@ -31,7 +44,7 @@ interface GraphFile {
  * The one picture of a run's graph: x and y of each symbol in the unit square, by forces. Drawn once for a checkpoint
  * and stored in `graph.json`, so that every figure and page shows the same.
  */
-export function runLayout(opened: AnalysedRun): Float64Array {
+export function runLayout(opened: OpenedRun): Float64Array {
   const { run, step, symbols, model } = opened;
   const file = run.path('graph.json');
   const stored = readGraph(file);
@@ -48,7 +61,7 @@ export function runLayout(opened: AnalysedRun): Float64Array {
 const isLayout = (positions: unknown, symbols: number): boolean =>
   Array.isArray(positions) && positions.length === 2 * symbols && positions.every((x) => Number.isFinite(x));
 
-function bareGraph({ model, symbols }: AnalysedRun): GraphFile {
+function bareGraph({ model, symbols }: OpenedRun): GraphFile {
   const nodes = Array.from({ length: symbols }, (_, symbol) => ({ symbol, tokens: [] }));
   return { symbols, nodes, links: linkRecords(model, symbols) };
 }

@@ -1,9 +1,9 @@
+import type { OpenedRun } from '@hidden-schema/hsn';
 import { linkProbabilities } from '@hidden-schema/hsn';
 import type { AttentionWords } from './attention-words.ts';
 import type { EncodedCorpus, EncodedSentence } from './encoded.ts';
-import { linksOf } from './layout.ts';
+import { linkedSymbols, linksOf } from './layout.ts';
 import { symbolNames } from './names.ts';
-import type { AnalysedRun } from './opened.ts';
 import { SymbolTally } from './symbol-tally.ts';
 import { tokensOf, wordsOf } from './words.ts';
 
@@ -52,14 +52,24 @@ const mostSentences = 200_000;
 const mostNeighbours = 20;
 const leastLink = 0.01;
 
+/** Words of a text, as each kind of run has them; of a tuple those of its event and object. */
+const splitters: Record<OpenedRun['kind'], (text: string) => { word: string }[]> = {
+  synthetic: tokensOf,
+  language: wordsOf,
+  reasoning: (tuple) => {
+    const [head, , object] = tuple.split('\t');
+    return wordsOf(`${head} ${object}`);
+  },
+};
+
 /** What each symbol means. */
 export function symbolMeanings(
-  run: AnalysedRun,
+  run: OpenedRun,
   encoded: EncodedCorpus,
-  given: MeaningOptions = {},
+  options: MeaningOptions = {},
 ): SymbolMeaning[] {
-  const { words = 12, examples = 8 } = given;
-  const split = run.kind === 'synthetic' ? tokensOf : wordsOf;
+  const { words = 12, examples = 8 } = options;
+  const split = splitters[run.kind];
   const tally = new SymbolTally(encoded.symbols, encoded.length, encoded.labels.length);
   const found = Array.from({ length: encoded.symbols }, () => new Examples(examples));
   for (let n = 0; n < Math.min(encoded.count, mostSentences); n++) {
@@ -75,24 +85,20 @@ export function symbolMeanings(
     name: names.get(symbol) ?? null,
     ...tally.usage(symbol),
     words: tally.words(symbol, words),
-    attended: given.attention?.of(symbol, words) ?? [],
+    attended: options.attention?.of(symbol, words) ?? [],
     examples: best.list,
     labels: tally.labels(symbol).map(({ label, ...rest }) => ({ label: encoded.labels[label]!, ...rest })),
     neighbours: near[symbol]!.map((other) => ({ ...other, name: names.get(other.symbol) ?? null })),
   }));
 }
 
-function neighboursOf(run: AnalysedRun, tally: SymbolTally) {
-  const near = Array.from(
-    { length: run.symbols },
-    (): { symbol: number; probability: number; traversals: number }[] => [],
+function neighboursOf(run: OpenedRun, tally: SymbolTally) {
+  const near = linkedSymbols(linksOf(linkProbabilities(run.model), run.symbols, leastLink), run.symbols);
+  return near.map((list, i) =>
+    list
+      .slice(0, mostNeighbours)
+      .map((other) => ({ ...other, traversals: tally.traversals(i, other.symbol) })),
   );
-  for (const [i, j, probability] of linksOf(linkProbabilities(run.model), run.symbols, leastLink)) {
-    const traversals = tally.traversals(i, j);
-    near[i]!.push({ symbol: j, probability, traversals });
-    if (i !== j) near[j]!.push({ symbol: i, probability, traversals });
-  }
-  return near.map((list) => list.slice(0, mostNeighbours));
 }
 
 /** The sentences that are most surely on a symbol, each text once. */

@@ -1,6 +1,6 @@
 import { type Cell, formatNumber } from '@hidden-schema/base';
+import { escapeXml } from '../drawing/svg.ts';
 import { type Sheet, shownRows } from '../evaluation/sheets.ts';
-import { escapeXml } from '../evaluation/svg.ts';
 
 /** A part of a report: a heading, then texts, tables and drawings in turn. */
 export interface ReportSection {
@@ -26,16 +26,16 @@ export function reportPage(
     `<header><h1>${escapeXml(title)}</h1><dl>${facts.map(([name, value]) => `<dt>${escapeXml(name)}</dt><dd>${escapeXml(value)}</dd>`).join('')}</dl></header>`,
     `<nav aria-label="Contents"><ol>${contents.join('')}</ol></nav><main>`,
     ...sections.map(({ title: name, parts }, at) => {
-      return `<section id="s${at}"><h2>${escapeXml(name)}</h2>${parts.map(part).join('\n')}</section>`;
+      return `<section id="s${at}"><h2>${escapeXml(name)}</h2>${parts.map(shownPart).join('\n')}</section>`;
     }),
     '</main></body></html>',
     '',
   ].join('\n');
 }
 
-function part(given: ReportPart): string {
-  if ('text' in given) return `<p>${escapeXml(given.text)}</p>`;
-  return 'svg' in given ? `<figure>${given.svg}</figure>` : table(given.sheet);
+function shownPart(part: ReportPart): string {
+  if ('text' in part) return `<p>${escapeXml(part.text)}</p>`;
+  return 'svg' in part ? `<figure>${part.svg}</figure>` : table(part.sheet);
 }
 
 function table({ title, caption, columns, rows }: Sheet): string {

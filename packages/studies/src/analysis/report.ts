@@ -1,19 +1,19 @@
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
+import type { LanguageRun, OpenedRun } from '@hidden-schema/hsn';
 import { linkProbabilities, readMetrics } from '@hidden-schema/hsn';
-import { drawCurves } from '../evaluation/curves.ts';
+import { drawCurves } from '../drawing/curves.ts';
 import { degreeFigure } from '../evaluation/degree-figure.ts';
 import { studyGraph } from '../evaluation/graph-samples.ts';
+import { labelMaps } from '../evaluation/label-maps.ts';
 import type { Sheet } from '../evaluation/sheets.ts';
 import { studyAttention } from './attention.ts';
 import { type EncodedCorpus, type EncodingOptions, encodedCorpus } from './encoded.ts';
 import { drawAttention, drawDivergence, drawLabelMaps } from './figures.ts';
 import { interpolateWalks } from './interpolate.ts';
-import { encodedLabelMaps } from './label-maps.ts';
 import type { SymbolMeaning } from './meaning.ts';
 import { finalFigures, runFacts } from './model-card.ts';
 import { symbolNames } from './names.ts';
-import type { AnalysedRun, LanguageRun } from './opened.ts';
 import { type ReportPart, type ReportSection, reportPage } from './report-page.ts';
 import {
   attentionSheet,
@@ -36,26 +36,24 @@ export interface ReportOptions extends EncodingOptions {
 }
 
 /** All tables and figures of a run as one HTML page that needs nothing else. */
-export async function runReport(run: AnalysedRun, given: ReportOptions = {}): Promise<string> {
-  const stage = given.onStage ?? (() => {});
+export async function runReport(run: OpenedRun, options: ReportOptions = {}): Promise<string> {
+  const stage = options.onStage ?? (() => {});
   stage('walks of sentences');
-  const encoded = await encodedCorpus(run, given);
+  const encoded = await encodedCorpus(run, options);
   try {
     stage('what symbols mean');
-    const { signal, onProgress } = given;
-    const options = { ...(signal ? { signal } : {}), ...(onProgress ? { onProgress } : {}) };
-    const meanings = await storedMeanings(run, { encoded, ...options });
+    const meanings = await storedMeanings(run, { ...options, encoded });
     stage('graph statistics');
     const sections = [
       trainingSection(run),
-      graphSection(run, given.samples),
+      graphSection(run, options.samples),
       ...labelSections(run, encoded, meanings),
       symbolsSection(meanings),
       examplesSection(meanings),
     ];
     if (run.kind === 'language') {
       stage('attention');
-      sections.push(await attentionSection(run, encoded, given.words ?? frequentWords(meanings), given));
+      sections.push(await attentionSection(run, encoded, options.words ?? frequentWords(meanings), options));
       stage('interpolation');
       sections.push(await interpolationSection(run, encoded));
     }
@@ -68,7 +66,7 @@ export async function runReport(run: AnalysedRun, given: ReportOptions = {}): Pr
 
 const titled = { loss: 'objective', validation: 'validation' };
 
-function trainingSection({ run }: AnalysedRun): ReportSection {
+function trainingSection({ run }: OpenedRun): ReportSection {
   const rows = readMetrics(run.path('metrics.jsonl')).rows;
   const series = Object.entries(titled).flatMap(([key, name]) => {
     const points = rows.flatMap((row): [number, number][] => {
@@ -90,7 +88,7 @@ function trainingSection({ run }: AnalysedRun): ReportSection {
   return { title: 'Training', parts: [...curve, ...(figures.rows.length > 0 ? [{ sheet: figures }] : [])] };
 }
 
-function graphSection(run: AnalysedRun, samples?: number): ReportSection {
+function graphSection(run: OpenedRun, samples?: number): ReportSection {
   const study = studyGraph(
     linkProbabilities(run.model),
     run.symbols,
@@ -109,11 +107,11 @@ function graphSection(run: AnalysedRun, samples?: number): ReportSection {
 }
 
 function labelSections(
-  run: AnalysedRun,
+  run: OpenedRun,
   encoded: EncodedCorpus,
   meanings: readonly SymbolMeaning[],
 ): ReportSection[] {
-  const maps = encodedLabelMaps(encoded);
+  const maps = labelMaps(encoded);
   const sentences = `${encoded.count} of ${encoded.total} sentences`;
   if (maps.maps.length === 0) {
     const { svg } = drawLabelMaps(run, [maps.all], `Where walks go, ${sentences}`);

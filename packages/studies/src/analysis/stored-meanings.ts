@@ -1,9 +1,9 @@
 import { type JsonValue, readJsonFile, writeJsonAtomic } from '@hidden-schema/base';
+import type { OpenedRun } from '@hidden-schema/hsn';
 import { attentionWords } from './attention-words.ts';
 import { type EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './encoded.ts';
 import { type SymbolMeaning, symbolMeanings } from './meaning.ts';
 import { symbolNames } from './names.ts';
-import type { AnalysedRun } from './opened.ts';
 
 const FORMAT = 1;
 
@@ -21,20 +21,20 @@ interface Stored {
  * from the encoded sentences now and stored. Names are those of now.
  */
 export async function storedMeanings(
-  opened: AnalysedRun,
-  given: EncodingOptions & { encoded?: EncodedCorpus } = {},
+  opened: OpenedRun,
+  options: EncodingOptions & { encoded?: EncodedCorpus } = {},
 ): Promise<SymbolMeaning[]> {
-  const encoded = given.encoded ?? (await encodedCorpus(opened, given));
+  const encoded = options.encoded ?? (await encodedCorpus(opened, options));
   try {
     const known = readStored(opened, encoded.count);
-    return renamed(known ?? (await workedOut(opened, encoded, given)), opened.run.directory);
+    return renamed(known ?? (await workedOut(opened, encoded, options)), opened.run.directory);
   } finally {
-    if (!given.encoded) encoded.close();
+    if (!options.encoded) encoded.close();
   }
 }
 
 /** The same where it is stored already; nothing is worked out. */
-export function knownMeanings(opened: AnalysedRun): SymbolMeaning[] | undefined {
+export function knownMeanings(opened: OpenedRun): SymbolMeaning[] | undefined {
   const encoded = openEncoded(opened);
   if (!encoded) return undefined;
   try {
@@ -46,11 +46,10 @@ export function knownMeanings(opened: AnalysedRun): SymbolMeaning[] | undefined 
 }
 
 async function workedOut(
-  opened: AnalysedRun,
+  opened: OpenedRun,
   encoded: EncodedCorpus,
-  given: Pick<EncodingOptions, 'signal' | 'onProgress'>,
+  { signal, onProgress }: Pick<EncodingOptions, 'signal' | 'onProgress'>,
 ): Promise<SymbolMeaning[]> {
-  const { signal, onProgress } = given;
   const options = { ...(signal ? { signal } : {}), ...(onProgress ? { onProgress } : {}) };
   const attention =
     opened.kind === 'language' && opened.texts.writes
@@ -69,7 +68,7 @@ async function workedOut(
   return symbols;
 }
 
-function readStored({ run, step }: AnalysedRun, sentences: number): SymbolMeaning[] | undefined {
+function readStored({ run, step }: OpenedRun, sentences: number): SymbolMeaning[] | undefined {
   try {
     const stored = readJsonFile<Stored>(run.path('analysis', 'symbols.json'));
     const same =

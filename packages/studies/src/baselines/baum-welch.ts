@@ -33,7 +33,7 @@ export function baumWelch(
       let before = Number.NEGATIVE_INFINITY;
       let result = linksFromTraversals(new Float64Array(K * K), K, 1);
       for (let iteration = 1; iteration <= options.iterations; iteration++) {
-        const step = expectation({ ...split, count: total }, length, table, start, matrix);
+        const step = expectation({ ...split, count: total }, length, { table, start, matrix });
         matrix = transitionsOf(step.traversals);
         start = step.start;
         // A link is called where at least half a traversal is expected in the data seen.
@@ -68,7 +68,14 @@ function emissionTable(bags: { nodes: number; probabilities: Float64Array }, noi
     .contiguous();
 }
 
-function expectation(split: CorpusSplit, length: number, table: Tensor, start: Tensor, matrix: Tensor) {
+interface Chain {
+  /** p(x|k) by token. [V, K] */
+  table: Tensor;
+  start: Tensor;
+  matrix: Tensor;
+}
+
+function expectation(split: CorpusSplit, length: number, { table, start, matrix }: Chain) {
   return scope(() => {
     const sums = { traversals: matrix.mul(0), start: start.mul(0), logLikelihood: 0 };
     for (let first = 0; first < split.count; first += chunk) {

@@ -1,4 +1,4 @@
-import { drawCurves } from './curves.ts';
+import { drawCurves } from '../drawing/curves.ts';
 import type { GraphStudy, GraphSummary } from './graph-samples.ts';
 
 /** P(k) of inferred graphs beside random ones, with a band of one standard deviation over graphs (Figure 2). */

@@ -1,9 +1,7 @@
 import { createRequire } from 'node:module';
 import { type Adjacency, edgeList, hasEdge } from '@hidden-schema/hsn';
 import { Resvg } from '@resvg/resvg-js';
-import { cut, drawing, escapeXml, FAINT_INK, FONT, short, text } from './svg.ts';
-
-export { escapeXml, FONT };
+import { cut, drawing, INKS, type Mark, mark, placed, short, text } from '../drawing/svg.ts';
 
 /** How an edge of a recovered graph stands to the truth. */
 export type EdgeStatus = 'correct' | 'extra' | 'missing';
@@ -67,12 +65,12 @@ export function drawGraphs({ title, panels }: GraphFigure): string {
   const height = HEAD + SIZE + FOOT;
   const content = drawn.map((panel, at) => {
     const left = MARGIN + at * (SIZE + GAP);
-    return `<g transform="translate(${left} ${HEAD})">${drawPanel(panel)}</g>`;
+    return placed(left, HEAD, ...drawPanel(panel));
   });
-  return drawing(width, height, title, [
+  return drawing({ width, height }, title, [
     text(MARGIN, 40, cut(title, width - 2 * MARGIN, 20), { size: 20, bold: true }),
     ...content,
-    legend(
+    ...legend(
       drawn.flatMap(({ edges }) => edges),
       height - 24,
     ),
@@ -85,7 +83,7 @@ function toEdges(edges: GraphPanel['edges']): readonly GraphEdge[] {
 
 type DrawnPanel = GraphPanel & { edges: readonly GraphEdge[] };
 
-function drawPanel(panel: DrawnPanel): string {
+function drawPanel(panel: DrawnPanel): Mark[] {
   const { title, edges, positions } = panel;
   const nodes = positions.length / 2;
   const inset = 14;
@@ -100,51 +98,53 @@ function drawPanel(panel: DrawnPanel): string {
   const paths = edgePaths(edges, place);
   const radii = nodeRadii(panel, nodes);
   const circles = Array.from({ length: nodes }, (_, node) => {
-    const [x, y] = place(node);
-    return `<circle cx="${short(x)}" cy="${short(y)}" r="${short(radii[node]!)}"/>`;
+    const [cx, cy] = place(node);
+    return mark('circle', { cx, cy, r: radii[node]! });
   });
   return [
     text(0, -26, cut(title, SIZE, 15), { size: 15, bold: true }),
-    text(0, -8, countText(edges, nodes), { size: 12, colour: FAINT_INK }),
-    `<rect width="${SIZE}" height="${SIZE}" rx="6" fill="#f7f9fb" stroke="#e4e9ee"/>`,
+    text(0, -8, countText(edges, nodes), { size: 12, colour: INKS.faint }),
+    mark('rect', { width: SIZE, height: SIZE, rx: 6, fill: '#f7f9fb', stroke: INKS.line }),
     ...paths,
-    `<g fill="${NODE}" stroke="#ffffff" stroke-width="0.8">${circles.join('')}</g>`,
-  ].join('\n');
+    mark('g', { fill: NODE, stroke: INKS.ground, 'stroke-width': 0.8 }, ...circles),
+  ];
 }
 
 /** Edges of one kind and strength share a path, so that a dense graph stays small and even. */
-function edgePaths(edges: readonly GraphEdge[], place: (node: number) => [number, number]): string[] {
+function edgePaths(edges: readonly GraphEdge[], place: (node: number) => [number, number]): Mark[] {
   const levels = 5;
   const groups = new Map<string, string[]>();
   for (const edge of edges) {
     const weight = Math.min(1, Math.max(0, edge.weight ?? 1));
     const key = `${styleOf(edge)} ${Math.ceil(weight * levels)}`;
     if (!groups.has(key)) groups.set(key, []);
-    groups.get(key)!.push(edgePath(place(edge.i), place(edge.j)));
+    groups.get(key)!.push(linePath(place(edge.i), place(edge.j)));
   }
-  const stroke = Math.min(1.6, Math.max(0.5, 24 / Math.sqrt(edges.length + 1)));
-  // Fainter the denser, so that single wrong edges can be seen.
-  const even = Math.min(0.6, Math.max(0.3, 12 / Math.sqrt(edges.length + 1)));
-  const paths: string[] = [];
-  for (const style of STYLE_NAMES) {
-    const { colour, dashed } = STYLES[style];
-    const wrong = style === 'extra' || style === 'missing';
-    for (let level = 0; level <= levels; level++) {
+  return STYLE_NAMES.flatMap((style) =>
+    Array.from({ length: levels + 1 }, (_, level) => {
       const lines = groups.get(`${style} ${level}`);
-      if (!lines) continue;
-      const opacity = (wrong ? 0.95 : even) * (0.15 + (0.85 * level) / levels);
-      const dash = dashed ? ' stroke-dasharray="4 3"' : '';
-      paths.push(
-        `<path d="${lines.join('')}" fill="none" stroke="${colour}" stroke-width="${short(wrong ? Math.max(1.7, stroke) : stroke)}" stroke-opacity="${short(opacity)}"${dash}/>`,
-      );
-    }
-  }
-  return paths;
+      return lines ? [strokes(style, lines, level / levels, edges.length)] : [];
+    }).flat(),
+  );
 }
 
-function edgePath([x1, y1]: [number, number], [x2, y2]: [number, number]): string {
+function strokes(style: Style, lines: readonly string[], weight: number, edges: number): Mark {
+  const { colour, dashed } = STYLES[style];
+  const wrong = style === 'extra' || style === 'missing';
+  const width = Math.min(1.6, Math.max(0.5, 24 / Math.sqrt(edges + 1)));
+  // Fainter the denser, so that single wrong edges can be seen.
+  const even = Math.min(0.6, Math.max(0.3, 12 / Math.sqrt(edges + 1)));
+  return mark('path', {
+    ...{ d: lines.join(''), fill: 'none', stroke: colour },
+    'stroke-width': wrong ? Math.max(1.7, width) : width,
+    'stroke-opacity': (wrong ? 0.95 : even) * (0.15 + 0.85 * weight),
+    'stroke-dasharray': dashed ? '4 3' : undefined,
+  });
+}
+
+/** A straight line; a loop is a small circle above its node. */
+export function linePath([x1, y1]: [number, number], [x2, y2]: [number, number]): string {
   const start = `M${short(x1)} ${short(y1)}`;
-  // A loop is a small circle above its node.
   if (x1 === x2 && y1 === y2) return `${start}a5 5 0 1 1 0.01 0`;
   return `${start}L${short(x2)} ${short(y2)}`;
 }
@@ -176,18 +176,18 @@ function countText(edges: readonly GraphEdge[], nodes: number): string {
 }
 
 /** Kinds of edges that may appear: all three once a panel is compared with the truth. */
-function legend(edges: readonly GraphEdge[], y: number): string {
+function legend(edges: readonly GraphEdge[], y: number): Mark[] {
   const judged = edges.some(({ status }) => status !== undefined);
-  if (!judged) return '';
-  let x = MARGIN;
-  const items = (['correct', 'extra', 'missing'] as const).map((style) => {
+  if (!judged) return [];
+  return (['correct', 'extra', 'missing'] as const).flatMap((style, at) => {
     const { colour, dashed, label } = STYLES[style];
-    const line = `<path d="M${x} ${y - 4}h26" stroke="${colour}" stroke-width="2.5"${dashed ? ' stroke-dasharray="5 3"' : ''}/>`;
-    const item = line + text(x + 34, y, `${label} edge`, { size: 13 });
-    x += 150;
-    return item;
+    const x = MARGIN + 150 * at;
+    const dash = dashed ? '5 3' : undefined;
+    return [
+      mark('path', { d: `M${x} ${y - 4}h26`, stroke: colour, 'stroke-width': 2.5, 'stroke-dasharray': dash }),
+      text(x + 34, y, `${label} edge`, { size: 13 }),
+    ];
   });
-  return items.join('\n');
 }
 
 export interface PngOptions {

@@ -1,5 +1,5 @@
 import { csvText } from '@hidden-schema/base';
-import { escapeXml } from './svg.ts';
+import { escapeXml } from '../drawing/svg.ts';
 
 export const GRAPH_FORMATS = ['gexf', 'graphml', 'json', 'csv'] as const;
 export type GraphFormat = (typeof GRAPH_FORMATS)[number];

@@ -72,8 +72,7 @@ export function interpolateNodes(
   graph: Adjacency,
   first: readonly number[],
   second: readonly number[],
-  steps: number,
-  weight?: (i: number, j: number) => number,
+  { steps, weight }: { steps: number; weight?: (i: number, j: number) => number },
 ): { paths: number[][]; windows: number[][] } | undefined {
   const paths = first.map((symbol, i) => shortestPath(graph, symbol, second[i]!, weight));
   if (!paths.every((path) => path !== undefined)) return undefined;

@@ -1,5 +1,6 @@
+import { cut, drawing, heat, INKS, type Mark, mark, placed, text } from '../drawing/svg.ts';
+import { linePath } from './figures.ts';
 import type { LabelMap } from './label-maps.ts';
-import { cut, drawing, FAINT_INK, heat, short, text } from './svg.ts';
 
 export interface LabelFigure {
   title: string;
@@ -38,12 +39,12 @@ export function labelFigure(maps: readonly LabelMap[], figure: LabelFigure): str
   const panels = maps.map((map, at) => {
     const x = MARGIN + (at % columns) * (SIZE + GAP);
     const y = HEAD + Math.floor(at / columns) * (SIZE + CAPTION + GAP);
-    return `<g transform="translate(${x} ${y})">${panel(map, figure, most, faint)}</g>`;
+    return placed(x, y, ...panel(map, figure, most, faint));
   });
-  return drawing(width, height, figure.title, [
+  return drawing({ width, height }, figure.title, [
     text(MARGIN, 36, cut(figure.title, width - 2 * MARGIN, 19), { size: 19, bold: true }),
     ...panels,
-    scale(MARGIN, height - 24, most.node),
+    ...scale(MARGIN, height - 24, most.node),
   ]);
 }
 
@@ -59,83 +60,76 @@ const place = ({ layout }: LabelFigure, symbol: number): [number, number] => [
   INSET + layout[2 * symbol + 1]! * (SIZE - 2 * INSET),
 ];
 
-function faintLinks(figure: LabelFigure): string {
+function faintLinks(figure: LabelFigure): Mark {
   const lines = figure.links
     .filter(([i, j]) => i !== j)
-    .map(([i, j]) => line(place(figure, i), place(figure, j)));
+    .map(([i, j]) => linePath(place(figure, i), place(figure, j)));
   const opacity = Math.min(0.5, Math.max(0.16, 30 / (lines.length + 1)));
-  return `<path d="${lines.join('')}" fill="none" stroke="#9fb3c8" stroke-width="0.6" stroke-opacity="${short(opacity)}"/>`;
+  const look = { stroke: '#9fb3c8', 'stroke-width': 0.6, 'stroke-opacity': opacity };
+  return mark('path', { d: lines.join(''), fill: 'none', ...look });
 }
-
-const line = ([x1, y1]: [number, number], [x2, y2]: [number, number]): string =>
-  // A loop is a small circle above its symbol.
-  x1 === x2 && y1 === y2
-    ? `M${short(x1)} ${short(y1)}a5 5 0 1 1 0.01 0`
-    : `M${short(x1)} ${short(y1)}L${short(x2)} ${short(y2)}`;
 
 function panel(
   map: LabelMap,
   figure: LabelFigure,
   most: { node: number; edge: number },
-  faint: string,
-): string {
-  const edges = map.edges
+  faint: Mark,
+): Mark[] {
+  const order = Array.from(map.nodes.keys()).sort((a, b) => map.nodes[a]! - map.nodes[b]!);
+  const nodes = order.map((symbol) => {
+    const [x, y] = place(figure, symbol);
+    const strength = map.nodes[symbol]! / most.node;
+    return { symbol, x, y, strength, radius: 2.4 + 7 * Math.sqrt(strength) };
+  });
+  const circles = nodes.map(({ x, y, radius, strength }) =>
+    mark('circle', { cx: x, cy: y, r: radius, fill: heat(strength), stroke: '#52606d', 'stroke-width': 0.5 }),
+  );
+  const names = nodes
+    .slice(-named)
+    .filter(({ strength }) => strength > 0)
+    .map(({ symbol, x, y, radius }) =>
+      outlined(x, y - radius - 2.5, cut((figure.nameOf ?? String)(symbol), 110, 10)),
+    );
+  const ground = mark('rect', { width: SIZE, height: SIZE, rx: 6, fill: '#fbfcfd', stroke: INKS.line });
+  return [
+    text(0, -2, cut(map.label, SIZE, 14), { size: 14, bold: true }),
+    placed(0, 8, ground, faint, ...usedLinks(map, figure, most.edge), ...circles, ...names),
+    text(0, SIZE + 24, `${map.sentences} sentences`, { size: 11, colour: INKS.faint }),
+  ];
+}
+
+function usedLinks({ edges }: LabelMap, figure: LabelFigure, most: number): Mark[] {
+  return edges
     .slice(0, mostEdges)
     .reverse()
     .map(({ i, j, share }) => {
-      const strength = Math.sqrt(share / most.edge);
-      return `<path d="${line(place(figure, i), place(figure, j))}" fill="none" stroke="${heat(0.35 + 0.65 * strength)}" stroke-width="${short(0.4 + 3 * strength)}" stroke-opacity="${short(0.15 + 0.75 * strength)}"/>`;
+      const strength = Math.sqrt(share / most);
+      const look = { stroke: heat(0.35 + 0.65 * strength), 'stroke-width': 0.4 + 3 * strength };
+      const d = linePath(place(figure, i), place(figure, j));
+      return mark('path', { d, fill: 'none', ...look, 'stroke-opacity': 0.15 + 0.75 * strength });
     });
-  const order = Array.from(map.nodes.keys()).sort((a, b) => map.nodes[a]! - map.nodes[b]!);
-  const circles = order.map((symbol) => {
-    const [x, y] = place(figure, symbol);
-    const strength = map.nodes[symbol]! / most.node;
-    const radius = 2.4 + 7 * Math.sqrt(strength);
-    return `<circle cx="${short(x)}" cy="${short(y)}" r="${short(radius)}" fill="${heat(strength)}" stroke="#52606d" stroke-width="0.5"/>`;
-  });
-  const names = order.slice(-named).flatMap((symbol) => {
-    if (map.nodes[symbol] === 0) return [];
-    const [x, y] = place(figure, symbol);
-    const radius = 2.4 + 7 * Math.sqrt(map.nodes[symbol]! / most.node);
-    return outlined(x, y - radius - 2.5, cut((figure.nameOf ?? String)(symbol), 110, 10));
-  });
-  return [
-    text(0, -2, cut(map.label, SIZE, 14), { size: 14, bold: true }),
-    `<g transform="translate(0 8)"><rect width="${SIZE}" height="${SIZE}" rx="6" fill="#fbfcfd" stroke="#e4e9ee"/>`,
-    faint,
-    ...edges,
-    ...circles,
-    ...names,
-    '</g>',
-    text(0, SIZE + 24, `${map.sentences} sentences`, { size: 11, colour: FAINT_INK }),
-  ].join('\n');
 }
 
 /** Text that stays readable over lines; held inside the panel. */
-function outlined(x: number, y: number, content: string): string {
+function outlined(x: number, y: number, content: string): Mark {
   const half = 0.29 * 10 * content.length;
   const inside = Math.min(SIZE - half - 3, Math.max(half + 3, x));
-  const words = text(inside, Math.max(11, y), content, { size: 10, anchor: 'middle' });
-  return words.replace(
-    '<text ',
-    '<text stroke="#ffffff" stroke-width="2.6" stroke-linejoin="round" paint-order="stroke" ',
-  );
+  const { attributes } = text(inside, Math.max(11, y), content, { size: 10, anchor: 'middle' });
+  const edge = {
+    stroke: '#ffffff',
+    'stroke-width': 2.6,
+    'stroke-linejoin': 'round',
+    'paint-order': 'stroke',
+  };
+  return mark('text', { ...edge, ...attributes }, content);
 }
 
 /** What the colours of symbols mean. */
-function scale(x: number, y: number, most: number): string {
+function scale(x: number, y: number, most: number): Mark[] {
   const steps = 40;
-  const bars = Array.from(
-    { length: steps },
-    (_, i) =>
-      `<rect x="${x + 4 * i}" y="${y - 10}" width="4.3" height="10" fill="${heat(i / (steps - 1))}"/>`,
+  const bars = Array.from({ length: steps }, (_, i) =>
+    mark('rect', { x: x + 4 * i, y: y - 10, width: 4.3, height: 10, fill: heat(i / (steps - 1)) }),
   );
-  const end = x + 4 * steps + 8;
-  return [
-    ...bars,
-    text(end, y - 1, `share of steps on a symbol: 0 to ${(100 * most).toFixed(1)} %`, {
-      size: 11,
-      colour: FAINT_INK,
-    }),
-  ].join('');
+  const meaning = `share of steps on a symbol: 0 to ${(100 * most).toFixed(1)} %`;
+  return [...bars, text(x + 4 * steps + 8, y - 1, meaning, { size: 11, colour: INKS.faint })];
 }

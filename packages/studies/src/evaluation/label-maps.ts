@@ -35,14 +35,19 @@ export interface LabelMaps {
 
 const mostTypical = 10;
 
-/** Schema distributions of walks [N, L] with a label number each, −1 for none. */
-export function labelMaps(
-  walks: ArrayLike<number>,
-  length: number,
-  symbols: number,
-  labelOf: ArrayLike<number>,
-  labels: readonly string[],
-): LabelMaps {
+export interface LabelledWalks {
+  /** [N, L] */
+  walks: ArrayLike<number>;
+  /** K and L. */
+  symbols: number;
+  length: number;
+  labels: readonly string[];
+  /** Number of each walk's label, −1 for none. [N] */
+  labelOf: ArrayLike<number>;
+}
+
+/** Schema distributions of walks for each label (Section 5, appendix F.3). */
+export function labelMaps({ walks, length, symbols, labelOf, labels }: LabelledWalks): LabelMaps {
   const everything = new Tally(symbols);
   const each = labels.map(() => new Tally(symbols));
   for (let n = 0; n < labelOf.length; n++) {

@@ -12,18 +12,16 @@ export function nearestWalks(
   walks: Uint16Array,
   length: number,
   walk: ArrayLike<number>,
-  given: { limit?: number; except?: number } = {},
+  options: { limit?: number; except?: number } = {},
 ): WalkLikeness[] {
-  const { limit = 10, except } = given;
-  const wanted = Uint16Array.from(walk);
-  const left = new Int32Array(0x10000);
-  for (const symbol of wanted) left[symbol]!++;
+  const { limit = 10, except } = options;
+  const likeness = likenessTo(walk, length);
   const best: WalkLikeness[] = [];
   const worse = (a: WalkLikeness, b: WalkLikeness) =>
     b.shared - a.shared || b.common - a.common || a.index - b.index;
   for (let index = 0, at = 0; at < walks.length; index++, at += length) {
     if (index === except) continue;
-    const found = { index, ...likeness(walks, at, length, wanted, left) };
+    const found = { index, ...likeness(walks, at) };
     if (best.length === limit && worse(found, best[limit - 1]!) >= 0) continue;
     const place = best.findIndex((other) => worse(found, other) < 0);
     best.splice(place < 0 ? best.length : place, 0, found);
@@ -32,14 +30,20 @@ export function nearestWalks(
   return best;
 }
 
-/** `left` counts the wanted walk's symbols; it is used up and put back. */
-function likeness(walks: Uint16Array, at: number, length: number, wanted: Uint16Array, left: Int32Array) {
-  let [shared, common] = [0, 0];
-  for (let i = 0; i < length; i++) {
-    const symbol = walks[at + i]!;
-    if (symbol === wanted[i]) shared++;
-    if (left[symbol]!-- > 0) common++;
-  }
-  for (let i = 0; i < length; i++) left[walks[at + i]!]!++;
-  return { shared, common };
+/** Compares a walk with the one that begins at a place among others, without a view of it, which would take longer. */
+function likenessTo(walk: ArrayLike<number>, length: number) {
+  const wanted = Uint16Array.from(walk);
+  // Counts the wanted walk's symbols; used up and put back.
+  const left = new Int32Array(0x10000);
+  for (const symbol of wanted) left[symbol]!++;
+  return (walks: Uint16Array, at: number) => {
+    let [shared, common] = [0, 0];
+    for (let i = 0; i < length; i++) {
+      const symbol = walks[at + i]!;
+      if (symbol === wanted[i]) shared++;
+      if (left[symbol]!-- > 0) common++;
+    }
+    for (let i = 0; i < length; i++) left[walks[at + i]!]!++;
+    return { shared, common };
+  };
 }

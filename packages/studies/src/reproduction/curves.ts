@@ -64,23 +64,18 @@ function* corpora(options: CurveOptions): Generator<{ where: Where; corpus: () =
       for (const shared of [false, true])
         for (const sentences of options.sentences)
           for (let seed = 1; seed <= options.seeds; seed++) {
+            const where = { graph, nodes, shared, sentences, seed };
             let drawn: SyntheticCorpus | undefined;
             const corpus = () => {
-              drawn ??= drawnCorpus(settingsOf(graph, nodes, shared, sentences, seed));
+              drawn ??= drawnCorpus(settingsOf(where));
               return drawn;
             };
-            yield { where: { graph, nodes, shared, sentences, seed }, corpus };
+            yield { where, corpus };
           }
 }
 
 /** `sentences` are those for training; a tenth more each go to validation and test. */
-function settingsOf(
-  graph: GraphKind,
-  nodes: number,
-  shared: boolean,
-  sentences: number,
-  seed: number,
-): SyntheticSettings {
+function settingsOf({ graph, nodes, shared, sentences, seed }: Where): SyntheticSettings {
   const tokens = shared ? Math.ceil(1.2 * nodes) : 2 * nodes;
   const all = Math.ceil(sentences / 0.8);
   return {
@@ -122,7 +117,7 @@ export async function curveFigure(
   shared: boolean,
 ): Promise<string> {
   // The chart library is large: loaded only where a chart is drawn.
-  const { drawCurves } = await import('../evaluation/curves.ts');
+  const { drawCurves } = await import('../drawing/curves.ts');
   const here = points.filter((p) => p.graph === graph && p.nodes === nodes && p.shared === shared);
   const sizes = [...new Set(here.map((p) => p.sentences))].sort((a, b) => a - b);
   const wrong = (p: CurvePoint) => p.frobenius_truth ** 2 / p.edges_truth;

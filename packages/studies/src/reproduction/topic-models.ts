@@ -24,7 +24,7 @@ export type TopicModelName = (typeof topicModels)[number];
 const { clusterStarts: restarts } = discoveryDefaults;
 
 /** What every model of the table sees. */
-export interface TopicGiven {
+export interface TopicTask {
   /** The encoder's. [N, D] */
   vectors: Tensor;
   matrix: DocumentTerms;
@@ -47,15 +47,15 @@ export interface FittedTopics {
   seconds: number;
 }
 
-export async function fitTopics(model: TopicModelName, given: TopicGiven): Promise<FittedTopics> {
+export async function fitTopics(model: TopicModelName, task: TopicTask): Promise<FittedTopics> {
   const begin = performance.now();
-  const found = model === 'HSN' ? await discovered(given) : peer(model, given);
+  const found = model === 'HSN' ? await discovered(task) : peer(model, task);
   return { ...found, seconds: (performance.now() - begin) / 1000 };
 }
 
 function peer(
   model: Exclude<TopicModelName, 'HSN'>,
-  { vectors, matrix, symbols: topics, seed }: TopicGiven,
+  { vectors, matrix, symbols: topics, seed }: TopicTask,
 ): Omit<FittedTopics, 'seconds'> {
   if (model === 'k-means')
     return { uses: oneSymbolEach(fitKMeans(vectors, { clusters: topics, seed, restarts }).clusters) };
@@ -66,8 +66,8 @@ function peer(
   return { uses: oneSymbolEach(clusters), own: words };
 }
 
-async function discovered(given: TopicGiven): Promise<Omit<FittedTopics, 'seconds'>> {
-  const { vectors, matrix, symbols, length, seed, signal } = given;
+async function discovered(task: TopicTask): Promise<Omit<FittedTopics, 'seconds'>> {
+  const { vectors, matrix, symbols, length, seed, signal } = task;
   const counts = countRows(matrix);
   const points = scope(() => toPoints(fitPointSpace(vectors, counts, { seed }), vectors, counts));
   let fitted: FittedSymbols | undefined;

@@ -83,8 +83,8 @@ export async function compareTopics(
     for (const model of topicModels) {
       await setImmediate();
       signal?.throwIfAborted();
-      const given = { vectors, matrix, symbols, length, seed, ...(signal ? { signal } : {}) };
-      const fitted = await fitTopics(model, given);
+      const task = { vectors, matrix, symbols, length, seed, ...(signal ? { signal } : {}) };
+      const fitted = await fitTopics(model, task);
       const ranked = rankedWords(fitted, matrix, symbols);
       const shared = { ...labelFigures(corpus, fitted.uses, symbols), ...walkFigures(fitted) };
       for (const [score, lists] of ranked)

@@ -15,9 +15,8 @@ export interface Drawing {
 export function useDrawing(
   container: RefObject<HTMLElement | null>,
   events: ViewEvents,
-  given: { scene: Scene; links: readonly DrawnLink[]; fits: boolean },
+  { scene, links, fits }: { scene: Scene; links: readonly DrawnLink[]; fits: boolean },
 ): Drawing {
-  const { scene, links, fits } = given;
   const view = useRef<GraphView>(null);
   const [kind, setKind] = useState<Drawing['kind']>(null);
   useEffect(() => {

@@ -1,3 +1,4 @@
+import { printable } from '@hidden-schema/studies/drawing';
 import { Looks } from './looks.ts';
 import { placesOf } from './places.ts';
 import { type DrawnLink, pairKey, type Scene, walkPairs } from './scene.ts';
@@ -94,7 +95,7 @@ export function sceneSvg(scenes: readonly Scene[], links: readonly DrawnLink[]):
   for (const [at, scene] of scenes.entries()) {
     const group = element('g', { transform: `translate(${at * SIZE} 0)` });
     group.append(...drawScene(scene, links, mostNamed(scene)));
-    if (scene.map) group.append(textAt(30, 40, 26, scene.map.label, scene.dark));
+    if (scene.map) group.append(textAt([30, 40], 26, scene.map.label, scene.dark));
     svg.append(group);
   }
   return new XMLSerializer().serializeToString(svg);
@@ -114,7 +115,9 @@ function symbolAt(target: EventTarget | null): number | null {
 /** Places of the layouts that are drawn, worked out once. */
 const placesByLayout = new WeakMap<readonly number[], number[]>();
 
-function placeOf({ graph }: Scene, symbol: number): [number, number] {
+type Place = [x: number, y: number];
+
+function placeOf({ graph }: Scene, symbol: number): Place {
   const places = placesByLayout.get(graph.layout) ?? placesOf(graph.layout);
   placesByLayout.set(graph.layout, places);
   const place = (value: number) => MARGIN + value * (SIZE - 2 * MARGIN);
@@ -155,13 +158,12 @@ function drawNode(scene: Scene, symbol: number, looks: Looks, named: boolean): S
   const [cx, cy] = placeOf(scene, symbol);
   const circle = element('circle', { cx, cy, r: radius * 1.3, fill: colour, 'data-symbol': symbol });
   if (!strong && !named) return [circle];
-  return [circle, textAt(cx + radius * 1.3 + 5, cy + 5, 16, label, scene.dark)];
+  return [circle, textAt([cx + radius * 1.3 + 5, cy + 5], 16, label, scene.dark)];
 }
 
-function textAt(x: number, y: number, size: number, content: string, dark: boolean): SVGElement {
+function textAt([x, y]: Place, size: number, content: string, dark: boolean): SVGElement {
   const fill = dark ? '#d7dee9' : '#27313f';
   const made = element('text', { x, y, fill, 'font-size': size, 'font-family': 'system-ui, sans-serif' });
-  // XML allows no control characters.
-  made.textContent = content.replaceAll(/[\p{Cc}\p{Cs}]/gu, '\ufffd');
+  made.textContent = printable(content);
   return made;
 }

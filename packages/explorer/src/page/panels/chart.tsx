@@ -1,10 +1,17 @@
+import { type Curve, drawCurves, plotCurves, type Scale } from '@hidden-schema/studies/drawing';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
 import { Downloads } from '../downloads.tsx';
-import { inksOf } from '../inks.ts';
+import { Drawn } from '../drawn.tsx';
+import { FONT, inksOf } from '../inks.ts';
 import { decimal } from '../labels.ts';
-import { type Line, lineSvg } from './line-svg.ts';
+
+/** One quantity of one run. */
+export interface Line {
+  name: string;
+  colour: string;
+  x: readonly number[];
+  y: readonly number[];
+}
 
 interface ChartProps {
   /** What is measured. */
@@ -15,13 +22,16 @@ interface ChartProps {
 }
 
 const HEIGHT = 150;
+/** Points of a curve that are few enough to be seen one by one. */
+const FEW = 12;
 
-/** One quantity over steps: a line, or one for each run. */
+/** One quantity over steps: a line, or one for each run. Drag to see a part, click twice to see all again. */
 export function Chart({ name, axis, lines, dark }: ChartProps) {
-  const { holder, at } = usePlot(lines, dark);
+  const [at, setAt] = useState<number | null>(null);
   const title = name.replaceAll('_', ' ');
   const only = lines.length === 1 ? lines[0]! : null;
-  const shown = at ?? (only ? only.x.length - 1 : null);
+  const shown = only ? (at === null ? only.x.length - 1 : nearest(only.x, at)) : null;
+  const figure = { title, xLabel: axis, yLabel: '', series: curvesOf(lines), width: 640, height: 360 };
   return (
     <figure class="chart" data-metric={name}>
       <figcaption>
@@ -33,77 +43,120 @@ export function Chart({ name, axis, lines, dark }: ChartProps) {
         ) : null}
         <Downloads
           name={name}
-          svg={() => lineSvg(title, axis, lines, inksOf(dark))}
+          svg={() => drawCurves({ ...figure, inks: inksOf(dark) })}
           rows={() => [
             ['run', axis, name],
             ...lines.flatMap((line) => line.x.map((x, i) => [line.name, x, line.y[i]!])),
           ]}
         />
       </figcaption>
-      <div ref={holder} class="plot" />
+      <Plot lines={lines} dark={dark} title={title} at={at} onPoint={setAt} />
     </figure>
   );
 }
 
-/** Draws lines and follows their data; says which row is pointed at. */
-function usePlot(lines: readonly Line[], dark: boolean) {
+const curvesOf = (lines: readonly Line[]): Curve[] =>
+  lines.map(({ name, colour, x, y }) => ({
+    name: lines.length > 1 ? name : '',
+    ...{ colour, plain: x.length > FEW, points: x.map((step, i) => [step, y[i]!] as const) },
+  }));
+
+type Range = readonly [number, number];
+
+interface PlotProps extends Pick<ChartProps, 'lines' | 'dark'> {
+  title: string;
+  /** The step that is pointed at. */
+  at: number | null;
+  onPoint(at: number | null): void;
+}
+
+function Plot({ lines, dark, title, at, onPoint }: PlotProps) {
+  const { holder, width } = useWidth();
+  const [zoom, setZoom] = useState<Range | null>(null);
+  const [from, setFrom] = useState<number | null>(null);
+  const inks = inksOf(dark);
+  const frame = { left: 48, right: Math.max(60, width - 10), top: 8, bottom: HEIGHT - 22 };
+  const plot = { series: curvesOf(lines), xRange: zoom ?? extentOf(lines), inks };
+  const { marks, x, y } = plotCurves(plot, frame, 11);
+  const stepAt = (event: PointerEvent) => x.value(Math.min(frame.right, Math.max(frame.left, event.offsetX)));
+  const onUp = (event: PointerEvent) => {
+    const to = stepAt(event);
+    // A click is no drag.
+    if (from !== null && Math.abs(x.place(to) - x.place(from)) > 8)
+      setZoom([Math.min(from, to), Math.max(from, to)]);
+    setFrom(null);
+  };
+  return (
+    <div ref={holder} class="plot">
+      <svg
+        width={width}
+        height={HEIGHT}
+        role="img"
+        aria-label={title}
+        font-family={FONT}
+        onPointerMove={(event) => onPoint(stepAt(event))}
+        onPointerLeave={() => onPoint(null)}
+        onPointerDown={(event) => setFrom(stepAt(event))}
+        onPointerUp={onUp}
+        onDblClick={() => setZoom(null)}
+      >
+        <Drawn marks={marks} />
+        {at === null ? null : <Pointed {...{ lines, at, from, x, y }} ink={inks.faint} />}
+      </svg>
+    </div>
+  );
+}
+
+interface PointedProps {
+  lines: readonly Line[];
+  at: number;
+  /** Where a drag began. */
+  from: number | null;
+  x: Scale;
+  y: Scale;
+  ink: string;
+}
+
+/** The step that is pointed at, with the points of all curves there, and the part that is being chosen. */
+function Pointed({ lines, at, from, x, y, ink }: PointedProps) {
+  const place = x.place(at);
+  const start = from === null ? place : x.place(from);
+  const [left, width] = [Math.min(start, place), Math.abs(place - start)];
+  const [top, height] = [8, HEIGHT - 30];
+  return (
+    <g pointer-events="none">
+      <rect x={left} y={top} width={width} height={height} fill={ink} fill-opacity="0.15" />
+      <path d={`M${place} ${top}v${height}`} stroke={ink} stroke-dasharray="3 3" />
+      {lines.map((line, n) => {
+        const i = nearest(line.x, at);
+        if (line.x.length === 0) return null;
+        return <circle key={n} cx={x.place(line.x[i]!)} cy={y.place(line.y[i]!)} r="5" fill={line.colour} />;
+      })}
+    </g>
+  );
+}
+
+function extentOf(lines: readonly Line[]): Range {
+  const ends = lines.flatMap(({ x }) => (x.length > 0 ? [x[0]!, x.at(-1)!] : []));
+  return ends.length === 0 ? [0, 1] : [Math.min(...ends), Math.max(...ends)];
+}
+
+/** The place of the value that is nearest, among values in order. */
+function nearest(values: readonly number[], to: number): number {
+  const after = values.findIndex((value) => value >= to);
+  if (after <= 0) return after < 0 ? values.length - 1 : 0;
+  return values[after]! - to < to - values[after - 1]! ? after : after - 1;
+}
+
+/** How wide an element is, whenever that changes. */
+function useWidth() {
   const holder = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | null>(null);
-  const [at, setAt] = useState<number | null>(null);
-  const names = lines.map(({ name, colour }) => `${name} ${colour}`).join('\n');
-  const rows = lines.reduce((sum, { x }) => sum + x.length, 0);
+  const [width, setWidth] = useState(0);
   useEffect(() => {
     const element = holder.current!;
-    const made = new uPlot(options(lines, dark, element.clientWidth, setAt), dataOf(lines), element);
-    plot.current = made;
-    const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
     observer.observe(element);
-    return () => {
-      observer.disconnect();
-      made.destroy();
-    };
-  }, [dark, names]);
-  useEffect(() => plot.current?.setData(dataOf(lines)), [rows, names]);
-  return { holder, at };
-}
-
-/** All lines over the steps that any of them has. */
-function dataOf(lines: readonly Line[]): uPlot.AlignedData {
-  if (lines.length === 1) return [[...lines[0]!.x], [...lines[0]!.y]];
-  const steps = [...new Set(lines.flatMap(({ x }) => [...x]))].sort((a, b) => a - b);
-  const columns = lines.map(({ x, y }) => {
-    const known = new Map(x.map((step, i) => [step, y[i]!]));
-    return steps.map((step) => known.get(step) ?? null);
-  });
-  return [steps, ...columns];
-}
-
-function options(
-  lines: readonly Line[],
-  dark: boolean,
-  width: number,
-  onMove: (at: number | null) => void,
-): uPlot.Options {
-  const { faint, line } = inksOf(dark);
-  const grid = { stroke: line, width: 1 };
-  const axis = { stroke: faint, grid, ticks: { show: false }, font: '11px system-ui, sans-serif' };
-  return {
-    width,
-    height: HEIGHT,
-    legend: { show: false },
-    cursor: { y: false, points: { size: 6 } },
-    scales: { x: { time: false } },
-    axes: [
-      { ...axis, size: 22, gap: 2 },
-      { ...axis, size: 48, gap: 4, values: (_, ticks) => ticks.map((tick) => decimal(tick)) },
-    ],
-    series: [
-      {},
-      ...lines.map(({ colour, x }) => ({
-        ...{ stroke: colour, width: 1.75, spanGaps: true },
-        points: { show: x.length < 30, size: 4 },
-      })),
-    ],
-    hooks: { setCursor: [(plot) => onMove(plot.cursor.idx ?? null)] },
-  };
+    return () => observer.disconnect();
+  }, []);
+  return { holder, width };
 }

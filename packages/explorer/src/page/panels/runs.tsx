@@ -6,8 +6,7 @@ import { inksOf } from '../inks.ts';
 import { decimal } from '../labels.ts';
 import { useLoaded } from '../loading.ts';
 import { Empty, Show } from '../parts.tsx';
-import { Chart } from './chart.tsx';
-import type { Line } from './line-svg.ts';
+import { Chart, type Line } from './chart.tsx';
 import type { PanelProps } from './panel.ts';
 
 /** All runs that are served; two or more side by side in figures, settings and curves. */

@@ -1,4 +1,4 @@
-import { COLOURS, cut, drawing, FAINT_INK, short, text } from './svg.ts';
+import { COLOURS, cut, drawing, INKS, type Mark, mark, placed, text } from './svg.ts';
 
 export interface BarGrid {
   title: string;
@@ -15,7 +15,7 @@ const CELL = { width: 300, height: 92 };
 const LEFT = 84;
 const TOP = 104;
 const GAP = 26;
-const tick = { size: 9, colour: FAINT_INK, anchor: 'end' } as const;
+const tick = { size: 9, colour: INKS.faint, anchor: 'end' } as const;
 /** Bars that are named in each panel. */
 const named = 3;
 
@@ -29,8 +29,8 @@ export function barGrid(grid: BarGrid): string {
     return row.map((cell, c) => {
       const [x, y] = [LEFT + c * (CELL.width + GAP), TOP + r * (CELL.height + GAP)];
       const drawn = bars(cell, most, COLOURS[c % COLOURS.length]!, grid);
-      const top = c > 0 ? '' : text(-6, 20, `${(100 * most).toFixed(0)} %`, tick);
-      return `<g transform="translate(${x} ${y})">${drawn}${top}</g>`;
+      const top = c > 0 ? [] : [text(-6, 20, `${(100 * most).toFixed(0)} %`, tick)];
+      return placed(x, y, ...drawn, ...top);
     });
   });
   const heads = columns.map((name, c) =>
@@ -39,23 +39,24 @@ export function barGrid(grid: BarGrid): string {
   const sides = rows.map((name, r) =>
     text(16, TOP + r * (CELL.height + GAP) + CELL.height / 2, cut(name, LEFT - 30, 12), { size: 12 }),
   );
-  return drawing(width, height, title, [
+  return drawing({ width, height }, title, [
     text(16, 34, cut(title, width - 32, 18), { size: 18, bold: true }),
-    text(16, 56, cut(subtitle ?? '', width - 32, 12), { size: 12, colour: FAINT_INK }),
+    text(16, 56, cut(subtitle ?? '', width - 32, 12), { size: 12, colour: INKS.faint }),
     ...heads,
     ...sides,
     ...panels,
   ]);
 }
 
-function bars(cell: ArrayLike<number>, most: number, colour: string, { nameOf = String }: BarGrid): string {
+function bars(cell: ArrayLike<number>, most: number, colour: string, { nameOf = String }: BarGrid): Mark[] {
   const step = CELL.width / cell.length;
   const tall = (value: number) => (value / most) * (CELL.height - 14);
-  const rects = Array.from(cell, (value, k) => {
-    if (value === 0) return '';
-    const high = tall(value);
-    return `<rect x="${short(k * step)}" y="${short(CELL.height - high)}" width="${short(Math.max(0.8, 0.8 * step))}" height="${short(high)}" fill="${colour}"/>`;
-  });
+  const rects = Array.from(cell, (value, k) => ({ k, height: tall(value) }))
+    .filter(({ height }) => height > 0)
+    .map(({ k, height }) => {
+      const width = Math.max(0.8, 0.8 * step);
+      return mark('rect', { x: k * step, y: CELL.height - height, width, height, fill: colour });
+    });
   const top = Array.from(cell, (value, k) => ({ value, k }))
     .filter(({ value }) => value > 0)
     .sort((a, b) => b.value - a.value)
@@ -66,11 +67,8 @@ function bars(cell: ArrayLike<number>, most: number, colour: string, { nameOf = 
       anchor: 'middle',
     }),
   );
-  return [
-    `<path d="M0 ${CELL.height}h${CELL.width}" stroke="#9aa5b1" stroke-width="1"/>`,
-    ...rects,
-    ...names,
-  ].join('');
+  const floor = mark('path', { d: `M0 ${CELL.height}h${CELL.width}`, stroke: '#9aa5b1' });
+  return [floor, ...rects, ...names];
 }
 
 /** Those whose names would not cover the one of a higher bar. */

@@ -1,0 +1,178 @@
+import {
+  type LanguageRun,
+  type OpenedRun,
+  open,
+  type Reasoner,
+  type ReasoningRun,
+  reasonerOf,
+  type SyntheticRun,
+} from '@hidden-schema/hsn';
+import {
+  type EncodedCorpus,
+  encodedCorpus,
+  type LabelMaps,
+  labelMaps,
+  openEncoded,
+  type RunCorpus,
+  runCorpus,
+  type SymbolMeaning,
+  storedMeanings,
+  symbolMeanings,
+} from '@hidden-schema/studies';
+import type { Opened } from '../shared/api.ts';
+import { type CloseReader, textReader, tokenReader } from './close-reading.ts';
+import { Fault } from './fault.ts';
+import { textFindings, tokenFindings, tupleFindings } from './findings.ts';
+import { View } from './view.ts';
+
+/** What a run may be able to do beside showing its graph. */
+export interface Abilities {
+  /** Reads a sentence that someone writes. */
+  reader: CloseReader;
+  /** Writes from walks, and shows what it attends to meanwhile. */
+  writer: LanguageRun;
+  /** Sentences of the corpus as they are. */
+  sentences: RunCorpus;
+  /** Sentences of the corpus with their walks. */
+  encoded: EncodedCorpus;
+  /** Where walks of each label go. */
+  labelMaps: () => LabelMaps;
+  /** Says what follows an event. */
+  reasoner: Reasoner;
+}
+
+/** A run at a checkpoint with what it can do; an ability that it lacks is missing. */
+export interface Shown extends Partial<Abilities> {
+  run: OpenedRun;
+  view: View;
+  corpus: Opened['corpus'];
+  /** By which it was trained to reason, be it that it cannot yet. */
+  relations?: readonly string[];
+  notes: string[];
+  close(): void;
+}
+
+type Say = (text: string) => void;
+
+/** Sentences that are read while training goes on, and after it, unless more are stored. */
+const FEW = 300;
+const MANY = 5000;
+
+/** Opens a run of any kind; the only place that looks at which kind it is. */
+export async function openShown(directory: string, say: Say): Promise<Shown> {
+  say('opening the model');
+  const run = await open(directory);
+  try {
+    if ('baseline' in run.model.config && run.model.config.baseline)
+      throw new Fault(
+        409,
+        'baseline',
+        'this run is a baseline: a decoder without symbols, and so without a graph',
+      );
+    const { corpus, notes } = await corpusOf(run, say);
+    if (run.kind === 'language') return await showTexts(run, corpus, notes, say);
+    return run.kind === 'reasoning'
+      ? await showTuples(run, corpus, notes, say)
+      : showTokens(run, corpus, notes);
+  } catch (error) {
+    run.model.free();
+    throw error;
+  }
+}
+
+const gone: RunCorpus = {
+  ...{ labels: [], counts: { train: 0, valid: 0, test: 0 }, notes: [] },
+  sentence: () => ({ text: '', label: -1 }),
+  close: () => undefined,
+};
+
+/** The run's sentences; none where their files are gone, and a note of that. */
+async function corpusOf(run: OpenedRun, say: Say): Promise<{ corpus: RunCorpus; notes: string[] }> {
+  try {
+    const corpus = await runCorpus(run, { onProgress: () => say('opening the corpus') });
+    return { corpus, notes: [...run.notes, ...corpus.notes] };
+  } catch (error) {
+    return { corpus: gone, notes: [...run.notes, (error as Error).message] };
+  }
+}
+
+function showTokens(run: SyntheticRun, sentences: RunCorpus, notes: string[]): Shown {
+  const { directory, fingerprint, vocabulary, length } = run.corpus;
+  return {
+    ...{ run, notes, sentences, reader: tokenReader(run), close: () => run.model.free() },
+    view: new View(run, tokenFindings(run, sentences)),
+    corpus: { directory, fingerprint, vocabulary: vocabulary.length, length, sentences: sentences.counts },
+  };
+}
+
+async function showTexts(run: LanguageRun, sentences: RunCorpus, notes: string[], say: Say): Promise<Shown> {
+  const encoded = await encodedOf(run, say);
+  const view = new View(run, textFindings(encoded, await meaningsOf(run, encoded, say)));
+  return {
+    ...{ run, view, notes, sentences, encoded, reader: textReader(run), writer: run },
+    labelMaps: once(() => labelMaps(encoded)),
+    corpus: { ...recordOf(run), sentences: sentences.counts },
+    close: () => {
+      run.model.free();
+      sentences.close();
+      encoded.close();
+    },
+  };
+}
+
+async function showTuples(run: ReasoningRun, tuples: RunCorpus, notes: string[], say: Say): Promise<Shown> {
+  say('reading tuples');
+  const { findings, labelled } = await tupleFindings(run, tuples);
+  const shown = {
+    relations: run.relations,
+    ...{ run, view: new View(run, findings), labelMaps: once(() => labelMaps(labelled)) },
+    corpus: { ...recordOf(run), sentences: gone.counts },
+  };
+  try {
+    const reasoner = await reasonerOf(run);
+    return { ...shown, notes, reasoner, close: () => reasoner.free() };
+  } catch (error) {
+    // It can be looked at before a path model was trained.
+    return { ...shown, notes: [...notes, (error as Error).message], close: () => run.model.free() };
+  }
+}
+
+const recordOf = ({ run, tokenizers }: LanguageRun | ReasoningRun) => ({
+  directory: run.record.corpus.directory,
+  fingerprint: run.record.corpus.fingerprint,
+  vocabulary: tokenizers.decoder.vocabulary,
+  length: null,
+});
+
+/** Training keeps the machine busy and goes on to the next checkpoint soon: few sentences are read meanwhile. */
+async function encodedOf(run: LanguageRun, say: Say): Promise<EncodedCorpus> {
+  const limit = run.run.state === 'running' ? FEW : MANY;
+  try {
+    return await encodedCorpus(run, {
+      limit,
+      onProgress: (done, total) => say(`reading sentences: ${done} of ${total}`),
+    });
+  } catch (error) {
+    // Where the corpus is gone, what is stored with the run has to do.
+    const stored = openEncoded(run);
+    if (!stored) throw error;
+    return stored;
+  }
+}
+
+async function meaningsOf(run: LanguageRun, encoded: EncodedCorpus, say: Say): Promise<SymbolMeaning[]> {
+  say('finding what symbols mean');
+  if (run.run.state === 'running') return symbolMeanings(run, encoded);
+  return storedMeanings(run, {
+    encoded,
+    onProgress: (done, total) => say(`reading attention: ${done} of ${total} sentences`),
+  });
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,0 +1,159 @@
+import { setImmediate } from 'node:timers/promises';
+import {
+  type BestWalk,
+  type CorpusPoints,
+  type LanguageRun,
+  type OpenedRun,
+  openLanguageCorpus,
+  openPoints,
+  openTuples,
+  type ReasoningRun,
+  type SplitName,
+  type SyntheticRun,
+} from '@hidden-schema/hsn';
+import { readBatch, type TextCorpus } from '@hidden-schema/text';
+
+/** The sentences that a run was trained on, or tuples, as its `texts` read them. */
+export interface RunCorpus {
+  labels: readonly string[];
+  /** Sentences in each split. */
+  counts: Readonly<Record<SplitName, number>>;
+  /** A sentence of a split with the number of its label, −1 for none, and its true walk where that is known. */
+  sentence(split: SplitName, at: number): { text: string; label: number; walk?: number[] };
+  /** What the user should know of it. */
+  notes: readonly string[];
+  /** Walks of many sentences, where what they are read from is stored: quicker than reading their texts. */
+  stored?(): Promise<StoredWalks | undefined>;
+  close(): void;
+}
+
+/** The walks of `count` sentences of a split from the `first` on. */
+export type StoredWalks = (split: SplitName, first: number, count: number) => BestWalk[];
+
+export interface CorpusOptions {
+  signal?: AbortSignal;
+  /** Told while texts are prepared. */
+  onProgress?: () => void;
+}
+
+/** Opens the corpus of a run of any kind. */
+export function runCorpus(run: OpenedRun, options: CorpusOptions = {}): Promise<RunCorpus> {
+  if (run.kind === 'language') return textsOf(run, options);
+  return run.kind === 'reasoning' ? tuplesOf(run) : Promise.resolve(syntheticOf(run));
+}
+
+async function textsOf(run: LanguageRun, options: CorpusOptions): Promise<RunCorpus> {
+  const corpus = await openLanguageCorpus(run, options);
+  const { labels, store, splits } = corpus;
+  let points: CorpusPoints | undefined;
+  return {
+    labels,
+    counts: mapSplits((split) => splits[split].length),
+    sentence: (split, at) => {
+      const row = splits[split][at]!;
+      return { text: store.example(row).text, label: store.row(row).label };
+    },
+    stored: async () => {
+      points ??= await openPoints(run, corpus, options.signal ? { signal: options.signal } : {});
+      return points && walksOfPoints(run, corpus, points);
+    },
+    notes: [],
+    close: () => {
+      points?.free();
+      corpus.close();
+    },
+  };
+}
+
+/** Texts whose vectors are stored are not encoded again. */
+function walksOfPoints(
+  { texts }: LanguageRun,
+  { store, splits }: TextCorpus,
+  points: CorpusPoints,
+): StoredWalks {
+  return (split, first, count) => {
+    const rows = splits[split].slice(first, first + count);
+    const { encoder } = readBatch(store, rows, texts.frames);
+    const placed = points.of(rows);
+    try {
+      return texts.readBatch({ encoder, points: placed });
+    } finally {
+      placed.free();
+    }
+  };
+}
+
+async function tuplesOf(run: ReasoningRun): Promise<RunCorpus> {
+  const { corpus, notes } = await openTuples(run);
+  const { splits, table } = corpus;
+  return {
+    labels: run.relations,
+    counts: mapSplits((split) => splits[split].length),
+    sentence: (split, at) => {
+      const { head, relation, object } = table.tuple(splits[split][at]!);
+      return { text: `${head}\t${relation}\t${object}`, label: run.relations.indexOf(relation) };
+    },
+    notes,
+    close: () => {},
+  };
+}
+
+function syntheticOf({ corpus }: SyntheticRun): RunCorpus {
+  const { splits, vocabulary, length: L } = corpus;
+  return {
+    labels: [],
+    counts: mapSplits((split) => splits[split].count),
+    sentence: (split, at) => {
+      const { tokens, walks } = splits[split];
+      const row = (of: Int32Array) => Array.from(of.subarray(at * L, (at + 1) * L));
+      const words = row(tokens).map((token) => vocabulary[token]!);
+      return { text: words.join(' '), label: -1, ...(walks ? { walk: row(walks) } : {}) };
+    },
+    notes: [],
+    close: () => {},
+  };
+}
+
+const mapSplits = <T>(of: (split: SplitName) => T): Record<SplitName, T> => ({
+  train: of('train'),
+  valid: of('valid'),
+  test: of('test'),
+});
+
+/** A sentence of the run's corpus with the walk that is read in it. */
+export interface ReadSentence extends BestWalk {
+  text: string;
+  /** Number of its label, −1 for none. */
+  label: number;
+  split: SplitName;
+}
+
+const order: readonly SplitName[] = ['test', 'valid', 'train'];
+const readAtOnce = 64;
+/** Of a few sentences it is quicker to read these than to open, or make, the vectors of all. */
+const shareWorthStoring = 0.2;
+
+/** Reads the first `limit` sentences, those of the test split first, some at a time. */
+export async function* readSentences(
+  run: OpenedRun,
+  corpus: RunCorpus,
+  limit: number,
+  signal?: AbortSignal,
+): AsyncGenerator<ReadSentence[]> {
+  const total = order.reduce((sum, split) => sum + corpus.counts[split], 0);
+  const stored = limit > shareWorthStoring * total ? await corpus.stored?.() : undefined;
+  let left = limit;
+  for (const split of order) {
+    const count = Math.min(Math.max(0, left), corpus.counts[split]);
+    left -= count;
+    for (let first = 0; first < count; first += readAtOnce) {
+      signal?.throwIfAborted();
+      const rows = Math.min(readAtOnce, count - first);
+      const some = Array.from({ length: rows }, (_, at) => corpus.sentence(split, first + at));
+      const walks =
+        stored?.(split, first, rows) ?? (await run.texts.read(some.map(({ text }) => text))).walks;
+      await setImmediate();
+      yield some.map(({ text, label }, at) => ({ ...walks[at]!, text, label, split }));
+    }
+  }
+}
