@@ -87,7 +87,7 @@ export async function deliver(
 ): Promise<void> {
   const { plainJson, writeResults } = await import('@hidden-schema/studies');
   if (flags.json) print(plainJson(results.data));
-  else await show(results.shown ?? results.sheets ?? [], results.text);
+  else await showSheets(results.shown ?? results.sheets ?? [], results.text);
   if (flags.json && flags.out === undefined) return;
   const folder = flags.out ?? path.join(directory, 'figures');
   const files = writeResults(folder, results);
@@ -95,7 +95,8 @@ export async function deliver(
   (flags.json ? say : print)(`written to ${folder}: ${names.join(', ')}\n`);
 }
 
-async function show(sheets: readonly Sheet[], text?: string): Promise<void> {
+/** Prints tables, and a text after them. */
+export async function showSheets(sheets: readonly Sheet[], text?: string): Promise<void> {
   const { plainText } = await import('@hidden-schema/base');
   const { sheetText } = await import('@hidden-schema/studies');
   for (const sheet of sheets) {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { LanguageConfig, LanguageFigures, PreparedLanguage } from '@hidden-schema/hsn';
-import { progressOf } from './analysis.ts';
+import { progressOf, showSheets } from './analysis.ts';
 import { languageText } from './evaluation-text.ts';
 import type { Assignment } from './replicas.ts';
 import { stoppable } from './stopping.ts';
@@ -82,10 +82,7 @@ async function planOf(
     task: () => new LanguageTask(prepared, replicas),
     create: () => createLanguageRun(out, prepared, { force: flags.force ?? false }),
     describe: () => describe(prepared),
-    onPrepared: (seconds) =>
-      say(
-        `discovered ${prepared.config.symbols} symbols after ${seconds.toFixed(0)} s; look at them now:\n  hsn symbols ${out}\n  hsn serve ${out}\n`,
-      ),
+    onPrepared: (seconds) => showDiscovered(out, seconds),
     assignment: assignmentOf(prepared),
   };
 }
@@ -94,6 +91,28 @@ async function planOf(
 function assignmentOf({ config, given, info, tokenizers }: PreparedLanguage): Assignment {
   const texts = { ...given, input: path.resolve(given.input), tokenizer: tokenizers.decoder.json };
   return { config, fingerprint: info.fingerprint, texts };
+}
+
+/** Symbols that are shown when they are discovered. */
+const shownSymbols = 12;
+
+/** What was discovered, which can be looked at from now on. */
+async function showDiscovered(out: string, seconds: number): Promise<void> {
+  const { openRun, storedMeanings, symbolSheet } = await import('@hidden-schema/studies');
+  const run = await openRun(out, { checkpoint: 'last' });
+  try {
+    const meanings = await storedMeanings(run);
+    const sheet = symbolSheet(meanings);
+    const rows = sheet.rows.slice(0, shownSymbols);
+    const caption = `The ${rows.length} most used of ${meanings.length} symbols, discovered after ${seconds.toFixed(0)} s.`;
+    await showSheets([{ ...sheet, title: 'Symbols', caption, rows }]);
+    say(`look at all of them now:
+  hsn symbols ${out}
+  hsn serve ${out}
+`);
+  } finally {
+    run.model.free();
+  }
 }
 
 function describe({ config, corpus, tokenizers, model, notes }: PreparedLanguage): void {

@@ -37,7 +37,7 @@ export interface Plan<Evaluation> {
   /** Says what will be trained. */
   describe(): void;
   /** Says what can be looked at before the first step, where something can. */
-  onPrepared?(seconds: number): void;
+  onPrepared?(seconds: number): void | Promise<void>;
   /** What the other ranks need. */
   assignment: Assignment;
 }

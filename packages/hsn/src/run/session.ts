@@ -36,7 +36,7 @@ export interface SessionOptions {
   /** Ends with the preparation, where the task is of use then. */
   onlyPrepare?: boolean;
   /** Called when the preparation is saved and the model can be looked at, before the first step. */
-  onPrepared?: (seconds: number) => void;
+  onPrepared?: (seconds: number) => void | Promise<void>;
 }
 
 export interface SessionResult<Evaluation = unknown> {
@@ -206,7 +206,7 @@ export class Session<Evaluation = unknown> {
     for (const [name, value] of Object.entries(this.#task.artifacts()))
       writeJsonAtomic(this.#run.path(name), value);
     this.#run.setState('running', { step: 0, seconds: this.#seconds() });
-    this.#options.onPrepared?.(this.#seconds());
+    await this.#options.onPrepared?.(this.#seconds());
   }
 
   /** Trains until the last step, a stop from outside, or patience is at its end; returns why it ended early. */

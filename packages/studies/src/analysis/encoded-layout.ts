@@ -24,6 +24,8 @@ export interface StoredSentence {
   split: SplitName;
   walk: number[];
   steps: number[];
+  /** How much of the text each step tells, where the model says. */
+  weights?: number[];
 }
 
 /** Places in `encoded.bin`: where each line begins (and the last ends), the walks, the labels. */

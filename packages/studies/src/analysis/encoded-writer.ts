@@ -34,9 +34,16 @@ export class EncodedWriter {
   }
 
   write(batch: readonly ReadSentence[]): void {
-    const lines = batch.map(({ text, label, split, walk, probabilities }) => {
-      const steps = probabilities.map((p) => Number(p.toPrecision(6)));
-      const stored: StoredSentence = { text, label: this.#labels[label] ?? null, split, walk, steps };
+    const short = (value: number) => Number(value.toPrecision(6));
+    const lines = batch.map(({ text, label, split, walk, probabilities, weights }) => {
+      const stored: StoredSentence = {
+        text,
+        label: this.#labels[label] ?? null,
+        split,
+        walk,
+        steps: probabilities.map(short),
+        ...(weights ? { weights: weights.map(short) } : {}),
+      };
       return `${JSON.stringify(stored)}\n`;
     });
     const offsets = lines.map((line) => {

@@ -28,6 +28,8 @@ export interface EncodedSentence {
   walk: number[];
   /** Of each step given the one before. */
   probabilities: number[];
+  /** How much of the text each step tells, where the model says. */
+  weights?: number[];
 }
 
 /**
@@ -85,8 +87,8 @@ export class EncodedCorpus {
     const start = this.#offsets[index]!;
     const bytes = Buffer.alloc(this.#offsets[index + 1]! - start);
     fs.readSync(this.#file, bytes, 0, bytes.length, start);
-    const { text, label, split, walk, steps } = JSON.parse(bytes.toString('utf8')) as StoredSentence;
-    return { index, split, text, label, walk, probabilities: steps };
+    const { steps, ...stored } = JSON.parse(bytes.toString('utf8')) as StoredSentence;
+    return { index, ...stored, probabilities: steps };
   }
 
   /** Sentences from `offset` on: all, those whose walk is on a symbol, those of a label, or both. */
@@ -131,13 +133,20 @@ export class EncodedCorpus {
 }
 
 export interface EncodingOptions {
-  /** Sentences at most, those of the test split first; 5000 unless given. */
+  /** Sentences at most, those of the test split first; 5000 unless given, or 100 000 where vectors are stored. */
   limit?: number;
   signal?: AbortSignal;
   onProgress?: (done: number, total: number) => void;
 }
 
 const defaultLimit = 5000;
+/** Walks that are read from stored vectors come quickly. */
+const quickLimit = 100_000;
+
+function limitOf(opened: OpenedRun): number {
+  const quick = opened.kind === 'language' && opened.model.encoder.reads === 'points';
+  return quick ? quickLimit : defaultLimit;
+}
 
 /** What is stored with a run for the checkpoint that is open. */
 export function openEncoded(opened: OpenedRun): EncodedCorpus | undefined {
@@ -163,7 +172,7 @@ export async function encodedCorpus(
   options: EncodingOptions = {},
 ): Promise<EncodedCorpus> {
   const stored = openEncoded(opened);
-  const wanted = options.limit ?? defaultLimit;
+  const wanted = options.limit ?? limitOf(opened);
   if (stored && (options.limit === undefined || stored.count >= Math.min(wanted, stored.total)))
     return stored;
   stored?.close();

@@ -5,6 +5,7 @@ import type { EncodedCorpus, EncodedSentence } from './encoded.ts';
 import { linkedSymbols, linksOf } from './layout.ts';
 import { symbolNames } from './names.ts';
 import { SymbolTally } from './symbol-tally.ts';
+import { WeighedSentences } from './weighed-words.ts';
 import { tokensOf, wordsOf } from './words.ts';
 
 export interface SymbolExample {
@@ -71,20 +72,23 @@ export function symbolMeanings(
   const { words = 12, examples = 8 } = options;
   const split = splitters[run.kind];
   const tally = new SymbolTally(encoded.symbols, encoded.length, encoded.labels.length);
+  const weighed = new WeighedSentences(encoded.symbols, encoded.length);
   const found = Array.from({ length: encoded.symbols }, () => new Examples(examples));
   for (let n = 0; n < Math.min(encoded.count, mostSentences); n++) {
     const sentence = encoded.sentence(n);
     const distinct = new Set(split(sentence.text).map(({ word }) => word));
     tally.add(sentence.walk, encoded.labelOf[n]!, distinct);
+    weighed.add(sentence);
     for (const symbol of new Set(sentence.walk)) found[symbol]!.offer(sentence, symbol);
   }
   const near = neighboursOf(run, tally);
+  const telling = weighed.words(words);
   const names = symbolNames(run.run.directory);
   return found.map((best, symbol) => ({
     symbol,
     name: names.get(symbol) ?? null,
     ...tally.usage(symbol),
-    words: tally.words(symbol, words),
+    words: telling ? tally.these(symbol, telling[symbol]!) : tally.words(symbol, words),
     attended: options.attention?.of(symbol, words) ?? [],
     examples: best.list,
     labels: tally.labels(symbol).map(({ label, ...rest }) => ({ label: encoded.labels[label]!, ...rest })),
@@ -110,9 +114,10 @@ class Examples {
     this.#most = most;
   }
 
-  offer({ index, text, label, walk, probabilities }: EncodedSentence, symbol: number): void {
+  offer(sentence: EncodedSentence, symbol: number): void {
+    const { index, text, label, walk, probabilities, weights = probabilities } = sentence;
     const positions = walk.flatMap((other, i) => (other === symbol ? [i] : []));
-    const weight = positions.reduce((sum, i) => sum + probabilities[i]!, 0);
+    const weight = positions.reduce((sum, i) => sum + weights[i]!, 0);
     const full = this.list.length >= this.#most;
     if (full && weight <= (this.list.at(-1)?.weight ?? 0)) return;
     if (this.list.some((other) => other.text === text)) return;

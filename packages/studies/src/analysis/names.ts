@@ -12,9 +12,27 @@ export type SymbolNames = ReadonlyMap<number, string>;
 
 const fileOf = (directory: string): string => path.join(directory, 'names.json');
 
-/** Names that people gave to symbols; none where the file is damaged, which only a renaming complains about. */
+/**
+ * Names of symbols: those that people gave, and for the others those made of their words. None where the file is
+ * damaged, which only a renaming complains about.
+ */
 export function symbolNames(directory: string): SymbolNames {
-  return readNames(directory) ?? new Map();
+  const stored = readNames(directory);
+  return new Map([...(stored?.found ?? []), ...(stored?.names ?? [])]);
+}
+
+/** Stores names that were made of symbols' words, all of them; what people named stays. */
+export function storeFoundNames(directory: string, found: readonly string[]): void {
+  locked(directory, () => {
+    const names = readNames(directory)?.names;
+    // A damaged file is left to whoever repairs it.
+    if (names) write(directory, names, new Map(found.entries()));
+  });
+}
+
+/** Two that read before either has written would lose a name. */
+function locked(directory: string, body: () => void): void {
+  Lock.during(path.join(directory, 'names.lock'), fileOf(directory), body);
 }
 
 /** Stores a name in the run, or with an empty one takes it away; returns what holds now. */
@@ -23,19 +41,26 @@ export function renameSymbol(directory: string, symbol: number, name: string): s
   if ([...text].length > longestName)
     throw new UserError(`a name has at most ${longestName} characters, got ${[...text].length}`);
   if (invisible.test(text)) throw new UserError('a name has no control characters; write it as plain text');
-  // Two that read before either has written would lose a name.
-  Lock.during(path.join(directory, 'names.lock'), fileOf(directory), () => store(directory, symbol, text));
-  return text === '' ? null : text;
+  locked(directory, () => store(directory, symbol, text));
+  return symbolNames(directory).get(symbol) ?? null;
 }
 
 function store(directory: string, symbol: number, text: string): void {
-  const names = readNames(directory);
-  if (!names)
+  const stored = readNames(directory);
+  if (!stored)
     throw new UserError(`${fileOf(directory)} is damaged; repair or remove it, then name the symbol again`);
-  if (text === '') names.delete(symbol);
-  else names.set(symbol, text);
-  const sorted = [...names].sort(([a], [b]) => a - b);
-  writeJsonAtomic(fileOf(directory), { format: FORMAT, names: Object.fromEntries(sorted) });
+  if (text === '') stored.names.delete(symbol);
+  else stored.names.set(symbol, text);
+  write(directory, stored.names, stored.found);
+}
+
+function write(directory: string, names: SymbolNames, found: SymbolNames): void {
+  const sorted = (of: SymbolNames) => Object.fromEntries([...of].sort(([a], [b]) => a - b));
+  writeJsonAtomic(fileOf(directory), {
+    format: FORMAT,
+    names: sorted(names),
+    ...(found.size > 0 ? { found: sorted(found) } : {}),
+  });
 }
 
 /** A symbol for people: its number, after its name where it has one. */
@@ -44,11 +69,21 @@ export function symbolTitle(symbol: number, names: SymbolNames): string {
   return name === undefined ? String(symbol) : `${name} (${symbol})`;
 }
 
-function readNames(directory: string): Map<number, string> | undefined {
+interface StoredNames {
+  names: Map<number, string>;
+  found: Map<number, string>;
+}
+
+function readNames(directory: string): StoredNames | undefined {
   try {
-    const stored = readJsonIfThere<{ names: Record<string, unknown> }>(fileOf(directory));
-    const pairs = Object.entries(stored?.names ?? {}).filter(([, name]) => typeof name === 'string');
-    return new Map(pairs.map(([symbol, name]) => [Number(symbol), String(name)]));
+    const stored = readJsonIfThere<Record<string, Record<string, unknown>>>(fileOf(directory));
+    const map = (part: Record<string, unknown> = {}) =>
+      new Map(
+        Object.entries(part)
+          .filter(([, name]) => typeof name === 'string')
+          .map(([symbol, name]) => [Number(symbol), String(name)]),
+      );
+    return { names: map(stored?.names), found: map(stored?.found) };
   } catch {
     return undefined;
   }

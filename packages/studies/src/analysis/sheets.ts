@@ -105,6 +105,7 @@ export function typicalSheet(
 /** All symbols with their words. */
 export function symbolSheet(meanings: readonly SymbolMeaning[], most = 6): Sheet {
   const used = meanings.filter(({ sentences }) => sentences > 0);
+  const attends = used.some(({ attended }) => attended.length > 0);
   return {
     name: 'symbols',
     title: 'What symbols mean',
@@ -115,7 +116,7 @@ export function symbolSheet(meanings: readonly SymbolMeaning[], most = 6): Sheet
       { title: 'sentences' },
       { title: 'label' },
       { title: 'words' },
-      { title: 'attended by' },
+      ...(attends ? [{ title: 'attended by' }] : []),
     ],
     rows: used
       .toSorted((a, b) => b.usage - a.usage || a.symbol - b.symbol)
@@ -127,10 +128,14 @@ export function symbolSheet(meanings: readonly SymbolMeaning[], most = 6): Sheet
           .slice(0, most)
           .map(({ word }) => word)
           .join(' ') || undefined,
-        attended
-          .slice(0, most)
-          .map(({ word }) => word)
-          .join(' ') || undefined,
+        ...(attends
+          ? [
+              attended
+                .slice(0, most)
+                .map(({ word }) => word)
+                .join(' ') || undefined,
+            ]
+          : []),
       ]),
   };
 }

@@ -1,9 +1,10 @@
 import { type JsonValue, readJsonFile, writeJsonAtomic } from '@hidden-schema/base';
 import type { OpenedRun } from '@hidden-schema/hsn';
+import { namesFromWords } from '../measures/symbol-names.ts';
 import { attentionWords } from './attention-words.ts';
 import { type EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './encoded.ts';
 import { type SymbolMeaning, symbolMeanings } from './meaning.ts';
-import { symbolNames } from './names.ts';
+import { storeFoundNames, symbolNames } from './names.ts';
 
 const FORMAT = 1;
 
@@ -56,6 +57,8 @@ async function workedOut(
       ? { attention: await attentionWords(opened, encoded, options) }
       : {};
   const symbols = symbolMeanings(opened, encoded, attention);
+  const discovered = opened.kind === 'language' && opened.model.encoder.reads === 'points';
+  if (discovered) storeFoundNames(opened.run.directory, namesFromWords(symbols.map(({ words }) => words)));
   const { run, step } = opened;
   const stored: Stored = {
     format: FORMAT,

@@ -75,6 +75,17 @@ export class SymbolTally {
       .map(({ word, pmi, count }) => ({ word, pmi, count }));
   }
 
+  /** What is counted of words that were chosen elsewhere; those never counted are left out. */
+  these(symbol: number, words: readonly string[]): { word: string; pmi: number; count: number }[] {
+    const visits = this.#visits[symbol]!;
+    return words.flatMap((word) => {
+      const seen = this.#words.get(word);
+      const count = seen?.with[symbol] ?? 0;
+      if (!seen || count === 0) return [];
+      return [{ word, count, pmi: Math.log2((count * this.#sentences) / (seen.count * visits)) }];
+    });
+  }
+
   /** Labels of the symbol's sentences, most frequent first. */
   labels(symbol: number): { label: number; share: number; lift: number }[] {
     const K = this.#symbols;
