@@ -1,7 +1,9 @@
 import type { OpenedLanguage } from '@hidden-schema/hsn';
 import type { TextCorpus } from '@hidden-schema/text';
 import type { Command } from 'commander';
-import { evaluationText, languageText } from './evaluation-text.ts';
+import type { SymbolFigures } from '@hidden-schema/studies';
+import { progressOf } from './analysis.ts';
+import { evaluationText, languageText, stagesText, symbolText } from './evaluation-text.ts';
 import { live, print, say } from './terminal.ts';
 import { tokenising, wholeNumber } from './text-flags.ts';
 
@@ -13,6 +15,8 @@ interface EvalFlags {
   walks?: string;
   graphs?: string;
   baseline?: string;
+  stages?: boolean;
+  stability?: boolean;
 }
 
 const examples = `
@@ -21,6 +25,10 @@ Examples:
   $ hsn eval run --json
   $ hsn eval run --checkpoint last --limit 1000
   $ hsn eval run --baseline baseline-run --limit 500     a language model beside its decoder alone
+  $ hsn eval run --stages                 texts: what learning to write changed in symbols and walks
+
+Runs of texts have two groups of figures: of symbols and walks over all texts (coherence, diversity, agreement with
+labels, information, links followed, stability), and of the decoder over test sentences, once it has learnt to write.
 `;
 
 export function register(program: Command): void {
@@ -38,6 +46,11 @@ export function register(program: Command): void {
     .option('--walks <n>', 'texts: walks a sentence and graph of the importance-weighted estimate', '100')
     .option('--graphs <n>', 'texts: graphs of it', '10')
     .option('--baseline <run>', 'texts: a run of the same decoder without symbols, to compare with')
+    .option(
+      '--stages',
+      'texts: symbols as discovered beside symbols as they are after the decoder learnt to write',
+    )
+    .option('--no-stability', 'texts: do not find symbols once more with another seed')
     .addHelpText('after', examples)
     .action(evaluate);
 }
@@ -48,6 +61,7 @@ async function evaluate(directory: string, flags: EvalFlags): Promise<void> {
   const limit = await wholeNumber('--limit', flags.limit);
   if (Run.open(directory).config.model === 'language') return evaluateTexts(directory, flags, limit);
   if (flags.baseline) throw new UserError('--baseline is for language models');
+  if (flags.stages) throw new UserError('--stages is for language models');
   return evaluateSynthetic(directory, flags, limit);
 }
 
@@ -64,10 +78,19 @@ async function evaluateSynthetic(directory: string, flags: EvalFlags, limit: num
 
 async function evaluateTexts(directory: string, flags: EvalFlags, limit: number | undefined) {
   const { languageFigures, openLanguage, Progress } = await import('@hidden-schema/hsn');
+  const { withEfficiency } = await import('@hidden-schema/studies');
+  if (flags.stages) return compareStages(directory, flags);
   const walks = (await wholeNumber('--walks', flags.walks))!;
   const graphs = (await wholeNumber('--graphs', flags.graphs))!;
   const opened = await openLanguage(directory, { checkpoint: flags.checkpoint });
   tell(opened.notes);
+  const symbols = opened.config.baseline ? undefined : await evaluateSymbols(directory, flags);
+  if (symbols && !flags.json) print(symbolText(symbols));
+  if (!opened.texts.writes) {
+    if (flags.json) print(json({ symbols }));
+    else print(`the decoder has not learnt to write yet: hsn train --out ${directory} --resume\n`);
+    return;
+  }
   const corpus = await openCorpus(opened, flags.corpus);
   try {
     const baseline = flags.baseline ? await comparison(flags.baseline, opened, corpus, limit) : {};
@@ -79,10 +102,65 @@ async function evaluateTexts(directory: string, flags: EvalFlags, limit: number 
     const options = { walks, graphs, onProgress, ...(limit === undefined ? {} : { limit }) };
     const figures = languageFigures(opened.model, corpus, opened.texts.frames, options);
     if (live.isTTY) progress.finish();
-    const all = { ...figures, ...baseline };
-    print(flags.json ? json(all) : languageText(all));
+    const all = withEfficiency({ ...figures, ...baseline });
+    print(flags.json ? json({ ...all, ...(symbols ? { symbols } : {}) }) : languageText(all));
   } finally {
     corpus.close();
+  }
+}
+
+/** How good symbols are for a reader of texts; another corpus has no walks that are stored with the run. */
+async function evaluateSymbols(
+  directory: string,
+  { checkpoint, corpus, stability }: Pick<EvalFlags, 'checkpoint' | 'corpus' | 'stability'>,
+): Promise<SymbolFigures | undefined> {
+  if (corpus !== undefined) return undefined;
+  const { encodedCorpus, openRun, storedMeanings, symbolFigures } = await import('@hidden-schema/studies');
+  const run = await openRun(directory, { checkpoint });
+  const { onProgress, done } = await progressOf('read', 'texts');
+  const encoded = await encodedCorpus(run, { onProgress });
+  try {
+    const meanings = await storedMeanings(run, { encoded });
+    done();
+    const { figures, note } = await symbolFigures(run, encoded, meanings, { stability: stability ?? true });
+    if (note) tell([note]);
+    return figures;
+  } finally {
+    encoded.close();
+    run.model.free();
+  }
+}
+
+/** What the second stage changed. */
+async function compareStages(directory: string, flags: EvalFlags): Promise<void> {
+  const { UserError } = await import('@hidden-schema/base');
+  const { checkpointSteps, Run } = await import('@hidden-schema/hsn');
+  const { changesBetween, encodedCorpus, openRun } = await import('@hidden-schema/studies');
+  const steps = checkpointSteps(Run.open(directory));
+  if (!steps.includes(0))
+    throw new UserError(`${directory} has no checkpoint of its discovered symbols; --stages needs one`);
+  if (steps.length === 1)
+    throw new UserError(
+      `${directory} has discovered symbols and no more; after hsn train --out ${directory} --resume there are two stages to compare`,
+    );
+  const stage = async (checkpoint: string) => {
+    const figures = await evaluateSymbols(directory, { checkpoint, stability: false });
+    const run = await openRun(directory, { checkpoint });
+    const encoded = await encodedCorpus(run);
+    return { figures: figures!, run, encoded };
+  };
+  const before = await stage('0');
+  const after = await stage(flags.checkpoint);
+  try {
+    const stages = { discovered: before.figures, written: after.figures };
+    const changes = changesBetween(before, after);
+    if (flags.json) print(json({ ...stages, changes }));
+    else print(stagesText(stages, changes, after.run.step));
+  } finally {
+    for (const { run, encoded } of [before, after]) {
+      encoded.close();
+      run.model.free();
+    }
   }
 }
 

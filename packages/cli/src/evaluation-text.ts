@@ -1,4 +1,5 @@
 import type { LanguageFigures, SyntheticEvaluation } from '@hidden-schema/hsn';
+import type { DecoderComparison, StageChanges, SymbolFigures } from '@hidden-schema/studies';
 
 /** What each figure is, in the order shown. */
 const meanings: readonly (readonly [keyof SyntheticEvaluation, string, number])[] = [
@@ -20,11 +21,17 @@ const meanings: readonly (readonly [keyof SyntheticEvaluation, string, number])[
   ['hits', 'symbols read correctly', 4],
 ];
 
-const languageMeanings: readonly (readonly [keyof LanguageFigures, string, number])[] = [
+const languageMeanings: readonly (readonly [
+  keyof LanguageFigures | keyof DecoderComparison,
+  string,
+  number,
+])[] = [
   ['perplexity', 'importance-weighted, per token', 2],
   ['perplexity_error', 'its standard error', 2],
   ['baseline_perplexity', 'of the same decoder without symbols', 2],
   ['perplexity_reconstruction', 'were walks for free', 2],
+  ['perplexity_ratio', 'perplexity to that of the decoder alone', 3],
+  ['efficiency', 'nats that a walk saves the decoder, for each nat it tells', 3],
   ['mutual_information', "I(z; x) by the paper's estimator (nats)", 3],
   ['mutual_information_exact', 'I(z; x) of these sentences, exactly', 3],
   ['mutual_information_bound', 'the most that so many sentences can have', 3],
@@ -35,19 +42,63 @@ const languageMeanings: readonly (readonly [keyof LanguageFigures, string, numbe
   ['symbols_used', 'symbols that walks of these sentences use', 0],
 ];
 
+const symbolMeanings: readonly (readonly [keyof SymbolFigures, string, number])[] = [
+  ['npmi', "coherence of symbols' words in the texts (NPMI)", 3],
+  ['cv', 'the same by C_v', 3],
+  ['embedding_coherence', "and by the words' vectors", 3],
+  ['diversity', 'different words among the first ten of all symbols', 3],
+  ['nmi', 'first symbols against labels: normalised mutual information', 3],
+  ['ami', 'the same, adjusted for chance', 3],
+  ['purity', 'texts whose label is the commonest of their first symbol', 3],
+  ['reader', 'labels that a linear reader of walks gets right', 3],
+  ['walk_information', 'what walks tell of texts (nats)', 3],
+  ['walk_information_bound', 'the most that so many texts allow', 3],
+  ['told_apart', 'texts with a walk of their own', 3],
+  ['links', 'links of probability above one half', 0],
+  ['density', 'their share of all pairs', 3],
+  ['linked_moves', 'moves of walks along them', 4],
+  ['stability', 'agreement of first symbols with those of another seed (AMI)', 3],
+];
+
+/** How good symbols are, as lines. */
+export function symbolText(figures: SymbolFigures): string {
+  return figureLines(figures, symbolMeanings, `symbols and walks of ${figures.texts} texts:`);
+}
+
+/** Symbols before and after the decoder learnt to write. */
+export function stagesText(
+  { discovered, written }: { discovered: SymbolFigures; written: SymbolFigures },
+  changes: StageChanges,
+  step: number,
+): string {
+  const share = (value: number) => `${(100 * value).toFixed(1)} %`;
+  const rows = symbolMeanings.flatMap(([key, , digits]) => {
+    const [a, b] = [discovered[key], written[key]];
+    return typeof a !== 'number' || typeof b !== 'number'
+      ? []
+      : [[key, a.toFixed(digits), b.toFixed(digits)]];
+  });
+  const width = Math.max(...rows.map(([name]) => name!.length));
+  const lines = rows.map(
+    ([name, a, b]) => `  ${name!.padEnd(width)}  ${a!.padStart(10)}  ${b!.padStart(10)}\n`,
+  );
+  return `${' '.repeat(width + 4)}discovered  after ${step} steps\n${lines.join('')}walks that changed: ${share(changes.walks)}; first symbols: ${share(changes.firstSymbols)}; links: ${changes.links} of ${discovered.links}\n`;
+}
+
 /** An evaluation as lines for a terminal; figures that need a truth are left out where there is none. */
 export function evaluationText(evaluation: SyntheticEvaluation): string {
-  return figureLines(evaluation, meanings);
+  return figureLines(evaluation, meanings, `on ${evaluation.sentences} test sentences:`);
 }
 
 /** The same of a language model; a baseline has fewer figures. */
-export function languageText(figures: LanguageFigures): string {
-  return figureLines(figures, languageMeanings);
+export function languageText(figures: LanguageFigures & Partial<DecoderComparison>): string {
+  return figureLines(figures, languageMeanings, `on ${figures.sentences} test sentences:`);
 }
 
-function figureLines<T extends { sentences: number }>(
+function figureLines<T extends object>(
   figures: T,
   known: readonly (readonly [keyof T & string, string, number])[],
+  title: string,
 ): string {
   const rows = known.flatMap(([key, meaning, digits]) => {
     const value = figures[key];
@@ -58,5 +109,5 @@ function figureLines<T extends { sentences: number }>(
   const lines = rows.map(
     ([name, value, meaning]) => `  ${name.padEnd(nameWidth)}  ${value.padStart(valueWidth)}  ${meaning}\n`,
   );
-  return `on ${figures.sentences} test sentences:\n${lines.join('')}`;
+  return `${title}\n${lines.join('')}`;
 }

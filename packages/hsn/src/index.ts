@@ -78,6 +78,7 @@ export { baselinePerplexity, type LanguageEvaluationOptions } from './tasks/lang
 export type { LanguageNetwork } from './tasks/language/network.ts';
 export { type OpenedLanguage, openLanguage, openLanguageCorpus, openPoints } from './tasks/language/open.ts';
 export { schemaOf } from './tasks/language/perplexity.ts';
+export { refitSymbols } from './tasks/language/refit.ts';
 export {
   createLanguageRun,
   type PreparedLanguage,

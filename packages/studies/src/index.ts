@@ -27,7 +27,14 @@ export {
   symbolSheet,
   typicalSheet,
 } from './analysis/sheets.ts';
+export {
+  changesBetween,
+  type DecoderComparison,
+  type StageChanges,
+  withEfficiency,
+} from './analysis/stages.ts';
 export { knownMeanings, storedMeanings } from './analysis/stored-meanings.ts';
+export { type SymbolFigures, symbolFigures } from './analysis/symbol-figures.ts';
 export { SymbolTally } from './analysis/symbol-tally.ts';
 export { wordsOf } from './analysis/words.ts';
 export { degreeFigure, degreesFigure } from './evaluation/degree-figure.ts';

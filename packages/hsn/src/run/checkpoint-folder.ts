@@ -61,12 +61,12 @@ export function tidy(folder: string): void {
   }
 }
 
-/** Takes away those that are neither among the last `keep` nor the best; gives the folders that remain to be removed. */
-export function setAside(run: Run, keep: number): string[] {
+/** Takes away those that are neither among the last `keep` nor the best nor `always` kept; gives the folders that remain to be removed. */
+export function setAside(run: Run, keep: number, always?: number): string[] {
   const best = bestStep(run);
   return checkpointSteps(run)
     .slice(0, -Math.max(1, keep))
-    .filter((step) => step !== best)
+    .filter((step) => step !== best && step !== always)
     .map((step) => goneFolder(run, step));
 }
 

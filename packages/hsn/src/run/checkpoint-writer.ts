@@ -30,6 +30,8 @@ export interface SaveOptions {
   best?: boolean;
   /** How many of the last to keep beside the best; 3 by default. */
   keep?: number;
+  /** A step that is kept whatever comes after it. */
+  always?: number | undefined;
 }
 
 /** A file's bytes; or it is on disk already, since its tensors were too many to be copied. */
@@ -145,7 +147,7 @@ async function finish(run: Run, step: number, begun: Begun, options: SaveOptions
       await fs.promises.rename(draft, path.join(folder, BEST));
       await syncFolderSoon(folder);
     }
-    for (const gone of setAside(run, options.keep ?? 3))
+    for (const gone of setAside(run, options.keep ?? 3, options.always))
       await fs.promises.rm(gone, { recursive: true, force: true });
   });
 }

@@ -286,7 +286,9 @@ export class Session<Evaluation = unknown> {
     const broken = brokenWeight(this.#trainer.model);
     if (broken !== undefined)
       throw new NumberFailure({ step, term: `weight ${broken}`, value: 'not finite' });
-    await this.#writer.save(step, this.#parts(), { best, keep: this.#checkpoints.keep });
+    // What was prepared and of use stays, for training to be compared with.
+    const always = this.#task.usablePrepared ? 0 : undefined;
+    await this.#writer.save(step, this.#parts(), { best, keep: this.#checkpoints.keep, always });
     this.#unsaved = false;
   }
 

@@ -3,9 +3,10 @@ import { emptyReport, TextFiles, TextReader } from '@hidden-schema/text';
 import { type DocumentTerms, documentTerms } from '../measures/document-terms.ts';
 import { englishStopWords } from '../measures/stop-words.ts';
 import { type TextWords, textWords } from '../measures/text-words.ts';
+import { type ComparableLabels, comparableLabels } from '../measures/topic-figures.ts';
 
 /** A corpus for models of topics. */
-export interface TopicCorpus extends Labels {
+export interface TopicCorpus extends ComparableLabels {
   name: string;
   texts: string[];
   /** All words, in order, for coherence. */
@@ -13,16 +14,6 @@ export interface TopicCorpus extends Labels {
   /** Counts of the vocabulary, for models. */
   matrix: DocumentTerms;
 }
-
-interface Labels {
-  /** Of each text where labels can be compared with; undefined for a text without one. */
-  labels?: (string | undefined)[];
-  /** Why labels are not compared with, where the file has some. */
-  note?: string;
-}
-
-/** Folds of the linear reader: a label of fewer texts cannot be in each. */
-const fewestOfLabel = 3;
 
 export interface TopicReading {
   /** As many texts are needed at least. */
@@ -68,19 +59,6 @@ async function readTexts(input: string, limit: number, signal: AbortSignal | und
   } finally {
     files.close();
   }
-}
-
-/** Labels that say something of texts: two or more, and not one for each text. */
-function comparableLabels(labels: (string | undefined)[]): Labels {
-  const known = labels.filter((label) => label !== undefined);
-  if (known.length === 0) return {};
-  const different = new Set(known).size;
-  if (different === 1) return { note: 'all labels are the same, so nothing is compared with them' };
-  if (known.length < fewestOfLabel * different)
-    return {
-      note: `${different} labels for ${known.length} texts are names rather than groups, so nothing is compared with them`,
-    };
-  return { labels };
 }
 
 /** Words that models see: in at least five texts, two of a small corpus, in at most half of them, no English stop words. */

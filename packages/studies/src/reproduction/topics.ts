@@ -1,14 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Tensor } from '@hidden-schema/torch';
-import { type Agreement, agreement } from '../measures/agreement.ts';
 import { symbolWords } from '../measures/c-tf-idf.ts';
-import { cvCoherence, npmiCoherence } from '../measures/coherence.ts';
 import type { DocumentTerms } from '../measures/document-terms.ts';
-import { linearReaderAccuracy, walkFeatures } from '../measures/linear-reader.ts';
 import { pmiWords } from '../measures/pmi-words.ts';
 import { namesFromWords } from '../measures/symbol-names.ts';
 import type { SymbolUses } from '../measures/symbol-uses.ts';
-import { topicDiversity } from '../measures/topic-diversity.ts';
+import { labelFigures, wordFigures } from '../measures/topic-figures.ts';
 import { walkInformation } from '../measures/walk-information.ts';
 import { type FittedTopics, fitTopics, type TopicModelName, topicModels } from './topic-models.ts';
 import type { TopicCorpus } from './topic-texts.ts';
@@ -86,9 +83,13 @@ export async function compareTopics(
       const task = { vectors, matrix, symbols, length, seed, ...(signal ? { signal } : {}) };
       const fitted = await fitTopics(model, task);
       const ranked = rankedWords(fitted, matrix, symbols);
-      const shared = { ...labelFigures(corpus, fitted.uses, symbols), ...walkFigures(fitted) };
+      const { labels } = corpus;
+      const shared = {
+        ...(labels ? labelFigures(labels, fitted.uses, symbols) : {}),
+        ...walkFigures(fitted),
+      };
       for (const [score, lists] of ranked)
-        result.rows.push({ model, words: score, seed, ...wordFigures(corpus, lists), ...shared });
+        result.rows.push({ model, words: score, seed, ...wordFigures(corpus.words, lists), ...shared });
       if (model === 'HSN' && seed === 0) result.symbols = shownSymbols(fitted.uses, ranked[0]![1]);
       onModel?.(model, seed);
     }
@@ -111,36 +112,12 @@ function rankedWords({ uses, coefficients, own }: FittedTopics, matrix: Document
   return ranked;
 }
 
-function wordFigures({ words }: TopicCorpus, lists: RankedLists) {
-  return {
-    npmi: npmiCoherence(words, lists).mean,
-    cv: cvCoherence(words, lists).mean,
-    diversity: topicDiversity(lists),
-  };
-}
-
 function walkFigures({ uses, coefficients, linked, seconds }: FittedTopics) {
   return {
     ...(coefficients ? { toldApart: walkInformation(uses.symbols, uses.length).toldApart } : {}),
     ...(linked === undefined ? {} : { linked }),
     seconds,
   };
-}
-
-/** First symbols and whole walks against the labels of the texts that have one. */
-function labelFigures({ labels }: TopicCorpus, { symbols, length }: SymbolUses, K: number) {
-  if (!labels) return {};
-  const rows = labels.flatMap((label, row) => (label === undefined ? [] : [row]));
-  const wanted = rows.map((row) => labels[row]!);
-  const first = rows.map((row) => symbols[row * length]!);
-  const { nmi, ami, purity }: Agreement = agreement(wanted, first, { outlier: -1 });
-  // A column for each symbol at each step: a linear reader sees the walk's order.
-  const steps = Int32Array.from({ length: rows.length * length }, (_, at) => {
-    const symbol = symbols[rows[Math.floor(at / length)]! * length + (at % length)]!;
-    return symbol < 0 ? -1 : symbol + (at % length) * K;
-  });
-  const features = walkFeatures({ symbols: steps, length }, K * length);
-  return { nmi, ami, purity, reader: linearReaderAccuracy(features, wanted).accuracy };
 }
 
 function shownSymbols({ symbols, length }: SymbolUses, lists: RankedLists): ShownSymbol[] {

@@ -3,6 +3,7 @@ import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import type { LanguageConfig } from '../../config/language.ts';
 import {
   columnsOf,
+  type DiscoveryOptions,
   discoveryDefaults,
   discoveryOptions,
   type EncodedPoints,
@@ -86,21 +87,18 @@ export class Discovery implements Preparation {
   async advance({ signal, onPart }: PreparationWatch): Promise<Record<string, number>> {
     const { config, corpus, model } = this.#training;
     const { vectors, pieces } = this.#given;
-    const { symbols, length, seed, discovery } = config;
     const rows = corpus.splits.train;
     const own = scope(() => vectorRows(vectors, rows));
     const counts =
       pieces.length > 0 ? pieceCounts(encoderTokens(corpus.store, rows), columnsOf(pieces)) : undefined;
-    const space = fitPointSpace(own, counts, { seed, wordWeight: discovery.wordWeight });
+    const { wordWeight } = config.discovery;
+    const space = fitPointSpace(own, counts, { seed: config.seed, wordWeight });
     const points = toPoints(space, own, counts);
     own.free();
     let fitted: FittedSymbols | undefined;
     try {
       fitted = await fitSymbols(points, {
-        symbols,
-        length,
-        seed,
-        density: discovery.density,
+        ...fitOptions(config),
         ...(signal ? { signal } : {}),
         onSweep: ({ sweep, explained, restarted, links }) => onPart(sweep, { explained, restarted, links }),
       });
@@ -113,6 +111,11 @@ export class Discovery implements Preparation {
       if (fitted) release(fitted);
     }
   }
+}
+
+/** The settings of a run that its symbols are found with. */
+export function fitOptions({ symbols, length, seed, discovery }: LanguageConfig): Partial<DiscoveryOptions> {
+  return { symbols, length, seed, density: discovery.density };
 }
 
 type Network = LanguageTraining['model'];
@@ -146,7 +149,8 @@ function logShares({ walks }: EncodedPoints, symbols: number): Tensor[] {
   });
 }
 
-function release({ discovered, encoded }: FittedSymbols): void {
+/** Frees what was found. */
+export function release({ discovered, encoded }: FittedSymbols): void {
   discovered.symbols.free();
   discovered.linkProbabilities.free();
   for (const tensor of Object.values(encoded) as Tensor[]) tensor.free();

@@ -2,6 +2,7 @@ import { UserError } from '@hidden-schema/base';
 import { type Frames, padded } from '@hidden-schema/text';
 import { Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { generate, type SamplingOptions } from '@hidden-schema/transformers';
+import { encodeTexts } from '../../discovery/index.ts';
 import type { BestWalk } from '../../walk/index.ts';
 import { framesOf, type Tokenizers } from './build.ts';
 import type { LanguageNetwork, ReadTexts } from './network.ts';
@@ -67,6 +68,18 @@ export class LanguageTexts {
       for (const [i, place] of places.entries()) walks[place] = read[i]!;
     }
     return { walks, cut: encoded.filter(({ lost }) => lost > 0).length };
+  }
+
+  /** Texts, or words, as unit vectors of the encoder, a row each. [N·D] */
+  async vectors(texts: readonly string[]): Promise<Float32Array> {
+    const { encoder } = this.model;
+    const opened = { encoder: encoder.base, tokenizer: this.tokenizers.encoder };
+    const vectors = await encodeTexts(texts, opened, { longest: this.longestRead });
+    try {
+      return vectors.toArray() as Float32Array;
+    } finally {
+      vectors.free();
+    }
   }
 
   get longestRead(): number {

@@ -1,0 +1,99 @@
+import { linkProbabilities, type OpenedRun, refitSymbols } from '@hidden-schema/hsn';
+import { adjustedMutualInformation } from '../measures/agreement.ts';
+import { embeddingCoherence } from '../measures/embedding-coherence.ts';
+import { textWords } from '../measures/text-words.ts';
+import { comparableLabels, labelFigures, linkedShare, wordFigures } from '../measures/topic-figures.ts';
+import { walkInformation } from '../measures/walk-information.ts';
+import type { EncodedCorpus } from './encoded.ts';
+import type { SymbolMeaning } from './meaning.ts';
+
+/** Words of a symbol that are measured. */
+const measuredWords = 10;
+
+/** How good the symbols of a text run are for a reader of texts; figures that need labels are missing without them. */
+export interface SymbolFigures {
+  /** Texts whose walks were read. */
+  texts: number;
+  /** Coherence of symbols' words: in the texts (NPMI and C_v), and of their vectors. */
+  npmi: number | null;
+  cv: number | null;
+  embedding_coherence?: number | null;
+  /** Different words among the first ten of all symbols. */
+  diversity: number | null;
+  /** First symbols against labels, and the accuracy of a linear reader of whole walks (3 folds). */
+  nmi?: number;
+  ami?: number;
+  purity?: number;
+  reader?: number;
+  /** What best walks tell of texts, in nats, and the most that so many texts allow. */
+  walk_information: number;
+  walk_information_bound: number;
+  /** Share of texts whose walk no other text has. */
+  told_apart: number;
+  /** Links of probability above one half, their share of all pairs, and the share of moves along them. */
+  links: number;
+  density: number;
+  linked_moves?: number;
+  /** Agreement (AMI) of first symbols with those that another seed finds. */
+  stability?: number;
+}
+
+export interface SymbolFigureOptions {
+  /** Finds symbols once more with another seed, which takes as long as the first time. */
+  stability?: boolean;
+  signal?: AbortSignal;
+}
+
+/** The measures of symbols over the encoded texts of a run. */
+export async function symbolFigures(
+  run: OpenedRun,
+  encoded: EncodedCorpus,
+  meanings: readonly SymbolMeaning[],
+  options: SymbolFigureOptions = {},
+): Promise<{ figures: SymbolFigures; note?: string }> {
+  const { symbols: K, length } = run;
+  const uses = { symbols: Int32Array.from(encoded.walks), length };
+  const sentences = Array.from({ length: encoded.count }, (_, n) => encoded.sentence(n));
+  const lists = meanings.map(({ words }) => words.slice(0, measuredWords).map(({ word }) => word));
+  const { labels, note } = comparableLabels(sentences.map(({ label }) => label ?? undefined));
+  const probabilities = linkProbabilities(run.model);
+  const { nats, bound, toldApart } = walkInformation(uses.symbols, length);
+  const linked = linkedShare(uses, probabilities);
+  const figures: SymbolFigures = {
+    texts: encoded.count,
+    ...wordFigures(textWords(sentences.map(({ text }) => text)), lists),
+    ...(await wordVectorFigure(run, lists)),
+    ...(labels ? labelFigures(labels, uses, K) : {}),
+    walk_information: nats,
+    walk_information_bound: bound,
+    told_apart: toldApart,
+    ...linkFigures(probabilities, K),
+    ...(linked === undefined ? {} : { linked_moves: linked }),
+    ...(options.stability ? await stabilityFigure(run, options.signal) : {}),
+  };
+  return { figures, ...(note ? { note } : {}) };
+}
+
+function linkFigures(probabilities: ArrayLike<number>, K: number) {
+  let links = 0;
+  for (let i = 0; i < K; i++) for (let j = 0; j < i; j++) if (probabilities[i * K + j]! > 0.5) links++;
+  return { links, density: links / ((K * (K - 1)) / 2) };
+}
+
+/** Words as the run's own encoder places them. */
+async function wordVectorFigure(run: OpenedRun, lists: readonly (readonly string[])[]) {
+  if (run.kind !== 'language') return {};
+  const words = [...new Set(lists.flat())];
+  const vectors = await run.texts.vectors(words);
+  const places = new Map(words.map((word, at) => [word, at]));
+  const width = vectors.length / Math.max(1, words.length);
+  const vectorOf = (word: string) =>
+    vectors.subarray(places.get(word)! * width, (places.get(word)! + 1) * width);
+  return { embedding_coherence: embeddingCoherence(lists, vectorOf).mean };
+}
+
+async function stabilityFigure(run: OpenedRun, signal?: AbortSignal) {
+  if (run.kind !== 'language') return {};
+  const found = await refitSymbols(run, signal ? { signal } : {});
+  return found ? { stability: adjustedMutualInformation(found.before, found.after) } : {};
+}

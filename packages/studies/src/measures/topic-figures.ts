@@ -1,0 +1,77 @@
+import { type Agreement, agreement } from './agreement.ts';
+import { cvCoherence, npmiCoherence } from './coherence.ts';
+import { linearReaderAccuracy, walkFeatures } from './linear-reader.ts';
+import type { SymbolUses } from './symbol-uses.ts';
+import type { TextWords } from './text-words.ts';
+import { topicDiversity } from './topic-diversity.ts';
+
+// Shapes: N texts, L steps, K symbols.
+
+/** First words of each symbol. */
+export type WordLists = readonly (readonly string[])[];
+
+/** How well the words of symbols go together in the texts, and how far they differ between symbols. */
+export function wordFigures(words: TextWords, lists: WordLists) {
+  return {
+    npmi: npmiCoherence(words, lists).mean,
+    cv: cvCoherence(words, lists).mean,
+    diversity: topicDiversity(lists),
+  };
+}
+
+/** First symbols and whole walks against the labels of the texts that have one. */
+export function labelFigures(
+  labels: readonly (string | undefined)[],
+  { symbols, length }: SymbolUses,
+  K: number,
+) {
+  const rows = labels.flatMap((label, row) => (label === undefined ? [] : [row]));
+  const wanted = rows.map((row) => labels[row]!);
+  const first = rows.map((row) => symbols[row * length]!);
+  const { nmi, ami, purity }: Agreement = agreement(wanted, first, { outlier: -1 });
+  // A column for each symbol at each step: a linear reader sees the walk's order.
+  const steps = Int32Array.from({ length: rows.length * length }, (_, at) => {
+    const symbol = symbols[rows[Math.floor(at / length)]! * length + (at % length)]!;
+    return symbol < 0 ? -1 : symbol + (at % length) * K;
+  });
+  const features = walkFeatures({ symbols: steps, length }, K * length);
+  return { nmi, ami, purity, reader: linearReaderAccuracy(features, wanted).accuracy };
+}
+
+/** Share of the moves of walks that follow links of probability above one half; nothing where walks have one step. */
+export function linkedShare(
+  { symbols, length }: SymbolUses,
+  linkProbabilities: ArrayLike<number>,
+): number | undefined {
+  const K = Math.sqrt(linkProbabilities.length);
+  let [moves, linked] = [0, 0];
+  for (let at = 0; at < symbols.length; at++) {
+    if (at % length === 0) continue;
+    moves++;
+    if (linkProbabilities[symbols[at - 1]! * K + symbols[at]!]! > 0.5) linked++;
+  }
+  return moves === 0 ? undefined : linked / moves;
+}
+
+/** Folds of the linear reader: a label of fewer texts cannot be in each. */
+const fewestOfLabel = 3;
+
+export interface ComparableLabels {
+  /** Of each text where labels can be compared with; undefined for a text without one. */
+  labels?: readonly (string | undefined)[];
+  /** Why labels are not compared with, where there are some. */
+  note?: string;
+}
+
+/** Labels that say something of texts: two or more, and not one for each text. */
+export function comparableLabels(labels: readonly (string | undefined)[]): ComparableLabels {
+  const known = labels.filter((label) => label !== undefined);
+  if (known.length === 0) return {};
+  const different = new Set(known).size;
+  if (different === 1) return { note: 'all labels are the same, so nothing is compared with them' };
+  if (known.length < fewestOfLabel * different)
+    return {
+      note: `${different} labels for ${known.length} texts are names rather than groups, so nothing is compared with them`,
+    };
+  return { labels };
+}
