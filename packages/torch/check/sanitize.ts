@@ -73,7 +73,13 @@ async function tests(env: Record<string, string>): Promise<Tests> {
   const file = join(folder, 'tests.json');
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   // Those of set-up compile programs of their own and never load the addon.
-  const which = ['packages/torch/test', '--exclude', '**/setup-*.test.ts', '--testTimeout=600000'];
+  const which = [
+    'packages/torch/test',
+    'packages/hsn/test/kernel',
+    '--exclude',
+    '**/setup-*.test.ts',
+    '--testTimeout=600000',
+  ];
   const reports = ['--reporter=default', '--reporter=json', `--outputFile=${file}`];
   try {
     const [code] = await run([vitest, 'run', ...which, ...reports], env, false);
@@ -99,7 +105,7 @@ async function main(): Promise<void> {
   progress.say(`${seconds()} s: the engine's tests`);
   const tested = await tests(env);
   progress.say(`${seconds()} s: ${values.count} calls of the operators`);
-  const fuzz = ['--import', 'tsx', 'packages/torch/test/operator-fuzz.ts', '--count', values.count];
+  const fuzz = ['--import', 'tsx', 'packages/hsn/test/kernel-fuzz.ts', '--count', values.count];
   const [code, out] = await run(fuzz, env, true);
   const summary = code === 0 || out !== '' ? (JSON.parse(out) as Record<string, number>) : { faults: 1 };
   const { numPassedTests: passed, numFailedTests: failed } = tested;

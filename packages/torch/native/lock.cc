@@ -9,7 +9,7 @@
 
 #include "arguments.h"
 
-namespace hsn {
+namespace engine {
 namespace {
 
 #if defined(__linux__) && defined(F_OFD_SETLK)
@@ -62,4 +62,4 @@ void exportLock(Napi::Env env, Napi::Object exports, State* state) {
   exports.Set("lockFile", Napi::Function::New<bound<LockFile>>(env, "lockFile", state));
 }
 
-}  // namespace hsn
+}  // namespace engine

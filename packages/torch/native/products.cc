@@ -1,13 +1,12 @@
-// Fused operators around products of matrices, registered as hsn::name.
+// Fused operators around products of matrices, registered as engine::name.
 #include <torch/library.h>
 
 #include "attention.h"
-#include "best-step.h"
 #include "linear.h"
 
-namespace hsn {
+namespace engine {
 
-TORCH_LIBRARY_FRAGMENT(hsn, m) {
+TORCH_LIBRARY_FRAGMENT(engine, m) {
   m.def(
       "attention(Tensor query, Tensor key, Tensor value, Tensor? mask=None, float p=0, Generator? generator=None, int "
       "offset=0) -> Tensor",
@@ -23,7 +22,6 @@ TORCH_LIBRARY_FRAGMENT(hsn, m) {
       linearNorm);
   m.def("erf_gelu(Tensor x) -> Tensor", erfGelu);
   m.def("few_linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor", fewLinear);
-  m.def("best_step(Tensor scores, Tensor links) -> (Tensor, Tensor)", bestStep);
 }
 
-}  // namespace hsn
+}  // namespace engine

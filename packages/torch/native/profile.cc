@@ -12,7 +12,7 @@
 
 #include "state.h"
 
-namespace hsn {
+namespace engine {
 namespace {
 
 struct Event {
@@ -168,4 +168,4 @@ void exportProfile(Napi::Env env, Napi::Object exports) {
   add("profileStop", Stop);
 }
 
-}  // namespace hsn
+}  // namespace engine

@@ -8,6 +8,7 @@ export * from './file-lock.ts';
 export * from './functional.ts';
 export * from './fused.ts';
 export { Lock, type LockHolder, lockHolder } from './lock.ts';
+export { loadOperators } from './native.ts';
 export * as nn from './nn/index.ts';
 export * from './number-watch.ts';
 export * as optim from './optim/index.ts';

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { buildHash } from '../setup/build.ts';
 import { findLibtorch } from '../setup/find.ts';
 import { setup } from '../setup/main.ts';
+import { buildHash } from '../setup/targets.ts';
 import {
   addonSource,
   calls,

@@ -1,15 +1,14 @@
 import {
-  deepPairSums,
   full,
   fusable,
   type Generator,
   nn,
   noGrad,
-  pairSums,
   scope,
   type Tensor,
   type TensorOptions,
 } from '@hidden-schema/torch';
+import { deepPairSums, pairSums } from '../kernels.ts';
 import type { Symbols } from '../symbols/symbols.ts';
 import { LinkDistribution } from './bernoulli.ts';
 import type { PairIndex } from './pairs.ts';
