@@ -22,6 +22,8 @@
 #include "arguments.h"
 #include "data.h"
 #include "fused.h"
+#include "lock.h"
+#include "profile.h"
 
 // Of autocast_mode.h, which takes 5 s to read.
 namespace at::autocast {
@@ -292,13 +294,13 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   EXPORT("restoreGenerator", RestoreGenerator);
   EXPORT("dropoutMask", DropoutMask);
   EXPORT("adamStep", AdamStep);
+  EXPORT("lockFile", LockFile);
   EXPORT("threads", Threads);
   EXPORT("counters", Counters);
   EXPORT("info", Info);
 #undef EXPORT
   exportProfile(env, exports);
   exportCollectives(env, exports, state);
-  exportLock(env, exports, state);
   return exports;
 }
 

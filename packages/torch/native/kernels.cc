@@ -2,8 +2,10 @@
 // what compiling takes.
 #include <torch/library.h>
 
+#include "attention.h"
 #include "dropout.h"
 #include "likelihood.h"
+#include "linear.h"
 
 namespace engine {
 
@@ -13,6 +15,21 @@ TORCH_LIBRARY(engine, m) {
   m.def("relu_dropout(Tensor x, float p, Generator? generator, int offset=0) -> Tensor", reluDropout);
   m.def("cross_entropy(Tensor logits, Tensor targets) -> Tensor", crossEntropy);
   m.def("gelu(Tensor x) -> Tensor", gelu);
+  m.def(
+      "attention(Tensor query, Tensor key, Tensor value, Tensor? mask=None, float p=0, Generator? generator=None, int "
+      "offset=0) -> Tensor",
+      attention);
+  m.def(
+      "self_attention(Tensor packed, int heads, Tensor? mask=None, float p=0, Generator? generator=None, int offset=0) "
+      "-> Tensor",
+      selfAttention);
+  m.def("linear_gelu(Tensor x, Tensor weight, Tensor bias, bool tanh) -> Tensor", linearGelu);
+  m.def(
+      "linear_norm(Tensor x, Tensor weight, Tensor bias, Tensor base, Tensor scale, Tensor shift, float epsilon) -> "
+      "Tensor",
+      linearNorm);
+  m.def("erf_gelu(Tensor x) -> Tensor", erfGelu);
+  m.def("few_linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor", fewLinear);
 }
 
 }  // namespace engine

@@ -100,12 +100,8 @@ void admitSpace(State& state, const std::string& name);
 uint32_t resolve(State& state, const std::string& name, const std::string& overload);
 napi_value callOperator(napi_env env, State& state, size_t argc, const napi_value* argv);
 double numberOf(napi_env env, napi_value value, const char* what);
-// Adds the functions of profile.cc.
-void exportProfile(Napi::Env env, Napi::Object exports);
 // Adds the functions of distributed.cc.
 void exportCollectives(Napi::Env env, Napi::Object exports, State* state);
-// Adds the function of lock.cc.
-void exportLock(Napi::Env env, Napi::Object exports, State* state);
 
 // One place where C++ exceptions become JavaScript errors; `code` tells TypeScript which of its classes to throw.
 template <typename F>
