@@ -1,3 +1,8 @@
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Generator, linear, rand, randn, scope } from '@hidden-schema/torch';
 import { describe, expect, it } from 'vitest';
 import { expectSame, valueAndGradients } from '../../torch/test/compared.ts';
@@ -87,4 +92,29 @@ describe('best steps', () => {
         }
       }
     }));
+});
+
+describe('an engine without these kernels', () => {
+  it('names the one command', () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-kernels-'));
+    try {
+      const addon = path.join(folder, 'torch.node');
+      fs.copyFileSync(fileURLToPath(new URL('../../torch/build/torch.node', import.meta.url)), addon);
+      const kernels = new URL('../src/kernels.ts', import.meta.url).href;
+      const script = `import(${JSON.stringify(kernels)}).catch((error) => console.log(error.message))`;
+      const run = (): string =>
+        spawnSync(process.execPath, ['--import', 'tsx', '-e', script], {
+          encoding: 'utf8',
+          cwd: fileURLToPath(new URL('..', import.meta.url)),
+          env: { ...process.env, HSN_ADDON: addon },
+        }).stdout;
+      expect(run()).toMatch(/^the engine is not set up: .*; run "npx hsn setup"\n$/);
+      fs.writeFileSync(path.join(folder, 'hsn.so'), 'cut');
+      expect(run()).toMatch(
+        /^the engine does not load \(.*hsn\.so.*\); run "npx hsn setup" to build it anew\n$/,
+      );
+    } finally {
+      fs.rmSync(folder, { recursive: true });
+    }
+  });
 });

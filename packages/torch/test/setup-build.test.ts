@@ -126,6 +126,13 @@ describe('as npm runs it', () => {
     expect(second.stdout).toMatch(/^libtorch \d+\.\d+\.\d+ \(\w+\), addon up to date\n$/);
   });
 
+  it('is done by the postinstall of the engine’s own package, which finds what the root’s has built', () => {
+    const folder = fileURLToPath(new URL('..', import.meta.url));
+    const result = spawnSync('npm', ['run', '--silent', 'postinstall'], { cwd: folder, encoding: 'utf8' });
+    expect(result.status).toBe(0);
+    expect(result.stdout).toMatch(/addon up to date\n$/);
+  });
+
   it('ends with 1 and the message when something is missing', () => {
     const env = { ...process.env, LIBTORCH: join(root, 'nowhere') };
     const result = spawnSync(process.execPath, ['--import', 'tsx', script], { encoding: 'utf8', env });

@@ -1,6 +1,7 @@
 import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { operatorsBeside } from '../setup/beside.ts';
 import { setup } from '../setup/main.ts';
 import {
   addonSource,
@@ -100,6 +101,15 @@ describe('builds of earlier installs', () => {
 });
 
 describe('operators of another package', () => {
+  it('are found where its package.json names them, beside the engine', () => {
+    put('packages/torch/package.json', '{"name": "@scope/torch"}');
+    put('packages/other/package.json', '{"name": "@scope/other", "libtorch": {"operators": "native"}}');
+    put('packages/broken/package.json', '{"name": ');
+    expect(operatorsBeside(join(root, 'packages/torch'))).toEqual({
+      other: join(root, 'packages/other/native'),
+    });
+  });
+
   const operators = (): Record<string, string> => ({ other: join(root, 'other') });
   beforeEach(() => {
     put('native/word.h', '#pragma once\n');
