@@ -32,6 +32,6 @@ function flopsOf(name: string, shapes: readonly number[][]): number {
   if (['aten::mm', 'aten::addmm', 'aten::bmm', 'aten::baddbmm'].includes(name))
     return 2 * product(a) * b.at(-1)!;
   // Queries [B, H, T, d] against keys [B, G, S, d]: scores, and their use. Its gradient is not seen: a lower bound.
-  if (name === 'hsn::attention') return 4 * product(a) * b[2]!;
+  if (name === 'engine::attention') return 4 * product(a) * b[2]!;
   return 0;
 }

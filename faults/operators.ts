@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { FuzzSummary } from '../packages/torch/test/operator-fuzz.ts';
 import type { Fault, Tally } from './tally.ts';
 
-const program = fileURLToPath(new URL('../packages/torch/test/operator-fuzz.ts', import.meta.url));
+const program = fileURLToPath(new URL('../packages/hsn/test/kernel-fuzz.ts', import.meta.url));
 
 /** Row 32: calls of every fused operator, in a process of their own, which memory touched wrongly would end. */
 async function operators(tally: Tally): Promise<void> {

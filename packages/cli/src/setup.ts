@@ -3,10 +3,14 @@ import type { Command } from 'commander';
 const examples = `
 Examples:
   $ hsn setup                          find or install libtorch, and build the addon for it
-  $ HSN_LIBTORCH=system hsn setup      install no packages: use only the libtorch that is found
+  $ HSN_LIBTORCH=system hsn setup      install no packages: use only the libtorch of the system
+  $ HSN_LIBTORCH=pip hsn setup         the PyTorch of python3
+  $ HSN_LIBTORCH=/opt/libtorch hsn setup
 
-npm install does this by itself, unless scripts were off (--ignore-scripts, pnpm) or HSN_LIBTORCH=none. HSN_LIBTORCH=apt
-lets apt-get install libtorch, as is usual on Debian and Ubuntu as root. LIBTORCH names the folder of a libtorch.
+npm install does this by itself, unless scripts were off (--ignore-scripts, pnpm) or HSN_LIBTORCH=none. Where HSN_LIBTORCH
+says nothing, python3's PyTorch is taken, then the system's; then apt-get installs it, on Debian and Ubuntu as root.
+HSN_LIBTORCH=apt is the system's, installed where it is missing; LIBTORCH names the folder of a libtorch too. What was
+built is kept in the cache folder (HSN_CACHE, ~/.cache/hsn), so that a second install takes seconds.
 `;
 
 export function register(program: Command): void {

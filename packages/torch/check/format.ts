@@ -3,12 +3,14 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { here } from '../setup/main.ts';
 
-const folder = fileURLToPath(new URL('../native', import.meta.url));
-const sources = readdirSync(folder)
-  .filter((name) => /\.(cc|h)$/.test(name))
-  .map((name) => join(folder, name));
+const folders = [here.native, ...Object.values(here.operators ?? {})];
+const sources = folders.flatMap((folder) =>
+  readdirSync(folder)
+    .filter((name) => /\.(cc|h)$/.test(name))
+    .map((name) => join(folder, name)),
+);
 const write = process.argv.includes('--write');
 const how = write ? ['-i'] : ['--dry-run', '--Werror'];
 const { status, error } = spawnSync('clang-format', [...how, ...sources], { stdio: 'inherit' });

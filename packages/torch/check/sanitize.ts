@@ -2,18 +2,16 @@
 // npm run sanitize -- --count 1000    fewer calls
 // Builds the addon with AddressSanitizer and UndefinedBehaviorSanitizer beside the ordinary build, which stays as it is.
 // Expected last line: {"sanitize":"address,undefined","tests":…,"failed":0,"calls":100000,…,"faults":0,…}
-import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { SetupError } from '../setup/fault.ts';
 import { hostMachine } from '../setup/machine.ts';
 import { here, setup } from '../setup/main.ts';
 import { showProgress } from '../setup/progress.ts';
+import { runNode, runTests, withoutSetup } from './run-tests.ts';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 const flags = [
   '-fsanitize=address,undefined',
   // Types of libtorch's objects are hidden from this check, which then reports what is right.
@@ -47,45 +45,6 @@ function environment(addon: string): Record<string, string> {
   };
 }
 
-/** Runs a program to its end, what it says passed on; gives its exit code and, if asked for, its output. */
-async function run(
-  args: readonly string[],
-  env: Record<string, string>,
-  keep: boolean,
-): Promise<[number, string]> {
-  const stdio: SpawnOptions['stdio'] = ['ignore', keep ? 'pipe' : 'inherit', 'inherit'];
-  const child = spawn(process.execPath, args, { cwd: root, env: { ...process.env, ...env }, stdio });
-  let out = '';
-  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-    out += chunk;
-  });
-  const code = await new Promise<number>((resolve) => child.on('close', (status) => resolve(status ?? 128)));
-  return [code, out];
-}
-
-interface Tests {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-}
-
-async function tests(env: Record<string, string>): Promise<Tests> {
-  const folder = mkdtempSync(join(tmpdir(), 'hsn-sanitize-'));
-  const file = join(folder, 'tests.json');
-  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  // Those of set-up compile programs of their own and never load the addon.
-  const which = ['packages/torch/test', '--exclude', '**/setup-*.test.ts', '--testTimeout=600000'];
-  const reports = ['--reporter=default', '--reporter=json', `--outputFile=${file}`];
-  try {
-    const [code] = await run([vitest, 'run', ...which, ...reports], env, false);
-    const nothing: Tests = { numPassedTests: 0, numFailedTests: 0 };
-    const told = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Tests) : nothing;
-    // A process that a sanitizer ended takes its tests with it.
-    return { ...told, numFailedTests: Math.max(told.numFailedTests, code === 0 ? 0 : 1) };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { count: { type: 'string', default: '100000' } } });
   const started = performance.now();
@@ -97,12 +56,13 @@ async function main(): Promise<void> {
   progress.say('with sanitizers:');
   await setup(hostMachine(), { ...here, build, variant: { flags, env } }, progress, ordinary);
   progress.say(`${seconds()} s: the engine's tests`);
-  const tested = await tests(env);
+  // Those of set-up compile programs of their own and never load the addon.
+  const tested = await runTests(['packages/torch/test', 'packages/hsn/test/kernel'], env, withoutSetup);
   progress.say(`${seconds()} s: ${values.count} calls of the operators`);
-  const fuzz = ['--import', 'tsx', 'packages/torch/test/operator-fuzz.ts', '--count', values.count];
-  const [code, out] = await run(fuzz, env, true);
+  const fuzz = ['--import', 'tsx', 'packages/hsn/test/kernel-fuzz.ts', '--count', values.count];
+  const [code, out] = await runNode(fuzz, env, true);
   const summary = code === 0 || out !== '' ? (JSON.parse(out) as Record<string, number>) : { faults: 1 };
-  const { numPassedTests: passed, numFailedTests: failed } = tested;
+  const { passed, failed } = tested;
   const line = {
     sanitize: 'address,undefined',
     tests: passed + failed,

@@ -8,7 +8,7 @@
 #include "checks.h"
 #include "vectors.h"
 
-namespace hsn {
+namespace engine {
 namespace {
 
 struct AdamSettings {
@@ -17,7 +17,7 @@ struct AdamSettings {
 };
 
 template <typename T>
-HSN_CLONES void adamRange(T* w, const T* g, T* m, T* v, int64_t begin, int64_t end, const AdamSettings& s) {
+ENGINE_CLONES void adamRange(T* w, const T* g, T* m, T* v, int64_t begin, int64_t end, const AdamSettings& s) {
   const T beta1 = s.beta1, beta2 = s.beta2, keep1 = 1 - s.beta1, keep2 = 1 - s.beta2, epsilon = s.epsilon;
   const T shrink = s.decoupled ? 1 - s.rate * s.decay : 1, l2 = s.decoupled ? 0 : s.decay;
   const T step = s.rate / s.correction1, root = 1 / std::sqrt(s.correction2);
@@ -128,4 +128,4 @@ Napi::Value AdamStep(Args info, State& state) {
 }
 
 }  // namespace
-}  // namespace hsn
+}  // namespace engine

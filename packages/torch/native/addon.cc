@@ -1,8 +1,9 @@
 // The Node-API surface: handles, data in and out, autograd, random state, memory, and the two kernels libtorch lacks on
 // CPU.
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
-#include <ATen/autocast_mode.h>
+#include <ATen/Version.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/util/Logging.h>
 #include <torch/csrc/api/include/torch/version.h>
@@ -21,8 +22,15 @@
 #include "arguments.h"
 #include "data.h"
 #include "fused.h"
+#include "lock.h"
+#include "profile.h"
 
-namespace hsn {
+// Of autocast_mode.h, which takes 5 s to read.
+namespace at::autocast {
+TORCH_API void clear_cache();
+}
+
+namespace engine {
 
 // V8 is told about tensor memory in steps of this many bytes: the call is too slow for every small tensor.
 constexpr int64_t kReportStep = int64_t{1} << 22;
@@ -146,13 +154,8 @@ Napi::Value GradMode(Args info, State&) {
 
 // Products of matrices in bfloat16 where libtorch deems it safe; their weights stay as they are.
 Napi::Value Autocast(Args info, State&) {
-#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
-  at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
-  at::autocast::set_autocast_enabled(at::kCPU, flag(info, 0));
-#else
-  at::autocast::set_autocast_cpu_dtype(at::kBFloat16);
-  at::autocast::set_cpu_enabled(flag(info, 0));
-#endif
+  // As autocast_mode.h does; bfloat16 is what libtorch takes on the CPU where nobody says otherwise.
+  c10::impl::tls_set_dispatch_key_excluded(c10::DispatchKey::AutocastCPU, !flag(info, 0));
   // Weights cast once are kept until then; after an update they would be stale.
   if (!flag(info, 0)) at::autocast::clear_cache();
   return info.Env().Undefined();
@@ -182,7 +185,7 @@ Napi::Value RestoreGenerator(Args info, State& state) {
   return info.Env().Undefined();
 }
 
-HSN_CLONES void fillMask(float* out, int64_t begin, int64_t end, const Drop drop) {
+ENGINE_CLONES void fillMask(float* out, int64_t begin, int64_t end, const Drop drop) {
   for (int64_t i = begin; i < end; ++i) out[i] = drop.at(i);
 }
 
@@ -233,6 +236,18 @@ Napi::Value Info(Args info, State&) {
   return out;
 }
 
+// Loads a library whose operators are registered as space::name, for all environments of the process.
+Napi::Value LoadOperators(Args info, State& state) {
+#if defined(_WIN32)
+  throw KindError("libraries of operators are not loaded on Windows");
+#else
+  if (dlopen(info[0].ToString().Utf8Value().c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr)
+    throw std::runtime_error(dlerror());
+  admitSpace(state, info[1].ToString());
+  return info.Env().Undefined();
+#endif
+}
+
 // glibc maps every large block afresh and gives it back at free; a training step then spends its time in page faults.
 void keepFreedMemory() {
 #if defined(__GLIBC__)
@@ -256,6 +271,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   raw("call", Call);
   raw("free", Free);
 #define EXPORT(name, body) exports.Set(name, Napi::Function::New<bound<body>>(env, name, state))
+  EXPORT("loadOperators", LoadOperators);
   EXPORT("resolve", Resolve);
   EXPORT("fromData", FromData);
   EXPORT("readData", ReadData);
@@ -278,18 +294,18 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   EXPORT("restoreGenerator", RestoreGenerator);
   EXPORT("dropoutMask", DropoutMask);
   EXPORT("adamStep", AdamStep);
+  EXPORT("lockFile", LockFile);
   EXPORT("threads", Threads);
   EXPORT("counters", Counters);
   EXPORT("info", Info);
 #undef EXPORT
   exportProfile(env, exports);
   exportCollectives(env, exports, state);
-  exportLock(env, exports, state);
   return exports;
 }
 
 }  // namespace
-}  // namespace hsn
+}  // namespace engine
 
-static Napi::Object Initialise(Napi::Env env, Napi::Object exports) { return hsn::Init(env, exports); }
+static Napi::Object Initialise(Napi::Env env, Napi::Object exports) { return engine::Init(env, exports); }
 NODE_API_MODULE(torch, Initialise)

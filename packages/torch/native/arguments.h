@@ -2,7 +2,7 @@
 #pragma once
 #include "state.h"
 
-namespace hsn {
+namespace engine {
 
 using Args = const Napi::CallbackInfo&;
 
@@ -61,4 +61,4 @@ inline std::vector<at::Tensor> tensorsOf(const Napi::Value& value, State& state)
   return out;
 }
 
-}  // namespace hsn
+}  // namespace engine

@@ -6,7 +6,7 @@
 
 #include "vectors.h"
 
-namespace hsn {
+namespace engine {
 namespace {
 
 // A matrix inside a tensor: element (r, c) at data[r·row + c·column].
@@ -17,8 +17,8 @@ struct Matrix {
 };
 
 template <int Rows, int Blocks>
-HSN_INLINE void multiplyTile(const Matrix& a, const float* b, int64_t ldb, float* c, int64_t ldc, int64_t inner,
-                             bool add) {
+ENGINE_INLINE void multiplyTile(const Matrix& a, const float* b, int64_t ldb, float* c, int64_t ldc, int64_t inner,
+                                bool add) {
   Floats sums[Rows][Blocks];
   for (int r = 0; r < Rows; ++r)
     for (int n = 0; n < Blocks; ++n) sums[r][n] = add ? load(c + r * ldc + n * kLanes) : Floats{};
@@ -35,8 +35,8 @@ HSN_INLINE void multiplyTile(const Matrix& a, const float* b, int64_t ldb, float
 }
 
 template <int Blocks>
-HSN_INLINE void multiplyPanel(const Matrix& a, const float* b, int64_t ldb, float* c, int64_t ldc, int64_t rows,
-                              int64_t inner, bool add) {
+ENGINE_INLINE void multiplyPanel(const Matrix& a, const float* b, int64_t ldb, float* c, int64_t ldc, int64_t rows,
+                                 int64_t inner, bool add) {
   int64_t r = 0;
   for (; r + 6 <= rows; r += 6)
     multiplyTile<6, Blocks>({a.data + r * a.row, a.row, a.column}, b, ldb, c + r * ldc, ldc, inner, add);
@@ -46,9 +46,10 @@ HSN_INLINE void multiplyPanel(const Matrix& a, const float* b, int64_t ldb, floa
     multiplyTile<1, Blocks>({a.data + r * a.row, a.row, a.column}, b, ldb, c + r * ldc, ldc, inner, add);
 }
 
+// Not inlined: five products in two functions would be compiled for three processors each.
 // C (+)= A·B for C with a number of columns that 16 divides, columns of B and C side by side.
-HSN_INLINE void multiply(const Matrix& a, const float* b, int64_t ldb, float* c, int64_t ldc, int64_t rows,
-                         int64_t inner, int64_t columns, bool add) {
+ENGINE_CLONES void multiply(const Matrix& a, const float* b, int64_t ldb, float* c, int64_t ldc, int64_t rows,
+                            int64_t inner, int64_t columns, bool add) {
   int64_t n = 0;
   for (; n + 4 * kLanes <= columns; n += 4 * kLanes) multiplyPanel<4>(a, b + n, ldb, c + n, ldc, rows, inner, add);
   for (; n + 2 * kLanes <= columns; n += 2 * kLanes) multiplyPanel<2>(a, b + n, ldb, c + n, ldc, rows, inner, add);
@@ -81,14 +82,14 @@ struct Room {
 };
 
 // [S, d] → [d, S padded to 16], zero in the padding.
-HSN_INLINE void turn(const float* from, int64_t row, const Shape& s, float* to) {
+ENGINE_INLINE void turn(const float* from, int64_t row, const Shape& s, float* to) {
   for (int64_t r = 0; r < s.keys; ++r)
     for (int64_t c = 0; c < s.width; ++c) to[c * s.padded + r] = from[r * row + c];
   for (int64_t c = 0; c < s.width; ++c)
     for (int64_t r = s.keys; r < s.padded; ++r) to[c * s.padded + r] = 0;
 }
 
-HSN_INLINE void softmaxRow(float* row, int64_t count, int64_t padded) {
+ENGINE_INLINE void softmaxRow(float* row, int64_t count, int64_t padded) {
   // Padding is as a masked key; a row that has nothing else is not a number, as in libtorch.
   constexpr float lowest = -std::numeric_limits<float>::infinity();
   for (int64_t i = count; i < padded; ++i) row[i] = lowest;
@@ -112,8 +113,8 @@ struct Mask {
   int64_t sentence = 0, head = 0, row = 0, column = 0;
 };
 
-HSN_CLONES void forwardHead(const Shape& s, const Heads& x, const Mask& mask, const Drop drop, int64_t b, int64_t h,
-                            Room& room, float* weights, float* out, int64_t outRow) {
+ENGINE_CLONES void forwardHead(const Shape& s, const Heads& x, const Mask& mask, const Drop drop, int64_t b, int64_t h,
+                               Room& room, float* weights, float* out, int64_t outRow) {
   const int64_t g = h / (s.heads / s.groups);
   float* scores = room.scores.data();
   turn(at(x.key, x.k, b, g), x.k.row, s, room.turned.data());
@@ -144,9 +145,9 @@ struct HeadGradients {
   int64_t queryRow, keyRow, valueRow;
 };
 
-HSN_CLONES void backwardHead(const Shape& s, const Heads& x, const Drop drop, int64_t b, int64_t h, Room& room,
-                             const float* weights, const float* above, int64_t aboveRow, const HeadGradients& d,
-                             bool add) {
+ENGINE_CLONES void backwardHead(const Shape& s, const Heads& x, const Drop drop, int64_t b, int64_t h, Room& room,
+                                const float* weights, const float* above, int64_t aboveRow, const HeadGradients& d,
+                                bool add) {
   const int64_t g = h / (s.heads / s.groups);
   float *dropped = room.scores.data(), *gradient = room.gradient.data();
   const int64_t first = (b * s.heads + h) * s.queries * s.keys;
@@ -172,4 +173,4 @@ HSN_CLONES void backwardHead(const Shape& s, const Heads& x, const Drop drop, in
 }
 
 }  // namespace
-}  // namespace hsn
+}  // namespace engine

@@ -1,12 +1,16 @@
 // Scaled dot-product attention in one pass over the heads, with its own gradient. libtorch without MKL multiplies
 // batches of small matrices one operator call at a time, and copies heads apart and together again.
 #pragma once
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/softmax.h>
+
 #include <array>
 
 #include "attention-kernel.h"
 #include "fused.h"
 
-namespace hsn {
+namespace engine {
 namespace {
 
 Strides stridesOf(const at::Tensor& x) { return {x.stride(0), x.stride(1), x.stride(2)}; }
@@ -205,4 +209,4 @@ at::Tensor selfAttention(const at::Tensor& packed, int64_t heads, const c10::opt
 }
 
 }  // namespace
-}  // namespace hsn
+}  // namespace engine

@@ -1,6 +1,7 @@
 // Elements into tensors and out of them.
 #pragma once
 #include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 #include "arguments.h"
 #include "checks.h"
 
-namespace hsn {
+namespace engine {
 namespace {
 
 // Element types that JavaScript has names for (dtype.ts).
@@ -145,4 +146,4 @@ Napi::Value DeviceOf(Args info, State& state) {
 }
 
 }  // namespace
-}  // namespace hsn
+}  // namespace engine

@@ -1,7 +1,53 @@
 // The generic boxed call: JavaScript values become IValues by the operator's own schema.
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <cmath>
+#include <deque>
+#include <set>
+#include <unordered_map>
+
 #include "state.h"
 
-namespace hsn {
+namespace engine {
+
+// How one argument of an operator's schema is read from JavaScript.
+enum class Kind {
+  Tensor,
+  TensorList,
+  OptionalTensorList,
+  Scalar,
+  Int,
+  IntList,
+  Float,
+  FloatList,
+  Bool,
+  BoolList,
+  String,
+  Device,
+  Generator
+};
+
+struct Argument {
+  std::string name;
+  std::string type;
+  Kind kind;
+  bool optional;
+};
+
+struct Operator {
+  c10::OperatorHandle handle;
+  std::string name;
+  std::vector<Argument> arguments;
+};
+
+struct Operators {
+  // A deque: reading an argument can run JavaScript that resolves another operator while one is in use.
+  std::deque<Operator> all;
+  std::unordered_map<std::string, uint32_t> index;
+  // Those of libraries that check what they are given, as those of this addon do.
+  std::set<std::string> spaces{"engine"};
+};
+
 namespace {
 
 const std::unordered_map<std::string, Kind>& kinds() {
@@ -160,20 +206,28 @@ napi_value toJs(napi_env env, State& state, const c10::IValue& value) {
 bool startsWith(const std::string& text, const std::string& start) { return text.compare(0, start.size(), start) == 0; }
 
 // Operators that libtorch calls itself, with sizes and strides that it has checked: a wrong one reads past memory.
-bool internal(const std::string& name) {
-  if (startsWith(name, "hsn::")) return false;
+bool internal(const Operators& known, const std::string& name) {
+  if (known.spaces.count(name.substr(0, name.find("::"))) > 0) return false;
   return !startsWith(name, "aten::") || startsWith(name, "aten::_") || name.find("_backward") != std::string::npos;
+}
+
+Operators& operatorsOf(State& state) {
+  if (!state.operators) state.operators = std::make_shared<Operators>();
+  return *state.operators;
 }
 
 }  // namespace
 
+void admitSpace(State& state, const std::string& name) { operatorsOf(state).spaces.insert(name); }
+
 uint32_t resolve(State& state, const std::string& name, const std::string& overload) {
+  auto& operators = operatorsOf(state);
   const auto key = name + "." + overload;
-  const auto known = state.operatorIndex.find(key);
-  if (known != state.operatorIndex.end()) return known->second;
-  // libtorch's own operators need no namespace; the fused ones of this addon are hsn::name.
+  const auto known = operators.index.find(key);
+  if (known != operators.index.end()) return known->second;
+  // libtorch's own operators need no namespace; the fused ones of this addon are engine::name.
   const auto full = name.find("::") == std::string::npos ? "aten::" + name : name;
-  if (internal(full))
+  if (internal(operators, full))
     throw KindError(full + " is internal to libtorch, where arguments go unchecked: call a public operator");
   const auto handle = c10::Dispatcher::singleton().findSchema({full, overload});
   if (!handle) throw KindError("libtorch has no operator aten::" + key);
@@ -186,16 +240,17 @@ uint32_t resolve(State& state, const std::string& name, const std::string& overl
     if (kind == kinds().end()) throw KindError("aten::" + key + ": no conversion for an argument of type " + type);
     op.arguments.push_back({argument.name(), argument.type()->str(), kind->second, optional});
   }
-  state.operators.push_back(std::move(op));
-  const auto index = static_cast<uint32_t>(state.operators.size() - 1);
-  state.operatorIndex.emplace(key, index);
+  operators.all.push_back(std::move(op));
+  const auto index = static_cast<uint32_t>(operators.all.size() - 1);
+  operators.index.emplace(key, index);
   return index;
 }
 
 napi_value callOperator(napi_env env, State& state, size_t argc, const napi_value* argv) {
   const double given = numberOf(env, argv[0], "operator");
-  if (!(given >= 0 && given < static_cast<double>(state.operators.size()))) throw KindError("unknown operator number");
-  const Operator& op = state.operators[static_cast<size_t>(given)];
+  const auto& known = operatorsOf(state).all;
+  if (!(given >= 0 && given < static_cast<double>(known.size()))) throw KindError("unknown operator number");
+  const Operator& op = known[static_cast<size_t>(given)];
   const auto& schema = op.handle.schema().arguments();
   if (argc - 1 > schema.size()) {
     throw KindError(op.name + ": takes at most " + std::to_string(schema.size()) + " arguments, got " +
@@ -223,4 +278,4 @@ napi_value callOperator(napi_env env, State& state, size_t argc, const napi_valu
   return out;
 }
 
-}  // namespace hsn
+}  // namespace engine

@@ -1,4 +1,6 @@
 // The Node-API surface of a group of processes: sums, means with gradients, and gradients averaged while backward runs.
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/csrc/autograd/utils/lambda_post_hook.h>
 #include <torch/csrc/autograd/variable.h>
@@ -9,7 +11,7 @@
 #include "arguments.h"
 #include "group.h"
 
-namespace hsn {
+namespace engine {
 
 // Gradients summed over the processes in buckets: a bucket's sum starts as soon as backward has made its last
 // gradient, and runs on Gloo's threads while backward goes on.
@@ -397,4 +399,4 @@ void exportCollectives(Napi::Env env, Napi::Object exports, State* state) {
 #undef EXPORT
 }
 
-}  // namespace hsn
+}  // namespace engine

@@ -2,13 +2,14 @@
 #pragma once
 #include "fused.h"
 
-namespace hsn {
+namespace engine {
 namespace {
 
 // Its mask is never stored: the gradient draws it again from the seed.
 
 // By value: behind a reference the compiler fears that writing changes it, and does not vectorise.
-HSN_CLONES void dropRange(const float* x, const float* base, float* out, int64_t begin, int64_t end, const Drop drop) {
+ENGINE_CLONES void dropRange(const float* x, const float* base, float* out, int64_t begin, int64_t end,
+                             const Drop drop) {
   if (base) {
     for (int64_t i = begin; i < end; ++i) out[i] = base[i] + x[i] * drop.at(i);
   } else {
@@ -62,12 +63,12 @@ at::Tensor addDropout(const at::Tensor& base, const at::Tensor& x, double p, c10
   return AddDropout::apply(base, x, p, drawSeed(generator), offset);
 }
 
-HSN_CLONES void reluDropRange(const float* x, float* out, int64_t begin, int64_t end, const Drop drop) {
+ENGINE_CLONES void reluDropRange(const float* x, float* out, int64_t begin, int64_t end, const Drop drop) {
   for (int64_t i = begin; i < end; ++i) out[i] = (x[i] <= 0 ? 0.0f : x[i]) * drop.at(i);
 }
 
-HSN_CLONES void reluDropGradient(const float* above, const float* y, float* out, int64_t begin, int64_t end,
-                                 float scale) {
+ENGINE_CLONES void reluDropGradient(const float* above, const float* y, float* out, int64_t begin, int64_t end,
+                                    float scale) {
   for (int64_t i = begin; i < end; ++i) out[i] = y[i] <= 0 ? 0.0f : above[i] * scale;
 }
 
@@ -104,4 +105,4 @@ at::Tensor reluDropout(const at::Tensor& x, double p, c10::optional<at::Generato
 }
 
 }  // namespace
-}  // namespace hsn
+}  // namespace engine

@@ -1,13 +1,13 @@
-// What the fused operators share. They are registered with libtorch as hsn::name and called like its own.
+// What the fused operators share. They are registered with libtorch as engine::name and called like its own.
 #pragma once
-#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "checks.h"
 #include "vectors.h"
 
-namespace hsn {
+namespace engine {
 
 using Variables = torch::autograd::variable_list;
 using Context = torch::autograd::AutogradContext;
@@ -40,4 +40,4 @@ inline Drop savedDrop(Context* ctx) {
   return dropOf(saved["p"].toDouble(), saved["seed"].toInt(), saved["offset"].toInt());
 }
 
-}  // namespace hsn
+}  // namespace engine

@@ -19,7 +19,7 @@
 #endif
 #endif
 
-namespace hsn {
+namespace engine {
 
 #if !defined(USE_C10D_GLOO)
 
@@ -346,4 +346,4 @@ std::shared_ptr<Group> Group::meet(const Place& place) { return std::make_shared
 
 #endif
 
-}  // namespace hsn
+}  // namespace engine

@@ -1,6 +1,6 @@
 // Processes that compute together: where they meet, sums and broadcasts of tensors between them, and who still lives.
 #pragma once
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <chrono>
 #include <memory>
@@ -10,7 +10,7 @@
 
 #include "wire.h"
 
-namespace hsn {
+namespace engine {
 
 // Where a process stands in its group, and where the group meets.
 struct Place {
@@ -54,4 +54,4 @@ class Group {
   virtual void close() = 0;
 };
 
-}  // namespace hsn
+}  // namespace engine

@@ -1,24 +1,35 @@
-// Fused operators of a training step, registered as hsn::name. Few sources: reading libtorch's headers is most of what
-// compiling takes.
+// Fused operators of a training step, registered as engine::name. Few sources: reading libtorch's headers is most of
+// what compiling takes.
 #include <torch/library.h>
 
-#include "divergence.h"
+#include "attention.h"
 #include "dropout.h"
 #include "likelihood.h"
-#include "pairs.h"
+#include "linear.h"
 
-namespace hsn {
+namespace engine {
 
-TORCH_LIBRARY(hsn, m) {
+TORCH_LIBRARY(engine, m) {
   m.def("dropout(Tensor x, float p, Generator? generator, int offset=0) -> Tensor", dropout);
   m.def("add_dropout(Tensor base, Tensor x, float p, Generator? generator, int offset=0) -> Tensor", addDropout);
   m.def("relu_dropout(Tensor x, float p, Generator? generator, int offset=0) -> Tensor", reluDropout);
   m.def("cross_entropy(Tensor logits, Tensor targets) -> Tensor", crossEntropy);
   m.def("gelu(Tensor x) -> Tensor", gelu);
-  m.def("pairs(Tensor left, Tensor right, Tensor weight) -> Tensor", pairs);
-  m.def("deep_pairs(Tensor left, Tensor right, Tensor[] layers, int rows) -> Tensor", deepPairs);
-  m.def("walk_divergence(Tensor rows, Tensor ratio, Tensor weight, Tensor source, Tensor prior) -> Tensor",
-        walkDivergence);
+  m.def(
+      "attention(Tensor query, Tensor key, Tensor value, Tensor? mask=None, float p=0, Generator? generator=None, int "
+      "offset=0) -> Tensor",
+      attention);
+  m.def(
+      "self_attention(Tensor packed, int heads, Tensor? mask=None, float p=0, Generator? generator=None, int offset=0) "
+      "-> Tensor",
+      selfAttention);
+  m.def("linear_gelu(Tensor x, Tensor weight, Tensor bias, bool tanh) -> Tensor", linearGelu);
+  m.def(
+      "linear_norm(Tensor x, Tensor weight, Tensor bias, Tensor base, Tensor scale, Tensor shift, float epsilon) -> "
+      "Tensor",
+      linearNorm);
+  m.def("erf_gelu(Tensor x) -> Tensor", erfGelu);
+  m.def("few_linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor", fewLinear);
 }
 
-}  // namespace hsn
+}  // namespace engine

@@ -1,15 +1,18 @@
 // Cross-entropy over a vocabulary, and GPT-2's GELU, in one pass each way.
 #pragma once
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/empty_like.h>
+
 #include "fused.h"
 
-namespace hsn {
+namespace engine {
 namespace {
 
 // Rows with this target count for nothing, as in libtorch.
 constexpr int64_t kIgnored = -100;
 
 // log Σ exp of a row.
-HSN_CLONES float logSum(const float* row, int64_t count) {
+ENGINE_CLONES float logSum(const float* row, int64_t count) {
   Floats top = spread(row[0]);
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) top = larger(top, load(row + i));
@@ -25,7 +28,7 @@ HSN_CLONES float logSum(const float* row, int64_t count) {
   return most + std::log(sum);
 }
 
-HSN_CLONES void softmaxTimes(const float* row, float logTotal, float scale, float* out, int64_t count) {
+ENGINE_CLONES void softmaxTimes(const float* row, float logTotal, float scale, float* out, int64_t count) {
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
     const Floats x = load(row + i) - logTotal;
@@ -87,21 +90,21 @@ at::Tensor crossEntropy(const at::Tensor& logits, const at::Tensor& targets) {
   return CrossEntropy::apply(logits, wanted);
 }
 
-HSN_INLINE Floats geluSlope(const Floats& x) {
+ENGINE_INLINE Floats geluSlope(const Floats& x) {
   const Floats s = gate(x);
   return s + x * s * (1.0f - s) * kTwice * (1.0f + 3.0f * kCubic * x * x);
 }
 
 // Whole vectors; the rest goes through one that is padded.
 template <bool Gradient>
-HSN_INLINE void geluBlock(const float* x, const float* above, float* out) {
+ENGINE_INLINE void geluBlock(const float* x, const float* above, float* out) {
   const Floats v = load(x);
   const Floats y = Gradient ? geluSlope(v) * load(above) : v * gate(v);
   store(out, v == v ? y : v);
 }
 
 template <bool Gradient>
-HSN_INLINE void geluAll(const float* x, const float* above, float* out, int64_t begin, int64_t end) {
+ENGINE_INLINE void geluAll(const float* x, const float* above, float* out, int64_t begin, int64_t end) {
   int64_t i = begin;
   for (; i + kLanes <= end; i += kLanes) geluBlock<Gradient>(x + i, above + i, out + i);
   if (i == end) return;
@@ -112,10 +115,10 @@ HSN_INLINE void geluAll(const float* x, const float* above, float* out, int64_t 
   std::memcpy(out + i, rest[2], (end - i) * sizeof(float));
 }
 
-HSN_CLONES void geluRange(const float* x, float* out, int64_t begin, int64_t end) {
+ENGINE_CLONES void geluRange(const float* x, float* out, int64_t begin, int64_t end) {
   geluAll<false>(x, x, out, begin, end);
 }
-HSN_CLONES void geluGradient(const float* x, const float* above, float* out, int64_t begin, int64_t end) {
+ENGINE_CLONES void geluGradient(const float* x, const float* above, float* out, int64_t begin, int64_t end) {
   geluAll<true>(x, above, out, begin, end);
 }
 
@@ -145,4 +148,4 @@ at::Tensor gelu(const at::Tensor& x) {
 }
 
 }  // namespace
-}  // namespace hsn
+}  // namespace engine

@@ -1,9 +1,14 @@
 // What follows a linear layer in the same pass, and linear layers of few rows, where no gradient is asked for.
 // Otherwise libtorch's own operators are called, which record theirs.
 #pragma once
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/layer_norm.h>
+#include <ATen/ops/linear.h>
+
 #include "fused.h"
 
-namespace hsn {
+namespace engine {
 namespace {
 
 // Whether the kernels here can read these; all others go through libtorch's own operators.
@@ -24,7 +29,7 @@ void checkLinear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor
 }
 
 // erf to 2e-7 (Abramowitz and Stegun, 7.1.26).
-HSN_INLINE Floats errorFunction(const Floats& x) {
+ENGINE_INLINE Floats errorFunction(const Floats& x) {
   const Floats size = larger(x, -x), t = 1.0f / (1.0f + 0.3275911f * size);
   Floats p = spread(1.061405429f);
   p = p * t - 1.453152027f;
@@ -35,7 +40,7 @@ HSN_INLINE Floats errorFunction(const Floats& x) {
   return x < Floats{} ? -y : y;
 }
 
-HSN_CLONES void biasGelu(float* row, const float* bias, int64_t width, bool tanh) {
+ENGINE_CLONES void biasGelu(float* row, const float* bias, int64_t width, bool tanh) {
   for (int64_t i = 0; i < width; i += kLanes) {
     const Floats x = load(row + i) + load(bias + i);
     const Floats y = tanh ? x * gate(x) : 0.5f * x * (1.0f + errorFunction(x * 0.70710678118654752f));
@@ -43,8 +48,8 @@ HSN_CLONES void biasGelu(float* row, const float* bias, int64_t width, bool tanh
   }
 }
 
-HSN_CLONES void biasAddNorm(float* row, const float* bias, const float* base, const float* weight, const float* shift,
-                            int64_t width, float epsilon) {
+ENGINE_CLONES void biasAddNorm(float* row, const float* bias, const float* base, const float* weight,
+                               const float* shift, int64_t width, float epsilon) {
   Floats sum = {};
   for (int64_t i = 0; i < width; i += kLanes) {
     const Floats x = load(row + i) + load(bias + i) + load(base + i);
@@ -124,7 +129,7 @@ struct FewRows {
 
 // Outputs from `begin` to `end`, weight [out, in].
 template <int Rows>
-HSN_INLINE void outIn(const FewRows& p, int64_t begin, int64_t end) {
+ENGINE_INLINE void outIn(const FewRows& p, int64_t begin, int64_t end) {
   for (int64_t o = begin; o < end; ++o) {
     const float* w = p.weight + o * p.inputs;
     Floats sums[Rows] = {};
@@ -143,7 +148,7 @@ HSN_INLINE void outIn(const FewRows& p, int64_t begin, int64_t end) {
 
 // The same for weight [in, out]: its rows are added up, four at a time.
 template <int Rows>
-HSN_INLINE void inOut(const FewRows& p, int64_t begin, int64_t end) {
+ENGINE_INLINE void inOut(const FewRows& p, int64_t begin, int64_t end) {
   for (int r = 0; r < Rows; ++r)
     for (int64_t o = begin; o < end; ++o) p.y[r * p.outputs + o] = p.bias ? p.bias[o] : 0.0f;
   constexpr int64_t together = 4;
@@ -169,7 +174,7 @@ HSN_INLINE void inOut(const FewRows& p, int64_t begin, int64_t end) {
 }
 
 template <int Rows>
-HSN_INLINE void fewOf(const FewRows& p, bool turned, int64_t begin, int64_t end) {
+ENGINE_INLINE void fewOf(const FewRows& p, bool turned, int64_t begin, int64_t end) {
   if (turned)
     inOut<Rows>(p, begin, end);
   else
@@ -177,7 +182,7 @@ HSN_INLINE void fewOf(const FewRows& p, bool turned, int64_t begin, int64_t end)
 }
 
 // For 1, 2, 4 or 8 rows.
-HSN_CLONES void fewRows(const FewRows p, int64_t rows, bool turned, int64_t begin, int64_t end) {
+ENGINE_CLONES void fewRows(const FewRows p, int64_t rows, bool turned, int64_t begin, int64_t end) {
   switch (rows) {
     case 1: return fewOf<1>(p, turned, begin, end);
     case 2: return fewOf<2>(p, turned, begin, end);
@@ -212,4 +217,4 @@ at::Tensor fewLinear(const at::Tensor& given, const at::Tensor& weight, const c1
 }
 
 }  // namespace
-}  // namespace hsn
+}  // namespace engine

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace hsn {
+namespace engine {
 
 namespace {
 
@@ -231,4 +231,4 @@ int64_t Meeting::add(const std::string& name, int64_t amount) {
 bool Meeting::remove(const std::string& name) { return ask(Remove, name).has_value(); }
 int64_t Meeting::count() { return std::atoll(ask(Count, "").value().c_str()); }
 
-}  // namespace hsn
+}  // namespace engine

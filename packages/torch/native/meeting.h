@@ -11,7 +11,7 @@
 
 #include "wire.h"
 
-namespace hsn {
+namespace engine {
 
 // The store itself: a thread that answers, one request of each connection at a time.
 class MeetingPlace {
@@ -72,4 +72,4 @@ class Meeting {
 // What the store notes when the connection of a rank has ended.
 std::string closedName(int rank);
 
-}  // namespace hsn
+}  // namespace engine

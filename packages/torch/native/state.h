@@ -1,18 +1,16 @@
 // What one JavaScript environment (main thread or worker) owns: tensors, generators, resolved operators.
 #pragma once
-#include <ATen/ATen.h>
-#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
 #include <napi.h>
 
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-namespace hsn {
+namespace engine {
 
 // A wrong kind of argument, found before libtorch is called.
 struct KindError : std::runtime_error {
@@ -72,36 +70,8 @@ class Slots {
   int64_t live_ = 0;
 };
 
-// How one argument of an operator's schema is read from JavaScript.
-enum class Kind {
-  Tensor,
-  TensorList,
-  OptionalTensorList,
-  Scalar,
-  Int,
-  IntList,
-  Float,
-  FloatList,
-  Bool,
-  BoolList,
-  String,
-  Device,
-  Generator
-};
-
-struct Argument {
-  std::string name;
-  std::string type;
-  Kind kind;
-  bool optional;
-};
-
-struct Operator {
-  c10::OperatorHandle handle;
-  std::string name;
-  std::vector<Argument> arguments;
-};
-
+// Those that were resolved; known to dispatch.cc.
+struct Operators;
 class Group;
 class GradientBuckets;
 
@@ -109,9 +79,7 @@ struct State {
   Slots<at::Tensor, 0> tensors;
   Slots<at::Generator, int64_t{1} << 52> generators;
   std::vector<int64_t> tensorBytes;
-  // A deque: reading an argument can run JavaScript that resolves another operator while one is in use.
-  std::deque<Operator> operators;
-  std::unordered_map<std::string, uint32_t> operatorIndex;
+  std::shared_ptr<Operators> operators;
   // The processes this one computes with, and the gradients it averages with them.
   std::shared_ptr<Group> group;
   std::shared_ptr<GradientBuckets> buckets;
@@ -127,15 +95,13 @@ struct State {
 };
 
 State* stateOf(napi_callback_info info, napi_env env, size_t* argc, napi_value* argv);
+// Lets operators of a library be resolved by this namespace.
+void admitSpace(State& state, const std::string& name);
 uint32_t resolve(State& state, const std::string& name, const std::string& overload);
 napi_value callOperator(napi_env env, State& state, size_t argc, const napi_value* argv);
 double numberOf(napi_env env, napi_value value, const char* what);
-// Adds the functions of profile.cc.
-void exportProfile(Napi::Env env, Napi::Object exports);
 // Adds the functions of distributed.cc.
 void exportCollectives(Napi::Env env, Napi::Object exports, State* state);
-// Adds the function of lock.cc.
-void exportLock(Napi::Env env, Napi::Object exports, State* state);
 
 // One place where C++ exceptions become JavaScript errors; `code` tells TypeScript which of its classes to throw.
 template <typename F>
@@ -156,4 +122,4 @@ napi_value guarded(napi_env env, F&& body) {
   return nullptr;
 }
 
-}  // namespace hsn
+}  // namespace engine

@@ -6,42 +6,42 @@
 
 // Vector code for the processor at hand, chosen when the addon loads.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define HSN_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#define ENGINE_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
-#define HSN_CLONES
+#define ENGINE_CLONES
 #endif
-#define HSN_INLINE inline __attribute__((always_inline))
+#define ENGINE_INLINE inline __attribute__((always_inline))
 // Vectors are never passed between functions, all of which are inlined: how they would be does not matter.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
-namespace hsn {
+namespace engine {
 
 constexpr int64_t kLanes = 16;
 typedef float Floats __attribute__((vector_size(64)));
 typedef int32_t Ints __attribute__((vector_size(64)));
 
-HSN_INLINE Floats load(const float* at) {
+ENGINE_INLINE Floats load(const float* at) {
   Floats out;
   std::memcpy(&out, at, sizeof out);
   return out;
 }
-HSN_INLINE void store(float* at, const Floats& value) { std::memcpy(at, &value, sizeof value); }
-HSN_INLINE Floats spread(float value) { return Floats{} + value; }
-HSN_INLINE Floats larger(const Floats& a, const Floats& b) { return a > b ? a : b; }
+ENGINE_INLINE void store(float* at, const Floats& value) { std::memcpy(at, &value, sizeof value); }
+ENGINE_INLINE Floats spread(float value) { return Floats{} + value; }
+ENGINE_INLINE Floats larger(const Floats& a, const Floats& b) { return a > b ? a : b; }
 
 typedef float Eight __attribute__((vector_size(32)));
 typedef float Four __attribute__((vector_size(16)));
 
 // Halves against halves: as few steps as there can be, one after the other.
 template <typename Half, typename Whole>
-HSN_INLINE void halves(const Whole& value, Half& low, Half& high) {
+ENGINE_INLINE void halves(const Whole& value, Half& low, Half& high) {
   std::memcpy(&low, &value, sizeof low);
   std::memcpy(&high, reinterpret_cast<const char*>(&value) + sizeof low, sizeof high);
 }
 
-HSN_INLINE float total(const Floats& value) {
+ENGINE_INLINE float total(const Floats& value) {
   Eight a, b;
   halves(value, a, b);
   a += b;
@@ -50,7 +50,7 @@ HSN_INLINE float total(const Floats& value) {
   c += d;
   return (c[0] + c[2]) + (c[1] + c[3]);
 }
-HSN_INLINE float largest(const Floats& value) {
+ENGINE_INLINE float largest(const Floats& value) {
   Eight a, b;
   halves(value, a, b);
   a = a > b ? a : b;
@@ -62,7 +62,7 @@ HSN_INLINE float largest(const Floats& value) {
 }
 
 // e^x to about one unit in the last place: x = n·log 2 + r, and a polynomial in r.
-HSN_INLINE Floats exponential(const Floats& given) {
+ENGINE_INLINE Floats exponential(const Floats& given) {
   Floats x = larger(given, spread(-87.3f));
   x = x < spread(88.7f) ? x : spread(88.7f);
   const Floats shifted = x * 1.44269504088896341f + 12582912.0f;  // rounds to a whole number in the low bits
@@ -82,7 +82,7 @@ HSN_INLINE Floats exponential(const Floats& given) {
 }
 
 // log x for normal positive x, to about one unit in the last place: x = m·2^e with m near 1, and a polynomial in m − 1.
-HSN_INLINE Floats logarithm(const Floats& x) {
+ENGINE_INLINE Floats logarithm(const Floats& x) {
   Ints bits;
   std::memcpy(&bits, &x, sizeof bits);
   Ints exponent = (bits >> 23) - 126;
@@ -109,10 +109,10 @@ HSN_INLINE Floats logarithm(const Floats& x) {
 // x·σ(2u) with u = √(2/π)(x + 0.044715 x³), which is ½x(1 + tanh u).
 constexpr float kTwice = 1.5957691216057308f, kCubic = 0.044715f;
 
-HSN_INLINE Floats gate(const Floats& x) { return 1.0f / (1.0f + exponential(-kTwice * (x + kCubic * x * x * x))); }
+ENGINE_INLINE Floats gate(const Floats& x) { return 1.0f / (1.0f + exponential(-kTwice * (x + kCubic * x * x * x))); }
 
 // splitmix64's finaliser: element i of a mask depends on (seed, i) alone, whatever the number of threads.
-HSN_INLINE uint32_t hashed(uint64_t seed, uint64_t i) {
+ENGINE_INLINE uint32_t hashed(uint64_t seed, uint64_t i) {
   uint64_t z = seed + i * 0x9e3779b97f4a7c15ULL;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
@@ -135,7 +135,7 @@ struct Drop {
         scale(p < 1 ? static_cast<float>(1.0 / (1.0 - p)) : 0.0f) {}
 
   // Factor of element i: 0 or 1/(1−p).
-  HSN_INLINE float at(uint64_t i) const { return hashed(seed, offset + i) >= threshold ? scale : 0.0f; }
+  ENGINE_INLINE float at(uint64_t i) const { return hashed(seed, offset + i) >= threshold ? scale : 0.0f; }
 };
 
-}  // namespace hsn
+}  // namespace engine

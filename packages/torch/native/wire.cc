@@ -13,7 +13,7 @@
 #include <cstring>
 #include <memory>
 
-namespace hsn {
+namespace engine {
 
 namespace {
 
@@ -174,4 +174,4 @@ std::string localAddress(const Endpoint& to) {
   return {};
 }
 
-}  // namespace hsn
+}  // namespace engine

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace hsn {
+namespace engine {
 
 using Clock = std::chrono::steady_clock;
 
@@ -61,4 +61,4 @@ class Wire {
 // The address of this machine from which packets to `to` leave; empty where there is none.
 std::string localAddress(const Endpoint& to);
 
-}  // namespace hsn
+}  // namespace engine

@@ -1,7 +1,7 @@
 import { mayInstall } from './choice.ts';
 import { again, SetupError } from './fault.ts';
-import { isDebian, type Libtorch, libraryDirs, wanted } from './find.ts';
-import type { Machine, Run } from './machine.ts';
+import { type Libtorch, libraryDirs, wanted } from './find.ts';
+import { isDebian, type Machine, type Run } from './machine.ts';
 import type { Progress } from './progress.ts';
 
 const blas = 'libopenblas0-pthread';

@@ -1,27 +1,13 @@
-import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { cacheKey, forgetBuilt, keepBuilt, takeBuilt } from './cache.ts';
+import { type Compiler, collectiveFlags, compile, failed, findCompiler, link } from './compile.ts';
 import { again, SetupError } from './fault.ts';
 import type { Libtorch } from './find.ts';
-import { type Machine, versionOf } from './machine.ts';
+import type { Machine } from './machine.ts';
 import type { Progress } from './progress.ts';
-
-export interface Places {
-  /** Folder of the addon's sources. */
-  readonly native: string;
-  /** Folder for torch.node, info.json and a downloaded libtorch. */
-  readonly build: string;
-  /** What sets this build apart from the ordinary one. */
-  readonly variant?: Variant;
-}
-
-/** Flags to compile and link with after the usual ones, and the environment that the addon loads in. */
-export interface Variant {
-  readonly flags: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-}
+import { buildHash, type Places, sources, type Target, targetHash, targetsOf } from './targets.ts';
 
 /** What the engine and `hsn doctor` read about the built addon. */
 export interface BuildInfo extends Libtorch {
@@ -31,199 +17,155 @@ export interface BuildInfo extends Libtorch {
   readonly seconds: number;
 }
 
-const compileFlags = [
-  '-std=c++17',
-  '-O3',
-  '-Wall',
-  '-Wextra',
-  // As libtorch's releases are built: some of its classes have other members otherwise.
-  '-DNDEBUG',
-  '-fPIC',
-  '-fvisibility=hidden',
-  '-fexceptions',
-  '-DNAPI_VERSION=8',
-  '-DNAPI_CPP_EXCEPTIONS',
-];
-
-/** Without it libtorch's loops over threads, which are templates, run on one: Apple's and LLVM's compilers lack it. */
-const threadFlags = ['-fopenmp'];
-
-/** Changes exactly when the addon has to be compiled again. */
-export function buildHash(machine: Machine, places: Places, libtorch: Libtorch): string {
-  const hash = createHash('sha256');
-  const { version, includeDirs, libDirs, cuda, abi } = libtorch;
-  hash.update(
-    JSON.stringify([compileFlags, threadFlags, linkFlags(machine, libtorch), machine.platform, machine.arch]),
-  );
-  if (places.variant) hash.update(JSON.stringify(places.variant.flags));
-  hash.update(JSON.stringify([version, includeDirs, libDirs, cuda, abi ?? null, process.versions.modules]));
-  for (const name of sources(machine, places, /\.(cc|h)$/))
-    hash.update(JSON.stringify([name, machine.read(join(places.native, name))]));
-  return hash.digest('hex');
+/** What one build is made with. */
+interface Making {
+  readonly machine: Machine;
+  readonly places: Places;
+  readonly libtorch: Libtorch;
+  readonly compiler: Compiler;
+  readonly progress: Progress;
+  /** Folder for what is not yet known to load. */
+  readonly work: string;
 }
 
-/** Compiles the addon; torch.node is replaced only by one that loads. */
+/** Compiles the addon and the libraries of operators; files are replaced only by those that load. */
 export async function buildAddon(
   machine: Machine,
   places: Places,
   libtorch: Libtorch,
   progress: Progress,
-  expectedSeconds = 60,
+  expectedSeconds = 45,
 ): Promise<BuildInfo> {
   const start = performance.now();
-  const { command: compiler, version } = await findCompiler(machine);
-  const command = /clang/i.test(version) ? compiler : [...compiler, ...threadFlags];
-  const { flags = [], env = {} } = places.variant ?? {};
-  const names = sources(machine, places, /\.cc$/);
-  const collectives = await collectiveFlags(machine, libtorch);
-  if (names.length === 0) throw noSources(places);
+  const compiler = await findCompiler(machine);
+  const targets = targetsOf(places);
+  for (const { native } of targets)
+    if (sources(machine, native, /\.cc$/).length === 0) throw noSources(native);
   const hash = buildHash(machine, places, libtorch);
   await mkdir(places.build, { recursive: true });
   const work = await mkdtemp(join(places.build, 'compiling-'));
+  const making: Making = { machine, places, libtorch, compiler, progress, work };
   try {
-    const made = join(work, 'torch.node');
-    await progress.during(`compiling the addon, about ${Math.round(expectedSeconds)} s`, async () => {
-      const objects = await eachInTurn(names, availableParallelism(), (name) =>
-        compile(machine, [...command, ...collectives], libtorch, {
-          source: join(places.native, name),
-          work,
-          flags,
-        }),
-      );
-      await link(machine, [...command, ...flags], libtorch, objects, made);
-    });
-    await checkLoads(machine, made, libtorch, env);
-    await rename(made, join(places.build, 'torch.node'));
+    await make(making, targets, expectedSeconds);
+    for (const { file } of targets) await rename(join(work, file), join(places.build, file));
   } finally {
     await rm(work, { recursive: true, force: true });
   }
   const seconds = Math.round((performance.now() - start) / 100) / 10;
-  return { ...libtorch, compiler: version, hash, builtAt: new Date().toISOString(), seconds };
+  return { ...libtorch, compiler: compiler.version, hash, builtAt: new Date().toISOString(), seconds };
+}
+
+/** All files in the work folder: from earlier builds where there are some that load, else compiled. */
+async function make(making: Making, targets: readonly Target[], expectedSeconds: number): Promise<void> {
+  const { places, progress, work } = making;
+  const taken: Target[] = [];
+  for (const target of targets)
+    if (places.cache && (await takeBuilt(places.cache, keyOf(making, target), join(work, target.file))))
+      taken.push(target);
+  const missing = targets.filter((target) => !taken.includes(target));
+  if (missing.length > 0)
+    await progress.during(`compiling the addon, about ${Math.round(expectedSeconds)} s`, () =>
+      compileAll(making, missing),
+    );
+  const fault = await loadFault(making, targets);
+  if (fault === undefined) {
+    if (taken.length > 0)
+      progress.say(`taken from an earlier build: ${taken.map(({ file }) => file).join(', ')}`);
+    if (places.cache) for (const target of missing) await keep(making, places.cache, target);
+    return;
+  }
+  if (taken.length === 0 || !places.cache) throw fault;
+  for (const target of taken) await forgetBuilt(places.cache, keyOf(making, target));
+  progress.say('what an earlier build left does not load: compiling anew');
+  await make(making, targets, expectedSeconds);
+}
+
+function keyOf({ machine, places, libtorch, compiler }: Making, target: Target): string {
+  return cacheKey(machine, targetHash(machine, places, libtorch, target), compiler.version, libtorch);
+}
+
+/** A cache that cannot be written costs the next install its time, and this one nothing. */
+async function keep(making: Making, cache: string, target: Target): Promise<void> {
+  try {
+    await keepBuilt(cache, keyOf(making, target), join(making.work, target.file));
+  } catch (error) {
+    making.progress.say(`warning: the build is not kept for the next install: ${(error as Error).message}`);
+  }
+}
+
+interface Source {
+  readonly target: Target;
+  readonly source: string;
+  readonly object: string;
+}
+
+/** Every source of the targets, as many at a time as there are cores, the largest first; then the links. */
+async function compileAll(
+  { machine, places, libtorch, compiler, work }: Making,
+  targets: readonly Target[],
+): Promise<void> {
+  const collectives = await collectiveFlags(machine, libtorch);
+  const { flags = [] } = places.variant ?? {};
+  const all = targets.flatMap((target) =>
+    sources(machine, target.native, /\.cc$/).map((name): Source => {
+      const object = join(work, `${target.file}-${basename(name, '.cc')}.o`);
+      return { target, source: join(target.native, name), object };
+    }),
+  );
+  const largestFirst = all.toSorted((a, b) => lengthOf(machine, b.source) - lengthOf(machine, a.source));
+  await eachInTurn(largestFirst, availableParallelism(), ({ target, source, object }) => {
+    const include = target.include.flatMap((folder) => ['-I', folder]);
+    const further = [...include, ...flags];
+    return compile(machine, [...compiler.command, ...collectives], libtorch, {
+      source,
+      object,
+      flags: further,
+    });
+  });
+  for (const target of targets) {
+    const objects = all.filter((one) => one.target === target).map(({ object }) => object);
+    await link(machine, [...compiler.command, ...flags], libtorch, objects, join(work, target.file));
+  }
+}
+
+/** Characters of a source and of the headers beside it that it names. */
+function lengthOf(machine: Machine, source: string): number {
+  const text = machine.read(source) ?? '';
+  const headers = [...text.matchAll(/^#include "([^"]+)"/gm)].map(([, name]) => join(dirname(source), name!));
+  return headers.reduce((sum, header) => sum + (machine.read(header)?.length ?? 0), text.length);
 }
 
 /** Runs `body` for every item, as many at a time as there are cores: a compiler of libtorch's headers takes 0.7 GB. */
-async function eachInTurn<T, R>(
+async function eachInTurn<T>(
   items: readonly T[],
   atOnce: number,
-  body: (item: T) => Promise<R>,
-): Promise<R[]> {
-  const results: R[] = [];
-  const waiting = items.entries();
+  body: (item: T) => Promise<void>,
+): Promise<void> {
+  const waiting = items.values();
   const work = async (): Promise<void> => {
-    for (const [i, item] of waiting) results[i] = await body(item);
+    for (const item of waiting) await body(item);
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
-  return results;
 }
 
-function sources(machine: Machine, places: Places, pattern: RegExp): string[] {
-  return machine
-    .list(places.native)
-    .filter((name) => pattern.test(name))
-    .sort();
+const loader = `const [addon, ...libraries] = process.argv.slice(1);
+for (const file of libraries) require(addon).loadOperators(file, require('node:path').basename(file, '.so'));
+require(addon);`;
+
+/** Why the files do not load, tried in a process of their own. */
+async function loadFault(
+  { machine, places, libtorch, work }: Making,
+  targets: readonly Target[],
+): Promise<SetupError | undefined> {
+  const files = targets.map(({ file }) => join(work, file));
+  const { env = {} } = places.variant ?? {};
+  const run = await machine.run(process.execPath, ['-e', loader, ...files], { env });
+  if (run.code === 0) return undefined;
+  return failed('the addon was built but does not load', run.output, libtorch);
 }
 
-/** `$CXX`, which may carry arguments (`ccache g++`), or the first usual name that runs. */
-async function findCompiler(machine: Machine): Promise<{ command: string[]; version: string }> {
-  const given = machine.env.CXX?.trim();
-  const candidates = given ? [given.split(/\s+/)] : [['c++'], ['g++'], ['clang++']];
-  for (const command of candidates) {
-    const version = await versionOf(machine, command);
-    if (version !== undefined) return { command, version };
-  }
-  const remedy = machine.platform === 'darwin' ? 'xcode-select --install' : 'sudo apt-get install g++';
-  throw new SetupError(
-    'no C++ compiler',
-    'a compiler of C++17 as $CXX, c++, g++ or clang++',
-    given ? `CXX=${given}, which does not run` : 'none of them on the PATH',
-    [`${remedy} (or your system’s equal), ${again}`, `set CXX to your compiler, ${again}`],
-  );
-}
-
-/** Which of torch's collectives the libraries carry: not every libtorch was built with them. */
-async function collectiveFlags(machine: Machine, { libDirs, cuda }: Libtorch): Promise<string[]> {
-  const extension = machine.platform === 'darwin' ? 'dylib' : 'so';
-  const carries = async (library: string, name: string): Promise<boolean> => {
-    const files = libDirs
-      .map((dir) => join(dir, `${library}.${extension}`))
-      .filter((file) => machine.exists(file));
-    if (files.length === 0) return false;
-    return (await machine.run('grep', ['-q', name, ...files])).code === 0;
-  };
-  const gloo = await carries('libtorch_cpu', 'ProcessGroupGloo');
-  const nccl = cuda && (await carries('libtorch_cuda', 'ProcessGroupNCCL'));
-  return [...(gloo ? ['-DUSE_C10D_GLOO'] : []), ...(nccl ? ['-DUSE_C10D_NCCL'] : [])];
-}
-
-async function compile(
-  machine: Machine,
-  [program = 'c++', ...args]: readonly string[],
-  libtorch: Libtorch,
-  { source, work, flags: further }: { source: string; work: string; flags: readonly string[] },
-): Promise<string> {
-  const object = join(work, `${basename(source, '.cc')}.o`);
-  const abi = libtorch.abi === undefined ? [] : [`-D_GLIBCXX_USE_CXX11_ABI=${libtorch.abi}`];
-  // Names that libtorch's headers mention and do not bring; real headers, where there are some, come first.
-  const names = ['-idirafter', join(dirname(source), 'names')];
-  const flags = [...compileFlags, ...abi, ...includeFlags(libtorch), ...names, ...further];
-  const run = await machine.run(program, [...args, ...flags, '-c', source, '-o', object]);
-  if (run.code !== 0) throw failed(`compiling ${basename(source)} failed`, run.output, libtorch);
-  return object;
-}
-
-async function link(
-  machine: Machine,
-  [program = 'c++', ...args]: readonly string[],
-  libtorch: Libtorch,
-  objects: readonly string[],
-  output: string,
-): Promise<void> {
-  const flags = [...args, '-o', output, ...objects, ...linkFlags(machine, libtorch)];
-  const run = await machine.run(program, flags);
-  if (run.code !== 0) throw failed('linking the addon failed', run.output, libtorch);
-}
-
-function includeFlags(libtorch: Libtorch): string[] {
-  const require = createRequire(import.meta.url);
-  const { include_dir: nodeApi } = require('node-api-headers') as { include_dir: string };
-  const addonApi = dirname(require.resolve('node-addon-api'));
-  // Named as a system folder a second time, /usr/include breaks the order of the compiler's own headers.
-  const torch = libtorch.includeDirs.filter((dir) => dir !== '/usr/include');
-  return [addonApi, nodeApi, ...torch].flatMap((dir) => ['-isystem', dir]);
-}
-
-function linkFlags(machine: Machine, libtorch: Libtorch): string[] {
-  const dirs = libtorch.libDirs.flatMap((dir) => [`-L${dir}`, `-Wl,-rpath,${dir}`]);
-  const cuda = libtorch.cuda ? ['-ltorch_cuda', '-lc10_cuda'] : [];
-  const libraries = ['-ltorch', '-ltorch_cpu', '-lc10', ...cuda];
-  if (machine.platform === 'darwin')
-    return ['-bundle', '-undefined', 'dynamic_lookup', ...dirs, ...libraries];
-  // Operators register themselves when their library is loaded, so none may be dropped as unused.
-  return ['-shared', ...dirs, '-Wl,--no-as-needed', ...libraries];
-}
-
-async function checkLoads(
-  machine: Machine,
-  addon: string,
-  libtorch: Libtorch,
-  env: Readonly<Record<string, string>>,
-): Promise<void> {
-  const run = await machine.run(process.execPath, ['-e', 'require(process.argv[1])', addon], { env });
-  if (run.code !== 0) throw failed('the addon was built but does not load', run.output, libtorch);
-}
-
-function failed(title: string, output: string, libtorch: Libtorch): SetupError {
-  const tail = output.trimEnd().split('\n').slice(-20).join('\n    ');
-  return new SetupError(
-    title,
-    `the addon to build with libtorch ${libtorch.version} in ${libtorch.root}`,
-    `\n    ${tail}`,
-    [`set CXX to a C++17 compiler (g++ 9 or newer), ${again}`, `set LIBTORCH to another libtorch, ${again}`],
-  );
-}
-
-function noSources(places: Places): SetupError {
-  return new SetupError('the addon’s sources are missing', `*.cc in ${places.native}`, 'none', [
+function noSources(folder: string): SetupError {
+  return new SetupError('the addon’s sources are missing', `*.cc in ${folder}`, 'none', [
     `take the whole repository (git status shows what is gone), ${again}`,
   ]);
 }

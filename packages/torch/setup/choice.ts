@@ -1,29 +1,49 @@
+import { isAbsolute, resolve } from 'node:path';
 import { SetupError } from './fault.ts';
-import { isDebian } from './find.ts';
-import type { Machine } from './machine.ts';
+import { isDebian, type Machine } from './machine.ts';
 
-/** What HSN_LIBTORCH may say: use only what is found, let apt-get install what is missing, or build nothing at install. */
-const choices = ['system', 'apt', 'none'] as const;
+/**
+ * What HSN_LIBTORCH may say: the system's libtorch, the same with apt-get installing what is missing, the PyTorch of
+ * the user's Python, or that npm install builds nothing. An absolute path names the folder of a libtorch.
+ */
+const choices = ['system', 'apt', 'pip', 'none'] as const;
 export type Choice = (typeof choices)[number];
 
 /** The user's choice, where there is one. */
 export function choiceOf(machine: Machine): Choice | undefined {
   const given = machine.env.HSN_LIBTORCH;
-  if (given === undefined || given === '') return undefined;
+  if (given === undefined || given === '' || isAbsolute(given)) return undefined;
   const known = choices.find((choice) => choice === given);
   if (known !== undefined) return known;
   throw new SetupError(
     'HSN_LIBTORCH is not understood',
-    `one of ${choices.join(', ')}`,
+    `one of ${choices.join(', ')}, or the absolute path of a libtorch`,
     `HSN_LIBTORCH=${given}`,
-    'set it to system (use only what is found), apt (apt-get may install libtorch) or none (build nothing at install)',
+    'set it to system (only the system’s libtorch), apt (which apt-get may install), pip (the PyTorch of python3), a folder, or none (build nothing at install)',
   );
+}
+
+/** The libtorch that the user names by its folder, and the variable that does. */
+export function namedFolder(machine: Machine): { variable: string; folder: string } | undefined {
+  for (const variable of ['HSN_LIBTORCH', 'LIBTORCH']) {
+    const given = machine.env[variable];
+    if (given && (variable === 'LIBTORCH' || isAbsolute(given))) return { variable, folder: resolve(given) };
+  }
+  return undefined;
+}
+
+/** Who chose the libtorch in use: a part of the line that says which it is. */
+export function chosenBy(machine: Machine): string {
+  const named = namedFolder(machine);
+  if (named) return `, chosen by ${named.variable}`;
+  const choice = choiceOf(machine);
+  return choice === undefined || choice === 'none' ? '' : `, chosen by HSN_LIBTORCH=${choice}`;
 }
 
 /** Whether the user wants nothing installed or downloaded. */
 export function onlyFound(machine: Machine): boolean {
   const choice = choiceOf(machine);
-  return choice === 'system' || choice === 'none';
+  return choice !== undefined && choice !== 'apt';
 }
 
 /** Whether apt-get may be asked for packages: on Debian as root, unless the user says otherwise. */

@@ -1,6 +1,8 @@
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
+import { choiceOf, namedFolder } from './choice.ts';
 import { again, SetupError } from './fault.ts';
-import type { Machine } from './machine.ts';
+import { isDebian, libraryFile, type Machine } from './machine.ts';
+import { builtFor } from './processor.ts';
 
 export type Origin = 'LIBTORCH' | 'python' | 'system' | 'apt' | 'archive';
 
@@ -24,17 +26,22 @@ export interface Finding {
 const oldest = [1, 13] as const;
 export const wanted = `libtorch ${oldest.join('.')} or newer, with its headers`;
 
-/** Looks for libtorch: `$LIBTORCH`, the torch of python3, the system's, one downloaded earlier. */
+/** Looks for libtorch: the one that the user names or chooses, else python3's, the system's, one downloaded earlier. */
 export async function findLibtorch(machine: Machine, archiveRoot: string): Promise<Finding> {
-  const given = machine.env.LIBTORCH;
+  const named = namedFolder(machine);
   // A libtorch the user names is taken or refused, never passed over.
-  if (given) return { libtorch: namedLibtorch(machine, resolve(given)), faults: [] };
+  if (named) return { libtorch: namedLibtorch(machine, named), faults: [] };
   const faults: SetupError[] = [];
-  const places = [
-    () => pythonLibtorch(machine),
-    async () => systemLibtorch(machine),
-    async () => inspect(machine, 'archive', archiveRoot),
-  ];
+  const python = () => pythonLibtorch(machine);
+  const system = async () => systemLibtorch(machine);
+  const archive = async () => inspect(machine, 'archive', archiveRoot);
+  const choice = choiceOf(machine);
+  const places =
+    choice === 'pip'
+      ? [python]
+      : choice === 'system' || choice === 'apt'
+        ? [system]
+        : [python, system, archive];
   for (const look of places) {
     const seen = await look();
     if (seen instanceof SetupError) faults.push(seen);
@@ -62,7 +69,7 @@ export function inspect(
   root: string,
   told: { version?: string; abi?: 0 | 1 } = {},
 ): Libtorch | SetupError | undefined {
-  const extension = machine.platform === 'darwin' ? 'dylib' : 'so';
+  const library = libraryFile(machine, 'torch_cpu');
   const include = join(root, 'include');
   const api = join(include, 'torch/csrc/api/include');
   const libDir = libraryDirs(machine, root).find((dir) =>
@@ -74,23 +81,29 @@ export function inspect(
   const version = versionIn(machine, root) ?? told.version;
   if (version !== undefined && isOld(version)) return tooOld(version, root);
   if (missing[0] !== undefined) return lackingHeaders(machine, libDir ?? root, missing[0]);
-  if (!libDir || !machine.exists(join(libDir, `libtorch_cpu.${extension}`)))
-    return lackingLibraries(machine, include, join(libDir ?? join(root, 'lib'), `libtorch_cpu.${extension}`));
+  if (!libDir || !machine.exists(join(libDir, library)))
+    return lackingLibraries(machine, include, join(libDir ?? join(root, 'lib'), library));
   if (version === undefined) return unversioned(root);
+  const processor = builtFor(machine, join(libDir, library));
+  if (processor !== undefined && processor !== machine.arch)
+    return otherProcessor(machine, join(libDir, library), processor);
   const abi = told.abi ?? abiIn(machine, root);
-  const cuda = machine.exists(join(libDir, `libtorch_cuda.${extension}`));
+  const cuda = machine.exists(join(libDir, libraryFile(machine, 'torch_cuda')));
   const dirs = { includeDirs: [api, include], libDirs: [libDir], cuda };
   return { version, origin, root, ...dirs, ...(abi === undefined ? {} : { abi }) };
 }
 
-function namedLibtorch(machine: Machine, root: string): Libtorch {
-  const seen = inspect(machine, 'LIBTORCH', root);
+function namedLibtorch(
+  machine: Machine,
+  { variable, folder }: { variable: string; folder: string },
+): Libtorch {
+  const seen = inspect(machine, 'LIBTORCH', folder);
   if (seen instanceof SetupError) throw seen;
   if (seen) return seen;
-  const found = machine.exists(root) ? `neither in ${root}` : `no folder ${root}`;
-  throw new SetupError('LIBTORCH does not name a libtorch', 'a folder with include/ and lib/', found, [
-    `set LIBTORCH to the unpacked libtorch folder, ${again}`,
-    `unset LIBTORCH to look elsewhere, ${again}`,
+  const found = machine.exists(folder) ? `neither in ${folder}` : `no folder ${folder}`;
+  throw new SetupError(`${variable} does not name a libtorch`, 'a folder with include/ and lib/', found, [
+    `set ${variable} to the unpacked libtorch folder, ${again}`,
+    `unset ${variable} to look elsewhere, ${again}`,
   ]);
 }
 
@@ -147,16 +160,23 @@ function isOld(version: string): boolean {
   return major < oldest[0] || (major === oldest[0] && minor < oldest[1]);
 }
 
+function otherProcessor(machine: Machine, library: string, processor: string): SetupError {
+  return new SetupError(
+    'libtorch is for another processor',
+    `a libtorch for ${machine.arch}`,
+    `${library}, built for ${processor}`,
+    [
+      `pip install torch on this machine, ${again}`,
+      `set HSN_LIBTORCH to the folder of a libtorch for ${machine.arch}, ${again}`,
+    ],
+  );
+}
+
 function tooOld(version: string, root: string): SetupError {
   return new SetupError('libtorch is too old', wanted, `libtorch ${version} in ${root}`, [
     `pip install --upgrade torch, ${again}`,
     `set LIBTORCH to the folder of a newer libtorch, ${again}`,
   ]);
-}
-
-/** True where apt-get can be expected. */
-export function isDebian(machine: Machine): boolean {
-  return machine.distribution.some((id) => id === 'debian' || id === 'ubuntu');
 }
 
 function incomplete(machine: Machine, title: string, expected: string, found: string): SetupError {

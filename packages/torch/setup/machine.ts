@@ -1,5 +1,14 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 export interface RunOptions {
@@ -28,6 +37,10 @@ export interface Machine {
   exists(path: string): boolean;
   read(path: string): string | undefined;
   list(path: string): string[];
+  /** The first bytes of a file; none where it cannot be read. */
+  head(path: string, count: number): Uint8Array;
+  /** Size and time of a file, which a new one changes; empty where there is none. */
+  stamp(path: string): string;
   real(path: string): string;
   run(command: string, args: readonly string[], options?: RunOptions): Promise<Run>;
 }
@@ -54,9 +67,28 @@ export function hostMachine(options: HostOptions = {}): Machine {
     exists: existsSync,
     read: readOrNothing,
     list: (path) => orElse(() => readdirSync(path), []),
+    head: (path, count) => orElse(() => readHead(path, count), new Uint8Array()),
+    stamp: (path) => orElse(() => stampOf(path), ''),
     real: (path) => orElse(() => realpathSync(path), path),
     run: (command, args, runOptions) => runProgram(env, command, args, runOptions ?? {}),
   };
+}
+
+/** True where apt-get can be expected. */
+export function isDebian(machine: Machine): boolean {
+  return machine.distribution.some((id) => id === 'debian' || id === 'ubuntu');
+}
+
+/** True where the C library is musl, as on Alpine. */
+export function isMusl(machine: Machine): boolean {
+  const loaders = ['lib', 'lib64'].flatMap((dir) => machine.list(join(machine.root, dir)));
+  const has = (start: string): boolean => loaders.some((name) => name.startsWith(start));
+  return has('ld-musl-') && !has('ld-linux');
+}
+
+/** The file name of a shared library here. */
+export function libraryFile(machine: Machine, name: string): string {
+  return `lib${name}.${machine.platform === 'darwin' ? 'dylib' : 'so'}`;
 }
 
 /** The first line of `command --version`, or nothing when it does not run. */
@@ -70,6 +102,21 @@ export async function versionOf(machine: Machine, command: readonly string[]): P
 function distributionOf(osRelease: string): string[] {
   const fields = osRelease.matchAll(/^ID(?:_LIKE)?=["']?([^"'\n]*)["']?$/gm);
   return [...fields].flatMap(([, value]) => (value ?? '').split(/\s+/)).filter((id) => id !== '');
+}
+
+function readHead(path: string, count: number): Uint8Array {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = new Uint8Array(count);
+    return bytes.subarray(0, readSync(file, bytes, 0, count, 0));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function stampOf(path: string): string {
+  const { size, mtimeMs } = statSync(path);
+  return `${size} ${mtimeMs}`;
 }
 
 function orElse<T>(attempt: () => T, otherwise: T): T {

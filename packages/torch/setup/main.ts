@@ -1,18 +1,23 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BuildInfo, buildAddon, buildHash, type Places } from './build.ts';
-import { choiceOf } from './choice.ts';
+import { cacheFolder } from '@hidden-schema/base';
+import { operatorsBeside } from './beside.ts';
+import { type BuildInfo, buildAddon } from './build.ts';
+import { type Choice, choiceOf, chosenBy, namedFolder } from './choice.ts';
 import { again, SetupError } from './fault.ts';
-import { inspect, type Libtorch } from './find.ts';
+import { inspect, type Libtorch, type Origin } from './find.ts';
 import { hostMachine, type Machine } from './machine.ts';
 import { obtainLibtorch } from './obtain.ts';
 import { type Progress, showProgress } from './progress.ts';
+import { buildHash, type Places, targetsOf } from './targets.ts';
 
 /** The ordinary build. */
 export const here: Places = {
   native: fileURLToPath(new URL('../native', import.meta.url)),
   build: fileURLToPath(new URL('../build', import.meta.url)),
+  operators: operatorsBeside(fileURLToPath(new URL('..', import.meta.url))),
+  cache: join(cacheFolder(), 'engine'),
 };
 
 /** Sees to it that the addon is built for the libtorch of this machine, or for one that is known already. */
@@ -34,7 +39,7 @@ export async function setup(
   const libtorch: Libtorch = from
     ? onlyLibtorch(from)
     : await obtainLibtorch(machine, join(places.build, 'libtorch'), progress);
-  progress.say(`libtorch ${libtorch.version} (${libtorch.origin}) in ${libtorch.root}`);
+  progress.say(`libtorch ${libtorch.version} (${libtorch.origin}) in ${libtorch.root}${chosenBy(machine)}`);
   const info = await buildAddon(machine, places, libtorch, progress, stored?.seconds);
   await storeInfo(places, info);
   progress.say(`addon built in ${info.seconds} s`);
@@ -43,15 +48,22 @@ export async function setup(
 
 /** True when the stored build is of these sources and flags and this libtorch. */
 export function upToDate(machine: Machine, places: Places, info: BuildInfo): boolean {
-  return machine.exists(join(places.build, 'torch.node')) && buildHash(machine, places, info) === info.hash;
+  const there = targetsOf(places).every(({ file }) => machine.exists(join(places.build, file)));
+  return there && buildHash(machine, places, info) === info.hash;
 }
 
 /** Whether the libtorch built against is unchanged, asked of files alone: python3 would take a second. */
 function stillThere(machine: Machine, info: BuildInfo): boolean {
-  const named = machine.env.LIBTORCH;
-  if (named && resolve(named) !== info.root) return false;
+  const named = namedFolder(machine);
+  if (named ? named.folder !== info.root : !allowed(choiceOf(machine), info.origin)) return false;
   const seen = inspect(machine, info.origin, info.root, info);
   return seen !== undefined && !(seen instanceof SetupError) && seen.version === info.version;
+}
+
+/** Whether a libtorch that came from there is one the user may mean. */
+function allowed(choice: Choice | undefined, origin: Origin): boolean {
+  if (choice === 'pip') return origin === 'python';
+  return (choice !== 'system' && choice !== 'apt') || origin === 'system' || origin === 'apt';
 }
 
 function onlyLibtorch(info: BuildInfo): Libtorch {

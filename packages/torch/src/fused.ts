@@ -1,5 +1,5 @@
 import type { Generator } from './random.ts';
-import { call, callMany, type Tensor } from './tensor.ts';
+import { call, type Tensor } from './tensor.ts';
 
 // Shapes are checked before memory is read: a TorchError says what was expected. Sizes may be zero and elements may lie
 // in memory as they like. A second gradient is refused, but of the linear layers, whose gradients are libtorch's.
@@ -16,17 +16,17 @@ function drawing(generator: Generator, size: number): [Generator, number] {
 
 /** Dropout that keeps no mask: the gradient draws it again. */
 export function fusedDropout(x: Tensor, p: number, generator: Generator): Tensor {
-  return call('hsn::dropout', x, p, ...drawing(generator, x.size));
+  return call('engine::dropout', x, p, ...drawing(generator, x.size));
 }
 
 /** base + dropout(x), one pass where their shapes are one. */
 export function addDropout(base: Tensor, x: Tensor, p: number, generator: Generator): Tensor {
-  return call('hsn::add_dropout', base, x, p, ...drawing(generator, x.size));
+  return call('engine::add_dropout', base, x, p, ...drawing(generator, x.size));
 }
 
 /** dropout(relu(x)), one pass. */
 export function reluDropout(x: Tensor, p: number, generator: Generator): Tensor {
-  return call('hsn::relu_dropout', x, p, ...drawing(generator, x.size));
+  return call('engine::relu_dropout', x, p, ...drawing(generator, x.size));
 }
 
 /** Heads of this width, or a multiple, fill the vectors of the attention kernel. */
@@ -48,9 +48,17 @@ export function fusedAttention(
   given: { mask?: Tensor | undefined; dropout?: { p: number; generator: Generator } | undefined } = {},
 ): Tensor {
   const { mask, dropout } = given;
-  if (!dropout) return call('hsn::attention', query, key, value, mask);
+  if (!dropout) return call('engine::attention', query, key, value, mask);
   const weights = query.dim(0) * query.dim(1) * query.dim(2) * key.dim(2);
-  return call('hsn::attention', query, key, value, mask, dropout.p, ...drawing(dropout.generator, weights));
+  return call(
+    'engine::attention',
+    query,
+    key,
+    value,
+    mask,
+    dropout.p,
+    ...drawing(dropout.generator, weights),
+  );
 }
 
 /** The same of queries, keys and values side by side, [B, T, 3·H·d], as one projection gives them. [B, T, H·d] */
@@ -60,53 +68,31 @@ export function fusedSelfAttention(
   given: { mask?: Tensor | undefined; dropout?: { p: number; generator: Generator } | undefined } = {},
 ): Tensor {
   const { mask, dropout } = given;
-  if (!dropout) return call('hsn::self_attention', packed, heads, mask);
+  if (!dropout) return call('engine::self_attention', packed, heads, mask);
   const weights = packed.dim(0) * heads * packed.dim(1) ** 2;
-  return call('hsn::self_attention', packed, heads, mask, dropout.p, ...drawing(dropout.generator, weights));
+  return call(
+    'engine::self_attention',
+    packed,
+    heads,
+    mask,
+    dropout.p,
+    ...drawing(dropout.generator, weights),
+  );
 }
 
 /** Cross-entropy of logits [N, V] with targets [N] for each row, 0 where a target is −100. [N] */
 export function fusedCrossEntropy(logits: Tensor, targets: Tensor): Tensor {
-  return call('hsn::cross_entropy', logits, targets);
+  return call('engine::cross_entropy', logits, targets);
 }
 
 /** GPT-2's GELU, by its tanh approximation. */
 export function tanhGelu(x: Tensor): Tensor {
-  return fusable(x) ? call('hsn::gelu', x) : x.gelu('tanh');
-}
-
-/** y_ij = Σ_h w_h relu(a_ih + b_jh) for a [I, H], b [J, H] and w [H], without the I·J·H terms in memory. [I, J] */
-export function pairSums(a: Tensor, b: Tensor, w: Tensor): Tensor {
-  return call('hsn::pairs', a, b, w);
-}
-
-/** The same through further layers, each a weight and a bias; `rows` of a at a time, computed again for the gradient. */
-export function deepPairSums(a: Tensor, b: Tensor, layers: readonly Tensor[], rows: number): Tensor {
-  return call('hsn::deep_pairs', a, b, layers, rows);
-}
-
-/** Σ_jk w_j R_jk m_jk (log m_jk − s_j − p_jk) in one pass, log 0 being −69. R, m, p [J, K]; w, s [J] */
-export function walkDivergence(R: Tensor, m: Tensor, w: Tensor, s: Tensor, p: Tensor): Tensor {
-  return call('hsn::walk_divergence', R, m, w, s, p);
-}
-
-/**
- * The best of J ways to each of K symbols: max_j scores_bj + links_jk, and the first j that reaches it; one pass where
- * no gradient is asked for.
- * scores [B, J], links [J, K] → best [B, K] and from [B, K] int64
- */
-export function bestStep(scores: Tensor, links: Tensor): { best: Tensor; from: Tensor } {
-  if (fusable(scores) && fusable(links)) {
-    const [best, from] = callMany('hsn::best_step', scores, links);
-    return { best: best!, from: from! };
-  }
-  const [best, from] = callMany('max.dim', scores.unsqueeze(2).add(links), 1, false);
-  return { best: best!, from: from! };
+  return fusable(x) ? call('engine::gelu', x) : x.gelu('tanh');
 }
 
 /** gelu(x·Wᵀ + b) for a weight [out, in]; one pass after the product where no gradient is asked for. */
 export function linearGelu(x: Tensor, weight: Tensor, bias: Tensor, approximate: 'none' | 'tanh'): Tensor {
-  return call('hsn::linear_gelu', x, weight, bias, approximate === 'tanh');
+  return call('engine::linear_gelu', x, weight, bias, approximate === 'tanh');
 }
 
 /** The layer norm of base + x·Wᵀ + b, likewise. */
@@ -116,10 +102,10 @@ export function linearNorm(
   base: Tensor,
   norm: { weight: Tensor; bias: Tensor; epsilon: number },
 ): Tensor {
-  return call('hsn::linear_norm', x, layer.weight, layer.bias, base, norm.weight, norm.bias, norm.epsilon);
+  return call('engine::linear_norm', x, layer.weight, layer.bias, base, norm.weight, norm.bias, norm.epsilon);
 }
 
 /** x·Wᵀ + b; of at most eight rows, and where no gradient is asked for, the weight is read once and not copied. */
 export function fewLinear(x: Tensor, weight: Tensor, bias?: Tensor): Tensor {
-  return call('hsn::few_linear', x, weight, bias);
+  return call('engine::few_linear', x, weight, bias);
 }

@@ -23,17 +23,14 @@ export { type EngineInfo, engineInfo, liveTensors, setThreads } from './engine.t
 export { ArgumentError, EngineError, RankLostError, TorchError, UseAfterFreeError } from './errors.ts';
 export { cat, crossEntropy, dropout, embedding, layerNorm, linear, stack, where } from './functional.ts';
 export {
-  bestStep,
-  deepPairSums,
   fewLinear,
   fusable,
   linearGelu,
   linearNorm,
-  pairSums,
   tanhGelu,
-  walkDivergence,
 } from './fused.ts';
 export { Lock, lockHolder } from './lock.ts';
+export { loadOperators } from './native.ts';
 export * as nn from './nn/index.ts';
 export { type NumberFault, type NumberReport, watchNumbers } from './number-watch.ts';
 export * as optim from './optim/index.ts';

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ArgumentError, EngineError, RankLostError, TorchError } from './errors.ts';
 import { chooseBlasCore } from './processor.ts';
@@ -26,6 +27,8 @@ export interface NativeEvent {
 
 /** The addon's surface. Operator arguments and results are checked by the addon against libtorch's schemas. */
 export interface Native {
+  /** Loads a library whose operators are called space::name. */
+  loadOperators(file: string, space: string): void;
   resolve(name: string, overload: string): number;
   call(operator: number, ...args: unknown[]): unknown;
   free(tensor: Handle): void;
@@ -108,16 +111,30 @@ function load(): Native {
   process.env.OMP_WAIT_POLICY ??= 'passive';
   chooseBlasCore(process.env);
   const require = createRequire(import.meta.url);
+  return loaded(addonPath, () => require(addonPath) as Native);
+}
+
+/** What loading a built file gives, or what to do where it does not load. */
+function loaded<T>(file: string, body: () => T): T {
   try {
-    return require(addonPath) as Native;
+    return body();
   } catch (error) {
-    if (!existsSync(addonPath))
+    if (!existsSync(file))
       throw new EngineError(
         'the engine is not set up: its addon is built after "npm install", unless scripts were off or something was missing; run "npx hsn setup"',
       );
     const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
     throw new EngineError(`the engine does not load (${reason}); run "npx hsn setup" to build it anew`);
   }
+}
+
+/**
+ * Makes the operators of a package callable as `name::operator`: those built with the engine from the sources that its
+ * package.json names (`"libtorch": { "operators": folder }`).
+ */
+export function loadOperators(name: string): void {
+  const file = join(dirname(addonPath), `${name}.so`);
+  loaded(file, () => native.loadOperators(file, name));
 }
 
 /** Threads from HSN_THREADS or OMP_NUM_THREADS, else every core this process may use. */

@@ -288,7 +288,7 @@ export class Tensor implements Scoped {
   }
   /** GELU by the error function, or GPT-2's tanh approximation. */
   gelu(approximate: 'none' | 'tanh' = 'none'): Tensor {
-    return approximate === 'none' ? call('hsn::erf_gelu', this) : call('gelu', this, approximate);
+    return approximate === 'none' ? call('engine::erf_gelu', this) : call('gelu', this, approximate);
   }
   isFinite(): Tensor {
     return call('isfinite', this);

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { TorchError } from '../src/errors.ts';
 import {
   call,
-  callMany,
   Generator,
   grad,
   linear,
@@ -15,23 +13,12 @@ import {
   zeros,
 } from '../src/index.ts';
 import { guarded, native } from '../src/native.ts';
+import { type Arguments, refusal } from './compared.ts';
 
 const generator = new Generator(3);
 const some = (...shape: number[]): Tensor => randn(shape, generator);
 const double = (...shape: number[]): Tensor => some(...shape).to('float64');
 const classes = (n: number): Tensor => zeros([n], { dtype: 'int64' });
-
-function refusal(body: () => unknown): string {
-  try {
-    scope(body);
-  } catch (error) {
-    expect(error).toBeInstanceOf(TorchError);
-    return (error as Error).message;
-  }
-  throw new Error('nothing was refused');
-}
-
-type Arguments = Parameters<typeof call> extends [string, ...infer R] ? R : never;
 
 describe('a fused operator refuses before it reads', () => {
   const linears = (bias: Tensor): Arguments => [some(2, 8), some(32, 8), bias];
@@ -75,39 +62,6 @@ describe('a fused operator refuses before it reads', () => {
       "expects 'bias' of float32 as 'x' is, got float64",
     ],
     [
-      'a short weight',
-      'pairs',
-      () => [some(3, 8), some(2, 8), some(7)],
-      "expects 'weight' of shape [8], got [7]",
-    ],
-    ['a vector', 'pairs', () => [some(8), some(2, 8), some(8)], "expects 'left' of 2 dimensions, got [8]"],
-    ['integers', 'pairs', () => [classes(8), some(2, 8), some(8)], "expects 'left' of float32, got int64"],
-    [
-      'a short bias',
-      'deep_pairs',
-      () => [some(3, 8), some(2, 8), [some(4, 8), some(3), some(1, 4), some(1)], 2],
-      "expects 'bias' of shape [4], got [3]",
-    ],
-    [
-      'two outputs',
-      'deep_pairs',
-      () => [some(3, 8), some(2, 8), [some(2, 8), some(2)], 2],
-      'expects a last layer of width 1, got 2',
-    ],
-    [
-      'a short weight',
-      'walk_divergence',
-      () => [some(3, 8), some(3, 8), some(2), some(3), some(3, 8)],
-      "expects 'weight' of shape [3], got [2]",
-    ],
-    [
-      'links of others',
-      'best_step',
-      () => [some(2, 3), some(4, 5)],
-      "expects 'links' of shape [3, 5], got [4, 5]",
-    ],
-    ['no source', 'best_step', () => [some(2, 0), some(0, 5)], 'one source or more'],
-    [
       'too few targets',
       'cross_entropy',
       () => [some(3, 5), classes(2)],
@@ -138,22 +92,22 @@ describe('a fused operator refuses before it reads', () => {
     ['no generator', 'relu_dropout', () => [some(3), 0.5, undefined], 'expects a generator'],
     ['another device', 'gelu', () => [some(3).toDevice('meta')], 'a dense tensor on the CPU'],
   ])('%s (%s)', (_, name, given, text) => {
-    const said = refusal(() => noGrad(() => call(`hsn::${name}`, ...given())));
+    const said = refusal(() => noGrad(() => call(`engine::${name}`, ...given())));
     expect(said).toContain(text);
-    expect(said).toMatch(new RegExp(`^hsn::${name}\\(`));
+    expect(said).toMatch(new RegExp(`^engine::${name}\\(`));
   });
 
   it('a mask that is trained', () => {
     const x = some(1, 2, 48);
     const mask = zeros([2, 2]).requireGrad();
-    expect(refusal(() => call('hsn::self_attention', x, 1, mask))).toContain(
+    expect(refusal(() => call('engine::self_attention', x, 1, mask))).toContain(
       "expects a 'mask' without a gradient",
     );
   });
 
   it('a second gradient, which would be lost', () => {
     const x = some(3).requireGrad();
-    const y = call('hsn::gelu', x);
+    const y = call('engine::gelu', x);
     expect(refusal(() => grad([y.sum()], [x], { createGraph: true }))).toContain(
       'expects no second gradient',
     );
@@ -166,33 +120,21 @@ describe('sizes of zero', () => {
     ['linear_gelu', () => [some(0, 8), some(32, 8), some(32), true], [0, 32]],
     ['linear_norm', () => [some(2, 8), some(0, 8), some(0), some(2, 0), some(0), some(0), 1e-5], [2, 0]],
     ['few_linear', () => [some(2, 0), some(3, 0), some(3)], [2, 3]],
-    ['pairs', () => [some(3, 8), some(0, 8), some(8)], [3, 0]],
-    ['pairs', () => [some(3, 0), some(2, 0), some(0)], [3, 2]],
-    ['walk_divergence', () => [some(3, 0), some(3, 0), some(3), some(3), some(3, 0)], []],
     ['cross_entropy', () => [some(0, 5), classes(0)], [0]],
     ['attention', () => [some(1, 2, 3, 16), some(1, 2, 0, 16), some(1, 2, 0, 16)], [1, 2, 3, 16]],
     ['self_attention', () => [some(2, 0, 48), 1], [2, 0, 16]],
     ['dropout', () => [some(0, 3), 0.5, generator], [0, 3]],
   ])('give what libtorch gives (%s)', (name, given, shape) =>
     scope(() => {
-      const out = noGrad(() => call(`hsn::${name}`, ...given()));
+      const out = noGrad(() => call(`engine::${name}`, ...given()));
       expect(out.shape).toEqual(shape);
     }),
   );
 
-  it('give what libtorch gives (best_step)', () =>
-    scope(() => {
-      const found = callMany('hsn::best_step', some(2, 3), some(3, 0));
-      expect(found.map((x) => x.shape)).toEqual([
-        [2, 0],
-        [2, 0],
-      ]);
-    }));
-
   it('leave gradients of zero, not of what memory held', () =>
     scope(() => {
       const k = some(1, 2, 3, 16).requireGrad();
-      const y = call('hsn::attention', zeros([1, 0, 4, 16]), k, k);
+      const y = call('engine::attention', zeros([1, 0, 4, 16]), k, k);
       expect(grad([y], [k], { gradients: [y.detach()] })[0]!.toNumbers()).toEqual(Array(96).fill(0));
     }));
 });
@@ -202,16 +144,9 @@ describe('no gradient is lost', () => {
     scope(() => {
       const bias = some(32).requireGrad();
       const [x, w] = [some(2, 8), some(32, 8)];
-      const [found] = grad([call('hsn::few_linear', x, w, bias)], [bias], { gradients: [ones([2, 32])] });
+      const [found] = grad([call('engine::few_linear', x, w, bias)], [bias], { gradients: [ones([2, 32])] });
       const [expected] = grad([linear(x, w, bias)], [bias], { gradients: [ones([2, 32])] });
       expect(found?.toNumbers()).toEqual(expected!.toNumbers());
-    }));
-
-  it('of the best step', () =>
-    scope(() => {
-      const links = some(3, 5).requireGrad();
-      const [best] = callMany('hsn::best_step', some(2, 3), links);
-      expect(grad([best!.sum()], [links])[0]!.sum().item()).toBe(10);
     }));
 
   it('of a GELU, however the gradient lies in memory', () =>

@@ -2,49 +2,24 @@ import { describe, expect, it } from 'vitest';
 import { dropout, layerNorm } from '../src/functional.ts';
 import { addDropout, fusedSelfAttention, reluDropout } from '../src/fused.ts';
 import {
-  bestStep,
   cat,
   crossEntropy,
-  deepPairSums,
   fewLinear,
   Generator,
-  grad,
   linear,
   linearGelu,
   linearNorm,
   nn,
   noGrad,
-  pairSums,
   rand,
   randn,
   scope,
   Tensor,
   tanhGelu,
-  walkDivergence,
 } from '../src/index.ts';
+import { difference, expectSame, valueAndGradients } from './compared.ts';
 
 const generator = new Generator(7);
-
-/** The largest difference between two tensors, relative to the largest element. */
-function difference(a: Tensor, b: Tensor): number {
-  expect(a.shape).toEqual(b.shape);
-  const [x, y] = [a.toNumbers(), b.toNumbers()];
-  const most = Math.max(1e-6, ...y.map(Math.abs));
-  return Math.max(...x.map((value, i) => Math.abs(value - y[i]!))) / most;
-}
-
-/** Value and gradients of a function of leaves, under a random linear loss. */
-function valueAndGradients(body: (...x: Tensor[]) => Tensor, inputs: readonly Tensor[]): Tensor[] {
-  const leaves = inputs.map((x) => x.detach().requireGrad());
-  const y = body(...leaves);
-  const weights = randn(y.shape, new Generator(11)).to(y.dtype);
-  return [y, ...(grad([y.mul(weights).sum()], leaves) as Tensor[])];
-}
-
-function expectSame(fused: readonly Tensor[], composed: readonly Tensor[], bound = 2e-5): void {
-  expect(fused.length).toBe(composed.length);
-  for (const [i, tensor] of fused.entries()) expect(difference(tensor, composed[i]!)).toBeLessThan(bound);
-}
 
 const shapes = [
   { name: 'synthetic', B: 3, H: 2, T: 11, S: 11, d: 128 },
@@ -179,67 +154,6 @@ describe('dropout in one pass', () => {
     }));
 });
 
-describe('links of pairs', () => {
-  const [left, right] = [randn([13, 37], generator), randn([9, 37], generator)];
-
-  it('one hidden layer equals the composed one', () =>
-    scope(() => {
-      const w = randn([37], generator);
-      expectSame(
-        valueAndGradients((a, b, c) => pairSums(a!, b!, c!), [left, right, w]),
-        valueAndGradients(
-          (a, b, c) => a!.unsqueeze(1).add(b!.unsqueeze(0)).relu().matmul(c!),
-          [left, right, w],
-        ),
-      );
-    }));
-
-  it('deeper networks equal the composed one, however many rows at a time', () =>
-    scope(() => {
-      const layers = [[37, 37], [37], [1, 37], [1]].map((shape) => randn(shape, generator));
-      const inputs = [left, right, ...layers];
-      const composed = valueAndGradients(
-        (a, b, w1, b1, w2, b2) =>
-          linear(linear(a!.unsqueeze(1).add(b!.unsqueeze(0)).relu(), w1!, b1!).relu(), w2!, b2!).squeeze(2),
-        inputs,
-      );
-      for (const rows of [1, 4, 100])
-        expectSame(
-          valueAndGradients((a, b, ...rest) => deepPairSums(a!, b!, rest, rows), inputs),
-          composed,
-        );
-    }));
-});
-
-describe('divergence of a step', () => {
-  it('equals the composed one, zeros included', () =>
-    scope(() => {
-      const [J, K] = [21, 37];
-      const rows = rand([J, K], generator)
-        .gt(0.5)
-        .to('float32')
-        .mul(rand([J, K], generator));
-      const ratio = rand([J, K], generator).mul(rand([J, K], generator).gt(0.1).to('float32'));
-      const [weight, source] = [rand([J], generator), randn([J], generator)];
-      const prior = randn([J, K], generator);
-      const inputs = [rows, ratio, weight, source, prior];
-      const composed = valueAndGradients(
-        (R, m, w, s, p) =>
-          w!
-            .unsqueeze(1)
-            .mul(R!.mul(m!))
-            .mul(m!.clamp(1e-30).log().sub(s!.unsqueeze(1)).sub(p!))
-            .sum(),
-        inputs.map((x) => x.to('float64')),
-      );
-      const fused = valueAndGradients((R, m, w, s, p) => walkDivergence(R!, m!, w!, s!, p!), inputs);
-      expectSame(
-        fused.map((x) => x.to('float64')),
-        composed,
-      );
-    }));
-});
-
 describe('likelihood of tokens', () => {
   it('cross-entropy of each row equals libtorch’s, ignored rows included', () =>
     scope(() => {
@@ -270,29 +184,6 @@ describe('likelihood of tokens', () => {
       const fused = valueAndGradients((a) => tanhGelu(a!), [x]);
       const composed = valueAndGradients((a) => a!.to('float64').gelu('tanh').to('float32'), [x]);
       expectSame(fused, composed);
-    }));
-});
-
-describe('best steps', () => {
-  it('are those of all ways one by one, links that are missing included', () =>
-    scope(() => {
-      for (const [B, J, K] of [
-        [3, 7, 7],
-        [2, 16, 16],
-        [5, 50, 50],
-        [1, 1, 33],
-      ] as const) {
-        const scores = randn([B, J], generator);
-        const links = rand([J, K], generator).sub(0.3).clamp(0).log();
-        const { best, from } = bestStep(scores, links);
-        const wide = bestStep(scores.to('float64'), links.to('float64'));
-        expect(best.toNumbers()).toEqual(wide.best.to('float32').toNumbers());
-        const [found, s, l] = [from.toNumbers(), scores.toNumbers(), links.toNumbers()];
-        for (const [at, value] of best.toNumbers().entries()) {
-          const [b, k] = [Math.floor(at / K), at % K];
-          expect(Math.fround(s[b * J + found[at]!]! + l[found[at]! * K + k]!)).toBe(value);
-        }
-      }
     }));
 });
 

@@ -89,6 +89,27 @@ NAPI_MODULE_INIT() {
 `;
 }
 
+/** The same, which can also load libraries of operators. */
+export function loadingAddonSource(word: string): string {
+  return `#include <dlfcn.h>
+#include "word.h"
+${addonSource(word)}`.replace(
+    '  return exports;',
+    `  napi_value load;
+  napi_create_function(env, "loadOperators", NAPI_AUTO_LENGTH, [](napi_env env, napi_callback_info info) -> napi_value {
+    napi_value argv[2];
+    size_t argc = 2;
+    char file[4096];
+    napi_get_cb_info(env, info, &argc, argv, nullptr, nullptr);
+    napi_get_value_string_utf8(env, argv[0], file, sizeof file, nullptr);
+    if (dlopen(file, RTLD_NOW) == nullptr) napi_throw_error(env, nullptr, dlerror());
+    return nullptr;
+  }, nullptr, &load);
+  napi_set_named_property(env, exports, "loadOperators", load);
+  return exports;`,
+  );
+}
+
 export function recorder(): Progress & { text: () => string } {
   let said = '';
   const write = (text: string): void => {

@@ -1,5 +1,7 @@
 // node --import tsx packages/torch/test/operator-fuzz.ts --count 100000 --seed 1
 // Expected: {"fuzz":"operators","calls":100000,"agreed":…,"refused":…,"faults":0,…}
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
@@ -22,6 +24,14 @@ export interface FuzzSummary {
 }
 
 export const operators: Readonly<Record<string, Calls>> = { ...smallOperators, ...largeOperators };
+
+/** Names of the operators that the sources of a folder register. */
+export function definedIn(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.cc'))
+    .flatMap((name) => [...readFileSync(join(folder, name), 'utf8').matchAll(/m\.def\(\s*"(\w+)\(/g)])
+    .map(([, name]) => name!);
+}
 
 const floats: readonly DType[] = ['float32', 'float64', 'float16', 'bfloat16'];
 const tolerances: Readonly<Partial<Record<DType, number>>> = {
@@ -121,8 +131,13 @@ function described({ draw, wanted }: Call): string {
   return `${given.join(', ')}; ${JSON.stringify(draw)}`;
 }
 
-/** `count` calls shared out over all operators; each fault is reported with the smallest call that shows it. */
-export function fuzz(count: number, seed: number, report: (line: string) => void): FuzzSummary {
+/** `count` calls shared out over the operators; each fault is reported with the smallest call that shows it. */
+export function fuzz(
+  operators: Readonly<Record<string, Calls>>,
+  count: number,
+  seed: number,
+  report: (line: string) => void,
+): FuzzSummary {
   const started = performance.now();
   const tally = { calls: 0, agreed: 0, refused: 0, faults: 0 };
   const names = Object.keys(operators);
@@ -148,10 +163,13 @@ export function fuzz(count: number, seed: number, report: (line: string) => void
   return { fuzz: 'operators', operators: names.length, ...tally, seconds };
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+/** As a program: what it found goes to stdout, and its progress to stderr. */
+export function runFuzz(operators: Readonly<Record<string, Calls>>): void {
   const { values } = parseArgs({ options: { count: { type: 'string' }, seed: { type: 'string' } } });
   const say = (line: string): boolean => process.stderr.write(`${line}\n`);
-  const summary = fuzz(Number(values.count ?? 100_000), Number(values.seed ?? 1), say);
+  const summary = fuzz(operators, Number(values.count ?? 100_000), Number(values.seed ?? 1), say);
   process.stdout.write(`${JSON.stringify(summary)}\n`);
   if (summary.faults > 0) process.exitCode = 1;
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) runFuzz(operators);

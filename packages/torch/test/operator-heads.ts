@@ -65,7 +65,7 @@ const attention = calls({
         ...maskOf({ B, H, T, S }, mask, hidden),
       ],
       restricted: d % lanes !== 0 || (mask !== 'none' && trained[3]!),
-      fused: ([q, k, v, added]) => [call('hsn::attention', q!, k!, v!, added, p, new Generator(seed))],
+      fused: ([q, k, v, added]) => [call('engine::attention', q!, k!, v!, added, p, new Generator(seed))],
       composed: ([q, k, v, added]) => [attend(q!, k!, v!, { mask: added, p, seed })],
     };
   },
@@ -77,7 +77,7 @@ const selfAttention = calls({
   build: ([B = 0, H = 1, T = 0, d = 0], { p, mask, hidden }, { seed, trained }) => ({
     wanted: [{ shape: [B, T, 3 * H * d] }, ...maskOf({ B, H, T, S: T }, mask, hidden)],
     restricted: d % lanes !== 0 || (mask !== 'none' && trained[1]!),
-    fused: ([x, added]) => [call('hsn::self_attention', x!, H, added, p, new Generator(seed))],
+    fused: ([x, added]) => [call('engine::self_attention', x!, H, added, p, new Generator(seed))],
     composed: ([x, added]) => {
       const [q, k, v] = x!.chunk(3, -1).map((part) => nn.splitHeads(part, H));
       return [nn.joinHeads(attend(q!, k!, v!, { mask: added, p, seed }))];

@@ -65,7 +65,9 @@ function check(given: Case, float: keyof typeof tolerances): void {
     expect(results).toHaveLength(given.outputs.length);
     for (const [i, expected] of given.outputs.entries()) {
       if (float === 'float64') expect(results[i]!.dtype).toBe(expected.dtype);
-      expectClose(results[i]!, expected, tolerances[float], `output ${i}`);
+      // A result of float32 is rounded as such, whatever went in: releases differ in the last bit of exp.
+      const precision = results[i]!.dtype === 'float32' ? 'float32' : float;
+      expectClose(results[i]!, expected, tolerances[precision], `output ${i}`);
     }
     checkGradients(given, results, leaves, float);
   });

@@ -64,7 +64,9 @@ describe('apt-get', () => {
 
   it('refuses another word in HSN_LIBTORCH', async () => {
     const text = await faultOf(run({ env: { HSN_LIBTORCH: 'conda' } }));
-    expect(text).toMatch(/expected {2}one of system, apt, none\n {2}found {5}HSN_LIBTORCH=conda/);
+    expect(text).toMatch(
+      /expected {2}one of system, apt, pip, none, or the absolute path of a libtorch\n {2}found {5}HSN_LIBTORCH=conda/,
+    );
   });
 
   it('says that there is no network', async () => {

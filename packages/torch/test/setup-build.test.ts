@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { buildHash } from '../setup/build.ts';
 import { findLibtorch } from '../setup/find.ts';
 import { setup } from '../setup/main.ts';
+import { buildHash } from '../setup/targets.ts';
 import {
   addonSource,
   calls,
@@ -124,6 +124,13 @@ describe('as npm runs it', () => {
     expect(first.status).toBe(0);
     const second = spawnSync(process.execPath, ['--import', 'tsx', script], { encoding: 'utf8' });
     expect(second.stdout).toMatch(/^libtorch \d+\.\d+\.\d+ \(\w+\), addon up to date\n$/);
+  });
+
+  it('is done by the postinstall of the engine’s own package, which finds what the root’s has built', () => {
+    const folder = fileURLToPath(new URL('..', import.meta.url));
+    const result = spawnSync('npm', ['run', '--silent', 'postinstall'], { cwd: folder, encoding: 'utf8' });
+    expect(result.status).toBe(0);
+    expect(result.stdout).toMatch(/addon up to date\n$/);
   });
 
   it('ends with 1 and the message when something is missing', () => {

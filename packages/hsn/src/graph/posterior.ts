@@ -1,16 +1,15 @@
 import { UserError } from '@hidden-schema/base';
 import {
-  deepPairSums,
   full,
   fusable,
   type Generator,
   nn,
   noGrad,
-  pairSums,
   scope,
   type Tensor,
   type TensorOptions,
 } from '@hidden-schema/torch';
+import { deepPairSums, pairSums } from '../kernels.ts';
 import type { Symbols } from '../symbols/symbols.ts';
 import { LinkDistribution } from './bernoulli.ts';
 import type { PairIndex } from './pairs.ts';

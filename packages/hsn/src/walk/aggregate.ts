@@ -1,4 +1,5 @@
-import { fusable, type Tensor, walkDivergence } from '@hidden-schema/torch';
+import { fusable, type Tensor } from '@hidden-schema/torch';
+import { walkDivergence } from '../kernels.ts';
 import { categoricalKl, expectedLog } from './categorical.ts';
 import type { WalkDistribution } from './chain.ts';
 import type { WalkPosterior } from './posterior.ts';

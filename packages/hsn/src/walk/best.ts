@@ -1,4 +1,5 @@
-import { arange, bestStep, noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
+import { arange, noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
+import { bestStep } from '../kernels.ts';
 import type { WalkDistribution } from './chain.ts';
 import type { MeanFieldWalks } from './mean-field.ts';
 import type { Transition } from './transition.ts';

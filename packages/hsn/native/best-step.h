@@ -1,16 +1,20 @@
 // The best step to each symbol, a product of matrices in which sums are largest values: walks are traced back by it.
 #pragma once
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/max.h>
+
 #include <limits>
 #include <tuple>
 
 #include "fused.h"
 
 namespace hsn {
+using namespace engine;
 namespace {
 
 // best[k] = max_j score[j] + links[j, k] for 16 symbols k from `first` on, and the smallest j that reaches it.
-HSN_INLINE void bestBlock(const float* score, const float* links, int64_t sources, int64_t row, float* best,
-                          float* from) {
+ENGINE_INLINE void bestBlock(const float* score, const float* links, int64_t sources, int64_t row, float* best,
+                             float* from) {
   Floats top = spread(score[0]) + load(links), source = {};
   for (int64_t j = 1; j < sources; ++j) {
     const Floats reached = spread(score[j]) + load(links + j * row);
@@ -22,8 +26,8 @@ HSN_INLINE void bestBlock(const float* score, const float* links, int64_t source
 }
 
 // `links` has rows padded to whole vectors.
-HSN_CLONES void bestSteps(const float* score, const float* links, int64_t sources, int64_t targets, int64_t row,
-                          float* best, int64_t* from) {
+ENGINE_CLONES void bestSteps(const float* score, const float* links, int64_t sources, int64_t targets, int64_t row,
+                             float* best, int64_t* from) {
   float some[2][kLanes];
   for (int64_t first = 0; first < targets; first += kLanes) {
     bestBlock(score, links + first, sources, row, some[0], some[1]);
@@ -36,7 +40,7 @@ HSN_CLONES void bestSteps(const float* score, const float* links, int64_t source
 }
 
 // Whether sums of two cannot be other than numbers or −∞: the comparisons here know no others.
-HSN_CLONES bool comparable(const float* x, int64_t count) {
+ENGINE_CLONES bool comparable(const float* x, int64_t count) {
   bool all = true;
   for (int64_t i = 0; i < count; ++i) all &= x[i] < std::numeric_limits<float>::infinity();
   return all;

@@ -1,4 +1,5 @@
 // Locks on open files that the kernel keeps: it frees them when the last descriptor closes, however the process ended.
+#pragma once
 #include <cerrno>
 #include <cmath>
 #if !defined(_WIN32)
@@ -9,7 +10,7 @@
 
 #include "arguments.h"
 
-namespace hsn {
+namespace engine {
 namespace {
 
 #if defined(__linux__) && defined(F_OFD_SETLK)
@@ -57,9 +58,4 @@ Napi::Value LockFile(Args info, State&) {
 }
 
 }  // namespace
-
-void exportLock(Napi::Env env, Napi::Object exports, State* state) {
-  exports.Set("lockFile", Napi::Function::New<bound<LockFile>>(env, "lockFile", state));
-}
-
-}  // namespace hsn
+}  // namespace engine

@@ -1,4 +1,5 @@
 // Records every operator that libtorch runs, forward and backward, while a profile is on; free while it is off.
+#pragma once
 #include <ATen/record_function.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
 
@@ -12,7 +13,7 @@
 
 #include "state.h"
 
-namespace hsn {
+namespace engine {
 namespace {
 
 struct Event {
@@ -156,8 +157,7 @@ napi_value Stop(napi_env env, napi_callback_info) {
   });
 }
 
-}  // namespace
-
+// Adds the functions of this file.
 void exportProfile(Napi::Env env, Napi::Object exports) {
   const auto add = [&](const char* name, napi_callback body) {
     napi_value function;
@@ -168,4 +168,5 @@ void exportProfile(Napi::Env env, Napi::Object exports) {
   add("profileStop", Stop);
 }
 
-}  // namespace hsn
+}  // namespace
+}  // namespace engine

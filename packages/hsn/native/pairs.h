@@ -1,15 +1,19 @@
 // Links of pairs of symbols without the network's activations in memory, with their own gradient.
 #pragma once
+#include <ATen/ops/cat.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "fused.h"
 
 namespace hsn {
+using namespace engine;
 namespace {
 
 // The network over pairs with one hidden layer, y_ij = Σ_h w_h relu(a_ih + b_jh), without its K²·H activations.
 
-HSN_CLONES void pairRow(const float* a, const float* b, const float* w, float* out, int64_t columns, int64_t width) {
+ENGINE_CLONES void pairRow(const float* a, const float* b, const float* w, float* out, int64_t columns, int64_t width) {
   for (int64_t j = 0; j < columns; ++j) {
     const float* row = b + j * width;
     Floats sum = {};
@@ -22,9 +26,9 @@ HSN_CLONES void pairRow(const float* a, const float* b, const float* w, float* o
 }
 
 // Gradients of the hidden units from `begin` to `end`: units share nothing, so threads do not meet.
-HSN_CLONES void pairGradient(const float* a, const float* b, const float* w, const float* above, float* __restrict da,
-                             float* __restrict db, float* __restrict dw, int64_t rows, int64_t columns, int64_t width,
-                             int64_t begin, int64_t end) {
+ENGINE_CLONES void pairGradient(const float* a, const float* b, const float* w, const float* above,
+                                float* __restrict da, float* __restrict db, float* __restrict dw, int64_t rows,
+                                int64_t columns, int64_t width, int64_t begin, int64_t end) {
   for (int64_t i = 0; i < rows; ++i) {
     const float* left = a + i * width;
     float* dleft = da + i * width;

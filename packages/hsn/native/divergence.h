@@ -1,8 +1,11 @@
 // The divergence of aggregated walks in one pass over K×K matrices, with its own gradient.
 #pragma once
+#include <ATen/ops/empty_like.h>
+
 #include "fused.h"
 
 namespace hsn {
+using namespace engine;
 namespace {
 
 // One step's divergence of aggregated walks, Σ_jk w_j R_jk m_jk (log m_jk − s_j − p_jk), with log 0 at a floor.
@@ -19,14 +22,14 @@ struct StepGradients {
 };
 
 // Adds up a row's terms and its mass, 16 columns at a time; the rest of a row is padded by hand.
-HSN_INLINE void stepBlock(const StepRow& x, const float* rows, const float* ratio, const float* prior, Floats& terms,
-                          Floats& mass) {
+ENGINE_INLINE void stepBlock(const StepRow& x, const float* rows, const float* ratio, const float* prior, Floats& terms,
+                             Floats& mass) {
   const Floats m = load(ratio), walked = load(rows) * m;
   terms += walked * (logarithm(larger(m, spread(kFloor))) - x.source - load(prior));
   mass += walked;
 }
 
-HSN_CLONES void stepRow(const StepRow& x, int64_t count, float* term, float* walkedMass) {
+ENGINE_CLONES void stepRow(const StepRow& x, int64_t count, float* term, float* walkedMass) {
   Floats terms = {}, mass = {};
   int64_t k = 0;
   for (; k + kLanes <= count; k += kLanes) stepBlock(x, x.rows + k, x.ratio + k, x.prior + k, terms, mass);
@@ -42,7 +45,7 @@ HSN_CLONES void stepRow(const StepRow& x, int64_t count, float* term, float* wal
   *walkedMass = total(mass);
 }
 
-HSN_CLONES void stepGradient(const StepRow& x, int64_t count, float above, const StepGradients& d) {
+ENGINE_CLONES void stepGradient(const StepRow& x, int64_t count, float above, const StepGradients& d) {
   const float scale = above * x.weight;
   for (int64_t first = 0; first < count; first += kLanes) {
     const int64_t length = std::min(kLanes, count - first);

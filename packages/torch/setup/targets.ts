@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { compileFlags, linkFlags, threadFlags } from './compile.ts';
+import type { Libtorch } from './find.ts';
+import type { Machine } from './machine.ts';
+
+export interface Places {
+  /** Folder of the addon's sources. */
+  readonly native: string;
+  /** Folder for what is built, info.json and a downloaded libtorch. */
+  readonly build: string;
+  /** Libraries of operators that other packages bring: their sources' folders by name. */
+  readonly operators?: Readonly<Record<string, string>>;
+  /** Folder of earlier builds. */
+  readonly cache?: string;
+  /** What sets this build apart from the ordinary one. */
+  readonly variant?: Variant;
+}
+
+/** Flags to compile and link with after the usual ones, and the environment that the addon loads in. */
+export interface Variant {
+  readonly flags: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** One file to build. */
+export interface Target {
+  readonly file: string;
+  readonly native: string;
+  /** Folders whose headers it may include: the addon's are every library's. */
+  readonly include: readonly string[];
+}
+
+export const addonFile = 'torch.node';
+
+/** The addon, then the libraries of operators. */
+export function targetsOf({ native, operators = {} }: Places): Target[] {
+  const libraries = Object.entries(operators).sort(([a], [b]) => (a < b ? -1 : 1));
+  return [
+    { file: addonFile, native, include: [] },
+    ...libraries.map(([name, folder]) => ({ file: `${name}.so`, native: folder, include: [native] })),
+  ];
+}
+
+export function sources(machine: Machine, folder: string, pattern: RegExp): string[] {
+  return machine
+    .list(folder)
+    .filter((name) => pattern.test(name))
+    .sort();
+}
+
+/** Changes exactly when one of the files has to be compiled again. */
+export function targetHash(machine: Machine, places: Places, libtorch: Libtorch, target: Target): string {
+  const hash = createHash('sha256');
+  const { version, includeDirs, libDirs, cuda, abi } = libtorch;
+  hash.update(
+    JSON.stringify([compileFlags, threadFlags, linkFlags(machine, libtorch), machine.platform, machine.arch]),
+  );
+  if (places.variant) hash.update(JSON.stringify(places.variant.flags));
+  hash.update(JSON.stringify([version, includeDirs, libDirs, cuda, abi ?? null, process.versions.modules]));
+  const add = (folder: string, pattern: RegExp): void => {
+    for (const name of sources(machine, folder, pattern))
+      hash.update(JSON.stringify([name, machine.read(join(folder, name))]));
+  };
+  add(target.native, /\.(cc|h)$/);
+  for (const folder of target.include) add(folder, /\.h$/);
+  return hash.digest('hex');
+}
+
+/** Changes exactly when something has to be compiled again. */
+export function buildHash(machine: Machine, places: Places, libtorch: Libtorch): string {
+  const hash = createHash('sha256');
+  for (const target of targetsOf(places))
+    hash.update(`${target.file} ${targetHash(machine, places, libtorch, target)}\n`);
+  return hash.digest('hex');
+}
