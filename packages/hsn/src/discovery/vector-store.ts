@@ -44,7 +44,7 @@ export async function textVectors(
     const vectors = found ?? (await store.make(some, progress));
     all.set(vectors.toArray() as Float32Array, first * width);
     vectors.free();
-    progress(some.length);
+    if (!found) progress(some.length);
   }
   if (stored > 0) onNote?.(`vectors of ${stored} texts were in the cache`);
   return Tensor.fromArray(all, [texts.length, width]);

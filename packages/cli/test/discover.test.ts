@@ -1,0 +1,209 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { Random } from '@hidden-schema/base';
+import { checkpointSteps, open, Run } from '@hidden-schema/hsn';
+import { encodedCorpus, openRun } from '@hidden-schema/studies';
+import { hsn } from '@hidden-schema/testing/hsn-process';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { writeTexts } from '@hidden-schema/testing/tiny-texts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const folder = temporaryFolder('cli-discover');
+const before = process.env.HSN_CACHE;
+const corpus = folder.path('planted.tsv');
+
+const subjects = {
+  food: 'soup bread butter cheese kitchen cook oven pepper salad dinner'.split(' '),
+  space: 'planet orbit rocket telescope galaxy astronaut comet moon satellite launch'.split(' '),
+  music: 'guitar melody concert singer drums orchestra violin album piano chorus'.split(' '),
+};
+
+/** Lines of label<TAB>text, each of one of three subjects in turn. */
+function plantedLines(): string[] {
+  const random = new Random(4);
+  const names = Object.keys(subjects) as (keyof typeof subjects)[];
+  return Array.from({ length: 120 }, (_, n) => {
+    const subject = names[n % 3]!;
+    const words = Array.from({ length: 6 }, () => subjects[subject][random.int(10)]!);
+    return `${subject}\tthe ${words.join(' and ')}`;
+  });
+}
+
+beforeAll(() => {
+  process.env.HSN_CACHE = folder.path('cache');
+  writeTexts(corpus, plantedLines());
+});
+afterAll(() => {
+  if (before === undefined) delete process.env.HSN_CACHE;
+  else process.env.HSN_CACHE = before;
+  folder.remove();
+});
+
+const small = [
+  ...['decoder.width=16', 'decoder.layers=1', 'decoder.heads=2', 'decoder.vocabularySize=320'],
+  ...['training.steps=4', 'training.batch=16', 'training.evaluateEvery=2', 'training.warmup=1'],
+  'checkpoints.keep=1',
+].flatMap((setting) => ['--set', setting]);
+const sizes = ['--symbols', '6', '--length', '3', ...small];
+const discover = (out: string, ...more: string[]) =>
+  hsn('train', '--corpus', corpus, '--stage', 'discover', '--out', folder.path(out), ...sizes, ...more);
+const run = folder.path('run');
+
+describe('hsn train --stage discover', () => {
+  test('finds symbols without a decoder, shows them, and names what comes next', async () => {
+    const ended = await discover('run');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).toMatch(/discover: \d+ sweeps in/);
+    expect(ended.stderr).toContain(`hsn symbols ${run}`);
+    expect(ended.stdout).toMatch(/run discovered: .*\nteach it to write with: hsn train --out .* --resume/);
+    expect(Run.open(run).record.state).toBe('prepared');
+    expect(checkpointSteps(Run.open(run))).toEqual([0]);
+  });
+
+  test('symbols are the planted subjects, under names that are all different', async () => {
+    const { code, stdout, stderr } = await hsn('symbols', run, '--json');
+    expect(code, stderr).toBe(0);
+    const symbols = JSON.parse(stdout) as {
+      name: string;
+      usageByPosition: number[];
+      words: { word: string }[];
+    }[];
+    expect(new Set(symbols.map(({ name }) => name)).size).toBe(6);
+    for (const { words, usageByPosition } of symbols) {
+      // One that is first in hardly any text has no subject of its own.
+      if (usageByPosition[0]! < 0.05) continue;
+      const first = words.slice(0, 3).map(({ word }) => word);
+      const own = Object.values(subjects).map((list) => first.filter((word) => list.includes(word)).length);
+      expect(Math.max(...own), first.join(' ')).toBe(first.length);
+    }
+  });
+
+  test('eval measures symbols, and nothing of a decoder', async () => {
+    const { code, stdout, stderr } = await hsn('eval', run, '--json');
+    expect(code, stderr).toBe(0);
+    const { symbols, ...rest } = JSON.parse(stdout) as { symbols: Record<string, number> };
+    expect(rest).toEqual({});
+    expect(symbols).toMatchObject({ texts: 120, linked_moves: 1 });
+    expect(symbols.nmi).toBeGreaterThan(0.6);
+    expect(symbols.reader).toBeGreaterThan(0.9);
+    expect(symbols.walk_information).toBeLessThanOrEqual(symbols.walk_information_bound!);
+    for (const name of ['npmi', 'cv', 'embedding_coherence', 'diversity', 'ami', 'purity', 'stability'])
+      expect(symbols[name], name).toBeTypeOf('number');
+  });
+
+  test('a text has the walk that it has in the corpus, whoever reads it', async () => {
+    const opened = await openRun(run);
+    const encoded = await encodedCorpus(opened);
+    const texts = Array.from({ length: 10 }, (_, n) => encoded.sentence(n));
+    const { walks } = await opened.texts.read(texts.map(({ text }) => text));
+    expect(walks.map(({ walk }) => walk)).toEqual(texts.map(({ walk }) => walk));
+    for (const [n, { weights }] of walks.entries())
+      for (const [i, weight] of weights!.entries()) expect(weight).toBeCloseTo(texts[n]!.weights![i]!, 4);
+    encoded.close();
+    opened.model.free();
+    const { stdout } = await hsn('encode', run, '--json', '--input', corpus);
+    expect(stdout).toContain(JSON.stringify(texts[0]!.walk));
+  });
+
+  test('refuses to write, and says how to teach it', async () => {
+    for (const args of [
+      ['generate', run, '--walk', '1,2,3'],
+      ['interpolate', run, 'soup', 'moon'],
+      ['attend', run],
+    ]) {
+      const { code, stderr } = await hsn(...args);
+      expect(code, args[0]).toBe(1);
+      expect(stderr, args[0]).toMatch(/^hsn: .*has not learnt to write yet; [^\n]+--resume\n$/m);
+    }
+  });
+
+  test('the same seed finds the same, to the bit', async () => {
+    expect((await discover('again')).code).toBe(0);
+    const weights = (name: string) =>
+      fs.readFileSync(folder.path(name, 'checkpoints', 'step-0', 'model.safetensors'));
+    expect(weights('again').equals(weights('run'))).toBe(true);
+  });
+
+  test('--resume adds the decoder; symbols, links and walks are held, and --stages says so', async () => {
+    const ended = await hsn('train', '--out', run, '--resume');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).not.toContain('discover:');
+    expect(ended.stdout).toContain('run finished at step 4');
+    expect(checkpointSteps(Run.open(run))).toContain(0);
+    expect((await hsn('generate', run, '--walk', '1,2,3')).code).toBe(0);
+    const { stdout, stderr, code } = await hsn('eval', run, '--stages', '--json');
+    expect(code, stderr).toBe(0);
+    const { discovered, written, changes } = JSON.parse(stdout) as Record<string, object>;
+    expect(changes).toEqual({ walks: 0, firstSymbols: 0, links: 0 });
+    expect(written).toEqual(discovered);
+  });
+
+  test('discovery.hold lets symbols learn with the decoder', async () => {
+    const out = folder.path('joint');
+    const flags = [
+      '--set',
+      'discovery.hold=0',
+      '--set',
+      'training.graphRate=0.05',
+      '--set',
+      'discovery.sharpness=20',
+    ];
+    const ended = await hsn('train', '--corpus', corpus, '--out', out, ...sizes, ...flags);
+    expect(ended.code, ended.stderr).toBe(0);
+    const vectors = async (checkpoint: string) => {
+      const opened = await open(out, { checkpoint });
+      const numbers = opened.model.symbols.rows().toNumbers();
+      opened.model.free();
+      return numbers;
+    };
+    expect(await vectors('last')).not.toEqual(await vectors('0'));
+    expect((await hsn('eval', out, '--stages')).stdout).toMatch(/walks that changed: [\d.]+ %/);
+  });
+});
+
+describe('what cannot be discovered', () => {
+  const refused = async (message: RegExp, ...args: string[]) => {
+    const out = folder.path('refused');
+    const { code, stderr } = await hsn('train', '--out', out, ...args);
+    expect(code).toBe(1);
+    expect(stderr.trim().split('\n').at(-1)).toMatch(message);
+    expect(fs.existsSync(path.join(out, 'run.json'))).toBe(false);
+  };
+
+  test('fewer texts than symbols', async () => {
+    const few = writeTexts(folder.path('few.tsv'), plantedLines().slice(0, 20));
+    await refused(
+      /^hsn: 50 symbols need at least as many training texts, got \d+; ask for fewer/,
+      '--corpus',
+      few,
+    );
+  });
+
+  test('walks longer than there are symbols', async () => {
+    await refused(
+      /a walk of 9 steps needs as many symbols, got 6/,
+      '--corpus',
+      corpus,
+      '--symbols',
+      '6',
+      '--length',
+      '9',
+    );
+  });
+
+  test('a stage that does not exist, or that the settings have not', async () => {
+    await refused(/^hsn: --stage takes discover or write, got read$/, '--corpus', corpus, '--stage', 'read');
+    const queries = ['--stage', 'discover', '--set', 'encoder.walks=queries'];
+    await refused(
+      /^hsn: --stage discover needs walks that are read by pursuit/,
+      '--corpus',
+      corpus,
+      ...queries,
+    );
+  });
+
+  test('walks by pursuit with an encoder that is trained along', async () => {
+    const trained = ['--set', 'encoder.walks=pursuit', '--set', 'encoder.name=transformer'];
+    await refused(/pursuit reads walks in the space of a pretrained encoder/, '--corpus', corpus, ...trained);
+  });
+});
