@@ -20,6 +20,7 @@ export interface ReproduceFlags {
   symbols?: string;
   length?: string;
   limit?: string;
+  peers?: string;
   json?: boolean;
   out: string;
 }
@@ -75,6 +76,7 @@ export function register(program: Command): void {
     .option('--symbols <n>', 'topics: symbols, and topics of the peers (default: 50)')
     .option('--length <n>', 'topics: steps of a walk (default: 5)')
     .option('--limit <n>', 'topics: reads the first so many texts of each corpus')
+    .option('--peers <python>', 'topics: a Python with BERTopic and Turftopic, whose models join the table')
     .option('--json', 'topics and of language: print JSON')
     .option('--out <folder>', 'where tables are written', 'reproduction')
     .addHelpText('after', examples)

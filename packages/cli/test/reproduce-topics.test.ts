@@ -200,6 +200,11 @@ describe('hsn reproduce topics', () => {
       /a has no words to name symbols by/,
     ],
     [
+      'a Python that is not there',
+      () => ['--corpus', `a=${file()}`, '--peers', 'nowhere/python'],
+      /--peers: nowhere\/python cannot run BERTopic and KeyNMF \(.*ENOENT.*\); make one that can: python3 -m venv/,
+    ],
+    [
       'a flag of another table',
       () => ['--corpus', `a=${file()}`, '--quick'],
       /topics does not use --quick; it takes --corpus, --symbols/,

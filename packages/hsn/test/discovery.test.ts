@@ -104,7 +104,8 @@ describe('the posterior over walks', () => {
         if (i > 0 && onLinks && !(linked[walk[i - 1]!]![k]! > 0.5)) return Number.NEGATIVE_INFINITY;
         const seen = taken.includes(k);
         if (seen) return onLinks ? -4 * later : Number.NEGATIVE_INFINITY;
-        const c = dot(e, x) - taken.reduce((sum, m, at) => sum + a[at]! * dot(symbols[m]!, e), 0);
+        const told = taken.reduce((sum, m, at) => sum + a[at]! * dot(symbols[m]!, e), 0);
+        const c = dot(e, x) - [0, 0, 0.5, 1][i]! * told;
         return (i === 0 ? first : later) * c * Math.abs(c);
       });
       total += scores[symbol]! - Math.log(scores.reduce((sum, score) => sum + Math.exp(score), 0));
@@ -116,12 +117,12 @@ describe('the posterior over walks', () => {
   test.each([false, true])(
     'a beam wide enough finds every walk, as enumeration does (on links: %s)',
     (onLinks) => {
-      const options = { length: 3, candidates: K ** 3, sharpness: { first, later } };
+      const options = { length: 4, candidates: K ** 4, sharpness: { first, later } };
       const dictionary = dictionaryOf(tensor(symbols), onLinks ? tensor(linked) : undefined);
       const found = pursue(tensor([x]), dictionary, options);
       const logs = found.logProbabilities.toNumbers();
       const byName = new Map(rows(found.walks.squeeze(0)).map((walk, at) => [walk.join(' '), logs[at]!]));
-      const expected = allWalks(K, 3).map((walk) => ({ walk, log: logProbability(walk, onLinks) }));
+      const expected = allWalks(K, 4).map((walk) => ({ walk, log: logProbability(walk, onLinks) }));
       for (const { walk, log } of expected) {
         if (log === Number.NEGATIVE_INFINITY) expect(byName.get(walk.join(' '))).toBeLessThan(-1e5);
         else expect(byName.get(walk.join(' '))).toBeCloseTo(log, 4);
@@ -237,6 +238,16 @@ describe('what may come', () => {
     const short = await fit(points, { symbols: 6, length: 1 });
     expect(short.encoded.walks.shape).toEqual([6, 1]);
     expect(new Set(short.encoded.walks.toNumbers()).size).toBe(6);
+  });
+
+  test('with few texts a symbol, symbols still settle', async () => {
+    // 40 symbols for 12 groups of 320 texts: most have fewer texts than `fewestTexts`.
+    const { points } = plantedPoints(320, 12, { noise: 0.1 });
+    const { sweeps, encoded } = await fit(points, { symbols: 40 });
+    const restarted = sweeps.map((record) => record.restarted);
+    expect(restarted.slice(5)).toEqual(restarted.slice(5).map(() => 0));
+    expect(Math.max(...restarted)).toBeLessThan(20);
+    expect(new Set(encoded.walks.select(1, 0).toNumbers()).size).toBeGreaterThan(30);
   });
 
   test('probabilities sum to one, uncertainty is their entropy, a symbol twice has no second coefficient', async () => {

@@ -19,7 +19,7 @@ export interface DiscoveryOptions {
   linkedSweeps: number;
   /** How much more a text's first step moves its symbol than later steps: a symbol is first of all its own texts. */
   firstWeight: number;
-  /** A symbol that comes first in fewer texts starts again at a text that is explained badly. */
+  /** A symbol that comes first in fewer texts, or in fewer than a quarter of its even part, starts again at a text that is explained badly. */
   fewestTexts: number;
   /** κ_1: nats for a first step that explains all of a point. */
   firstSharpness: number;
@@ -46,10 +46,10 @@ export const discoveryDefaults: DiscoveryOptions = {
   linkedSweeps: 6,
   firstWeight: 64,
   fewestTexts: 5,
-  firstSharpness: 200,
-  sharpness: 200,
-  density: 0.15,
-  exits: 6,
+  firstSharpness: 800,
+  sharpness: 800,
+  density: 0.25,
+  exits: 15,
   densityPrior: [1, 4],
   candidates: 4,
 };

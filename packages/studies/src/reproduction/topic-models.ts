@@ -41,6 +41,8 @@ export interface FittedTopics {
   coefficients?: Float32Array;
   /** Words that the model ranks itself. */
   own?: readonly (readonly string[])[];
+  /** How many topics there are, where that is not as many as were asked for. */
+  topics?: number;
   /** Share of steps along links of probability above one half. */
   linked?: number;
   /** All that comes after the vectors. */
