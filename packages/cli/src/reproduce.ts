@@ -49,8 +49,8 @@ Of natural language, from runs given by --run, or from one trained now on --corp
   interpolations   "Interpolation between four random instances"
 
 Of texts, with no training: topics finds symbols in the vectors of a frozen encoder (kept in the cache) and ranks the words
-of HSN, k-means, NMF and LDA by the same two scores, PMI and c-TF-IDF, so that models are compared and not scores. A file has
-a text a line, or label<TAB>text; labels are compared with and never learned from.
+of HSN, k-means, NMF and LDA by the same two scores, PMI and c-TF-IDF, so that models are compared and not scores. With --peers
+BERTopic and KeyNMF join them. A file has a text a line, or label<TAB>text; labels are compared with and never learned from.
 `;
 
 export function register(program: Command): void {
