@@ -9,7 +9,7 @@ export interface PmiWordsOptions {
   /** K */
   symbols: number;
   words?: number;
-  /** Symbols of which a word may be a word: those where its score is highest. */
+  /** Symbols of which a word may be a word: those where its score is highest. Without it, any. */
   mostSymbols?: number;
   /** Share of all words that are to be different: repeats that cost least make room for other words. */
   leastDifferent?: number;
@@ -29,15 +29,18 @@ const rankedForEach = 10;
 export function pmiWords(
   matrix: DocumentTerms,
   uses: SymbolUses,
-  { symbols: K, words = 10, mostSymbols = 3, leastDifferent = 0.87 }: PmiWordsOptions,
+  { symbols: K, words = 10, mostSymbols, leastDifferent = 0.85 }: PmiWordsOptions,
 ): RankedWord[][] {
   const presence = { ...matrix, counts: new Float32Array(matrix.counts.length).fill(1) };
   const scoreOf = informationOf(presence, uses, K);
-  const best = new BestSymbols(matrix.words.length, mostSymbols);
-  for (const found of countsBySymbol(presence, uses, K))
-    for (const term of found.terms) best.offer(term, found.symbol, scoreOf(found, term));
+  const best = mostSymbols === undefined ? undefined : new BestSymbols(matrix.words.length, mostSymbols);
+  if (best)
+    for (const found of countsBySymbol(presence, uses, K))
+      for (const term of found.terms) best.offer(term, found.symbol, scoreOf(found, term));
   const ranked = Array.from(countsBySymbol(presence, uses, K), (found) => {
-    const terms = found.terms.filter((term) => best.has(term, found.symbol));
+    const terms = found.terms.filter((term) =>
+      best ? best.has(term, found.symbol) : scoreOf(found, term) > 0,
+    );
     const scores = terms.map((term) => scoreOf(found, term));
     return highest(scores, terms, rankedForEach * words).map((at) => ({
       word: matrix.words[terms[at]!]!,

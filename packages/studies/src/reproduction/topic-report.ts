@@ -67,7 +67,7 @@ export function topicText(results: readonly TopicResult[]): string {
 }
 
 export const topicCaption = `All models see the same texts, and both scores rank the words of all of them: PMI, p(w,k)·ln(p(w,k)/(p(w)p(k))) by texts that
-have the word, a word in at most 3 symbols, and repeats given up that cost least until 87 % of words are different; c-TF-IDF;
+have the word, repeats given up that cost least until 85 % of all words are different; c-TF-IDF;
 "own" are those that topic models rank themselves. NPMI (by texts), C_v (windows of 110 words) and diversity are of ten words.
 NMI, AMI and purity compare first symbols with labels, reader is the share of labels that a linear reader of the walk gets
 right on folds it has not seen, stability the AMI of first symbols between seeds. Own walk: texts whose walk no other

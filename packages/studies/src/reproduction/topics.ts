@@ -137,15 +137,14 @@ function addStability(rows: readonly TopicRow[], firsts: ReadonlyMap<ComparedMod
 
 type RankedLists = readonly (readonly string[])[];
 
-/** A text counts for a symbol by a power of its coefficient: 4 in PMI, 2 in c-TF-IDF; a cluster's texts count alike. */
+/** A text counts for a symbol by its squared coefficient; a cluster's texts count alike. */
 function rankedWords({ uses, coefficients, own }: FittedTopics, matrix: DocumentTerms, symbols: number) {
-  const weighed = (power: number): SymbolUses =>
-    coefficients ? { ...uses, weights: coefficients.map((a) => Math.abs(a) ** power) } : uses;
+  const weighed: SymbolUses = coefficients ? { ...uses, weights: coefficients.map((a) => a * a) } : uses;
   const plain = (lists: readonly (readonly { word: string }[])[]) =>
     lists.map((list) => list.map(({ word }) => word));
   const ranked: [WordScore, RankedLists][] = [
-    ['PMI', plain(pmiWords(matrix, weighed(4), { symbols }))],
-    ['c-TF-IDF', plain(symbolWords(matrix, weighed(2), { symbols }))],
+    ['PMI', plain(pmiWords(matrix, weighed, { symbols }))],
+    ['c-TF-IDF', plain(symbolWords(matrix, weighed, { symbols }))],
   ];
   if (own) ranked.push(['own', own]);
   return ranked;
