@@ -2,7 +2,13 @@ import { Tensor, tensor, zeros } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { UserError } from '../../base/src/errors.ts';
 import { dictionaryOf } from '../src/discovery/dictionary.ts';
-import { type Discovered, discoveryOptions, encodePoints, fitSymbols } from '../src/discovery/index.ts';
+import {
+  type Discovered,
+  type DiscoveryOptions,
+  discoveryOptions,
+  encodePoints,
+  fitSymbols,
+} from '../src/discovery/index.ts';
 import { evidence, linkProbabilities } from '../src/discovery/links.ts';
 import { pursue } from '../src/discovery/pursuit.ts';
 import { digamma } from '../src/graph/gamma.ts';
@@ -272,6 +278,12 @@ describe('what may come', () => {
           expect(coefficients[n]![i]).toBe(0);
         }
     expect(again).toBeGreaterThan(0);
+  });
+
+  test('few symbols keep fewer links, so that a graph is left; what is given stays', () => {
+    const exits = (given: Partial<DiscoveryOptions>) => discoveryOptions(given).exits;
+    expect([exits({}), exits({ symbols: 1000 }), exits({ symbols: 20 })]).toEqual([15, 15, 7]);
+    expect(exits({ symbols: 20, exits: 12 })).toBe(12);
   });
 
   test('an abort between sweeps ends it', async () => {

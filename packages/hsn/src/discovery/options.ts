@@ -27,7 +27,7 @@ export interface DiscoveryOptions {
   sharpness: number;
   /** Share of all pairs that the evidence may link. */
   density: number;
-  /** Links that each symbol keeps whatever the others do: with fewer, walks run into the same few ends. */
+  /** Links that each symbol keeps whatever the others do: with fewer, walks run into the same few ends. At most a third of the other symbols unless given. */
   exits: number;
   /** Beta prior of the link probability: one link seen for four that are missing. */
   densityPrior: readonly [number, number];
@@ -58,7 +58,9 @@ const most = { symbols: 100_000, length: 1000, candidates: 1000 };
 
 /** The defaults with what was given in their place; refuses what no fit can work with. */
 export function discoveryOptions(given: Partial<DiscoveryOptions> = {}): DiscoveryOptions {
-  const options = { ...discoveryDefaults, ...given };
+  const others = (given.symbols ?? discoveryDefaults.symbols) - 1;
+  const exits = Math.min(discoveryDefaults.exits, Math.ceil(others / 3));
+  const options = { ...discoveryDefaults, exits, ...given };
   whole(options, 'symbols', 2, most.symbols);
   whole(options, 'length', 1, most.length);
   whole(options, 'seed', 0, Number.MAX_SAFE_INTEGER);
