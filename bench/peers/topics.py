@@ -5,7 +5,8 @@ each text (-1 for an outlier), and wall and processor seconds of the fit.
     DIR/bin/python bench/peers/topics.py --texts texts.tsv --vectors vectors.npy --encoder MODEL_FOLDER > topics.jsonl
 
 Texts: one a line, after the last tab. Vectors: .npy, or .safetensors with one tensor or one named "vectors".
-KeyNMF alone needs the encoder the vectors are made with, a folder or name for sentence-transformers: it embeds words.
+KeyNMF alone needs the encoder the vectors are made with, which embeds words: a folder or name for sentence-transformers,
+or --words and --word-vectors, a vocabulary of one word a line and the vectors that the encoder gave it.
 """
 
 import argparse
@@ -60,12 +61,25 @@ def bertopic_kmeans(texts, vectors, options):
     return bertopic(texts, vectors, options, hdbscan_model=clusters, vectorizer_model=CountVectorizer(stop_words="english"))
 
 
+class GivenVectors:
+    """An encoder of words that are known beforehand."""
+
+    def __init__(self, words, vectors):
+        self.places = {word: place for place, word in enumerate(words)}
+        self.vectors = vectors
+
+    def encode(self, words):
+        return self.vectors[[self.places[word] for word in words]]
+
+
 def keynmf(texts, vectors, options):
     from turftopic import KeyNMF
 
-    model = KeyNMF(
-        options.topics, encoder=options.encoder, vectorizer=CountVectorizer(**VOCABULARY), random_state=options.seed
-    )
+    encoder, vectorizer = options.encoder, CountVectorizer(**VOCABULARY)
+    if options.words:
+        words = read_texts(options.words)
+        encoder, vectorizer = GivenVectors(words, read_vectors(options.word_vectors)), CountVectorizer(vocabulary=words)
+    model = KeyNMF(options.topics, encoder=encoder, vectorizer=vectorizer, random_state=options.seed)
     weights = model.fit_transform(texts, embeddings=vectors)
     return words_of_rows(model.components_, model.get_vocab()), np.argmax(weights, axis=1)
 
@@ -120,20 +134,28 @@ def measured(name, texts, vectors, options):
 
 
 def main():
+    if sys.argv[1:] == ["--check"]:
+        import bertopic  # noqa: F401
+        import safetensors  # noqa: F401
+        import turftopic  # noqa: F401
+
+        return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--texts", required=True)
     parser.add_argument("--vectors", required=True)
     parser.add_argument("--topics", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--encoder", help="for keynmf")
+    parser.add_argument("--words", help="for keynmf, in place of an encoder")
+    parser.add_argument("--word-vectors", help="of --words")
     parser.add_argument("--models", default=",".join(MODELS), help=f"some of {','.join(MODELS)}")
     options = parser.parse_args()
     names = options.models.split(",")
     for name in names:
         if name not in MODELS:
             parser.error(f"--models: one of {', '.join(MODELS)} is expected, got {name}")
-    if "keynmf" in names and not options.encoder:
-        parser.error("keynmf needs --encoder, the model that the vectors are made with")
+    if "keynmf" in names and not (options.encoder or (options.words and options.word_vectors)):
+        parser.error("keynmf needs --encoder, the model that the vectors are made with, or --words and --word-vectors")
     texts, vectors = read_texts(options.texts), read_vectors(options.vectors)
     if len(texts) != len(vectors):
         parser.error(f"as many vectors as texts are expected, got {len(vectors)} and {len(texts)}")

@@ -1,7 +1,7 @@
 import type { OpenedLanguage } from '@hidden-schema/hsn';
+import type { SymbolFigures } from '@hidden-schema/studies';
 import type { TextCorpus } from '@hidden-schema/text';
 import type { Command } from 'commander';
-import type { SymbolFigures } from '@hidden-schema/studies';
 import { progressOf } from './analysis.ts';
 import { evaluationText, languageText, stagesText, symbolText } from './evaluation-text.ts';
 import { live, print, say } from './terminal.ts';

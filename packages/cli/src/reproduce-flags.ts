@@ -10,7 +10,7 @@ const used: Readonly<Record<string, readonly Flag[]>> = {
   table2: ['quick', 'steps', 'corpus'],
   table3: ['quick', 'steps', 'corpus'],
   curves: ['quick', 'seeds'],
-  topics: ['corpus', 'symbols', 'length', 'seeds', 'limit', 'json'],
+  topics: ['corpus', 'symbols', 'length', 'seeds', 'limit', 'peers', 'json'],
   figure3: ofRuns,
   figure4: ofRuns,
   'table-graph': ofRuns,

@@ -19,12 +19,14 @@ interface Settings {
   length: number;
   seeds: number;
   limit?: number;
+  /** A Python that has models of others. */
+  python?: string;
 }
 
-/** Symbols of the user's own texts beside k-means, NMF and LDA: a table, and the symbols themselves. */
+/** Symbols of the user's own texts beside models of topics: a table, and the symbols themselves. */
 export async function reproduceTopics(flags: ReproduceFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { checkTopicSizes, readTopicCorpus } = await import('@hidden-schema/studies');
+  const { checkPython, checkTopicSizes, readTopicCorpus } = await import('@hidden-schema/studies');
   if (!flags.corpus) throw new UserError(`topics needs texts: give --corpus, ${expected}`);
   const corpora = await namedPaths(flags.corpus, expected);
   const settings = await settingsOf(flags);
@@ -32,6 +34,7 @@ export async function reproduceTopics(flags: ReproduceFlags): Promise<void> {
   const results = await stoppable(async (signal) => {
     const found: TopicResult[] = [];
     try {
+      if (settings.python !== undefined) await checkPython(settings.python, signal);
       // All files first: a fault in the last one is told before hours go into the others.
       const read: TopicCorpus[] = [];
       for (const [name, file] of corpora)
@@ -55,33 +58,45 @@ async function settingsOf(flags: ReproduceFlags): Promise<Settings> {
     length: (await wholeNumber('--length', flags.length)) ?? 5,
     seeds: (await wholeNumber('--seeds', flags.seeds)) ?? 3,
     ...(limit === undefined ? {} : { limit }),
+    ...(flags.peers === undefined ? {} : { python: flags.peers }),
   };
 }
 
 async function resultOf(corpus: TopicCorpus, settings: Settings, signal: AbortSignal): Promise<TopicResult> {
   const { Progress } = await import('@hidden-schema/hsn');
-  const { compareTopics, topicModels } = await import('@hidden-schema/studies');
-  const vectors = await vectorsOf(corpus, signal);
-  const total = settings.seeds * topicModels.length;
-  const progress = new Progress({ label: `fit ${corpus.name}`, total, unit: 'models', output: live });
+  const { comparedModels, compareTopics } = await import('@hidden-schema/studies');
+  const { name, texts, matrix } = corpus;
+  const { python } = settings;
+  const { vectors, tokens } = await encodedOf(name, texts, signal);
+  const wordVectors =
+    python === undefined ? undefined : (await encodedOf(`${name} words`, matrix.words, signal)).vectors;
+  const total = settings.seeds * comparedModels(python !== undefined).length;
+  const progress = new Progress({ label: `fit ${name}`, total, unit: 'models', output: live });
   let done = 0;
   try {
     const onModel = () => progress.update(++done);
-    return await compareTopics(corpus, vectors, { ...settings, signal, onModel });
+    const peers = python !== undefined && wordVectors ? { peers: { python, wordVectors } } : {};
+    return await compareTopics(corpus, { vectors, tokens }, { ...settings, ...peers, signal, onModel });
   } finally {
     progress.finish();
     vectors.free();
+    wordVectors?.free();
   }
 }
 
-async function vectorsOf({ name, texts }: TopicCorpus, signal: AbortSignal): Promise<Tensor> {
-  const { textVectors } = await import('@hidden-schema/hsn');
+async function encodedOf(
+  name: string,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<{ vectors: Tensor; tokens: Int32Array[] }> {
+  const { encoderTokens, textVectors } = await import('@hidden-schema/hsn');
   const { DEFAULT_ENCODER, openPretrainedEncoder } = await import('@hidden-schema/transformers');
   const opened = await openPretrainedEncoder(DEFAULT_ENCODER);
   const { onProgress, done } = await progressOf(`encode ${name}`, 'texts');
   const onNote = (text: string) => say(`${name}: ${text}\n`);
   try {
-    return await textVectors(texts, opened, { longest, signal, onProgress, onNote });
+    const tokens = await encoderTokens(texts, opened, { longest, signal });
+    return { tokens, vectors: await textVectors(texts, opened, { longest, signal, onProgress, onNote }) };
   } finally {
     opened.encoder.free();
     done();

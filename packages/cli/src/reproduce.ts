@@ -20,6 +20,7 @@ export interface ReproduceFlags {
   symbols?: string;
   length?: string;
   limit?: string;
+  peers?: string;
   json?: boolean;
   out: string;
 }
@@ -48,8 +49,8 @@ Of natural language, from runs given by --run, or from one trained now on --corp
   interpolations   "Interpolation between four random instances"
 
 Of texts, with no training: topics finds symbols in the vectors of a frozen encoder (kept in the cache) and ranks the words
-of HSN, k-means, NMF and LDA by the same two scores, PMI and c-TF-IDF, so that models are compared and not scores. A file has
-a text a line, or label<TAB>text; labels are compared with and never learned from.
+of HSN, k-means, NMF and LDA by the same two scores, PMI and c-TF-IDF, so that models are compared and not scores. With --peers
+BERTopic and KeyNMF join them. A file has a text a line, or label<TAB>text; labels are compared with and never learned from.
 `;
 
 export function register(program: Command): void {
@@ -75,6 +76,7 @@ export function register(program: Command): void {
     .option('--symbols <n>', 'topics: symbols, and topics of the peers (default: 50)')
     .option('--length <n>', 'topics: steps of a walk (default: 5)')
     .option('--limit <n>', 'topics: reads the first so many texts of each corpus')
+    .option('--peers <python>', 'topics: a Python with BERTopic and Turftopic, whose models join the table')
     .option('--json', 'topics and of language: print JSON')
     .option('--out <folder>', 'where tables are written', 'reproduction')
     .addHelpText('after', examples)

@@ -101,15 +101,16 @@ describe('hsn train --stage discover', () => {
       for (const [i, weight] of weights!.entries()) expect(weight).toBeCloseTo(texts[n]!.weights![i]!, 4);
     encoded.close();
     opened.model.free();
-    const { stdout } = await hsn('encode', run, '--json', '--input', corpus);
-    expect(stdout).toContain(JSON.stringify(texts[0]!.walk));
+    const { stdout } = await hsn('encode', run, corpus);
+    for (const { walk, text } of texts)
+      expect(stdout).toMatch(new RegExp(`^${walk.join(' ')}\\t.*\\t${text}$`, 'm'));
   });
 
   test('refuses to write, and says how to teach it', async () => {
     for (const args of [
       ['generate', run, '--walk', '1,2,3'],
       ['interpolate', run, 'soup', 'moon'],
-      ['attend', run],
+      ['attend', run, '--words', 'soup,moon'],
     ]) {
       const { code, stderr } = await hsn(...args);
       expect(code, args[0]).toBe(1);

@@ -72,7 +72,7 @@ describe('hsn reproduce topics', () => {
       ...['NMF', 'LDA'].flatMap((model) => ['PMI', 'c-TF-IDF', 'own'].map((words) => `${model} ${words}`)),
     ]);
     expect(stdout).toMatch(
-      /NPMI \| +C\\_v \| diversity \| +NMI \| +AMI \| purity \| reader \| own walk \| on links/,
+      /NPMI \| +C\\_v \| diversity \| +NMI \| +AMI \| purity \| reader \| stability \| own walk \| on links/,
     );
     expect(stdout).toContain('The symbols of planted, first seed:');
     expect(fs.readFileSync(path.join(out, 'topics.md'), 'utf8').trim()).toBe(
@@ -113,7 +113,7 @@ describe('hsn reproduce topics', () => {
     for (const damage of [bytes.subarray(0, bytes.length - 9), flipped]) {
       fs.writeFileSync(stored, damage);
       const mended = await topics(`planted=${labelled}`, ...small, '--out', out);
-      expect(mended.stderr).toMatch(/planted: .* is damaged \(.*\): texts are encoded again/);
+      expect(mended.stderr).toMatch(/planted: .* is damaged \(.*\): its texts are encoded again/);
       expect(mended.stderr).toContain('encode planted: 120 texts in');
       expect(fs.readFileSync(stored).equals(bytes)).toBe(true);
     }
@@ -143,7 +143,12 @@ describe('hsn reproduce topics', () => {
     expect(ended.stderr).not.toContain('encode');
     expect(ended.stdout).not.toMatch(/NMI \||reader \|/);
     expect(ended.stdout).toContain('same: all labels are the same, so nothing is compared with them.');
-    expect(read(folder.path('plain')).corpora.map(({ labels }) => labels)).toEqual([0, 0]);
+    const { corpora } = read(folder.path('plain'));
+    expect(corpora.map(({ labels }) => labels)).toEqual([0, 0]);
+    const stable = corpora[0]!.rows.filter(({ model }) => model === 'k-means').map((row) => row.stability);
+    expect(stable).toHaveLength(4);
+    expect(new Set(stable).size).toBe(1);
+    expect(stable[0]).toBeGreaterThan(0.5);
   });
 
   test('Ctrl-C while texts are encoded ends it with 130 and leaves nothing', async () => {
@@ -199,6 +204,11 @@ describe('hsn reproduce topics', () => {
         '2',
       ],
       /a has no words to name symbols by/,
+    ],
+    [
+      'a Python that is not there',
+      () => ['--corpus', `a=${file()}`, '--peers', 'nowhere/python'],
+      /--peers: nowhere\/python cannot run BERTopic and KeyNMF \(.*ENOENT.*\); make one that can: python3 -m venv/,
     ],
     [
       'a flag of another table',

@@ -13,9 +13,9 @@ import {
   ReasoningTask,
   Session,
 } from '@hidden-schema/hsn';
+import { encodedCorpus, languageRun, openRun, runReport, storedMeanings } from '@hidden-schema/studies';
 import { tinyPath, tinyReasoning } from '@hidden-schema/testing/planted-run';
 import { plantedTuples, writePlanted } from '@hidden-schema/testing/planted-tuples';
-import { encodedCorpus, languageRun, openRun, runReport, storedMeanings } from '@hidden-schema/studies';
 import { setThreads } from '@hidden-schema/torch';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -13,12 +13,16 @@ export {
 export { type PathKind, type ReasoningConfig, reasoningConfigSchema } from './config/tuples.ts';
 export { BagDecoder } from './decoder/bag.ts';
 export {
+  columnsOf,
   discoveryDefaults,
   discoveryOptions,
+  encodePoints,
+  encoderTokens,
   type FittedSymbols,
   fitPointSpace,
   fitSymbols,
-  type SparseRows,
+  pieceCounts,
+  tellingPieces,
   textVectors,
   toPoints,
 } from './discovery/index.ts';
@@ -78,7 +82,6 @@ export { baselinePerplexity, type LanguageEvaluationOptions } from './tasks/lang
 export type { LanguageNetwork } from './tasks/language/network.ts';
 export { type OpenedLanguage, openLanguage, openLanguageCorpus, openPoints } from './tasks/language/open.ts';
 export { schemaOf } from './tasks/language/perplexity.ts';
-export { refitSymbols } from './tasks/language/refit.ts';
 export {
   createLanguageRun,
   type PreparedLanguage,
@@ -88,6 +91,7 @@ export {
   textInput,
   textRecord,
 } from './tasks/language/prepare.ts';
+export { refitSymbols } from './tasks/language/refit.ts';
 export { type LanguageFigures, LanguageTask, languageFigures } from './tasks/language/task.ts';
 export { LanguageTexts, type WritingOptions } from './tasks/language/texts.ts';
 export { tokensFrom, tokensOf } from './tasks/synthetic/batch.ts';

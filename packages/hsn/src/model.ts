@@ -162,7 +162,7 @@ export class HiddenSchemaNetwork<K extends Kind> extends nn.Module {
     const relaxed = { hard: graph.hard, temperature: annealedAt(graph.temperature, step) };
     const walkable = options.graph ?? new WalkableGraph(links.sample(this.generator, relaxed), walk.isolated);
     const posterior = this.posterior(scores, walkable);
-    const schema = this.schema(this.#positions(posterior, options));
+    const schema = this.schema(this.#positions(posterior, options), step < this.#hold);
     let tokens = 0;
     const logLikelihood = inPrecision(training.precision, () => {
       const likelihood = this.decoder.logLikelihood(batch, schema, this.generator);
@@ -199,9 +199,9 @@ export class HiddenSchemaNetwork<K extends Kind> extends nn.Module {
     return step < this.#hold ? noGrad(body) : body();
   }
 
-  /** Positions with the symbols there, as this network's decoder reads them. */
-  schema(positions: Positions): Schema {
-    const read = (all: Tensor) => (this.decoder.readsVectors ? this.symbols.at(all) : all);
+  /** Positions with the symbols there, as this network's decoder reads them; held symbols do not learn from it. */
+  schema(positions: Positions, held = false): Schema {
+    const read = (all: Tensor) => (this.decoder.readsVectors ? this.symbols.at(all, held) : all);
     return { positions, vectors: () => read(stack(positions, 1)) };
   }
 

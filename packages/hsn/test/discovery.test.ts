@@ -4,7 +4,13 @@ import { allWalks } from '@hidden-schema/testing/enumeration';
 import { Tensor, tensor, zeros } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { dictionaryOf } from '../src/discovery/dictionary.ts';
-import { type Discovered, discoveryOptions, encodePoints, fitSymbols } from '../src/discovery/index.ts';
+import {
+  type Discovered,
+  type DiscoveryOptions,
+  discoveryOptions,
+  encodePoints,
+  fitSymbols,
+} from '../src/discovery/index.ts';
 import { evidence, linkProbabilities } from '../src/discovery/links.ts';
 import { pursue } from '../src/discovery/pursuit.ts';
 import { digamma } from '../src/graph/gamma.ts';
@@ -105,7 +111,8 @@ describe('the posterior over walks', () => {
         if (i > 0 && onLinks && !(linked[walk[i - 1]!]![k]! > 0.5)) return Number.NEGATIVE_INFINITY;
         const seen = taken.includes(k);
         if (seen) return onLinks ? -4 * later : Number.NEGATIVE_INFINITY;
-        const c = dot(e, x) - taken.reduce((sum, m, at) => sum + a[at]! * dot(symbols[m]!, e), 0);
+        const told = taken.reduce((sum, m, at) => sum + a[at]! * dot(symbols[m]!, e), 0);
+        const c = dot(e, x) - [0, 0, 0.5, 1][i]! * told;
         return (i === 0 ? first : later) * c * Math.abs(c);
       });
       total += scores[symbol]! - Math.log(scores.reduce((sum, score) => sum + Math.exp(score), 0));
@@ -117,12 +124,12 @@ describe('the posterior over walks', () => {
   test.each([false, true])(
     'a beam wide enough finds every walk, as enumeration does (on links: %s)',
     (onLinks) => {
-      const options = { length: 3, candidates: K ** 3, sharpness: { first, later } };
+      const options = { length: 4, candidates: K ** 4, sharpness: { first, later } };
       const dictionary = dictionaryOf(tensor(symbols), onLinks ? tensor(linked) : undefined);
       const found = pursue(tensor([x]), dictionary, options);
       const logs = found.logProbabilities.toNumbers();
       const byName = new Map(rows(found.walks.squeeze(0)).map((walk, at) => [walk.join(' '), logs[at]!]));
-      const expected = allWalks(K, 3).map((walk) => ({ walk, log: logProbability(walk, onLinks) }));
+      const expected = allWalks(K, 4).map((walk) => ({ walk, log: logProbability(walk, onLinks) }));
       for (const { walk, log } of expected) {
         if (log === Number.NEGATIVE_INFINITY) expect(byName.get(walk.join(' '))).toBeLessThan(-1e5);
         else expect(byName.get(walk.join(' '))).toBeCloseTo(log, 4);
@@ -240,6 +247,16 @@ describe('what may come', () => {
     expect(new Set(short.encoded.walks.toNumbers()).size).toBe(6);
   });
 
+  test('with few texts a symbol, symbols still settle', async () => {
+    // Little in common, and 8 texts a symbol: many symbols have fewer than `fewestTexts`.
+    const { points } = plantedPoints(320, 12, { noise: 0.5 });
+    const { sweeps, encoded } = await fit(points, { symbols: 40 });
+    const restarted = sweeps.map((record) => record.restarted);
+    expect(restarted.slice(5)).toEqual(restarted.slice(5).map(() => 0));
+    expect(Math.max(...restarted)).toBeLessThan(20);
+    expect(new Set(encoded.walks.select(1, 0).toNumbers()).size).toBeGreaterThan(30);
+  });
+
   test('probabilities sum to one, uncertainty is their entropy, a symbol twice has no second coefficient', async () => {
     const { encoded } = await fit(plantedPoints(300, 8).points, {
       symbols: 8,
@@ -262,6 +279,12 @@ describe('what may come', () => {
           expect(coefficients[n]![i]).toBe(0);
         }
     expect(again).toBeGreaterThan(0);
+  });
+
+  test('few symbols keep fewer links, so that a graph is left; what is given stays', () => {
+    const exits = (given: Partial<DiscoveryOptions>) => discoveryOptions(given).exits;
+    expect([exits({}), exits({ symbols: 1000 }), exits({ symbols: 20 })]).toEqual([10, 10, 7]);
+    expect(exits({ symbols: 20, exits: 12 })).toBe(12);
   });
 
   test('an abort between sweeps ends it', async () => {

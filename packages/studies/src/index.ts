@@ -67,8 +67,9 @@ export {
   table2Sheet,
 } from './reproduction/table2.ts';
 export { evaluateReasoning, type Table3Row, table3Caption, table3Text } from './reproduction/table3.ts';
-export { checkTopicSizes, topicModels } from './reproduction/topic-models.ts';
+export { checkTopicSizes } from './reproduction/topic-models.ts';
+export { checkPython } from './reproduction/topic-peers.ts';
 export { topicText } from './reproduction/topic-report.ts';
 export { readTopicCorpus, type TopicCorpus } from './reproduction/topic-texts.ts';
-export { compareTopics, type TopicResult } from './reproduction/topics.ts';
+export { comparedModels, compareTopics, type TopicResult } from './reproduction/topics.ts';
 export { WALK_FORMATS, type WalkFormat, walkSink } from './walk-files.ts';

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { agreement } from '../src/measures/agreement.ts';
+import { adjustedMutualInformation, agreement } from '../src/measures/agreement.ts';
 import { symbolWords } from '../src/measures/c-tf-idf.ts';
 import { cvCoherence, gensimEpsilon, npmiCoherence } from '../src/measures/coherence.ts';
 import { documentTerms } from '../src/measures/document-terms.ts';
@@ -8,6 +8,7 @@ import { embeddingCoherence } from '../src/measures/embedding-coherence.ts';
 import { linearReaderAccuracy, stratifiedFolds, walkFeatures } from '../src/measures/linear-reader.ts';
 import { fitLogisticRegression, predictedClasses } from '../src/measures/logistic-regression.ts';
 import { digamma, lnGamma } from '../src/measures/special-functions.ts';
+import { stability } from '../src/measures/stability.ts';
 import { textWords } from '../src/measures/text-words.ts';
 import { tfIdf } from '../src/measures/tf-idf.ts';
 import { topicDiversity } from '../src/measures/topic-diversity.ts';
@@ -231,6 +232,28 @@ describe('information of walks', () => {
       differentWalks: 0,
       toldApart: 0,
     });
+  });
+
+  test('texts that are the same are not to be told apart, those that differ are', () => {
+    const walks = Int32Array.of(0, 1, 0, 1, 1, 0, 2, 2, 2, 2);
+    expect(walkInformation(walks, 2, ['a', 'a', 'b', 'c', 'd']).toldApart).toBeCloseTo(3 / 5, 12);
+    expect(walkInformation(walks, 2).toldApart).toBeCloseTo(1 / 5, 12);
+    expect(() => walkInformation(walks, 2, ['a'])).toThrow('5 texts are expected, one a walk, got 1');
+  });
+});
+
+describe('stability', () => {
+  test('is the mean AMI of each run with the others, whatever numbers symbols have', () => {
+    const one = [0, 0, 1, 1, 2, 2, 2, 0];
+    const renamed = one.map((symbol) => 7 - symbol);
+    const other = [0, 1, 1, 1, 2, 0, 2, 0];
+    const apart = adjustedMutualInformation(one, other);
+    expect(stability([one, renamed])).toEqual([1, 1].map((ami) => expect.closeTo(ami, 12)));
+    expect(stability([one, renamed, other])).toEqual(
+      [(1 + apart) / 2, (1 + apart) / 2, apart].map((ami) => expect.closeTo(ami, 12)),
+    );
+    expect(apart).toBeLessThan(0.5);
+    expect(stability([one])).toEqual([null]);
   });
 });
 

@@ -58,6 +58,9 @@ describe('words of symbols by their part of the information', () => {
   test('the limit takes words away, and as many words are given as asked for', () => {
     const count = (mostSymbols: number) => pmiWords(matrix, uses, { symbols: K, mostSymbols }).flat().length;
     expect(count(1)).toBeLessThan(count(3));
+    expect(pmiWords(matrix, uses, { symbols: K })).toEqual(
+      pmiWords(matrix, uses, { symbols: K, mostSymbols: K }),
+    );
     const short = pmiWords(matrix, uses, { symbols: K, words: 1 });
     expect(short.map((list) => list.length)).toEqual([1, 1, 1, 0]);
   });

@@ -109,7 +109,8 @@ async function showTexts(run: LanguageRun, sentences: RunCorpus, notes: string[]
   const encoded = await encodedOf(run, say);
   const view = new View(run, textFindings(encoded, await meaningsOf(run, encoded, say)));
   return {
-    ...{ run, view, notes, sentences, encoded, reader: textReader(run), writer: run },
+    ...{ run, view, notes, sentences, encoded, reader: textReader(run) },
+    ...(run.texts.writes ? { writer: run } : {}),
     labelMaps: once(() => labelMaps(encoded)),
     corpus: { ...recordOf(run), sentences: sentences.counts },
     close: () => {

@@ -119,7 +119,7 @@ const discovery = z.strictObject({
   /** Weight of a text's words beside its vector. */
   wordWeight: z.number().nonnegative().default(0.5),
   /** Share of all pairs that the evidence may link. */
-  density: z.number().gt(0).max(1).default(0.15),
+  density: z.number().gt(0).max(1).default(0.25),
   /** First steps of training in which symbols and graph stay as found; all of them unless given. */
   hold: z.int().nonnegative().optional(),
 });

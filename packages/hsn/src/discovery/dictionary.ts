@@ -27,10 +27,11 @@ export interface OpenLinks {
 }
 
 export function dictionaryOf(symbols: Tensor, linkProbabilities?: Tensor): Dictionary {
+  // How each symbol sees another that a walk has: the latter is given where symbols learn.
+  const overlaps = symbols.detach().matmul(symbols.transpose(0, 1));
+  if (!linkProbabilities) return { symbols, overlaps };
   return noGrad(() =>
     scope(() => {
-      const overlaps = symbols.matmul(symbols.transpose(0, 1));
-      if (!linkProbabilities) return { symbols, overlaps };
       const shut = linkProbabilities.le(0.5);
       const isolated = linkProbabilities.amax(1).le(0.5);
       return { symbols, overlaps, links: { shut, isolated } };

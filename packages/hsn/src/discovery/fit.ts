@@ -116,7 +116,12 @@ function swept(
         );
         const texts = points.dim(0);
         const links = linking ? linkProbabilities(sums.travelled(texts), { ...options, texts }) : state.links;
-        const { symbols, restarted } = turned(points, state.symbols, sums, links ? 0 : options.fewestTexts);
+        const { symbols, restarted } = turned(
+          points,
+          state.symbols,
+          sums,
+          fewestTexts(texts, options, sweep),
+        );
         return {
           state: { symbols: symbols.keep(), ...(links ? { links: links.keep() } : {}) },
           record: {
@@ -136,6 +141,15 @@ function swept(
 /** Steps that a walk gains each sweep: one, or what makes it whole halfway through the free sweeps. */
 function growth({ length, freeSweeps }: DiscoveryOptions): number {
   return Math.max(1, Math.ceil((2 * (length - 1)) / freeSweeps));
+}
+
+/** Of a symbol's even part of the texts: where that is small, a fixed number would start most symbols again for ever. */
+const fewestShare = 1 / 4;
+
+/** Texts below which a symbol starts again; later than halfway through the free sweeps it could no longer settle. */
+function fewestTexts(texts: number, options: DiscoveryOptions, sweep: number): number {
+  if (sweep >= options.freeSweeps / 2) return 0;
+  return Math.min(options.fewestTexts, (fewestShare * texts) / options.symbols);
 }
 
 function explainedBy(points: Tensor, sums: SweepSums): number {

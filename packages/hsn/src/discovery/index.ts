@@ -6,5 +6,5 @@ export { fitPointSpace, type PointOptions, type PointSpace, pointDefaults, toPoi
 export { type PointBatch, PursuitEncoder, type PursuitSizes } from './pursuit-encoder.ts';
 export { loadDiscovery, type SavedDiscovery, saveDiscovery } from './saved.ts';
 export type { SparseRows } from './sparse.ts';
-export { encodeTexts, type OpenedEncoder, type TextVectorOptions } from './text-vectors.ts';
+export { encoderTokens, encodeTexts, type OpenedEncoder, type TextVectorOptions } from './text-vectors.ts';
 export { type StoredVectorOptions, textVectors, vectorFolder } from './vector-store.ts';

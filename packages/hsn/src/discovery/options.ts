@@ -19,7 +19,7 @@ export interface DiscoveryOptions {
   linkedSweeps: number;
   /** How much more a text's first step moves its symbol than later steps: a symbol is first of all its own texts. */
   firstWeight: number;
-  /** A symbol that comes first in fewer texts starts again at a text that is explained badly. */
+  /** A symbol that comes first in fewer texts, or in fewer than a quarter of its even part, starts again at a text that is explained badly. */
   fewestTexts: number;
   /** κ_1: nats for a first step that explains all of a point. */
   firstSharpness: number;
@@ -27,7 +27,7 @@ export interface DiscoveryOptions {
   sharpness: number;
   /** Share of all pairs that the evidence may link. */
   density: number;
-  /** Links that each symbol keeps whatever the others do: with fewer, walks run into the same few ends. */
+  /** Links that each symbol keeps whatever the others do: with fewer, walks run into the same few ends. At most a third of the other symbols unless given. */
   exits: number;
   /** Beta prior of the link probability: one link seen for four that are missing. */
   densityPrior: readonly [number, number];
@@ -46,10 +46,10 @@ export const discoveryDefaults: DiscoveryOptions = {
   linkedSweeps: 6,
   firstWeight: 64,
   fewestTexts: 5,
-  firstSharpness: 200,
-  sharpness: 200,
-  density: 0.15,
-  exits: 6,
+  firstSharpness: 800,
+  sharpness: 800,
+  density: 0.25,
+  exits: 10,
   densityPrior: [1, 4],
   candidates: 4,
 };
@@ -58,7 +58,9 @@ const most = { symbols: 100_000, length: 1000, candidates: 1000 };
 
 /** The defaults with what was given in their place; refuses what no fit can work with. */
 export function discoveryOptions(given: Partial<DiscoveryOptions> = {}): DiscoveryOptions {
-  const options = { ...discoveryDefaults, ...given };
+  const others = (given.symbols ?? discoveryDefaults.symbols) - 1;
+  const exits = Math.min(discoveryDefaults.exits, Math.ceil(others / 3));
+  const options = { ...discoveryDefaults, exits, ...given };
   whole(options, 'symbols', 2, most.symbols);
   whole(options, 'length', 1, most.length);
   whole(options, 'seed', 0, Number.MAX_SAFE_INTEGER);

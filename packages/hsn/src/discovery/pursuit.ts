@@ -1,4 +1,4 @@
-import { call, cat, type Tensor, zeros } from '@hidden-schema/torch';
+import { arange, call, callMany, cat, noGrad, type Tensor, zeros } from '@hidden-schema/torch';
 import type { Dictionary, Sharpness } from './dictionary.ts';
 
 // Shapes: n points, S their width, K symbols, b candidate walks a point, i steps taken so far.
@@ -7,6 +7,11 @@ import type { Dictionary, Sharpness } from './dictionary.ts';
 const ruledOut = -1e6;
 /** Gain of a symbol that the walk already has, below every gain of a new one (at least −1): taken where nothing else is linked. */
 const revisit = -4;
+/**
+ * β after one, two, three and more symbols: how much of what they tell is taken off before the next is chosen. Right
+ * after the first a symbol near the whole point says most of what kind of text it is; later ones tell texts apart.
+ */
+const takenOff = [0, 0.5, 1] as const;
 /** Rounds in which coefficients settle after each step, from those before it. */
 const settlingRounds = 2;
 
@@ -36,8 +41,8 @@ export interface Pursued extends Candidates {
 }
 
 /**
- * The posterior over walks as an unrolled pursuit. With r_i = x − Σ_{m<i} a_m·e_{z_m} what the walk so far leaves over
- * and c = E·r_i, taking symbol k explains c_k² of the squared length that is left, so that
+ * The posterior over walks as an unrolled pursuit. With r_i = x − β_i·Σ_{m<i} a_m·e_{z_m} what the walk so far leaves over
+ * (`takenOff`) and c = E·r_i, taking symbol k explains c_k² of its squared length, so that
  *
  *   h_i = κ_i·c·|c|,   q(z_1) = softmax(h_1),   q(z_i = k | z_{i−1} = j) = exp(h_i[k])·A_kj / Σ_m exp(h_i[m])·A_mj
  *
@@ -54,14 +59,15 @@ export function pursue(points: Tensor, dictionary: Dictionary, options: PursuitO
   const { values, indices } = logs.topk(Math.min(options.candidates, logs.dim(1)), 1);
   let beam: Candidates = {
     walks: indices.unsqueeze(2),
-    coefficients: fit.gather(1, indices).clamp(0).unsqueeze(2),
+    // What a walk leaves over is given; only how symbols see it is learned from.
+    coefficients: fit.detach().gather(1, indices).clamp(0).unsqueeze(2),
     logProbabilities: values,
   };
   for (let step = 1; step < options.length; step++) {
     logs = nextStep(beam, fit, dictionary, sharpnessAt(options, step));
     onStep?.(logs);
     beam = extended(beam, logs, options.candidates);
-    beam = { ...beam, coefficients: settled(beam, fit, overlaps) };
+    beam = { ...beam, coefficients: noGrad(() => settled(beam, fit, overlaps)) };
   }
   const squares = points.mul(points).sum(1);
   return {
@@ -99,12 +105,25 @@ export function settledOn(points: Tensor, { symbols, overlaps }: Dictionary, wal
 function explained({ walks, coefficients }: Candidates, fit: Tensor, overlaps: Tensor): Tensor {
   const [n, b] = walks.shape as [number, number];
   const K = fit.dim(1);
-  const told = spread(walks, coefficients, K);
   const rest = fit
     .mul(2)
     .unsqueeze(1)
-    .sub(told.matmul(overlaps).reshape(n, b, K));
-  return told.reshape(n, b, K).mul(rest).sum(2);
+    .sub(told({ walks, coefficients }, overlaps).reshape(n, b, K));
+  return rest.gather(2, walks).mul(coefficients).sum(2);
+}
+
+/** Σ_i a_i·E·e_{z_i}: what each walk tells, seen by every symbol, from the few it has. [n·b, K] */
+function told({ walks, coefficients }: Pick<Candidates, 'walks' | 'coefficients'>, overlaps: Tensor): Tensor {
+  const [n, b, i] = walks.shape as [number, number, number];
+  const starts = arange(n * b).mul(i);
+  const sum = 0;
+  const weights = coefficients.reshape(n * b * i);
+  const places = walks.reshape(n * b * i);
+  if (overlaps.requiresGrad) {
+    const rows = overlaps.indexSelect(0, places).mul(weights.unsqueeze(1));
+    return rows.reshape(n * b, i, overlaps.dim(1)).sum(1);
+  }
+  return callMany('embedding_bag', overlaps, places, starts, false, sum, false, weights, false)[0]!;
 }
 
 /** Values of each walk's steps at their symbols, added where a symbol comes twice. [n, b, l] → [n·b, K] */
@@ -128,10 +147,10 @@ function nextStep(
   const [n, b, i] = walks.shape as [number, number, number];
   const K = fit.dim(1);
   const taken = walks.reshape(n * b, i);
-  const told = spread(walks, coefficients, K).matmul(overlaps);
+  const said = told({ walks, coefficients }, overlaps).mul(takenOff[Math.min(i, takenOff.length) - 1]!);
   const left = fit
     .unsqueeze(1)
-    .sub(told.reshape(n, b, K))
+    .sub(said.reshape(n, b, K))
     .reshape(n * b, K);
   const seen = call('scatter.value', left.mul(0), 1, taken, 1).gt(0);
   const scores = links

@@ -17,6 +17,8 @@ const blockRows = 4096;
 
 /** Rounds after which one of several starts is chosen. */
 const trialRounds = 6;
+/** Centres that starts draw together at the most, the first start apart: drawing costs the square of their number. */
+const mostDrawn = 400;
 /** Points a centre that starts are drawn from at the least. */
 const fewestPoints = 4;
 
@@ -41,7 +43,8 @@ export function sphericalMeans(points: Tensor, options: MeansOptions, generator:
       const some = Math.min(N, Math.max(options.seedingPoints, fewestPoints * options.count));
       const sample = points.indexSelect(0, randperm(N, generator).narrow(0, 0, some));
       let best: { centres: Tensor; nearness: number } | undefined;
-      for (let start = 0; start < options.starts; start++) {
+      const starts = Math.min(options.starts, Math.max(1, Math.floor(mostDrawn / options.count)));
+      for (let start = 0; start < starts; start++) {
         const drawn = scope(() => startingCentres(sample, options.count, generator));
         const centres = rounds(sample, drawn, trialRounds);
         const nearness = scope(() => sample.matmul(centres.transpose(0, 1)).amax(1).sum().item());

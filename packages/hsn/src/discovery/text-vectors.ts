@@ -30,7 +30,11 @@ export async function encodeTexts(
   { longest, signal, onProgress }: TextVectorOptions,
 ): Promise<Tensor> {
   encoder.train(false);
-  const tokens = await tokenised(texts, tokenizer, Math.min(longest, encoder.positions), signal);
+  const tokens = await encoderTokens(
+    texts,
+    { encoder, tokenizer },
+    { longest, ...(signal ? { signal } : {}) },
+  );
   const vectors = new Float32Array(texts.length * encoder.width);
   let done = 0;
   for (const rows of batchesOfLikeLength(tokens)) {
@@ -49,12 +53,13 @@ export async function encodeTexts(
   return Tensor.fromArray(vectors, [texts.length, encoder.width]);
 }
 
-async function tokenised(
+/** The encoder's tokens of each text, as many as it reads. */
+export async function encoderTokens(
   texts: readonly string[],
-  tokenizer: Tokenizer,
-  longest: number,
-  signal?: AbortSignal,
+  { encoder, tokenizer }: OpenedEncoder,
+  { longest: asked, signal }: Pick<TextVectorOptions, 'longest' | 'signal'>,
 ): Promise<Int32Array[]> {
+  const longest = Math.min(asked, encoder.positions);
   const tokens: Int32Array[] = [];
   for (let first = 0; first < texts.length; first += tokenisedAtOnce) {
     signal?.throwIfAborted();

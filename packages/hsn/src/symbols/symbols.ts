@@ -49,8 +49,10 @@ export class Symbols extends nn.Module {
   }
 
   /** Σ_k p_k e_k at soft or one-hot positions; numbers are their own positions. [B, L, K] → [B, L, S] */
-  at(positions: Tensor): Tensor {
-    return this.kind === 'one-hot' ? positions : positions.matmul(this.rows(positions.dtype));
+  at(positions: Tensor, held = false): Tensor {
+    if (this.kind === 'one-hot') return positions;
+    const rows = this.rows(positions.dtype);
+    return positions.matmul(held ? rows.detach() : rows);
   }
 
   override free(): void {

@@ -13,7 +13,10 @@ const kinds = { synthetic: 'a synthetic language', reasoning: 'tuples' };
 
 /** The run as one of texts; others cannot write. */
 export function languageRun(run: OpenedRun, verb: string): LanguageRun {
-  if (run.kind === 'language') return run;
+  if (run.kind === 'language') {
+    run.texts.checkWrites();
+    return run;
+  }
   throw new UserError(
     `${run.run.directory} is the run of ${kinds[run.kind]}; ${verb} takes a language model`,
   );

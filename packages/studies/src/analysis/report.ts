@@ -51,7 +51,7 @@ export async function runReport(run: OpenedRun, options: ReportOptions = {}): Pr
       symbolsSection(meanings),
       examplesSection(meanings),
     ];
-    if (run.kind === 'language') {
+    if (run.kind === 'language' && run.texts.writes) {
       stage('attention');
       sections.push(await attentionSection(run, encoded, options.words ?? frequentWords(meanings), options));
       stage('interpolation');

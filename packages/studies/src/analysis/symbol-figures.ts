@@ -1,6 +1,6 @@
 import { linkProbabilities, type OpenedRun, refitSymbols } from '@hidden-schema/hsn';
-import { adjustedMutualInformation } from '../measures/agreement.ts';
 import { embeddingCoherence } from '../measures/embedding-coherence.ts';
+import { stability } from '../measures/stability.ts';
 import { textWords } from '../measures/text-words.ts';
 import { comparableLabels, labelFigures, linkedShare, wordFigures } from '../measures/topic-figures.ts';
 import { walkInformation } from '../measures/walk-information.ts';
@@ -57,11 +57,12 @@ export async function symbolFigures(
   const lists = meanings.map(({ words }) => words.slice(0, measuredWords).map(({ word }) => word));
   const { labels, note } = comparableLabels(sentences.map(({ label }) => label ?? undefined));
   const probabilities = linkProbabilities(run.model);
-  const { nats, bound, toldApart } = walkInformation(uses.symbols, length);
+  const texts = sentences.map(({ text }) => text);
+  const { nats, bound, toldApart } = walkInformation(uses.symbols, length, texts);
   const linked = linkedShare(uses, probabilities);
   const figures: SymbolFigures = {
     texts: encoded.count,
-    ...wordFigures(textWords(sentences.map(({ text }) => text)), lists),
+    ...wordFigures(textWords(texts), lists),
     ...(await wordVectorFigure(run, lists)),
     ...(labels ? labelFigures(labels, uses, K) : {}),
     walk_information: nats,
@@ -95,5 +96,6 @@ async function wordVectorFigure(run: OpenedRun, lists: readonly (readonly string
 async function stabilityFigure(run: OpenedRun, signal?: AbortSignal) {
   if (run.kind !== 'language') return {};
   const found = await refitSymbols(run, signal ? { signal } : {});
-  return found ? { stability: adjustedMutualInformation(found.before, found.after) } : {};
+  const [agreed] = found ? stability([found.before, found.after]) : [];
+  return typeof agreed === 'number' ? { stability: agreed } : {};
 }

@@ -5,7 +5,7 @@ import { textWords } from '../measures/text-words.ts';
 import type { EncodedSentence } from './encoded.ts';
 
 /** A step's weight counts by this power: words of a symbol are those of the texts that it tells most of. */
-const power = 4;
+const power = 2;
 /** A word is in at least so many texts, fewer in a small corpus, and in at most half of them. */
 const fewestTexts = { small: 2, large: 5 };
 const smallCorpus = 1000;

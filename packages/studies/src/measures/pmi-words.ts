@@ -1,5 +1,6 @@
 import type { RankedWord } from './c-tf-idf.ts';
 import type { DocumentTerms } from './document-terms.ts';
+import { fewerRepeats } from './fewer-repeats.ts';
 import { highest } from './highest.ts';
 import { countsBySymbol, type SymbolCounts, weightedCounts } from './symbol-counts.ts';
 import type { SymbolUses } from './symbol-uses.ts';
@@ -8,35 +9,45 @@ export interface PmiWordsOptions {
   /** K */
   symbols: number;
   words?: number;
-  /** Symbols of which a word may be a word: those where its score is highest. */
+  /** Symbols of which a word may be a word: those where its score is highest. Without it, any. */
   mostSymbols?: number;
+  /** Share of all words that are to be different: repeats that cost least make room for other words. */
+  leastDifferent?: number;
 }
+
+/** Words of a symbol that are ranked for each one that is shown: what repeats can make room for. */
+const rankedForEach = 10;
 
 /**
  * The first words of each of K symbols by their part of the mutual information of words and symbols,
  * p(w, k) · ln(p(w, k) / (p(w) p(k))), where p(w, k) is the share that texts of symbol k with the word w have of all pairs
  * of text and word, by the weights of their uses, and p(w) and p(k) are its sums. A text has a word once, however often it
  * says it: one long text makes no word of a symbol. Only words commoner with the symbol than without count. Equal scores
- * rank by the word's place in the vocabulary, or by the symbol's number.
+ * rank by the word's place in the vocabulary, or by the symbol's number. Of words that several symbols have, those that
+ * mean least to one give way (`fewerRepeats`).
  */
 export function pmiWords(
   matrix: DocumentTerms,
   uses: SymbolUses,
-  { symbols: K, words: most = 10, mostSymbols = 3 }: PmiWordsOptions,
+  { symbols: K, words = 10, mostSymbols, leastDifferent = 0.85 }: PmiWordsOptions,
 ): RankedWord[][] {
   const presence = { ...matrix, counts: new Float32Array(matrix.counts.length).fill(1) };
   const scoreOf = informationOf(presence, uses, K);
-  const best = new BestSymbols(matrix.words.length, mostSymbols);
-  for (const found of countsBySymbol(presence, uses, K))
-    for (const term of found.terms) best.offer(term, found.symbol, scoreOf(found, term));
-  return Array.from(countsBySymbol(presence, uses, K), (found) => {
-    const terms = found.terms.filter((term) => best.has(term, found.symbol));
+  const best = mostSymbols === undefined ? undefined : new BestSymbols(matrix.words.length, mostSymbols);
+  if (best)
+    for (const found of countsBySymbol(presence, uses, K))
+      for (const term of found.terms) best.offer(term, found.symbol, scoreOf(found, term));
+  const ranked = Array.from(countsBySymbol(presence, uses, K), (found) => {
+    const terms = found.terms.filter((term) =>
+      best ? best.has(term, found.symbol) : scoreOf(found, term) > 0,
+    );
     const scores = terms.map((term) => scoreOf(found, term));
-    return highest(scores, terms, most).map((at) => ({
+    return highest(scores, terms, rankedForEach * words).map((at) => ({
       word: matrix.words[terms[at]!]!,
       score: scores[at]!,
     }));
   });
+  return fewerRepeats(ranked, { words, leastDifferent });
 }
 
 function informationOf(matrix: DocumentTerms, uses: SymbolUses, K: number) {

@@ -1,10 +1,13 @@
 import {
+  columnsOf,
   discoveryDefaults,
   discoveryOptions,
+  encodePoints,
   type FittedSymbols,
   fitPointSpace,
   fitSymbols,
-  type SparseRows,
+  pieceCounts,
+  tellingPieces,
   toPoints,
 } from '@hidden-schema/hsn';
 import { scope, type Tensor } from '@hidden-schema/torch';
@@ -14,6 +17,7 @@ import { nmfTopics } from '../baselines/nmf.ts';
 import type { DocumentTerms } from '../measures/document-terms.ts';
 import { oneSymbolEach, type SymbolUses } from '../measures/symbol-uses.ts';
 import { tfIdf } from '../measures/tf-idf.ts';
+import { linkedShare } from '../measures/topic-figures.ts';
 
 // Shapes: N texts, L steps, K symbols.
 
@@ -25,8 +29,9 @@ const { clusterStarts: restarts } = discoveryDefaults;
 
 /** What every model of the table sees. */
 export interface TopicTask {
-  /** The encoder's. [N, D] */
+  /** The encoder's vectors [N, D] and tokens of each text. */
   vectors: Tensor;
+  tokens: readonly Int32Array[];
   matrix: DocumentTerms;
   symbols: number;
   length: number;
@@ -41,6 +46,8 @@ export interface FittedTopics {
   coefficients?: Float32Array;
   /** Words that the model ranks itself. */
   own?: readonly (readonly string[])[];
+  /** How many topics there are, where that is not as many as were asked for. */
+  topics?: number;
   /** Share of steps along links of probability above one half. */
   linked?: number;
   /** All that comes after the vectors. */
@@ -67,20 +74,25 @@ function peer(
 }
 
 async function discovered(task: TopicTask): Promise<Omit<FittedTopics, 'seconds'>> {
-  const { vectors, matrix, symbols, length, seed, signal } = task;
-  const counts = countRows(matrix);
+  const { vectors, tokens, symbols, length, seed, signal } = task;
+  const counts = pieceCounts(tokens, columnsOf(tellingPieces(tokens)));
   const points = scope(() => toPoints(fitPointSpace(vectors, counts, { seed }), vectors, counts));
   let fitted: FittedSymbols | undefined;
   try {
     fitted = await fitSymbols(points, { symbols, length, seed, ...(signal ? { signal } : {}) });
-    const { walks, coefficients } = fitted.encoded;
-    const steps = Int32Array.from(walks.toNumbers());
-    const links = fitted.discovered.linkProbabilities.toArray() as Float32Array;
-    return {
-      uses: { symbols: steps, length },
-      coefficients: coefficients.toArray() as Float32Array,
-      ...(length > 1 ? { linked: linkedShare(steps, length, links) } : {}),
-    };
+    // As a run reads texts: the walk that pursues best, step by step.
+    const { discovered } = fitted;
+    const alone = { ...discovered, options: { ...discovered.options, candidates: 1 } };
+    return scope(() => {
+      const { walks, coefficients } = encodePoints(alone, points);
+      const uses = { symbols: Int32Array.from(walks.toNumbers()), length };
+      const linked = linkedShare(uses, discovered.linkProbabilities.toArray() as Float32Array);
+      return {
+        uses,
+        coefficients: coefficients.toArray() as Float32Array,
+        ...(linked === undefined ? {} : { linked }),
+      };
+    });
   } finally {
     points.free();
     fitted?.discovered.symbols.free();
@@ -92,24 +104,4 @@ async function discovered(task: TopicTask): Promise<Omit<FittedTopics, 'seconds'
 /** Refuses, before anything is encoded, what no model could be fitted with. */
 export function checkTopicSizes(symbols: number, length: number): void {
   discoveryOptions({ symbols, length });
-}
-
-function countRows({ words, starts, terms, counts }: DocumentTerms): SparseRows {
-  return {
-    columns: words.length,
-    indptr: Int32Array.from(starts),
-    indices: Int32Array.from(terms),
-    values: counts,
-  };
-}
-
-function linkedShare(steps: Int32Array, length: number, links: Float32Array): number {
-  const K = Math.sqrt(links.length);
-  let [moves, linked] = [0, 0];
-  for (let at = 0; at < steps.length; at++) {
-    if (at % length === 0) continue;
-    moves++;
-    if (links[steps[at - 1]! * K + steps[at]!]! > 0.5) linked++;
-  }
-  return linked / moves;
 }

@@ -3,18 +3,28 @@ import type { Tensor } from '@hidden-schema/torch';
 import { symbolWords } from '../measures/c-tf-idf.ts';
 import type { DocumentTerms } from '../measures/document-terms.ts';
 import { pmiWords } from '../measures/pmi-words.ts';
+import { stability } from '../measures/stability.ts';
 import { namesFromWords } from '../measures/symbol-names.ts';
 import type { SymbolUses } from '../measures/symbol-uses.ts';
 import { labelFigures, wordFigures } from '../measures/topic-figures.ts';
 import { walkInformation } from '../measures/walk-information.ts';
-import { type FittedTopics, fitTopics, type TopicModelName, topicModels } from './topic-models.ts';
+import {
+  type FittedTopics,
+  fitTopics,
+  type TopicModelName,
+  type TopicTask,
+  topicModels,
+} from './topic-models.ts';
+import { fitPython, type PythonModelName, pythonModels } from './topic-peers.ts';
 import type { TopicCorpus } from './topic-texts.ts';
 
-/** How a model's words are ranked: both scores for all models alike; NMF and LDA also rank their own. */
+export type ComparedModel = TopicModelName | PythonModelName;
+
+/** How a model's words are ranked: both scores for all models alike; topic models also rank their own. */
 export type WordScore = 'PMI' | 'c-TF-IDF' | 'own';
 
 export interface TopicRow {
-  model: TopicModelName;
+  model: ComparedModel;
   words: WordScore;
   seed: number;
   npmi: number | null;
@@ -25,7 +35,9 @@ export interface TopicRow {
   ami?: number;
   purity?: number;
   reader?: number;
-  /** Share of texts whose walk no other has; of walks alone. */
+  /** Mean AMI of first symbols with those of the other seeds. */
+  stability?: number;
+  /** Share of texts whose walk no other different text has; of walks alone. */
   toldApart?: number;
   linked?: number;
   seconds: number;
@@ -55,17 +67,26 @@ export interface TopicOptions {
   symbols: number;
   length: number;
   seeds: number;
+  /** A Python that has BERTopic and KeyNMF, and the vectors of the vocabulary for it. [V, D] */
+  peers?: { python: string; wordVectors: Tensor };
   signal?: AbortSignal;
-  onModel?: (model: TopicModelName, seed: number) => void;
+  onModel?: (model: ComparedModel, seed: number) => void;
 }
 
-/** Symbols of a corpus and the topics of three peers, on the same texts, vectors [N, D] and words. */
+/** How many models are fitted for each seed. */
+export function comparedModels(peers: boolean): ComparedModel[] {
+  return [...topicModels, ...(peers ? pythonModels : [])];
+}
+
+/** Texts as the encoder has them: vectors [N, D], and tokens of each. */
+export type EncodedTexts = Pick<TopicTask, 'vectors' | 'tokens'>;
+
+/** Symbols of a corpus and the topics of its peers, on the same texts, vectors and words. */
 export async function compareTopics(
   corpus: TopicCorpus,
-  vectors: Tensor,
+  encoded: EncodedTexts,
   options: TopicOptions,
 ): Promise<TopicResult> {
-  const { symbols, length, signal, onModel } = options;
   const { matrix } = corpus;
   const result: TopicResult = {
     corpus: corpus.name,
@@ -76,45 +97,73 @@ export async function compareTopics(
     rows: [],
     symbols: [],
   };
+  const firsts = new Map<ComparedModel, Int32Array[]>();
   for (let seed = 0; seed < options.seeds; seed++)
-    for (const model of topicModels) {
-      await setImmediate();
-      signal?.throwIfAborted();
-      const task = { vectors, matrix, symbols, length, seed, ...(signal ? { signal } : {}) };
-      const fitted = await fitTopics(model, task);
-      const ranked = rankedWords(fitted, matrix, symbols);
+    for await (const [model, fitted] of fits(corpus, encoded, options, seed)) {
+      const topics = fitted.topics ?? options.symbols;
+      const ranked = rankedWords(fitted, matrix, topics);
       const { labels } = corpus;
       const shared = {
-        ...(labels ? labelFigures(labels, fitted.uses, symbols) : {}),
-        ...walkFigures(fitted),
+        ...(labels ? labelFigures(labels, fitted.uses, topics) : {}),
+        ...walkFigures(corpus, fitted),
       };
       for (const [score, lists] of ranked)
         result.rows.push({ model, words: score, seed, ...wordFigures(corpus.words, lists), ...shared });
       if (model === 'HSN' && seed === 0) result.symbols = shownSymbols(fitted.uses, ranked[0]![1]);
-      onModel?.(model, seed);
+      firsts.set(model, [...(firsts.get(model) ?? []), firstSymbols(fitted.uses)]);
+      options.onModel?.(model, seed);
     }
+  addStability(result.rows, firsts);
   return result;
+}
+
+async function* fits(
+  corpus: TopicCorpus,
+  encoded: EncodedTexts,
+  { symbols, length, peers, signal }: TopicOptions,
+  seed: number,
+): AsyncGenerator<[ComparedModel, FittedTopics]> {
+  const { texts, matrix } = corpus;
+  const { vectors } = encoded;
+  const watch = signal ? { signal } : {};
+  for (const model of topicModels) {
+    await setImmediate();
+    signal?.throwIfAborted();
+    yield [model, await fitTopics(model, { ...encoded, matrix, symbols, length, seed, ...watch })];
+  }
+  if (peers)
+    yield* await fitPython({ texts, vectors, words: matrix.words, symbols, ...peers, ...watch }, seed);
+}
+
+function firstSymbols({ symbols, length }: SymbolUses): Int32Array {
+  return symbols.filter((_, at) => at % length === 0);
+}
+
+function addStability(rows: readonly TopicRow[], firsts: ReadonlyMap<ComparedModel, Int32Array[]>): void {
+  for (const [model, runs] of firsts)
+    for (const [seed, ami] of stability(runs).entries())
+      for (const row of rows)
+        if (ami !== null && row.model === model && row.seed === seed) row.stability = ami;
 }
 
 type RankedLists = readonly (readonly string[])[];
 
-/** A text counts for a symbol by a power of its coefficient: 4 in PMI, 2 in c-TF-IDF; a cluster's texts count alike. */
+/** A text counts for a symbol by its squared coefficient; a cluster's texts count alike. */
 function rankedWords({ uses, coefficients, own }: FittedTopics, matrix: DocumentTerms, symbols: number) {
-  const weighed = (power: number): SymbolUses =>
-    coefficients ? { ...uses, weights: coefficients.map((a) => Math.abs(a) ** power) } : uses;
+  const weighed: SymbolUses = coefficients ? { ...uses, weights: coefficients.map((a) => a * a) } : uses;
   const plain = (lists: readonly (readonly { word: string }[])[]) =>
     lists.map((list) => list.map(({ word }) => word));
   const ranked: [WordScore, RankedLists][] = [
-    ['PMI', plain(pmiWords(matrix, weighed(4), { symbols }))],
-    ['c-TF-IDF', plain(symbolWords(matrix, weighed(2), { symbols }))],
+    ['PMI', plain(pmiWords(matrix, weighed, { symbols }))],
+    ['c-TF-IDF', plain(symbolWords(matrix, weighed, { symbols }))],
   ];
   if (own) ranked.push(['own', own]);
   return ranked;
 }
 
-function walkFigures({ uses, coefficients, linked, seconds }: FittedTopics) {
+function walkFigures({ texts }: TopicCorpus, { uses, coefficients, linked, seconds }: FittedTopics) {
   return {
-    ...(coefficients ? { toldApart: walkInformation(uses.symbols, uses.length).toldApart } : {}),
+    ...(coefficients ? { toldApart: walkInformation(uses.symbols, uses.length, texts).toldApart } : {}),
     ...(linked === undefined ? {} : { linked }),
     seconds,
   };

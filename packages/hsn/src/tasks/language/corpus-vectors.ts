@@ -20,7 +20,7 @@ export function corpusVectors(
 }
 
 /** The encoder's tokens of some texts, one after the other. */
-export function* encoderTokens(store: TokenStore, rows: Iterable<number>): Generator<Int32Array> {
+export function* storedTokens(store: TokenStore, rows: Iterable<number>): Generator<Int32Array> {
   for (const row of rows) yield store.ids('encoder', store.row(row));
 }
 
@@ -42,7 +42,7 @@ export class CorpusPoints {
 
   /** [B, S] */
   of(rows: Int32Array): Tensor {
-    const texts = encoderTokens(this.#store, rows);
+    const texts = storedTokens(this.#store, rows);
     return scope(() => noGrad(() => this.#encoder.points(texts, vectorRows(this.#vectors, rows))));
   }
 }

@@ -17,7 +17,7 @@ import {
 } from '../../discovery/index.ts';
 import type { Preparation, PreparationState, PreparationWatch } from '../../train/task.ts';
 import type { DiscoverySizes } from './build.ts';
-import { encoderTokens, vectorRows } from './corpus-vectors.ts';
+import { storedTokens, vectorRows } from './corpus-vectors.ts';
 import type { LanguageTraining } from './training.ts';
 
 // Shapes: N training texts, L steps, K symbols.
@@ -90,7 +90,7 @@ export class Discovery implements Preparation {
     const rows = corpus.splits.train;
     const own = scope(() => vectorRows(vectors, rows));
     const counts =
-      pieces.length > 0 ? pieceCounts(encoderTokens(corpus.store, rows), columnsOf(pieces)) : undefined;
+      pieces.length > 0 ? pieceCounts(storedTokens(corpus.store, rows), columnsOf(pieces)) : undefined;
     const { wordWeight } = config.discovery;
     const space = fitPointSpace(own, counts, { seed: config.seed, wordWeight });
     const points = toPoints(space, own, counts);

@@ -3,9 +3,9 @@ import { type CorpusProgress, type TextCorpus, TextFiles } from '@hidden-schema/
 import { Generator, scope } from '@hidden-schema/torch';
 import type { LanguageConfig } from '../../config/language.ts';
 import { languageConfig } from '../../config/settings.ts';
+import type { StoredVectorOptions } from '../../discovery/index.ts';
 import { loadCheckpoint, whichCheckpoint } from '../../run/checkpoint.ts';
 import { Run } from '../../run/run.ts';
-import type { StoredVectorOptions } from '../../discovery/index.ts';
 import { makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
 import { CorpusPoints, corpusVectors } from './corpus-vectors.ts';
 import { pursues } from './discovery.ts';

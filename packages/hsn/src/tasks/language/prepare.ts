@@ -24,7 +24,7 @@ import {
   type Tokenizers,
   tokenizerOfRun,
 } from './build.ts';
-import { corpusVectors, encoderTokens } from './corpus-vectors.ts';
+import { corpusVectors, storedTokens } from './corpus-vectors.ts';
 import { checkDiscovery, type DiscoveryGiven, discoverySizes, pursues } from './discovery.ts';
 import type { LanguageNetwork } from './network.ts';
 
@@ -120,7 +120,7 @@ async function discoveryGiven(
   { cache, signal, onVectors, onNote }: PrepareOptions,
 ): Promise<DiscoveryGiven> {
   checkDiscovery(config, splits.train.length);
-  const pieces = config.discovery.wordWeight > 0 ? tellingPieces(encoderTokens(store, splits.train)) : [];
+  const pieces = config.discovery.wordWeight > 0 ? tellingPieces(storedTokens(store, splits.train)) : [];
   const vectors = await corpusVectors(store, opened, {
     longest: config.encoder.longest,
     ...(cache ? { cache } : {}),

@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { reasonOf, UserError } from '@hidden-schema/base';
+import { type Tensor, writeSafetensors } from '@hidden-schema/torch';
+import { z } from 'zod';
+import { oneSymbolEach } from '../measures/symbol-uses.ts';
+import type { FittedTopics } from './topic-models.ts';
+
+// Shapes: N texts, V words, D width of the encoder.
+
+/** Models of others that a Python runs, by the names that `bench/peers/topics.py` has for them. */
+const programNames = {
+  BERTopic: 'bertopic',
+  'BERTopic k-means': 'bertopic-kmeans',
+  KeyNMF: 'keynmf',
+} as const;
+export type PythonModelName = keyof typeof programNames;
+export const pythonModels = Object.keys(programNames) as PythonModelName[];
+
+const program = fileURLToPath(new URL('../../../../bench/peers/topics.py', import.meta.url));
+const packages = 'bertopic turftopic scikit-learn sentence-transformers safetensors';
+const run = promisify(execFile);
+/** Of a program's output in bytes: a topic for each of some millions of texts. */
+const maxBuffer = 1 << 28;
+
+export interface PythonGiven {
+  python: string;
+  texts: readonly string[];
+  /** [N, D] */
+  vectors: Tensor;
+  /** The vocabulary and its vectors by the same encoder, for KeyNMF. [V, D] */
+  words: readonly string[];
+  wordVectors: Tensor;
+  symbols: number;
+  signal?: AbortSignal;
+}
+
+const lineSchema = z.object({
+  name: z.string(),
+  seconds: z.number().nonnegative(),
+  topics: z.array(z.array(z.string())),
+  clusters: z.array(z.number().int().min(-1)),
+});
+
+/** Refuses a Python that could not run the models, and says how to make one that can. */
+export async function checkPython(python: string, signal?: AbortSignal): Promise<void> {
+  if (!fs.existsSync(program))
+    throw new UserError('--peers works in a checkout of the repository: it needs bench/peers/topics.py');
+  try {
+    await run(python, [program, '--check'], { ...(signal ? { signal } : {}) });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new UserError(
+      `--peers: ${python} cannot run BERTopic and KeyNMF (${lastLine(error)}); make one that can: python3 -m venv DIR && DIR/bin/pip install ${packages}, then --peers DIR/bin/python`,
+    );
+  }
+}
+
+/** The models of others on the same texts, vectors and words; each with the words that it ranks itself. */
+export async function fitPython(
+  given: PythonGiven,
+  seed: number,
+): Promise<[PythonModelName, FittedTopics][]> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-peers-'));
+  try {
+    const file = (name: string) => path.join(folder, name);
+    fs.writeFileSync(file('texts.txt'), lines(given.texts));
+    fs.writeFileSync(file('words.txt'), lines(given.words));
+    writeSafetensors(file('vectors.safetensors'), [['vectors', given.vectors]]);
+    writeSafetensors(file('words.safetensors'), [['vectors', given.wordVectors]]);
+    const { stdout } = await run(
+      given.python,
+      [
+        program,
+        ...['--texts', file('texts.txt'), '--vectors', file('vectors.safetensors')],
+        ...['--words', file('words.txt'), '--word-vectors', file('words.safetensors')],
+        ...['--topics', `${given.symbols}`, '--seed', `${seed}`],
+        ...['--models', Object.values(programNames).join(',')],
+      ],
+      { maxBuffer, ...(given.signal ? { signal: given.signal } : {}) },
+    );
+    return stdout
+      .trim()
+      .split('\n')
+      .map((line) => fittedOf(line, given.texts.length));
+  } catch (error) {
+    given.signal?.throwIfAborted();
+    throw new UserError(`--peers: ${given.python} ended with an error: ${lastLine(error)}`);
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const lines = (texts: readonly string[]) =>
+  texts.map((text) => `${text.replace(/[\t\r\n]/g, ' ')}\n`).join('');
+
+function fittedOf(line: string, texts: number): [PythonModelName, FittedTopics] {
+  const { name, seconds, topics, clusters } = lineSchema.parse(JSON.parse(line));
+  const model = pythonModels.find((known) => programNames[known] === name);
+  if (!model || clusters.length !== texts)
+    throw new UserError(`it answered ${clusters.length} topics of ${name} for ${texts} texts`);
+  return [model, { uses: oneSymbolEach(clusters), own: topics, topics: topics.length, seconds }];
+}
+
+function lastLine(error: unknown): string {
+  const told = (error as { stderr?: string }).stderr?.trim().split('\n').at(-1);
+  return told || reasonOf(error);
+}
