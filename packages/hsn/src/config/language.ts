@@ -106,6 +106,7 @@ const warmStart = z.strictObject({
   hold: z.int().nonnegative().default(500),
 });
 
+/** Checks the settings of a language model, and fills in what is not given. */
 export const languageConfigSchema = z.strictObject({
   model: z.literal('language'),
   seed: z.int().nonnegative().default(1),
@@ -126,4 +127,5 @@ export const languageConfigSchema = z.strictObject({
   checkpoints: checkpointsSchema.prefault({}),
 });
 
+/** The settings of a language model. */
 export type LanguageConfig = z.infer<typeof languageConfigSchema>;

@@ -131,6 +131,7 @@ export class EncodedCorpus {
   }
 }
 
+/** How many sentences are read into walks, and who is told. */
 export interface EncodingOptions {
   /** Sentences at most, those of the test split first; 5000 unless given. */
   limit?: number;

@@ -7,6 +7,7 @@ import type { AnalysedRun } from './opened.ts';
 import { SymbolTally } from './symbol-tally.ts';
 import { tokensOf, wordsOf } from './words.ts';
 
+/** A sentence whose walk visits a symbol. */
 export interface SymbolExample {
   index: number;
   text: string;
