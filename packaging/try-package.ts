@@ -1,4 +1,5 @@
-// npm run test:package: builds, packs and installs the package, sets up its engine, and tries it on several versions of Node; HSN_ADDON=FILE uses an engine that is built already
+// npm run test:package: builds, packs and installs the package, sets up its engine, and tries it on several versions of
+// Node. HSN_ADDON=FILE uses an engine that is built already.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
