@@ -6,7 +6,17 @@ import { fileURLToPath } from 'node:url';
 import { reportFaults, SCOPE, sourceFiles } from './source-files.ts';
 
 /** Packages, each of which may import those before it. */
-const order = ['base', 'torch', 'text', 'transformers', 'hsn', 'studies', 'explorer', 'cli'] as const;
+const order = [
+  'base',
+  'torch',
+  'text',
+  'transformers',
+  'hsn',
+  'studies',
+  'explorer',
+  'cli',
+  'hidden-schema-networks',
+] as const;
 /** What tests share: nothing that is shipped may import it, nor need it. */
 const testing = `${SCOPE}testing`;
 const document = 'docs/architecture.md';

@@ -58,8 +58,9 @@ function copyParts(out: string, packages: readonly Workspace[]): void {
         copy(path.join(from, file), path.join(out, SOURCE, folder, file));
     }
     for (const file of filesUnder(from, ['native'])) copy(path.join(from, file), path.join(to, file));
-    const { name, version } = manifest;
-    writeJson(path.join(to, 'package.json'), { name, version, private: true, type: 'module' });
+    // Set-up looks there for sources of operators (`libtorch`).
+    const { name, version, libtorch } = manifest;
+    writeJson(path.join(to, 'package.json'), { name, version, private: true, type: 'module', libtorch });
   }
 }
 

@@ -15,7 +15,7 @@ export interface Printed {
   steps: number;
   walk: number[];
   text: string;
-  refused: boolean;
+  refused: boolean[];
   status: number[];
   six: number;
   link: number;

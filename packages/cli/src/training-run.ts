@@ -94,25 +94,11 @@ export async function trainPlan<Evaluation>(
   });
 }
 
-/** Trains; a fault marks the run as crashed. */
+/** Trains, and says what the run has to say; a fault marks it as crashed. */
 export async function withRun<T>(run: Run, body: () => Promise<T>): Promise<T> {
+  const { closingRun } = await import('@hidden-schema/hsn');
   for (const note of run.notes) say(`${note}\n`);
-  try {
-    return await body();
-  } catch (error) {
-    markCrashed(run);
-    throw error;
-  } finally {
-    run.close();
-  }
-}
-
-function markCrashed(run: Run): void {
-  try {
-    run.setState('crashed');
-  } catch {
-    // The folder may be what was lost; the fault that ended training is the one to show.
-  }
+  return closingRun(run, body);
 }
 
 /** How training ended, and what to do next. */

@@ -53,7 +53,7 @@ function unbuiltCheckout(): string {
       symlinkSync(join(repository, 'node_modules', name), join(checkout, 'node_modules', name));
   for (const name of readdirSync(join(repository, 'packages'))) {
     const to = join(checkout, 'packages', name);
-    for (const part of ['package.json', 'src', 'bin'])
+    for (const part of ['package.json', 'src', 'setup', 'bin'])
       if (existsSync(join(repository, 'packages', name, part)))
         cpSync(join(repository, 'packages', name, part), join(to, part), { recursive: true });
     symlinkSync(to, join(scope, name));

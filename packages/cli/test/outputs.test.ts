@@ -25,7 +25,8 @@ function expectSaved(out: string): void {
   expect(run.state).toBe('stopped');
   expect(lockHolder(run.path('lock'))).toBeUndefined();
   const rows = readMetrics(run.path('metrics.jsonl')).rows.filter(({ loss }) => loss !== undefined);
-  expect(checkpointSteps(run).at(-1)).toBe(rows.at(-1)?.step);
+  // On a busy machine it may be stopped before its first step.
+  expect(checkpointSteps(run).at(-1)).toBe(rows.at(-1)?.step ?? 0);
 }
 
 // The log is written every ten seconds, and only then is it seen that nobody reads it.

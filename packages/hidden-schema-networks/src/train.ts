@@ -1,6 +1,7 @@
 import { UserError } from '@hidden-schema/base';
 import {
   checkRunFolder,
+  closingRun,
   createLanguageRun,
   type LanguageConfig,
   type LanguageFigures,
@@ -96,11 +97,10 @@ function configOf({ symbols, length, seed, settings = {} }: TrainOptions): Langu
 /** A library says nothing by itself. */
 const silent = { write: () => undefined };
 
-async function session(run: Run, prepared: PreparedLanguage, options: TrainOptions): Promise<TrainedRun> {
+function session(run: Run, prepared: PreparedLanguage, options: TrainOptions): Promise<TrainedRun> {
   const { out, onStep, signal } = options;
-  try {
-    const task = new LanguageTask(prepared);
-    const started = new Session(run, task, {
+  return closingRun(run, async () => {
+    const started = new Session(run, new LanguageTask(prepared), {
       output: silent,
       ...(onStep ? { onStep } : {}),
       ...(signal ? { signal } : {}),
@@ -108,20 +108,7 @@ async function session(run: Run, prepared: PreparedLanguage, options: TrainOptio
     const { evaluation, ...result } = await started.train();
     writeModelCard(out);
     return { directory: out, ...result, ...(evaluation ? { figures: evaluation } : {}) };
-  } catch (error) {
-    markCrashed(run);
-    throw error;
-  } finally {
-    run.close();
-  }
-}
-
-function markCrashed(run: Run): void {
-  try {
-    run.setState('crashed');
-  } catch {
-    // The folder may be what was lost; the fault that ended training is the one to show.
-  }
+  });
 }
 
 async function storeMeanings(out: string, signal: AbortSignal | undefined): Promise<void> {

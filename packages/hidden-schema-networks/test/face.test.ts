@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { tinySentences } from '@hidden-schema/testing/tiny-texts';
@@ -143,6 +144,48 @@ describe('runs of other kinds', () => {
     await expect(schema.generate([0])).rejects.toThrow(
       `generate takes a model of texts; ${folder.path('kept', 'synthetic-0.1.0')} is of a synthetic language`,
     );
+  });
+});
+
+describe('the names that are offered', () => {
+  const own = fileURLToPath(new URL('../src', import.meta.url));
+  const packages = path.resolve(own, '../..');
+  const textsOf = (folder: string) =>
+    fs
+      .readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => fs.readFileSync(path.join(folder, name), 'utf8'));
+
+  /** Names of an entry with the folder of sources they come from; namespaces are described by their members. */
+  function offered(entry: string): [name: string, folder: string][] {
+    const text = fs.readFileSync(path.join(own, `${entry}.ts`), 'utf8');
+    return [...text.matchAll(/export (?:type )?\{([^}]*)\} from '([^']+)'/g)].flatMap(([, names, from]) => {
+      const folder = from!.startsWith('.') ? own : path.join(packages, from!.split('/')[1]!, 'src');
+      return names!
+        .split(',')
+        .map(
+          (name) =>
+            name
+              .trim()
+              .replace(/^type /, '')
+              .split(' as ')[0]!,
+        )
+        .filter((name) => !['', 'nn', 'optim'].includes(name))
+        .map((name): [string, string] => [name, folder]);
+    });
+  }
+
+  test.each(['index', 'model', 'torch', 'explorer'])('%s: each has a comment that describes it', (entry) => {
+    const bare = offered(entry).filter(([name, folder]) => {
+      const described = new RegExp(`\\*/\\nexport (async |abstract )?[a-z]+\\*? ${name}\\b`);
+      return !textsOf(folder).some((text) => described.test(text));
+    });
+    expect(bare.map(([name]) => name)).toEqual([]);
+  });
+
+  test('are few', () => {
+    expect(offered('index').length).toBeGreaterThan(20);
+    expect(offered('index').length).toBeLessThan(46);
   });
 });
 

@@ -71,6 +71,7 @@ export interface Kind {
   config: NetworkConfig;
 }
 
+/** What a network is made of. */
 export interface NetworkParts<K extends Kind> {
   encoder: K['encoder'] & Encoder<K['batch']>;
   decoder: K['decoder'] & Decoder<K['batch']>;

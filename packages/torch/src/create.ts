@@ -2,6 +2,7 @@ import { type DType, dtypeCodes, dtypeOfArray, type TypedArray } from './dtype.t
 import type { Generator } from './random.ts';
 import { call, Tensor } from './tensor.ts';
 
+/** What kind of numbers a tensor has. */
 export interface TensorOptions {
   dtype?: DType;
   device?: string;
@@ -53,18 +54,23 @@ function settle(plain: Tensor, given: TensorOptions, dtype: DType): Tensor {
   return moved;
 }
 
+/** All zeros. */
 export function zeros(shape: readonly number[], given: TensorOptions = {}): Tensor {
   return call('zeros', shape, ...options(given));
 }
+/** All ones. */
 export function ones(shape: readonly number[], given: TensorOptions = {}): Tensor {
   return call('ones', shape, ...options(given));
 }
+/** Every number is `value`. */
 export function full(shape: readonly number[], value: number, given: TensorOptions = {}): Tensor {
   return call('full', shape, value, ...options(given));
 }
+/** 0 to `end` − 1. */
 export function arange(end: number, given: TensorOptions = {}): Tensor {
   return call('arange', end, ...options({ dtype: 'int64', ...given }));
 }
+/** The unit matrix. [n, n] */
 export function eye(n: number, given: TensorOptions = {}): Tensor {
   return call('eye', n, ...options(given));
 }
@@ -76,9 +82,11 @@ export function rand(shape: readonly number[], generator: Generator, given: Tens
   const drawn = call('rand.generator', whole, generator, ...options({ device: generator.device, ...given }));
   return count === 1 ? drawn : drawn.narrow(0, index * rows, rows);
 }
+/** Normal, of mean 0 and deviation 1. */
 export function randn(shape: readonly number[], generator: Generator, given: TensorOptions = {}): Tensor {
   return call('randn.generator', shape, generator, ...options({ device: generator.device, ...given }));
 }
+/** Whole numbers from 0 to `high` − 1, all as likely. */
 export function randint(high: number, shape: readonly number[], generator: Generator): Tensor {
   return call(
     'randint.generator',
@@ -88,6 +96,7 @@ export function randint(high: number, shape: readonly number[], generator: Gener
     ...options({ dtype: 'int64', device: generator.device }),
   );
 }
+/** 0 to `n` − 1 in some order. */
 export function randperm(n: number, generator: Generator): Tensor {
   return call('randperm.generator', n, generator, ...options({ dtype: 'int64', device: generator.device }));
 }

@@ -12,6 +12,7 @@ export const dtypeCodes = {
   bfloat16: 15,
 } as const;
 
+/** The kinds of numbers. */
 export type DType = keyof typeof dtypeCodes;
 
 export const dtypeBytes: Record<DType, number> = {

@@ -1,5 +1,6 @@
 import { native } from './native.ts';
 
+/** The libtorch that runs, and what it runs on. */
 export interface EngineInfo {
   version: string;
   threads: number;

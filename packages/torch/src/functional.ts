@@ -3,12 +3,15 @@ import { native } from './native.ts';
 import type { Generator } from './random.ts';
 import { call, callMany, Tensor } from './tensor.ts';
 
+/** Joins tensors along a dimension they have. */
 export function cat(tensors: readonly Tensor[], dim = 0): Tensor {
   return call('cat', tensors, dim);
 }
+/** Joins tensors along a new dimension. */
 export function stack(tensors: readonly Tensor[], dim = 0): Tensor {
   return call('stack', tensors, dim);
 }
+/** `yes` where the condition holds, else `no`. */
 export function where(condition: Tensor, yes: Tensor, no: Tensor): Tensor {
   return call('where.self', condition, yes, no);
 }
@@ -22,9 +25,11 @@ export function baddbmm(c: Tensor, a: Tensor, b: Tensor, beta: number, alpha: nu
 export function linear(x: Tensor, weight: Tensor, bias?: Tensor): Tensor {
   return call('linear', x, weight, bias);
 }
+/** Rows of `weight` by their numbers. */
 export function embedding(weight: Tensor, indices: Tensor): Tensor {
   return call('embedding', weight, indices);
 }
+/** Normalises the last dimension, then scales and shifts it. */
 export function layerNorm(x: Tensor, weight: Tensor, bias: Tensor, epsilon = 1e-5): Tensor {
   return call('layer_norm', x, weight.shape, weight, bias, epsilon);
 }

@@ -37,6 +37,7 @@ export function startProfile(): void {
   spans = [];
 }
 
+/** Ends the recording and gives it. */
 export function stopProfile(): Profile {
   const recorded = spans ?? [];
   spans = undefined;

@@ -3,6 +3,7 @@ import { type Generator, rand, Tensor, where } from '@hidden-schema/torch';
 
 // Shapes: B sentences, V vocabulary, k candidates.
 
+/** How the next token is drawn. */
 export interface SamplingOptions {
   /** Divides the scores; 0, the default, takes the best token. */
   temperature?: number;

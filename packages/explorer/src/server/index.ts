@@ -10,6 +10,7 @@ import { LIMITS, type Limits } from './limits.ts';
 import { createServer } from './listener.ts';
 import { Runs } from './runs.ts';
 
+/** What is served, and where. */
 export interface ExplorerOptions {
   /** A run's folder, a folder that holds runs, or several of these. */
   run: string | readonly string[];
@@ -23,6 +24,7 @@ export interface ExplorerOptions {
   say?: (text: string) => void;
 }
 
+/** An explorer that is served. */
 export interface Explorer {
   /** Where to look, token included. */
   url: string;

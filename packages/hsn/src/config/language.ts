@@ -124,6 +124,7 @@ const discovery = z.strictObject({
   hold: z.int().nonnegative().optional(),
 });
 
+/** Checks the settings of a language model, and fills in what is not given. */
 export const languageConfigSchema = z.strictObject({
   model: z.literal('language'),
   seed: z.int().nonnegative().default(1),
@@ -145,4 +146,5 @@ export const languageConfigSchema = z.strictObject({
   checkpoints: checkpointsSchema.prefault({}),
 });
 
+/** The settings of a language model. */
 export type LanguageConfig = z.infer<typeof languageConfigSchema>;

@@ -119,6 +119,7 @@ export const checkpointsSchema = z.strictObject({
   best: z.boolean().default(true),
 });
 
+/** Checks the settings of a synthetic language, and fills in what is not given. */
 export const configSchema = z.strictObject({
   model: z.literal('synthetic').default('synthetic'),
   seed: z.int().nonnegative().default(1),
@@ -134,6 +135,7 @@ export const configSchema = z.strictObject({
   checkpoints: checkpointsSchema.prefault({}),
 });
 
+/** The settings of a synthetic language. */
 export type Config = z.infer<typeof configSchema>;
 export type CheckpointSettings = z.infer<typeof checkpointsSchema>;
 export type Annealed = z.infer<typeof annealedSchema>;

@@ -3,6 +3,7 @@ import type { Config } from '../config/network.ts';
 import type { GraphPrior, LinkDistribution } from '../graph/index.ts';
 import { type BatchHolders, soleHolder, type WalkDistribution, type WalkPosterior } from '../walk/index.ts';
 
+/** Which form the objective has, and its weights. */
 export interface ObjectiveOptions {
   readonly kind: Config['objective']['kind'];
   readonly aggregation: Config['objective']['aggregation'];

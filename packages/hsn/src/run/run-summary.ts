@@ -95,6 +95,7 @@ export function evaluationFigures(run: Run): Record<string, number | null> | und
   return Object.fromEntries(pairs) as Record<string, number | null>;
 }
 
+/** What is wrong with a run, if anything. */
 export interface Verification {
   run: string;
   /** What was looked at. */

@@ -23,6 +23,7 @@ import { MetricsLog } from './metrics.ts';
 import { Progress, type ProgressOutput } from './progress.ts';
 import type { Run } from './run.ts';
 
+/** How a run is trained on. */
 export interface SessionOptions {
   /** Continue from the last checkpoint. */
   resume?: boolean;
@@ -39,6 +40,7 @@ export interface SessionOptions {
   onPrepared?: (seconds: number) => void | Promise<void>;
 }
 
+/** How training ended. */
 export interface SessionResult<Evaluation = unknown> {
   state: 'prepared' | 'finished' | 'stopped';
   step: number;

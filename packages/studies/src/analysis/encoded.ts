@@ -132,6 +132,7 @@ export class EncodedCorpus {
   }
 }
 
+/** How many sentences are read into walks, and who is told. */
 export interface EncodingOptions {
   /** Sentences at most, those of the test split first; 5000 unless given, or 100 000 where vectors are stored. */
   limit?: number;

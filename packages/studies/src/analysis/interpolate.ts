@@ -5,6 +5,7 @@ import { interpolate, interpolateNodes, isWalk, widestPath } from '../evaluation
 import { type SymbolNames, symbolNames, symbolTitle } from './names.ts';
 import { mostLikelyLinks } from './opened.ts';
 
+/** One walk on the way, written out. */
 export interface InterpolationStep {
   walk: number[];
   text: string;
@@ -26,6 +27,7 @@ export interface Interpolation {
   unreachable: string | null;
 }
 
+/** Which way is taken between two walks, and how its steps are written. */
 export interface InterpolationOptions {
   variant?: 'window' | 'nodes';
   /** Of the node-wise variant: parts of the way; 4 unless given. */

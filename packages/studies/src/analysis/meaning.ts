@@ -8,6 +8,7 @@ import { SymbolTally } from './symbol-tally.ts';
 import { WeighedSentences } from './weighed-words.ts';
 import { tokensOf, wordsOf } from './words.ts';
 
+/** A sentence whose walk visits a symbol. */
 export interface SymbolExample {
   index: number;
   text: string;

@@ -20,4 +20,5 @@ export interface LanguageKind {
   config: LanguageConfig;
 }
 
+/** The network of texts. */
 export type LanguageNetwork = HiddenSchemaNetwork<LanguageKind>;

@@ -8,6 +8,7 @@ import { framesOf, type Tokenizers } from './build.ts';
 import type { LanguageNetwork, ReadTexts } from './network.ts';
 import { schemaOf } from './perplexity.ts';
 
+/** How sentences are written about a walk. */
 export interface WritingOptions extends SamplingOptions {
   /** Sentences to write. */
   count?: number;
