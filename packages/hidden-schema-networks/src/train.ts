@@ -3,6 +3,7 @@ import {
   checkRunFolder,
   closingRun,
   createLanguageRun,
+  discoveringDefaults,
   type LanguageConfig,
   type LanguageFigures,
   LanguageTask,
@@ -35,6 +36,11 @@ export interface TrainOptions {
   seed?: number;
   /** All other settings, such as `{ training: { steps: 1000 } }`. */
   settings?: Settings;
+  /**
+   * Where it ends: after `discover` symbols, graph and walks are found and no decoder is trained; `write`, the default,
+   * goes on to the decoder.
+   */
+  stage?: 'discover' | 'write';
   /** Replaces a run that is there. */
   force?: boolean;
   /** Told of every step. */
@@ -49,7 +55,7 @@ export interface TrainOptions {
 export interface TrainedRun {
   /** Its folder, for `open`. */
   directory: string;
-  /** `stopped` where a signal ended it. */
+  /** `prepared` where it ended after `discover`, `stopped` where a signal ended it. */
   state: 'prepared' | 'finished' | 'stopped';
   step: number;
   seconds: number;
@@ -79,7 +85,7 @@ export async function train(source: Texts, options: TrainOptions): Promise<Train
   });
   try {
     const trained = await session(createLanguageRun(out, prepared, { force }), prepared, options);
-    if (trained.state === 'finished' && options.meanings !== false && !config.baseline)
+    if (trained.state !== 'stopped' && options.meanings !== false && !config.baseline)
       await storeMeanings(out, signal);
     return trained;
   } finally {
@@ -91,7 +97,7 @@ function configOf({ symbols, length, seed, settings = {} }: TrainOptions): Langu
   const short = { symbols, length, seed };
   // JSON is YAML too, and so faults are told as those of a settings file are.
   const text = JSON.stringify({ ...settings, ...short, model: 'language' });
-  return languageConfig(loadConfig(text, 'settings', [], 'language'));
+  return languageConfig(loadConfig(text, 'settings', [], 'language', discoveringDefaults));
 }
 
 /** A library says nothing by itself. */
@@ -102,6 +108,7 @@ function session(run: Run, prepared: PreparedLanguage, options: TrainOptions): P
   return closingRun(run, async () => {
     const started = new Session(run, new LanguageTask(prepared), {
       output: silent,
+      onlyPrepare: options.stage === 'discover',
       ...(onStep ? { onStep } : {}),
       ...(signal ? { signal } : {}),
     });
