@@ -107,11 +107,11 @@ export async function report(result: SessionResult<unknown>, out: string, figure
   writeModelCard(out);
   print(figures);
   const next = {
-    prepared: `teach it to write with: hsn train --out ${out} --resume`,
+    discovered: `teach it to write with: hsn train --out ${out} --resume`,
     stopped: `continue with: hsn train --out ${out} --resume`,
     finished: `look again with: hsn eval ${out}`,
   };
-  const how = result.state === 'prepared' ? 'discovered' : `${result.state} at step ${result.step}`;
+  const how = result.state === 'discovered' ? 'discovered' : `${result.state} at step ${result.step}`;
   print(`run ${how}: ${out}\n${next[result.state]}\n`);
 }
 

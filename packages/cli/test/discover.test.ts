@@ -56,7 +56,7 @@ describe('hsn train --stage discover', () => {
     expect(ended.stderr).toMatch(/discover: \d+ sweeps in/);
     expect(ended.stderr).toContain(`hsn symbols ${run}`);
     expect(ended.stdout).toMatch(/run discovered: .*\nteach it to write with: hsn train --out .* --resume/);
-    expect(Run.open(run).record.state).toBe('prepared');
+    expect(Run.open(run).record.state).toBe('discovered');
     expect(checkpointSteps(Run.open(run))).toEqual([0]);
   });
 

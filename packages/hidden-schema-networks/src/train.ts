@@ -55,8 +55,8 @@ export interface TrainOptions {
 export interface TrainedRun {
   /** Its folder, for `open`. */
   directory: string;
-  /** `prepared` where it ended after `discover`, `stopped` where a signal ended it. */
-  state: 'prepared' | 'finished' | 'stopped';
+  /** `discovered` where it ended after `discover`, `stopped` where a signal ended it. */
+  state: 'discovered' | 'finished' | 'stopped';
   step: number;
   seconds: number;
   /** Why it ended before its last step, if it did. */

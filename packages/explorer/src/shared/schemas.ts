@@ -39,7 +39,7 @@ const openedSchema = z.object({
 });
 export type Opened = z.infer<typeof openedSchema>;
 
-const states = ['running', 'prepared', 'finished', 'stopped', 'crashed'] as const;
+const states = ['running', 'discovered', 'finished', 'stopped', 'crashed'] as const;
 const state = z.enum(states);
 const figures = z.record(z.string(), z.number().nullable());
 

@@ -4,7 +4,7 @@ import { readJsonFile, UserError } from '@hidden-schema/base';
 
 /** The layout of a run folder; a later one gets another number. 1, that of 0.1.0, has no manifest. */
 export const RUN_FORMAT = 2;
-const RUN_STATES = ['running', 'prepared', 'finished', 'stopped', 'crashed'] as const;
+const RUN_STATES = ['running', 'discovered', 'finished', 'stopped', 'crashed'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
 export interface CorpusInfo {

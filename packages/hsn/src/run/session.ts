@@ -42,7 +42,7 @@ export interface SessionOptions {
 
 /** How training ended. */
 export interface SessionResult<Evaluation = unknown> {
-  state: 'prepared' | 'finished' | 'stopped';
+  state: 'discovered' | 'finished' | 'stopped';
   step: number;
   /** Why training ended before its last step, if it did. */
   reason?: string;
@@ -104,7 +104,7 @@ export class Session<Evaluation = unknown> {
       if (prepared) await this.#lookAtPrepared();
       if (this.#options.onlyPrepare && !this.#options.signal?.aborted) {
         await this.#replicas.lead('end');
-        return this.#end({ state: 'prepared' });
+        return this.#end({ state: 'discovered' });
       }
       const reason = await this.#steps();
       await this.#replicas.lead('end');
