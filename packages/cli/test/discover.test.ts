@@ -162,6 +162,19 @@ describe('hsn train --stage discover', () => {
   });
 });
 
+test('a language that the encoder does not know is warned of', async () => {
+  const words = 'кошка собака дерево молоко письмо зеркало поездка облако'.split(' ');
+  const random = new Random(3);
+  const lines = Array.from({ length: 40 }, () =>
+    Array.from({ length: 5 }, () => words[random.int(words.length)]!).join(' '),
+  );
+  const strange = writeTexts(folder.path('strange.txt'), lines);
+  const args = ['--stage', 'discover', '--corpus', strange, '--out', folder.path('strange')];
+  const { code, stderr } = await hsn('train', ...args, '--symbols', '4', '--length', '2', ...small);
+  expect(code, stderr).toBe(0);
+  expect(stderr).toMatch(/warning: the encoder hardly knows the words of these texts \([\d.]+ pieces a word/);
+});
+
 describe('what cannot be discovered', () => {
   const refused = async (message: RegExp, ...args: string[]) => {
     const out = folder.path('refused');

@@ -26,6 +26,7 @@ import {
 } from './build.ts';
 import { corpusVectors, storedTokens } from './corpus-vectors.ts';
 import { checkDiscovery, type DiscoveryGiven, discoverySizes, pursues } from './discovery.ts';
+import { unknownWordsNote } from './known-words.ts';
 import type { LanguageNetwork } from './network.ts';
 
 /** Where the texts are and how they are read; `-` is standard input. */
@@ -103,7 +104,8 @@ export async function prepareLanguage(
       directory: spooled?.name ?? path.resolve(given.input),
       fingerprint: textFingerprint(corpus),
     };
-    const notes = corpusNotes(corpus.report, config.training.batch);
+    const strange = discovery && unknownWordsNote(corpus, tokenizer);
+    const notes = [...corpusNotes(corpus.report, config.training.batch), ...(strange ? [strange] : [])];
     return { config, given, corpus, tokenizers, model, discovery, info, notes, spooled, close };
   } catch (error) {
     files.close();
