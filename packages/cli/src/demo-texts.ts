@@ -42,7 +42,7 @@ export async function textAct(asked: TextAct): Promise<string | undefined> {
     try {
       const meanings = await studies.storedMeanings(run, { encoded, signal });
       const years = studies.symbolYears(encoded, (index) => told.years.get(encoded.sentence(index).text));
-      const figure = studies.drawNetwork(run, { meanings, years, title: told.title });
+      const figure = studies.drawNetwork(run, { title: told.title, encoded, meanings, years });
       const sheet = symbolTable(meanings, years);
       print('\n');
       await deliver(
@@ -82,7 +82,7 @@ async function speeches(source: string, folder: string, count: number): Promise<
   writeTextAtomic(input, texts.passageRows(drawn).map(tsvLine).join(''));
   const span = `${drawn[0]!.year} to ${drawn.at(-1)!.year}`;
   print(
-    `\nNow texts: ${drawn.length} passages of ${all.at(-1)!.speech + 1} State of the Union addresses, ${span}, drawn evenly\n` +
+    `\nNow texts: ${drawn.length} passages of ${new Set(drawn.map(({ speech }) => speech)).size} State of the Union addresses, ${span}, drawn evenly\n` +
       'over the speeches. Symbols and their graph are looked for in the words alone; years are not told.\n',
   );
   return {

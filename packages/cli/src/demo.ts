@@ -30,7 +30,7 @@ const language = {
 } as const;
 const trainingSteps = 240;
 /** As many as are encoded in less than a minute on two cores. */
-const passages = 4000;
+const passages = 3000;
 const textSymbols = 40;
 const settings = ['encoder.width=128', 'encoder.hidden=128', 'training.rate=0.002'];
 

@@ -11,7 +11,7 @@ export { CsvAssembler } from './csv.ts';
 export { eachField, readLines } from './field-lines.ts';
 export { fileLines } from './lines.ts';
 export { type Frame, idsTensor, type PaddedIds, padded, partOfPadded } from './padding.ts';
-export { passagesOf, sentencesOf } from './passages.ts';
+export { passagesOf } from './passages.ts';
 export { TextReader } from './reader.ts';
 export {
   BAD_UTF8_POLICIES,
@@ -25,7 +25,6 @@ export {
 export type { CorpusInput } from './sources.ts';
 export {
   drawPassages,
-  type Passage,
   passageRows,
   readSpeeches,
   SPEECHES_PACKAGE,

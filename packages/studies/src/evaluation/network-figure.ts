@@ -28,7 +28,8 @@ export interface NetworkFigure {
   symbols: readonly DrawnSymbol[];
   /** x and y of each symbol in the unit square. */
   layout: Float64Array;
-  links: readonly (readonly [i: number, j: number, probability: number])[];
+  /** With how strong each is, from 0 to 1. */
+  links: readonly (readonly [i: number, j: number, strength: number])[];
   /** What the colours mean. */
   legend?: string;
 }
@@ -102,11 +103,11 @@ function stretched(layout: Float64Array, axis: 0 | 1): number[] {
   return own.map((value) => (most > least ? (value - least) / (most - least) : 0.5));
 }
 
-function lineOf([i, j, probability]: NetworkFigure['links'][number], places: readonly Place[]): Mark {
+function lineOf([i, j, strength]: NetworkFigure['links'][number], places: readonly Place[]): Mark {
   return mark('path', {
     ...{ d: linePath([...places[i]!], [...places[j]!]), fill: 'none', stroke: '#7b8794' },
-    'stroke-width': 0.5 + 1.3 * probability,
-    'stroke-opacity': 0.12 + 0.38 * probability,
+    'stroke-width': 0.6 + 3 * strength,
+    'stroke-opacity': 0.3 + 0.4 * strength,
   });
 }
 
@@ -118,7 +119,8 @@ function coloursOf({ symbols, legend }: NetworkFigure): {
   const values = symbols.flatMap(({ value }) => (value === undefined ? [] : [value]));
   if (values.length === 0) return { colourOf: () => timeColour(0.33), marks: [] };
   const [left, right, y] = [WIDTH - MARGIN - 420, WIDTH - MARGIN - 20, HEIGHT - 38];
-  const scale = linearScale(values, { from: left, to: right, ticks: 6 });
+  const range = [Math.min(...values), Math.max(...values)] as const;
+  const scale = linearScale(values, { from: left, to: right, ticks: 6, range });
   const share = (place: number) => (place - left) / (right - left);
   const steps = 80;
   const step = (right - left) / steps;
