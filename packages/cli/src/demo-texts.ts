@@ -30,6 +30,13 @@ interface Told {
 const seed = 1;
 const length = 5;
 
+/** Refuses a file that is not there, before the first act takes its time. */
+export async function checkTexts(texts: string | undefined): Promise<void> {
+  if (texts === undefined || texts === 'none' || fs.existsSync(texts)) return;
+  const { UserError } = await import('@hidden-schema/base');
+  throw new UserError(`--texts takes a file of texts, or none; ${texts} is not there`);
+}
+
 /** The demo's second act: symbols behind texts. Gives the run's folder; none where it was left out or stopped. */
 export async function textAct(asked: TextAct): Promise<string | undefined> {
   const told = await textsOf(asked);
@@ -60,9 +67,6 @@ export async function textAct(asked: TextAct): Promise<string | undefined> {
 async function textsOf({ folder, texts, passages }: TextAct): Promise<Told | undefined> {
   if (texts === 'none') return undefined;
   if (texts !== undefined) {
-    const { UserError } = await import('@hidden-schema/base');
-    if (!fs.existsSync(texts))
-      throw new UserError(`--texts takes a file of texts, or none; ${texts} is not there`);
     const title = `The symbols behind ${path.basename(texts)}`;
     return { input: texts, columns: {}, title, years: new Map(), name: 'texts' };
   }

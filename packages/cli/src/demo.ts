@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SyntheticCorpus, SyntheticEvaluation } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
-import { textAct } from './demo-texts.ts';
+import { checkTexts, textAct } from './demo-texts.ts';
 import { stopAsked, stoppable } from './stopping.ts';
 import { live, print, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
@@ -65,6 +65,7 @@ async function demo(flags: DemoFlags): Promise<void> {
     passages: (await wholeNumber('--passages', flags.passages)) ?? passages,
     symbols: (await wholeNumber('--symbols', flags.symbols, 2)) ?? textSymbols,
   };
+  await checkTexts(flags.texts);
   const folder = flags.out ?? mkdtempSync(path.join(tmpdir(), 'hsn-demo-'));
   const run = path.join(folder, 'run');
   if (!(await recoveryAct(folder, run, { sentences, steps }))) return;
