@@ -33,10 +33,9 @@ async function encode(texts: readonly string[]): Promise<{ file: string | undefi
   return { file: [...files()].find((name) => !known.has(name)), notes };
 }
 
-/** Read later than written: most disks then keep no newer time of reading for a day. */
 const hoursAgo = (file: string, hours: number) => {
-  const read = Date.now() / 1000 - 3600 * hours;
-  fs.utimesSync(file, read, read - 3600);
+  const time = Date.now() / 1000 - 3600 * hours;
+  fs.utimesSync(file, time, time);
 };
 
 describe('stored vectors', () => {
@@ -51,6 +50,17 @@ describe('stored vectors', () => {
     expect(files()).toEqual(new Set([first.file, third.file]));
     // What is gone is made again.
     expect((await encode(['a mat'])).notes).toEqual([]);
+  });
+
+  test('that are read are marked as used, whatever times the disk keeps by itself', async () => {
+    const { file } = await encode(['a sat cat']);
+    // A disk keeps a time of reading that lies ahead.
+    const ahead = Date.now() / 1000 + 3600;
+    fs.utimesSync(file!, ahead, 1);
+    await encode(['a sat cat']);
+    const { atimeMs, mtimeMs } = fs.statSync(file!);
+    expect(atimeMs).toBeLessThan(1000 * ahead - 1000);
+    expect(mtimeMs).toBe(1000);
   });
 
   test('a limit that is none is refused before anything is encoded', async () => {
