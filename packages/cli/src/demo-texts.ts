@@ -105,5 +105,6 @@ async function discover({ input, columns }: Told, out: string, symbols: number):
   const flags = { set, stage: 'discover', force: true, ...columns };
   const config = languageConfig(await settingsOf(undefined, input, flags, undefined));
   await trainLanguage(config, { flags, out, corpus: input, earlier: undefined, replicas: Replicas.alone });
-  return fs.existsSync(out) && Run.open(out).state === 'prepared';
+  // A signal may come before the run is made, where an earlier one still lies.
+  return !process.exitCode && Run.open(out).state === 'prepared';
 }

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { runHsn } from '@hidden-schema/testing/hsn-process';
+import { HsnProcess, runHsn } from '@hidden-schema/testing/hsn-process';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { tinySentences, writeTexts } from '@hidden-schema/testing/tiny-texts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -62,6 +62,18 @@ describe('the second act', () => {
     expect(svg.match(/<circle/g)).toHaveLength(6);
     expect(svg).toContain('middle of the years in which a symbol comes first');
     expect(fs.statSync(`${out}/speeches/figures/network.png`).size).toBeGreaterThan(5000);
+  });
+
+  test('ends with a signal, and does not take an earlier run for its own', async () => {
+    const out = folder.path('speeches');
+    const running = new HsnProcess(['demo', ...quick, '--passages', '900', '--symbols', '6', '--out', out]);
+    await running.seen('encode ');
+    running.child.kill('SIGINT');
+    const { code, stdout, stderr } = await running.ended;
+    expect(code, stderr).toBe(130);
+    expect(stderr).toContain('stopped while the corpus was read; no run was made\n');
+    expect(stdout).toContain('Now texts: 900 passages');
+    expect(stdout).not.toContain('through the years');
   });
 
   test('takes texts of the user, which have no years', async () => {
