@@ -1,3 +1,13 @@
+export {
+  CACHE_KINDS,
+  type CacheEntry,
+  type CacheKind,
+  cacheEntries,
+  cacheLimit,
+  keepWithin,
+  markUsed,
+  removeEntries,
+} from './cache-content.ts';
 export { cacheFolder } from './cache-folder.ts';
 export { csvText, guardedText, restoredText, tsvLine } from './csv-writer.ts';
 export { reasonOf, UserError } from './errors.ts';

@@ -1,16 +1,21 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { SyntheticCorpus } from '@hidden-schema/hsn';
+import type { SyntheticCorpus, SyntheticEvaluation } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
+import { checkTexts, textAct } from './demo-texts.ts';
 import { stopAsked, stoppable } from './stopping.ts';
 import { live, print, say } from './terminal.ts';
+import { wholeNumber } from './text-flags.ts';
 
 interface DemoFlags {
   out?: string;
   serve: boolean;
   sentences?: string;
   steps?: string;
+  texts?: string;
+  passages?: string;
+  symbols?: string;
 }
 
 /** Small enough for a minute, and hard enough that counting tokens does not find the graph: tokens are shared. */
@@ -24,14 +29,17 @@ const language = {
   seed: 7,
 } as const;
 const trainingSteps = 240;
+/** As many as are encoded in less than a minute on two cores. */
+const passages = 3000;
+const textSymbols = 40;
 const settings = ['encoder.width=128', 'encoder.hidden=128', 'training.rate=0.002'];
 
 export function register(program: Command): void {
   program
     .command('demo')
-    .summary('hide a graph in sentences, and find it again')
+    .summary('hide a graph in sentences and find it again; then one behind real texts')
     .description(
-      'Draw a graph, write sentences by walking on it, train on the sentences alone, and compare what was found with the truth.',
+      'Draw a graph, write sentences by walking on it, train on the sentences alone, and compare what was found with the truth. Then find the symbols behind real texts: State of the Union addresses, or your own.',
     )
     .option('--out <folder>', 'where corpus, run and figures go (default: a temporary folder)')
     .option(
@@ -39,19 +47,42 @@ export function register(program: Command): void {
       `sentences to write; fewer are faster, and say less (default: ${language.sentences})`,
     )
     .option('--steps <n>', `training steps (default: ${trainingSteps})`)
+    .option(
+      '--texts <file>',
+      'texts of your own for the second act, or "none" (default: State of the Union addresses)',
+    )
+    .option('--passages <n>', `passages of the addresses (default: ${passages})`)
+    .option('--symbols <n>', `symbols looked for in texts (default: ${textSymbols})`)
     .option('--no-serve', 'end when the figures are written; without a terminal this is the default')
     .action(demo);
 }
 
 async function demo(flags: DemoFlags): Promise<void> {
-  const hsn = await import('@hidden-schema/hsn');
-  const base = await import('@hidden-schema/base');
-  const studies = await import('@hidden-schema/studies');
-  const sentences = wholeNumber(flags.sentences, language.sentences, '--sentences', base.UserError);
-  const steps = wholeNumber(flags.steps, trainingSteps, '--steps', base.UserError);
+  const sentences = (await wholeNumber('--sentences', flags.sentences)) ?? language.sentences;
+  const steps = (await wholeNumber('--steps', flags.steps)) ?? trainingSteps;
+  const asked = {
+    texts: flags.texts,
+    passages: (await wholeNumber('--passages', flags.passages)) ?? passages,
+    symbols: (await wholeNumber('--symbols', flags.symbols, 2)) ?? textSymbols,
+  };
+  await checkTexts(flags.texts);
   const folder = flags.out ?? mkdtempSync(path.join(tmpdir(), 'hsn-demo-'));
+  const run = path.join(folder, 'run');
+  if (!(await recoveryAct(folder, run, { sentences, steps }))) return;
+  const texts = await textAct({ folder, ...asked });
+  // A signal that ended the second act asked for no explorer.
+  if (process.exitCode) return;
+  if (flags.serve && process.stdout.isTTY) await serve(texts === undefined ? [run] : [texts, run]);
+}
+
+/** The first act: a graph that is known is hidden and found. False where a signal ended it. */
+async function recoveryAct(
+  folder: string,
+  runFolder: string,
+  { sentences, steps }: { sentences: number; steps: number },
+): Promise<boolean> {
+  const hsn = await import('@hidden-schema/hsn');
   const corpusFolder = path.join(folder, 'corpus');
-  const runFolder = path.join(folder, 'run');
   const drawn = { ...hsn.SYNTHETIC_DEFAULTS, ...language, sentences };
   hsn.writeSyntheticCorpus(drawn, corpusFolder, { force: true });
   const corpus = hsn.readSyntheticCorpus(corpusFolder);
@@ -59,19 +90,27 @@ async function demo(flags: DemoFlags): Promise<void> {
   const config = hsn.syntheticConfig(hsn.loadConfig('', 'demo', [...settings, `training.steps=${steps}`]));
   const info = { directory: path.resolve(corpusFolder), fingerprint: corpus.fingerprint };
   const run = hsn.Run.create(runFolder, config, info, { force: true });
-  const result = await stoppable((signal) =>
+  const { evaluation } = await stoppable((signal) =>
     new hsn.Session(run, new hsn.SyntheticTask(config, corpus), { signal, output: live }).train(),
   ).finally(() => run.close());
-  if (!result.evaluation) {
-    print(`stopped; continue with: hsn train --out ${runFolder} --resume\n`);
-    return;
-  }
-  const { model } = hsn.openModel(runFolder);
+  if (evaluation) await showRecovery(runFolder, corpus, evaluation);
+  else print(`stopped; continue with: hsn train --out ${runFolder} --resume\n`);
+  return evaluation !== undefined;
+}
+
+async function showRecovery(
+  runFolder: string,
+  corpus: SyntheticCorpus,
+  evaluation: SyntheticEvaluation,
+): Promise<void> {
+  const { openModel } = await import('@hidden-schema/hsn');
+  const studies = await import('@hidden-schema/studies');
+  const { model } = openModel(runFolder);
   const figures = studies.drawRecovery(model, corpus, path.join(runFolder, 'figures'));
   print(
     [
       '',
-      studies.recoveryText(result.evaluation),
+      studies.recoveryText(evaluation),
       studies.walkExamples(model, corpus, 3),
       `figures  ${figures.join('\n         ')}`,
       `run      ${runFolder}   (hsn eval ${runFolder})`,
@@ -79,28 +118,15 @@ async function demo(flags: DemoFlags): Promise<void> {
     ].join('\n'),
   );
   model.free();
-  if (flags.serve && process.stdout.isTTY) await serve(runFolder);
 }
 
-/** Shows the run in the explorer until Ctrl-C. */
-async function serve(run: string): Promise<void> {
+/** Shows the runs in the explorer until Ctrl-C. */
+async function serve(runs: string[]): Promise<void> {
   const { startExplorer } = await import('@hidden-schema/explorer');
-  const explorer = await startExplorer({ run, say: (text) => say(`${text}\n`) });
-  print(`explore it at ${explorer.url}   (Ctrl-C ends)\n`);
+  const explorer = await startExplorer({ run: runs, say: (text) => say(`${text}\n`) });
+  print(`explore ${runs.length > 1 ? 'them' : 'it'} at ${explorer.url}   (Ctrl-C ends)\n`);
   await stopAsked();
   await explorer.close();
-}
-
-function wholeNumber(
-  text: string | undefined,
-  fallback: number,
-  flag: string,
-  Fault: new (message: string) => Error,
-): number {
-  const value = text === undefined ? fallback : Number(text);
-  if (!Number.isInteger(value) || value < 1)
-    throw new Fault(`${flag} takes a whole number from 1, got ${text}`);
-  return value;
 }
 
 function introduce(corpus: SyntheticCorpus, links: number, sentences: number): void {

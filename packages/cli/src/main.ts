@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import * as attend from './attend.ts';
+import * as cache from './cache.ts';
+import * as data from './data.ts';
 import * as demo from './demo.ts';
 import * as doctor from './doctor.ts';
 import * as encode from './encode.ts';
@@ -29,6 +31,7 @@ const verbs: readonly { register(program: Command): void }[] = [
   setup,
   doctor,
   synth,
+  data,
   train,
   evaluate,
   encode,
@@ -44,6 +47,7 @@ const verbs: readonly { register(program: Command): void }[] = [
   serve,
   runs,
   verify,
+  cache,
   reason,
   reproduce,
 ];
@@ -61,6 +65,7 @@ Examples:
   $ hsn report run                          all tables and figures on one page
   $ hsn serve run                           look at it in the browser
   $ hsn runs                                runs with their state; hsn verify run checks one
+  $ hsn cache                               what is kept between runs, and clearing it
   $ hsn help train                          all about one verb
 `;
 

@@ -34,6 +34,7 @@ export type {
   SymbolExample,
   SymbolMeaning,
 } from '@hidden-schema/studies';
+export { passagesOf } from '@hidden-schema/text';
 export { EngineError, type EngineInfo, engineInfo, setThreads, TorchError } from '@hidden-schema/torch';
 export {
   type EncodedText,

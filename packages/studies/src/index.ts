@@ -13,6 +13,7 @@ export {
 export { linkedSymbols, linksOf, runLayout } from './analysis/layout.ts';
 export { type SymbolExample, type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
 export { writeModelCard } from './analysis/model-card.ts';
+export { drawNetwork } from './analysis/network-drawing.ts';
 export { renameSymbol, runSymbols, symbolNames, symbolNumber, symbolTitle } from './analysis/names.ts';
 export { languageRun, openRun } from './analysis/opened.ts';
 export { runReport } from './analysis/report.ts';
@@ -36,6 +37,7 @@ export {
 export { knownMeanings, storedMeanings } from './analysis/stored-meanings.ts';
 export { type SymbolFigures, symbolFigures } from './analysis/symbol-figures.ts';
 export { SymbolTally } from './analysis/symbol-tally.ts';
+export { type SymbolYears, symbolYears } from './analysis/symbol-years.ts';
 export { wordsOf } from './analysis/words.ts';
 export { degreeFigure, degreesFigure } from './evaluation/degree-figure.ts';
 export { toPng } from './evaluation/figures.ts';

@@ -11,6 +11,7 @@ export { CsvAssembler } from './csv.ts';
 export { eachField, readLines } from './field-lines.ts';
 export { fileLines } from './lines.ts';
 export { type Frame, idsTensor, type PaddedIds, padded, partOfPadded } from './padding.ts';
+export { passagesOf } from './passages.ts';
 export { TextReader } from './reader.ts';
 export {
   BAD_UTF8_POLICIES,
@@ -22,6 +23,14 @@ export {
   type TextSplit,
 } from './settings.ts';
 export type { CorpusInput } from './sources.ts';
+export {
+  drawPassages,
+  passageRows,
+  readSpeeches,
+  SPEECHES_PACKAGE,
+  speechFolder,
+  speechPassages,
+} from './speeches.ts';
 export { DEFAULT_SHARES, rowDraw, splitOfDraw } from './splits.ts';
 export {
   batchesByLength,

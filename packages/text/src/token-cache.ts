@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { partialName, removeStalePartials, syncFolder, UserError } from '@hidden-schema/base';
+import {
+  cacheLimit,
+  keepWithin,
+  markUsed,
+  partialName,
+  removeStalePartials,
+  syncFolder,
+  UserError,
+} from '@hidden-schema/base';
 import { type CorpusReport, emptyReport } from './corpus-report.ts';
 import { type CorpusText, TextReader } from './reader.ts';
 import { TEXT_SPLITS, type TextSettings } from './settings.ts';
@@ -47,6 +55,7 @@ export async function tokenStore(
     if (!Number.isInteger(longest) || longest < 1 || longest > LONGEST)
       throw new UserError(`the ${side}'s longest sentence is from 1 to ${LONGEST} tokens, got ${longest}`);
   }
+  const limit = cacheLimit();
   const report = await startReport(sources, options);
   const key = cacheKey(report, options);
   const target = path.join(options.folder, key.slice(0, 32));
@@ -54,13 +63,17 @@ export async function tokenStore(
   const there = openIfWhole(target, key, verify);
   if (there) return { store: there, cached: true };
   await build(sources, target, key, report, options);
-  return { store: TokenStore.open(target, { key, verify: false }), cached: false };
+  const store = TokenStore.open(target, { key, verify: false });
+  keepWithin(limit, 'tokens', target);
+  return { store, cached: false };
 }
 
 function openIfWhole(target: string, key: string, verify: boolean): TokenStore | undefined {
   if (!fs.existsSync(target)) return undefined;
   try {
-    return TokenStore.open(target, { key, verify });
+    const store = TokenStore.open(target, { key, verify });
+    markUsed(path.join(target, MANIFEST));
+    return store;
   } catch (error) {
     if (!(error instanceof CacheFault)) throw error;
     fs.rmSync(target, { recursive: true, force: true });

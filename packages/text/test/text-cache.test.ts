@@ -223,3 +223,23 @@ describe('batches of like length', () => {
     });
   });
 });
+
+describe('the limit of the token cache', () => {
+  test('HSN_CACHE_LIMIT: corpora that were not used for longest go, the one in use stays', async () => {
+    const first = await folder.of('a.txt', 'the first\n');
+    const hourAgo = Date.now() / 1000 - 3600;
+    for (const name of fs.readdirSync(first.store.folder))
+      fs.utimesSync(path.join(first.store.folder, name), hourAgo, hourAgo);
+    fs.utimesSync(first.store.folder, hourAgo, hourAgo);
+    process.env.HSN_CACHE_LIMIT = '0.000001';
+    try {
+      const second = await folder.of('b.txt', 'the second\n');
+      expect(caches()).toEqual([path.basename(second.store.folder)]);
+      // Whoever has it open reads on.
+      expect(first.store.example(0).text).toBe('the first');
+      expect((await folder.open(folder.file('b.txt'))).cached).toBe(true);
+    } finally {
+      delete process.env.HSN_CACHE_LIMIT;
+    }
+  });
+});

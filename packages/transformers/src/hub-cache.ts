@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { isFileName } from './hub-names.ts';
 import { type HubFile, matches } from './hub-transfer.ts';
 
-const MARK = 'complete.json';
+export const MARK = 'complete.json';
 /** What a disk changes by itself leaves the stamp as it was: so often a file is hashed again all the same. */
 const TRUST_MS = 7 * 24 * 3600_000;
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { cacheFolder, UserError } from '@hidden-schema/base';
-import { isComplete, makeFolder, markComplete } from './hub-cache.ts';
+import { cacheFolder, markUsed, UserError } from '@hidden-schema/base';
+import { isComplete, MARK, makeFolder, markComplete } from './hub-cache.ts';
 import { checkHubNames, hubFolder, isFileName } from './hub-names.ts';
 import { download, type HubFile, type HubTransfer, matches, stated } from './hub-transfer.ts';
 import { lockOrReady } from './hub-wait.ts';
@@ -35,7 +35,10 @@ export async function fetchFromHub(name: string, options: HubOptions = {}): Prom
   checkHubNames(name, revision, endpoint);
   const folder = path.join(options.cache ?? cacheFolder(), 'hub', ...hubFolder(name, revision));
   const ready = () => isComplete(folder, name, revision);
-  if (await ready()) return folder;
+  if (await ready()) {
+    markUsed(path.join(folder, MARK));
+    return folder;
+  }
   makeFolder(folder, name);
   const { signal, onProgress, patienceMs = 600_000, onWait = sayWaiting } = options;
   const waiting = { patienceMs, onWait, ...(signal ? { signal } : {}) };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { cacheFolder, reasonOf, UserError } from '@hidden-schema/base';
+import { cacheFolder, cacheLimit, keepWithin, markUsed, reasonOf, UserError } from '@hidden-schema/base';
 import { openSafetensors, Tensor, writeSafetensors } from '@hidden-schema/torch';
 import { encodeTexts, type OpenedEncoder, type TextVectorOptions } from './text-vectors.ts';
 
@@ -24,7 +24,8 @@ const textsOfFile = 2048;
 
 /**
  * Texts as vectors, encoded once: kept as safetensors files in the cache, each named by its texts, the encoder's weights
- * and tokens, and how much of a text is read. A file that is damaged is made again. [N, D] float32
+ * and tokens, and how much of a text is read. A file that is damaged is made again; the files take no more than
+ * HSN_CACHE_LIMIT. [N, D] float32
  */
 export async function textVectors(
   texts: readonly string[],
@@ -55,6 +56,7 @@ class VectorFiles {
   readonly #options: StoredVectorOptions;
   readonly #folder: string;
   readonly #encoder: string;
+  readonly #limit = cacheLimit();
 
   constructor(opened: OpenedEncoder, options: StoredVectorOptions) {
     this.#opened = opened;
@@ -75,7 +77,9 @@ class VectorFiles {
     const file = this.#file(texts);
     if (!fs.existsSync(file)) return undefined;
     try {
-      return readVectors(file, texts.length, this.#opened.encoder.width);
+      const vectors = readVectors(file, texts.length, this.#opened.encoder.width);
+      markUsed(file);
+      return vectors;
     } catch (error) {
       this.#options.onNote?.(`${file} is damaged (${reasonOf(error)}): its texts are encoded again`);
       return undefined;
@@ -87,7 +91,9 @@ class VectorFiles {
     const vectors = await encodeTexts(texts, this.#opened, { ...this.#options, onProgress });
     try {
       fs.mkdirSync(this.#folder, { recursive: true });
-      writeSafetensors(this.#file(texts), [[name, vectors]], { sha256: sumOf(vectors) });
+      const file = this.#file(texts);
+      writeSafetensors(file, [[name, vectors]], { sha256: sumOf(vectors) });
+      keepWithin(this.#limit, 'vectors', file);
     } catch (error) {
       onNote?.(`vectors were not kept for the next time: ${reasonOf(error)}`);
     }

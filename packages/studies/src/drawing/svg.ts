@@ -75,6 +75,17 @@ export function text(x: number, y: number, content: string, style: TextStyle): M
   return mark('text', { x, y, ...look }, content);
 }
 
+/** Text that stays readable over lines. */
+export function outlinedText(x: number, y: number, content: string, style: TextStyle): Mark {
+  const edge = {
+    stroke: INKS.ground,
+    'stroke-width': 0.26 * style.size,
+    'stroke-linejoin': 'round',
+    'paint-order': 'stroke',
+  };
+  return mark('text', { ...edge, ...text(x, y, content, style).attributes }, content);
+}
+
 /** Letters of the fonts used are a little over half their size wide. */
 export const widthOf = (content: string, size: number): number => 0.56 * size * content.length;
 
@@ -102,13 +113,29 @@ const signs: Readonly<Record<string, string>> = {
 export const escapeXml = (content: string): string =>
   printable(content).replace(/[&<>"']/g, (sign) => signs[sign]!);
 
-const LIGHT = [244, 246, 248];
-const MIDDLE = [240, 152, 62];
-const DARK = [122, 18, 48];
+type Colour = readonly [red: number, green: number, blue: number];
+const HEAT: readonly Colour[] = [
+  [244, 246, 248],
+  [240, 152, 62],
+  [122, 18, 48],
+];
+const TIME: readonly Colour[] = [
+  [68, 57, 131],
+  [33, 134, 142],
+  [228, 160, 32],
+  [196, 48, 43],
+];
 
 /** A colour from light over orange to dark red, for a value from 0 to 1. */
-export function heat(value: number): string {
-  const x = Math.min(1, Math.max(0, value));
-  const [a, b, part] = x < 0.5 ? [LIGHT, MIDDLE, 2 * x] : [MIDDLE, DARK, 2 * x - 1];
-  return `rgb(${a.map((from, i) => Math.round(from + part * (b[i]! - from))).join(',')})`;
+export const heat = (value: number): string => blended(HEAT, value);
+
+/** A colour from violet over green and amber to red, all of them to be seen on white, for a value from 0 to 1. */
+export const timeColour = (value: number): string => blended(TIME, value);
+
+/** The colour at a place, from 0 to 1, between stops at even steps. */
+function blended(stops: readonly Colour[], value: number): string {
+  const place = Math.min(1, Math.max(0, value)) * (stops.length - 1);
+  const at = Math.min(stops.length - 2, Math.floor(place));
+  const [from, to] = [stops[at]!, stops[at + 1]!];
+  return `rgb(${from.map((part, i) => Math.round(part + (place - at) * (to[i]! - part))).join(',')})`;
 }

@@ -1,4 +1,4 @@
-import { cut, drawing, heat, INKS, type Mark, mark, placed, text } from '../drawing/svg.ts';
+import { cut, drawing, heat, INKS, type Mark, mark, outlinedText, placed, text } from '../drawing/svg.ts';
 import { linePath } from './figures.ts';
 import type { LabelMap } from './label-maps.ts';
 
@@ -110,18 +110,11 @@ function usedLinks({ edges }: LabelMap, figure: LabelFigure, most: number): Mark
     });
 }
 
-/** Text that stays readable over lines; held inside the panel. */
+/** A name held inside the panel. */
 function outlined(x: number, y: number, content: string): Mark {
   const half = 0.29 * 10 * content.length;
   const inside = Math.min(SIZE - half - 3, Math.max(half + 3, x));
-  const { attributes } = text(inside, Math.max(11, y), content, { size: 10, anchor: 'middle' });
-  const edge = {
-    stroke: '#ffffff',
-    'stroke-width': 2.6,
-    'stroke-linejoin': 'round',
-    'paint-order': 'stroke',
-  };
-  return mark('text', { ...edge, ...attributes }, content);
+  return outlinedText(inside, Math.max(11, y), content, { size: 10, anchor: 'middle' });
 }
 
 /** What the colours of symbols mean. */

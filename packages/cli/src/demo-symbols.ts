@@ -1,0 +1,62 @@
+import type { Sheet, SymbolMeaning, SymbolYears } from '@hidden-schema/studies';
+
+type Years = readonly (SymbolYears | undefined)[];
+const shown = 12;
+const mostWords = 7;
+/** So few passages say nothing of a time. */
+const fewestTexts = 5;
+
+/** A dozen symbols through the years; where no years are known, the most used. */
+export function symbolTable(meanings: readonly SymbolMeaning[], years: Years): Sheet {
+  const dated = meanings.filter(({ symbol }) => (years[symbol]?.texts ?? 0) >= fewestTexts);
+  return dated.length > 0 ? datedTable(dated, years) : usedTable(meanings);
+}
+
+/** In their order by middle years, of every few symbols the one whose passages lie closest together. */
+function throughTheYears(meanings: readonly SymbolMeaning[], years: Years): SymbolMeaning[] {
+  const spanOf = ({ symbol }: SymbolMeaning) => years[symbol]!.quartiles[1] - years[symbol]!.quartiles[0];
+  const ordered = meanings.toSorted((a, b) => years[a.symbol]!.middle - years[b.symbol]!.middle);
+  const few = Math.max(1, ordered.length / shown);
+  return Array.from({ length: Math.min(shown, ordered.length) }, (_, at) =>
+    ordered
+      .slice(Math.round(at * few), Math.round((at + 1) * few))
+      .reduce((best, one) => (spanOf(one) < spanOf(best) ? one : best)),
+  );
+}
+
+function datedTable(meanings: readonly SymbolMeaning[], years: Years): Sheet {
+  const rows = throughTheYears(meanings, years).map((one) => {
+    const { middle, quartiles, texts } = years[one.symbol]!;
+    return [one.symbol, Math.round(middle), quartiles.map(Math.round).join('–'), texts, wordsOf(one)];
+  });
+  return {
+    name: 'symbol-years',
+    title: `${rows.length} symbols through the years`,
+    caption:
+      'By the passages in which a symbol comes first: their middle year, the years of the middle half of them, how many they are, and what its passages say more than others.',
+    columns: [
+      { title: 'symbol', align: 'left' },
+      { title: 'middle' },
+      { title: 'half of them', align: 'left' },
+      { title: 'passages' },
+      { title: 'words' },
+    ],
+    rows,
+  };
+}
+
+function usedTable(meanings: readonly SymbolMeaning[]): Sheet {
+  const used = meanings.toSorted((a, b) => b.usage - a.usage || a.symbol - b.symbol).slice(0, shown);
+  return {
+    name: 'symbols-used',
+    title: `The ${used.length} symbols used most`,
+    columns: [{ title: 'symbol', align: 'left' }, { title: 'texts' }, { title: 'label' }, { title: 'words' }],
+    rows: used.map((one) => [one.symbol, one.sentences, one.labels[0]?.label, wordsOf(one)]),
+  };
+}
+
+const wordsOf = ({ words }: SymbolMeaning): string | undefined =>
+  words
+    .slice(0, mostWords)
+    .map(({ word }) => word)
+    .join(' ') || undefined;

