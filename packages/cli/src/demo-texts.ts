@@ -106,5 +106,5 @@ async function discover({ input, columns }: Told, out: string, symbols: number):
   const config = languageConfig(await settingsOf(undefined, input, flags, undefined));
   await trainLanguage(config, { flags, out, corpus: input, earlier: undefined, replicas: Replicas.alone });
   // A signal may come before the run is made, where an earlier one still lies.
-  return !process.exitCode && Run.open(out).state === 'prepared';
+  return !process.exitCode && Run.open(out).state === 'discovered';
 }
