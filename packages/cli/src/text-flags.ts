@@ -56,7 +56,10 @@ export async function tokenising(): Promise<{
       });
       shown.update(Math.ceil(bytes / 1000), { sentences });
     },
-    done: () => shown?.finish(),
+    done: () => {
+      shown?.finish();
+      shown = undefined;
+    },
   };
 }
 

@@ -54,8 +54,15 @@ async function prepare(
       ...(known ? { tokenizer: known.tokenizer, discovery: known.record.discovery } : {}),
       signal,
       onProgress,
-      onVectors: vectors.onProgress,
-      onNote: (text) => say(`${text}\n`),
+      onVectors: (encoded, total) => {
+        // Tokens are all there by then.
+        done();
+        vectors.onProgress(encoded, total);
+      },
+      onNote: (text) => {
+        done();
+        say(`${text}\n`);
+      },
     });
   } catch (error) {
     if (signal.aborted) return undefined;
