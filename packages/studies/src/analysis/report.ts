@@ -14,6 +14,7 @@ import { interpolateWalks } from './interpolate.ts';
 import type { SymbolMeaning } from './meaning.ts';
 import { finalFigures, runFacts } from './model-card.ts';
 import { symbolNames } from './names.ts';
+import { drawNetwork } from './network-drawing.ts';
 import { type ReportPart, type ReportSection, reportPage } from './report-page.ts';
 import {
   attentionSheet,
@@ -44,12 +45,14 @@ export async function runReport(run: OpenedRun, options: ReportOptions = {}): Pr
     stage('what symbols mean');
     const meanings = await storedMeanings(run, { ...options, encoded });
     stage('graph statistics');
+    // What was found first, then how it came about.
     const sections = [
-      trainingSection(run),
-      graphSection(run, options.samples),
-      ...labelSections(run, encoded, meanings),
+      ...networkSections(run, encoded, meanings),
       symbolsSection(meanings),
       examplesSection(meanings),
+      ...labelSections(run, encoded, meanings),
+      graphSection(run, options.samples),
+      trainingSection(run),
     ];
     if (run.kind === 'language' && run.texts.writes) {
       stage('attention');
@@ -86,6 +89,18 @@ function trainingSection({ run }: OpenedRun): ReportSection {
       ? [{ text: 'No metrics were recorded.' }]
       : [{ svg: drawCurves({ title: 'Training', xLabel: 'step', yLabel: 'nats', series }) }];
   return { title: 'Training', parts: [...curve, ...(figures.rows.length > 0 ? [{ sheet: figures }] : [])] };
+}
+
+/** The graph as a picture with names, where symbols have words of a language. */
+function networkSections(
+  run: OpenedRun,
+  encoded: EncodedCorpus,
+  meanings: readonly SymbolMeaning[],
+): ReportSection[] {
+  if (run.kind === 'synthetic') return [];
+  const title = `Symbols of ${path.basename(run.run.record.corpus.directory)}`;
+  const { svg } = drawNetwork(run, { title, encoded, meanings });
+  return [{ title: 'Network', parts: [{ svg }] }];
 }
 
 function graphSection(run: OpenedRun, samples?: number): ReportSection {
