@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import * as attend from './attend.ts';
 import * as cache from './cache.ts';
+import * as completion from './completion.ts';
 import * as data from './data.ts';
 import * as demo from './demo.ts';
 import * as doctor from './doctor.ts';
@@ -17,6 +18,7 @@ import * as rename from './rename.ts';
 import * as report from './report-page.ts';
 import * as reproduce from './reproduce.ts';
 import * as runs from './runs.ts';
+import * as schema from './schema.ts';
 import * as serve from './serve.ts';
 import * as setup from './setup.ts';
 import * as symbols from './symbols.ts';
@@ -48,6 +50,8 @@ const verbs: readonly { register(program: Command): void }[] = [
   runs,
   verify,
   cache,
+  schema,
+  completion,
   reason,
   reproduce,
 ];

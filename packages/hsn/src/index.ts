@@ -6,6 +6,7 @@ export {
   languageConfig,
   loadConfig,
   type RunConfig,
+  settingsJsonSchema,
   settingValues,
   syntheticConfig,
   tuplesConfig,

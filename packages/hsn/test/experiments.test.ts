@@ -27,7 +27,7 @@ describe('experiments', () => {
     const config = loadConfig(text, name);
     expect(loadConfig(dumpConfig(config), name)).toEqual(config);
     const head = text.slice(0, text.search(/^[^#]/m));
-    expect(head).toMatch(/^# (hsn|node packages\/cli\/bin\/hsn\.js|npx hsn) /);
+    expect(head).toMatch(/^# yaml-language-server: .*\n# (hsn|node packages\/cli\/bin\/hsn\.js|npx hsn) /);
     expect(head).toContain(`train experiments/${name}`);
     expect(head).toMatch(/^# Expect: /m);
     // Other files in the command must be there too.

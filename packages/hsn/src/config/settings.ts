@@ -1,7 +1,7 @@
-import { UserError } from '@hidden-schema/base';
+import { type JsonValue, UserError } from '@hidden-schema/base';
 import { DEFAULT_ENCODER } from '@hidden-schema/transformers';
 import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument, stringify, visit } from 'yaml';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type LanguageConfig, languageConfigSchema } from './language.ts';
 import { type Config, configSchema } from './network.ts';
 import {
@@ -139,6 +139,17 @@ export function discoveringDefaults(given: Readonly<Data>): Data {
     graph: { posterior: 'free', symbols: 'learnable', selfLoops: false },
     walk: { range: 'none' },
   };
+}
+
+/** JSON schema of the settings of one kind of model, or of any: for editors, and for programs that write settings. */
+export function settingsJsonSchema(kind?: string): JsonValue {
+  if (kind !== undefined && !isKind(kind)) throw new UserError(`settings are of ${modelKinds}; got ${kind}`);
+  const kinds = kind === undefined ? Object.values(schemas) : [schemas[kind]];
+  const [first, ...others] = kinds.map((schema) => z.toJSONSchema(schema, { io: 'input' }));
+  const { $schema } = first!;
+  const plain = [first!, ...others].map(({ $schema: _, ...rest }) => rest);
+  const body = plain.length === 1 ? plain[0]! : { anyOf: plain };
+  return { $schema, title: 'Settings of hsn train', ...body } as unknown as JsonValue;
 }
 
 /** The settings as YAML that `loadConfig` reads back unchanged. */

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import { print } from './terminal.ts';
+
+const examples = `
+Examples:
+  $ hsn schema > settings.schema.json
+  $ hsn schema language
+
+An editor that knows JSON schemas then completes and checks settings: put this line first in a YAML file,
+  # yaml-language-server: $schema=settings.schema.json
+`;
+
+export function register(program: Command): void {
+  program
+    .command('schema')
+    .summary('the JSON schema of settings, for editors')
+    .description('Print the JSON schema of the settings that "hsn train" and "hsn reason train" read.')
+    .argument('[model]', 'synthetic, language or reasoning; all of them unless given')
+    .addHelpText('after', examples)
+    .action(async (model: string | undefined) => {
+      const { settingsJsonSchema } = await import('@hidden-schema/hsn');
+      print(`${JSON.stringify(settingsJsonSchema(model), null, 2)}\n`);
+    });
+}
