@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const DIST = path.join(root, 'dist');
 const PAGE = path.join(root, 'src/page');
-const DRAWING = path.dirname(fileURLToPath(import.meta.resolve('@hidden-schema/studies/drawing')));
+/** What the page draws with; only where it is built from its sources. */
+const drawingFolder = (): string =>
+  path.dirname(fileURLToPath(import.meta.resolve('@hidden-schema/studies/drawing')));
 
 /** The folder of the built page, named after its sources; built first when these have changed. */
 export async function builtPage(say: (text: string) => void = () => undefined): Promise<string> {
@@ -61,7 +63,7 @@ function moveIntoPlace(fresh: string, folder: string): void {
 
 function sourceHash(): string {
   const hash = createHash('sha256');
-  for (const folder of [PAGE, path.join(root, 'src/shared'), DRAWING]) {
+  for (const folder of [PAGE, path.join(root, 'src/shared'), drawingFolder()]) {
     for (const name of fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
       const file = path.join(folder, name);
       if (fs.statSync(file).isFile()) hash.update(`${name}\0`).update(fs.readFileSync(file));
