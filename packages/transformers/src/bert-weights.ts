@@ -2,7 +2,7 @@ import { UserError } from '@hidden-schema/base';
 import { Generator, scope, type TensorOptions } from '@hidden-schema/torch';
 import { type BertConfig, BertEncoder, bertConfigSchema } from './bert.ts';
 import type { Claim } from './claims.ts';
-import { checkedConfig, checkFolder, loadWeights, readModelConfig } from './model-folder.ts';
+import { checkedConfig, checkFolder, loaded, readModelConfig } from './model-folder.ts';
 
 /** A BERT's settings from the config.json of its folder, checked. */
 export function readBertConfig(folder: string): BertConfig {
@@ -56,11 +56,5 @@ export function openBert(
   checkFolder(folder, bertClaims(config), bertName);
   // Its parameters outlive the scope; what they were drawn from does not.
   const encoder = scope(() => new BertEncoder(config, given.generator ?? new Generator(0), given));
-  try {
-    loadWeights(encoder, folder, { rename: bertName, optional: () => false });
-  } catch (error) {
-    encoder.free();
-    throw error;
-  }
-  return encoder;
+  return loaded(encoder, folder, { rename: bertName, optional: () => false });
 }
