@@ -1,3 +1,4 @@
+export { memberSums, nearestCentre } from './clusters.ts';
 export { type LanguageConfig, languageConfigSchema } from './config/language.ts';
 export { type Config, configSchema } from './config/network.ts';
 export {
