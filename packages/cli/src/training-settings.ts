@@ -24,8 +24,10 @@ export async function settingsOf(
         ? dumpConfig(earlier.config)
         : ''
       : await readSettings(file, 'experiments');
-  const kind = earlier?.config.model ?? corpusKind(corpus);
-  return loadConfig(text, file ?? 'settings', overrides, kind, earlier ? undefined : discoveringDefaults);
+  return loadConfig(text, file ?? 'settings', overrides, {
+    fallback: earlier?.config.model ?? corpusKind(corpus),
+    ...(earlier ? {} : { beneath: discoveringDefaults }),
+  });
 }
 
 /** Flags that say how texts are read. */

@@ -76,23 +76,28 @@ export function tuplesConfig(config: RunConfig, what = 'this model'): ReasoningC
   throw wrongKind(what, config.model, 'reasoning');
 }
 
+export interface LoadOptions {
+  /** The model where none is named: synthetic unless given. */
+  fallback?: ModelKind;
+  /** Other defaults than the schema's. */
+  beneath?: (data: Readonly<Data>) => Data;
+}
+
 /**
  * Reads a YAML config and `key.path=value` overrides; every fault is reported at once, in one `UserError`. Which
- * settings there are depends on `model`, or on `fallback` where it is not named. `beneath` may give other defaults than
- * the schema's for what is not given.
+ * settings there are depends on `model`, or on `fallback` where it is not named.
  */
 export function loadConfig(
   yamlText: string,
   source: string,
   overrides: readonly string[] = [],
-  fallback: ModelKind = 'synthetic',
-  beneath: (data: Readonly<Data>) => Data = () => ({}),
+  { fallback = 'synthetic', beneath }: LoadOptions = {},
 ): RunConfig {
   const lines = new LineCounter();
   const { data, document, faults } = readYaml(yamlText, source, lines);
   const schema = schemaOf(data, overrides, fallback);
   const changed = overrides.flatMap((override) => applyOverride(schema, data, override, faults));
-  const parsed = schema.safeParse(under(data, beneath(data)));
+  const parsed = schema.safeParse(beneath ? under(data, beneath(data)) : data);
   if (!parsed.success)
     faults.push(...parsed.error.issues.flatMap((issue) => faultsOf(schema, issue, [], data)));
   if (faults.length === 0 && parsed.success) return parsed.data as RunConfig;

@@ -102,7 +102,7 @@ export class Reasoner {
         ...(walkTemperature === undefined ? {} : { temperature: walkTemperature }),
         generator: new Generator(options.seed ?? config.seed),
       };
-      const found = continueWalks(this.path, rows, first, search, tokens);
+      const found = continueWalks(this.path, { rows, first, tokens }, search);
       const drafts = found.flatMap((walks, i) =>
         walks.map(({ second, logProb }) => ({ of: i, walk: [...first[i]!, ...second], logProb })),
       );
