@@ -35,10 +35,10 @@ export function register(program: Command): void {
     .action(symbols);
 }
 
-async function symbols(directory: string, given: string | undefined, flags: AnalysisFlags): Promise<void> {
+async function symbols(directory: string, named: string | undefined, flags: AnalysisFlags): Promise<void> {
   const studies = await import('@hidden-schema/studies');
   await withAnalysed(directory, flags, async (run, signal) => {
-    const symbol = given === undefined ? undefined : studies.symbolNumber(given, run.symbols);
+    const symbol = named === undefined ? undefined : studies.symbolNumber(named, run.symbols);
     const encoded = await encodedOf(run, flags, signal);
     try {
       const { onProgress, done } = await progressOf('attention', 'sentences');

@@ -73,8 +73,12 @@ export function writeModelFolder(folder: string, { config, tensors, tokenizer }:
 }
 
 /** Checks settings against a schema; every fault is in the one error. */
-export function checkedConfig<T extends z.ZodType>(schema: T, given: unknown, source: string): z.output<T> {
-  const result = schema.safeParse(given);
+export function checkedConfig<T extends z.ZodType>(
+  schema: T,
+  settings: unknown,
+  source: string,
+): z.output<T> {
+  const result = schema.safeParse(settings);
   if (result.success) return result.data;
   const faults = result.error.issues.map(
     (issue) => `${issue.path.join('.') || 'settings'}: ${issue.message}`,

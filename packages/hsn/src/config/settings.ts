@@ -119,10 +119,10 @@ export function loadConfig(
 }
 
 /** What is given, and beneath it defaults for what is not. */
-function under(given: Data, defaults: Data): Data {
-  const merged = { ...defaults, ...given };
+function under(data: Data, defaults: Data): Data {
+  const merged = { ...defaults, ...data };
   for (const [key, inner] of Object.entries(defaults))
-    if (isMapping(inner) && isMapping(given[key])) merged[key] = under(given[key], inner);
+    if (isMapping(inner) && isMapping(data[key])) merged[key] = under(data[key], inner);
   return merged;
 }
 
@@ -130,14 +130,14 @@ function under(given: Data, defaults: Data): Data {
  * Defaults of new text runs where the encoder is a frozen pretrained one: symbols are discovered as vectors in its space,
  * with free links and steps as sure as they come.
  */
-export function discoveringDefaults(given: Readonly<Data>): Data {
+export function discoveringDefaults(data: Readonly<Data>): Data {
   const {
     name = DEFAULT_ENCODER,
     frozen = true,
     walks,
-  } = isMapping(given.encoder) ? given.encoder : ({} as Data);
+  } = isMapping(data.encoder) ? data.encoder : ({} as Data);
   const scratch = name === 'transformer' || name === 'lstm';
-  if (given.model !== 'language' || given.baseline === true || scratch || frozen !== true) return {};
+  if (data.model !== 'language' || data.baseline === true || scratch || frozen !== true) return {};
   if (walks !== undefined && walks !== 'pursuit') return {};
   return {
     encoder: { walks: 'pursuit' },

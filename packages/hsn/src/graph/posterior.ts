@@ -40,9 +40,9 @@ const quietOutput = 0.1;
 class FeedForward extends nn.Module {
   readonly layers: nn.Linear[];
 
-  constructor(widths: readonly number[], generator: Generator, given: TensorOptions) {
+  constructor(widths: readonly number[], generator: Generator, options: TensorOptions) {
     super();
-    this.layers = widths.slice(1).map((out, i) => new nn.Linear(widths[i]!, out, generator, given));
+    this.layers = widths.slice(1).map((out, i) => new nn.Linear(widths[i]!, out, generator, options));
   }
 
   forward(x: Tensor): Tensor {
@@ -128,10 +128,10 @@ export class FreeLogits extends GraphPosterior {
   readonly logits: Tensor; // [E]
   readonly #pairs: PairIndex;
 
-  constructor(pairs: PairIndex, initialLogit: number, given: TensorOptions = {}) {
+  constructor(pairs: PairIndex, initialLogit: number, options: TensorOptions = {}) {
     super();
     this.#pairs = pairs;
-    this.logits = nn.parameter(full([pairs.count], initialLogit, given));
+    this.logits = nn.parameter(full([pairs.count], initialLogit, options));
   }
 
   override adopt(probabilities: Tensor): void {
