@@ -1,7 +1,7 @@
 import { UserError } from '@hidden-schema/base';
-import { DEFAULT_ENCODER } from '@hidden-schema/transformers';
 import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument, stringify, visit } from 'yaml';
 import type { z } from 'zod';
+import { type Data, isMapping, under } from './defaults.ts';
 import { type LanguageConfig, languageConfigSchema } from './language.ts';
 import { type Config, configSchema } from './network.ts';
 import {
@@ -118,34 +118,6 @@ export function loadConfig(
   );
 }
 
-/** What is given, and beneath it defaults for what is not. */
-function under(data: Data, defaults: Data): Data {
-  const merged = { ...defaults, ...data };
-  for (const [key, inner] of Object.entries(defaults))
-    if (isMapping(inner) && isMapping(data[key])) merged[key] = under(data[key], inner);
-  return merged;
-}
-
-/**
- * Defaults of new text runs where the encoder is a frozen pretrained one: symbols are discovered as vectors in its space,
- * with free links and steps as sure as they come.
- */
-export function discoveringDefaults(data: Readonly<Data>): Data {
-  const {
-    name = DEFAULT_ENCODER,
-    frozen = true,
-    walks,
-  } = isMapping(data.encoder) ? data.encoder : ({} as Data);
-  const scratch = name === 'transformer' || name === 'lstm';
-  if (data.model !== 'language' || data.baseline === true || scratch || frozen !== true) return {};
-  if (walks !== undefined && walks !== 'pursuit') return {};
-  return {
-    encoder: { walks: 'pursuit' },
-    graph: { posterior: 'free', symbols: 'learnable', selfLoops: false },
-    walk: { range: 'none' },
-  };
-}
-
 /** The settings as YAML that `loadConfig` reads back unchanged. */
 export function dumpConfig(config: RunConfig): string {
   return stringify(config);
@@ -186,8 +158,6 @@ function listed(source: string, lines: readonly (() => string)[]): string {
 }
 
 // YAML
-
-type Data = Record<string, unknown>;
 
 function readYaml(text: string, source: string, lines: LineCounter) {
   if (Buffer.byteLength(text) > MAX_BYTES) {
@@ -283,8 +253,6 @@ function applyOverride(schema: SettingsSchema, data: Data, override: string, fau
 }
 
 const firstLine = (text: string): string => text.split('\n')[0]!;
-const isMapping = (value: unknown): value is Data =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 // What the schema says
 
