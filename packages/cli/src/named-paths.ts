@@ -1,8 +1,8 @@
 /** `NAME=PATH,NAME=PATH` as a flag gives it, each name once; `expected` says in a fault what was. */
-export async function namedPaths(given: string, expected: string): Promise<[string, string][]> {
+export async function namedPaths(list: string, expected: string): Promise<[string, string][]> {
   const { UserError } = await import('@hidden-schema/base');
   const seen = new Set<string>();
-  return given.split(',').map((part) => {
+  return list.split(',').map((part) => {
     const [name = '', ...rest] = part.trim().split('=');
     if (name === '' || rest.join('=') === '') throw new UserError(`--corpus has "${part}": ${expected}`);
     if (seen.has(name))

@@ -88,7 +88,7 @@ async function settings(
   const { dumpConfig, loadConfig, tuplesConfig } = await import('@hidden-schema/hsn');
   const text =
     file === undefined ? (from ? dumpConfig(from) : '') : await readSettings(file, 'experiments/reasoning');
-  return tuplesConfig(loadConfig(text, file ?? 'settings', overrides, 'reasoning'));
+  return tuplesConfig(loadConfig(text, file ?? 'settings', overrides, { fallback: 'reasoning' }));
 }
 
 /** The same for programs; a run that is there and finished is kept as it is. */

@@ -34,12 +34,12 @@ export async function reproduceTable2(flags: ReproduceFlags): Promise<void> {
   }
 }
 
-async function corporaOf(given: string | undefined): Promise<[Table2Corpus, string][]> {
+async function corporaOf(list: string | undefined): Promise<[Table2Corpus, string][]> {
   const { UserError } = await import('@hidden-schema/base');
   const { table2Corpora } = await import('@hidden-schema/studies');
   const expected = `expected ${table2Corpora.map((name) => `${name}=FILE or FOLDER`).join(', ')}, with commas between`;
-  if (!given) throw new UserError(`table2 needs texts: give --corpus, ${expected}`);
-  return (await namedPaths(given, expected)).map(([name, input]) => {
+  if (!list) throw new UserError(`table2 needs texts: give --corpus, ${expected}`);
+  return (await namedPaths(list, expected)).map(([name, input]) => {
     const corpus = table2Corpora.find((one) => one === name.toLowerCase());
     if (!corpus) throw new UserError(`--corpus has "${name}=${input}": ${expected}`);
     return [corpus, input];

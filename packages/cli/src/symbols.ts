@@ -35,10 +35,10 @@ export function register(program: Command): void {
     .action(symbols);
 }
 
-async function symbols(directory: string, given: string | undefined, flags: AnalysisFlags): Promise<void> {
+async function symbols(directory: string, named: string | undefined, flags: AnalysisFlags): Promise<void> {
   const studies = await import('@hidden-schema/studies');
   await withAnalysed(directory, flags, async (run, signal) => {
-    const symbol = given === undefined ? undefined : studies.symbolNumber(given, run.symbols);
+    const symbol = named === undefined ? undefined : studies.symbolNumber(named, run.symbols);
     const encoded = await encodedOf(run, flags, signal);
     try {
       const { onProgress, done } = await progressOf('attention', 'sentences');
@@ -58,56 +58,70 @@ async function symbols(directory: string, given: string | undefined, flags: Anal
   });
 }
 
+/** A sheet before it has the symbol's name. */
+type Part = Pick<Sheet, 'name' | 'title' | 'columns' | 'rows'>;
+
 /** Everything about one symbol. */
 function sheetsOf(one: SymbolMeaning): Sheet[] {
-  const title = one.name === null ? `Symbol ${one.symbol}` : `Symbol ${one.symbol}, ${one.name}`;
-  const sheet = (name: string, what: string, columns: Sheet['columns'], rows: Sheet['rows']): Sheet[] =>
-    rows.length === 0
-      ? []
-      : [{ name: `symbol-${one.symbol}-${name}`, title: `${title}: ${what}`, columns, rows }];
+  const called = one.name === null ? `Symbol ${one.symbol}` : `Symbol ${one.symbol}, ${one.name}`;
+  return [...wordParts(one), ...walkParts(one)]
+    .filter(({ rows }) => rows.length > 0)
+    .map(({ name, title, ...table }) => ({
+      name: `symbol-${one.symbol}-${name}`,
+      title: `${called}: ${title}`,
+      ...table,
+    }));
+}
+
+function wordParts(one: SymbolMeaning): Part[] {
   return [
-    ...sheet(
-      'usage',
-      `in ${one.sentences} sentences, ${(100 * one.usage).toFixed(1)} % of steps; by position`,
-      one.usageByPosition.map((_, i) => ({ title: `step ${i + 1}`, digits: 3 })),
-      [one.usageByPosition],
-    ),
-    ...sheet(
-      'words',
-      'words by mutual information',
-      [{ title: 'word' }, { title: 'bits', digits: 2 }, { title: 'sentences' }],
-      one.words.map(({ word, pmi, count }) => [word, pmi, count]),
-    ),
-    ...sheet(
-      'attended',
-      'words that attend to it',
-      [{ title: 'word' }, { title: 'share', digits: 3 }, { title: 'times' }],
-      one.attended.map(({ word, share, count }) => [word, share, count]),
-    ),
-    ...sheet(
-      'labels',
-      'labels',
-      [{ title: 'label' }, { title: 'share', digits: 3 }, { title: 'lift', digits: 2 }],
-      one.labels.map(({ label, share, lift }) => [label, share, lift]),
-    ),
-    ...sheet(
-      'neighbours',
-      'neighbours',
-      [
+    {
+      name: 'usage',
+      title: `in ${one.sentences} sentences, ${(100 * one.usage).toFixed(1)} % of steps; by position`,
+      columns: one.usageByPosition.map((_, i) => ({ title: `step ${i + 1}`, digits: 3 })),
+      rows: [one.usageByPosition],
+    },
+    {
+      name: 'words',
+      title: 'words by mutual information',
+      columns: [{ title: 'word' }, { title: 'bits', digits: 2 }, { title: 'sentences' }],
+      rows: one.words.map(({ word, pmi, count }) => [word, pmi, count]),
+    },
+    {
+      name: 'attended',
+      title: 'words that attend to it',
+      columns: [{ title: 'word' }, { title: 'share', digits: 3 }, { title: 'times' }],
+      rows: one.attended.map(({ word, share, count }) => [word, share, count]),
+    },
+    {
+      name: 'labels',
+      title: 'labels',
+      columns: [{ title: 'label' }, { title: 'share', digits: 3 }, { title: 'lift', digits: 2 }],
+      rows: one.labels.map(({ label, share, lift }) => [label, share, lift]),
+    },
+  ];
+}
+
+function walkParts(one: SymbolMeaning): Part[] {
+  return [
+    {
+      name: 'neighbours',
+      title: 'neighbours',
+      columns: [
         { title: 'symbol', align: 'left' },
         { title: 'probability', digits: 3 },
         { title: 'of moves', digits: 4 },
       ],
-      one.neighbours.map(({ symbol, name, probability, traversals }) => [
+      rows: one.neighbours.map(({ symbol, name, probability, traversals }) => [
         name === null ? String(symbol) : `${name} (${symbol})`,
         ...[probability, traversals],
       ]),
-    ),
-    ...sheet(
-      'sentences',
-      'representative sentences',
-      [{ title: 'label' }, { title: 'walk' }, { title: 'sentence' }],
-      one.examples.map(({ label, walk, text }) => [label ?? undefined, walk.join(' '), text]),
-    ),
+    },
+    {
+      name: 'sentences',
+      title: 'representative sentences',
+      columns: [{ title: 'label' }, { title: 'walk' }, { title: 'sentence' }],
+      rows: one.examples.map(({ label, walk, text }) => [label ?? undefined, walk.join(' '), text]),
+    },
   ];
 }

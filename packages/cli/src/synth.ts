@@ -104,6 +104,18 @@ function numberOf(setting: string, text: string, fallback: number, faults: Hsn.F
   return fallback;
 }
 
+/** Reads numbers from flags; a setting whose flag is not there has its default. */
+function numbersOf<Setting extends keyof Flags & string>(
+  flags: Flags,
+  defaults: Readonly<Record<Setting, number>>,
+  faults: Hsn.Fault[],
+): (setting: Setting) => number {
+  return (setting) => {
+    const text = flags[setting];
+    return typeof text === 'string' ? numberOf(setting, text, defaults[setting], faults) : defaults[setting];
+  };
+}
+
 /** Settings that both kinds of corpus have. */
 function sharedSettings(
   flags: Flags,
@@ -111,10 +123,7 @@ function sharedSettings(
   defaults: Hsn.WordSettings,
   faults: Hsn.Fault[],
 ): Hsn.WordSettings {
-  const given = (setting: 'nodes' | 'length' | 'sentences' | 'seed') => {
-    const text = flags[setting];
-    return typeof text === 'string' ? numberOf(setting, text, defaults[setting], faults) : defaults[setting];
-  };
+  const number = numbersOf<'nodes' | 'length' | 'sentences' | 'seed'>(flags, defaults, faults);
   const graphOptions: Hsn.GraphOptions = {};
   for (const [name, fallback] of Object.entries(hsn.GRAPH_DEFAULTS) as [Hsn.GraphParameter, number][]) {
     const text = flags[name];
@@ -124,12 +133,12 @@ function sharedSettings(
   return {
     graph: (flags.graph ?? defaults.graph) as Hsn.GraphKind,
     graphOptions,
-    nodes: given('nodes'),
-    length: given('length'),
-    sentences: given('sentences'),
+    nodes: number('nodes'),
+    length: number('length'),
+    sentences: number('sentences'),
     // A share that is no number becomes NaN, which the settings' own check refuses with the form to use.
     split: split.map((share) => (share.trim() === '' ? Number.NaN : Number(share))) as Hsn.Split,
-    seed: given('seed'),
+    seed: number('seed'),
   };
 }
 
@@ -145,14 +154,11 @@ function addFaults(faults: Hsn.Fault[], more: readonly Hsn.Fault[], flags: Flags
 function readFlags(flags: Flags, hsn: Library): { settings: Hsn.SyntheticSettings; faults: Hsn.Fault[] } {
   const defaults = hsn.SYNTHETIC_DEFAULTS;
   const faults: Hsn.Fault[] = [];
-  const given = (setting: 'tokens' | 'bag') => {
-    const text = flags[setting];
-    return typeof text === 'string' ? numberOf(setting, text, defaults[setting], faults) : defaults[setting];
-  };
+  const number = numbersOf<'tokens' | 'bag'>(flags, defaults, faults);
   const settings: Hsn.SyntheticSettings = {
     ...sharedSettings(flags, hsn, defaults, faults),
-    tokens: given('tokens'),
-    bag: given('bag'),
+    tokens: number('tokens'),
+    bag: number('bag'),
     disjoint: flags.disjoint === true,
   };
   addFaults(faults, hsn.syntheticFaults(settings), flags);

@@ -112,14 +112,14 @@ async function lead(file: string | undefined, flags: TrainFlags, replicas: Repli
     );
   const config = await settingsOf(file, corpus, flags, earlier);
   const name = corpus === '-' ? 'input' : path.parse(path.resolve(corpus)).name;
-  const given = {
+  const request = {
     flags,
     corpus,
     earlier,
     replicas,
     out: flags.out ?? path.join('runs', `${name}-${config.seed}`),
   };
-  if (config.model === 'language') await trainLanguage(config, given);
-  else if (config.model === 'synthetic') await trainSynthetic(config, given);
+  if (config.model === 'language') await trainLanguage(config, request);
+  else if (config.model === 'synthetic') await trainSynthetic(config, request);
   else throw new UserError('these are the settings of tuples; train with: hsn reason train');
 }

@@ -24,8 +24,10 @@ export async function settingsOf(
         ? dumpConfig(earlier.config)
         : ''
       : await readSettings(file, 'experiments');
-  const kind = earlier?.config.model ?? corpusKind(corpus);
-  return loadConfig(text, file ?? 'settings', overrides, kind, earlier ? undefined : discoveringDefaults);
+  return loadConfig(text, file ?? 'settings', overrides, {
+    fallback: earlier?.config.model ?? corpusKind(corpus),
+    ...(earlier ? {} : { beneath: discoveringDefaults }),
+  });
 }
 
 /** Flags that say how texts are read. */
@@ -42,10 +44,10 @@ const textFlags = {
  * needs: there the command lines are compared.
  */
 export async function termsOf(file: string | undefined, flags: TrainFlags): Promise<Terms> {
-  const given = Object.entries(textFlags).flatMap(([flag, name]) =>
+  const reading = Object.entries(textFlags).flatMap(([flag, name]) =>
     flags[name] === undefined ? [] : [[flag, flags[name]]],
   );
-  const common = { '--resume': flags.resume ? 'given' : 'not given', ...Object.fromEntries(given) };
+  const common = { '--resume': flags.resume ? 'given' : 'not given', ...Object.fromEntries(reading) };
   if (flags.resume) {
     const text = file === undefined ? 'none' : shortHash(await readSettings(file, 'experiments'));
     return { ...common, '--set': flags.set.join(' ') || 'nothing', 'settings file': text };

@@ -97,7 +97,8 @@ function configOf({ symbols, length, seed, settings = {} }: TrainOptions): Langu
   const short = { symbols, length, seed };
   // JSON is YAML too, and so faults are told as those of a settings file are.
   const text = JSON.stringify({ ...settings, ...short, model: 'language' });
-  return languageConfig(loadConfig(text, 'settings', [], 'language', discoveringDefaults));
+  const options = { fallback: 'language', beneath: discoveringDefaults } as const;
+  return languageConfig(loadConfig(text, 'settings', [], options));
 }
 
 /** A library says nothing by itself. */

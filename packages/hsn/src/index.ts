@@ -1,7 +1,8 @@
+export { memberSums, nearestCentre } from './clusters.ts';
+export { discoveringDefaults } from './config/defaults.ts';
 export { type LanguageConfig, languageConfigSchema } from './config/language.ts';
 export { type Config, configSchema } from './config/network.ts';
 export {
-  discoveringDefaults,
   dumpConfig,
   languageConfig,
   loadConfig,

@@ -14,8 +14,11 @@ export function deepPairSums(a: Tensor, b: Tensor, layers: readonly Tensor[], ro
   return call('hsn::deep_pairs', a, b, layers, rows);
 }
 
-/** Σ_jk w_j R_jk m_jk (log m_jk − s_j − p_jk) in one pass, log 0 being −69. R, m, p [J, K]; w, s [J] */
-export function walkDivergence(R: Tensor, m: Tensor, w: Tensor, s: Tensor, p: Tensor): Tensor {
+/** R, m, p [J, K]; w, s [J] */
+export type DivergenceTerms = Readonly<Record<'R' | 'm' | 'w' | 's' | 'p', Tensor>>;
+
+/** Σ_jk w_j R_jk m_jk (log m_jk − s_j − p_jk) in one pass, log 0 being −69. */
+export function walkDivergence({ R, m, w, s, p }: DivergenceTerms): Tensor {
   return call('hsn::walk_divergence', R, m, w, s, p);
 }
 

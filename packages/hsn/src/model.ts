@@ -127,7 +127,7 @@ export class HiddenSchemaNetwork<K extends Kind> extends nn.Module {
     this.shape = { symbols, length, sentences };
     this.generator = generator;
     const pairs = new PairIndex(symbols, config.graph.selfLoops);
-    this.walkPrior = new WalkPrior(config.walk.prior, symbols, length, generator, options);
+    this.walkPrior = new WalkPrior(config.walk.prior, { nodes: symbols, length }, generator, options);
     this.graphPrior = graphPriorOf(config.graph, pairs, generator, options);
     this.symbols = symbolsOf(this.#symbolSettings(), symbols, generator, { ...options, bags });
     const noiseCost = () => this.decoder.noiseCost?.() ?? 1;

@@ -30,18 +30,18 @@ export type ReasoningRun = OpenedReasoning & AnyRun & { kind: 'reasoning' };
 export type OpenedRun = SyntheticRun | LanguageRun | ReasoningRun;
 
 /** Opens a run, whatever it was trained on, at a checkpoint: `best`, `last` or a step. */
-export async function open(directory: string, given: { checkpoint?: string } = {}): Promise<OpenedRun> {
+export async function open(directory: string, options: { checkpoint?: string } = {}): Promise<OpenedRun> {
   const { model: kind } = Run.open(directory).config;
   if (kind === 'language') {
-    const opened = await openLanguage(directory, given);
+    const opened = await openLanguage(directory, options);
     return { kind, ...opened, ...sizesOf(opened) };
   }
   if (kind === 'reasoning') {
-    const opened = await openReasoning(directory, given);
+    const opened = await openReasoning(directory, options);
     const texts = new TupleTexts(opened);
     return { kind, ...opened, ...sizesOf(opened), labels: opened.relations, texts };
   }
-  const opened = openModel(directory, given);
+  const opened = openModel(directory, options);
   const notes = [...opened.corpus.notes, ...opened.notes];
   const texts = new SyntheticTexts(opened.model, opened.corpus);
   return { kind, ...opened, ...sizesOf(opened), notes, labels: [], texts };

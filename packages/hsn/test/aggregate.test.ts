@@ -166,7 +166,9 @@ describe('extremes stay finite', () => {
           const scores = tensor(wild, { dtype }).requireGrad();
           const graph = new WalkableGraph(adjacency);
           const q = WalkDistribution.fromScores(graph, scores, { kind: 'symmetric', constant });
-          const prior = new WalkPrior('uniform', 3, 3, new Generator(0), { dtype }).on(graph);
+          const prior = new WalkPrior('uniform', { nodes: 3, length: 3 }, new Generator(0), { dtype }).on(
+            graph,
+          );
           const kl = total(aggregatedKl(q, prior, how));
           const what = `${dtype}, ${how}, c = ${constant}`;
           expectFinite(kl, what);
@@ -180,7 +182,9 @@ describe('extremes stay finite', () => {
   test('walks of one node have no steps to pay for', () => {
     const graph = new WalkableGraph(f64(graphs.triangle));
     const q = WalkDistribution.fromScores(graph, f64([[[1, 2, 3]], [[0, 1, 0]]]));
-    const prior = new WalkPrior('uniform', 3, 1, new Generator(0), { dtype: 'float64' }).on(graph);
+    const prior = new WalkPrior('uniform', { nodes: 3, length: 1 }, new Generator(0), {
+      dtype: 'float64',
+    }).on(graph);
     for (const how of ['mean', 'projection'] as const)
       expect(aggregatedKl(q, prior, how).steps.item()).toBe(0);
   });
@@ -203,7 +207,7 @@ describe('no tensor of sentences × nodes × nodes', () => {
     const scores = randn([B, L, K], generator).requireGrad();
     const graph = new WalkableGraph(adjacency);
     const q = WalkDistribution.fromScores(graph, scores, form);
-    const prior = new WalkPrior('uniform', K, L, generator).on(graph);
+    const prior = new WalkPrior('uniform', { nodes: K, length: L }, generator).on(graph);
     const aggregated = total(aggregatedKl(q, prior, how));
     const loss = each ? q.kl(prior).mean().add(aggregated) : aggregated;
     const walk = q.sample(generator, { temperature: 0.75, hard: true });

@@ -127,7 +127,7 @@ describe('closed form', () => {
   });
 
   test('a power law’s beliefs, one a link, are taken too', () => {
-    const prior = new PowerLawPrior(0.2, 2.5, pairs, new Generator(0), float64);
+    const prior = new PowerLawPrior({ p: 0.2, exponent: 2.5 }, pairs, new Generator(0), float64);
     const posterior = new ClosedFormPosterior(pairs, prior, { ...options, sentences: 0 });
     posterior.observe(seen());
     expectClose(
@@ -194,7 +194,7 @@ describe('from walks to the graph', () => {
   test('tokens of disjoint bags, smoothed exactly, give every link its sign', () => {
     const [nodes, length, sentences] = [6, 8, 300];
     const graph = new WalkableGraph(f64(truth));
-    const prior = new WalkPrior('uniform', nodes, length, new Generator(0), float64).on(graph);
+    const prior = new WalkPrior('uniform', { nodes, length }, new Generator(0), float64).on(graph);
     const generator = new Generator(11);
     const walks = Array.from({ length: sentences }, () => prior.sampleNodes(generator).toNumbers());
     // Two tokens a node, none shared: a token's likelihood is 1/2 at its own node, and a little noise elsewhere.

@@ -143,7 +143,7 @@ describe('a density that is learned', () => {
 
 describe('a power law of degrees', () => {
   const pairs = new PairIndex(6);
-  const prior = new PowerLawPrior(0.1, 2.5, pairs, new Generator(0), float64);
+  const prior = new PowerLawPrior({ p: 0.1, exponent: 2.5 }, pairs, new Generator(0), float64);
 
   test('starts at the asked density and takes gradients', () => {
     const belief = prior.belief();
@@ -170,7 +170,7 @@ describe('a power law of degrees', () => {
   test('cost differences are those of the Pareto density of exp(θ), as a density over θ', () => {
     const softplus = (x: number) => Math.log1p(Math.exp(x));
     const cost = (excess: number) => {
-      const one = new PowerLawPrior(0.1, 2.5, new PairIndex(2), new Generator(0), float64);
+      const one = new PowerLawPrior({ p: 0.1, exponent: 2.5 }, new PairIndex(2), new Generator(0), float64);
       one.load(new Map([['excess', f64([excess, 0])]]));
       return one.cost().item();
     };
@@ -183,7 +183,7 @@ describe('a power law of degrees', () => {
     const K = 400;
     const sparse = new PairIndex(K);
     const density = 1e-4;
-    const model = new PowerLawPrior(density, exponent, sparse, new Generator(0), float64);
+    const model = new PowerLawPrior({ p: density, exponent }, sparse, new Generator(0), float64);
     const uniforms = Array.from({ length: K }, (_, i) => (i + 0.5) / K);
     // θ − floor is exponential with rate γ − 1; `excess` is its inverse softplus.
     const raised = uniforms.map((u) => -Math.log(1 - u) / (exponent - 1));
@@ -199,8 +199,12 @@ describe('a power law of degrees', () => {
   });
 
   test('refuses what is no probability, and no power law', () => {
-    expect(() => new PowerLawPrior(1.2, 2, pairs, new Generator(0))).toThrow('between 0 and 1, got 1.2');
-    expect(() => new PowerLawPrior(0.2, 1, pairs, new Generator(0))).toThrow('above 1, got 1');
+    expect(() => new PowerLawPrior({ p: 1.2, exponent: 2 }, pairs, new Generator(0))).toThrow(
+      'between 0 and 1, got 1.2',
+    );
+    expect(() => new PowerLawPrior({ p: 0.2, exponent: 1 }, pairs, new Generator(0))).toThrow(
+      'above 1, got 1',
+    );
     expect(() => new BernoulliPrior(0)).toThrow('between 0 and 1, got 0');
     expect(() => new BernoulliPrior(Number.NaN)).toThrow('between 0 and 1, got NaN');
     expect(() => new BetaBernoulliPrior(0, 1, 3)).toThrow('positive, got 0 and 1');

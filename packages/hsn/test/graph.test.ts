@@ -71,7 +71,7 @@ describe.each([
       logits.map(() => p),
     );
     expectClose(links.kl(new BernoulliPrior(p).belief()), tableKl(table, flat), 1e-12);
-    const prior = new PowerLawPrior(0.2, 2.5, pairs, new Generator(4), float64);
+    const prior = new PowerLawPrior({ p: 0.2, exponent: 2.5 }, pairs, new Generator(4), float64);
     const belief = prior.belief();
     const each = linkTable(graphs, (belief.logPresent as Tensor).exp().toNumbers());
     expectClose(

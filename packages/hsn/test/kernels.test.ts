@@ -63,7 +63,10 @@ describe('divergence of a step', () => {
             .sum(),
         inputs.map((x) => x.to('float64')),
       );
-      const fused = valueAndGradients((R, m, w, s, p) => walkDivergence(R!, m!, w!, s!, p!), inputs);
+      const fused = valueAndGradients(
+        (R, m, w, s, p) => walkDivergence({ R: R!, m: m!, w: w!, s: s!, p: p! }),
+        inputs,
+      );
       expectSame(
         fused.map((x) => x.to('float64')),
         composed,

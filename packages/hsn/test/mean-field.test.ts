@@ -61,7 +61,7 @@ function priorTable(adjacency: number[][], rule: IsolatedRule, floor: number): n
 const complete = Array.from({ length: K }, () => Array.from({ length: K }, () => 1));
 const isolated = digits('0110 1010 1100 0000');
 const uniform = (graph: WalkableGraph) =>
-  new WalkPrior('uniform', K, L, new Generator(0), { dtype: 'float64' }).on(graph);
+  new WalkPrior('uniform', { nodes: K, length: L }, new Generator(0), { dtype: 'float64' }).on(graph);
 
 describe('mean field over walks', () => {
   test('log-probability of every walk, and marginals', () => {
@@ -180,7 +180,9 @@ describe('mean field over walks', () => {
         complete.map((row) => row.map(() => 0)),
         { dtype },
       );
-      const prior = new WalkPrior('uniform', K, L, new Generator(0), { dtype }).on(new WalkableGraph(links));
+      const prior = new WalkPrior('uniform', { nodes: K, length: L }, new Generator(0), { dtype }).on(
+        new WalkableGraph(links),
+      );
       const q = new MeanFieldWalks(h);
       for (const how of ['mean', 'projection'] as const) {
         const kl = q.aggregatedKl(prior, how);

@@ -137,7 +137,7 @@ describe('search of second halves', () => {
     const model = searchable(kind);
     const truth = enumerated(model).sort((a, b) => b.logProb - a.logProb);
     expect(sum(truth.map(({ logProb }) => Math.exp(logProb)))).toBeCloseTo(1, 4);
-    const [, found] = continueWalks(model, rows, firsts, { how: 'beam', count: K ** half });
+    const [, found] = continueWalks(model, { rows, first: firsts }, { how: 'beam', count: K ** half });
     expect(found).toHaveLength(K ** half);
     for (const [i, { second, logProb }] of found!.slice(0, 10).entries()) {
       expect(logProb).toBeCloseTo(truth[i]!.logProb, 4);
@@ -147,10 +147,14 @@ describe('search of second halves', () => {
 
   test('greedy is a beam of one; samples have the right probabilities and repeat by seed', () => {
     const model = searchable('lstm');
-    const greedy = continueWalks(model, rows, firsts, { how: 'greedy' });
-    expect(continueWalks(model, rows, firsts, { how: 'beam', count: 1 })).toEqual(greedy);
+    const greedy = continueWalks(model, { rows, first: firsts }, { how: 'greedy' });
+    expect(continueWalks(model, { rows, first: firsts }, { how: 'beam', count: 1 })).toEqual(greedy);
     const sample = () =>
-      continueWalks(model, rows, firsts, { how: 'sample', count: 40, generator: new Generator(5) });
+      continueWalks(
+        model,
+        { rows, first: firsts },
+        { how: 'sample', count: 40, generator: new Generator(5) },
+      );
     const truth = new Map(enumerated(model).map(({ walk, logProb }) => [walk.join(), logProb]));
     const drawn = sample();
     for (const { second, logProb } of drawn[1]!) expect(logProb).toBeCloseTo(truth.get(second.join())!, 4);
@@ -162,7 +166,11 @@ describe('search of second halves', () => {
     const adjacency = tensor(digits('0110 1001 1001 0110'));
     for (const how of ['beam', 'sample'] as const) {
       const options = { how, count: 8, generator: new Generator(1) };
-      for (const [n, found] of continueWalks(searchable('lstm', adjacency), rows, firsts, options).entries())
+      for (const [n, found] of continueWalks(
+        searchable('lstm', adjacency),
+        { rows, first: firsts },
+        options,
+      ).entries())
         for (const { second, logProb } of found) {
           if (logProb < -1e6) continue; // a beam wider than the walks there are
           const walk = [firsts[n]!.at(-1)!, ...second];
@@ -177,6 +185,6 @@ describe('search of second halves', () => {
     [{ how: 'greedy', count: 3 }, 'greedy search finds one walk, got a count of 3'],
     [{ how: 'sample', temperature: 0 }, 'the temperature of walks is a positive number, got 0'],
   ] as const)('refuses %o', (options, message) => {
-    expect(() => continueWalks(searchable('lstm'), rows, firsts, options)).toThrow(message);
+    expect(() => continueWalks(searchable('lstm'), { rows, first: firsts }, options)).toThrow(message);
   });
 });

@@ -116,7 +116,7 @@ const someScores = (length: number): Tensor =>
   );
 
 function weighted(model: LanguageNetwork, scores: Tensor, graphs: readonly Tensor[], walks: number) {
-  return scope(() => noGrad(() => logWeights(model, scores, tokens, graphs, walks)));
+  return scope(() => noGrad(() => logWeights(model, { scores, tokens }, graphs, walks)));
 }
 
 /** Walks that leave a standard error of a few thousandths of a nat. */

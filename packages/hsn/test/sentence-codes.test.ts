@@ -1,6 +1,7 @@
 import { Generator, randn, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { kMeans, nearestCentre, sentenceCodes } from '../src/encoder/sentence-codes.ts';
+import { nearestCentre } from '../src/clusters.ts';
+import { kMeans, sentenceCodes } from '../src/encoder/sentence-codes.ts';
 
 const rowsOf = (matrix: Tensor): number[][] => {
   const [rows, width] = matrix.shape as [number, number];

@@ -152,7 +152,9 @@ describe('forward-backward equals listing all walks', () => {
   test('is a bound that walks of the prior reach: log p(x) of a uniform walk', () => {
     const links = digits('0110 1010 1101 0010');
     const graph = new WalkableGraph(f64(links));
-    const prior = new WalkPrior('uniform', K, L, new Generator(0), { dtype: 'float64' }).on(graph);
+    const prior = new WalkPrior('uniform', { nodes: K, length: L }, new Generator(0), {
+      dtype: 'float64',
+    }).on(graph);
     const emission = [
       [0.1, 0.5, 0.2, 0.3],
       [0.9, 0.1, 0.4, 0.2],

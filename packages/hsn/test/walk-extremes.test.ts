@@ -59,7 +59,9 @@ describe('extremes stay finite', () => {
           const scores = tensor(wild, { dtype }).requireGrad();
           const graph = new WalkableGraph(adjacency, rule);
           const q = WalkDistribution.fromScores(graph, scores, form);
-          const prior = new WalkPrior('uniform', 4, 3, new Generator(0), { dtype }).on(graph);
+          const prior = new WalkPrior('uniform', { nodes: 4, length: 3 }, new Generator(0), { dtype }).on(
+            graph,
+          );
           const walk = stack(q.sample(new Generator(1), { temperature: 0.5, hard: false }), 1);
           const loss = q
             .kl(prior)

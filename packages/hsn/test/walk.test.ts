@@ -247,7 +247,7 @@ describe('prior kinds', () => {
   ];
 
   test.each(kinds)('%s: its parameters, and the distribution they mean', (kind, parameters) => {
-    const prior = new WalkPrior(kind, K, 4, new Generator(2), { dtype: 'float64' });
+    const prior = new WalkPrior(kind, { nodes: K, length: 4 }, new Generator(2), { dtype: 'float64' });
     expect(prior.parameters()).toHaveLength(parameters);
     const walk = prior.on(new WalkableGraph(f64(adjacency)));
     const start = prior.start?.softmax(-1).toNumbers() ?? adjacency.map(() => 1 / K);
@@ -262,7 +262,7 @@ describe('prior kinds', () => {
 
   test('a trained prior takes gradients from the divergence', () => {
     for (const kind of ['trained', 'inhomogeneous'] as const) {
-      const prior = new WalkPrior(kind, K, 3, new Generator(2), { dtype: 'float64' });
+      const prior = new WalkPrior(kind, { nodes: K, length: 3 }, new Generator(2), { dtype: 'float64' });
       const { posterior } = walkModel('A_K4_L3');
       const kl = posterior.kl(prior.on(posterior.graph)).sum();
       for (const parameter of prior.parameters())

@@ -113,8 +113,8 @@ export class TextReader {
     return text.slice(0, high >= 0xd800 && high < 0xdc00 ? most - 1 : most).trimEnd();
   }
 
-  #labelOf(given: string | undefined, name: string): number {
-    const label = given?.trim().replace(/\p{Surrogate}/gu, '\uFFFD');
+  #labelOf(written: string | undefined, name: string): number {
+    const label = written?.trim().replace(/\p{Surrogate}/gu, '\uFFFD');
     if (label === undefined || label === '') {
       this.report.unlabelled++;
       return -1;

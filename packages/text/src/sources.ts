@@ -48,12 +48,12 @@ const splitFile = /^([a-z]+)(?:[-_.]\d+(?:-of-\d+)?)?\.[a-z]+$/;
 /** The files of a corpus; standard input is first written to `spool`. */
 export async function resolveSources(
   input: CorpusInput,
-  given: { format?: TextFormat; spool: string; stdin?: NodeJS.ReadableStream; signal?: AbortSignal },
+  options: { format?: TextFormat; spool: string; stdin?: NodeJS.ReadableStream; signal?: AbortSignal },
 ): Promise<TextSource[]> {
   const sources: TextSource[] = [];
   const add = async (target: string, split: TextSplit | null) => {
-    if (target === '-') sources.push(await spoolInput(given, split));
-    else sources.push(...filesOf(target, given.format, split));
+    if (target === '-') sources.push(await spoolInput(options, split));
+    else sources.push(...filesOf(target, options.format, split));
   };
   if (typeof input === 'string' || isList(input)) {
     for (const target of isList(input) ? input : [input]) await add(target, null);
@@ -72,17 +72,17 @@ const isList = (input: CorpusInput): input is readonly string[] => Array.isArray
 
 /** Files with and without a split cannot be mixed, and training needs texts. */
 function checkSplits(sources: TextSource[]): TextSource[] {
-  const given = sources.filter((source) => source.split !== null);
-  if (given.length === 0) return sources;
-  if (given.length < sources.length)
+  const assigned = sources.filter((source) => source.split !== null);
+  if (assigned.length === 0) return sources;
+  if (assigned.length < sources.length)
     throw new UserError(
-      `${sources.find((source) => source.split === null)!.name} has no split while ${given[0]!.name} is for ${given[0]!.split}; name a split for all files or for none`,
+      `${sources.find((source) => source.split === null)!.name} has no split while ${assigned[0]!.name} is for ${assigned[0]!.split}; name a split for all files or for none`,
     );
-  if (!given.some((source) => source.split === 'train'))
+  if (!assigned.some((source) => source.split === 'train'))
     throw new UserError(
-      `no training texts: ${given.map((source) => `${source.name} is for ${source.split}`).join(', ')}; expected a train file, or name one file to be split`,
+      `no training texts: ${assigned.map((source) => `${source.name} is for ${source.split}`).join(', ')}; expected a train file, or name one file to be split`,
     );
-  return given.some((source) => source.split !== 'train')
+  return assigned.some((source) => source.split !== 'train')
     ? sources
     : sources.map((source) => ({ ...source, split: null }));
 }
@@ -123,15 +123,15 @@ function folderFiles(folder: string, format: TextFormat | undefined, split: Text
 
 /** Standard input as a file, so that it can be hashed and read like any other. */
 async function spoolInput(
-  given: { format?: TextFormat; spool: string; stdin?: NodeJS.ReadableStream; signal?: AbortSignal },
+  options: { format?: TextFormat; spool: string; stdin?: NodeJS.ReadableStream; signal?: AbortSignal },
   split: TextSplit | null,
 ): Promise<TextSource> {
-  fs.mkdirSync(given.spool, { recursive: true });
-  const file = path.join(given.spool, `input-${process.pid}-${Date.now()}`);
+  fs.mkdirSync(options.spool, { recursive: true });
+  const file = path.join(options.spool, `input-${process.pid}-${Date.now()}`);
   const out = fs.createWriteStream(file, { flags: 'wx' });
   try {
-    const input = (given.stdin ?? process.stdin) as Readable;
-    for await (const block of readBlocks(input, INPUT_NAME, given.signal))
+    const input = (options.stdin ?? process.stdin) as Readable;
+    for await (const block of readBlocks(input, INPUT_NAME, options.signal))
       if (!out.write(block)) await once(out, 'drain');
     out.end();
     await finished(out);
@@ -140,7 +140,7 @@ async function spoolInput(
     fs.rmSync(file, { force: true });
     throw error;
   }
-  return { file, name: INPUT_NAME, format: given.format ?? 'text', split };
+  return { file, name: INPUT_NAME, format: options.format ?? 'text', split };
 }
 
 /** sha256 and size of a file, given back to the event loop between chunks so that it can be stopped. */

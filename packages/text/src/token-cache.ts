@@ -62,7 +62,7 @@ export async function tokenStore(
   const verify = options.verify ?? true;
   const there = openIfWhole(target, key, verify);
   if (there) return { store: there, cached: true };
-  await build(sources, target, key, report, options);
+  await build(sources, target, { key, report }, options);
   const store = TokenStore.open(target, { key, verify: false });
   keepWithin(limit, 'tokens', target);
   return { store, cached: false };
@@ -109,12 +109,14 @@ function cacheKey(report: CorpusReport, { settings, encoder, decoder }: CacheOpt
     .digest('hex');
 }
 
+/** What a cache is known by, and what is told of the files in it. */
+type CacheLabel = Pick<CacheManifest, 'key' | 'report'>;
+
 /** Writes beside the target and moves there once all is written; a stop or a fault leaves nothing. */
 async function build(
   sources: readonly TextSource[],
   target: string,
-  key: string,
-  report: CorpusReport,
+  label: CacheLabel,
   options: CacheOptions,
 ): Promise<void> {
   fs.mkdirSync(path.dirname(target), { recursive: true });
@@ -122,7 +124,7 @@ async function build(
   const partial = partialName(target);
   try {
     fs.mkdirSync(partial);
-    const manifest = await writeFiles(sources, partial, key, report, options);
+    const manifest = await writeFiles(sources, partial, label, options);
     fs.writeFileSync(path.join(partial, MANIFEST), manifestText(manifest), { flush: true });
     moveInto(partial, target);
   } catch (error) {
@@ -149,14 +151,14 @@ function moveInto(partial: string, target: string): void {
 async function writeFiles(
   sources: readonly TextSource[],
   folder: string,
-  key: string,
-  report: CorpusReport,
+  { key, report }: CacheLabel,
   options: CacheOptions,
 ): Promise<CacheManifest> {
   const reader = new TextReader(options.settings, report);
   const writer = new TokenWriter(folder);
   try {
-    for (const [file, source] of sources.entries()) await writeSource(file, source, reader, writer, options);
+    for (const [file, source] of sources.entries())
+      await writeSource({ ...source, number: file }, reader, writer, options);
     if (report.sentences === 0) throw emptyCorpus(report);
     report.tokens = writer.tokens;
     const files = writer.finish();
@@ -174,8 +176,7 @@ async function writeFiles(
 }
 
 async function writeSource(
-  file: number,
-  source: TextSource,
+  source: TextSource & { number: number },
   reader: TextReader,
   writer: TokenWriter,
   options: CacheOptions,
@@ -183,7 +184,7 @@ async function writeSource(
   const { report } = reader;
   const [lines, sentences] = [report.lines, report.sentences];
   const totalBytes = report.files.reduce((sum, { bytes }) => sum + bytes, 0);
-  let bytes = report.files.slice(0, file).reduce((sum, { bytes }) => sum + bytes, 0);
+  let bytes = report.files.slice(0, source.number).reduce((sum, { bytes }) => sum + bytes, 0);
   const split = source.split === null ? -1 : TEXT_SPLITS.indexOf(source.split);
   const onBytes = (count: number) => {
     bytes += count;
@@ -192,11 +193,11 @@ async function writeSource(
   for await (const texts of reader.batches(source, watch)) {
     options.signal?.throwIfAborted();
     const [encoder, decoder] = await tokenise(texts, options);
-    writer.append(texts, encoder, decoder, { split, file });
+    writer.append(texts, encoder, decoder, { split, file: source.number });
     const { sentences } = writer;
     options.onProgress?.({ phase: 'tokenising', bytes: Math.min(bytes, totalBytes), totalBytes, sentences });
   }
-  const own = report.files[file]!;
+  const own = report.files[source.number]!;
   own.lines = report.lines - lines;
   own.sentences = report.sentences - sentences;
 }

@@ -51,9 +51,9 @@ export class TokenStore {
   }
 
   /** Opens a cache, after checking each file's size and, unless told otherwise, its sha256. */
-  static open(folder: string, given: { key?: string; verify?: boolean } = {}): TokenStore {
+  static open(folder: string, { key, verify = true }: { key?: string; verify?: boolean } = {}): TokenStore {
     const manifest = readManifest(folder);
-    if (given.key !== undefined && manifest.key !== given.key)
+    if (key !== undefined && manifest.key !== key)
       throw new CacheFault(`${folder} belongs to another corpus`);
     for (const name of CACHE_FILES) {
       const file = path.join(folder, name);
@@ -61,7 +61,7 @@ export class TokenStore {
       const bytes = fs.statSync(file, { throwIfNoEntry: false })?.size;
       if (bytes !== stated.bytes)
         throw new CacheFault(`${file} has ${bytes ?? 0} bytes, not ${stated.bytes}`);
-      if (given.verify !== false && hashFile(file).sha256 !== stated.sha256)
+      if (verify && hashFile(file).sha256 !== stated.sha256)
         throw new CacheFault(`${file} was changed since it was written`);
     }
     if (manifest.files['rows.bin'].bytes !== manifest.sentences * ROW_BYTES)

@@ -33,8 +33,7 @@ export async function buildAddon(
   machine: Machine,
   places: Places,
   libtorch: Libtorch,
-  progress: Progress,
-  expectedSeconds = 45,
+  { progress, expectedSeconds = 45 }: { progress: Progress; expectedSeconds?: number | undefined },
 ): Promise<BuildInfo> {
   const start = performance.now();
   const compiler = await findCompiler(machine);
@@ -124,7 +123,8 @@ async function compileAll(
   });
   for (const target of targets) {
     const objects = all.filter((one) => one.target === target).map(({ object }) => object);
-    await link(machine, [...compiler.command, ...flags], libtorch, objects, join(work, target.file));
+    const output = join(work, target.file);
+    await link(machine, [...compiler.command, ...flags], libtorch, { objects, output });
   }
 }
 

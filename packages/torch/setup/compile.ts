@@ -80,8 +80,7 @@ export async function link(
   machine: Machine,
   [program = 'c++', ...args]: readonly string[],
   libtorch: Libtorch,
-  objects: readonly string[],
-  output: string,
+  { objects, output }: { objects: readonly string[]; output: string },
 ): Promise<void> {
   const flags = [...args, '-o', output, ...objects, ...linkFlags(machine, libtorch)];
   const run = await machine.run(program, flags);

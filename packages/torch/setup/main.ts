@@ -40,7 +40,10 @@ export async function setup(
     ? onlyLibtorch(from)
     : await obtainLibtorch(machine, join(places.build, 'libtorch'), progress);
   progress.say(`libtorch ${libtorch.version} (${libtorch.origin}) in ${libtorch.root}${chosenBy(machine)}`);
-  const info = await buildAddon(machine, places, libtorch, progress, stored?.seconds);
+  const info = await buildAddon(machine, places, libtorch, {
+    progress,
+    expectedSeconds: stored?.seconds,
+  });
   await storeInfo(places, info);
   progress.say(`addon built in ${info.seconds} s`);
   return info;

@@ -2,17 +2,17 @@ import { UserError } from '@hidden-schema/base';
 import { Generator, scope, type TensorOptions } from '@hidden-schema/torch';
 import { type BertConfig, BertEncoder, bertConfigSchema } from './bert.ts';
 import type { Claim } from './claims.ts';
-import { checkedConfig, checkFolder, loadWeights, readModelConfig } from './model-folder.ts';
+import { checkedConfig, checkFolder, loaded, readModelConfig } from './model-folder.ts';
 
 /** A BERT's settings from the config.json of its folder, checked. */
 export function readBertConfig(folder: string): BertConfig {
-  const given = readModelConfig(folder);
-  const kind = given.model_type ?? 'bert';
+  const settings = readModelConfig(folder);
+  const kind = settings.model_type ?? 'bert';
   if (kind !== 'bert')
     throw new UserError(
       `${folder} holds a model of type ${JSON.stringify(kind)}; expected a BERT as encoder`,
     );
-  const config = checkedConfig(bertConfigSchema, given, `${folder}/config.json`);
+  const config = checkedConfig(bertConfigSchema, settings, `${folder}/config.json`);
   if (config.hidden_size % config.num_attention_heads !== 0)
     throw new UserError(
       `${folder}/config.json: hidden_size ${config.hidden_size} does not divide into ${config.num_attention_heads} heads`,
@@ -50,17 +50,11 @@ function bertClaims(config: BertConfig): Claim[] {
 /** A trained BERT from a Hugging Face folder; 16-bit weights become float32. */
 export function openBert(
   folder: string,
-  given: TensorOptions & { generator?: Generator; config?: BertConfig } = {},
+  options: TensorOptions & { generator?: Generator; config?: BertConfig } = {},
 ): BertEncoder {
-  const config = given.config ?? readBertConfig(folder);
+  const config = options.config ?? readBertConfig(folder);
   checkFolder(folder, bertClaims(config), bertName);
   // Its parameters outlive the scope; what they were drawn from does not.
-  const encoder = scope(() => new BertEncoder(config, given.generator ?? new Generator(0), given));
-  try {
-    loadWeights(encoder, folder, { rename: bertName, optional: () => false });
-  } catch (error) {
-    encoder.free();
-    throw error;
-  }
-  return encoder;
+  const encoder = scope(() => new BertEncoder(config, options.generator ?? new Generator(0), options));
+  return loaded(encoder, folder, { rename: bertName, optional: () => false });
 }

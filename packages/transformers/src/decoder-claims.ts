@@ -1,6 +1,7 @@
 import type { Claim } from './claims.ts';
 import type { Gpt2Config } from './gpt2.ts';
 import type { LlamaConfig } from './llama-config.ts';
+import type { SymbolRecord } from './model-folder.ts';
 
 /** What the sizes of a GPT-2's settings say of its weights. */
 export function gpt2Claims(config: Gpt2Config): Claim[] {
@@ -43,9 +44,9 @@ export function llamaClaims(config: LlamaConfig): Claim[] {
 }
 
 /** The same of the symbols that a decoder's own config.json has. */
-export function symbolClaims(given: Gpt2Config['hsn']): Claim[] {
-  if (!given) return [];
-  const { symbols: value, variant } = given;
+export function symbolClaims(record: SymbolRecord | undefined): Claim[] {
+  if (!record) return [];
+  const { symbols: value, variant } = record;
   return variant === 'authors'
     ? [{ key: 'hsn.symbols', value, tensor: /\.map_symbols\.weight$/, axis: 1 }]
     : [{ key: 'hsn.symbols', value, tensor: /\.0\..*\.psa\.k\.weight$/, axis: 0 }];

@@ -35,7 +35,7 @@ export interface Generated {
 
 interface Sentence extends Generated {
   readonly all: number[];
-  readonly given: number;
+  readonly prompted: number;
   readonly seen: Set<number>;
   done: boolean;
 }
@@ -80,7 +80,7 @@ class Generation {
     this.#options = options;
     this.#sentences = options.prompts.map((prompt) => ({
       all: [...prompt],
-      given: prompt.length,
+      prompted: prompt.length,
       seen: new Set(prompt),
       tokens: [],
       finish: 'length',
@@ -101,7 +101,7 @@ class Generation {
       return false;
     }
     // Longer prompts are fed token by token once the shortest has been read, so that all rows stay in step.
-    const length = this.#step === 0 ? Math.min(...this.#sentences.map((s) => s.given)) : this.#read + 1;
+    const length = this.#step === 0 ? Math.min(...this.#sentences.map((s) => s.prompted)) : this.#read + 1;
     const next = this.#predict(length);
     this.#read = length;
     const fresh = this.#sentences.map((sentence, b) => this.#take(sentence, next[b]!, length));
@@ -146,7 +146,7 @@ class Generation {
 
   /** Adds a token to a sentence that is open and has no prompt left; gives it back if it is new text. */
   #take(sentence: Sentence, token: number, length: number): number | undefined {
-    if (length < sentence.given) return undefined;
+    if (length < sentence.prompted) return undefined;
     sentence.all.push(token);
     if (sentence.done) return undefined;
     if (this.#ends.has(token)) {

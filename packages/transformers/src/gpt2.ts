@@ -1,25 +1,17 @@
-import { type Generator, nn, type Tensor, type TensorOptions, tanhGelu } from '@hidden-schema/torch';
+import { type Generator, nn, type Tensor, tanhGelu } from '@hidden-schema/torch';
 import { z } from 'zod';
-import { gpt2Claims, symbolClaims } from './decoder-claims.ts';
-import type { DecoderKind, DecoderOptions } from './decoder-kind.ts';
+import { type DecoderArchitecture, kindOf, openFolder } from './decoder-architecture.ts';
+import { gpt2Claims } from './decoder-claims.ts';
+import type { DecoderOptions } from './decoder-kind.ts';
+import { type Making, type MakingOptions, makingOf, project } from './decoder-making.ts';
 import { LanguageDecoder } from './language-decoder.ts';
-import {
-  checkedConfig,
-  checkFolder,
-  isAdded,
-  loadWeights,
-  opened,
-  readModelConfig,
-  symbolsOf,
-  symbolsSchema,
-} from './model-folder.ts';
-import { Projection, Table } from './projection.ts';
+import { checkedConfig, symbolsOf, symbolsSchema } from './model-folder.ts';
+import { type Projection, Table } from './projection.ts';
 import {
   type AttentionContext,
   attendWithSymbols,
   SchemaInput,
   SymbolAttention,
-  type SymbolOptions,
 } from './symbol-attention.ts';
 
 // Shapes: B sentences, T tokens, D width. Fields carry the names of Hugging Face's checkpoints.
@@ -56,24 +48,8 @@ export const gpt2ConfigSchema = z
 export type Gpt2Config = z.output<typeof gpt2ConfigSchema>;
 export type Gpt2Settings = z.input<typeof gpt2ConfigSchema>;
 
-/** Weights are drawn, or left zero for a checkpoint to fill. */
-interface Making {
-  readonly generator: Generator;
-  readonly tensors: TensorOptions;
-  readonly symbols: SymbolOptions | undefined;
-  readonly blank: boolean;
-}
-
-function conv1d(inputs: number, outputs: number, deviation: number, making: Making): Projection {
-  const { generator, tensors, blank } = making;
-  const given = { ...tensors, layout: 'in-out', bias: true, deviation: blank ? 0 : deviation } as const;
-  return new Projection(inputs, outputs, generator, given);
-}
-
-/** GPT-2 starts the layers that write into the residual path smaller, the more there are. */
-function residualDeviation(config: Gpt2Config): number {
-  return config.initializer_range / Math.sqrt(2 * config.n_layer);
-}
+const plain = { layout: 'in-out', bias: true } as const;
+const residual = { ...plain, residual: true } as const;
 
 class Gpt2Attention extends nn.Module {
   readonly c_attn: Projection;
@@ -86,8 +62,8 @@ class Gpt2Attention extends nn.Module {
     super();
     const width = config.n_embd;
     this.#heads = config.n_head;
-    this.c_attn = conv1d(width, 3 * width, config.initializer_range, making);
-    this.c_proj = conv1d(width, width, residualDeviation(config), making);
+    this.c_attn = project(width, 3 * width, plain, making);
+    this.c_proj = project(width, width, residual, making);
     this.dropout = new nn.Dropout(config.attn_pdrop, making.generator);
     const { symbols, generator, tensors } = making;
     if (symbols) this.psa = new SymbolAttention(symbols, { width, keyWidth: width }, generator, tensors);
@@ -112,8 +88,8 @@ class Gpt2Mlp extends nn.Module {
   constructor(config: Gpt2Config, making: Making) {
     super();
     const inner = config.n_inner ?? 4 * config.n_embd;
-    this.c_fc = conv1d(config.n_embd, inner, config.initializer_range, making);
-    this.c_proj = conv1d(inner, config.n_embd, residualDeviation(config), making);
+    this.c_fc = project(config.n_embd, inner, plain, making);
+    this.c_proj = project(inner, config.n_embd, residual, making);
   }
 
   forward(x: Tensor): Tensor {
@@ -154,9 +130,9 @@ class Gpt2Body extends nn.Module {
 
   constructor(config: Gpt2Config, making: Making) {
     super();
-    const { generator, tensors, symbols, blank } = making;
+    const { generator, tensors, symbols, deviation } = making;
     const width = config.n_embd;
-    const table = { ...tensors, deviation: blank ? 0 : config.initializer_range };
+    const table = { ...tensors, deviation };
     this.wte = new Table(config.vocab_size, width, generator, table);
     this.wpe = new Table(config.n_positions, width, generator, table);
     this.h = Array.from({ length: config.n_layer }, () => new Gpt2Block(config, making));
@@ -187,22 +163,16 @@ export class Gpt2Decoder extends LanguageDecoder {
   protected readonly keyWidth: number;
 
   /** From scratch with GPT-2's initialisation; `blank` leaves zeros for weights to come. */
-  constructor(
-    settings: Gpt2Settings,
-    generator: Generator,
-    options: DecoderOptions & { blank?: boolean } = {},
-  ) {
+  constructor(settings: Gpt2Settings, generator: Generator, options: MakingOptions = {}) {
     super();
     const config = checkedConfig(gpt2ConfigSchema, settings, 'GPT-2 settings');
-    const { blank = false, symbols: given, ...tensors } = options;
-    const symbols: SymbolOptions | undefined = given ?? config.hsn;
-    this.config = { ...config, hsn: symbolsOf(symbols) };
-    const making = { generator, tensors, symbols, blank };
+    const start = { deviation: config.initializer_range, layers: config.n_layer, symbols: config.hsn };
+    const making = makingOf(start, generator, options);
+    this.config = { ...config, hsn: symbolsOf(making.symbols) };
     this.transformer = new Gpt2Body(config, making);
     if (!config.tie_word_embeddings) {
-      const head = { ...tensors, layout: 'out-in', bias: false } as const;
-      const deviation = blank ? 0 : config.initializer_range;
-      this.lm_head = new Projection(config.n_embd, config.vocab_size, generator, { ...head, deviation });
+      const head = { layout: 'out-in', bias: false } as const;
+      this.lm_head = project(config.n_embd, config.vocab_size, head, making);
     }
     this.vocabularySize = config.vocab_size;
     this.maxPositions = config.n_positions;
@@ -211,15 +181,7 @@ export class Gpt2Decoder extends LanguageDecoder {
 
   /** From a folder in Hugging Face's layout: config.json and safetensors. */
   static open(folder: string, generator: Generator, options: DecoderOptions = {}): Gpt2Decoder {
-    const config = checkedConfig(gpt2ConfigSchema, readModelConfig(folder), folder);
-    const claims = [...gpt2Claims(config), ...(options.symbols ? [] : symbolClaims(config.hsn))];
-    checkFolder(folder, claims, renamedFor(config));
-    return opened(new Gpt2Decoder(config, generator, { ...options, blank: true }), folder);
-  }
-
-  /** Takes over weights from a file, index or folder, with or without the prefix `transformer.`. */
-  loadFrom(path: string): void {
-    loadWeights(this, path, { optional: isAdded, rename: renamedFor(this.config) });
+    return openFolder(gpt2, folder, generator, options);
   }
 
   configOf(): Record<string, unknown> {
@@ -246,17 +208,16 @@ export class Gpt2Decoder extends LanguageDecoder {
   }
 }
 
-export const gpt2Kind: DecoderKind = {
-  make: ({ vocabulary, positions, width, layers, heads, dropout }, generator, options) => {
+const gpt2: DecoderArchitecture<Gpt2Settings, Gpt2Config, Gpt2Decoder> = {
+  schema: gpt2ConfigSchema,
+  Decoder: Gpt2Decoder,
+  settings: ({ vocabulary, positions, width, layers, heads, dropout }) => {
     const sizes = { n_embd: width, n_layer: layers, n_head: heads, n_positions: positions };
     const drops = { attn_pdrop: dropout, embd_pdrop: dropout, resid_pdrop: dropout };
-    return new Gpt2Decoder({ ...sizes, ...drops, vocab_size: vocabulary }, generator, options);
+    return { ...sizes, ...drops, vocab_size: vocabulary };
   },
-  blank: (config, generator, options) =>
-    new Gpt2Decoder(config as Gpt2Settings, generator, { ...options, blank: true }),
-  claims: (config) => {
-    const read = gpt2ConfigSchema.safeParse(config);
-    return read.success ? gpt2Claims(read.data) : [];
-  },
-  open: (folder, generator, options) => Gpt2Decoder.open(folder, generator, options),
+  claims: gpt2Claims,
+  renamedFor,
 };
+
+export const gpt2Kind = kindOf(gpt2);

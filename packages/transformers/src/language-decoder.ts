@@ -149,9 +149,9 @@ export abstract class LanguageDecoder extends nn.Module {
       );
   }
 
-  #replaced(embedded: Tensor, dropped: Tensor, given: WordDropout): Tensor {
+  #replaced(embedded: Tensor, dropped: Tensor, dropout: WordDropout): Tensor {
     const filler =
-      given.token === undefined ? undefined : this.embed(full([1], given.token, { dtype: 'int64' }));
+      dropout.token === undefined ? undefined : this.embed(full([1], dropout.token, { dtype: 'int64' }));
     return replaceWords(embedded, dropped, filler?.squeeze(0));
   }
 }

@@ -37,11 +37,11 @@ export const llamaConfigSchema = z
     eos_token_id: token,
     hsn: symbolsSchema.optional(),
   })
-  .transform(({ rope_scaling: _, rope_parameters, ...given }) => ({
-    ...given,
-    num_key_value_heads: given.num_key_value_heads ?? given.num_attention_heads,
-    head_dim: given.head_dim ?? given.hidden_size / given.num_attention_heads,
-    rope_theta: given.rope_theta ?? rope_parameters?.rope_theta ?? 10_000,
+  .transform(({ rope_scaling: _, rope_parameters, ...settings }) => ({
+    ...settings,
+    num_key_value_heads: settings.num_key_value_heads ?? settings.num_attention_heads,
+    head_dim: settings.head_dim ?? settings.hidden_size / settings.num_attention_heads,
+    rope_theta: settings.rope_theta ?? rope_parameters?.rope_theta ?? 10_000,
   }))
   .refine(({ head_dim }) => head_dim % 2 === 0, {
     error: 'hidden_size must divide into num_attention_heads heads of an even width',

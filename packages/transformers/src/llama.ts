@@ -1,56 +1,24 @@
 import { type Generator, nn, ones, type Tensor, type TensorOptions } from '@hidden-schema/torch';
-import { llamaClaims, symbolClaims } from './decoder-claims.ts';
-import type { DecoderKind, DecoderOptions } from './decoder-kind.ts';
+import { type DecoderArchitecture, kindOf, openFolder } from './decoder-architecture.ts';
+import { llamaClaims } from './decoder-claims.ts';
+import type { DecoderOptions } from './decoder-kind.ts';
+import { type Making, type MakingOptions, makingOf, project } from './decoder-making.ts';
 import { LanguageDecoder } from './language-decoder.ts';
 import { type LlamaConfig, type LlamaSettings, llamaConfigSchema } from './llama-config.ts';
-import {
-  checkedConfig,
-  checkFolder,
-  isAdded,
-  loadWeights,
-  opened,
-  readModelConfig,
-  symbolsOf,
-} from './model-folder.ts';
-import { Projection, Table } from './projection.ts';
+import { checkedConfig, symbolsOf } from './model-folder.ts';
+import { type Projection, Table } from './projection.ts';
 import { RotaryPositions, rotate } from './rotary.ts';
 import {
   type AttentionContext,
   attendWithSymbols,
   SchemaInput,
   SymbolAttention,
-  type SymbolOptions,
 } from './symbol-attention.ts';
 
 // Shapes: B sentences, T tokens, D width, H heads of width d, G of them with keys and values of their own.
 // Fields carry the names of Hugging Face's checkpoints.
 
-interface Making {
-  readonly generator: Generator;
-  readonly tensors: TensorOptions;
-  readonly symbols: SymbolOptions | undefined;
-  /** Deviation of the initial weights, and of those that write into the residual path. */
-  readonly deviation: number;
-  readonly residual: number;
-}
-
 type Angles = Parameters<typeof rotate>[1];
-
-function project(
-  inputs: number,
-  outputs: number,
-  bias: boolean,
-  making: Making,
-  residual = false,
-): Projection {
-  const deviation = residual ? making.residual : making.deviation;
-  return new Projection(inputs, outputs, making.generator, {
-    ...making.tensors,
-    layout: 'out-in',
-    bias,
-    deviation,
-  });
-}
 
 /** x / √(mean x² + ε), with a gain. */
 class RmsNorm extends nn.Module {
@@ -82,13 +50,14 @@ class LlamaAttention extends nn.Module {
   constructor(config: LlamaConfig, making: Making) {
     super();
     const { hidden_size: width, head_dim, attention_bias: bias } = config;
+    const kind = { layout: 'out-in', bias } as const;
     this.#heads = config.num_attention_heads;
     this.#groups = config.num_key_value_heads;
     const keyWidth = this.#groups * head_dim;
-    this.q_proj = project(width, this.#heads * head_dim, bias, making);
-    this.k_proj = project(width, keyWidth, bias, making);
-    this.v_proj = project(width, keyWidth, bias, making);
-    this.o_proj = project(this.#heads * head_dim, width, bias, making, true);
+    this.q_proj = project(width, this.#heads * head_dim, kind, making);
+    this.k_proj = project(width, keyWidth, kind, making);
+    this.v_proj = project(width, keyWidth, kind, making);
+    this.o_proj = project(this.#heads * head_dim, width, { ...kind, residual: true }, making);
     this.dropout = new nn.Dropout(config.attention_dropout, making.generator);
     const { symbols, generator, tensors } = making;
     if (symbols) this.psa = new SymbolAttention(symbols, { width, keyWidth }, generator, tensors);
@@ -113,9 +82,10 @@ class LlamaMlp extends nn.Module {
   constructor(config: LlamaConfig, making: Making) {
     super();
     const { hidden_size: width, intermediate_size: inner, mlp_bias: bias } = config;
-    this.gate_proj = project(width, inner, bias, making);
-    this.up_proj = project(width, inner, bias, making);
-    this.down_proj = project(inner, width, bias, making, true);
+    const kind = { layout: 'out-in', bias } as const;
+    this.gate_proj = project(width, inner, kind, making);
+    this.up_proj = project(width, inner, kind, making);
+    this.down_proj = project(inner, width, { ...kind, residual: true }, making);
   }
 
   forward(x: Tensor): Tensor {
@@ -184,22 +154,17 @@ export class LlamaDecoder extends LanguageDecoder {
   readonly #positions: RotaryPositions;
 
   /** From scratch; `blank` leaves zeros for weights to come. */
-  constructor(
-    settings: LlamaSettings,
-    generator: Generator,
-    options: DecoderOptions & { blank?: boolean } = {},
-  ) {
+  constructor(settings: LlamaSettings, generator: Generator, options: MakingOptions = {}) {
     super();
     const config = checkedConfig(llamaConfigSchema, settings, 'LLaMA settings');
-    const { blank = false, symbols: given, ...tensors } = options;
-    const symbols: SymbolOptions | undefined = given ?? config.hsn;
-    this.config = { ...config, hsn: symbolsOf(symbols) };
-    const deviation = blank ? 0 : config.initializer_range;
-    const residual = deviation / Math.sqrt(2 * config.num_hidden_layers);
-    const making = { generator, tensors, symbols, deviation, residual };
+    const { initializer_range: deviation, num_hidden_layers: layers, hsn: symbols } = config;
+    const making = makingOf({ deviation, layers, symbols }, generator, options);
+    this.config = { ...config, hsn: symbolsOf(making.symbols) };
     this.model = new LlamaBody(config, making);
-    if (!config.tie_word_embeddings)
-      this.lm_head = project(config.hidden_size, config.vocab_size, false, making);
+    if (!config.tie_word_embeddings) {
+      const head = { layout: 'out-in', bias: false } as const;
+      this.lm_head = project(config.hidden_size, config.vocab_size, head, making);
+    }
     this.vocabularySize = config.vocab_size;
     this.maxPositions = config.max_position_embeddings;
     this.keyWidth = config.num_key_value_heads * config.head_dim;
@@ -208,16 +173,7 @@ export class LlamaDecoder extends LanguageDecoder {
 
   /** From a folder in Hugging Face's layout: config.json and safetensors. */
   static open(folder: string, generator: Generator, options: DecoderOptions = {}): LlamaDecoder {
-    const settings = readModelConfig(folder) as unknown as LlamaSettings;
-    const config = checkedConfig(llamaConfigSchema, settings, folder);
-    const claims = [...llamaClaims(config), ...(options.symbols ? [] : symbolClaims(config.hsn))];
-    checkFolder(folder, claims, renamedFor(config));
-    return opened(new LlamaDecoder(settings, generator, { ...options, blank: true }), folder);
-  }
-
-  /** Takes over weights from a file, index or folder, with or without the prefix `model.`. */
-  loadFrom(path: string): void {
-    loadWeights(this, path, { optional: isAdded, rename: renamedFor(this.config) });
+    return openFolder(llama, folder, generator, options);
   }
 
   configOf(): Record<string, unknown> {
@@ -243,17 +199,16 @@ export class LlamaDecoder extends LanguageDecoder {
   }
 }
 
-export const llamaKind: DecoderKind = {
-  make: ({ vocabulary, positions, width, layers, heads }, generator, options) => {
+const llama: DecoderArchitecture<LlamaSettings, LlamaConfig, LlamaDecoder> = {
+  schema: llamaConfigSchema,
+  Decoder: LlamaDecoder,
+  settings: ({ vocabulary, positions, width, layers, heads }) => {
     const sizes = { hidden_size: width, num_hidden_layers: layers, num_attention_heads: heads };
     const rest = { intermediate_size: 4 * width, max_position_embeddings: positions };
-    return new LlamaDecoder({ ...sizes, ...rest, vocab_size: vocabulary }, generator, options);
+    return { ...sizes, ...rest, vocab_size: vocabulary };
   },
-  blank: (config, generator, options) =>
-    new LlamaDecoder(config as LlamaSettings, generator, { ...options, blank: true }),
-  claims: (config) => {
-    const read = llamaConfigSchema.safeParse(config);
-    return read.success ? llamaClaims(read.data) : [];
-  },
-  open: (folder, generator, options) => LlamaDecoder.open(folder, generator, options),
+  claims: llamaClaims,
+  renamedFor,
 };
+
+export const llamaKind = kindOf(llama);

@@ -65,14 +65,14 @@ export class Llama2cTokenizer {
   }
 
   /** Token numbers of a text, after the start token unless told otherwise. */
-  encode(text: string, given: { bos?: boolean; eos?: boolean } = {}): number[] {
-    const ids = given.bos === false ? [] : [this.bos];
+  encode(text: string, { bos = true, eos = false }: { bos?: boolean; eos?: boolean } = {}): number[] {
+    const ids = bos ? [this.bos] : [];
     if (text !== '') {
       const spaced = ` ${text}`;
       const words = this.#splits ? spaced.split(/(?<=[^ ])(?= )/) : [spaced];
       for (const word of words) ids.push(...this.#wordIds(word));
     }
-    if (given.eos) ids.push(this.eos);
+    if (eos) ids.push(this.eos);
     return ids;
   }
 

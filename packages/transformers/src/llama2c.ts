@@ -56,7 +56,7 @@ export function openLlama2c(
       );
     const tail = size > end ? readBytes(file, end, size - end, path) : undefined;
     const tokenizer = tail && Llama2cTokenizer.parse(tail, header.vocabulary, path);
-    return { decoder: build(file, header, parts, generator, options, path), tokenizer };
+    return { decoder: build({ file, path }, header, generator, options), tokenizer };
   } finally {
     closeSync(file);
   }
@@ -140,12 +140,10 @@ function sizeOf(part: Part): number {
 }
 
 function build(
-  file: number,
+  { file, path }: { file: number; path: string },
   header: Header,
-  parts: readonly Part[],
   generator: Generator,
   options: DecoderOptions,
-  path: string,
 ): LlamaDecoder {
   const settings = {
     vocab_size: header.vocabulary,
@@ -165,7 +163,7 @@ function build(
   scope(() =>
     noGrad(() => {
       const source = new Map([...decoder.namedTensors()].filter(([name]) => isAdded(name)));
-      for (const [name, tensor] of readTensors(file, parts, path)) source.set(name, tensor);
+      for (const [name, tensor] of readTensors(file, partsOf(header), path)) source.set(name, tensor);
       decoder.load(source);
     }),
   );

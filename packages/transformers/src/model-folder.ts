@@ -23,8 +23,10 @@ export const symbolsSchema = z.strictObject({
   positionScale: z.number().nonnegative().optional(),
 });
 
+export type SymbolRecord = z.output<typeof symbolsSchema>;
+
 /** The settings of a decoder's symbols as config.json keeps them, defaults written out. */
-export function symbolsOf(options: SymbolOptions | undefined): z.output<typeof symbolsSchema> | undefined {
+export function symbolsOf(options: SymbolOptions | undefined): SymbolRecord | undefined {
   if (!options) return undefined;
   const { symbols, variant = 'paper', positions = variant === 'paper' } = options;
   const { positionScale = 1, vectors = false } = options;
@@ -71,8 +73,12 @@ export function writeModelFolder(folder: string, { config, tensors, tokenizer }:
 }
 
 /** Checks settings against a schema; every fault is in the one error. */
-export function checkedConfig<T extends z.ZodType>(schema: T, given: unknown, source: string): z.output<T> {
-  const result = schema.safeParse(given);
+export function checkedConfig<T extends z.ZodType>(
+  schema: T,
+  settings: unknown,
+  source: string,
+): z.output<T> {
+  const result = schema.safeParse(settings);
   if (result.success) return result.data;
   const faults = result.error.issues.map(
     (issue) => `${issue.path.join('.') || 'settings'}: ${issue.message}`,
@@ -103,7 +109,7 @@ export function checkFolder(folder: string, claims: readonly Claim[], rename: Lo
 }
 
 /** Copies the weights at a path (file, index or folder) into a module; names and shapes must fit. */
-export function loadWeights(module: nn.Module, path: string, rules: LoadRules): void {
+function loadWeights(module: nn.Module, path: string, rules: LoadRules): void {
   const weights = openWeights(path);
   try {
     copyWeights(module, weights, rules, path);
@@ -113,12 +119,9 @@ export function loadWeights(module: nn.Module, path: string, rules: LoadRules): 
 }
 
 /** A model with the weights of a folder; one that they do not fit is given back. */
-export function opened<Model extends nn.Module & { loadFrom(path: string): void }>(
-  model: Model,
-  folder: string,
-): Model {
+export function loaded<Model extends nn.Module>(model: Model, folder: string, rules: LoadRules): Model {
   try {
-    model.loadFrom(folder);
+    loadWeights(model, folder, rules);
   } catch (error) {
     model.free();
     throw error;

@@ -1,25 +1,13 @@
-import { type Generator, nn, type Tensor, type TensorOptions } from '@hidden-schema/torch';
+import { type Generator, nn, type Tensor } from '@hidden-schema/torch';
 import { z } from 'zod';
 import type { Claim } from './claims.ts';
-import { symbolClaims } from './decoder-claims.ts';
-import type { DecoderKind, DecoderOptions } from './decoder-kind.ts';
+import { type DecoderArchitecture, kindOf, openFolder } from './decoder-architecture.ts';
+import type { DecoderOptions } from './decoder-kind.ts';
+import { type MakingOptions, makingOf } from './decoder-making.ts';
 import { LanguageDecoder } from './language-decoder.ts';
-import {
-  checkedConfig,
-  checkFolder,
-  isAdded,
-  loadWeights,
-  readModelConfig,
-  symbolsOf,
-  symbolsSchema,
-} from './model-folder.ts';
+import { checkedConfig, symbolsOf, symbolsSchema } from './model-folder.ts';
 import { Table } from './projection.ts';
-import {
-  type AttentionContext,
-  SchemaInput,
-  SymbolAttention,
-  type SymbolOptions,
-} from './symbol-attention.ts';
+import { type AttentionContext, SchemaInput, SymbolAttention } from './symbol-attention.ts';
 
 // Shapes: B sentences, T tokens, L walk steps, D width.
 
@@ -39,7 +27,7 @@ type RecurrentSettings = z.input<typeof recurrentConfigSchema>;
 type RecurrentConfig = z.output<typeof recurrentConfigSchema>;
 
 /** Deviation at which embeddings start. */
-const deviation = 0.1;
+const embeddingDeviation = 0.1;
 
 /**
  * A recurrent decoder (the paper names the possibility beside GPT-2): an LSTM reads the tokens so far, its states attend
@@ -58,27 +46,20 @@ export class RecurrentDecoder extends LanguageDecoder {
   readonly adapterTargets = [];
   protected readonly keyWidth: number;
 
-  constructor(
-    settings: RecurrentSettings,
-    generator: Generator,
-    options: DecoderOptions & { blank?: boolean } = {},
-  ) {
+  constructor(settings: RecurrentSettings, generator: Generator, options: MakingOptions = {}) {
     super();
     const config = checkedConfig(recurrentConfigSchema, settings, 'LSTM settings');
-    const { blank = false, symbols: given, ...tensors } = options;
-    const symbols: SymbolOptions | undefined = given ?? config.hsn;
-    const { hidden_size: width, num_layers: layers } = config;
+    const { hidden_size: width, num_layers: layers, hsn } = config;
+    const start = { deviation: embeddingDeviation, layers, symbols: hsn };
+    const { tensors, symbols, deviation } = makingOf(start, generator, options);
     this.config = { ...config, hsn: symbolsOf(symbols) };
-    this.wte = new Table(config.vocab_size, width, generator, {
-      ...tensors,
-      deviation: blank ? 0 : deviation,
-    });
+    this.wte = new Table(config.vocab_size, width, generator, { ...tensors, deviation });
     this.lstm = new nn.Lstm(width, width, generator, { ...tensors, layers });
     this.norm = new nn.LayerNorm(width, tensors);
     this.dropout = new nn.Dropout(config.dropout, generator);
     if (symbols) {
       this.schema = new SchemaInput(symbols, width, generator, tensors);
-      this.psa = symbolAttention(symbols, width, generator, tensors);
+      this.psa = new SymbolAttention(symbols, { width, keyWidth: width }, generator, tensors);
     }
     this.vocabularySize = config.vocab_size;
     this.maxPositions = config.max_position_embeddings;
@@ -86,13 +67,7 @@ export class RecurrentDecoder extends LanguageDecoder {
   }
 
   static open(folder: string, generator: Generator, options: DecoderOptions = {}): RecurrentDecoder {
-    const config = checkedConfig(recurrentConfigSchema, readModelConfig(folder), folder);
-    const rename = (stored: string) => stored;
-    const claims = [...recurrentClaims(config), ...(options.symbols ? [] : symbolClaims(config.hsn))];
-    checkFolder(folder, claims, rename);
-    const decoder = new RecurrentDecoder(config, generator, { ...options, blank: true });
-    loadWeights(decoder, folder, { optional: isAdded, rename });
-    return decoder;
+    return openFolder(recurrent, folder, generator, options);
   }
 
   configOf(): Record<string, unknown> {
@@ -128,15 +103,6 @@ export class RecurrentDecoder extends LanguageDecoder {
   }
 }
 
-function symbolAttention(
-  symbols: SymbolOptions,
-  width: number,
-  generator: Generator,
-  tensors: TensorOptions,
-): SymbolAttention {
-  return new SymbolAttention(symbols, { width, keyWidth: width }, generator, tensors);
-}
-
 /** What the sizes of an LSTM's settings say of its weights: a layer has four tensors. */
 function recurrentClaims({ vocab_size, hidden_size, num_layers }: RecurrentConfig): Claim[] {
   const table = /^wte\.weight$/;
@@ -147,16 +113,15 @@ function recurrentClaims({ vocab_size, hidden_size, num_layers }: RecurrentConfi
   ];
 }
 
-export const recurrentKind: DecoderKind = {
-  make: ({ vocabulary, positions, width, layers, dropout }, generator, options) => {
+const recurrent: DecoderArchitecture<RecurrentSettings, RecurrentConfig, RecurrentDecoder> = {
+  schema: recurrentConfigSchema,
+  Decoder: RecurrentDecoder,
+  settings: ({ vocabulary, positions, width, layers, dropout }) => {
     const sizes = { vocab_size: vocabulary, hidden_size: width, num_layers: layers, dropout };
-    return new RecurrentDecoder({ ...sizes, max_position_embeddings: positions }, generator, options);
+    return { ...sizes, max_position_embeddings: positions };
   },
-  blank: (config, generator, options) =>
-    new RecurrentDecoder(config as RecurrentSettings, generator, { ...options, blank: true }),
-  claims: (config) => {
-    const read = recurrentConfigSchema.safeParse(config);
-    return read.success ? recurrentClaims(read.data) : [];
-  },
-  open: (folder, generator, options) => RecurrentDecoder.open(folder, generator, options),
+  claims: recurrentClaims,
+  renamedFor: () => (stored) => stored,
 };
+
+export const recurrentKind = kindOf(recurrent);

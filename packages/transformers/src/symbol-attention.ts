@@ -91,9 +91,9 @@ export class SymbolAttention extends nn.Module {
     const authors = options.variant === 'authors';
     const inputs = authors ? sizes.width : options.symbols;
     const deviation = options.deviation ?? 0.02;
-    const given = { ...tensors, layout: 'in-out', bias: authors, deviation } as const;
-    this.k = new Projection(inputs, sizes.keyWidth, generator, given);
-    this.v = new Projection(inputs, sizes.keyWidth, generator, given);
+    const kind = { ...tensors, layout: 'in-out', bias: authors, deviation } as const;
+    this.k = new Projection(inputs, sizes.keyWidth, generator, kind);
+    this.v = new Projection(inputs, sizes.keyWidth, generator, kind);
   }
 
   /** Keys and values of the symbols. [B, G, L, d] each */

@@ -22,13 +22,13 @@ export function predictionsOf(
   const rows: number[] = [];
   const places: number[] = [];
   for (const [b, length] of lengths.entries()) {
-    const given = typeof prefix === 'number' ? prefix : prefix[b];
+    const own = typeof prefix === 'number' ? prefix : prefix[b];
     if (!(Number.isInteger(length) && length >= 1 && length <= time))
       throw new RangeError(`sentence ${b} has length ${length}, expected 1 to ${time}`);
-    if (given === undefined || !(Number.isInteger(given) && given >= 1))
-      throw new RangeError(`sentence ${b} has a prefix of ${given} tokens, expected at least 1`);
+    if (own === undefined || !(Number.isInteger(own) && own >= 1))
+      throw new RangeError(`sentence ${b} has a prefix of ${own} tokens, expected at least 1`);
     for (let t = 0; t < time - 1; t++) {
-      const counts = t + 1 >= given && t + 1 < length;
+      const counts = t + 1 >= own && t + 1 < length;
       places.push(counts ? rows.length : -1);
       if (counts) rows.push(b * (time - 1) + t);
     }

@@ -17,13 +17,12 @@ export interface WordDropout {
 }
 
 /** Which input tokens are dropped, as 0 and 1. [B, T] */
-export function droppedWords(batch: number, length: number, given: WordDropout): Tensor {
-  if (!(given.rate >= 0 && given.rate < 1))
-    throw new RangeError(`a word dropout rate lies in [0, 1), got ${given.rate}`);
-  const first = zeros([batch, 1], { device: given.generator.device });
+export function droppedWords(batch: number, length: number, { rate, generator }: WordDropout): Tensor {
+  if (!(rate >= 0 && rate < 1)) throw new RangeError(`a word dropout rate lies in [0, 1), got ${rate}`);
+  const first = zeros([batch, 1], { device: generator.device });
   if (length === 1) return first;
-  const rest = rand([batch, length - 1], given.generator)
-    .lt(given.rate)
+  const rest = rand([batch, length - 1], generator)
+    .lt(rate)
     .to('float32');
   return cat([first, rest], 1);
 }

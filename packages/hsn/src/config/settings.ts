@@ -1,7 +1,7 @@
 import { type JsonValue, UserError } from '@hidden-schema/base';
-import { DEFAULT_ENCODER } from '@hidden-schema/transformers';
 import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument, stringify, visit } from 'yaml';
 import { z } from 'zod';
+import { type Data, isMapping, under } from './defaults.ts';
 import { type LanguageConfig, languageConfigSchema } from './language.ts';
 import { type Config, configSchema } from './network.ts';
 import {
@@ -76,23 +76,28 @@ export function tuplesConfig(config: RunConfig, what = 'this model'): ReasoningC
   throw wrongKind(what, config.model, 'reasoning');
 }
 
+export interface LoadOptions {
+  /** The model where none is named: synthetic unless given. */
+  fallback?: ModelKind;
+  /** Other defaults than the schema's. */
+  beneath?: (data: Readonly<Data>) => Data;
+}
+
 /**
  * Reads a YAML config and `key.path=value` overrides; every fault is reported at once, in one `UserError`. Which
- * settings there are depends on `model`, or on `fallback` where it is not named. `beneath` may give other defaults than
- * the schema's for what is not given.
+ * settings there are depends on `model`, or on `fallback` where it is not named.
  */
 export function loadConfig(
   yamlText: string,
   source: string,
   overrides: readonly string[] = [],
-  fallback: ModelKind = 'synthetic',
-  beneath: (data: Readonly<Data>) => Data = () => ({}),
+  { fallback = 'synthetic', beneath }: LoadOptions = {},
 ): RunConfig {
   const lines = new LineCounter();
   const { data, document, faults } = readYaml(yamlText, source, lines);
   const schema = schemaOf(data, overrides, fallback);
   const changed = overrides.flatMap((override) => applyOverride(schema, data, override, faults));
-  const parsed = schema.safeParse(under(data, beneath(data)));
+  const parsed = schema.safeParse(beneath ? under(data, beneath(data)) : data);
   if (!parsed.success)
     faults.push(...parsed.error.issues.flatMap((issue) => faultsOf(schema, issue, [], data)));
   if (faults.length === 0 && parsed.success) return parsed.data as RunConfig;
@@ -111,34 +116,6 @@ export function loadConfig(
       ),
     ),
   );
-}
-
-/** What is given, and beneath it defaults for what is not. */
-function under(given: Data, defaults: Data): Data {
-  const merged = { ...defaults, ...given };
-  for (const [key, inner] of Object.entries(defaults))
-    if (isMapping(inner) && isMapping(given[key])) merged[key] = under(given[key], inner);
-  return merged;
-}
-
-/**
- * Defaults of new text runs where the encoder is a frozen pretrained one: symbols are discovered as vectors in its space,
- * with free links and steps as sure as they come.
- */
-export function discoveringDefaults(given: Readonly<Data>): Data {
-  const {
-    name = DEFAULT_ENCODER,
-    frozen = true,
-    walks,
-  } = isMapping(given.encoder) ? given.encoder : ({} as Data);
-  const scratch = name === 'transformer' || name === 'lstm';
-  if (given.model !== 'language' || given.baseline === true || scratch || frozen !== true) return {};
-  if (walks !== undefined && walks !== 'pursuit') return {};
-  return {
-    encoder: { walks: 'pursuit' },
-    graph: { posterior: 'free', symbols: 'learnable', selfLoops: false },
-    walk: { range: 'none' },
-  };
 }
 
 /** JSON schema of the settings of one kind of model, or of any: for editors, and for programs that write settings. */
@@ -192,8 +169,6 @@ function listed(source: string, lines: readonly (() => string)[]): string {
 }
 
 // YAML
-
-type Data = Record<string, unknown>;
 
 function readYaml(text: string, source: string, lines: LineCounter) {
   if (Buffer.byteLength(text) > MAX_BYTES) {
@@ -289,8 +264,6 @@ function applyOverride(schema: SettingsSchema, data: Data, override: string, fau
 }
 
 const firstLine = (text: string): string => text.split('\n')[0]!;
-const isMapping = (value: unknown): value is Data =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 // What the schema says
 

@@ -50,8 +50,8 @@ interface State {
  * for it in those that pass through it. After the free sweeps the graph is set in closed form from the
  * expected traversals, and the remaining sweeps keep to its links.
  */
-export async function fitSymbols(points: Tensor, given: FitGiven = {}): Promise<FittedSymbols> {
-  const { signal, onSweep, ...chosen } = given;
+export async function fitSymbols(points: Tensor, settings: FitGiven = {}): Promise<FittedSymbols> {
+  const { signal, onSweep, ...chosen } = settings;
   const options = discoveryOptions(chosen);
   checkPoints(points);
   if (points.dim(0) < options.symbols)

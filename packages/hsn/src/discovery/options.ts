@@ -57,10 +57,10 @@ export const discoveryDefaults: DiscoveryOptions = {
 const most = { symbols: 100_000, length: 1000, candidates: 1000 };
 
 /** The defaults with what was given in their place; refuses what no fit can work with. */
-export function discoveryOptions(given: Partial<DiscoveryOptions> = {}): DiscoveryOptions {
-  const others = (given.symbols ?? discoveryDefaults.symbols) - 1;
+export function discoveryOptions(chosen: Partial<DiscoveryOptions> = {}): DiscoveryOptions {
+  const others = (chosen.symbols ?? discoveryDefaults.symbols) - 1;
   const exits = Math.min(discoveryDefaults.exits, Math.ceil(others / 3));
-  const options = { ...discoveryDefaults, exits, ...given };
+  const options = { ...discoveryDefaults, exits, ...chosen };
   whole(options, 'symbols', 2, most.symbols);
   whole(options, 'length', 1, most.length);
   whole(options, 'seed', 0, Number.MAX_SAFE_INTEGER);

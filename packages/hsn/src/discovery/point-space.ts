@@ -35,9 +35,9 @@ export interface PointSpace {
 export function fitPointSpace(
   vectors: Tensor,
   words?: SparseRows,
-  given: Partial<PointOptions> = {},
+  chosen: Partial<PointOptions> = {},
 ): PointSpace {
-  const options = { ...pointDefaults, ...given };
+  const options = { ...pointDefaults, ...chosen };
   checkPoints(vectors);
   const own = centred(vectors, 1);
   if (!words || options.wordWeight === 0) return { vectors: own };

@@ -7,13 +7,14 @@ import {
   scope,
   stack,
   type Tensor,
-  zeros,
 } from '@hidden-schema/torch';
+import { memberSums, mostAligned, unmoved } from '../clusters.ts';
 import { unitRows } from './dictionary.ts';
 
 // Shapes: N points, S width, K centres.
 
-const blockRows = 4096;
+/** Points summed at a time. */
+const summedAtOnce = 4096;
 
 /** Rounds after which one of several starts is chosen. */
 const trialRounds = 6;
@@ -92,17 +93,7 @@ function farness(points: Tensor, centres: Tensor): Tensor {
 }
 
 function nextCentres(points: Tensor, centres: Tensor): Tensor {
-  const [K, S] = centres.shape as [number, number];
-  const sums = zeros([K, S]);
-  const sizes = zeros([K, 1]);
-  for (let first = 0; first < points.dim(0); first += blockRows) {
-    scope(() => {
-      const block = points.narrow(0, first, Math.min(blockRows, points.dim(0) - first));
-      const members = block.matmul(centres.transpose(0, 1)).argmax(1).oneHot(K).to('float32').transpose(0, 1);
-      sums.add_(members.matmul(block));
-      sizes.add_(members.sum(1, true));
-    });
-  }
-  // A centre without points stays where it is.
-  return unitRows(sums.add(centres.mul(sizes.eq(0).to('float32'))));
+  const nearest = mostAligned(points, centres);
+  const { sums, sizes } = memberSums(points, nearest, centres.dim(0), summedAtOnce);
+  return unitRows(sums.add(unmoved(centres, sizes)));
 }

@@ -1,10 +1,9 @@
 import { cat, eye, type Generator, noGrad, randperm, scope, Tensor, zeros } from '@hidden-schema/torch';
+import { memberSums, nearestCentre, unmoved } from '../clusters.ts';
 
 // Shapes: N sentences, D width, K symbols, L walk steps.
 
 const iterations = 20;
-/** Points compared with the centres at a time. */
-const chunk = 8192;
 
 /** Sentences as walks on a graph of their own. */
 export interface SentenceCodes {
@@ -22,26 +21,6 @@ export interface CodeOptions {
   selfLoops: boolean;
 }
 
-/** The nearest of K centres for each point by squared distance, among those `allowed` (0 or 1, [N, K]). [N] int64 */
-export function nearestCentre(points: Tensor, centres: Tensor, allowed?: Tensor): Tensor {
-  const norms = centres.mul(centres).sum(1);
-  const parts: Tensor[] = [];
-  for (let first = 0; first < points.dim(0); first += chunk) {
-    const count = Math.min(chunk, points.dim(0) - first);
-    parts.push(
-      scope(() => {
-        const some = points.narrow(0, first, count);
-        const closeness = some.matmul(centres.transpose(0, 1)).mul(2).sub(norms);
-        if (!allowed) return closeness.argmax(1);
-        return closeness
-          .maskedFill(allowed.narrow(0, first, count).eq(0), Number.NEGATIVE_INFINITY)
-          .argmax(1);
-      }),
-    );
-  }
-  return cat(parts, 0);
-}
-
 /** Lloyd's k-means from points drawn at random; a centre that loses all its points stays where it is. [K, D] */
 export function kMeans(points: Tensor, count: number, generator: Generator): Tensor {
   const N = points.dim(0);
@@ -51,11 +30,8 @@ export function kMeans(points: Tensor, count: number, generator: Generator): Ten
   for (let i = 0; i < iterations; i++) {
     const before = centres;
     centres = scope(() => {
-      const members = nearestCentre(points, before).oneHot(count).to(points.dtype); // [N, K]
-      const sizes = members.sum(0).unsqueeze(1);
-      const empty = sizes.eq(0).to(points.dtype);
-      const means = members.transpose(0, 1).matmul(points).div(sizes.clamp(1));
-      return means.add(before.mul(empty));
+      const { sums, sizes } = memberSums(points, nearestCentre(points, before), count);
+      return sums.div(sizes.clamp(1)).add(unmoved(before, sizes));
     });
   }
   return centres;

@@ -74,7 +74,12 @@ export class TopicCodes {
   }
 
   #assign(): Assigned {
-    return assign(this.#counts, this.#frequencies, this.#topics, this.#options.length, this.#adjacency);
+    return assign(
+      { counts: this.#counts, frequencies: this.#frequencies },
+      this.#topics,
+      this.#options.length,
+      this.#adjacency,
+    );
   }
 }
 
@@ -94,8 +99,7 @@ function startingTopics(counts: Tensor, frequencies: Tensor, symbols: number, ge
 }
 
 function assign(
-  counts: Tensor,
-  frequencies: Tensor,
+  { counts, frequencies }: { counts: Tensor; frequencies: Tensor },
   topics: Tensor,
   length: number,
   adjacency?: Tensor,

@@ -32,7 +32,7 @@ export function graphPriorOf(
   const { prior, p, beta, exponent } = settings;
   if (prior === 'bernoulli') return new BernoulliPrior(p);
   if (prior === 'beta') return new BetaBernoulliPrior(beta[0], beta[1], pairs.count);
-  return new PowerLawPrior(p, exponent, pairs, generator, options);
+  return new PowerLawPrior({ p, exponent }, pairs, generator, options);
 }
 
 /** What a graph posterior is made of beside its settings. */

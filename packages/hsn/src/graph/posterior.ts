@@ -40,9 +40,9 @@ const quietOutput = 0.1;
 class FeedForward extends nn.Module {
   readonly layers: nn.Linear[];
 
-  constructor(widths: readonly number[], generator: Generator, given: TensorOptions) {
+  constructor(widths: readonly number[], generator: Generator, options: TensorOptions) {
     super();
-    this.layers = widths.slice(1).map((out, i) => new nn.Linear(widths[i]!, out, generator, given));
+    this.layers = widths.slice(1).map((out, i) => new nn.Linear(widths[i]!, out, generator, options));
   }
 
   forward(x: Tensor): Tensor {
@@ -50,20 +50,38 @@ class FeedForward extends nn.Module {
   }
 }
 
-/** g(e_i, e_j), a network over pairs of symbols (appendix C.1), averaged over both orders so that links are undirected. */
-export class PairNetwork extends GraphPosterior {
+/** Links from a network over the symbols' vectors. */
+abstract class NetworkPosterior extends GraphPosterior {
   readonly #symbols: Symbols;
-  readonly first: nn.Linear; // on e_i; the same layer on [e_i; e_j] is this plus `second` on e_j
-  readonly second: nn.Linear;
-  readonly rest: FeedForward;
   readonly #pairs: PairIndex;
   readonly #initialLogit: number;
 
-  constructor(symbols: Symbols, pairs: PairIndex, options: PosteriorNetworkOptions, generator: Generator) {
+  constructor(symbols: Symbols, pairs: PairIndex, { initialLogit }: PosteriorNetworkOptions) {
     super();
     this.#symbols = symbols;
     this.#pairs = pairs;
-    this.#initialLogit = options.initialLogit;
+    this.#initialLogit = initialLogit;
+  }
+
+  /** The first layer: vectors come in its precision. */
+  protected abstract get input(): nn.Linear;
+  /** The same score for a pair of symbols and for its reverse. [K, K] */
+  protected abstract scores(vectors: Tensor): Tensor;
+
+  override links(): LinkDistribution {
+    const scores = this.scores(this.#symbols.rows(this.input.weight.dtype));
+    return new LinkDistribution(this.#pairs, this.#pairs.vector(scores).add(this.#initialLogit));
+  }
+}
+
+/** g(e_i, e_j), a network over pairs of symbols (appendix C.1), averaged over both orders so that links are undirected. */
+export class PairNetwork extends NetworkPosterior {
+  readonly first: nn.Linear; // on e_i; the same layer on [e_i; e_j] is this plus `second` on e_j
+  readonly second: nn.Linear;
+  readonly rest: FeedForward;
+
+  constructor(symbols: Symbols, pairs: PairIndex, options: PosteriorNetworkOptions, generator: Generator) {
+    super(symbols, pairs, options);
     this.first = new nn.Linear(symbols.dimension, options.hidden, generator, options);
     this.second = new nn.Linear(symbols.dimension, options.hidden, generator, { ...options, bias: false });
     const widths = [...Array.from({ length: options.layers }, () => options.hidden), 1];
@@ -71,13 +89,15 @@ export class PairNetwork extends GraphPosterior {
     noGrad(() => this.rest.layers.at(-1)!.weight.mul_(quietOutput));
   }
 
-  override links(): LinkDistribution {
-    const symbols = this.#symbols.rows(this.first.weight.dtype);
-    const left = this.first.forward(symbols); // [K, H]
-    const right = this.second.forward(symbols);
+  protected override get input(): nn.Linear {
+    return this.first;
+  }
+
+  protected override scores(vectors: Tensor): Tensor {
+    const left = this.first.forward(vectors); // [K, H]
+    const right = this.second.forward(vectors);
     const ordered = scope(() => this.#overPairs(left, right)); // g(e_i, e_j) [K, K]
-    const both = this.#pairs.vector(ordered.add(ordered.transpose(0, 1)).mul(0.5)); // [E]
-    return new LinkDistribution(this.#pairs, both.add(this.#initialLogit));
+    return ordered.add(ordered.transpose(0, 1)).mul(0.5);
   }
 
   /** The rest of the network on every pair; K²·H activations are never held at once where that matters. */
@@ -94,17 +114,11 @@ export class PairNetwork extends GraphPosterior {
 }
 
 /** Inner product of node embeddings, as in the authors' program but started near the prior. */
-export class InnerProduct extends GraphPosterior {
-  readonly #symbols: Symbols;
+export class InnerProduct extends NetworkPosterior {
   readonly embed: FeedForward;
-  readonly #pairs: PairIndex;
-  readonly #initialLogit: number;
 
   constructor(symbols: Symbols, pairs: PairIndex, options: PosteriorNetworkOptions, generator: Generator) {
-    super();
-    this.#symbols = symbols;
-    this.#pairs = pairs;
-    this.#initialLogit = options.initialLogit;
+    super(symbols, pairs, options);
     const widths = [symbols.dimension, options.hidden, Math.ceil(options.hidden / 2)];
     this.embed = new FeedForward(widths, generator, options);
     // A product of two embeddings shrinks by the square of what each does.
@@ -113,10 +127,13 @@ export class InnerProduct extends GraphPosterior {
     });
   }
 
-  override links(): LinkDistribution {
-    const nodes = this.embed.forward(this.#symbols.rows(this.embed.layers[0]!.weight.dtype)); // [K, H/2]
-    const products = this.#pairs.vector(nodes.matmul(nodes.transpose(0, 1)));
-    return new LinkDistribution(this.#pairs, products.add(this.#initialLogit));
+  protected override get input(): nn.Linear {
+    return this.embed.layers[0]!;
+  }
+
+  protected override scores(vectors: Tensor): Tensor {
+    const nodes = this.embed.forward(vectors); // [K, H/2]
+    return nodes.matmul(nodes.transpose(0, 1));
   }
 }
 
@@ -128,10 +145,10 @@ export class FreeLogits extends GraphPosterior {
   readonly logits: Tensor; // [E]
   readonly #pairs: PairIndex;
 
-  constructor(pairs: PairIndex, initialLogit: number, given: TensorOptions = {}) {
+  constructor(pairs: PairIndex, initialLogit: number, options: TensorOptions = {}) {
     super();
     this.#pairs = pairs;
-    this.logits = nn.parameter(full([pairs.count], initialLogit, given));
+    this.logits = nn.parameter(full([pairs.count], initialLogit, options));
   }
 
   override adopt(probabilities: Tensor): void {

@@ -84,11 +84,10 @@ export class PowerLawPrior extends nn.Module implements GraphPrior {
   readonly #pairs: PairIndex;
 
   constructor(
-    p: number,
-    exponent: number,
+    { p, exponent }: { p: number; exponent: number },
     pairs: PairIndex,
     generator: Generator,
-    given: TensorOptions = {},
+    options: TensorOptions = {},
   ) {
     super();
     checkProbability(p);
@@ -96,7 +95,7 @@ export class PowerLawPrior extends nn.Module implements GraphPrior {
     this.#floor = logit(p) / 2 - Math.LN2;
     this.#exponent = exponent;
     this.#pairs = pairs;
-    this.excess = nn.parameter(nn.normal([pairs.nodes], 0.01, generator, given));
+    this.excess = nn.parameter(nn.normal([pairs.nodes], 0.01, generator, options));
   }
 
   get logit(): number {

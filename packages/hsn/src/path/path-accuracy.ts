@@ -31,7 +31,9 @@ export function pathFigures(model: PathModel, train: WalkSet, test: WalkSet, hal
     const walks = truth.slice(first, first + atOnce);
     guessed.push(...model.guesses(rows, walks));
     const starts = walks.map((walk) => walk.slice(0, half));
-    free.push(...continueWalks(model, rows, starts, { how: 'greedy' }).map(([walk]) => walk!.second));
+    free.push(
+      ...continueWalks(model, { rows, first: starts }, { how: 'greedy' }).map(([walk]) => walk!.second),
+    );
   }
   const seconds = truth.map((walk) => walk.slice(half));
   const counted = new StepCounts(train.draws[0]!, half);

@@ -118,12 +118,12 @@ export function inputsOf(first: Tensor, second: Tensor | undefined): Tensor {
 }
 
 /** The first `given` places see one another, each later one those up to itself. [given + M, given + M] */
-function prefixMask(given: number, later: number): Tensor {
-  const ahead = full([given + later, given + later], -1e9).triu(1);
+function prefixMask(prefix: number, later: number): Tensor {
+  const ahead = full([prefix + later, prefix + later], -1e9).triu(1);
   if (later === 0) return ahead.mul(0);
-  const open = zeros([given, given]);
-  const top = cat([open, ahead.narrow(0, 0, given).narrow(1, given, later)], 1);
-  return cat([top, ahead.narrow(0, given, later)], 0);
+  const open = zeros([prefix, prefix]);
+  const top = cat([open, ahead.narrow(0, 0, prefix).narrow(1, prefix, later)], 1);
+  return cat([top, ahead.narrow(0, prefix, later)], 0);
 }
 
 /** Scores in which steps without a link are ruled out; from an isolated symbol a walk goes anywhere. [B, M, K] */

@@ -18,7 +18,7 @@ export async function openPath(
   opened: OpenedReasoning,
   kind: PathKind,
   walks: TupleWalks,
-  given: { checkpoint?: string } = {},
+  { checkpoint = 'best' }: { checkpoint?: string } = {},
 ): Promise<PathModel> {
   const directory = pathFolder(opened.run.directory, kind);
   const run = Run.open(directory);
@@ -33,7 +33,7 @@ export async function openPath(
   const generator = new Generator(config.seed);
   const encoder = await openPrefixEncoder(config, opened.tokenizers, opened.relations, generator);
   const model = new PathModel(config, encoder, walks, generator);
-  scope(() => model.load(loadCheckpoint(run, whichCheckpoint(given.checkpoint ?? 'best')).model));
+  scope(() => model.load(loadCheckpoint(run, whichCheckpoint(checkpoint)).model));
   return model.train(false);
 }
 
@@ -102,7 +102,7 @@ export class Reasoner {
         ...(walkTemperature === undefined ? {} : { temperature: walkTemperature }),
         generator: new Generator(options.seed ?? config.seed),
       };
-      const found = continueWalks(this.path, rows, first, search, tokens);
+      const found = continueWalks(this.path, { rows, first, tokens }, search);
       const drafts = found.flatMap((walks, i) =>
         walks.map(({ second, logProb }) => ({ of: i, walk: [...first[i]!, ...second], logProb })),
       );
@@ -145,9 +145,8 @@ function ranked(candidates: readonly Candidate[]): Candidate[] {
 /** Opens a run of `hsn reason train` with its path model. */
 export async function openReasoner(
   directory: string,
-  given: { path?: PathKind; checkpoint?: string } = {},
+  { path, ...which }: { path?: PathKind; checkpoint?: string } = {},
 ): Promise<Reasoner> {
-  const { path, ...which } = given;
   const opened = await openReasoning(directory, which);
   try {
     return await reasonerOf(opened, path);

@@ -33,13 +33,18 @@ export function checkSearch({ how, count = 1, temperature = 1 }: SearchOptions):
 /** First halves at a time, so that a beam's contexts fit into memory. */
 const atOnce = 32;
 
-/** Goes on from first halves, one for each row; answers in their order, the most probable first. */
+/** First halves of walks, one for each row of the path model's own tuples or of others. */
+export interface BegunWalks {
+  rows: Int32Array;
+  first: readonly (readonly number[])[];
+  tokens?: TupleTokens;
+}
+
+/** Goes on from first halves; answers in their order, the most probable first. */
 export function continueWalks(
   model: PathModel,
-  rows: Int32Array,
-  first: readonly (readonly number[])[],
+  { rows, first, tokens }: BegunWalks,
   options: SearchOptions,
-  tokens?: TupleTokens,
 ): Continuation[][] {
   checkSearch(options);
   model.train(false);
@@ -49,7 +54,8 @@ export function continueWalks(
       ...scope(() =>
         noGrad(() => {
           const some = rows.slice(at, at + atOnce);
-          return search(model, first.slice(at, at + atOnce), model.context(some, tokens), options);
+          const begun = { first: first.slice(at, at + atOnce), context: model.context(some, tokens) };
+          return search(model, begun, options);
         }),
       ),
     );
@@ -61,18 +67,19 @@ interface Beam extends Continuation {
   of: number;
 }
 
-function search(
-  model: PathModel,
-  first: readonly (readonly number[])[],
-  context: PathContext,
-  options: SearchOptions,
-): Continuation[][] {
+interface Begun {
+  first: BegunWalks['first'];
+  context: PathContext;
+}
+
+function search(model: PathModel, begun: Begun, options: SearchOptions): Continuation[][] {
+  const { first } = begun;
   const copies = options.how === 'sample' ? (options.count ?? 1) : 1;
   let beams: Beam[] = first.flatMap((_, of) =>
     Array.from({ length: copies }, () => ({ of, second: [], logProb: 0 })),
   );
   for (let step = 0; step < first[0]!.length; step++)
-    beams = scope(() => extended(model, first, context, beams, options));
+    beams = scope(() => extended(model, begun, beams, options));
   return first.map((_, of) =>
     beams
       .filter((beam) => beam.of === of)
@@ -84,8 +91,7 @@ function search(
 /** One symbol more for every beam. */
 function extended(
   model: PathModel,
-  first: readonly (readonly number[])[],
-  context: PathContext,
+  { first, context }: Begun,
   beams: readonly Beam[],
   options: SearchOptions,
 ): Beam[] {
@@ -95,8 +101,8 @@ function extended(
   );
   const own = { hidden: context.hidden.indexSelect(0, owners), mask: context.mask.indexSelect(0, owners) };
   const seconds = beams.map(({ second }) => second);
-  const begun = seconds[0]!.length > 0 ? walkTensor(seconds) : undefined;
-  const scores = model.scores(walkTensor(beams.map(({ of }) => first[of]!)), begun, own);
+  const written = seconds[0]!.length > 0 ? walkTensor(seconds) : undefined;
+  const scores = model.scores(walkTensor(beams.map(({ of }) => first[of]!)), written, own);
   const last = scores.select(1, scores.dim(1) - 1).logSoftmax(-1); // [beams, K]
   if (options.how === 'sample') return drawn(beams, last, options);
   const count = options.how === 'beam' ? (options.count ?? 1) : 1;

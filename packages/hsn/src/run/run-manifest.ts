@@ -58,7 +58,9 @@ export function editsOf(folder: string, config: RunConfig, record: RunRecord): s
   } catch (error) {
     return [reasonOf(error)];
   }
-  const settings = loadConfig(manifest.settings, path.join(folder, RUN_MANIFEST), [], config.model);
+  const settings = loadConfig(manifest.settings, path.join(folder, RUN_MANIFEST), [], {
+    fallback: config.model,
+  });
   const now = lasting(record);
   const noted = Object.fromEntries(Object.keys(manifest.record).map((key) => [key, now[key]]));
   return [

@@ -19,8 +19,8 @@ export class Symbols extends nn.Module {
     else this.#fixed = vectors.keep();
   }
 
-  static oneHot(count: number, given: TensorOptions = {}): Symbols {
-    return new Symbols('one-hot', eye(count, given));
+  static oneHot(count: number, options: TensorOptions = {}): Symbols {
+    return new Symbols('one-hot', eye(count, options));
   }
   static bags(probabilities: Tensor): Symbols {
     return new Symbols('bags', probabilities.clone());
@@ -29,9 +29,9 @@ export class Symbols extends nn.Module {
     count: number,
     dimension: number,
     generator: Generator,
-    given: TensorOptions = {},
+    options: TensorOptions = {},
   ): Symbols {
-    const vectors = nn.normal([count, dimension], 1 / Math.sqrt(dimension), generator, given);
+    const vectors = nn.normal([count, dimension], 1 / Math.sqrt(dimension), generator, options);
     return new Symbols('learnable', vectors);
   }
 
@@ -66,9 +66,8 @@ export function symbolsOf(
   settings: { symbols: SymbolKind; symbolDimension: number },
   count: number,
   generator: Generator,
-  given: TensorOptions & { bags?: Tensor | undefined } = {},
+  { bags, ...options }: TensorOptions & { bags?: Tensor | undefined } = {},
 ): Symbols {
-  const { bags, ...options } = given;
   if (settings.symbols === 'learnable')
     return Symbols.learnable(count, settings.symbolDimension, generator, options);
   return settings.symbols === 'bags' && bags ? Symbols.bags(bags) : Symbols.oneHot(count, options);

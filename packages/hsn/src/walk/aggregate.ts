@@ -1,5 +1,5 @@
 import { fusable, type Tensor } from '@hidden-schema/torch';
-import { walkDivergence } from '../kernels.ts';
+import { type DivergenceTerms, walkDivergence } from '../kernels.ts';
 import { categoricalKl, expectedLog } from './categorical.ts';
 import type { WalkDistribution } from './chain.ts';
 import type { WalkPosterior } from './posterior.ts';
@@ -59,7 +59,8 @@ function meanMatrixSteps(q: WalkDistribution, prior: WalkDistribution, batch: Ba
   let position = batch.visits[0]!.unsqueeze(0); // ρ̂* [1, K]
   return batch.ratios.map((ratio, i) => {
     const weights = position.squeeze(0);
-    const term = divergence(q, ratio, weights, weights.mul(0), prior.transitions[i]!.priorLogRatio);
+    const p = prior.transitions[i]!.priorLogRatio;
+    const term = divergence({ R: q.graph.rows, m: ratio, w: weights, s: weights.mul(0), p });
     position = position.matmul(q.graph.rows.mul(ratio)).add(q.graph.leaveIsolated(position));
     return term;
   });
@@ -69,14 +70,15 @@ function projectionSteps(q: WalkDistribution, prior: WalkDistribution, batch: Ba
   return batch.ratios.map((ratio, i) => {
     const visits = batch.visits[i]!;
     const one = visits.detach().mul(0).add(1);
-    return divergence(q, ratio, one, expectedLog(visits), prior.transitions[i]!.priorLogRatio);
+    const p = prior.transitions[i]!.priorLogRatio;
+    return divergence({ R: q.graph.rows, m: ratio, w: one, s: expectedLog(visits), p });
   });
 }
 
 /** Σ_jk w_j R_jk m_jk (log m_jk − s_j − p_jk): what a step's links cost, with R from the graph. Isolated rows have none. */
-function divergence(q: WalkDistribution, m: Tensor, w: Tensor, s: Tensor, p: Tensor): Tensor {
-  const R = q.graph.rows;
-  if ([R, m, w, s, p].every(fusable)) return walkDivergence(R, m, w, s, p);
+function divergence(terms: DivergenceTerms): Tensor {
+  if (Object.values(terms).every(fusable)) return walkDivergence(terms);
+  const { R, m, w, s, p } = terms;
   const walked = w.unsqueeze(1).mul(R.mul(m));
   return walked.mul(expectedLog(m).sub(s.unsqueeze(1)).sub(p)).sum();
 }

@@ -19,19 +19,18 @@ export class WalkPrior extends nn.Module {
 
   constructor(
     kind: WalkPriorKind,
-    nodes: number,
-    length: number,
+    { nodes, length }: { nodes: number; length: number },
     generator: Generator,
-    given: TensorOptions = {},
+    options: TensorOptions = {},
   ) {
     super();
     this.length = length;
     this.#nodes = nodes;
-    this.#options = given;
+    this.#options = options;
     if (kind === 'uniform') return;
-    this.start = nn.parameter(nn.normal([nodes], 0.01, generator, given));
+    this.start = nn.parameter(nn.normal([nodes], 0.01, generator, options));
     const rows = kind === 'trained' ? 1 : length - 1;
-    this.weights = nn.parameter(nn.normal([rows, nodes], 0.01, generator, given));
+    this.weights = nn.parameter(nn.normal([rows, nodes], 0.01, generator, options));
   }
 
   on(graph: WalkableGraph): WalkDistribution {

@@ -1,4 +1,5 @@
 import { Random } from '@hidden-schema/base';
+import { memberSums, nearestCentre } from '@hidden-schema/hsn';
 import { cat, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { symbolWords } from '../measures/c-tf-idf.ts';
 import type { DocumentTerms } from '../measures/document-terms.ts';
@@ -27,9 +28,6 @@ export interface KMeansFit {
   readonly inertia: number;
 }
 
-/** Points compared with the centres at a time. */
-const chunk = 16384;
-
 /** Lloyd's k-means from centres drawn by k-means++ (Arthur & Vassilvitskii 2007). [N, D] */
 export function fitKMeans(points: Tensor, options: KMeansOptions): KMeansFit {
   const random = new Random(options.seed);
@@ -55,7 +53,7 @@ function fitOnce(points: Tensor, options: KMeansOptions, random: Random): KMeans
   for (let i = 0; i < iterations; i++) {
     const before = centres;
     const { moved, next } = scope(() => {
-      const means = meansOfMembers(points, nearest(points, before), K, before);
+      const means = meansOfMembers(points, nearestCentre(points, before), before);
       const change = means.sub(before);
       return { next: means, moved: change.mul(change).sum().item() };
     });
@@ -63,11 +61,11 @@ function fitOnce(points: Tensor, options: KMeansOptions, random: Random): KMeans
     centres = next;
     if (moved <= enough) break;
   }
-  const { clusters, squared } = nearest(points, centres);
+  const clusters = nearestCentre(points, centres);
   return {
     centres: centres.toArray() as Float32Array,
     clusters: Int32Array.from(clusters.toNumbers()),
-    inertia: squared.to('float64').sum().item(),
+    inertia: squaredDistances(points, centres, clusters).to('float64').sum().item(),
   };
 }
 
@@ -76,42 +74,34 @@ function meanVariance(points: Tensor): number {
   return apart.mul(apart).mean().item();
 }
 
-interface Nearest {
-  /** [N] int64 */
-  clusters: Tensor;
-  /** Squared distance to the nearest centre. [N] */
-  squared: Tensor;
-}
+/** Points measured at a time. */
+const block = 16384;
 
-function nearest(points: Tensor, centres: Tensor): Nearest {
-  const turned = centres.transpose(0, 1);
-  const norms = centres.mul(centres).sum(1);
-  const parts: Nearest[] = [];
-  for (let first = 0; first < points.dim(0); first += chunk)
+/** Squared distances of points to their centres. [N] */
+function squaredDistances(points: Tensor, centres: Tensor, clusters: Tensor): Tensor {
+  const parts: Tensor[] = [];
+  for (let first = 0; first < points.dim(0); first += block)
     parts.push(
       scope(() => {
-        const some = points.narrow(0, first, Math.min(chunk, points.dim(0) - first));
-        const clusters = some.matmul(turned).mul(-2).add(norms).neg().argmax(1);
+        const some = Math.min(block, points.dim(0) - first);
         // From the difference itself: the expanded square loses the digits of near points.
-        const apart = some.sub(centres.indexSelect(0, clusters));
-        return { clusters, squared: apart.mul(apart).sum(1) };
+        const own = centres.indexSelect(0, clusters.narrow(0, first, some));
+        const apart = points.narrow(0, first, some).sub(own);
+        return apart.mul(apart).sum(1);
       }),
     );
-  return {
-    clusters: cat(parts.map((part) => part.clusters)),
-    squared: cat(parts.map((part) => part.squared)),
-  };
+  return cat(parts);
 }
 
 /** Means of members; a centre that has lost all moves to one of the points farthest from theirs. [K, D] */
-function meansOfMembers(points: Tensor, { clusters, squared }: Nearest, K: number, before: Tensor): Tensor {
-  const members = clusters.oneHot(K).to(points.dtype); // [N, K]
-  const sizes = members.sum(0);
-  const means = members.transpose(0, 1).matmul(points).div(sizes.clamp(1).unsqueeze(1));
+function meansOfMembers(points: Tensor, clusters: Tensor, before: Tensor): Tensor {
+  const K = before.dim(0);
+  const { sums, sizes } = memberSums(points, clusters, K);
+  const means = sums.div(sizes.clamp(1));
   const empty = sizes.toNumbers().flatMap((size, k) => (size === 0 ? [k] : []));
   if (empty.length === 0) return means;
   const count = Math.min(empty.length, points.dim(0));
-  const far = squared.topk(count, 0).indices;
+  const far = squaredDistances(points, before, clusters).topk(count, 0).indices;
   const places = Array.from({ length: K }, (_, k) => k);
   for (const [at, k] of empty.entries()) places[k] = at < count ? 2 * K + at : K + k;
   const all = cat([means, before, points.indexSelect(0, far)]);

@@ -129,8 +129,8 @@ class JsonTokenizer implements Tokenizer {
   }
 
   async encodeBatch(texts: readonly string[], options: EncodeOptions = {}): Promise<EncodedIds[]> {
-    const given = { addSpecialTokens: options.specials ?? true };
-    const encodings = await this.#for(options).encodeBatch(texts as string[], given);
+    const how = { addSpecialTokens: options.specials ?? true };
+    const encodings = await this.#for(options).encodeBatch(texts as string[], how);
     return encodings.map((encoding) => {
       const all = encoding.getIds();
       if (options.longest === undefined || all.length <= options.longest)

@@ -3,7 +3,7 @@ import {
   type Frames,
   gpt2Tokenizer,
   loadTokenizer,
-  type TextFiles,
+  TokenCounts,
   type Tokenizer,
   tokenizerFromJson,
   trainByteBpe,
@@ -68,25 +68,28 @@ export function tokenizerOfRun(file: string, { vocab_size: most }: Record<string
 /** Whether a decoder's name stands for an architecture instead of weights. */
 export const fromScratch = (name: string): boolean => decoderKind(name) !== undefined;
 
-/** The decoder's vocabulary: that of its pretrained folder, or one drawn from the corpus (see `decoder.vocabulary`). */
+/** Texts that a vocabulary is drawn from, some at a time. */
+interface TextSource {
+  texts(): AsyncIterable<readonly string[]> | Iterable<readonly string[]>;
+}
+
+/** The decoder's vocabulary: that of its pretrained folder, or one drawn from texts (see `decoder.vocabulary`). */
 export async function decoderTokenizer(
-  config: LanguageConfig,
-  files: TextFiles,
+  config: { decoder: Pick<LanguageConfig['decoder'], 'vocabulary' | 'vocabularySize'> },
+  source: TextSource,
   folder?: string,
 ): Promise<Tokenizer> {
   const { vocabulary, vocabularySize } = config.decoder;
   if (folder !== undefined) return loadTokenizer(folder);
   if (vocabulary === 'trained') {
     const words = new WordCounts();
-    for await (const texts of files.texts()) words.add(texts);
+    for await (const texts of source.texts()) words.add(texts);
     return trainByteBpe(words, vocabularySize);
   }
   const full = gpt2Tokenizer();
-  const used = new Set<number>();
-  for await (const texts of files.texts())
-    for (const { ids } of await full.encodeBatch(texts, { literal: true }))
-      for (const id of ids) used.add(id);
-  return trimmedByteBpe(used, full).tokenizer;
+  const counts = new TokenCounts(full);
+  for await (const texts of source.texts()) await counts.add(texts);
+  return trimmedByteBpe(counts.used(), full).tokenizer;
 }
 
 /** Start, end and padding of both sides; the decoder's end of text starts, ends and pads. */

@@ -68,7 +68,7 @@ function evaluated(
     for (const batch of batchesByLength(corpus.store, rows, batchSize, frames)) {
       const h = scope(() => noGrad(() => model.encoder.scores(batch)));
       scores.push(h);
-      estimates.push(...estimateBatch(model, batch, h, graphs, options.walks ?? 100));
+      estimates.push(...estimateBatch(model, batch, h, { graphs, walks: options.walks ?? 100 }));
       options.onProgress?.(estimates.length, rows.length);
     }
     return { sentences: rows.length, ...summarise(estimates), ...information(model, scores, graphs[0]!) };
@@ -88,16 +88,16 @@ function estimateBatch(
   model: LanguageNetwork,
   batch: TextBatch,
   scores: Tensor,
-  graphs: readonly Tensor[],
-  walks: number,
+  { graphs, walks }: { graphs: readonly Tensor[]; walks: number },
 ): SentenceEstimate[] {
   const { lengths, width, ids } = batch.decoder;
   return Array.from(lengths, (length, n) => {
     const tokens = ids.subarray(n * width, n * width + length);
     return scope(() =>
-      noGrad(() =>
-        sentenceEstimate(logWeights(model, scores.narrow(0, n, 1), tokens, graphs, walks), length - 1),
-      ),
+      noGrad(() => {
+        const sentence = { scores: scores.narrow(0, n, 1), tokens };
+        return sentenceEstimate(logWeights(model, sentence, graphs, walks), length - 1);
+      }),
     );
   });
 }

@@ -1,11 +1,10 @@
-import { reasonOf, UserError } from '@hidden-schema/base';
 import { type CorpusProgress, type TextCorpus, TextFiles } from '@hidden-schema/text';
 import { Generator, scope } from '@hidden-schema/torch';
 import type { LanguageConfig } from '../../config/language.ts';
 import { languageConfig } from '../../config/settings.ts';
 import type { StoredVectorOptions } from '../../discovery/index.ts';
-import { loadCheckpoint, whichCheckpoint } from '../../run/checkpoint.ts';
 import { Run } from '../../run/run.ts';
+import { checkEncoderHash, fillFromCheckpoint, withEncoderOf } from '../recorded-models.ts';
 import { makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
 import { CorpusPoints, corpusVectors } from './corpus-vectors.ts';
 import { pursues } from './discovery.ts';
@@ -34,20 +33,10 @@ export async function openLanguage(
   const config = languageConfig(run.config, `the run ${directory}`);
   const { record, tokenizer } = textRecord(run);
   const { model, tokenizers } = await modelOfRecord(config, record, tokenizer, directory);
-  try {
-    const saved = scope(() => {
-      const checkpoint = loadCheckpoint(run, whichCheckpoint(given.checkpoint ?? 'best'));
-      model.load(checkpoint.model);
-      return { step: checkpoint.step, notes: checkpoint.notes };
-    });
-    const writes = !pursues(config) || saved.step > 0;
-    const texts = new LanguageTexts(model, tokenizers, { writes });
-    return { run, config, model, tokenizers, texts, labels: record.labels, ...saved };
-  } catch (error) {
-    model.free();
-    if (error instanceof UserError) throw error;
-    throw new UserError(`${directory} does not fit its settings: ${reasonOf(error)}`);
-  }
+  const saved = fillFromCheckpoint(model, run, given.checkpoint ?? 'best', directory);
+  const writes = !pursues(config) || saved.step > 0;
+  const texts = new LanguageTexts(model, tokenizers, { writes });
+  return { run, config, model, tokenizers, texts, labels: record.labels, ...saved };
 }
 
 async function modelOfRecord(
@@ -57,12 +46,9 @@ async function modelOfRecord(
   directory: string,
 ) {
   const generator = new Generator(config.seed);
-  const named = { ...config, encoder: { ...config.encoder, name: record.encoder.name } };
+  const named = withEncoderOf(config, record);
   const { encoder, tokenizer, frozen } = await openTextEncoder(named, decoder, generator);
-  if (tokenizer.hash !== record.encoder.tokenizer)
-    throw new UserError(
-      `the tokenizer of ${record.encoder.name} is not the one that ${directory} was trained with; put that one back`,
-    );
+  checkEncoderHash(record, tokenizer.hash, directory);
   const { sentences, discovery } = record;
   const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences, discovery };
   // What weights are drawn from would hold their memory after `free`.

@@ -26,8 +26,7 @@ export interface LogWeights {
  */
 export function logWeights(
   model: LanguageNetwork,
-  scores: Tensor,
-  tokens: Int32Array,
+  { scores, tokens }: { scores: Tensor; tokens: Int32Array },
   graphs: readonly Tensor[],
   walks: number,
 ): LogWeights {

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { type JsonValue, UserError } from '@hidden-schema/base';
+import { UserError } from '@hidden-schema/base';
 import {
   type CorpusProgress,
   corpusNotes,
@@ -14,7 +14,8 @@ import { Generator } from '@hidden-schema/torch';
 import { findPretrained, readModelConfig, type TextEncoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
 import { type OpenedEncoder, tellingPieces } from '../../discovery/index.ts';
-import { type CorpusInfo, Run, type RunOptions } from '../../run/run.ts';
+import type { CorpusInfo, Run, RunOptions } from '../../run/run.ts';
+import { createRecordedRun, type ModelRecord, modelRecord, recordOf } from '../recorded-models.ts';
 import {
   type DiscoverySizes,
   decoderTokenizer,
@@ -22,7 +23,6 @@ import {
   makeNetwork,
   openTextEncoder,
   type Tokenizers,
-  tokenizerOfRun,
 } from './build.ts';
 import { corpusVectors, storedTokens } from './corpus-vectors.ts';
 import { checkDiscovery, type DiscoveryGiven, discoverySizes, pursues } from './discovery.ts';
@@ -149,15 +149,11 @@ async function pretrainedFolder(
 }
 
 /** What `run.json` notes of a language run, so that the folder can be opened without anything else. */
-export interface TextRecord {
+export interface TextRecord extends ModelRecord {
   settings: Partial<TextSettings>;
   /** Sentences in the training split: N of the objective. */
   sentences: number;
   labels: readonly string[];
-  /** The encoder's name, its folder where it is one, and the hash of its tokenizer. */
-  encoder: { name: string; tokenizer: string };
-  /** The decoder's config.json. */
-  decoder: Record<string, unknown>;
   /** Sizes of the space that symbols were found in, where walks are read by pursuit. */
   discovery?: DiscoverySizes;
 }
@@ -169,36 +165,24 @@ export function createLanguageRun(
   options: Pick<RunOptions, 'force'> = {},
 ): Run {
   const { config, given, corpus, tokenizers, model, spooled, discovery } = prepared;
-  const { name } = config.encoder;
   const sentences = corpus.splits.train.length;
-  const local = fs.existsSync(name) ? path.resolve(name) : name;
+  const encoder = { name: config.encoder.name, tokenizer: tokenizers.encoder.hash };
   const text: TextRecord = {
     settings: given.settings,
     sentences,
     labels: corpus.labels,
-    encoder: { name: local, tokenizer: tokenizers.encoder.hash },
-    decoder: model.decoder.configOf(),
+    ...modelRecord(encoder, model.decoder),
     ...(discovery ? { discovery: discoverySizes(discovery.pieces.length, sentences) } : {}),
   };
-  return Run.create(directory, config, prepared.info, {
-    ...options,
-    extra: { text: JSON.parse(JSON.stringify(text)) as JsonValue },
-    fill: (folder) => {
-      fs.writeFileSync(path.join(folder, 'tokenizer.json'), tokenizers.decoder.json, { flush: true });
-      if (spooled) fs.copyFileSync(spooled.file, path.join(folder, spooled.name));
-    },
-  });
+  const fill = (folder: string) => {
+    if (spooled) fs.copyFileSync(spooled.file, path.join(folder, spooled.name));
+  };
+  return createRecordedRun(directory, prepared, { text }, { ...options, fill });
 }
 
 /** A run's notes on its texts, and the vocabulary that lies beside them. */
 export function textRecord(run: Run): { record: TextRecord; tokenizer: Tokenizer } {
-  const record = run.record.text as TextRecord | undefined;
-  const file = run.path('tokenizer.json');
-  if (!record?.encoder || !record.decoder || !fs.existsSync(file))
-    throw new UserError(
-      `${run.directory} is not whole: expected tokenizer.json and the texts' record in run.json`,
-    );
-  return { record, tokenizer: tokenizerOfRun(file, record.decoder) };
+  return recordOf<TextRecord>(run, { key: 'text', of: 'texts', needed: ['encoder', 'decoder'] });
 }
 
 /** Where a run's texts are; a copy of standard input lies in its folder. */

@@ -47,17 +47,17 @@ export function validationLoss(model: SyntheticNetwork, corpus: SyntheticCorpus,
 export function evaluateSynthetic(
   model: SyntheticNetwork,
   corpus: SyntheticCorpus,
-  given: { limit?: number; samples?: number; seed?: number } = {},
+  options: { limit?: number; samples?: number; seed?: number } = {},
 ): SyntheticEvaluation {
   model.train(false);
   const { test } = corpus.splits;
-  const limit = Math.min(given.limit ?? test.count, test.count);
+  const limit = Math.min(options.limit ?? test.count, test.count);
   if (limit === 0) throw new UserError(`${corpus.directory} has no test sentences to evaluate on`);
-  return withSeed(model, given.seed ?? model.config.seed, () => {
+  return withSeed(model, options.seed ?? model.config.seed, () => {
     const sums = sumOver(model, corpus, limit);
     const links = model.graph.links();
     const divergence = links.kl(model.graphPrior.belief(links.probabilities.sum().item())).item();
-    return { sentences: limit, ...sums, kl_graph: divergence, ...graphRecovery(model, corpus, given) };
+    return { sentences: limit, ...sums, kl_graph: divergence, ...graphRecovery(model, corpus, options) };
   });
 }
 
@@ -79,15 +79,15 @@ function withSeed<T>(model: SyntheticNetwork, seed: number, body: () => T): T {
 export function graphRecovery(
   model: SyntheticNetwork,
   corpus: SyntheticCorpus,
-  given: { samples?: number; seed?: number } = {},
+  options: { samples?: number; seed?: number } = {},
 ): Recovery | Record<string, never> {
   const { truth } = corpus;
   if (!truth || !corpus.bags) return {};
   const generator = corpusGraphModel(corpus);
   return recovery(linkProbabilities(model), truth, {
     scores: linkLogits(model),
-    random: new Random(given.seed ?? model.config.seed),
-    samples: given.samples ?? 20,
+    random: new Random(options.seed ?? model.config.seed),
+    samples: options.samples ?? 20,
     ...(generator ? { model: generator } : {}),
   });
 }

@@ -19,22 +19,22 @@ export interface OpenedModel {
 /** Opens a run's model at a checkpoint (`best`, `last` or a step), with the corpus it was trained on or another. */
 export function openModel(
   directory: string,
-  given: { checkpoint?: string; corpus?: string } = {},
+  options: { checkpoint?: string; corpus?: string } = {},
 ): OpenedModel {
   const run = Run.open(directory);
   const config = syntheticConfig(run.config, `the run ${directory}`);
   const corpus = readSyntheticCorpus(
-    given.corpus ?? path.resolve(run.directory, run.record.corpus.directory),
+    options.corpus ?? path.resolve(run.directory, run.record.corpus.directory),
     {
       seed: config.seed,
     },
   );
   const notes: string[] = [];
-  if (!given.corpus && corpus.fingerprint !== run.record.corpus.fingerprint)
+  if (!options.corpus && corpus.fingerprint !== run.record.corpus.fingerprint)
     notes.push(`the corpus ${corpus.directory} has changed since this run was trained on it`);
   const model = scope(() => syntheticNetwork(config, modelShape(config, corpus)));
   const step = scope(() => {
-    const saved = loadCheckpoint(run, whichCheckpoint(given.checkpoint ?? 'best'));
+    const saved = loadCheckpoint(run, whichCheckpoint(options.checkpoint ?? 'best'));
     notes.push(...saved.notes);
     try {
       model.load(saved.model);

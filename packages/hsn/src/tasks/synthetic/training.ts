@@ -98,16 +98,16 @@ export function checkTrainable(config: Config, corpus: SyntheticCorpus): void {
 
 /** K, V, L and N from the corpus; the bags' number of symbols wins over the configuration only when it is silent. */
 export function modelShape(config: Config, corpus: SyntheticCorpus) {
-  const given = corpus.bags?.nodes;
-  const symbols = config.symbols ?? given;
+  const bags = corpus.bags?.nodes;
+  const symbols = config.symbols ?? bags;
   if (symbols === undefined) {
     throw new UserError(
       'the corpus names no symbols (no node_tokens.tsv): say how many with --set symbols=50',
     );
   }
-  if (given !== undefined && symbols !== given) {
+  if (bags !== undefined && symbols !== bags) {
     throw new UserError(
-      `symbols is ${symbols}, but the corpus gives bags of tokens for ${given} symbols: leave symbols out, or set it to ${given}`,
+      `symbols is ${symbols}, but the corpus gives bags of tokens for ${bags} symbols: leave symbols out, or set it to ${bags}`,
     );
   }
   if (config.length !== undefined && config.length !== corpus.length) {

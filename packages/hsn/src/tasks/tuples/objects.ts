@@ -41,8 +41,8 @@ export async function writeObjects(
   for (let first = 0; first < order.length; first += atOnce) {
     const places = order.slice(first, first + atOnce);
     const some = places.map((place) => prompts[place]!);
-    const given = { ...sampling, generator, end: frame.end!, maxNewTokens: maxTokens };
-    const written = scope(() => noGrad(() => drafts(model, frame, some, given)));
+    const generation = { ...sampling, generator, end: frame.end!, maxNewTokens: maxTokens };
+    const written = scope(() => noGrad(() => drafts(model, frame, some, generation)));
     for (const [i, place] of places.entries()) {
       const { tokens, logProb } = written[i]!;
       const text = (await tokenizer.decode(tokens, { specials: false })).trim();
@@ -56,13 +56,13 @@ function drafts(
   model: ReasoningNetwork,
   frame: Frame,
   prompts: readonly ObjectPrompt[],
-  given: Omit<GenerationOptions, 'prompts' | 'schema'>,
+  generation: Omit<GenerationOptions, 'prompts' | 'schema'>,
 ) {
   const { decoder } = model;
   const walks = prompts.flatMap(({ walk }) => (walk ? [walk] : []));
   const schema = walks.length > 0 ? schemaOf(model, walks) : undefined;
   const generated = generateSync(decoder, {
-    ...given,
+    ...generation,
     prompts: prompts.map(({ prompt }) => prompt),
     ...(schema ? { schema } : {}),
   });

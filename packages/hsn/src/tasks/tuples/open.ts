@@ -1,11 +1,11 @@
 import path from 'node:path';
-import { reasonOf, UserError } from '@hidden-schema/base';
-import { Generator, scope } from '@hidden-schema/torch';
+import { UserError } from '@hidden-schema/base';
+import { Generator } from '@hidden-schema/torch';
 import { tuplesConfig } from '../../config/settings.ts';
 import type { ReasoningConfig } from '../../config/tuples.ts';
-import { loadCheckpoint, whichCheckpoint } from '../../run/checkpoint.ts';
 import { Run } from '../../run/run.ts';
 import type { Tokenizers } from '../language/build.ts';
+import { checkEncoderHash, fillFromCheckpoint, withEncoderOf } from '../recorded-models.ts';
 import { makeReasoning, openRelationEncoder, tupleTokens } from './build.ts';
 import type { ReasoningNetwork } from './network.ts';
 import { checkRelations, tupleFingerprint, tupleRecord } from './prepare.ts';
@@ -27,7 +27,7 @@ export interface OpenedReasoning {
 /** Opens a run over tuples at a checkpoint: `best`, `last` or a step. */
 export async function openReasoning(
   directory: string,
-  given: { checkpoint?: string } = {},
+  { checkpoint = 'best' }: { checkpoint?: string } = {},
 ): Promise<OpenedReasoning> {
   const run = Run.open(directory);
   const config = tuplesConfig(run.config, `the run ${directory}`);
@@ -36,28 +36,15 @@ export async function openReasoning(
   const { record, tokenizer: decoder } = tupleRecord(run);
   const { relations } = record;
   const generator = new Generator(config.seed);
-  const named = { ...config, encoder: { ...config.encoder, name: record.encoder.name } };
+  const named = withEncoderOf(config, record);
   const opened = await openRelationEncoder(named, relations, decoder, generator);
-  if (opened.hash !== record.encoder.tokenizer)
-    throw new UserError(
-      `the tokenizer of ${record.encoder.name} is not the one that ${directory} was trained with; put that one back`,
-    );
+  checkEncoderHash(record, opened.hash, directory);
   const { encoder, frozen } = opened;
   const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, tuples: record.tuples };
   const model = await makeReasoning(config, { ...parts, decoder: { config: record.decoder } }, generator);
-  try {
-    const saved = scope(() => {
-      const checkpoint = loadCheckpoint(run, whichCheckpoint(given.checkpoint ?? 'best'));
-      model.load(checkpoint.model);
-      return { step: checkpoint.step, notes: checkpoint.notes };
-    });
-    const tokenizers = { encoder: opened.tokenizer, decoder };
-    return { run, config, model: model.train(false), tokenizers, relations, ...saved };
-  } catch (error) {
-    model.free();
-    if (error instanceof UserError) throw error;
-    throw new UserError(`${directory} does not fit its settings: ${reasonOf(error)}`);
-  }
+  const saved = fillFromCheckpoint(model, run, checkpoint, directory);
+  const tokenizers = { encoder: opened.tokenizer, decoder };
+  return { run, config, model: model.train(false), tokenizers, relations, ...saved };
 }
 
 /** The tuples a run was trained on, or others. */
@@ -86,11 +73,11 @@ export function tokenise(
 /** A table of (s, r) that users give; an unknown relation, an empty event or one too long is refused. */
 export async function promptTable(
   opened: OpenedReasoning,
-  given: readonly { head: string; relation: string }[],
+  prompts: readonly { head: string; relation: string }[],
 ): Promise<TupleTokens> {
   const { relations } = opened;
   const table = new TupleTable();
-  for (const { head, relation } of given) {
+  for (const { head, relation } of prompts) {
     if (head.trim() === '')
       throw new UserError('the event is empty: expected a phrase, such as "PersonX goes home"');
     if (!relations.includes(relation))

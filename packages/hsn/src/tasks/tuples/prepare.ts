@@ -1,20 +1,12 @@
-import { createHash } from 'node:crypto';
-import fs from 'node:fs';
 import path from 'node:path';
-import { type JsonValue, UserError } from '@hidden-schema/base';
-import {
-  gpt2Tokenizer,
-  loadTokenizer,
-  TokenCounts,
-  type Tokenizer,
-  trainByteBpe,
-  trimmedByteBpe,
-} from '@hidden-schema/text';
+import { UserError } from '@hidden-schema/base';
+import { fingerprintOf, type Tokenizer } from '@hidden-schema/text';
 import { Generator } from '@hidden-schema/torch';
 import { findPretrained } from '@hidden-schema/transformers';
 import type { ReasoningConfig } from '../../config/tuples.ts';
-import { type CorpusInfo, Run, type RunOptions } from '../../run/run.ts';
-import { fromScratch, type Tokenizers, tokenizerOfRun } from '../language/build.ts';
+import type { CorpusInfo, Run, RunOptions } from '../../run/run.ts';
+import { decoderTokenizer, fromScratch, type Tokenizers } from '../language/build.ts';
+import { createRecordedRun, type ModelRecord, modelRecord, recordOf } from '../recorded-models.ts';
 import { makeReasoning, openRelationEncoder, tupleTokens } from './build.ts';
 import { halfOf } from './encoder.ts';
 import type { ReasoningNetwork } from './network.ts';
@@ -35,20 +27,17 @@ export interface PreparedReasoning {
 }
 
 /** What `run.json` notes of a run over tuples, so that the folder can be opened without anything else. */
-export interface TupleRecord {
+export interface TupleRecord extends ModelRecord {
   relations: readonly string[];
   /** Tuples in the training split: N of the objective. */
   tuples: number;
-  encoder: { name: string; tokenizer: string };
-  /** The decoder's config.json. */
-  decoder: Record<string, unknown>;
 }
 
 /** Reads a corpus of tuples and makes the model for it; `tokenizer` is the decoder's where a run has one already. */
 export async function prepareReasoning(
   config: ReasoningConfig,
   input: string,
-  given: { tokenizer?: Tokenizer } = {},
+  run: { tokenizer?: Tokenizer } = {},
 ): Promise<PreparedReasoning> {
   halfOf(config.length);
   const corpus = readTuples(input, { ...config.tuples, seed: config.seed });
@@ -57,7 +46,8 @@ export async function prepareReasoning(
   const folder = fromScratch(config.decoder.name)
     ? undefined
     : (await findPretrained(config.decoder.name)).folder;
-  const decoder = given.tokenizer ?? withRelations(await vocabulary(config, corpus, folder), relations);
+  const source = { texts: () => [trainingTexts(corpus)] };
+  const decoder = run.tokenizer ?? withRelations(await decoderTokenizer(config, source, folder), relations);
   const generator = new Generator(config.seed);
   const { encoder, tokenizer, frozen, hash } = await openRelationEncoder(
     config,
@@ -81,29 +71,10 @@ export async function prepareReasoning(
     encoder,
     decoderPositions: model.decoder.maxPositions,
   });
-  const name = fs.existsSync(config.encoder.name) ? path.resolve(config.encoder.name) : config.encoder.name;
-  const record: TupleRecord = {
-    relations,
-    tuples: parts.tuples,
-    encoder: { name, tokenizer: hash },
-    decoder: model.decoder.configOf(),
-  };
+  const models = modelRecord({ name: config.encoder.name, tokenizer: hash }, model.decoder);
+  const record: TupleRecord = { relations, tuples: parts.tuples, ...models };
   const info = { directory: path.resolve(input), fingerprint: tupleFingerprint(corpus) };
   return { config, corpus, tokens, tokenizers, model, info, record, notes: notesOf(corpus, tokens) };
-}
-
-/** The decoder's vocabulary: its pretrained folder's, or one drawn from the training tuples. */
-async function vocabulary(
-  { decoder }: ReasoningConfig,
-  corpus: TupleCorpus,
-  folder: string | undefined,
-): Promise<Tokenizer> {
-  if (folder) return loadTokenizer(folder);
-  const texts = trainingTexts(corpus);
-  if (decoder.vocabulary === 'trained') return trainByteBpe(texts, decoder.vocabularySize);
-  const counts = new TokenCounts(gpt2Tokenizer());
-  await counts.add(texts);
-  return trimmedByteBpe(counts.used(), gpt2Tokenizer()).tokenizer;
 }
 
 /** Each training event and object once. */
@@ -116,32 +87,21 @@ function trainingTexts({ table, splits }: TupleCorpus): string[] {
 /** Makes the run's folder, with the decoder's vocabulary. */
 export function createReasoningRun(
   directory: string,
-  { config, info, record, tokenizers }: PreparedReasoning,
+  prepared: PreparedReasoning,
   options: Pick<RunOptions, 'force'> = {},
 ): Run {
-  return Run.create(directory, config, info, {
-    ...options,
-    extra: { tuples: JSON.parse(JSON.stringify(record)) as JsonValue },
-    fill: (folder) =>
-      fs.writeFileSync(path.join(folder, 'tokenizer.json'), tokenizers.decoder.json, { flush: true }),
-  });
+  return createRecordedRun(directory, prepared, { tuples: prepared.record }, options);
 }
 
 /** A run's notes on its tuples, and the vocabulary that lies beside them. */
 export function tupleRecord(run: Run): { record: TupleRecord; tokenizer: Tokenizer } {
-  const record = run.record.tuples as TupleRecord | undefined;
-  const file = run.path('tokenizer.json');
-  if (!record?.relations || !record.decoder || !fs.existsSync(file))
-    throw new UserError(
-      `${run.directory} is not whole: expected tokenizer.json and the tuples' record in run.json`,
-    );
-  return { record, tokenizer: tokenizerOfRun(file, record.decoder) };
+  const needed = ['relations', 'encoder', 'decoder'] as const;
+  return recordOf<TupleRecord>(run, { key: 'tuples', of: 'tuples', needed });
 }
 
 /** Of the files' contents and splits, whatever they are called and wherever they lie. */
 export function tupleFingerprint({ report }: TupleCorpus): string {
-  const files = report.files.map(({ sha256, split }) => [sha256, split]);
-  return createHash('sha256').update(JSON.stringify(files)).digest('hex');
+  return fingerprintOf(report.files);
 }
 
 /** Refuses tuples whose relations a run does not know, or knows in another order. */

@@ -72,13 +72,13 @@ function checkLengths(
   name: string,
   lengths: Map<number, { count: number; line: number }>,
   expected: number,
-  given: boolean,
+  asInTraining: boolean,
 ): void {
   const odd = [...lengths].filter(([size]) => size !== expected).sort((a, b) => a[1].line - b[1].line);
   if (odd.length === 0) return;
   const [size, { line }] = odd[0]!;
   const others = odd.reduce((sum, [, { count }]) => sum + count, 0) - 1;
-  const source = given ? 'the sentences of train.txt have' : 'most sentences have';
+  const source = asInTraining ? 'the sentences of train.txt have' : 'most sentences have';
   const more = others === 0 ? '' : ` (and ${others} more ${others === 1 ? 'line differs' : 'lines differ'})`;
   throw new UserError(
     `${name}:${line} has ${size} tokens where ${source} ${expected}${more}; all sentences of a synthetic corpus must be equally long`,

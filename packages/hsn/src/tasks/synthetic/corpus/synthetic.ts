@@ -6,9 +6,9 @@ import {
   type GraphModel,
   type GraphOptions,
   graphFaults,
-  neighbourLists,
   randomGraph,
 } from './graphs.ts';
+import { UniformWalk } from './uniform-walk.ts';
 
 /** Train, valid and test shares, in any unit. */
 export type Split = [train: number, valid: number, test: number];
@@ -161,32 +161,29 @@ export interface Sentences {
   walks: Int32Array;
 }
 
-/** Uniform random walks (Eq. 4 with f = 1, uniform start) and a token from the bag of each node passed. */
+/** Uniform random walks and a token from the bag of each node passed. */
 export class SentenceSampler {
   readonly #language: SyntheticLanguage;
   readonly #length: number;
   readonly #random: Random;
-  readonly #neighbours: { offsets: Int32Array; targets: Int32Array };
+  readonly #walk: UniformWalk;
 
   constructor(language: SyntheticLanguage, settings: SyntheticSettings) {
     this.#language = language;
     this.#length = settings.length;
     this.#random = new Random(settings.seed, STREAM.sentences);
-    this.#neighbours = neighbourLists(language.adjacency);
+    this.#walk = new UniformWalk(language.adjacency, this.#random);
   }
 
   next(count: number): Sentences {
-    const { bag, bags, adjacency } = this.#language;
-    const { offsets, targets } = this.#neighbours;
-    const random = this.#random;
+    const { bag, bags } = this.#language;
     const walks = new Int32Array(count * this.#length);
     const tokens = new Int32Array(count * this.#length);
     let node = 0;
     for (let at = 0; at < walks.length; at++) {
-      if (at % this.#length === 0) node = random.int(adjacency.nodes);
-      else node = targets[offsets[node]! + random.int(offsets[node + 1]! - offsets[node]!)]!;
+      node = at % this.#length === 0 ? this.#walk.start() : this.#walk.after(node);
       walks[at] = node;
-      tokens[at] = bags[node * bag + random.int(bag)]!;
+      tokens[at] = bags[node * bag + this.#random.int(bag)]!;
     }
     return { count, tokens, walks };
   }

@@ -10,10 +10,10 @@ import {
   type GraphModel,
   type GraphOptions,
   graphFaults,
-  neighbourLists,
   randomGraph,
 } from './graphs.ts';
 import { type Split, splitCounts } from './synthetic.ts';
+import { UniformWalk } from './uniform-walk.ts';
 import { THEMES, type Topic } from './word-topics.ts';
 import { SPLITS, type SplitName, type WriteOptions } from './writer.ts';
 
@@ -119,23 +119,19 @@ export class WordSampler {
   readonly #language: WordLanguage;
   readonly #length: number;
   readonly #random: Random;
-  readonly #neighbours: { offsets: Int32Array; targets: Int32Array };
+  readonly #walk: UniformWalk;
 
   constructor(language: WordLanguage, settings: WordSettings) {
     this.#language = language;
     this.#length = settings.length;
     this.#random = new Random(settings.seed, STREAM.sentences);
-    this.#neighbours = neighbourLists(language.adjacency);
+    this.#walk = new UniformWalk(language.adjacency, this.#random);
   }
 
   next(): WordSentence {
-    const { offsets, targets } = this.#neighbours;
     const { nodes } = this.#language;
-    const walk = [this.#random.int(nodes.length)];
-    while (walk.length < this.#length) {
-      const at = walk.at(-1)!;
-      walk.push(targets[offsets[at]! + this.#random.int(offsets[at + 1]! - offsets[at]!)]!);
-    }
+    const walk = [this.#walk.start()];
+    while (walk.length < this.#length) walk.push(this.#walk.after(walk.at(-1)!));
     const phrases = walk.map((node) => this.#random.choice(nodes[node]!.topic.phrases));
     const themes = walk.map((node) => nodes[node]!.theme);
     return { walk, text: sentenceOf(phrases), label: THEMES[mostOf(themes)]!.name };

@@ -61,7 +61,8 @@ function writeFiles(language: SyntheticLanguage, settings: SyntheticSettings, fo
   const sizes = splitCounts(settings.sentences, settings.split);
   const sampler = new SentenceSampler(language, settings);
   SPLITS.forEach((split, part) => {
-    writeSplit(path.join(folder, split), sizes[part]!, sampler, language.vocabulary, settings.length);
+    const shape = { names: language.vocabulary, length: settings.length };
+    writeSplit(path.join(folder, split), sizes[part]!, sampler, shape);
   });
   const { adjacency } = language;
   writeText(path.join(folder, 'adjacency.txt'), adjacencyText(adjacency));
@@ -89,8 +90,7 @@ function writeSplit(
   stem: string,
   count: number,
   sampler: SentenceSampler,
-  names: string[],
-  length: number,
+  { names, length }: { names: readonly string[]; length: number },
 ): void {
   const text = fs.openSync(`${stem}.txt`, 'wx');
   const walks = fs.openSync(`${stem}_walks.txt`, 'wx');

@@ -1,0 +1,35 @@
+import { DEFAULT_ENCODER } from '@hidden-schema/transformers';
+
+/** Settings as a file has them, not checked yet. */
+export type Data = Record<string, unknown>;
+
+export const isMapping = (value: unknown): value is Data =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What is given, and beneath it defaults for what is not. */
+export function under(data: Data, defaults: Data): Data {
+  const merged = { ...defaults, ...data };
+  for (const [key, inner] of Object.entries(defaults))
+    if (isMapping(inner) && isMapping(data[key])) merged[key] = under(data[key], inner);
+  return merged;
+}
+
+/**
+ * Defaults of new text runs where the encoder is a frozen pretrained one: symbols are discovered as vectors in its space,
+ * with free links and steps as sure as they come.
+ */
+export function discoveringDefaults(data: Readonly<Data>): Data {
+  const {
+    name = DEFAULT_ENCODER,
+    frozen = true,
+    walks,
+  } = isMapping(data.encoder) ? data.encoder : ({} as Data);
+  const scratch = name === 'transformer' || name === 'lstm';
+  if (data.model !== 'language' || data.baseline === true || scratch || frozen !== true) return {};
+  if (walks !== undefined && walks !== 'pursuit') return {};
+  return {
+    encoder: { walks: 'pursuit' },
+    graph: { posterior: 'free', symbols: 'learnable', selfLoops: false },
+    walk: { range: 'none' },
+  };
+}
