@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const DIST = path.join(root, 'dist');
 const PAGE = path.join(root, 'src/page');
+const DRAWING = path.dirname(fileURLToPath(import.meta.resolve('@hidden-schema/studies/drawing')));
 
 /** The folder of the built page, named after its sources; built first when these have changed. */
 export async function builtPage(say: (text: string) => void = () => undefined): Promise<string> {
@@ -60,9 +61,7 @@ function moveIntoPlace(fresh: string, folder: string): void {
 
 function sourceHash(): string {
   const hash = createHash('sha256');
-  // Asked for only where there are sources: an installed package has no other package beside it.
-  const drawing = path.dirname(fileURLToPath(import.meta.resolve('@hidden-schema/studies/drawing')));
-  for (const folder of [PAGE, path.join(root, 'src/shared'), drawing]) {
+  for (const folder of [PAGE, path.join(root, 'src/shared'), DRAWING]) {
     for (const name of fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
       const file = path.join(folder, name);
       if (fs.statSync(file).isFile()) hash.update(`${name}\0`).update(fs.readFileSync(file));
