@@ -4,6 +4,7 @@ import { Random } from '@hidden-schema/base';
 import { checkpointSteps, open, Run } from '@hidden-schema/hsn';
 import { encodedCorpus, openRun } from '@hidden-schema/studies';
 import { hsn } from '@hidden-schema/testing/hsn-process';
+import { plantedTexts, subjects } from '@hidden-schema/testing/planted-subjects';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { writeTexts } from '@hidden-schema/testing/tiny-texts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,22 +13,8 @@ const folder = temporaryFolder('cli-discover');
 const before = process.env.HSN_CACHE;
 const corpus = folder.path('planted.tsv');
 
-const subjects = {
-  food: 'soup bread butter cheese kitchen cook oven pepper salad dinner'.split(' '),
-  space: 'planet orbit rocket telescope galaxy astronaut comet moon satellite launch'.split(' '),
-  music: 'guitar melody concert singer drums orchestra violin album piano chorus'.split(' '),
-};
-
-/** Lines of label<TAB>text, each of one of three subjects in turn. */
-function plantedLines(): string[] {
-  const random = new Random(4);
-  const names = Object.keys(subjects) as (keyof typeof subjects)[];
-  return Array.from({ length: 120 }, (_, n) => {
-    const subject = names[n % 3]!;
-    const words = Array.from({ length: 6 }, () => subjects[subject][random.int(10)]!);
-    return `${subject}\tthe ${words.join(' and ')}`;
-  });
-}
+/** Lines of label<TAB>text. */
+const plantedLines = () => plantedTexts().map((row) => row.join('\t'));
 
 beforeAll(() => {
   process.env.HSN_CACHE = folder.path('cache');

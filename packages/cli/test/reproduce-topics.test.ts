@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { Random } from '@hidden-schema/base';
 import { HsnProcess, hsn } from '@hidden-schema/testing/hsn-process';
+import { plantedTexts, subjects } from '@hidden-schema/testing/planted-subjects';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -12,23 +12,6 @@ afterAll(() => {
   else process.env.HSN_CACHE = before;
   folder.remove();
 });
-
-const subjects = {
-  food: 'soup bread butter cheese kitchen cook oven pepper salad dinner'.split(' '),
-  space: 'planet orbit rocket telescope galaxy astronaut comet moon satellite launch'.split(' '),
-  music: 'guitar melody concert singer drums orchestra violin album piano chorus'.split(' '),
-};
-type Subject = keyof typeof subjects;
-
-/** 120 texts of six words each, of one of three subjects in turn. */
-function plantedTexts(): [Subject, string][] {
-  const random = new Random(4);
-  return Array.from({ length: 120 }, (_, n) => {
-    const subject = (Object.keys(subjects) as Subject[])[n % 3]!;
-    const words = Array.from({ length: 6 }, () => subjects[subject][random.int(10)]!);
-    return [subject, `the ${words.join(' and ')}`];
-  });
-}
 
 const write = (name: string, lines: readonly string[]): string => {
   fs.writeFileSync(folder.path(name), lines.map((line) => `${line}\n`).join(''));

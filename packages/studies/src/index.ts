@@ -13,8 +13,8 @@ export {
 export { linkedSymbols, linksOf, runLayout } from './analysis/layout.ts';
 export { type SymbolExample, type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
 export { writeModelCard } from './analysis/model-card.ts';
-export { drawNetwork } from './analysis/network-drawing.ts';
 export { renameSymbol, runSymbols, symbolNames, symbolNumber, symbolTitle } from './analysis/names.ts';
+export { drawNetwork } from './analysis/network-drawing.ts';
 export { languageRun, openRun } from './analysis/opened.ts';
 export { runReport } from './analysis/report.ts';
 export { plainJson, type Results, writeResults } from './analysis/results.ts';

@@ -1,15 +1,10 @@
-import { documentTerms } from '../measures/document-terms.ts';
+import { tellingTerms } from '../measures/document-terms.ts';
 import { pmiWords } from '../measures/pmi-words.ts';
-import { englishStopWords } from '../measures/stop-words.ts';
 import { textWords } from '../measures/text-words.ts';
 import type { EncodedSentence } from './encoded.ts';
 
 /** A step's weight counts by this power: words of a symbol are those of the texts that it tells most of. */
 const power = 2;
-/** A word is in at least so many texts, fewer in a small corpus, and in at most half of them. */
-const fewestTexts = { small: 2, large: 5 };
-const smallCorpus = 1000;
-const mostShare = 0.5;
 
 /** Sentences whose steps have weights, from which words of symbols are chosen with them. */
 export class WeighedSentences {
@@ -33,13 +28,8 @@ export class WeighedSentences {
 
   /** The words of each symbol; nothing where no sentence has weights. */
   words(most: number): string[][] | undefined {
-    const { length: count } = this.#texts;
-    if (count === 0) return undefined;
-    const matrix = documentTerms(textWords(this.#texts), {
-      minTexts: count < smallCorpus ? fewestTexts.small : fewestTexts.large,
-      maxShare: mostShare,
-      stopWords: englishStopWords,
-    });
+    if (this.#texts.length === 0) return undefined;
+    const matrix = tellingTerms(textWords(this.#texts));
     const uses = { symbols: Int32Array.from(this.#walks), length: this.#length, weights: this.#weights };
     const ranked = pmiWords(matrix, uses, { symbols: this.#symbols, words: most });
     return ranked.map((list) => list.map(({ word }) => word));

@@ -1,3 +1,4 @@
+import { englishStopWords } from './stop-words.ts';
 import { documentFrequencies, type TextWords, textCount } from './text-words.ts';
 
 /** Counts of vocabulary words by text, in compressed sparse rows: text n has entries `starts[n]` up to `starts[n + 1]`. */
@@ -35,6 +36,21 @@ export function documentTerms(texts: TextWords, options: VocabularyOptions = {})
     frequencies: kept.map((word) => frequencies[word]!),
     ...countedRows(texts, places, kept.length),
   };
+}
+
+/** A word is in at least so many texts, two in a small corpus, and in at most half of them. */
+const fewestTexts = { small: 2, large: 5 };
+const smallCorpus = 1000;
+const mostShare = 0.5;
+
+/** Fewest texts that must have a word for it to tell of symbols, in a corpus of so many texts. */
+export const fewestTextsOf = (texts: number): number =>
+  texts < smallCorpus ? fewestTexts.small : fewestTexts.large;
+
+/** The words that tell texts apart, counted: neither too rare nor too common, and no English stop words. */
+export function tellingTerms(texts: TextWords): DocumentTerms {
+  const minTexts = fewestTextsOf(textCount(texts));
+  return documentTerms(texts, { minTexts, maxShare: mostShare, stopWords: englishStopWords });
 }
 
 /** The numbers of the words that pass, rising. */

@@ -1,7 +1,6 @@
 import { UserError } from '@hidden-schema/base';
 import { emptyReport, TextFiles, TextReader } from '@hidden-schema/text';
-import { type DocumentTerms, documentTerms } from '../measures/document-terms.ts';
-import { englishStopWords } from '../measures/stop-words.ts';
+import { type DocumentTerms, fewestTextsOf, tellingTerms } from '../measures/document-terms.ts';
 import { type TextWords, textWords } from '../measures/text-words.ts';
 import { type ComparableLabels, comparableLabels } from '../measures/topic-figures.ts';
 
@@ -64,11 +63,10 @@ async function readTexts(input: string, limit: number, signal: AbortSignal | und
 /** Words that models see: in at least five texts, two of a small corpus, in at most half of them, no English stop words. */
 function wordsOf(name: string, texts: readonly string[]): Pick<TopicCorpus, 'words' | 'matrix'> {
   const words = textWords(texts);
-  const minTexts = texts.length < 1000 ? 2 : 5;
-  const matrix = documentTerms(words, { minTexts, maxShare: 0.5, stopWords: englishStopWords });
+  const matrix = tellingTerms(words);
   if (matrix.words.length === 0)
     throw new UserError(
-      `${name} has no words to name symbols by: none is in ${minTexts} texts and in at most half of them; give more texts`,
+      `${name} has no words to name symbols by: none is in ${fewestTextsOf(texts.length)} texts and in at most half of them; give more texts`,
     );
   return { words, matrix };
 }
