@@ -36,6 +36,14 @@ const discover = (out: string, ...more: string[]) =>
   hsn('train', '--corpus', corpus, '--stage', 'discover', '--out', folder.path(out), ...sizes, ...more);
 const run = folder.path('run');
 
+/** e_1 … e_K of a run at a checkpoint. */
+async function symbolVectors(out: string, checkpoint: string): Promise<number[]> {
+  const opened = await open(out, { checkpoint });
+  const numbers = opened.model.symbols.rows().toNumbers();
+  opened.model.free();
+  return numbers;
+}
+
 describe('hsn train --stage discover', () => {
   test('finds symbols without a decoder, shows them, and names what comes next', async () => {
     const ended = await discover('run');
@@ -118,6 +126,7 @@ describe('hsn train --stage discover', () => {
     expect(ended.stderr).not.toContain('discover:');
     expect(ended.stdout).toContain('run finished at step 4');
     expect(checkpointSteps(Run.open(run))).toContain(0);
+    expect(await symbolVectors(run, 'last')).toEqual(await symbolVectors(run, '0'));
     expect((await hsn('generate', run, '--walk', '1,2,3')).code).toBe(0);
     const { stdout, stderr, code } = await hsn('eval', run, '--stages', '--json');
     expect(code, stderr).toBe(0);
@@ -138,13 +147,7 @@ describe('hsn train --stage discover', () => {
     ];
     const ended = await hsn('train', '--corpus', corpus, '--out', out, ...sizes, ...flags);
     expect(ended.code, ended.stderr).toBe(0);
-    const vectors = async (checkpoint: string) => {
-      const opened = await open(out, { checkpoint });
-      const numbers = opened.model.symbols.rows().toNumbers();
-      opened.model.free();
-      return numbers;
-    };
-    expect(await vectors('last')).not.toEqual(await vectors('0'));
+    expect(await symbolVectors(out, 'last')).not.toEqual(await symbolVectors(out, '0'));
     expect((await hsn('eval', out, '--stages')).stdout).toMatch(/walks that changed: [\d.]+ %/);
   });
 });
