@@ -28,6 +28,7 @@ const languageMeanings: readonly (readonly [
 ])[] = [
   ['perplexity', 'importance-weighted, per token', 2],
   ['perplexity_error', 'its standard error', 2],
+  ['perplexity_paper', "the paper's Eq. 34: the graph weighs in every sentence", 2],
   ['baseline_perplexity', 'of the same decoder without symbols', 2],
   ['perplexity_reconstruction', 'were walks for free', 2],
   ['perplexity_ratio', 'perplexity to that of the decoder alone', 3],

@@ -4,7 +4,7 @@ import { allWalks, walkTensor } from '@hidden-schema/testing/enumeration';
 import { evidence, likelihoods, tinyTrained } from '@hidden-schema/testing/tiny-language';
 import { noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
 import { describe, expect, test, vi } from 'vitest';
-import { summarise } from '../src/tasks/language/evaluation.ts';
+import { sampledGraphs, summarise } from '../src/tasks/language/evaluation.ts';
 import type { LanguageNetwork } from '../src/tasks/language/network.ts';
 import {
   type LogWeights,
@@ -31,7 +31,7 @@ const fixture = readFixture<Fixture>('metrics/importance_weighted');
 /** An estimate from weights alone; the likelihoods are read for the reconstruction only. */
 function estimate(weights: readonly Value[]): SentenceEstimate {
   const values = Float64Array.from(weights, Number);
-  return sentenceEstimate({ weights: values, likelihoods: values }, 1);
+  return sentenceEstimate({ weights: values, paperWeights: values, likelihoods: values }, 1);
 }
 
 describe('the importance-weighted estimate of a sentence', () => {
@@ -43,7 +43,7 @@ describe('the importance-weighted estimate of a sentence', () => {
     else expect(-reconstruction).toBeCloseTo(mean_log_weight as number, 10);
   });
 
-  // The fixture's weights contain log p(A) − log q(A), ours do not (see logWeights); their mean is the same formula.
+  // The fixture's weights contain log p(A) − log q(A), as paperWeights do; their mean is the same formula.
   test('R walks on each of S graphs', () => {
     const { R, S, log_weights, log_estimate } = fixture.graph_and_walk;
     const flat = log_weights.flat();
@@ -60,16 +60,24 @@ describe('figures of a corpus', () => {
   const { log_likelihood_per_sentence, tokens_per_sentence, corpus_perplexity } = fixture.perplexity;
   const given = log_likelihood_per_sentence.map((logLikelihood, n) => ({
     logLikelihood,
+    paperLogLikelihood: 2 * logLikelihood,
     reconstruction: -logLikelihood / 2,
     tokens: tokens_per_sentence[n]!,
   }));
 
   test('perplexity is by tokens, not by sentences', () => {
-    const { perplexity, perplexity_reconstruction, reconstruction } = summarise(given);
+    const { perplexity, perplexity_paper, perplexity_reconstruction, reconstruction } = summarise(given);
     expect(perplexity).toBeCloseTo(corpus_perplexity, 9);
+    expect(perplexity_paper / corpus_perplexity ** 2).toBeCloseTo(1, 9);
     expect(perplexity_reconstruction).toBeCloseTo(Math.sqrt(corpus_perplexity), 9);
     expect(reconstruction).toBeCloseTo(-sum(log_likelihood_per_sentence) / 2 / given.length, 9);
     expect(Math.abs(perplexity - fixture.perplexity.mean_of_sentence_perplexities)).toBeGreaterThan(1000);
+  });
+
+  const unweighted = (logLikelihood: number) => ({
+    logLikelihood,
+    paperLogLikelihood: logLikelihood,
+    reconstruction: 0,
   });
 
   /** Sentences of 3 to 30 tokens whose loss a token varies from sentence to sentence. */
@@ -77,7 +85,7 @@ describe('figures of a corpus', () => {
     return Array.from({ length: count }, () => {
       const tokens = 3 + random.int(28);
       const perToken = 3 + sum(Array.from({ length: 4 }, () => random.next() - 0.5));
-      return { logLikelihood: -tokens * perToken, reconstruction: 0, tokens };
+      return { ...unweighted(-tokens * perToken), tokens };
     });
   }
 
@@ -97,7 +105,7 @@ describe('figures of a corpus', () => {
   });
 
   test('their standard error is nothing where every token costs the same', () => {
-    const even = [2, 5, 9].map((tokens) => ({ logLikelihood: -3 * tokens, reconstruction: 0, tokens }));
+    const even = [2, 5, 9].map((tokens) => ({ ...unweighted(-3 * tokens), tokens }));
     expect(summarise(even).perplexity).toBeCloseTo(Math.exp(3), 10);
     expect(summarise(even).perplexity_error).toBeLessThan(1e-12);
   });
@@ -116,7 +124,8 @@ const someScores = (length: number): Tensor =>
   );
 
 function weighted(model: LanguageNetwork, scores: Tensor, graphs: readonly Tensor[], walks: number) {
-  return scope(() => noGrad(() => logWeights(model, { scores, tokens }, graphs, walks)));
+  const drawn = graphs.map((adjacency) => ({ adjacency, logRatio: 0 }));
+  return scope(() => noGrad(() => logWeights(model, { scores, tokens }, drawn, walks)));
 }
 
 /** Walks that leave a standard error of a few thousandths of a nat. */
@@ -187,6 +196,49 @@ describe('log p(x|A) against all walks', () => {
     const scores = noGrad(() => stack([start!, ...logF!.unbind(0)]).unsqueeze(0));
     const truth = Math.log(evidence(model, tokens, links));
     for (const weight of weighted(model, scores, [links], 50).weights) expect(weight).toBeCloseTo(truth, 4);
+    model.free();
+  });
+});
+
+describe('log p(x) against all graphs and walks (Eq. 34)', () => {
+  /** Every graph of three symbols without links to themselves. [3, 3] */
+  const everyGraph = Array.from({ length: 8 }, (_, bits) => {
+    const [a, b, c] = [bits & 1, (bits >> 1) & 1, (bits >> 2) & 1];
+    return f64([
+      [0, a, b],
+      [a, 0, c],
+      [b, c, 0],
+    ]).to('float32');
+  });
+  const settings = {
+    symbols: 3,
+    graph: { posterior: 'free', selfLoops: false, p: 0.3 },
+    walk: { isolated: 'stay' },
+  } as const;
+  const scores = someScores(3).narrow(2, 0, 3).keep();
+
+  test('with each graph’s weight the estimate comes near, without it near the mean over q(A)', () => {
+    const model = tinyTrained(settings);
+    const logPrior = (graph: Tensor) => {
+      const present = graph.sum().item() / 2;
+      return present * Math.log(0.3) + (3 - present) * Math.log(0.7);
+    };
+    const each = everyGraph.map((graph) => evidence(model, tokens, graph));
+    const logPosterior = everyGraph.map((graph) =>
+      scope(() => noGrad(() => model.graph.links().logProb(graph).item())),
+    );
+    const exact = Math.log(sum(each.map((value, g) => value * Math.exp(logPrior(everyGraph[g]!)))));
+    const shared = Math.log(sum(each.map((value, g) => value * Math.exp(logPosterior[g]!))));
+    const graphs = sampledGraphs(model, 500);
+    const drawn = scope(() => noGrad(() => logWeights(model, { scores, tokens }, graphs, 20)));
+    const { logLikelihood, paperLogLikelihood } = sentenceEstimate(drawn, 5);
+    for (const { adjacency, logRatio } of graphs.slice(0, 20)) {
+      const g = everyGraph.findIndex((graph) => graph.sub(adjacency).abs().sum().item() === 0);
+      expect(logRatio).toBeCloseTo(logPrior(everyGraph[g]!) - logPosterior[g]!, 5);
+    }
+    expect(Math.abs(exact - shared), 'graphs matter').toBeGreaterThan(0.01);
+    expect(Math.abs(paperLogLikelihood - exact)).toBeLessThan(0.005);
+    expect(Math.abs(logLikelihood - shared)).toBeLessThan(0.005);
     model.free();
   });
 });

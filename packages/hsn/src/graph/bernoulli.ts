@@ -44,11 +44,15 @@ export class LinkDistribution {
     return this.pairs.matrix(binaryConcrete(this.logits, noise, relaxation));
   }
 
-  /** log q(A) of a symmetric 0/1 matrix. */
-  logProb(adjacency: Tensor): Tensor {
+  /** What it says of links itself. */
+  get belief(): LinkBelief {
+    return { logPresent: this.logits.logSigmoid(), logAbsent: this.logits.neg().logSigmoid() };
+  }
+
+  /** log q(A) of a symmetric 0/1 matrix; log p(A) by what a prior says of links. */
+  logProb(adjacency: Tensor, { logPresent, logAbsent }: LinkBelief = this.belief): Tensor {
     const a = this.pairs.vector(adjacency);
-    const present = a.mul(this.logits.logSigmoid());
-    return present.add(a.neg().add(1).mul(this.logits.neg().logSigmoid())).sum();
+    return a.mul(logPresent).add(a.neg().add(1).mul(logAbsent)).sum();
   }
 
   /** KL[q(A); p(A)] summed over pairs (appendix D.2). */

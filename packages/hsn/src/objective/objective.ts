@@ -54,6 +54,12 @@ export function graphKl(links: LinkDistribution, prior: GraphPrior): Tensor {
   return links.kl(prior.belief(expected)).add(prior.cost(expected));
 }
 
+/** log p(A) − log q(A) of a drawn graph; what the prior's own parameters cost is shared by all graphs. */
+export function logGraphRatio(links: LinkDistribution, prior: GraphPrior, adjacency: Tensor): Tensor {
+  const expected = links.probabilities.sum().item();
+  return links.logProb(adjacency, prior.belief(expected)).sub(links.logProb(adjacency));
+}
+
 /** I(z; x) above the capacity: by how much the mean KL of sentences exceeds that of the aggregated posterior, and it. */
 function excessInformation(
   { posterior, walkPrior }: { posterior: WalkPosterior; walkPrior: WalkDistribution },

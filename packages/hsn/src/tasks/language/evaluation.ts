@@ -1,9 +1,9 @@
 import { batchesByLength, type Frames, type TextBatch, type TextCorpus } from '@hidden-schema/text';
 import { Generator, noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
-import { graphKl } from '../../objective/objective.ts';
+import { graphKl, logGraphRatio } from '../../objective/objective.ts';
 import { mutualInformation, WalkableGraph, type WalkPosterior } from '../../walk/index.ts';
 import type { LanguageNetwork } from './network.ts';
-import { logWeights, type SentenceEstimate, sentenceEstimate } from './perplexity.ts';
+import { type DrawnGraph, logWeights, type SentenceEstimate, sentenceEstimate } from './perplexity.ts';
 
 /** What `hsn eval` reports of a language model (Table 2 and its supplement). */
 export interface LanguageEvaluation {
@@ -11,9 +11,11 @@ export interface LanguageEvaluation {
   /** exp of −log p(x) per token by the importance-weighted estimator (appendix F.2), and its standard error. */
   perplexity: number;
   perplexity_error: number;
+  /** The same as Eq. 34 has it, with log p(A) − log q(A) of the graph in every sentence's weight. */
+  perplexity_paper: number;
   /** exp of the reconstruction loss per token: what it would be if walks came for free. */
   perplexity_reconstruction: number;
-  /** I(z; x) by the paper's estimator, exactly for the empirical sample, and the most that N sentences can have. */
+  /** Means over graphs: I(z; x) by the paper's estimator, exactly for the empirical sample; the most of N sentences. */
   mutual_information: number;
   mutual_information_exact: number;
   mutual_information_bound: number;
@@ -71,16 +73,23 @@ function evaluated(
       estimates.push(...estimateBatch(model, batch, h, { graphs, walks: options.walks ?? 100 }));
       options.onProgress?.(estimates.length, rows.length);
     }
-    return { sentences: rows.length, ...summarise(estimates), ...information(model, scores, graphs[0]!) };
+    return { sentences: rows.length, ...summarise(estimates), ...information(model, scores, graphs) };
   } finally {
-    for (const tensor of [...scores, ...graphs]) tensor.free();
+    for (const tensor of [...scores, ...graphs.map(({ adjacency }) => adjacency)]) tensor.free();
   }
 }
 
-/** Hard graphs from q(A). S tensors [K, K] */
-function sampledGraphs(model: LanguageNetwork, count: number): Tensor[] {
+/** Hard graphs from q(A). S of [K, K] */
+export function sampledGraphs(
+  { graph, graphPrior, generator }: LanguageNetwork,
+  count: number,
+): DrawnGraph[] {
   return Array.from({ length: count }, () =>
-    scope(() => noGrad(() => model.graph.links().sample(model.generator, { hard: true, temperature: 1 }))),
+    noGrad(() => {
+      const adjacency = scope(() => graph.links().sample(generator, { hard: true, temperature: 1 }));
+      const logRatio = scope(() => logGraphRatio(graph.links(), graphPrior, adjacency).item());
+      return { adjacency, logRatio };
+    }),
   );
 }
 
@@ -88,7 +97,7 @@ function estimateBatch(
   model: LanguageNetwork,
   batch: TextBatch,
   scores: Tensor,
-  { graphs, walks }: { graphs: readonly Tensor[]; walks: number },
+  { graphs, walks }: { graphs: readonly DrawnGraph[]; walks: number },
 ): SentenceEstimate[] {
   const { lengths, width, ids } = batch.decoder;
   return Array.from(lengths, (length, n) => {
@@ -113,32 +122,47 @@ export function summarise(estimates: readonly SentenceEstimate[]) {
   return {
     perplexity: Math.exp(mean),
     perplexity_error: Math.exp(mean) * error,
+    perplexity_paper: Math.exp(-total((e) => e.paperLogLikelihood) / tokens),
     perplexity_reconstruction: Math.exp(total((e) => e.reconstruction) / tokens),
     reconstruction: total((e) => e.reconstruction) / estimates.length,
   };
 }
 
-/** Information and divergences of all sentences together, on one graph. */
-function information(model: LanguageNetwork, scores: readonly Tensor[], adjacency: Tensor) {
-  return scope(() =>
-    noGrad(() => {
-      const graph = new WalkableGraph(adjacency, model.config.walk.isolated);
-      const posterior = model.posterior(catRows(scores), graph);
-      const prior = model.walkPrior.on(graph);
-      const mutual_information = mutualInformation(posterior, prior, 'mean').item();
-      const kl_walk = posterior.kl(prior).mean().item();
-      const nodes = posterior.sampleNodes(model.generator);
-      return {
-        mutual_information,
-        mutual_information_exact: exactInformation(posterior, nodes),
-        mutual_information_bound: Math.log(nodes.dim(0)),
-        kl_walk,
-        kl_walk_aggregated: kl_walk - mutual_information,
-        kl_graph: graphKl(model.graph.links(), model.graphPrior).item(),
-        symbols_used: new Set(nodes.toNumbers()).size,
-      };
-    }),
-  );
+/** Information and divergences of all sentences together, means over graphs. */
+function information(model: LanguageNetwork, scores: readonly Tensor[], graphs: readonly DrawnGraph[]) {
+  const all = scope(() => catRows(scores));
+  try {
+    const each = graphs.map(({ adjacency }) =>
+      scope(() => noGrad(() => informationOn(model, all, adjacency))),
+    );
+    const mean = (of: (one: (typeof each)[number]) => number) =>
+      each.reduce((sum, one) => sum + of(one), 0) / each.length;
+    return {
+      mutual_information: mean((one) => one.paper),
+      mutual_information_exact: mean((one) => one.exact),
+      mutual_information_bound: Math.log(all.dim(0)),
+      kl_walk: mean((one) => one.kl),
+      kl_walk_aggregated: mean((one) => one.kl - one.paper),
+      kl_graph: scope(() => noGrad(() => graphKl(model.graph.links(), model.graphPrior).item())),
+      symbols_used: new Set(each.flatMap(({ symbols }) => [...symbols])).size,
+    };
+  } finally {
+    all.free();
+  }
+}
+
+/** What walks of all sentences tell on one graph, and which symbols they use. */
+function informationOn(model: LanguageNetwork, scores: Tensor, adjacency: Tensor) {
+  const graph = new WalkableGraph(adjacency, model.config.walk.isolated);
+  const posterior = model.posterior(scores, graph);
+  const prior = model.walkPrior.on(graph);
+  const nodes = posterior.sampleNodes(model.generator);
+  return {
+    paper: mutualInformation(posterior, prior, 'mean').item(),
+    exact: exactInformation(posterior, nodes),
+    kl: posterior.kl(prior).mean().item(),
+    symbols: new Set(nodes.toNumbers()),
+  };
 }
 
 /**

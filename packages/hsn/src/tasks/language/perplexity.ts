@@ -5,8 +5,9 @@ import type { LanguageNetwork } from './network.ts';
 
 /** What one sentence says of the model. */
 export interface SentenceEstimate {
-  /** log p(x) by importance weighting. */
+  /** log p(x) by importance weighting: on the graph that sentences share, and with each graph's own weight (Eq. 34). */
   logLikelihood: number;
+  paperLogLikelihood: number;
   /** −E_q log p(x|z) */
   reconstruction: number;
   tokens: number;
@@ -15,22 +16,30 @@ export interface SentenceEstimate {
 /** Weights of all R·S draws of a sentence, and log p(x|z) of each. */
 export interface LogWeights {
   weights: Float64Array;
+  /** The same with log p(A) − log q(A) of their graph, as Eq. 34 has them. */
+  paperWeights: Float64Array;
   likelihoods: Float64Array;
+}
+
+/** A graph from q(A), with log p(A) − log q(A). */
+export interface DrawnGraph {
+  adjacency: Tensor;
+  logRatio: number;
 }
 
 /**
  * log p(x|z) + log p(z|A) − log q(z|x, A) of R walks on each of S graphs (appendix F.2). The likelihood depends on the
  * walk alone and a peaked posterior repeats itself, so each distinct walk is decoded once. The paper's estimator also
- * has log p(A) − log q(A) in every sentence's weight; the graph is one for all sentences, so that its cost belongs to
- * the corpus (`kl_graph`) and not to each of them.
+ * has log p(A) − log q(A) in every sentence's weight (`paperWeights`); the graph is one for all sentences, so that its
+ * cost belongs to the corpus (`kl_graph`) and not to each of them.
  */
 export function logWeights(
   model: LanguageNetwork,
   { scores, tokens }: { scores: Tensor; tokens: Int32Array },
-  graphs: readonly Tensor[],
+  graphs: readonly DrawnGraph[],
   walks: number,
 ): LogWeights {
-  const drawn = graphs.map((adjacency) => drawWalks(model, scores, adjacency, walks));
+  const drawn = graphs.map(({ adjacency }) => drawWalks(model, scores, adjacency, walks));
   const distinct = new Map<string, { place: number; walk: number[] }>();
   for (const { nodes } of drawn) {
     for (const walk of nodes) {
@@ -47,8 +56,10 @@ export function logWeights(
     nodes.map((walk) => decoded[distinct.get(walk.join(' '))!.place]!),
   );
   const ratios = drawn.flatMap(({ ratio }) => ratio);
+  const weights = Float64Array.from(likelihoods, (likelihood, i) => likelihood + ratios[i]!);
   return {
-    weights: Float64Array.from(likelihoods, (likelihood, i) => likelihood + ratios[i]!),
+    weights,
+    paperWeights: weights.map((weight, i) => weight + graphs[Math.floor(i / walks)]!.logRatio),
     likelihoods: Float64Array.from(likelihoods),
   };
 }
@@ -94,14 +105,23 @@ export function schemaOf(
   return model.schema(nodes.oneHot(model.shape.symbols).to('float32').unbind(1)).vectors();
 }
 
-/** log of the mean weight, and the mean reconstruction loss. */
-export function sentenceEstimate({ weights, likelihoods }: LogWeights, tokens: number): SentenceEstimate {
-  const most = weights.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-  // Walks that the prior forbids, all of them: no estimate above zero, and −∞ − −∞ is none at all.
-  const sum =
-    most === Number.NEGATIVE_INFINITY
-      ? 0
-      : weights.reduce((total, weight) => total + Math.exp(weight - most), 0);
+/** log of the mean weight of both kinds, and the mean reconstruction loss. */
+export function sentenceEstimate(
+  { weights, paperWeights, likelihoods }: LogWeights,
+  tokens: number,
+): SentenceEstimate {
   const reconstruction = -likelihoods.reduce((total, value) => total + value, 0) / likelihoods.length;
-  return { logLikelihood: most + Math.log(sum / weights.length), reconstruction, tokens };
+  return {
+    logLikelihood: logMeanExp(weights),
+    paperLogLikelihood: logMeanExp(paperWeights),
+    reconstruction,
+    tokens,
+  };
+}
+
+function logMeanExp(logs: Float64Array): number {
+  const most = logs.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  // Walks that the prior forbids, all of them: no estimate above zero, and −∞ − −∞ is none at all.
+  if (most === Number.NEGATIVE_INFINITY) return most;
+  return most + Math.log(logs.reduce((total, log) => total + Math.exp(log - most), 0) / logs.length);
 }
