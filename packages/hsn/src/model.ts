@@ -225,9 +225,9 @@ export class HiddenSchemaNetwork<K extends Kind> extends nn.Module {
   }
 
   objectiveOptions(batch: number): ObjectiveOptions {
-    const { kind, aggregation, klThreshold, capacity } = this.config.objective;
+    const { kind, aggregation, klThreshold, graphKlThreshold, capacity } = this.config.objective;
     const graphDivisor = graphDivisorOf(this.config.graph.klWeight, { data: this.shape.sentences, batch });
-    return { kind, aggregation, klThreshold, capacity, graphDivisor };
+    return { kind, aggregation, klThreshold, graphKlThreshold, capacity, graphDivisor };
   }
 
   /** Also takes tensors by the names that version 0.1 gave them. */

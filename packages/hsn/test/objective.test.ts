@@ -72,6 +72,7 @@ describe('the divergence of walks', () => {
     kind,
     aggregation,
     klThreshold: 0,
+    graphKlThreshold: 0,
     graphDivisor: 1,
   });
   const kls = (meanField: boolean) =>
@@ -105,26 +106,49 @@ describe('the divergence of walks', () => {
   );
 });
 
+/** The loss of two sentences on a ring of four symbols. */
+function lossOf(given: Partial<ObjectiveOptions>, beta = 1): number {
+  return scope(() => {
+    const graph = new WalkableGraph(float64([0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0], [4, 4]));
+    const scores = float64(
+      Array.from({ length: 24 }, (_, i) => 2 * Math.sin(3 * i)),
+      [2, 3, 4],
+    );
+    const pairs = new PairIndex(4);
+    const parts = {
+      logLikelihood: float64([-3, -5], [2]),
+      posterior: WalkDistribution.fromScores(graph, scores),
+      walkPrior: WalkDistribution.fromScores(graph, float64(Array(12).fill(0), [1, 3, 4])),
+      links: new LinkDistribution(pairs, float64(Array(6).fill(0.5), [6])),
+      graphPrior: new BernoulliPrior(0.5),
+    };
+    const plain = { kind: 'elbo', aggregation: 'mean', klThreshold: 0, graphKlThreshold: 0 } as const;
+    return objective(parts, beta, { ...plain, graphDivisor: 1, ...given }).loss.item();
+  });
+}
+
+describe('thresholds of the divergences (appendix F.1)', () => {
+  const graph = scope(() =>
+    graphKl(
+      new LinkDistribution(new PairIndex(4), float64(Array(6).fill(0.5), [6])),
+      new BernoulliPrior(0.5),
+    ).item(),
+  );
+  const walk = lossOf({}) - 4 - graph;
+
+  test('below its threshold a divergence costs the threshold, above it itself', () => {
+    expect(lossOf({ graphKlThreshold: graph + 2 })).toBeCloseTo(4 + walk + graph + 2, 12);
+    expect(lossOf({ graphKlThreshold: graph / 2 })).toBeCloseTo(4 + walk + graph, 12);
+    expect(lossOf({ klThreshold: walk + 3 })).toBeCloseTo(4 + walk + 3 + graph, 12);
+    expect(lossOf({ graphKlThreshold: graph + 2, graphDivisor: 4 }, 0.5)).toBeCloseTo(
+      4 + 0.5 * (walk + (graph + 2) / 4),
+      12,
+    );
+  });
+});
+
 describe('information above a capacity', () => {
-  /** The loss with and without a capacity, on a ring of four symbols. */
-  const lossWith = (kind: ObjectiveOptions['kind'], capacity?: number): number =>
-    scope(() => {
-      const graph = new WalkableGraph(float64([0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0], [4, 4]));
-      const scores = float64(
-        Array.from({ length: 24 }, (_, i) => 2 * Math.sin(3 * i)),
-        [2, 3, 4],
-      );
-      const pairs = new PairIndex(4);
-      const parts = {
-        logLikelihood: float64([-3, -5], [2]),
-        posterior: WalkDistribution.fromScores(graph, scores),
-        walkPrior: WalkDistribution.fromScores(graph, float64(Array(12).fill(0), [1, 3, 4])),
-        links: new LinkDistribution(pairs, float64(Array(6).fill(0), [6])),
-        graphPrior: new BernoulliPrior(0.5),
-      };
-      const options = { kind, aggregation: 'mean', klThreshold: 0, graphDivisor: 1, capacity } as const;
-      return objective(parts, 1, options).loss.item();
-    });
+  const lossWith = (kind: ObjectiveOptions['kind'], capacity?: number): number => lossOf({ kind, capacity });
 
   test("with none of it free the objective is the ELBO, with enough of it the paper's", () => {
     expect(lossWith('information', 0)).toBeCloseTo(lossWith('elbo'), 12);

@@ -41,6 +41,7 @@ export interface WritingBatch {
 export abstract class LanguageDecoder extends nn.Module {
   /** Share of words hidden from it while it learns to write from a schema. */
   wordDropout = 0;
+  wordDropoutBy: WordDropout['how'] = 'replace';
   abstract readonly vocabularySize: number;
   /** Tokens that it can read, the start token included. */
   abstract readonly maxPositions: number;
@@ -126,7 +127,7 @@ export abstract class LanguageDecoder extends nn.Module {
     const rate = schema && this.training ? this.wordDropout : 0;
     const { perSentence, tokens } = this.nll(idsTensor(ids), schema?.vectors(), [...ids.lengths], {
       ...(prefixes ? { prefix: prefixes } : {}),
-      ...(rate > 0 ? { wordDropout: { rate, how: 'replace' as const, generator } } : {}),
+      ...(rate > 0 ? { wordDropout: { rate, how: this.wordDropoutBy, generator } } : {}),
     });
     return { perSentence: perSentence.neg(), tokens };
   }

@@ -1,6 +1,13 @@
 import { DEFAULT_ENCODER } from '@hidden-schema/transformers';
 import { z } from 'zod';
-import { checkpointsSchema, countSchema, graphSchema, objectiveSchema, walkSchema } from './network.ts';
+import {
+  checkpointsSchema,
+  clipSchema,
+  countSchema,
+  graphSchema,
+  objectiveSchema,
+  walkSchema,
+} from './network.ts';
 
 const dropout = z.number().min(0).lt(1);
 
@@ -71,6 +78,8 @@ const decoder = z.strictObject({
   vocabularySize: z.int().min(300).default(5000),
   /** The paper's 0.3 makes a decoder read walks that start empty; after a warm start it only costs perplexity. */
   wordDropout: dropout.default(0),
+  /** replace: a dropped word's embedding goes. mask: no word may look at it, as in the authors' program. */
+  wordDropoutBy: z.enum(['replace', 'mask']).default('replace'),
   /** paper: symbol positions after the projection (Eq. 8). authors: their program's variant. */
   symbolAttention: z.enum(['paper', 'authors']).default('paper'),
   /** Size of the symbols' positions, 1 in the paper, and deviation at which their projections start. */
@@ -90,7 +99,7 @@ const training = z.strictObject({
   encoderRate: z.number().positive().default(3e-4),
   graphRate: z.number().positive().default(2e-4),
   decay: z.number().nonnegative().default(0.01),
-  clip: z.number().positive().default(1),
+  clip: clipSchema.default(1),
   warmup: z.int().nonnegative().default(100),
   schedule: z.enum(['constant', 'linear', 'cosine']).default('cosine'),
   logEvery: countSchema.default(20),

@@ -15,6 +15,9 @@ const annealedSchema = z.union([
 const probabilitySchema = z.number().gt(0).lt(1);
 export const countSchema = z.int().positive();
 
+/** The joint norm that the gradients of each group of weights are scaled down to; none: they are left as they are. */
+export const clipSchema = z.union([z.literal('none'), z.number().positive()]);
+
 export const graphSchema = z.strictObject({
   posterior: z.enum(['closed-form', 'pairs', 'inner', 'free']).default('closed-form'),
   prior: z.enum(['bernoulli', 'beta', 'power-law']).default('beta'),
@@ -88,6 +91,8 @@ export const objectiveSchema = z.strictObject({
   capacity: z.number().nonnegative().optional(),
   /** Walk KL below this many nats is not pushed further down. */
   klThreshold: z.number().nonnegative().default(0),
+  /** The same for the graph's KL, before it is divided. */
+  graphKlThreshold: z.number().nonnegative().default(0),
   /** Share of uniform noise in a bag's token probabilities. */
   noise: z.number().gt(0).lt(1).default(1e-3),
 });
@@ -98,7 +103,7 @@ const training = z.strictObject({
   rate: z.number().positive().default(1e-3),
   graphRate: z.number().positive().default(1e-2),
   decay: z.number().nonnegative().default(0),
-  clip: z.number().positive().default(1),
+  clip: clipSchema.default(1),
   warmup: z.int().nonnegative().default(50),
   schedule: z.enum(['constant', 'linear', 'cosine']).default('cosine'),
   logEvery: countSchema.default(20),

@@ -8,6 +8,7 @@ export interface ObjectiveOptions {
   readonly kind: Config['objective']['kind'];
   readonly aggregation: Config['objective']['aggregation'];
   readonly klThreshold: number;
+  readonly graphKlThreshold: number;
   /** Nats of information above which it costs what the ELBO asks for it; without it, it never does (Eq. 28). */
   readonly capacity?: number | undefined;
   /** What the graph's KL is divided by (1 as the paper writes it). */
@@ -71,7 +72,10 @@ function excessInformation(
   return each.sub(aggregated).sub(options.capacity).clamp(0);
 }
 
-/** The training objective (Eqs. 10 and 28) with β on both divergences and a threshold below which the walk's is free. */
+/** A divergence that is not pushed below a threshold (appendix F.1). */
+const above = (kl: Tensor, threshold: number): Tensor => (threshold > 0 ? kl.clamp(threshold) : kl);
+
+/** The training objective (Eqs. 10 and 28) with β on both divergences and thresholds below which they are free. */
 export function objective(
   parts: {
     logLikelihood: Tensor;
@@ -86,9 +90,10 @@ export function objective(
   const reconstruction = parts.logLikelihood.mean().neg();
   const walk = walkKl(parts.posterior, parts.walkPrior, options);
   const graph = graphKl(parts.links, parts.graphPrior);
-  const free = options.klThreshold > 0 ? walk.clamp(options.klThreshold) : walk;
+  const free = above(walk, options.klThreshold);
+  const dearGraph = above(graph, options.graphKlThreshold);
   const excess = excessInformation(parts, walk, options);
   const paid = excess ? free.add(excess) : free;
-  const loss = reconstruction.add(paid.add(graph.div(options.graphDivisor)).mul(beta));
+  const loss = reconstruction.add(paid.add(dearGraph.div(options.graphDivisor)).mul(beta));
   return { reconstruction, walk, graph, loss };
 }

@@ -7,7 +7,7 @@ export interface UpdateSettings {
   steps: number;
   warmup: number;
   schedule: 'constant' | 'linear' | 'cosine';
-  clip: number;
+  clip: number | 'none';
   decay: number;
 }
 
@@ -43,7 +43,7 @@ export class Updater {
     span('backward', () => this.#replicas.backward(loss));
     // Each group by itself: the graph's gradient may be large where a link is missing, and must not still the others.
     const norms = this.optimizer.groups.map(({ parameters }) =>
-      optim.clipGradients(
+      clipped(
         parameters.map(([, tensor]) => tensor),
         this.#settings.clip,
       ),
@@ -58,6 +58,11 @@ export class Updater {
     for (const [i, group] of this.optimizer.groups.entries()) group.rate = factor * this.#rates[i]!;
     span('update', () => this.optimizer.step());
   }
+}
+
+/** Scales gradients down as the settings say; returns their joint norm before. */
+export function clipped(parameters: readonly Tensor[], clip: UpdateSettings['clip']): number {
+  return optim.clipGradients(parameters, clip === 'none' ? Number.POSITIVE_INFINITY : clip);
 }
 
 function rateSchedule({ schedule, steps, warmup }: UpdateSettings): optim.Schedule {

@@ -129,8 +129,13 @@ export function makeDecoder(
   generator: Generator,
   source: DecoderSource = {},
 ): LanguageDecoder {
+  if (config.decoder.name === 'lstm' && config.decoder.wordDropoutBy === 'mask')
+    throw new UserError(
+      'decoder.wordDropoutBy: mask hides words from attention, which an lstm has none of; take replace',
+    );
   const decoder = bareDecoder(config, vocabulary, generator, source);
   decoder.wordDropout = config.decoder.wordDropout;
+  decoder.wordDropoutBy = config.decoder.wordDropoutBy;
   return decoder;
 }
 

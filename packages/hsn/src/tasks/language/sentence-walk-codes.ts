@@ -11,6 +11,7 @@ import { type CodeOptions, type SentenceCodes, sentenceCodes } from '../../encod
 import { TopicCodes } from '../../encoder/topic-codes.ts';
 import { unitMeans } from '../../encoder/walk-queries.ts';
 import type { LinkBelief } from '../../graph/index.ts';
+import { clipped } from '../../train/updater.ts';
 import { drawnRows, type WalkCodes } from '../../train/warm-start.ts';
 import { WalkableGraph } from '../../walk/index.ts';
 import type { LanguageTraining } from './training.ts';
@@ -146,7 +147,7 @@ export class SentenceWalkCodes implements WalkCodes {
       const links = model.graph.links();
       optimizer.zeroGrad();
       nll.add(links.kl(belief).div(links.pairs.count)).backward();
-      optim.clipGradients(
+      clipped(
         optimizer.groups.flatMap((group) => group.parameters.map(([, tensor]) => tensor)),
         config.training.clip,
       );

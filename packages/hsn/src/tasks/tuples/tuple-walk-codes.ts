@@ -4,6 +4,7 @@ import { maskOfLengths } from '@hidden-schema/transformers';
 import { residualCodes } from '../../encoder/sentence-codes.ts';
 import { unitMeans } from '../../encoder/walk-queries.ts';
 import { FreeLogits } from '../../graph/index.ts';
+import { clipped } from '../../train/updater.ts';
 import { drawnRows, type WalkCodes } from '../../train/warm-start.ts';
 import type { TupleTraining } from './training.ts';
 
@@ -134,7 +135,7 @@ export class TupleWalkCodes implements WalkCodes {
       optimizer.zeroGrad();
       loss.backward();
       const parameters = optimizer.groups.flatMap((group) => group.parameters.map(([, tensor]) => tensor));
-      optim.clipGradients(parameters, config.training.clip);
+      clipped(parameters, config.training.clip);
       optimizer.step();
       return loss.item();
     });
