@@ -5,7 +5,7 @@ import {
   readBatch,
   type TextBatch,
 } from '@hidden-schema/text';
-import { cat, Generator, noGrad, optim, scope, Tensor } from '@hidden-schema/torch';
+import { cat, Generator, noGrad, type optim, scope, Tensor } from '@hidden-schema/torch';
 import { maskOfLengths } from '@hidden-schema/transformers';
 import { type CodeOptions, type SentenceCodes, sentenceCodes } from '../../encoder/sentence-codes.ts';
 import { TopicCodes } from '../../encoder/topic-codes.ts';

@@ -1,5 +1,5 @@
 import { BatchOrder, type PaddedIds } from '@hidden-schema/text';
-import { cat, crossEntropy, Generator, noGrad, optim, scope, Tensor } from '@hidden-schema/torch';
+import { cat, crossEntropy, Generator, noGrad, type optim, scope, Tensor } from '@hidden-schema/torch';
 import { maskOfLengths } from '@hidden-schema/transformers';
 import { residualCodes } from '../../encoder/sentence-codes.ts';
 import { unitMeans } from '../../encoder/walk-queries.ts';
