@@ -23,6 +23,7 @@ export async function trainLanguage(config: LanguageConfig, asked: TrainAsked): 
   const result = await stoppable(async (signal) => {
     const prepared = await prepare(config, asked, signal);
     if (!prepared) return 'unread' as const;
+    if (prepared.chosen) await showChoice(prepared.chosen);
     try {
       return await trainPlan(await planOf(prepared, asked), asked, signal);
     } finally {
@@ -40,18 +41,21 @@ async function prepare(
   { flags, corpus, earlier }: TrainAsked,
   signal: AbortSignal,
 ): Promise<PreparedLanguage | undefined> {
-  const { prepareLanguage, textInput, textRecord } = await import('@hidden-schema/hsn');
+  const { prepareLanguage, readSeeds, textInput, textRecord } = await import('@hidden-schema/hsn');
   const settings = await textSettings(flags);
   const known = earlier && textRecord(earlier);
   const given = {
-    input: earlier && !flags.corpus ? textInput(earlier).input : corpus,
+    ...(earlier && !flags.corpus ? textInput(earlier) : { input: corpus }),
     settings: { ...known?.record.settings, ...settings },
   };
+  const seeds = flags.seeds === undefined ? known?.record.seeds : readSeeds(flags.seeds);
   const { onProgress, done } = await tokenising();
   const vectors = await progressOf('encode', 'texts');
   try {
     return await prepareLanguage(config, given, {
       ...(known ? { tokenizer: known.tokenizer, discovery: known.record.discovery } : {}),
+      seeds,
+      chooseSymbols: flags.symbols === 'auto',
       signal,
       onProgress,
       onVectors: (encoded, total) => {
@@ -73,11 +77,18 @@ async function prepare(
   }
 }
 
+/** The curve that decided how many symbols there are. */
+async function showChoice(chosen: NonNullable<PreparedLanguage['chosen']>): Promise<void> {
+  const { choiceResults } = await import('@hidden-schema/studies');
+  await showSheets(choiceResults(chosen).sheets ?? []);
+}
+
 async function planOf(
   prepared: PreparedLanguage,
   { flags, out, earlier, replicas }: TrainAsked,
 ): Promise<Plan<LanguageFigures>> {
   const { createLanguageRun, LanguageTask } = await import('@hidden-schema/hsn');
+  const { choiceResults, nameSeeds, writeResults } = await import('@hidden-schema/studies');
   // A copy of standard input keeps its name in the run.
   const info =
     earlier && !flags.corpus
@@ -87,7 +98,12 @@ async function planOf(
     config: prepared.config,
     info,
     task: () => new LanguageTask(prepared, replicas),
-    create: () => createLanguageRun(out, prepared, { force: flags.force ?? false }),
+    create: () => {
+      const run = createLanguageRun(out, prepared, { force: flags.force ?? false });
+      nameSeeds(out, prepared.discovery?.seeds ?? []);
+      if (prepared.chosen) writeResults(path.join(out, 'figures'), choiceResults(prepared.chosen));
+      return run;
+    },
     describe: () => describe(prepared),
     onPrepared: (seconds) => showDiscovered(out, seconds),
     assignment: assignmentOf(prepared),

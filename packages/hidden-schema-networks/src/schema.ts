@@ -20,6 +20,7 @@ import {
   knownMeanings,
   languageRun,
   mergeSymbols,
+  type RunUpdate,
   renameSymbol,
   type SymbolEdit,
   type SymbolLevels,
@@ -28,6 +29,7 @@ import {
   storedMeanings,
   symbolLevels,
   undoEdit,
+  updateRun,
 } from '@hidden-schema/studies';
 import { checkSymbol, SchemaGraph } from './schema-graph.ts';
 
@@ -203,6 +205,14 @@ export class Schema implements Disposable {
   /** Makes two symbols of one, in the run: the smaller half is new, after the last. `undo` takes it back. */
   split(symbol: number): Promise<SymbolEdit> {
     return this.#edited(() => splitSymbol(this.directory, symbol));
+  }
+
+  /**
+   * Adds a file of texts to the run, with the columns of those before: symbols keep their numbers and names, and a theme
+   * that is new gets a symbol after the last. `undo` takes it back.
+   */
+  update(file: string): Promise<RunUpdate> {
+    return this.#edited(() => updateRun(this.directory, file));
   }
 
   /** Takes the last merge, split or update of the run back; returns what that was. */

@@ -27,6 +27,7 @@ export {
   type Joining,
   joinSymbols,
   pieceCounts,
+  type SymbolChoice,
   tellingPieces,
   textVectors,
   toPoints,
@@ -100,9 +101,11 @@ export {
   textRecord,
 } from './tasks/language/prepare.ts';
 export { refitSymbols } from './tasks/language/refit.ts';
+export { readSeeds, type Seed } from './tasks/language/seeds.ts';
 export { splitChange } from './tasks/language/split.ts';
 export { type LanguageFigures, LanguageTask, languageFigures } from './tasks/language/task.ts';
 export { LanguageTexts, type WritingOptions } from './tasks/language/texts.ts';
+export { textUpdate } from './tasks/language/update.ts';
 export { tokensFrom, tokensOf } from './tasks/synthetic/batch.ts';
 export { type Fault, faultMessage } from './tasks/synthetic/corpus/faults.ts';
 export {

@@ -1,5 +1,14 @@
 export { sentenceAttention, studyAttention } from './analysis/attention.ts';
-export { mergeSymbols, runEdits, type SymbolEdit, splitSymbol, undoEdit } from './analysis/edits.ts';
+export { choiceResults } from './analysis/choice.ts';
+export {
+  mergeSymbols,
+  type RunUpdate,
+  runEdits,
+  type SymbolEdit,
+  splitSymbol,
+  undoEdit,
+  updateRun,
+} from './analysis/edits.ts';
 export { EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './analysis/encoded.ts';
 export { EncodedWriter } from './analysis/encoded-writer.ts';
 export { exportedGraph } from './analysis/exported.ts';
@@ -22,7 +31,14 @@ export {
 } from './analysis/levels.ts';
 export { type SymbolExample, type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
 export { writeModelCard } from './analysis/model-card.ts';
-export { renameSymbol, runSymbols, symbolNames, symbolNumber, symbolTitle } from './analysis/names.ts';
+export {
+  nameSeeds,
+  renameSymbol,
+  runSymbols,
+  symbolNames,
+  symbolNumber,
+  symbolTitle,
+} from './analysis/names.ts';
 export { drawNetwork } from './analysis/network-drawing.ts';
 export { languageRun, openRun } from './analysis/opened.ts';
 export { runReport } from './analysis/report.ts';

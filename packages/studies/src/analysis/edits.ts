@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import {
   checkEditable,
@@ -7,6 +8,7 @@ import {
   type LanguageRun,
   Run,
   splitChange,
+  textUpdate,
   undoEdit as undoRun,
 } from '@hidden-schema/hsn';
 import { encodedCorpus, type EncodingOptions } from './encoded.ts';
@@ -71,6 +73,31 @@ export async function splitSymbol(
     const change = await splitChange(run, symbol, signal ? { signal } : {});
     const what = `split ${titlesOf(directory, [symbol])} into ${symbol} and ${config.symbols}`;
     return edited(directory, { ...change, what }, new Set([symbol, config.symbols]));
+  });
+}
+
+/** What more texts did to a run. */
+export interface RunUpdate extends SymbolEdit {
+  /** Texts that were added. */
+  added: number;
+  /** Of the texts before, the share whose nearest symbol is still the same. */
+  kept: number;
+  /** New symbols, by number, with how many of the added texts are nearest to them. */
+  themes: readonly { symbol: number; texts: number }[];
+}
+
+/** Adds a file of texts to a run: symbols keep numbers and names, a theme that is new gets a symbol of its own. */
+export async function updateRun(
+  directory: string,
+  more: string,
+  options: Watch & { onNote?: (text: string) => void } = {},
+): Promise<RunUpdate> {
+  editable(directory);
+  return opened(directory, async (run) => {
+    const { editing, added, kept, themes } = await textUpdate(run, more, options);
+    const what = `added ${added} texts from ${path.basename(more)}`;
+    const edit = await edited(directory, { ...editing, what }, new Set(themes.map(({ symbol }) => symbol)));
+    return { ...edit, added, kept, themes };
   });
 }
 

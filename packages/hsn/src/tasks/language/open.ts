@@ -9,7 +9,7 @@ import { makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
 import { CorpusPoints, corpusVectors } from './corpus-vectors.ts';
 import { pursues } from './discovery.ts';
 import type { LanguageNetwork } from './network.ts';
-import { sidesOf, type TextRecord, textInput, textRecord } from './prepare.ts';
+import { corpusInput, sidesOf, type TextInput, type TextRecord, textInput, textRecord } from './prepare.ts';
 import { LanguageTexts } from './texts.ts';
 
 /** A language run's model with its tokenizers; its corpus is opened apart, by those who need it. */
@@ -77,15 +77,22 @@ export async function openLanguageCorpus(
   { run, config, model, tokenizers }: OpenedLanguage,
   given: {
     corpus?: string;
+    /** A file to read after those of the run. */
+    more?: string;
     cache?: string;
     signal?: AbortSignal;
     onProgress?: (progress: CorpusProgress) => void;
   } = {},
 ): Promise<TextCorpus> {
-  const { corpus: other, ...options } = given;
+  const { corpus: other, more, ...options } = given;
   const { record } = textRecord(run);
-  const { input, settings } = other ? { input: other, settings: record.settings } : textInput(run);
-  const files = await TextFiles.find(input, { ...settings, ...options, seed: config.seed });
+  const found = other ? { input: other, settings: record.settings } : textInput(run);
+  const { settings } = found;
+  const files = await TextFiles.find(await corpusInput({ ...found, ...added(found, more) }), {
+    ...settings,
+    ...options,
+    seed: config.seed,
+  });
   try {
     const models = { encoder: model.encoder.base, decoderPositions: model.decoder.maxPositions };
     return await files.tokenise(sidesOf(config, tokenizers, models));
@@ -93,3 +100,6 @@ export async function openLanguageCorpus(
     files.close();
   }
 }
+
+const added = ({ more = [] }: TextInput, file: string | undefined): Pick<TextInput, 'more'> =>
+  file === undefined ? {} : { more: [...more, file] };

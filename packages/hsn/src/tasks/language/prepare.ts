@@ -2,18 +2,25 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import {
+  type CorpusInput,
   type CorpusProgress,
   corpusNotes,
   fingerprintOf,
   type TextCorpus,
   TextFiles,
   type TextSettings,
+  type TextSplit,
   type Tokenizer,
 } from '@hidden-schema/text';
 import { Generator } from '@hidden-schema/torch';
 import { findPretrained, readModelConfig, type TextEncoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
-import { type OpenedEncoder, tellingPieces } from '../../discovery/index.ts';
+import {
+  chooseSymbols,
+  type OpenedEncoder,
+  type SymbolChoice,
+  tellingPieces,
+} from '../../discovery/index.ts';
 import type { CorpusInfo, Run, RunOptions } from '../../run/run.ts';
 import { createRecordedRun, type ModelRecord, modelRecord, recordOf } from '../recorded-models.ts';
 import {
@@ -25,14 +32,27 @@ import {
   type Tokenizers,
 } from './build.ts';
 import { corpusVectors, storedTokens } from './corpus-vectors.ts';
-import { checkDiscovery, type DiscoveryGiven, discoverySizes, pursues } from './discovery.ts';
+import { checkDiscovery, type DiscoveryGiven, discoverySizes, pursues, trainingPoints } from './discovery.ts';
 import { unknownWordsNote } from './known-words.ts';
 import type { LanguageNetwork } from './network.ts';
+import { checkSeeds, type Seed } from './seeds.ts';
 
 /** Where the texts are and how they are read; `-` is standard input. */
 export interface TextInput {
   input: string;
+  /** Files that were added since, which train where the input has splits of its own. */
+  more?: readonly string[];
   settings: Partial<TextSettings>;
+}
+
+/** All files of a corpus, those that were added last. */
+export async function corpusInput({ input, more = [], settings }: TextInput): Promise<CorpusInput> {
+  if (more.length === 0) return input;
+  const { sources } = await TextFiles.find(input, settings);
+  if (sources.every(({ split }) => split === null)) return [input, ...more];
+  const files = (split: TextSplit) =>
+    sources.flatMap((source) => (source.split === split ? source.file : []));
+  return { train: [...files('train'), ...more], valid: files('valid'), test: files('test') };
 }
 
 export interface PrepareOptions {
@@ -40,6 +60,10 @@ export interface PrepareOptions {
   tokenizer?: Tokenizer;
   /** Sizes of the space that a run's symbols were found in; else they are the corpus' own. */
   discovery?: DiscoverySizes | undefined;
+  /** Symbols that are asked for by name and words. */
+  seeds?: readonly Seed[] | undefined;
+  /** Whether as many symbols are looked for as the texts fall into; `symbols` of the settings stands aside. */
+  chooseSymbols?: boolean;
   cache?: string;
   stdin?: NodeJS.ReadableStream;
   signal?: AbortSignal;
@@ -58,6 +82,8 @@ export interface PreparedLanguage {
   model: LanguageNetwork;
   /** Where walks are read by pursuit: what symbols are found in. */
   discovery: DiscoveryGiven | undefined;
+  /** How the number of symbols was chosen, where it was. */
+  chosen: SymbolChoice | undefined;
   info: CorpusInfo;
   /** What the user should know of the corpus. */
   notes: string[];
@@ -68,14 +94,20 @@ export interface PreparedLanguage {
 
 /** Reads and tokenises a corpus and makes the model for it; nothing is written but caches of tokens and vectors. */
 export async function prepareLanguage(
-  asked: LanguageConfig,
+  settings: LanguageConfig,
   given: TextInput,
   options: PrepareOptions = {},
 ): Promise<PreparedLanguage> {
+  const asked = options.chooseSymbols ? { ...settings, symbols: fewestSymbols(settings, options) } : settings;
   checkSizes(asked);
   checkLora(asked);
-  const { tokenizer: known, discovery: sizes, ...rest } = options;
-  const files = await TextFiles.find(given.input, { ...given.settings, ...rest, seed: asked.seed });
+  checkPursuitOptions(asked, options);
+  const { tokenizer: known, discovery: sizes, seeds: _, chooseSymbols, ...rest } = options;
+  const files = await TextFiles.find(await corpusInput(given), {
+    ...given.settings,
+    ...rest,
+    seed: asked.seed,
+  });
   let discovery: DiscoveryGiven | undefined;
   try {
     const folder = await pretrainedFolder(asked, options);
@@ -88,8 +120,10 @@ export async function prepareLanguage(
     checkSplits(corpus, given.input);
     const sentences = corpus.splits.train.length;
     if (pursues(asked)) discovery = await discoveryGiven(asked, corpus, { encoder, tokenizer }, options);
+    const chosen = chooseSymbols && discovery ? chosenSymbols(asked, corpus, discovery) : undefined;
     const space = sizes ?? (discovery && discoverySizes(discovery.pieces.length, sentences));
-    const config = space ? inSpace(asked, encoder.width + space.dimensions) : asked;
+    const sized = chosen ? { ...asked, symbols: chosen.symbols } : asked;
+    const config = space ? inSpace(sized, encoder.width + space.dimensions) : sized;
     const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences, discovery: space };
     const model = makeNetwork(config, { ...parts, ...(folder ? { decoder: { folder } } : {}) }, generator);
     checkVocabulary(model, decoder, config.decoder.name);
@@ -106,7 +140,7 @@ export async function prepareLanguage(
     };
     const strange = discovery && unknownWordsNote(corpus, tokenizer);
     const notes = [...corpusNotes(corpus.report, config.training.batch), ...(strange ? [strange] : [])];
-    return { config, given, corpus, tokenizers, model, discovery, info, notes, spooled, close };
+    return { config, given, corpus, tokenizers, model, discovery, chosen, info, notes, spooled, close };
   } catch (error) {
     files.close();
     discovery?.vectors.free();
@@ -119,9 +153,10 @@ async function discoveryGiven(
   config: LanguageConfig,
   { store, splits }: TextCorpus,
   opened: OpenedEncoder,
-  { cache, signal, onVectors, onNote }: PrepareOptions,
+  { cache, signal, onVectors, onNote, seeds = [] }: PrepareOptions,
 ): Promise<DiscoveryGiven> {
   checkDiscovery(config, splits.train.length);
+  if (seeds.length > 0) checkSeeds(seeds, { store, splits });
   const pieces = config.discovery.wordWeight > 0 ? tellingPieces(storedTokens(store, splits.train)) : [];
   const vectors = await corpusVectors(store, opened, {
     longest: config.encoder.longest,
@@ -130,7 +165,33 @@ async function discoveryGiven(
     ...(onVectors ? { onProgress: onVectors } : {}),
     ...(onNote ? { onNote } : {}),
   });
-  return { vectors, pieces: Int32Array.from(pieces) };
+  return { vectors, pieces: Int32Array.from(pieces), seeds };
+}
+
+/** Refuses what only discovery can do, and seeds that there are too few symbols for. */
+function checkPursuitOptions(config: LanguageConfig, { seeds = [], chooseSymbols }: PrepareOptions): void {
+  if (!pursues(config) && (seeds.length > 0 || chooseSymbols))
+    throw new UserError(
+      `${seeds.length > 0 ? 'seeds are' : 'the number of symbols is'} for symbols that are discovered; leave encoder.walks and baseline as they are by default`,
+    );
+  if (seeds.length > config.symbols)
+    throw new UserError(
+      `${seeds.length} seeds need as many symbols, got ${config.symbols}; ask for more with --symbols`,
+    );
+}
+
+/** One for each step of a walk, and for each seed. */
+const fewestSymbols = ({ length }: LanguageConfig, { seeds = [] }: PrepareOptions): number =>
+  Math.max(2, length, seeds.length);
+
+/** As many symbols as the training texts fall into. */
+function chosenSymbols(config: LanguageConfig, corpus: TextCorpus, given: DiscoveryGiven): SymbolChoice {
+  const { points } = trainingPoints(config, corpus, given);
+  try {
+    return chooseSymbols(points, { seed: config.seed, fewest: config.symbols });
+  } finally {
+    points.free();
+  }
 }
 
 /** Symbols as wide as the points they are found among. */
@@ -151,11 +212,17 @@ async function pretrainedFolder(
 /** What `run.json` notes of a language run, so that the folder can be opened without anything else. */
 export interface TextRecord extends ModelRecord {
   settings: Partial<TextSettings>;
+  /** Files that were added since the run was made. */
+  more?: readonly string[];
   /** Sentences in the training split: N of the objective. */
   sentences: number;
   labels: readonly string[];
   /** Sizes of the space that symbols were found in, where walks are read by pursuit. */
   discovery?: DiscoverySizes;
+  /** Symbols that were asked for, in their order. */
+  seeds?: readonly Seed[];
+  /** The curve that decided how many symbols there are, where it did. */
+  chosen?: SymbolChoice;
 }
 
 /** Makes the run's folder, with the decoder's vocabulary and a copy of what came from standard input. */
@@ -164,7 +231,7 @@ export function createLanguageRun(
   prepared: PreparedLanguage,
   options: Pick<RunOptions, 'force'> = {},
 ): Run {
-  const { config, given, corpus, tokenizers, model, spooled, discovery } = prepared;
+  const { config, given, corpus, tokenizers, model, spooled, discovery, chosen } = prepared;
   const sentences = corpus.splits.train.length;
   const encoder = { name: config.encoder.name, tokenizer: tokenizers.encoder.hash };
   const text: TextRecord = {
@@ -173,6 +240,8 @@ export function createLanguageRun(
     labels: corpus.labels,
     ...modelRecord(encoder, model.decoder),
     ...(discovery ? { discovery: discoverySizes(discovery.pieces.length, sentences) } : {}),
+    ...(discovery && discovery.seeds.length > 0 ? { seeds: discovery.seeds } : {}),
+    ...(chosen ? { chosen } : {}),
   };
   const fill = (folder: string) => {
     if (spooled) fs.copyFileSync(spooled.file, path.join(folder, spooled.name));
@@ -191,7 +260,13 @@ export function textInput(run: Run): TextInput {
   const input = path.resolve(run.directory, run.record.corpus.directory);
   if (!fs.existsSync(input))
     throw new UserError(`${input}, the corpus of ${run.directory}, is gone; name it with --corpus`);
-  return { input, settings: record.settings };
+  const { more = [], settings } = record;
+  const gone = more.find((file) => !fs.existsSync(file));
+  if (gone !== undefined)
+    throw new UserError(
+      `${gone}, which was added to ${run.directory}, is gone; put it back, or undo the update`,
+    );
+  return { input, settings, ...(more.length > 0 ? { more } : {}) };
 }
 
 /** Both sides with as many tokens as their models read. */
