@@ -98,6 +98,8 @@ async function train(file: string | undefined, flags: TrainFlags): Promise<void>
   );
 }
 
+const asksForSymbols = ({ symbols, seeds }: TrainFlags): boolean => symbols === 'auto' || seeds !== undefined;
+
 /** Trains alone, or as rank 0 of several processes. */
 async function lead(file: string | undefined, flags: TrainFlags, replicas: Replicas): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
@@ -134,8 +136,8 @@ async function lead(file: string | undefined, flags: TrainFlags, replicas: Repli
     replicas,
     out: flags.out ?? path.join('runs', `${name}-${config.seed}`),
   };
-  if (config.model !== 'language' && (flags.symbols === 'auto' || flags.seeds !== undefined))
-    throw new UserError('--symbols auto and --seeds are for texts; leave them out');
+  if (asksForSymbols(flags) && (earlier || config.model !== 'language'))
+    throw new UserError('--symbols auto and --seeds are for a new run of texts; leave them out');
   if (config.model === 'language') await trainLanguage(config, request);
   else if (config.model === 'synthetic') await trainSynthetic(config, request);
   else throw new UserError('these are the settings of tuples; train with: hsn reason train');

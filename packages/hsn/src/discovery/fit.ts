@@ -143,12 +143,7 @@ function swept(
         );
         const texts = points.dim(0);
         const links = linking ? linkProbabilities(sums.travelled(texts), { ...options, texts }) : state.links;
-        const { symbols, restarted } = turned(
-          points,
-          { symbols: state.symbols, seeds: state.seeds },
-          sums,
-          fewestTexts(texts, options, sweep),
-        );
+        const { symbols, restarted } = turned(points, state, sums, fewestTexts(texts, options, sweep));
         return {
           state: { symbols: symbols.keep(), ...(links ? { links: links.keep() } : {}) },
           record: {

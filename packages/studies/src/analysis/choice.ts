@@ -19,9 +19,7 @@ export function choiceResults({ symbols, curve }: SymbolChoice): Results {
         caption:
           'Silhouette of clusters of texts, agreement of clusters found in two halves of them (adjusted Rand index), and the product of both, which decides.',
         columns: [
-          { title: 'symbols' },
-          ...['silhouette', 'stability', 'score'].map((title) => ({ title, digits: 4 })),
-          { title: '' },
+          ...[{ title: 'symbols' }, ...series.map(({ name }) => ({ title: name, digits: 4 })), { title: '' }],
         ],
         rows: curve.map((one) => [
           ...[one.symbols, one.silhouette, one.stability, one.score],

@@ -15,12 +15,7 @@ import {
 import { Generator } from '@hidden-schema/torch';
 import { findPretrained, readModelConfig, type TextEncoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
-import {
-  chooseSymbols,
-  type OpenedEncoder,
-  type SymbolChoice,
-  tellingPieces,
-} from '../../discovery/index.ts';
+import type { SymbolChoice } from '../../discovery/index.ts';
 import type { CorpusInfo, Run, RunOptions } from '../../run/run.ts';
 import { createRecordedRun, type ModelRecord, modelRecord, recordOf } from '../recorded-models.ts';
 import {
@@ -31,11 +26,17 @@ import {
   openTextEncoder,
   type Tokenizers,
 } from './build.ts';
-import { corpusVectors, storedTokens } from './corpus-vectors.ts';
-import { checkDiscovery, type DiscoveryGiven, discoverySizes, pursues, trainingPoints } from './discovery.ts';
+import { type DiscoveryGiven, discoverySizes, pursues } from './discovery.ts';
+import {
+  checkPursuitOptions,
+  chosenSymbols,
+  type DiscoveryAsked,
+  discoveryGiven,
+  fewestSymbols,
+} from './discovery-given.ts';
 import { unknownWordsNote } from './known-words.ts';
 import type { LanguageNetwork } from './network.ts';
-import { checkSeeds, type Seed } from './seeds.ts';
+import type { Seed } from './seeds.ts';
 
 /** Where the texts are and how they are read; `-` is standard input. */
 export interface TextInput {
@@ -55,22 +56,13 @@ export async function corpusInput({ input, more = [], settings }: TextInput): Pr
   return { train: [...files('train'), ...more], valid: files('valid'), test: files('test') };
 }
 
-export interface PrepareOptions {
+export interface PrepareOptions extends DiscoveryAsked {
   /** The decoder's vocabulary where a run has one already; else it is drawn from the corpus. */
   tokenizer?: Tokenizer;
   /** Sizes of the space that a run's symbols were found in; else they are the corpus' own. */
   discovery?: DiscoverySizes | undefined;
-  /** Symbols that are asked for by name and words. */
-  seeds?: readonly Seed[] | undefined;
-  /** Whether as many symbols are looked for as the texts fall into; `symbols` of the settings stands aside. */
-  chooseSymbols?: boolean;
-  cache?: string;
   stdin?: NodeJS.ReadableStream;
-  signal?: AbortSignal;
   onProgress?: (progress: CorpusProgress) => void;
-  /** Hears of texts that become vectors, and where those came from. */
-  onVectors?: (done: number, total: number) => void;
-  onNote?: (text: string) => void;
 }
 
 /** Texts, tokenizers and models, ready for a run. */
@@ -132,8 +124,7 @@ export async function prepareLanguage(
       files.close();
       discovery?.vectors.free();
     };
-    const source = given.input === '-' ? files.sources[0]! : undefined;
-    const spooled = source && { file: source.file, name: spoolName(source.format) };
+    const spooled = spooledInput(given, files);
     const info = {
       directory: spooled?.name ?? path.resolve(given.input),
       fingerprint: textFingerprint(corpus),
@@ -145,52 +136,6 @@ export async function prepareLanguage(
     files.close();
     discovery?.vectors.free();
     throw error;
-  }
-}
-
-/** The texts' vectors and telling pieces, from which symbols are found. */
-async function discoveryGiven(
-  config: LanguageConfig,
-  { store, splits }: TextCorpus,
-  opened: OpenedEncoder,
-  { cache, signal, onVectors, onNote, seeds = [] }: PrepareOptions,
-): Promise<DiscoveryGiven> {
-  checkDiscovery(config, splits.train.length);
-  if (seeds.length > 0) checkSeeds(seeds, { store, splits });
-  const pieces = config.discovery.wordWeight > 0 ? tellingPieces(storedTokens(store, splits.train)) : [];
-  const vectors = await corpusVectors(store, opened, {
-    longest: config.encoder.longest,
-    ...(cache ? { cache } : {}),
-    ...(signal ? { signal } : {}),
-    ...(onVectors ? { onProgress: onVectors } : {}),
-    ...(onNote ? { onNote } : {}),
-  });
-  return { vectors, pieces: Int32Array.from(pieces), seeds };
-}
-
-/** Refuses what only discovery can do, and seeds that there are too few symbols for. */
-function checkPursuitOptions(config: LanguageConfig, { seeds = [], chooseSymbols }: PrepareOptions): void {
-  if (!pursues(config) && (seeds.length > 0 || chooseSymbols))
-    throw new UserError(
-      `${seeds.length > 0 ? 'seeds are' : 'the number of symbols is'} for symbols that are discovered; leave encoder.walks and baseline as they are by default`,
-    );
-  if (seeds.length > config.symbols)
-    throw new UserError(
-      `${seeds.length} seeds need as many symbols, got ${config.symbols}; ask for more with --symbols`,
-    );
-}
-
-/** One for each step of a walk, and for each seed. */
-const fewestSymbols = ({ length }: LanguageConfig, { seeds = [] }: PrepareOptions): number =>
-  Math.max(2, length, seeds.length);
-
-/** As many symbols as the training texts fall into. */
-function chosenSymbols(config: LanguageConfig, corpus: TextCorpus, given: DiscoveryGiven): SymbolChoice {
-  const { points } = trainingPoints(config, corpus, given);
-  try {
-    return chooseSymbols(points, { seed: config.seed, fewest: config.symbols });
-  } finally {
-    points.free();
   }
 }
 
@@ -294,6 +239,12 @@ function positionsOf(folder: string): number {
 /** Of the files' contents and splits, whatever they are called and wherever they lie. */
 export function textFingerprint({ report }: TextCorpus): string {
   return fingerprintOf(report.files);
+}
+
+/** Standard input as the file that it was copied to, under the name that a run keeps it by. */
+function spooledInput({ input }: TextInput, { sources }: TextFiles): PreparedLanguage['spooled'] {
+  const [source] = sources;
+  return input === '-' && source ? { file: source.file, name: spoolName(source.format) } : undefined;
 }
 
 const spoolName = (format: string): string => `corpus.${format === 'text' ? 'txt' : format}`;
