@@ -28,39 +28,18 @@ async function update(directory: string, file: string): Promise<void> {
   const { plainText } = await import('@hidden-schema/base');
   const { updateRun } = await import('@hidden-schema/studies');
   const vectors = await progressOf('encode', 'texts');
-  const lines: string[] = [];
-  let themes: readonly { symbol: number; texts: number }[] = [];
+  const onNote = (text: string) => say(`${plainText(text)}\n`);
   await edit(directory, async ({ signal }) => {
-    const onNote = (text: string) => say(`${plainText(text)}\n`);
-    const made = await updateRun(directory, file, { signal, onProgress: vectors.onProgress, onNote }).finally(
-      vectors.done,
+    const options = { signal, onProgress: vectors.onProgress, onNote };
+    const made = await updateRun(directory, file, options).finally(vectors.done);
+    const { kept, themes } = made;
+    const lines = themes.map(({ symbol, texts, words }) =>
+      plainText(`new theme: symbol ${symbol}, ${texts} added texts: ${words.join(' ')}`),
     );
-    themes = made.themes;
-    lines.push(`${(100 * made.kept).toFixed(1)} % of the texts before are nearest to the same symbol`);
+    const told = lines.length > 0 ? lines : ['no new theme'];
+    print(
+      `${[`${(100 * kept).toFixed(1)} % of the texts before are nearest to the same symbol`, ...told].join('\n')}\n`,
+    );
     return made;
   });
-  if (lines.length === 0) return;
-  print(`${lines.join('\n')}\n${await announced(directory, themes)}`);
-}
-
-/** What new symbols mean, worked out now. */
-async function announced(
-  directory: string,
-  themes: readonly { symbol: number; texts: number }[],
-): Promise<string> {
-  if (themes.length === 0) return 'no new theme\n';
-  const { plainText } = await import('@hidden-schema/base');
-  const { openRun, storedMeanings } = await import('@hidden-schema/studies');
-  const run = await openRun(directory);
-  try {
-    const meanings = await storedMeanings(run);
-    const lines = themes.map(({ symbol, texts }) => {
-      const { name, words } = meanings[symbol]!;
-      const told = words.slice(0, 6).map(({ word }) => word);
-      return plainText(`new theme: symbol ${symbol}, ${name}, ${texts} added texts: ${told.join(' ')}`);
-    });
-    return `${lines.join('\n')}\n`;
-  } finally {
-    run.model.free();
-  }
 }

@@ -6,8 +6,8 @@ import { sphericalMeans, unitRows } from '../../discovery/index.ts';
 export interface Theme {
   /** [S] */
   direction: Float32Array;
-  /** Texts that are nearer to it than to any symbol: of those that were added, and of those before. */
-  added: number;
+  /** Which of the added texts are nearer to it than to any symbol, and how many of those before. */
+  added: number[];
   before: number;
 }
 
@@ -76,7 +76,7 @@ function nextTheme(
       const held = own.near.reduce((sum, near) => sum + near, 0) / own.near.length;
       const risen = own.near.length / added.dim(0) >= (lift * (old + 1)) / before.dim(0);
       if (!risen || held < hold) continue;
-      const theme = { direction: direction.toArray() as Float32Array, added: own.near.length, before: old };
+      const theme = { direction: direction.toArray() as Float32Array, added: own.at, before: old };
       return { theme, direction };
     }
   }

@@ -19,7 +19,9 @@ export interface TextUpdate {
   /** Of the texts before, the share whose nearest symbol is the same. */
   kept: number;
   /** Symbols that are new, by number, with the added texts that are nearest to them. */
-  themes: { symbol: number; texts: number }[];
+  themes: { symbol: number; texts: string[] }[];
+  /** The other added texts that train. */
+  others: string[];
   editing: Omit<SymbolEditing, 'what'>;
 }
 
@@ -57,8 +59,16 @@ export async function textUpdate(
         corpus: { directory, fingerprint: textFingerprint(corpus) },
         text: JSON.parse(JSON.stringify(text)) as JsonValue,
       };
-      const change = noGrad(() => scope(() => changeBy(opened, points, old)));
-      return { ...change, added: fresh.end - fresh.first, editing: { ...change.editing, record: noted } };
+      const { themes, ...change } = noGrad(() => scope(() => changeBy(opened, points, old)));
+      const texts = Array.from(rows.subarray(old), (row) => corpus.store.example(row).text);
+      const taken = new Set(themes.flatMap(({ at }) => at));
+      return {
+        ...change,
+        themes: themes.map(({ symbol, at }) => ({ symbol, texts: at.map((n) => texts[n]!) })),
+        others: texts.filter((_, n) => !taken.has(n)),
+        added: fresh.end - fresh.first,
+        editing: { ...change.editing, record: noted },
+      };
     } finally {
       points.free();
       placed!.free();
@@ -75,8 +85,13 @@ function addedRows({ report: { files } }: TextCorpus, file: string): { first: nu
   return { first, end: first + files[at]!.sentences };
 }
 
+interface Change extends Pick<TextUpdate, 'kept' | 'editing'> {
+  /** New symbols with the places of their texts among those that were added. */
+  themes: { symbol: number; at: number[] }[];
+}
+
 /** Training texts are in the order of files, those that were added last. */
-function changeBy(opened: OpenedLanguage, points: Tensor, old: number): Omit<TextUpdate, 'added'> {
+function changeBy(opened: OpenedLanguage, points: Tensor, old: number): Change {
   const symbols = unitRows(opened.model.symbols.rows().detach());
   const [K, S] = symbols.shape as [number, number];
   const [before, added] = [points.narrow(0, 0, old), points.narrow(0, old, points.dim(0) - old)];
@@ -88,7 +103,7 @@ function changeBy(opened: OpenedLanguage, points: Tensor, old: number): Omit<Tex
   const texts = countsOf(was!, K);
   return {
     kept,
-    themes: themes.map(({ added: own }, i) => ({ symbol: K + i, texts: own })),
+    themes: themes.map(({ added: at }, i) => ({ symbol: K + i, at })),
     editing: {
       origins: [...Array.from({ length: K }, (_, k) => [k]), ...themes.map(() => [])],
       texts,
