@@ -12,7 +12,10 @@ const before = process.env.HSN_CACHE;
 const lines = (of: (subject: Subject, n: number) => boolean) =>
   plantedTexts().flatMap(([subject, text], n) => (of(subject, n) ? [`${subject}\t${text}`] : []));
 const corpus = folder.path('all.tsv');
-const small = ['decoder.width=16', 'decoder.layers=1', 'decoder.heads=2', 'decoder.vocabularySize=320'];
+const small = [
+  ...['decoder.width=16', 'decoder.layers=1', 'decoder.heads=2', 'decoder.vocabularySize=320'],
+  ...['training.steps=2', 'training.batch=16', 'training.evaluateEvery=2', 'training.warmup=1'],
+];
 const discover = (out: string, ...more: string[]) =>
   hsn(
     ...['train', '--stage', 'discover', '--out', folder.path(out), '--length', '3'],
@@ -121,6 +124,15 @@ describe('hsn update', () => {
         .filter((row) => row.startsWith('hsn: ')),
     ).toHaveLength(1);
     expect(fs.readFileSync(folder.path('run', 'run.json'), 'utf8')).toBe(was);
+  });
+
+  test('a decoder learns from all texts, those that were added too', async () => {
+    const copy = folder.path('copy');
+    fs.cpSync(run, copy, { recursive: true });
+    const { code, stderr, stdout } = await hsn('train', '--out', copy, '--resume');
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/corpus: \d+ \+ \d+ \+ \d+ sentences, 3 labels/);
+    expect(stdout).toContain('run finished at step 2');
   });
 
   test('is undone as other edits are', async () => {
