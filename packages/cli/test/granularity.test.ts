@@ -160,7 +160,12 @@ describe('merge, split and undo', () => {
   });
 
   test('a decoder goes on after an edit, and undoing what it learnt since is refused', async () => {
-    await hsn('merge', run, '0', '1');
+    const was = symbolNames(run);
+    const merged = await hsn('merge', run, '0', '1');
+    expect(merged.stdout).toContain('symbol 8 is 1 now');
+    const now = symbolNames(run);
+    expect(now.get(1)).toBe(was.get(8));
+    for (const symbol of [2, 3, 4, 5, 6, 7]) expect(now.get(symbol)).toBe(was.get(symbol));
     const trained = await hsn('train', '--out', run, '--resume');
     expect(trained.code, trained.stderr).toBe(0);
     const { code, stderr } = await hsn('generate', run, '--walk', '0,1,2', '--max-tokens', '3');
