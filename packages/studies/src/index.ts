@@ -38,6 +38,7 @@ export { knownMeanings, storedMeanings } from './analysis/stored-meanings.ts';
 export { type SymbolFigures, symbolFigures } from './analysis/symbol-figures.ts';
 export { SymbolTally } from './analysis/symbol-tally.ts';
 export { type SymbolYears, symbolYears } from './analysis/symbol-years.ts';
+export { textMap } from './analysis/text-map.ts';
 export { wordsOf } from './analysis/words.ts';
 export { degreeFigure, degreesFigure } from './evaluation/degree-figure.ts';
 export { toPng } from './evaluation/figures.ts';

@@ -8,6 +8,7 @@ import { Search } from './search.tsx';
 import { useGraph, useLabels, useRun, useRuns } from './served.ts';
 import { Side } from './side.tsx';
 import { type Change, useViewState } from './state.ts';
+import { useTexts } from './texts/use-texts.ts';
 import { useTheme } from './theme.ts';
 
 export function App() {
@@ -18,6 +19,7 @@ export function App() {
   const { dark, toggle } = useTheme();
   const { graph, failure, renamed } = useGraph(client, run);
   const labels = useLabels(client, run);
+  const { texts, failure: textsFailure } = useTexts(client, run, view);
   const [walk, setWalk] = useState<readonly number[] | null>(null);
   const [flight, setFlight] = useState(view.symbol === null ? 0 : 1);
   const goTo = useCallback(
@@ -36,6 +38,7 @@ export function App() {
   }, [run?.name]);
   const props: PanelProps | null = run && {
     ...{ client, run, runs, graph, labels, view, change, dark, goTo, renamed },
+    ...{ texts, textsFailure },
     showWalk: setWalk,
   };
   return (
@@ -51,7 +54,7 @@ export function App() {
       {run?.fault ? <Failure message={run.fault} /> : null}
       <main>
         {graph ? (
-          <Stage {...{ graph, labels, view, change, walk, dark, flight }} />
+          <Stage {...{ client, graph, labels, texts, view, change, walk, dark, flight }} />
         ) : (
           <section class="stage">
             {fault !== null && !run ? (

@@ -72,6 +72,11 @@ export const clientOf = (run: string) => ({
   labels: (signal?: AbortSignal) => get<Answer<'labels'>>('/api/labels', { run }, signal),
   encoded: (page: Page & { symbol?: number; label?: string }, signal?: AbortSignal) =>
     get<Answer<'encoded'>>('/api/encoded', { run, ...page }, signal),
+  map: (signal?: AbortSignal) => get<Answer<'map'>>('/api/map', { run }, signal),
+  texts: (at: readonly number[], signal?: AbortSignal) =>
+    post<Answer<'texts'>>('/api/texts', run, { at }, signal),
+  matches: (words: string, signal?: AbortSignal) =>
+    get<Answer<'matches'>>('/api/matches', { run, words }, signal),
   samples: (limit: number, signal?: AbortSignal) =>
     get<Answer<'samples'>>('/api/samples', { run, limit }, signal),
   evaluation: (signal?: AbortSignal) => get<Answer<'evaluation'>>('/api/evaluation', { run }, signal),
@@ -92,3 +97,5 @@ export type Graph = Answer<'graph'>;
 export type SymbolFacts = Answer<'symbol'>;
 export type Encoded = Answer<'encode'>;
 export type Labels = Answer<'labels'>;
+export type MapAnswer = Answer<'map'>;
+export type MapText = Answer<'texts'>['texts'][number];

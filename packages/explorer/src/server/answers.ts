@@ -7,6 +7,7 @@ import { Fault } from './fault.ts';
 import { Latest } from './latest.ts';
 import { type Abilities, openShown, type Shown } from './shown.ts';
 import type { TaskContext, TaskHandlers } from './tasks.ts';
+import { mapAnswer, textsAt, textsWith } from './text-answers.ts';
 
 const ALTERNATIVES = 3;
 /** A link less probable than this is a missing one. */
@@ -138,6 +139,21 @@ export class Answers implements TaskHandlers {
     return { step: run.step, offset, total, encoded: count, corpus, sentences };
   }
 
+  async map(): Promise<Answer<'map'>> {
+    const { run, encoded, textPlaces } = await this.#having('encoded', 'textPlaces');
+    return mapAnswer(run.step, encoded, textPlaces());
+  }
+
+  async texts({ at }: Input<'texts'>): Promise<Answer<'texts'>> {
+    const { run, encoded } = await this.#having('encoded');
+    return { step: run.step, texts: textsAt(encoded, at) };
+  }
+
+  async matches({ words }: Input<'matches'>): Promise<Answer<'matches'>> {
+    const { run, encoded } = await this.#having('encoded');
+    return { step: run.step, ...textsWith(encoded, words) };
+  }
+
   async interpolate(
     { from, to, variant }: Input<'interpolate'>,
     context: TaskContext,
@@ -205,7 +221,7 @@ function featuresOf({ run, reader, writer, encoded, labelMaps, corpus, reasoner,
   return [
     ...(reader ? ['encode'] : []),
     ...(writer ? ['write', 'interpolate', 'attention'] : []),
-    ...(encoded ? ['nearest', 'encoded'] : []),
+    ...(encoded ? ['nearest', 'encoded', 'map'] : []),
     ...(labelMaps && (encoded?.labels ?? run.labels).length > 1 ? ['labels'] : []),
     ...(writer && train + valid + test > 0 ? ['samples'] : []),
     ...(reasoner ? ['reason'] : []),

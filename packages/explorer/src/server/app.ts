@@ -81,6 +81,9 @@ function handlersOf(runs: Runs): Handlers {
     reason: model('reason'),
     labels: model('labels'),
     encoded: model('encoded'),
+    map: model('map'),
+    texts: model('texts'),
+    matches: model('matches'),
     samples: model('samples'),
     sentences: model('sentences'),
   };

@@ -18,6 +18,7 @@ import {
   type SymbolMeaning,
   storedMeanings,
   symbolMeanings,
+  textMap,
 } from '@hidden-schema/studies';
 import type { Opened } from '../shared/api.ts';
 import { type CloseReader, textReader, tokenReader } from './close-reading.ts';
@@ -35,6 +36,8 @@ export interface Abilities {
   sentences: RunCorpus;
   /** Sentences of the corpus with their walks. */
   encoded: EncodedCorpus;
+  /** The place of each encoded sentence on the map, x and y in turn. */
+  textPlaces: () => Uint16Array;
   /** Where walks of each label go. */
   labelMaps: () => LabelMaps;
   /** Says what follows an event. */
@@ -112,6 +115,10 @@ async function showTexts(run: LanguageRun, sentences: RunCorpus, notes: string[]
     ...{ run, view, notes, sentences, encoded, reader: textReader(run) },
     ...(run.texts.writes ? { writer: run } : {}),
     labelMaps: once(() => labelMaps(encoded)),
+    textPlaces: once(() => {
+      say(`placing ${encoded.count} texts on the map`);
+      return textMap(run, encoded);
+    }),
     corpus: { ...recordOf(run), sentences: sentences.counts },
     close: () => {
       run.model.free();

@@ -22,6 +22,7 @@ import {
   splits,
   symbolSchema,
 } from './schemas.ts';
+import { mapSchema, matchesSchema, textsSchema } from './text-schemas.ts';
 
 /** Everything the page and the server say to each other; the OpenAPI document is made from it. */
 
@@ -204,6 +205,29 @@ export const endpoints = {
       label: z.string().max(1000).optional(),
     }),
     response: encodedSchema,
+  },
+  map: {
+    method: 'get',
+    path: '/api/map',
+    summary: 'The map of texts: the place, walk and label of each',
+    query: one,
+    response: mapSchema,
+  },
+  texts: {
+    method: 'post',
+    path: '/api/texts',
+    summary: 'Texts of the map with their walks, by their numbers',
+    query: one,
+    body: z.strictObject({ at: z.array(z.int().min(0).max(1_000_000_000)).min(1).max(200) }),
+    response: textsSchema,
+    example: { at: [0, 1, 2] },
+  },
+  matches: {
+    method: 'get',
+    path: '/api/matches',
+    summary: 'Which texts of the map have all of some words, or words that begin so',
+    query: z.strictObject({ ...ofRun, words: z.string().trim().min(1).max(300) }),
+    response: matchesSchema,
   },
   samples: {
     method: 'get',

@@ -4,6 +4,7 @@ import { labelOf } from '../labels.ts';
 import type { Change, ViewState } from '../state.ts';
 import { sceneSvg } from './plain-view.ts';
 import type { DrawnLink, Scene } from './scene.ts';
+import type { Shown } from './shown.ts';
 
 interface ControlProps {
   view: ViewState;
@@ -11,13 +12,16 @@ interface ControlProps {
   links: readonly DrawnLink[];
   labels: Labels | null;
   scenes: readonly Scene[];
+  /** What is drawn; null where there are no texts beside the graph. */
+  shown: Shown | null;
   onReset(): void;
 }
 
-export function Controls({ view, change, links, labels, scenes, onReset }: ControlProps) {
+export function Controls({ view, change, links, labels, scenes, shown, onReset }: ControlProps) {
   const { graph } = scenes[0]!;
   return (
     <div class="controls">
+      {shown === null ? null : <ShownChoice shown={shown} change={change} />}
       <Threshold least={graph.leastProbability} value={view.threshold} change={change} />
       {graph.truth ? (
         <label class="check">
@@ -39,6 +43,22 @@ export function Controls({ view, change, links, labels, scenes, onReset }: Contr
     </div>
   );
 }
+
+const SHOWN: readonly { shown: Shown; name: string }[] = [
+  { shown: 'graph', name: 'Graph' },
+  { shown: 'both', name: 'Both' },
+  { shown: 'map', name: 'Texts' },
+];
+
+const ShownChoice = ({ shown, change }: { shown: Shown; change: Change }) => (
+  <fieldset class="segments" aria-label="What is drawn">
+    {SHOWN.map(({ shown: each, name }) => (
+      <button key={each} type="button" aria-pressed={shown === each} onClick={() => change({ show: each })}>
+        {name}
+      </button>
+    ))}
+  </fieldset>
+);
 
 const Threshold = ({ least, value, change }: { least: number; value: number; change: Change }) => (
   <label class="slider">

@@ -1,16 +1,22 @@
 import { useMemo } from 'preact/hooks';
-import type { Graph, Labels } from '../client.ts';
+import type { Client, Graph, Labels } from '../client.ts';
 import type { Change, ViewState } from '../state.ts';
+import { litMap } from '../texts/lit-map.ts';
+import { TextMap } from '../texts/text-map.tsx';
+import type { Texts } from '../texts/use-texts.ts';
+import { useShown } from './shown.ts';
 import { Canvas, type CanvasProps } from './canvas.tsx';
 import { Controls } from './controls.tsx';
 import { mapsOf, symbolLabels } from './label-maps.ts';
 import { Legend } from './legend.tsx';
-import { countLinks, drawnLinks, type Scene } from './scene.ts';
+import { countLinks, drawnLinks, type LabelMap, type Scene } from './scene.ts';
 import { useViews } from './views.ts';
 
 interface StageProps {
+  client: Client;
   graph: Graph;
   labels: Labels | null;
+  texts: Texts | null;
   view: ViewState;
   change: Change;
   walk: readonly number[] | null;
@@ -19,15 +25,16 @@ interface StageProps {
   flight: number;
 }
 
-/** The graph with its controls; two of it where two labels are compared. */
-export function Stage({ graph, labels, view, change, walk, dark, flight }: StageProps) {
+/** The graph with its controls, two of it where two labels are compared, and the map of texts beside it. */
+export function Stage({ client, graph, labels, texts, view, change, walk, dark, flight }: StageProps) {
   const views = useViews();
   const links = useMemo(() => drawnLinks(graph), [graph.links, graph.truth]);
   const byLabel = useMemo(
     () => (labels && view.colour === 'label' ? symbolLabels(labels) : null),
     [labels, view.colour],
   );
-  const maps = useMemo(() => (labels ? mapsOf(labels, view.maps) : []), [labels, view.maps.join('/')]);
+  const maps = useMaps(labels, texts, view);
+  const shown = useShown(view.show, texts !== null);
   const scene = sceneOf(graph, view, { walk, dark, hovered: views.hovered, labels: byLabel, map: null });
   const counts = countLinks(links, scene);
   const scenes = maps.length === 0 ? [scene] : maps.map((map): Scene => ({ ...scene, map }));
@@ -40,19 +47,41 @@ export function Stage({ graph, labels, view, change, walk, dark, flight }: Stage
   };
   return (
     <section class="stage" aria-label="Graph">
-      <div class="drawing">
-        {scenes.map((drawn, at) => (
-          <Canvas key={at} scene={drawn} at={at} {...shared} />
-        ))}
-        <div class="over">
-          <Counts symbols={graph.nodes.length} counts={counts} compared={scene.truth} />
-          <Notices kind={views.kind} graph={graph} />
-        </div>
-        {labels && view.colour === 'label' && maps.length === 0 ? <Legend labels={labels} /> : null}
+      <div class={`drawing showing-${shown}`}>
+        {shown === 'map' ? null : (
+          <div class="graph-side">
+            {scenes.map((drawn, at) => (
+              <Canvas key={at} scene={drawn} at={at} {...shared} />
+            ))}
+            <div class="over">
+              <Counts symbols={graph.nodes.length} counts={counts} compared={scene.truth} />
+              <Notices kind={views.kind} graph={graph} />
+            </div>
+            {labels && view.colour === 'label' && maps.length === 0 ? <Legend labels={labels} /> : null}
+          </div>
+        )}
+        {texts && shown !== 'graph' ? (
+          <TextMap {...{ client, graph, labels, texts, view, change, dark }} />
+        ) : null}
       </div>
-      <Controls {...{ view, change, links, labels, scenes }} onReset={() => views.first()?.reset()} />
+      <Controls
+        {...{ view, change, links, labels, scenes }}
+        shown={texts ? shown : null}
+        onReset={() => views.first()?.reset()}
+      />
     </section>
   );
+}
+
+/** The maps of labels that were asked for; else where the lit texts go, if texts were chosen by more than symbols. */
+function useMaps(labels: Labels | null, texts: Texts | null, view: ViewState): LabelMap[] {
+  return useMemo(() => {
+    if (labels && view.maps.length > 0) return mapsOf(labels, view.maps);
+    if (!texts?.active || texts.count === 0) return [];
+    const { labels: named, around, words } = texts.filter;
+    const beyondSymbols = named.length > 0 || around.length > 0 || words !== null;
+    return beyondSymbols ? [litMap(texts.data, texts.lit, texts.count)] : [];
+  }, [labels, texts, view.maps.join('/')]);
 }
 
 /** A click shows the symbol; while a walk is composed it is the next step. */

@@ -7,10 +7,12 @@ import { RunPanel } from './run.tsx';
 import { RunsPanel } from './runs.tsx';
 import { SentencePanel } from './sentence.tsx';
 import { SymbolPanel } from './symbol.tsx';
+import { TextsPanel } from './texts.tsx';
 import { TrainingPanel } from './training.tsx';
 
 export const panels: readonly Panel[] = [
   { id: 'symbol', title: 'Symbol', Body: SymbolPanel },
+  { id: 'texts', title: 'Texts', feature: 'map', Body: TextsPanel },
   { id: 'sentence', title: 'Sentence', feature: 'encode', Body: SentencePanel },
   { id: 'compose', title: 'Compose', feature: 'write', Body: ComposePanel },
   { id: 'interpolate', title: 'Interpolate', feature: 'interpolate', Body: InterpolatePanel },

@@ -1,6 +1,7 @@
 import type { ComponentChild } from 'preact';
 import type { Client, Graph, Labels, Run, RunSummary } from '../client.ts';
 import type { Change, ViewState } from '../state.ts';
+import type { Texts } from '../texts/use-texts.ts';
 
 /** What every panel is given. */
 export interface PanelProps {
@@ -10,6 +11,9 @@ export interface PanelProps {
   runs: readonly RunSummary[];
   graph: Graph | null;
   labels: Labels | null;
+  /** The texts of the run and which of them are lit; null until they are there, or why they cannot be. */
+  texts: Texts | null;
+  textsFailure: string | null;
   view: ViewState;
   change: Change;
   dark: boolean;
