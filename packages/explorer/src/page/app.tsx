@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { clientOf, type Run, type RunSummary } from './client.ts';
 import { Stage } from './graph/stage.tsx';
 import type { PanelProps } from './panels/panel.ts';
@@ -21,7 +21,7 @@ export function App() {
   const labels = useLabels(client, run);
   const { texts, failure: textsFailure } = useTexts(client, run, view);
   const [walk, setWalk] = useState<readonly number[] | null>(null);
-  const [flight, setFlight] = useState(view.symbol === null ? 0 : 1);
+  const [flight, setFlight] = useState(0);
   const goTo = useCallback(
     (symbol: number) => {
       change({ symbol, panel: 'symbol' });
@@ -29,8 +29,11 @@ export function App() {
     },
     [change],
   );
+  // An address that says where to look from is followed there.
+  const told = useRef(view.graphat !== null);
   useEffect(() => {
-    if (view.panel === 'symbol' && view.symbol !== null) setFlight((count) => count + 1);
+    if (view.panel === 'symbol' && view.symbol !== null && !told.current) setFlight((count) => count + 1);
+    told.current = false;
   }, [view.panel]);
   useKeys(() => change({ symbol: null }));
   useEffect(() => {

@@ -4,6 +4,7 @@ import type { Change, ViewState } from '../state.ts';
 import { litMap } from '../texts/lit-map.ts';
 import { TextMap } from '../texts/text-map.tsx';
 import type { Texts } from '../texts/use-texts.ts';
+import { useGaze } from './gaze.ts';
 import { useShown } from './shown.ts';
 import { Canvas, type CanvasProps } from './canvas.tsx';
 import { Controls } from './controls.tsx';
@@ -27,7 +28,8 @@ interface StageProps {
 
 /** The graph with its controls, two of it where two labels are compared, and the map of texts beside it. */
 export function Stage({ client, graph, labels, texts, view, change, walk, dark, flight }: StageProps) {
-  const views = useViews();
+  const gaze = useGaze(view, change);
+  const views = useViews(gaze.moved);
   const links = useMemo(() => drawnLinks(graph), [graph.links, graph.truth]);
   const byLabel = useMemo(
     () => (labels && view.colour === 'label' ? symbolLabels(labels) : null),
@@ -39,7 +41,7 @@ export function Stage({ client, graph, labels, texts, view, change, walk, dark, 
   const counts = countLinks(links, scene);
   const scenes = maps.length === 0 ? [scene] : maps.map((map): Scene => ({ ...scene, map }));
   const shared: Omit<CanvasProps, 'scene' | 'at'> = {
-    ...{ links, counts, views, flight },
+    ...{ links, counts, views, flight, gaze: gaze.place },
     // While a walk is composed the graph stays where it is.
     fits: view.panel !== 'compose',
     onStep: (symbol) => change(view.panel === 'compose' ? { symbol } : { symbol, panel: 'symbol' }),

@@ -73,16 +73,16 @@ export class DotPainter {
   #pass(camera: MapCamera, { reach, offsets, shares }: Stamp, wanted: 0 | 1, ground: number): void {
     const { places, colourOf, lit } = this.#dots!;
     const { width, height } = this.#size;
-    const scale = scaleOf(camera, this.#size);
-    const [left, top] = [width / 2 - camera.x * scale, height / 2 - camera.y * scale];
+    const [wide, high] = scaleOf(camera, this.#size);
+    const [left, top] = [width / 2 - camera.x * wide, height / 2 - camera.y * high];
     const levels = 2 * COVERED.length;
     const first = wanted === 1 ? 0 : COVERED.length;
     const count = lit.length;
     const step = count % STEP === 0 ? 1 : STEP;
     for (let turn = 0, n = 0; turn < count; turn++, n = (n + step) % count) {
       if (lit[n] !== wanted) continue;
-      const x = Math.floor(left + places[2 * n]! * scale);
-      const y = Math.floor(top + places[2 * n + 1]! * scale);
+      const x = Math.floor(left + places[2 * n]! * wide);
+      const y = Math.floor(top + places[2 * n + 1]! * high);
       if (x < reach || y < reach || x >= width - reach || y >= height - reach) continue;
       const middle = y * width + x;
       const colour = colourOf[n]! * levels + first;

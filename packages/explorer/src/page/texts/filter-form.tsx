@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { labelColour } from '../graph/colours.ts';
+import { colourOf } from '../graph/label-maps.ts';
 import { findSymbols } from '../find-symbols.ts';
 import { labelOf, percent, title } from '../labels.ts';
 import { Failure, SymbolLink } from '../parts.tsx';
@@ -47,7 +47,7 @@ const Chip = ({ label, onRemove }: { label: string; onRemove(): void }) => (
 
 const FEW_LABELS = 8;
 
-function LabelFilter({ view, change, texts }: FilterProps) {
+function LabelFilter({ view, change, texts, labels }: FilterProps) {
   const [all, setAll] = useState(false);
   const { data, filter } = texts;
   // What each label would give beside all else that is asked.
@@ -62,7 +62,7 @@ function LabelFilter({ view, change, texts }: FilterProps) {
   return (
     <fieldset class="label-filter">
       <legend>Labels</legend>
-      {shown.map(({ label, at, count }) => (
+      {shown.map(({ label, count }) => (
         <label key={label} class="check">
           <input
             type="checkbox"
@@ -70,7 +70,7 @@ function LabelFilter({ view, change, texts }: FilterProps) {
             onChange={(event) => toggle(label, event.currentTarget.checked)}
           />
           <svg class="dot" viewBox="0 0 10 10" aria-hidden="true">
-            <circle cx="5" cy="5" r="5" fill={labelColour(at)} />
+            <circle cx="5" cy="5" r="5" fill={labels ? colourOf(labels, label) : 'none'} />
           </svg>
           <span class="label-name">{label}</span>
           <span class="track" aria-hidden="true">

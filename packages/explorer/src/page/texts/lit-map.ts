@@ -18,5 +18,5 @@ export function litMap(data: TextData, lit: Uint8Array, count: number): LabelMap
   const most = nodes.reduce((largest, share) => Math.max(largest, share), 1e-12);
   let mostLink = 1e-12;
   for (const share of links.values()) mostLink = Math.max(mostLink, share);
-  return { label: 'texts that are lit', colour: '#2563c9', sentences: count, nodes, most, links, mostLink };
+  return { label: 'lit texts', colour: '#2563c9', sentences: count, nodes, most, links, mostLink };
 }

@@ -1,4 +1,5 @@
 import type { Graph } from '../client.ts';
+import { LabelRoom } from '../label-room.ts';
 import { title } from '../labels.ts';
 import type { TextData } from './text-data.ts';
 
@@ -52,33 +53,18 @@ const shortened = (text: string): string => {
         .trimEnd()}…`;
 };
 
-interface Box {
-  left: number;
-  top: number;
-  right: number;
-  bottom: number;
-}
-
-const overlap = (a: Box, b: Box): boolean =>
-  a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-
-const HEIGHT = 16;
-const GAP = 3;
+/** What lies above is under the map's buttons. */
+const TOP = 52;
 
 /** Of labels with their places and widths on the screen, those that cover neither each other nor the edge. */
 export function roomFor<T extends { x: number; y: number; width: number }>(
   labels: readonly T[],
   size: { width: number; height: number },
 ): T[] {
-  const taken: Box[] = [];
+  const room = new LabelRoom();
   return labels.filter(({ x, y, width }) => {
-    const box = {
-      ...{ left: x - width / 2 - GAP, right: x + width / 2 + GAP },
-      ...{ top: y - HEIGHT / 2 - GAP, bottom: y + HEIGHT / 2 + GAP },
-    };
-    const inside = box.left >= 0 && box.right <= size.width && box.top >= 0 && box.bottom <= size.height;
-    if (!inside || taken.some((other) => overlap(box, other))) return false;
-    taken.push(box);
-    return true;
+    const left = x - width / 2;
+    const inside = left >= 0 && left + width <= size.width && y >= TOP && y <= size.height - 10;
+    return inside && room.take(left, y, width);
   });
 }

@@ -1,4 +1,5 @@
 const CELLS = 128;
+type Pair = readonly [x: number, y: number];
 
 /** Finds the text nearest to a place, by cells of a grid. */
 export class NearestDot {
@@ -17,11 +18,11 @@ export class NearestDot {
     for (let n = 0; n < count; n++) this.#order[next[this.#cell(n)]!++] = n;
   }
 
-  /** The nearest lit text within a distance; null where there is none. */
-  find(x: number, y: number, reach: number, lit: Uint8Array): number | null {
+  /** The lit text nearest to a place, within what reaches so far to either side; null where there is none. */
+  find([x, y]: Pair, [wide, high]: Pair, lit: Uint8Array): number | null {
     let best: number | null = null;
-    let nearest = reach * reach;
-    const [left, right, top, bottom] = [x - reach, x + reach, y - reach, y + reach].map(cellAt) as [
+    let nearest = 1;
+    const [left, right, top, bottom] = [x - wide, x + wide, y - high, y + high].map(cellAt) as [
       ...[number, number, number, number],
     ];
     for (let row = top; row <= bottom; row++) {
@@ -29,7 +30,9 @@ export class NearestDot {
       const to = this.#starts[row * CELLS + right + 1]!;
       for (let at = from; at < to; at++) {
         const n = this.#order[at]!;
-        const distance = (this.#places[2 * n]! - x) ** 2 + (this.#places[2 * n + 1]! - y) ** 2;
+        const dx = (this.#places[2 * n]! - x) / wide;
+        const dy = (this.#places[2 * n + 1]! - y) / high;
+        const distance = dx * dx + dy * dy;
         if (lit[n] === 0 || distance > nearest) continue;
         best = n;
         nearest = distance;

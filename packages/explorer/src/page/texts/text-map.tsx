@@ -1,7 +1,8 @@
 import type { RefObject } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Client, Graph, Labels } from '../client.ts';
-import { groundOf, labelColour, type Rgb, rgbOf, symbolTones } from '../graph/colours.ts';
+import { groundOf, type Rgb, rgbOf, symbolTones } from '../graph/colours.ts';
+import { colourOf } from '../graph/label-maps.ts';
 import { inksOf } from '../inks.ts';
 import type { Change, ViewState } from '../state.ts';
 import { moved, scaleOf, toMap, toScreen, WHOLE, zoomed } from './camera.ts';
@@ -92,19 +93,19 @@ function show(map: MapView, change: Change): void {
 const NO_LABEL: Rgb = [133, 144, 160];
 
 /** By label where symbols are coloured so, else by first symbol. */
-function useDots({ graph, texts, view, dark }: TextMapProps): Dots {
+function useDots({ graph, labels, texts, view, dark }: TextMapProps): Dots {
   const { data, lit } = texts;
-  const byLabel = view.colour === 'label' && data.labels.length > 0;
+  const byLabel = view.colour === 'label' && labels !== null;
   const colours = useMemo(() => {
     const palette = byLabel
-      ? [...data.labels.map((_, at) => rgbOf(labelColour(at))), NO_LABEL]
+      ? [...data.labels.map((label) => rgbOf(colourOf(labels!, label))), NO_LABEL]
       : symbolTones(graph.nodes.map(({ community }) => community));
     const none = palette.length - 1;
-    const colourOf = Uint16Array.from({ length: data.count }, (_, n) =>
+    const tones = Uint16Array.from({ length: data.count }, (_, n) =>
       byLabel ? (data.labelOf[n]! < 0 ? none : data.labelOf[n]!) : data.walks[n * data.length]!,
     );
-    return { palette, colourOf };
-  }, [data, byLabel, graph.layout]);
+    return { palette, colourOf: tones };
+  }, [data, byLabel, labels, graph.layout]);
   return useMemo(
     () => ({ ...colours, places: data.places, lit, ground: groundOf(dark) }),
     [colours, data, lit, dark],
@@ -159,8 +160,9 @@ function usePointers(
     const view = map.current!;
     let timer = 0;
     const at = (place: [number, number], reach: number) => {
-      const [x, y] = toMap(view.camera, view.size, place);
-      return find.current.find(x, y, reach / scaleOf(view.camera, view.size), now.current.texts.lit);
+      const [wide, high] = scaleOf(view.camera, view.size);
+      const middle = toMap(view.camera, view.size, place);
+      return find.current.find(middle, [reach / wide, reach / high], now.current.texts.lit);
     };
     const letGo = followPointers(container.current!, view, {
       tool: () => now.current.tool,
