@@ -14,6 +14,7 @@ import * as graph from './graph.ts';
 import * as interpolate from './interpolate.ts';
 import * as labels from './labels.ts';
 import * as reason from './reason.ts';
+import * as merge from './merge.ts';
 import * as rename from './rename.ts';
 import * as report from './report-page.ts';
 import * as reproduce from './reproduce.ts';
@@ -21,10 +22,12 @@ import * as runs from './runs.ts';
 import * as schema from './schema.ts';
 import * as serve from './serve.ts';
 import * as setup from './setup.ts';
+import * as split from './split.ts';
 import * as symbols from './symbols.ts';
 import * as synth from './synth.ts';
 import { print, say, watchOutputs } from './terminal.ts';
 import * as train from './train.ts';
+import * as undo from './undo.ts';
 import * as verify from './verify.ts';
 
 /** The verbs, in the order of the help. Each loads what is heavy inside its action only. */
@@ -45,6 +48,9 @@ const verbs: readonly { register(program: Command): void }[] = [
   attend,
   interpolate,
   rename,
+  merge,
+  split,
+  undo,
   report,
   serve,
   runs,

@@ -31,7 +31,11 @@ export type {
   EncodingOptions,
   InterpolationOptions,
   InterpolationStep,
+  SymbolEdit,
   SymbolExample,
+  SymbolGroup,
+  SymbolLevel,
+  SymbolLevels,
   SymbolMeaning,
 } from '@hidden-schema/studies';
 export { passagesOf } from '@hidden-schema/text';

@@ -1,4 +1,5 @@
 export { sentenceAttention, studyAttention } from './analysis/attention.ts';
+export { mergeSymbols, runEdits, type SymbolEdit, splitSymbol, undoEdit } from './analysis/edits.ts';
 export { EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './analysis/encoded.ts';
 export { EncodedWriter } from './analysis/encoded-writer.ts';
 export { exportedGraph } from './analysis/exported.ts';
@@ -11,6 +12,14 @@ export {
   interpolateWalks,
 } from './analysis/interpolate.ts';
 export { linkedSymbols, linksOf, runLayout } from './analysis/layout.ts';
+export {
+  levelSheets,
+  levelsText,
+  type SymbolGroup,
+  type SymbolLevel,
+  type SymbolLevels,
+  symbolLevels,
+} from './analysis/levels.ts';
 export { type SymbolExample, type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
 export { writeModelCard } from './analysis/model-card.ts';
 export { renameSymbol, runSymbols, symbolNames, symbolNumber, symbolTitle } from './analysis/names.ts';

@@ -174,7 +174,7 @@ export function openEncoded(opened: OpenedRun): EncodedCorpus | undefined {
     const manifest = readJsonFile<EncodedManifest>(`${file}.json`);
     const same =
       manifest.format === ENCODED_FORMAT &&
-      manifest.created === run.record.created &&
+      manifest.created === run.identity &&
       manifest.step === step &&
       manifest.symbols === symbols &&
       manifest.length === length;
@@ -217,7 +217,7 @@ async function encode(opened: OpenedRun, wanted: number, options: EncodingOption
         writer.write(batch);
         onProgress?.(writer.count, Math.min(wanted, total));
       }
-      const facts = { created: run.record.created, step, symbols, length, total };
+      const facts = { created: run.identity, step, symbols, length, total };
       writeJsonAtomic(run.path('analysis', 'encoded.json'), { ...writer.finish(facts) });
     } catch (error) {
       writer.abandon();
