@@ -22,7 +22,14 @@ export {
 } from './analysis/levels.ts';
 export { type SymbolExample, type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
 export { writeModelCard } from './analysis/model-card.ts';
-export { renameSymbol, runSymbols, symbolNames, symbolNumber, symbolTitle } from './analysis/names.ts';
+export {
+  namedSymbols,
+  renameSymbol,
+  runSymbols,
+  symbolNames,
+  symbolNumber,
+  symbolTitle,
+} from './analysis/names.ts';
 export { drawNetwork } from './analysis/network-drawing.ts';
 export { languageRun, openRun } from './analysis/opened.ts';
 export { runReport } from './analysis/report.ts';

@@ -1,6 +1,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { clientOf, type Run, type RunSummary } from './client.ts';
 import { Stage } from './graph/stage.tsx';
+import { usePatched, useEdits } from './levels/use-edits.ts';
+import { useDrawn, useGrouping } from './levels/use-level.ts';
 import type { PanelProps } from './panels/panel.ts';
 import { Empty, Failure, Waiting } from './parts.tsx';
 import { RunChoice } from './run-choice.tsx';
@@ -14,12 +16,16 @@ import { useTheme } from './theme.ts';
 export function App() {
   const [view, change] = useViewState();
   const client = useMemo(() => clientOf(view.run), [view.run]);
-  const { run, fault } = useRun(client, view.run);
+  const { run: served, fault } = useRun(client, view.run);
+  const [run, edited] = usePatched(served);
   const runs = useRuns();
   const { dark, toggle } = useTheme();
   const { graph, failure, renamed } = useGraph(client, run);
   const labels = useLabels(client, run);
   const { texts, failure: textsFailure } = useTexts(client, run, view);
+  const edits = useEdits({ client, run, change, renamed }, edited);
+  const grouping = useGrouping(client, run, view.level);
+  const drawn = useDrawn({ graph, labels, texts }, grouping);
   const [walk, setWalk] = useState<readonly number[] | null>(null);
   const [flight, setFlight] = useState(0);
   const goTo = useCallback(
@@ -40,8 +46,8 @@ export function App() {
     if (run) document.title = `${run.name} · Hidden Schema explorer`;
   }, [run?.name]);
   const props: PanelProps | null = run && {
-    ...{ client, run, runs, graph, labels, view, change, dark, goTo, renamed },
-    ...{ texts, textsFailure },
+    ...{ client, run, runs, graph, labels, view, change, dark, goTo },
+    ...{ texts, textsFailure, grouping, edits },
     showWalk: setWalk,
   };
   return (
@@ -56,8 +62,12 @@ export function App() {
       {fault !== null && run ? <Failure message={fault} /> : null}
       {run?.fault ? <Failure message={run.fault} /> : null}
       <main>
-        {graph ? (
-          <Stage {...{ client, graph, labels, texts, view, change, walk, dark, flight }} />
+        {drawn ? (
+          <Stage
+            {...{ client, drawn, view, change, walk, dark, flight }}
+            symbols={graph!.nodes.length}
+            levelled={run?.opened?.features.includes('levels') ?? false}
+          />
         ) : (
           <section class="stage">
             {fault !== null && !run ? (

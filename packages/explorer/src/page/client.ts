@@ -77,6 +77,11 @@ export const clientOf = (run: string) => ({
     post<Answer<'texts'>>('/api/texts', run, { at }, signal),
   matches: (words: string, signal?: AbortSignal) =>
     get<Answer<'matches'>>('/api/matches', { run, words }, signal),
+  levels: (counts: readonly number[], signal?: AbortSignal) =>
+    get<Answer<'levels'>>('/api/levels', { run, counts: counts.join() }, signal),
+  merge: (symbols: readonly number[]) => post<Answer<'merge'>>('/api/merge', run, { symbols }),
+  split: (k: number) => post<Answer<'split'>>(`/api/symbol/${k}/split`, run, {}),
+  undo: () => post<Answer<'undo'>>('/api/undo', run, {}),
   samples: (limit: number, signal?: AbortSignal) =>
     get<Answer<'samples'>>('/api/samples', { run, limit }, signal),
   evaluation: (signal?: AbortSignal) => get<Answer<'evaluation'>>('/api/evaluation', { run }, signal),
@@ -99,3 +104,5 @@ export type Encoded = Answer<'encode'>;
 export type Labels = Answer<'labels'>;
 export type MapAnswer = Answer<'map'>;
 export type MapText = Answer<'texts'>['texts'][number];
+export type Level = Answer<'levels'>['levels'][number];
+export type Edit = Answer<'merge'>;

@@ -35,7 +35,7 @@ export function useRuns(): readonly RunSummary[] {
 /** The graph of the checkpoint that is open, with names given since. */
 export function useGraph(client: Client, run: Run | null) {
   const opened = run?.opened;
-  const key = opened ? `${run.id} ${run.created} ${opened.step}` : null;
+  const key = opened ? `${run.id} ${opened.identity} ${opened.step}` : null;
   const loaded = useLoaded(key, (signal) => client.graph(signal));
   const [graph, setGraph] = useState<Graph | null>(null);
   const value = opened ? latest(loaded) : null;
@@ -50,6 +50,8 @@ export function useGraph(client: Client, run: Run | null) {
 /** Distributions of the labels, for runs that have some. */
 export function useLabels(client: Client, run: Run | null): Labels | null {
   const opened = run?.opened?.features.includes('labels') ? run.opened : null;
-  const loaded = useLoaded(opened ? `${run!.id} ${opened.step}` : null, (signal) => client.labels(signal));
+  const loaded = useLoaded(opened ? `${run!.id} ${opened.identity} ${opened.step}` : null, (signal) =>
+    client.labels(signal),
+  );
   return opened ? latest(loaded) : null;
 }

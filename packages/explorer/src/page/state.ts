@@ -89,6 +89,8 @@ const fields = {
   around: numbers,
   /** The text that is open. */
   point: symbol,
+  /** Groups that symbols are drawn as; 0 for each by itself. */
+  level: between(0, 0, 1_000_000, true),
   /** Where map and graph are looked at from. */
   mapat: gaze,
   graphat: gaze,
@@ -144,7 +146,7 @@ export type Change = (change: Partial<ViewState>) => void;
 /** Sliders and fields in motion would fill the history. */
 const quiet = new Set([
   ...['threshold', 'temperature', 'topp', 'topk', 'count', 'seed'],
-  ...['words', 'mapat', 'graphat'],
+  ...['words', 'level', 'mapat', 'graphat'],
 ]);
 
 /** The state in the address, followed back and forward. */

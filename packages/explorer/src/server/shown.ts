@@ -38,6 +38,8 @@ export interface Abilities {
   encoded: EncodedCorpus;
   /** The place of each encoded sentence on the map, x and y in turn. */
   textPlaces: () => Uint16Array;
+  /** Its symbols are vectors among texts, and can be put together and taken apart. */
+  levels: true;
   /** Where walks of each label go. */
   labelMaps: () => LabelMaps;
   /** Says what follows an event. */
@@ -114,6 +116,7 @@ async function showTexts(run: LanguageRun, sentences: RunCorpus, notes: string[]
   return {
     ...{ run, view, notes, sentences, encoded, reader: textReader(run) },
     ...(run.texts.writes ? { writer: run } : {}),
+    ...(run.model.encoder.reads === 'points' ? { levels: true } : {}),
     labelMaps: once(() => labelMaps(encoded)),
     textPlaces: once(() => {
       say(`placing ${encoded.count} texts on the map`);

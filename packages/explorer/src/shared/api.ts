@@ -7,6 +7,7 @@ import {
   nearestSchema,
   reasonSchema,
 } from './analysis-schemas.ts';
+import { editSchema, levelsSchema, nameSchema } from './edit-schemas.ts';
 import {
   curvesSchema,
   encodeSchema,
@@ -14,7 +15,6 @@ import {
   generateSchema,
   graphSchema,
   metricsSchema,
-  nameSchema,
   runSchema,
   runsSchema,
   samplesSchema,
@@ -113,6 +113,48 @@ export const endpoints = {
     body: z.strictObject({ name: nameText }),
     response: nameSchema,
     example: { name: 'colours' },
+  },
+  levels: {
+    method: 'get',
+    path: '/api/levels',
+    summary: 'Symbols merged into fewer groups, each level within the one before; nothing is changed',
+    query: z.strictObject({
+      ...ofRun,
+      counts: z
+        .string()
+        .regex(/^\d{1,7}(,\d{1,7}){0,11}$/, 'numbers of groups with commas between, at most 12')
+        .transform((text) => text.split(',').map(Number))
+        .describe('How many groups each level has: 5,10,20.'),
+    }),
+    response: levelsSchema,
+  },
+  merge: {
+    method: 'post',
+    path: '/api/merge',
+    summary: 'Make one symbol of several; stored in the run, and undone by /api/undo',
+    query: one,
+    body: z.strictObject({ symbols: z.array(z.int().min(0).max(1_000_000)).min(2).max(200) }),
+    response: editSchema,
+    example: { symbols: [3, 17] },
+  },
+  split: {
+    method: 'post',
+    path: '/api/symbol/:k/split',
+    summary: 'Make two symbols of one; stored in the run, and undone by /api/undo',
+    params,
+    query: one,
+    body: z.strictObject({}),
+    response: editSchema,
+    example: {},
+  },
+  undo: {
+    method: 'post',
+    path: '/api/undo',
+    summary: 'Take the last merging or splitting of symbols back',
+    query: one,
+    body: z.strictObject({}),
+    response: editSchema,
+    example: {},
   },
   encode: {
     method: 'post',

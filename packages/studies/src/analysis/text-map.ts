@@ -26,14 +26,14 @@ interface Stored {
 export function textMap(opened: OpenedRun, encoded: EncodedCorpus): Uint16Array {
   const { run, step } = opened;
   const file = run.path('analysis', 'text-map.json');
-  const known = readStored(file, { created: run.record.created, step, count: encoded.count });
+  const known = readStored(file, { created: run.identity, step, count: encoded.count });
   if (known) return known;
   const { walks, symbols, length } = encoded;
   const places = placeTexts({ walks, weights: weightsOf(encoded), symbols, length }, runLayout(opened));
   const fine = Uint16Array.from(places, (value) => Math.round(value * FINEST));
   if (run.state !== 'running') {
     const bytes = Buffer.from(fine.buffer, fine.byteOffset, fine.byteLength);
-    const key = { format: FORMAT, created: run.record.created, step, count: encoded.count };
+    const key = { format: FORMAT, created: run.identity, step, count: encoded.count };
     store(file, { ...key, places: bytes.toString('base64') });
   }
   return fine;

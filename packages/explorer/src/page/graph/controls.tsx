@@ -14,14 +14,17 @@ interface ControlProps {
   scenes: readonly Scene[];
   /** What is drawn; null where there are no texts beside the graph. */
   shown: Shown | null;
+  /** K, where symbols can be drawn as groups. */
+  symbols: number | null;
   onReset(): void;
 }
 
-export function Controls({ view, change, links, labels, scenes, shown, onReset }: ControlProps) {
+export function Controls({ view, change, links, labels, scenes, shown, symbols, onReset }: ControlProps) {
   const { graph } = scenes[0]!;
   return (
     <div class="controls">
       {shown === null ? null : <ShownChoice shown={shown} change={change} />}
+      {symbols === null ? null : <Level {...{ symbols, view, change }} />}
       <Threshold least={graph.leastProbability} value={view.threshold} change={change} />
       {graph.truth ? (
         <label class="check">
@@ -59,6 +62,30 @@ const ShownChoice = ({ shown, change }: { shown: Shown; change: Change }) => (
     ))}
   </fieldset>
 );
+
+/** From few groups on the left to every symbol on the right. */
+function Level({ symbols, view, change }: Pick<ControlProps, 'view' | 'change'> & { symbols: number }) {
+  const level = view.level >= 2 && view.level < symbols ? view.level : symbols;
+  return (
+    <label class="slider">
+      Level
+      <input
+        type="range"
+        min="2"
+        max={symbols}
+        step="1"
+        value={level}
+        aria-label="How many groups symbols are drawn as"
+        aria-valuetext={level === symbols ? `each of ${symbols} symbols` : `${level} groups`}
+        onInput={(event) => {
+          const asked = Number(event.currentTarget.value);
+          change({ level: asked === symbols ? 0 : asked });
+        }}
+      />
+      <output>{level === symbols ? 'all' : level}</output>
+    </label>
+  );
+}
 
 const Threshold = ({ least, value, change }: { least: number; value: number; change: Change }) => (
   <label class="slider">

@@ -1,6 +1,7 @@
 import { ComposePanel } from './compose.tsx';
 import { InterpolatePanel } from './interpolate.tsx';
 import { LabelsPanel } from './labels.tsx';
+import { LevelsPanel } from './levels.tsx';
 import type { Panel } from './panel.ts';
 import { ReasonPanel } from './reason.tsx';
 import { RunPanel } from './run.tsx';
@@ -13,6 +14,7 @@ import { TrainingPanel } from './training.tsx';
 export const panels: readonly Panel[] = [
   { id: 'symbol', title: 'Symbol', Body: SymbolPanel },
   { id: 'texts', title: 'Texts', feature: 'map', Body: TextsPanel },
+  { id: 'levels', title: 'Levels', feature: 'levels', Body: LevelsPanel },
   { id: 'sentence', title: 'Sentence', feature: 'encode', Body: SentencePanel },
   { id: 'compose', title: 'Compose', feature: 'write', Body: ComposePanel },
   { id: 'interpolate', title: 'Interpolate', feature: 'interpolate', Body: InterpolatePanel },

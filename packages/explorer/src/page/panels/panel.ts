@@ -1,5 +1,7 @@
 import type { ComponentChild } from 'preact';
 import type { Client, Graph, Labels, Run, RunSummary } from '../client.ts';
+import type { Grouping } from '../levels/grouped.ts';
+import type { Edits } from '../levels/use-edits.ts';
 import type { Change, ViewState } from '../state.ts';
 import type { Texts } from '../texts/use-texts.ts';
 
@@ -21,8 +23,9 @@ export interface PanelProps {
   goTo(symbol: number): void;
   /** Lights a walk up on the graph. */
   showWalk(walk: readonly number[] | null): void;
-  /** A symbol has another name now. */
-  renamed(symbol: number, name: string | null): void;
+  /** Symbols as groups, where a coarser level is drawn. */
+  grouping: Grouping | null;
+  edits: Edits;
 }
 
 /** A tab beside the graph. One that needs a feature appears on runs that have it. */

@@ -47,7 +47,7 @@ function LitTexts({ client, run, view, change, graph, texts }: PanelProps & { te
   const [offset, setOffset] = useState(0);
   useEffect(() => setOffset(0), [texts.lit]);
   const shown = litTexts(texts.lit, offset, PAGE);
-  const key = shown.length === 0 ? null : `${run.id} ${run.opened?.step} ${shown.join()}`;
+  const key = shown.length === 0 ? null : `${run.id} ${run.opened?.identity} ${shown.join()}`;
   const loaded = useLoaded(key, (signal) => client.texts(shown, signal));
   if (texts.count === 0) return <Empty>No text is all of this. Take something away above.</Empty>;
   const nameOf = (symbol: number) => {

@@ -25,7 +25,7 @@ export function useTexts(
   view: ViewState,
 ): { texts: Texts | null; failure: string | null } {
   const opened = run?.opened?.features.includes('map') ? run.opened : null;
-  const key = opened ? `${run!.id} ${run!.created} ${opened.step}` : null;
+  const key = opened ? `${run!.id} ${opened.identity} ${opened.step}` : null;
   const loaded = useLoaded(key, async (signal) => textDataOf(await client.map(signal)));
   const data = opened ? latest(loaded) : null;
   const { bits, failure } = useWords(client, data ? key : null, view.words);
