@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import * as attend from './attend.ts';
 import * as cache from './cache.ts';
+import * as compare from './compare.ts';
 import * as completion from './completion.ts';
 import * as data from './data.ts';
 import * as demo from './demo.ts';
@@ -9,6 +10,7 @@ import * as doctor from './doctor.ts';
 import * as encode from './encode.ts';
 import * as evaluate from './eval.ts';
 import * as exporting from './export.ts';
+import * as find from './find.ts';
 import * as generate from './generate.ts';
 import * as graph from './graph.ts';
 import * as interpolate from './interpolate.ts';
@@ -26,6 +28,7 @@ import * as split from './split.ts';
 import * as symbols from './symbols.ts';
 import * as synth from './synth.ts';
 import { print, say, watchOutputs } from './terminal.ts';
+import * as time from './time.ts';
 import * as train from './train.ts';
 import * as undo from './undo.ts';
 import * as verify from './verify.ts';
@@ -45,6 +48,9 @@ const verbs: readonly { register(program: Command): void }[] = [
   graph,
   symbols,
   labels,
+  find,
+  compare,
+  time,
   attend,
   interpolate,
   rename,
@@ -72,6 +78,8 @@ Examples:
   $ hsn encode run reviews.tsv              the walks of sentences
   $ hsn generate run --like "a good place"  sentences from the same walk
   $ hsn symbols run                         what the symbols mean
+  $ hsn find run "late delivery"            symbols, walks and texts near a phrase
+  $ hsn compare run --by label              what one group of texts has more of
   $ hsn report run                          all tables and figures on one page
   $ hsn serve run                           look at it in the browser
   $ hsn runs                                runs with their state; hsn verify run checks one

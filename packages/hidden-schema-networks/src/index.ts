@@ -28,25 +28,38 @@ export {
   type WritingOptions,
 } from '@hidden-schema/hsn';
 export type {
+  ComparedLink,
+  ComparedSymbol,
   EncodingOptions,
+  Found,
+  FoundText,
+  GroupComparison,
   InterpolationOptions,
   InterpolationStep,
+<<<<<<< HEAD
   SymbolEdit,
+=======
+  PeriodLength,
+>>>>>>> wt-find
   SymbolExample,
   SymbolGroup,
   SymbolLevel,
   SymbolLevels,
   SymbolMeaning,
+  TimeStudy,
 } from '@hidden-schema/studies';
 export { passagesOf } from '@hidden-schema/text';
 export { EngineError, type EngineInfo, engineInfo, setThreads, TorchError } from '@hidden-schema/torch';
 export {
+  type CompareOptions,
   type EncodedText,
   type EvaluateOptions,
   type Figures,
+  type FindOptions,
   type OpenOptions,
   open,
   Schema,
+  type TimeOptions,
 } from './schema.ts';
 export { type Link, SchemaGraph } from './schema-graph.ts';
 export { type TextItem, type TextOptions, type Texts, texts } from './texts.ts';

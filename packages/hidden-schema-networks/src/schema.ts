@@ -13,21 +13,38 @@ import {
   type WritingOptions,
 } from '@hidden-schema/hsn';
 import {
+  compareGroups,
+  type EncodedCorpus,
   type EncodingOptions,
+  encodedCorpus,
+  type Found,
+  type GroupComparison,
   type InterpolationOptions,
   type InterpolationStep,
   interpolateTexts,
   knownMeanings,
   languageRun,
+<<<<<<< HEAD
   mergeSymbols,
+=======
+  type PeriodLength,
+>>>>>>> wt-find
   renameSymbol,
   type SymbolEdit,
   type SymbolLevels,
   type SymbolMeaning,
   splitSymbol,
   storedMeanings,
+<<<<<<< HEAD
   symbolLevels,
   undoEdit,
+=======
+  studyTime,
+  TextFinder,
+  type TimeStudy,
+  textTimes,
+  walksBy,
+>>>>>>> wt-find
 } from '@hidden-schema/studies';
 import { checkSymbol, SchemaGraph } from './schema-graph.ts';
 
@@ -53,6 +70,26 @@ export interface EvaluateOptions extends LanguageEvaluationOptions {
   /** Another corpus than the run was trained on: a file or a folder. */
   corpus?: string;
   signal?: AbortSignal;
+}
+
+/** Which texts of the run's corpus are looked at, and how. */
+export interface FindOptions extends EncodingOptions {
+  /** How many symbols, walks and texts; 5 unless given. */
+  top?: number;
+}
+
+export interface CompareOptions extends EncodingOptions {
+  /** A column of the corpus' table; the labels unless given. */
+  by?: string;
+  /** Two groups to compare with each other; without them each is compared with the rest. */
+  groups?: readonly [string, string];
+}
+
+export interface TimeOptions extends EncodingOptions {
+  /** The column with the dates; the one that training was told of unless given. */
+  column?: string;
+  /** How long periods are; by how many texts and years there are unless given. */
+  period?: PeriodLength;
 }
 
 /** The figures of a model of texts, or of a synthetic language. */
@@ -176,6 +213,47 @@ export class Schema implements Disposable {
         `what the symbols of ${this.directory} mean is not known yet: await schema.describe() works it out once`,
       );
     return this.#meanings[symbol]!;
+  }
+
+  /** The symbols, walks and texts of the run's corpus that are nearest to a phrase. */
+  async find(phrase: string, options: FindOptions = {}): Promise<Found> {
+    const { top, ...reading } = options;
+    return this.#reading(reading, async (encoded) => {
+      const finder = await TextFinder.open(this.#open(), encoded, reading.signal);
+      try {
+        return await finder.find(phrase, top === undefined ? {} : { top });
+      } finally {
+        finder.free();
+      }
+    });
+  }
+
+  /** Which symbols and links one group of texts has more of than the others, with intervals and corrected p-values. */
+  async compare(options: CompareOptions = {}): Promise<GroupComparison> {
+    const { by, groups, ...reading } = options;
+    return this.#reading(reading, async (encoded) => {
+      const walks = await walksBy(this.#open(), encoded, by === undefined ? {} : { column: by });
+      return compareGroups(walks, groups ? { pair: groups } : {});
+    });
+  }
+
+  /** Shares of symbols and links over time, with intervals and bursts. */
+  async time(options: TimeOptions = {}): Promise<TimeStudy> {
+    const { column, period, ...reading } = options;
+    return this.#reading(reading, async (encoded) => {
+      const { times } = await textTimes(this.#open(), encoded, column === undefined ? {} : { column });
+      const { walks, symbols, length } = encoded;
+      return studyTime({ walks, symbols, length, times }, period ? { period } : {});
+    });
+  }
+
+  async #reading<T>(options: EncodingOptions, body: (encoded: EncodedCorpus) => Promise<T>): Promise<T> {
+    const encoded = await encodedCorpus(this.#open(), options);
+    try {
+      return await body(encoded);
+    } finally {
+      encoded.close();
+    }
   }
 
   /** Names a symbol in the run, for every view of it; an empty name takes it away. */

@@ -88,7 +88,13 @@ export { pursues } from './tasks/language/discovery.ts';
 export { checkEditable, editSymbols, undoEdit } from './tasks/language/edit.ts';
 export { baselinePerplexity, type LanguageEvaluationOptions } from './tasks/language/evaluation.ts';
 export type { LanguageNetwork } from './tasks/language/network.ts';
-export { type OpenedLanguage, openLanguage, openLanguageCorpus, openPoints } from './tasks/language/open.ts';
+export {
+  corpusColumn,
+  type OpenedLanguage,
+  openLanguage,
+  openLanguageCorpus,
+  openPoints,
+} from './tasks/language/open.ts';
 export { schemaOf } from './tasks/language/perplexity.ts';
 export {
   createLanguageRun,

@@ -1,5 +1,6 @@
 export { sentenceAttention, studyAttention } from './analysis/attention.ts';
 export { mergeSymbols, runEdits, type SymbolEdit, splitSymbol, undoEdit } from './analysis/edits.ts';
+export { type Found, type FoundText, TextFinder } from './analysis/find.ts';
 export { EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './analysis/encoded.ts';
 export { EncodedWriter } from './analysis/encoded-writer.ts';
 export { exportedGraph } from './analysis/exported.ts';
@@ -56,6 +57,24 @@ export { SymbolTally } from './analysis/symbol-tally.ts';
 export { type SymbolYears, symbolYears } from './analysis/symbol-years.ts';
 export { textMap } from './analysis/text-map.ts';
 export { wordsOf } from './analysis/words.ts';
+export { textColumn, textTimes, timeColumnOf, walksBy } from './analysis/text-columns.ts';
+export {
+  type ComparedLink,
+  type ComparedSymbol,
+  compareGroups,
+  type GroupComparison,
+} from './comparison/groups.ts';
+export { PERIODS, type PeriodLength } from './comparison/periods.ts';
+export {
+  burstSheet,
+  comparisonFigure,
+  comparisonSheets,
+  comparisonTables,
+  comparisonText,
+  timeFigureOf,
+  timeTables,
+} from './comparison/sheets.ts';
+export { studyTime, type TimeStudy } from './comparison/time.ts';
 export { degreeFigure, degreesFigure } from './evaluation/degree-figure.ts';
 export { toPng } from './evaluation/figures.ts';
 export { GRAPH_FORMATS, type GraphFormat, graphText, nodesCsv } from './evaluation/graph-export.ts';

@@ -6,6 +6,7 @@ export {
   type TextCorpusOptions,
   TextFiles,
 } from './corpus.ts';
+export { parseDates } from './dates.ts';
 export { type CorpusReport, corpusNotes, emptyReport } from './corpus-report.ts';
 export { CsvAssembler } from './csv.ts';
 export { eachField, readLines } from './field-lines.ts';
