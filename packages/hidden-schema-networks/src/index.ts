@@ -36,11 +36,8 @@ export type {
   GroupComparison,
   InterpolationOptions,
   InterpolationStep,
-<<<<<<< HEAD
   SymbolEdit,
-=======
   PeriodLength,
->>>>>>> wt-find
   SymbolExample,
   SymbolGroup,
   SymbolLevel,

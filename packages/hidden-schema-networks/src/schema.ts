@@ -24,27 +24,21 @@ import {
   interpolateTexts,
   knownMeanings,
   languageRun,
-<<<<<<< HEAD
   mergeSymbols,
-=======
   type PeriodLength,
->>>>>>> wt-find
   renameSymbol,
   type SymbolEdit,
   type SymbolLevels,
   type SymbolMeaning,
   splitSymbol,
   storedMeanings,
-<<<<<<< HEAD
   symbolLevels,
   undoEdit,
-=======
   studyTime,
   TextFinder,
   type TimeStudy,
   textTimes,
   walksBy,
->>>>>>> wt-find
 } from '@hidden-schema/studies';
 import { checkSymbol, SchemaGraph } from './schema-graph.ts';
 
