@@ -7,7 +7,7 @@ import type { PanelProps } from './panels/panel.ts';
 import { Empty, Failure, Waiting } from './parts.tsx';
 import { RunChoice } from './run-choice.tsx';
 import { Search } from './search.tsx';
-import { useGraph, useLabels, useRun, useRuns } from './served.ts';
+import { useGraph, useLabels, useRun, useRuns, useTime } from './served.ts';
 import { Side } from './side.tsx';
 import { type Change, useViewState } from './state.ts';
 import { useTexts } from './texts/use-texts.ts';
@@ -23,6 +23,7 @@ export function App() {
   const { graph, failure, renamed } = useGraph(client, run);
   const labels = useLabels(client, run);
   const { texts, failure: textsFailure } = useTexts(client, run, view);
+  const time = useTime(client, run);
   const edits = useEdits({ client, run, change, renamed }, edited);
   const grouping = useGrouping(client, run, view.level);
   const drawn = useDrawn({ graph, labels, texts }, grouping);
@@ -47,7 +48,7 @@ export function App() {
   }, [run?.name]);
   const props: PanelProps | null = run && {
     ...{ client, run, runs, graph, labels, view, change, dark, goTo },
-    ...{ texts, textsFailure, grouping, edits },
+    ...{ texts, textsFailure, time, grouping, edits },
     showWalk: setWalk,
   };
   return (

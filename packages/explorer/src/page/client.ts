@@ -48,6 +48,8 @@ const post = <T>(path: string, run: string, body: unknown, signal?: AbortSignal)
     ...(signal ? { signal } : {}),
   });
 
+/** Texts by their bits, with a name for people. */
+export type TextGroup = Input<'compare'>['first'];
 type Page = { offset: number; limit: number };
 type Writing = Partial<Input<'generate'>> & { walk: number[] };
 
@@ -82,6 +84,9 @@ export const clientOf = (run: string) => ({
   merge: (symbols: readonly number[]) => post<Answer<'merge'>>('/api/merge', run, { symbols }),
   split: (k: number) => post<Answer<'split'>>(`/api/symbol/${k}/split`, run, {}),
   undo: () => post<Answer<'undo'>>('/api/undo', run, {}),
+  compare: (first: TextGroup, second: TextGroup | undefined, signal?: AbortSignal) =>
+    post<Answer<'compare'>>('/api/compare', run, { first, ...(second ? { second } : {}) }, signal),
+  time: (signal?: AbortSignal) => get<Answer<'time'>>('/api/time', { run }, signal),
   samples: (limit: number, signal?: AbortSignal) =>
     get<Answer<'samples'>>('/api/samples', { run, limit }, signal),
   evaluation: (signal?: AbortSignal) => get<Answer<'evaluation'>>('/api/evaluation', { run }, signal),
@@ -106,3 +111,5 @@ export type MapAnswer = Answer<'map'>;
 export type MapText = Answer<'texts'>['texts'][number];
 export type Level = Answer<'levels'>['levels'][number];
 export type Edit = Answer<'merge'>;
+export type Comparison = Answer<'compare'>;
+export type TimeAnswer = Answer<'time'>;

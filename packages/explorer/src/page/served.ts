@@ -1,5 +1,13 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { allRuns, type Client, type Graph, type Labels, type Run, type RunSummary } from './client.ts';
+import {
+  allRuns,
+  type Client,
+  type Graph,
+  type Labels,
+  type Run,
+  type RunSummary,
+  type TimeAnswer,
+} from './client.ts';
 import { latest, useLoaded, usePolling } from './loading.ts';
 
 /** The run's facts, asked again and again: fast while something changes. */
@@ -53,5 +61,13 @@ export function useLabels(client: Client, run: Run | null): Labels | null {
   const loaded = useLoaded(opened ? `${run!.id} ${opened.identity} ${opened.step}` : null, (signal) =>
     client.labels(signal),
   );
+  return opened ? latest(loaded) : null;
+}
+
+/** Shares over time, for runs whose texts have dates. */
+export function useTime(client: Client, run: Run | null): TimeAnswer | null {
+  const opened = run?.opened?.features.includes('time') ? run.opened : null;
+  const key = opened ? `${run!.id} ${opened.identity} ${opened.step}` : null;
+  const loaded = useLoaded(key, (signal) => client.time(signal));
   return opened ? latest(loaded) : null;
 }

@@ -51,6 +51,12 @@ const gaze: Field<Gaze | null> = {
   },
   write: (value) => [value!.x, value!.y, value!.near].map((at) => Number(at.toPrecision(4))).join('_'),
 };
+/** A time in UTC milliseconds. */
+const instant: Field<number | null> = {
+  initial: null,
+  read: (stated) => (/^-?\d{1,16}$/.test(stated) ? Number(stated) : undefined),
+  write: String,
+};
 const names: Field<readonly string[]> = {
   initial: [],
   read: (stated) => {
@@ -87,6 +93,12 @@ const fields = {
   only: numbers,
   words: text(''),
   around: numbers,
+  /** From a time on, and before another. */
+  since: instant,
+  until: instant,
+  /** Two groups of texts that are compared: each what an address asks of texts; the second all others where empty. */
+  first: text(''),
+  second: text(''),
   /** The text that is open. */
   point: symbol,
   /** Groups that symbols are drawn as; 0 for each by itself. */

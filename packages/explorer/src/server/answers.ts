@@ -15,7 +15,9 @@ import {
 import type { Answer, Input, Opened } from '../shared/api.ts';
 import { checkpointKey, checkSymbol } from './checkpoint-key.ts';
 import { clamp } from './close-reading.ts';
+import { compareAnswer, timeAnswer } from './comparison-answers.ts';
 import { Fault } from './fault.ts';
+import { featuresOf } from './features.ts';
 import { Latest } from './latest.ts';
 import { type Abilities, openShown, type Shown } from './shown.ts';
 import type { TaskContext, TaskHandlers } from './tasks.ts';
@@ -196,8 +198,18 @@ export class Answers implements TaskHandlers {
   }
 
   async map(): Promise<Answer<'map'>> {
-    const { run, encoded, textPlaces } = await this.#having('encoded', 'textPlaces');
-    return mapAnswer(run.step, encoded, textPlaces());
+    const { run, encoded, textPlaces, times } = await this.#having('encoded', 'textPlaces');
+    return mapAnswer({ step: run.step, encoded, places: textPlaces(), times: times?.times ?? null });
+  }
+
+  async compare(input: Input<'compare'>): Promise<Answer<'compare'>> {
+    const { run, encoded } = await this.#having('encoded');
+    return compareAnswer(run.step, encoded, input);
+  }
+
+  async time({ period }: Input<'time'>): Promise<Answer<'time'>> {
+    const { run, encoded, times } = await this.#having('encoded', 'times');
+    return timeAnswer(run.step, { encoded, ...times }, period);
   }
 
   async texts({ at }: Input<'texts'>): Promise<Answer<'texts'>> {
@@ -274,31 +286,6 @@ export class Answers implements TaskHandlers {
 type Edit = Pick<SymbolEdit, 'what' | 'changed' | 'renumbered'>;
 
 const editsOf = (directory: string): string[] => runEdits(directory).map(({ what }) => what);
-
-/** What the page may show of a run beside its graph. */
-function featuresOf({
-  run,
-  reader,
-  writer,
-  encoded,
-  levels,
-  labelMaps,
-  corpus,
-  reasoner,
-  view,
-}: Shown): string[] {
-  const { train, valid, test } = corpus.sentences;
-  return [
-    ...(reader ? ['encode'] : []),
-    ...(writer ? ['write', 'interpolate', 'attention'] : []),
-    ...(encoded ? ['nearest', 'encoded', 'map'] : []),
-    ...(levels ? ['levels'] : []),
-    ...(labelMaps && (encoded?.labels ?? run.labels).length > 1 ? ['labels'] : []),
-    ...(writer && train + valid + test > 0 ? ['samples'] : []),
-    ...(reasoner ? ['reason'] : []),
-    ...(view.hasTruth ? ['truth'] : []),
-  ];
-}
 
 const range = (count: number, one: number | undefined): number[] =>
   one === undefined ? Array.from({ length: count }, (_, at) => at) : [one];

@@ -88,6 +88,8 @@ function handlersOf(runs: Runs): Handlers {
     map: model('map'),
     texts: model('texts'),
     matches: model('matches'),
+    compare: model('compare'),
+    time: model('time'),
     samples: model('samples'),
     sentences: model('sentences'),
   };

@@ -19,6 +19,8 @@ import {
   storedMeanings,
   symbolMeanings,
   textMap,
+  textTimes,
+  timeColumnOf,
 } from '@hidden-schema/studies';
 import type { Opened } from '../shared/api.ts';
 import { type CloseReader, textReader, tokenReader } from './close-reading.ts';
@@ -38,6 +40,8 @@ export interface Abilities {
   encoded: EncodedCorpus;
   /** The place of each encoded sentence on the map, x and y in turn. */
   textPlaces: () => Uint16Array;
+  /** When each encoded sentence is from, UTC milliseconds, and the column that says so. */
+  times: { column: string; times: Float64Array };
   /** Its symbols are vectors among texts, and can be put together and taken apart. */
   levels: true;
   /** Where walks of each label go. */
@@ -113,8 +117,10 @@ function showTokens(run: SyntheticRun, sentences: RunCorpus, notes: string[]): S
 async function showTexts(run: LanguageRun, sentences: RunCorpus, notes: string[], say: Say): Promise<Shown> {
   const encoded = await encodedOf(run, say);
   const view = new View(run, textFindings(encoded, await meaningsOf(run, encoded, say)));
+  const { times, problem } = await timesOf(run, encoded);
   return {
-    ...{ run, view, notes, sentences, encoded, reader: textReader(run) },
+    ...{ run, view, sentences, encoded, reader: textReader(run), notes: [...notes, ...problem] },
+    ...(times ? { times } : {}),
     ...(run.texts.writes ? { writer: run } : {}),
     ...(run.model.encoder.reads === 'points' ? { levels: true } : {}),
     labelMaps: once(() => labelMaps(encoded)),
@@ -145,6 +151,16 @@ async function showTuples(run: ReasoningRun, tuples: RunCorpus, notes: string[],
   } catch (error) {
     // It can be looked at before a path model was trained.
     return { ...shown, notes: [...notes, (error as Error).message], close: () => run.model.free() };
+  }
+}
+
+/** When texts are from, where the run was told of a column with dates; a note where that cannot be read. */
+async function timesOf(run: LanguageRun, encoded: EncodedCorpus) {
+  if (timeColumnOf(run) === undefined) return { times: undefined, problem: [] };
+  try {
+    return { times: await textTimes(run, encoded), problem: [] };
+  } catch (error) {
+    return { times: undefined, problem: [(error as Error).message] };
   }
 }
 

@@ -2,16 +2,24 @@ import type { EncodedCorpus } from '@hidden-schema/studies';
 import type { Answer } from '../shared/api.ts';
 import { Fault } from './fault.ts';
 
-type Numbers = Uint16Array | Int16Array | Uint8Array;
+type Numbers = Uint16Array | Int16Array | Uint8Array | Float64Array;
 
 const base64 = ({ buffer, byteOffset, byteLength }: Numbers): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 
-export function mapAnswer(step: number, encoded: EncodedCorpus, places: Uint16Array): Answer<'map'> {
+export interface MapParts {
+  step: number;
+  encoded: EncodedCorpus;
+  places: Uint16Array;
+  times: Float64Array | null;
+}
+
+export function mapAnswer({ step, encoded, places, times }: MapParts): Answer<'map'> {
   const { count, total, symbols, length, labels, walks, labelOf } = encoded;
   return {
     ...{ step, count, corpus: total, symbols, length, labels: [...labels] },
     ...{ places: base64(places), walks: base64(walks), labelOf: base64(labelOf) },
+    times: times && base64(times),
   };
 }
 

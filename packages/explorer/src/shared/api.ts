@@ -7,7 +7,8 @@ import {
   nearestSchema,
   reasonSchema,
 } from './analysis-schemas.ts';
-import { editSchema, levelsSchema, nameSchema } from './edit-schemas.ts';
+import { nameSchema } from './edit-schemas.ts';
+import { type Endpoint, ofRun, one, params } from './inputs.ts';
 import {
   curvesSchema,
   encodeSchema,
@@ -22,10 +23,11 @@ import {
   splits,
   symbolSchema,
 } from './schemas.ts';
-import { mapSchema, matchesSchema, textsSchema } from './text-schemas.ts';
+import { textEndpoints } from './text-endpoints.ts';
 
 /** Everything the page and the server say to each other; the OpenAPI document is made from it. */
 
+export type { Endpoint } from './inputs.ts';
 export type { Opened } from './schemas.ts';
 
 /** Letters that turn or hide text, and controls, have no place in a name. */
@@ -36,28 +38,12 @@ const nameText = z
   .max(80)
   .refine((text) => !invisible.test(text), 'no control characters');
 
-const ofRun = {
-  run: z.string().max(300).optional().describe('Which run, by its id in /api/runs; the first unless said.'),
-};
-const one = z.strictObject(ofRun);
 const page = {
   offset: z.coerce.number().int().min(0).default(0),
   limit: z.coerce.number().int().min(1).max(200).default(20),
 };
-const params = z.strictObject({ k: z.coerce.number().int().min(0).max(1_000_000) });
 const text = z.string().max(20_000);
 const walk = z.array(z.int().min(0).max(1_000_000)).min(1).max(200);
-
-export interface Endpoint {
-  method: 'get' | 'post';
-  path: string;
-  summary: string;
-  params?: z.ZodObject;
-  query?: z.ZodObject;
-  body?: z.ZodObject;
-  response: z.ZodType;
-  example?: unknown;
-}
 
 /** How tokens are drawn. */
 const sampling = {
@@ -113,48 +99,6 @@ export const endpoints = {
     body: z.strictObject({ name: nameText }),
     response: nameSchema,
     example: { name: 'colours' },
-  },
-  levels: {
-    method: 'get',
-    path: '/api/levels',
-    summary: 'Symbols merged into fewer groups, each level within the one before; nothing is changed',
-    query: z.strictObject({
-      ...ofRun,
-      counts: z
-        .string()
-        .regex(/^\d{1,7}(,\d{1,7}){0,11}$/, 'numbers of groups with commas between, at most 12')
-        .transform((text) => text.split(',').map(Number))
-        .describe('How many groups each level has: 5,10,20.'),
-    }),
-    response: levelsSchema,
-  },
-  merge: {
-    method: 'post',
-    path: '/api/merge',
-    summary: 'Make one symbol of several; stored in the run, and undone by /api/undo',
-    query: one,
-    body: z.strictObject({ symbols: z.array(z.int().min(0).max(1_000_000)).min(2).max(200) }),
-    response: editSchema,
-    example: { symbols: [3, 17] },
-  },
-  split: {
-    method: 'post',
-    path: '/api/symbol/:k/split',
-    summary: 'Make two symbols of one; stored in the run, and undone by /api/undo',
-    params,
-    query: one,
-    body: z.strictObject({}),
-    response: editSchema,
-    example: {},
-  },
-  undo: {
-    method: 'post',
-    path: '/api/undo',
-    summary: 'Take the last merging or splitting of symbols back',
-    query: one,
-    body: z.strictObject({}),
-    response: editSchema,
-    example: {},
   },
   encode: {
     method: 'post',
@@ -248,29 +192,6 @@ export const endpoints = {
     }),
     response: encodedSchema,
   },
-  map: {
-    method: 'get',
-    path: '/api/map',
-    summary: 'The map of texts: the place, walk and label of each',
-    query: one,
-    response: mapSchema,
-  },
-  texts: {
-    method: 'post',
-    path: '/api/texts',
-    summary: 'Texts of the map with their walks, by their numbers',
-    query: one,
-    body: z.strictObject({ at: z.array(z.int().min(0).max(1_000_000_000)).min(1).max(200) }),
-    response: textsSchema,
-    example: { at: [0, 1, 2] },
-  },
-  matches: {
-    method: 'get',
-    path: '/api/matches',
-    summary: 'Which texts of the map have all of some words, or words that begin so',
-    query: z.strictObject({ ...ofRun, words: z.string().trim().min(1).max(300) }),
-    response: matchesSchema,
-  },
   samples: {
     method: 'get',
     path: '/api/samples',
@@ -318,6 +239,7 @@ export const endpoints = {
     query: one,
     response: evaluationSchema,
   },
+  ...textEndpoints,
 } as const satisfies Record<string, Endpoint>;
 
 export type EndpointName = keyof typeof endpoints;

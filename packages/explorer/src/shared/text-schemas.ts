@@ -16,6 +16,9 @@ export const mapSchema = z.object({
   labels: z.array(z.string()),
   places: numbers('x and y of each text as 16-bit whole numbers, 0 to 65535'),
   walks: numbers('The L symbols of each text as 16-bit whole numbers'),
+  times: numbers('When each text is from, as 64-bit numbers: UTC milliseconds, NaN for unknown')
+    .nullable()
+    .describe('Null where the run was not told of a column with dates.'),
   labelOf: numbers('The number of each text’s label as a signed 16-bit whole number, −1 for none'),
 });
 

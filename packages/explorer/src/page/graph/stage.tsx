@@ -100,8 +100,9 @@ function useMaps(labels: Labels | null, texts: Texts | null, view: ViewState): L
   return useMemo(() => {
     if (labels && view.maps.length > 0) return mapsOf(labels, view.maps);
     if (!texts?.active || texts.count === 0) return [];
-    const { labels: named, around, words } = texts.filter;
-    const beyondSymbols = named.length > 0 || around.length > 0 || words !== null;
+    const { labels: named, around, words, between } = texts.filter;
+    const beyondSymbols =
+      named.length > 0 || around.length > 0 || words !== null || between.some((time) => time !== null);
     return beyondSymbols ? [litMap(texts.data, texts.lit, texts.count)] : [];
   }, [labels, texts, view.maps.join('/')]);
 }

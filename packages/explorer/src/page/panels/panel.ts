@@ -1,5 +1,5 @@
 import type { ComponentChild } from 'preact';
-import type { Client, Graph, Labels, Run, RunSummary } from '../client.ts';
+import type { Client, Graph, Labels, Run, RunSummary, TimeAnswer } from '../client.ts';
 import type { Grouping } from '../levels/grouped.ts';
 import type { Edits } from '../levels/use-edits.ts';
 import type { Change, ViewState } from '../state.ts';
@@ -16,6 +16,8 @@ export interface PanelProps {
   /** The texts of the run and which of them are lit; null until they are there, or why they cannot be. */
   texts: Texts | null;
   textsFailure: string | null;
+  /** Shares over time, where texts have dates. */
+  time: TimeAnswer | null;
   view: ViewState;
   change: Change;
   dark: boolean;

@@ -5,6 +5,7 @@ import { labelOf, percent, title } from '../labels.ts';
 import { Failure, SymbolLink } from '../parts.tsx';
 import type { PanelProps } from '../panels/panel.ts';
 import { labelCounts, passing, symbolCounts } from './filter.ts';
+import { TimeFilter } from './time-filter.tsx';
 import { askedSymbols, type Texts } from './use-texts.ts';
 
 export type FilterProps = PanelProps & { texts: Texts };
@@ -30,6 +31,7 @@ export function FilterForm(props: FilterProps) {
           <Chip label="Drawn around on the map" onRemove={() => change({ around: [] })} />
         </p>
       ) : null}
+      {props.time ? <TimeFilter {...props} time={props.time} /> : null}
       <SymbolFilter {...props} />
       {texts.data.labels.length > 1 ? <LabelFilter {...props} /> : null}
     </section>

@@ -8,6 +8,8 @@ export interface Filter {
   symbols: readonly number[];
   /** A line around texts on the map: x and y in turn, in thousandths. */
   around: readonly number[];
+  /** From a time on, and before another; null for any. */
+  between: readonly [number | null, number | null];
   /** One bit for each text that has the words. */
   words: Uint8Array | null;
 }
@@ -21,6 +23,7 @@ export function passing(data: TextData, filter: Filter, without?: Part): Uint8Ar
     labels: () => keepLabels(lit, data, filter.labels),
     symbols: () => keepSymbols(lit, data, filter.symbols),
     around: () => keepAround(lit, data, filter.around),
+    between: () => keepBetween(lit, data, filter.between),
     words: () => {
       const { words } = filter;
       if (words) for (let n = 0; n < lit.length; n++) lit[n]! &= words[n >> 3]! >> (n & 7);
@@ -50,6 +53,13 @@ function keepSymbols(lit: Uint8Array, { walks, length }: TextData, wanted: reado
     for (let at = n * length; at < (n + 1) * length; at++) if (set.has(walks[at]!)) passes = 1;
     lit[n]! &= passes;
   }
+}
+
+/** A text without a date is at no time. */
+function keepBetween(lit: Uint8Array, { times }: TextData, [since, until]: Filter['between']): void {
+  if (!times || (since === null && until === null)) return;
+  const [from, to] = [since ?? Number.NEGATIVE_INFINITY, until ?? Number.POSITIVE_INFINITY];
+  for (let n = 0; n < lit.length; n++) if (!(times[n]! >= from && times[n]! < to)) lit[n] = 0;
 }
 
 const THOUSANDTHS = 1000;
@@ -101,4 +111,13 @@ export function litTexts(lit: Uint8Array, offset: number, limit: number): number
     seen++;
   }
   return found;
+}
+
+/** One bit for each text, the lowest of the first byte first; base64. */
+export function bitsOf(lit: Uint8Array): string {
+  const bytes = new Uint8Array(Math.ceil(lit.length / 8));
+  for (let n = 0; n < lit.length; n++) bytes[n >> 3]! |= lit[n]! << (n & 7);
+  let text = '';
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text);
 }

@@ -53,8 +53,8 @@ const shortened = (text: string): string => {
         .trimEnd()}…`;
 };
 
-/** What lies above is under the map's buttons. */
-const TOP = 52;
+/** What lies above, and below, is under the map's buttons. */
+const UNDER = 46;
 
 /** Of labels with their places and widths on the screen, those that cover neither each other nor the edge. */
 export function roomFor<T extends { x: number; y: number; width: number }>(
@@ -64,7 +64,7 @@ export function roomFor<T extends { x: number; y: number; width: number }>(
   const room = new LabelRoom();
   return labels.filter(({ x, y, width }) => {
     const left = x - width / 2;
-    const inside = left >= 0 && left + width <= size.width && y >= TOP && y <= size.height - 10;
+    const inside = left >= 0 && left + width <= size.width && y >= UNDER && y <= size.height - UNDER;
     return inside && room.take(left, y, width);
   });
 }

@@ -15,17 +15,20 @@ export interface TextData {
   walks: Uint16Array;
   /** −1 for none. [N] */
   labelOf: Int16Array;
+  /** UTC milliseconds, NaN for unknown; null where no text has any. [N] */
+  times: Float64Array | null;
 }
 
 const FINEST = 65_535;
 
 export function textDataOf(answer: MapAnswer): TextData {
-  const { count, corpus, symbols, length, labels, places, walks, labelOf } = answer;
+  const { count, corpus, symbols, length, labels, places, walks, labelOf, times } = answer;
   return {
     ...{ count, corpus, symbols, length, labels },
     places: Float32Array.from(new Uint16Array(bytesOf(places)), (value) => value / FINEST),
     walks: new Uint16Array(bytesOf(walks)),
     labelOf: new Int16Array(bytesOf(labelOf)),
+    times: times === null ? null : new Float64Array(bytesOf(times)),
   };
 }
 

@@ -28,19 +28,36 @@ export function useTexts(
   const key = opened ? `${run!.id} ${opened.identity} ${opened.step}` : null;
   const loaded = useLoaded(key, async (signal) => textDataOf(await client.map(signal)));
   const data = opened ? latest(loaded) : null;
-  const { bits, failure } = useWords(client, data ? key : null, view.words);
-  const filter = useMemo(
-    (): Filter => ({ labels: view.label, symbols: askedSymbols(view), around: view.around, words: bits }),
-    [view.label.join('/'), askedSymbols(view).join(), view.around.join(), bits],
+  const asked = useFilter(client, data ? key : null, view);
+  const texts = useMemo(
+    () => (data ? { data, ...asked, ...litBy(data, asked.filter) } : null),
+    [data, asked],
   );
-  const texts = useMemo(() => {
-    if (!data) return null;
-    const lit = passing(data, filter);
-    const { labels, symbols, around, words } = filter;
-    const active = labels.length + symbols.length > 0 || around.length > 5 || words !== null;
-    return { data, filter, lit, count: countOf(lit), active, failure };
-  }, [data, filter, failure]);
   return { texts, failure: loaded.state === 'failed' ? loaded.message : null };
+}
+
+/** What an address asks of texts; the words are looked for by the server. */
+export function useFilter(
+  client: Client,
+  key: string | null,
+  view: ViewState,
+): { filter: Filter; failure: string | null } {
+  const { bits, failure } = useWords(client, key, view.words);
+  const symbols = askedSymbols(view);
+  const { label: labels, around, since, until } = view;
+  return useMemo(
+    () => ({ filter: { labels, symbols, around, between: [since, until], words: bits }, failure }),
+    [labels.join('/'), symbols.join(), around.join(), since, until, bits, failure],
+  );
+}
+
+/** Which texts a filter lights. */
+export function litBy(data: TextData, filter: Filter): Pick<Texts, 'lit' | 'count' | 'active'> {
+  const lit = passing(data, filter);
+  const { labels, symbols, around, words, between } = filter;
+  const timed = data.times !== null && between.some((time) => time !== null);
+  const active = labels.length + symbols.length > 0 || around.length > 5 || words !== null || timed;
+  return { lit, count: countOf(lit), active };
 }
 
 /** Those asked for by name; else the symbol that is looked at. */
@@ -99,5 +116,5 @@ export function useText(client: Client, n: number | null): MapText | null {
 
 /** Nothing is asked of the texts any more. */
 export const NOTHING_ASKED = {
-  ...{ label: [], only: [], words: '', around: [], symbol: null },
+  ...{ label: [], only: [], words: '', around: [], since: null, until: null, symbol: null },
 } as const satisfies Partial<ViewState>;
