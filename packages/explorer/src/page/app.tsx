@@ -23,7 +23,7 @@ export function App() {
   const { graph, failure, renamed } = useGraph(client, run);
   const labels = useLabels(client, run);
   const { texts, failure: textsFailure } = useTexts(client, run, view);
-  const time = useTime(client, run);
+  const { time, timeFailure } = useTime(client, run, view.period);
   const edits = useEdits({ client, run, change, renamed }, edited);
   const grouping = useGrouping(client, run, view.level);
   const drawn = useDrawn({ graph, labels, texts }, grouping);
@@ -48,7 +48,7 @@ export function App() {
   }, [run?.name]);
   const props: PanelProps | null = run && {
     ...{ client, run, runs, graph, labels, view, change, dark, goTo },
-    ...{ texts, textsFailure, time, grouping, edits },
+    ...{ texts, textsFailure, time, timeFailure, grouping, edits },
     showWalk: setWalk,
   };
   return (

@@ -86,7 +86,7 @@ export const clientOf = (run: string) => ({
   undo: () => post<Answer<'undo'>>('/api/undo', run, {}),
   compare: (first: TextGroup, second: TextGroup | undefined, signal?: AbortSignal) =>
     post<Answer<'compare'>>('/api/compare', run, { first, ...(second ? { second } : {}) }, signal),
-  time: (signal?: AbortSignal) => get<Answer<'time'>>('/api/time', { run }, signal),
+  time: (period: string, signal?: AbortSignal) => get<Answer<'time'>>('/api/time', { run, period }, signal),
   samples: (limit: number, signal?: AbortSignal) =>
     get<Answer<'samples'>>('/api/samples', { run, limit }, signal),
   evaluation: (signal?: AbortSignal) => get<Answer<'evaluation'>>('/api/evaluation', { run }, signal),

@@ -13,7 +13,17 @@ interface RunChoiceProps {
 /** What belongs to one run is not taken along to another. */
 const LEFT_BEHIND = {
   ...NOTHING_ASKED,
-  ...{ walk: [], maps: [], point: null, level: 0, first: '', second: '', mapat: null, graphat: null },
+  ...{
+    walk: [],
+    maps: [],
+    point: null,
+    level: 0,
+    period: '',
+    first: '',
+    second: '',
+    mapat: null,
+    graphat: null,
+  },
 } as const satisfies Partial<ViewState>;
 
 /** The run's name; a choice where several are served. */

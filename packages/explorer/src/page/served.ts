@@ -1,13 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import {
-  allRuns,
-  type Client,
-  type Graph,
-  type Labels,
-  type Run,
-  type RunSummary,
-  type TimeAnswer,
-} from './client.ts';
+import { allRuns, type Client, type Graph, type Labels, type Run, type RunSummary } from './client.ts';
 import { latest, useLoaded, usePolling } from './loading.ts';
 
 /** The run's facts, asked again and again: fast while something changes. */
@@ -64,10 +56,11 @@ export function useLabels(client: Client, run: Run | null): Labels | null {
   return opened ? latest(loaded) : null;
 }
 
-/** Shares over time, for runs whose texts have dates. */
-export function useTime(client: Client, run: Run | null): TimeAnswer | null {
+/** Shares over time, for runs whose texts have dates; null until they are there, or why they cannot be. */
+export function useTime(client: Client, run: Run | null, period: string) {
   const opened = run?.opened?.features.includes('time') ? run.opened : null;
-  const key = opened ? `${run!.id} ${opened.identity} ${opened.step}` : null;
-  const loaded = useLoaded(key, (signal) => client.time(signal));
-  return opened ? latest(loaded) : null;
+  const key = opened ? `${run!.id} ${opened.identity} ${opened.step} ${period}` : null;
+  const loaded = useLoaded(key, (signal) => client.time(period, signal));
+  const failure = opened && loaded.state === 'failed' ? loaded.message : null;
+  return { time: opened ? latest(loaded) : null, timeFailure: failure };
 }

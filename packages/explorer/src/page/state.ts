@@ -54,7 +54,9 @@ const gaze: Field<Gaze | null> = {
 /** A time in UTC milliseconds. */
 const instant: Field<number | null> = {
   initial: null,
-  read: (stated) => (/^-?\d{1,16}$/.test(stated) ? Number(stated) : undefined),
+  // What a date can be.
+  read: (stated) =>
+    /^-?\d{1,16}$/.test(stated) && Math.abs(Number(stated)) <= 8.64e15 ? Number(stated) : undefined,
   write: String,
 };
 const names: Field<readonly string[]> = {
@@ -96,6 +98,8 @@ const fields = {
   /** From a time on, and before another. */
   since: instant,
   until: instant,
+  /** How long a period is where shares are shown over time; by how much there is where empty. */
+  period: text(''),
   /** Two groups of texts that are compared: each what an address asks of texts; the second all others where empty. */
   first: text(''),
   second: text(''),

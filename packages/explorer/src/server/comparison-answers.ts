@@ -94,7 +94,7 @@ export function timeAnswer(
   const study = studyTime({ walks, symbols: K, length, times }, period ? { period } : {});
   const { symbols, links, ...about } = study;
   return {
-    ...{ step, column, ...about },
+    ...{ step, column, lengths: [...PERIODS], ...about },
     symbols: symbols.map(({ symbol, ...one }) => ({ symbol, ...over(one) })),
     links: links.slice(0, MOST_ROWS).map(({ link: [i, j], ...one }) => ({ link: [i, j], ...over(one) })),
   };

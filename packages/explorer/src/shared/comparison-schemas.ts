@@ -55,6 +55,7 @@ export const timeSchema = z.object({
   step,
   column: z.string(),
   period: z.string().describe('How long one is: year, decade, …'),
+  lengths: z.array(z.string()).describe('What ?period= takes.'),
   periods: z.array(z.object({ label: z.string(), start: z.number(), end: z.number(), texts: z.int() })),
   undated: z.int().describe('Texts without a date.'),
   interval: z.string(),

@@ -78,13 +78,13 @@ export function Stage({
               <Counts {...{ graph, symbols, counts }} compared={scene.truth} />
               <Notices kind={views.kind} graph={graph} />
             </div>
-            {labels && view.colour === 'label' && maps.length === 0 ? <Legend labels={labels} /> : null}
           </div>
         )}
         {texts && shown !== 'graph' ? (
           <TextMap {...{ client, graph, labels, texts, view, change, dark }} />
         ) : null}
       </div>
+      {labels && view.colour === 'label' && view.maps.length === 0 ? <Legend labels={labels} /> : null}
       <Controls
         {...{ view, change, links, labels, scenes }}
         symbols={levelled ? symbols : null}

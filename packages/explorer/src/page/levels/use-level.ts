@@ -30,7 +30,11 @@ export function useDrawn(
   of: Omit<Drawn, 'grouping' | 'graph'> & { graph: Graph | null },
   grouping: Grouping | null,
 ): Drawn | null {
-  const { graph, labels, texts } = of;
+  const { graph } = of;
+  const symbols = graph?.nodes.length;
+  // After an edit one comes before the other, and what is of other symbols waits.
+  const texts = of.texts?.data.symbols === symbols ? of.texts : null;
+  const labels = of.labels?.maps.every(({ nodes }) => nodes.length === symbols) ? of.labels : null;
   const fits = grouping !== null && graph !== null && graph.nodes.length === grouping.groupOf.length;
   const groups = fits ? grouping : null;
   const drawnGraph = useMemo(() => (graph && groups ? groupedGraph(graph, groups) : graph), [graph, groups]);

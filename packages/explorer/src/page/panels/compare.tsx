@@ -178,7 +178,9 @@ function Table({ found, what, graph, goTo, change, view }: FindingProps & { what
                 <td>
                   <Shares row={row} />
                 </td>
-                <td class="number">{differenceText(row)}</td>
+                <td class="number">
+                  {points(row.difference)} <span class="interval faint">{intervalText(row)}</span>
+                </td>
                 <td class="number">{pText(row.corrected)}</td>
               </tr>
             ))}
@@ -190,8 +192,8 @@ function Table({ found, what, graph, goTo, change, view }: FindingProps & { what
 }
 
 const points = (share: number): string => `${share > 0 ? '+' : ''}${(100 * share).toFixed(1)}`;
-const differenceText = ({ difference, differenceInterval: [low, high] }: Row): string =>
-  `${points(difference)} (${points(low)} to ${points(high)})`;
+const intervalText = ({ differenceInterval: [low, high] }: Row): string =>
+  `${points(low)} to ${points(high)}`;
 const pText = (p: number): string => (p < 0.0001 ? '<0.0001' : p.toFixed(4));
 
 /** Both shares with their intervals, one above the other. */

@@ -18,6 +18,7 @@ export interface PanelProps {
   textsFailure: string | null;
   /** Shares over time, where texts have dates. */
   time: TimeAnswer | null;
+  timeFailure: string | null;
   view: ViewState;
   change: Change;
   dark: boolean;

@@ -4,7 +4,7 @@ import { Drawn } from '../drawn.tsx';
 import { Figure, TableHead } from '../figure.tsx';
 import { FONT } from '../inks.ts';
 import { decimal, percent, title } from '../labels.ts';
-import { SymbolLink, Waiting } from '../parts.tsx';
+import { Failure, SymbolLink, Waiting } from '../parts.tsx';
 import type { PanelProps } from './panel.ts';
 
 const MOST_CHARTS = 8;
@@ -15,12 +15,23 @@ type Row = TimeAnswer['symbols'][number];
 
 /** Shares of texts on symbols over time: of those that are asked for, else of those that change most. */
 export function TimePanel(props: PanelProps) {
-  if (!props.time) return <Waiting what="Counting over time …" />;
-  return <Times {...props} time={props.time} />;
+  const { time, timeFailure, view, change } = props;
+  if (timeFailure !== null)
+    return (
+      <>
+        <Failure message={timeFailure} />
+        {view.period === '' ? null : (
+          <button type="button" onClick={() => change({ period: '' })}>
+            Periods by how much there is
+          </button>
+        )}
+      </>
+    );
+  return time ? <Times {...props} time={time} /> : <Waiting what="Counting over time …" />;
 }
 
 function Times(props: TimeProps) {
-  const { time, view } = props;
+  const { time, view, change } = props;
   const asked = view.only.length > 0 ? view.only : view.symbol === null ? [] : [view.symbol];
   const shown = (asked.length > 0 ? chosen(time, asked) : mostChanged(time)).slice(0, MOST_CHARTS);
   return (
@@ -31,6 +42,17 @@ function Times(props: TimeProps) {
         {time.undated > 0 ? ` ${time.undated.toLocaleString('en')} texts have no date.` : ''}{' '}
         {asked.length > 0 ? 'Symbols that are asked for:' : 'What changes most:'}
       </p>
+      <label class="choice">
+        Periods
+        <select value={view.period} onChange={(event) => change({ period: event.currentTarget.value })}>
+          <option value="">by how much there is</option>
+          {time.lengths.map((length) => (
+            <option key={length} value={length}>
+              {length}
+            </option>
+          ))}
+        </select>
+      </label>
       <div class="time-charts">
         {shown.map((row) => (
           <TimeChart key={row.symbol} {...props} row={row} />

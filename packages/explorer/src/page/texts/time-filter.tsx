@@ -38,6 +38,7 @@ export function TimeFilter({ view, change, texts, time }: FilterProps & { time: 
             onChange={(event) => change({ since: numberOf(event.currentTarget.value) })}
           >
             <option value="">the beginning</option>
+            <Other time={view.since} known={periods.map(({ start }) => start)} />
             {periods.map(({ label, start }) => (
               <option key={label} value={String(start)}>
                 {label}
@@ -53,6 +54,7 @@ export function TimeFilter({ view, change, texts, time }: FilterProps & { time: 
             onChange={(event) => change({ until: numberOf(event.currentTarget.value) })}
           >
             <option value="">the end</option>
+            <Other time={view.until} known={periods.map(({ end }) => end)} />
             {periods.map(({ label, end }) => (
               <option key={label} value={String(end)}>
                 {label}
@@ -64,6 +66,12 @@ export function TimeFilter({ view, change, texts, time }: FilterProps & { time: 
     </fieldset>
   );
 }
+
+/** A time of an address that is no period's own. */
+const Other = ({ time, known }: { time: number | null; known: readonly number[] }) =>
+  time === null || known.includes(time) ? null : (
+    <option value={String(time)}>{new Date(time).toISOString().slice(0, 10)}</option>
+  );
 
 const numberOf = (text: string): number | null => (text === '' ? null : Number(text));
 
