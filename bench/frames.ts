@@ -103,6 +103,21 @@ export async function* run(_: BenchOptions): AsyncGenerator<Measurement> {
   }
 }
 
+/** Half a second in which every frame has something new to draw. */
+async function eachFrame(page: Page, kind: 'pointermove' | 'wheel', [x, y]: [number, number]): Promise<void> {
+  const Kind = kind === 'wheel' ? 'WheelEvent' : 'PointerEvent';
+  await page.evaluate(`new Promise((done) => {
+    const map = document.querySelector('.text-canvas');
+    let left = 30;
+    const step = () => {
+      const place = { clientX: ${x} + 3 * left, clientY: ${y} + 2 * left, pointerId: 1, pointerType: 'mouse' };
+      map.dispatchEvent(new ${Kind}('${kind}', { ...place, deltaY: left % 20 < 10 ? -40 : 40, cancelable: true }));
+      if (--left > 0) requestAnimationFrame(step); else done();
+    };
+    requestAnimationFrame(step);
+  })`);
+}
+
 /** How smoothly the map of a hundred thousand texts moves, zooms and tells what is pointed at. */
 async function* mapFrames(browser: Browser, url: string): AsyncGenerator<Measurement> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
@@ -117,9 +132,9 @@ async function* mapFrames(browser: Browser, url: string): AsyncGenerator<Measure
   ];
   await page.mouse.move(...at(0));
   await page.mouse.down();
-  const dragging = await frames(page, (turn) => page.mouse.move(...at(turn), { steps: 12 }));
+  const dragging = await frames(page, (turn) => eachFrame(page, 'pointermove', at(turn)));
   await page.mouse.up();
-  const zooming = await frames(page, (turn) => page.mouse.wheel(0, turn % 4 < 2 ? -200 : 200));
+  const zooming = await frames(page, (turn) => eachFrame(page, 'wheel', at(turn)));
   const pointing = await frames(page, (turn) => page.mouse.move(...at(turn), { steps: 4 }));
   await page.close();
   yield measured(`frames: dragging the map of ${TEXTS} texts`, dragging, 33);
