@@ -8,7 +8,7 @@
  * console.log(explorer.url);
  * await explorer.close();
  *
- * @module
+ * @module hidden-schema-networks/explorer
  */
 
 export { type Explorer, type ExplorerOptions, startExplorer } from '@hidden-schema/explorer';

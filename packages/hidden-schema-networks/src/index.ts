@@ -10,7 +10,7 @@
  * const [first] = await schema.encode(['the food was great but the service was slow']);
  * console.log(first!.walk, await schema.generate(first!.walk));
  *
- * @module
+ * @module hidden-schema-networks
  */
 
 export { UserError } from '@hidden-schema/base';

@@ -178,6 +178,7 @@ export class Schema implements Disposable {
     this.#opened = undefined;
   }
 
+  /** What `using` calls at the end of a block: frees the weights. */
   [Symbol.dispose](): void {
     this.free();
   }
