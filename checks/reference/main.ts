@@ -14,7 +14,9 @@ const FACE = path.join(ROOT, 'packages/hidden-schema-networks/src');
 
 /** Nothing of a machine, a day or a commit: the same sources give the same pages. */
 const options: Partial<TypeDocOptions & PluginOptions> = {
-  entryPoints: ['index', 'model', 'torch', 'explorer'].map((name) => path.join(FACE, `${name}.ts`)),
+  entryPoints: ['index', 'model', 'torch', 'explorer', 'studies'].map((name) =>
+    path.join(FACE, `${name}.ts`),
+  ),
   tsconfig: path.join(ROOT, 'tsconfig.json'),
   plugin: ['typedoc-plugin-markdown'],
   name: 'hidden-schema-networks',

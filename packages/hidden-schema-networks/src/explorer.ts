@@ -12,3 +12,4 @@
  */
 
 export { type Explorer, type ExplorerOptions, startExplorer } from '@hidden-schema/explorer';
+export type { Answer, EndpointName } from '@hidden-schema/explorer/api';
