@@ -10,7 +10,7 @@ import {
   type TextSettings,
   type Tokenizer,
 } from '@hidden-schema/text';
-import { Generator } from '@hidden-schema/torch';
+import { Generator, startEngine } from '@hidden-schema/torch';
 import { findPretrained, readModelConfig, type TextEncoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
 import { type OpenedEncoder, tellingPieces } from '../../discovery/index.ts';
@@ -72,6 +72,7 @@ export async function prepareLanguage(
   given: TextInput,
   options: PrepareOptions = {},
 ): Promise<PreparedLanguage> {
+  startEngine();
   checkSizes(asked);
   checkLora(asked);
   const { tokenizer: known, discovery: sizes, ...rest } = options;
