@@ -149,7 +149,10 @@ async function runCommand(command: ShellCommand): Promise<void> {
 async function runProgram(text: string, name: string): Promise<void> {
   if (text.includes(EXPLORER)) await explorer.start(['serve', 'runs/run-a', '--port', '0']);
   for (const [, out] of text.matchAll(/out: '([^']+)'/g)) fs.rmSync(out!, { recursive: true, force: true });
-  const own = text.replaceAll("'hidden-schema-networks'", "'./small.ts'").replaceAll(EXPLORER, explorer.url);
+  const own = text
+    .replaceAll("'hidden-schema-networks'", "'./small.ts'")
+    .replaceAll(/\bsteps: \d+/g, 'steps: 3')
+    .replaceAll(EXPLORER, explorer.url);
   const file = path.resolve(name);
   fs.writeFileSync(file, own);
   const said: string[] = [];

@@ -66,6 +66,7 @@ describe('installed in a folder of its own', () => {
       six: 6,
       link: expect.any(Number),
       sentences: expect.any(Number),
+      symbols: 6,
       task: 'LanguageTask',
     });
     expect(installed.hsn(['runs', folder.path('run')])).toContain('finished');
