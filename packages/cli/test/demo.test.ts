@@ -146,7 +146,7 @@ describe('hsn data', () => {
   });
 
   test.each([
-    [['moon', '--out', 'x.tsv'], 'hsn data knows the corpus sotu, got moon'],
+    [['moon', '--out', 'x.tsv'], 'hsn data knows the corpora sotu, authors; got moon'],
     [['sotu', '--out', 'x.txt'], '--out takes a file ending in .tsv or .csv, got x.txt'],
   ])('refuses %s', async (args, message) => {
     expect(await runHsn('data', ...args)).toMatchObject({ code: 1, stderr: `hsn: ${message}\n` });
