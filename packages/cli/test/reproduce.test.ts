@@ -13,6 +13,8 @@ test('hsn reproduce table1 prints the table, and writes it as Markdown and JSON'
     '1',
     '--paper-seeds',
     '1',
+    '--baseline-seeds',
+    '1',
     '--steps',
     '1',
     '--paper-steps',
@@ -23,7 +25,7 @@ test('hsn reproduce table1 prints the table, and writes it as Markdown and JSON'
   const args = ['--quick', ...few, '--sentences', '200', '--only', 'barabasi,shared', '--out', out];
   const { code, stdout, stderr } = await hsn('reproduce', 'table1', ...args);
   expect(code, stderr).toBe(0);
-  expect(stderr).toContain('table1: 9 models in');
+  expect(stderr).toContain('table1: 10 models in');
   expect(stdout).toMatch(/Barabási +HSN, closed-form graph/);
   expect(stdout).toMatch(/the paper +0\.989 ± 0\.001/);
   expect(stdout).toMatch(/Barabási, shared tokens +Baum-Welch/);
@@ -32,9 +34,9 @@ test('hsn reproduce table1 prints the table, and writes it as Markdown and JSON'
   const rows = JSON.parse(fs.readFileSync(folder.path('tables', 'table1.json'), 'utf8')) as {
     dataset: string;
   }[];
-  expect(rows).toHaveLength(9);
+  expect(rows).toHaveLength(10);
   const markdown = fs.readFileSync(folder.path('tables', 'table1.md'), 'utf8');
   const table = markdown.split('\n').filter((line) => line.startsWith('| '));
-  expect(table.length).toBe(2 + 9 + 2);
+  expect(table.length).toBe(2 + 10 + 3);
   expect(markdown).toContain('NLL is in the authors');
 });

@@ -72,7 +72,7 @@ export const reasoningConfigSchema = languageConfigSchema.omit({ discovery: true
   decoder: decoder
     .unwrap()
     // The relations' embeddings are new and must learn.
-    .omit({ lora: true })
+    .omit({ lora: true, whole: true })
     .extend({
       longest: countSchema.default(64),
       vocabularySize: z.int().min(300).default(4000),
