@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 /** Sentences, speeches and events: few, so that all is read in seconds. */
-const sizes = { sentences: 1500, passages: 700, events: 400 };
+const sizes = { sentences: 1200, passages: 600, events: 300 };
 
 /** Small corpora drawn into a folder, or found there: labelled sentences, speeches by decade, and tuples. */
 export async function smallCorpora(folder: string): Promise<{ texts: string; tuples: string }> {

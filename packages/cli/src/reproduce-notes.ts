@@ -9,7 +9,7 @@ export const different =
   "The paper trained BERT and GPT-2 on the whole of each corpus; ours is the run's own encoder, decoder, corpus and size, named in its MODEL.md.";
 
 /** Sentences whose walks a quick look reads. */
-export const readAtMost = (quick: boolean | undefined): { limit?: string } => (quick ? { limit: '300' } : {});
+export const readAtMost = (quick: boolean | undefined): { limit?: string } => (quick ? { limit: '200' } : {});
 
 export const corpusOf = ({ run }: Pick<OpenedRun, 'run'>): string =>
   path.basename(run.record.corpus.directory);

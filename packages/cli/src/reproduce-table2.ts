@@ -7,7 +7,7 @@ import { live, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
 /** What perplexity is estimated from: test sentences, walks and graphs of each. */
-const quickLook = { limit: 60, walks: 10, graphs: 3 };
+const quickLook = { limit: 40, walks: 8, graphs: 3 };
 const fullLook = { limit: 2000, walks: 100, graphs: 10 };
 
 /** One model of the table to train, or found trained. */
