@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { smallCorpora } from './reproduce-corpora.ts';
+import { smallTexts, smallTuples } from './reproduce-corpora.ts';
 import { type Piece, type PieceRecord, writePages } from './reproduce-pages.ts';
 import type { Reproduced, ReproduceFlags } from './reproduce.ts';
 import { print, say } from './terminal.ts';
@@ -57,8 +57,9 @@ const plan: readonly Planned[] = [
 export async function reproduceAll(flags: ReproduceFlags): Promise<void> {
   const { UserError, reasonOf } = await import('@hidden-schema/base');
   const wanted = await chosen(flags.only);
-  const given = await materials(flags);
-  const key = JSON.stringify([flags.quick ?? false, given.texts, given.tuples, given.graphs]);
+  const given = await materials(flags, wanted);
+  const made = { quick: flags.quick ?? false, set: flags.set ?? [] };
+  const key = JSON.stringify({ ...made, texts: given.texts, tuples: given.tuples, graphs: given.graphs });
   const done: Piece[] = [];
   for (const [at, { name, make }] of wanted.entries()) {
     const file = path.join(flags.out, 'pieces', `${name}.json`);
@@ -92,7 +93,7 @@ async function chosen(only: string | undefined): Promise<readonly Planned[]> {
 }
 
 /** The corpora given, and small ones drawn in place of those that a quick look lacks. */
-async function materials(flags: ReproduceFlags): Promise<Materials> {
+async function materials(flags: ReproduceFlags, wanted: readonly Planned[]): Promise<Materials> {
   const { UserError } = await import('@hidden-schema/base');
   const { namedPaths } = await import('./named-paths.ts');
   const expected =
@@ -112,19 +113,17 @@ async function materials(flags: ReproduceFlags): Promise<Materials> {
     tuples: named.find(([name]) => isTuples(name))?.[1],
     graphs: list(isGraph),
   };
-  if (!flags.quick && (own.texts === '' || own.tuples === undefined))
+  const lacksTexts = own.texts === '' && wanted.some(({ name }) => name !== 'table1' && name !== 'table3');
+  const lacksTuples = own.tuples === undefined && wanted.some(({ name }) => name === 'table3');
+  if (!flags.quick && (lacksTexts || lacksTuples))
     throw new UserError(
       `all at full size needs --corpus with texts and atomic=; ${expected}; or --quick on small data`,
     );
-  mkdirSync(flags.out, { recursive: true });
-  const small =
-    own.texts === '' || own.tuples === undefined
-      ? await smallCorpora(path.join(flags.out, 'corpora'))
-      : undefined;
-  const tuples = own.tuples ?? small?.tuples;
+  const folder = path.join(flags.out, 'corpora');
+  const tuples = lacksTuples ? await smallTuples(folder) : own.tuples;
   return {
     flags,
-    texts: own.texts === '' ? small!.texts : own.texts,
+    texts: lacksTexts ? await smallTexts(folder) : own.texts,
     ...(tuples === undefined ? {} : { tuples }),
     ...(own.graphs === '' ? {} : { graphs: own.graphs }),
   };
@@ -143,6 +142,7 @@ async function table1(given: Materials): Promise<Reproduced> {
 const table2Flags = (given: Materials): ReproduceFlags => ({
   ...(given.flags.quick ? { quick: true } : { seeds: '5' }),
   corpus: given.texts,
+  set: given.flags.set ?? [],
   out: outOf(given, 'table2'),
 });
 
@@ -159,7 +159,8 @@ async function table3(given: Materials): Promise<Reproduced> {
   const { quick } = given.flags;
   const out = outOf(given, 'table3');
   await reproduceTable3({
-    ...(quick ? { quick, set: smallTable3 } : {}),
+    ...(quick ? { quick } : {}),
+    set: [...(quick ? smallTable3 : []), ...(given.flags.set ?? [])],
     ...(given.tuples === undefined ? {} : { corpus: given.tuples }),
     out,
   });

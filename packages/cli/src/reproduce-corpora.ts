@@ -1,21 +1,40 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { say } from './terminal.ts';
 
 /** Sentences, speeches and events: few, so that all is read in seconds. */
 const sizes = { sentences: 1200, passages: 600, events: 300 };
 
-/** Small corpora drawn into a folder, or found there: labelled sentences, speeches by decade, and tuples. */
-export async function smallCorpora(folder: string): Promise<{ texts: string; tuples: string }> {
-  const { readText, writeTextAtomic } = await import('@hidden-schema/base');
-  const { WORD_DEFAULTS, writeWordsCorpus } = await import('@hidden-schema/hsn');
-  mkdirSync(folder, { recursive: true });
-  const words = path.join(folder, 'words');
+/** Small corpora of texts, drawn into a folder or found there: labelled sentences, and speeches where they are installed. */
+export async function smallTexts(folder: string): Promise<string> {
+  const { UserError, writeTextAtomic } = await import('@hidden-schema/base');
+  const words = await wordsIn(folder);
   const speeches = path.join(folder, 'sotu.tsv');
+  try {
+    if (!existsSync(speeches)) writeTextAtomic(speeches, await speechLines());
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    say(`${error.message}: drawn sentences alone\n`);
+    return `words=${words}`;
+  }
+  return `words=${words},sotu=${speeches}`;
+}
+
+/** Tuples made from such sentences. */
+export async function smallTuples(folder: string): Promise<string> {
+  const { readText, writeTextAtomic } = await import('@hidden-schema/base');
   const tuples = path.join(folder, 'tuples.tsv');
-  if (!existsSync(words)) writeWordsCorpus({ ...WORD_DEFAULTS, sentences: sizes.sentences }, words);
-  if (!existsSync(speeches)) writeTextAtomic(speeches, await speechLines());
+  const words = await wordsIn(folder);
   if (!existsSync(tuples)) writeTextAtomic(tuples, tupleLines(readText(path.join(words, 'train.tsv'))));
-  return { texts: `words=${words},sotu=${speeches}`, tuples };
+  return tuples;
+}
+
+async function wordsIn(folder: string): Promise<string> {
+  const { WORD_DEFAULTS, writeWordsCorpus } = await import('@hidden-schema/hsn');
+  const words = path.join(folder, 'words');
+  mkdirSync(folder, { recursive: true });
+  if (!existsSync(words)) writeWordsCorpus({ ...WORD_DEFAULTS, sentences: sizes.sentences }, words);
+  return words;
 }
 
 /** decade<TAB>passage */

@@ -7,7 +7,7 @@ const ofTexts: readonly Flag[] = ['quick', 'seeds', 'steps', 'corpus', 'models',
 
 /** What each table or figure reads, besides --out. */
 const used: Readonly<Record<string, readonly Flag[]>> = {
-  all: ['quick', 'corpus', 'only'],
+  all: ['quick', 'corpus', 'only', 'set'],
   table1: [
     ...(['quick', 'seeds', 'paperSeeds', 'baselineSeeds', 'steps', 'paperSteps', 'lstmSteps'] as const),
     ...(['sentences', 'only', 'corpus', 'priors', 'settings'] as const),

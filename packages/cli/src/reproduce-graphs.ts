@@ -1,9 +1,12 @@
 import type { NamedFigure, Sheet, StudiedRun } from '@hidden-schema/studies';
 import { progressOf, withAnalysed } from './analysis.ts';
-import type { Reproduced } from './reproduce.ts';
+import type { Reproduced, ReproduceFlags } from './reproduce.ts';
 import { checkpoint, corpusOf, different } from './reproduce-notes.ts';
 
-async function studied(runs: readonly string[]): Promise<StudiedRun[]> {
+/** Graphs drawn of each kind for a quick look. */
+const quickSamples = 40;
+
+async function studied(runs: readonly string[], { quick }: ReproduceFlags): Promise<StudiedRun[]> {
   const { linkProbabilities } = await import('@hidden-schema/hsn');
   const { studyGraph } = await import('@hidden-schema/studies');
   const all: StudiedRun[] = [];
@@ -11,7 +14,8 @@ async function studied(runs: readonly string[]): Promise<StudiedRun[]> {
     await withAnalysed(directory, checkpoint, async (opened) => {
       const { model, symbols, length, run } = opened;
       const { onProgress, done } = await progressOf('sample', 'graphs');
-      const study = studyGraph(linkProbabilities(model), symbols, { onProgress, seed: run.config.seed });
+      const draws = { onProgress, seed: run.config.seed, ...(quick ? { samples: quickSamples } : {}) };
+      const study = studyGraph(linkProbabilities(model), symbols, draws);
       done();
       all.push({ name: corpusOf(opened), symbols, length, study });
     });
@@ -19,9 +23,9 @@ async function studied(runs: readonly string[]): Promise<StudiedRun[]> {
 }
 
 /** Table 4. */
-export async function graphTables(runs: readonly string[]): Promise<Reproduced> {
+export async function graphTables(runs: readonly string[], flags: ReproduceFlags): Promise<Reproduced> {
   const { graphTable } = await import('@hidden-schema/studies');
-  const all = await studied(runs);
+  const all = await studied(runs, flags);
   const sheet = graphTable(all);
   const verdicts = all.map(({ name, study }) => `${name}: ${study.verdict.text}`);
   return {
@@ -38,8 +42,8 @@ export async function graphTables(runs: readonly string[]): Promise<Reproduced> 
 }
 
 /** Figure 2: every run in one drawing, beside random graphs as dense as the first. */
-export async function degreeFigures(runs: readonly string[]): Promise<Reproduced> {
-  const all = await studied(runs);
+export async function degreeFigures(runs: readonly string[], flags: ReproduceFlags): Promise<Reproduced> {
+  const all = await studied(runs, flags);
   const title = `Degree distributions, ${all[0]!.study.inferred.samples} sampled graphs`;
   return {
     name: 'figure2',
@@ -52,8 +56,8 @@ export async function degreeFigures(runs: readonly string[]): Promise<Reproduced
 }
 
 /** Figure 11: a drawing for each size, of all symbols and of those in the largest component. */
-export async function allDegrees(runs: readonly string[]): Promise<Reproduced> {
-  const all = await studied(runs);
+export async function allDegrees(runs: readonly string[], flags: ReproduceFlags): Promise<Reproduced> {
+  const all = await studied(runs, flags);
   const sizes = [...new Set(all.map(({ symbols, length }) => `${symbols}-${length}`))];
   const figures: NamedFigure[] = [];
   for (const size of sizes) {

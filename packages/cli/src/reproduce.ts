@@ -98,7 +98,11 @@ export function register(program: Command): void {
       'table1: near (default) or written; table2: ours (default) or written; written: the appendix to the letter',
     )
     .option('--models <list>', 'table2: of alone, 50-5, 50-20, 100-5, 100-20 (default: all)')
-    .option('--set <key=value>', 'table2, table3: change a setting; may be given again', collect)
+    .option(
+      '--set <key=value>',
+      'table2, table3, all (for both): change a setting; may be given again',
+      collect,
+    )
     .option(
       '--corpus <where>',
       "table1: barabasi=DIR,erdos=DIR, the authors' data in place of drawn ones; table2, all: ptb=…,yahoo=…,yelp=…; table3: ATOMIC; topics: NAME=FILE,NAME=FILE; of runs: texts to train on",
