@@ -97,7 +97,7 @@ export {
 export { refitSymbols } from './tasks/language/refit.ts';
 export { type LanguageFigures, LanguageTask, languageFigures } from './tasks/language/task.ts';
 export { LanguageTexts, type WritingOptions } from './tasks/language/texts.ts';
-export { convertPaperCorpus, PAPER_TEXTS, type PaperCorpus } from './tasks/paper-corpora.ts';
+export { convertPaperCorpus, type PaperCorpus } from './tasks/paper-corpora.ts';
 export { tokensFrom, tokensOf } from './tasks/synthetic/batch.ts';
 export { convertAuthorsCorpus } from './tasks/synthetic/corpus/authors.ts';
 export { type Fault, faultMessage } from './tasks/synthetic/corpus/faults.ts';

@@ -17,7 +17,7 @@ export { renameSymbol, runSymbols, symbolNames, symbolNumber, symbolTitle } from
 export { drawNetwork } from './analysis/network-drawing.ts';
 export { languageRun, openRun } from './analysis/opened.ts';
 export { runReport } from './analysis/report.ts';
-export { type ReportPart, type ReportSection, reportPage } from './analysis/report-page.ts';
+export { type ReportPart, reportPage } from './analysis/report-page.ts';
 export { plainJson, type Results, writeResults } from './analysis/results.ts';
 export { type RunCorpus, runCorpus } from './analysis/run-corpus.ts';
 export {
@@ -66,7 +66,6 @@ export {
   type Table2Model,
   type Table2Row,
   table2Corpora,
-  table2ModelName,
   table2Models,
   table2Sheet,
 } from './reproduction/table2.ts';

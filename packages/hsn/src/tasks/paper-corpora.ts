@@ -6,8 +6,7 @@ import { writeCorpusFolder, writeText } from './synthetic/corpus/folder.ts';
 import { readTuples } from './tuples/read-tuples.ts';
 
 /** Texts of the paper in the forms that people have them. */
-export const PAPER_TEXTS = ['ptb', 'yahoo', 'yelp'] as const;
-export type PaperTexts = (typeof PAPER_TEXTS)[number];
+type PaperTexts = 'ptb' | 'yahoo' | 'yelp';
 export type PaperCorpus = PaperTexts | 'atomic';
 
 type Counts = Readonly<Record<TextSplit, number>>;
