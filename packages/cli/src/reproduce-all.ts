@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
+import type { SheetCell } from '@hidden-schema/studies';
 import { smallTexts, smallTuples } from './reproduce-corpora.ts';
 import { type Piece, type PieceRecord, writePages } from './reproduce-pages.ts';
 import type { Reproduced, ReproduceFlags } from './reproduce.ts';
@@ -209,5 +210,16 @@ async function record(
 async function recordOf(file: string, key: string): Promise<PieceRecord | undefined> {
   const { readJsonIfThere } = await import('@hidden-schema/base');
   const found = readJsonIfThere<PieceRecord>(file);
-  return found?.key === key ? found : undefined;
+  if (found?.key !== key) return undefined;
+  const sheets = found.sheets?.map((sheet) => ({
+    ...sheet,
+    rows: sheet.rows.map((row) => row.map(restored)),
+  }));
+  return { ...found, ...(sheets ? { sheets } : {}) };
+}
+
+/** A cell as it was before JSON, which has neither what is undefined nor what is no number. */
+function restored(cell: SheetCell | null): SheetCell {
+  if (cell === null) return undefined;
+  return typeof cell === 'object' ? { ...cell, mean: cell.mean ?? Number.NaN } : cell;
 }

@@ -46,7 +46,7 @@ export { GRAPH_FORMATS, type GraphFormat, graphText, nodesCsv } from './evaluati
 export { studyGraph } from './evaluation/graph-samples.ts';
 export { graphStatistics } from './evaluation/graph-statistics.ts';
 export { type LabelledWalks, type LabelMaps, labelMaps } from './evaluation/label-maps.ts';
-export { type Sheet, sheetText } from './evaluation/sheets.ts';
+export { type Sheet, type SheetCell, sheetText } from './evaluation/sheets.ts';
 export { drawRecovery, mostLikelyGraph, recoveryText, walkExamples } from './evaluation/showcase.ts';
 export { exportLanguage } from './export.ts';
 export {
