@@ -67,7 +67,8 @@ export const reasons: Readonly<Record<string, string>> = {
   'warmStart.code': 'of a warm start that is not used',
   'training.steps': 'what fits into minutes or an hour; the paper has 200 and 100 epochs',
   'training.batch': 'of short sentences',
-  'training.rate': 'for a decoder from scratch, and for fewer steps',
+  'synthetic training.rate': 'for fewer steps',
+  'language training.rate': 'for a decoder from scratch, and for fewer steps',
   'training.symbolRate':
     'symbols’ projections are looked up and not shared by all words, so that they learn slowly',
   'training.encoderRate':
