@@ -40,3 +40,28 @@ test('hsn reproduce table1 prints the table, and writes it as Markdown and JSON'
   expect(table.length).toBe(2 + 10 + 3);
   expect(markdown).toContain('NLL is in the authors');
 });
+
+test.each([
+  [['table1', '--corpus', 'folder'], /^hsn: --corpus has "folder": expected barabasi=FOLDER, erdos=FOLDER/],
+  [['table1', '--corpus', 'shared=folder'], /^hsn: --corpus has "shared": expected barabasi=FOLDER/],
+  [['table1', '--priors', '0.1,2'], /^hsn: --priors takes link probabilities between 0 and 1.*got "2"\n$/],
+  [['table1', '--settings', 'ours'], /^hsn: table1 takes --settings near or written, got "ours"\n$/],
+  [['table1', '--seeds', 'x'], /^hsn: --seeds takes a whole number from 0, got x\n$/],
+  [['table2'], /^hsn: table2 needs texts: give --corpus, expected ptb=FILE or FOLDER/],
+  [['table2', '--corpus', 'a=b', '--models', '70-5'], /^hsn: --models takes alone, 50-5, .*got "70-5"\n$/],
+  [['table2', '--corpus', 'a=b', '--settings', 'near'], /^hsn: table2 takes --settings ours or written/],
+  [['table2', '--corpus', 'a=b', '--set', 'decoder.wide=1'], /^hsn: settings: unknown key decoder\.wide/],
+  [['table6', '--words', 'x'], /^hsn: table6 does not use --words; it takes --quick, --seeds/],
+  [['table4', '--seeds', '3'], /^hsn: table4 does not use --seeds; it takes --run, --corpus, --quick/],
+  [['interpolations', '--run', 'nowhere', '--pairs', '0'], /^hsn: .*nowhere/],
+])('hsn reproduce %s is refused', async (args, message) => {
+  const ended = await hsn('reproduce', ...args, '--out', folder.path('refused'));
+  expect(ended).toMatchObject({ code: 1, stdout: '' });
+  expect(
+    ended.stderr
+      .split('\n')
+      .filter((line) => line.startsWith('hsn: '))
+      .join('\n'),
+  ).toMatch(new RegExp(message.source.replace(/\\n\$$/, '$')));
+  expect(fs.existsSync(folder.path('refused'))).toBe(false);
+});
