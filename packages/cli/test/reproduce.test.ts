@@ -39,6 +39,10 @@ test('hsn reproduce table1 prints the table, and writes it as Markdown and JSON'
   const table = markdown.split('\n').filter((line) => line.startsWith('| '));
   expect(table.length).toBe(2 + 10 + 3);
   expect(markdown).toContain('NLL is in the authors');
+  const before = fs.statSync(folder.path('tables', 'table1-rows.json')).size;
+  const again = await hsn('reproduce', 'table1', ...args);
+  expect(again.stdout).toBe(stdout);
+  expect(fs.statSync(folder.path('tables', 'table1-rows.json')).size).toBe(before);
 });
 
 test.each([

@@ -90,6 +90,14 @@ describe('table 1', () => {
     expect(lines[1]!.replaceAll(/[\s|:-]/g, '')).toBe('');
   });
 
+  test('goes on from rows that are there', async () => {
+    const said: string[] = [];
+    const done = rows.filter(({ method }) => method !== 'counting');
+    const again = await table1({ ...options, only: ['shared'], done, onProgress: (text) => said.push(text) });
+    expect(said).toEqual(['Barabási, shared tokens: counting, seed 1']);
+    expect(again.map(({ method }) => method)).toEqual(['hsn', 'hsn', 'lstm', 'counting', 'baum-welch']);
+  });
+
   test('of some rows has only those', () => {
     const few = rows.filter(({ dataset, method }) => dataset === 'shared' && method !== 'lstm');
     const text = table1Text(few, 'terminal');

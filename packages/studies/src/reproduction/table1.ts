@@ -29,6 +29,8 @@ export interface Table1Options {
   settings?: PaperSettings;
   /** Folders with the authors' data in place of drawn corpora. */
   corpora?: Partial<Record<Dataset['name'], string>>;
+  /** Rows that are there from a table that was stopped, with the same options. */
+  done?: readonly Table1Row[];
   onRow?: (row: Table1Row) => void;
   onProgress?: (text: string) => void;
 }
@@ -54,6 +56,12 @@ export async function table1(options: Table1Options): Promise<Table1Row[]> {
   const names = datasets(options.sentences, 1).map(({ name }) => name);
   for (const name of names.filter((each) => options.only?.includes(each) ?? true)) {
     for (const { dataset, work, ...kind } of table1Jobs(name, options)) {
+      const known = options.done?.find((row) => isOf(row, { dataset: dataset.name, ...kind }));
+      if (known) {
+        rows.push(known);
+        options.onRow?.(known);
+        continue;
+      }
       const prior = kind.p === undefined ? '' : `, p = ${kind.p}`;
       options.onProgress?.(`${dataset.title}: ${kind.method}${prior}, seed ${kind.seed}`);
       const corpus = corpusOf(dataset, options);
@@ -68,6 +76,9 @@ export async function table1(options: Table1Options): Promise<Table1Row[]> {
   }
   return rows;
 }
+
+const isOf = (row: Table1Row, job: Pick<Table1Row, 'dataset' | 'method' | 'p' | 'seed'>): boolean =>
+  row.dataset === job.dataset && row.method === job.method && row.p === job.p && row.seed === job.seed;
 
 /** How many models and baselines the table has. */
 export function table1Size(options: Table1Options): number {
