@@ -9,6 +9,7 @@ import * as demo from './demo.ts';
 import * as doctor from './doctor.ts';
 import * as encode from './encode.ts';
 import * as evaluate from './eval.ts';
+import * as explaining from './explain.ts';
 import * as exporting from './export.ts';
 import * as find from './find.ts';
 import * as generate from './generate.ts';
@@ -16,6 +17,7 @@ import * as graph from './graph.ts';
 import * as interpolate from './interpolate.ts';
 import * as labels from './labels.ts';
 import * as reason from './reason.ts';
+import * as predict from './predict.ts';
 import * as rename from './rename.ts';
 import * as report from './report-page.ts';
 import * as reproduce from './reproduce.ts';
@@ -47,6 +49,8 @@ const verbs: readonly { register(program: Command): void }[] = [
   labels,
   find,
   compare,
+  predict,
+  explaining,
   time,
   attend,
   interpolate,

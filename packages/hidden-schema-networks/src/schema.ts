@@ -16,23 +16,33 @@ import {
   compareGroups,
   type EncodedCorpus,
   type EncodingOptions,
+  type ExplainedText,
   encodedCorpus,
+  explainText,
   type Found,
   type GroupComparison,
+  type LabelPrediction,
   type InterpolationOptions,
   type InterpolationStep,
   interpolateTexts,
   knownMeanings,
   languageRun,
   type PeriodLength,
+  predictLabels,
+  type RunTable,
   renameSymbol,
+  runTable,
   type SymbolMeaning,
   storedMeanings,
   studyTime,
+  TABLE_FORMATS,
+  type TableFormat,
   TextFinder,
   type TimeStudy,
+  textColumn,
   textTimes,
   walksBy,
+  writeTable,
 } from '@hidden-schema/studies';
 import { checkSymbol, SchemaGraph } from './schema-graph.ts';
 
@@ -78,6 +88,15 @@ export interface TimeOptions extends EncodingOptions {
   column?: string;
   /** How long periods are; by how many texts and years there are unless given. */
   period?: PeriodLength;
+}
+
+export interface ExportOptions extends EncodingOptions {
+  /** By the file's ending unless given. */
+  format?: TableFormat;
+  /** Share of the texts that is marked as unsure; 0.05 unless given. */
+  unsure?: number;
+  /** Texts: further columns of the corpus' table. */
+  columns?: readonly string[];
 }
 
 /** The figures of a model of texts, or of a synthetic language. */
@@ -218,6 +237,35 @@ export class Schema implements Disposable {
     });
   }
 
+  /** Which symbols and links predict the label, and how well in texts that were not seen; `by` is another column. */
+  async predict(options: Omit<CompareOptions, 'groups'> = {}): Promise<LabelPrediction> {
+    const { by, ...reading } = options;
+    return this.#reading(reading, async (encoded) =>
+      predictLabels(await walksBy(this.#open(), encoded, by === undefined ? {} : { column: by })),
+    );
+  }
+
+  /** Which words of a text carry which symbol of its walk, by leaving each out in turn. */
+  async explain(text: string): Promise<ExplainedText> {
+    const opened = this.#open();
+    if (opened.kind !== 'language')
+      throw new UserError(`explain takes a model of texts; ${this.directory} is ${words[opened.kind]}`);
+    return explainText(opened, text);
+  }
+
+  /** Writes a table of the run (a row a text, symbol, link, word or example) as CSV, JSONL or Parquet; returns its rows. */
+  async exportTable(table: RunTable, file: string, options: ExportOptions = {}): Promise<number> {
+    const { format = formatOf(file), unsure, columns: names = [], ...reading } = options;
+    return this.#reading(reading, async (encoded) => {
+      const run = this.#open();
+      const meanings = await storedMeanings(run, { encoded });
+      const columns: Record<string, (string | null)[]> = {};
+      for (const name of names) columns[name] = await textColumn(run, encoded, name);
+      const source = { run, encoded, meanings, columns, ...(unsure === undefined ? {} : { unsure }) };
+      return writeTable(file, format, runTable(table, source));
+    });
+  }
+
   /** Shares of symbols and links over time, with intervals and bursts. */
   async time(options: TimeOptions = {}): Promise<TimeStudy> {
     const { column, period, ...reading } = options;
@@ -264,6 +312,14 @@ export class Schema implements Disposable {
     if (opened.kind === 'language') return opened;
     throw new UserError(`${verb} takes a model of texts; ${this.directory} is ${words[opened.kind]}`);
   }
+}
+
+function formatOf(file: string): TableFormat {
+  const found = TABLE_FORMATS.find((format) => file.toLowerCase().endsWith(`.${format}`));
+  if (found) return found;
+  throw new UserError(
+    `a table goes to a file ending in .${TABLE_FORMATS.join(', .')}, or name its format; got ${file}`,
+  );
 }
 
 const words = { synthetic: 'of a synthetic language', reasoning: 'of tuples' } as const;

@@ -47,4 +47,4 @@ export { gpt2Tokenizer, TokenCounts, trimmedByteBpe } from './tokenizer/byte-bpe
 export { panicOf } from './tokenizer/probe.ts';
 export { loadTokenizer, ownTokenizer, type Tokenizer, tokenizerFromJson } from './tokenizer/tokenizer.ts';
 export { trainByteBpe, WordCounts } from './tokenizer/train-bpe.ts';
-export { WALK_COLUMNS } from './walk-columns.ts';
+export { MARKED_WALK_COLUMNS, WALK_COLUMNS } from './walk-columns.ts';
