@@ -28,38 +28,30 @@ export {
   type WritingOptions,
 } from '@hidden-schema/hsn';
 export type {
-  ComparedLink,
-  ComparedSymbol,
   EncodingOptions,
   ExplainedText,
-  ExplainedWord,
   Found,
-  FoundText,
   GroupComparison,
   InterpolationOptions,
   InterpolationStep,
   LabelPrediction,
-  PeriodLength,
-  RunTable,
   SymbolExample,
   SymbolMeaning,
-  TableFormat,
   TimeStudy,
 } from '@hidden-schema/studies';
 export { passagesOf } from '@hidden-schema/text';
 export { EngineError, type EngineInfo, engineInfo, setThreads, TorchError } from '@hidden-schema/torch';
-export {
-  type CompareOptions,
-  type EncodedText,
-  type EvaluateOptions,
-  type ExportOptions,
-  type Figures,
-  type FindOptions,
-  type OpenOptions,
-  open,
-  Schema,
-  type TimeOptions,
-} from './schema.ts';
+export { open, Schema } from './schema.ts';
 export { type Link, SchemaGraph } from './schema-graph.ts';
+export type {
+  CompareOptions,
+  EncodedText,
+  EvaluateOptions,
+  ExportOptions,
+  Figures,
+  FindOptions,
+  OpenOptions,
+  TimeOptions,
+} from './schema-options.ts';
 export { type TextItem, type TextOptions, type Texts, texts } from './texts.ts';
 export { type Settings, type TrainedRun, type TrainOptions, train } from './train.ts';

@@ -1,15 +1,12 @@
 import { UserError } from '@hidden-schema/base';
 import {
   evaluateSynthetic,
-  type LanguageEvaluationOptions,
-  type LanguageFigures,
   languageFigures,
   linkProbabilities,
   type OpenedLanguage,
   type OpenedRun,
   openLanguageCorpus,
   open as openRun,
-  type SyntheticEvaluation,
   type WritingOptions,
 } from '@hidden-schema/hsn';
 import {
@@ -27,7 +24,6 @@ import {
   interpolateTexts,
   knownMeanings,
   languageRun,
-  type PeriodLength,
   predictLabels,
   type RunTable,
   renameSymbol,
@@ -45,62 +41,16 @@ import {
   writeTable,
 } from '@hidden-schema/studies';
 import { checkSymbol, SchemaGraph } from './schema-graph.ts';
-
-/** Which of a run's models is opened. */
-export interface OpenOptions {
-  /** `best` (the default), `last`, or a step. */
-  checkpoint?: 'best' | 'last' | number;
-}
-
-/** A text read into its walk. */
-export interface EncodedText {
-  text: string;
-  /** The most probable walk on the expected graph, as numbers of symbols. [L] */
-  walk: number[];
-  /** The probability of each symbol given the one before. [L] */
-  steps: number[];
-  /** Of the whole walk given the text: the product of its steps. */
-  probability: number;
-}
-
-/** How much is evaluated. */
-export interface EvaluateOptions extends LanguageEvaluationOptions {
-  /** Another corpus than the run was trained on: a file or a folder. */
-  corpus?: string;
-  signal?: AbortSignal;
-}
-
-/** Which texts of the run's corpus are looked at, and how. */
-export interface FindOptions extends EncodingOptions {
-  /** How many symbols, walks and texts; 5 unless given. */
-  top?: number;
-}
-
-export interface CompareOptions extends EncodingOptions {
-  /** A column of the corpus' table; the labels unless given. */
-  by?: string;
-  /** Two groups to compare with each other; without them each is compared with the rest. */
-  groups?: readonly [string, string];
-}
-
-export interface TimeOptions extends EncodingOptions {
-  /** The column with the dates; the one that training was told of unless given. */
-  column?: string;
-  /** How long periods are; by how many texts and years there are unless given. */
-  period?: PeriodLength;
-}
-
-export interface ExportOptions extends EncodingOptions {
-  /** By the file's ending unless given. */
-  format?: TableFormat;
-  /** Share of the texts that is marked as unsure; 0.05 unless given. */
-  unsure?: number;
-  /** Texts: further columns of the corpus' table. */
-  columns?: readonly string[];
-}
-
-/** The figures of a model of texts, or of a synthetic language. */
-export type Figures = LanguageFigures | SyntheticEvaluation;
+import type {
+  CompareOptions,
+  EncodedText,
+  EvaluateOptions,
+  ExportOptions,
+  Figures,
+  FindOptions,
+  OpenOptions,
+  TimeOptions,
+} from './schema-options.ts';
 
 /**
  * A trained model, open to read, write and look at. Free it when it is no longer needed: its weights lie outside of

@@ -4,7 +4,6 @@ export { EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from 
 export { EncodedWriter } from './analysis/encoded-writer.ts';
 export {
   type ExplainedText,
-  type ExplainedWord,
   explainText,
   explanationFaithfulness,
   type Faithfulness,
@@ -52,8 +51,6 @@ export { wordsOf } from './analysis/words.ts';
 export { RUN_TABLES, type RunTable, runTable } from './analysis/tables.ts';
 export { textColumn, textTimes, walksBy } from './analysis/text-columns.ts';
 export {
-  type ComparedLink,
-  type ComparedSymbol,
   compareGroups,
   type GroupComparison,
 } from './comparison/groups.ts';

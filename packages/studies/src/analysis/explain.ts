@@ -47,8 +47,9 @@ export async function explainText(run: LanguageRun, text: string): Promise<Expla
   ]))!;
   const vectors = run.texts.symbolVectors();
   const symbols = [...new Set(walk)].map((symbol) => ({ symbol, closeness: dot(vectors[symbol]!, whole!) }));
+  // What a text is not near to at all no word carries.
   const drops = symbols.map(({ symbol, closeness }) =>
-    without.map((point) => closeness - dot(vectors[symbol]!, point)),
+    without.map((point) => (closeness > 0 ? closeness - dot(vectors[symbol]!, point) : 0)),
   );
   const most = drops.map((of) => Math.max(0, ...of));
   const least = leastWeight.ofText * Math.max(...most);

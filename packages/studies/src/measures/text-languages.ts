@@ -1,5 +1,6 @@
 import { corpusStopWords } from './corpus-stop-words.ts';
 import { stopWordsOf } from './language-stop-words.ts';
+import { englishStopWords } from './stop-words.ts';
 import { type TextWords, textCount } from './text-words.ts';
 
 // Shapes: N texts.
@@ -8,8 +9,11 @@ import { type TextWords, textCount } from './text-words.ts';
 const sure = { share: 0.2, words: 3 };
 /** A language is one of the corpus when so many texts are surely of it. */
 const present = { share: 0.02, texts: 3 };
-/** Statistics of fewer texts call words common that tell of a subject. */
-const fewestForStatistics = 200;
+/**
+ * Statistics of fewer texts call words common that tell of a subject, and so they do where function words were taken out
+ * before: then the first words do not make up such a share of all.
+ */
+const natural = { texts: 200, words: 20, share: 0.24 };
 /** Texts of which a language is told, at most. */
 const mostTexts = 20_000;
 
@@ -36,12 +40,12 @@ export function languagesOf(texts: TextWords): string[] {
 
 /**
  * The texts without stop words: those of each text's own language, so that "war" stays in English where German lies
- * beside it; in a corpus of none of the known languages, those that statistics of at least 200 texts tell.
+ * beside it; in a corpus of none of the known languages, those that its statistics tell, where it has function words at all.
  */
 export function withoutStopWords(texts: TextWords): TextWords {
   const found = languagesOf(texts);
   if (found.length === 0) {
-    const common = textCount(texts) < fewestForStatistics ? new Set<string>() : corpusStopWords(texts);
+    const common = hasFunctionWords(texts) ? corpusStopWords(texts) : englishStopWords;
     return keptWords(texts, () => (word) => !common.has(texts.words[word]!));
   }
   const isStop = stopFlags(texts);
@@ -50,6 +54,15 @@ export function withoutStopWords(texts: TextWords): TextWords {
     const [own] = bestLanguage(texts, n, isStop, places);
     return (word) => isStop[own]![word] === 0;
   });
+}
+
+/** Whether a corpus is written as people write, with few words making up much of it. */
+function hasFunctionWords(texts: TextWords): boolean {
+  if (textCount(texts) < natural.texts) return false;
+  const counts = new Uint32Array(texts.words.length);
+  for (const word of texts.tokens) counts[word]!++;
+  const most = counts.sort().subarray(-natural.words);
+  return most.reduce((sum, count) => sum + count, 0) >= natural.share * texts.tokens.length;
 }
 
 /** Whether each word is a stop word of each language. [languages][words] */
