@@ -190,7 +190,9 @@ export function comparisonFigure(comparison: GroupComparison, title: SymbolTitle
       high: one.differenceInterval[1],
       colour: comparison.groups.findIndex(({ group }) => group === one.group),
       note: `p ${one.corrected < 0.0001 ? '' : '= '}${pValue(one.corrected)}`,
-      ...(found[at - 1]?.group === one.group ? {} : { heading: one.group }),
+      ...(found[at - 1]?.group === one.group
+        ? {}
+        : { heading: /^\d+$/.test(one.group) ? `${by} ${one.group}` : one.group }),
     })),
   });
   return { name: 'compare', title: heading, svg };

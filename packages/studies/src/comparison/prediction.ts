@@ -28,6 +28,7 @@ export type Coefficient = Feature & {
   texts: number;
 };
 
+/** How well walks predict labels, and what in them does. */
 export interface LabelPrediction {
   /** Texts with a label, and the labels with how many of theirs were told rightly. */
   texts: number;
