@@ -83,7 +83,13 @@ export type { CorpusPoints } from './tasks/language/corpus-vectors.ts';
 export { pursues } from './tasks/language/discovery.ts';
 export { baselinePerplexity, type LanguageEvaluationOptions } from './tasks/language/evaluation.ts';
 export type { LanguageNetwork } from './tasks/language/network.ts';
-export { type OpenedLanguage, openLanguage, openLanguageCorpus, openPoints } from './tasks/language/open.ts';
+export {
+  corpusColumn,
+  type OpenedLanguage,
+  openLanguage,
+  openLanguageCorpus,
+  openPoints,
+} from './tasks/language/open.ts';
 export { schemaOf } from './tasks/language/perplexity.ts';
 export {
   createLanguageRun,

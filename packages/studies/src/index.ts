@@ -1,6 +1,14 @@
 export { sentenceAttention, studyAttention } from './analysis/attention.ts';
+export { type Found, type FoundText, TextFinder } from './analysis/find.ts';
 export { EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './analysis/encoded.ts';
 export { EncodedWriter } from './analysis/encoded-writer.ts';
+export {
+  type ExplainedText,
+  explainText,
+  explanationFaithfulness,
+  type Faithfulness,
+} from './analysis/explain.ts';
+export { explainedPage, explainedSpans } from './analysis/explained-page.ts';
 export { exportedGraph } from './analysis/exported.ts';
 export { drawAttention, drawDivergence, drawLabelMaps, type NamedFigure } from './analysis/figures.ts';
 export {
@@ -39,7 +47,25 @@ export { knownMeanings, storedMeanings } from './analysis/stored-meanings.ts';
 export { type SymbolFigures, symbolFigures } from './analysis/symbol-figures.ts';
 export { SymbolTally } from './analysis/symbol-tally.ts';
 export { type SymbolYears, symbolYears } from './analysis/symbol-years.ts';
+export { shareNumber, unsureTexts } from './analysis/unsure.ts';
 export { wordsOf } from './analysis/words.ts';
+export { RUN_TABLES, type RunTable, runTable } from './analysis/tables.ts';
+export { textColumn, textTimes, walksBy } from './analysis/text-columns.ts';
+export {
+  compareGroups,
+  type GroupComparison,
+} from './comparison/groups.ts';
+export { PERIODS, type PeriodLength } from './comparison/periods.ts';
+export {
+  comparisonFigure,
+  comparisonSheets,
+  comparisonTables,
+  comparisonText,
+} from './comparison/group-sheets.ts';
+export { type LabelPrediction, predictLabels } from './comparison/prediction.ts';
+export { predictionFigure, predictionSheets, predictionTable } from './comparison/prediction-sheets.ts';
+export { burstSheet, timeFigureOf, timeTables } from './comparison/time-sheets.ts';
+export { studyTime, type TimeStudy } from './comparison/time.ts';
 export { degreeFigure, degreesFigure } from './evaluation/degree-figure.ts';
 export { toPng } from './evaluation/figures.ts';
 export { GRAPH_FORMATS, type GraphFormat, graphText, nodesCsv } from './evaluation/graph-export.ts';
@@ -76,4 +102,5 @@ export { checkPython } from './reproduction/topic-peers.ts';
 export { topicText } from './reproduction/topic-report.ts';
 export { readTopicCorpus, type TopicCorpus } from './reproduction/topic-texts.ts';
 export { comparedModels, compareTopics, type TopicResult } from './reproduction/topics.ts';
+export { TABLE_FORMATS, type TableFormat, writeTable } from './table-files.ts';
 export { WALK_FORMATS, type WalkFormat, walkSink } from './walk-files.ts';

@@ -5,6 +5,7 @@ import {
   type CorpusProgress,
   corpusNotes,
   fingerprintOf,
+  parseDates,
   type TextCorpus,
   TextFiles,
   type TextSettings,
@@ -79,6 +80,7 @@ export async function prepareLanguage(
   const files = await TextFiles.find(given.input, { ...given.settings, ...rest, seed: asked.seed });
   let discovery: DiscoveryGiven | undefined;
   try {
+    if (files.settings.timeColumn !== undefined) await checkDates(files, files.settings.timeColumn);
     const folder = await pretrainedFolder(asked, options);
     const decoder = known ?? (await decoderTokenizer(asked, files, folder));
     const generator = new Generator(asked.seed);
@@ -132,6 +134,13 @@ const mostTokens = ({ decoderPositions }: { decoderPositions?: number }): number
 /** Tokens of the longest text, as far as the decoder can read it. */
 const neededTokens = ({ report }: TextCorpus, most: number): number =>
   Math.max(1, Math.min(most, report.tokens?.decoder.longest ?? 1));
+
+/** Dates that cannot be read are refused before anything is encoded. */
+async function checkDates(files: TextFiles, column: string): Promise<void> {
+  const written: { value: string | undefined; where: string }[] = [];
+  for await (const { value, where } of files.column(column)) written.push({ value, where });
+  parseDates(written);
+}
 
 /** The texts' vectors and telling pieces, from which symbols are found. */
 async function discoveryGiven(
