@@ -9,6 +9,7 @@ import * as demo from './demo.ts';
 import * as doctor from './doctor.ts';
 import * as encode from './encode.ts';
 import * as evaluate from './eval.ts';
+import * as explaining from './explain.ts';
 import * as exporting from './export.ts';
 import * as find from './find.ts';
 import * as generate from './generate.ts';
@@ -17,6 +18,7 @@ import * as interpolate from './interpolate.ts';
 import * as labels from './labels.ts';
 import * as reason from './reason.ts';
 import * as merge from './merge.ts';
+import * as predict from './predict.ts';
 import * as rename from './rename.ts';
 import * as report from './report-page.ts';
 import * as reproduce from './reproduce.ts';
@@ -50,6 +52,8 @@ const verbs: readonly { register(program: Command): void }[] = [
   labels,
   find,
   compare,
+  predict,
+  explaining,
   time,
   attend,
   interpolate,
@@ -102,7 +106,8 @@ export async function main(argv: string[]): Promise<void> {
   }
 }
 
-function createProgram(): Command {
+/** The command line with all its verbs, yet to be given its words. */
+export function createProgram(): Command {
   const program = new Command('hsn')
     .description('Hidden Schema Networks: discover the graph of symbols behind a corpus.')
     .version(packageVersion(), '-V, --version', 'print the version')

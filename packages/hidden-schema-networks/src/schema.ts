@@ -1,32 +1,34 @@
 import { UserError } from '@hidden-schema/base';
 import {
   evaluateSynthetic,
-  type LanguageEvaluationOptions,
-  type LanguageFigures,
   languageFigures,
   linkProbabilities,
   type OpenedLanguage,
   type OpenedRun,
   openLanguageCorpus,
   open as openRun,
-  type SyntheticEvaluation,
   type WritingOptions,
 } from '@hidden-schema/hsn';
 import {
   compareGroups,
   type EncodedCorpus,
   type EncodingOptions,
+  type ExplainedText,
   encodedCorpus,
+  explainText,
   type Found,
   type GroupComparison,
+  type LabelPrediction,
   type InterpolationOptions,
   type InterpolationStep,
   interpolateTexts,
   knownMeanings,
   languageRun,
   mergeSymbols,
-  type PeriodLength,
+  predictLabels,
+  type RunTable,
   renameSymbol,
+  runTable,
   type SymbolEdit,
   type SymbolLevels,
   type SymbolMeaning,
@@ -35,59 +37,26 @@ import {
   symbolLevels,
   undoEdit,
   studyTime,
+  TABLE_FORMATS,
+  type TableFormat,
   TextFinder,
   type TimeStudy,
+  textColumn,
   textTimes,
   walksBy,
+  writeTable,
 } from '@hidden-schema/studies';
 import { checkSymbol, SchemaGraph } from './schema-graph.ts';
-
-/** Which of a run's models is opened. */
-export interface OpenOptions {
-  /** `best` (the default), `last`, or a step. */
-  checkpoint?: 'best' | 'last' | number;
-}
-
-/** A text read into its walk. */
-export interface EncodedText {
-  text: string;
-  /** The most probable walk on the expected graph, as numbers of symbols. [L] */
-  walk: number[];
-  /** The probability of each symbol given the one before. [L] */
-  steps: number[];
-  /** Of the whole walk given the text: the product of its steps. */
-  probability: number;
-}
-
-/** How much is evaluated. */
-export interface EvaluateOptions extends LanguageEvaluationOptions {
-  /** Another corpus than the run was trained on: a file or a folder. */
-  corpus?: string;
-  signal?: AbortSignal;
-}
-
-/** Which texts of the run's corpus are looked at, and how. */
-export interface FindOptions extends EncodingOptions {
-  /** How many symbols, walks and texts; 5 unless given. */
-  top?: number;
-}
-
-export interface CompareOptions extends EncodingOptions {
-  /** A column of the corpus' table; the labels unless given. */
-  by?: string;
-  /** Two groups to compare with each other; without them each is compared with the rest. */
-  groups?: readonly [string, string];
-}
-
-export interface TimeOptions extends EncodingOptions {
-  /** The column with the dates; the one that training was told of unless given. */
-  column?: string;
-  /** How long periods are; by how many texts and years there are unless given. */
-  period?: PeriodLength;
-}
-
-/** The figures of a model of texts, or of a synthetic language. */
-export type Figures = LanguageFigures | SyntheticEvaluation;
+import type {
+  CompareOptions,
+  EncodedText,
+  EvaluateOptions,
+  ExportOptions,
+  Figures,
+  FindOptions,
+  OpenOptions,
+  TimeOptions,
+} from './schema-options.ts';
 
 /**
  * A trained model, open to read, write and look at. Free it when it is no longer needed: its weights lie outside of
@@ -95,7 +64,7 @@ export type Figures = LanguageFigures | SyntheticEvaluation;
  *
  * @example
  * using schema = await open('run');
- * const [first] = await schema.encode(['the food was great but the service was slow']);
+ * const [first] = await schema.encode(['The Treasury has a surplus.']);
  * const [text] = await schema.generate(first!.walk, { temperature: 0.8, seed: 1 });
  */
 export class Schema implements Disposable {
@@ -103,7 +72,7 @@ export class Schema implements Disposable {
   readonly directory: string;
   /** What it was trained on: a synthetic language, texts (`language`) or tuples (`reasoning`). */
   readonly kind: OpenedRun['kind'];
-  /** L. */
+  /** L, steps of a walk. */
   readonly length: number;
   /** The training step of its weights. */
   readonly step: number;
@@ -149,12 +118,23 @@ export class Schema implements Disposable {
     }));
   }
 
-  /** Writes texts about a walk: one, its most probable token after token, unless options say otherwise. */
+  /**
+   * Writes texts about a walk: one, its most probable token after token, unless options say otherwise.
+   *
+   * @example
+   * const five = await schema.generate([3, 17, 8, 2, 21], { count: 5, temperature: 0.8, seed: 1 });
+   */
   async generate(walk: readonly number[], options: WritingOptions = {}): Promise<string[]> {
     return this.#language('generate').texts.write(walk, options);
   }
 
-  /** The way from one text to another over the graph, each step of it written out. */
+  /**
+   * The way from one text to another over the graph, each step of it written out.
+   *
+   * @example
+   * for (const { walk, text } of await schema.interpolate('The debt is reduced.', 'Our troops are at war.'))
+   *   console.log(walk, text);
+   */
   async interpolate(
     first: string,
     second: string,
@@ -198,7 +178,12 @@ export class Schema implements Disposable {
     return this.#meanings;
   }
 
-  /** What a symbol means: its words, texts, labels and neighbours. */
+  /**
+   * What a symbol means: its words, texts, labels and neighbours.
+   *
+   * @example
+   * console.log(schema.symbol(17).words.map(({ word }) => word).join(' '));
+   */
   symbol(symbol: number): SymbolMeaning {
     this.#open();
     checkSymbol(symbol, this.symbols);
@@ -228,6 +213,35 @@ export class Schema implements Disposable {
     return this.#reading(reading, async (encoded) => {
       const walks = await walksBy(this.#open(), encoded, by === undefined ? {} : { column: by });
       return compareGroups(walks, groups ? { pair: groups } : {});
+    });
+  }
+
+  /** Which symbols and links predict the label, and how well in texts that were not seen; `by` is another column. */
+  async predict(options: Omit<CompareOptions, 'groups'> = {}): Promise<LabelPrediction> {
+    const { by, ...reading } = options;
+    return this.#reading(reading, async (encoded) =>
+      predictLabels(await walksBy(this.#open(), encoded, by === undefined ? {} : { column: by })),
+    );
+  }
+
+  /** Which words of a text carry which symbol of its walk, by leaving each out in turn. */
+  async explain(text: string): Promise<ExplainedText> {
+    const opened = this.#open();
+    if (opened.kind !== 'language')
+      throw new UserError(`explain takes a model of texts; ${this.directory} is ${words[opened.kind]}`);
+    return explainText(opened, text);
+  }
+
+  /** Writes a table of the run (a row a text, symbol, link, word or example) as CSV, JSONL or Parquet; returns its rows. */
+  async exportTable(table: RunTable, file: string, options: ExportOptions = {}): Promise<number> {
+    const { format = formatOf(file), unsure, columns: names = [], ...reading } = options;
+    return this.#reading(reading, async (encoded) => {
+      const run = this.#open();
+      const meanings = await storedMeanings(run, { encoded });
+      const columns: Record<string, (string | null)[]> = {};
+      for (const name of names) columns[name] = await textColumn(run, encoded, name);
+      const source = { run, encoded, meanings, columns, ...(unsure === undefined ? {} : { unsure }) };
+      return writeTable(file, format, runTable(table, source));
     });
   }
 
@@ -301,6 +315,7 @@ export class Schema implements Disposable {
     this.#opened = undefined;
   }
 
+  /** What `using` calls at the end of a block: frees the weights. */
   [Symbol.dispose](): void {
     this.free();
   }
@@ -315,6 +330,14 @@ export class Schema implements Disposable {
     if (opened.kind === 'language') return opened;
     throw new UserError(`${verb} takes a model of texts; ${this.directory} is ${words[opened.kind]}`);
   }
+}
+
+function formatOf(file: string): TableFormat {
+  const found = TABLE_FORMATS.find((format) => file.toLowerCase().endsWith(`.${format}`));
+  if (found) return found;
+  throw new UserError(
+    `a table goes to a file ending in .${TABLE_FORMATS.join(', .')}, or name its format; got ${file}`,
+  );
 }
 
 const words = { synthetic: 'of a synthetic language', reasoning: 'of tuples' } as const;

@@ -2,10 +2,14 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { compareGroups } from '../src/comparison/groups.ts';
 import { periodsOf } from '../src/comparison/periods.ts';
+import { predictLabels } from '../src/comparison/prediction.ts';
 import { studyTime } from '../src/comparison/time.ts';
 import { burstsOf } from '../src/measures/bursts.ts';
+import { coefficientDeviations } from '../src/measures/coefficient-deviations.ts';
 import { fisherExact, mcNemarExact } from '../src/measures/exact-tests.ts';
 import { homogeneityTest } from '../src/measures/homogeneity.ts';
+import { walkFeatures } from '../src/measures/linear-reader.ts';
+import { classProbabilities, fitLogisticRegression } from '../src/measures/logistic-regression.ts';
 import { benjaminiHochberg } from '../src/measures/multiple-tests.ts';
 import { countPresence } from '../src/measures/presence.ts';
 import { cohensH, differenceInterval, wilsonInterval } from '../src/measures/proportions.ts';
@@ -72,6 +76,43 @@ describe('against statsmodels and scipy', () => {
         9,
       );
     }
+  });
+});
+
+describe('against scikit-learn', () => {
+  test('penalised coefficients, and their deviations as numpy inverts the curvature', () => {
+    const { rows, labels, fitted } = fixture<{
+      rows: Rows;
+      labels: number[];
+      fitted: { strength: number; coefficients: number[]; deviations: number[] }[];
+    }>('regression');
+    const uses = rows.flatMap((row) => row.map((x, at) => (x === 1 ? at : -1)));
+    const features = walkFeatures({ symbols: Int32Array.from(uses), length: 6 }, 6);
+    for (const { strength, coefficients, deviations } of fitted) {
+      const model = fitLogisticRegression(features, labels, 2, { strength, tolerance: 1e-10 });
+      const found = coefficientDeviations(features, classProbabilities(model, features, 1), strength);
+      for (const [at, wanted] of coefficients.entries()) {
+        expect(model.coefficients[7 + at]! - model.coefficients[at]!).toBeCloseTo(wanted, 6);
+        expect(found[at]).toBeCloseTo(deviations[at]!, 6);
+      }
+    }
+  });
+
+  test('labels that walks tell are predicted, others are not, and only what tells has a coefficient', () => {
+    // Symbols 0 and 1 follow the label, 2 and 3 a coin of their own.
+    const texts = Array.from({ length: 200 }, (_, n) => [n % 2, 2 + (Math.floor(n / 2) % 2)]);
+    const labelled = { walks: texts.flat(), symbols: 4, length: 2, labels: ['a', 'b'] };
+    const told = predictLabels({ ...labelled, labelOf: texts.map(([first]) => first!) });
+    expect(told.accuracy).toMatchObject({ count: 200, texts: 200 });
+    expect(told.floor.share).toBe(0.5);
+    expect(told.p).toBeLessThan(1e-20);
+    const ofA = told.coefficients.filter((one) => one.label === 'a' && 'symbol' in one);
+    expect(ofA.map((one) => ('symbol' in one ? one.symbol : -1)).toSorted()).toEqual([0, 1]);
+    const coin = predictLabels({ ...labelled, labelOf: texts.map((_, n) => Math.floor(n / 4) % 2) });
+    expect(coin.p).toBeGreaterThan(0.05);
+    expect(() => predictLabels({ ...labelled, labelOf: texts.map(() => 0) })).toThrow(
+      'two labels with at least 5 texts each',
+    );
   });
 });
 

@@ -4,7 +4,7 @@ import type { CorpusReport } from './corpus-report.ts';
 import { CsvAssembler } from './csv.ts';
 import { type LineSource, type TextLine, textLines } from './lines.ts';
 import type { TextRecord, TextSettings } from './settings.ts';
-import { WALK_COLUMNS } from './walk-columns.ts';
+import { isWalkTable } from './walk-columns.ts';
 
 /** How records are read, with the further columns that are wanted of them. */
 export type RecordSettings = TextSettings & Pick<ColumnSettings, 'further'>;
@@ -41,7 +41,7 @@ async function* tsvRecords(
         const names = text.split('\t');
         const { text: wanted, label } = findColumns(names, settings, source.name);
         const labelAt = label === undefined ? -1 : names.indexOf(label);
-        const own = names.join('\t') === WALK_COLUMNS.join('\t');
+        const own = isWalkTable(names);
         const further = placesOf(names, settings);
         at = { text: names.indexOf(wanted), label: labelAt, own, ...(further ? { further } : {}) };
       } else if (skip) continue;

@@ -1,6 +1,7 @@
 import { type OpenedRun, openLanguageCorpus, openPoints } from '@hidden-schema/hsn';
 import { cat, scope, Tensor } from '@hidden-schema/torch';
 import { nearestWalks } from '../evaluation/nearest-walks.ts';
+import { dot } from '../measures/dot.ts';
 import { highest } from '../measures/highest.ts';
 import type { EncodedCorpus } from './encoded.ts';
 import { sentenceOrder } from './run-corpus.ts';
@@ -134,10 +135,4 @@ async function encodedPoints(
     points?.free();
     corpus.close();
   }
-}
-
-function dot(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
-  return sum;
 }

@@ -36,6 +36,7 @@ export interface ComparedShare {
 export type ComparedSymbol = ComparedShare & { symbol: number };
 export type ComparedLink = ComparedShare & { link: readonly [i: number, j: number] };
 
+/** What groups of texts have more of, and by which methods that is told. */
 export interface GroupComparison {
   groups: { group: string; texts: number }[];
   /** Texts in no group. */
@@ -87,11 +88,16 @@ export function compareGroups(labelled: LabelledWalks, options: GroupOptions = {
   };
 }
 
-/** The groups that have texts. */
+/** As people order names with numbers in them: 2 before 10. */
+const { compare: byName } = new Intl.Collator('en', { numeric: true });
+
+/** The groups that have texts, in the order of their names. */
 function filledGroups({ labels, labelOf }: LabelledWalks) {
   const counts = new Int32Array(labels.length);
   for (let n = 0; n < labelOf.length; n++) if (labelOf[n]! >= 0) counts[labelOf[n]!]!++;
-  const filled = labels.flatMap((_, at) => (counts[at]! > 0 ? [at] : []));
+  const filled = labels
+    .flatMap((_, at) => (counts[at]! > 0 ? [at] : []))
+    .sort((a, b) => byName(labels[a]!, labels[b]!));
   if (filled.length < 2)
     throw new UserError(
       filled.length === 0

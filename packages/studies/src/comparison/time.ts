@@ -34,6 +34,7 @@ export interface ShareOverTime {
   corrected: number;
 }
 
+/** Symbols and links over time, and by which methods that is told. */
 export interface TimeStudy {
   period: PeriodLength;
   periods: (Period & { texts: number })[];

@@ -1,21 +1,20 @@
 import { forestFigure } from '../drawing/forest-figure.ts';
-import { timeFigure } from '../drawing/time-figure.ts';
 import type { Sheet, SheetCell } from '../evaluation/sheets.ts';
 import type { Interval } from '../measures/proportions.ts';
 import type { ComparedLink, ComparedShare, ComparedSymbol, GroupComparison } from './groups.ts';
-import type { ShareOverTime, TimeStudy } from './time.ts';
 
 /** What a symbol is called in tables and figures. */
 export type SymbolTitle = (symbol: number) => string;
 
-const linkTitle = ([i, j]: readonly [number, number], title: SymbolTitle): string =>
+export const linkTitle = ([i, j]: readonly [number, number], title: SymbolTitle): string =>
   `${title(i)} – ${title(j)}`;
 
 /** Findings above this share of false ones are not told as findings. */
 export const falseShare = 0.05;
 
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
-const within = ([low, high]: Interval): string => `${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)} %`;
+export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+export const within = ([low, high]: Interval): string =>
+  `${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)} %`;
 export const pValue = (p: number): string => (p < 0.0001 ? '< 0.0001' : p.toFixed(4));
 
 const comparedColumns = [
@@ -172,7 +171,7 @@ export function comparisonTables({ symbols, links }: GroupComparison, title: Sym
 }
 
 /** Rows that one picture can show. */
-const mostRows = 48;
+export const mostRows = 48;
 
 /** The differences with their intervals. */
 export function comparisonFigure(comparison: GroupComparison, title: SymbolTitle, by: string) {
@@ -191,90 +190,10 @@ export function comparisonFigure(comparison: GroupComparison, title: SymbolTitle
       high: one.differenceInterval[1],
       colour: comparison.groups.findIndex(({ group }) => group === one.group),
       note: `p ${one.corrected < 0.0001 ? '' : '= '}${pValue(one.corrected)}`,
-      ...(found[at - 1]?.group === one.group ? {} : { heading: one.group }),
+      ...(found[at - 1]?.group === one.group
+        ? {}
+        : { heading: /^\d+$/.test(one.group) ? `${by} ${one.group}` : one.group }),
     })),
   });
   return { name: 'compare', title: heading, svg };
-}
-
-/** Bursts, the strongest first. */
-export function burstSheet(study: TimeStudy, title: SymbolTitle, most = 20): Sheet {
-  const rows = [
-    ...study.symbols.map((one) => ({ ...one, title: title(one.symbol) })),
-    ...study.links.map((one) => ({ ...one, title: linkTitle(one.link, title) })),
-  ]
-    .flatMap(({ title: name, bursts }) => bursts.map((burst) => ({ name, ...burst })))
-    .sort((a, b) => b.weight - a.weight)
-    .slice(0, most);
-  return {
-    name: 'time-bursts',
-    title: 'Bursts: when a symbol or link was more frequent than at other times',
-    caption: `Share of texts whose walk has it, with Wilson intervals of 95 %. Bursts: ${study.burst}; weight is in nats. Periods: ${study.period}s.${study.undated > 0 ? ` ${study.undated} texts have no date.` : ''}`,
-    columns: [
-      { title: 'symbol or link', align: 'left' },
-      { title: 'when', align: 'left' },
-      { title: 'share then', align: 'right' },
-      { title: '95 %', align: 'left' },
-      { title: 'otherwise', align: 'right' },
-      { title: 'weight', digits: 1 },
-    ],
-    rows: rows.map(({ name, label, inside, outside, weight }) => [
-      ...[name, label, percent(inside.share), within(inside.interval), percent(outside.share), weight],
-    ]),
-  };
-}
-
-/** Everything, a row a symbol or link and period, for other programs. */
-export function timeTables({ periods, symbols, links }: TimeStudy, title: SymbolTitle): Sheet[] {
-  const columns = ['name', 'period', 'count', 'texts', 'share', 'low', 'high', 'burst', 'p corrected'].map(
-    (name) => ({ title: name }),
-  );
-  const rows = (one: ShareOverTime, head: SheetCell[], name: string) =>
-    one.shares.map(({ count, texts, share, interval }, at) => [
-      ...head,
-      ...[name, periods[at]!.label, count, texts, share, ...interval],
-      one.bursts.some(({ from, to }) => from <= at && at <= to) ? 1 : 0,
-      one.corrected,
-    ]);
-  return [
-    {
-      name: 'time-symbols',
-      title: 'Symbols over time',
-      columns: [{ title: 'symbol' }, ...columns],
-      rows: symbols.flatMap((one) => rows(one, [one.symbol], title(one.symbol))),
-    },
-    {
-      name: 'time-links',
-      title: 'Links over time',
-      columns: [{ title: 'from' }, { title: 'to' }, ...columns],
-      rows: links.flatMap((one) => rows(one, [...one.link], linkTitle(one.link, title))),
-    },
-  ];
-}
-
-/** Panels of what changes most: by weight of bursts, then by how surely shares differ. */
-export function timeFigureOf(study: TimeStudy, what: 'symbols' | 'links', title: SymbolTitle, most = 12) {
-  const all: (ShareOverTime & { name: string })[] =
-    what === 'symbols'
-      ? study.symbols.map((one) => ({ ...one, name: title(one.symbol) }))
-      : study.links.map((one) => ({ ...one, name: linkTitle(one.link, title) }));
-  const weight = ({ bursts }: ShareOverTime) => bursts.reduce((sum, burst) => sum + burst.weight, 0);
-  const shown = all.sort((a, b) => weight(b) - weight(a) || a.p - b.p).slice(0, most);
-  const first = (one: ShareOverTime) => one.bursts[0]?.from ?? study.periods.length;
-  const heading = `${what === 'symbols' ? 'Symbols' : 'Links'} over time`;
-  const svg = timeFigure({
-    title: heading,
-    subtitle: `share of the texts of each ${study.period} whose walk has it; bands: ${study.interval}; shaded: bursts (${study.burst})`,
-    periods: study.periods.map(({ label }) => label),
-    panels: shown
-      .sort((a, b) => first(a) - first(b))
-      .map(({ name, shares, bursts }) => ({
-        title: name,
-        values: shares.map(({ share, interval: [low, high], texts }) =>
-          texts === 0 ? undefined : { value: share, low, high },
-        ),
-        marked: bursts.map(({ from, to }) => [from, to] as const),
-      })),
-  });
-  return { name: `time-${what}`, title: heading, svg };
 }
