@@ -52,6 +52,7 @@ export {
   trimmedByteBpe,
 } from './tokenizer/byte-bpe.ts';
 export { panicOf } from './tokenizer/probe.ts';
+export { specialConfig } from './tokenizer/special.ts';
 export { loadTokenizer, ownTokenizer, type Tokenizer, tokenizerFromJson } from './tokenizer/tokenizer.ts';
 export { trainByteBpe, WordCounts } from './tokenizer/train-bpe.ts';
 export { WALK_COLUMNS } from './walk-columns.ts';
