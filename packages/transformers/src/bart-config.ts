@@ -34,10 +34,9 @@ export const bartConfigSchema = z
       .optional()
       .refine((symbols) => symbols === undefined, { error: 'a BART takes no symbols' }),
   })
-  .refine(
-    (c) => c.d_model % c.encoder_attention_heads === 0 && c.d_model % c.decoder_attention_heads === 0,
-    { error: 'd_model must divide into the heads of both sides' },
-  );
+  .refine((c) => c.d_model % c.encoder_attention_heads === 0 && c.d_model % c.decoder_attention_heads === 0, {
+    error: 'd_model must divide into the heads of both sides',
+  });
 
 export type BartConfig = z.output<typeof bartConfigSchema>;
 export type BartSettings = z.input<typeof bartConfigSchema>;

@@ -147,10 +147,7 @@ export class BartReading extends BartSide {
   }
 
   forward(embedded: Tensor, mask: Tensor): Tensor {
-    return this.layers.reduce(
-      (x, layer) => scope(() => layer.forward(x, mask)),
-      this.placed(embedded, 0),
-    );
+    return this.layers.reduce((x, layer) => scope(() => layer.forward(x, mask)), this.placed(embedded, 0));
   }
 }
 

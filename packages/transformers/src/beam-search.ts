@@ -109,13 +109,19 @@ class Beam {
     const ids = int64(rows.flat()).reshape(rows.length, width);
     const memory = this.#memory ? { memory: this.#memory } : {};
     const states = this.#decoder.hidden(ids, undefined, { cache: this.#cache, ...memory });
-    const scores = this.#decoder.logits(states.select(1, width - 1)).to('float64').logSoftmax(-1); // [R, V]
+    const scores = this.#decoder
+      .logits(states.select(1, width - 1))
+      .to('float64')
+      .logSoftmax(-1); // [R, V]
     const before = Tensor.fromArray(
       Float64Array.from(this.#open, ({ logProb }) => logProb),
       [rows.length, 1],
     );
     const vocabulary = scores.dim(1);
-    const { values, indices } = scores.add(before).reshape(-1).topk(2 * this.#options.beams, -1);
+    const { values, indices } = scores
+      .add(before)
+      .reshape(-1)
+      .topk(2 * this.#options.beams, -1);
     const places = indices.toNumbers();
     return values.toNumbers().map((logProb, i) => ({
       from: Math.floor(places[i]! / vocabulary),

@@ -38,10 +38,7 @@ const ids = (rows: readonly number[][]) =>
     { pad: 1 },
   );
 /** Without the start that the decoder puts first and the end that its source gets: as our corpora have them. */
-const whole = expected.sources.map((source, i) => [
-  ...source.slice(0, -1),
-  ...expected.targets[i]!.slice(2),
-]);
+const whole = expected.sources.map((source, i) => [...source.slice(0, -1), ...expected.targets[i]!.slice(2)]);
 const prefix = expected.sources.map((source) => source.length - 1);
 const double = BartDecoder.open(folder, new Generator(0), { dtype: 'float64' }).train(false);
 
@@ -108,25 +105,26 @@ describe('generation', () => {
     expect(new Set(draw(true).flat()).size).toBeGreaterThan(4);
   });
 
-  test.each(
-    expected.generation.flatMap((one, i) => Object.keys(one.beams).map((key) => ({ i, key }))),
-  )('beams and penalty of $key, source $i', ({ i, key }) => {
-    const { end, beams } = expected.generation[i]!;
-    const [count, lengthPenalty] = key.split(' ').map(Number) as [number, number];
-    const options = { prompts: [prompts[i]!], end, beams: count, lengthPenalty, maxNewTokens: 9 };
-    const [found] = beamSearch(decoder, options);
-    // The reference pads behind the end with 1.
-    const wanted = beams[key]!.map((one) => {
-      const tokens = one.ids.slice(2);
-      return tokens.includes(end) ? tokens.slice(0, tokens.indexOf(end)) : tokens;
-    });
-    expect(found!.map(({ tokens }) => tokens)).toEqual(wanted);
-    expectClose(
-      found!.map(({ score }) => score),
-      beams[key]!.map(({ score }) => score),
-      1e-4,
-    );
-  });
+  test.each(expected.generation.flatMap((one, i) => Object.keys(one.beams).map((key) => ({ i, key }))))(
+    'beams and penalty of $key, source $i',
+    ({ i, key }) => {
+      const { end, beams } = expected.generation[i]!;
+      const [count, lengthPenalty] = key.split(' ').map(Number) as [number, number];
+      const options = { prompts: [prompts[i]!], end, beams: count, lengthPenalty, maxNewTokens: 9 };
+      const [found] = beamSearch(decoder, options);
+      // The reference pads behind the end with 1.
+      const wanted = beams[key]!.map((one) => {
+        const tokens = one.ids.slice(2);
+        return tokens.includes(end) ? tokens.slice(0, tokens.indexOf(end)) : tokens;
+      });
+      expect(found!.map(({ tokens }) => tokens)).toEqual(wanted);
+      expectClose(
+        found!.map(({ score }) => score),
+        beams[key]!.map(({ score }) => score),
+        1e-4,
+      );
+    },
+  );
 
   test('a beam of one is greedy, and beams keep other decoders company', () => {
     const [only] = beamSearch(decoder, { prompts: [prompts[0]!], end: 43, beams: 1, maxNewTokens: 8 });
