@@ -49,9 +49,13 @@ export class Metadata {
   ): T {
     const value = this.#file.metadata.get(key) ?? fallback;
     if (value === undefined) return this.#file.fail(`its metadata has no ${key}`);
-    if (!fits(value)) return this.#file.fail(`its metadata has ${expected} expected as ${key}, got another`);
+    if (!fits(value)) return this.#file.fail(`expected ${expected} as ${key} in its metadata, got ${shortly(value)}`);
     return value as T;
   }
+}
+
+function shortly(value: MetadataValue): string {
+  return Array.isArray(value) ? `a list of ${value.length}` : JSON.stringify(value).slice(0, 60);
 }
 
 function isListOf(value: MetadataValue, type: 'string' | 'number'): boolean {
