@@ -21,12 +21,24 @@ test('a GGUF file becomes a decoder that trains with adapters, and its run keeps
   const lora = ['--set', `decoder.name=${model}`, '--set', 'decoder.lora={rank: 2, alpha: 4}'];
   const out = folder.path('run');
   const sizes = ['--symbols', '6', '--length', '3', '--set', 'encoder.walks=queries'];
-  const trained = await hsn('train', '--corpus', texts, '--out', out, ...tinyLanguageFlags, ...sizes, ...lora);
+  const trained = await hsn(
+    'train',
+    '--corpus',
+    texts,
+    '--out',
+    out,
+    ...tinyLanguageFlags,
+    ...sizes,
+    ...lora,
+  );
   expect(trained).toMatchObject({ code: 0 });
   const { model: network, tokenizers } = await openLanguage(out);
   expect(tokenizers.decoder.special).toMatchObject({ begin: 1, end: 3 + 0x0a });
   expect([...network.decoder.namedTensors()].filter(([name]) => name.includes('lora_A'))).toHaveLength(4);
   network.free();
+  expect(await hsn('export', out, '--out', folder.path('exported'))).toMatchObject({ code: 0 });
+  const exported = fs.readFileSync(folder.path('exported/decoder/tokenizer_config.json'), 'utf8');
+  expect(JSON.parse(exported)).toMatchObject({ bos_token: '<s>', eos_token: '<0x0A>' });
   const again = await hsn('train', '--out', out, '--resume', '--force', '--set', 'training.steps=7');
   expect(again).toMatchObject({ code: 0 });
 });

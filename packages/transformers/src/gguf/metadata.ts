@@ -49,7 +49,8 @@ export class Metadata {
   ): T {
     const value = this.#file.metadata.get(key) ?? fallback;
     if (value === undefined) return this.#file.fail(`its metadata has no ${key}`);
-    if (!fits(value)) return this.#file.fail(`expected ${expected} as ${key} in its metadata, got ${shortly(value)}`);
+    if (!fits(value))
+      return this.#file.fail(`expected ${expected} as ${key} in its metadata, got ${shortly(value)}`);
     return value as T;
   }
 }
