@@ -14,6 +14,7 @@ import * as exporting from './export.ts';
 import * as find from './find.ts';
 import * as generate from './generate.ts';
 import * as graph from './graph.ts';
+import * as importing from './import.ts';
 import * as interpolate from './interpolate.ts';
 import * as labels from './labels.ts';
 import * as reason from './reason.ts';
@@ -47,6 +48,7 @@ const verbs: readonly { register(program: Command): void }[] = [
   encode,
   generate,
   exporting,
+  importing,
   graph,
   symbols,
   labels,

@@ -171,6 +171,7 @@ export { upperTriangle } from './tasks/synthetic/recovery.ts';
 export { SyntheticTask } from './tasks/synthetic/task.ts';
 export { checkTrainable } from './tasks/synthetic/training.ts';
 export { tupleFrames } from './tasks/tuples/build.ts';
+export { type CometCandidate, cometCandidates } from './tasks/tuples/comet.ts';
 export { writeObjects } from './tasks/tuples/objects.ts';
 export { type OpenedReasoning, openReasoning, openTuples, tokenise } from './tasks/tuples/open.ts';
 export {
