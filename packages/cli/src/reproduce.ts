@@ -15,6 +15,7 @@ export interface ReproduceFlags {
   paperSteps?: string;
   lstmSteps?: string;
   sentences?: string;
+  systems?: string;
   run?: string;
   words?: string;
   symbols?: string;
@@ -35,6 +36,7 @@ Examples:
   $ hsn reproduce figure4 --quick                         trains a small run on drawn sentences first
   $ hsn reproduce table-attention --run yelp --words good,bad,great
   $ hsn reproduce table2 --quick --corpus ptb=DIR,yelp=FILE   perplexity and information of texts
+  $ hsn reproduce table2 --systems alone,hsn-5,optimus-a,ivae,vq --quick --corpus yelp=FILE   HSN beside its rivals
   $ hsn reproduce table3 --quick --corpus atomic          commonsense reasoning on ATOMIC tuples
   $ hsn reproduce topics --corpus news=news.tsv            symbols of your own texts, beside k-means, NMF and LDA
 
@@ -71,6 +73,10 @@ export function register(program: Command): void {
       '--corpus <folder>',
       "table1: the authors' Barabási data in place of a drawn corpus; table2: ptb=…,yahoo=…,yelp=…; table3: ATOMIC; topics: NAME=FILE,NAME=FILE; of language: texts to train on",
     )
+    .option(
+      '--systems <names>',
+      'table2: all, or some of its systems, at equal size and steps (docs/rivals.md)',
+    )
     .option('--run <folders>', 'of language: trained runs, with commas between, in place of training')
     .option('--words <list>', 'table-attention: words to compare (default: good,bad,great)')
     .option('--symbols <n>', 'topics: symbols, and topics of the peers (default: 50)')
@@ -87,6 +93,7 @@ async function reproduce(name: string, flags: ReproduceFlags): Promise<void> {
   await checkFlags(name, flags);
   if (name === 'table1') return reproduceTable1(flags);
   if (name === 'curves') return (await import('./reproduce-curves.ts')).reproduceCurves(flags);
+  if (flags.systems !== undefined) return (await import('./reproduce-systems.ts')).reproduceSystems(flags);
   if (name === 'table2') return (await import('./reproduce-table2.ts')).reproduceTable2(flags);
   if (name === 'table3') return (await import('./reproduce-table3.ts')).reproduceTable3(flags);
   if (name === 'topics') return (await import('./reproduce-topics.ts')).reproduceTopics(flags);

@@ -6,8 +6,6 @@ export {
   isRival,
   ivaeConfigSchema,
   optimusConfigSchema,
-  type RivalConfig,
-  rivalNames,
   vqConfigSchema,
 } from './config/rivals.ts';
 export {
@@ -68,7 +66,6 @@ export {
 } from './path/reasoner.ts';
 export {
   evaluateRival,
-  type RivalEvaluationOptions,
   type RivalFigures,
 } from './rivals/evaluation.ts';
 export { type OpenedRival, openRival } from './rivals/open.ts';

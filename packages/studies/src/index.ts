@@ -61,6 +61,14 @@ export { publishedAttention } from './reproduction/published-language.ts';
 export { type Table1Options, type Table1Row, table1 } from './reproduction/table1.ts';
 export { table1Text } from './reproduction/table1-page.ts';
 export {
+  type System,
+  type SystemRow,
+  systemConfig,
+  systems,
+  systemsFigure,
+  systemsSheet,
+} from './reproduction/systems.ts';
+export {
   type Table2Corpus,
   type Table2Model,
   type Table2Row,

@@ -57,10 +57,7 @@ export interface PrepareOptions {
 /** The settings that texts are prepared by, whatever model is made of them. */
 export type TextConfig = Pick<LanguageConfig, 'seed'> & {
   encoder: Omit<LanguageConfig['encoder'], 'walks' | 'sharpness'>;
-  decoder: Pick<
-    LanguageConfig['decoder'],
-    'name' | 'width' | 'heads' | 'longest' | 'vocabulary' | 'vocabularySize'
-  >;
+  decoder: Omit<LanguageConfig['decoder'], 'symbolAttention' | 'symbolPositions' | 'lora'>;
   training: Pick<LanguageConfig['training'], 'batch'>;
 };
 
