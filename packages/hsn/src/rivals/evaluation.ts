@@ -128,9 +128,14 @@ const mean = (values: Float64Array): number => values.reduce((sum, value) => sum
 
 const decodedAtOnce = 64;
 
+/** What weights are made of: a prior, and a decoder of latents. */
+type Weighed = Pick<Rival, 'generator' | 'priorLogProb' | 'schema'> & {
+  decoder: Pick<Rival['decoder'], 'nll'>;
+};
+
 /** log p(x|z) + log p(z) − log q(z|x) of latents of one sentence, and the parts. */
 export function logWeightsOf(
-  model: Rival,
+  model: Weighed,
   posterior: LatentPosterior,
   tokens: Int32Array,
   draws: number,
