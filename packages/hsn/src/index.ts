@@ -6,6 +6,7 @@ export {
   isRival,
   ivaeConfigSchema,
   optimusConfigSchema,
+  rivalNames,
   vqConfigSchema,
 } from './config/rivals.ts';
 export {

@@ -1,0 +1,81 @@
+import { Random } from '@hidden-schema/base';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { writeTexts } from '@hidden-schema/testing/tiny-texts';
+import { noGrad, scope } from '@hidden-schema/torch';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadConfig, rivalConfig } from '../src/config/settings.ts';
+import { evaluateRival, type RivalFigures } from '../src/rivals/evaluation.ts';
+import { prepareRival, RivalTask } from '../src/rivals/task.ts';
+
+// Eight kinds of texts, each with words of its own: log 8 nats to tell, all of which the first word tells too.
+const kinds = 8;
+const words = ['red', 'blue', 'green', 'black', 'white', 'brown', 'pink', 'grey'];
+const folder = temporaryFolder('rival-planted');
+const input = folder.path('texts.txt');
+afterAll(folder.remove);
+beforeAll(() => {
+  const random = new Random(3);
+  const line = () => {
+    const kind = random.int(kinds);
+    return Array.from({ length: 3 + random.int(2) }, () => words[kind]).join(' ');
+  };
+  writeTexts(input, Array.from({ length: 600 }, line));
+});
+
+const sizes = [
+  'encoder.name=lstm',
+  'encoder.width=32',
+  'encoder.layers=1',
+  'encoder.dropout=0',
+  'decoder.width=32',
+  'decoder.layers=1',
+  'decoder.heads=2',
+  'decoder.dropout=0',
+  'decoder.vocabularySize=300',
+  'training.batch=32',
+  'training.rate=0.005',
+  'training.encoderRate=0.005',
+  'training.warmup=1',
+];
+
+async function trained(model: string, steps: number, ...settings: string[]): Promise<RivalFigures> {
+  const all = [...sizes, `training.steps=${steps}`, ...settings];
+  const config = rivalConfig(loadConfig(`model: ${model}`, 'test', all));
+  const prepared = await prepareRival(config, { input, settings: {} }, { cache: folder.path('cache') });
+  const task = new RivalTask(prepared);
+  while (!task.trainer.finished) task.trainer.trainStep();
+  const { training } = task;
+  const figures = scope(() =>
+    noGrad(() => evaluateRival(training.model, prepared.corpus, training.frames, { draws: 20 })),
+  );
+  task.trainer.free();
+  prepared.close();
+  return figures;
+}
+
+const most = Math.log(kinds);
+
+test('where the words tell all by themselves, a full price for latents empties them and free nats keep them', async () => {
+  const dear = await trained('optimus', 150, 'latent=4', 'threshold=0', 'beta.kind=constant');
+  const free = await trained('optimus', 150, 'latent=4', 'threshold=1', 'beta.kind=constant');
+  expect(dear.mutual_information_exact).toBeLessThan(0.3);
+  expect(free.mutual_information_exact).toBeGreaterThan(1.2);
+  expect(free.perplexity).toBeLessThan(1.6 * dear.perplexity);
+});
+
+test('codes cost nothing to use, and tell what there are codes for', async () => {
+  const enough = await trained('vq', 150, 'symbols=16', 'length=1', 'code=8', 'prior=8', 'restart=0.5');
+  expect(enough.mutual_information_exact).toBeGreaterThan(1.5);
+  expect(enough.mutual_information_exact).toBeLessThan(most + 0.6);
+  // Two codes cannot tell eight kinds apart, whatever is learnt.
+  const few = await trained('vq', 40, 'symbols=2', 'length=1', 'code=8', 'prior=8');
+  expect(few.mutual_information_exact).toBeLessThan(Math.log(2) + 1e-6);
+});
+
+test('the mutual-information variant keeps what the divergence of each sentence would take', async () => {
+  const small = ['latent=4', 'noise=4', 'hidden=32', 'dual.hidden=32', 'beta.kind=constant'];
+  const kept = await trained('ivae', 150, ...small, 'divergence=aggregated');
+  const paid = await trained('ivae', 150, ...small, 'divergence=sentence');
+  expect(kept.mutual_information_exact).toBeGreaterThan(1.2);
+  expect(paid.mutual_information_exact).toBeLessThan(kept.mutual_information_exact);
+});
