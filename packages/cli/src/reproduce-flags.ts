@@ -7,7 +7,7 @@ const ofRuns: readonly Flag[] = ['run', 'corpus', 'quick', 'json'];
 /** What each table reads, besides --out. */
 const used: Readonly<Record<string, readonly Flag[]>> = {
   table1: ['quick', 'seeds', 'paperSeeds', 'steps', 'paperSteps', 'lstmSteps', 'sentences', 'only', 'corpus'],
-  table2: ['quick', 'steps', 'corpus', 'systems'],
+  table2: ['quick', 'steps', 'corpus', 'systems', 'set'],
   table3: ['quick', 'steps', 'corpus'],
   curves: ['quick', 'seeds'],
   topics: ['corpus', 'symbols', 'length', 'seeds', 'limit', 'peers', 'json'],

@@ -58,7 +58,8 @@ async function rowOf(
   const { systemConfig } = await import('@hidden-schema/studies');
   const steps = await wholeNumber('--steps', flags.steps);
   const quick = flags.quick ?? false;
-  const config = systemConfig(system, { quick, ...(steps === undefined ? {} : { steps }) });
+  const set = flags.set ?? [];
+  const config = systemConfig(system, { quick, set, ...(steps === undefined ? {} : { steps }) });
   const kind = `${quick ? '-quick' : ''}-${config.training.steps}`;
   const out = path.join(flags.out, `systems${kind}-${corpus}-${system}`);
   if (trained(Run, out, input)) say(`${out} was trained before: used again\n`);

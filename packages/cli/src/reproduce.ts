@@ -16,6 +16,7 @@ export interface ReproduceFlags {
   lstmSteps?: string;
   sentences?: string;
   systems?: string;
+  set?: string[];
   run?: string;
   words?: string;
   symbols?: string;
@@ -55,6 +56,8 @@ of HSN, k-means, NMF and LDA by the same two scores, PMI and c-TF-IDF, so that m
 BERTopic and KeyNMF join them. A file has a text a line, or label<TAB>text; labels are compared with and never learned from.
 `;
 
+const collect = (value: string, before: string[] = []): string[] => [...before, value];
+
 export function register(program: Command): void {
   program
     .command('reproduce')
@@ -77,6 +80,7 @@ export function register(program: Command): void {
       '--systems <names>',
       'table2: all, or some of its systems, at equal size and steps (docs/rivals.md)',
     )
+    .option('--set <key=value>', 'table2 with --systems: a setting of all of them', collect)
     .option('--run <folders>', 'of language: trained runs, with commas between, in place of training')
     .option('--words <list>', 'table-attention: words to compare (default: good,bad,great)')
     .option('--symbols <n>', 'topics: symbols, and topics of the peers (default: 50)')

@@ -7,19 +7,18 @@ import { loadConfig, rivalConfig } from '../src/config/settings.ts';
 import { evaluateRival, type RivalFigures } from '../src/rivals/evaluation.ts';
 import { prepareRival, RivalTask } from '../src/rivals/task.ts';
 
-// Eight kinds of texts, each with words of its own: log 8 nats to tell, all of which the first word tells too.
-const kinds = 8;
-const words = ['red', 'blue', 'green', 'black', 'white', 'brown', 'pink', 'grey'];
+// Eight kinds of texts, each with four words of its own: log 8 nats to tell, all of which the first word tells too.
+const kinds = 'abcdefgh';
 const folder = temporaryFolder('rival-planted');
 const input = folder.path('texts.txt');
 afterAll(folder.remove);
 beforeAll(() => {
   const random = new Random(3);
   const line = () => {
-    const kind = random.int(kinds);
-    return Array.from({ length: 3 + random.int(2) }, () => words[kind]).join(' ');
+    const kind = kinds[random.int(kinds.length)];
+    return Array.from({ length: 5 }, () => `${kind}${random.int(4)}`).join(' ');
   };
-  writeTexts(input, Array.from({ length: 600 }, line));
+  writeTexts(input, Array.from({ length: 800 }, line));
 });
 
 const sizes = [
@@ -53,29 +52,31 @@ async function trained(model: string, steps: number, ...settings: string[]): Pro
   return figures;
 }
 
-const most = Math.log(kinds);
+const steps = 150;
 
-test('where the words tell all by themselves, a full price for latents empties them and free nats keep them', async () => {
-  const dear = await trained('optimus', 150, 'latent=4', 'threshold=0', 'beta.kind=constant');
-  const free = await trained('optimus', 150, 'latent=4', 'threshold=1', 'beta.kind=constant');
-  expect(dear.mutual_information_exact).toBeLessThan(0.3);
-  expect(free.mutual_information_exact).toBeGreaterThan(1.2);
-  expect(free.perplexity).toBeLessThan(1.6 * dear.perplexity);
+test('where words tell all by themselves, latents at full price are left empty and free nats keep them', async () => {
+  const dear = await trained('optimus', steps, 'latent=4', 'threshold=0', 'beta.kind=constant');
+  const free = await trained('optimus', steps, 'latent=4', 'threshold=1', 'beta.kind=constant');
+  expect(dear.mutual_information_exact).toBeLessThan(0.5);
+  expect(free.mutual_information_exact).toBeGreaterThan(1);
+  // What is told for nothing is paid for in the likelihood: the bound is further from it.
+  expect(free.kl).toBeGreaterThan(dear.kl + 1);
 });
 
-test('codes cost nothing to use, and tell what there are codes for', async () => {
-  const enough = await trained('vq', 150, 'symbols=16', 'length=1', 'code=8', 'prior=8', 'restart=0.5');
-  expect(enough.mutual_information_exact).toBeGreaterThan(1.5);
-  expect(enough.mutual_information_exact).toBeLessThan(most + 0.6);
+test('codes are free to use, and tell no more than there are codes for', async () => {
+  const enough = await trained('vq', steps, 'symbols=16', 'length=1', 'code=8', 'prior=8');
+  expect(enough.mutual_information_exact).toBeGreaterThan(1.2);
+  expect(enough.symbols_used).toBeGreaterThan(3);
   // Two codes cannot tell eight kinds apart, whatever is learnt.
   const few = await trained('vq', 40, 'symbols=2', 'length=1', 'code=8', 'prior=8');
   expect(few.mutual_information_exact).toBeLessThan(Math.log(2) + 1e-6);
+  expect(few.symbols_used).toBeLessThanOrEqual(2);
 });
 
-test('the mutual-information variant keeps what the divergence of each sentence would take', async () => {
+test('the mutual-information variant keeps what the divergence of each sentence takes', async () => {
   const small = ['latent=4', 'noise=4', 'hidden=32', 'dual.hidden=32', 'beta.kind=constant'];
-  const kept = await trained('ivae', 150, ...small, 'divergence=aggregated');
-  const paid = await trained('ivae', 150, ...small, 'divergence=sentence');
-  expect(kept.mutual_information_exact).toBeGreaterThan(1.2);
+  const kept = await trained('ivae', steps, ...small, 'divergence=aggregated');
+  const paid = await trained('ivae', steps, ...small, 'divergence=sentence');
+  expect(kept.mutual_information_exact).toBeGreaterThan(1);
   expect(paid.mutual_information_exact).toBeLessThan(kept.mutual_information_exact);
 });

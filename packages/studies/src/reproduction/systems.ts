@@ -1,10 +1,13 @@
 import {
+  dumpConfig,
   ivaeConfigSchema,
   type LanguageFigures,
   languageConfigSchema,
+  loadConfig,
   optimusConfigSchema,
   type RivalFigures,
   type TextRunConfig,
+  textRunConfig,
   vqConfigSchema,
 } from '@hidden-schema/hsn';
 import type { NamedFigure } from '../analysis/figures.ts';
@@ -80,8 +83,20 @@ const defaultSteps = { quick: 1000, full: 3000 };
 /** Cycles of β in a training, as its inventors have them. */
 const cycles = 4;
 
+export interface SystemsAsked {
+  quick: boolean;
+  steps?: number;
+  /** `key=value` for every system alike; what one of them does not have is refused. */
+  set?: readonly string[];
+}
+
 /** The settings of a system; decoder, tokens, batch and steps are those of all others. */
-export function systemConfig(system: System, asked: { quick: boolean; steps?: number }): TextRunConfig {
+export function systemConfig(system: System, asked: SystemsAsked): TextRunConfig {
+  const text = dumpConfig(plainConfig(system, asked));
+  return textRunConfig(loadConfig(text, titles[system], asked.set));
+}
+
+function plainConfig(system: System, asked: SystemsAsked): TextRunConfig {
   const { quick, steps = quick ? defaultSteps.quick : defaultSteps.full } = asked;
   const { batch, decoder } = quick ? quickSizes : { batch: 64, decoder: {} };
   const training = { steps, batch, evaluateEvery: Math.max(1, Math.ceil(steps / 4)), patience: 100 };
