@@ -14,6 +14,10 @@ const reading = encoder.unwrap().omit({ walks: true, sharpness: true });
 const writing = decoder.unwrap().omit({ symbolAttention: true, symbolPositions: true, lora: true });
 const learning = training.unwrap().omit({ graphRate: true });
 
+/** Latents are drawn as wide as the prior: projections at a symbol's size would drown the words beside them. */
+const writingLatents = writing.extend({ symbolDeviation: z.number().positive().default(0.02) });
+const learningLatents = learning.extend({ symbolRate: z.number().positive().default(1) });
+
 /** β rises in cycles, from 0 for half of each. */
 const cyclical = beta
   .extend({
@@ -37,8 +41,8 @@ export const optimusConfigSchema = z.strictObject({
   threshold: z.number().nonnegative().default(0.05),
   beta: cyclical,
   encoder: reading.prefault({}),
-  decoder: writing.prefault({}),
-  training: learning.prefault({}),
+  decoder: writingLatents.prefault({}),
+  training: learningLatents.prefault({}),
 });
 
 /** iVAE: an LSTM with noise draws latents whose density nobody knows, and a dual function measures their divergence. */
@@ -67,8 +71,10 @@ export const ivaeConfigSchema = z.strictObject({
       layers: countSchema.default(1),
     })
     .prefault({}),
-  decoder: writing.extend({ name: z.string().default('lstm'), layers: countSchema.default(1) }).prefault({}),
-  training: learning.prefault({}),
+  decoder: writingLatents
+    .extend({ name: z.string().default('lstm'), layers: countSchema.default(1) })
+    .prefault({}),
+  training: learningLatents.prefault({}),
 });
 
 /** VQ-VAE: L codes of K, and an autoregressive prior over them. */
