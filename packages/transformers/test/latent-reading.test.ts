@@ -78,7 +78,7 @@ describe('a latent that is added to embeddings', () => {
     });
   });
 
-  test('config.json says so, and a folder is refused that lacks it', () => {
+  test('config.json says how, unless by attention alone', () => {
     expect(reading('both').configOf()).toMatchObject({ hsn: { symbols: latent, reading: 'both' } });
     expect(reading('attention').configOf()).not.toHaveProperty('hsn.reading');
   });
