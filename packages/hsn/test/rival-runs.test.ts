@@ -36,7 +36,7 @@ const sizes = [
 ];
 const small = {
   optimus: ['latent=4', 'beta.steps=4'],
-  ivae: ['latent=4', 'noise=3', 'hidden=8', 'dual.hidden=8', 'dual.updates=2'],
+  ivae: ['latent=4', 'hidden=8', 'dual.hidden=8', 'dual.updates=2'],
   vq: ['symbols=6', 'length=3', 'code=8', 'prior=8'],
 };
 type Kind = keyof typeof small;

@@ -14,8 +14,8 @@ const reading = encoder.unwrap().omit({ walks: true, sharpness: true });
 const writing = decoder.unwrap().omit({ symbolAttention: true, symbolPositions: true, lora: true });
 const learning = training.unwrap().omit({ graphRate: true });
 
-/** Latents are drawn as wide as the prior: projections at a symbol's size would drown the words beside them. */
-const writingLatents = writing.extend({ symbolDeviation: z.number().positive().default(0.02) });
+/** Latents are drawn as wide as the prior: only small projections of them do not drown the words beside them. */
+const writingLatents = writing.extend({ symbolDeviation: z.number().positive().default(0.003) });
 const learningLatents = learning.extend({ symbolRate: z.number().positive().default(1) });
 
 /** β rises in cycles, from 0 for half of each. */
@@ -50,8 +50,6 @@ export const ivaeConfigSchema = z.strictObject({
   model: z.literal('ivae'),
   ...texts,
   latent,
-  /** Numbers of noise that the encoder draws with. */
-  noise: countSchema.default(32),
   /** Width of the layers that make a latent of features and noise. */
   hidden: countSchema.default(256),
   /** aggregated: the mutual-information variant. sentence: the divergence of each sentence's own latents. */

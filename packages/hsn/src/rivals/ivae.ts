@@ -1,4 +1,4 @@
-import { cat, type Generator, linear, nn, noGrad, randn, type Tensor } from '@hidden-schema/torch';
+import { cat, type Generator, linear, nn, randn, type Tensor } from '@hidden-schema/torch';
 import type { IvaeConfig } from '../config/rivals.ts';
 import { betaAt } from '../objective/schedule.ts';
 import type { ReadingBatch } from '../encoder/walk-queries.ts';
@@ -7,12 +7,9 @@ import { momentsOf } from './gaussian.ts';
 import { GaussianPriorRival } from './gaussian-prior.ts';
 import type { RivalOptions, RivalParts, RivalTerms } from './rival.ts';
 
-// Shapes: B sentences, M draws, H features of a sentence, N numbers of noise, D dimensions of a latent.
+// Shapes: B sentences, M draws, H features of a sentence, D dimensions of a latent and of noise.
 
-/** ν never leaves these bounds by more than a little: its exponential stays a number. */
-const widest = 20;
-
-/** ν(z), or ν(x, z): its best value is log q/p, wherever that lies within the bounds. */
+/** ν(z), or ν(x, z): its best value is log q/p. */
 export class DualFunction extends nn.Module {
   readonly layers: nn.Linear[];
 
@@ -27,18 +24,17 @@ export class DualFunction extends nn.Module {
     const fixed = (tensor: Tensor) => (held ? tensor.detach() : tensor);
     const through = (x: Tensor, { weight, bias }: nn.Linear) => linear(x, fixed(weight), fixed(bias!));
     const [first, second, last] = this.layers as [nn.Linear, nn.Linear, nn.Linear];
-    const raw = through(through(through(inputs, first).relu(), second).relu(), last).squeeze(-1);
-    return raw.div(widest).tanh().mul(widest);
+    return through(through(through(inputs, first).relu(), second).relu(), last).squeeze(-1);
   }
 }
 
+/** Where ν of a draw of the prior is above, its exponential would soon be no number. */
+const widest = 20;
+
 /** E_q ν − E_p exp ν + 1 ≤ KL[q; p], with equality where ν = log q/p; from ν of draws of either. */
 export function dualKl(drawn: Tensor, prior: Tensor): Tensor {
-  return drawn.mean().sub(prior.exp().mean()).add(1);
+  return drawn.mean().sub(prior.clamp(undefined, widest).exp().mean()).add(1);
 }
-
-/** Times the usual size at which latents start, so that they lie about as wide as the prior. */
-const spread = 10;
 
 /** Draws of each sentence that its latents are summed up by where a density is needed. */
 const summedUp = 64;
@@ -56,12 +52,11 @@ export class Ivae extends GaussianPriorRival {
   readonly dual: DualFunction;
 
   constructor(config: IvaeConfig, parts: RivalParts, generator: Generator) {
-    const { hidden, noise, latent, divergence, dual } = config;
+    const { hidden, latent, divergence, dual } = config;
     super(parts, { width: hidden, length: 1, dropout: config.encoder.dropout }, generator);
     this.config = config;
-    this.mix = new nn.Linear(hidden + noise, hidden, generator);
+    this.mix = new nn.Linear(hidden + latent, hidden, generator);
     this.draw = new nn.Linear(hidden, latent, generator);
-    noGrad(() => this.draw.weight.mul_(spread));
     const inputs = divergence === 'sentence' ? latent + hidden : latent;
     this.dual = new DualFunction(inputs, dual.hidden, generator);
   }
@@ -87,10 +82,10 @@ export class Ivae extends GaussianPriorRival {
     return this.encoded(batch).squeeze(1); // [B, H]
   }
 
-  /** G(x, ε). [B, D] */
+  /** G(x, ε): the noise, moved by what it and the features say; so latents start near the prior. [B, D] */
   #drawn(features: Tensor): Tensor {
-    const noise = randn([features.dim(0), this.config.noise], this.generator);
-    return this.draw.forward(this.mix.forward(cat([features, noise], 1)).relu());
+    const noise = randn([features.dim(0), this.config.latent], this.generator);
+    return noise.add(this.draw.forward(this.mix.forward(cat([features, noise], 1)).relu()));
   }
 
   #divergence(features: Tensor, latents: Tensor, held: boolean): Tensor {

@@ -18,14 +18,14 @@ import type { Replicas } from '../train/replicas.ts';
 import type { Loss, Training } from '../train/trainer.ts';
 import type { Rival } from './rival.ts';
 
-/** Groups: decoder and prior; the decoder's projections of latents; encoder; what learns in turn. */
+/** Groups: decoder; its projections of latents, and the prior of codes; encoder; what learns in turn. */
 function rivalGroups(model: Rival, config: RivalConfig): optim.ParameterGroup[] {
   const { rate, symbolRate, encoderRate, decay } = config.training;
   const dualRate = config.model === 'ivae' ? config.dual.rate : rate;
   const kindOf = (name: string): keyof typeof groups => {
     if (name.startsWith('encoder.')) return 'encoder';
     if (name.startsWith('dual.')) return 'dual';
-    return /\.(psa|into_embedding)\./.test(name) ? 'latents' : 'rest';
+    return /\.(psa|into_embedding)\.|^prior\./.test(name) ? 'latents' : 'rest';
   };
   const groups = {
     rest: { rate, decay },

@@ -60,7 +60,7 @@ function rivalClaims(config: RivalConfig): Claim[] {
     return [
       { key: 'hidden', value: config.hidden, tensor: head, axis: 0 },
       { key: 'latent', value: config.latent, tensor: /^draw\.weight$/, axis: 0 },
-      { key: 'hidden + noise', value: config.hidden + config.noise, tensor: /^mix\.weight$/, axis: 1 },
+      { key: 'hidden + latent', value: config.hidden + config.latent, tensor: /^mix\.weight$/, axis: 1 },
     ];
   return [
     { key: 'code', value: config.code, tensor: head, axis: 0 },
