@@ -33,13 +33,22 @@ export async function runsOf(flags: ReproduceFlags): Promise<string[]> {
   return [out];
 }
 
-export function trained(Runs: typeof Run, out: string, corpus: string): boolean {
+/** Whether a run in a folder is finished, on the same corpus and, where they are given, with the same settings. */
+export function trained(Runs: typeof Run, out: string, corpus: string, config?: TextRunConfig): boolean {
   try {
     const run = Runs.open(out);
+    if (config !== undefined && !sameSettings(run.config as TextRunConfig, config)) return false;
     return run.state === 'finished' && run.record.corpus.directory === path.resolve(corpus);
   } catch {
     return false;
   }
+}
+
+/** Equal but for what a corpus decides: positions of texts that are read whole. */
+function sameSettings(found: TextRunConfig, asked: TextRunConfig): boolean {
+  const plain = ({ decoder, ...rest }: TextRunConfig) =>
+    JSON.stringify({ ...rest, decoder: { ...decoder, ...(decoder.whole ? { longest: 0 } : {}) } });
+  return plain(found) === plain(asked);
 }
 
 async function train(flags: ReproduceFlags, corpus: string, out: string): Promise<void> {

@@ -62,7 +62,7 @@ async function rowOf(
   const config = systemConfig(system, { quick, set, ...(steps === undefined ? {} : { steps }) });
   const kind = `${quick ? '-quick' : ''}-${config.training.steps}`;
   const out = path.join(flags.out, `systems${kind}-${corpus}-${system}`);
-  if (trained(Run, out, input)) say(`${out} was trained before: used again\n`);
+  if (trained(Run, out, input, config)) say(`${out} was trained before: used again\n`);
   else await trainLanguageRun(config, input, out);
   const { figures, parameters } = await measured(out, quick);
   const { step, seconds } = Run.open(out).record as { step?: number; seconds?: number };

@@ -1,3 +1,4 @@
+export { unitRows } from './dictionary.ts';
 export { type Discovered, type EncodedPoints, encodePoints } from './encode.ts';
 export { type FitGiven, type FittedSymbols, fitSymbols, type SweepRecord } from './fit.ts';
 export { type DiscoveryOptions, discoveryDefaults, discoveryOptions } from './options.ts';

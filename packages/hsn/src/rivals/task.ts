@@ -1,5 +1,5 @@
 import type { JsonValue } from '@hidden-schema/base';
-import { cat, noGrad, scope } from '@hidden-schema/torch';
+import { cat, noGrad, scope, startEngine } from '@hidden-schema/torch';
 import type { RivalConfig } from '../config/rivals.ts';
 import type { ReadTexts } from '../tasks/language/network.ts';
 import {
@@ -31,11 +31,13 @@ export interface PreparedRival extends PreparedTexts {
 
 /** Reads and tokenises a corpus and makes a rival for it; nothing is written but a cache of tokens. */
 export async function prepareRival(
-  config: RivalConfig,
+  asked: RivalConfig,
   given: TextInput,
   options: PrepareOptions = {},
 ): Promise<PreparedRival> {
-  const { encoder, frozen, folder, generator, ...texts } = await prepareTexts(config, given, options);
+  startEngine();
+  const prepared = await prepareTexts(asked, given, options);
+  const { encoder, frozen, folder, generator, read: config, ...texts } = prepared;
   try {
     const { decoder } = texts.tokenizers;
     const source = folder ? { decoder: { folder } } : {};

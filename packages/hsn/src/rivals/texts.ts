@@ -14,7 +14,8 @@ export class RivalTexts {
   constructor(model: Rival, tokenizers: Tokenizers) {
     this.model = model;
     this.tokenizers = tokenizers;
-    this.frames = framesOf(tokenizers);
+    const { whole, longest } = model.config.decoder;
+    this.frames = framesOf(tokenizers, whole ? longest : undefined);
   }
 
   /** The latents that texts are read as, a tensor each. */
