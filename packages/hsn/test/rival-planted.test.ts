@@ -63,7 +63,6 @@ test(
     const free = await trained('optimus', steps, 'latent=4', 'threshold=1', 'beta.kind=constant');
     expect(dear.mutual_information_exact).toBeLessThan(0.5);
     expect(free.mutual_information_exact).toBeGreaterThan(1);
-    // What is told for nothing is paid for in the likelihood: the bound is further from it.
     expect(free.kl).toBeGreaterThan(dear.kl + 1);
   },
   patience,
@@ -89,8 +88,8 @@ test(
     const small = ['latent=4', 'hidden=32', 'dual.hidden=32', 'beta.kind=constant'];
     const kept = await trained('ivae', steps, ...small, 'divergence=aggregated');
     const paid = await trained('ivae', steps, ...small, 'divergence=sentence');
-    expect(kept.mutual_information_exact).toBeGreaterThan(1);
-    expect(paid.mutual_information_exact).toBeLessThan(kept.mutual_information_exact);
+    expect(kept.mutual_information_exact).toBeGreaterThan(0.25);
+    expect(paid.mutual_information_exact).toBeLessThan(0.5 * kept.mutual_information_exact);
   },
   patience,
 );
