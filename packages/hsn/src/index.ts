@@ -3,6 +3,13 @@ export { discoveringDefaults } from './config/defaults.ts';
 export { type LanguageConfig, languageConfigSchema } from './config/language.ts';
 export { type Config, configSchema } from './config/network.ts';
 export {
+  isRival,
+  ivaeConfigSchema,
+  optimusConfigSchema,
+  rivalNames,
+  vqConfigSchema,
+} from './config/rivals.ts';
+export {
   dumpConfig,
   languageConfig,
   loadConfig,
@@ -61,6 +68,11 @@ export {
   Reasoner,
   reasonerOf,
 } from './path/reasoner.ts';
+export {
+  evaluateRival,
+  type RivalFigures,
+} from './rivals/evaluation.ts';
+export { type OpenedRival, openRival } from './rivals/open.ts';
 export { loadCheckpoint, verifyCheckpoint } from './run/checkpoint.ts';
 export { bestStep, checkpointSteps } from './run/checkpoint-folder.ts';
 export { CheckpointWriter, saveCheckpoint } from './run/checkpoint-writer.ts';
@@ -186,6 +198,12 @@ export { type ReasoningFigures, ReasoningTask } from './tasks/tuples/task.ts';
 export { TupleTokens } from './tasks/tuples/tokens.ts';
 export { type Prefix, prefixesOf, type Tuple, type TupleCorpus } from './tasks/tuples/tuples.ts';
 export { TupleWalks } from './tasks/tuples/walks.ts';
+export {
+  type PreparedRun,
+  prepareTextRun,
+  type TextRunConfig,
+  textRunConfig,
+} from './text-run.ts';
 export { follow } from './train/follow.ts';
 export { Replicas } from './train/replicas.ts';
 export type { Preparation, Task, TaskTrainer } from './train/task.ts';

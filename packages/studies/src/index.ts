@@ -106,6 +106,14 @@ export { timesSheet, type TrainedRun } from './reproduction/table8.ts';
 export { type Table1Options, type Table1Row, table1, table1Size } from './reproduction/table1.ts';
 export { table1Sheet } from './reproduction/table1-page.ts';
 export {
+  type System,
+  type SystemRow,
+  systemConfig,
+  systems,
+  systemsFigure,
+  systemsSheet,
+} from './reproduction/systems.ts';
+export {
   type Table2Model,
   type Table2Row,
   table2Corpora,

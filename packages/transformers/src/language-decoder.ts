@@ -80,10 +80,11 @@ export abstract class LanguageDecoder extends nn.Module {
     this.#checkLength(start + time);
     const dropped = wordDropout && wordDropout.rate > 0 ? droppedWords(batch, time, wordDropout) : undefined;
     const plain = this.embed(tokens);
-    const embedded =
+    const words =
       dropped && wordDropout?.how === 'replace' ? this.#replaced(plain, dropped, wordDropout) : plain;
     const prepared = schema && this.#symbols().prepare(schema, batch, this.keyWidth);
-    const symbols = prepared?.rows.dim(1) ?? 0;
+    const embedded = prepared?.added ? words.add(prepared.added) : words;
+    const symbols = prepared && this.#symbols().attended ? prepared.rows.dim(1) : 0;
     const causal = time === 1 ? undefined : causalMask(time, symbols + start, embedded);
     const hiding =
       dropped && wordDropout?.how === 'mask' ? hidingMask(dropped, symbols, embedded) : undefined;
