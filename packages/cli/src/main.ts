@@ -100,7 +100,8 @@ export async function main(argv: string[]): Promise<void> {
   }
 }
 
-function createProgram(): Command {
+/** The command line with all its verbs, yet to be given its words. */
+export function createProgram(): Command {
   const program = new Command('hsn')
     .description('Hidden Schema Networks: discover the graph of symbols behind a corpus.')
     .version(packageVersion(), '-V, --version', 'print the version')

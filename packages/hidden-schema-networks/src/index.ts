@@ -5,12 +5,12 @@
  * @example
  * import { open, texts, train } from 'hidden-schema-networks';
  *
- * await train(texts('reviews.tsv'), { out: 'run', symbols: 50, length: 5 });
+ * await train(texts('speeches.csv'), { out: 'run', symbols: 50, length: 5 });
  * using schema = await open('run');
- * const [first] = await schema.encode(['the food was great but the service was slow']);
+ * const [first] = await schema.encode(['The Treasury has a surplus.']);
  * console.log(first!.walk, await schema.generate(first!.walk));
  *
- * @module
+ * @module hidden-schema-networks
  */
 
 export { UserError } from '@hidden-schema/base';

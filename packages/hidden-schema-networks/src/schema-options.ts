@@ -9,6 +9,7 @@ export interface OpenOptions {
 
 /** A text read into its walk. */
 export interface EncodedText {
+  /** As it was given. */
   text: string;
   /** The most probable walk on the expected graph, as numbers of symbols. [L] */
   walk: number[];
@@ -22,6 +23,7 @@ export interface EncodedText {
 export interface EvaluateOptions extends LanguageEvaluationOptions {
   /** Another corpus than the run was trained on: a file or a folder. */
   corpus?: string;
+  /** Aborting ends the reading of the corpus. */
   signal?: AbortSignal;
 }
 

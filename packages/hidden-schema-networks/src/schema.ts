@@ -58,7 +58,7 @@ import type {
  *
  * @example
  * using schema = await open('run');
- * const [first] = await schema.encode(['the food was great but the service was slow']);
+ * const [first] = await schema.encode(['The Treasury has a surplus.']);
  * const [text] = await schema.generate(first!.walk, { temperature: 0.8, seed: 1 });
  */
 export class Schema implements Disposable {
@@ -66,11 +66,13 @@ export class Schema implements Disposable {
   readonly directory: string;
   /** What it was trained on: a synthetic language, texts (`language`) or tuples (`reasoning`). */
   readonly kind: OpenedRun['kind'];
-  /** K, and L. */
+  /** K. */
   readonly symbols: number;
+  /** L, steps of a walk. */
   readonly length: number;
   /** The training step of its weights. */
   readonly step: number;
+  /** The graph that was found. */
   readonly graph: SchemaGraph;
   /** What the user should know, such as a checkpoint that was damaged. */
   readonly notes: readonly string[];
@@ -105,12 +107,23 @@ export class Schema implements Disposable {
     }));
   }
 
-  /** Writes texts about a walk: one, its most probable token after token, unless options say otherwise. */
+  /**
+   * Writes texts about a walk: one, its most probable token after token, unless options say otherwise.
+   *
+   * @example
+   * const five = await schema.generate([3, 17, 8, 2, 21], { count: 5, temperature: 0.8, seed: 1 });
+   */
   async generate(walk: readonly number[], options: WritingOptions = {}): Promise<string[]> {
     return this.#language('generate').texts.write(walk, options);
   }
 
-  /** The way from one text to another over the graph, each step of it written out. */
+  /**
+   * The way from one text to another over the graph, each step of it written out.
+   *
+   * @example
+   * for (const { walk, text } of await schema.interpolate('The debt is reduced.', 'Our troops are at war.'))
+   *   console.log(walk, text);
+   */
   async interpolate(
     first: string,
     second: string,
@@ -154,7 +167,12 @@ export class Schema implements Disposable {
     return this.#meanings;
   }
 
-  /** What a symbol means: its words, texts, labels and neighbours. */
+  /**
+   * What a symbol means: its words, texts, labels and neighbours.
+   *
+   * @example
+   * console.log(schema.symbol(17).words.map(({ word }) => word).join(' '));
+   */
   symbol(symbol: number): SymbolMeaning {
     this.#open();
     checkSymbol(symbol, this.symbols);
@@ -248,6 +266,7 @@ export class Schema implements Disposable {
     this.#opened = undefined;
   }
 
+  /** What `using` calls at the end of a block: frees the weights. */
   [Symbol.dispose](): void {
     this.free();
   }

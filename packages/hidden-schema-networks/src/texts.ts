@@ -27,6 +27,7 @@ export type TextItem =
 export interface Texts {
   /** A file or folder; `-` where the texts are in memory. */
   readonly input: string;
+  /** How they are read. */
   readonly settings: Partial<TextSettings>;
   /** The texts in memory, anew at each call. */
   readonly stream?: () => Readable;

@@ -103,7 +103,9 @@ export {
 export { refitSymbols } from './tasks/language/refit.ts';
 export { type LanguageFigures, LanguageTask, languageFigures } from './tasks/language/task.ts';
 export { LanguageTexts, type WritingOptions } from './tasks/language/texts.ts';
+export { convertPaperCorpus, type PaperCorpus } from './tasks/paper-corpora.ts';
 export { tokensFrom, tokensOf } from './tasks/synthetic/batch.ts';
+export { convertAuthorsCorpus } from './tasks/synthetic/corpus/authors.ts';
 export { type Fault, faultMessage } from './tasks/synthetic/corpus/faults.ts';
 export {
   type Adjacency,
@@ -136,7 +138,12 @@ export {
   wordFaults,
   writeWordsCorpus,
 } from './tasks/synthetic/corpus/words.ts';
-export { type CorpusRecord, type SplitName, writeSyntheticCorpus } from './tasks/synthetic/corpus/writer.ts';
+export {
+  type CorpusRecord,
+  SPLITS as SPLIT_NAMES,
+  type SplitName,
+  writeSyntheticCorpus,
+} from './tasks/synthetic/corpus/writer.ts';
 export {
   evaluateSynthetic,
   graphRecovery,

@@ -25,6 +25,7 @@ export { renameSymbol, runSymbols, symbolNames, symbolNumber, symbolTitle } from
 export { drawNetwork } from './analysis/network-drawing.ts';
 export { languageRun, openRun } from './analysis/opened.ts';
 export { runReport } from './analysis/report.ts';
+export { type ReportPart, reportPage } from './analysis/report-page.ts';
 export { plainJson, type Results, writeResults } from './analysis/results.ts';
 export { type RunCorpus, runCorpus } from './analysis/run-corpus.ts';
 export {
@@ -71,7 +72,7 @@ export { GRAPH_FORMATS, type GraphFormat, graphText, nodesCsv } from './evaluati
 export { studyGraph } from './evaluation/graph-samples.ts';
 export { graphStatistics } from './evaluation/graph-statistics.ts';
 export { type LabelledWalks, type LabelMaps, labelMaps } from './evaluation/label-maps.ts';
-export { type Sheet, sheetText } from './evaluation/sheets.ts';
+export { type Sheet, type SheetCell, sheetText } from './evaluation/sheets.ts';
 export { drawRecovery, mostLikelyGraph, recoveryText, walkExamples } from './evaluation/showcase.ts';
 export { exportLanguage } from './export.ts';
 export {
@@ -84,16 +85,17 @@ export {
 export { sweepUntilSettled } from './reproduction/fit.ts';
 export { attentionTable, graphTable, type StudiedRun } from './reproduction/language-tables.ts';
 export { publishedAttention } from './reproduction/published-language.ts';
-export { type Table1Options, type Table1Row, table1 } from './reproduction/table1.ts';
-export { table1Text } from './reproduction/table1-page.ts';
+export { timesSheet, type TrainedRun } from './reproduction/table8.ts';
+export { type Table1Options, type Table1Row, table1, table1Size } from './reproduction/table1.ts';
+export { table1Sheet } from './reproduction/table1-page.ts';
 export {
-  type Table2Corpus,
   type Table2Model,
   type Table2Row,
   table2Corpora,
   table2Models,
   table2Sheet,
 } from './reproduction/table2.ts';
+export { type Table2Settings, table2Config } from './reproduction/table2-settings.ts';
 export { evaluateReasoning, type Table3Row, table3Caption, table3Text } from './reproduction/table3.ts';
 export { checkTopicSizes } from './reproduction/topic-models.ts';
 export { checkPython } from './reproduction/topic-peers.ts';

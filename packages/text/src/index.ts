@@ -13,6 +13,8 @@ export { eachField, readLines } from './field-lines.ts';
 export { fileLines } from './lines.ts';
 export { type Frame, idsTensor, type PaddedIds, padded, partOfPadded } from './padding.ts';
 export { passagesOf } from './passages.ts';
+export { NumberArray } from './pickle/numpy.ts';
+export { type Pickled, readPickle } from './pickle/read.ts';
 export { TextReader } from './reader.ts';
 export {
   BAD_UTF8_POLICIES,

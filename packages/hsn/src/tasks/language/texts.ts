@@ -44,7 +44,8 @@ export class LanguageTexts {
     this.writes = writes;
     this.model = model;
     this.tokenizers = tokenizers;
-    this.frames = framesOf(tokenizers);
+    const { whole, longest } = model.config.decoder;
+    this.frames = framesOf(tokenizers, whole ? longest : undefined);
   }
 
   /**
