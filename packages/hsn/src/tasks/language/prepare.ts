@@ -119,13 +119,6 @@ export async function prepareLanguage(
   }
 }
 
-/** Dates that cannot be read are refused before anything is encoded. */
-async function checkDates(files: TextFiles, column: string): Promise<void> {
-  const written: { value: string | undefined; where: string }[] = [];
-  for await (const { value, where } of files.column(column)) written.push({ value, where });
-  parseDates(written);
-}
-
 const withLongest = (config: LanguageConfig, longest: number): LanguageConfig => ({
   ...config,
   decoder: { ...config.decoder, longest },
@@ -141,6 +134,13 @@ const mostTokens = ({ decoderPositions }: { decoderPositions?: number }): number
 /** Tokens of the longest text, as far as the decoder can read it. */
 const neededTokens = ({ report }: TextCorpus, most: number): number =>
   Math.max(1, Math.min(most, report.tokens?.decoder.longest ?? 1));
+
+/** Dates that cannot be read are refused before anything is encoded. */
+async function checkDates(files: TextFiles, column: string): Promise<void> {
+  const written: { value: string | undefined; where: string }[] = [];
+  for await (const { value, where } of files.column(column)) written.push({ value, where });
+  parseDates(written);
+}
 
 /** The texts' vectors and telling pieces, from which symbols are found. */
 async function discoveryGiven(
