@@ -1,19 +1,24 @@
 import { UserError } from '@hidden-schema/base';
 import {
   evaluateSynthetic,
-  type LanguageEvaluationOptions,
-  type LanguageFigures,
   languageFigures,
   linkProbabilities,
   type OpenedLanguage,
   type OpenedRun,
   openLanguageCorpus,
   open as openRun,
-  type SyntheticEvaluation,
   type WritingOptions,
 } from '@hidden-schema/hsn';
 import {
+  compareGroups,
+  type EncodedCorpus,
   type EncodingOptions,
+  type ExplainedText,
+  encodedCorpus,
+  explainText,
+  type Found,
+  type GroupComparison,
+  type LabelPrediction,
   type InterpolationOptions,
   type InterpolationStep,
   interpolateTexts,
@@ -21,7 +26,10 @@ import {
   languageRun,
   mergeSymbols,
   type RunUpdate,
+  predictLabels,
+  type RunTable,
   renameSymbol,
+  runTable,
   type SymbolEdit,
   type SymbolLevels,
   type SymbolMeaning,
@@ -30,35 +38,27 @@ import {
   symbolLevels,
   undoEdit,
   updateRun,
+  studyTime,
+  TABLE_FORMATS,
+  type TableFormat,
+  TextFinder,
+  type TimeStudy,
+  textColumn,
+  textTimes,
+  walksBy,
+  writeTable,
 } from '@hidden-schema/studies';
 import { checkSymbol, SchemaGraph } from './schema-graph.ts';
-
-/** Which of a run's models is opened. */
-export interface OpenOptions {
-  /** `best` (the default), `last`, or a step. */
-  checkpoint?: 'best' | 'last' | number;
-}
-
-/** A text read into its walk. */
-export interface EncodedText {
-  text: string;
-  /** The most probable walk on the expected graph, as numbers of symbols. [L] */
-  walk: number[];
-  /** The probability of each symbol given the one before. [L] */
-  steps: number[];
-  /** Of the whole walk given the text: the product of its steps. */
-  probability: number;
-}
-
-/** How much is evaluated. */
-export interface EvaluateOptions extends LanguageEvaluationOptions {
-  /** Another corpus than the run was trained on: a file or a folder. */
-  corpus?: string;
-  signal?: AbortSignal;
-}
-
-/** The figures of a model of texts, or of a synthetic language. */
-export type Figures = LanguageFigures | SyntheticEvaluation;
+import type {
+  CompareOptions,
+  EncodedText,
+  EvaluateOptions,
+  ExportOptions,
+  Figures,
+  FindOptions,
+  OpenOptions,
+  TimeOptions,
+} from './schema-options.ts';
 
 /**
  * A trained model, open to read, write and look at. Free it when it is no longer needed: its weights lie outside of
@@ -66,7 +66,7 @@ export type Figures = LanguageFigures | SyntheticEvaluation;
  *
  * @example
  * using schema = await open('run');
- * const [first] = await schema.encode(['the food was great but the service was slow']);
+ * const [first] = await schema.encode(['The Treasury has a surplus.']);
  * const [text] = await schema.generate(first!.walk, { temperature: 0.8, seed: 1 });
  */
 export class Schema implements Disposable {
@@ -74,7 +74,7 @@ export class Schema implements Disposable {
   readonly directory: string;
   /** What it was trained on: a synthetic language, texts (`language`) or tuples (`reasoning`). */
   readonly kind: OpenedRun['kind'];
-  /** L. */
+  /** L, steps of a walk. */
   readonly length: number;
   /** The training step of its weights. */
   readonly step: number;
@@ -120,12 +120,23 @@ export class Schema implements Disposable {
     }));
   }
 
-  /** Writes texts about a walk: one, its most probable token after token, unless options say otherwise. */
+  /**
+   * Writes texts about a walk: one, its most probable token after token, unless options say otherwise.
+   *
+   * @example
+   * const five = await schema.generate([3, 17, 8, 2, 21], { count: 5, temperature: 0.8, seed: 1 });
+   */
   async generate(walk: readonly number[], options: WritingOptions = {}): Promise<string[]> {
     return this.#language('generate').texts.write(walk, options);
   }
 
-  /** The way from one text to another over the graph, each step of it written out. */
+  /**
+   * The way from one text to another over the graph, each step of it written out.
+   *
+   * @example
+   * for (const { walk, text } of await schema.interpolate('The debt is reduced.', 'Our troops are at war.'))
+   *   console.log(walk, text);
+   */
   async interpolate(
     first: string,
     second: string,
@@ -169,7 +180,12 @@ export class Schema implements Disposable {
     return this.#meanings;
   }
 
-  /** What a symbol means: its words, texts, labels and neighbours. */
+  /**
+   * What a symbol means: its words, texts, labels and neighbours.
+   *
+   * @example
+   * console.log(schema.symbol(17).words.map(({ word }) => word).join(' '));
+   */
   symbol(symbol: number): SymbolMeaning {
     this.#open();
     checkSymbol(symbol, this.symbols);
@@ -178,6 +194,76 @@ export class Schema implements Disposable {
         `what the symbols of ${this.directory} mean is not known yet: await schema.describe() works it out once`,
       );
     return this.#meanings[symbol]!;
+  }
+
+  /** The symbols, walks and texts of the run's corpus that are nearest to a phrase. */
+  async find(phrase: string, options: FindOptions = {}): Promise<Found> {
+    const { top, ...reading } = options;
+    return this.#reading(reading, async (encoded) => {
+      const finder = await TextFinder.open(this.#open(), encoded, reading.signal);
+      try {
+        return await finder.find(phrase, top === undefined ? {} : { top });
+      } finally {
+        finder.free();
+      }
+    });
+  }
+
+  /** Which symbols and links one group of texts has more of than the others, with intervals and corrected p-values. */
+  async compare(options: CompareOptions = {}): Promise<GroupComparison> {
+    const { by, groups, ...reading } = options;
+    return this.#reading(reading, async (encoded) => {
+      const walks = await walksBy(this.#open(), encoded, by === undefined ? {} : { column: by });
+      return compareGroups(walks, groups ? { pair: groups } : {});
+    });
+  }
+
+  /** Which symbols and links predict the label, and how well in texts that were not seen; `by` is another column. */
+  async predict(options: Omit<CompareOptions, 'groups'> = {}): Promise<LabelPrediction> {
+    const { by, ...reading } = options;
+    return this.#reading(reading, async (encoded) =>
+      predictLabels(await walksBy(this.#open(), encoded, by === undefined ? {} : { column: by })),
+    );
+  }
+
+  /** Which words of a text carry which symbol of its walk, by leaving each out in turn. */
+  async explain(text: string): Promise<ExplainedText> {
+    const opened = this.#open();
+    if (opened.kind !== 'language')
+      throw new UserError(`explain takes a model of texts; ${this.directory} is ${words[opened.kind]}`);
+    return explainText(opened, text);
+  }
+
+  /** Writes a table of the run (a row a text, symbol, link, word or example) as CSV, JSONL or Parquet; returns its rows. */
+  async exportTable(table: RunTable, file: string, options: ExportOptions = {}): Promise<number> {
+    const { format = formatOf(file), unsure, columns: names = [], ...reading } = options;
+    return this.#reading(reading, async (encoded) => {
+      const run = this.#open();
+      const meanings = await storedMeanings(run, { encoded });
+      const columns: Record<string, (string | null)[]> = {};
+      for (const name of names) columns[name] = await textColumn(run, encoded, name);
+      const source = { run, encoded, meanings, columns, ...(unsure === undefined ? {} : { unsure }) };
+      return writeTable(file, format, runTable(table, source));
+    });
+  }
+
+  /** Shares of symbols and links over time, with intervals and bursts. */
+  async time(options: TimeOptions = {}): Promise<TimeStudy> {
+    const { column, period, ...reading } = options;
+    return this.#reading(reading, async (encoded) => {
+      const { times } = await textTimes(this.#open(), encoded, column === undefined ? {} : { column });
+      const { walks, symbols, length } = encoded;
+      return studyTime({ walks, symbols, length, times }, period ? { period } : {});
+    });
+  }
+
+  async #reading<T>(options: EncodingOptions, body: (encoded: EncodedCorpus) => Promise<T>): Promise<T> {
+    const encoded = await encodedCorpus(this.#open(), options);
+    try {
+      return await body(encoded);
+    } finally {
+      encoded.close();
+    }
   }
 
   /** Names a symbol in the run, for every view of it; an empty name takes it away. */
@@ -239,6 +325,7 @@ export class Schema implements Disposable {
     this.#opened = undefined;
   }
 
+  /** What `using` calls at the end of a block: frees the weights. */
   [Symbol.dispose](): void {
     this.free();
   }
@@ -253,6 +340,14 @@ export class Schema implements Disposable {
     if (opened.kind === 'language') return opened;
     throw new UserError(`${verb} takes a model of texts; ${this.directory} is ${words[opened.kind]}`);
   }
+}
+
+function formatOf(file: string): TableFormat {
+  const found = TABLE_FORMATS.find((format) => file.toLowerCase().endsWith(`.${format}`));
+  if (found) return found;
+  throw new UserError(
+    `a table goes to a file ending in .${TABLE_FORMATS.join(', .')}, or name its format; got ${file}`,
+  );
 }
 
 const words = { synthetic: 'of a synthetic language', reasoning: 'of tuples' } as const;

@@ -30,7 +30,7 @@ export {
   tanhGelu,
 } from './fused.ts';
 export { Lock, lockHolder } from './lock.ts';
-export { loadOperators } from './native.ts';
+export { loadOperators, startEngine } from './native.ts';
 export * as nn from './nn/index.ts';
 export { type NumberFault, type NumberReport, watchNumbers } from './number-watch.ts';
 export * as optim from './optim/index.ts';
@@ -39,6 +39,11 @@ export { Generator, type Share } from './random.ts';
 export { SafetensorsError } from './safetensors/errors.ts';
 export { openSafetensors, type Weights } from './safetensors/reader.ts';
 export { openWeights } from './safetensors/sharded.ts';
-export { safetensorsBytes, writeSafetensors } from './safetensors/writer.ts';
+export {
+  safetensorsBytes,
+  streamSafetensors,
+  type TensorSource,
+  writeSafetensors,
+} from './safetensors/writer.ts';
 export { scope } from './scope.ts';
 export { call, callMany, Tensor } from './tensor.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import { fingerprintOf, type Tokenizer } from '@hidden-schema/text';
-import { Generator } from '@hidden-schema/torch';
+import { Generator, startEngine } from '@hidden-schema/torch';
 import { findPretrained } from '@hidden-schema/transformers';
 import type { ReasoningConfig } from '../../config/tuples.ts';
 import type { CorpusInfo, Run, RunOptions } from '../../run/run.ts';
@@ -39,6 +39,7 @@ export async function prepareReasoning(
   input: string,
   run: { tokenizer?: Tokenizer } = {},
 ): Promise<PreparedReasoning> {
+  startEngine();
   halfOf(config.length);
   const corpus = readTuples(input, { ...config.tuples, seed: config.seed });
   checkSplits(corpus, input);
