@@ -48,17 +48,7 @@ export async function textUpdate(
     const points = placed!.of(rows);
     try {
       const old = rows.filter((row) => row < fresh.first).length;
-      const text = {
-        ...record,
-        more: [...(record.more ?? []), file],
-        sentences: rows.length,
-        labels: corpus.labels,
-      };
-      const { directory } = opened.run.record.corpus;
-      const noted = {
-        corpus: { directory, fingerprint: textFingerprint(corpus) },
-        text: JSON.parse(JSON.stringify(text)) as JsonValue,
-      };
+      const noted = recordWith(opened, corpus, file);
       const { themes, ...change } = noGrad(() => scope(() => changeBy(opened, points, old)));
       const texts = Array.from(rows.subarray(old), (row) => corpus.store.example(row).text);
       const taken = new Set(themes.flatMap(({ at }) => at));
@@ -76,6 +66,17 @@ export async function textUpdate(
   } finally {
     corpus.close();
   }
+}
+
+/** What run.json notes of the corpus once a file was added. */
+function recordWith({ run }: OpenedLanguage, corpus: TextCorpus, file: string): Record<string, JsonValue> {
+  const { record } = textRecord(run);
+  const more = [...(record.more ?? []), file];
+  const text = { ...record, more, sentences: corpus.splits.train.length, labels: corpus.labels };
+  return {
+    corpus: { directory: run.record.corpus.directory, fingerprint: textFingerprint(corpus) },
+    text: JSON.parse(JSON.stringify(text)) as JsonValue,
+  };
 }
 
 /** Rows of the file that was added: after the training files, where the input has splits of its own, else the last. */
