@@ -103,6 +103,7 @@ export class Schema implements Disposable {
     return this.#graph.symbols;
   }
 
+  /** The links between symbols, as they are now. */
   get graph(): SchemaGraph {
     return this.#graph;
   }
