@@ -23,6 +23,7 @@ export async function reproduceTable3(flags: ReproduceFlags): Promise<void> {
     slowly,
     ...(flags.quick ? quick : full),
     ...(flags.steps ? [`training.steps=${flags.steps}`] : []),
+    ...(flags.set ?? []),
   ];
   const { trainReasoning } = await import('./reason-train.ts');
   const folder = (name: string) => path.join(flags.out, name);
