@@ -33,9 +33,11 @@ Examples:
   $ hsn train --corpus corpus --out run --set training.steps=2000 --set graph.p=0.1
   $ hsn train --corpus reviews.tsv --symbols 50 --length 5 --out run
   $ hsn train --corpus reviews.tsv --stage discover --out run   symbols, graph and walks alone, in about a minute
+  $ hsn train --corpus speeches.csv --label-column party --time-column year --stage discover --out run
   $ hsn train --out run --resume          then the decoder, which writes sentences from walks
   $ cat sentences.txt | hsn train --corpus - --out run
   $ hsn train --corpus reviews.tsv --out baseline --set baseline=true
+  $ hsn train --corpus reviews.tsv --out rival --set model=optimus    or ivae, vq: what HSN is compared with
   $ hsn train --out run --resume          continue where it stopped
   $ hsn train --corpus corpus --out run --processes 2
   $ hsn train --out run --diagnose        after NaN: which operator made it
@@ -45,7 +47,8 @@ A corpus is the folder of "hsn synth", or texts: a file (a sentence a line, labe
 folder with train, valid and test files, or - for standard input (--set model=language says so where in doubt). Texts
 train a language model in two stages: "discover" finds symbols and graph in the space of a pretrained encoder (the MiniLM
 that comes with this program unless encoder.name is given) and can be looked at at once; "write" teaches a decoder to
-write sentences from walks. --set encoder.walks=queries trains the paper's encoder of walks instead, in one stage.
+write sentences from walks. --set encoder.walks=queries trains the paper's encoder of walks instead, in one stage. Other
+models of texts have another latent between the same encoder and decoder: optimus, ivae and vq (docs/rivals.md).
 
 The model with the best validation objective (lowest -L, Eq. 28, on the validation split) is kept as "best" and
 evaluated at the end; training stops early after training.patience evaluations without a better one. Ctrl-C saves and
@@ -69,6 +72,7 @@ export function register(program: Command): void {
       '--stage <name>',
       'texts: end after "discover", without the decoder; or do all, "write" (default)',
     )
+    .option('--time-column <name>', 'texts: column with their dates, for "hsn time"')
     .option('--input-format <name>', 'text, tsv, csv, jsonl or parquet (default: by the ending)')
     .option('--out <folder>', 'run folder to make (default: runs/<corpus name>-<seed>)')
     .addHelpText('after', examples)
@@ -90,7 +94,7 @@ async function train(file: string | undefined, flags: TrainFlags): Promise<void>
 /** Trains alone, or as rank 0 of several processes. */
 async function lead(file: string | undefined, flags: TrainFlags, replicas: Replicas): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { refuseEdits, Run } = await import('@hidden-schema/hsn');
+  const { isRival, refuseEdits, Run } = await import('@hidden-schema/hsn');
   if (flags.profile !== undefined) await checkProfileFile(flags.profile);
   if (flags.stage !== undefined && !stages.includes(flags.stage))
     throw new UserError(`--stage takes discover or write, got ${flags.stage}`);
@@ -119,7 +123,7 @@ async function lead(file: string | undefined, flags: TrainFlags, replicas: Repli
     replicas,
     out: flags.out ?? path.join('runs', `${name}-${config.seed}`),
   };
-  if (config.model === 'language') await trainLanguage(config, request);
+  if (config.model === 'language' || isRival(config)) await trainLanguage(config, request);
   else if (config.model === 'synthetic') await trainSynthetic(config, request);
   else throw new UserError('these are the settings of tuples; train with: hsn reason train');
 }

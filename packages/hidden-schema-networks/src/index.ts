@@ -29,21 +29,33 @@ export {
 } from '@hidden-schema/hsn';
 export type {
   EncodingOptions,
+  ExplainedText,
+  Found,
+  GroupComparison,
   InterpolationOptions,
   InterpolationStep,
+  SymbolEdit,
+  LabelPrediction,
   SymbolExample,
+  SymbolGroup,
+  SymbolLevel,
+  SymbolLevels,
   SymbolMeaning,
+  TimeStudy,
 } from '@hidden-schema/studies';
 export { passagesOf } from '@hidden-schema/text';
 export { EngineError, type EngineInfo, engineInfo, setThreads, TorchError } from '@hidden-schema/torch';
-export {
-  type EncodedText,
-  type EvaluateOptions,
-  type Figures,
-  type OpenOptions,
-  open,
-  Schema,
-} from './schema.ts';
+export { open, Schema } from './schema.ts';
 export { type Link, SchemaGraph } from './schema-graph.ts';
+export type {
+  CompareOptions,
+  EncodedText,
+  EvaluateOptions,
+  ExportOptions,
+  Figures,
+  FindOptions,
+  OpenOptions,
+  TimeOptions,
+} from './schema-options.ts';
 export { type TextItem, type TextOptions, type Texts, texts } from './texts.ts';
 export { type Settings, type TrainedRun, type TrainOptions, train } from './train.ts';

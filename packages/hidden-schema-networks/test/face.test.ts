@@ -188,7 +188,7 @@ describe('the names that are offered', () => {
 
   test('are few', () => {
     expect(offered('index').length).toBeGreaterThan(20);
-    expect(offered('index').length).toBeLessThan(46);
+    expect(offered('index').length).toBeLessThan(56);
   });
 });
 

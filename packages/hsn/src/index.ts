@@ -3,6 +3,13 @@ export { discoveringDefaults } from './config/defaults.ts';
 export { type LanguageConfig, languageConfigSchema } from './config/language.ts';
 export { type Config, configSchema } from './config/network.ts';
 export {
+  isRival,
+  ivaeConfigSchema,
+  optimusConfigSchema,
+  rivalNames,
+  vqConfigSchema,
+} from './config/rivals.ts';
+export {
   dumpConfig,
   languageConfig,
   loadConfig,
@@ -23,6 +30,9 @@ export {
   type FittedSymbols,
   fitPointSpace,
   fitSymbols,
+  groupsAt,
+  type Joining,
+  joinSymbols,
   pieceCounts,
   tellingPieces,
   textVectors,
@@ -58,11 +68,17 @@ export {
   Reasoner,
   reasonerOf,
 } from './path/reasoner.ts';
+export {
+  evaluateRival,
+  type RivalFigures,
+} from './rivals/evaluation.ts';
+export { type OpenedRival, openRival } from './rivals/open.ts';
 export { loadCheckpoint, verifyCheckpoint } from './run/checkpoint.ts';
 export { bestStep, checkpointSteps } from './run/checkpoint-folder.ts';
 export { CheckpointWriter, saveCheckpoint } from './run/checkpoint-writer.ts';
 export { closingRun } from './run/closing.ts';
 export { type Diagnosis, diagnose } from './run/diagnosis.ts';
+export { type EditRecord, editsIn } from './run/edits.ts';
 export { EventWriter, readEvents } from './run/events.ts';
 export { type MetricsRow, readMetrics } from './run/metrics.ts';
 export { MetricsFollower } from './run/metrics-follower.ts';
@@ -81,9 +97,16 @@ export { Session, type SessionOptions, type SessionResult } from './run/session.
 export { makeNetwork } from './tasks/language/build.ts';
 export type { CorpusPoints } from './tasks/language/corpus-vectors.ts';
 export { pursues } from './tasks/language/discovery.ts';
+export { checkEditable, editSymbols, undoEdit } from './tasks/language/edit.ts';
 export { baselinePerplexity, type LanguageEvaluationOptions } from './tasks/language/evaluation.ts';
 export type { LanguageNetwork } from './tasks/language/network.ts';
-export { type OpenedLanguage, openLanguage, openLanguageCorpus, openPoints } from './tasks/language/open.ts';
+export {
+  corpusColumn,
+  type OpenedLanguage,
+  openLanguage,
+  openLanguageCorpus,
+  openPoints,
+} from './tasks/language/open.ts';
 export { schemaOf } from './tasks/language/perplexity.ts';
 export {
   createLanguageRun,
@@ -95,6 +118,7 @@ export {
   textRecord,
 } from './tasks/language/prepare.ts';
 export { refitSymbols } from './tasks/language/refit.ts';
+export { splitChange } from './tasks/language/split.ts';
 export { type LanguageFigures, LanguageTask, languageFigures } from './tasks/language/task.ts';
 export { LanguageTexts, type WritingOptions } from './tasks/language/texts.ts';
 export { convertPaperCorpus, type PaperCorpus } from './tasks/paper-corpora.ts';
@@ -159,6 +183,7 @@ export { upperTriangle } from './tasks/synthetic/recovery.ts';
 export { SyntheticTask } from './tasks/synthetic/task.ts';
 export { checkTrainable } from './tasks/synthetic/training.ts';
 export { tupleFrames } from './tasks/tuples/build.ts';
+export { type CometCandidate, cometCandidates } from './tasks/tuples/comet.ts';
 export { writeObjects } from './tasks/tuples/objects.ts';
 export { type OpenedReasoning, openReasoning, openTuples, tokenise } from './tasks/tuples/open.ts';
 export {
@@ -173,6 +198,12 @@ export { type ReasoningFigures, ReasoningTask } from './tasks/tuples/task.ts';
 export { TupleTokens } from './tasks/tuples/tokens.ts';
 export { type Prefix, prefixesOf, type Tuple, type TupleCorpus } from './tasks/tuples/tuples.ts';
 export { TupleWalks } from './tasks/tuples/walks.ts';
+export {
+  type PreparedRun,
+  prepareTextRun,
+  type TextRunConfig,
+  textRunConfig,
+} from './text-run.ts';
 export { follow } from './train/follow.ts';
 export { Replicas } from './train/replicas.ts';
 export type { Preparation, Task, TaskTrainer } from './train/task.ts';

@@ -1,5 +1,6 @@
 import { type CorpusProgress, type TextCorpus, TextFiles } from '@hidden-schema/text';
 import { Generator, scope } from '@hidden-schema/torch';
+import type { TextEncoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
 import { languageConfig } from '../../config/settings.ts';
 import type { StoredVectorOptions } from '../../discovery/index.ts';
@@ -9,7 +10,7 @@ import { makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
 import { CorpusPoints, corpusVectors } from './corpus-vectors.ts';
 import { pursues } from './discovery.ts';
 import type { LanguageNetwork } from './network.ts';
-import { sidesOf, type TextRecord, textInput, textRecord } from './prepare.ts';
+import { sidesOf, type TextConfig, type TextRecord, textInput, textRecord } from './prepare.ts';
 import { LanguageTexts } from './texts.ts';
 
 /** A language run's model with its tokenizers; its corpus is opened apart, by those who need it. */
@@ -22,6 +23,14 @@ export interface OpenedLanguage {
   labels: readonly string[];
   step: number;
   notes: string[];
+}
+
+/** What the corpus of an opened run is read by, whatever its model of texts. */
+interface OpenedTexts {
+  run: Run;
+  config: TextConfig;
+  model: { encoder: { base: TextEncoder }; decoder: { maxPositions: number } };
+  tokenizers: Tokenizers;
 }
 
 /** Opens a run's language model at a checkpoint: `best`, `last` or a step. */
@@ -74,7 +83,7 @@ export async function openPoints(
 
 /** The corpus a run was trained on, or another one; tokenised again where its cache is gone. */
 export async function openLanguageCorpus(
-  { run, config, model, tokenizers }: OpenedLanguage,
+  { run, config, model, tokenizers }: OpenedTexts,
   given: {
     corpus?: string;
     cache?: string;
@@ -92,4 +101,28 @@ export async function openLanguageCorpus(
   } finally {
     files.close();
   }
+}
+
+/** What the texts of a run's corpus have in a column of its table, by rows of its store. [N] */
+export async function corpusColumn(
+  { run }: OpenedLanguage,
+  { store }: TextCorpus,
+  name: string,
+  options: { signal?: AbortSignal } = {},
+): Promise<WrittenValue[]> {
+  const { input, settings } = textInput(run);
+  const files = await TextFiles.find(input, { ...settings, ...options });
+  const lines = files.sources.map(() => new Map<number, WrittenValue>());
+  for await (const { file, line, value, where } of files.column(name))
+    lines[file]!.set(line, { value, where });
+  return Array.from({ length: store.count }, (_, at) => {
+    const { file, line } = store.row(at);
+    return lines[file]?.get(line) ?? { value: undefined, where: `${input}:${line}` };
+  });
+}
+
+/** A value of a column, and where it stands. */
+interface WrittenValue {
+  value: string | undefined;
+  where: string;
 }

@@ -5,13 +5,19 @@ import {
   type CorpusProgress,
   corpusNotes,
   fingerprintOf,
+  parseDates,
   type TextCorpus,
   TextFiles,
   type TextSettings,
   type Tokenizer,
 } from '@hidden-schema/text';
 import { Generator, startEngine } from '@hidden-schema/torch';
-import { findPretrained, readModelConfig, type TextEncoder } from '@hidden-schema/transformers';
+import {
+  findPretrained,
+  type LanguageDecoder,
+  readModelConfig,
+  type TextEncoder,
+} from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
 import { type OpenedEncoder, tellingPieces } from '../../discovery/index.ts';
 import type { CorpusInfo, Run, RunOptions } from '../../run/run.ts';
@@ -49,21 +55,43 @@ export interface PrepareOptions {
   onNote?: (text: string) => void;
 }
 
-/** Texts, tokenizers and models, ready for a run. */
-export interface PreparedLanguage {
-  config: LanguageConfig;
+/** The settings that texts are prepared by, whatever model is made of them. */
+export type TextConfig = Pick<LanguageConfig, 'seed'> & {
+  encoder: Omit<LanguageConfig['encoder'], 'walks' | 'sharpness'>;
+  decoder: Omit<LanguageConfig['decoder'], 'symbolAttention' | 'symbolPositions' | 'lora'>;
+  training: Pick<LanguageConfig['training'], 'batch'>;
+};
+
+/** Texts and tokenizers, ready for a model. */
+export interface PreparedTexts {
   given: TextInput;
   corpus: TextCorpus;
   tokenizers: Tokenizers;
-  model: LanguageNetwork;
-  /** Where walks are read by pursuit: what symbols are found in. */
-  discovery: DiscoveryGiven | undefined;
   info: CorpusInfo;
   /** What the user should know of the corpus. */
   notes: string[];
   /** Standard input as a file, until `close`. */
   spooled: { file: string; name: string } | undefined;
   close(): void;
+}
+
+/** The same with what a model for them is made of. */
+interface Materials<Config> extends PreparedTexts {
+  /** The settings that texts were read by: whole texts decide how long they may be. */
+  read: Config;
+  encoder: TextEncoder;
+  frozen: boolean;
+  /** Where the decoder's weights are, unless it starts from scratch. */
+  folder: string | undefined;
+  generator: Generator;
+}
+
+/** Texts, tokenizers and models, ready for a run. */
+export interface PreparedLanguage extends PreparedTexts {
+  config: LanguageConfig;
+  model: LanguageNetwork;
+  /** Where walks are read by pursuit: what symbols are found in. */
+  discovery: DiscoveryGiven | undefined;
 }
 
 /** Reads and tokenises a corpus and makes the model for it; nothing is written but caches of tokens and vectors. */
@@ -73,12 +101,43 @@ export async function prepareLanguage(
   options: PrepareOptions = {},
 ): Promise<PreparedLanguage> {
   startEngine();
-  checkSizes(asked);
   checkLora(asked);
-  const { tokenizer: known, discovery: sizes, ...rest } = options;
-  const files = await TextFiles.find(given.input, { ...given.settings, ...rest, seed: asked.seed });
+  const { encoder, frozen, folder, generator, read, ...texts } = await prepareTexts(asked, given, options);
+  const { corpus, tokenizers } = texts;
+  const { encoder: tokenizer, decoder } = tokenizers;
+  const sentences = corpus.splits.train.length;
   let discovery: DiscoveryGiven | undefined;
+  const close = () => {
+    texts.close();
+    discovery?.vectors.free();
+  };
   try {
+    if (pursues(asked)) discovery = await discoveryGiven(asked, corpus, { encoder, tokenizer }, options);
+    const space = options.discovery ?? (discovery && discoverySizes(discovery.pieces.length, sentences));
+    const config = space ? inSpace(read, encoder.width + space.dimensions) : read;
+    const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences, discovery: space };
+    const model = makeNetwork(config, { ...parts, ...(folder ? { decoder: { folder } } : {}) }, generator);
+    checkVocabulary(model, decoder, config.decoder.name);
+    const strange = discovery && unknownWordsNote(corpus, tokenizer);
+    const notes = [...texts.notes, ...(strange ? [strange] : [])];
+    return { ...texts, config, model, discovery, notes, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** Reads and tokenises a corpus, and opens the encoder that a model will read it by. */
+export async function prepareTexts<Config extends TextConfig>(
+  asked: Config,
+  given: TextInput,
+  options: PrepareOptions,
+): Promise<Materials<Config>> {
+  checkSizes(asked);
+  const { tokenizer: known, discovery: _, ...rest } = options;
+  const files = await TextFiles.find(given.input, { ...given.settings, ...rest, seed: asked.seed });
+  try {
+    if (files.settings.timeColumn !== undefined) await checkDates(files, files.settings.timeColumn);
     const folder = await pretrainedFolder(asked, options);
     const decoder = known ?? (await decoderTokenizer(asked, files, folder));
     const generator = new Generator(asked.seed);
@@ -89,17 +148,9 @@ export async function prepareLanguage(
     const corpus = await files.tokenise(sidesOf(widest, tokenizers, models));
     checkSplits(corpus, given.input);
     const read = asked.decoder.whole ? withLongest(asked, neededTokens(corpus, mostTokens(models))) : asked;
-    const sentences = corpus.splits.train.length;
-    if (pursues(asked)) discovery = await discoveryGiven(asked, corpus, { encoder, tokenizer }, options);
-    const space = sizes ?? (discovery && discoverySizes(discovery.pieces.length, sentences));
-    const config = space ? inSpace(read, encoder.width + space.dimensions) : read;
-    const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences, discovery: space };
-    const model = makeNetwork(config, { ...parts, ...(folder ? { decoder: { folder } } : {}) }, generator);
-    checkVocabulary(model, decoder, config.decoder.name);
     const close = () => {
       corpus.close();
       files.close();
-      discovery?.vectors.free();
     };
     const source = given.input === '-' ? files.sources[0]! : undefined;
     const spooled = source && { file: source.file, name: spoolName(source.format) };
@@ -107,17 +158,16 @@ export async function prepareLanguage(
       directory: spooled?.name ?? path.resolve(given.input),
       fingerprint: textFingerprint(corpus),
     };
-    const strange = discovery && unknownWordsNote(corpus, tokenizer);
-    const notes = [...corpusNotes(corpus.report, config.training.batch), ...(strange ? [strange] : [])];
-    return { config, given, corpus, tokenizers, model, discovery, info, notes, spooled, close };
+    const notes = corpusNotes(corpus.report, asked.training.batch);
+    const materials = { encoder, frozen, folder, generator, read };
+    return { given, corpus, tokenizers, info, notes, spooled, close, ...materials };
   } catch (error) {
     files.close();
-    discovery?.vectors.free();
     throw error;
   }
 }
 
-const withLongest = (config: LanguageConfig, longest: number): LanguageConfig => ({
+const withLongest = <Config extends TextConfig>(config: Config, longest: number): Config => ({
   ...config,
   decoder: { ...config.decoder, longest },
 });
@@ -132,6 +182,13 @@ const mostTokens = ({ decoderPositions }: { decoderPositions?: number }): number
 /** Tokens of the longest text, as far as the decoder can read it. */
 const neededTokens = ({ report }: TextCorpus, most: number): number =>
   Math.max(1, Math.min(most, report.tokens?.decoder.longest ?? 1));
+
+/** Dates that cannot be read are refused before anything is encoded. */
+async function checkDates(files: TextFiles, column: string): Promise<void> {
+  const written: { value: string | undefined; where: string }[] = [];
+  for await (const { value, where } of files.column(column)) written.push({ value, where });
+  parseDates(written);
+}
 
 /** The texts' vectors and telling pieces, from which symbols are found. */
 async function discoveryGiven(
@@ -159,7 +216,7 @@ function inSpace(config: LanguageConfig, symbolDimension: number): LanguageConfi
 
 /** Where a decoder's weights are that does not start from scratch. */
 async function pretrainedFolder(
-  { decoder: { name } }: LanguageConfig,
+  { decoder: { name } }: Pick<TextConfig, 'decoder'>,
   { cache, signal }: PrepareOptions,
 ): Promise<string | undefined> {
   if (fromScratch(name)) return undefined;
@@ -177,10 +234,16 @@ export interface TextRecord extends ModelRecord {
   discovery?: DiscoverySizes;
 }
 
+/** A model of texts with its settings. */
+interface TextModel {
+  config: Run['config'] & TextConfig;
+  model: { decoder: LanguageDecoder };
+}
+
 /** Makes the run's folder, with the decoder's vocabulary and a copy of what came from standard input. */
 export function createLanguageRun(
   directory: string,
-  prepared: PreparedLanguage,
+  prepared: PreparedTexts & TextModel & Partial<Pick<PreparedLanguage, 'discovery'>>,
   options: Pick<RunOptions, 'force'> = {},
 ): Run {
   const { config, given, corpus, tokenizers, model, spooled, discovery } = prepared;
@@ -215,7 +278,7 @@ export function textInput(run: Run): TextInput {
 
 /** Both sides with as many tokens as their models read. */
 export function sidesOf(
-  config: LanguageConfig,
+  config: TextConfig,
   tokenizers: Tokenizers,
   models: { encoder: TextEncoder; decoderPositions?: number },
 ) {
@@ -244,7 +307,7 @@ export function textFingerprint({ report }: TextCorpus): string {
 
 const spoolName = (format: string): string => `corpus.${format === 'text' ? 'txt' : format}`;
 
-function checkSizes({ encoder, decoder }: LanguageConfig): void {
+function checkSizes({ encoder, decoder }: TextConfig): void {
   const own = { encoder: encoder.name === 'transformer', decoder: fromScratch(decoder.name) };
   for (const [side, { width, heads }] of Object.entries({ encoder, decoder })) {
     if (own[side as keyof typeof own] && width % heads !== 0)
@@ -269,7 +332,12 @@ function checkSplits({ splits, report }: TextCorpus, input: string): void {
   }
 }
 
-function checkVocabulary({ decoder }: LanguageNetwork, { vocabulary }: Tokenizer, name: string): void {
+/** Refuses a tokenizer that is not the weights' own. */
+export function checkVocabulary(
+  { decoder }: { decoder: LanguageDecoder },
+  { vocabulary }: Tokenizer,
+  name: string,
+): void {
   if (vocabulary <= decoder.vocabularySize) return;
   throw new UserError(
     `${name}: the tokenizer has ${vocabulary} tokens but the weights have ${decoder.vocabularySize}; they do not belong together, take the tokenizer.json that came with the weights`,
