@@ -14,9 +14,11 @@ import * as exporting from './export.ts';
 import * as find from './find.ts';
 import * as generate from './generate.ts';
 import * as graph from './graph.ts';
+import * as importing from './import.ts';
 import * as interpolate from './interpolate.ts';
 import * as labels from './labels.ts';
 import * as reason from './reason.ts';
+import * as merge from './merge.ts';
 import * as predict from './predict.ts';
 import * as rename from './rename.ts';
 import * as report from './report-page.ts';
@@ -25,11 +27,13 @@ import * as runs from './runs.ts';
 import * as schema from './schema.ts';
 import * as serve from './serve.ts';
 import * as setup from './setup.ts';
+import * as split from './split.ts';
 import * as symbols from './symbols.ts';
 import * as synth from './synth.ts';
 import { print, say, watchOutputs } from './terminal.ts';
 import * as time from './time.ts';
 import * as train from './train.ts';
+import * as undo from './undo.ts';
 import * as verify from './verify.ts';
 
 /** The verbs, in the order of the help. Each loads what is heavy inside its action only. */
@@ -44,6 +48,7 @@ const verbs: readonly { register(program: Command): void }[] = [
   encode,
   generate,
   exporting,
+  importing,
   graph,
   symbols,
   labels,
@@ -55,6 +60,9 @@ const verbs: readonly { register(program: Command): void }[] = [
   attend,
   interpolate,
   rename,
+  merge,
+  split,
+  undo,
   report,
   serve,
   runs,

@@ -34,8 +34,12 @@ export type {
   GroupComparison,
   InterpolationOptions,
   InterpolationStep,
+  SymbolEdit,
   LabelPrediction,
   SymbolExample,
+  SymbolGroup,
+  SymbolLevel,
+  SymbolLevels,
   SymbolMeaning,
   TimeStudy,
 } from '@hidden-schema/studies';

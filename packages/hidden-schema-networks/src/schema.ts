@@ -24,12 +24,18 @@ import {
   interpolateTexts,
   knownMeanings,
   languageRun,
+  mergeSymbols,
   predictLabels,
   type RunTable,
   renameSymbol,
   runTable,
+  type SymbolEdit,
+  type SymbolLevels,
   type SymbolMeaning,
+  splitSymbol,
   storedMeanings,
+  symbolLevels,
+  undoEdit,
   studyTime,
   TABLE_FORMATS,
   type TableFormat,
@@ -66,18 +72,15 @@ export class Schema implements Disposable {
   readonly directory: string;
   /** What it was trained on: a synthetic language, texts (`language`) or tuples (`reasoning`). */
   readonly kind: OpenedRun['kind'];
-  /** K. */
-  readonly symbols: number;
   /** L, steps of a walk. */
   readonly length: number;
   /** The training step of its weights. */
   readonly step: number;
-  /** The graph that was found. */
-  readonly graph: SchemaGraph;
   /** What the user should know, such as a checkpoint that was damaged. */
   readonly notes: readonly string[];
   #opened: OpenedRun | undefined;
   #meanings: SymbolMeaning[] | undefined;
+  #graph: SchemaGraph;
 
   /** By `open`. */
   constructor(opened: OpenedRun) {
@@ -85,13 +88,21 @@ export class Schema implements Disposable {
     const { symbols, length } = model.shape;
     this.directory = run.directory;
     this.kind = kind;
-    this.symbols = symbols;
     this.length = length;
     this.step = step;
     this.notes = notes;
-    this.graph = new SchemaGraph(linkProbabilities(model), symbols);
+    this.#graph = new SchemaGraph(linkProbabilities(model), symbols);
     this.#opened = opened;
     this.#meanings = knownMeanings(opened);
+  }
+
+  /** K; another one after symbols were merged or split. */
+  get symbols(): number {
+    return this.#graph.symbols;
+  }
+
+  get graph(): SchemaGraph {
+    return this.#graph;
   }
 
   /** Reads texts into walks; the same text always has the same. */
@@ -258,6 +269,44 @@ export class Schema implements Disposable {
     checkSymbol(symbol, this.symbols);
     renameSymbol(this.directory, symbol, name);
     if (this.#meanings) this.#meanings = knownMeanings(this.#open());
+  }
+
+  /**
+   * The symbols merged into as many groups as asked for, a level each, by their vectors and links; the run stays as it is.
+   *
+   * @example
+   * const { levels } = await schema.levels([5, 10, 20]);
+   */
+  levels(counts: readonly number[]): Promise<SymbolLevels> {
+    return symbolLevels(this.#open(), counts);
+  }
+
+  /** Makes one symbol of several, in the run: it has their lowest number. `undo` takes it back. */
+  merge(...symbols: number[]): Promise<SymbolEdit> {
+    return this.#edited(() => mergeSymbols(this.directory, symbols));
+  }
+
+  /** Makes two symbols of one, in the run: the smaller half is new, after the last. `undo` takes it back. */
+  split(symbol: number): Promise<SymbolEdit> {
+    return this.#edited(() => splitSymbol(this.directory, symbol));
+  }
+
+  /** Takes the last merge, split or update of the run back; returns what that was. */
+  async undo(): Promise<string> {
+    const { undone } = await this.#edited(async () => undoEdit(this.directory));
+    return undone;
+  }
+
+  /** Edits the run on disk, and opens it again as it is then. */
+  async #edited<T>(edit: () => Promise<T>): Promise<T> {
+    const { model } = this.#open();
+    const result = await edit();
+    const now = await openRun(this.directory, { checkpoint: String(this.step) });
+    model.free();
+    this.#opened = now;
+    this.#graph = new SchemaGraph(linkProbabilities(now.model), now.symbols);
+    this.#meanings = knownMeanings(now);
+    return result;
   }
 
   /** Frees the weights; the schema cannot be used any more. `using` does this at the end of a block. */

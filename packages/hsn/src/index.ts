@@ -30,6 +30,9 @@ export {
   type FittedSymbols,
   fitPointSpace,
   fitSymbols,
+  groupsAt,
+  type Joining,
+  joinSymbols,
   pieceCounts,
   tellingPieces,
   textVectors,
@@ -75,6 +78,7 @@ export { bestStep, checkpointSteps } from './run/checkpoint-folder.ts';
 export { CheckpointWriter, saveCheckpoint } from './run/checkpoint-writer.ts';
 export { closingRun } from './run/closing.ts';
 export { type Diagnosis, diagnose } from './run/diagnosis.ts';
+export { type EditRecord, editsIn } from './run/edits.ts';
 export { EventWriter, readEvents } from './run/events.ts';
 export { type MetricsRow, readMetrics } from './run/metrics.ts';
 export { MetricsFollower } from './run/metrics-follower.ts';
@@ -93,6 +97,7 @@ export { Session, type SessionOptions, type SessionResult } from './run/session.
 export { makeNetwork } from './tasks/language/build.ts';
 export type { CorpusPoints } from './tasks/language/corpus-vectors.ts';
 export { pursues } from './tasks/language/discovery.ts';
+export { checkEditable, editSymbols, undoEdit } from './tasks/language/edit.ts';
 export { baselinePerplexity, type LanguageEvaluationOptions } from './tasks/language/evaluation.ts';
 export type { LanguageNetwork } from './tasks/language/network.ts';
 export {
@@ -113,6 +118,7 @@ export {
   textRecord,
 } from './tasks/language/prepare.ts';
 export { refitSymbols } from './tasks/language/refit.ts';
+export { splitChange } from './tasks/language/split.ts';
 export { type LanguageFigures, LanguageTask, languageFigures } from './tasks/language/task.ts';
 export { LanguageTexts, type WritingOptions } from './tasks/language/texts.ts';
 export { convertPaperCorpus, type PaperCorpus } from './tasks/paper-corpora.ts';
@@ -177,6 +183,7 @@ export { upperTriangle } from './tasks/synthetic/recovery.ts';
 export { SyntheticTask } from './tasks/synthetic/task.ts';
 export { checkTrainable } from './tasks/synthetic/training.ts';
 export { tupleFrames } from './tasks/tuples/build.ts';
+export { type CometCandidate, cometCandidates } from './tasks/tuples/comet.ts';
 export { writeObjects } from './tasks/tuples/objects.ts';
 export { type OpenedReasoning, openReasoning, openTuples, tokenise } from './tasks/tuples/open.ts';
 export {

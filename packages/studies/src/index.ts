@@ -1,4 +1,5 @@
 export { sentenceAttention, studyAttention } from './analysis/attention.ts';
+export { mergeSymbols, runEdits, type SymbolEdit, splitSymbol, undoEdit } from './analysis/edits.ts';
 export { type Found, type FoundText, TextFinder } from './analysis/find.ts';
 export { EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './analysis/encoded.ts';
 export { EncodedWriter } from './analysis/encoded-writer.ts';
@@ -19,9 +20,24 @@ export {
   interpolateWalks,
 } from './analysis/interpolate.ts';
 export { linkedSymbols, linksOf, runLayout } from './analysis/layout.ts';
+export {
+  levelSheets,
+  levelsText,
+  type SymbolGroup,
+  type SymbolLevel,
+  type SymbolLevels,
+  symbolLevels,
+} from './analysis/levels.ts';
 export { type SymbolExample, type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
 export { writeModelCard } from './analysis/model-card.ts';
-export { renameSymbol, runSymbols, symbolNames, symbolNumber, symbolTitle } from './analysis/names.ts';
+export {
+  namedSymbols,
+  renameSymbol,
+  runSymbols,
+  symbolNames,
+  symbolNumber,
+  symbolTitle,
+} from './analysis/names.ts';
 export { drawNetwork } from './analysis/network-drawing.ts';
 export { languageRun, openRun } from './analysis/opened.ts';
 export { runReport } from './analysis/report.ts';
@@ -47,10 +63,11 @@ export { knownMeanings, storedMeanings } from './analysis/stored-meanings.ts';
 export { type SymbolFigures, symbolFigures } from './analysis/symbol-figures.ts';
 export { SymbolTally } from './analysis/symbol-tally.ts';
 export { type SymbolYears, symbolYears } from './analysis/symbol-years.ts';
+export { textMap } from './analysis/text-map.ts';
 export { shareNumber, unsureTexts } from './analysis/unsure.ts';
 export { wordsOf } from './analysis/words.ts';
 export { RUN_TABLES, type RunTable, runTable } from './analysis/tables.ts';
-export { textColumn, textTimes, walksBy } from './analysis/text-columns.ts';
+export { textColumn, textTimes, timeColumnOf, walksBy } from './analysis/text-columns.ts';
 export {
   compareGroups,
   type GroupComparison,

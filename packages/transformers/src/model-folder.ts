@@ -62,15 +62,19 @@ export interface ModelFolder {
   tensors: Iterable<readonly [string, Tensor]>;
   /** The text of tokenizer.json. */
   tokenizer: string;
+  /** What tokenizer_config.json says of special tokens, where their names alone do not tell. */
+  special?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Makes a folder that must not be there yet; whoever calls gives it its final name when all is written. */
-export function writeModelFolder(folder: string, { config, tensors, tokenizer }: ModelFolder): void {
+export function writeModelFolder(folder: string, model: ModelFolder): void {
+  const { config, tensors, tokenizer, special } = model;
   mkdirSync(folder);
   // Fields that were never set are left out.
   const plain = JSON.parse(JSON.stringify(config)) as JsonValue;
   writeSynced(join(folder, 'config.json'), jsonText(plain));
   writeSynced(join(folder, 'tokenizer.json'), tokenizer);
+  if (special) writeSynced(join(folder, 'tokenizer_config.json'), jsonText(special));
   writeSafetensors(join(folder, 'model.safetensors'), [...tensors], { format: 'pt' });
 }
 

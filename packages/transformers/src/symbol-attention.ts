@@ -1,5 +1,5 @@
 import { cat, type Generator, nn, type Tensor, type TensorOptions } from '@hidden-schema/torch';
-import type { KeysValues, KeyValueCache } from './cache.ts';
+import type { KeysValues, KeyValueCache, Memory } from './cache.ts';
 import { Projection } from './projection.ts';
 import { sinusoidalPositions } from './transformer-block.ts';
 
@@ -136,6 +136,8 @@ export interface AttentionContext {
   readonly cache: KeyValueCache | undefined;
   /** Collects each layer's attention onto the symbols. [B, H, T, L] */
   readonly attention: Tensor[] | undefined;
+  /** What an encoder of the decoder's own has read. */
+  readonly memory?: Memory | undefined;
 }
 
 export interface AttentionParts {

@@ -144,7 +144,7 @@ function decoderClaims({ decoder }: Pick<TextModels, 'decoder'>): Claim[] {
     const adapter = /^decoder\..*\.lora_A\.weight$/;
     return rank === undefined ? [] : [{ key: 'decoder.lora.rank', value: rank, tensor: adapter, axis: 0 }];
   }
-  const table = /^decoder\.(?:transformer\.wte|model\.embed_tokens|wte)\.weight$/;
+  const table = /^decoder\.(?:transformer\.wte|model\.embed_tokens|model\.shared|wte)\.weight$/;
   const places = /^decoder\.transformer\.wpe\.weight$/;
   return [
     { key: 'decoder.width', value: width, tensor: table, axis: 1 },
@@ -154,7 +154,7 @@ function decoderClaims({ decoder }: Pick<TextModels, 'decoder'>): Claim[] {
           {
             key: 'decoder.layers',
             value: layers,
-            tensor: /^decoder\.(?:transformer\.h|model\.layers)\.(\d+)\./,
+            tensor: /^decoder\.(?:transformer\.h|model\.(?:decoder\.)?layers)\.(\d+)\./,
           },
         ]),
     ...(name === 'gpt2' ? [{ key: 'decoder.longest + 2', value: longest + 2, tensor: places, axis: 0 }] : []),

@@ -1,4 +1,16 @@
-import { COLOURS, cut, drawing, INKS, type Mark, mark, placed, short, text, widthOf } from './svg.ts';
+import {
+  COLOURS,
+  cut,
+  drawing,
+  INKS,
+  type Inks,
+  type Mark,
+  mark,
+  placed,
+  short,
+  text,
+  widthOf,
+} from './svg.ts';
 
 /** A share over periods, with the stretches that stand out. */
 export interface TimePanel {
@@ -33,7 +45,7 @@ export function timeFigure({ title, subtitle, periods, panels, columns = 3 }: Ti
     placed(
       LEFT + (at % wide) * (CELL.width + GAP.x),
       TOP + Math.floor(at / wide) * (CELL.height + GAP.y),
-      ...panelMarks(panel, periods, COLOURS[0]!),
+      ...timePanelMarks(panel, periods, { ...INKS, accent: COLOURS[0]! }),
     ),
   );
   return drawing({ width, height }, title, [
@@ -45,10 +57,14 @@ export function timeFigure({ title, subtitle, periods, panels, columns = 3 }: Ti
 
 const burstColour = COLOURS[2]!;
 
-function panelMarks(
+/** The room that one panel takes, names of periods and shares included: its own corner lies so far in. */
+export const TIME_PANEL = { width: CELL.width + GAP.x, height: CELL.height + GAP.y, left: 44, top: 32 };
+
+/** One panel: its title, the share as a line in its interval, and bursts shaded. */
+export function timePanelMarks(
   { title, values, marked }: TimePanel,
   periods: readonly string[],
-  colour: string,
+  inks: Inks & { accent: string },
 ): Mark[] {
   // Wide intervals of periods with few texts would flatten all curves.
   const tallest = Math.max(...values.map((of) => of?.value ?? 0));
@@ -57,7 +73,7 @@ function panelMarks(
   const x = (at: number) => (at + 0.5) * step;
   const y = (value: number) => CELL.height * (1 - Math.min(1, value / most));
   return [
-    text(0, -10, cut(title, CELL.width + 20, 12), { size: 12, bold: true }),
+    text(0, -10, cut(title, CELL.width + 20, 12), { size: 12, bold: true, colour: inks.ink }),
     ...marked.map(([from, to]) =>
       mark('rect', {
         x: from * step,
@@ -68,15 +84,15 @@ function panelMarks(
       }),
     ),
     ...[0, 0.5, 1].flatMap((share) => [
-      mark('path', { d: `M0 ${short(y(share * most))}h${CELL.width}`, stroke: INKS.line, fill: 'none' }),
+      mark('path', { d: `M0 ${short(y(share * most))}h${CELL.width}`, stroke: inks.line, fill: 'none' }),
       text(-7, y(share * most) + 4, percent(share * most, most), {
         size: 10,
-        colour: INKS.faint,
+        colour: inks.faint,
         anchor: 'end',
       }),
     ]),
-    ...stretches(values).flatMap((run) => runMarks(run, x, y, colour)),
-    ...tickMarks(periods, x),
+    ...stretches(values).flatMap((run) => runMarks(run, x, y, inks.accent)),
+    ...tickMarks(periods, x, inks),
   ];
 }
 
@@ -118,12 +134,12 @@ function runMarks(
 }
 
 /** As many names of periods as have room. */
-function tickMarks(periods: readonly string[], x: (at: number) => number): Mark[] {
+function tickMarks(periods: readonly string[], x: (at: number) => number, { faint }: Inks): Mark[] {
   const room = Math.max(...periods.map((name) => widthOf(name, 10))) + 14;
   const every = Math.max(1, Math.ceil((periods.length * room) / CELL.width));
   return periods.flatMap((name, at) =>
     at % every === 0
-      ? [text(x(at), CELL.height + 15, name, { size: 10, colour: INKS.faint, anchor: 'middle' })]
+      ? [text(x(at), CELL.height + 15, name, { size: 10, colour: faint, anchor: 'middle' })]
       : [],
   );
 }

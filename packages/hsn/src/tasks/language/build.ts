@@ -1,11 +1,10 @@
-import { readText, UserError } from '@hidden-schema/base';
+import { UserError } from '@hidden-schema/base';
 import {
   type Frames,
   gpt2Tokenizer,
   loadTokenizer,
   TokenCounts,
   type Tokenizer,
-  tokenizerFromJson,
   trainByteBpe,
   trimmedByteBpe,
   WordCounts,
@@ -57,7 +56,7 @@ export async function openTextEncoder(
 
 /** The vocabulary that lies in a run, refused where it has more tokens than the decoder that it was written with. */
 export function tokenizerOfRun(file: string, { vocab_size: most }: Record<string, unknown>): Tokenizer {
-  const tokenizer = tokenizerFromJson(readText(file), file);
+  const tokenizer = loadTokenizer(file);
   if (typeof most === 'number' && tokenizer.vocabulary > most)
     throw new UserError(
       `${file} has ${tokenizer.vocabulary} tokens but the decoder has ${most}; put back the one that the run was trained with`,
