@@ -3,6 +3,13 @@ export { discoveringDefaults } from './config/defaults.ts';
 export { type LanguageConfig, languageConfigSchema } from './config/language.ts';
 export { type Config, configSchema } from './config/network.ts';
 export {
+  isRival,
+  ivaeConfigSchema,
+  optimusConfigSchema,
+  rivalNames,
+  vqConfigSchema,
+} from './config/rivals.ts';
+export {
   dumpConfig,
   languageConfig,
   loadConfig,
@@ -27,6 +34,7 @@ export {
   type Joining,
   joinSymbols,
   pieceCounts,
+  type SymbolChoice,
   tellingPieces,
   textVectors,
   toPoints,
@@ -61,6 +69,11 @@ export {
   Reasoner,
   reasonerOf,
 } from './path/reasoner.ts';
+export {
+  evaluateRival,
+  type RivalFigures,
+} from './rivals/evaluation.ts';
+export { type OpenedRival, openRival } from './rivals/open.ts';
 export { loadCheckpoint, verifyCheckpoint } from './run/checkpoint.ts';
 export { bestStep, checkpointSteps } from './run/checkpoint-folder.ts';
 export { CheckpointWriter, saveCheckpoint } from './run/checkpoint-writer.ts';
@@ -106,9 +119,11 @@ export {
   textRecord,
 } from './tasks/language/prepare.ts';
 export { refitSymbols } from './tasks/language/refit.ts';
+export { readSeeds, type Seed } from './tasks/language/seeds.ts';
 export { splitChange } from './tasks/language/split.ts';
 export { type LanguageFigures, LanguageTask, languageFigures } from './tasks/language/task.ts';
 export { LanguageTexts, type WritingOptions } from './tasks/language/texts.ts';
+export { textUpdate } from './tasks/language/update.ts';
 export { convertPaperCorpus, type PaperCorpus } from './tasks/paper-corpora.ts';
 export { tokensFrom, tokensOf } from './tasks/synthetic/batch.ts';
 export { convertAuthorsCorpus } from './tasks/synthetic/corpus/authors.ts';
@@ -171,6 +186,7 @@ export { upperTriangle } from './tasks/synthetic/recovery.ts';
 export { SyntheticTask } from './tasks/synthetic/task.ts';
 export { checkTrainable } from './tasks/synthetic/training.ts';
 export { tupleFrames } from './tasks/tuples/build.ts';
+export { type CometCandidate, cometCandidates } from './tasks/tuples/comet.ts';
 export { writeObjects } from './tasks/tuples/objects.ts';
 export { type OpenedReasoning, openReasoning, openTuples, tokenise } from './tasks/tuples/open.ts';
 export {
@@ -185,6 +201,12 @@ export { type ReasoningFigures, ReasoningTask } from './tasks/tuples/task.ts';
 export { TupleTokens } from './tasks/tuples/tokens.ts';
 export { type Prefix, prefixesOf, type Tuple, type TupleCorpus } from './tasks/tuples/tuples.ts';
 export { TupleWalks } from './tasks/tuples/walks.ts';
+export {
+  type PreparedRun,
+  prepareTextRun,
+  type TextRunConfig,
+  textRunConfig,
+} from './text-run.ts';
 export { follow } from './train/follow.ts';
 export { Replicas } from './train/replicas.ts';
 export type { Preparation, Task, TaskTrainer } from './train/task.ts';

@@ -23,7 +23,8 @@ export interface ObjectOptions extends SamplingOptions {
 }
 
 const atOnce = 64;
-const defaultTokens = 24;
+/** Tokens of an object at most, unless said. */
+export const defaultTokens = 24;
 
 /** Writes objects for (s, r) with walks, greedily unless told otherwise; answers in the order of the prompts. */
 export async function writeObjects(
