@@ -101,6 +101,7 @@ export class Schema implements Disposable {
     return this.#graph.symbols;
   }
 
+  /** The graph that was found. */
   get graph(): SchemaGraph {
     return this.#graph;
   }
