@@ -34,6 +34,7 @@ import { print, say, watchOutputs } from './terminal.ts';
 import * as time from './time.ts';
 import * as train from './train.ts';
 import * as undo from './undo.ts';
+import * as update from './update.ts';
 import * as verify from './verify.ts';
 
 /** The verbs, in the order of the help. Each loads what is heavy inside its action only. */
@@ -62,6 +63,7 @@ const verbs: readonly { register(program: Command): void }[] = [
   rename,
   merge,
   split,
+  update,
   undo,
   report,
   serve,

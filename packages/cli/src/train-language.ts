@@ -1,5 +1,11 @@
 import path from 'node:path';
-import type { LanguageFigures, PreparedRun, RivalFigures, TextRunConfig } from '@hidden-schema/hsn';
+import type {
+  LanguageFigures,
+  PreparedRun,
+  RivalFigures,
+  SymbolChoice,
+  TextRunConfig,
+} from '@hidden-schema/hsn';
 import { progressOf, showSheets } from './analysis.ts';
 import { languageText } from './evaluation-text.ts';
 import type { Assignment } from './replicas.ts';
@@ -23,6 +29,7 @@ export async function trainLanguage(config: TextRunConfig, asked: TrainAsked): P
   const result = await stoppable(async (signal) => {
     const prepared = await prepare(config, asked, signal);
     if (!prepared) return 'unread' as const;
+    if ('chosen' in prepared && prepared.chosen) await showChoice(prepared.chosen);
     try {
       return await trainPlan(await planOf(prepared, asked), asked, signal);
     } finally {
@@ -40,18 +47,21 @@ async function prepare(
   { flags, corpus, earlier }: TrainAsked,
   signal: AbortSignal,
 ): Promise<PreparedRun | undefined> {
-  const { prepareTextRun, textInput, textRecord } = await import('@hidden-schema/hsn');
+  const { prepareTextRun, readSeeds, textInput, textRecord } = await import('@hidden-schema/hsn');
   const settings = await textSettings(flags);
   const known = earlier && textRecord(earlier);
   const given = {
-    input: earlier && !flags.corpus ? textInput(earlier).input : corpus,
+    ...(earlier && !flags.corpus ? textInput(earlier) : { input: corpus }),
     settings: { ...known?.record.settings, ...settings },
   };
+  const seeds = flags.seeds === undefined ? known?.record.seeds : readSeeds(flags.seeds);
   const { onProgress, done } = await tokenising();
   const vectors = await progressOf('encode', 'texts');
   try {
     return await prepareTextRun(config, given, {
       ...(known ? { tokenizer: known.tokenizer, discovery: known.record.discovery } : {}),
+      seeds,
+      chooseSymbols: flags.symbols === 'auto',
       signal,
       onProgress,
       onVectors: (encoded, total) => {
@@ -73,10 +83,18 @@ async function prepare(
   }
 }
 
+/** The curve that decided how many symbols there are. */
+async function showChoice(chosen: SymbolChoice): Promise<void> {
+  const { choiceResults } = await import('@hidden-schema/studies');
+  await showSheets(choiceResults(chosen).sheets ?? []);
+}
+
 async function planOf(
   prepared: PreparedRun,
   { flags, out, earlier, replicas }: TrainAsked,
 ): Promise<Plan<LanguageFigures | RivalFigures>> {
+  const { choiceResults, nameSeeds, writeResults } = await import('@hidden-schema/studies');
+  const { chosen, discovery } = 'discovery' in prepared ? prepared : {};
   // A copy of standard input keeps its name in the run.
   const info =
     earlier && !flags.corpus
@@ -86,7 +104,12 @@ async function planOf(
     config: prepared.config,
     info,
     task: () => prepared.task(replicas),
-    create: () => prepared.create(out, { force: flags.force ?? false }),
+    create: () => {
+      const run = prepared.create(out, { force: flags.force ?? false });
+      nameSeeds(out, discovery?.seeds ?? []);
+      if (chosen) writeResults(path.join(out, 'figures'), choiceResults(chosen));
+      return run;
+    },
     describe: () => describe(prepared),
     onPrepared: (seconds) => showDiscovered(out, seconds),
     assignment: assignmentOf(prepared),

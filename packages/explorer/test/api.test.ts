@@ -172,7 +172,9 @@ describe('the API gives what the library gives', () => {
 describe('names', () => {
   test('are stored in the run, shown everywhere, and taken away again', async () => {
     const name = `${markup[1]} & "été" 🌳`;
-    expect(await get('rename', '/api/symbol/3/name', { name: ` ${name} ` })).toEqual({ symbol: 3, name });
+    expect(await get('rename', '/api/symbol/3/name', { name: ` ${name} ` })).toEqual({
+      ...{ symbol: 3, name, before: null },
+    });
     const stored = () => JSON.parse(fs.readFileSync(path.join(small.run, 'names.json'), 'utf8'));
     expect(stored()).toEqual({ format: 1, names: { 3: name } });
     expect((await get('graph', '/api/graph')).nodes[3]!.name).toBe(name);

@@ -34,6 +34,7 @@ export {
   type Joining,
   joinSymbols,
   pieceCounts,
+  type SymbolChoice,
   tellingPieces,
   textVectors,
   toPoints,
@@ -118,9 +119,11 @@ export {
   textRecord,
 } from './tasks/language/prepare.ts';
 export { refitSymbols } from './tasks/language/refit.ts';
+export { readSeeds, type Seed } from './tasks/language/seeds.ts';
 export { splitChange } from './tasks/language/split.ts';
 export { type LanguageFigures, LanguageTask, languageFigures } from './tasks/language/task.ts';
 export { LanguageTexts, type WritingOptions } from './tasks/language/texts.ts';
+export { textUpdate } from './tasks/language/update.ts';
 export { convertPaperCorpus, type PaperCorpus } from './tasks/paper-corpora.ts';
 export { tokensFrom, tokensOf } from './tasks/synthetic/batch.ts';
 export { convertAuthorsCorpus } from './tasks/synthetic/corpus/authors.ts';

@@ -85,8 +85,19 @@ describe('a language run of version 0.1.0', () => {
     const opened = await openLanguage(folder.path('language-0.1.0'));
     const corpus = await openLanguageCorpus(opened, { cache: folder.path('cache') });
     const { model, texts } = opened;
-    const figures = languageFigures(model, corpus, texts.frames, { limit: 500, walks: 20, graphs: 5 });
-    expectClose(figures, readJson('language-0.1.0/evaluation.json'));
+    const draws = { limit: 500, walks: 20 };
+    const figures = languageFigures(model, corpus, texts.frames, { ...draws, graphs: 5 });
+    // That version measured what walks tell on the first graph alone, now it is the mean over graphs; walks that are
+    // drawn for it come from another place of the generator.
+    const drawn = ['mutual_information_exact', 'symbols_used'];
+    const wanted = Object.fromEntries(
+      Object.entries(readJson('language-0.1.0/evaluation.json')).filter(([name]) => !drawn.includes(name)),
+    );
+    const onFirst = Object.keys(wanted).filter((name) => /^mutual_information|^kl_walk/.test(name));
+    const part = (first: boolean) =>
+      Object.fromEntries(Object.entries(wanted).filter(([name]) => onFirst.includes(name) === first));
+    expectClose(figures, part(false));
+    expectClose(languageFigures(model, corpus, texts.frames, { ...draws, graphs: 1 }), part(true));
     const { walks } = await texts.read(['the food was terrible', 'a dog is friendly']);
     expect(walks.map(({ walk }) => walk)).toEqual([
       [2, 2, 2],

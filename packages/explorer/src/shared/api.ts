@@ -242,7 +242,9 @@ export const endpoints = {
   ...textEndpoints,
 } as const satisfies Record<string, Endpoint>;
 
+/** The name of an endpoint of the server. */
 export type EndpointName = keyof typeof endpoints;
+/** What an endpoint answers with. */
 export type Answer<N extends EndpointName> = z.infer<(typeof endpoints)[N]['response']>;
 type InputOf<N extends EndpointName, Part extends string> = (typeof endpoints)[N] extends {
   [P in Part]: infer S extends z.ZodType;

@@ -105,6 +105,7 @@ const paperSamples = 500;
 /** Shortest paths take about K³ steps a graph. */
 const affordable = 1e9;
 
+/** Statistics of graphs drawn from a run's posterior, beside random graphs of as many links. */
 export function studyGraph(
   probabilities: Float64Array,
   symbols: number,

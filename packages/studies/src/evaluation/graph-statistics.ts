@@ -30,6 +30,7 @@ export interface GraphStatistics {
 
 type Lists = ReturnType<typeof neighbourLists>;
 
+/** Degrees, paths, clusters and communities of a graph. */
 export function graphStatistics(graph: Adjacency): GraphStatistics {
   const simple: Adjacency = { nodes: graph.nodes, data: graph.data.slice() };
   for (let i = 0; i < graph.nodes; i++) simple.data[i * graph.nodes + i] = 0;

@@ -23,6 +23,7 @@ export interface LabelMap {
   typical: TypicalSymbol[];
 }
 
+/** Where on the graph the texts of each label walk. */
 export interface LabelMaps {
   all: LabelMap;
   /** One for each label that has sentences. */
@@ -35,6 +36,7 @@ export interface LabelMaps {
 
 const mostTypical = 10;
 
+/** Walks of texts with the labels that these have. */
 export interface LabelledWalks {
   /** [N, L] */
   walks: ArrayLike<number>;

@@ -42,23 +42,13 @@ export function Stage({
   dark,
   flight,
 }: StageProps) {
-  const { graph, labels, texts, grouping } = drawn;
-  const walk = useMemo(
-    () => (asked && grouping ? asked.map((symbol) => grouping.groupOf[symbol]!) : asked),
-    [asked, grouping],
-  );
+  const { graph, labels, texts } = drawn;
   const gaze = useGaze(view, change);
   const views = useViews(gaze.moved);
-  const links = useMemo(() => drawnLinks(graph), [graph.links, graph.truth]);
-  const byLabel = useMemo(
-    () => (labels && view.colour === 'label' ? symbolLabels(labels) : null),
-    [labels, view.colour],
-  );
-  const maps = useMaps(labels, texts, view);
+  const { links, scenes } = useScenes(drawn, view, { asked, dark, hovered: views.hovered });
   const shown = useShown(view.show, texts !== null);
-  const scene = sceneOf(drawn, view, { walk, dark, hovered: views.hovered, labels: byLabel, map: null });
+  const scene = scenes[0]!;
   const counts = countLinks(links, scene);
-  const scenes = maps.length === 0 ? [scene] : maps.map((map): Scene => ({ ...scene, map }));
   const shared: Omit<CanvasProps, 'scene' | 'at'> = {
     ...{ links, counts, views, flight, gaze: gaze.place },
     // While a walk is composed the graph stays where it is.
@@ -93,6 +83,30 @@ export function Stage({
       />
     </section>
   );
+}
+
+interface Looked {
+  /** A walk over symbols that is lit up. */
+  asked: readonly number[] | null;
+  dark: boolean;
+  hovered: number | null;
+}
+
+/** What is drawn of the graph: once, or once for each map. */
+function useScenes(drawn: Drawn, view: ViewState, { asked, dark, hovered }: Looked) {
+  const { graph, labels, texts, grouping } = drawn;
+  const walk = useMemo(
+    () => (asked && grouping ? asked.map((symbol) => grouping.groupOf[symbol]!) : asked),
+    [asked, grouping],
+  );
+  const links = useMemo(() => drawnLinks(graph), [graph.links, graph.truth]);
+  const byLabel = useMemo(
+    () => (labels && view.colour === 'label' ? symbolLabels(labels) : null),
+    [labels, view.colour],
+  );
+  const maps = useMaps(labels, texts, view);
+  const scene = sceneOf(drawn, view, { walk, dark, hovered, labels: byLabel, map: null });
+  return { links, scenes: maps.length === 0 ? [scene] : maps.map((map): Scene => ({ ...scene, map })) };
 }
 
 /** The maps of labels that were asked for; else where the lit texts go, if texts were chosen by more than symbols. */

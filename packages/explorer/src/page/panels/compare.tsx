@@ -137,7 +137,7 @@ function Findings(props: FindingProps) {
 
 type Row = Comparison['symbols'][number] | Comparison['links'][number];
 
-function Table({ found, what, graph, goTo, change, view }: FindingProps & { what: 'symbols' | 'links' }) {
+function Table({ found, what, graph, goTo, change }: FindingProps & { what: 'symbols' | 'links' }) {
   const rows: readonly Row[] = found[what];
   const sure = rows.filter(({ corrected }) => corrected < SURE);
   const nameOf = (symbol: number) => (graph?.nodes[symbol] ? title(graph.nodes[symbol]) : String(symbol));
@@ -161,28 +161,7 @@ function Table({ found, what, graph, goTo, change, view }: FindingProps & { what
           </thead>
           <tbody>
             {sure.slice(0, MOST_ROWS).map((row) => (
-              <tr key={named(row)}>
-                <td>
-                  {'symbol' in row ? (
-                    <SymbolLink symbol={row.symbol} label={named(row)} onChoose={goTo} />
-                  ) : (
-                    <button
-                      type="button"
-                      class="plain"
-                      onClick={() => change({ only: row.link, panel: view.panel })}
-                    >
-                      {named(row)}
-                    </button>
-                  )}
-                </td>
-                <td>
-                  <Shares row={row} />
-                </td>
-                <td class="number">
-                  {points(row.difference)} <span class="interval faint">{intervalText(row)}</span>
-                </td>
-                <td class="number">{pText(row.corrected)}</td>
-              </tr>
+              <ComparedRow key={named(row)} {...{ row, goTo, change }} name={named(row)} />
             ))}
           </tbody>
         </table>
@@ -190,6 +169,29 @@ function Table({ found, what, graph, goTo, change, view }: FindingProps & { what
     </>
   );
 }
+
+type ComparedRowProps = Pick<FindingProps, 'goTo' | 'change'> & { row: Row; name: string };
+
+const ComparedRow = ({ row, name, goTo, change }: ComparedRowProps) => (
+  <tr>
+    <td>
+      {'symbol' in row ? (
+        <SymbolLink symbol={row.symbol} label={name} onChoose={goTo} />
+      ) : (
+        <button type="button" class="plain" onClick={() => change({ only: row.link })}>
+          {name}
+        </button>
+      )}
+    </td>
+    <td>
+      <Shares row={row} />
+    </td>
+    <td class="number">
+      {points(row.difference)} <span class="interval faint">{intervalText(row)}</span>
+    </td>
+    <td class="number">{pText(row.corrected)}</td>
+  </tr>
+);
 
 const points = (share: number): string => `${share > 0 ? '+' : ''}${(100 * share).toFixed(1)}`;
 const intervalText = ({ differenceInterval: [low, high] }: Row): string =>

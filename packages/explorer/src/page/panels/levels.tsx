@@ -64,34 +64,37 @@ function Groups({ grouping, graph, view, change, goTo, edits }: GroupsProps) {
             <Bar of={share} most={most} />
           </h4>
           <p class="faint words">{words.join(' ')}</p>
-          {chosen(symbols) ? (
-            <>
-              {symbols.map((symbol) => (
-                <p key={symbol} class="member">
-                  <SymbolLink
-                    symbol={symbol}
-                    label={graph?.nodes[symbol] ? title(graph.nodes[symbol]) : ''}
-                    onChoose={(one) => {
-                      change({ level: 0, only: [] });
-                      goTo(one);
-                    }}
-                  />
-                  <span class="number faint">{percent(graph?.nodes[symbol]?.usage ?? 0)} of steps</span>
-                </p>
-              ))}
-              {symbols.length > 1 ? (
-                <button
-                  type="button"
-                  disabled={edits.busy !== null}
-                  onClick={() => void edits.merge(symbols)}
-                >
-                  Merge these {symbols.length} into one symbol
-                </button>
-              ) : null}
-            </>
-          ) : null}
+          {chosen(symbols) ? <Members {...{ symbols, graph, change, goTo, edits }} /> : null}
         </li>
       ))}
     </ul>
+  );
+}
+
+type MembersProps = Pick<PanelProps, 'graph' | 'change' | 'goTo' | 'edits'> & { symbols: readonly number[] };
+
+/** The symbols of a group, each a way to itself, and a press that makes them one. */
+function Members({ symbols, graph, change, goTo, edits }: MembersProps) {
+  const choose = (symbol: number) => {
+    change({ level: 0, only: [] });
+    goTo(symbol);
+  };
+  return (
+    <>
+      {symbols.map((symbol) => {
+        const node = graph?.nodes[symbol];
+        return (
+          <p key={symbol} class="member">
+            <SymbolLink symbol={symbol} label={node ? title(node) : ''} onChoose={choose} />
+            <span class="number faint">{percent(node?.usage ?? 0)} of steps</span>
+          </p>
+        );
+      })}
+      {symbols.length > 1 ? (
+        <button type="button" disabled={edits.busy !== null} onClick={() => void edits.merge(symbols)}>
+          Merge these {symbols.length} into one symbol
+        </button>
+      ) : null}
+    </>
   );
 }

@@ -154,34 +154,46 @@ function Bursts({ time, graph, change, goTo }: TimeProps) {
           </tr>
         </thead>
         <tbody>
-          {bursts.slice(0, MOST_BURSTS).map(({ symbol, label, from, to, inside, outside, weight }) => (
-            <tr key={`${symbol} ${from}`}>
-              <td>
-                <SymbolLink symbol={symbol} label={nameOf(symbol)} onChoose={goTo} />
-              </td>
-              <td>
-                <button
-                  type="button"
-                  class="plain"
-                  title="Show these texts"
-                  onClick={() =>
-                    change({
-                      ...{ panel: 'texts', only: [symbol] },
-                      ...{ since: time.periods[from]!.start, until: time.periods[to]!.end },
-                    })
-                  }
-                >
-                  {label}
-                </button>
-              </td>
-              <td class="number">{percent(inside.share)}</td>
-              <td class="number">{percent(outside.share)}</td>
-              <td class="number">{decimal(Number(weight.toPrecision(3)))}</td>
-            </tr>
+          {bursts.slice(0, MOST_BURSTS).map((burst) => (
+            <BurstRow
+              key={`${burst.symbol} ${burst.from}`}
+              {...{ burst, time, change, goTo }}
+              name={nameOf(burst.symbol)}
+            />
           ))}
         </tbody>
       </table>
       <p class="faint">Bursts: {time.burst}.</p>
     </>
+  );
+}
+
+interface BurstRowProps extends Pick<TimeProps, 'time' | 'change' | 'goTo'> {
+  burst: Row['bursts'][number] & { symbol: number };
+  name: string;
+}
+
+function BurstRow({ burst, name, time, change, goTo }: BurstRowProps) {
+  const { symbol, label, from, to, inside, outside, weight } = burst;
+  const between = { since: time.periods[from]!.start, until: time.periods[to]!.end };
+  return (
+    <tr>
+      <td>
+        <SymbolLink symbol={symbol} label={name} onChoose={goTo} />
+      </td>
+      <td>
+        <button
+          type="button"
+          class="plain"
+          title="Show these texts"
+          onClick={() => change({ panel: 'texts', only: [symbol], ...between })}
+        >
+          {label}
+        </button>
+      </td>
+      <td class="number">{percent(inside.share)}</td>
+      <td class="number">{percent(outside.share)}</td>
+      <td class="number">{decimal(Number(weight.toPrecision(3)))}</td>
+    </tr>
   );
 }

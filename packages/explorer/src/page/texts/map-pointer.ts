@@ -23,60 +23,14 @@ const REACH = { mouse: 10, touch: 24 };
 
 /** What pointers do on the map: moving, two fingers that zoom, and lines around texts. Returns what lets go of it. */
 export function followPointers(container: HTMLElement, view: MapView, events: PointerEvents): () => void {
-  const pointers = new Map<number, Place>();
-  let began: Place | null = null;
-  let doing: Tool = 'move';
-  let line: Place[] = [];
-  const placeOf = (event: MouseEvent): Place => {
-    const { left, top } = container.getBoundingClientRect();
-    return [event.clientX - left, event.clientY - top];
-  };
-  const down = (event: PointerEvent) => {
-    if (event.button !== 0) return;
-    container.setPointerCapture(event.pointerId);
-    pointers.set(event.pointerId, placeOf(event));
-    began = pointers.size === 1 ? placeOf(event) : null;
-    doing = event.shiftKey && events.tool() === 'move' ? 'box' : events.tool();
-    line = [placeOf(event)];
-    events.hover(null);
-  };
-  const move = (event: PointerEvent) => {
-    const at = placeOf(event);
-    const before = pointers.get(event.pointerId);
-    if (!before) {
-      if (event.pointerType === 'mouse') events.hover(at);
-      return;
-    }
-    pointers.set(event.pointerId, at);
-    if (pointers.size > 1) pinch(view, [...pointers.values()], before, at);
-    else if (doing === 'move')
-      view.camera = moved(view.camera, view.size, [at[0] - before[0], at[1] - before[1]]);
-    else {
-      line = doing === 'box' ? boxOf(line[0]!, at) : [...line, at];
-      view.line = line;
-      view.redraw();
-    }
-    if (pointers.size > 1 || doing === 'move') events.move();
-  };
-  const up = (event: PointerEvent) => {
-    if (!pointers.delete(event.pointerId)) return;
-    const at = placeOf(event);
-    const still = began !== null && Math.hypot(at[0] - began[0], at[1] - began[1]) < MOVED;
-    if (event.type === 'pointerup' && still)
-      events.tap(at, event.pointerType === 'touch' ? REACH.touch : REACH.mouse);
-    else if (event.type === 'pointerup' && doing !== 'move' && began !== null) events.drawn(line);
-    view.line = [];
-    view.redraw();
-    began = null;
-  };
-  const wheel = (event: WheelEvent) => {
-    event.preventDefault();
-    view.camera = zoomed(view.camera, view.size, Math.exp(-event.deltaY * WHEEL), placeOf(event));
-    events.move();
-  };
+  const follower = new PointerFollower(container, view, events);
   const listeners: Record<string, (event: never) => void> = {
-    ...{ pointerdown: down, pointermove: move, pointerup: up, pointercancel: up, wheel },
+    pointerdown: (event: PointerEvent) => follower.down(event),
+    pointermove: (event: PointerEvent) => follower.move(event),
+    pointerup: (event: PointerEvent) => follower.up(event),
+    pointercancel: (event: PointerEvent) => follower.up(event),
     pointerleave: () => events.hover(null),
+    wheel: (event: WheelEvent) => follower.wheel(event),
   };
   for (const [name, act] of Object.entries(listeners))
     container.addEventListener(name, act as EventListener, { passive: false });
@@ -84,6 +38,85 @@ export function followPointers(container: HTMLElement, view: MapView, events: Po
     for (const [name, act] of Object.entries(listeners))
       container.removeEventListener(name, act as EventListener);
   };
+}
+
+class PointerFollower {
+  readonly #container: HTMLElement;
+  readonly #view: MapView;
+  readonly #events: PointerEvents;
+  readonly #pointers = new Map<number, Place>();
+  /** Where the only pointer went down. */
+  #began: Place | null = null;
+  #doing: Tool = 'move';
+  #line: Place[] = [];
+
+  constructor(container: HTMLElement, view: MapView, events: PointerEvents) {
+    this.#container = container;
+    this.#view = view;
+    this.#events = events;
+  }
+
+  down(event: PointerEvent): void {
+    if (event.button !== 0) return;
+    const at = this.#placeOf(event);
+    this.#container.setPointerCapture(event.pointerId);
+    this.#pointers.set(event.pointerId, at);
+    this.#began = this.#pointers.size === 1 ? at : null;
+    const tool = this.#events.tool();
+    this.#doing = event.shiftKey && tool === 'move' ? 'box' : tool;
+    this.#line = [at];
+    this.#events.hover(null);
+  }
+
+  move(event: PointerEvent): void {
+    const at = this.#placeOf(event);
+    const before = this.#pointers.get(event.pointerId);
+    if (!before) {
+      if (event.pointerType === 'mouse') this.#events.hover(at);
+      return;
+    }
+    this.#pointers.set(event.pointerId, at);
+    if (this.#pointers.size === 1 && this.#doing !== 'move') this.#draw(at);
+    else this.#go(before, at);
+  }
+
+  up(event: PointerEvent): void {
+    if (!this.#pointers.delete(event.pointerId)) return;
+    const at = this.#placeOf(event);
+    const began = this.#began;
+    const still = began !== null && Math.hypot(at[0] - began[0], at[1] - began[1]) < MOVED;
+    const ended = event.type === 'pointerup' && began !== null;
+    if (ended && still) this.#events.tap(at, event.pointerType === 'touch' ? REACH.touch : REACH.mouse);
+    else if (ended && this.#doing !== 'move') this.#events.drawn(this.#line);
+    this.#view.line = [];
+    this.#view.redraw();
+    this.#began = null;
+  }
+
+  wheel(event: WheelEvent): void {
+    event.preventDefault();
+    const { camera, size } = this.#view;
+    this.#view.camera = zoomed(camera, size, Math.exp(-event.deltaY * WHEEL), this.#placeOf(event));
+    this.#events.move();
+  }
+
+  #draw(at: Place): void {
+    this.#line = this.#doing === 'box' ? boxOf(this.#line[0]!, at) : [...this.#line, at];
+    this.#view.line = this.#line;
+    this.#view.redraw();
+  }
+
+  #go(before: Place, at: Place): void {
+    const view = this.#view;
+    if (this.#pointers.size > 1) pinch(view, [...this.#pointers.values()], before, at);
+    else view.camera = moved(view.camera, view.size, [at[0] - before[0], at[1] - before[1]]);
+    this.#events.move();
+  }
+
+  #placeOf(event: MouseEvent): Place {
+    const { left, top } = this.#container.getBoundingClientRect();
+    return [event.clientX - left, event.clientY - top];
+  }
 }
 
 const boxOf = ([ax, ay]: Place, [bx, by]: Place): Place[] => [

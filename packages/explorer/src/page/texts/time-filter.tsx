@@ -30,48 +30,54 @@ export function TimeFilter({ view, change, texts, time }: FilterProps & { time: 
         ))}
       </div>
       <p class="chips">
-        <label class="choice">
-          from
-          <select
-            aria-label="From"
-            value={String(view.since ?? '')}
-            onChange={(event) => change({ since: numberOf(event.currentTarget.value) })}
-          >
-            <option value="">the beginning</option>
-            <Other time={view.since} known={periods.map(({ start }) => start)} />
-            {periods.map(({ label, start }) => (
-              <option key={label} value={String(start)}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label class="choice">
-          to
-          <select
-            aria-label="To"
-            value={String(view.until ?? '')}
-            onChange={(event) => change({ until: numberOf(event.currentTarget.value) })}
-          >
-            <option value="">the end</option>
-            <Other time={view.until} known={periods.map(({ end }) => end)} />
-            {periods.map(({ label, end }) => (
-              <option key={label} value={String(end)}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          {...{ name: 'From', none: 'the beginning', value: view.since }}
+          times={periods.map(({ label, start }) => ({ label, time: start }))}
+          onChange={(since) => change({ since })}
+        />
+        <Choice
+          {...{ name: 'To', none: 'the end', value: view.until }}
+          times={periods.map(({ label, end }) => ({ label, time: end }))}
+          onChange={(until) => change({ until })}
+        />
       </p>
     </fieldset>
   );
 }
 
-/** A time of an address that is no period's own. */
-const Other = ({ time, known }: { time: number | null; known: readonly number[] }) =>
-  time === null || known.includes(time) ? null : (
-    <option value={String(time)}>{new Date(time).toISOString().slice(0, 10)}</option>
+interface ChoiceProps {
+  name: string;
+  /** What no choice is called. */
+  none: string;
+  value: number | null;
+  times: readonly { label: string; time: number }[];
+  onChange(time: number | null): void;
+}
+
+function Choice({ name, none, value, times, onChange }: ChoiceProps) {
+  // A time of an address that is no period's own.
+  const other = value !== null && !times.some(({ time }) => time === value) ? value : null;
+  return (
+    <label class="choice">
+      {name.toLowerCase()}
+      <select
+        aria-label={name}
+        value={String(value ?? '')}
+        onChange={(event) => onChange(numberOf(event.currentTarget.value))}
+      >
+        <option value="">{none}</option>
+        {other === null ? null : (
+          <option value={String(other)}>{new Date(other).toISOString().slice(0, 10)}</option>
+        )}
+        {times.map(({ label, time }) => (
+          <option key={label} value={String(time)}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
   );
+}
 
 const numberOf = (text: string): number | null => (text === '' ? null : Number(text));
 

@@ -10,7 +10,15 @@ import { makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
 import { CorpusPoints, corpusVectors } from './corpus-vectors.ts';
 import { pursues } from './discovery.ts';
 import type { LanguageNetwork } from './network.ts';
-import { sidesOf, type TextConfig, type TextRecord, textInput, textRecord } from './prepare.ts';
+import {
+  corpusInput,
+  sidesOf,
+  type TextConfig,
+  type TextInput,
+  type TextRecord,
+  textInput,
+  textRecord,
+} from './prepare.ts';
 import { LanguageTexts } from './texts.ts';
 
 /** A language run's model with its tokenizers; its corpus is opened apart, by those who need it. */
@@ -86,15 +94,22 @@ export async function openLanguageCorpus(
   { run, config, model, tokenizers }: OpenedTexts,
   given: {
     corpus?: string;
+    /** A file to read after those of the run. */
+    more?: string;
     cache?: string;
     signal?: AbortSignal;
     onProgress?: (progress: CorpusProgress) => void;
   } = {},
 ): Promise<TextCorpus> {
-  const { corpus: other, ...options } = given;
+  const { corpus: other, more, ...options } = given;
   const { record } = textRecord(run);
-  const { input, settings } = other ? { input: other, settings: record.settings } : textInput(run);
-  const files = await TextFiles.find(input, { ...settings, ...options, seed: config.seed });
+  const found = other ? { input: other, settings: record.settings } : textInput(run);
+  const { settings } = found;
+  const files = await TextFiles.find(await corpusInput({ ...found, ...added(found, more) }), {
+    ...settings,
+    ...options,
+    seed: config.seed,
+  });
   try {
     const models = { encoder: model.encoder.base, decoderPositions: model.decoder.maxPositions };
     return await files.tokenise(sidesOf(config, tokenizers, models));
@@ -103,6 +118,9 @@ export async function openLanguageCorpus(
   }
 }
 
+const added = ({ more = [] }: TextInput, file: string | undefined): Pick<TextInput, 'more'> =>
+  file === undefined ? {} : { more: [...more, file] };
+
 /** What the texts of a run's corpus have in a column of its table, by rows of its store. [N] */
 export async function corpusColumn(
   { run }: OpenedLanguage,
@@ -110,8 +128,9 @@ export async function corpusColumn(
   name: string,
   options: { signal?: AbortSignal } = {},
 ): Promise<WrittenValue[]> {
-  const { input, settings } = textInput(run);
-  const files = await TextFiles.find(input, { ...settings, ...options });
+  const given = textInput(run);
+  const { input, settings } = given;
+  const files = await TextFiles.find(await corpusInput(given), { ...settings, ...options });
   const lines = files.sources.map(() => new Map<number, WrittenValue>());
   for await (const { file, line, value, where } of files.column(name))
     lines[file]!.set(line, { value, where });

@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import {
+  type CorpusInput,
   type CorpusProgress,
   corpusNotes,
   fingerprintOf,
@@ -9,6 +10,7 @@ import {
   type TextCorpus,
   TextFiles,
   type TextSettings,
+  type TextSplit,
   type Tokenizer,
 } from '@hidden-schema/text';
 import { Generator, startEngine } from '@hidden-schema/torch';
@@ -19,7 +21,7 @@ import {
   type TextEncoder,
 } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
-import { type OpenedEncoder, tellingPieces } from '../../discovery/index.ts';
+import type { SymbolChoice } from '../../discovery/index.ts';
 import type { CorpusInfo, Run, RunOptions } from '../../run/run.ts';
 import { createRecordedRun, type ModelRecord, modelRecord, recordOf } from '../recorded-models.ts';
 import {
@@ -30,29 +32,43 @@ import {
   openTextEncoder,
   type Tokenizers,
 } from './build.ts';
-import { corpusVectors, storedTokens } from './corpus-vectors.ts';
-import { checkDiscovery, type DiscoveryGiven, discoverySizes, pursues } from './discovery.ts';
+import { type DiscoveryGiven, discoverySizes, pursues } from './discovery.ts';
+import {
+  checkPursuitOptions,
+  chosenSymbols,
+  type DiscoveryAsked,
+  discoveryGiven,
+  fewestSymbols,
+} from './discovery-given.ts';
 import { unknownWordsNote } from './known-words.ts';
 import type { LanguageNetwork } from './network.ts';
+import type { Seed } from './seeds.ts';
 
 /** Where the texts are and how they are read; `-` is standard input. */
 export interface TextInput {
   input: string;
+  /** Files that were added since, which train where the input has splits of its own. */
+  more?: readonly string[];
   settings: Partial<TextSettings>;
 }
 
-export interface PrepareOptions {
+/** All files of a corpus, those that were added last. */
+export async function corpusInput({ input, more = [], settings }: TextInput): Promise<CorpusInput> {
+  if (more.length === 0) return input;
+  const { sources } = await TextFiles.find(input, settings);
+  if (sources.every(({ split }) => split === null)) return [input, ...more];
+  const files = (split: TextSplit) =>
+    sources.flatMap((source) => (source.split === split ? source.file : []));
+  return { train: [...files('train'), ...more], valid: files('valid'), test: files('test') };
+}
+
+export interface PrepareOptions extends DiscoveryAsked {
   /** The decoder's vocabulary where a run has one already; else it is drawn from the corpus. */
   tokenizer?: Tokenizer;
   /** Sizes of the space that a run's symbols were found in; else they are the corpus' own. */
   discovery?: DiscoverySizes | undefined;
-  cache?: string;
   stdin?: NodeJS.ReadableStream;
-  signal?: AbortSignal;
   onProgress?: (progress: CorpusProgress) => void;
-  /** Hears of texts that become vectors, and where those came from. */
-  onVectors?: (done: number, total: number) => void;
-  onNote?: (text: string) => void;
 }
 
 /** The settings that texts are prepared by, whatever model is made of them. */
@@ -92,16 +108,20 @@ export interface PreparedLanguage extends PreparedTexts {
   model: LanguageNetwork;
   /** Where walks are read by pursuit: what symbols are found in. */
   discovery: DiscoveryGiven | undefined;
+  /** How the number of symbols was chosen, where it was. */
+  chosen: SymbolChoice | undefined;
 }
 
 /** Reads and tokenises a corpus and makes the model for it; nothing is written but caches of tokens and vectors. */
 export async function prepareLanguage(
-  asked: LanguageConfig,
+  settings: LanguageConfig,
   given: TextInput,
   options: PrepareOptions = {},
 ): Promise<PreparedLanguage> {
   startEngine();
+  const asked = options.chooseSymbols ? { ...settings, symbols: fewestSymbols(settings, options) } : settings;
   checkLora(asked);
+  checkPursuitOptions(asked, options);
   const { encoder, frozen, folder, generator, read, ...texts } = await prepareTexts(asked, given, options);
   const { corpus, tokenizers } = texts;
   const { encoder: tokenizer, decoder } = tokenizers;
@@ -114,13 +134,15 @@ export async function prepareLanguage(
   try {
     if (pursues(asked)) discovery = await discoveryGiven(asked, corpus, { encoder, tokenizer }, options);
     const space = options.discovery ?? (discovery && discoverySizes(discovery.pieces.length, sentences));
-    const config = space ? inSpace(read, encoder.width + space.dimensions) : read;
+    const chosen = options.chooseSymbols && discovery ? chosenSymbols(asked, corpus, discovery) : undefined;
+    const sized = chosen ? { ...read, symbols: chosen.symbols } : read;
+    const config = space ? inSpace(sized, encoder.width + space.dimensions) : sized;
     const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences, discovery: space };
     const model = makeNetwork(config, { ...parts, ...(folder ? { decoder: { folder } } : {}) }, generator);
     checkVocabulary(model, decoder, config.decoder.name);
     const strange = discovery && unknownWordsNote(corpus, tokenizer);
     const notes = [...texts.notes, ...(strange ? [strange] : [])];
-    return { ...texts, config, model, discovery, notes, close };
+    return { ...texts, config, model, discovery, chosen, notes, close };
   } catch (error) {
     close();
     throw error;
@@ -134,8 +156,12 @@ export async function prepareTexts<Config extends TextConfig>(
   options: PrepareOptions,
 ): Promise<Materials<Config>> {
   checkSizes(asked);
-  const { tokenizer: known, discovery: _, ...rest } = options;
-  const files = await TextFiles.find(given.input, { ...given.settings, ...rest, seed: asked.seed });
+  const { tokenizer: known, discovery: _, seeds: __, chooseSymbols: ___, ...rest } = options;
+  const files = await TextFiles.find(await corpusInput(given), {
+    ...given.settings,
+    ...rest,
+    seed: asked.seed,
+  });
   try {
     if (files.settings.timeColumn !== undefined) await checkDates(files, files.settings.timeColumn);
     const folder = await pretrainedFolder(asked, options);
@@ -190,25 +216,6 @@ async function checkDates(files: TextFiles, column: string): Promise<void> {
   parseDates(written);
 }
 
-/** The texts' vectors and telling pieces, from which symbols are found. */
-async function discoveryGiven(
-  config: LanguageConfig,
-  { store, splits }: TextCorpus,
-  opened: OpenedEncoder,
-  { cache, signal, onVectors, onNote }: PrepareOptions,
-): Promise<DiscoveryGiven> {
-  checkDiscovery(config, splits.train.length);
-  const pieces = config.discovery.wordWeight > 0 ? tellingPieces(storedTokens(store, splits.train)) : [];
-  const vectors = await corpusVectors(store, opened, {
-    longest: config.encoder.longest,
-    ...(cache ? { cache } : {}),
-    ...(signal ? { signal } : {}),
-    ...(onVectors ? { onProgress: onVectors } : {}),
-    ...(onNote ? { onNote } : {}),
-  });
-  return { vectors, pieces: Int32Array.from(pieces) };
-}
-
 /** Symbols as wide as the points they are found among. */
 function inSpace(config: LanguageConfig, symbolDimension: number): LanguageConfig {
   return { ...config, graph: { ...config.graph, symbolDimension } };
@@ -227,11 +234,17 @@ async function pretrainedFolder(
 /** What `run.json` notes of a language run, so that the folder can be opened without anything else. */
 export interface TextRecord extends ModelRecord {
   settings: Partial<TextSettings>;
+  /** Files that were added since the run was made. */
+  more?: readonly string[];
   /** Sentences in the training split: N of the objective. */
   sentences: number;
   labels: readonly string[];
   /** Sizes of the space that symbols were found in, where walks are read by pursuit. */
   discovery?: DiscoverySizes;
+  /** Symbols that were asked for, in their order. */
+  seeds?: readonly Seed[];
+  /** The curve that decided how many symbols there are, where it did. */
+  chosen?: SymbolChoice;
 }
 
 /** A model of texts with its settings. */
@@ -243,10 +256,10 @@ interface TextModel {
 /** Makes the run's folder, with the decoder's vocabulary and a copy of what came from standard input. */
 export function createLanguageRun(
   directory: string,
-  prepared: PreparedTexts & TextModel & Partial<Pick<PreparedLanguage, 'discovery'>>,
+  prepared: PreparedTexts & TextModel & Partial<Pick<PreparedLanguage, 'discovery' | 'chosen'>>,
   options: Pick<RunOptions, 'force'> = {},
 ): Run {
-  const { config, given, corpus, tokenizers, model, spooled, discovery } = prepared;
+  const { config, given, corpus, tokenizers, model, spooled, discovery, chosen } = prepared;
   const sentences = corpus.splits.train.length;
   const encoder = { name: config.encoder.name, tokenizer: tokenizers.encoder.hash };
   const text: TextRecord = {
@@ -255,6 +268,8 @@ export function createLanguageRun(
     labels: corpus.labels,
     ...modelRecord(encoder, model.decoder),
     ...(discovery ? { discovery: discoverySizes(discovery.pieces.length, sentences) } : {}),
+    ...(discovery && discovery.seeds.length > 0 ? { seeds: discovery.seeds } : {}),
+    ...(chosen ? { chosen } : {}),
   };
   const fill = (folder: string) => {
     if (spooled) fs.copyFileSync(spooled.file, path.join(folder, spooled.name));
@@ -273,7 +288,13 @@ export function textInput(run: Run): TextInput {
   const input = path.resolve(run.directory, run.record.corpus.directory);
   if (!fs.existsSync(input))
     throw new UserError(`${input}, the corpus of ${run.directory}, is gone; name it with --corpus`);
-  return { input, settings: record.settings };
+  const { more = [], settings } = record;
+  const gone = more.find((file) => !fs.existsSync(file));
+  if (gone !== undefined)
+    throw new UserError(
+      `${gone}, which was added to ${run.directory}, is gone; put it back, or undo the update`,
+    );
+  return { input, settings, ...(more.length > 0 ? { more } : {}) };
 }
 
 /** Both sides with as many tokens as their models read. */
