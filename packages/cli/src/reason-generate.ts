@@ -1,5 +1,6 @@
 import type { Candidate, CandidateOptions } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
+import { knownPaths } from './reason-eval.ts';
 import { print } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
@@ -33,7 +34,10 @@ export function register(parent: Command): void {
       (value: string, all: string[]) => [...all, ...value.split(',')],
       [],
     )
-    .option('--path <kind>', 'lstm or transformer (default: transformer where there is one)')
+    .option(
+      '--path <kind>',
+      'counts, prior, lstm, transformer, or counts+ one of these (default: the last of those there are)',
+    )
     .option('--search <how>', 'greedy, sample or beam', 'beam')
     .option('--count <n>', 'walks to try (default: 5)')
     .option('--temperature <t>', 'of the words; 0 takes the best', '0')
@@ -45,12 +49,9 @@ export function register(parent: Command): void {
 }
 
 async function generate(run: string, event: string, flags: ReasonGenerateFlags): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
   const { openReasoner } = await import('@hidden-schema/hsn');
   const options = await searching(flags);
-  const { path } = flags;
-  if (path !== undefined && path !== 'lstm' && path !== 'transformer')
-    throw new UserError(`--path takes lstm or transformer, got ${path}`);
+  const [path] = flags.path === undefined ? [] : await knownPaths(run, [flags.path]);
   const reasoner = await openReasoner(run, path ? { path } : {});
   const relations = flags.relation.length > 0 ? flags.relation : reasoner.relations;
   const found = new Map<string, Candidate[]>();

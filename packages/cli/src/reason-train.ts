@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type {
   PathFigures,
+  PathKind,
   PreparedReasoning,
   ReasoningConfig,
   ReasoningFigures,
@@ -32,6 +33,7 @@ Examples:
   $ hsn reason train experiments/reasoning/atomic-50-20.yaml --tuples atomic --out run
   $ hsn reason train --part comet --tuples atomic --out comet --set training.steps=2000
   $ hsn reason train --part path --run run --set path.kind=transformer
+  $ hsn reason train --part path --run run --set path.kind=counts      no network, in seconds
   $ hsn reason train --out run --resume
   $ hsn reason train --tuples atomic --out run --processes 2 --set training.precision=bfloat16
 
@@ -85,16 +87,18 @@ async function settings(
   from: ReasoningConfig | undefined,
   overrides: readonly string[],
 ): Promise<ReasoningConfig> {
-  const { dumpConfig, loadConfig, tuplesConfig } = await import('@hidden-schema/hsn');
+  const { discoveringDefaults, dumpConfig, loadConfig, tuplesConfig } = await import('@hidden-schema/hsn');
   const text =
     file === undefined ? (from ? dumpConfig(from) : '') : await readSettings(file, 'experiments/reasoning');
-  return tuplesConfig(loadConfig(text, file ?? 'settings', overrides, { fallback: 'reasoning' }));
+  const beneath = from ? {} : { beneath: discoveringDefaults };
+  return tuplesConfig(loadConfig(text, file ?? 'settings', overrides, { fallback: 'reasoning', ...beneath }));
 }
 
 /** The same for programs; a run that is there and finished is kept as it is. */
 export async function trainReasoning(flags: ReasonTrainFlags): Promise<void> {
   const { pathFolder, Run } = await import('@hidden-schema/hsn');
-  const kind = flags.set.includes('path.kind=transformer') ? 'transformer' : 'lstm';
+  const named = flags.set.findLast((setting) => setting.startsWith('path.kind='));
+  const kind = (named?.slice('path.kind='.length) ?? 'lstm') as PathKind;
   const folder = flags.part === 'path' ? pathFolder(flags.run!, kind) : flags.out!;
   const there = existsSync(join(folder, 'run.json'));
   if (there && Run.open(folder).state === 'finished') return;
@@ -163,6 +167,12 @@ async function trainPath(
   const earlier = flags.resume || flags.diagnose ? hsn.Run.open(out) : undefined;
   if (!earlier) hsn.checkRunFolder(out, flags.force ?? false);
   const { corpus, tokens, notes } = await hsn.openTuples(opened, flags.tuples);
+  if (config.path.kind === 'counts') {
+    for (const note of notes) say(`${note}\n`);
+    const counting = { corpus, tokens, force: flags.force ?? false };
+    const figures = hsn.countPath(config, opened, counting);
+    return report({ state: 'finished', step: 0 }, flags.run, pathText(figures), out);
+  }
   let shown: InstanceType<typeof hsn.Progress> | undefined;
   const prepared = await hsn.preparePath(config, opened, { corpus, tokens }, (done, total) => {
     shown ??= new hsn.Progress({ label: 'read walks', total, unit: 'tuples', output: live });

@@ -31,13 +31,13 @@ export async function reproduceTable3(flags: ReproduceFlags): Promise<void> {
   await trainReasoning({ ...shared, part: 'comet', out: folder('table3-comet') });
   for (const kind of ['lstm', 'transformer'])
     await trainReasoning({ part: 'path', run: folder('table3-hsn'), set: [`path.kind=${kind}`] });
-  const rows = await evaluateReasoning(folder('table3-hsn'), {
+  const table = await evaluateReasoning(folder('table3-hsn'), {
     comet: folder('table3-comet'),
     limit: flags.quick ? 500 : 5000,
     onProgress: (text) => say(`${text}\n`),
   });
   mkdirSync(flags.out, { recursive: true });
-  writeFileSync(folder('table3.md'), `${table3Text(rows, 'markdown')}\n${table3Caption}`);
-  writeFileSync(folder('table3.json'), `${JSON.stringify(rows, null, 2)}\n`);
-  print(`${table3Text(rows, 'terminal')}\n${table3Caption}written to ${folder('table3.md')}\n`);
+  writeFileSync(folder('table3.md'), `${table3Text(table, 'markdown')}\n${table3Caption(table)}`);
+  writeFileSync(folder('table3.json'), `${JSON.stringify(table, null, 2)}\n`);
+  print(`${table3Text(table, 'terminal')}\n${table3Caption(table)}written to ${folder('table3.md')}\n`);
 }

@@ -12,7 +12,12 @@ export {
   syntheticConfig,
   tuplesConfig,
 } from './config/settings.ts';
-export { type PathKind, type ReasoningConfig, reasoningConfigSchema } from './config/tuples.ts';
+export {
+  type PathChoice,
+  type PathKind,
+  type ReasoningConfig,
+  reasoningConfigSchema,
+} from './config/tuples.ts';
 export { BagDecoder } from './decoder/bag.ts';
 export {
   columnsOf,
@@ -50,7 +55,15 @@ export {
   type WalkReader,
 } from './open.ts';
 export type { PathFigures } from './path/path-accuracy.ts';
-export { createPathRun, PathTask, pathFolder, pathKinds, preparePath } from './path/path-task.ts';
+export {
+  countPath,
+  createPathRun,
+  PathTask,
+  pathChoices,
+  pathFolder,
+  pathKinds,
+  preparePath,
+} from './path/path-task.ts';
 export {
   type Candidate,
   type CandidateOptions,
@@ -152,8 +165,14 @@ export { upperTriangle } from './tasks/synthetic/recovery.ts';
 export { SyntheticTask } from './tasks/synthetic/task.ts';
 export { checkTrainable } from './tasks/synthetic/training.ts';
 export { tupleFrames } from './tasks/tuples/build.ts';
-export { writeObjects } from './tasks/tuples/objects.ts';
-export { type OpenedReasoning, openReasoning, openTuples, tokenise } from './tasks/tuples/open.ts';
+export { searchObjects } from './tasks/tuples/object-search.ts';
+export {
+  type OpenedReasoning,
+  openReasoning,
+  openTuples,
+  prefixTable,
+  runTuples,
+} from './tasks/tuples/open.ts';
 export {
   createReasoningRun,
   type PreparedReasoning,
@@ -164,7 +183,7 @@ export { readTuples } from './tasks/tuples/read-tuples.ts';
 export { NONE, relationMeaning } from './tasks/tuples/relations.ts';
 export { type ReasoningFigures, ReasoningTask } from './tasks/tuples/task.ts';
 export { TupleTokens } from './tasks/tuples/tokens.ts';
-export { type Prefix, prefixesOf, type Tuple, type TupleCorpus } from './tasks/tuples/tuples.ts';
+export { prefixesOf, type Tuple, type TupleCorpus } from './tasks/tuples/tuples.ts';
 export { TupleWalks } from './tasks/tuples/walks.ts';
 export { follow } from './train/follow.ts';
 export { Replicas } from './train/replicas.ts';

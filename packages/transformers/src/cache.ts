@@ -47,6 +47,25 @@ export class KeyValueCache {
     return { key: room.key.narrow(2, 0, at + count), value: room.value.narrow(2, 0, at + count) };
   }
 
+  /** Makes its rows these of the rows it has, some perhaps several times. [B'] int32 */
+  reorder(rows: Tensor): void {
+    const taken = (tensor: Tensor): Tensor => {
+      const kept = tensor.indexSelect(0, rows).keep();
+      tensor.free();
+      return kept;
+    };
+    for (const [at, { key, value, symbols }] of this.#layers.entries())
+      this.#layers[at] = { key: taken(key), value: taken(value), symbols };
+    if (!this.#recurrent) return;
+    // [layers, B, width]
+    const along = (tensor: Tensor): Tensor => {
+      const kept = tensor.indexSelect(1, rows).keep();
+      tensor.free();
+      return kept;
+    };
+    this.#recurrent = { hidden: along(this.#recurrent.hidden), cell: along(this.#recurrent.cell) };
+  }
+
   /** Counts tokens that all layers have taken in. */
   advance(count: number): void {
     this.#length += count;

@@ -1,3 +1,4 @@
+export { beamSearch } from './beam-search.ts';
 export { BertEncoder, bertConfigSchema } from './bert.ts';
 export { openBert } from './bert-weights.ts';
 export { type Claim, checkClaims, type Shapes, shapesOf } from './claims.ts';

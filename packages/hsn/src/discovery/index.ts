@@ -1,8 +1,11 @@
+export { dictionaryOf, unitRows } from './dictionary.ts';
 export { type Discovered, type EncodedPoints, encodePoints } from './encode.ts';
 export { type FitGiven, type FittedSymbols, fitSymbols, type SweepRecord } from './fit.ts';
+export { linkProbabilities } from './links.ts';
 export { type DiscoveryOptions, discoveryDefaults, discoveryOptions } from './options.ts';
 export { columnsOf, pieceCounts, tellingPieces } from './pieces.ts';
 export { fitPointSpace, type PointOptions, type PointSpace, pointDefaults, toPoints } from './point-space.ts';
+export { pursue } from './pursuit.ts';
 export { type PointBatch, PursuitEncoder, type PursuitSizes } from './pursuit-encoder.ts';
 export { loadDiscovery, type SavedDiscovery, saveDiscovery } from './saved.ts';
 export type { SparseRows } from './sparse.ts';

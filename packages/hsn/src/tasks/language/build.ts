@@ -37,7 +37,7 @@ export interface Tokenizers {
 
 /** The encoder before its queries: pretrained by name, or from scratch on the decoder's own vocabulary. */
 export async function openTextEncoder(
-  config: { encoder: Omit<LanguageConfig['encoder'], 'walks'> },
+  config: Pick<LanguageConfig, 'encoder'>,
   decoderTokenizer: Tokenizer,
   generator: Generator,
 ): Promise<{ encoder: TextEncoder; tokenizer: Tokenizer; frozen: boolean }> {

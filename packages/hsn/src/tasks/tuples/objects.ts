@@ -23,7 +23,7 @@ export interface ObjectOptions extends SamplingOptions {
 }
 
 const atOnce = 64;
-const defaultTokens = 24;
+export const defaultTokens = 24;
 
 /** Writes objects for (s, r) with walks, greedily unless told otherwise; answers in the order of the prompts. */
 export async function writeObjects(

@@ -6,6 +6,7 @@ import { findPretrained } from '@hidden-schema/transformers';
 import type { ReasoningConfig } from '../../config/tuples.ts';
 import type { CorpusInfo, Run, RunOptions } from '../../run/run.ts';
 import { decoderTokenizer, fromScratch, type Tokenizers } from '../language/build.ts';
+import { checkDiscovery, pursues } from '../language/discovery.ts';
 import { createRecordedRun, type ModelRecord, modelRecord, recordOf } from '../recorded-models.ts';
 import { makeReasoning, openRelationEncoder, tupleTokens } from './build.ts';
 import { halfOf } from './encoder.ts';
@@ -35,26 +36,31 @@ export interface TupleRecord extends ModelRecord {
 
 /** Reads a corpus of tuples and makes the model for it; `tokenizer` is the decoder's where a run has one already. */
 export async function prepareReasoning(
-  config: ReasoningConfig,
+  asked: ReasoningConfig,
   input: string,
   run: { tokenizer?: Tokenizer } = {},
 ): Promise<PreparedReasoning> {
-  halfOf(config.length);
-  const corpus = readTuples(input, { ...config.tuples, seed: config.seed });
+  halfOf(asked.length);
+  const corpus = readTuples(input, { ...asked.tuples, seed: asked.seed });
+  if (pursues(asked)) checkDiscovery({ ...asked, length: asked.length / 2 }, corpus.splits.train.length);
   checkSplits(corpus, input);
   const { relations } = corpus.table;
-  const folder = fromScratch(config.decoder.name)
+  const folder = fromScratch(asked.decoder.name)
     ? undefined
-    : (await findPretrained(config.decoder.name)).folder;
+    : (await findPretrained(asked.decoder.name)).folder;
   const source = { texts: () => [trainingTexts(corpus)] };
-  const decoder = run.tokenizer ?? withRelations(await decoderTokenizer(config, source, folder), relations);
-  const generator = new Generator(config.seed);
+  const decoder = run.tokenizer ?? withRelations(await decoderTokenizer(asked, source, folder), relations);
+  const generator = new Generator(asked.seed);
   const { encoder, tokenizer, frozen, hash } = await openRelationEncoder(
-    config,
+    asked,
     relations,
     decoder,
     generator,
   );
+  // Symbols are as wide as the points they are found among.
+  const config = pursues(asked)
+    ? { ...asked, graph: { ...asked.graph, symbolDimension: encoder.width } }
+    : asked;
   const parts = {
     encoder,
     frozen,
