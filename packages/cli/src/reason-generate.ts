@@ -1,7 +1,8 @@
-import type { Candidate, CandidateOptions } from '@hidden-schema/hsn';
+import type { Candidate, CandidateOptions, Reasoner } from '@hidden-schema/hsn';
+import type { WalkExplainer } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import { knownPaths } from './reason-eval.ts';
-import { print } from './terminal.ts';
+import { print, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
 interface ReasonGenerateFlags {
@@ -9,6 +10,7 @@ interface ReasonGenerateFlags {
   path?: string;
   search: string;
   count?: string;
+  walks?: string;
   temperature?: string;
   walkTemperature?: string;
   seed?: string;
@@ -17,15 +19,19 @@ interface ReasonGenerateFlags {
 
 const examples = `
 Examples:
-  $ hsn reason generate run "PersonX goes home" --relation xWant
-  $ hsn reason generate run "PersonX goes home" --relation xWant,xNeed --count 10 --search sample --seed 3
+  $ hsn reason generate run "PersonX goes home" --relation xWant -n 10
+  $ hsn reason generate run "PersonX goes home" --relation xWant,xNeed --search sample --seed 3
   $ hsn reason generate run "PersonX goes home" --json      all relations
+
+Each object stands with the walk that it was written from: the first half says what (event, relation) is about, the second
+what follows. Where the run has counts (--part path --set path.kind=counts), symbols are told in words, and beneath are
+the training tuples whose walks have most steps in common with it.
 `;
 
 export function register(parent: Command): void {
   parent
     .command('generate')
-    .description('Write objects that may follow an event, with the walks they were written from.')
+    .description('Write different objects that may follow an event, each with its walk and what it is like.')
     .argument('<run>', 'run folder of a network with a path model')
     .argument('<event>', 'such as "PersonX goes home"')
     .option(
@@ -39,7 +45,8 @@ export function register(parent: Command): void {
       'counts, prior, lstm, transformer, or counts+ one of these (default: the last of those there are)',
     )
     .option('--search <how>', 'greedy, sample or beam', 'beam')
-    .option('--count <n>', 'walks to try (default: 5)')
+    .option('-n, --count <n>', 'different objects, at most (default: 5)')
+    .option('--walks <n>', 'walks to write them from (default: four for each object)')
     .option('--temperature <t>', 'of the words; 0 takes the best', '0')
     .option('--walk-temperature <t>', 'sample: of the walks', '1')
     .option('--seed <n>', "draws (default: the run's)")
@@ -48,26 +55,68 @@ export function register(parent: Command): void {
     .action(generate);
 }
 
+/** An object with what its walk says, where training walks are known. */
+interface Explained extends Candidate {
+  words?: readonly (readonly string[])[];
+  like?: { event: string; object: string; same: number }[];
+}
+
 async function generate(run: string, event: string, flags: ReasonGenerateFlags): Promise<void> {
   const { openReasoner } = await import('@hidden-schema/hsn');
   const options = await searching(flags);
+  const count = (await wholeNumber('--count', flags.count)) ?? 5;
+  const walks = (await wholeNumber('--walks', flags.walks)) ?? 4 * count;
   const [path] = flags.path === undefined ? [] : await knownPaths(run, [flags.path]);
   const reasoner = await openReasoner(run, path ? { path } : {});
+  const explainer = await explainerOf(reasoner);
   const relations = flags.relation.length > 0 ? flags.relation : reasoner.relations;
-  const found = new Map<string, Candidate[]>();
-  for (const relation of relations) found.set(relation, await reasoner.candidates(event, relation, options));
+  const found = new Map<string, Explained[]>();
+  for (const relation of relations) {
+    const tried = options.how === 'greedy' ? options : { ...options, count: walks };
+    const all = await reasoner.candidates(event, relation, tried);
+    const number = reasoner.relations.indexOf(relation);
+    found.set(
+      relation,
+      all.slice(0, count).map((one) => explained(one, number, explainer)),
+    );
+  }
   if (flags.json) print(`${JSON.stringify({ event, candidates: Object.fromEntries(found) }, null, 2)}\n`);
   else for (const [relation, all] of found) print(shown(relation, all));
 }
 
+async function explainerOf({ opened }: Reasoner): Promise<WalkExplainer | undefined> {
+  const { openTrainedWalks } = await import('@hidden-schema/hsn');
+  const { WalkExplainer } = await import('@hidden-schema/studies');
+  const trained = openTrainedWalks(opened);
+  if (trained) return new WalkExplainer(trained, opened.config.symbols);
+  say(
+    `to see walks in words, count them first: hsn reason train --part path --run ${opened.run.directory} --set path.kind=counts\n`,
+  );
+  return undefined;
+}
+
+function explained(one: Candidate, relation: number, explainer: WalkExplainer | undefined): Explained {
+  if (!explainer) return one;
+  const words = one.walk.map((symbol) => explainer.words(symbol));
+  return { ...one, words, like: explainer.nearest(one.walk, relation) };
+}
+
 const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
 
-function shown(relation: string, candidates: readonly Candidate[]): string {
-  const width = Math.max(...candidates.map(({ object }) => object.length));
-  const lines = candidates.map(({ object, score, walk }) => {
+function shown(relation: string, candidates: readonly Explained[]): string {
+  const width = Math.max(0, ...candidates.map(({ object }) => object.length));
+  const lines = candidates.map(({ object, score, walk, words, like = [] }) => {
     const half = walk.length / 2;
-    const steps = `${walk.slice(0, half).join(' ')} | ${walk.slice(half).join(' ')}`;
-    return `  ${oneLine(object).padEnd(width)}  ${score.toFixed(2).padStart(7)}  ${steps}\n`;
+    const steps = walk.map((symbol, i) =>
+      words ? `${symbol} ${words[i]!.join('/')}`.trim() : String(symbol),
+    );
+    const between = words ? ' → ' : ' ';
+    const path = `${steps.slice(0, half).join(between)} | ${steps.slice(half).join(between)}`;
+    const others = like.map(
+      (tuple) =>
+        `      like ${oneLine(tuple.event)} → ${oneLine(tuple.object)} (${tuple.same} of ${walk.length} steps)\n`,
+    );
+    return `  ${oneLine(object).padEnd(width)}  ${score.toFixed(2).padStart(7)}  ${path}\n${others.join('')}`;
   });
   return `${relation}\n${lines.join('')}`;
 }
@@ -78,14 +127,12 @@ async function searching(flags: ReasonGenerateFlags): Promise<CandidateOptions> 
   const { search: how } = flags;
   if (how !== 'greedy' && how !== 'sample' && how !== 'beam')
     throw new UserError(`--search takes greedy, sample or beam, got ${how}`);
-  const count = await wholeNumber('--count', flags.count);
   const seed = await wholeNumber('--seed', flags.seed, 0);
   const number = (text: string | undefined) => Number(text?.trim() || Number.NaN);
   const options: CandidateOptions = {
     how,
     temperature: number(flags.temperature),
     walkTemperature: number(flags.walkTemperature),
-    ...(count === undefined ? {} : { count }),
     ...(seed === undefined ? {} : { seed }),
   };
   checkSampling(options);

@@ -68,6 +68,7 @@ export {
   type Candidate,
   type CandidateOptions,
   openReasoner,
+  openTrainedWalks,
   Reasoner,
   reasonerOf,
 } from './path/reasoner.ts';
@@ -183,6 +184,7 @@ export { readTuples } from './tasks/tuples/read-tuples.ts';
 export { NONE, relationMeaning } from './tasks/tuples/relations.ts';
 export { type ReasoningFigures, ReasoningTask } from './tasks/tuples/task.ts';
 export { TupleTokens } from './tasks/tuples/tokens.ts';
+export type { TrainedWalks } from './tasks/tuples/trained-walks.ts';
 export { prefixesOf, type Tuple, type TupleCorpus } from './tasks/tuples/tuples.ts';
 export { TupleWalks } from './tasks/tuples/walks.ts';
 export { follow } from './train/follow.ts';

@@ -69,6 +69,7 @@ export {
   table2Sheet,
 } from './reproduction/table2.ts';
 export { readSearch } from './reasoning/answers.ts';
+export { WalkExplainer } from './reasoning/explanation.ts';
 export { evaluateReasoning } from './reproduction/table3.ts';
 export { table3Caption, table3Text } from './reproduction/table3-text.ts';
 export { checkTopicSizes } from './reproduction/topic-models.ts';

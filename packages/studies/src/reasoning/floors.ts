@@ -120,12 +120,13 @@ function voted(lists: readonly (readonly string[])[]): string[] {
 
 function constantsOf(events: ReadonlyMap<string, readonly string[]>): string[] {
   const lists = [...events.values()];
+  if (lists.length === 0) return [];
   const common = voted(lists).slice(0, constants);
   const step = Math.max(1, Math.floor(lists.length / triedOn));
   const tried = lists.filter((_, i) => i % step === 0).map((objects) => objects.map(bleuWords));
   const score = (text: string) =>
     tried.reduce((sum, others) => sum + sentenceBleu(bleuWords(text), others, { smoothing: 'method1' }), 0);
   const scores = new Map(common.map((text) => [text, score(text)]));
-  const best = common.reduce((a, b) => (scores.get(b)! > scores.get(a)! ? b : a), common[0] ?? '');
+  const best = common.reduce((a, b) => (scores.get(b)! > scores.get(a)! ? b : a));
   return [best, ...common.filter((text) => text !== best)].slice(0, mostAnswers);
 }
