@@ -1,4 +1,4 @@
-import { Tensor } from '@hidden-schema/torch';
+import { scope, Tensor } from '@hidden-schema/torch';
 import type { TupleTokens } from './tokens.ts';
 import type { TupleWalks } from './walks.ts';
 import type { BegunWalks, FirstHalves, WalkPath } from './walk-path.ts';
@@ -33,7 +33,8 @@ export class CountedPath implements WalkPath {
   readonly #tuples = new Map<number, number[]>();
   readonly #open: readonly (readonly number[])[];
   readonly #near = new Map<string, NearEvent[]>();
-  readonly #known: ReadonlySet<string>;
+  /** Numbers of the training events. */
+  readonly #known: ReadonlyMap<string, number>;
 
   constructor(trained: TrainedWalks, walks: TupleWalks, relations: readonly string[]) {
     this.trained = trained;
@@ -50,7 +51,7 @@ export class CountedPath implements WalkPath {
       else this.#tuples.set(key, [tuple]);
     }
     this.#open = openSteps(walks.adjacency.toNumbers(), symbols);
-    this.#known = new Set(trained.events);
+    this.#known = new Map(trained.events.map((name, event) => [name, event]));
   }
 
   begin({ rows, first, tokens = this.#walks.tokens }: FirstHalves): BegunWalks {
@@ -79,18 +80,23 @@ export class CountedPath implements WalkPath {
     const { table } = tokens;
     const names = Array.from(rows, (row) => table.heads[table.head[row]!]!);
     const fresh = [...new Set(names)].filter((name) => !this.#near.has(name));
-    if (fresh.length > 0) {
-      const some = Int32Array.from(fresh, (name) => rows[names.indexOf(name)]!);
+    const trained = fresh.filter((name) => this.#known.has(name));
+    const strange = fresh.filter((name) => !this.#known.has(name));
+    if (trained.length > 0) {
+      const events = trained.map((name) => this.#known.get(name)!);
+      const found = scope(() => this.trained.nearest(this.trained.vectorsOf(events), lookedAt));
+      for (const [i, name] of trained.entries())
+        this.#near.set(
+          name,
+          found[i]!.filter(({ event }) => event !== events[i]),
+        );
+    }
+    if (strange.length > 0) {
+      const some = Int32Array.from(strange, (name) => rows[names.indexOf(name)]!);
       const vectors = eventVectors(this.#walks, tokens, some);
       const found = this.trained.nearest(vectors, lookedAt);
       vectors.free();
-      for (const [i, name] of fresh.entries())
-        this.#near.set(
-          name,
-          this.#known.has(name)
-            ? found[i]!.filter(({ event }) => this.trained.events[event] !== name)
-            : found[i]!,
-        );
+      for (const [i, name] of strange.entries()) this.#near.set(name, found[i]!);
     }
     return names.map((name) => this.#near.get(name)!);
   }

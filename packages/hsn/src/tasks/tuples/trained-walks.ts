@@ -85,6 +85,11 @@ export class TrainedWalks {
     return this.#walks.subarray(tuple * this.length, (tuple + 1) * this.length);
   }
 
+  /** Of training events by number. [B, D] */
+  vectorsOf(events: readonly number[]): Tensor {
+    return this.#vectors.indexSelect(0, Tensor.fromArray(Int32Array.from(events), [events.length]));
+  }
+
   /** The nearest events to each of some unit vectors [B, D], the nearest first. */
   nearest(vectors: Tensor, count: number): NearEvent[][] {
     const most = Math.min(count, this.events.length);
@@ -196,5 +201,5 @@ export function eventVectors({ model }: TupleWalks, tokens: TupleTokens, rows: I
     for (const [i, place] of places.entries())
       all.set(flat.subarray(i * width, (i + 1) * width), place * width);
   }
-  return Tensor.fromArray(all, [rows.length, width]);
+  return Tensor.fromArray(all, [rows.length, width]).keep();
 }

@@ -7,7 +7,6 @@ import {
   fitPointSpace,
   fitSymbols,
   linkProbabilities,
-  toPoints,
 } from '../../discovery/index.ts';
 import type { Preparation, PreparationState, PreparationWatch } from '../../train/task.ts';
 import { adopt } from '../language/discovery.ts';
@@ -18,6 +17,8 @@ import type { TwoPartPursuit } from './two-part-pursuit.ts';
 
 /** Points of each kind that symbols are fitted to, at most: the dictionary changes little with more. */
 const mostPoints = 15_000;
+/** Rows whose walks are read at a time once symbols are known: of a large corpus the points are never all there. */
+const encodedAtOnce = 4096;
 /** A stream of the seed that is not an epoch's own. */
 const drawStream = 1_000_002;
 
@@ -49,59 +50,52 @@ export class TupleDiscovery implements Preparation {
   async advance({ signal, onPart }: PreparationWatch): Promise<Record<string, number>> {
     const { config, corpus, points: known } = this.#training;
     const { table, splits } = corpus;
+    const { symbols, length, seed, discovery } = config;
     const encoder = this.#training.model.encoder as TwoPartPursuit;
-    const prefixes = distinctRows(
-      splits.train,
-      (row) => table.head[row]! * table.relations.length + table.relation[row]!,
-    );
+    const prefixOf = (row: number) => table.head[row]! * table.relations.length + table.relation[row]!;
+    const prefixes = distinctRows(splits.train, prefixOf);
     const objects = distinctRows(splits.train, (row) => table.object[row]!);
     onPart(0, { texts: prefixes.rows.length + objects.rows.length });
-    const own = { first: known!.prefixVectors(prefixes.rows), second: known!.objectVectors(objects.rows) };
-    const spaces = { first: fitPointSpace(own.first), second: fitPointSpace(own.second) };
-    encoder.events.place(spaces.first);
-    encoder.objects.place(spaces.second);
-    const points = { first: toPoints(spaces.first, own.first), second: toPoints(spaces.second, own.second) };
-    const { symbols, length, seed, discovery } = config;
-    const fitted = scope(() => cat([some(points.first, seed), some(points.second, seed)], 0));
+    const points = scope(() => {
+      const [first, second] = [some(prefixes.rows, seed), some(objects.rows, seed)];
+      encoder.events.place(fitPointSpace(known!.prefixVectors(first)));
+      encoder.objects.place(fitPointSpace(known!.objectVectors(second)));
+      return cat([known!.first(first), known!.second(second)], 0);
+    });
     try {
-      const { discovered, sweeps, encoded } = await fitSymbols(fitted, {
+      const { discovered, sweeps, encoded } = await fitSymbols(points, {
         ...{ symbols, length: length / 2, seed, density: discovery.density },
         ...(signal ? { signal } : {}),
         onSweep: ({ sweep, explained, links }) => onPart(sweep, { explained, links }),
       });
       for (const tensor of Object.values(encoded) as Tensor[]) tensor.free();
-      const links = this.#adopt(discovered, points, { prefixes, objects });
+      const links = this.#adopt(discovered, prefixes, objects);
       this.#done = this.most;
       return { explained: sweeps.at(-1)!.explained, links };
     } finally {
-      for (const tensor of [fitted, own.first, own.second, points.first, points.second]) tensor.free();
+      points.free();
     }
   }
 
   /** Hands symbols over with the graph that whole walks of training tuples travel; returns its links. */
-  #adopt(
-    discovered: Discovered,
-    points: Record<'first' | 'second', Tensor>,
-    { prefixes, objects }: Record<'prefixes' | 'objects', DistinctRows>,
-  ): number {
-    const { corpus, config, model } = this.#training;
+  #adopt(discovered: Discovered, prefixes: DistinctRows, objects: DistinctRows): number {
+    const { corpus, config, model, points } = this.#training;
     const rows = corpus.splits.train;
-    const half = config.length / 2;
+    const { length, symbols } = config;
+    const half = length / 2;
+    const first = halvesOf(discovered, prefixes.rows, (block) => points!.first(block));
+    const second = halvesOf(discovered, objects.rows, (block) => points!.second(block));
+    const walks = new BigInt64Array(rows.length * length);
+    for (const [n, row] of rows.entries())
+      for (let i = 0; i < half; i++) {
+        walks[n * length + i] = BigInt(first[prefixes.place(row) * half + i]!);
+        walks[n * length + half + i] = BigInt(second[objects.place(row) * half + i]!);
+      }
     return noGrad(() =>
       scope(() => {
-        const halves = {
-          first: encodePoints(discovered, points.first).walks.toNumbers(),
-          second: encodePoints(discovered, points.second).walks.toNumbers(),
-        };
-        const walks = new BigInt64Array(rows.length * config.length);
-        for (const [n, row] of rows.entries())
-          for (let i = 0; i < half; i++) {
-            walks[n * 2 * half + i] = BigInt(halves.first[prefixes.place(row) * half + i]!);
-            walks[n * 2 * half + half + i] = BigInt(halves.second[objects.place(row) * half + i]!);
-          }
-        const travelled = traversals(walks, config.length, config.symbols);
+        const travelled = traversals(walks, length, symbols);
         const links = linkProbabilities(travelled, { ...discovered.options, texts: rows.length });
-        const whole = Tensor.fromArray(walks, [rows.length, config.length]);
+        const whole = Tensor.fromArray(walks, [rows.length, length]);
         adopt(model, { symbols: discovered.symbols, linkProbabilities: links }, whole);
         discovered.symbols.free();
         discovered.linkProbabilities.free();
@@ -109,6 +103,21 @@ export class TupleDiscovery implements Preparation {
       }),
     );
   }
+}
+
+/** Best walks of rows' points, some rows at a time. [N, H] */
+function halvesOf(
+  discovered: Discovered,
+  rows: Int32Array,
+  points: (block: Int32Array) => Tensor,
+): Int32Array {
+  const out = new Int32Array(rows.length * discovered.options.length);
+  for (let at = 0; at < rows.length; at += encodedAtOnce) {
+    const block = rows.slice(at, at + encodedAtOnce);
+    const found = scope(() => encodePoints(discovered, points(block)).walks.toNumbers());
+    out.set(found, at * discovered.options.length);
+  }
+  return out;
 }
 
 /** A row for each different key, and which of them stands for a row. */
@@ -129,14 +138,9 @@ function distinctRows(rows: Int32Array, keyOf: (row: number) => number): Distinc
   return { rows: Int32Array.from(kept), place: (row) => places.get(keyOf(row))! };
 }
 
-/** At most so many of the points, drawn by the seed. */
-function some(points: Tensor, seed: number): Tensor {
-  const count = points.dim(0);
-  if (count <= mostPoints) return points;
-  const all = Int32Array.from({ length: count }, (_, i) => i);
-  const drawn = new Random(seed, drawStream).shuffle(all).slice(0, mostPoints);
-  return points.indexSelect(0, Tensor.fromArray(drawn, [drawn.length]));
-}
+/** At most so many of the rows, drawn by the seed. */
+const some = (rows: Int32Array, seed: number): Int32Array =>
+  rows.length <= mostPoints ? rows : new Random(seed, drawStream).shuffle(rows.slice()).slice(0, mostPoints);
 
 /** How often whole walks go from one symbol to another, per walk; a walk that stays where it is travels no link. [K, K] */
 function traversals(walks: BigInt64Array, length: number, symbols: number) {

@@ -33,7 +33,8 @@ export class TupleWalks {
     this.#points =
       encoder instanceof TwoPartPursuit ? (points ?? new TuplePoints(encoder, tokens)) : undefined;
     this.tokens = tokens;
-    this.adjacency = likelyGraph(model);
+    // Asked for within a step of training too, whose scope it outlives.
+    this.adjacency = likelyGraph(model).keep();
     this.half = model.config.length / 2;
   }
 
