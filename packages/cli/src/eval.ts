@@ -1,6 +1,6 @@
 import type { OpenedLanguage } from '@hidden-schema/hsn';
 import type { SymbolFigures } from '@hidden-schema/studies';
-import type { TextCorpus } from '@hidden-schema/text';
+import type { TextBatch, TextCorpus } from '@hidden-schema/text';
 import type { Command } from 'commander';
 import { progressOf } from './analysis.ts';
 import { evaluationText, languageText, stagesText, symbolText } from './evaluation-text.ts';
@@ -99,7 +99,9 @@ async function evaluateTexts(directory: string, flags: EvalFlags, limit: number 
     const onProgress = (done: number) => {
       if (live.isTTY) progress.update(done);
     };
-    const options = { walks, graphs, onProgress, ...(limit === undefined ? {} : { limit }) };
+    const read = await readingOf(opened, corpus);
+    const sizes = { walks, graphs, informationLimit, ...(limit === undefined ? {} : { limit }) };
+    const options = { ...sizes, onProgress, ...(read ? { read } : {}) };
     const figures = languageFigures(opened.model, corpus, opened.texts.frames, options);
     if (live.isTTY) progress.finish();
     const all = withEfficiency({ ...figures, ...baseline });
@@ -107,6 +109,19 @@ async function evaluateTexts(directory: string, flags: EvalFlags, limit: number 
   } finally {
     corpus.close();
   }
+}
+
+/** Test sentences over which information is measured: every pair of them is looked at. */
+const informationLimit = 10_000;
+
+/** Adds points to texts where walks are read by pursuit: from vectors that were stored, or made now. */
+async function readingOf(opened: OpenedLanguage, corpus: TextCorpus) {
+  if (opened.config.baseline) return undefined;
+  const { openPoints } = await import('@hidden-schema/hsn');
+  const { onProgress, done } = await progressOf('encode', 'texts');
+  const placed = await openPoints(opened, corpus, { onProgress });
+  done();
+  return placed && ((batch: TextBatch) => ({ ...batch, points: placed.of(batch.rows) }));
 }
 
 /** How good symbols are for a reader of texts; another corpus has no walks that are stored with the run. */

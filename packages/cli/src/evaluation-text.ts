@@ -33,6 +33,7 @@ const languageMeanings: readonly (readonly [
   ['perplexity_reconstruction', 'were walks for free', 2],
   ['perplexity_ratio', 'perplexity to that of the decoder alone', 3],
   ['efficiency', 'nats that a walk saves the decoder, for each nat it tells', 3],
+  ['information_sentences', 'sentences that information and divergences are over', 0],
   ['mutual_information', "I(z; x) by the paper's estimator (nats)", 3],
   ['mutual_information_exact', 'I(z; x) of these sentences, exactly', 3],
   ['mutual_information_bound', 'the most that so many sentences can have', 3],

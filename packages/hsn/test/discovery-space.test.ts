@@ -1,29 +1,9 @@
-import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { Random } from '@hidden-schema/base';
-import {
-  callMany,
-  Generator,
-  openSafetensors,
-  randn,
-  type Tensor,
-  tensor,
-  writeSafetensors,
-} from '@hidden-schema/torch';
-import { afterAll, describe, expect, test } from 'vitest';
-import {
-  encodePoints,
-  fitPointSpace,
-  fitSymbols,
-  loadDiscovery,
-  type SparseRows,
-  saveDiscovery,
-  toPoints,
-} from '../src/discovery/index.ts';
+import { callMany, Generator, randn, type Tensor, tensor } from '@hidden-schema/torch';
+import { describe, expect, test } from 'vitest';
+import { fitPointSpace, type SparseRows, toPoints } from '../src/discovery/index.ts';
 import { checkSparse, sparseProduct, transposed } from '../src/discovery/sparse.ts';
 import { fitWordSpace, wordVectors } from '../src/discovery/word-space.ts';
-import { plantedPoints } from './planted-points.ts';
 
 /** Word counts of texts that each draw from one of a few topics; the last text has no words. */
 function planted(texts: number, words: number): { dense: number[][]; sparse: SparseRows } {
@@ -156,81 +136,5 @@ describe('points', () => {
     expect(() => toPoints(space, vectors, { ...sparse, columns: 41 })).toThrow(
       'the space knows 40 words, these counts have 41',
     );
-  });
-});
-
-describe('saved and loaded', () => {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-discovery-'));
-  const file = path.join(folder, 'discovery.safetensors');
-  afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
-  const vectors = plantedPoints(60, 5, { width: 8 }).points;
-  const { sparse } = planted(60, 40);
-  const saved = (async () => {
-    const space = fitPointSpace(vectors, sparse, { wordDimensions: 5 });
-    const points = toPoints(space, vectors, sparse);
-    const fitted = await fitSymbols(points, { symbols: 5, length: 3 });
-    saveDiscovery(file, { discovered: fitted.discovered, space });
-    return { ...fitted, space };
-  })();
-  /** The file with some tensors or the settings changed. */
-  async function changed(
-    tensors: Record<string, Tensor | undefined>,
-    settings?: (text: string) => string,
-  ): Promise<string> {
-    await saved;
-    const weights = openSafetensors(file);
-    const other = path.join(folder, 'changed.safetensors');
-    const kept = weights.names.flatMap((name): [string, Tensor][] => {
-      const replaced = name in tensors ? tensors[name] : weights.get(name);
-      return replaced ? [[name, replaced]] : [];
-    });
-    const text = weights.metadata.get('discovery')!;
-    writeSafetensors(other, kept, { discovery: settings?.(text) ?? text });
-    weights.close();
-    return other;
-  }
-
-  test('new texts get the same walks, to the last bit', async () => {
-    const { encoded, discovered } = await saved;
-    const loaded = loadDiscovery(file);
-    expect(loaded.discovered.options).toEqual(discovered.options);
-    const again = encodePoints(loaded.discovered, toPoints(loaded.space, vectors, sparse));
-    for (const name of ['walks', 'coefficients', 'candidates', 'probabilities', 'uncertainty'] as const)
-      expect(again[name].toNumbers()).toEqual(encoded[name].toNumbers());
-  });
-
-  test('what does not fit is refused with the file’s name', async () => {
-    const load = async (...change: Parameters<typeof changed>) => {
-      const other = await changed(...change);
-      return () => loadDiscovery(other);
-    };
-    const other = path.join(folder, 'changed.safetensors');
-    expect(await load({ links: undefined })).toThrow(
-      `${other}: links of shape [5, 5] was expected, it is missing; fit the symbols again`,
-    );
-    expect(await load({ links: randn([4, 4], new Generator(1)) })).toThrow('got [4, 4]');
-    expect(await load({ links: randn([5, 5], new Generator(1)) })).toThrow(
-      'links are probabilities from 0 to 1',
-    );
-    expect(await load({ symbols: randn([5, 12], new Generator(1)) })).toThrow(
-      'symbols of width 13 were expected, got 12',
-    );
-    const broken = randn([8], new Generator(1)).mul(Number.NaN);
-    expect(await load({ vector_mean: broken })).toThrow('it holds NaN or infinite numbers');
-    expect(await load({}, (text) => text.replace('"symbols":5', '"symbols":"5"'))).toThrow('options.symbols');
-    expect(await load({}, (text) => text.replace('"symbols":5', '"symbols":1'))).toThrow(
-      'symbols is a whole number from 2',
-    );
-    expect(await load({}, (text) => text.slice(1))).toThrow('the settings are not JSON');
-    expect(await load({}, (text) => text.replace('"format":1', '"format":2'))).toThrow(`${other}: format`);
-  });
-
-  test('a file cut short, or of something else, is refused', async () => {
-    await saved;
-    const cut = path.join(folder, 'cut.safetensors');
-    fs.writeFileSync(cut, fs.readFileSync(file).subarray(0, -7));
-    expect(() => loadDiscovery(cut)).toThrow(cut);
-    writeSafetensors(cut, [['symbols', randn([2, 2], new Generator(1))]]);
-    expect(() => loadDiscovery(cut)).toThrow('holds no discovered symbols');
   });
 });

@@ -1,7 +1,8 @@
 import { UserError } from '@hidden-schema/base';
 import { f64, sigmoid } from '@hidden-schema/testing/closeness';
 import { allWalks } from '@hidden-schema/testing/enumeration';
-import { Tensor, tensor, zeros } from '@hidden-schema/torch';
+import { Generator, Tensor, tensor, zeros } from '@hidden-schema/torch';
+import { TransformerText } from '@hidden-schema/transformers';
 import { describe, expect, test } from 'vitest';
 import { dictionaryOf } from '../src/discovery/dictionary.ts';
 import {
@@ -10,6 +11,7 @@ import {
   discoveryOptions,
   encodePoints,
   fitSymbols,
+  PursuitEncoder,
 } from '../src/discovery/index.ts';
 import { evidence, linkProbabilities } from '../src/discovery/links.ts';
 import { pursue } from '../src/discovery/pursuit.ts';
@@ -140,6 +142,18 @@ describe('the posterior over walks', () => {
       expect(rows(found.walks.squeeze(0))[0]).toEqual(best.walk);
     },
   );
+});
+
+test('each step is as sure as the one before, times the fade', () => {
+  const sizes = { vocabulary: 9, width: 8, layers: 1, heads: 2, hidden: 8, positions: 4, dropout: 0 };
+  const text = new TransformerText(sizes, new Generator(1));
+  const sure = (fade: number) =>
+    new PursuitEncoder(text, { length: 3, pieces: 0, dimensions: 0, sharpness: 200, fade }).sharpness;
+  for (const [fade, wanted] of [
+    [1, [200, 200, 200]],
+    [0.5, [200, 100, 50]],
+  ] as const)
+    for (const [i, kappa] of sure(fade).exp().toNumbers().entries()) expect(kappa).toBeCloseTo(wanted[i]!, 2);
 });
 
 describe('links from traversals', () => {

@@ -1,7 +1,7 @@
 import { sum } from '@hidden-schema/testing/closeness';
 import { TextFolder } from '@hidden-schema/testing/text-folder';
 import { evidence, fixGraph, type LanguageInput, tinyTrained } from '@hidden-schema/testing/tiny-language';
-import type { TextCorpus } from '@hidden-schema/text';
+import type { TextBatch, TextCorpus } from '@hidden-schema/text';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import type { WalkEncoder } from '../src/encoder/walk-queries.ts';
@@ -57,6 +57,35 @@ describe('a model on a corpus', () => {
     expect(out.symbols_used).toBeLessThanOrEqual(K);
     for (const [name, value] of Object.entries(out)) expect(value, name).toSatisfy(Number.isFinite);
     expect(evaluateLanguage(model, corpus, frames(), { walks: 2, graphs: 1, limit: 1 }).sentences).toBe(1);
+    model.free();
+  });
+
+  test('tells the information of more sentences than perplexity is over, and reads what is known of them', async () => {
+    const corpus = await opened();
+    const model = tinyTrained({ length: 2, graph: { posterior: 'free' } }, 320);
+    fixGraph(model, ['0 0', '0 1', '1 2', '2 3', '1 3']);
+    const sizes = { walks: 2, graphs: 1 };
+    const all = corpus.splits.test.length;
+    const whole = evaluateLanguage(model, corpus, frames(), sizes);
+    const one = evaluateLanguage(model, corpus, frames(), { ...sizes, limit: 1 });
+    expect(one.information_sentences).toBe(1);
+    expect(one.mutual_information_exact).toBeCloseTo(0, 5);
+    const rows: number[] = [];
+    const read = (batch: TextBatch) => {
+      rows.push(...batch.rows);
+      return batch;
+    };
+    const both = evaluateLanguage(model, corpus, frames(), {
+      ...sizes,
+      limit: 1,
+      informationLimit: 1000,
+      read,
+    });
+    expect([both.sentences, both.information_sentences]).toEqual([1, all]);
+    expect(rows.sort()).toEqual([...corpus.splits.test].sort());
+    expect(both.perplexity).toBe(one.perplexity);
+    expect(both.mutual_information_bound).toBe(whole.mutual_information_bound);
+    expect(both.kl_walk).toBeCloseTo(whole.kl_walk, 5);
     model.free();
   });
 

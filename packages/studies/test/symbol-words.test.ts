@@ -7,7 +7,10 @@ import { englishStopWords } from '../src/measures/stop-words.ts';
 import { namesFromWords } from '../src/measures/symbol-names.ts';
 import { oneSymbolEach } from '../src/measures/symbol-uses.ts';
 import { documentFrequencies, textWords } from '../src/measures/text-words.ts';
-import { countingWords } from '../src/measures/tokenize.ts';
+import { letterRuns, type TokenizeOptions, wordsOfRun } from '../src/measures/tokenize.ts';
+
+const countingWords = (text: string, options: TokenizeOptions = {}): string[] =>
+  letterRuns(text).flatMap((run) => wordsOfRun(run, options));
 
 describe('words for counting', () => {
   test.each([

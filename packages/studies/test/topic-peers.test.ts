@@ -1,11 +1,13 @@
 import fs from 'node:fs';
 import { Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { fitKMeans, kMeansTopics } from '../src/baselines/k-means.ts';
+import { fitKMeans } from '../src/baselines/k-means.ts';
 import { fitLda, ldaTopics } from '../src/baselines/lda.ts';
 import { fitNmf, nmfTopics } from '../src/baselines/nmf.ts';
 import { agreement } from '../src/measures/agreement.ts';
+import { symbolWords } from '../src/measures/c-tf-idf.ts';
 import { documentTerms } from '../src/measures/document-terms.ts';
+import { oneSymbolEach } from '../src/measures/symbol-uses.ts';
 import { textWords } from '../src/measures/text-words.ts';
 import { tfIdf } from '../src/measures/tf-idf.ts';
 
@@ -70,11 +72,9 @@ describe('k-means', () => {
     const vectors = Float32Array.from({ length: texts.length }, (_, at) =>
       texts[at]!.includes('song') ? 1 : 0,
     );
-    const { words } = kMeansTopics(Tensor.fromArray(vectors, [texts.length, 1]), matrix, {
-      clusters: 3,
-      seed: 0,
-    });
-    expect(words.filter((topic) => topic[0] === 'song')).toHaveLength(1);
+    const { clusters } = fitKMeans(Tensor.fromArray(vectors, [texts.length, 1]), { clusters: 3, seed: 0 });
+    const words = symbolWords(matrix, oneSymbolEach(clusters), { symbols: 3 });
+    expect(words.filter((topic) => topic[0]?.word === 'song')).toHaveLength(1);
     expect(words.filter((topic) => topic.length === 0)).toHaveLength(1);
   });
 });

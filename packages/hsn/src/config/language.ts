@@ -125,6 +125,8 @@ const warmStart = z.strictObject({
 const discovery = z.strictObject({
   /** Nats for a step that explains all of a text: how sure walks are. */
   sharpness: z.number().positive().default(200),
+  /** Times which each next step is as sure as the one before: below 1, later steps vary and a walk costs less to tell. */
+  fade: z.number().gt(0).max(1).default(1),
   /** Weight of a text's words beside its vector. */
   wordWeight: z.number().nonnegative().default(0.5),
   /** Share of all pairs that the evidence may link. */

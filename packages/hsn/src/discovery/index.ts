@@ -7,7 +7,6 @@ export { columnsOf, pieceCounts, tellingPieces } from './pieces.ts';
 export { fitPointSpace, type PointOptions, type PointSpace, pointDefaults, toPoints } from './point-space.ts';
 export { pursue } from './pursuit.ts';
 export { type PointBatch, PursuitEncoder, type PursuitSizes } from './pursuit-encoder.ts';
-export { loadDiscovery, type SavedDiscovery, saveDiscovery } from './saved.ts';
 export type { SparseRows } from './sparse.ts';
 export { encoderTokens, encodeTexts, type OpenedEncoder, type TextVectorOptions } from './text-vectors.ts';
 export { type StoredVectorOptions, textVectors, vectorFolder } from './vector-store.ts';

@@ -18,8 +18,9 @@ export interface PursuitSizes {
   /** V and d. */
   pieces: number;
   dimensions: number;
-  /** κ of every step at first: nats for a step that explains all of a point. */
+  /** κ_1 at first: nats for a step that explains all of a point; κ_i is `fade` times the one before. */
   sharpness: number;
+  fade: number;
 }
 
 /** The part of a point that pieces of words make: see `PointSpace`. */
@@ -87,9 +88,10 @@ export class PursuitEncoder extends TextReader {
   #symbols: Symbols | undefined;
   #graph: GraphPosterior | undefined;
 
-  constructor(encoder: TextEncoder, { length, pieces, dimensions, sharpness }: PursuitSizes) {
+  constructor(encoder: TextEncoder, { length, pieces, dimensions, sharpness, fade }: PursuitSizes) {
     super(encoder, true);
-    this.sharpness = nn.parameter(full([length], Math.log(sharpness)));
+    const logs = Float32Array.from({ length }, (_, i) => Math.log(sharpness) + i * Math.log(fade));
+    this.sharpness = nn.parameter(Tensor.fromArray(logs, [length]));
     this.vectorMean = zeros([encoder.width]).keep();
     this.vectorScale = zeros([1]).keep();
     if (pieces > 0) this.words = new PieceSpace(pieces, dimensions);

@@ -1,11 +1,7 @@
 import { Random } from '@hidden-schema/base';
 import { memberSums, nearestCentre } from '@hidden-schema/hsn';
 import { cat, noGrad, scope, Tensor } from '@hidden-schema/torch';
-import { symbolWords } from '../measures/c-tf-idf.ts';
-import type { DocumentTerms } from '../measures/document-terms.ts';
-import { oneSymbolEach } from '../measures/symbol-uses.ts';
 import { drawnCentres } from './k-means-start.ts';
-import type { TopicModel } from './topic-model.ts';
 
 // Shapes: N points, D width, K clusters.
 
@@ -37,13 +33,6 @@ export function fitKMeans(points: Tensor, options: KMeansOptions): KMeansFit {
     if (!best || fit.inertia < best.inertia) best = fit;
   }
   return best!;
-}
-
-/** Clusters of vectors with the words of their texts by c-TF-IDF: BERTopic without UMAP and HDBSCAN. */
-export function kMeansTopics(points: Tensor, matrix: DocumentTerms, options: KMeansOptions): TopicModel {
-  const { clusters } = fitKMeans(points, options);
-  const ranked = symbolWords(matrix, oneSymbolEach(clusters), { symbols: options.clusters });
-  return { clusters, words: ranked.map((list) => list.map(({ word }) => word)) };
 }
 
 function fitOnce(points: Tensor, options: KMeansOptions, random: Random): KMeansFit {

@@ -17,22 +17,17 @@ const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}
 const endings = new Set(['s', 're', 've', 'll', 'd', 'm']);
 let segmenter: Intl.Segmenter | undefined;
 
-/**
- * The words of a text for counting, in order and lower case: runs of letters and digits. "company's" is "company",
- * "don't" stays one word, other apostrophes part ("l'homme" is "homme"), hyphens too; scripts without spaces are cut
- * by the dictionary of Unicode's segmentation.
- */
-export function countingWords(text: string, options: TokenizeOptions = {}): string[] {
-  return letterRuns(text).flatMap((run) => wordsOfRun(run, options));
-}
-
 /** Runs of letters and digits, with apostrophes inside, in lower case. */
 export function letterRuns(text: string): string[] {
   if (plain.test(text)) return text.toLowerCase().match(plainRun) ?? [];
   return text.normalize('NFC').toLowerCase().match(anyRun) ?? [];
 }
 
-/** The words that a run has, which may be none or several. */
+/**
+ * The words for counting that a run has, which may be none or several. "company's" is "company", "don't" stays one word,
+ * other apostrophes part ("l'homme" is "homme"); scripts without spaces are cut by the dictionary of Unicode's
+ * segmentation.
+ */
 export function wordsOfRun(run: string, { shortest = 2, numbers = false }: TokenizeOptions): string[] {
   return parts(run).filter((part) => part.length >= shortest && (numbers || letter.test(part)));
 }

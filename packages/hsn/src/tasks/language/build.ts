@@ -177,8 +177,10 @@ function walkEncoder(
   generator: Generator,
 ): WalkEncoder | PursuitEncoder {
   const { symbols, length } = config;
-  if (discovery)
-    return new PursuitEncoder(encoder, { length, sharpness: config.discovery.sharpness, ...discovery });
+  if (discovery) {
+    const { sharpness, fade } = config.discovery;
+    return new PursuitEncoder(encoder, { length, sharpness, fade, ...discovery });
+  }
   const { dropout, sharpness } = config.encoder;
   return new WalkEncoder(encoder, { symbols, length, dropout, sharpness, frozen }, generator);
 }

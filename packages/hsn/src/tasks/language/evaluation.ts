@@ -2,12 +2,14 @@ import { batchesByLength, type Frames, type TextBatch, type TextCorpus } from '@
 import { Generator, noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
 import { graphKl, logGraphRatio } from '../../objective/objective.ts';
 import { mutualInformation, WalkableGraph, type WalkPosterior } from '../../walk/index.ts';
-import type { LanguageNetwork } from './network.ts';
+import type { LanguageNetwork, ReadTexts } from './network.ts';
 import { type DrawnGraph, logWeights, type SentenceEstimate, sentenceEstimate } from './perplexity.ts';
 
 /** What `hsn eval` reports of a language model (Table 2 and its supplement). */
 export interface LanguageEvaluation {
   sentences: number;
+  /** Over how many information and divergences are measured, which cost far less: at least as many. */
+  information_sentences: number;
   /** exp of −log p(x) per token by the importance-weighted estimator (appendix F.2), and its standard error. */
   perplexity: number;
   perplexity_error: number;
@@ -31,6 +33,10 @@ export interface LanguageEvaluation {
 export interface LanguageEvaluationOptions {
   /** Test sentences used, at most. */
   limit?: number;
+  /** Test sentences over which information and divergences are measured, at most; as many as `limit` unless given. */
+  informationLimit?: number;
+  /** Adds what is known already of the texts, so that they are not encoded again. */
+  read?: (batch: TextBatch) => ReadTexts;
   /** Walks and graphs a sentence of the importance-weighted estimate: R and S. */
   walks?: number;
   graphs?: number;
@@ -62,18 +68,25 @@ function evaluated(
   options: LanguageEvaluationOptions,
 ): LanguageEvaluation {
   model.train(false);
-  const rows = corpus.splits.test.slice(0, options.limit ?? corpus.splits.test.length);
+  const { read = (batch: TextBatch): ReadTexts => batch } = options;
+  const { test } = corpus.splits;
+  const rows = test.slice(0, options.limit ?? test.length);
+  const more = test.slice(rows.length, options.informationLimit ?? rows.length);
+  const scoresOf = (batch: TextBatch) => scope(() => noGrad(() => model.encoder.scores(read(batch))));
   const graphs = sampledGraphs(model, options.graphs ?? 10);
   const estimates: SentenceEstimate[] = [];
   const scores: Tensor[] = [];
   try {
     for (const batch of batchesByLength(corpus.store, rows, batchSize, frames)) {
-      const h = scope(() => noGrad(() => model.encoder.scores(batch)));
+      const h = scoresOf(batch);
       scores.push(h);
       estimates.push(...estimateBatch(model, batch, h, { graphs, walks: options.walks ?? 100 }));
       options.onProgress?.(estimates.length, rows.length);
     }
-    return { sentences: rows.length, ...summarise(estimates), ...information(model, scores, graphs) };
+    for (const batch of batchesByLength(corpus.store, more, batchSize, frames)) scores.push(scoresOf(batch));
+    const information_sentences = rows.length + more.length;
+    const measured = { ...summarise(estimates), ...information(model, scores, graphs) };
+    return { sentences: rows.length, information_sentences, ...measured };
   } finally {
     for (const tensor of [...scores, ...graphs.map(({ adjacency }) => adjacency)]) tensor.free();
   }

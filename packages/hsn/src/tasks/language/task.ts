@@ -1,5 +1,5 @@
 import type { JsonValue } from '@hidden-schema/base';
-import type { Frames, TextCorpus } from '@hidden-schema/text';
+import type { Frames, TextBatch, TextCorpus } from '@hidden-schema/text';
 import { Replicas } from '../../train/replicas.ts';
 import type { Inspection, Preparation, Task } from '../../train/task.ts';
 import { Trainer } from '../../train/trainer.ts';
@@ -57,7 +57,8 @@ export class LanguageTask implements Task<LanguageFigures> {
 
   evaluate(): LanguageFigures {
     const { model, corpus, frames } = this.training;
-    return languageFigures(model, corpus, frames, quickLook);
+    const read = (batch: TextBatch) => this.training.withReading(batch);
+    return languageFigures(model, corpus, frames, { ...quickLook, read });
   }
 
   artifacts(): Record<string, JsonValue> {
