@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type {
+  OpenedReasoning,
   PathFigures,
   PathKind,
   PreparedReasoning,
@@ -167,18 +168,11 @@ async function trainPath(
   const earlier = flags.resume || flags.diagnose ? hsn.Run.open(out) : undefined;
   if (!earlier) hsn.checkRunFolder(out, flags.force ?? false);
   const { corpus, tokens, notes } = await hsn.openTuples(opened, flags.tuples);
-  if (config.path.kind === 'counts') {
-    for (const note of notes) say(`${note}\n`);
-    const counting = { corpus, tokens, force: flags.force ?? false };
-    const figures = hsn.countPath(config, opened, counting);
-    return report({ state: 'finished', step: 0 }, flags.run, pathText(figures), out);
-  }
-  let shown: InstanceType<typeof hsn.Progress> | undefined;
-  const prepared = await hsn.preparePath(config, opened, { corpus, tokens }, (done, total) => {
-    shown ??= new hsn.Progress({ label: 'read walks', total, unit: 'tuples', output: live });
-    shown.update(done);
-  });
-  shown?.finish();
+  const tuples = { corpus, tokens, notes };
+  if (config.path.kind === 'counts') return countWalks(config, opened, tuples, flags);
+  const reading = progressOf(hsn, 'read walks');
+  const prepared = await hsn.preparePath(config, opened, { corpus, tokens }, reading.update);
+  reading.finish();
   const path = { run: opened.run.directory, ...(flags.tuples ? { tuples: resolve(flags.tuples) } : {}) };
   const plan = {
     config,
@@ -193,6 +187,34 @@ async function trainPath(
   const asked = { flags, out, earlier, replicas };
   const result = await stoppable((signal) => trainPlan(plan, asked, signal));
   if (result) report(result, flags.run, result.evaluation ? pathText(result.evaluation) : '', out);
+}
+
+/** The path model that has nothing to train: one pass over the walks. */
+async function countWalks(
+  config: ReasoningConfig,
+  opened: OpenedReasoning,
+  { notes, ...tuples }: Awaited<ReturnType<typeof import('@hidden-schema/hsn').openTuples>>,
+  flags: ReasonTrainFlags,
+): Promise<void> {
+  const hsn = await import('@hidden-schema/hsn');
+  for (const note of notes) say(`${note}\n`);
+  const reading = progressOf(hsn, 'count walks');
+  const figures = hsn.countPath(config, opened, { ...tuples, force: flags.force ?? false }, reading.update);
+  reading.finish();
+  const folder = hsn.pathFolder(opened.run.directory, 'counts');
+  report({ state: 'finished', step: 0 }, opened.run.directory, pathText(figures), folder);
+}
+
+/** Shows how many tuples' walks were read. */
+function progressOf({ Progress }: typeof import('@hidden-schema/hsn'), label: string) {
+  let shown: InstanceType<typeof Progress> | undefined;
+  return {
+    update: (done: number, total: number) => {
+      shown ??= new Progress({ label, total, unit: 'tuples', output: live });
+      shown.update(done);
+    },
+    finish: () => shown?.finish(),
+  };
 }
 
 function report(result: { state: string; step: number }, run: string, figures: string, folder = run): void {

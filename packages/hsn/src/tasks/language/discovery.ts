@@ -56,6 +56,14 @@ export function checkDiscovery(config: CheckedConfig, texts: number): void {
     );
 }
 
+/** Symbols as wide as the points they are found among. */
+export function inSpace<C extends { graph: { symbolDimension: number } }>(
+  config: C,
+  symbolDimension: number,
+): C {
+  return { ...config, graph: { ...config.graph, symbolDimension } };
+}
+
 /** Sizes of the space that a corpus is discovered in. */
 export function discoverySizes(pieces: number, texts: number): DiscoverySizes {
   return { pieces, dimensions: Math.min(pointDefaults.wordDimensions, pieces, texts) };

@@ -25,7 +25,7 @@ import {
   type Tokenizers,
 } from './build.ts';
 import { corpusVectors, storedTokens } from './corpus-vectors.ts';
-import { checkDiscovery, type DiscoveryGiven, discoverySizes, pursues } from './discovery.ts';
+import { checkDiscovery, type DiscoveryGiven, discoverySizes, inSpace, pursues } from './discovery.ts';
 import { unknownWordsNote } from './known-words.ts';
 import type { LanguageNetwork } from './network.ts';
 
@@ -131,11 +131,6 @@ async function discoveryGiven(
     ...(onNote ? { onNote } : {}),
   });
   return { vectors, pieces: Int32Array.from(pieces) };
-}
-
-/** Symbols as wide as the points they are found among. */
-function inSpace(config: LanguageConfig, symbolDimension: number): LanguageConfig {
-  return { ...config, graph: { ...config.graph, symbolDimension } };
 }
 
 /** Where a decoder's weights are that does not start from scratch. */

@@ -6,7 +6,7 @@ import { findPretrained } from '@hidden-schema/transformers';
 import type { ReasoningConfig } from '../../config/tuples.ts';
 import type { CorpusInfo, Run, RunOptions } from '../../run/run.ts';
 import { decoderTokenizer, fromScratch, type Tokenizers } from '../language/build.ts';
-import { checkDiscovery, pursues } from '../language/discovery.ts';
+import { checkDiscovery, inSpace, pursues } from '../language/discovery.ts';
 import { createRecordedRun, type ModelRecord, modelRecord, recordOf } from '../recorded-models.ts';
 import { makeReasoning, openRelationEncoder, tupleTokens } from './build.ts';
 import { halfOf } from './encoder.ts';
@@ -40,10 +40,7 @@ export async function prepareReasoning(
   input: string,
   run: { tokenizer?: Tokenizer } = {},
 ): Promise<PreparedReasoning> {
-  halfOf(asked.length);
-  const corpus = readTuples(input, { ...asked.tuples, seed: asked.seed });
-  if (pursues(asked)) checkDiscovery({ ...asked, length: asked.length / 2 }, corpus.splits.train.length);
-  checkSplits(corpus, input);
+  const corpus = checkedTuples(asked, input);
   const { relations } = corpus.table;
   const folder = fromScratch(asked.decoder.name)
     ? undefined
@@ -57,10 +54,7 @@ export async function prepareReasoning(
     decoder,
     generator,
   );
-  // Symbols are as wide as the points they are found among.
-  const config = pursues(asked)
-    ? { ...asked, graph: { ...asked.graph, symbolDimension: encoder.width } }
-    : asked;
+  const config = pursues(asked) ? inSpace(asked, encoder.width) : asked;
   const parts = {
     encoder,
     frozen,
@@ -81,6 +75,16 @@ export async function prepareReasoning(
   const record: TupleRecord = { relations, tuples: parts.tuples, ...models };
   const info = { directory: path.resolve(input), fingerprint: tupleFingerprint(corpus) };
   return { config, corpus, tokens, tokenizers, model, info, record, notes: notesOf(corpus, tokens) };
+}
+
+/** Reads the corpus and refuses what no model could be made for. */
+function checkedTuples(config: ReasoningConfig, input: string): TupleCorpus {
+  const { length, tuples, seed } = config;
+  const half = halfOf(length);
+  const corpus = readTuples(input, { ...tuples, seed });
+  checkSplits(corpus, input);
+  if (pursues(config)) checkDiscovery({ ...config, length: half }, corpus.splits.train.length);
+  return corpus;
 }
 
 /** Each training event and object once. */
