@@ -48,7 +48,7 @@ async function withoutScripts(tally: Tally): Promise<void> {
       assert.equal(said.code, 0, said.text);
     });
   await tally.expect('a verb before set-up', () => {
-    const { code, text } = hsn('eval', 'run');
+    const { code, text } = hsn('train', '--corpus', 'README.md', '--out', 'run');
     assert.equal(code, 1);
     assert.match(text, /^hsn: the engine is not set up: .*; run "npx hsn setup"\n$/);
   });

@@ -111,7 +111,7 @@ function writeFront(out: string, packages: readonly Workspace[]): void {
       `./${LIB}/text/src/parquet-worker.js`,
       '**/*.mjs',
     ],
-    files: ['bin', LIB, SOURCE, EXAMPLES],
+    files: ['bin', LIB, SOURCE, EXAMPLES, 'CHANGELOG.md'],
     scripts: { postinstall: `node ${LIB}/torch/setup/main.js --install` },
     dependencies: outerDependencies(packages),
   };

@@ -20,6 +20,7 @@ export interface Printed {
   six: number;
   link: number;
   sentences: number;
+  symbols: number;
   task: string;
 }
 

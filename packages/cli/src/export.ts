@@ -1,26 +1,55 @@
+import path from 'node:path';
+import type { RunTable, TableFormat } from '@hidden-schema/studies';
 import type { Command } from 'commander';
+import { encodedOf, limitHelp, withAnalysed } from './analysis.ts';
 import { print, say } from './terminal.ts';
+
+interface ExportFlags {
+  out: string;
+  checkpoint: string;
+  table?: string;
+  format?: string;
+  unsure?: string;
+  columns?: string;
+  limit?: string;
+}
 
 const examples = `
 Examples:
+  $ hsn export run --table texts --out texts.csv          a row a text: walk, names, weights, unsure
+  $ hsn export run --table texts --columns year,party --out texts.parquet
+  $ hsn export run --table symbols --format jsonl --out symbols.jsonl
   $ hsn export run --out model      model/decoder, and model/encoder where it was trained along
+
+Tables: texts, symbols, links, words (of symbols) and examples (texts of symbols), as CSV that spreadsheets take as text,
+JSONL, or Parquet. Every text has a walk; unsure marks the least certain 5 %, or another share with --unsure. The graph
+with its layout goes to Gephi and others with "hsn graph RUN --export run.gexf".
 `;
 
 export function register(program: Command): void {
   program
     .command('export')
-    .summary("a language model's parts as Hugging Face folders")
+    .summary("tables of a run, or a language model's parts as Hugging Face folders")
     .description(
-      'Write the decoder, and the encoder where it was fine-tuned, as folders with config.json, tokenizer.json and model.safetensors.',
+      'Write a table of a run (--table), or the decoder, and the encoder where it was fine-tuned, as folders with config.json, tokenizer.json and model.safetensors.',
     )
-    .argument('<run>', 'run folder of a language model')
-    .requiredOption('--out <folder>', 'folder to make')
+    .argument('<run>', 'run folder')
+    .requiredOption('--out <where>', 'file to write a table to, or folder to make')
+    .option('--table <name>', 'texts, symbols, links, words or examples')
+    .option('--format <name>', 'csv, jsonl or parquet (default: by the ending of --out)')
+    .option('--unsure <share>', 'texts: share that is marked as unsure (default: 5%)')
+    .option('--columns <names>', "texts: further columns of the corpus' table, with commas between")
+    .option('--limit <n>', limitHelp)
     .option('--checkpoint <which>', 'best, last, or a step', 'best')
     .addHelpText('after', examples)
     .action(exportRun);
 }
 
-async function exportRun(directory: string, flags: { out: string; checkpoint: string }): Promise<void> {
+async function exportRun(directory: string, flags: ExportFlags): Promise<void> {
+  if (flags.table !== undefined) return exportTable(directory, flags.table, flags);
+  const { UserError } = await import('@hidden-schema/base');
+  const stray = (['format', 'unsure', 'columns', 'limit'] as const).find((name) => flags[name] !== undefined);
+  if (stray) throw new UserError(`--${stray} is for tables: name one with --table`);
   const { openLanguage } = await import('@hidden-schema/hsn');
   const { exportLanguage } = await import('@hidden-schema/studies');
   const opened = await openLanguage(directory, { checkpoint: flags.checkpoint });
@@ -29,4 +58,52 @@ async function exportRun(directory: string, flags: { out: string; checkpoint: st
   for (const folder of folders) print(`${folder}\n`);
   if (opened.model.encoder.frozen)
     say(`the encoder was not trained: ${opened.config.encoder.name} as it is\n`);
+}
+
+async function exportTable(directory: string, asked: string, flags: ExportFlags): Promise<void> {
+  const studies = await import('@hidden-schema/studies');
+  const table = await oneOf<RunTable>('--table', asked, studies.RUN_TABLES);
+  const format = await formatOf(flags);
+  const { UserError } = await import('@hidden-schema/base');
+  const stray = (['unsure', 'columns'] as const).find(
+    (name) => flags[name] !== undefined && table !== 'texts',
+  );
+  if (stray) throw new UserError(`--${stray} is for --table texts, got --table ${table}`);
+  const unsure = flags.unsure === undefined ? {} : { unsure: studies.shareNumber('--unsure', flags.unsure) };
+  await withAnalysed(directory, flags, async (run, signal) => {
+    const encoded = await encodedOf(run, flags, signal);
+    try {
+      const meanings = await studies.storedMeanings(run, { encoded, signal });
+      const columns: Record<string, (string | null)[]> = {};
+      for (const name of flags.columns?.split(',') ?? [])
+        columns[name.trim()] = await studies.textColumn(run, encoded, name.trim(), { signal });
+      const data = studies.runTable(table, { run, encoded, meanings, columns, ...unsure });
+      const rows = await studies.writeTable(flags.out, format, data);
+      const partly =
+        encoded.count < encoded.total && table === 'texts'
+          ? ` of ${encoded.total} texts; --limit reads more`
+          : '';
+      print(`${rows} rows${partly} written to ${flags.out}\n`);
+    } finally {
+      encoded.close();
+    }
+  });
+}
+
+async function formatOf({ format, out }: ExportFlags): Promise<TableFormat> {
+  const { TABLE_FORMATS } = await import('@hidden-schema/studies');
+  if (format !== undefined) return oneOf('--format', format, TABLE_FORMATS);
+  const found = TABLE_FORMATS.find((one) => path.extname(out).toLowerCase() === `.${one}`);
+  if (found) return found;
+  const { UserError } = await import('@hidden-schema/base');
+  throw new UserError(
+    `--out takes a file ending in .${TABLE_FORMATS.join(', .')}, or say --format; got ${out}`,
+  );
+}
+
+async function oneOf<T extends string>(flag: string, value: string, known: readonly T[]): Promise<T> {
+  const found = known.find((one) => one === value);
+  if (found !== undefined) return found;
+  const { UserError } = await import('@hidden-schema/base');
+  throw new UserError(`${flag} takes one of ${known.join(', ')}, got ${value}`);
 }

@@ -2,18 +2,23 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import * as attend from './attend.ts';
 import * as cache from './cache.ts';
+import * as compare from './compare.ts';
 import * as completion from './completion.ts';
 import * as data from './data.ts';
 import * as demo from './demo.ts';
 import * as doctor from './doctor.ts';
 import * as encode from './encode.ts';
 import * as evaluate from './eval.ts';
+import * as explaining from './explain.ts';
 import * as exporting from './export.ts';
+import * as find from './find.ts';
 import * as generate from './generate.ts';
 import * as graph from './graph.ts';
 import * as interpolate from './interpolate.ts';
 import * as labels from './labels.ts';
 import * as reason from './reason.ts';
+import * as merge from './merge.ts';
+import * as predict from './predict.ts';
 import * as rename from './rename.ts';
 import * as report from './report-page.ts';
 import * as reproduce from './reproduce.ts';
@@ -21,10 +26,13 @@ import * as runs from './runs.ts';
 import * as schema from './schema.ts';
 import * as serve from './serve.ts';
 import * as setup from './setup.ts';
+import * as split from './split.ts';
 import * as symbols from './symbols.ts';
 import * as synth from './synth.ts';
 import { print, say, watchOutputs } from './terminal.ts';
+import * as time from './time.ts';
 import * as train from './train.ts';
+import * as undo from './undo.ts';
 import * as verify from './verify.ts';
 
 /** The verbs, in the order of the help. Each loads what is heavy inside its action only. */
@@ -42,9 +50,17 @@ const verbs: readonly { register(program: Command): void }[] = [
   graph,
   symbols,
   labels,
+  find,
+  compare,
+  predict,
+  explaining,
+  time,
   attend,
   interpolate,
   rename,
+  merge,
+  split,
+  undo,
   report,
   serve,
   runs,
@@ -66,6 +82,8 @@ Examples:
   $ hsn encode run reviews.tsv              the walks of sentences
   $ hsn generate run --like "a good place"  sentences from the same walk
   $ hsn symbols run                         what the symbols mean
+  $ hsn find run "late delivery"            symbols, walks and texts near a phrase
+  $ hsn compare run --by label              what one group of texts has more of
   $ hsn report run                          all tables and figures on one page
   $ hsn serve run                           look at it in the browser
   $ hsn runs                                runs with their state; hsn verify run checks one
@@ -88,7 +106,8 @@ export async function main(argv: string[]): Promise<void> {
   }
 }
 
-function createProgram(): Command {
+/** The command line with all its verbs, yet to be given its words. */
+export function createProgram(): Command {
   const program = new Command('hsn')
     .description('Hidden Schema Networks: discover the graph of symbols behind a corpus.')
     .version(packageVersion(), '-V, --version', 'print the version')

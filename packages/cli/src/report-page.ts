@@ -9,6 +9,7 @@ interface ReportFlags {
   words?: string;
   limit?: string;
   samples?: string;
+  texts?: string;
   checkpoint: string;
 }
 
@@ -17,8 +18,9 @@ Examples:
   $ hsn report run                         RUN/report.html
   $ hsn report run --words good,bad,great --out report.html
 
-One page with everything: training, graph, labels, symbols, sentences, attention, interpolation. It loads nothing and runs
-nothing, so it can be sent as it is. The model card, MODEL.md in the run, is written anew too.
+One page with everything: a search over symbols and texts, graph, symbols, sentences, labels and how they differ, shares
+over time (where training was told of dates), training, attention, interpolation. It loads nothing, and runs only its own
+search, so it can be sent as it is. The model card, MODEL.md in the run, is written anew too.
 `;
 
 export function register(program: Command): void {
@@ -30,6 +32,7 @@ export function register(program: Command): void {
     .option('--out <file>', 'where to write (default: report.html in the run)')
     .option('--words <list>', 'texts: words of the attention study, with commas between')
     .option('--limit <n>', limitHelp)
+    .option('--texts <n>', 'texts that the search of the page holds (default: 5000)')
     .option('--samples <n>', 'graphs drawn for statistics (default: 500, fewer for many symbols)')
     .option('--checkpoint <which>', 'best, last, or a step', 'best')
     .addHelpText('after', examples)
@@ -40,11 +43,13 @@ async function report(directory: string, flags: ReportFlags): Promise<void> {
   const { writeTextAtomic } = await import('@hidden-schema/base');
   const { runReport, writeModelCard } = await import('@hidden-schema/studies');
   const limit = await wholeNumber('--limit', flags.limit);
+  const texts = await wholeNumber('--texts', flags.texts);
   const samples = await wholeNumber('--samples', flags.samples);
   await withAnalysed(directory, flags, async (run, signal) => {
     const page = await runReport(run, {
       signal,
       ...(limit === undefined ? {} : { limit }),
+      ...(texts === undefined ? {} : { texts }),
       ...(samples === undefined ? {} : { samples }),
       ...(flags.words === undefined ? {} : { words: flags.words.split(',') }),
       onStage: (what) => say(`report: ${what}\n`),

@@ -33,13 +33,22 @@ export async function runsOf(flags: ReproduceFlags): Promise<string[]> {
   return [out];
 }
 
-export function trained(Runs: typeof Run, out: string, corpus: string): boolean {
+/** Whether a run in a folder is finished, on the same corpus and, where they are given, with the same settings. */
+export function trained(Runs: typeof Run, out: string, corpus: string, config?: LanguageConfig): boolean {
   try {
     const run = Runs.open(out);
+    if (config !== undefined && !sameSettings(run.config as LanguageConfig, config)) return false;
     return run.state === 'finished' && run.record.corpus.directory === path.resolve(corpus);
   } catch {
     return false;
   }
+}
+
+/** Equal but for what a corpus decides: positions of texts that are read whole. */
+function sameSettings(found: LanguageConfig, asked: LanguageConfig): boolean {
+  const plain = ({ decoder, ...rest }: LanguageConfig) =>
+    JSON.stringify({ ...rest, decoder: { ...decoder, ...(decoder.whole ? { longest: 0 } : {}) } });
+  return plain(found) === plain(asked);
 }
 
 async function train(flags: ReproduceFlags, corpus: string, out: string): Promise<void> {
@@ -69,7 +78,7 @@ export async function trainLanguageRun(config: LanguageConfig, corpus: string, o
     );
     done();
     try {
-      const { state } = await fit(config, prepared, out, signal);
+      const { state } = await fit(prepared, out, signal);
       if (state === 'stopped') throw new base.UserError(`stopped; the run so far is in ${out}`);
     } finally {
       prepared.close();
@@ -78,13 +87,12 @@ export async function trainLanguageRun(config: LanguageConfig, corpus: string, o
 }
 
 async function fit(
-  config: LanguageConfig,
   prepared: Parameters<typeof import('@hidden-schema/hsn').createLanguageRun>[1],
   out: string,
   signal: AbortSignal,
 ) {
   const { createLanguageRun, LanguageTask, Session } = await import('@hidden-schema/hsn');
-  const task = new LanguageTask({ ...prepared, config });
+  const task = new LanguageTask(prepared);
   const run = createLanguageRun(out, prepared, { force: true });
   return withRun(run, () => new Session(run, task, { signal, output: live }).train());
 }

@@ -1,100 +1,123 @@
 import path from 'node:path';
-import type { LanguageConfig } from '@hidden-schema/hsn';
-import type { Table2Corpus, Table2Model, Table2Row } from '@hidden-schema/studies';
-import { deliver } from './analysis.ts';
+import type { Table2Model, Table2Row, Table2Settings } from '@hidden-schema/studies';
 import { namedPaths } from './named-paths.ts';
-import type { ReproduceFlags } from './reproduce.ts';
+import type { Reproduced, ReproduceFlags } from './reproduce.ts';
 import { trained, trainLanguageRun } from './reproduce-run.ts';
-import { say } from './terminal.ts';
+import { live, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
-/** Sizes of a table in an hour or so for each corpus: not the figures of a full one, but their order. */
-const quick = {
-  decoder: { width: 128, layers: 2, vocabularySize: 3000 },
-  warmStart: { steps: 800, hold: 200, sentences: 4000 },
-  training: { steps: 1000, batch: 32, evaluateEvery: 500 },
-};
-/** Nats that walks may tell for nothing, as in experiments/language. */
-const capacity = 7.5;
-const quickLook = { limit: 300, walks: 20, graphs: 5 };
+/** What perplexity is estimated from: test sentences, walks and graphs of each. */
+const quickLook = { limit: 40, walks: 8, graphs: 3 };
 const fullLook = { limit: 2000, walks: 100, graphs: 10 };
 
-/** Trains what Table 2 compares on the corpora given, each model in a folder of --out; finished runs are kept. */
-export async function reproduceTable2(flags: ReproduceFlags): Promise<void> {
-  const { table2Models, table2Sheet } = await import('@hidden-schema/studies');
-  const corpora = await corporaOf(flags.corpus);
-  const steps = await wholeNumber('--steps', flags.steps);
-  const rows: Table2Row[] = [];
-  for (const [corpus, input] of corpora) {
-    for (const model of table2Models) {
-      rows.push(await rowOf({ corpus, input, model, flags, steps }));
-      const sheets = [table2Sheet(rows, caption(flags))];
-      await deliver('', { out: flags.out }, { name: 'table2', data: rows, sheets });
-    }
-  }
+/** One model of the table to train, or found trained. */
+interface Wanted {
+  corpus: string;
+  input: string;
+  model: Table2Model;
+  seed: number;
+  out: string;
 }
 
-async function corporaOf(list: string | undefined): Promise<[Table2Corpus, string][]> {
+/** Trains what Tables 2 and 6 compare on the corpora given, each model in a folder of --out; finished runs are kept. */
+export async function reproduceTable2(flags: ReproduceFlags): Promise<Reproduced> {
+  const { table2Sheet, writeResults } = await import('@hidden-schema/studies');
+  const { Progress } = await import('@hidden-schema/hsn');
+  const wanted = await table2Runs(flags);
+  const rows: Table2Row[] = [];
+  const result = (): Reproduced => {
+    const sheet = table2Sheet(rows, caption(flags));
+    return { name: 'table2', title: sheet.title, data: rows, sheets: [sheet] };
+  };
+  const progress = new Progress({ label: 'table2', total: wanted.length, unit: 'models', output: live });
+  for (const each of wanted) {
+    progress.update(rows.length, { now: path.basename(each.out) });
+    rows.push(await rowOf(each, flags));
+    // What is done stays where the rest is stopped.
+    writeResults(flags.out, result());
+  }
+  progress.finish();
+  return result();
+}
+
+/** The models that the flags ask for, and where each is kept. */
+export async function table2Runs(flags: ReproduceFlags): Promise<Wanted[]> {
+  const corpora = await corporaOf(flags.corpus);
+  const models = await modelsOf(flags.models);
+  const seeds = (await wholeNumber('--seeds', flags.seeds)) ?? 1;
+  const kind = `${flags.quick ? '-quick' : ''}${flags.settings === 'written' ? '-written' : ''}`;
+  return corpora.flatMap(([corpus, input]) =>
+    models.flatMap((model) =>
+      Array.from({ length: seeds }, (_, i) => {
+        const size = model === 'baseline' ? 'baseline' : `${model.symbols}-${model.length}`;
+        const name = `table2${kind}-${corpus}-${size}${i === 0 ? '' : `-seed${i + 1}`}`;
+        return { corpus, input, model, seed: i + 1, out: path.join(flags.out, name) };
+      }),
+    ),
+  );
+}
+
+async function corporaOf(list: string | undefined): Promise<[string, string][]> {
   const { UserError } = await import('@hidden-schema/base');
   const { table2Corpora } = await import('@hidden-schema/studies');
-  const expected = `expected ${table2Corpora.map((name) => `${name}=FILE or FOLDER`).join(', ')}, with commas between`;
+  const expected = `expected ${table2Corpora.map((name) => `${name}=FILE or FOLDER`).join(', ')} (other names have no published figures), with commas between`;
   if (!list) throw new UserError(`table2 needs texts: give --corpus, ${expected}`);
-  return (await namedPaths(list, expected)).map(([name, input]) => {
-    const corpus = table2Corpora.find((one) => one === name.toLowerCase());
-    if (!corpus) throw new UserError(`--corpus has "${name}=${input}": ${expected}`);
-    return [corpus, input];
+  const named = await namedPaths(list, expected);
+  return named.map(([name, input]) => {
+    if (!/^[A-Za-z0-9_]+$/.test(name)) throw new UserError(`--corpus has "${name}=${input}": ${expected}`);
+    return [name.toLowerCase(), input];
   });
 }
 
-interface Wanted {
-  corpus: Table2Corpus;
-  input: string;
-  model: Table2Model;
-  flags: ReproduceFlags;
-  steps: number | undefined;
+async function modelsOf(list: string | undefined): Promise<readonly Table2Model[]> {
+  const { UserError } = await import('@hidden-schema/base');
+  const { table2Models } = await import('@hidden-schema/studies');
+  const nameOf = (model: Table2Model) =>
+    model === 'baseline' ? 'alone' : `${model.symbols}-${model.length}`;
+  if (list === undefined) return table2Models;
+  return list.split(',').map((name) => {
+    const model = table2Models.find((one) => nameOf(one) === name);
+    if (model) return model;
+    throw new UserError(`--models takes ${table2Models.map(nameOf).join(', ')}, got "${name}"`);
+  });
 }
 
-async function rowOf({ corpus, input, model, flags, steps }: Wanted): Promise<Table2Row> {
+async function settingsOf(text = 'ours'): Promise<Table2Settings> {
+  const { UserError } = await import('@hidden-schema/base');
+  if (text === 'ours' || text === 'written') return text;
+  throw new UserError(`table2 takes --settings ours or written, got "${text}"`);
+}
+
+async function rowOf({ corpus, input, model, seed, out }: Wanted, flags: ReproduceFlags): Promise<Table2Row> {
   const hsn = await import('@hidden-schema/hsn');
-  const name = model === 'baseline' ? 'baseline' : `${model.symbols}-${model.length}`;
-  const out = path.join(flags.out, `table2${flags.quick ? '-quick' : ''}-${corpus}-${name}`);
-  const config = await configOf(model, flags.quick ?? false, steps);
-  if (trained(hsn.Run, out, input)) say(`${out} was trained before: used again\n`);
+  const { table2Config } = await import('@hidden-schema/studies');
+  const steps = await wholeNumber('--steps', flags.steps);
+  const settings = await settingsOf(flags.settings);
+  const quick = flags.quick ?? false;
+  const config = table2Config({ corpus, model, seed, settings, quick, steps, set: flags.set ?? [] });
+  if (trained(hsn.Run, out, input, config)) say(`${out} was trained before: used again\n`);
   else await trainLanguageRun(config, input, out);
   const opened = await hsn.openLanguage(out, { checkpoint: 'best' });
   const texts = await hsn.openLanguageCorpus(opened);
   try {
-    const look = flags.quick ? quickLook : fullLook;
+    const look = quick ? quickLook : fullLook;
     const figures = hsn.languageFigures(opened.model, texts, opened.texts.frames, look);
     const { step, seconds } = opened.run.record as { step?: number; seconds?: number };
-    return { corpus, model, steps: step ?? config.training.steps, seconds: seconds ?? Number.NaN, figures };
+    const done = { steps: step ?? config.training.steps, seconds: seconds ?? Number.NaN };
+    return { corpus, model, seed, ...done, figures };
   } finally {
     texts.close();
     opened.model.free();
   }
 }
 
-async function configOf(
-  model: Table2Model,
-  isQuick: boolean,
-  steps: number | undefined,
-): Promise<LanguageConfig> {
-  const { languageConfigSchema } = await import('@hidden-schema/hsn');
-  const { training, ...sizes } = isQuick ? quick : { training: {} };
-  return languageConfigSchema.parse({
-    model: 'language',
-    ...(model === 'baseline' ? { baseline: true } : model),
-    ...sizes,
-    objective: { capacity },
-    training: { ...training, ...(steps === undefined ? {} : { steps }) },
-  });
-}
-
 const caption = (flags: ReproduceFlags): string =>
   [
     'The paper fine-tunes BERT and GPT-2 small (110 and 124 million parameters) on the whole of each corpus and counts',
-    "GPT-2's tokens; ours is a frozen MiniLM with a small decoder from scratch on the corpus given, and perplexity is per",
-    "token of its own vocabulary, so that only the ratio to the decoder alone compares. MI is the paper's estimator, MI",
-    'exact that of the sample, at most log N.',
-    flags.quick ? 'Quick: few steps, small decoder, 300 test sentences.' : '',
-  ].join(' ');
+    "GPT-2's tokens; ours is a frozen MiniLM with a small decoder from scratch on the corpus given, unless set otherwise,",
+    'and perplexity is per token of its own vocabulary, so that only the ratio to the decoder alone compares. "Eq. 34" has',
+    "the graph's weight in every sentence. MI is the paper's estimator, MI exact that of the sample, at most log N.",
+    flags.quick ? `Quick: few steps, a tiny decoder, ${quickLook.limit} test sentences.` : '',
+  ]
+    .join(' ')
+    .trim();

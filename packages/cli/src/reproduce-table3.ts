@@ -36,10 +36,10 @@ export async function reproduceTable3(flags: ReproduceFlags): Promise<void> {
   const { evaluateReasoning, table3Caption, table3Text } = await import('@hidden-schema/studies');
   if (!flags.corpus) throw new UserError('table3 needs tuples: give --corpus, a file or folder of ATOMIC');
   const sizes = flags.quick ? quick : full;
-  const steps = flags.steps ? [`training.steps=${flags.steps}`] : [];
+  const changes = [...(flags.steps ? [`training.steps=${flags.steps}`] : []), ...(flags.set ?? [])];
   const { trainReasoning } = await import('./reason-train.ts');
   const folder = (name: string) => path.join(flags.out, name);
-  const shared = { set: [...sizes.network, ...steps], tuples: flags.corpus };
+  const shared = { set: [...sizes.network, ...changes], tuples: flags.corpus };
   await trainReasoning({ ...shared, part: 'network', out: folder('table3-hsn') });
   await trainReasoning({ ...shared, part: 'comet', out: folder('table3-comet') });
   for (const kind of ['counts', 'prior', 'lstm', 'transformer'])

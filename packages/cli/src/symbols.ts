@@ -9,16 +9,20 @@ import {
   progressOf,
   withAnalysed,
 } from './analysis.ts';
+import { print } from './terminal.ts';
 
 const examples = `
 Examples:
   $ hsn symbols run                all symbols with their words
   $ hsn symbols run 17             one of them: words, sentences, labels, neighbours, usage
   $ hsn symbols run 17 --json
+  $ hsn symbols run --levels 5,10,20   the same symbols merged into 5, 10 and 20 groups, as a tree
   $ hsn rename run 17 "complaints" a name of your own, shown everywhere
+  $ hsn merge run 3 17             two symbols as one; hsn split run 8, hsn undo run
 
 Words are ranked by pointwise mutual information with the symbol in a sentence, and by the attention that the decoder
-pays to the symbol when it generates them. What is found is stored in the run (analysis/), so that it is quick again.
+pays to the symbol when it generates them. --levels joins symbols by their vectors and links, without training and without
+changing the run; symbols that you named stay apart for as long as a level has enough groups. What is found is stored in the run (analysis/), so that it is quick again.
 `;
 
 export function register(program: Command): void {
@@ -31,12 +35,20 @@ export function register(program: Command): void {
       .argument('[symbol]', 'one symbol, by number'),
   )
     .option('--limit <n>', limitHelp)
+    .option('--levels <counts>', 'merge symbols into so many groups, one or more levels: 5,10,20')
     .addHelpText('after', examples)
     .action(symbols);
 }
 
-async function symbols(directory: string, named: string | undefined, flags: AnalysisFlags): Promise<void> {
+interface SymbolFlags extends AnalysisFlags {
+  levels?: string;
+}
+
+async function symbols(directory: string, named: string | undefined, flags: SymbolFlags): Promise<void> {
   const studies = await import('@hidden-schema/studies');
+  const { UserError } = await import('@hidden-schema/base');
+  if (named !== undefined && flags.levels !== undefined)
+    throw new UserError('--levels is about all symbols; leave out the number of one');
   await withAnalysed(directory, flags, async (run, signal) => {
     const symbol = named === undefined ? undefined : studies.symbolNumber(named, run.symbols);
     const encoded = await encodedOf(run, flags, signal);
@@ -44,6 +56,19 @@ async function symbols(directory: string, named: string | undefined, flags: Anal
       const { onProgress, done } = await progressOf('attention', 'sentences');
       const meanings = await studies.storedMeanings(run, { encoded, signal, onProgress });
       done();
+      if (flags.levels !== undefined) {
+        const counts = flags.levels
+          .split(',')
+          .map((count) => (count.trim() === '' ? Number.NaN : Number(count)));
+        const levels = await studies.symbolLevels(run, counts, { meanings });
+        if (!flags.json) print(`${studies.levelsText(levels, meanings)}\n`);
+        return deliver(directory, flags, {
+          name: 'levels',
+          data: levels,
+          sheets: studies.levelSheets(levels),
+          shown: [],
+        });
+      }
       if (symbol === undefined)
         return deliver(directory, flags, {
           name: 'symbols',

@@ -6,6 +6,7 @@ export interface TextFlags {
   inputFormat?: string;
   textColumn?: string;
   labelColumn?: string;
+  timeColumn?: string;
   onBadUtf8?: string;
   duplicates?: string;
 }
@@ -31,6 +32,7 @@ export async function textSettings(flags: TextFlags): Promise<Partial<TextSettin
     ...(flags.inputFormat ? { format: oneOf('--input-format', flags.inputFormat, TEXT_FORMATS) } : {}),
     ...(flags.textColumn ? { textColumn: flags.textColumn } : {}),
     ...(flags.labelColumn ? { labelColumn: flags.labelColumn } : {}),
+    ...(flags.timeColumn ? { timeColumn: flags.timeColumn } : {}),
     ...(flags.onBadUtf8 ? { onBadUtf8: oneOf('--on-bad-utf8', flags.onBadUtf8, BAD_UTF8_POLICIES) } : {}),
     ...(flags.duplicates
       ? { duplicates: oneOf('--duplicates', flags.duplicates, ['keep', 'remove'] as const) }

@@ -33,6 +33,7 @@ Examples:
   $ hsn train --corpus corpus --out run --set training.steps=2000 --set graph.p=0.1
   $ hsn train --corpus reviews.tsv --symbols 50 --length 5 --out run
   $ hsn train --corpus reviews.tsv --stage discover --out run   symbols, graph and walks alone, in about a minute
+  $ hsn train --corpus speeches.csv --label-column party --time-column year --stage discover --out run
   $ hsn train --out run --resume          then the decoder, which writes sentences from walks
   $ cat sentences.txt | hsn train --corpus - --out run
   $ hsn train --corpus reviews.tsv --out baseline --set baseline=true
@@ -69,6 +70,7 @@ export function register(program: Command): void {
       '--stage <name>',
       'texts: end after "discover", without the decoder; or do all, "write" (default)',
     )
+    .option('--time-column <name>', 'texts: column with their dates, for "hsn time"')
     .option('--input-format <name>', 'text, tsv, csv, jsonl or parquet (default: by the ending)')
     .option('--out <folder>', 'run folder to make (default: runs/<corpus name>-<seed>)')
     .addHelpText('after', examples)

@@ -131,25 +131,29 @@ test('hsn report writes a page and a card', async () => {
 
 describe('hsn reproduce from a run', () => {
   test.each([
-    ['table-graph', /paper, HSN\(50, 5\) +YELP +891\.06 ± 6\.50/],
-    ['figure3', /mean degree/],
+    ['table4', /paper, HSN\(50, 5\) +YELP +891\.06 ± 6\.50/],
+    ['figure2', /mean degree/],
+    ['figure3', /Jensen–Shannon/],
     ['figure4', /Jensen–Shannon/],
-    ['table-attention', /paper: good bad, good great, great bad +12 of 12 +0\.635/],
-    ['interpolations', /Interpolate: (good|bad) – (good|bad)/],
+    ['table7', /paper: good bad, good great, great bad +12 of 12 +0\.635/],
+    ['table8', /Yahoo +the paper, mean of all sizes +22/],
+    ['table9', /Interpolate, HSN\(\d+, \d+\) on \S+: (good|bad) – (good|bad)/],
+    ['figure11', /its largest component/],
   ])('%s', async (name, shown) => {
-    const words = name === 'table-attention' ? ['--words', 'is,was,good'] : [];
+    const words = name === 'table7' ? ['--words', 'is,was,good'] : [];
     const ended = await hsn('reproduce', name, '--run', run, '--out', folder.path('paper'), ...words);
     expect(ended).toMatchObject({ code: 0 });
     expect(ended.stdout).toMatch(shown);
     expect(ended.stdout.replaceAll('\n', ' ')).toContain('The paper trained BERT and GPT-2');
     const files = fs.readdirSync(folder.path('paper'));
     expect(files).toContain(`${name}.json`);
-    if (name.startsWith('figure')) expect(files).toContain(`${name}.png`);
+    const drawn = files.filter((file) => file.startsWith(name) && file.endsWith('.png'));
+    if (name.startsWith('figure')) expect(drawn.length).toBeGreaterThan(0);
   });
 
   test('an unknown name', async () => {
     const ended = await hsn('reproduce', 'figure99', '--run', run);
     expect(ended).toMatchObject({ code: 1, stdout: '' });
-    expect(ended.stderr).toMatch(/^hsn: "figure99" cannot be reproduced: expected .*table-graph.*\n$/);
+    expect(ended.stderr).toMatch(/^hsn: "figure99" cannot be reproduced: expected .*table4.*\n$/);
   });
 });

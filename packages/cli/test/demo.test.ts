@@ -146,7 +146,19 @@ describe('hsn data', () => {
   });
 
   test.each([
-    [['moon', '--out', 'x.tsv'], 'hsn data knows the corpus sotu, got moon'],
+    [
+      ['moon', '--out', 'x.tsv'],
+      'hsn data knows the corpora sotu, authors, ptb, yahoo, yelp, atomic; got moon',
+    ],
+    [['sotu', '--out', 'x.tsv', '--force'], 'hsn data sotu does not use --force; leave it out'],
+    [
+      ['authors', '--out', 'x'],
+      "hsn data authors needs the authors' folder: hsn data authors data/Erdos --out erdos",
+    ],
+    [
+      ['yelp', '--out', 'x'],
+      'hsn data yelp needs the folder with the files: hsn data yelp FOLDER --out yelp',
+    ],
     [['sotu', '--out', 'x.txt'], '--out takes a file ending in .tsv or .csv, got x.txt'],
   ])('refuses %s', async (args, message) => {
     expect(await runHsn('data', ...args)).toMatchObject({ code: 1, stderr: `hsn: ${message}\n` });

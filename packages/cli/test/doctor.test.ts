@@ -117,7 +117,12 @@ describe('hsn doctor', () => {
     const fault = /^the engine is not set up: .*; run "npx hsn setup"$/;
     expect(diagnosis.problems[0].what).toMatch(fault);
     expect(diagnosis.problems[0].remedy).toBe('run npx hsn setup and follow what it says');
-    const verb = hsn(['eval', 'run'], {}, checkout);
+    put('texts.txt');
+    const verb = hsn(
+      ['train', '--corpus', join(folder, 'texts.txt'), '--out', join(folder, 'run')],
+      {},
+      checkout,
+    );
     expect(verb.status).toBe(1);
     expect(verb.stderr.replace(/^hsn: /, '').trimEnd()).toMatch(fault);
     const people = hsn(['doctor'], {}, checkout);

@@ -13,6 +13,8 @@ test('hsn reproduce table1 prints the table, and writes it as Markdown and JSON'
     '1',
     '--paper-seeds',
     '1',
+    '--baseline-seeds',
+    '1',
     '--steps',
     '1',
     '--paper-steps',
@@ -23,7 +25,7 @@ test('hsn reproduce table1 prints the table, and writes it as Markdown and JSON'
   const args = ['--quick', ...few, '--sentences', '200', '--only', 'barabasi,shared', '--out', out];
   const { code, stdout, stderr } = await hsn('reproduce', 'table1', ...args);
   expect(code, stderr).toBe(0);
-  expect(stderr).toContain('table1: 9 models in');
+  expect(stderr).toContain('table1: 10 models in');
   expect(stdout).toMatch(/Barabási +HSN, closed-form graph/);
   expect(stdout).toMatch(/the paper +0\.989 ± 0\.001/);
   expect(stdout).toMatch(/Barabási, shared tokens +Baum-Welch/);
@@ -32,9 +34,38 @@ test('hsn reproduce table1 prints the table, and writes it as Markdown and JSON'
   const rows = JSON.parse(fs.readFileSync(folder.path('tables', 'table1.json'), 'utf8')) as {
     dataset: string;
   }[];
-  expect(rows).toHaveLength(9);
+  expect(rows).toHaveLength(10);
   const markdown = fs.readFileSync(folder.path('tables', 'table1.md'), 'utf8');
   const table = markdown.split('\n').filter((line) => line.startsWith('| '));
-  expect(table.length).toBe(2 + 9 + 2);
+  expect(table.length).toBe(2 + 10 + 3);
   expect(markdown).toContain('NLL is in the authors');
+  const before = fs.statSync(folder.path('tables', 'table1-rows.json')).size;
+  const again = await hsn('reproduce', 'table1', ...args);
+  expect(again.stdout).toBe(stdout);
+  expect(fs.statSync(folder.path('tables', 'table1-rows.json')).size).toBe(before);
+});
+
+test.each([
+  [['table1', '--corpus', 'folder'], /^hsn: --corpus has "folder": expected barabasi=FOLDER, erdos=FOLDER/],
+  [['table1', '--corpus', 'shared=folder'], /^hsn: --corpus has "shared": expected barabasi=FOLDER/],
+  [['table1', '--priors', '0.1,2'], /^hsn: --priors takes link probabilities between 0 and 1.*got "2"\n$/],
+  [['table1', '--settings', 'ours'], /^hsn: table1 takes --settings near or written, got "ours"\n$/],
+  [['table1', '--seeds', 'x'], /^hsn: --seeds takes a whole number from 0, got x\n$/],
+  [['table2'], /^hsn: table2 needs texts: give --corpus, expected ptb=FILE or FOLDER/],
+  [['table2', '--corpus', 'a=b', '--models', '70-5'], /^hsn: --models takes alone, 50-5, .*got "70-5"\n$/],
+  [['table2', '--corpus', 'a=b', '--settings', 'near'], /^hsn: table2 takes --settings ours or written/],
+  [['table2', '--corpus', 'a=b', '--set', 'decoder.wide=1'], /^hsn: settings: unknown key decoder\.wide/],
+  [['table6', '--words', 'x'], /^hsn: table6 does not use --words; it takes --quick, --seeds/],
+  [['table4', '--seeds', '3'], /^hsn: table4 does not use --seeds; it takes --run, --corpus, --quick/],
+  [['interpolations', '--run', 'nowhere', '--pairs', '0'], /^hsn: .*nowhere/],
+])('hsn reproduce %s is refused', async (args, message) => {
+  const ended = await hsn('reproduce', ...args, '--out', folder.path('refused'));
+  expect(ended).toMatchObject({ code: 1, stdout: '' });
+  expect(
+    ended.stderr
+      .split('\n')
+      .filter((line) => line.startsWith('hsn: '))
+      .join('\n'),
+  ).toMatch(new RegExp(message.source.replace(/\\n\$$/, '$')));
+  expect(fs.existsSync(folder.path('refused'))).toBe(false);
 });

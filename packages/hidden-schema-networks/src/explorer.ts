@@ -8,7 +8,8 @@
  * console.log(explorer.url);
  * await explorer.close();
  *
- * @module
+ * @module hidden-schema-networks/explorer
  */
 
 export { type Explorer, type ExplorerOptions, startExplorer } from '@hidden-schema/explorer';
+export type { Answer, EndpointName } from '@hidden-schema/explorer/api';

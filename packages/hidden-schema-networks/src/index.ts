@@ -5,12 +5,12 @@
  * @example
  * import { open, texts, train } from 'hidden-schema-networks';
  *
- * await train(texts('reviews.tsv'), { out: 'run', symbols: 50, length: 5 });
+ * await train(texts('speeches.csv'), { out: 'run', symbols: 50, length: 5 });
  * using schema = await open('run');
- * const [first] = await schema.encode(['the food was great but the service was slow']);
+ * const [first] = await schema.encode(['The Treasury has a surplus.']);
  * console.log(first!.walk, await schema.generate(first!.walk));
  *
- * @module
+ * @module hidden-schema-networks
  */
 
 export { UserError } from '@hidden-schema/base';
@@ -29,21 +29,33 @@ export {
 } from '@hidden-schema/hsn';
 export type {
   EncodingOptions,
+  ExplainedText,
+  Found,
+  GroupComparison,
   InterpolationOptions,
   InterpolationStep,
+  SymbolEdit,
+  LabelPrediction,
   SymbolExample,
+  SymbolGroup,
+  SymbolLevel,
+  SymbolLevels,
   SymbolMeaning,
+  TimeStudy,
 } from '@hidden-schema/studies';
 export { passagesOf } from '@hidden-schema/text';
 export { EngineError, type EngineInfo, engineInfo, setThreads, TorchError } from '@hidden-schema/torch';
-export {
-  type EncodedText,
-  type EvaluateOptions,
-  type Figures,
-  type OpenOptions,
-  open,
-  Schema,
-} from './schema.ts';
+export { open, Schema } from './schema.ts';
 export { type Link, SchemaGraph } from './schema-graph.ts';
+export type {
+  CompareOptions,
+  EncodedText,
+  EvaluateOptions,
+  ExportOptions,
+  Figures,
+  FindOptions,
+  OpenOptions,
+  TimeOptions,
+} from './schema-options.ts';
 export { type TextItem, type TextOptions, type Texts, texts } from './texts.ts';
 export { type Settings, type TrainedRun, type TrainOptions, train } from './train.ts';

@@ -5,10 +5,16 @@ import { linksOf } from '@hidden-schema/studies';
 export interface Link {
   from: number;
   to: number;
+  /** q(A = 1). */
   probability: number;
 }
 
-/** The graph that was found: how probable a link is between any two symbols. It has no directions. */
+/**
+ * The graph that was found: how probable a link is between any two symbols. It has no directions.
+ *
+ * @example
+ * for (const { from, to } of schema.graph.links(0.9)) console.log(from, to);
+ */
 export class SchemaGraph {
   /** K. */
   readonly symbols: number;

@@ -1,56 +1,62 @@
 import { UserError } from '@hidden-schema/base';
 import {
   evaluateSynthetic,
-  type LanguageEvaluationOptions,
-  type LanguageFigures,
   languageFigures,
   linkProbabilities,
   type OpenedLanguage,
   type OpenedRun,
   openLanguageCorpus,
   open as openRun,
-  type SyntheticEvaluation,
   type WritingOptions,
 } from '@hidden-schema/hsn';
 import {
+  compareGroups,
+  type EncodedCorpus,
   type EncodingOptions,
+  type ExplainedText,
+  encodedCorpus,
+  explainText,
+  type Found,
+  type GroupComparison,
+  type LabelPrediction,
   type InterpolationOptions,
   type InterpolationStep,
   interpolateTexts,
   knownMeanings,
   languageRun,
+  mergeSymbols,
+  predictLabels,
+  type RunTable,
   renameSymbol,
+  runTable,
+  type SymbolEdit,
+  type SymbolLevels,
   type SymbolMeaning,
+  splitSymbol,
   storedMeanings,
+  symbolLevels,
+  undoEdit,
+  studyTime,
+  TABLE_FORMATS,
+  type TableFormat,
+  TextFinder,
+  type TimeStudy,
+  textColumn,
+  textTimes,
+  walksBy,
+  writeTable,
 } from '@hidden-schema/studies';
 import { checkSymbol, SchemaGraph } from './schema-graph.ts';
-
-/** Which of a run's models is opened. */
-export interface OpenOptions {
-  /** `best` (the default), `last`, or a step. */
-  checkpoint?: 'best' | 'last' | number;
-}
-
-/** A text read into its walk. */
-export interface EncodedText {
-  text: string;
-  /** The most probable walk on the expected graph, as numbers of symbols. [L] */
-  walk: number[];
-  /** The probability of each symbol given the one before. [L] */
-  steps: number[];
-  /** Of the whole walk given the text: the product of its steps. */
-  probability: number;
-}
-
-/** How much is evaluated. */
-export interface EvaluateOptions extends LanguageEvaluationOptions {
-  /** Another corpus than the run was trained on: a file or a folder. */
-  corpus?: string;
-  signal?: AbortSignal;
-}
-
-/** The figures of a model of texts, or of a synthetic language. */
-export type Figures = LanguageFigures | SyntheticEvaluation;
+import type {
+  CompareOptions,
+  EncodedText,
+  EvaluateOptions,
+  ExportOptions,
+  Figures,
+  FindOptions,
+  OpenOptions,
+  TimeOptions,
+} from './schema-options.ts';
 
 /**
  * A trained model, open to read, write and look at. Free it when it is no longer needed: its weights lie outside of
@@ -58,7 +64,7 @@ export type Figures = LanguageFigures | SyntheticEvaluation;
  *
  * @example
  * using schema = await open('run');
- * const [first] = await schema.encode(['the food was great but the service was slow']);
+ * const [first] = await schema.encode(['The Treasury has a surplus.']);
  * const [text] = await schema.generate(first!.walk, { temperature: 0.8, seed: 1 });
  */
 export class Schema implements Disposable {
@@ -66,16 +72,15 @@ export class Schema implements Disposable {
   readonly directory: string;
   /** What it was trained on: a synthetic language, texts (`language`) or tuples (`reasoning`). */
   readonly kind: OpenedRun['kind'];
-  /** K, and L. */
-  readonly symbols: number;
+  /** L, steps of a walk. */
   readonly length: number;
   /** The training step of its weights. */
   readonly step: number;
-  readonly graph: SchemaGraph;
   /** What the user should know, such as a checkpoint that was damaged. */
   readonly notes: readonly string[];
   #opened: OpenedRun | undefined;
   #meanings: SymbolMeaning[] | undefined;
+  #graph: SchemaGraph;
 
   /** By `open`. */
   constructor(opened: OpenedRun) {
@@ -83,13 +88,21 @@ export class Schema implements Disposable {
     const { symbols, length } = model.shape;
     this.directory = run.directory;
     this.kind = kind;
-    this.symbols = symbols;
     this.length = length;
     this.step = step;
     this.notes = notes;
-    this.graph = new SchemaGraph(linkProbabilities(model), symbols);
+    this.#graph = new SchemaGraph(linkProbabilities(model), symbols);
     this.#opened = opened;
     this.#meanings = knownMeanings(opened);
+  }
+
+  /** K; another one after symbols were merged or split. */
+  get symbols(): number {
+    return this.#graph.symbols;
+  }
+
+  get graph(): SchemaGraph {
+    return this.#graph;
   }
 
   /** Reads texts into walks; the same text always has the same. */
@@ -105,12 +118,23 @@ export class Schema implements Disposable {
     }));
   }
 
-  /** Writes texts about a walk: one, its most probable token after token, unless options say otherwise. */
+  /**
+   * Writes texts about a walk: one, its most probable token after token, unless options say otherwise.
+   *
+   * @example
+   * const five = await schema.generate([3, 17, 8, 2, 21], { count: 5, temperature: 0.8, seed: 1 });
+   */
   async generate(walk: readonly number[], options: WritingOptions = {}): Promise<string[]> {
     return this.#language('generate').texts.write(walk, options);
   }
 
-  /** The way from one text to another over the graph, each step of it written out. */
+  /**
+   * The way from one text to another over the graph, each step of it written out.
+   *
+   * @example
+   * for (const { walk, text } of await schema.interpolate('The debt is reduced.', 'Our troops are at war.'))
+   *   console.log(walk, text);
+   */
   async interpolate(
     first: string,
     second: string,
@@ -154,7 +178,12 @@ export class Schema implements Disposable {
     return this.#meanings;
   }
 
-  /** What a symbol means: its words, texts, labels and neighbours. */
+  /**
+   * What a symbol means: its words, texts, labels and neighbours.
+   *
+   * @example
+   * console.log(schema.symbol(17).words.map(({ word }) => word).join(' '));
+   */
   symbol(symbol: number): SymbolMeaning {
     this.#open();
     checkSymbol(symbol, this.symbols);
@@ -165,11 +194,119 @@ export class Schema implements Disposable {
     return this.#meanings[symbol]!;
   }
 
+  /** The symbols, walks and texts of the run's corpus that are nearest to a phrase. */
+  async find(phrase: string, options: FindOptions = {}): Promise<Found> {
+    const { top, ...reading } = options;
+    return this.#reading(reading, async (encoded) => {
+      const finder = await TextFinder.open(this.#open(), encoded, reading.signal);
+      try {
+        return await finder.find(phrase, top === undefined ? {} : { top });
+      } finally {
+        finder.free();
+      }
+    });
+  }
+
+  /** Which symbols and links one group of texts has more of than the others, with intervals and corrected p-values. */
+  async compare(options: CompareOptions = {}): Promise<GroupComparison> {
+    const { by, groups, ...reading } = options;
+    return this.#reading(reading, async (encoded) => {
+      const walks = await walksBy(this.#open(), encoded, by === undefined ? {} : { column: by });
+      return compareGroups(walks, groups ? { pair: groups } : {});
+    });
+  }
+
+  /** Which symbols and links predict the label, and how well in texts that were not seen; `by` is another column. */
+  async predict(options: Omit<CompareOptions, 'groups'> = {}): Promise<LabelPrediction> {
+    const { by, ...reading } = options;
+    return this.#reading(reading, async (encoded) =>
+      predictLabels(await walksBy(this.#open(), encoded, by === undefined ? {} : { column: by })),
+    );
+  }
+
+  /** Which words of a text carry which symbol of its walk, by leaving each out in turn. */
+  async explain(text: string): Promise<ExplainedText> {
+    const opened = this.#open();
+    if (opened.kind !== 'language')
+      throw new UserError(`explain takes a model of texts; ${this.directory} is ${words[opened.kind]}`);
+    return explainText(opened, text);
+  }
+
+  /** Writes a table of the run (a row a text, symbol, link, word or example) as CSV, JSONL or Parquet; returns its rows. */
+  async exportTable(table: RunTable, file: string, options: ExportOptions = {}): Promise<number> {
+    const { format = formatOf(file), unsure, columns: names = [], ...reading } = options;
+    return this.#reading(reading, async (encoded) => {
+      const run = this.#open();
+      const meanings = await storedMeanings(run, { encoded });
+      const columns: Record<string, (string | null)[]> = {};
+      for (const name of names) columns[name] = await textColumn(run, encoded, name);
+      const source = { run, encoded, meanings, columns, ...(unsure === undefined ? {} : { unsure }) };
+      return writeTable(file, format, runTable(table, source));
+    });
+  }
+
+  /** Shares of symbols and links over time, with intervals and bursts. */
+  async time(options: TimeOptions = {}): Promise<TimeStudy> {
+    const { column, period, ...reading } = options;
+    return this.#reading(reading, async (encoded) => {
+      const { times } = await textTimes(this.#open(), encoded, column === undefined ? {} : { column });
+      const { walks, symbols, length } = encoded;
+      return studyTime({ walks, symbols, length, times }, period ? { period } : {});
+    });
+  }
+
+  async #reading<T>(options: EncodingOptions, body: (encoded: EncodedCorpus) => Promise<T>): Promise<T> {
+    const encoded = await encodedCorpus(this.#open(), options);
+    try {
+      return await body(encoded);
+    } finally {
+      encoded.close();
+    }
+  }
+
   /** Names a symbol in the run, for every view of it; an empty name takes it away. */
   rename(symbol: number, name: string): void {
     checkSymbol(symbol, this.symbols);
     renameSymbol(this.directory, symbol, name);
     if (this.#meanings) this.#meanings = knownMeanings(this.#open());
+  }
+
+  /**
+   * The symbols merged into as many groups as asked for, a level each, by their vectors and links; the run stays as it is.
+   *
+   * @example
+   * const { levels } = await schema.levels([5, 10, 20]);
+   */
+  levels(counts: readonly number[]): Promise<SymbolLevels> {
+    return symbolLevels(this.#open(), counts);
+  }
+
+  /** Makes one symbol of several, in the run: it has their lowest number. `undo` takes it back. */
+  merge(...symbols: number[]): Promise<SymbolEdit> {
+    return this.#edited(() => mergeSymbols(this.directory, symbols));
+  }
+
+  /** Makes two symbols of one, in the run: the smaller half is new, after the last. `undo` takes it back. */
+  split(symbol: number): Promise<SymbolEdit> {
+    return this.#edited(() => splitSymbol(this.directory, symbol));
+  }
+
+  /** Takes the last merge, split or update of the run back; returns what that was. */
+  async undo(): Promise<string> {
+    const { undone } = await this.#edited(async () => undoEdit(this.directory));
+    return undone;
+  }
+
+  /** Edits the run on disk, and opens it again as it is then. */
+  async #edited<T>(edit: () => Promise<T>): Promise<T> {
+    const { model } = this.#open();
+    const result = await edit();
+    const now = await openRun(this.directory, { checkpoint: String(this.step) });
+    model.free();
+    this.#opened = now;
+    this.#graph = new SchemaGraph(linkProbabilities(now.model), now.symbols);
+    this.#meanings = knownMeanings(now);
+    return result;
   }
 
   /** Frees the weights; the schema cannot be used any more. `using` does this at the end of a block. */
@@ -178,6 +315,7 @@ export class Schema implements Disposable {
     this.#opened = undefined;
   }
 
+  /** What `using` calls at the end of a block: frees the weights. */
   [Symbol.dispose](): void {
     this.free();
   }
@@ -192,6 +330,14 @@ export class Schema implements Disposable {
     if (opened.kind === 'language') return opened;
     throw new UserError(`${verb} takes a model of texts; ${this.directory} is ${words[opened.kind]}`);
   }
+}
+
+function formatOf(file: string): TableFormat {
+  const found = TABLE_FORMATS.find((format) => file.toLowerCase().endsWith(`.${format}`));
+  if (found) return found;
+  throw new UserError(
+    `a table goes to a file ending in .${TABLE_FORMATS.join(', .')}, or name its format; got ${file}`,
+  );
 }
 
 const words = { synthetic: 'of a synthetic language', reasoning: 'of tuples' } as const;

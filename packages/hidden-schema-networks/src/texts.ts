@@ -8,6 +8,8 @@ export interface TextOptions {
   text?: string;
   /** Column with the labels; `label`, where there is one, unless given. */
   label?: string;
+  /** Column with the dates, for what changes over time. */
+  time?: string;
   /** How the file is written; by its ending unless given. */
   format?: NonNullable<TextSettings['format']>;
   /** What to do with bytes that are not UTF-8: stop (`error`, the default), put U+FFFD in their place, or skip the text. */
@@ -16,13 +18,16 @@ export interface TextOptions {
   duplicates?: TextSettings['duplicates'];
 }
 
-/** A text in memory, with its label where it has one. */
-export type TextItem = string | { text: string; label?: string };
+/** A text in memory, with its label where it has one, and what else is known of it, such as its date. */
+export type TextItem =
+  | string
+  | { text: string; label?: string; [column: string]: string | number | undefined };
 
 /** Texts to train on, as `texts` gives them. */
 export interface Texts {
   /** A file or folder; `-` where the texts are in memory. */
   readonly input: string;
+  /** How they are read. */
   readonly settings: Partial<TextSettings>;
   /** The texts in memory, anew at each call. */
   readonly stream?: () => Readable;
@@ -54,16 +59,17 @@ export function texts(source: string | Iterable<TextItem>, options: TextOptions 
   };
 }
 
-function recordOf(item: TextItem, index: number): { text: string; label?: string } {
+function recordOf(item: TextItem, index: number): Exclude<TextItem, string> {
   const record = typeof item === 'string' ? { text: item } : item;
   if (typeof record?.text === 'string') return record;
   throw new UserError(`text ${index} is ${JSON.stringify(item)}; expected a string, or { text, label }`);
 }
 
-function settingsOf({ text, label, ...rest }: TextOptions): Partial<TextSettings> {
+function settingsOf({ text, label, time, ...rest }: TextOptions): Partial<TextSettings> {
   return {
     ...(text === undefined ? {} : { textColumn: text }),
     ...(label === undefined ? {} : { labelColumn: label }),
+    ...(time === undefined ? {} : { timeColumn: time }),
     ...rest,
   };
 }

@@ -10,7 +10,7 @@
  *   return grad([x.mul(x).sum()], [x])[0]!.toNumbers();
  * });
  *
- * @module
+ * @module hidden-schema-networks/torch
  */
 
 export {

@@ -21,7 +21,7 @@ import type { z } from 'zod';
 import { open } from './schema.ts';
 import type { Texts } from './texts.ts';
 
-/** Any setting of a language model, by its place; `hsn train --help` and docs/guide.md say what they mean. */
+/** Any setting of a language model, by its place; `hsn train --help` and docs/settings.md say what they mean. */
 export type Settings = Omit<z.input<typeof languageConfigSchema>, 'model' | 'symbols' | 'length' | 'seed'>;
 
 /** What `train` is asked to do. */
@@ -57,7 +57,9 @@ export interface TrainedRun {
   directory: string;
   /** `discovered` where it ended after `discover`, `stopped` where a signal ended it. */
   state: 'discovered' | 'finished' | 'stopped';
+  /** The last training step; 0 where nothing but symbols was found. */
   step: number;
+  /** That training took. */
   seconds: number;
   /** Why it ended before its last step, if it did. */
   reason?: string;

@@ -10,6 +10,7 @@ const folder = temporaryFolder('package');
 afterAll(folder.remove);
 const built = folder.path('built');
 const addon = fileURLToPath(new URL('../../torch/build/torch.node', import.meta.url));
+const nowhere = { HSN_ADDON: folder.path('none.node') };
 let installed: InstalledPackage;
 
 beforeAll(async () => {
@@ -65,6 +66,7 @@ describe('installed in a folder of its own', () => {
       six: 6,
       link: expect.any(Number),
       sentences: expect.any(Number),
+      symbols: 6,
       task: 'LanguageTask',
     });
     expect(installed.hsn(['runs', folder.path('run')])).toContain('finished');
@@ -84,8 +86,12 @@ describe('installed in a folder of its own', () => {
     expect(loaded.filter((url) => !/\/(bin|lib\/cli|lib\/base|commander)\//.test(url))).toEqual([]);
   });
 
+  test('what computes nothing needs no engine', () => {
+    for (const words of [['runs', folder.path('run')], ['verify', folder.path('run')], ['schema']])
+      expect(installed.hsn(words, process.execPath, nowhere)).not.toBe('');
+  });
+
   test('without an engine it says what to do', () => {
-    const nowhere = { HSN_ADDON: folder.path('none.node') };
     expect(() => installed.hsn(['eval', folder.path('run')], process.execPath, nowhere)).toThrow(
       /hsn: the engine is not set up: .*run "npx hsn setup"/,
     );

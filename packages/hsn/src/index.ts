@@ -28,6 +28,9 @@ export {
   type FittedSymbols,
   fitPointSpace,
   fitSymbols,
+  groupsAt,
+  type Joining,
+  joinSymbols,
   pieceCounts,
   tellingPieces,
   textVectors,
@@ -77,6 +80,7 @@ export { bestStep, checkpointSteps } from './run/checkpoint-folder.ts';
 export { CheckpointWriter, saveCheckpoint } from './run/checkpoint-writer.ts';
 export { closingRun } from './run/closing.ts';
 export { type Diagnosis, diagnose } from './run/diagnosis.ts';
+export { type EditRecord, editsIn } from './run/edits.ts';
 export { EventWriter, readEvents } from './run/events.ts';
 export { type MetricsRow, readMetrics } from './run/metrics.ts';
 export { MetricsFollower } from './run/metrics-follower.ts';
@@ -95,9 +99,16 @@ export { Session, type SessionOptions, type SessionResult } from './run/session.
 export { makeNetwork } from './tasks/language/build.ts';
 export type { CorpusPoints } from './tasks/language/corpus-vectors.ts';
 export { pursues } from './tasks/language/discovery.ts';
+export { checkEditable, editSymbols, undoEdit } from './tasks/language/edit.ts';
 export { baselinePerplexity, type LanguageEvaluationOptions } from './tasks/language/evaluation.ts';
 export type { LanguageNetwork } from './tasks/language/network.ts';
-export { type OpenedLanguage, openLanguage, openLanguageCorpus, openPoints } from './tasks/language/open.ts';
+export {
+  corpusColumn,
+  type OpenedLanguage,
+  openLanguage,
+  openLanguageCorpus,
+  openPoints,
+} from './tasks/language/open.ts';
 export { schemaOf } from './tasks/language/perplexity.ts';
 export {
   createLanguageRun,
@@ -109,9 +120,12 @@ export {
   textRecord,
 } from './tasks/language/prepare.ts';
 export { refitSymbols } from './tasks/language/refit.ts';
+export { splitChange } from './tasks/language/split.ts';
 export { type LanguageFigures, LanguageTask, languageFigures } from './tasks/language/task.ts';
 export { LanguageTexts, type WritingOptions } from './tasks/language/texts.ts';
+export { convertPaperCorpus, type PaperCorpus } from './tasks/paper-corpora.ts';
 export { tokensFrom, tokensOf } from './tasks/synthetic/batch.ts';
+export { convertAuthorsCorpus } from './tasks/synthetic/corpus/authors.ts';
 export { type Fault, faultMessage } from './tasks/synthetic/corpus/faults.ts';
 export {
   type Adjacency,
@@ -144,7 +158,12 @@ export {
   wordFaults,
   writeWordsCorpus,
 } from './tasks/synthetic/corpus/words.ts';
-export { type CorpusRecord, type SplitName, writeSyntheticCorpus } from './tasks/synthetic/corpus/writer.ts';
+export {
+  type CorpusRecord,
+  SPLITS as SPLIT_NAMES,
+  type SplitName,
+  writeSyntheticCorpus,
+} from './tasks/synthetic/corpus/writer.ts';
 export {
   evaluateSynthetic,
   graphRecovery,

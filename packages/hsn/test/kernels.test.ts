@@ -104,7 +104,8 @@ describe('an engine without these kernels', () => {
       const addon = path.join(folder, 'torch.node');
       fs.copyFileSync(fileURLToPath(new URL('../../torch/build/torch.node', import.meta.url)), addon);
       const kernels = new URL('../src/kernels.ts', import.meta.url).href;
-      const script = `import(${JSON.stringify(kernels)}).catch((error) => console.log(error.message))`;
+      const use = '.then((all) => all.pairSums()).catch((error) => console.log(error.message))';
+      const script = `import(${JSON.stringify(kernels)})${use}`;
       const run = (): string =>
         spawnSync(process.execPath, ['--import', 'tsx', '-e', script], {
           encoding: 'utf8',

@@ -8,12 +8,17 @@ import { Generator, openSafetensors } from '@hidden-schema/torch';
 import { BertEncoder, bertConfigSchema, Gpt2Decoder, writeModelFolder } from '@hidden-schema/transformers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LanguageConfig } from '../src/config/language.ts';
-import { loadConfig } from '../src/config/settings.ts';
+import { loadConfig, type RunConfig, syntheticConfig } from '../src/config/settings.ts';
 import { Session } from '../src/run/session.ts';
 import type { LanguageNetwork } from '../src/tasks/language/network.ts';
 import { openLanguage } from '../src/tasks/language/open.ts';
 import { createLanguageRun, prepareLanguage } from '../src/tasks/language/prepare.ts';
 import { LanguageTask } from '../src/tasks/language/task.ts';
+import { readSyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
+import { SYNTHETIC_DEFAULTS } from '../src/tasks/synthetic/corpus/synthetic.ts';
+import { writeSyntheticCorpus } from '../src/tasks/synthetic/corpus/writer.ts';
+import { linkProbabilities } from '../src/tasks/synthetic/evaluation.ts';
+import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 
 const root = new URL('../../../experiments/', import.meta.url);
 const preset = (name: string) =>
@@ -171,6 +176,24 @@ describe('a preset trains', () => {
     const { model } = await openLanguage(run.directory, { checkpoint: 'last' });
     expect(tunedLayers(model), 'BERT is tuned too').toBeGreaterThan(10);
     model.free();
+  });
+});
+
+describe('a synthetic preset trains', () => {
+  test.each([
+    ['barabasi', 11],
+    ['erdos', 10],
+  ] as const)('%s', (graph, length) => {
+    const drawn = { ...SYNTHETIC_DEFAULTS, graph, length, sentences: 600 };
+    expect(drawn).toMatchObject({ nodes: 100, tokens: 1000, bag: 2, disjoint: false });
+    writeSyntheticCorpus(drawn, folder.path(graph));
+    const config = syntheticConfig(preset(`synthetic/paper-${graph}.yaml`) as RunConfig);
+    const { trainer, model } = new SyntheticTask(config, readSyntheticCorpus(folder.path(graph)));
+    const before = linkProbabilities(model);
+    for (let step = 0; step < 2; step++) expect(trainer.trainStep().loss).toBeGreaterThan(0);
+    const after = linkProbabilities(model);
+    expect(after.filter((p, i) => p !== before[i]).length, 'links move').toBeGreaterThan(9000);
+    trainer.free();
   });
 });
 

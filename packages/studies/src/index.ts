@@ -1,6 +1,15 @@
 export { sentenceAttention, studyAttention } from './analysis/attention.ts';
+export { mergeSymbols, runEdits, type SymbolEdit, splitSymbol, undoEdit } from './analysis/edits.ts';
+export { type Found, type FoundText, TextFinder } from './analysis/find.ts';
 export { EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './analysis/encoded.ts';
 export { EncodedWriter } from './analysis/encoded-writer.ts';
+export {
+  type ExplainedText,
+  explainText,
+  explanationFaithfulness,
+  type Faithfulness,
+} from './analysis/explain.ts';
+export { explainedPage, explainedSpans } from './analysis/explained-page.ts';
 export { exportedGraph } from './analysis/exported.ts';
 export { drawAttention, drawDivergence, drawLabelMaps, type NamedFigure } from './analysis/figures.ts';
 export {
@@ -11,12 +20,28 @@ export {
   interpolateWalks,
 } from './analysis/interpolate.ts';
 export { linkedSymbols, linksOf, runLayout } from './analysis/layout.ts';
+export {
+  levelSheets,
+  levelsText,
+  type SymbolGroup,
+  type SymbolLevel,
+  type SymbolLevels,
+  symbolLevels,
+} from './analysis/levels.ts';
 export { type SymbolExample, type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
 export { writeModelCard } from './analysis/model-card.ts';
-export { renameSymbol, runSymbols, symbolNames, symbolNumber, symbolTitle } from './analysis/names.ts';
+export {
+  namedSymbols,
+  renameSymbol,
+  runSymbols,
+  symbolNames,
+  symbolNumber,
+  symbolTitle,
+} from './analysis/names.ts';
 export { drawNetwork } from './analysis/network-drawing.ts';
 export { languageRun, openRun } from './analysis/opened.ts';
 export { runReport } from './analysis/report.ts';
+export { type ReportPart, reportPage } from './analysis/report-page.ts';
 export { plainJson, type Results, writeResults } from './analysis/results.ts';
 export { type RunCorpus, runCorpus } from './analysis/run-corpus.ts';
 export {
@@ -38,14 +63,33 @@ export { knownMeanings, storedMeanings } from './analysis/stored-meanings.ts';
 export { type SymbolFigures, symbolFigures } from './analysis/symbol-figures.ts';
 export { SymbolTally } from './analysis/symbol-tally.ts';
 export { type SymbolYears, symbolYears } from './analysis/symbol-years.ts';
+export { textMap } from './analysis/text-map.ts';
+export { shareNumber, unsureTexts } from './analysis/unsure.ts';
 export { wordsOf } from './analysis/words.ts';
+export { RUN_TABLES, type RunTable, runTable } from './analysis/tables.ts';
+export { textColumn, textTimes, timeColumnOf, walksBy } from './analysis/text-columns.ts';
+export {
+  compareGroups,
+  type GroupComparison,
+} from './comparison/groups.ts';
+export { PERIODS, type PeriodLength } from './comparison/periods.ts';
+export {
+  comparisonFigure,
+  comparisonSheets,
+  comparisonTables,
+  comparisonText,
+} from './comparison/group-sheets.ts';
+export { type LabelPrediction, predictLabels } from './comparison/prediction.ts';
+export { predictionFigure, predictionSheets, predictionTable } from './comparison/prediction-sheets.ts';
+export { burstSheet, timeFigureOf, timeTables } from './comparison/time-sheets.ts';
+export { studyTime, type TimeStudy } from './comparison/time.ts';
 export { degreeFigure, degreesFigure } from './evaluation/degree-figure.ts';
 export { toPng } from './evaluation/figures.ts';
 export { GRAPH_FORMATS, type GraphFormat, graphText, nodesCsv } from './evaluation/graph-export.ts';
 export { studyGraph } from './evaluation/graph-samples.ts';
 export { graphStatistics } from './evaluation/graph-statistics.ts';
 export { type LabelledWalks, type LabelMaps, labelMaps } from './evaluation/label-maps.ts';
-export { type Sheet, sheetText } from './evaluation/sheets.ts';
+export { type Sheet, type SheetCell, sheetText } from './evaluation/sheets.ts';
 export { drawRecovery, mostLikelyGraph, recoveryText, walkExamples } from './evaluation/showcase.ts';
 export { exportLanguage } from './export.ts';
 export {
@@ -58,10 +102,10 @@ export {
 export { sweepUntilSettled } from './reproduction/fit.ts';
 export { attentionTable, graphTable, type StudiedRun } from './reproduction/language-tables.ts';
 export { publishedAttention } from './reproduction/published-language.ts';
-export { type Table1Options, type Table1Row, table1 } from './reproduction/table1.ts';
-export { table1Text } from './reproduction/table1-page.ts';
+export { timesSheet, type TrainedRun } from './reproduction/table8.ts';
+export { type Table1Options, type Table1Row, table1, table1Size } from './reproduction/table1.ts';
+export { table1Sheet } from './reproduction/table1-page.ts';
 export {
-  type Table2Corpus,
   type Table2Model,
   type Table2Row,
   table2Corpora,
@@ -72,9 +116,11 @@ export { readSearch } from './reasoning/answers.ts';
 export { WalkExplainer } from './reasoning/explanation.ts';
 export { evaluateReasoning } from './reproduction/table3.ts';
 export { table3Caption, table3Text } from './reproduction/table3-text.ts';
+export { type Table2Settings, table2Config } from './reproduction/table2-settings.ts';
 export { checkTopicSizes } from './reproduction/topic-models.ts';
 export { checkPython } from './reproduction/topic-peers.ts';
 export { topicText } from './reproduction/topic-report.ts';
 export { readTopicCorpus, type TopicCorpus } from './reproduction/topic-texts.ts';
 export { comparedModels, compareTopics, type TopicResult } from './reproduction/topics.ts';
+export { TABLE_FORMATS, type TableFormat, writeTable } from './table-files.ts';
 export { WALK_FORMATS, type WalkFormat, walkSink } from './walk-files.ts';

@@ -1,14 +1,20 @@
 import fs from 'node:fs';
 import { reasonOf, tsvLine, UserError } from '@hidden-schema/base';
 import type { BestWalk } from '@hidden-schema/hsn';
-import { WALK_COLUMNS } from '@hidden-schema/text';
+import { MARKED_WALK_COLUMNS, WALK_COLUMNS } from '@hidden-schema/text';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
+import { product } from './measures/product.ts';
 
 export const WALK_FORMATS = ['tsv', 'jsonl', 'parquet'] as const;
 export type WalkFormat = (typeof WALK_FORMATS)[number];
 
 export interface WalkRow extends BestWalk {
   text: string;
+}
+
+export interface WalkFileOptions {
+  /** Walks of at most this probability are marked as unsure, in a column of their own. */
+  unsure?: number;
 }
 
 /** Where lines go; resolves when it takes more. */
@@ -26,52 +32,63 @@ export interface WalkSink {
 }
 
 /** A sink for a format: to a file that appears when it is whole, or, but for Parquet, to a stream. */
-export function walkSink(format: WalkFormat, to: string | LineOutput): WalkSink {
+export function walkSink(
+  format: WalkFormat,
+  to: string | LineOutput,
+  options: WalkFileOptions = {},
+): WalkSink {
   if (typeof to !== 'string') {
     if (format === 'parquet') throw new UserError('Parquet cannot be streamed; name a file with --out');
-    return new LineSink(format, to);
+    return new LineSink(format, to, options);
   }
   if (fs.statSync(to, { throwIfNoEntry: false })?.isDirectory())
     throw new UserError(`${to} is a folder; expected the name of a file to write`);
-  return format === 'parquet' ? new ParquetFile(to) : new LineFile(format, to);
+  return format === 'parquet' ? new ParquetFile(to, options) : new LineFile(format, to, options);
 }
 
 const number = (value: number): string => String(Number(value.toPrecision(6)));
-const product = (values: readonly number[]): number => values.reduce((all, p) => all * p, 1);
 
-const tsvHeader = tsvLine(WALK_COLUMNS);
+const columnsOf = ({ unsure }: WalkFileOptions) =>
+  unsure === undefined ? WALK_COLUMNS : MARKED_WALK_COLUMNS;
 
-/** Walk, its probability, that of each step, and the text: as columns of every format. */
-function cells({ text, walk, probabilities }: WalkRow) {
+/** Walk, its probability, that of each step, whether it is unsure, and the text: as columns of every format. */
+function cells({ text, walk, probabilities }: WalkRow, { unsure = Number.NaN }: WalkFileOptions) {
+  const probability = product(probabilities);
   return {
     walk: walk.join(' '),
-    probability: product(probabilities),
+    probability,
     steps: probabilities.map(number).join(' '),
+    // Probabilities of stored walks are rounded, so that just the last one might be missed.
+    unsure: probability <= unsure * (1 + 1e-5),
     text,
   };
 }
 
-function line(row: WalkRow, format: 'tsv' | 'jsonl'): string {
-  const { walk, probability, steps, text } = cells(row);
-  if (format === 'tsv') return tsvLine([walk, number(probability), steps, text]);
+function line(row: WalkRow, format: 'tsv' | 'jsonl', options: WalkFileOptions): string {
+  const { walk, probability, steps, unsure, text } = cells(row, options);
+  const mark = options.unsure === undefined ? [] : [unsure];
+  if (format === 'tsv') return tsvLine([walk, number(probability), steps, ...mark.map(Number), text]);
   const plain = row.probabilities.map((p) => Number(number(p)));
-  return `${JSON.stringify({ text, walk: row.walk, probability: Number(number(probability)), steps: plain })}\n`;
+  const told = { text, walk: row.walk, probability: Number(number(probability)), steps: plain };
+  return `${JSON.stringify(options.unsure === undefined ? told : { ...told, unsure })}\n`;
 }
 
 class LineSink implements WalkSink {
   readonly #format: 'tsv' | 'jsonl';
   readonly #to: LineOutput;
+  readonly #options: WalkFileOptions;
   #begun = false;
 
-  constructor(format: 'tsv' | 'jsonl', to: LineOutput) {
+  constructor(format: 'tsv' | 'jsonl', to: LineOutput, options: WalkFileOptions) {
     this.#format = format;
     this.#to = to;
+    this.#options = options;
   }
 
   async write(rows: readonly WalkRow[]): Promise<void> {
-    const header = this.#format === 'tsv' && !this.#begun ? tsvHeader : '';
+    const header = this.#format === 'tsv' && !this.#begun ? tsvLine(columnsOf(this.#options)) : '';
     this.#begun = true;
-    await this.#to.write(header + rows.map((row) => line(row, this.#format)).join(''));
+    await this.#to.write(header + rows.map((row) => line(row, this.#format, this.#options)).join(''));
   }
 
   async finish(): Promise<void> {
@@ -109,24 +126,27 @@ abstract class FileSink implements WalkSink {
 
 class LineFile extends FileSink {
   readonly #format: 'tsv' | 'jsonl';
+  readonly #options: WalkFileOptions;
 
-  constructor(format: 'tsv' | 'jsonl', target: string) {
+  constructor(format: 'tsv' | 'jsonl', target: string, options: WalkFileOptions) {
     super(target);
     this.#format = format;
-    if (format === 'tsv') fs.writeFileSync(this.partial, tsvHeader);
+    this.#options = options;
+    if (format === 'tsv') fs.writeFileSync(this.partial, tsvLine(columnsOf(options)));
   }
 
   async write(rows: readonly WalkRow[]): Promise<void> {
-    fs.appendFileSync(this.partial, rows.map((row) => line(row, this.#format)).join(''));
+    fs.appendFileSync(this.partial, rows.map((row) => line(row, this.#format, this.#options)).join(''));
   }
 }
 
 const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'REQUIRED' } as const;
-const schema = [
-  { name: 'root', num_children: WALK_COLUMNS.length },
-  ...WALK_COLUMNS.map((name) =>
-    name === 'probability'
-      ? ({ name, type: 'DOUBLE', repetition_type: 'REQUIRED' } as const)
+const types = { probability: 'DOUBLE', unsure: 'BOOLEAN' } as const;
+const schemaOf = (columns: readonly (typeof MARKED_WALK_COLUMNS)[number][]) => [
+  { name: 'root', num_children: columns.length },
+  ...columns.map((name) =>
+    name === 'probability' || name === 'unsure'
+      ? ({ name, type: types[name], repetition_type: 'REQUIRED' } as const)
       : { name, ...text },
   ),
 ];
@@ -135,11 +155,16 @@ const groupRows = 10_000;
 
 class ParquetFile extends FileSink {
   readonly #writer: ParquetWriter;
+  readonly #options: WalkFileOptions;
   #rows: WalkRow[] = [];
 
-  constructor(target: string) {
+  constructor(target: string, options: WalkFileOptions) {
     super(target);
-    this.#writer = new ParquetWriter({ writer: fileWriter(this.partial), schema });
+    this.#options = options;
+    this.#writer = new ParquetWriter({
+      writer: fileWriter(this.partial),
+      schema: schemaOf(columnsOf(options)),
+    });
   }
 
   async write(rows: readonly WalkRow[]): Promise<void> {
@@ -154,10 +179,10 @@ class ParquetFile extends FileSink {
   }
 
   async #flush(): Promise<void> {
-    const all = this.#rows.map(cells);
+    const all = this.#rows.map((row) => cells(row, this.#options));
     this.#rows = [];
     if (all.length === 0) return;
-    const columnData = WALK_COLUMNS.map((name) => ({ name, data: all.map((row) => row[name]) }));
+    const columnData = columnsOf(this.#options).map((name) => ({ name, data: all.map((row) => row[name]) }));
     await this.#writer.write({ columnData, rowGroupSize: groupRows });
   }
 }

@@ -7,34 +7,43 @@ export interface Columns {
   label: string | undefined;
 }
 
+/** How columns are found: those of the settings, and further ones. */
+export type ColumnSettings = Pick<TextSettings, 'textColumn' | 'labelColumn' | 'timeColumn'> & {
+  /** Columns whose values are wanted too, by name. */
+  further?: readonly string[];
+};
+
 /** Finds the columns by name; a missing one is named with those that are there. */
 export function findColumns(
   names: readonly string[],
-  { textColumn = 'text', labelColumn }: Pick<TextSettings, 'textColumn' | 'labelColumn'>,
+  { textColumn = 'text', labelColumn, timeColumn, further = [] }: ColumnSettings,
   where: string,
 ): Columns {
-  for (const [flag, wanted] of [
-    ['--text-column', textColumn],
-    ['--label-column', labelColumn],
+  for (const [choose, wanted] of [
+    ['choose one with --text-column', textColumn],
+    ['choose one with --label-column', labelColumn],
+    ['choose one with --time-column', timeColumn],
+    ...further.map((name) => ['choose one of them', name] as const),
   ] as const) {
     if (wanted === undefined || names.includes(wanted)) continue;
     const shown = names.slice(0, 12).map((name) => JSON.stringify(name.slice(0, 40)));
     const there = `${shown.join(', ')}${names.length > 12 ? ', …' : ''}`;
     throw new UserError(
-      `${where} has no column ${JSON.stringify(wanted)}; its columns are ${there || 'none'}: choose one with ${flag}`,
+      `${where} has no column ${JSON.stringify(wanted)}; its columns are ${there || 'none'}: ${choose}`,
     );
   }
   return { text: textColumn, label: labelColumn ?? (names.includes('label') ? 'label' : undefined) };
 }
 
-/** A label's value as text; null and absent are no label. */
-export function labelText(value: unknown, where: string): string | undefined {
+/** A value that names something, such as a label or a date, as text; null and absent are none. */
+export function namingText(value: unknown, where: string, what: string): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean')
     return String(value);
   throw new UserError(
-    `${where} has a label that is ${describe(value)}; expected text, a number or a truth value`,
+    `${where} has a ${what} that is ${describe(value)}; expected text, a number or a truth value`,
   );
 }
 

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { cacheFolder, UserError } from '@hidden-schema/base';
 import { type CorpusReport, emptyReport, type FileReport } from './corpus-report.ts';
 import { TextReader } from './reader.ts';
+import { hasHeader } from './records.ts';
 import { TEXT_DEFAULTS, type TextSettings, type TextSplit } from './settings.ts';
 import { type CorpusInput, hashSource, resolveSources, type TextSource } from './sources.ts';
 import { DEFAULT_SHARES, type SplitShares } from './splits.ts';
@@ -32,6 +33,17 @@ export interface TextCorpus {
   /** Whether the tokens were on disk already. */
   cached: boolean;
   close(): void;
+}
+
+/** A value of a column, and where it stands. */
+export interface ColumnValue {
+  /** Number of its file, and line in it. */
+  file: number;
+  line: number;
+  /** Undefined where the cell is empty. */
+  value: string | undefined;
+  /** For messages. */
+  where: string;
 }
 
 /** Texts of a corpus before anything is tokenised: what vocabularies are drawn from. */
@@ -66,6 +78,25 @@ export class TextFiles {
         yield batch.map(({ text }) => text);
       }
     }
+  }
+
+  /** The values of a column of all files, record after record; refused where no file names its columns. */
+  async *column(name: string): AsyncGenerator<ColumnValue> {
+    const { signal } = this.#options;
+    let found = false;
+    for (const [file, source] of this.sources.entries()) {
+      if (source.format === 'text' || (source.format === 'tsv' && !hasHeader(this.settings)))
+        throw new UserError(
+          `${source.name} was read without names of columns, so it has no column ${JSON.stringify(name)}; take a CSV, JSONL or Parquet file, or a TSV with a header and --text-column`,
+        );
+      const settings = { ...this.settings, further: [name] };
+      const reader = new TextReader(settings, emptyReport(settings.onBadUtf8));
+      for await (const { line, values } of reader.values(source, signal ? { signal } : {})) {
+        found ||= values[0] !== undefined;
+        yield { file, line, value: values[0]?.trim() || undefined, where: `${source.name}:${line}` };
+      }
+    }
+    if (!found) throw new UserError(`no text has a ${JSON.stringify(name)}; name another column`);
   }
 
   /** The corpus as token numbers for an encoder and a decoder. */
@@ -127,12 +158,15 @@ function settingsOf(options: TextCorpusOptions): TextSettings {
     'format',
     'textColumn',
     'labelColumn',
+    'timeColumn',
     'onBadUtf8',
     'duplicates',
     'longestText',
     'longestLine',
   ] as const;
   for (const key of keys) if (options[key] !== undefined) Object.assign(settings, { [key]: options[key] });
+  // A table with dates has named columns, and so other texts than one without a header.
+  if (settings.timeColumn !== undefined) settings.textColumn ??= 'text';
   for (const key of ['longestText', 'longestLine'] as const) {
     if (!Number.isInteger(settings[key]) || settings[key] < 16)
       throw new UserError(`${key}: expected a whole number of at least 16, got ${settings[key]}`);

@@ -6,12 +6,15 @@ export {
   type TextCorpusOptions,
   TextFiles,
 } from './corpus.ts';
+export { parseDates } from './dates.ts';
 export { type CorpusReport, corpusNotes, emptyReport } from './corpus-report.ts';
 export { CsvAssembler } from './csv.ts';
 export { eachField, readLines } from './field-lines.ts';
 export { fileLines } from './lines.ts';
 export { type Frame, idsTensor, type PaddedIds, padded, partOfPadded } from './padding.ts';
 export { passagesOf } from './passages.ts';
+export { NumberArray } from './pickle/numpy.ts';
+export { type Pickled, readPickle } from './pickle/read.ts';
 export { TextReader } from './reader.ts';
 export {
   BAD_UTF8_POLICIES,
@@ -46,4 +49,4 @@ export { gpt2Tokenizer, TokenCounts, trimmedByteBpe } from './tokenizer/byte-bpe
 export { panicOf } from './tokenizer/probe.ts';
 export { loadTokenizer, ownTokenizer, type Tokenizer, tokenizerFromJson } from './tokenizer/tokenizer.ts';
 export { trainByteBpe, WordCounts } from './tokenizer/train-bpe.ts';
-export { WALK_COLUMNS } from './walk-columns.ts';
+export { MARKED_WALK_COLUMNS, WALK_COLUMNS } from './walk-columns.ts';

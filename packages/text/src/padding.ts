@@ -23,20 +23,22 @@ export interface Frame {
   pad: number;
   begin?: number;
   end?: number;
+  /** A sentence with more tokens than this was cut, and gets no end. */
+  longest?: number;
 }
 
 /** Sentences of token numbers, framed and padded on the right. */
-export function padded(sentences: readonly Int32Array[], { pad, begin, end }: Frame): PaddedIds {
+export function padded(sentences: readonly Int32Array[], { pad, begin, end, longest }: Frame): PaddedIds {
   const before = begin === undefined ? [] : [begin];
-  const after = end === undefined ? [] : [end];
-  const framed = before.length + after.length;
-  const lengths = Int32Array.from(sentences, (ids) => ids.length + framed);
+  const after = (ids: Int32Array) =>
+    end === undefined || ids.length > (longest ?? Number.POSITIVE_INFINITY) ? [] : [end];
+  const lengths = Int32Array.from(sentences, (ids) => before.length + ids.length + after(ids).length);
   const width = lengths.reduce((most, length) => Math.max(most, length), 0);
   const ids = new Int32Array(sentences.length * width).fill(pad);
   for (const [i, sentence] of sentences.entries()) {
     ids.set(before, i * width);
     ids.set(sentence, i * width + before.length);
-    ids.set(after, i * width + before.length + sentence.length);
+    ids.set(after(sentence), i * width + before.length + sentence.length);
   }
   return { ids, lengths, width };
 }

@@ -3,8 +3,8 @@ import { findColumns } from './columns.ts';
 import type { CorpusReport } from './corpus-report.ts';
 import { ParquetThread, type Waiting } from './parquet-thread.ts';
 import type { ParquetPiece } from './parquet-worker.ts';
-import { typedRecord } from './records.ts';
-import type { TextRecord, TextSettings } from './settings.ts';
+import { type RecordSettings, typedRecord } from './records.ts';
+import type { TextRecord } from './settings.ts';
 import { firstBadByte } from './utf8.ts';
 
 export interface ParquetFile extends Waiting {
@@ -12,10 +12,10 @@ export interface ParquetFile extends Waiting {
   onBytes?: (count: number) => void;
 }
 
-/** Rows of a Parquet file, two columns of one row group at a time, read by a thread that can be stopped. */
+/** Rows of a Parquet file, the columns wanted of one row group at a time, read by a thread that can be stopped. */
 export async function* parquetRecords(
   source: ParquetFile,
-  settings: TextSettings,
+  settings: RecordSettings,
   report: CorpusReport,
 ): AsyncGenerator<TextRecord> {
   const thread = ParquetThread.take();
@@ -23,9 +23,12 @@ export async function* parquetRecords(
     const header = await thread.ask({ file: source.file, longestText: settings.longestLine }, source);
     if (!('names' in header)) return;
     const { text, label } = findColumns(header.names, settings, source.name);
-    const columns = label === undefined || label === text ? [text] : [text, label];
+    const columns = [
+      ...new Set([text, ...(label === undefined ? [] : [label]), ...(settings.further ?? [])]),
+    ];
     const labelAt = label === undefined ? -1 : columns.indexOf(label);
-    const place: Place = { name: source.name, columns, labelAt, before: 0 };
+    const further = settings.further?.map((name) => columns.indexOf(name));
+    const place: Place = { name: source.name, columns, labelAt, further, before: 0 };
     let answer = await thread.ask({ columns }, source);
     for (; 'piece' in answer; answer = await thread.ask('next', source)) {
       const { piece } = answer;
@@ -44,6 +47,8 @@ interface Place {
   columns: readonly string[];
   /** Number of the label's column, which may be that of the text; -1 without labels. */
   labelAt: number;
+  /** Those of the further columns, where some are wanted. */
+  further: number[] | undefined;
   before: number;
 }
 
@@ -60,7 +65,11 @@ function* pieceRecords(
     const decoded = decodeRow(row, place.columns, where, report);
     if (!decoded) continue;
     const label = place.labelAt < 0 ? undefined : decoded[place.labelAt];
-    yield { ...typedRecord({ text: decoded[0], label }, place.columns[0]!, where, line), cut: short.has(at) };
+    const values = place.further?.map((column) => decoded[column]);
+    yield {
+      ...typedRecord({ text: decoded[0], label, values }, place.columns[0]!, where, line),
+      cut: short.has(at),
+    };
   }
 }
 

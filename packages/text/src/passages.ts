@@ -44,6 +44,9 @@ export const wordCount = (text: string): number => text.match(/\S+/g)?.length ??
 /**
  * A text cut at the ends of sentences into passages of at least so many words; what is left at the end goes to the last
  * one. A text of fewer words is one passage, an empty one none.
+ *
+ * @example
+ * const parts = passagesOf(speech, 50);
  */
 export function passagesOf(text: string, leastWords: number): string[] {
   const passages: string[][] = [];

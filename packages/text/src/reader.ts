@@ -4,9 +4,9 @@ import { UserError } from '@hidden-schema/base';
 import type { CorpusReport } from './corpus-report.ts';
 import { textLines } from './lines.ts';
 import { parquetRecords } from './parquet.ts';
-import { lineReaders } from './records.ts';
+import { lineReaders, type RecordSettings } from './records.ts';
 import { SeenTexts } from './seen.ts';
-import type { TextRecord, TextSettings } from './settings.ts';
+import type { TextRecord } from './settings.ts';
 import { INPUT_NAME, type TextSource } from './sources.ts';
 
 /** A sentence as it goes into a corpus. */
@@ -17,6 +17,12 @@ export interface CorpusText {
   line: number;
   /** 64 bits of its sha256: equal texts are told by it, and drawn to one split. */
   hash: Uint32Array;
+}
+
+/** What a record has in the columns asked for. */
+export interface ColumnValues {
+  line: number;
+  values: readonly (string | undefined)[];
 }
 
 /** Hears how far reading is, and may end it. */
@@ -32,11 +38,11 @@ const BATCH_UNITS = 1 << 19;
 /** Reads texts one after the other, cleans them, and counts in `report` what it did. */
 export class TextReader {
   readonly report: CorpusReport;
-  readonly #settings: TextSettings;
+  readonly #settings: RecordSettings;
   readonly #labels = new Map<string, number>();
   readonly #seen = new SeenTexts();
 
-  constructor(settings: TextSettings, report: CorpusReport) {
+  constructor(settings: RecordSettings, report: CorpusReport) {
     this.#settings = settings;
     this.report = report;
   }
@@ -56,6 +62,11 @@ export class TextReader {
       units = 0;
     }
     if (batch.length > 0) yield batch;
+  }
+
+  /** The values of the further columns of a file, record after record, of blank texts and repeats too. */
+  async *values(source: TextSource, watch: Watch = {}): AsyncGenerator<ColumnValues> {
+    for await (const { line, values } of this.#records(source, watch)) yield { line, values: values ?? [] };
   }
 
   /** The lines of a stream as texts, as soon as they come. */

@@ -1,21 +1,24 @@
 import { restoredText, UserError } from '@hidden-schema/base';
-import { describe, findColumns, labelText } from './columns.ts';
+import { type ColumnSettings, describe, findColumns, namingText } from './columns.ts';
 import type { CorpusReport } from './corpus-report.ts';
 import { CsvAssembler } from './csv.ts';
 import { type LineSource, type TextLine, textLines } from './lines.ts';
 import type { TextRecord, TextSettings } from './settings.ts';
-import { WALK_COLUMNS } from './walk-columns.ts';
+import { isWalkTable } from './walk-columns.ts';
+
+/** How records are read, with the further columns that are wanted of them. */
+export type RecordSettings = TextSettings & Pick<ColumnSettings, 'further'>;
 
 type Reader = (
   source: LineSource,
-  settings: TextSettings,
+  settings: RecordSettings,
   report: CorpusReport,
 ) => AsyncGenerator<TextRecord>;
 
 /** One sentence a line. */
 async function* plainRecords(
   source: LineSource,
-  _settings: TextSettings,
+  _settings: RecordSettings,
   report: CorpusReport,
 ): AsyncGenerator<TextRecord> {
   for await (const lines of textLines(source, report))
@@ -26,10 +29,10 @@ async function* plainRecords(
 /** `label<TAB>text`, or columns by name under a header when names are given. */
 async function* tsvRecords(
   source: LineSource,
-  settings: TextSettings,
+  settings: RecordSettings,
   report: CorpusReport,
 ): AsyncGenerator<TextRecord> {
-  const named = settings.textColumn !== undefined || settings.labelColumn !== undefined;
+  const named = hasHeader(settings);
   let at: TabColumns | undefined;
   for await (const lines of textLines(source, report))
     for (const line of lines) {
@@ -38,17 +41,27 @@ async function* tsvRecords(
         const names = text.split('\t');
         const { text: wanted, label } = findColumns(names, settings, source.name);
         const labelAt = label === undefined ? -1 : names.indexOf(label);
-        const own = names.join('\t') === WALK_COLUMNS.join('\t');
-        at = { text: names.indexOf(wanted), label: labelAt, own };
+        const own = isWalkTable(names);
+        const further = placesOf(names, settings);
+        at = { text: names.indexOf(wanted), label: labelAt, own, ...(further ? { further } : {}) };
       } else if (skip) continue;
       else if (text.trim() === '') yield { text: '', label: undefined, line: number };
       else yield tabRecord(line, at, `${source.name}:${number}`);
     }
 }
 
+/** Whether the columns of tab-separated values are named: otherwise they are label and text. */
+export const hasHeader = ({ textColumn, labelColumn, timeColumn }: ColumnSettings): boolean =>
+  textColumn !== undefined || labelColumn !== undefined || timeColumn !== undefined;
+
+/** Places of the further columns; nothing where none are wanted, so that records stay as small as they were. */
+const placesOf = (names: readonly string[], { further }: ColumnSettings): number[] | undefined =>
+  further?.map((name) => names.indexOf(name));
+
 interface TabColumns {
   text: number;
   label: number;
+  further?: number[];
   /** Whether this program wrote the table, and so kept texts from being taken as formulas. */
   own: boolean;
 }
@@ -56,10 +69,11 @@ interface TabColumns {
 function tabRecord({ text, number, cut }: TextLine, at: TabColumns | undefined, where: string): TextRecord {
   if (at) {
     const fields = text.split('\t');
-    if (fields.length <= Math.max(at.text, at.label))
+    if (fields.length <= Math.max(at.text, at.label, ...(at.further ?? [])))
       throw new UserError(`${where} has ${fields.length} columns, fewer than the header names`);
     const cell = fields[at.text]!;
-    return { text: at.own ? restoredText(cell) : cell, label: fields[at.label], line: number, cut };
+    const record = { text: at.own ? restoredText(cell) : cell, label: fields[at.label], line: number, cut };
+    return at.further ? { ...record, values: at.further.map((place) => fields[place]) } : record;
   }
   const tab = text.indexOf('\t');
   if (tab < 0)
@@ -72,11 +86,11 @@ function tabRecord({ text, number, cut }: TextLine, at: TabColumns | undefined, 
 /** Comma-separated values under a header (RFC 4180). */
 async function* commaRecords(
   source: LineSource,
-  settings: TextSettings,
+  settings: RecordSettings,
   report: CorpusReport,
 ): AsyncGenerator<TextRecord> {
   const records = new CsvAssembler(source.name, source.longestLine);
-  let header: { text: number; label: number; count: number } | undefined;
+  let header: { text: number; label: number; count: number; further: number[] | undefined } | undefined;
   for await (const lines of textLines(source, report))
     for (const piece of lines) {
       const record = records.take(piece);
@@ -85,7 +99,8 @@ async function* commaRecords(
       if (!header) {
         const { text, label } = findColumns(fields, settings, source.name);
         const labelAt = label === undefined ? -1 : fields.indexOf(label);
-        header = { text: fields.indexOf(text), label: labelAt, count: fields.length };
+        const further = placesOf(fields, settings);
+        header = { text: fields.indexOf(text), label: labelAt, count: fields.length, further };
       } else if (skip) continue;
       else if (cut) report.tooLong++;
       else if (fields.length === 1 && fields[0]!.trim() === '' && header.count > 1)
@@ -94,15 +109,24 @@ async function* commaRecords(
         throw new UserError(
           `${source.name}:${line} has ${fields.length} fields where the header has ${header.count}; put texts with commas in quotation marks`,
         );
-      else yield { text: fields[header.text]!, label: fields[header.label], line };
+      else yield commaRecord(fields, header, line);
     }
   records.finish();
+}
+
+function commaRecord(
+  fields: readonly string[],
+  at: { text: number; label: number; further: readonly number[] | undefined },
+  line: number,
+): TextRecord {
+  const record = { text: fields[at.text]!, label: fields[at.label], line };
+  return at.further ? { ...record, values: at.further.map((place) => fields[place]) } : record;
 }
 
 /** One JSON object a line. */
 async function* jsonRecords(
   source: LineSource,
-  settings: TextSettings,
+  settings: RecordSettings,
   report: CorpusReport,
 ): AsyncGenerator<TextRecord> {
   for await (const lines of textLines(source, report))
@@ -114,7 +138,7 @@ async function* jsonRecords(
     }
 }
 
-function jsonRecord(line: string, settings: TextSettings, where: string, number: number): TextRecord {
+function jsonRecord(line: string, settings: RecordSettings, where: string, number: number): TextRecord {
   let value: unknown;
   try {
     value = JSON.parse(line);
@@ -124,14 +148,21 @@ function jsonRecord(line: string, settings: TextSettings, where: string, number:
   if (value === null || typeof value !== 'object' || Array.isArray(value))
     throw new UserError(`${where} is ${describe(value)}; expected one object a line, with a text`);
   const row = value as Record<string, unknown>;
-  const columns = findColumns(Object.keys(row), settings, where);
+  // An object may lack what others have; a column that none has is refused by who asks for it.
+  const { textColumn, labelColumn, further } = settings;
+  const wanted = {
+    ...(textColumn === undefined ? {} : { textColumn }),
+    ...(labelColumn === undefined ? {} : { labelColumn }),
+  };
+  const columns = findColumns(Object.keys(row), wanted, where);
   const label = columns.label === undefined ? undefined : row[columns.label];
-  return typedRecord({ text: row[columns.text], label }, columns.text, where, number);
+  const values = further?.map((name) => (Object.hasOwn(row, name) ? row[name] : undefined));
+  return typedRecord({ text: row[columns.text], label, values }, columns.text, where, number);
 }
 
 /** A row of a table whose values carry their types. */
 export function typedRecord(
-  values: { text: unknown; label: unknown },
+  values: { text: unknown; label: unknown; values?: readonly unknown[] | undefined },
   column: string,
   where: string,
   line: number,
@@ -139,7 +170,9 @@ export function typedRecord(
   const text = values.text ?? '';
   if (typeof text !== 'string')
     throw new UserError(`${where} has a "${column}" that is ${describe(text)}; expected text`);
-  return { text, label: labelText(values.label, where), line };
+  const label = namingText(values.label, where, 'label');
+  if (!values.values) return { text, label, line };
+  return { text, label, line, values: values.values.map((value) => namingText(value, where, 'value')) };
 }
 
 export const lineReaders: Record<'text' | 'tsv' | 'csv' | 'jsonl', Reader> = {

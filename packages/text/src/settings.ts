@@ -16,6 +16,8 @@ export interface TextSettings {
   /** Columns by name; `text` and, where there is one, `label` unless given. A TSV has a header only if they are. */
   textColumn?: string;
   labelColumn?: string;
+  /** Column with the dates of texts, for what changes over time; it changes no tokens. */
+  timeColumn?: string;
   onBadUtf8: BadUtf8Policy;
   /** `remove` keeps the first of equal texts. Kept ones always lie in one split when it is drawn by seed. */
   duplicates: 'keep' | 'remove';
@@ -36,6 +38,8 @@ export const TEXT_DEFAULTS: TextSettings = {
 export interface TextRecord {
   text: string;
   label: string | undefined;
+  /** Values of the further columns that were asked for, as text; undefined where there is none. */
+  values?: (string | undefined)[];
   /** Line in its file, or row of a table, from 1. */
   line: number;
   /** Only the beginning of its line could be held. */

@@ -102,7 +102,7 @@ async function startReport(sources: readonly TextSource[], options: CacheOptions
 function cacheKey(report: CorpusReport, { settings, encoder, decoder }: CacheOptions): string {
   const sides = [encoder, decoder].map(({ tokenizer, longest }) => [tokenizer.hash, longest]);
   const files = report.files.map(({ name, format, split, sha256 }) => [name, format, split, sha256]);
-  const { format: _, ...rest } = settings;
+  const { format: _, timeColumn: __, ...rest } = settings;
   const sorted = Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256')
     .update(JSON.stringify([CACHE_VERSION, files, sorted, sides]))

@@ -65,7 +65,7 @@ async function debian13(folder: string, tests: readonly string[]): Promise<boole
     return true;
   }
   const system = join(folder, 'trixie');
-  const packages = 'nodejs,g++,libtorch-dev,libopenblas0-pthread';
+  const packages = 'nodejs,g++,libtorch-dev,libopenblas0-pthread,python3';
   const made = ['--variant=minbase', `--include=${packages}`, 'trixie', system];
   if (!ran('debian13', 'debootstrap', made)) return false;
   const checkout = join(system, 'checkout');
@@ -76,7 +76,9 @@ async function debian13(folder: string, tests: readonly string[]): Promise<boole
   rmSync(join(checkout, 'packages/torch/build'), { recursive: true, force: true });
   const inside = ['--import', 'tsx', 'packages/torch/check/matrix.ts', '--only', 'system'];
   const program = ['node', ...inside, ...tests.flatMap((test) => ['--tests', test])].join(' ');
-  const { status, stdout } = spawnSync('chroot', [system, 'sh', '-c', `cd /checkout && ${program}`], {
+  // Tests look at processes; the mount is this command's own and goes with it.
+  const enter = 'mount -t proc proc "$1/proc" && exec chroot "$1" sh -c "cd /checkout && $2"';
+  const { status, stdout } = spawnSync('unshare', ['--mount', 'sh', '-c', enter, 'sh', system, program], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 2],
   });

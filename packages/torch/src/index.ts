@@ -30,7 +30,7 @@ export {
   tanhGelu,
 } from './fused.ts';
 export { Lock, lockHolder } from './lock.ts';
-export { loadOperators } from './native.ts';
+export { loadOperators, startEngine } from './native.ts';
 export * as nn from './nn/index.ts';
 export { type NumberFault, type NumberReport, watchNumbers } from './number-watch.ts';
 export * as optim from './optim/index.ts';

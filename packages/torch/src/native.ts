@@ -133,8 +133,13 @@ function loaded<T>(file: string, body: () => T): T {
  * package.json names (`"libtorch": { "operators": folder }`).
  */
 export function loadOperators(name: string): void {
+  if (engine === undefined) awaited.push(name);
+  else loadBuilt(engine, name);
+}
+
+function loadBuilt(addon: Native, name: string): void {
   const file = join(dirname(addonPath), `${name}.so`);
-  loaded(file, () => native.loadOperators(file, name));
+  loaded(file, () => addon.loadOperators(file, name));
 }
 
 /** Threads from HSN_THREADS or OMP_NUM_THREADS, else every core this process may use. */
@@ -143,8 +148,30 @@ function defaultThreads(): number {
   return Number.isInteger(asked) && asked > 0 ? asked : availableParallelism();
 }
 
-export const native: Native = load();
-native.threads(defaultThreads());
+let engine: Native | undefined;
+/** Operators that were asked for before the engine was. */
+const awaited: string[] = [];
+
+function started(): Native {
+  if (engine !== undefined) return engine;
+  const addon = load();
+  addon.threads(defaultThreads());
+  for (const name of awaited) loadBuilt(addon, name);
+  engine = addon;
+  native = addon;
+  return addon;
+}
+
+/** Loads the engine before its first use, so that what is missing is told before long work begins. */
+export function startEngine(): void {
+  started();
+}
+
+/**
+ * The addon. Loading libtorch takes half a second, which only those pay who compute: the first use of any function loads
+ * it, and from then on this is the addon itself.
+ */
+export let native: Native = new Proxy({} as Native, { get: (_, name) => Reflect.get(started(), name) });
 
 /** Runs a call into the addon and turns its coded errors into the classes of this library. */
 export function guarded<T>(operator: string, describe: () => TorchError['tensors'], body: () => T): T {

@@ -84,14 +84,17 @@ const PIECES: readonly string[] = [
   'Algorithm 1 `alg:model_training`',
 ];
 
-const STATE = /^(done|in progress|no code|planned \([^()]+\))$/;
-const HEADER = /^paper,what it says,function,test,command,state$/;
+const STATE = /^(done|in progress|none|(planned|missing) \([^()]+\))$/;
+const HEADER = /^paper,what it says,function,test,command,code,result$/;
+/** Nothing to show; why there is nothing; or a command, its date and machine, and figures. */
+const RESULT = /^(–|never run: .{10,}|`[^`]+` \((\d{4}-\d\d-\d\d)[^();]*; [^()]+\): .*\d.*)$/;
 
 interface Row {
   readonly paper: string;
   readonly code: string;
   readonly test: string;
   readonly state: string;
+  readonly result: string;
   readonly text: string;
 }
 
@@ -106,9 +109,9 @@ function readMap(markdown: string): { rows: Row[]; problems: string[] } {
       .split('|')
       .map((cell) => cell.trim());
     if (!line.startsWith('|') || HEADER.test(cells.join()) || /^[|\s:-]+$/.test(line)) continue;
-    if (cells.length !== 6) problems.push(`row has ${cells.length} cells, expected 6: ${line}`);
-    const [paper = '', , code = '', test = '', , state = ''] = cells;
-    rows.push({ paper, code, test, state, text: line });
+    if (cells.length !== 7) problems.push(`row has ${cells.length} cells, expected 7: ${line}`);
+    const [paper = '', , code = '', test = '', , state = '', result = ''] = cells;
+    rows.push({ paper, code, test, state, result, text: line });
   }
   return { rows, problems };
 }
@@ -146,6 +149,17 @@ function doneRowProblems(root: string, row: Row): string[] {
   return problems.map((problem) => `${row.paper}: ${problem}`);
 }
 
+/** A table or figure says what came out, or why nothing did; a result of a part that has no code is none. */
+function resultProblems({ paper, state, result }: Row): string[] {
+  if (!RESULT.test(result))
+    return [`${paper}: a result is –, "never run: why", or \`command\` (date; machine): figures`];
+  const [, , date] = RESULT.exec(result) ?? [];
+  if (date !== undefined && state !== 'done' && state !== 'in progress')
+    return [`${paper}: has a result, but its code is ${state}`];
+  if (result === '–' && /^(Table|Figure (?!1 ))/.test(paper)) return [`${paper}: says nothing of its result`];
+  return [];
+}
+
 function isRowOf(row: Row, piece: string): boolean {
   return row.paper === piece || row.paper.startsWith(`${piece} \``);
 }
@@ -155,6 +169,7 @@ function mapProblems(root: string, markdown: string): string[] {
   for (const row of rows) {
     if (!STATE.test(row.state)) problems.push(`${row.paper}: unknown state "${row.state}"`);
     if (row.state === 'done') problems.push(...doneRowProblems(root, row));
+    problems.push(...resultProblems(row));
   }
   for (const piece of PIECES) {
     const count = rows.filter((row) => isRowOf(row, piece)).length;
@@ -213,8 +228,8 @@ describe('the documentation of this repository', () => {
 });
 
 describe('the check itself', () => {
-  const row = (code: string, test: string, state: string) =>
-    `| Eq. 13 | words | ${code} | ${test} | – | ${state} |`;
+  const row = (code: string, test: string, state: string, result = '–') =>
+    `| Eq. 13 | words | ${code} | ${test} | – | ${state} | ${result} |`;
   const GOOD = '`packages/a/src/chain.ts#Walk.kl`';
   const TEST = '`packages/a/test/chain.test.ts`';
   let root = '';
@@ -252,6 +267,29 @@ describe('the check itself', () => {
     [GOOD, TEST, 'finished', 'Eq. 13: unknown state "finished"'],
   ])('refuses %s tested by %s, %s', (code, test, state, problem) => {
     expect(rowProblems(row(code, test, state))).toEqual([problem]);
+  });
+
+  const form = 'Eq. 13: a result is –, "never run: why", or `command` (date; machine): figures';
+  it.each([
+    ['–', []],
+    ['never run: it needs a graphics card', []],
+    ['`hsn eval run` (2026-11-16, earlier session; two cores): perplexity 41.7', []],
+    ['never run', [form]],
+    ['done', [form]],
+    ['perplexity 41.7', [form]],
+    ['`hsn eval run` (two cores): perplexity 41.7', [form]],
+    ['`hsn eval run` (2026-11-16; two cores): good', [form]],
+  ])('of the result %s says %s', (result, problems) => {
+    expect(rowProblems(row(GOOD, TEST, 'done', result))).toEqual(problems);
+  });
+
+  it('wants a word on the result of every table, and none without code', () => {
+    const table = row(GOOD, TEST, 'done').replace('Eq. 13', 'Table 4');
+    expect(rowProblems(table)).toEqual(['Table 4: says nothing of its result']);
+    const ran = '`hsn x` (2026-11-16; two cores): 3';
+    expect(rowProblems(row('–', '–', 'missing (all of it)', ran))).toEqual([
+      'Eq. 13: has a result, but its code is missing (all of it)',
+    ]);
   });
 
   it('lets an unfinished row name what is still to come', () => {

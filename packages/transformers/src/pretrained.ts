@@ -44,10 +44,16 @@ export async function findPretrained(name: string, options: HubOptions = {}): Pr
   }
   if (!isHubName(name))
     throw new UserError(
-      `${JSON.stringify(name)} is no model: expected a folder, an installed package, or a hub name such as bert-base-uncased`,
+      `${JSON.stringify(name)} is no model: expected a folder, an installed package, or a hub name such as bert-base-uncased${hidden()}`,
     );
   return { name, origin: 'hub', folder: await fetchFromHub(name, options) };
 }
+
+/** Yarn's Plug'n'Play keeps packages in archives, where weights cannot be read. */
+const hidden = (): string =>
+  process.versions.pnp === undefined
+    ? ''
+    : '; Yarn hides the files of packages: set nodeLinker: node-modules in .yarnrc.yml and install again';
 
 /** Where an npm package is installed, as seen from here or from where the user works. */
 function packageFolder(name: string): string | undefined {

@@ -86,6 +86,17 @@ describe('a model by name', () => {
     for (const name of ['../../etc', 'a/../b', 'x/y/z', '..', 'a/..']) await message(findPretrained(name));
   });
 
+  test('where Yarn hides packages, the remedy is told', async () => {
+    Object.defineProperty(process.versions, 'pnp', { value: '3', configurable: true });
+    try {
+      expect(await message(findPretrained('@a/b/c'))).toContain(
+        'set nodeLinker: node-modules in .yarnrc.yml',
+      );
+    } finally {
+      delete process.versions.pnp;
+    }
+  });
+
   test('a pickle is never read', async () => {
     const folder = path.join(root, 'pickled');
     fs.mkdirSync(folder);

@@ -1,25 +1,34 @@
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { clientOf, type Run, type RunSummary } from './client.ts';
 import { Stage } from './graph/stage.tsx';
+import { usePatched, useEdits } from './levels/use-edits.ts';
+import { useDrawn, useGrouping } from './levels/use-level.ts';
 import type { PanelProps } from './panels/panel.ts';
 import { Empty, Failure, Waiting } from './parts.tsx';
 import { RunChoice } from './run-choice.tsx';
 import { Search } from './search.tsx';
-import { useGraph, useLabels, useRun, useRuns } from './served.ts';
+import { useGraph, useLabels, useRun, useRuns, useTime } from './served.ts';
 import { Side } from './side.tsx';
 import { type Change, useViewState } from './state.ts';
+import { useTexts } from './texts/use-texts.ts';
 import { useTheme } from './theme.ts';
 
 export function App() {
   const [view, change] = useViewState();
   const client = useMemo(() => clientOf(view.run), [view.run]);
-  const { run, fault } = useRun(client, view.run);
+  const { run: served, fault } = useRun(client, view.run);
+  const [run, edited] = usePatched(served);
   const runs = useRuns();
   const { dark, toggle } = useTheme();
   const { graph, failure, renamed } = useGraph(client, run);
   const labels = useLabels(client, run);
+  const { texts, failure: textsFailure } = useTexts(client, run, view);
+  const { time, timeFailure } = useTime(client, run, view.period);
+  const edits = useEdits({ client, run, change, renamed }, edited);
+  const grouping = useGrouping(client, run, view.level);
+  const drawn = useDrawn({ graph, labels, texts }, grouping);
   const [walk, setWalk] = useState<readonly number[] | null>(null);
-  const [flight, setFlight] = useState(view.symbol === null ? 0 : 1);
+  const [flight, setFlight] = useState(0);
   const goTo = useCallback(
     (symbol: number) => {
       change({ symbol, panel: 'symbol' });
@@ -27,15 +36,19 @@ export function App() {
     },
     [change],
   );
+  // An address that says where to look from is followed there.
+  const told = useRef(view.graphat !== null);
   useEffect(() => {
-    if (view.panel === 'symbol' && view.symbol !== null) setFlight((count) => count + 1);
+    if (view.panel === 'symbol' && view.symbol !== null && !told.current) setFlight((count) => count + 1);
+    told.current = false;
   }, [view.panel]);
   useKeys(() => change({ symbol: null }));
   useEffect(() => {
     if (run) document.title = `${run.name} · Hidden Schema explorer`;
   }, [run?.name]);
   const props: PanelProps | null = run && {
-    ...{ client, run, runs, graph, labels, view, change, dark, goTo, renamed },
+    ...{ client, run, runs, graph, labels, view, change, dark, goTo },
+    ...{ texts, textsFailure, time, timeFailure, grouping, edits },
     showWalk: setWalk,
   };
   return (
@@ -50,8 +63,12 @@ export function App() {
       {fault !== null && run ? <Failure message={fault} /> : null}
       {run?.fault ? <Failure message={run.fault} /> : null}
       <main>
-        {graph ? (
-          <Stage {...{ graph, labels, view, change, walk, dark, flight }} />
+        {drawn ? (
+          <Stage
+            {...{ client, drawn, view, change, walk, dark, flight }}
+            symbols={graph!.nodes.length}
+            levelled={run?.opened?.features.includes('levels') ?? false}
+          />
         ) : (
           <section class="stage">
             {fault !== null && !run ? (

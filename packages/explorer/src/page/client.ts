@@ -48,6 +48,8 @@ const post = <T>(path: string, run: string, body: unknown, signal?: AbortSignal)
     ...(signal ? { signal } : {}),
   });
 
+/** Texts by their bits, with a name for people. */
+export type TextGroup = Input<'compare'>['first'];
 type Page = { offset: number; limit: number };
 type Writing = Partial<Input<'generate'>> & { walk: number[] };
 
@@ -72,6 +74,19 @@ export const clientOf = (run: string) => ({
   labels: (signal?: AbortSignal) => get<Answer<'labels'>>('/api/labels', { run }, signal),
   encoded: (page: Page & { symbol?: number; label?: string }, signal?: AbortSignal) =>
     get<Answer<'encoded'>>('/api/encoded', { run, ...page }, signal),
+  map: (signal?: AbortSignal) => get<Answer<'map'>>('/api/map', { run }, signal),
+  texts: (at: readonly number[], signal?: AbortSignal) =>
+    post<Answer<'texts'>>('/api/texts', run, { at }, signal),
+  matches: (words: string, signal?: AbortSignal) =>
+    get<Answer<'matches'>>('/api/matches', { run, words }, signal),
+  levels: (counts: readonly number[], signal?: AbortSignal) =>
+    get<Answer<'levels'>>('/api/levels', { run, counts: counts.join() }, signal),
+  merge: (symbols: readonly number[]) => post<Answer<'merge'>>('/api/merge', run, { symbols }),
+  split: (k: number) => post<Answer<'split'>>(`/api/symbol/${k}/split`, run, {}),
+  undo: () => post<Answer<'undo'>>('/api/undo', run, {}),
+  compare: (first: TextGroup, second: TextGroup | undefined, signal?: AbortSignal) =>
+    post<Answer<'compare'>>('/api/compare', run, { first, ...(second ? { second } : {}) }, signal),
+  time: (period: string, signal?: AbortSignal) => get<Answer<'time'>>('/api/time', { run, period }, signal),
   samples: (limit: number, signal?: AbortSignal) =>
     get<Answer<'samples'>>('/api/samples', { run, limit }, signal),
   evaluation: (signal?: AbortSignal) => get<Answer<'evaluation'>>('/api/evaluation', { run }, signal),
@@ -92,3 +107,9 @@ export type Graph = Answer<'graph'>;
 export type SymbolFacts = Answer<'symbol'>;
 export type Encoded = Answer<'encode'>;
 export type Labels = Answer<'labels'>;
+export type MapAnswer = Answer<'map'>;
+export type MapText = Answer<'texts'>['texts'][number];
+export type Level = Answer<'levels'>['levels'][number];
+export type Edit = Answer<'merge'>;
+export type Comparison = Answer<'compare'>;
+export type TimeAnswer = Answer<'time'>;

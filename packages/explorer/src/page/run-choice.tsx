@@ -1,5 +1,6 @@
 import type { Run, RunSummary } from './client.ts';
-import type { Change } from './state.ts';
+import type { Change, ViewState } from './state.ts';
+import { NOTHING_ASKED } from './texts/use-texts.ts';
 
 interface RunChoiceProps {
   run: Run | null;
@@ -9,7 +10,23 @@ interface RunChoiceProps {
   change: Change;
 }
 
-/** The run's name; a choice where several are served. What belongs to one run is not taken along to another. */
+/** What belongs to one run is not taken along to another. */
+const LEFT_BEHIND = {
+  ...NOTHING_ASKED,
+  ...{
+    walk: [],
+    maps: [],
+    point: null,
+    level: 0,
+    period: '',
+    first: '',
+    second: '',
+    mapat: null,
+    graphat: null,
+  },
+} as const satisfies Partial<ViewState>;
+
+/** The run's name; a choice where several are served. */
 export function RunChoice({ run, asked, runs, change }: RunChoiceProps) {
   if (runs.length < 2) return <span class="run-name">{run?.name}</span>;
   return (
@@ -17,7 +34,7 @@ export function RunChoice({ run, asked, runs, change }: RunChoiceProps) {
       class="run-name"
       aria-label="Run"
       value={run?.id ?? (asked || runs[0]!.id)}
-      onChange={(event) => change({ run: event.currentTarget.value, symbol: null, walk: [], maps: [] })}
+      onChange={(event) => change({ ...LEFT_BEHIND, run: event.currentTarget.value })}
     >
       {runs.map(({ id, state }) => (
         <option key={id} value={id}>

@@ -35,7 +35,7 @@ export function useRuns(): readonly RunSummary[] {
 /** The graph of the checkpoint that is open, with names given since. */
 export function useGraph(client: Client, run: Run | null) {
   const opened = run?.opened;
-  const key = opened ? `${run.id} ${run.created} ${opened.step}` : null;
+  const key = opened ? `${run.id} ${opened.identity} ${opened.step}` : null;
   const loaded = useLoaded(key, (signal) => client.graph(signal));
   const [graph, setGraph] = useState<Graph | null>(null);
   const value = opened ? latest(loaded) : null;
@@ -50,6 +50,17 @@ export function useGraph(client: Client, run: Run | null) {
 /** Distributions of the labels, for runs that have some. */
 export function useLabels(client: Client, run: Run | null): Labels | null {
   const opened = run?.opened?.features.includes('labels') ? run.opened : null;
-  const loaded = useLoaded(opened ? `${run!.id} ${opened.step}` : null, (signal) => client.labels(signal));
+  const loaded = useLoaded(opened ? `${run!.id} ${opened.identity} ${opened.step}` : null, (signal) =>
+    client.labels(signal),
+  );
   return opened ? latest(loaded) : null;
+}
+
+/** Shares over time, for runs whose texts have dates; null until they are there, or why they cannot be. */
+export function useTime(client: Client, run: Run | null, period: string) {
+  const opened = run?.opened?.features.includes('time') ? run.opened : null;
+  const key = opened ? `${run!.id} ${opened.identity} ${opened.step} ${period}` : null;
+  const loaded = useLoaded(key, (signal) => client.time(period, signal));
+  const failure = opened && loaded.state === 'failed' ? loaded.message : null;
+  return { time: opened ? latest(loaded) : null, timeFailure: failure };
 }

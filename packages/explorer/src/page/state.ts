@@ -31,10 +31,33 @@ const symbol: Field<number | null> = {
   read: (stated) => (/^\d{1,7}$/.test(stated) ? Number(stated) : undefined),
   write: String,
 };
-const symbols: Field<readonly number[]> = {
+const numbers: Field<readonly number[]> = {
   initial: [],
   read: (stated) => (/^\d{1,7}(-\d{1,7}){0,199}$/.test(stated) ? stated.split('-').map(Number) : undefined),
   write: (value) => value.join('-'),
+};
+/** Where something is looked at from: x, y, and how near. */
+export interface Gaze {
+  x: number;
+  y: number;
+  near: number;
+}
+const gaze: Field<Gaze | null> = {
+  initial: null,
+  read: (stated) => {
+    const [x, y, near, ...more] = stated.split('_').map(Number);
+    const fits = [x, y].every((at) => Math.abs(at!) <= 10) && near! > 0 && near! <= 1000 && more.length === 0;
+    return fits ? { x: x!, y: y!, near: near! } : undefined;
+  },
+  write: (value) => [value!.x, value!.y, value!.near].map((at) => Number(at.toPrecision(4))).join('_'),
+};
+/** A time in UTC milliseconds. */
+const instant: Field<number | null> = {
+  initial: null,
+  // What a date can be.
+  read: (stated) =>
+    /^-?\d{1,16}$/.test(stated) && Math.abs(Number(stated)) <= 8.64e15 ? Number(stated) : undefined,
+  write: String,
 };
 const names: Field<readonly string[]> = {
   initial: [],
@@ -65,13 +88,35 @@ const fields = {
   colour: oneOf('community', 'label'),
   /** Labels whose maps are drawn: none, one, or two side by side. */
   maps: names,
+  /** What is drawn: graph and map as there is room, or one of them. */
+  show: oneOf('auto', 'both', 'graph', 'map'),
+  /** Which texts are lit: of these labels, passing these symbols, with these words, within a line on the map. */
+  label: names,
+  only: numbers,
+  words: text(''),
+  around: numbers,
+  /** From a time on, and before another. */
+  since: instant,
+  until: instant,
+  /** How long a period is where shares are shown over time; by how much there is where empty. */
+  period: text(''),
+  /** Two groups of texts that are compared: each what an address asks of texts; the second all others where empty. */
+  first: text(''),
+  second: text(''),
+  /** The text that is open. */
+  point: symbol,
+  /** Groups that symbols are drawn as; 0 for each by itself. */
+  level: between(0, 0, 1_000_000, true),
+  /** Where map and graph are looked at from. */
+  mapat: gaze,
+  graphat: gaze,
   /** The sentence whose walk is shown. */
   text: text(''),
   /** Of the attention's heat map; -1 is the mean. */
   layer: between(-1, -1, 1000, true),
   head: between(-1, -1, 1000, true),
   /** The walk that is composed, and how it is written about. */
-  walk: symbols,
+  walk: numbers,
   count: between(4, 1, 20, true),
   temperature: between(0.8, 0, 10),
   topk: between(0, 0, 100_000, true),
@@ -115,7 +160,10 @@ export function writeState(state: ViewState): string {
 export type Change = (change: Partial<ViewState>) => void;
 
 /** Sliders and fields in motion would fill the history. */
-const quiet = new Set(['threshold', 'temperature', 'topp', 'topk', 'count', 'seed']);
+const quiet = new Set([
+  ...['threshold', 'temperature', 'topp', 'topk', 'count', 'seed'],
+  ...['words', 'level', 'mapat', 'graphat'],
+]);
 
 /** The state in the address, followed back and forward. */
 export function useViewState(): [ViewState, Change] {

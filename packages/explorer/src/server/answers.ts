@@ -1,12 +1,27 @@
 import { pathKinds, relationMeaning } from '@hidden-schema/hsn';
-import { interpolateTexts, renameSymbol, sentenceAttention, symbolNames } from '@hidden-schema/studies';
+import {
+  interpolateTexts,
+  mergeSymbols,
+  namedSymbols,
+  renameSymbol,
+  runEdits,
+  type SymbolEdit,
+  sentenceAttention,
+  splitSymbol,
+  symbolLevels,
+  symbolNames,
+  undoEdit,
+} from '@hidden-schema/studies';
 import type { Answer, Input, Opened } from '../shared/api.ts';
 import { checkpointKey, checkSymbol } from './checkpoint-key.ts';
 import { clamp } from './close-reading.ts';
+import { compareAnswer, timeAnswer } from './comparison-answers.ts';
 import { Fault } from './fault.ts';
+import { featuresOf } from './features.ts';
 import { Latest } from './latest.ts';
 import { type Abilities, openShown, type Shown } from './shown.ts';
 import type { TaskContext, TaskHandlers } from './tasks.ts';
+import { mapAnswer, textsAt, textsWith } from './text-answers.ts';
 
 const ALTERNATIVES = 3;
 /** A link less probable than this is a missing one. */
@@ -18,10 +33,12 @@ const MOST_TRAVERSED = 3000;
 export class Answers implements TaskHandlers {
   readonly #directory: string;
   readonly #latest: Latest<Shown>;
+  readonly #say: (text: string) => void;
 
   /** `say` is told what takes time. */
   constructor(directory: string, say: (text: string) => void) {
     this.#directory = directory;
+    this.#say = say;
     this.#latest = new Latest({
       key: () => `${checkpointKey(directory)} ${pathKinds(directory).join()}`,
       open: () => openShown(directory, say),
@@ -34,6 +51,7 @@ export class Answers implements TaskHandlers {
     const { run, corpus, notes } = shown;
     return {
       ...{ step: run.step, symbols: run.symbols, corpus, walk: run.length, notes },
+      ...{ identity: run.run.identity, edits: editsOf(this.#directory) },
       labels: [...(shown.encoded?.labels ?? run.labels)],
       relations: (shown.relations ?? []).map((name) => ({ name, meaning: relationMeaning(name) })),
       features: featuresOf(shown),
@@ -52,7 +70,48 @@ export class Answers implements TaskHandlers {
 
   async rename({ k, name }: Input<'rename'>): Promise<Answer<'rename'>> {
     checkSymbol(k, (await this.#latest.current()).run.symbols);
-    return { symbol: k, name: renameSymbol(this.#directory, k, name) };
+    const before = namedSymbols(this.#directory).get(k) ?? null;
+    return { symbol: k, name: renameSymbol(this.#directory, k, name), before };
+  }
+
+  async levels({ counts }: Input<'levels'>): Promise<Answer<'levels'>> {
+    const { run } = await this.#having('levels');
+    const { symbols, levels } = await symbolLevels(run, counts);
+    const shown = levels.map(({ count, groups }) => ({
+      count,
+      groups: groups.map(({ parent: _, ...group }) => ({ ...group, share: clamp(group.share) })),
+    }));
+    return { step: run.step, symbols, levels: shown };
+  }
+
+  async merge({ symbols }: Input<'merge'>, { signal }: TaskContext): Promise<Answer<'merge'>> {
+    const { run } = await this.#having('levels');
+    for (const k of symbols) checkSymbol(k, run.symbols);
+    this.#say(`merging ${symbols.length} symbols`);
+    return this.#edited(await mergeSymbols(this.#directory, symbols, { signal }));
+  }
+
+  async split({ k }: Input<'split'>, { signal }: TaskContext): Promise<Answer<'split'>> {
+    checkSymbol(k, (await this.#having('levels')).run.symbols);
+    this.#say('splitting the symbol');
+    return this.#edited(await splitSymbol(this.#directory, k, { signal }));
+  }
+
+  async undo(): Promise<Answer<'undo'>> {
+    await this.#having('levels');
+    const { undone } = undoEdit(this.#directory);
+    return this.#edited({ what: `undone: ${undone}`, changed: [], renumbered: [] });
+  }
+
+  /** What is shown is the run as it is from now on. */
+  async #edited({ what, changed, renumbered }: Edit): Promise<Answer<'merge'>> {
+    this.#latest.changed();
+    const { run } = await this.#latest.current();
+    return {
+      ...{ what, symbols: run.symbols, identity: run.run.identity, edits: editsOf(this.#directory) },
+      changed: [...changed],
+      renumbered: renumbered.map(([before, now]): [number, number] => [before, now]),
+    };
   }
 
   async encode({ text }: Input<'encode'>): Promise<Answer<'encode'>> {
@@ -138,6 +197,31 @@ export class Answers implements TaskHandlers {
     return { step: run.step, offset, total, encoded: count, corpus, sentences };
   }
 
+  async map(): Promise<Answer<'map'>> {
+    const { run, encoded, textPlaces, times } = await this.#having('encoded', 'textPlaces');
+    return mapAnswer({ step: run.step, encoded, places: textPlaces(), times: times?.times ?? null });
+  }
+
+  async compare(input: Input<'compare'>): Promise<Answer<'compare'>> {
+    const { run, encoded } = await this.#having('encoded');
+    return compareAnswer(run.step, encoded, input);
+  }
+
+  async time({ period }: Input<'time'>): Promise<Answer<'time'>> {
+    const { run, encoded, times } = await this.#having('encoded', 'times');
+    return timeAnswer(run.step, { encoded, ...times }, period);
+  }
+
+  async texts({ at }: Input<'texts'>): Promise<Answer<'texts'>> {
+    const { run, encoded } = await this.#having('encoded');
+    return { step: run.step, texts: textsAt(encoded, at) };
+  }
+
+  async matches({ words }: Input<'matches'>): Promise<Answer<'matches'>> {
+    const { run, encoded } = await this.#having('encoded');
+    return { step: run.step, ...textsWith(encoded, words) };
+  }
+
   async interpolate(
     { from, to, variant }: Input<'interpolate'>,
     context: TaskContext,
@@ -199,19 +283,9 @@ export class Answers implements TaskHandlers {
   }
 }
 
-/** What the page may show of a run beside its graph. */
-function featuresOf({ run, reader, writer, encoded, labelMaps, corpus, reasoner, view }: Shown): string[] {
-  const { train, valid, test } = corpus.sentences;
-  return [
-    ...(reader ? ['encode'] : []),
-    ...(writer ? ['write', 'interpolate', 'attention'] : []),
-    ...(encoded ? ['nearest', 'encoded'] : []),
-    ...(labelMaps && (encoded?.labels ?? run.labels).length > 1 ? ['labels'] : []),
-    ...(writer && train + valid + test > 0 ? ['samples'] : []),
-    ...(reasoner ? ['reason'] : []),
-    ...(view.hasTruth ? ['truth'] : []),
-  ];
-}
+type Edit = Pick<SymbolEdit, 'what' | 'changed' | 'renumbered'>;
+
+const editsOf = (directory: string): string[] => runEdits(directory).map(({ what }) => what);
 
 const range = (count: number, one: number | undefined): number[] =>
   one === undefined ? Array.from({ length: count }, (_, at) => at) : [one];

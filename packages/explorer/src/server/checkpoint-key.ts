@@ -15,7 +15,7 @@ export function checkpointKey(directory: string): string {
       'training has not written a checkpoint yet; the graph appears with the first',
     );
   // Once training has ended there is time for more sentences.
-  return `${run.record.created} ${bestStep(run) ?? steps.at(-1)} ${run.state === 'running'}`;
+  return `${run.identity} ${bestStep(run) ?? steps.at(-1)} ${run.state === 'running'}`;
 }
 
 export function checkSymbol(k: number, symbols: number): void {

@@ -17,6 +17,11 @@ export class Latest<Shown> {
     this.#source = source;
   }
 
+  /** Whatever changes the run says so here: it is looked at again at once. */
+  changed(): void {
+    this.#checked = Number.NEGATIVE_INFINITY;
+  }
+
   async current(): Promise<Shown> {
     const now = performance.now();
     if (this.#open && now - this.#checked < FRESH) return this.#open.shown;

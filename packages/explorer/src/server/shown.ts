@@ -18,6 +18,9 @@ import {
   type SymbolMeaning,
   storedMeanings,
   symbolMeanings,
+  textMap,
+  textTimes,
+  timeColumnOf,
 } from '@hidden-schema/studies';
 import type { Opened } from '../shared/api.ts';
 import { type CloseReader, textReader, tokenReader } from './close-reading.ts';
@@ -35,6 +38,12 @@ export interface Abilities {
   sentences: RunCorpus;
   /** Sentences of the corpus with their walks. */
   encoded: EncodedCorpus;
+  /** The place of each encoded sentence on the map, x and y in turn. */
+  textPlaces: () => Uint16Array;
+  /** When each encoded sentence is from, UTC milliseconds, and the column that says so. */
+  times: { column: string; times: Float64Array };
+  /** Its symbols are vectors among texts, and can be put together and taken apart. */
+  levels: true;
   /** Where walks of each label go. */
   labelMaps: () => LabelMaps;
   /** Says what follows an event. */
@@ -108,10 +117,17 @@ function showTokens(run: SyntheticRun, sentences: RunCorpus, notes: string[]): S
 async function showTexts(run: LanguageRun, sentences: RunCorpus, notes: string[], say: Say): Promise<Shown> {
   const encoded = await encodedOf(run, say);
   const view = new View(run, textFindings(encoded, await meaningsOf(run, encoded, say)));
+  const { times, problem } = await timesOf(run, encoded);
   return {
-    ...{ run, view, notes, sentences, encoded, reader: textReader(run) },
+    ...{ run, view, sentences, encoded, reader: textReader(run), notes: [...notes, ...problem] },
+    ...(times ? { times } : {}),
     ...(run.texts.writes ? { writer: run } : {}),
+    ...(run.model.encoder.reads === 'points' ? { levels: true } : {}),
     labelMaps: once(() => labelMaps(encoded)),
+    textPlaces: once(() => {
+      say(`placing ${encoded.count} texts on the map`);
+      return textMap(run, encoded);
+    }),
     corpus: { ...recordOf(run), sentences: sentences.counts },
     close: () => {
       run.model.free();
@@ -135,6 +151,16 @@ async function showTuples(run: ReasoningRun, tuples: RunCorpus, notes: string[],
   } catch (error) {
     // It can be looked at before a path model was trained.
     return { ...shown, notes: [...notes, (error as Error).message], close: () => run.model.free() };
+  }
+}
+
+/** When texts are from, where the run was told of a column with dates; a note where that cannot be read. */
+async function timesOf(run: LanguageRun, encoded: EncodedCorpus) {
+  if (timeColumnOf(run) === undefined) return { times: undefined, problem: [] };
+  try {
+    return { times: await textTimes(run, encoded), problem: [] };
+  } catch (error) {
+    return { times: undefined, problem: [(error as Error).message] };
   }
 }
 

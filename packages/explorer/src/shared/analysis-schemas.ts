@@ -3,13 +3,14 @@ import { links, probability, splits, step, symbol } from './schemas.ts';
 
 /** Answers of the analyses: encoded sentences, attention, ways between sentences, labels, reasoning. */
 
-const encodedSentence = z.object({
+export const encodedSentence = z.object({
   index: z.int(),
   split: z.enum(splits),
   text: z.string(),
   label: z.string().nullable(),
   walk: z.array(symbol),
   probabilities: z.array(probability).describe('q(z₁|x), then q(zᵢ|zᵢ₋₁, x).'),
+  weights: z.array(z.number()).optional().describe('How much of the text each step tells, where known.'),
 });
 
 export const encodedSchema = z.object({

@@ -7,6 +7,8 @@ import {
   nearestSchema,
   reasonSchema,
 } from './analysis-schemas.ts';
+import { nameSchema } from './edit-schemas.ts';
+import { type Endpoint, ofRun, one, params } from './inputs.ts';
 import {
   curvesSchema,
   encodeSchema,
@@ -14,7 +16,6 @@ import {
   generateSchema,
   graphSchema,
   metricsSchema,
-  nameSchema,
   runSchema,
   runsSchema,
   samplesSchema,
@@ -22,9 +23,11 @@ import {
   splits,
   symbolSchema,
 } from './schemas.ts';
+import { textEndpoints } from './text-endpoints.ts';
 
 /** Everything the page and the server say to each other; the OpenAPI document is made from it. */
 
+export type { Endpoint } from './inputs.ts';
 export type { Opened } from './schemas.ts';
 
 /** Letters that turn or hide text, and controls, have no place in a name. */
@@ -35,28 +38,12 @@ const nameText = z
   .max(80)
   .refine((text) => !invisible.test(text), 'no control characters');
 
-const ofRun = {
-  run: z.string().max(300).optional().describe('Which run, by its id in /api/runs; the first unless said.'),
-};
-const one = z.strictObject(ofRun);
 const page = {
   offset: z.coerce.number().int().min(0).default(0),
   limit: z.coerce.number().int().min(1).max(200).default(20),
 };
-const params = z.strictObject({ k: z.coerce.number().int().min(0).max(1_000_000) });
 const text = z.string().max(20_000);
 const walk = z.array(z.int().min(0).max(1_000_000)).min(1).max(200);
-
-export interface Endpoint {
-  method: 'get' | 'post';
-  path: string;
-  summary: string;
-  params?: z.ZodObject;
-  query?: z.ZodObject;
-  body?: z.ZodObject;
-  response: z.ZodType;
-  example?: unknown;
-}
 
 /** How tokens are drawn. */
 const sampling = {
@@ -252,6 +239,7 @@ export const endpoints = {
     query: one,
     response: evaluationSchema,
   },
+  ...textEndpoints,
 } as const satisfies Record<string, Endpoint>;
 
 export type EndpointName = keyof typeof endpoints;

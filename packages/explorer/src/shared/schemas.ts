@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 export const symbol = z.int().nonnegative();
 export const probability = z.number().min(0).max(1);
-const name = z.string().nullable().describe('The name that a person gave the symbol, if any.');
+export const name = z.string().nullable().describe('The name that a person gave the symbol, if any.');
 export const step = z.int().describe('The checkpoint that this comes from.');
 
 export const splits = ['train', 'valid', 'test'] as const;
@@ -19,6 +19,8 @@ export const faultSchema = z.object({
 /** What is known once the model is open. */
 const openedSchema = z.object({
   step: z.int().describe('The checkpoint that is shown.'),
+  identity: z.string().describe('Of what is shown: another one after every edit of symbols.'),
+  edits: z.array(z.string()).describe('Edits of symbols that can be undone, the oldest first.'),
   symbols: z.int(),
   corpus: z.object({
     directory: z.string(),
@@ -219,8 +221,6 @@ export const curvesSchema = z.object({
 });
 
 export const evaluationSchema = figures;
-
-export const nameSchema = z.object({ symbol, name });
 
 export const generateSchema = z.object({
   step,

@@ -11,7 +11,7 @@ import {
 
 const dropout = z.number().min(0).lt(1);
 
-/** The graph of a language model: the paper's maximum-entropy prior and network (appendix F.1), with self-loops. */
+/** The graph of a language model: links of a network over pairs of symbols, loops among them; docs/departures.md has what differs from appendix F.1. */
 const graph = graphSchema
   .omit({ missingLinkCost: true, traversalRate: true, sweeps: true, sweepSentences: true })
   .extend({
@@ -72,7 +72,13 @@ const decoder = z.strictObject({
   layers: countSchema.default(3),
   heads: countSchema.default(4),
   dropout: dropout.default(0.1),
+  /** Tokens read of a text; what is longer is cut, and counted. */
   longest: countSchema.default(128),
+  /**
+   * Texts are read whole: from scratch, `longest` becomes what the corpus needs, up to 8192; pretrained, as many as the
+   * weights have positions for. A text that is still cut has no end put after it, so that nothing is learnt from the cut.
+   */
+  whole: z.boolean().default(false),
   /** From scratch: GPT-2's tokens that the corpus uses, or byte pairs learned from it. */
   vocabulary: z.enum(['trimmed', 'trained']).default('trained'),
   vocabularySize: z.int().min(300).default(5000),

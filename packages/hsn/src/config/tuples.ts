@@ -41,10 +41,12 @@ const path = z.strictObject({
   targets: z.enum(['probabilities', 'samples']).default('probabilities'),
   /** Walks drawn of each training tuple. */
   samples: countSchema.default(1),
-  /** The second encoder, for (s, r): a pretrained one stays as it is; "transformer" is trained along. */
+  /** The second encoder, for (s, r): a pretrained one, or "transformer" from scratch, which is trained along. */
   encoder: z
     .strictObject({
       name: z.string().default(DEFAULT_ENCODER),
+      /** Pretrained: whether it stays as it is, or is trained along as the paper's is. */
+      frozen: z.boolean().default(true),
       width: countSchema.default(256),
       layers: countSchema.default(2),
       heads: countSchema.default(4),
@@ -85,7 +87,7 @@ export const reasoningConfigSchema = languageConfigSchema.extend({
   decoder: decoder
     .unwrap()
     // The relations' embeddings are new and must learn.
-    .omit({ lora: true })
+    .omit({ lora: true, whole: true })
     .extend({
       longest: countSchema.default(64),
       vocabularySize: z.int().min(300).default(4000),

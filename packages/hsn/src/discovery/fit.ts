@@ -92,6 +92,26 @@ function release(state: State, next?: State): void {
   if (state.links !== next?.links) state.links?.free();
 }
 
+/** The graph of symbols given as they are: one sweep of free walks over all points, and the closed form. [K, K] */
+export function travelledLinks(points: Tensor, symbols: Tensor, options: DiscoveryOptions): Tensor {
+  const sums = new SweepSums(symbols.dim(0), points.dim(1), options.firstWeight);
+  const { length, candidates } = options;
+  const sharpness = { first: options.firstSharpness, later: options.sharpness };
+  try {
+    return noGrad(() =>
+      scope(() => {
+        pursueBlocks(points, dictionaryOf(symbols), { length, candidates, sharpness }, (found, block) =>
+          sums.add(found, block),
+        );
+        const texts = points.dim(0);
+        return linkProbabilities(sums.travelled(texts), { ...options, texts });
+      }),
+    );
+  } finally {
+    sums.free();
+  }
+}
+
 type Recorded = Omit<SweepRecord, 'sweep' | 'sweeps'>;
 
 function swept(

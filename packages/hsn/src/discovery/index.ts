@@ -1,6 +1,7 @@
 export { dictionaryOf, unitRows } from './dictionary.ts';
 export { type Discovered, type EncodedPoints, encodePoints } from './encode.ts';
-export { type FitGiven, type FittedSymbols, fitSymbols, type SweepRecord } from './fit.ts';
+export { type FitGiven, type FittedSymbols, fitSymbols, type SweepRecord, travelledLinks } from './fit.ts';
+export { groupsAt, type Joining, joinSymbols, type SymbolNearness } from './hierarchy.ts';
 export { linkProbabilities } from './links.ts';
 export { type DiscoveryOptions, discoveryDefaults, discoveryOptions } from './options.ts';
 export { columnsOf, pieceCounts, tellingPieces } from './pieces.ts';
@@ -8,5 +9,6 @@ export { fitPointSpace, type PointOptions, type PointSpace, pointDefaults, toPoi
 export { pursue } from './pursuit.ts';
 export { type PointBatch, PursuitEncoder, type PursuitSizes } from './pursuit-encoder.ts';
 export type { SparseRows } from './sparse.ts';
+export { sphericalMeans } from './spherical-means.ts';
 export { encoderTokens, encodeTexts, type OpenedEncoder, type TextVectorOptions } from './text-vectors.ts';
 export { type StoredVectorOptions, textVectors, vectorFolder } from './vector-store.ts';

@@ -138,7 +138,7 @@ export class InnerProduct extends NetworkPosterior {
 }
 
 /** Links are taken over no surer than this, which float32 still tells from certain. */
-const leastChance = 1e-6;
+export const leastChance = 1e-6;
 
 /** One free log-odds a link. */
 export class FreeLogits extends GraphPosterior {

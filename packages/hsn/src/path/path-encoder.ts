@@ -13,7 +13,7 @@ import { withRelationRows } from '../tasks/tuples/relation-rows.ts';
 import { withRelations } from '../tasks/tuples/tokens.ts';
 import type { PathContext } from './path-model.ts';
 
-/** The second encoder, for (s, r) alone: pretrained and left as it is, or from scratch and trained along. */
+/** The second encoder, for (s, r) alone: left as it is, or trained along. */
 export interface PrefixEncoder {
   text: TextEncoder;
   frozen: boolean;
@@ -26,7 +26,7 @@ export async function openPrefixEncoder(
   relations: readonly string[],
   generator: Generator,
 ): Promise<PrefixEncoder> {
-  const { name, width, layers, heads } = path.encoder;
+  const { name, frozen, width, layers, heads } = path.encoder;
   if (name === 'transformer') {
     const sizes = { vocabulary: tokenizers.encoder.vocabulary, width, layers, heads, hidden: 4 * width };
     return { text: new TransformerText({ ...sizes, positions: 512, dropout: 0 }, generator), frozen: false };
@@ -38,8 +38,8 @@ export async function openPrefixEncoder(
       `path.encoder.name: ${name} has another vocabulary than the network's encoder; name the same one, or transformer`,
     );
   const text = await withRelationRows(opened.encoder, opened.tokenizer, relations);
-  for (const [, tensor] of text.namedTensors()) tensor.requireGrad(false);
-  return { text: text.train(false), frozen: true };
+  for (const [, tensor] of text.namedTensors()) tensor.requireGrad(!frozen);
+  return { text: text.train(!frozen), frozen };
 }
 
 /** The encoder's outputs for (s, r); constants where it is frozen. */

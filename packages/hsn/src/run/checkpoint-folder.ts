@@ -14,9 +14,9 @@ export function requireWritable(run: Run): void {
   if (!run.locked) throw new Error(`${run.directory} was opened to read; open it with { write: true }`);
 }
 
-/** Steps of all checkpoints, whole or not, smallest first. */
-export function checkpointSteps(run: Run): number[] {
-  const folder = run.path('checkpoints');
+/** Steps of all checkpoints, whole or not, smallest first; of another folder where one is named. */
+export function checkpointSteps(run: Run, place: string = run.directory): number[] {
+  const folder = path.join(place, 'checkpoints');
   if (!fs.existsSync(folder)) return [];
   const names = fs.readdirSync(folder).map((name) => /^(?:\.old-)?step-(\d+)$/.exec(name)?.[1]);
   return [...new Set(names.filter((step) => step !== undefined).map(Number))].sort((a, b) => a - b);

@@ -67,7 +67,12 @@ export interface MetricsFile {
   skipped: number;
 }
 
-/** Reads metrics, also those of a run that is writing them. */
+/**
+ * Reads metrics, also those of a run that is writing them.
+ *
+ * @example
+ * for (const { step, loss } of readMetrics('run/metrics.jsonl').rows) console.log(step, loss);
+ */
 export function readMetrics(file: string): MetricsFile {
   const lines = readLines(file);
   const rows = lines.flatMap(({ row }) => (row ? [row] : []));

@@ -30,14 +30,24 @@ interface RunManifest {
   files: Readonly<Record<string, { sha256: string; size: number }>>;
 }
 
-/** Writes down what is in the folder now; `config` and `record` are what its config.yaml and run.json hold. */
-export function writeRunManifest(folder: string, config: RunConfig, record: RunRecord): void {
-  const names = fs.readdirSync(folder).filter((name) => READ.test(name));
+/**
+ * Writes down what is in the folder now; `config` and `record` are what its config.yaml and run.json hold. Files are
+ * looked for in `others` too, where they lie in the folder that this one is written for.
+ */
+export function writeRunManifest(
+  folder: string,
+  config: RunConfig,
+  record: RunRecord,
+  others: readonly string[] = [],
+): void {
+  const places = new Map<string, string>();
+  for (const place of [...others, folder])
+    for (const name of fs.readdirSync(place)) if (READ.test(name)) places.set(name, path.join(place, name));
   const manifest: RunManifest = {
     format: FORMAT,
     settings: dumpConfig(config),
     record: lasting(record),
-    files: Object.fromEntries(names.sort().map((name) => [name, hashFile(path.join(folder, name))])),
+    files: Object.fromEntries([...places].sort().map(([name, file]) => [name, hashFile(file)])),
   };
   writeTextAtomic(path.join(folder, RUN_MANIFEST), sealedText({ ...manifest }));
 }

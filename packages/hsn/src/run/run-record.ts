@@ -21,6 +21,8 @@ export interface RunRecord {
   created: string;
   corpus: CorpusInfo;
   state: RunState;
+  /** ISO time of the last edit of its symbols, where there was one. */
+  edited?: string;
   readonly [key: string]: unknown;
 }
 

@@ -33,7 +33,12 @@ export interface RunSummary {
   fault?: string;
 }
 
-/** The runs in a folder, also one and two folders down; or the one that the folder is. */
+/**
+ * The runs in a folder, also one and two folders down; or the one that the folder is.
+ *
+ * @example
+ * for (const { run, state } of listRuns('runs')) console.log(run, state);
+ */
 export function listRuns(directory: string): RunSummary[] {
   if (!fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory())
     throw new UserError(`${directory} is no folder; expected one that holds runs`);
@@ -106,7 +111,13 @@ export interface Verification {
   notes: string[];
 }
 
-/** Checks every file of a run: hashes of checkpoints, and that the rest can be read. */
+/**
+ * Checks every file of a run: hashes of checkpoints, and that the rest can be read.
+ *
+ * @example
+ * const { faults } = verifyRun('run');
+ * if (faults.length > 0) throw new Error(faults.join('\n'));
+ */
 export function verifyRun(directory: string): Verification {
   const run = Run.open(directory);
   const checked = ['run.json', 'config.yaml'];

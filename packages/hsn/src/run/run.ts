@@ -11,6 +11,7 @@ import {
 } from '@hidden-schema/base';
 import { Lock, lockHolder } from '@hidden-schema/torch';
 import { diffConfigs, dumpConfig, loadConfig, type RunConfig } from '../config/settings.ts';
+import { finishEdits, isEditEntry, settleEdits } from './edits.ts';
 import { editsOf, hasManifest, writeRunManifest } from './run-manifest.ts';
 import {
   type CorpusInfo,
@@ -124,10 +125,12 @@ export class Run {
    */
   static open(directory: string, options: OpenOptions = {}): Run {
     const folder = path.resolve(directory);
+    settleEdits(folder, directory);
     readRecord(folder, directory);
     if (!options.write) return Run.#read(folder, directory, options.config);
     const lock = lockFolder(folder, directory);
     try {
+      finishEdits(folder);
       // Read under the lock: another process may have changed it until now.
       const run = Run.#read(folder, directory, options.config, lock);
       if (!options.force) refuseEdits(run.edits(), directory);
@@ -167,6 +170,12 @@ export class Run {
   /** What was edited by hand of the files that training reads, a line each; nothing is known of an unrecorded run. */
   edits(): string[] {
     return this.recorded ? editsOf(this.directory, readConfig(this.directory), this.#record) : [];
+  }
+
+  /** What is made of the run's model belongs to: when it was made, and when its symbols were edited last. */
+  get identity(): string {
+    const { created, edited } = this.#record;
+    return edited === undefined ? created : `${created} ${edited}`;
   }
 
   get locked(): boolean {
@@ -254,7 +263,7 @@ function checkTarget(folder: string, shown: string, force: boolean): void {
       `${shown} already holds a run; continue it with --resume, replace it with --force, or choose another folder`,
     );
   const own = (name: string) =>
-    begun ? RUN_FILES.has(name) || RUN_NAMES.test(name) : UNFINISHED_NAMES.test(name);
+    begun ? RUN_FILES.has(name) || RUN_NAMES.test(name) || isEditEntry(name) : UNFINISHED_NAMES.test(name);
   const foreign = names.filter((name) => !own(name));
   if (!begun && hasCheckpoints(folder)) foreign.unshift('checkpoints');
   if (foreign.length === 0) return;

@@ -6,7 +6,7 @@ export const ENCODED_FORMAT = 1;
 /** `encoded.json`: what the other two files hold, written last. */
 export interface EncodedManifest {
   format: number;
-  /** Of the run, so that one made anew is not taken for the old. */
+  /** The run's identity, so that one made anew or edited is not taken for the old. */
   created: string;
   step: number;
   symbols: number;

@@ -32,6 +32,9 @@ export interface EncodedSentence {
   weights?: number[];
 }
 
+/** Sentences of one reading, where all are read. */
+const READ_AT_ONCE = 256;
+
 /**
  * Sentences of a run's corpus with their walks, stored with the run. Walks and labels are in memory (2 bytes a step);
  * texts stay on disk and are read page by page, so that a million sentences remain usable.
@@ -84,11 +87,25 @@ export class EncodedCorpus {
   sentence(index: number): EncodedSentence {
     if (!Number.isInteger(index) || index < 0 || index >= this.count)
       throw new RangeError(`sentence ${index} of ${this.count}`);
-    const start = this.#offsets[index]!;
-    const bytes = Buffer.alloc(this.#offsets[index + 1]! - start);
+    return this.#read(index, 1)[0]!;
+  }
+
+  /** All sentences in turn, read many at a time. */
+  *sentences(): Generator<EncodedSentence> {
+    for (let first = 0; first < this.count; first += READ_AT_ONCE)
+      yield* this.#read(first, Math.min(READ_AT_ONCE, this.count - first));
+  }
+
+  #read(first: number, count: number): EncodedSentence[] {
+    const start = this.#offsets[first]!;
+    const bytes = Buffer.alloc(this.#offsets[first + count]! - start);
     fs.readSync(this.#file, bytes, 0, bytes.length, start);
-    const { steps, ...stored } = JSON.parse(bytes.toString('utf8')) as StoredSentence;
-    return { index, ...stored, probabilities: steps };
+    return Array.from({ length: count }, (_, at) => {
+      const index = first + at;
+      const line = bytes.toString('utf8', this.#offsets[index]! - start, this.#offsets[index + 1]! - start);
+      const { steps, ...stored } = JSON.parse(line) as StoredSentence;
+      return { index, ...stored, probabilities: steps };
+    });
   }
 
   /** Sentences from `offset` on: all, those whose walk is on a symbol, those of a label, or both. */
@@ -157,7 +174,7 @@ export function openEncoded(opened: OpenedRun): EncodedCorpus | undefined {
     const manifest = readJsonFile<EncodedManifest>(`${file}.json`);
     const same =
       manifest.format === ENCODED_FORMAT &&
-      manifest.created === run.record.created &&
+      manifest.created === run.identity &&
       manifest.step === step &&
       manifest.symbols === symbols &&
       manifest.length === length;
@@ -200,7 +217,7 @@ async function encode(opened: OpenedRun, wanted: number, options: EncodingOption
         writer.write(batch);
         onProgress?.(writer.count, Math.min(wanted, total));
       }
-      const facts = { created: run.record.created, step, symbols, length, total };
+      const facts = { created: run.identity, step, symbols, length, total };
       writeJsonAtomic(run.path('analysis', 'encoded.json'), { ...writer.finish(facts) });
     } catch (error) {
       writer.abandon();

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { readJsonFile, readJsonIfThere, UserError, writeJsonAtomic } from '@hidden-schema/base';
+import { jsonText, readJsonFile, readJsonIfThere, UserError, writeTextAtomic } from '@hidden-schema/base';
 import { Run } from '@hidden-schema/hsn';
 import { Lock } from '@hidden-schema/torch';
 
@@ -21,14 +21,68 @@ export function symbolNames(directory: string): SymbolNames {
   return new Map([...(stored?.found ?? []), ...(stored?.names ?? [])]);
 }
 
-/** Stores names that were made of symbols' words, all of them; what people named stays. */
-export function storeFoundNames(directory: string, found: readonly string[]): void {
+/**
+ * Stores names that were made of symbols' words; what people named stays, and with `keep` every name that there is, so
+ * that symbols which an edit left alone are called as before.
+ */
+export function storeFoundNames(directory: string, found: readonly string[], keep = false): void {
   locked(directory, () => {
-    const names = readNames(directory)?.names;
+    const stored = readNames(directory);
     // A damaged file is left to whoever repairs it.
-    if (names) write(directory, names, new Map(found.entries()));
+    if (!stored) return;
+    const all = new Map(found.entries());
+    write(directory, stored.names, keep ? besides(stored.found, all) : all);
   });
 }
+
+/** Names of those that have none yet; one that is taken gets its symbol's number. */
+function besides(kept: SymbolNames, found: SymbolNames): SymbolNames {
+  const taken = new Set(kept.values());
+  const fresh = [...found].map(([symbol, name]): [number, string] => [
+    symbol,
+    kept.get(symbol) ?? (taken.has(name) ? `${name} (${symbol})` : name),
+  ]);
+  return new Map(fresh);
+}
+
+/**
+ * The text of names.json after an edit: symbols that come from one alone keep its names; one made of several has those
+ * that people gave them. `origins` are each symbol's own before; `changed` are symbols whose words will be others.
+ */
+export function namesAfter(
+  directory: string,
+  origins: readonly (readonly number[])[],
+  changed: ReadonlySet<number>,
+): string {
+  const before = readNames(directory);
+  if (!before) throw new UserError(`${fileOf(directory)} is damaged; repair or remove it, then edit again`);
+  const names = new Map<number, string>();
+  const found = new Map<number, string>();
+  const seen = new Set<number>();
+  for (const [symbol, from] of origins.entries()) {
+    // Of two parts of a symbol the one under its number keeps what people called it.
+    const given = from.flatMap((one) => (seen.has(one) ? [] : (before.names.get(one) ?? [])));
+    for (const one of from) seen.add(one);
+    if (given.length > 0) names.set(symbol, shortName([...new Set(given)].join(' + ')));
+    const own = from.length === 1 && !changed.has(symbol) ? before.found.get(from[0]!) : undefined;
+    if (own !== undefined) found.set(symbol, own);
+  }
+  return namesText(names, found);
+}
+
+/** Puts names that people gave since an edit into the names.json of the state before it. */
+export function carryBack(before: string, after: string, origins: readonly (readonly number[])[]): void {
+  const [old, now] = [readNames(before), readNames(after)];
+  if (!old || !now) return;
+  const carried = [...now.names].flatMap(([symbol, name]): [number, string][] => {
+    const from = origins[symbol];
+    const alone = from?.length === 1 && origins.filter((other) => other.includes(from[0]!)).length === 1;
+    return alone ? [[from[0]!, name]] : [];
+  });
+  writeTextAtomic(fileOf(before), namesText(new Map([...old.names, ...carried]), old.found));
+}
+
+const shortName = (name: string): string => [...name].slice(0, longestName).join('');
 
 /** Two that read before either has written would lose a name. */
 function locked(directory: string, body: () => void): void {
@@ -55,12 +109,21 @@ function store(directory: string, symbol: number, text: string): void {
 }
 
 function write(directory: string, names: SymbolNames, found: SymbolNames): void {
+  writeTextAtomic(fileOf(directory), namesText(names, found));
+}
+
+function namesText(names: SymbolNames, found: SymbolNames): string {
   const sorted = (of: SymbolNames) => Object.fromEntries([...of].sort(([a], [b]) => a - b));
-  writeJsonAtomic(fileOf(directory), {
+  return jsonText({
     format: FORMAT,
     names: sorted(names),
     ...(found.size > 0 ? { found: sorted(found) } : {}),
   });
+}
+
+/** Symbols that people named. */
+export function namedSymbols(directory: string): SymbolNames {
+  return readNames(directory)?.names ?? new Map();
 }
 
 /** A symbol for people: its number, after its name where it has one. */

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { type Cell, formatNumber } from '@hidden-schema/base';
 import { escapeXml } from '../drawing/svg.ts';
 import { type Sheet, shownRows } from '../evaluation/sheets.ts';
+import { type SearchedTexts, searchPart, searchScript, searchStyle } from './report-search.ts';
 
 /** A part of a report: a heading, then texts, tables and drawings in turn. */
 export interface ReportSection {
@@ -9,28 +11,54 @@ export interface ReportSection {
 }
 export type ReportPart = { text: string } | { sheet: Sheet } | { svg: string };
 
-/** One page that needs nothing else: no script, no font, no address; all text escaped. */
-export function reportPage(
-  title: string,
-  facts: readonly (readonly [string, string])[],
-  sections: readonly ReportSection[],
-): string {
-  const contents = sections.map(({ title: name }, at) => `<li><a href="#s${at}">${escapeXml(name)}</a></li>`);
+/** A page that needs nothing else: its style and at most one script of ours are in it, and nothing may be loaded. */
+export interface PageParts {
+  title: string;
+  /** Beside the style that all pages have. */
+  style?: string;
+  /** HTML in which all that comes from elsewhere is escaped. */
+  body: string;
+  script?: string;
+}
+
+/** The whole page. Only the script whose hash is stated may run, even if something in a text found a way into the page. */
+export function pageOf({ title, style: more = '', body, script }: PageParts): string {
+  const run =
+    script === undefined
+      ? ''
+      : `; script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`;
   return [
     '<!doctype html>',
     '<html lang="en"><head><meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    // Nothing may be loaded or run, even if something in a text found a way into the page.
-    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
-    `<title>${escapeXml(title)}</title><style>${style}</style></head><body>`,
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'${run}">`,
+    `<title>${escapeXml(title)}</title><style>${style}${more}</style></head><body>`,
+    body,
+    ...(script === undefined ? [] : [`<script>${script}</script>`]),
+    '</body></html>',
+    '',
+  ].join('\n');
+}
+
+/** The report: facts, contents and sections, with a search over symbols and texts where there are some. */
+export function reportPage(
+  title: string,
+  facts: readonly (readonly [string, string])[],
+  sections: readonly ReportSection[],
+  searched?: SearchedTexts,
+): string {
+  const contents = sections.map(({ title: name }, at) => `<li><a href="#s${at}">${escapeXml(name)}</a></li>`);
+  const body = [
     `<header><h1>${escapeXml(title)}</h1><dl>${facts.map(([name, value]) => `<dt>${escapeXml(name)}</dt><dd>${escapeXml(value)}</dd>`).join('')}</dl></header>`,
-    `<nav aria-label="Contents"><ol>${contents.join('')}</ol></nav><main>`,
+    `<nav aria-label="Contents"><ol>${contents.join('')}</ol></nav>`,
+    ...(searched ? [searchPart(searched)] : []),
+    '<main>',
     ...sections.map(({ title: name, parts }, at) => {
       return `<section id="s${at}"><h2>${escapeXml(name)}</h2>${parts.map(shownPart).join('\n')}</section>`;
     }),
-    '</main></body></html>',
-    '',
+    '</main>',
   ].join('\n');
+  return pageOf({ title, body, ...(searched ? { style: searchStyle, script: searchScript } : {}) });
 }
 
 function shownPart(part: ReportPart): string {

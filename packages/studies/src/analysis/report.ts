@@ -15,6 +15,7 @@ import type { SymbolMeaning } from './meaning.ts';
 import { finalFigures, runFacts } from './model-card.ts';
 import { symbolNames } from './names.ts';
 import { drawNetwork } from './network-drawing.ts';
+import { comparisonSections, searchedTexts, timeSections } from './report-reading.ts';
 import { type ReportPart, type ReportSection, reportPage } from './report-page.ts';
 import {
   attentionSheet,
@@ -32,6 +33,8 @@ export interface ReportOptions extends EncodingOptions {
   words?: readonly string[];
   /** Graphs drawn for statistics. */
   samples?: number;
+  /** Texts that the page's search holds; 5000 unless given. */
+  texts?: number;
   /** Called with what is being worked out. */
   onStage?: (what: string) => void;
 }
@@ -51,6 +54,8 @@ export async function runReport(run: OpenedRun, options: ReportOptions = {}): Pr
       symbolsSection(meanings),
       examplesSection(meanings),
       ...labelSections(run, encoded, meanings),
+      ...comparisonSections(run, encoded),
+      ...(await timeSections(run, encoded, options.signal)),
       graphSection(run, options.samples),
       trainingSection(run),
     ];
@@ -61,7 +66,9 @@ export async function runReport(run: OpenedRun, options: ReportOptions = {}): Pr
       sections.push(await interpolationSection(run, encoded));
     }
     const facts = [...runFacts(run.run), ['checkpoint', `step ${run.step}`] as [string, string]];
-    return reportPage(`Schema network of ${path.basename(run.run.directory)}`, facts, sections);
+    stage('search');
+    const searched = await searchedTexts(run, encoded, meanings, options);
+    return reportPage(`Schema network of ${path.basename(run.run.directory)}`, facts, sections, searched);
   } finally {
     encoded.close();
   }

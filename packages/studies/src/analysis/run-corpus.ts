@@ -128,7 +128,8 @@ export interface ReadSentence extends BestWalk {
   split: SplitName;
 }
 
-const order: readonly SplitName[] = ['test', 'valid', 'train'];
+/** The order in which sentences are read and kept. */
+export const sentenceOrder: readonly SplitName[] = ['test', 'valid', 'train'];
 const readAtOnce = 64;
 /** Of a few sentences it is quicker to read these than to open, or make, the vectors of all. */
 const shareWorthStoring = 0.2;
@@ -140,10 +141,10 @@ export async function* readSentences(
   limit: number,
   signal?: AbortSignal,
 ): AsyncGenerator<ReadSentence[]> {
-  const total = order.reduce((sum, split) => sum + corpus.counts[split], 0);
+  const total = sentenceOrder.reduce((sum, split) => sum + corpus.counts[split], 0);
   const stored = limit > shareWorthStoring * total ? await corpus.stored?.() : undefined;
   let left = limit;
-  for (const split of order) {
+  for (const split of sentenceOrder) {
     const count = Math.min(Math.max(0, left), corpus.counts[split]);
     left -= count;
     for (let first = 0; first < count; first += readAtOnce) {

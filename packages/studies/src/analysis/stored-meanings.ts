@@ -58,11 +58,14 @@ async function workedOut(
       : {};
   const symbols = symbolMeanings(opened, encoded, attention);
   const discovered = opened.kind === 'language' && opened.model.encoder.reads === 'points';
-  if (discovered) storeFoundNames(opened.run.directory, namesFromWords(symbols.map(({ words }) => words)));
   const { run, step } = opened;
+  if (discovered) {
+    const found = namesFromWords(symbols.map(({ words }) => words));
+    storeFoundNames(run.directory, found, run.record.edited !== undefined);
+  }
   const stored: Stored = {
     format: FORMAT,
-    created: run.record.created,
+    created: run.identity,
     step,
     sentences: encoded.count,
     symbols,
@@ -76,7 +79,7 @@ function readStored({ run, step }: OpenedRun, sentences: number): SymbolMeaning[
     const stored = readJsonFile<Stored>(run.path('analysis', 'symbols.json'));
     const same =
       stored.format === FORMAT &&
-      stored.created === run.record.created &&
+      stored.created === run.identity &&
       stored.step === step &&
       stored.sentences === sentences;
     return same ? stored.symbols : undefined;

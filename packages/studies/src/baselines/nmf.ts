@@ -1,3 +1,4 @@
+import { dot } from '../measures/dot.ts';
 import { Random } from '@hidden-schema/base';
 import type { DocumentTerms } from '../measures/document-terms.ts';
 import { largestOfRows, type TopicModel, wordsByWeight } from './topic-model.ts';
@@ -100,12 +101,6 @@ function improve(rows: Float64Array, other: Float64Array, gram: Float64Array, ma
 function move(slope: Float64Array, gram: Float64Array, from: number, change: number): void {
   if (change === 0) return;
   for (let j = 0; j < slope.length; j++) slope[j]! -= change * gram[from + j]!;
-}
-
-function dot(a: Float64Array, b: Float64Array): number {
-  let sum = 0;
-  for (let j = 0; j < a.length; j++) sum += a[j]! * b[j]!;
-  return sum;
 }
 
 /** [K, K] */

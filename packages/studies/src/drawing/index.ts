@@ -4,3 +4,4 @@ export * from './curves.ts';
 export * from './heat-figure.ts';
 export * from './scales.ts';
 export * from './svg.ts';
+export * from './time-figure.ts';

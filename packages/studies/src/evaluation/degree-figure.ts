@@ -20,10 +20,11 @@ export function degreeFigure(
   );
 }
 
-/** The same for any graphs, each with a name. */
+/** The same for any graphs, each with a name; of all symbols, or of those in the largest component. */
 export function degreesFigure(
   all: readonly { name: string; summary: GraphSummary; dashed?: boolean }[],
   title: string,
+  of: 'degrees' | 'largestDegrees' = 'degrees',
 ): string {
   return drawCurves({
     title,
@@ -33,8 +34,8 @@ export function degreesFigure(
       name,
       dashed,
       plain: true,
-      points: summary.degrees.map(({ degree, mean }) => [degree, mean]),
-      band: summary.degrees.map(({ degree, mean, sd }) => [degree, Math.max(0, mean - sd), mean + sd]),
+      points: summary[of].map(({ degree, mean }) => [degree, mean]),
+      band: summary[of].map(({ degree, mean, sd }) => [degree, Math.max(0, mean - sd), mean + sd]),
     })),
   });
 }

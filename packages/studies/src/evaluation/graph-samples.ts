@@ -23,8 +23,9 @@ export interface GraphSummary {
   largestComponent: MeanSd;
   /** Mean share of pairs that are linked. */
   density: number;
-  /** P(k), from k = 0 to the largest degree seen. */
+  /** P(k), from k = 0 to the largest degree seen; of all symbols, and of those in the largest component (Figure 11). */
   degrees: DegreeShare[];
+  largestDegrees: DegreeShare[];
 }
 
 /** One graph with each link drawn by its probability [K, K]. */
@@ -57,13 +58,16 @@ export function summariseGraphs(graphs: Iterable<Adjacency>): GraphSummary {
     components: over((one) => one.components),
     largestComponent: over((one) => one.largestComponent.length),
     density: nodes < 2 ? 0 : edges.mean / ((nodes * (nodes - 1)) / 2),
-    degrees: degreeShares(all),
+    degrees: degreeShares(all.map(({ degree }) => degree)),
+    largestDegrees: degreeShares(
+      all.map(({ degree, largestComponent }) => Int32Array.from(largestComponent, (node) => degree[node]!)),
+    ),
   };
 }
 
-function degreeShares(all: readonly GraphStatistics[]): DegreeShare[] {
-  const most = all.reduce((top, { degree }) => degree.reduce((a, b) => Math.max(a, b), top), 0);
-  const counts = all.map(({ degree }) => {
+function degreeShares(all: readonly Int32Array[]): DegreeShare[] {
+  const most = all.reduce((top, degree) => degree.reduce((a, b) => Math.max(a, b), top), 0);
+  const counts = all.map((degree) => {
     const share = new Float64Array(most + 1);
     for (const k of degree) share[k]! += 1 / degree.length;
     return share;

@@ -1,4 +1,4 @@
-import { englishStopWords } from './stop-words.ts';
+import { withoutStopWords } from './text-languages.ts';
 import { documentFrequencies, type TextWords, textCount } from './text-words.ts';
 
 /** Counts of vocabulary words by text, in compressed sparse rows: text n has entries `starts[n]` up to `starts[n + 1]`. */
@@ -47,10 +47,10 @@ const mostShare = 0.5;
 export const fewestTextsOf = (texts: number): number =>
   texts < smallCorpus ? fewestTexts.small : fewestTexts.large;
 
-/** The words that tell texts apart, counted: neither too rare nor too common, and no English stop words. */
+/** The words that tell texts apart, counted: neither too rare nor too common, and no stop words of their language. */
 export function tellingTerms(texts: TextWords): DocumentTerms {
   const minTexts = fewestTextsOf(textCount(texts));
-  return documentTerms(texts, { minTexts, maxShare: mostShare, stopWords: englishStopWords });
+  return documentTerms(withoutStopWords(texts), { minTexts, maxShare: mostShare });
 }
 
 /** The numbers of the words that pass, rising. */

@@ -1,3 +1,5 @@
+import { dot } from './dot.ts';
+
 export interface MinimiseOptions {
   /** Ends when no element of the gradient is larger. */
   tolerance: number;
@@ -79,12 +81,6 @@ function search(
       return { x: next, value: nextValue, gradient: nextGradient };
   }
   return undefined;
-}
-
-function dot(a: Float64Array, b: Float64Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
-  return sum;
 }
 
 function add(to: Float64Array, what: Float64Array, times: number): void {

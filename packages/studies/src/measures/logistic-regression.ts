@@ -124,6 +124,20 @@ export function predictedClasses(model: LogisticRegression, rows: SparseRows): U
   });
 }
 
+/** The probability of one class for each row. [N] */
+export function classProbabilities(
+  model: LogisticRegression,
+  rows: SparseRows,
+  wanted: number,
+): Float64Array {
+  const scores = new Float64Array(model.classes);
+  return Float64Array.from({ length: rows.starts.length - 1 }, (_, row) => {
+    fillScores(rows, row, model.coefficients, scores);
+    softmaxInPlace(scores);
+    return scores[wanted]!;
+  });
+}
+
 /** Some of the rows, in the order given. */
 export function selectRows(rows: SparseRows, wanted: readonly number[]): SparseRows {
   const starts = new Uint32Array(wanted.length + 1);

@@ -20,7 +20,7 @@ export function graphTable(runs: readonly StudiedRun[]): Sheet {
   const paper =
     same.length > 0 ? same : publishedGraphs.filter((row) => row.symbols === 50 && row.length === 5);
   return {
-    name: 'table-graph',
+    name: 'table4',
     title: 'Graph statistics, ours beside the paper’s Table 4',
     columns: [{ title: 'model' }, { title: 'corpus' }, ...graphColumns],
     rows: [
@@ -40,7 +40,7 @@ export function graphTable(runs: readonly StudiedRun[]): Sheet {
 }
 
 /** Table 7: the first, middle and last of our layers, as the paper has of its twelve; then the paper's. */
-export function attentionTable(study: AttentionStudy): Sheet {
+export function attentionTable(study: AttentionStudy, model = 'ours'): Sheet {
   const middle = Math.max(1, Math.round((5 / 12) * study.layers));
   const layers = [...new Set([1, middle, study.layers])];
   const [first, second, third] = study.words.map(({ word }) => word);
@@ -51,7 +51,7 @@ export function attentionTable(study: AttentionStudy): Sheet {
     : [[first!, second!], ...(third ? [[first!, third] as const, [third, second!] as const] : [])];
   const ours = study.kl.filter(({ layer }) => layers.includes(layer));
   return {
-    name: 'table-attention',
+    name: 'table7',
     title: 'Which symbols words attend to, ours beside the paper’s Table 7',
     columns: [
       { title: 'model' },
@@ -60,7 +60,7 @@ export function attentionTable(study: AttentionStudy): Sheet {
     ],
     rows: [
       ...ours.map(({ layer, pairs: found }) => [
-        'ours',
+        model,
         `${layer} of ${study.layers}`,
         ...pairs.map(([a, b]) => found.find((pair) => pair.a === a && pair.b === b)?.kl),
       ]),

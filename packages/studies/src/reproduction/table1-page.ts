@@ -1,4 +1,5 @@
-import { type Column, formatMeanSd, formatTable, meanSd, type TableFormat } from '@hidden-schema/base';
+import { type Column, formatMeanSd, meanSd } from '@hidden-schema/base';
+import type { Sheet } from '../evaluation/sheets.ts';
 import { type Dataset, datasets, published } from './experiments.ts';
 import type { Method, Table1Row } from './table1.ts';
 
@@ -23,26 +24,49 @@ const columns: readonly (Column & { figure?: string })[] = [
   { title: 'NLL', align: 'right', figure: 'nll_authors', digits: 2 },
   { title: 'NLL true', align: 'right', figure: 'nll', digits: 2 },
   { title: 'KL-z', align: 'right', figure: 'kl_walk', digits: 2 },
+  { title: 'KL-G', align: 'right', figure: 'kl_graph', digits: 1 },
   { title: 's to 0.99', align: 'right' },
   { title: 's', align: 'right' },
 ];
 
 /** Tables 1 and 5 with the paper's figures under ours. */
-export function table1Text(rows: readonly Table1Row[], format: TableFormat): string {
+export function table1Sheet(rows: readonly Table1Row[]): Sheet {
   const known = datasets(1, 1).filter((dataset) => rows.some((row) => row.dataset === dataset.name));
   const lines = known.flatMap((dataset) =>
-    (Object.keys(titles) as Method[]).flatMap((method) => linesOf(dataset, method, rows)),
+    modelsOf(dataset, rows).flatMap((model) => linesOf(dataset, model, rows)),
   );
-  return formatTable(columns, lines, format);
+  const shown = columns.map(({ figure: _, ...column }) => column);
+  return {
+    name: 'table1',
+    title: 'Tables 1 and 5: graphs whose truth is known',
+    columns: shown,
+    rows: lines,
+  };
 }
 
-function linesOf(dataset: Dataset, method: Method, all: readonly Table1Row[]): string[][] {
-  const rows = all.filter((row) => row.dataset === dataset.name && row.method === method);
-  const paper = published[`${dataset.name}/${method}`];
+interface Model {
+  method: Method;
+  p?: number;
+}
+
+/** Each method once, but the paper's settings once for each prior that was tried or is printed. */
+function modelsOf(dataset: Dataset, rows: readonly Table1Row[]): Model[] {
+  const tried = rows.flatMap((row) => (row.dataset === dataset.name && row.p !== undefined ? [row.p] : []));
+  const priors = [...new Set([...dataset.priors, ...tried])].sort((a, b) => a - b);
+  return (Object.keys(titles) as Method[]).flatMap((method): Model[] =>
+    method === 'paper' ? priors.map((p) => ({ method, p })) : [{ method }],
+  );
+}
+
+function linesOf(dataset: Dataset, { method, p }: Model, all: readonly Table1Row[]): string[][] {
+  const rows = all.filter((row) => row.dataset === dataset.name && row.method === method && row.p === p);
+  const paper = published[`${dataset.name}/${method}${p === undefined ? '' : ` ${p}`}`];
   if (rows.length === 0 && !paper) return [];
   const ours = columns.map(({ title, figure, digits }) => {
     if (figure) return statistic(rows, (row) => row.figures[figure], digits);
-    return described(title, dataset, method, rows);
+    return title === 'model'
+      ? `${titles[method]}${p === undefined ? '' : `, p = ${p}`}`
+      : described(title, dataset, rows);
   });
   if (!paper) return [ours];
   const theirs = columns.map(({ title, figure }) => {
@@ -52,12 +76,10 @@ function linesOf(dataset: Dataset, method: Method, all: readonly Table1Row[]): s
   return rows.length === 0 ? [theirs] : [ours, theirs];
 }
 
-function described(title: string, dataset: Dataset, method: Method, rows: readonly Table1Row[]): string {
+function described(title: string, dataset: Dataset, rows: readonly Table1Row[]): string {
   switch (title) {
     case 'graph':
       return dataset.title;
-    case 'model':
-      return titles[method];
     case 'seeds':
       return String(rows.length);
     case 'true':

@@ -1,9 +1,10 @@
+import { type MeanSd, meanSd } from '@hidden-schema/base';
 import type { LanguageFigures } from '@hidden-schema/hsn';
 import type { Sheet, SheetCell } from '../evaluation/sheets.ts';
 
 /** A corpus of Table 2; the paper's Yelp and Yahoo are whole documents. */
 export const table2Corpora = ['ptb', 'yahoo', 'yelp'] as const;
-export type Table2Corpus = (typeof table2Corpora)[number];
+type Table2Corpus = (typeof table2Corpora)[number];
 
 /** HSN(K, L), or the decoder alone. */
 export type Table2Model = 'baseline' | { symbols: number; length: number };
@@ -18,8 +19,10 @@ export const table2Models: readonly Table2Model[] = [
 ];
 
 export interface Table2Row {
-  corpus: Table2Corpus;
+  /** One of the paper's, or any other. */
+  corpus: string;
   model: Table2Model;
+  seed: number;
   steps: number;
   seconds: number;
   figures: LanguageFigures;
@@ -32,12 +35,35 @@ const published: Record<Table2Corpus, readonly (readonly [number, number?])[]> =
   yelp: [[23.4], [19.72, 10.04], [21.6, 24.93], [19.82, 10.2], [21.13, 18.85]],
 };
 
-/** Reconstruction, walk KL and graph KL as printed in its supplement. */
-const supplement: Record<Table2Corpus, readonly (readonly [number, number, number] | undefined)[]> = {
-  ptb: [undefined, [78.7, 10.3, 0.02], [77.1, 27, 0.1], [79.1, 10.2, 0.11], [77.9, 24, 0.21]],
-  yahoo: [undefined, [268.4, 11.4, 0.08], [267, 26, 0.07], [267.7, 12.3, 0.04], [268, 13, 0.3]],
-  yelp: [undefined, [312, 11.3, 0.025], [312, 26, 0.1], [312.1, 11.5, 0.16], [312.7, 17, 0.3]],
+type Supplement = readonly [information: string, reconstruction: string, walk: string, graph: string];
+
+/** Information, reconstruction, walk KL and graph KL over five runs as printed in Table 6. */
+const supplement: Record<Table2Corpus, readonly (Supplement | undefined)[]> = {
+  ptb: [
+    undefined,
+    ['9.3 ± 0.2', '78.7 ± 0.2', '10.3 ± 0.2', '0.02 ± 0.01'],
+    ['25.3 ± 0.9', '77.1 ± 0.4', '27 ± 1', '0.1 ± 0.2'],
+    ['9.1 ± 0.3', '79.1 ± 0.2', '10.2 ± 0.3', '0.11 ± 0.02'],
+    ['23 ± 1', '77.9 ± 0.3', '24 ± 1', '0.21 ± 0.05'],
+  ],
+  yahoo: [
+    undefined,
+    ['10.2 ± 0.4', '268.4 ± 0.4', '11.4 ± 0.5', '0.08 ± 0.04'],
+    ['25 ± 2', '267 ± 1', '26 ± 3', '0.07 ± 0.1'],
+    ['10.8 ± 0.4', '267.7 ± 0.5', '12.3 ± 0.6', '0.04 ± 0.04'],
+    ['13 ± 5', '268 ± 1', '13 ± 5', '0.3 ± 0.1'],
+  ],
+  yelp: [
+    undefined,
+    ['10.0 ± 0.2', '312.0 ± 0.5', '11.3 ± 0.2', '0.025 ± 0.009'],
+    ['24 ± 2', '312 ± 3', '26 ± 3', '0.1 ± 0.1'],
+    ['10.1 ± 0.2', '312.1 ± 0.5', '11.5 ± 0.3', '0.16 ± 0.02'],
+    ['18 ± 3', '312.7 ± 0.6', '17 ± 3', '0.3 ± 0.1'],
+  ],
 };
+
+const isPaperCorpus = (name: string): name is Table2Corpus =>
+  (table2Corpora as readonly string[]).includes(name);
 
 export const table2ModelName = (model: Table2Model): string =>
   model === 'baseline' ? 'decoder alone' : `HSN(${model.symbols}, ${model.length})`;
@@ -48,61 +74,79 @@ const placeOf = (model: Table2Model): number =>
 const columns = [
   { title: 'corpus' },
   { title: 'model' },
+  { title: 'seeds' },
   { title: 'PPL', digits: 2 },
+  { title: 'PPL, Eq. 34', digits: 2 },
   { title: 'paper', digits: 2 },
   { title: 'to baseline', digits: 3 },
   { title: 'MI', digits: 2 },
   { title: 'paper', digits: 2 },
+  { title: 'paper, 5 runs', align: 'right' },
   { title: 'MI exact', digits: 2 },
   { title: 'at most', digits: 2 },
   { title: 'Rec', digits: 1 },
-  { title: 'paper', digits: 1 },
+  { title: 'paper', align: 'right' },
   { title: 'KL', digits: 2 },
-  { title: 'paper', digits: 2 },
+  { title: 'paper', align: 'right' },
   { title: 'KL graph', digits: 2 },
-  { title: 'paper', digits: 3 },
-  { title: 'symbols' },
+  { title: 'paper', align: 'right' },
+  { title: 'symbols', digits: 0 },
   { title: 'steps' },
   { title: 'minutes', digits: 1 },
 ] as const;
 
-/** Table 2 and its supplement, ours beside the paper's. */
+/** Tables 2 and 6, ours as mean and standard deviation over seeds beside the paper's. */
 export function table2Sheet(rows: readonly Table2Row[], caption: string): Sheet {
+  const corpora = [...new Set(rows.map(({ corpus }) => corpus))];
   return {
     name: 'table2',
-    title: 'Table 2: perplexity and mutual information, ours beside the paper',
+    title: 'Tables 2 and 6: perplexity and mutual information, ours beside the paper',
     caption,
     columns: [...columns],
-    rows: rows.map((row) => cells(row, rows)),
+    rows: corpora.flatMap((corpus) =>
+      table2Models.flatMap((model) => {
+        const own = rows.filter((row) => row.corpus === corpus && placeOf(row.model) === placeOf(model));
+        return own.length === 0 ? [] : [cells(own, rows)];
+      }),
+    ),
   };
 }
 
-function cells(
-  { corpus, model, steps, seconds, figures }: Table2Row,
-  all: readonly Table2Row[],
-): SheetCell[] {
+function cells(own: readonly Table2Row[], all: readonly Table2Row[]): SheetCell[] {
+  const { corpus, model, steps } = own[0]!;
   const place = placeOf(model);
-  const [perplexity, information] = published[corpus][place] ?? [];
-  const [reconstruction, walk, graph] = supplement[corpus][place] ?? [];
-  const alone = all.find((row) => row.corpus === corpus && row.model === 'baseline')?.figures.perplexity;
+  const known = isPaperCorpus(corpus) ? corpus : undefined;
+  const [perplexity, information] = (known && published[known][place]) ?? [];
+  const [told, reconstruction, walk, graph] = (known && supplement[known][place]) ?? [];
+  const alone = all.filter((row) => row.corpus === corpus && row.model === 'baseline');
+  const baseline = over(alone, ({ figures }) => figures.perplexity)?.mean;
+  const mean = (name: keyof LanguageFigures) => over(own, ({ figures }) => figures[name]);
   return [
     corpus.toUpperCase(),
     table2ModelName(model),
-    figures.perplexity,
+    own.length,
+    mean('perplexity'),
+    mean('perplexity_paper'),
     perplexity,
-    alone === undefined ? undefined : figures.perplexity / alone,
-    figures.mutual_information,
+    baseline === undefined ? undefined : over(own, ({ figures }) => figures.perplexity / baseline),
+    mean('mutual_information'),
     information,
-    figures.mutual_information_exact,
-    figures.mutual_information_bound,
-    figures.reconstruction,
+    told,
+    mean('mutual_information_exact'),
+    mean('mutual_information_bound'),
+    mean('reconstruction'),
     reconstruction,
-    figures.kl_walk,
+    mean('kl_walk'),
     walk,
-    figures.kl_graph,
+    mean('kl_graph'),
     graph,
-    figures.symbols_used,
+    mean('symbols_used'),
     steps,
-    seconds / 60,
+    over(own, ({ seconds }) => seconds / 60),
   ];
+}
+
+function over(rows: readonly Table2Row[], value: (row: Table2Row) => number | undefined): MeanSd | undefined {
+  const values = rows.flatMap((row) => value(row) ?? []);
+  return values.length === 0 ? undefined : meanSd(values);
 }

@@ -60,7 +60,7 @@ async function readTexts(input: string, limit: number, signal: AbortSignal | und
   }
 }
 
-/** Words that models see: in at least five texts, two of a small corpus, in at most half of them, no English stop words. */
+/** Words that models see: in at least five texts, two of a small corpus, in at most half of them, no stop words. */
 function wordsOf(name: string, texts: readonly string[]): Pick<TopicCorpus, 'words' | 'matrix'> {
   const words = textWords(texts);
   const matrix = tellingTerms(words);

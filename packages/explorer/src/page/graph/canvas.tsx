@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useDrawing } from './drawing.ts';
 import { onGraphKey } from './keys.ts';
 import type { countLinks, DrawnLink, Scene } from './scene.ts';
+import type { CameraPlace } from './view.ts';
 import type { Views } from './views.ts';
 
 export interface CanvasProps {
@@ -11,6 +12,8 @@ export interface CanvasProps {
   counts: ReturnType<typeof countLinks>;
   views: Views;
   flight: number;
+  /** Where the address says that the graph is looked at from. */
+  gaze: CameraPlace | null;
   /** Brings walks into view. */
   fits: boolean;
   onStep(symbol: number): void;
@@ -19,7 +22,7 @@ export interface CanvasProps {
 
 /** One drawing of the graph. */
 export function Canvas(props: CanvasProps) {
-  const { scene, at, links, counts, views, flight, fits, onStep, onSelect } = props;
+  const { scene, at, links, counts, views, flight, gaze, fits, onStep, onSelect } = props;
   const container = useRef<HTMLDivElement>(null);
   // The drawing keeps the first function it is given.
   const select = useRef(onSelect);
@@ -37,6 +40,9 @@ export function Canvas(props: CanvasProps) {
   useEffect(() => {
     if (flight > 0 && scene.selected !== null) view.current?.flyTo(scene.selected);
   }, [flight, kind]);
+  useEffect(() => {
+    if (gaze) view.current?.follow?.(gaze);
+  }, [gaze, kind]);
   const symbols = scene.graph.nodes.length;
   const { map } = scene;
   const about = map ? `Map of ${map.label} over` : 'Graph of';

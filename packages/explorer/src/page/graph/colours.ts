@@ -39,6 +39,24 @@ export const greyOf = (dark: boolean): string => greys[dark ? 'dark' : 'light'];
 /** Labels have colours of their own order, so that the first two are far apart. */
 const labelColours = [
   ...['#2f6fd0', '#d9622b', '#2f9463', '#b8479a', '#7b61c9', '#0f97a0', '#a08a16', '#c9445a'],
-  ...['#5d8c2f', '#8a6f4b'],
+  ...['#5d8c2f', '#8a6f4b', '#5b9bd5', '#e39a4e', '#6fbf8f', '#d98cc0', '#a897dc', '#57b8bd'],
 ];
 export const labelColour = (at: number): string => labelColours[at] ?? '#8590a0';
+
+/** Symbols of a community share its hue; these parts of white, or of black where below zero, tell them apart. */
+const SHADES = [0, 0.34, -0.26, 0.17, -0.13, 0.48, -0.36];
+
+/** A colour for each symbol, near that of its community. */
+export function symbolTones(communityOf: readonly number[]): Rgb[] {
+  const seen = new Map<number, number>();
+  return communityOf.map((community) => {
+    const rank = seen.get(community) ?? 0;
+    seen.set(community, rank + 1);
+    const shade = SHADES[rank % SHADES.length]!;
+    const [towards, share] = shade < 0 ? [0, -shade] : [255, shade];
+    const [red, green, blue] = rgbOf(communityColour(community));
+    const mix = (value: number) => Math.round(value * (1 - share) + towards * share);
+    return [mix(red), mix(green), mix(blue)];
+  });
+}
+export const groundOf = (dark: boolean): Rgb => ground[dark ? 'dark' : 'light'];

@@ -4,6 +4,7 @@ import { labelOf } from '../labels.ts';
 import type { Change, ViewState } from '../state.ts';
 import { sceneSvg } from './plain-view.ts';
 import type { DrawnLink, Scene } from './scene.ts';
+import type { Shown } from './shown.ts';
 
 interface ControlProps {
   view: ViewState;
@@ -11,13 +12,19 @@ interface ControlProps {
   links: readonly DrawnLink[];
   labels: Labels | null;
   scenes: readonly Scene[];
+  /** What is drawn; null where there are no texts beside the graph. */
+  shown: Shown | null;
+  /** K, where symbols can be drawn as groups. */
+  symbols: number | null;
   onReset(): void;
 }
 
-export function Controls({ view, change, links, labels, scenes, onReset }: ControlProps) {
+export function Controls({ view, change, links, labels, scenes, shown, symbols, onReset }: ControlProps) {
   const { graph } = scenes[0]!;
   return (
     <div class="controls">
+      {shown === null ? null : <ShownChoice shown={shown} change={change} />}
+      {symbols === null ? null : <Level {...{ symbols, view, change }} />}
       <Threshold least={graph.leastProbability} value={view.threshold} change={change} />
       {graph.truth ? (
         <label class="check">
@@ -37,6 +44,46 @@ export function Controls({ view, change, links, labels, scenes, onReset }: Contr
         <Downloads name="graph" svg={() => sceneSvg(scenes, links)} rows={() => linkRows(graph)} />
       </span>
     </div>
+  );
+}
+
+const SHOWN: readonly { shown: Shown; name: string }[] = [
+  { shown: 'graph', name: 'Graph' },
+  { shown: 'both', name: 'Both' },
+  { shown: 'map', name: 'Texts' },
+];
+
+const ShownChoice = ({ shown, change }: { shown: Shown; change: Change }) => (
+  <fieldset class="segments" aria-label="What is drawn">
+    {SHOWN.map(({ shown: each, name }) => (
+      <button key={each} type="button" aria-pressed={shown === each} onClick={() => change({ show: each })}>
+        {name}
+      </button>
+    ))}
+  </fieldset>
+);
+
+/** From few groups on the left to every symbol on the right. */
+function Level({ symbols, view, change }: Pick<ControlProps, 'view' | 'change'> & { symbols: number }) {
+  const level = view.level >= 2 && view.level < symbols ? view.level : symbols;
+  return (
+    <label class="slider">
+      Level
+      <input
+        type="range"
+        min="2"
+        max={symbols}
+        step="1"
+        value={level}
+        aria-label="How many groups symbols are drawn as"
+        aria-valuetext={level === symbols ? `each of ${symbols} symbols` : `${level} groups`}
+        onInput={(event) => {
+          const asked = Number(event.currentTarget.value);
+          change({ level: asked === symbols ? 0 : asked });
+        }}
+      />
+      <output>{level === symbols ? 'all' : level}</output>
+    </label>
   );
 }
 

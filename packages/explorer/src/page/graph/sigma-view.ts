@@ -1,8 +1,9 @@
 import Graphology from 'graphology';
 import { EdgeLineProgram } from 'sigma/rendering';
-import type { Settings } from 'sigma/settings';
-import type { NodeDisplayData, PartialButFor } from 'sigma/types';
+import type { NodeDisplayData } from 'sigma/types';
+import { LabelRoom } from '../label-room.ts';
 import { Looks } from './looks.ts';
+import { drawHover, drawLabel } from './node-labels.ts';
 import { PatientSigma } from './patient-sigma.ts';
 import { placesOf } from './places.ts';
 import { type DrawnLink, type Scene, walkPairs } from './scene.ts';
@@ -20,6 +21,9 @@ export class SigmaView implements GraphView {
   readonly kind = 'webgl';
   readonly #graph = new Graphology({ type: 'undirected' });
   readonly #sigma: PatientSigma;
+  /** Sigma itself follows the window only. */
+  readonly #watch: ResizeObserver;
+  readonly #room = new LabelRoom();
   #drawn: Scene['graph'] | undefined;
   #looks: Looks | undefined;
   #dark = false;
@@ -40,7 +44,8 @@ export class SigmaView implements GraphView {
       stagePadding: 40,
       minCameraRatio: 0.02,
       maxCameraRatio: 4,
-      defaultDrawNodeLabel: (context, data, settings) => drawLabel(context, data, settings, this.#dark),
+      defaultDrawNodeLabel: (context, data, settings) =>
+        drawLabel(context, data, settings, { dark: this.#dark, room: this.#room }),
       defaultDrawNodeHover: (context, data, settings) => drawHover(context, data, settings, this.#dark),
       nodeReducer: (node, place) => ({ ...place, ...this.#nodeLook(Number(node)) }),
       edgeReducer: (_, data) => this.#linkLook(data as unknown as EdgeData),
@@ -49,9 +54,12 @@ export class SigmaView implements GraphView {
     this.#sigma.on('leaveNode', () => events.hover(null));
     this.#sigma.on('clickNode', ({ node }) => events.select(Number(node)));
     this.#sigma.on('clickStage', () => events.select(null));
+    this.#sigma.on('beforeRender', () => this.#room.clear());
     this.#sigma.on('afterRender', () => {
       this.#waits = false;
     });
+    this.#watch = new ResizeObserver(() => this.#sigma.resize().scheduleRender());
+    this.#watch.observe(container);
     this.#sigma.getCamera().on('updated', (place) => events.move?.(place));
   }
 
@@ -104,6 +112,7 @@ export class SigmaView implements GraphView {
   }
 
   destroy(): void {
+    this.#watch.disconnect();
     this.#sigma.kill();
   }
 
@@ -143,53 +152,4 @@ export class SigmaView implements GraphView {
     const type = this.#many && look.level <= 1 ? 'hairline' : 'line';
     return { color: look.colour, size: look.width, zIndex: look.level, type };
   }
-}
-
-/** A label beside its node, on the side where there is room, with a rim that keeps links off its letters. */
-function drawLabel(
-  context: CanvasRenderingContext2D,
-  { x, y, size, label }: PartialButFor<NodeDisplayData, 'x' | 'y' | 'size' | 'label' | 'color'>,
-  settings: Settings,
-  dark: boolean,
-): void {
-  if (!label) return;
-  context.font = `${settings.labelSize}px ${settings.labelFont}`;
-  const right = x + size + 4;
-  const fits = right + context.measureText(label).width < context.canvas.clientWidth;
-  context.textAlign = fits ? 'left' : 'right';
-  const [from, below] = [fits ? right : x - size - 4, y + settings.labelSize / 3];
-  context.lineJoin = 'round';
-  context.lineWidth = 3;
-  context.strokeStyle = dark ? '#0e1319b0' : '#f5f7fab0';
-  context.strokeText(label, from, below);
-  context.fillStyle = dark ? '#d7dee9' : '#27313f';
-  context.fillText(label, from, below);
-  context.textAlign = 'left';
-}
-
-/** The label under the pointer, on a ground of its own. */
-function drawHover(
-  context: CanvasRenderingContext2D,
-  data: PartialButFor<NodeDisplayData, 'x' | 'y' | 'size' | 'label' | 'color'>,
-  settings: Settings,
-  dark: boolean,
-): void {
-  const { x, y, size, label, color } = data;
-  context.beginPath();
-  context.arc(x, y, size + 3, 0, 2 * Math.PI);
-  context.strokeStyle = color;
-  context.lineWidth = 2;
-  context.stroke();
-  if (!label) return;
-  context.font = `600 ${settings.labelSize}px ${settings.labelFont}`;
-  const width = context.measureText(label).width + 14;
-  context.beginPath();
-  context.roundRect(x + size + 6, y - 12, width, 24, 5);
-  context.fillStyle = dark ? '#1d2530' : '#ffffff';
-  context.strokeStyle = dark ? '#45536a' : '#c3ccd8';
-  context.lineWidth = 1;
-  context.fill();
-  context.stroke();
-  context.fillStyle = dark ? '#e8edf5' : '#1c2530';
-  context.fillText(label, x + size + 13, y + settings.labelSize / 3);
 }

@@ -1,16 +1,27 @@
 import { useMemo } from 'preact/hooks';
-import type { Graph, Labels } from '../client.ts';
+import type { Client, Graph, Labels } from '../client.ts';
+import type { Grouping } from '../levels/grouped.ts';
+import type { Drawn } from '../levels/use-level.ts';
 import type { Change, ViewState } from '../state.ts';
+import { litMap } from '../texts/lit-map.ts';
+import { TextMap } from '../texts/text-map.tsx';
+import type { Texts } from '../texts/use-texts.ts';
+import { useGaze } from './gaze.ts';
+import { useShown } from './shown.ts';
 import { Canvas, type CanvasProps } from './canvas.tsx';
 import { Controls } from './controls.tsx';
 import { mapsOf, symbolLabels } from './label-maps.ts';
 import { Legend } from './legend.tsx';
-import { countLinks, drawnLinks, type Scene } from './scene.ts';
+import { countLinks, drawnLinks, type LabelMap, type Scene } from './scene.ts';
 import { useViews } from './views.ts';
 
 interface StageProps {
-  graph: Graph;
-  labels: Labels | null;
+  /** Whether symbols can be drawn as groups. */
+  levelled: boolean;
+  client: Client;
+  drawn: Drawn;
+  /** K, whatever is drawn. */
+  symbols: number;
   view: ViewState;
   change: Change;
   walk: readonly number[] | null;
@@ -19,69 +30,141 @@ interface StageProps {
   flight: number;
 }
 
-/** The graph with its controls; two of it where two labels are compared. */
-export function Stage({ graph, labels, view, change, walk, dark, flight }: StageProps) {
-  const views = useViews();
+/** The graph with its controls, two of it where two labels are compared, and the map of texts beside it. */
+export function Stage({
+  client,
+  levelled,
+  drawn,
+  symbols,
+  view,
+  change,
+  walk: asked,
+  dark,
+  flight,
+}: StageProps) {
+  const { graph, labels, texts, grouping } = drawn;
+  const walk = useMemo(
+    () => (asked && grouping ? asked.map((symbol) => grouping.groupOf[symbol]!) : asked),
+    [asked, grouping],
+  );
+  const gaze = useGaze(view, change);
+  const views = useViews(gaze.moved);
   const links = useMemo(() => drawnLinks(graph), [graph.links, graph.truth]);
   const byLabel = useMemo(
     () => (labels && view.colour === 'label' ? symbolLabels(labels) : null),
     [labels, view.colour],
   );
-  const maps = useMemo(() => (labels ? mapsOf(labels, view.maps) : []), [labels, view.maps.join('/')]);
-  const scene = sceneOf(graph, view, { walk, dark, hovered: views.hovered, labels: byLabel, map: null });
+  const maps = useMaps(labels, texts, view);
+  const shown = useShown(view.show, texts !== null);
+  const scene = sceneOf(drawn, view, { walk, dark, hovered: views.hovered, labels: byLabel, map: null });
   const counts = countLinks(links, scene);
   const scenes = maps.length === 0 ? [scene] : maps.map((map): Scene => ({ ...scene, map }));
   const shared: Omit<CanvasProps, 'scene' | 'at'> = {
-    ...{ links, counts, views, flight },
+    ...{ links, counts, views, flight, gaze: gaze.place },
     // While a walk is composed the graph stays where it is.
     fits: view.panel !== 'compose',
-    onStep: (symbol) => change(view.panel === 'compose' ? { symbol } : { symbol, panel: 'symbol' }),
-    onSelect: (symbol) => select(symbol, view, change),
+    onStep: (node) => step(node, drawn, view, change),
+    onSelect: (node) => select(node, drawn, view, change),
   };
   return (
     <section class="stage" aria-label="Graph">
-      <div class="drawing">
-        {scenes.map((drawn, at) => (
-          <Canvas key={at} scene={drawn} at={at} {...shared} />
-        ))}
-        <div class="over">
-          <Counts symbols={graph.nodes.length} counts={counts} compared={scene.truth} />
-          <Notices kind={views.kind} graph={graph} />
-        </div>
-        {labels && view.colour === 'label' && maps.length === 0 ? <Legend labels={labels} /> : null}
+      <div class={`drawing showing-${shown}`}>
+        {shown === 'map' ? null : (
+          <div class="graph-side">
+            {scenes.map((one, at) => (
+              <Canvas key={at} scene={one} at={at} {...shared} />
+            ))}
+            <div class="over">
+              <Counts {...{ graph, symbols, counts }} compared={scene.truth} />
+              <Notices kind={views.kind} graph={graph} />
+            </div>
+          </div>
+        )}
+        {texts && shown !== 'graph' ? (
+          <TextMap {...{ client, graph, labels, texts, view, change, dark }} />
+        ) : null}
       </div>
-      <Controls {...{ view, change, links, labels, scenes }} onReset={() => views.first()?.reset()} />
+      {labels && view.colour === 'label' && view.maps.length === 0 ? <Legend labels={labels} /> : null}
+      <Controls
+        {...{ view, change, links, labels, scenes }}
+        symbols={levelled ? symbols : null}
+        shown={texts ? shown : null}
+        onReset={() => views.first()?.reset()}
+      />
     </section>
   );
 }
 
-/** A click shows the symbol; while a walk is composed it is the next step. */
-function select(symbol: number | null, view: ViewState, change: Change): void {
-  if (view.panel !== 'compose') change(symbol === null ? { symbol } : { symbol, panel: 'symbol' });
-  else if (symbol !== null) change({ walk: [...view.walk, symbol] });
+/** The maps of labels that were asked for; else where the lit texts go, if texts were chosen by more than symbols. */
+function useMaps(labels: Labels | null, texts: Texts | null, view: ViewState): LabelMap[] {
+  return useMemo(() => {
+    if (labels && view.maps.length > 0) return mapsOf(labels, view.maps);
+    if (!texts?.active || texts.count === 0) return [];
+    const { labels: named, around, words, between } = texts.filter;
+    const beyondSymbols =
+      named.length > 0 || around.length > 0 || words !== null || between.some((time) => time !== null);
+    return beyondSymbols ? [litMap(texts.data, texts.lit, texts.count)] : [];
+  }, [labels, texts, view.maps.join('/')]);
+}
+
+/** A click shows the symbol, or the texts of a group; while a walk is composed it is the next step. */
+function select(node: number | null, { grouping }: Drawn, view: ViewState, change: Change): void {
+  if (grouping) showGroup(node, grouping, change);
+  else if (view.panel !== 'compose')
+    change(node === null ? { symbol: node } : { symbol: node, panel: 'symbol' });
+  else if (node !== null) change({ walk: [...view.walk, node] });
+}
+
+function step(node: number, { grouping }: Drawn, view: ViewState, change: Change): void {
+  if (grouping) showGroup(node, grouping, change);
+  else change(view.panel === 'compose' ? { symbol: node } : { symbol: node, panel: 'symbol' });
+}
+
+function showGroup(node: number | null, { level }: Grouping, change: Change): void {
+  const group = node === null ? undefined : level.groups[node];
+  change(group ? { only: group.symbols, panel: 'levels', symbol: null } : { only: [] });
 }
 
 function sceneOf(
-  graph: Graph,
+  { graph, grouping }: Drawn,
   view: ViewState,
   rest: Pick<Scene, 'walk' | 'dark' | 'hovered' | 'labels' | 'map'>,
 ): Scene {
-  const { threshold, symbol, panel } = view;
-  // Elsewhere than in its own panel, or under the cursor of a walk, a symbol does not stand out.
-  const shows = panel === 'symbol' || panel === 'compose';
-  const selected = symbol !== null && symbol < graph.nodes.length && shows ? symbol : null;
+  const { threshold } = view;
+  const selected = grouping ? chosenGroup(grouping, view) : chosenSymbol(graph, view);
   return { graph, threshold, selected, truth: view.truth && graph.truth !== null, ...rest };
 }
 
+/** Elsewhere than in its own panel, or under the cursor of a walk, a symbol does not stand out. */
+function chosenSymbol({ nodes }: Graph, { symbol, panel }: ViewState): number | null {
+  const shows = panel === 'symbol' || panel === 'compose';
+  return symbol !== null && symbol < nodes.length && shows ? symbol : null;
+}
+
+function chosenGroup({ level }: Grouping, { only }: ViewState): number | null {
+  const found = level.groups.findIndex(({ symbols }) => symbols.join() === only.join());
+  return found < 0 ? null : found;
+}
+
 interface CountsProps {
+  graph: Graph;
   symbols: number;
   counts: ReturnType<typeof countLinks>;
   compared: boolean;
 }
 
-const Counts = ({ symbols, counts, compared }: CountsProps) => (
+const Counts = ({ graph, symbols, counts, compared }: CountsProps) => (
   <div class="counts" role="status">
-    <b>{symbols}</b> symbols · <b>{counts.shown}</b> links
+    {graph.nodes.length < symbols ? (
+      <>
+        <b>{graph.nodes.length}</b> groups of <b>{symbols}</b> symbols
+      </>
+    ) : (
+      <>
+        <b>{symbols}</b> symbols
+      </>
+    )}{' '}
+    · <b>{counts.shown}</b> links
     {compared ? (
       <span class="truth-counts">
         <span class="correct">{counts.correct} correct</span> <span class="extra">{counts.extra} extra</span>{' '}

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import type { CameraPlace, GraphView } from './view.ts';
 
 /** The views of one stage: what is pointed at in one is lit in all, and they move together. */
@@ -12,7 +12,10 @@ export interface Views {
   first(): GraphView | undefined;
 }
 
-export function useViews(): Views {
+/** `onMove` is told where the graph is looked at from, of whichever view was moved. */
+export function useViews(onMove: (place: CameraPlace) => void): Views {
+  const told = useRef(onMove);
+  told.current = onMove;
   const [hovered, hover] = useState<number | null>(null);
   const [kind, setKind] = useState<GraphView['kind'] | null>(null);
   const shared = useMemo(() => {
@@ -30,6 +33,7 @@ export function useViews(): Views {
         leading = true;
         for (const [other, view] of views) if (other !== at) view.follow?.(place);
         leading = false;
+        told.current(place);
       },
       first: () => views.get(0),
     };

@@ -1,6 +1,9 @@
 import type { ComponentChild } from 'preact';
-import type { Client, Graph, Labels, Run, RunSummary } from '../client.ts';
+import type { Client, Graph, Labels, Run, RunSummary, TimeAnswer } from '../client.ts';
+import type { Grouping } from '../levels/grouped.ts';
+import type { Edits } from '../levels/use-edits.ts';
 import type { Change, ViewState } from '../state.ts';
+import type { Texts } from '../texts/use-texts.ts';
 
 /** What every panel is given. */
 export interface PanelProps {
@@ -10,6 +13,12 @@ export interface PanelProps {
   runs: readonly RunSummary[];
   graph: Graph | null;
   labels: Labels | null;
+  /** The texts of the run and which of them are lit; null until they are there, or why they cannot be. */
+  texts: Texts | null;
+  textsFailure: string | null;
+  /** Shares over time, where texts have dates. */
+  time: TimeAnswer | null;
+  timeFailure: string | null;
   view: ViewState;
   change: Change;
   dark: boolean;
@@ -17,8 +26,9 @@ export interface PanelProps {
   goTo(symbol: number): void;
   /** Lights a walk up on the graph. */
   showWalk(walk: readonly number[] | null): void;
-  /** A symbol has another name now. */
-  renamed(symbol: number, name: string | null): void;
+  /** Symbols as groups, where a coarser level is drawn. */
+  grouping: Grouping | null;
+  edits: Edits;
 }
 
 /** A tab beside the graph. One that needs a feature appears on runs that have it. */

@@ -3,6 +3,8 @@ import type { Graph, SymbolFacts } from '../client.ts';
 import { TableHead } from '../figure.tsx';
 import { communityColour } from '../graph/colours.ts';
 import { percent, title } from '../labels.ts';
+import { EditBar } from '../levels/edit-bar.tsx';
+import { SymbolEdits } from '../levels/symbol-edits.tsx';
 import { useLoaded } from '../loading.ts';
 import { Bar, Empty, Show, SymbolLink } from '../parts.tsx';
 import { LabelShares, Meaning } from './meaning.tsx';
@@ -17,8 +19,9 @@ const MOST_USED = 15;
 export function SymbolPanel(props: PanelProps) {
   const { client, view, graph, run } = props;
   const symbol = view.symbol;
-  const loaded = useLoaded(symbol === null ? null : `${symbol}@${run.opened?.step}`, (signal) =>
-    client.symbol(symbol!, signal),
+  const loaded = useLoaded(
+    symbol === null ? null : `${symbol}@${run.opened?.identity} ${run.opened?.step}`,
+    (signal) => client.symbol(symbol!, signal),
   );
   if (symbol === null) return <MostUsed {...props} />;
   const current = graph?.nodes[symbol];
@@ -77,7 +80,7 @@ const usageRows = (nodes: Graph['nodes']) => [
 export type FactProps = PanelProps & { symbol: SymbolFacts };
 
 function Facts(props: FactProps) {
-  const { symbol, renamed, change, client, run, dark } = props;
+  const { symbol, change, run, dark, graph, edits } = props;
   const read = (text: string) => change({ panel: 'sentence', text });
   return (
     <article class="symbol" data-symbol={symbol.symbol}>
@@ -86,7 +89,11 @@ function Facts(props: FactProps) {
           <Dot community={symbol.community} /> Symbol {symbol.symbol}
           {symbol.name === null ? null : <span class="name"> {symbol.name}</span>}
         </h2>
-        <Rename key={symbol.symbol} {...{ client, symbol, renamed }} />
+        <Rename key={symbol.symbol} {...{ symbol, edits }} />
+        {run.opened?.features.includes('levels') ? (
+          <SymbolEdits key={`edit ${symbol.symbol}`} symbol={symbol.symbol} {...{ graph, edits }} />
+        ) : null}
+        <EditBar edits={edits} />
       </header>
       <Meaning symbol={symbol} />
       <LabelShares symbol={symbol} labels={props.labels} />
@@ -148,19 +155,12 @@ const Dot = ({ community }: { community: number }) => (
   </svg>
 );
 
-function Rename({ client, symbol, renamed }: Pick<FactProps, 'client' | 'symbol' | 'renamed'>) {
+function Rename({ symbol, edits }: Pick<FactProps, 'symbol' | 'edits'>) {
   const [text, setText] = useState(symbol.name ?? '');
-  const [fault, setFault] = useState<string | null>(null);
   useEffect(() => setText(symbol.name ?? ''), [symbol.name]);
-  const save = async (event: Event) => {
+  const save = (event: Event) => {
     event.preventDefault();
-    try {
-      const { name } = await client.rename(symbol.symbol, text);
-      setFault(null);
-      renamed(symbol.symbol, name);
-    } catch (error) {
-      setFault((error as Error).message);
-    }
+    void edits.rename(symbol.symbol, text);
   };
   return (
     <form class="rename" onSubmit={save}>
@@ -171,14 +171,9 @@ function Rename({ client, symbol, renamed }: Pick<FactProps, 'client' | 'symbol'
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />
-      <button type="submit" disabled={text.trim() === (symbol.name ?? '')}>
+      <button type="submit" disabled={edits.busy !== null || text.trim() === (symbol.name ?? '')}>
         Save
       </button>
-      {fault === null ? null : (
-        <p class="failure" role="alert">
-          {fault}
-        </p>
-      )}
     </form>
   );
 }

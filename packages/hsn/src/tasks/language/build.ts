@@ -92,12 +92,15 @@ export async function decoderTokenizer(
   return trimmedByteBpe(counts.used(), full).tokenizer;
 }
 
-/** Start, end and padding of both sides; the decoder's end of text starts, ends and pads. */
-export function framesOf({ encoder, decoder }: Tokenizers): Frames {
+/**
+ * Start, end and padding of both sides; the decoder's end of text starts, ends and pads. `longest` is what whole texts
+ * have at most, where those that are cut are to have no end.
+ */
+export function framesOf({ encoder, decoder }: Tokenizers, longest?: number): Frames {
   const { begin, end = begin ?? 0 } = decoder.special;
   return {
     encoder: { pad: encoder.special.pad ?? 0 },
-    decoder: { pad: end, begin: begin ?? end, end },
+    decoder: { pad: end, begin: begin ?? end, end, ...(longest === undefined ? {} : { longest }) },
   };
 }
 
@@ -112,7 +115,7 @@ export interface DecoderSource {
 /** The settings that a decoder is made from. */
 type DecoderSettings = Pick<LanguageConfig, 'symbols' | 'baseline'> & {
   graph: Pick<LanguageConfig['graph'], 'symbols' | 'symbolDimension'>;
-  decoder: Omit<LanguageConfig['decoder'], 'lora'>;
+  decoder: Omit<LanguageConfig['decoder'], 'lora' | 'whole'>;
 };
 
 function symbolOptions({ symbols, graph, decoder }: DecoderSettings): SymbolOptions {

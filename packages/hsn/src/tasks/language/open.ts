@@ -93,3 +93,27 @@ export async function openLanguageCorpus(
     files.close();
   }
 }
+
+/** What the texts of a run's corpus have in a column of its table, by rows of its store. [N] */
+export async function corpusColumn(
+  { run }: OpenedLanguage,
+  { store }: TextCorpus,
+  name: string,
+  options: { signal?: AbortSignal } = {},
+): Promise<WrittenValue[]> {
+  const { input, settings } = textInput(run);
+  const files = await TextFiles.find(input, { ...settings, ...options });
+  const lines = files.sources.map(() => new Map<number, WrittenValue>());
+  for await (const { file, line, value, where } of files.column(name))
+    lines[file]!.set(line, { value, where });
+  return Array.from({ length: store.count }, (_, at) => {
+    const { file, line } = store.row(at);
+    return lines[file]?.get(line) ?? { value: undefined, where: `${input}:${line}` };
+  });
+}
+
+/** A value of a column, and where it stands. */
+interface WrittenValue {
+  value: string | undefined;
+  where: string;
+}

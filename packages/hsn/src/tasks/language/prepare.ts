@@ -5,12 +5,13 @@ import {
   type CorpusProgress,
   corpusNotes,
   fingerprintOf,
+  parseDates,
   type TextCorpus,
   TextFiles,
   type TextSettings,
   type Tokenizer,
 } from '@hidden-schema/text';
-import { Generator } from '@hidden-schema/torch';
+import { Generator, startEngine } from '@hidden-schema/torch';
 import { findPretrained, readModelConfig, type TextEncoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
 import { type OpenedEncoder, tellingPieces } from '../../discovery/index.ts';
@@ -72,24 +73,28 @@ export async function prepareLanguage(
   given: TextInput,
   options: PrepareOptions = {},
 ): Promise<PreparedLanguage> {
+  startEngine();
   checkSizes(asked);
   checkLora(asked);
   const { tokenizer: known, discovery: sizes, ...rest } = options;
   const files = await TextFiles.find(given.input, { ...given.settings, ...rest, seed: asked.seed });
   let discovery: DiscoveryGiven | undefined;
   try {
+    if (files.settings.timeColumn !== undefined) await checkDates(files, files.settings.timeColumn);
     const folder = await pretrainedFolder(asked, options);
     const decoder = known ?? (await decoderTokenizer(asked, files, folder));
     const generator = new Generator(asked.seed);
     const { encoder, tokenizer, frozen } = await openTextEncoder(asked, decoder, generator);
     const tokenizers = { encoder: tokenizer, decoder };
     const models = { encoder, ...(folder ? { decoderPositions: positionsOf(folder) } : {}) };
-    const corpus = await files.tokenise(sidesOf(asked, tokenizers, models));
+    const widest = asked.decoder.whole ? withLongest(asked, mostTokens(models)) : asked;
+    const corpus = await files.tokenise(sidesOf(widest, tokenizers, models));
     checkSplits(corpus, given.input);
+    const read = asked.decoder.whole ? withLongest(asked, neededTokens(corpus, mostTokens(models))) : asked;
     const sentences = corpus.splits.train.length;
     if (pursues(asked)) discovery = await discoveryGiven(asked, corpus, { encoder, tokenizer }, options);
     const space = sizes ?? (discovery && discoverySizes(discovery.pieces.length, sentences));
-    const config = space ? inSpace(asked, encoder.width + space.dimensions) : asked;
+    const config = space ? inSpace(read, encoder.width + space.dimensions) : read;
     const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences, discovery: space };
     const model = makeNetwork(config, { ...parts, ...(folder ? { decoder: { folder } } : {}) }, generator);
     checkVocabulary(model, decoder, config.decoder.name);
@@ -112,6 +117,29 @@ export async function prepareLanguage(
     discovery?.vectors.free();
     throw error;
   }
+}
+
+const withLongest = (config: LanguageConfig, longest: number): LanguageConfig => ({
+  ...config,
+  decoder: { ...config.decoder, longest },
+});
+
+/** More would be a table of positions that nobody means. */
+const mostFromScratch = 8192;
+
+/** Tokens of a whole text that the decoder has positions for; its start and end take one each. */
+const mostTokens = ({ decoderPositions }: { decoderPositions?: number }): number =>
+  (decoderPositions ?? mostFromScratch + 2) - 2;
+
+/** Tokens of the longest text, as far as the decoder can read it. */
+const neededTokens = ({ report }: TextCorpus, most: number): number =>
+  Math.max(1, Math.min(most, report.tokens?.decoder.longest ?? 1));
+
+/** Dates that cannot be read are refused before anything is encoded. */
+async function checkDates(files: TextFiles, column: string): Promise<void> {
+  const written: { value: string | undefined; where: string }[] = [];
+  for await (const { value, where } of files.column(column)) written.push({ value, where });
+  parseDates(written);
 }
 
 /** The texts' vectors and telling pieces, from which symbols are found. */
@@ -196,7 +224,9 @@ export function sidesOf(
   models: { encoder: TextEncoder; decoderPositions?: number },
 ) {
   // Start and end of a sentence take a position each.
-  const longest = Math.min(config.decoder.longest, (models.decoderPositions ?? Number.POSITIVE_INFINITY) - 2);
+  const most = Math.min(config.decoder.longest, (models.decoderPositions ?? Number.POSITIVE_INFINITY) - 2);
+  // Of a text that is cut, the token where its end would stand is its own next one.
+  const longest = config.decoder.whole ? most + 1 : most;
   return {
     encoder: {
       tokenizer: tokenizers.encoder,

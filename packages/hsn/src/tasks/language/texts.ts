@@ -1,8 +1,8 @@
 import { UserError } from '@hidden-schema/base';
-import { type Frames, padded } from '@hidden-schema/text';
+import { type Frames, type PaddedIds, padded } from '@hidden-schema/text';
 import { Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { generate, type SamplingOptions } from '@hidden-schema/transformers';
-import { encodeTexts } from '../../discovery/index.ts';
+import { encodeTexts, unitRows } from '../../discovery/index.ts';
 import type { BestWalk } from '../../walk/index.ts';
 import { framesOf, type Tokenizers } from './build.ts';
 import type { LanguageNetwork, ReadTexts } from './network.ts';
@@ -44,7 +44,8 @@ export class LanguageTexts {
     this.writes = writes;
     this.model = model;
     this.tokenizers = tokenizers;
-    this.frames = framesOf(tokenizers);
+    const { whole, longest } = model.config.decoder;
+    this.frames = framesOf(tokenizers, whole ? longest : undefined);
   }
 
   /**
@@ -54,21 +55,54 @@ export class LanguageTexts {
   async read(texts: readonly string[]): Promise<{ walks: BestWalk[]; cut: number }> {
     const { config } = this.model;
     if (config.baseline) throw new UserError('a baseline has no symbols, so it reads no walks');
-    const longest = this.longestRead;
-    const encoded = await this.tokenizers.encoder.encodeBatch(texts, {
-      specials: true,
-      literal: true,
-      longest,
+    const { results: walks, cut } = await this.#inBatches(texts, (encoder) => this.readBatch({ encoder }));
+    return { walks, cut };
+  }
+
+  /** Texts as points of length one in the space that symbols are vectors in; nothing where walks are read otherwise. [N][S] */
+  async points(texts: readonly string[]): Promise<Float32Array[] | undefined> {
+    const { encoder: reader } = this.model;
+    if (reader.reads !== 'points') return undefined;
+    this.model.train(false);
+    const { results } = await this.#inBatches(texts, (encoder) => {
+      const placed = reader.pointsOf({ encoder });
+      const all = placed.toArray() as Float32Array;
+      const width = placed.dim(1);
+      placed.free();
+      return Array.from({ length: encoder.lengths.length }, (_, b) => all.slice(b * width, (b + 1) * width));
     });
-    // Those of like length together, so that little is padding.
+    return results;
+  }
+
+  /** Symbols as vectors of length one in that space. [K][S] */
+  symbolVectors(): Float32Array[] {
+    const rows = scope(() => noGrad(() => unitRows(this.model.symbols.rows())));
+    const all = rows.toArray() as Float32Array;
+    const [K, S] = rows.shape as [number, number];
+    rows.free();
+    return Array.from({ length: K }, (_, k) => all.slice(k * S, (k + 1) * S));
+  }
+
+  /** Tokens of texts, some at a time, those of like length together so that little is padding; results in order. */
+  async #inBatches<T>(
+    texts: readonly string[],
+    each: (encoder: PaddedIds) => readonly T[],
+  ): Promise<{ results: T[]; cut: number }> {
+    const options = { specials: true, literal: true, longest: this.longestRead };
+    const encoded = await this.tokenizers.encoder.encodeBatch(texts, options);
     const order = Array.from(encoded.keys()).sort((a, b) => encoded[a]!.ids.length - encoded[b]!.ids.length);
-    const walks = new Array<BestWalk>(encoded.length);
+    const results = new Array<T>(encoded.length);
     for (let first = 0; first < order.length; first += readAtOnce) {
       const places = order.slice(first, first + readAtOnce);
-      const read = this.#readIds(places.map((place) => encoded[place]!.ids));
-      for (const [i, place] of places.entries()) walks[place] = read[i]!;
+      const some = each(
+        padded(
+          places.map((place) => encoded[place]!.ids),
+          this.frames.encoder,
+        ),
+      );
+      for (const [i, place] of places.entries()) results[place] = some[i]!;
     }
-    return { walks, cut: encoded.filter(({ lost }) => lost > 0).length };
+    return { results, cut: encoded.filter(({ lost }) => lost > 0).length };
   }
 
   /** Texts, or words, as unit vectors of the encoder, a row each. [N·D] */
@@ -85,10 +119,6 @@ export class LanguageTexts {
 
   get longestRead(): number {
     return Math.min(this.model.config.encoder.longest, this.model.encoder.base.positions);
-  }
-
-  #readIds(sentences: readonly Int32Array[]): BestWalk[] {
-    return this.readBatch({ encoder: padded(sentences, this.frames.encoder) });
   }
 
   /** The most probable walk of each sentence of a batch, with the weights of its steps where it has some. */

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import { fingerprintOf, type Tokenizer } from '@hidden-schema/text';
-import { Generator } from '@hidden-schema/torch';
+import { Generator, startEngine } from '@hidden-schema/torch';
 import { findPretrained } from '@hidden-schema/transformers';
 import type { ReasoningConfig } from '../../config/tuples.ts';
 import type { CorpusInfo, Run, RunOptions } from '../../run/run.ts';
@@ -40,6 +40,7 @@ export async function prepareReasoning(
   input: string,
   run: { tokenizer?: Tokenizer } = {},
 ): Promise<PreparedReasoning> {
+  startEngine();
   const corpus = checkedTuples(asked, input);
   const { relations } = corpus.table;
   const folder = fromScratch(asked.decoder.name)

@@ -38,7 +38,7 @@ export interface WriteOptions {
 }
 
 /** Everything a corpus folder may hold; `force` removes a folder only when it holds nothing else. */
-const LAYOUT = new Set([
+export const CORPUS_LAYOUT: ReadonlySet<string> = new Set([
   ...SPLITS.flatMap((split) => [`${split}.txt`, `${split}_walks.txt`]),
   ...['adjacency.txt', 'edges.tsv', 'node_tokens.tsv', 'corpus.json'],
 ]);
@@ -52,7 +52,7 @@ export function writeSyntheticCorpus(
   options: WriteOptions = {},
 ): CorpusRecord {
   const language = drawLanguage(settings);
-  return writeCorpusFolder(directory, LAYOUT, options.force ?? false, (folder) =>
+  return writeCorpusFolder(directory, CORPUS_LAYOUT, options.force ?? false, (folder) =>
     writeFiles(language, settings, folder),
   );
 }

@@ -1,0 +1,50 @@
+import type { SymbolEdit } from '@hidden-schema/studies';
+import type { Command } from 'commander';
+import { progressOf } from './analysis.ts';
+import { stoppable } from './stopping.ts';
+import { print } from './terminal.ts';
+
+const examples = `
+Examples:
+  $ hsn merge run 3 17            17 becomes part of 3
+  $ hsn merge run 3 17 22 40
+  $ hsn undo run                  takes it back
+
+The merged symbol has the lowest of the numbers, points where the texts of all of them do and has all their links. The
+last symbols move into the numbers that became free, under their names; walks, words and figures follow. A decoder that
+was trained goes on: it reads symbols as vectors. hsn symbols run --levels 5,10,20 shows what would go together.
+`;
+
+export function register(program: Command): void {
+  program
+    .command('merge')
+    .summary('make one symbol of several')
+    .description('Make one symbol of several, without training.')
+    .argument('<run>', 'run folder')
+    .argument('<symbols...>', 'their numbers, two or more')
+    .addHelpText('after', examples)
+    .action(merge);
+}
+
+async function merge(directory: string, symbols: string[]): Promise<void> {
+  const { mergeSymbols, runSymbols, symbolNumber } = await import('@hidden-schema/studies');
+  const numbers = symbols.map((symbol) => symbolNumber(symbol, runSymbols(directory)));
+  await edit(directory, (watch) => mergeSymbols(directory, numbers, watch));
+}
+
+interface Watch {
+  signal: AbortSignal;
+  onProgress: (done: number, total: number) => void;
+}
+
+/** Does an edit, and says what it did. */
+export async function edit(directory: string, body: (watch: Watch) => Promise<SymbolEdit>): Promise<void> {
+  const { plainText } = await import('@hidden-schema/base');
+  const { onProgress, done } = await progressOf('read', 'sentences');
+  const made = await stoppable((signal) => body({ signal, onProgress }).finally(done), 'result');
+  if (!made) return;
+  const { what, symbols, renumbered, undoable } = made;
+  const moved = renumbered.map(([before, now]) => `symbol ${before} is ${now} now\n`).join('');
+  const edits = undoable === 1 ? 'it' : `${undoable} edits`;
+  print(`${plainText(what)}\n${moved}${symbols} symbols; hsn undo ${directory} takes ${edits} back\n`);
+}

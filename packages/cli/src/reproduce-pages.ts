@@ -1,0 +1,95 @@
+import path from 'node:path';
+import type { ReportPart, Sheet } from '@hidden-schema/studies';
+import type { Reproduced } from './reproduce.ts';
+
+/** What is kept of a piece, enough for the page. */
+export interface PieceRecord extends Omit<Reproduced, 'data'> {
+  /** What it was made from: another one makes it anew. */
+  key: string;
+  seconds: number;
+  made: string;
+}
+
+/** A piece that was made, or why it was not. */
+export interface Piece {
+  name: string;
+  record?: PieceRecord;
+  failure?: string;
+}
+
+interface PageFacts {
+  quick: boolean;
+  texts: string;
+}
+
+/** One page of all pieces, as HTML that needs nothing else and as Markdown. */
+export async function writePages(folder: string, pieces: readonly Piece[], given: PageFacts): Promise<void> {
+  const { writeTextAtomic } = await import('@hidden-schema/base');
+  const { reportPage } = await import('@hidden-schema/studies');
+  const title = `The paper's tables and figures${given.quick ? ', on small data' : ''}`;
+  const seconds = pieces.reduce((sum, { record }) => sum + (record?.seconds ?? 0), 0);
+  const facts: [string, string][] = [
+    ['made with', `hsn reproduce all${given.quick ? ' --quick' : ''}`],
+    ['texts', given.texts],
+    ['minutes', (seconds / 60).toFixed(1)],
+    ...(given.quick ? ([['note', quickNote]] as [string, string][]) : []),
+  ];
+  const sections = pieces.map(({ name, record, failure }) => ({
+    title: record?.title ?? name,
+    parts: record ? partsOf(record) : [{ text: `not made: ${failure}` }],
+  }));
+  writeTextAtomic(path.join(folder, 'index.html'), reportPage(title, facts, sections));
+  writeTextAtomic(path.join(folder, 'index.md'), await markdownPage(title, facts, pieces));
+}
+
+const quickNote =
+  'Small models, few steps and few sentences: this shows that every part works, and no figure of it says how good the method is.';
+
+function partsOf({ sheets = [], figures = [], text }: PieceRecord): ReportPart[] {
+  return [
+    ...sheets.map((sheet) => ({ sheet })),
+    ...figures.map(({ svg }) => ({ svg })),
+    ...(text ? [{ text }] : []),
+  ];
+}
+
+async function markdownPage(
+  title: string,
+  facts: readonly (readonly [string, string])[],
+  pieces: readonly Piece[],
+): Promise<string> {
+  const { sheetText } = await import('@hidden-schema/studies');
+  const sections = pieces.map(({ name, record, failure }) => {
+    if (!record) return `## ${name}\n\nnot made: ${failure}\n`;
+    const { sheets = [], figures = [], text } = record;
+    const tables = sheets.map(
+      (sheet) => `**${sheet.title}**\n\n${sheetText(sheet, 'markdown')}\n${sheet.caption ?? ''}\n`,
+    );
+    const drawings = figures.map((figure) => `![${figure.title}](${record.name}/${figure.name}.svg)\n`);
+    return [`## ${record.title}\n`, ...tables, ...drawings, text ?? ''].join('\n');
+  });
+  return [`# ${title}\n`, ...facts.map(([name, value]) => `- ${name}: ${value}`), '', ...sections, ''].join(
+    '\n',
+  );
+}
+
+/** A table that is there as Markdown only, and what stands under it. */
+export function sheetOfMarkdown(
+  markdown: string,
+  { name, title }: Pick<Sheet, 'name' | 'title'>,
+): { sheet: Sheet; text: string } {
+  const lines = markdown.split('\n');
+  const cells = (line: string) =>
+    line
+      .trim()
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim());
+  const [head, , ...rows] = lines.filter((line) => line.startsWith('|'));
+  const columns = cells(head ?? '| |').map((each) => ({ title: each }));
+  const text = lines
+    .filter((line) => !line.startsWith('|'))
+    .join(' ')
+    .trim();
+  return { sheet: { name, title, columns, rows: rows.map(cells) }, text };
+}

@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+import { print } from './terminal.ts';
+
+const examples = `
+Examples:
+  $ hsn undo run                  takes the last merge, split or update back
+  $ hsn undo run --list           what could be taken back, the last first
+
+Everything is as it was before, figures and analyses included; names that you gave since stay with their symbols.
+`;
+
+export function register(program: Command): void {
+  program
+    .command('undo')
+    .summary('take the last merge, split or update back')
+    .description('Take the last edit of a run back; again and again up to the run as it was trained.')
+    .argument('<run>', 'run folder')
+    .option('--list', 'only list what could be taken back')
+    .addHelpText('after', examples)
+    .action(undo);
+}
+
+async function undo(directory: string, flags: { list?: boolean }): Promise<void> {
+  const { plainText } = await import('@hidden-schema/base');
+  const { runEdits, undoEdit } = await import('@hidden-schema/studies');
+  if (flags.list) {
+    const edits = runEdits(directory).reverse();
+    print(edits.map(({ made, what }) => `${made}  ${plainText(what)}\n`).join('') || 'no edits\n');
+    return;
+  }
+  const { undone, symbols, undoable } = undoEdit(directory);
+  const left = undoable === 0 ? '' : `, ${undoable} more can be undone`;
+  print(`undone: ${plainText(undone)}\n${symbols} symbols${left}\n`);
+}

@@ -1,0 +1,242 @@
+import { useMemo } from 'preact/hooks';
+import type { Comparison } from '../client.ts';
+import { TableHead } from '../figure.tsx';
+import { labelColour } from '../graph/colours.ts';
+import { percent, title } from '../labels.ts';
+import { useLoaded } from '../loading.ts';
+import { Empty, Failure, Show, SymbolLink, Waiting } from '../parts.tsx';
+import { readState } from '../state.ts';
+import { bitsOf } from '../texts/filter.ts';
+import { groupName, groupOfLabel, groupText } from '../texts/group.ts';
+import { litBy, type Texts, useFilter } from '../texts/use-texts.ts';
+import type { PanelProps } from './panel.ts';
+
+const MOST_ROWS = 12;
+const SURE = 0.05;
+
+/** Two groups of texts: what one has more of than the other, with intervals and corrected tests. */
+export function ComparePanel(props: PanelProps) {
+  const { texts, textsFailure } = props;
+  if (!texts)
+    return textsFailure === null ? <Waiting what="Reading texts …" /> : <Failure message={textsFailure} />;
+  return <Compare {...props} texts={texts} />;
+}
+
+type CompareProps = PanelProps & { texts: Texts };
+
+function Compare(props: CompareProps) {
+  const { client, run, texts, view } = props;
+  const nodes = props.graph?.nodes ?? [];
+  const first = useGroup(props, view.first);
+  const second = useGroup(props, view.second);
+  const [one, other] = [view.first, view.second].map((text) => groupName(text, nodes)) as [string, string];
+  const ready = view.first !== '' && first !== null && (view.second === '' || second !== null);
+  const key = ready
+    ? `${run.id} ${run.opened?.identity} ${view.first} ${view.second} ${first.bits.length} ${first.count} ${second?.count}`
+    : null;
+  const loaded = useLoaded(key, (signal) => {
+    const beside = view.second === '' ? undefined : { name: other, texts: second!.bits };
+    return client.compare({ name: one, texts: first!.bits }, beside, signal);
+  });
+  return (
+    <section class="compare" aria-label="Compare">
+      <GroupChoice {...props} texts={texts} at="first" name="First group" />
+      <GroupChoice {...props} texts={texts} at="second" name="Second group" />
+      {view.first === '' ? (
+        <Empty>
+          Choose a group: a label, or the texts that are lit now. Without a second it is compared with all
+          others.
+        </Empty>
+      ) : (
+        <Show of={loaded} what="Comparing …">
+          {(value) => <Findings {...props} found={value} />}
+        </Show>
+      )}
+    </section>
+  );
+}
+
+/** A group's texts as bits; null while its words are looked for. */
+function useGroup({ client, run, texts }: CompareProps, text: string) {
+  const view = useMemo(() => readState(text), [text]);
+  const { filter, failure } = useFilter(
+    client,
+    text === '' ? null : `${run.id} ${run.opened?.identity}`,
+    view,
+  );
+  return useMemo(() => {
+    if (text === '' || failure !== null || (view.words.trim() !== '' && filter.words === null)) return null;
+    const { lit, count } = litBy(texts.data, filter);
+    return { bits: bitsOf(lit), count };
+  }, [texts.data, filter, text, failure]);
+}
+
+interface GroupChoiceProps extends CompareProps {
+  at: 'first' | 'second';
+  name: string;
+}
+
+const LIT = 'lit';
+const KEPT = 'kept';
+
+function GroupChoice({ at, name, texts, view, change, graph }: GroupChoiceProps) {
+  const asked = view[at];
+  const labels = texts.data.labels;
+  const label = labels.findIndex((one) => groupOfLabel(one) === asked);
+  const value = asked === '' ? '' : label >= 0 ? String(label) : KEPT;
+  const choose = (chosen: string) => {
+    if (chosen === KEPT) return;
+    const text =
+      chosen === '' ? '' : chosen === LIT ? groupText(view) : groupOfLabel(labels[Number(chosen)]!);
+    change(at === 'first' ? { first: text } : { second: text });
+  };
+  return (
+    <label class="group-choice">
+      <svg class="dot" viewBox="0 0 10 10" aria-hidden="true">
+        <circle cx="5" cy="5" r="5" fill={labelColour(at === 'first' ? 0 : 1)} />
+      </svg>
+      <span class="group-name">{name}</span>
+      <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
+        <option value="">{at === 'first' ? 'choose …' : 'all other texts'}</option>
+        {value === KEPT ? <option value={KEPT}>{groupName(asked, graph?.nodes ?? [])}</option> : null}
+        <option value={LIT} disabled={!texts.active}>
+          texts that are lit now ({texts.count.toLocaleString('en')})
+        </option>
+        {labels.map((one, number) => (
+          <option key={one} value={String(number)}>
+            {one}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+type FindingProps = CompareProps & { found: Comparison };
+
+function Findings(props: FindingProps) {
+  const { found } = props;
+  const [first, second] = found.groups;
+  return (
+    <>
+      <p class="faint">
+        {first!.texts.toLocaleString('en')} texts beside {second!.texts.toLocaleString('en')}
+        {found.both > 0 ? `; ${found.both.toLocaleString('en')} in both are left out` : ''}.{' '}
+        {found.sure.symbols} of {found.tests.symbols} symbols and {found.sure.links} of {found.tests.links}{' '}
+        links differ at a corrected p below {SURE}.
+      </p>
+      <Table {...props} what="symbols" />
+      <Table {...props} what="links" />
+      <p class="faint">
+        Share of a group’s texts whose walk has it. Intervals: {found.interval}. {found.test};{' '}
+        {found.correction}.
+      </p>
+    </>
+  );
+}
+
+type Row = Comparison['symbols'][number] | Comparison['links'][number];
+
+function Table({ found, what, graph, goTo, change, view }: FindingProps & { what: 'symbols' | 'links' }) {
+  const rows: readonly Row[] = found[what];
+  const sure = rows.filter(({ corrected }) => corrected < SURE);
+  const nameOf = (symbol: number) => (graph?.nodes[symbol] ? title(graph.nodes[symbol]) : String(symbol));
+  const named = (row: Row) => ('symbol' in row ? nameOf(row.symbol) : row.link.map(nameOf).join(' – '));
+  return (
+    <>
+      <TableHead name={`compare-${what}`} rows={() => csvRows(rows, named)}>
+        {what === 'symbols' ? 'Symbols' : 'Links'}
+      </TableHead>
+      {sure.length === 0 ? (
+        <p class="faint">None differs surely.</p>
+      ) : (
+        <table class="compared" data-what={what}>
+          <thead>
+            <tr>
+              <th>{what === 'symbols' ? 'Symbol' : 'Link'}</th>
+              <th>First, second</th>
+              <th>Difference, 95 %</th>
+              <th>p</th>
+            </tr>
+          </thead>
+          <tbody>
+            {sure.slice(0, MOST_ROWS).map((row) => (
+              <tr key={named(row)}>
+                <td>
+                  {'symbol' in row ? (
+                    <SymbolLink symbol={row.symbol} label={named(row)} onChoose={goTo} />
+                  ) : (
+                    <button
+                      type="button"
+                      class="plain"
+                      onClick={() => change({ only: row.link, panel: view.panel })}
+                    >
+                      {named(row)}
+                    </button>
+                  )}
+                </td>
+                <td>
+                  <Shares row={row} />
+                </td>
+                <td class="number">
+                  {points(row.difference)} <span class="interval faint">{intervalText(row)}</span>
+                </td>
+                <td class="number">{pText(row.corrected)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
+  );
+}
+
+const points = (share: number): string => `${share > 0 ? '+' : ''}${(100 * share).toFixed(1)}`;
+const intervalText = ({ differenceInterval: [low, high] }: Row): string =>
+  `${points(low)} to ${points(high)}`;
+const pText = (p: number): string => (p < 0.0001 ? '<0.0001' : p.toFixed(4));
+
+/** Both shares with their intervals, one above the other. */
+const Shares = ({ row }: { row: Row }) => (
+  <span class="shares">
+    {[row.own, row.others].map(({ share, interval: [low, high] }, at) => (
+      <span key={at} class="share-line">
+        <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+          <rect y="3" width="100" height="2" class="rail" />
+          <rect
+            x={100 * low}
+            y="2.5"
+            width={100 * (high - low)}
+            height="3"
+            fill={labelColour(at)}
+            opacity="0.45"
+          />
+          <rect x={Math.max(0, 100 * share - 1)} y="0.5" width="2" height="7" fill={labelColour(at)} />
+        </svg>
+        <span class="number">{percent(share)}</span>
+      </span>
+    ))}
+  </span>
+);
+
+const csvRows = (rows: readonly Row[], named: (row: Row) => string) => [
+  [
+    'name',
+    'first',
+    'low',
+    'high',
+    'second',
+    'low',
+    'high',
+    'difference',
+    'low',
+    'high',
+    'effect',
+    'p',
+    'corrected',
+  ],
+  ...rows.map((row) => [
+    ...[named(row), row.own.share, ...row.own.interval, row.others.share, ...row.others.interval],
+    ...[row.difference, ...row.differenceInterval, row.effect, row.p, row.corrected],
+  ]),
+];

@@ -1,0 +1,60 @@
+import { useEffect } from 'preact/hooks';
+import { title } from '../labels.ts';
+import { Bar, SymbolLink, Waiting } from '../parts.tsx';
+import type { PanelProps } from '../panels/panel.ts';
+import { useText } from './use-texts.ts';
+
+/** The text that was opened, with its walk, which is lit on the graph meanwhile. */
+export function OpenText({ client, run, graph, texts, view, change, goTo, showWalk }: PanelProps) {
+  const point = view.point !== null && texts && view.point < texts.data.count ? view.point : null;
+  const text = useText(client, point);
+  useEffect(() => {
+    showWalk(text?.walk ?? null);
+    return () => showWalk(null);
+  }, [text]);
+  if (point === null) return null;
+  if (!text) return <Waiting what="Reading the text …" />;
+  const told = text.weights ?? text.probabilities;
+  const most = Math.max(...told, 1e-9);
+  return (
+    <article class="open-text" aria-label="The text that is open">
+      <blockquote>{text.text}</blockquote>
+      <p class="open-facts">
+        {text.label === null ? null : <span class="tag">{text.label}</span>}
+        <span class="faint">text {point.toLocaleString('en')}</span>
+        {run.opened?.features.includes('encode') ? (
+          <button type="button" class="plain" onClick={() => change({ panel: 'sentence', text: text.text })}>
+            Read it closely
+          </button>
+        ) : null}
+        <button type="button" class="plain" onClick={() => change({ point: null })}>
+          Close
+        </button>
+      </p>
+      <table class="open-walk">
+        <thead>
+          <tr>
+            <th>Its walk</th>
+            <th>{text.weights ? 'Tells of the text' : 'Probability'}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {text.walk.map((symbol, step) => (
+            <tr key={step}>
+              <td>
+                <SymbolLink
+                  symbol={symbol}
+                  label={graph?.nodes[symbol] ? title(graph.nodes[symbol]) : ''}
+                  onChoose={goTo}
+                />
+              </td>
+              <td>
+                <Bar of={told[step]!} most={text.weights ? most : 1} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </article>
+  );
+}

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+
+/** Parts that requests share. */
+
+export const ofRun = {
+  run: z.string().max(300).optional().describe('Which run, by its id in /api/runs; the first unless said.'),
+};
+export const one = z.strictObject(ofRun);
+export const params = z.strictObject({ k: z.coerce.number().int().min(0).max(1_000_000) });
+
+export interface Endpoint {
+  method: 'get' | 'post';
+  path: string;
+  summary: string;
+  params?: z.ZodObject;
+  query?: z.ZodObject;
+  body?: z.ZodObject;
+  response: z.ZodType;
+  example?: unknown;
+}

@@ -1,0 +1,226 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { percent } from '../src/page/labels.ts';
+import { type Explorer, startExplorer } from '../src/server/index.ts';
+import type { Answer } from '../src/shared/api.ts';
+import { answerOf, launch, openPage } from './browse.ts';
+import { makeSmallDiscovered, type SmallDiscovered, SYMBOLS } from './small-discovered.ts';
+
+let small: SmallDiscovered;
+let explorer: Explorer;
+let browser: Browser;
+let page: Page;
+const complaints: string[] = [];
+
+const api = <T>(address: string, body?: unknown): Promise<T> => answerOf<T>(explorer.url, address, body);
+const poll = <T>(value: () => Promise<T> | T) => expect.poll(value, { timeout: 60_000 });
+const open = async (hash = '', width = 1280) => {
+  page = await openPage(browser, explorer.url, complaints, { hash: `#${hash}`, width });
+  await page.waitForSelector('.canvas');
+};
+const lit = async () => Number(await page.locator('.text-canvas').getAttribute('data-lit'));
+const graph = () => api<Answer<'graph'>>('/api/graph');
+const named = async () => ((await page.locator('article.symbol .name').textContent()) ?? '').trim();
+const nodes = () => page.locator('.canvas').getAttribute('data-nodes');
+
+beforeAll(async () => {
+  small = await makeSmallDiscovered();
+  explorer = await startExplorer({ run: small.run });
+  browser = await launch();
+  await graph();
+}, 180_000);
+afterEach(async () => {
+  const harmed = await page.evaluate('globalThis.harmed ?? null');
+  await page.close();
+  expect([harmed, complaints]).toEqual([null, []]);
+  complaints.length = 0;
+});
+afterAll(async () => {
+  await browser?.close();
+  await explorer?.close();
+  small?.remove();
+});
+
+/** One bit for each text of a label. */
+async function groupOf(label: string) {
+  const { sentences } = await api<Answer<'encoded'>>('/api/encoded?limit=200');
+  const bytes = Buffer.alloc(15);
+  for (const { index, label: own } of sentences) if (own === label) bytes[index >> 3]! |= 1 << (index & 7);
+  return { name: label, texts: bytes.toString('base64') };
+}
+
+describe('compare', () => {
+  test('two labels, then lit texts beside all others; shares, intervals and corrected tests are the server’s', async () => {
+    await open('panel=compare');
+    await page.getByLabel('First group').selectOption('food');
+    await page.getByLabel('Second group').selectOption('space');
+    const first = await groupOf('food');
+    const found = await api<Answer<'compare'>>('/api/compare', { first, second: await groupOf('space') });
+    const rows = page.locator('table.compared[data-what="symbols"] tbody tr');
+    const sure = found.symbols.filter(({ corrected }) => corrected < 0.05);
+    await poll(() => rows.count()).toBe(Math.min(12, sure.length));
+    expect((await rows.locator('.symbol-link .number').allInnerTexts()).map(Number)).toEqual(
+      sure.slice(0, 12).map(({ symbol }) => symbol),
+    );
+    expect(await rows.first().locator('.share-line .number').allInnerTexts()).toEqual([
+      ...[percent(sure[0]!.own.share), percent(sure[0]!.others.share)],
+    ]);
+    const [low, high] = sure[0]!.differenceInterval.map((x) => `${x > 0 ? '+' : ''}${(100 * x).toFixed(1)}`);
+    expect(await rows.first().locator('.interval').textContent()).toBe(`${low} to ${high}`);
+    const text = await page.locator('.compare').textContent();
+    expect(text).toContain(`${found.sure.symbols} of ${found.tests.symbols} symbols`);
+    expect(text).toContain('Benjamini–Hochberg');
+    await page.reload();
+    await poll(() => rows.count()).toBe(Math.min(12, sure.length));
+    await page.locator('#tab-texts').click();
+    await page.getByLabel('Words').fill('soup');
+    await poll(lit).toBeLessThan(120);
+    const count = await lit();
+    await page.locator('#tab-compare').click();
+    await page.getByLabel('First group').selectOption('lit');
+    await page.getByLabel('Second group').selectOption('');
+    await poll(() => page.locator('.compare').textContent()).toContain(
+      `${count} texts beside ${120 - count}.`,
+    );
+    expect(await page.getByLabel('First group').locator('option:checked').textContent()).toBe('“soup”');
+  });
+});
+
+describe('time', () => {
+  test('charts of what changes most, bursts, and their texts', async () => {
+    await open('panel=time&period=decade');
+    const time = await api<Answer<'time'>>('/api/time?period=decade');
+    await page.waitForSelector('.time-chart');
+    expect(await page.locator('.time-chart').count()).toBe(8);
+    const bursts = time.symbols
+      .flatMap(({ symbol, bursts: own }) => own.map((burst) => ({ symbol, ...burst })))
+      .sort((a, b) => b.weight - a.weight);
+    expect(bursts.length).toBeGreaterThan(0);
+    const row = page.locator('.bursts tbody tr').first();
+    expect(await row.locator('td').nth(2).textContent()).toBe(percent(bursts[0]!.inside.share));
+    await row.getByTitle('Show these texts').click();
+    await poll(lit).toBe(bursts[0]!.inside.count);
+    expect(page.url()).toMatch(/since=-?\d+/);
+    await page.close();
+    await open(`panel=time&period=decade&symbol=${bursts[0]!.symbol}`);
+    await poll(() => page.locator('.time-chart').count()).toBe(1);
+    expect(await page.locator('.time-chart').getAttribute('aria-label')).toContain(bursts[0]!.label);
+  });
+});
+
+describe('levels and edits', () => {
+  test('symbols are drawn as groups; a group lights its texts', async () => {
+    await open('panel=levels');
+    await page.getByLabel('How many groups symbols are drawn as').fill('3');
+    await poll(nodes).toBe('3');
+    expect(await page.locator('.counts').first().textContent()).toContain(`3 groups of ${SYMBOLS} symbols`);
+    const { levels } = await api<Answer<'levels'>>('/api/levels?counts=3');
+    const names = page.locator('.groups h4 .plain');
+    expect(await names.allInnerTexts()).toEqual(levels[0]!.groups.map(({ name }) => name));
+    await names.first().click();
+    const { sentences } = await api<Answer<'encoded'>>('/api/encoded?limit=200');
+    const members = new Set(levels[0]!.groups[0]!.symbols);
+    await poll(lit).toBe(sentences.filter(({ walk }) => walk.some((k) => members.has(k))).length);
+    expect(page.url()).toContain('level=3');
+    await page.reload();
+    await poll(nodes).toBe('3');
+    await page.locator('.canvas').press('n');
+    await page.getByRole('button', { name: `All ${SYMBOLS} symbols` }).click();
+    await poll(nodes).toBe(String(SYMBOLS));
+  });
+
+  test('a name and its undoing', async () => {
+    const before = (await graph()).nodes[3]!.name;
+    await open('symbol=3');
+    await page.getByLabel('Name of this symbol').fill('<b>mine</b>');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await poll(named).toBe('<b>mine</b>');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await poll(named).toBe(before);
+    expect((await graph()).nodes[3]!.name).toBe(before);
+    await poll(() => page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
+  });
+
+  test('two symbols become one, and two again', async () => {
+    await open('symbol=1');
+    await page.getByRole('button', { name: 'Merge with …' }).click();
+    await page.getByLabel('Symbol to merge with').fill('2');
+    await page.locator('.symbol-edits .chips button').first().click();
+    await poll(nodes).toBe(String(SYMBOLS - 1));
+    expect((await graph()).nodes).toHaveLength(SYMBOLS - 1);
+    expect(await page.locator('.undo').textContent()).toContain('merged');
+    await poll(() => page.locator('.text-canvas').getAttribute('data-texts')).toBe('120');
+    // Another page finds it so, and can take it back.
+    await page.reload();
+    await page.waitForSelector('.undo');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await poll(nodes).toBe(String(SYMBOLS));
+    await poll(() => page.locator('.undo').count()).toBe(0);
+  }, 120_000);
+
+  test('a group becomes one symbol, and is taken apart again', async () => {
+    const { levels } = await api<Answer<'levels'>>('/api/levels?counts=3');
+    const size = levels[0]!.groups[0]!.symbols.length;
+    await open('panel=levels&level=3');
+    await poll(nodes).toBe('3');
+    await page.locator('.groups h4 .plain').first().click();
+    await page.getByRole('button', { name: `Merge these ${size} into one symbol` }).click();
+    await poll(nodes).toBe(String(SYMBOLS - size + 1));
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await poll(nodes).toBe(String(SYMBOLS));
+    await poll(() => page.locator('.undo').count()).toBe(0);
+  }, 120_000);
+
+  test('what goes wrong is told, and nothing is changed', async () => {
+    const file = path.join(small.run, 'names.json');
+    const whole = fs.readFileSync(file);
+    await open('symbol=3');
+    fs.writeFileSync(file, '{');
+    await page.getByLabel('Name of this symbol').fill('mine');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await poll(() => page.locator('.edit-bar .failure').textContent()).toContain('names.json is damaged');
+    expect(fs.readFileSync(file, 'utf8')).toBe('{');
+    fs.writeFileSync(file, whole);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await poll(named).toBe('mine');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await poll(() => page.locator('.edit-bar .failure, .undo').count()).toBe(0);
+    // The refusal is a complaint of the browser too.
+    expect(complaints.splice(0).every((text) => text.includes('409'))).toBe(true);
+  });
+});
+
+describe('small windows and dark ground', () => {
+  test('every panel fits a phone, and a finger opens a text', async () => {
+    const phone = await browser.newContext({
+      ...{
+        viewport: { width: 390, height: 844 },
+        hasTouch: true,
+        isMobile: true,
+        colorScheme: 'dark' as const,
+      },
+    });
+    page = await phone.newPage();
+    for (const panel of ['texts', 'compare', 'time', 'levels', 'symbol']) {
+      await page.goto(
+        `${explorer.url}#show=map&colour=label&panel=${panel}&symbol=1&level=0&first=label%3Dfood`,
+      );
+      await page.reload();
+      await page.waitForSelector('.text-canvas[data-texts="120"]');
+      await page.waitForTimeout(500);
+      const wider = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+      expect([panel, wider]).toEqual([panel, 0]);
+    }
+    const box = (await page.locator('.text-canvas').boundingBox())!;
+    const opened = () => page.url().includes('point=');
+    for (let turn = 0; turn < 200 && !opened(); turn++)
+      await page.touchscreen.tap(
+        box.x + 40 + ((turn * 53) % (box.width - 80)),
+        box.y + 60 + ((turn * 31) % (box.height - 120)),
+      );
+    await page.waitForSelector('.open-text blockquote');
+    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(14, 19, 25)');
+  });
+});

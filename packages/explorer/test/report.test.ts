@@ -1,0 +1,120 @@
+import fs from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { hsn } from '@hidden-schema/testing/hsn-process';
+import { plantedTexts } from '@hidden-schema/testing/planted-subjects';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { launch } from './browse.ts';
+
+const folder = temporaryFolder('report-page');
+const before = process.env.HSN_CACHE;
+const hostile = '</script><script>document.title="taken"</script><img src=x onerror="document.title=1">';
+const complaints: string[] = [];
+let browser: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  process.env.HSN_CACHE = folder.path('cache');
+  const corpus = folder.path('planted.jsonl');
+  const rows = plantedTexts().map(([label, text], n) => ({
+    text: n === 7 ? `${text} ${hostile}` : text,
+    label: n === 7 ? `${label}<b>` : label,
+    year: 2000 + (n % 12),
+  }));
+  fs.writeFileSync(corpus, rows.map((row) => JSON.stringify(row)).join('\n'));
+  const small = ['decoder.width=16', 'decoder.layers=1', 'decoder.heads=2', 'decoder.vocabularySize=320'];
+  const settings = ['--symbols', '6', '--length', '3', ...small.flatMap((one) => ['--set', one])];
+  const run = folder.path('run');
+  const trained = await hsn(
+    'train',
+    '--corpus',
+    corpus,
+    '--time-column',
+    'year',
+    '--stage',
+    'discover',
+    '--out',
+    run,
+    ...settings,
+  );
+  expect(trained.code, trained.stderr).toBe(0);
+  const written = await hsn('report', run, '--samples', '5', '--out', folder.path('report.html'));
+  expect(written.code, written.stderr).toBe(0);
+  browser = await launch();
+  page = await browser.newPage({ viewport: { width: 1100, height: 800 } });
+  page.setDefaultTimeout(90_000);
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('request', (sent) => {
+    if (!sent.url().startsWith('file:')) complaints.push(`asked ${sent.url()}`);
+  });
+  await page.goto(pathToFileURL(folder.path('report.html')).href);
+});
+afterAll(async () => {
+  await browser?.close();
+  if (before === undefined) delete process.env.HSN_CACHE;
+  else process.env.HSN_CACHE = before;
+  folder.remove();
+});
+
+const shown = () => page.locator('#texts li').count();
+
+describe('the report in a browser', () => {
+  test('has its charts, and nothing of a text became markup', async () => {
+    for (const title of ['Search', 'Network', 'Symbols', 'Labels compared', 'Over time'])
+      expect(await page.locator('h2', { hasText: title }).count()).toBeGreaterThan(0);
+    expect(await page.locator('figure svg').count()).toBeGreaterThanOrEqual(4);
+    expect(await page.title()).toBe('Schema network of run');
+    expect(await page.locator('img').count()).toBe(0);
+  });
+
+  test('finds texts by words, and symbols with them', async () => {
+    expect(await shown()).toBe(0);
+    await page.fill('#q', 'rocket moon');
+    const expected = plantedTexts().filter(
+      ([, text]) => text.includes('rocket') && text.includes('moon'),
+    ).length;
+    expect(await page.locator('#found').textContent()).toContain(`${expected} texts`);
+    expect(await shown()).toBe(Math.min(25, expected));
+    await page.fill('#q', 'rocket');
+    expect(await page.locator('#symbols li').count()).toBeGreaterThan(0);
+  });
+
+  test('a text with markup is shown as it is written, and runs nothing', async () => {
+    await page.fill('#q', 'onerror');
+    expect(await shown()).toBe(1);
+    expect(await page.locator('#texts li p').first().textContent()).toContain(hostile);
+    expect(await page.title()).toBe('Schema network of run');
+    expect(await page.locator('img').count()).toBe(0);
+  });
+
+  test('narrows by label, symbol and certainty, and shows more on demand', async () => {
+    await page.fill('#q', '');
+    await page.selectOption('#l', 'music');
+    expect(await shown()).toBe(25);
+    await page.click('#more');
+    expect(await shown()).toBe(40);
+    await page.check('#u');
+    const unsure = await page.locator('#found').textContent();
+    expect(unsure).toMatch(/0 symbols, \d texts/);
+    await page.uncheck('#u');
+    await page.selectOption('#l', '');
+    await page.fill('#q', 'rocket');
+    await page.locator('#texts .walk button').first().click();
+    expect(await page.inputValue('#k')).not.toBe('');
+  });
+
+  test('loads nothing, complains of nothing, and lets no other script run', async () => {
+    const ran = await page.evaluate(() => {
+      const script = document.createElement('script');
+      script.textContent = 'document.title = "taken"';
+      document.head.append(script);
+      return document.title;
+    });
+    expect(ran).toBe('Schema network of run');
+    // The only complaint is about the script just refused.
+    expect(complaints.filter((text) => !text.includes('Content Security Policy'))).toEqual([]);
+    expect(complaints).toHaveLength(1);
+  });
+});

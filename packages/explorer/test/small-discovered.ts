@@ -1,0 +1,48 @@
+// A discovered run small enough for tests: three subjects with labels, years and markup.
+import { csvText } from '@hidden-schema/base';
+import { hsn } from '@hidden-schema/testing/hsn-process';
+import { plantedTexts } from '@hidden-schema/testing/planted-subjects';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import fs from 'node:fs';
+import { markup } from './small-run.ts';
+
+export const SYMBOLS = 9;
+export const LENGTH = 3;
+
+export interface PlantedRow {
+  text: string;
+  label: string;
+  year: number;
+}
+
+/** Texts about space are mostly of the 1960s; every tenth text has markup in it. */
+export const plantedRows: readonly PlantedRow[] = plantedTexts().map(([label, text], at) => ({
+  label,
+  text: at % 10 === 0 ? `${text} ${markup[(at / 10) % markup.length]}` : text,
+  year: label === 'space' && at % 4 !== 0 ? 1960 + (at % 10) : 1900 + ((at * 7) % 120),
+}));
+
+export interface SmallDiscovered {
+  run: string;
+  remove(): void;
+}
+
+export async function makeSmallDiscovered(): Promise<SmallDiscovered> {
+  const folder = temporaryFolder('explorer-discovered');
+  const before = process.env.HSN_CACHE;
+  process.env.HSN_CACHE = folder.path('cache');
+  const corpus = folder.path('planted.csv');
+  const rows = plantedRows.map(({ year, label, text }) => [year, label, text]);
+  fs.writeFileSync(corpus, csvText([['year', 'label', 'text'], ...rows]));
+  const run = folder.path('planted');
+  const sizes = ['--symbols', String(SYMBOLS), '--length', String(LENGTH), '--threads', '1'];
+  const texts = ['--corpus', corpus, '--time-column', 'year'];
+  const made = await hsn('train', ...texts, '--stage', 'discover', '--out', run, ...sizes);
+  if (made.code !== 0) throw new Error(made.stderr);
+  const remove = () => {
+    if (before === undefined) delete process.env.HSN_CACHE;
+    else process.env.HSN_CACHE = before;
+    folder.remove();
+  };
+  return { run, remove };
+}

@@ -1,0 +1,237 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { scaleOf, toScreen, WHOLE } from '../src/page/texts/camera.ts';
+import { type Explorer, startExplorer } from '../src/server/index.ts';
+import type { Answer } from '../src/shared/api.ts';
+import { answerOf, launch, openPage } from './browse.ts';
+import { pixelsOf } from './pixels.ts';
+import { LENGTH, makeSmallDiscovered, type SmallDiscovered, SYMBOLS } from './small-discovered.ts';
+
+let small: SmallDiscovered;
+let explorer: Explorer;
+let browser: Browser;
+let page: Page;
+let places: number[];
+let walks: Uint16Array;
+let times: Float64Array;
+let all: Answer<'encoded'>['sentences'];
+const complaints: string[] = [];
+
+const api = <T>(address: string, body?: unknown): Promise<T> => answerOf<T>(explorer.url, address, body);
+const poll = <T>(value: () => Promise<T> | T) => expect.poll(value, { timeout: 30_000 });
+const bytes = (base64: string) => Uint8Array.from(Buffer.from(base64, 'base64')).buffer;
+const lit = async () => Number(await page.locator('.text-canvas').getAttribute('data-lit'));
+const open = async (hash = '', width = 1280) => {
+  page = await openPage(browser, explorer.url, complaints, { hash: `#${hash}`, width });
+  await page.waitForSelector('.text-canvas[data-texts="120"]');
+  await page.waitForTimeout(200);
+};
+
+beforeAll(async () => {
+  small = await makeSmallDiscovered();
+  explorer = await startExplorer({ run: small.run });
+  browser = await launch();
+  const map = await api<Answer<'map'>>('/api/map');
+  places = Array.from(new Uint16Array(bytes(map.places)), (value) => value / 65_535);
+  walks = new Uint16Array(bytes(map.walks));
+  times = new Float64Array(bytes(map.times!));
+  all = (await api<Answer<'encoded'>>('/api/encoded?limit=200')).sentences;
+}, 180_000);
+afterEach(async () => {
+  const harmed = await page.evaluate('globalThis.harmed ?? null');
+  await page.close();
+  expect([harmed, complaints]).toEqual([null, []]);
+  complaints.length = 0;
+});
+afterAll(async () => {
+  await browser?.close();
+  await explorer?.close();
+  small?.remove();
+});
+
+const walkOf = (n: number) => Array.from(walks.subarray(n * LENGTH, (n + 1) * LENGTH));
+const where = (of: (n: number) => boolean) => all.map(({ index }) => index).filter(of);
+/** Where a text's dot is on the page, on the whole map. */
+async function placeOf(n: number): Promise<{ x: number; y: number }> {
+  const box = (await page.locator('.text-canvas').boundingBox())!;
+  const [x, y] = toScreen(WHOLE, box, [places[2 * n]!, places[2 * n + 1]!]);
+  return { x: box.x + x, y: box.y + y };
+}
+/** Whether two pictures have as many pixels of each of some colours: the frame around them may differ. */
+async function sameDots(one: Buffer, other: Buffer): Promise<boolean> {
+  const tones = [
+    [59, 125, 216],
+    [224, 138, 44],
+    [63, 155, 108],
+    [245, 247, 250],
+  ] as const;
+  const counts = async (picture: Buffer) =>
+    Promise.all(tones.map((tone) => pixelsOf(browser, picture, tone)));
+  const [a, b] = [await counts(one), await counts(other)];
+  return a.every((count, at) => Math.abs(count - b[at]!) <= 40);
+}
+/** A text whose dot lies away from all others. */
+function alone(): number {
+  const gap = (n: number) =>
+    Math.min(
+      ...where((m) => m !== n).map((m) =>
+        Math.hypot(places[2 * n]! - places[2 * m]!, places[2 * n + 1]! - places[2 * m + 1]!),
+      ),
+    );
+  return where((n) => all[n]!.text.includes('<')).sort((a, b) => gap(b) - gap(a))[0]!;
+}
+
+describe('the map of texts', () => {
+  test('is drawn, tells the text under the pointer as text, and opens it', async () => {
+    await open();
+    const canvas = page.locator('.text-canvas');
+    const ground = await pixelsOf(browser, await canvas.screenshot(), [245, 247, 250]);
+    const { width, height } = (await canvas.boundingBox())!;
+    expect(ground).toBeLessThan(width * height - 120 * 12);
+    const n = alone();
+    const { x, y } = await placeOf(n);
+    await page.mouse.move(x, y);
+    await poll(() => page.locator('.tip p').first().textContent()).toBe(all[n]!.text);
+    expect(await page.locator('.tip .tag').textContent()).toBe(all[n]!.label);
+    expect(await page.locator('.tip img, .tip script, .tip svg').count()).toBe(0);
+    await page.mouse.click(x, y);
+    await poll(() => page.locator('.open-text blockquote').textContent()).toBe(all[n]!.text);
+    expect((await page.locator('.open-walk .symbol-link .number').allInnerTexts()).map(Number)).toEqual(
+      walkOf(n),
+    );
+    expect(page.url()).toContain(`point=${n}`);
+    await page.reload();
+    await poll(() => page.locator('.open-text blockquote').textContent()).toBe(all[n]!.text);
+  });
+
+  test('a box and a lasso light the texts within; the address keeps them', async () => {
+    await open();
+    const box = (await page.locator('.text-canvas').boundingBox())!;
+    const [wide, high] = scaleOf(WHOLE, box);
+    const [left, top] = [box.x + box.width / 2 - wide / 2, box.y + box.height / 2 - high / 2];
+    const at = (x: number, y: number): [number, number] => [left + x * wide, top + y * high];
+    await page.keyboard.down('Shift');
+    await page.mouse.move(...at(0, 0));
+    await page.mouse.down();
+    await page.mouse.move(...at(0.3, 0.2), { steps: 4 });
+    await page.mouse.move(...at(0.5, 0.7), { steps: 4 });
+    await page.mouse.up();
+    await page.keyboard.up('Shift');
+    await page.waitForSelector('.texts');
+    const near = (value: number, edge: number) => Math.abs(value - edge) < 0.01;
+    const unsure = where((n) => near(places[2 * n]!, 0.5) || near(places[2 * n + 1]!, 0.7)).length;
+    const inside = where((n) => places[2 * n]! < 0.5 && places[2 * n + 1]! < 0.7).length;
+    const found = await lit();
+    expect(Math.abs(found - inside)).toBeLessThanOrEqual(unsure);
+    expect(found).toBeGreaterThan(0);
+    expect(await page.locator('.lit-counts').textContent()).toMatch(new RegExp(`^${found}\\s*of 120 texts`));
+    expect(await page.locator('.map-title').textContent()).toContain(`lit texts`);
+    await page.reload();
+    await page.waitForSelector(`.text-canvas[data-lit="${found}"]`);
+    await page.locator('.map-tools').getByRole('button', { name: 'Clear' }).click();
+    await poll(lit).toBe(120);
+    expect(page.url()).not.toContain('around');
+    await page.getByRole('button', { name: 'Lasso' }).click();
+    await page.mouse.move(...at(0.02, 0.02));
+    await page.mouse.down();
+    for (const [x, y] of [
+      [0.98, 0.02],
+      [0.98, 0.98],
+    ] as const)
+      await page.mouse.move(...at(x, y), { steps: 6 });
+    await page.mouse.up();
+    const upper = where((n) => places[2 * n]! > places[2 * n + 1]!).length;
+    await poll(async () => Math.abs((await lit()) - upper)).toBeLessThan(12);
+    await page.goBack();
+    await poll(lit).toBe(120);
+  });
+
+  test('moves, zooms and is read by keys; the address says from where it is looked at', async () => {
+    await open();
+    const canvas = page.locator('.text-canvas');
+    await canvas.focus();
+    const before = await canvas.screenshot();
+    await page.keyboard.press('+');
+    await page.keyboard.press('ArrowRight');
+    await poll(() => page.url()).toMatch(/mapat=0\.\d+_0\.5_1\.33/);
+    await page.waitForTimeout(200);
+    const nearer = await canvas.screenshot();
+    await page.reload();
+    await page.waitForSelector('.text-canvas[data-texts="120"]');
+    await canvas.focus();
+    await poll(async () => sameDots(nearer, await canvas.screenshot())).toBe(true);
+    expect(await sameDots(before, nearer)).toBe(false);
+    await page.keyboard.press('n');
+    await page.keyboard.press('n');
+    await poll(() => page.locator('.text-half .unseen').textContent()).toBe(`Text 2: ${all[1]!.text}`);
+    await page.keyboard.press('Enter');
+    await poll(() => page.locator('.open-text blockquote').textContent()).toBe(all[1]!.text);
+    await canvas.focus();
+    await page.keyboard.press('0');
+    await poll(() => page.url()).not.toContain('mapat');
+  });
+});
+
+describe('linked choices', () => {
+  test('words, labels, symbols and times light texts together, with counts and a way back', async () => {
+    await open('panel=texts&period=decade');
+    await page.getByLabel('Words').fill('planet');
+    const planets = where((n) => /\bplanet/i.test(all[n]!.text));
+    await poll(lit).toBe(planets.length);
+    const symbol = walkOf(planets[0]!)[1]!;
+    await page.getByLabel('Add a symbol').fill(String(symbol));
+    await page.keyboard.press('Enter');
+    const passing = planets.filter((n) => walkOf(n).includes(symbol));
+    await poll(lit).toBe(passing.length);
+    await page.getByLabel('From', { exact: true }).selectOption({ label: '1950s' });
+    const since = passing.filter((n) => times[n]! >= Date.UTC(1950, 0));
+    await poll(lit).toBe(since.length);
+    expect(since.length).toBeGreaterThan(0);
+    const space = page.locator('.label-filter label', { hasText: 'space' });
+    expect(await space.locator('.number').textContent()).toBe(String(since.length));
+    await page.locator('.label-filter label', { hasText: 'food' }).getByRole('checkbox').check();
+    await poll(lit).toBe(0);
+    expect(await page.locator('.empty').textContent()).toContain('No text is all of this');
+    await space.getByRole('checkbox').check();
+    await poll(lit).toBe(since.length);
+    const shown = await page.locator('.texts .examples .sentence-text').allInnerTexts();
+    expect(shown).toEqual(since.slice(0, 10).map((n) => all[n]!.text.replaceAll(/\s+/g, ' ')));
+    await page.reload();
+    await page.waitForSelector(`.text-canvas[data-lit="${since.length}"]`);
+    await page.locator('.lit-counts').getByRole('button', { name: 'Clear' }).click();
+    await poll(lit).toBe(120);
+    expect(await page.getByLabel('Words').inputValue()).toBe('');
+  });
+
+  test('a symbol that is chosen on the graph lights its texts', async () => {
+    await open('show=both');
+    await page.locator('.canvas').press('n');
+    await page.waitForSelector('article.symbol[data-symbol="0"]');
+    await poll(lit).toBe(where((n) => walkOf(n).includes(0)).length);
+    await page.keyboard.press('Escape');
+    await poll(lit).toBe(120);
+  });
+
+  test('graph and map are drawn as asked', async () => {
+    await open();
+    await page.getByRole('button', { name: 'Graph', exact: true }).click();
+    await poll(() => page.locator('.text-canvas').count()).toBe(0);
+    await page.locator('.controls').getByRole('button', { name: 'Texts' }).click();
+    await page.waitForSelector('.text-canvas');
+    expect(await page.locator('.canvas').count()).toBe(0);
+    expect(page.url()).toContain('show=map');
+  });
+});
+
+test('the graph’s place is in the address', async () => {
+  await open();
+  await page.locator('.canvas').press('+');
+  await poll(() => page.url()).toMatch(/graphat=0\.5_0\.5_0\.75/);
+  await page.waitForTimeout(300);
+  const picture = await page.locator('.canvas').screenshot();
+  await page.reload();
+  await page.waitForSelector('.text-canvas[data-texts="120"]');
+  await page.locator('.canvas').focus();
+  await poll(async () => picture.equals(await page.locator('.canvas').screenshot())).toBe(true);
+  expect(SYMBOLS).toBe(Number(await page.locator('.canvas').getAttribute('data-nodes')));
+});

@@ -1,0 +1,158 @@
+import type { OpenedRun } from '@hidden-schema/hsn';
+import { linkProbabilities } from '@hidden-schema/hsn';
+import { product } from '../measures/product.ts';
+import type { TableData, TableValue } from '../table-files.ts';
+import type { EncodedCorpus } from './encoded.ts';
+import { linksOf, runLayout } from './layout.ts';
+import type { SymbolMeaning } from './meaning.ts';
+import { unsureTexts } from './unsure.ts';
+
+export const RUN_TABLES = ['texts', 'symbols', 'links', 'words', 'examples'] as const;
+export type RunTable = (typeof RUN_TABLES)[number];
+
+/** What a table is made from. */
+export interface TableSource {
+  run: OpenedRun;
+  encoded: EncodedCorpus;
+  meanings: readonly SymbolMeaning[];
+  /** Share of texts that are marked as unsure; 5 % unless given. */
+  unsure?: number;
+  /** Further columns of the corpus' table, and dates. [name][N] */
+  columns?: Readonly<Record<string, readonly (string | null)[]>>;
+}
+
+const defaultUnsure = 0.05;
+
+/** A table of a run for other programs: one row a text, symbol, link, word of a symbol, or example of one. */
+export function runTable(name: RunTable, source: TableSource): TableData {
+  const { run, meanings } = source;
+  switch (name) {
+    case 'texts':
+      return textTable(source);
+    case 'symbols':
+      return symbolTable(run, meanings);
+    case 'links':
+      return linkTable(run, meanings);
+    case 'words':
+      return {
+        columns: {
+          symbol: 'integer',
+          name: 'text',
+          rank: 'integer',
+          word: 'text',
+          bits: 'number',
+          texts: 'integer',
+        },
+        rows: meanings.flatMap(({ symbol, name: own, words }) =>
+          words.map(({ word, pmi, count }, rank) => [symbol, own, rank + 1, word, pmi, count]),
+        ),
+      };
+    case 'examples':
+      return {
+        columns: {
+          symbol: 'integer',
+          name: 'text',
+          rank: 'integer',
+          weight: 'number',
+          label: 'text',
+          walk: 'list',
+          text: 'text',
+        },
+        rows: meanings.flatMap(({ symbol, name: own, examples }) =>
+          examples.map(({ weight, label, walk, text }, rank) => [
+            symbol,
+            own,
+            rank + 1,
+            weight,
+            label,
+            walk,
+            text,
+          ]),
+        ),
+      };
+  }
+}
+
+/** One row a text; every text has a walk, and those that are least sure are marked, not dropped. */
+function textTable({ encoded, meanings, unsure = defaultUnsure, columns = {} }: TableSource): TableData {
+  const marked = unsureTexts(encoded, unsure).unsure;
+  const nameOf = (symbol: number) => meanings[symbol]?.name ?? String(symbol);
+  const further = Object.entries(columns);
+  return {
+    columns: {
+      ...{
+        text: 'text',
+        label: 'text',
+        split: 'text',
+        walk: 'list',
+        names: 'list',
+        steps: 'list',
+        weights: 'list',
+      },
+      ...{ probability: 'number', unsure: 'truth' },
+      ...Object.fromEntries(further.map(([name]) => [name, 'text'] as const)),
+    } as TableData['columns'],
+    rows: (function* (): Generator<TableValue[]> {
+      for (let n = 0; n < encoded.count; n++) {
+        const { text, label, split, walk, probabilities, weights = [] } = encoded.sentence(n);
+        const own = [text, label, split, walk, walk.map(nameOf), probabilities, weights];
+        yield [
+          ...own,
+          product(probabilities),
+          marked[n] === 1,
+          ...further.map(([, values]) => values[n] ?? null),
+        ];
+      }
+    })(),
+  };
+}
+
+function symbolTable(run: OpenedRun, meanings: readonly SymbolMeaning[]): TableData {
+  const layout = runLayout(run);
+  return {
+    columns: {
+      symbol: 'integer',
+      name: 'text',
+      usage: 'number',
+      texts: 'integer',
+      words: 'list',
+      label: 'text',
+      label_share: 'number',
+      x: 'number',
+      y: 'number',
+    },
+    rows: meanings.map(({ symbol, name, usage, sentences, words, labels }) => [
+      ...[
+        symbol,
+        name,
+        usage,
+        sentences,
+        words.map(({ word }) => word),
+        labels[0]?.label ?? null,
+        labels[0]?.share ?? null,
+      ],
+      ...[layout[2 * symbol]!, layout[2 * symbol + 1]!],
+    ]),
+  };
+}
+
+/** Links of less probability are none. */
+const leastLink = 0.5;
+
+function linkTable(run: OpenedRun, meanings: readonly SymbolMeaning[]): TableData {
+  const traversals = (i: number, j: number) =>
+    meanings[i]?.neighbours.find(({ symbol }) => symbol === j)?.traversals ?? null;
+  return {
+    columns: {
+      from: 'integer',
+      to: 'integer',
+      from_name: 'text',
+      to_name: 'text',
+      probability: 'number',
+      share_of_moves: 'number',
+    },
+    rows: linksOf(linkProbabilities(run.model), run.symbols, leastLink).map(([i, j, p]) => [
+      ...[i, j, meanings[i]?.name ?? null, meanings[j]?.name ?? null, p, traversals(i, j)],
+    ]),
+  };
+}

@@ -1,0 +1,118 @@
+import { type JsonValue, readJsonFile, UserError, writeJsonAtomic } from '@hidden-schema/base';
+import { corpusColumn, type OpenedRun, openLanguageCorpus, textRecord } from '@hidden-schema/hsn';
+import { parseDates } from '@hidden-schema/text';
+import type { LabelledWalks } from '../evaluation/label-maps.ts';
+import type { EncodedCorpus } from './encoded.ts';
+import { sentenceOrder } from './run-corpus.ts';
+
+const FORMAT = 1;
+
+/** `analysis/columns.json`: what was read of the corpus' table beside texts and labels. */
+interface StoredColumns {
+  format: number;
+  created: string;
+  /** Sentences it was read for. */
+  count: number;
+  /** [name][sentence] */
+  columns: Record<string, Cell[]>;
+}
+
+/** A cell's value, null where it is empty, and where it stands. */
+type Cell = readonly [value: string | null, where: string];
+
+/** The column with dates that a run was told of when it was trained. */
+export function timeColumnOf(opened: OpenedRun): string | undefined {
+  return opened.kind === 'language' ? textRecord(opened.run).record.settings.timeColumn : undefined;
+}
+
+/**
+ * What the encoded sentences have in a column of their corpus' table, as text; null where a cell is empty. Read from the
+ * corpus once, then kept with the run.
+ */
+export async function textColumn(
+  opened: OpenedRun,
+  encoded: EncodedCorpus,
+  name: string,
+  options: { signal?: AbortSignal } = {},
+): Promise<(string | null)[]> {
+  return (await cellsOf(opened, encoded, name, options)).map(([value]) => value);
+}
+
+/** Dates of the encoded sentences as UTC milliseconds, NaN where there is none; by the run's own column unless named. */
+export async function textTimes(
+  opened: OpenedRun,
+  encoded: EncodedCorpus,
+  options: { column?: string; signal?: AbortSignal } = {},
+): Promise<{ column: string; times: Float64Array }> {
+  const column = options.column ?? timeColumnOf(opened);
+  if (column === undefined)
+    throw new UserError(
+      `which column has the dates? name it with --time-column, here or when training ${opened.run.directory}`,
+    );
+  const cells = await cellsOf(opened, encoded, column, options);
+  const written = cells.map(([value, where]) => ({ value: value ?? undefined, where }));
+  return { column, times: parseDates(written) };
+}
+
+/** The encoded sentences grouped by their labels, or by the values of another column. */
+export async function walksBy(
+  opened: OpenedRun,
+  encoded: EncodedCorpus,
+  options: { column?: string; signal?: AbortSignal } = {},
+): Promise<LabelledWalks> {
+  const { column } = options;
+  if (column === undefined || column === 'label') {
+    if (encoded.labels.length > 0 || column === undefined) return encoded;
+  }
+  const values = await textColumn(opened, encoded, column!, options);
+  const labels = [...new Set(values.filter((value) => value !== null))].sort();
+  const place = new Map(labels.map((label, at) => [label, at]));
+  const labelOf = Int32Array.from(values, (value) => (value === null ? -1 : place.get(value)!));
+  return { walks: encoded.walks, symbols: encoded.symbols, length: encoded.length, labels, labelOf };
+}
+
+async function cellsOf(
+  opened: OpenedRun,
+  encoded: EncodedCorpus,
+  name: string,
+  { signal }: { signal?: AbortSignal },
+): Promise<readonly Cell[]> {
+  if (opened.kind !== 'language')
+    throw new UserError(
+      `${opened.run.directory} is no run of texts, so its corpus has no column ${JSON.stringify(name)}`,
+    );
+  const stored = readStored(opened, encoded.count);
+  const known = stored.columns;
+  if (Object.hasOwn(known, name)) return known[name]!;
+  const corpus = await openLanguageCorpus(opened, signal ? { signal } : {});
+  try {
+    const values = await corpusColumn(opened, corpus, name, signal ? { signal } : {});
+    const rows = sentenceOrder.flatMap((split) => Array.from(corpus.splits[split])).slice(0, encoded.count);
+    const cells = rows.map((row): Cell => [values[row]!.value ?? null, values[row]!.where]);
+    keep(opened, { ...stored, columns: { ...known, [name]: cells } });
+    return cells;
+  } finally {
+    corpus.close();
+  }
+}
+
+const fileOf = ({ run }: OpenedRun): string => run.path('analysis', 'columns.json');
+
+function readStored(opened: OpenedRun, count: number): StoredColumns {
+  const { created } = opened.run.record;
+  try {
+    const stored = readJsonFile<StoredColumns>(fileOf(opened));
+    if (stored.format === FORMAT && stored.created === created && stored.count === count) return stored;
+  } catch {
+    // Not there, or damaged: read again.
+  }
+  return { format: FORMAT, created, count, columns: {} };
+}
+
+function keep(opened: OpenedRun, stored: StoredColumns): void {
+  try {
+    writeJsonAtomic(fileOf(opened), stored as unknown as JsonValue);
+  } catch {
+    // A run that may only be read has its columns read again the next time.
+  }
+}

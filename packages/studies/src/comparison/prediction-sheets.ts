@@ -1,0 +1,96 @@
+import { forestFigure } from '../drawing/forest-figure.ts';
+import type { Sheet } from '../evaluation/sheets.ts';
+import type { Interval } from '../measures/proportions.ts';
+import { linkTitle, mostRows, percent, pValue, type SymbolTitle, within } from './group-sheets.ts';
+import type { Coefficient, LabelPrediction } from './prediction.ts';
+
+const featureTitle = (of: Coefficient, title: SymbolTitle): string =>
+  'symbol' in of ? title(of.symbol) : linkTitle(of.link, title);
+
+/** How well labels are predicted, and what predicts each. */
+export function predictionSheets(prediction: LabelPrediction, title: SymbolTitle, most = 5): Sheet[] {
+  const { labels, coefficients, accuracy, floor } = prediction;
+  const told = (name: string, of: { share: number; interval: Interval; texts: number }) => [
+    ...[name, of.texts, percent(of.share), within(of.interval)],
+  ];
+  const telling = labels.flatMap(({ label }) =>
+    coefficients.filter((one) => one.label === label && one.coefficient > 0).slice(0, most),
+  );
+  return [
+    {
+      name: 'predict-accuracy',
+      title: `Labels told rightly in texts that were not seen: p ${pValue(prediction.p).replace(/^(?=0)/, '= ')}`,
+      caption: `Method: ${prediction.method}. Intervals: ${prediction.interval}. Test: ${prediction.test}. Features: ${prediction.features.symbols} symbols and ${prediction.features.links} links.`,
+      columns: [
+        { title: 'texts of', align: 'left' },
+        { title: 'texts' },
+        { title: 'right', align: 'right' },
+        { title: '95 %', align: 'left' },
+      ],
+      rows: [
+        told('all labels', accuracy),
+        told(`all labels, always "${floor.label}"`, floor),
+        ...labels.map(({ label, right }) => told(label, right)),
+      ],
+    },
+    {
+      name: 'predict-most',
+      title: 'What predicts a label, against all others',
+      columns: [
+        { title: 'label', align: 'left' },
+        { title: 'symbol or link', align: 'left' },
+        { title: 'texts' },
+        { title: 'log-odds', digits: 2 },
+        { title: '95 %', align: 'left' },
+      ],
+      rows: telling.map((one) => [
+        ...[one.label, featureTitle(one, title), one.texts, one.coefficient],
+        `${one.interval[0].toFixed(2)} to ${one.interval[1].toFixed(2)}`,
+      ]),
+    },
+  ];
+}
+
+/** Every coefficient whose interval leaves 0 out, for other programs. */
+export function predictionTable({ coefficients }: LabelPrediction, title: SymbolTitle): Sheet {
+  return {
+    name: 'predict-coefficients',
+    title: 'Coefficients',
+    columns: ['label', 'name', 'from', 'to', 'texts', 'coefficient', 'low', 'high'].map((name) => ({
+      title: name,
+    })),
+    rows: coefficients.map((one) => [
+      ...[one.label, featureTitle(one, title)],
+      ...('symbol' in one ? [one.symbol, undefined] : one.link),
+      ...[one.texts, one.coefficient, ...one.interval],
+    ]),
+  };
+}
+
+/** What predicts each label, with its intervals. */
+export function predictionFigure(
+  { labels, coefficients, accuracy, floor }: LabelPrediction,
+  title: SymbolTitle,
+) {
+  const each = Math.max(1, Math.min(5, Math.floor(mostRows / labels.length)));
+  const found = labels
+    .flatMap(({ label }) =>
+      coefficients.filter((one) => one.label === label && one.coefficient > 0).slice(0, each),
+    )
+    .slice(0, mostRows);
+  const heading = 'What predicts a label';
+  const svg = forestFigure({
+    title: heading,
+    subtitle: `log-odds against all other labels, 95 %; ${percent(accuracy.share)} of unseen texts told rightly, ${percent(floor.share)} by the most frequent label`,
+    xLabel: 'log-odds',
+    rows: found.map((one, at) => ({
+      name: featureTitle(one, title),
+      value: one.coefficient,
+      low: one.interval[0],
+      high: one.interval[1],
+      colour: labels.findIndex(({ label }) => label === one.label),
+      ...(found[at - 1]?.label === one.label ? {} : { heading: one.label }),
+    })),
+  });
+  return { name: 'predict', title: heading, svg };
+}

@@ -1,0 +1,53 @@
+import type { SparseRows } from './logistic-regression.ts';
+
+// Shapes: N rows, P features and the intercept.
+
+/**
+ * Standard deviations of a penalised logistic regression's coefficients, intercept last: the square roots of the diagonal
+ * of (XᵀWX + I/C)⁻¹ with W = p(1 − p), the Gaussian around the maximum of the posterior whose prior the penalty is
+ * (Laplace's method; Bishop 2006, section 4.5). `probabilities` are those of the fitted model. [P + 1]
+ */
+export function coefficientDeviations(
+  rows: SparseRows,
+  probabilities: ArrayLike<number>,
+  strength: number,
+): Float64Array {
+  const P = rows.width + 1;
+  const curvature = new Float64Array(P * P);
+  for (let i = 0; i < rows.width; i++) curvature[i * P + i] = 1 / strength;
+  for (let row = 0; row + 1 < rows.starts.length; row++) {
+    const weight = probabilities[row]! * (1 - probabilities[row]!);
+    const [from, to] = [rows.starts[row]!, rows.starts[row + 1]!];
+    for (let a = from; a <= to; a++) {
+      const [i, x] = a === to ? [P - 1, 1] : [rows.columns[a]!, rows.values[a]!];
+      for (let b = from; b <= to; b++) {
+        const [j, y] = b === to ? [P - 1, 1] : [rows.columns[b]!, rows.values[b]!];
+        curvature[i * P + j]! += weight * x * y;
+      }
+    }
+  }
+  return inverseDiagonal(curvature, P).map(Math.sqrt);
+}
+
+/** The diagonal of A⁻¹ for a positive definite A [P, P], by Cholesky: A = LLᵀ, and (A⁻¹)_jj = Σ_i (L⁻¹)²_ij. */
+function inverseDiagonal(matrix: Float64Array, P: number): Float64Array {
+  const L = matrix.slice();
+  for (let j = 0; j < P; j++) {
+    for (let i = j; i < P; i++) {
+      let sum = L[i * P + j]!;
+      for (let k = 0; k < j; k++) sum -= L[i * P + k]! * L[j * P + k]!;
+      L[i * P + j] = i === j ? Math.sqrt(sum) : sum / L[j * P + j]!;
+    }
+  }
+  const diagonal = new Float64Array(P);
+  const column = new Float64Array(P);
+  for (let j = 0; j < P; j++) {
+    for (let i = j; i < P; i++) {
+      let sum = i === j ? 1 : 0;
+      for (let k = j; k < i; k++) sum -= L[i * P + k]! * column[k]!;
+      column[i] = sum / L[i * P + i]!;
+      diagonal[j]! += column[i]! * column[i]!;
+    }
+  }
+  return diagonal;
+}
