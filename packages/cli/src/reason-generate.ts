@@ -46,7 +46,7 @@ export function register(parent: Command): void {
     )
     .option('--search <how>', 'greedy, sample or beam', 'beam')
     .option('-n, --count <n>', 'different objects, at most (default: 5)')
-    .option('--walks <n>', 'walks to write them from (default: four for each object)')
+    .option('--walks <n>', 'walks to write them from (default: as many as objects)')
     .option('--temperature <t>', 'of the words; 0 takes the best', '0')
     .option('--walk-temperature <t>', 'sample: of the walks', '1')
     .option('--seed <n>', "draws (default: the run's)")
@@ -65,14 +65,19 @@ async function generate(run: string, event: string, flags: ReasonGenerateFlags):
   const { openReasoner } = await import('@hidden-schema/hsn');
   const options = await searching(flags);
   const count = (await wholeNumber('--count', flags.count)) ?? 5;
-  const walks = (await wholeNumber('--walks', flags.walks)) ?? 4 * count;
+  const walks = (await wholeNumber('--walks', flags.walks)) ?? count;
   const [path] = flags.path === undefined ? [] : await knownPaths(run, [flags.path]);
   const reasoner = await openReasoner(run, path ? { path } : {});
   const explainer = await explainerOf(reasoner);
   const relations = flags.relation.length > 0 ? flags.relation : reasoner.relations;
   const found = new Map<string, Explained[]>();
   for (const relation of relations) {
-    const tried = options.how === 'greedy' ? options : { ...options, count: walks };
+    const beams = options.how === 'beam' && options.temperature === 0;
+    const tried = {
+      ...options,
+      ...(options.how === 'greedy' ? {} : { count: walks }),
+      ...(beams ? { words: { how: 'beam' as const, count } } : {}),
+    };
     const all = await reasoner.candidates(event, relation, tried);
     const number = reasoner.relations.indexOf(relation);
     found.set(

@@ -4,6 +4,7 @@ import type { PathChoice, PathKind, ReasoningConfig } from '../config/tuples.ts'
 import { loadCheckpoint, whichCheckpoint } from '../run/checkpoint.ts';
 import { Run } from '../run/run.ts';
 import { tupleFrames } from '../tasks/tuples/build.ts';
+import { type ObjectSearch, searchObjects } from '../tasks/tuples/object-search.ts';
 import { type ObjectOptions, writeObjects } from '../tasks/tuples/objects.ts';
 import { type OpenedReasoning, openReasoning, promptTable } from '../tasks/tuples/open.ts';
 import type { TupleTokens } from '../tasks/tuples/tokens.ts';
@@ -79,6 +80,8 @@ export interface CandidateOptions extends ObjectOptions {
   count?: number;
   /** sample: temperature of walks. */
   walkTemperature?: number;
+  /** Several objects from each walk, searched for so; one by the writing options unless given. */
+  words?: ObjectSearch;
 }
 
 /** An object that may follow, with the walk it was written from. */
@@ -126,7 +129,7 @@ export class Reasoner {
     rows: Int32Array,
     options: CandidateOptions = {},
   ): Promise<Candidate[][]> {
-    const { how = 'beam', count = how === 'greedy' ? 1 : 5, walkTemperature, ...writing } = options;
+    const { how = 'beam', count = how === 'greedy' ? 1 : 5, walkTemperature, words, ...writing } = options;
     const { model, tokenizers, config } = this.opened;
     const own = tokens === this.walks.tokens ? this.walks : new TupleWalks(model, tokens);
     try {
@@ -143,14 +146,18 @@ export class Reasoner {
       );
       const prompts = drafts.map(({ of, walk }) => ({ prompt: tokens.prompt(rows[of]!), walk }));
       const frame = tupleFrames(tokenizers).decoder;
-      const written = await writeObjects(model, { tokenizer: tokenizers.decoder, frame }, prompts, writing);
+      const writer = { tokenizer: tokenizers.decoder, frame };
+      const written = words
+        ? await searchObjects(model, writer, prompts, { seed: options.seed ?? config.seed, ...words })
+        : (await writeObjects(model, writer, prompts, writing)).map((one) => [one]);
       return Array.from(rows, (_, of) =>
         ranked(
           drafts.flatMap(({ of: own, walk, logProb }, i) => {
             if (own !== of) return [];
-            const { text, logProb: objectLogProb } = written[i]!;
-            const score = logProb + objectLogProb;
-            return [{ object: text, walk, walkLogProb: logProb, objectLogProb, score, walks: 1 }];
+            return written[i]!.map(({ text, logProb: objectLogProb }) => {
+              const score = logProb + objectLogProb;
+              return { object: text, walk, walkLogProb: logProb, objectLogProb, score, walks: 1 };
+            });
           }),
         ),
       );

@@ -1,5 +1,6 @@
 import { UserError } from '@hidden-schema/base';
 import {
+  type CandidateOptions,
   type OpenedReasoning,
   prefixTable,
   type Reasoner,
@@ -80,14 +81,24 @@ export async function reconstructedAnswers(
   }
 }
 
-/** HSN-AR: as many second halves as the search says, an object from each, by the probability of both. */
+/**
+ * Walks and words by one search. Several words of one walk differ more than the words of several walks: a beam of N goes
+ * over √N walks with N texts each, and each of N drawn walks draws its words.
+ */
+function walksAndWords({ how, count }: Search): CandidateOptions {
+  if (how === 'greedy') return { how };
+  if (how === 'sample') return { how, count, words: { how } };
+  return { how, count: Math.ceil(Math.sqrt(count)), words: { how, count } };
+}
+
+/** HSN-AR: second halves and an object or several from each, by the probability of both. */
 export async function reasonedAnswers(
   reasoner: Reasoner,
   questions: readonly Question[],
-  { how, count }: Search,
+  search: Search,
 ): Promise<Answered[]> {
   const tokens = await questionTokens(reasoner.opened, questions);
-  const found = await reasoner.continued(tokens, everyRow(questions), { how, count });
+  const found = await reasoner.continued(tokens, everyRow(questions), walksAndWords(search));
   return answered(
     questions,
     found.map((some) => some.map(({ object }) => object)),

@@ -113,8 +113,8 @@ export function table3Caption({ split, rows, bertModel }: Table3): string {
 is without smoothing. recall@10 is the share of different references (of ten at most) among ten different answers, BERT
 recall@10 how near the nearest answer comes to each reference. BERTScore is F1 with the best reference, by ${bertModel},
 and rescaled by the mean of unrelated objects. Differences have the middle 95 % of a paired bootstrap over questions.
-Searches are the same on both sides: as many walks as COMET has texts, an object written from each, token after token,
-sorted by the probability of both. HSN (posterior) sees an answer and is an upper bound. The paper's figures are of BERT
+Searches are the same on both sides: greedy; a beam of N texts, for HSN-AR of each of √N walks; N draws, for HSN-AR of walk
+and words. HSN-AR's objects are sorted by the probability of walk and object. HSN (posterior) sees an answer and is an upper bound. The paper's figures are of BERT
 and GPT-2 trained on all 710 000 ATOMIC tuples and scored with another encoder: compare within ours and within theirs.
 `;
 }
