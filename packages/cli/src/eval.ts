@@ -1,4 +1,4 @@
-import type { OpenedLanguage } from '@hidden-schema/hsn';
+import type { OpenedLanguage, OpenedRival } from '@hidden-schema/hsn';
 import type { SymbolFigures } from '@hidden-schema/studies';
 import type { TextBatch, TextCorpus } from '@hidden-schema/text';
 import type { Command } from 'commander';
@@ -25,6 +25,7 @@ Examples:
   $ hsn eval run --json
   $ hsn eval run --checkpoint last --limit 1000
   $ hsn eval run --baseline baseline-run --limit 500     a language model beside its decoder alone
+  $ hsn eval optimus-run --walks 100      a rival: 100 latents a sentence (docs/rivals.md)
   $ hsn eval run --stages                 texts: what learning to write changed in symbols and walks
 
 Runs of texts have two groups of figures: of symbols and walks over all texts (coherence, diversity, agreement with
@@ -43,7 +44,11 @@ export function register(program: Command): void {
     .option('--corpus <where>', 'another corpus than the run was trained on')
     .option('--checkpoint <which>', 'best, last, or a step', 'best')
     .option('--limit <n>', 'test sentences to use (default: all)')
-    .option('--walks <n>', 'texts: walks a sentence and graph of the importance-weighted estimate', '100')
+    .option(
+      '--walks <n>',
+      'texts: walks (of rivals: latents) a sentence and graph of the importance-weighted estimate',
+      '100',
+    )
     .option('--graphs <n>', 'texts: graphs of it', '10')
     .option('--baseline <run>', 'texts: a run of the same decoder without symbols, to compare with')
     .option(
@@ -57,11 +62,13 @@ export function register(program: Command): void {
 
 async function evaluate(directory: string, flags: EvalFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { Run } = await import('@hidden-schema/hsn');
+  const { isRival, Run } = await import('@hidden-schema/hsn');
   const limit = await wholeNumber('--limit', flags.limit);
-  if (Run.open(directory).config.model === 'language') return evaluateTexts(directory, flags, limit);
+  const { config } = Run.open(directory);
+  if (config.model === 'language') return evaluateTexts(directory, flags, limit);
   if (flags.baseline) throw new UserError('--baseline is for language models');
   if (flags.stages) throw new UserError('--stages is for language models');
+  if (isRival(config)) return evaluateLatents(directory, flags, limit);
   return evaluateSynthetic(directory, flags, limit);
 }
 
@@ -108,6 +115,25 @@ async function evaluateTexts(directory: string, flags: EvalFlags, limit: number 
     print(flags.json ? json({ ...all, ...(symbols ? { symbols } : {}) }) : languageText(all));
   } finally {
     corpus.close();
+  }
+}
+
+/** The figures of a model without walks. */
+async function evaluateLatents(directory: string, flags: EvalFlags, limit: number | undefined) {
+  const { evaluateRival, openRival } = await import('@hidden-schema/hsn');
+  const draws = (await wholeNumber('--walks', flags.walks))!;
+  const opened = await openRival(directory, { checkpoint: flags.checkpoint });
+  tell(opened.notes);
+  const corpus = await openCorpus(opened, flags.corpus);
+  try {
+    const { onProgress, done } = await progressOf('eval', 'sentences');
+    const options = { draws, onProgress, ...(limit === undefined ? {} : { limit }) };
+    const figures = evaluateRival(opened.model, corpus, opened.texts.frames, options);
+    done();
+    print(flags.json ? json(figures) : languageText(figures));
+  } finally {
+    corpus.close();
+    opened.model.free();
   }
 }
 
@@ -180,7 +206,10 @@ async function compareStages(directory: string, flags: EvalFlags): Promise<void>
 }
 
 /** The run's corpus, or another, with progress where it has to be tokenised again. */
-async function openCorpus(opened: OpenedLanguage, other: string | undefined): Promise<TextCorpus> {
+async function openCorpus(
+  opened: OpenedLanguage | OpenedRival,
+  other: string | undefined,
+): Promise<TextCorpus> {
   const { UserError } = await import('@hidden-schema/base');
   const { openLanguageCorpus, textFingerprint } = await import('@hidden-schema/hsn');
   const { onProgress, done } = await tokenising();

@@ -1,4 +1,4 @@
-import type { LanguageFigures, SyntheticEvaluation } from '@hidden-schema/hsn';
+import type { LanguageFigures, RivalFigures, SyntheticEvaluation } from '@hidden-schema/hsn';
 import type { DecoderComparison, StageChanges, SymbolFigures } from '@hidden-schema/studies';
 
 /** What each figure is, in the order shown. */
@@ -21,16 +21,16 @@ const meanings: readonly (readonly [keyof SyntheticEvaluation, string, number])[
   ['hits', 'symbols read correctly', 4],
 ];
 
-const languageMeanings: readonly (readonly [
-  keyof LanguageFigures | keyof DecoderComparison,
-  string,
-  number,
-])[] = [
+/** Every figure that a model of texts may have. */
+type TextFigures = LanguageFigures & RivalFigures & DecoderComparison;
+
+const languageMeanings: readonly (readonly [keyof TextFigures, string, number])[] = [
   ['perplexity', 'importance-weighted, per token', 2],
   ['perplexity_error', 'its standard error', 2],
   ['perplexity_paper', "the paper's Eq. 34: the graph weighs in every sentence", 2],
   ['baseline_perplexity', 'of the same decoder without symbols', 2],
-  ['perplexity_reconstruction', 'were walks for free', 2],
+  ['perplexity_bound', 'of the bound, which no draws improve', 2],
+  ['perplexity_reconstruction', 'were walks, or latents, for free', 2],
   ['perplexity_ratio', 'perplexity to that of the decoder alone', 3],
   ['efficiency', 'nats that a walk saves the decoder, for each nat it tells', 3],
   ['information_sentences', 'sentences that information and divergences are over', 0],
@@ -38,10 +38,13 @@ const languageMeanings: readonly (readonly [
   ['mutual_information_exact', 'I(z; x) of these sentences, exactly', 3],
   ['mutual_information_bound', 'the most that so many sentences can have', 3],
   ['reconstruction', '-E log p(x|z) (nats a sentence)', 3],
+  ['kl', "mean KL of each sentence's latent", 3],
+  ['kl_aggregated', 'KL of the aggregated latents', 3],
+  ['active_units', 'dimensions whose means differ between sentences', 0],
   ['kl_walk', "mean KL of each sentence's walk", 3],
   ['kl_walk_aggregated', 'KL of the aggregated walks', 3],
   ['kl_graph', 'KL of the graph', 2],
-  ['symbols_used', 'symbols that walks of these sentences use', 0],
+  ['symbols_used', 'symbols, or codes, that these sentences use', 0],
 ];
 
 const symbolMeanings: readonly (readonly [keyof SymbolFigures, string, number])[] = [
@@ -92,9 +95,13 @@ export function evaluationText(evaluation: SyntheticEvaluation): string {
   return figureLines(evaluation, meanings, `on ${evaluation.sentences} test sentences:`);
 }
 
-/** The same of a language model; a baseline has fewer figures. */
-export function languageText(figures: LanguageFigures & Partial<DecoderComparison>): string {
-  return figureLines(figures, languageMeanings, `on ${figures.sentences} test sentences:`);
+/** The same of a model of texts; a baseline has fewer figures. */
+export function languageText(figures: Partial<TextFigures> & { sentences: number }): string {
+  return figureLines<Partial<TextFigures>>(
+    figures,
+    languageMeanings,
+    `on ${figures.sentences} test sentences:`,
+  );
 }
 
 function figureLines<T extends object>(

@@ -6,6 +6,7 @@ import { wholeNumber } from './text-flags.ts';
 interface GenerateFlags {
   walk?: string;
   like?: string;
+  prior?: boolean;
   count: string;
   temperature?: string;
   topK?: string;
@@ -20,6 +21,7 @@ const examples = `
 Examples:
   $ hsn generate run --walk 3,17,8,8,21
   $ hsn generate run --like "the food was great" --count 5 --temperature 0.8 --top-p 0.9 --seed 7
+  $ hsn generate optimus-run --prior --count 5        a rival: a latent of its prior for each (docs/rivals.md)
 `;
 
 export function register(program: Command): void {
@@ -30,6 +32,7 @@ export function register(program: Command): void {
     .argument('<run>', 'run folder of a language model')
     .option('--walk <symbols>', 'symbols with commas between')
     .option('--like <text>', 'the most probable walk of this sentence')
+    .option('--prior', 'runs of optimus, ivae and vq: a latent drawn from the prior for each sentence')
     .option('--count <n>', 'sentences to write', '1')
     .option('--temperature <t>', '0 takes the best token; by default 0 for one sentence, 1 for several')
     .option('--top-k <k>', 'only the k best tokens')
@@ -44,7 +47,9 @@ export function register(program: Command): void {
 
 async function generate(directory: string, flags: GenerateFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { openLanguage } = await import('@hidden-schema/hsn');
+  const { isRival, openLanguage, Run } = await import('@hidden-schema/hsn');
+  if (isRival(Run.open(directory).config)) return generateLatents(directory, flags);
+  if (flags.prior) throw new UserError('--prior is for runs of optimus, ivae and vq; give --walk or --like');
   if ((flags.walk === undefined) === (flags.like === undefined))
     throw new UserError('what about? give either --walk 3,17,8 or --like "a sentence"');
   const options = await writing(flags);
@@ -52,6 +57,22 @@ async function generate(directory: string, flags: GenerateFlags): Promise<void> 
   for (const note of notes) say(`${note}\n`);
   const walk = flags.walk === undefined ? await walkLike(flags.like!, texts) : symbolsIn(flags.walk);
   for (const text of await texts.write(walk, options)) print(`${oneLine(text)}\n`);
+}
+
+/** Sentences of a model without walks: about another sentence's latent, or about latents of the prior. */
+async function generateLatents(directory: string, flags: GenerateFlags): Promise<void> {
+  const { UserError } = await import('@hidden-schema/base');
+  const { openRival } = await import('@hidden-schema/hsn');
+  if (flags.walk !== undefined)
+    throw new UserError(`${directory} has no walks; give --like "a sentence" or --prior`);
+  if ((flags.like === undefined) === !flags.prior)
+    throw new UserError('what about? give either --like "a sentence" or --prior');
+  const { count = 1, ...options } = await writing(flags);
+  const { texts, notes } = await openRival(directory, { checkpoint: flags.checkpoint });
+  for (const note of notes) say(`${note}\n`);
+  const read = flags.like === undefined ? undefined : (await texts.read([flags.like]))[0]!;
+  const latents = read ? Array.from({ length: count }, () => read) : texts.fromPrior(count, options.seed);
+  for (const text of await texts.write(latents, options)) print(`${oneLine(text)}\n`);
 }
 
 /** Where lines are sentences, a sentence is a line. */

@@ -1,6 +1,7 @@
 import type { Interpolation, InterpolationOptions } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import { type AnalysisFlags, addAnalysisOptions, deliver, withAnalysed } from './analysis.ts';
+import { say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
 interface InterpolateFlags extends AnalysisFlags {
@@ -20,7 +21,7 @@ Examples:
 
 The paper's schema interpolation: a window of the walk's length slides along the first walk, the shortest path on the
 graph to the beginning of the second, and the second walk; each step is decoded. --nodewise is what the authors' program
-does instead, a path of its own for each place of the walk; steps that do not follow links are marked with *.
+does instead, a path of its own for each place of the walk; steps that do not follow links are marked with *. Runs of optimus, ivae and vq go straight from one latent to the other.
 `;
 
 export function register(program: Command): void {
@@ -34,7 +35,7 @@ export function register(program: Command): void {
       .argument('<second>', 'another one'),
   )
     .option('--nodewise', "the authors' variant, symbol by symbol")
-    .option('--steps <n>', 'with --nodewise: parts of the way', '4')
+    .option('--steps <n>', 'with --nodewise, and for runs without walks: parts of the way', '4')
     .option('--threshold <p>', "least probability of the graph's links", '0.5')
     .option('--max-tokens <n>', 'tokens of each sentence, at most', '60')
     .option('--temperature <t>', '0 takes the best token, more draws', '0')
@@ -50,8 +51,11 @@ async function interpolate(
   flags: InterpolateFlags,
 ): Promise<void> {
   const base = await import('@hidden-schema/base');
+  const { isRival, Run } = await import('@hidden-schema/hsn');
   const studies = await import('@hidden-schema/studies');
   const options = await optionsOf(flags);
+  if (isRival(Run.open(directory).config))
+    return interpolateLatents(directory, [first, second], options, flags);
   await withAnalysed(directory, flags, async (run) => {
     const found = await studies.interpolateTexts(
       studies.languageRun(run, 'hsn interpolate'),
@@ -68,6 +72,37 @@ async function interpolate(
       text: pathText(found, (symbol) => studies.symbolTitle(symbol, names)),
     });
   });
+}
+
+/** The straight way between two latents, which no graph bends. */
+async function interpolateLatents(
+  directory: string,
+  [first, second]: [string, string],
+  { steps, write }: InterpolationOptions,
+  flags: InterpolateFlags,
+): Promise<void> {
+  const { UserError } = await import('@hidden-schema/base');
+  const { openRival } = await import('@hidden-schema/hsn');
+  if (flags.nodewise) throw new UserError(`${directory} has no walks, so that --nodewise has no meaning`);
+  const { texts, notes, model } = await openRival(directory, { checkpoint: flags.checkpoint });
+  for (const note of notes) say(`${note}\n`);
+  try {
+    const written = await texts.between(first, second, { ...write, steps: steps! });
+    await deliver(directory, flags, {
+      name: 'interpolation',
+      data: { first, second, steps: written },
+      sheets: [
+        {
+          name: 'interpolation',
+          title: 'Interpolation',
+          columns: [{ title: 'step' }, { title: 'text' }],
+          rows: [['from', first], ...written.map((text, i) => [i, text]), ['to', second]],
+        },
+      ],
+    });
+  } finally {
+    model.free();
+  }
 }
 
 function pathText({ path, steps }: Interpolation, title: (symbol: number) => string): string {

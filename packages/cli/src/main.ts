@@ -14,6 +14,7 @@ import * as exporting from './export.ts';
 import * as find from './find.ts';
 import * as generate from './generate.ts';
 import * as graph from './graph.ts';
+import * as importing from './import.ts';
 import * as interpolate from './interpolate.ts';
 import * as labels from './labels.ts';
 import * as reason from './reason.ts';
@@ -33,6 +34,7 @@ import { print, say, watchOutputs } from './terminal.ts';
 import * as time from './time.ts';
 import * as train from './train.ts';
 import * as undo from './undo.ts';
+import * as update from './update.ts';
 import * as verify from './verify.ts';
 
 /** The verbs, in the order of the help. Each loads what is heavy inside its action only. */
@@ -47,6 +49,7 @@ const verbs: readonly { register(program: Command): void }[] = [
   encode,
   generate,
   exporting,
+  importing,
   graph,
   symbols,
   labels,
@@ -60,6 +63,7 @@ const verbs: readonly { register(program: Command): void }[] = [
   rename,
   merge,
   split,
+  update,
   undo,
   report,
   serve,

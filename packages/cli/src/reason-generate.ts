@@ -1,4 +1,4 @@
-import type { Candidate, CandidateOptions, Reasoner } from '@hidden-schema/hsn';
+import type { Candidate, CandidateOptions, CometCandidate, Reasoner } from '@hidden-schema/hsn';
 import type { WalkExplainer } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import { knownPaths } from './reason-eval.ts';
@@ -22,6 +22,7 @@ Examples:
   $ hsn reason generate run "PersonX goes home" --relation xWant -n 10
   $ hsn reason generate run "PersonX goes home" --relation xWant,xNeed --search sample --seed 3
   $ hsn reason generate run "PersonX goes home" --json      all relations
+  $ hsn reason generate comet "PersonX goes home" -n 3      COMET writes without walks; the beam is one of words
 
 Each object stands with the walk that it was written from: the first half says what (event, relation) is about, the second
 what follows. Where the run has counts (--part path --set path.kind=counts), symbols are told in words, and beneath are
@@ -32,7 +33,7 @@ export function register(parent: Command): void {
   parent
     .command('generate')
     .description('Write different objects that may follow an event, each with its walk and what it is like.')
-    .argument('<run>', 'run folder of a network with a path model')
+    .argument('<run>', 'run folder of a network with a path model, or of COMET')
     .argument('<event>', 'such as "PersonX goes home"')
     .option(
       '--relation <names>',
@@ -48,12 +49,15 @@ export function register(parent: Command): void {
     .option('-n, --count <n>', 'different objects, at most (default: 5)')
     .option('--walks <n>', 'walks to write them from (default: as many as objects)')
     .option('--temperature <t>', 'of the words; 0 takes the best', '0')
-    .option('--walk-temperature <t>', 'sample: of the walks', '1')
+    .option('--walk-temperature <t>', 'sample: of the walks (default: 1)')
     .option('--seed <n>', "draws (default: the run's)")
     .option('--json', 'print JSON')
     .addHelpText('after', examples)
     .action(generate);
 }
+
+/** An object with its score, and the walk it was written from where there is one. */
+type Shown = CometCandidate & Partial<Explained>;
 
 /** An object with what its walk says, where training walks are known. */
 interface Explained extends Candidate {
@@ -67,6 +71,13 @@ async function generate(run: string, event: string, flags: ReasonGenerateFlags):
   const count = (await wholeNumber('--count', flags.count)) ?? 5;
   const walks = (await wholeNumber('--walks', flags.walks)) ?? count;
   const [path] = flags.path === undefined ? [] : await knownPaths(run, [flags.path]);
+  const comet = await openComet(run, flags);
+  if (comet)
+    return printFound(
+      event,
+      await cometFound(comet, event, flags, { ...options, ...(options.how === 'greedy' ? {} : { count }) }),
+      flags,
+    );
   const reasoner = await openReasoner(run, path ? { path } : {});
   const explainer = await explainerOf(reasoner);
   const relations = flags.relation.length > 0 ? flags.relation : reasoner.relations;
@@ -85,7 +96,38 @@ async function generate(run: string, event: string, flags: ReasonGenerateFlags):
       all.slice(0, count).map((one) => explained(one, number, explainer)),
     );
   }
-  if (flags.json) print(`${JSON.stringify({ event, candidates: Object.fromEntries(found) }, null, 2)}\n`);
+  printFound(event, found, flags);
+}
+
+/** COMET in a run folder; nothing where it holds a network. */
+async function openComet(run: string, { path, walkTemperature }: ReasonGenerateFlags) {
+  const { UserError } = await import('@hidden-schema/base');
+  const hsn = await import('@hidden-schema/hsn');
+  if (!hsn.tuplesConfig(hsn.Run.open(run).config, `the run ${run}`).baseline) return undefined;
+  const strange = path !== undefined ? '--path' : walkTemperature !== undefined ? '--walk-temperature' : '';
+  if (strange !== '') throw new UserError(`${strange} is for walks, and ${run} is COMET, which has none`);
+  return hsn.openReasoning(run);
+}
+
+async function cometFound(
+  opened: NonNullable<Awaited<ReturnType<typeof openComet>>>,
+  event: string,
+  flags: ReasonGenerateFlags,
+  options: CandidateOptions,
+): Promise<Map<string, CometCandidate[]>> {
+  const { cometCandidates } = await import('@hidden-schema/hsn');
+  const found = new Map<string, CometCandidate[]>();
+  for (const relation of flags.relation.length > 0 ? flags.relation : opened.relations)
+    found.set(relation, await cometCandidates(opened, event, relation, options));
+  return found;
+}
+
+function printFound(
+  event: string,
+  found: ReadonlyMap<string, readonly Shown[]>,
+  { json }: ReasonGenerateFlags,
+): void {
+  if (json) print(`${JSON.stringify({ event, candidates: Object.fromEntries(found) }, null, 2)}\n`);
   else for (const [relation, all] of found) print(shown(relation, all));
 }
 
@@ -108,20 +150,21 @@ function explained(one: Candidate, relation: number, explainer: WalkExplainer | 
 
 const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
 
-function shown(relation: string, candidates: readonly Explained[]): string {
+function shown(relation: string, candidates: readonly Shown[]): string {
   const width = Math.max(0, ...candidates.map(({ object }) => object.length));
-  const lines = candidates.map(({ object, score, walk, words, like = [] }) => {
+  const lines = candidates.map(({ object, score, walk = [], words, like = [] }) => {
     const half = walk.length / 2;
     const steps = walk.map((symbol, i) =>
       words ? `${symbol} ${words[i]!.join('/')}`.trim() : String(symbol),
     );
     const between = words ? ' → ' : ' ';
-    const path = `${steps.slice(0, half).join(between)} | ${steps.slice(half).join(between)}`;
+    const halves = [steps.slice(0, half), steps.slice(half)].map((some) => some.join(between));
+    const path = steps.length > 0 ? `  ${halves.join(' | ')}` : '';
     const others = like.map(
       (tuple) =>
         `      like ${oneLine(tuple.event)} → ${oneLine(tuple.object)} (${tuple.same} of ${walk.length} steps)\n`,
     );
-    return `  ${oneLine(object).padEnd(width)}  ${score.toFixed(2).padStart(7)}  ${path}\n${others.join('')}`;
+    return `  ${oneLine(object).padEnd(width)}  ${score.toFixed(2).padStart(7)}${path}\n${others.join('')}`;
   });
   return `${relation}\n${lines.join('')}`;
 }
@@ -137,7 +180,7 @@ async function searching(flags: ReasonGenerateFlags): Promise<CandidateOptions> 
   const options: CandidateOptions = {
     how,
     temperature: number(flags.temperature),
-    walkTemperature: number(flags.walkTemperature),
+    walkTemperature: number(flags.walkTemperature ?? '1'),
     ...(seed === undefined ? {} : { seed }),
   };
   checkSampling(options);

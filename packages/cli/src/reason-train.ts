@@ -27,12 +27,14 @@ interface ReasonTrainFlags extends TrainingFlags {
   tuples?: string;
   run?: string;
   out?: string;
+  decoder?: string;
 }
 
 const examples = `
 Examples:
   $ hsn reason train experiments/reasoning/atomic-50-20.yaml --tuples atomic --out run
   $ hsn reason train --part comet --tuples atomic --out comet --set training.steps=2000
+  $ hsn reason train --part comet --decoder bart --tuples atomic --out comet-bart
   $ hsn reason train --part path --run run --set path.kind=transformer
   $ hsn reason train --part path --run run --set path.kind=counts      no network, in seconds
   $ hsn reason train --out run --resume
@@ -51,6 +53,10 @@ export function register(parent: Command): void {
     .option('--tuples <where>', 'file or folder of tuples')
     .option('--run <folder>', "path: the network's run")
     .option('--out <folder>', 'network and comet: run folder to make')
+    .option(
+      '--decoder <name>',
+      'network and comet: gpt2, llama, lstm or (COMET alone) bart from scratch, or pretrained: a folder or hub name',
+    )
     .addHelpText('after', examples)
     .action(train);
   addTrainingOptions(command);
@@ -64,6 +70,8 @@ async function train(file: string | undefined, flags: ReasonTrainFlags): Promise
   if (flags.profile !== undefined) await checkProfileFile(flags.profile);
   if (!['path', 'network', 'comet'].includes(flags.part))
     throw new UserError(`--part takes network, path or comet, got ${flags.part}`);
+  if (flags.part === 'path' && flags.decoder !== undefined)
+    throw new UserError('--decoder is for a network or COMET: a path model writes no text');
   const lead = flags.part === 'path' ? trainPath : trainNetwork;
   await inGroup(
     (replicas) => lead(file, flags, replicas),
@@ -76,6 +84,7 @@ async function termsOf(file: string | undefined, flags: ReasonTrainFlags): Promi
   const text = file === undefined ? '' : await readSettings(file, 'experiments/reasoning');
   return {
     '--part': flags.part,
+    '--decoder': flags.decoder ?? 'that of the settings',
     '--set': flags.set.join(' ') || 'nothing',
     '--resume': flags.resume ? 'given' : 'not given',
     'settings file': text === '' ? 'none' : createHash('sha256').update(text).digest('hex').slice(0, 12),
@@ -119,7 +128,8 @@ async function trainNetwork(
   if (earlier && !flags.force) hsn.refuseEdits(earlier.edits(), out);
   const own = earlier && hsn.tuplesConfig(earlier.config);
   const comet = flags.part === 'comet' ? ['baseline=true'] : [];
-  const config = await settings(file, own, [...comet, ...flags.set]);
+  const decoder = flags.decoder === undefined ? [] : [`decoder.name=${flags.decoder}`];
+  const config = await settings(file, own, [...comet, ...decoder, ...flags.set]);
   const tuples = flags.tuples ?? (earlier && resolve(earlier.directory, earlier.record.corpus.directory));
   if (tuples === undefined) throw new UserError('which tuples? give --tuples <file or folder>');
   if (!earlier) hsn.checkRunFolder(out, flags.force ?? false);

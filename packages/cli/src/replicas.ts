@@ -88,9 +88,9 @@ async function assignedTask(assignment: Assignment, replicas: Replicas): Promise
   const close = () => {};
   if (texts) {
     const tokenizer = tokenizerFromJson(texts.tokenizer, 'rank 0');
-    const prepared = await hsn.prepareLanguage(hsn.languageConfig(config), texts, { tokenizer });
+    const prepared = await hsn.prepareTextRun(hsn.textRunConfig(config), texts, { tokenizer });
     check(prepared.info.fingerprint, texts.input);
-    return { task: new hsn.LanguageTask(prepared, replicas), close: () => prepared.close() };
+    return { task: prepared.task(replicas), close: () => prepared.close() };
   }
   if (tuples) {
     const tokenizer = tokenizerFromJson(tuples.tokenizer, 'rank 0');

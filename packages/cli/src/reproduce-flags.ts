@@ -12,7 +12,7 @@ const used: Readonly<Record<string, readonly Flag[]>> = {
     ...(['quick', 'seeds', 'paperSeeds', 'baselineSeeds', 'steps', 'paperSteps', 'lstmSteps'] as const),
     ...(['sentences', 'only', 'corpus', 'priors', 'settings'] as const),
   ],
-  table2: ofTexts,
+  table2: [...ofTexts, 'systems'],
   table3: ['quick', 'steps', 'corpus', 'set'],
   table4: ofRuns,
   table7: [...ofRuns, 'words'],

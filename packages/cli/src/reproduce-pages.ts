@@ -59,18 +59,28 @@ async function markdownPage(
   pieces: readonly Piece[],
 ): Promise<string> {
   const { sheetText } = await import('@hidden-schema/studies');
+  const { plainText } = await import('@hidden-schema/base');
+  // Titles carry labels of a corpus, which are shown and never read as markup.
+  const plain = (text: string) => plainText(text).replace(/[\\`*_[\]<>#|]/g, '\\$&');
   const sections = pieces.map(({ name, record, failure }) => {
-    if (!record) return `## ${name}\n\nnot made: ${failure}\n`;
+    if (!record) return `## ${name}\n\nnot made: ${plain(failure ?? '')}\n`;
     const { sheets = [], figures = [], text } = record;
     const tables = sheets.map(
-      (sheet) => `**${sheet.title}**\n\n${sheetText(sheet, 'markdown')}\n${sheet.caption ?? ''}\n`,
+      (sheet) =>
+        `**${plain(sheet.title)}**\n\n${sheetText(sheet, 'markdown')}\n${plain(sheet.caption ?? '')}\n`,
     );
-    const drawings = figures.map((figure) => `![${figure.title}](${record.name}/${figure.name}.svg)\n`);
-    return [`## ${record.title}\n`, ...tables, ...drawings, text ?? ''].join('\n');
+    const drawings = figures.map(
+      (figure) => `![${plain(figure.title)}](${record.name}/${figure.name}.svg)\n`,
+    );
+    return [`## ${record.title}\n`, ...tables, ...drawings, plain(text ?? '')].join('\n');
   });
-  return [`# ${title}\n`, ...facts.map(([name, value]) => `- ${name}: ${value}`), '', ...sections, ''].join(
-    '\n',
-  );
+  return [
+    `# ${title}\n`,
+    ...facts.map(([name, value]) => `- ${name}: ${plain(value)}`),
+    '',
+    ...sections,
+    '',
+  ].join('\n');
 }
 
 /** A table that is there as Markdown only, and what stands under it. */

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { LanguageConfig, Run } from '@hidden-schema/hsn';
+import type { Run, TextRunConfig } from '@hidden-schema/hsn';
 import type { ReproduceFlags } from './reproduce.ts';
 import { stoppable } from './stopping.ts';
 import { live, say } from './terminal.ts';
@@ -34,10 +34,10 @@ export async function runsOf(flags: ReproduceFlags): Promise<string[]> {
 }
 
 /** Whether a run in a folder is finished, on the same corpus and, where they are given, with the same settings. */
-export function trained(Runs: typeof Run, out: string, corpus: string, config?: LanguageConfig): boolean {
+export function trained(Runs: typeof Run, out: string, corpus: string, config?: TextRunConfig): boolean {
   try {
     const run = Runs.open(out);
-    if (config !== undefined && !sameSettings(run.config as LanguageConfig, config)) return false;
+    if (config !== undefined && !sameSettings(run.config as TextRunConfig, config)) return false;
     return run.state === 'finished' && run.record.corpus.directory === path.resolve(corpus);
   } catch {
     return false;
@@ -45,8 +45,8 @@ export function trained(Runs: typeof Run, out: string, corpus: string, config?: 
 }
 
 /** Equal but for what a corpus decides: positions of texts that are read whole. */
-function sameSettings(found: LanguageConfig, asked: LanguageConfig): boolean {
-  const plain = ({ decoder, ...rest }: LanguageConfig) =>
+function sameSettings(found: TextRunConfig, asked: TextRunConfig): boolean {
+  const plain = ({ decoder, ...rest }: TextRunConfig) =>
     JSON.stringify({ ...rest, decoder: { ...decoder, ...(decoder.whole ? { longest: 0 } : {}) } });
   return plain(found) === plain(asked);
 }
@@ -66,33 +66,26 @@ async function train(flags: ReproduceFlags, corpus: string, out: string): Promis
 }
 
 /** Trains a run of its own for a table or figure; what is in the folder is replaced. */
-export async function trainLanguageRun(config: LanguageConfig, corpus: string, out: string): Promise<void> {
+export async function trainLanguageRun(config: TextRunConfig, corpus: string, out: string): Promise<void> {
   const hsn = await import('@hidden-schema/hsn');
   const base = await import('@hidden-schema/base');
   await stoppable(async (signal) => {
     const { onProgress, done } = await tokenising();
-    const prepared = await hsn.prepareLanguage(
+    const prepared = await hsn.prepareTextRun(
       config,
       { input: corpus, settings: {} },
       { signal, onProgress },
     );
     done();
     try {
-      const { state } = await fit(prepared, out, signal);
+      const task = prepared.task();
+      const run = prepared.create(out, { force: true });
+      const { state } = await withRun(run, () =>
+        new hsn.Session(run, task, { signal, output: live }).train(),
+      );
       if (state === 'stopped') throw new base.UserError(`stopped; the run so far is in ${out}`);
     } finally {
       prepared.close();
     }
   });
-}
-
-async function fit(
-  prepared: Parameters<typeof import('@hidden-schema/hsn').createLanguageRun>[1],
-  out: string,
-  signal: AbortSignal,
-) {
-  const { createLanguageRun, LanguageTask, Session } = await import('@hidden-schema/hsn');
-  const task = new LanguageTask(prepared);
-  const run = createLanguageRun(out, prepared, { force: true });
-  return withRun(run, () => new Session(run, task, { signal, output: live }).train());
 }

@@ -19,6 +19,7 @@ export interface ReproduceFlags {
   settings?: string;
   set?: string[];
   models?: string;
+  systems?: string;
   run?: string;
   words?: string;
   pairs?: string;
@@ -47,6 +48,7 @@ Examples:
   $ hsn reproduce table1 --settings written --paper-steps 54688 --only barabasi    appendix E as written, days
   $ hsn reproduce table2 --corpus ptb=DIR,yelp=FILE --seeds 5 --models alone,50-5   perplexity and information of texts
   $ hsn reproduce table2 --corpus ptb=DIR --settings written --set encoder.name=DIR --set decoder.name=DIR
+  $ hsn reproduce table2 --systems alone,hsn-5,optimus-a,ivae,vq --quick --corpus yelp=FILE   HSN beside its rivals
   $ hsn reproduce table3 --quick --corpus atomic          commonsense reasoning on ATOMIC tuples
   $ hsn reproduce table4 --run yelp,ptb                   statistics of the graphs of trained runs
   $ hsn reproduce figure3 --quick                         trains a small run on drawn sentences first
@@ -99,6 +101,10 @@ export function register(program: Command): void {
     )
     .option('--models <list>', 'table2: of alone, 50-5, 50-20, 100-5, 100-20 (default: all)')
     .option(
+      '--systems <names>',
+      'table2: all, or some of its systems, at equal size and steps (docs/rivals.md)',
+    )
+    .option(
       '--set <key=value>',
       'table2, table3, all (for both): change a setting; may be given again',
       collect,
@@ -126,6 +132,7 @@ async function reproduce(name: string, flags: ReproduceFlags): Promise<void> {
   if (made === 'all') return (await import('./reproduce-all.ts')).reproduceAll(flags);
   if (made === 'curves') return (await import('./reproduce-curves.ts')).reproduceCurves(flags);
   if (made === 'table3') return (await import('./reproduce-table3.ts')).reproduceTable3(flags);
+  if (flags.systems !== undefined) return (await import('./reproduce-systems.ts')).reproduceSystems(flags);
   if (made === 'topics') return (await import('./reproduce-topics.ts')).reproduceTopics(flags);
   const result = await reproduced(made, flags);
   await deliver('', flags, result);

@@ -15,7 +15,7 @@ export function register(program: Command): void {
     .command('schema')
     .summary('the JSON schema of settings, for editors')
     .description('Print the JSON schema of the settings that "hsn train" and "hsn reason train" read.')
-    .argument('[model]', 'synthetic, language or reasoning; all of them unless given')
+    .argument('[model]', 'synthetic, language, reasoning, optimus, ivae or vq; all of them unless given')
     .addHelpText('after', examples)
     .action(async (model: string | undefined) => {
       const { settingsJsonSchema } = await import('@hidden-schema/hsn');

@@ -1,5 +1,11 @@
 import path from 'node:path';
-import type { LanguageConfig, LanguageFigures, PreparedLanguage } from '@hidden-schema/hsn';
+import type {
+  LanguageFigures,
+  PreparedRun,
+  RivalFigures,
+  SymbolChoice,
+  TextRunConfig,
+} from '@hidden-schema/hsn';
 import { progressOf, showSheets } from './analysis.ts';
 import { languageText } from './evaluation-text.ts';
 import type { Assignment } from './replicas.ts';
@@ -10,11 +16,11 @@ import type { TrainAsked } from './train.ts';
 import { type Plan, report, trainPlan } from './training-run.ts';
 
 /** Trains on texts. */
-export async function trainLanguage(config: LanguageConfig, asked: TrainAsked): Promise<void> {
+export async function trainLanguage(config: TextRunConfig, asked: TrainAsked): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { checkRunFolder, pursues } = await import('@hidden-schema/hsn');
+  const { checkRunFolder, isRival, pursues } = await import('@hidden-schema/hsn');
   const { flags, out, earlier } = asked;
-  if (flags.stage === 'discover' && !pursues(config))
+  if (flags.stage === 'discover' && (isRival(config) || !pursues(config)))
     throw new UserError(
       '--stage discover needs walks that are read by pursuit; leave encoder.walks and baseline as they are by default',
     );
@@ -23,6 +29,7 @@ export async function trainLanguage(config: LanguageConfig, asked: TrainAsked): 
   const result = await stoppable(async (signal) => {
     const prepared = await prepare(config, asked, signal);
     if (!prepared) return 'unread' as const;
+    if ('chosen' in prepared && prepared.chosen) await showChoice(prepared.chosen);
     try {
       return await trainPlan(await planOf(prepared, asked), asked, signal);
     } finally {
@@ -36,22 +43,25 @@ export async function trainLanguage(config: LanguageConfig, asked: TrainAsked): 
 
 /** The corpus and a model for it; nothing when a signal came meanwhile. */
 async function prepare(
-  config: LanguageConfig,
+  config: TextRunConfig,
   { flags, corpus, earlier }: TrainAsked,
   signal: AbortSignal,
-): Promise<PreparedLanguage | undefined> {
-  const { prepareLanguage, textInput, textRecord } = await import('@hidden-schema/hsn');
+): Promise<PreparedRun | undefined> {
+  const { prepareTextRun, readSeeds, textInput, textRecord } = await import('@hidden-schema/hsn');
   const settings = await textSettings(flags);
   const known = earlier && textRecord(earlier);
   const given = {
-    input: earlier && !flags.corpus ? textInput(earlier).input : corpus,
+    ...(earlier && !flags.corpus ? textInput(earlier) : { input: corpus }),
     settings: { ...known?.record.settings, ...settings },
   };
+  const seeds = flags.seeds === undefined ? known?.record.seeds : readSeeds(flags.seeds);
   const { onProgress, done } = await tokenising();
   const vectors = await progressOf('encode', 'texts');
   try {
-    return await prepareLanguage(config, given, {
+    return await prepareTextRun(config, given, {
       ...(known ? { tokenizer: known.tokenizer, discovery: known.record.discovery } : {}),
+      seeds,
+      chooseSymbols: flags.symbols === 'auto',
       signal,
       onProgress,
       onVectors: (encoded, total) => {
@@ -73,11 +83,18 @@ async function prepare(
   }
 }
 
+/** The curve that decided how many symbols there are. */
+async function showChoice(chosen: SymbolChoice): Promise<void> {
+  const { choiceResults } = await import('@hidden-schema/studies');
+  await showSheets(choiceResults(chosen).sheets ?? []);
+}
+
 async function planOf(
-  prepared: PreparedLanguage,
+  prepared: PreparedRun,
   { flags, out, earlier, replicas }: TrainAsked,
-): Promise<Plan<LanguageFigures>> {
-  const { createLanguageRun, LanguageTask } = await import('@hidden-schema/hsn');
+): Promise<Plan<LanguageFigures | RivalFigures>> {
+  const { choiceResults, nameSeeds, writeResults } = await import('@hidden-schema/studies');
+  const { chosen, discovery } = 'discovery' in prepared ? prepared : {};
   // A copy of standard input keeps its name in the run.
   const info =
     earlier && !flags.corpus
@@ -86,8 +103,13 @@ async function planOf(
   return {
     config: prepared.config,
     info,
-    task: () => new LanguageTask(prepared, replicas),
-    create: () => createLanguageRun(out, prepared, { force: flags.force ?? false }),
+    task: () => prepared.task(replicas),
+    create: () => {
+      const run = prepared.create(out, { force: flags.force ?? false });
+      nameSeeds(out, discovery?.seeds ?? []);
+      if (chosen) writeResults(path.join(out, 'figures'), choiceResults(chosen));
+      return run;
+    },
     describe: () => describe(prepared),
     onPrepared: (seconds) => showDiscovered(out, seconds),
     assignment: assignmentOf(prepared),
@@ -95,7 +117,7 @@ async function planOf(
 }
 
 /** What the other ranks need: the texts are read by each, the vocabulary is drawn from them once. */
-function assignmentOf({ config, given, info, tokenizers }: PreparedLanguage): Assignment {
+function assignmentOf({ config, given, info, tokenizers }: PreparedRun): Assignment {
   const texts = { ...given, input: path.resolve(given.input), tokenizer: tokenizers.decoder.json };
   return { config, fingerprint: info.fingerprint, texts };
 }
@@ -122,17 +144,31 @@ async function showDiscovered(out: string, seconds: number): Promise<void> {
   }
 }
 
-function describe({ config, corpus, tokenizers, model, notes }: PreparedLanguage): void {
+function describe({ config, corpus, tokenizers, model, notes }: PreparedRun): void {
   const { train, valid, test } = corpus.splits;
   const labels = corpus.labels.length > 0 ? `, ${corpus.labels.length} labels` : '';
   const parameters = model.parameters().reduce((sum, { size }) => sum + size, 0);
-  const what = config.baseline
-    ? 'baseline: the decoder without symbols'
-    : `${config.symbols} symbols, walks of ${config.length} steps, encoder ${config.encoder.name}${model.encoder.frozen ? ' (frozen)' : ''}`;
+  const encoder = `encoder ${config.encoder.name}${model.encoder.frozen ? ' (frozen)' : ''}`;
   const lines = [
     ...notes,
     `corpus: ${train.length} + ${valid.length} + ${test.length} sentences${labels}, ${tokenizers.decoder.vocabulary} tokens in the vocabulary`,
-    `model: ${what}, ${(parameters / 1e6).toFixed(1)} million parameters to train`,
+    `model: ${latentOf(config, encoder)}, ${(parameters / 1e6).toFixed(1)} million parameters to train`,
   ];
   say(`${lines.join('\n')}\n`);
+}
+
+/** What stands between encoder and decoder. */
+function latentOf(config: PreparedRun['config'], encoder: string): string {
+  switch (config.model) {
+    case 'optimus':
+      return `Optimus, a Gaussian latent of ${config.latent} numbers, ${encoder}`;
+    case 'ivae':
+      return `iVAE, an implicit latent of ${config.latent} numbers, ${encoder}`;
+    case 'vq':
+      return `VQ-VAE, ${config.length} codes of ${config.symbols}, ${encoder}`;
+    case 'language':
+      return config.baseline
+        ? 'baseline: the decoder without symbols'
+        : `${config.symbols} symbols, walks of ${config.length} steps, ${encoder}`;
+  }
 }

@@ -17,6 +17,7 @@ export interface TrainFlags extends TextFlags, TrainingFlags {
   symbols?: string;
   length?: string;
   stage?: string;
+  seeds?: string;
 }
 
 /** What `hsn train` is asked to do. */
@@ -33,10 +34,13 @@ Examples:
   $ hsn train --corpus corpus --out run --set training.steps=2000 --set graph.p=0.1
   $ hsn train --corpus reviews.tsv --symbols 50 --length 5 --out run
   $ hsn train --corpus reviews.tsv --stage discover --out run   symbols, graph and walks alone, in about a minute
+  $ hsn train --corpus reviews.tsv --stage discover --symbols auto --out run   as many symbols as texts fall into
+  $ hsn train --corpus reviews.tsv --stage discover --seeds seeds.tsv --out run   with symbols that you name
   $ hsn train --corpus speeches.csv --label-column party --time-column year --stage discover --out run
   $ hsn train --out run --resume          then the decoder, which writes sentences from walks
   $ cat sentences.txt | hsn train --corpus - --out run
   $ hsn train --corpus reviews.tsv --out baseline --set baseline=true
+  $ hsn train --corpus reviews.tsv --out rival --set model=optimus    or ivae, vq: what HSN is compared with
   $ hsn train --out run --resume          continue where it stopped
   $ hsn train --corpus corpus --out run --processes 2
   $ hsn train --out run --diagnose        after NaN: which operator made it
@@ -46,7 +50,12 @@ A corpus is the folder of "hsn synth", or texts: a file (a sentence a line, labe
 folder with train, valid and test files, or - for standard input (--set model=language says so where in doubt). Texts
 train a language model in two stages: "discover" finds symbols and graph in the space of a pretrained encoder (the MiniLM
 that comes with this program unless encoder.name is given) and can be looked at at once; "write" teaches a decoder to
-write sentences from walks. --set encoder.walks=queries trains the paper's encoder of walks instead, in one stage.
+write sentences from walks. --set encoder.walks=queries trains the paper's encoder of walks instead, in one stage. Other
+models of texts have another latent between the same encoder and decoder: optimus, ivae and vq (docs/rivals.md).
+
+--symbols auto prints, stores and draws the curve that decided. --seeds names a file with a line for each symbol that you
+ask for, its name, a tab, and words that its texts have ("delivery<TAB>late parcel courier"), or YAML ("delivery: [late,
+parcel]"): seeds are the first symbols, under their names; a seed that no text has a word of is refused.
 
 The model with the best validation objective (lowest -L, Eq. 28, on the validation split) is kept as "best" and
 evaluated at the end; training stops early after training.patience evaluations without a better one. Ctrl-C saves and
@@ -64,12 +73,16 @@ export function register(program: Command): void {
     .description('Train a Hidden Schema Network and write everything about it to a run folder.')
     .argument('[config]', 'YAML file with settings; without it, the defaults')
     .option('--corpus <where>', 'folder that "hsn synth" wrote; or texts: a file, a folder, - for input')
-    .option('--symbols <n>', 'symbols of the graph (for texts 50 by default)')
+    .option(
+      '--symbols <n>',
+      'symbols of the graph (for texts 50 by default); auto: as many as texts fall into',
+    )
     .option('--length <n>', 'steps of a walk (for texts 5 by default)')
     .option(
       '--stage <name>',
       'texts: end after "discover", without the decoder; or do all, "write" (default)',
     )
+    .option('--seeds <file>', 'texts: symbols that you ask for, a line each: name<TAB>word word …')
     .option('--time-column <name>', 'texts: column with their dates, for "hsn time"')
     .option('--input-format <name>', 'text, tsv, csv, jsonl or parquet (default: by the ending)')
     .option('--out <folder>', 'run folder to make (default: runs/<corpus name>-<seed>)')
@@ -89,13 +102,19 @@ async function train(file: string | undefined, flags: TrainFlags): Promise<void>
   );
 }
 
+const asksForSymbols = ({ symbols, seeds }: TrainFlags): boolean => symbols === 'auto' || seeds !== undefined;
+
 /** Trains alone, or as rank 0 of several processes. */
 async function lead(file: string | undefined, flags: TrainFlags, replicas: Replicas): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { refuseEdits, Run } = await import('@hidden-schema/hsn');
+  const { isRival, refuseEdits, Run } = await import('@hidden-schema/hsn');
   if (flags.profile !== undefined) await checkProfileFile(flags.profile);
   if (flags.stage !== undefined && !stages.includes(flags.stage))
     throw new UserError(`--stage takes discover or write, got ${flags.stage}`);
+  if (flags.resume && (flags.symbols === 'auto' || flags.seeds !== undefined))
+    throw new UserError(
+      '--symbols auto and --seeds are for a new run; leave them out to go on with this one',
+    );
   if (flags.resume && !flags.out)
     throw new UserError('--resume needs --out: the folder of the run to continue');
   if (flags.diagnose && !flags.out)
@@ -121,7 +140,9 @@ async function lead(file: string | undefined, flags: TrainFlags, replicas: Repli
     replicas,
     out: flags.out ?? path.join('runs', `${name}-${config.seed}`),
   };
-  if (config.model === 'language') await trainLanguage(config, request);
+  if (asksForSymbols(flags) && (earlier || config.model !== 'language'))
+    throw new UserError('--symbols auto and --seeds are for a new run of texts; leave them out');
+  if (config.model === 'language' || isRival(config)) await trainLanguage(config, request);
   else if (config.model === 'synthetic') await trainSynthetic(config, request);
   else throw new UserError('these are the settings of tuples; train with: hsn reason train');
 }

@@ -15,7 +15,7 @@ export async function settingsOf(
 ): Promise<RunConfig> {
   const { discoveringDefaults, dumpConfig, loadConfig } = await import('@hidden-schema/hsn');
   const short = (['symbols', 'length'] as const).flatMap((key) =>
-    flags[key] === undefined ? [] : [`${key}=${flags[key]}`],
+    flags[key] === undefined || flags[key] === 'auto' ? [] : [`${key}=${flags[key]}`],
   );
   const overrides = [...short, ...flags.set];
   const text =

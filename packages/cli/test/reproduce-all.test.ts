@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import { hsn } from '@hidden-schema/testing/hsn-process';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
-import { tinyLanguageFlags, writeTexts } from '@hidden-schema/testing/tiny-texts';
+import { tinyLanguageFlags, tinySentences, writeTexts } from '@hidden-schema/testing/tiny-texts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const folder = temporaryFolder('reproduce-all');
@@ -30,7 +30,8 @@ const pieces = [
 const out = folder.path('pages');
 
 test('hsn reproduce all makes one page, and keeps what it has made', async () => {
-  const corpus = `tiny=${writeTexts(folder.path('tiny.tsv'))}`;
+  const lines = tinySentences().map((line) => line.replace(/^good/, '<img src=x>'));
+  const corpus = `tiny=${writeTexts(folder.path('tiny.tsv'), lines)}`;
   const given = ['--corpus', corpus, '--only', pieces.join(','), '--out', out];
   const args = ['reproduce', 'all', '--quick', ...given, ...tinyLanguageFlags];
   const first = await hsn(...args);
@@ -47,6 +48,9 @@ test('hsn reproduce all makes one page, and keeps what it has made', async () =>
     expect(page).toContain(`<h2>${title}`);
   expect(page.match(/<svg/g)!.length).toBeGreaterThan(12);
   const markdown = fs.readFileSync(folder.path('pages', 'index.md'), 'utf8');
+  expect(markdown.match(/(?<!\\)<img/)).toBeNull();
+  expect(page).not.toContain('<img');
+  expect(page).toContain('&lt;img src=x&gt;');
   expect(markdown).toMatch(/\| HSN\(100, 20\) +\| +1 \|/);
   const drawings = [...markdown.matchAll(/\]\(([^)]+\.svg)\)/g)].map(([, file]) => file!);
   expect(drawings.length).toBeGreaterThan(12);

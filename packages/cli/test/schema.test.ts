@@ -30,7 +30,7 @@ describe('hsn schema', () => {
     const wrong = await hsn('schema', 'music');
     expect(wrong).toMatchObject({
       code: 1,
-      stderr: 'hsn: settings are of synthetic, language, reasoning; got music\n',
+      stderr: 'hsn: settings are of synthetic, language, reasoning, optimus, ivae, vq; got music\n',
     });
   });
 });

@@ -25,6 +25,7 @@ import {
   knownMeanings,
   languageRun,
   mergeSymbols,
+  type RunUpdate,
   predictLabels,
   type RunTable,
   renameSymbol,
@@ -36,6 +37,7 @@ import {
   storedMeanings,
   symbolLevels,
   undoEdit,
+  updateRun,
   studyTime,
   TABLE_FORMATS,
   type TableFormat,
@@ -101,6 +103,7 @@ export class Schema implements Disposable {
     return this.#graph.symbols;
   }
 
+  /** The links between symbols, as they are now. */
   get graph(): SchemaGraph {
     return this.#graph;
   }
@@ -289,6 +292,14 @@ export class Schema implements Disposable {
   /** Makes two symbols of one, in the run: the smaller half is new, after the last. `undo` takes it back. */
   split(symbol: number): Promise<SymbolEdit> {
     return this.#edited(() => splitSymbol(this.directory, symbol));
+  }
+
+  /**
+   * Adds a file of texts to the run, with the columns of those before: symbols keep their numbers and names, and a theme
+   * that is new gets a symbol after the last. `undo` takes it back.
+   */
+  update(file: string): Promise<RunUpdate> {
+    return this.#edited(() => updateRun(this.directory, file));
   }
 
   /** Takes the last merge, split or update of the run back; returns what that was. */

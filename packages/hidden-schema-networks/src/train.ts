@@ -13,10 +13,11 @@ import {
   type PreparedLanguage,
   prepareLanguage,
   type Run,
+  type Seed,
   Session,
   type StepMetrics,
 } from '@hidden-schema/hsn';
-import { writeModelCard } from '@hidden-schema/studies';
+import { nameSeeds, writeModelCard } from '@hidden-schema/studies';
 import type { z } from 'zod';
 import { open } from './schema.ts';
 import type { Texts } from './texts.ts';
@@ -28,8 +29,10 @@ export type Settings = Omit<z.input<typeof languageConfigSchema>, 'model' | 'sym
 export interface TrainOptions {
   /** The run's folder, made by `train`. */
   out: string;
-  /** K, symbols of the graph; 50 unless given. */
-  symbols?: number;
+  /** K, symbols of the graph; 50 unless given. `auto` takes as many as the texts fall into. */
+  symbols?: number | 'auto';
+  /** Symbols that are asked for by name and words; they are the first, under their names. */
+  seeds?: readonly Seed[];
   /** L, steps of a walk; 5 unless given. */
   length?: number;
   /** Of every draw; the same seed, threads and version give the same run. */
@@ -84,9 +87,13 @@ export async function train(source: Texts, options: TrainOptions): Promise<Train
   const prepared = await prepareLanguage(config, given, {
     ...(signal ? { signal } : {}),
     ...(source.stream ? { stdin: source.stream() } : {}),
+    chooseSymbols: options.symbols === 'auto',
+    seeds: options.seeds,
   });
   try {
-    const trained = await session(createLanguageRun(out, prepared, { force }), prepared, options);
+    const run = createLanguageRun(out, prepared, { force });
+    nameSeeds(out, options.seeds ?? []);
+    const trained = await session(run, prepared, options);
     if (trained.state !== 'stopped' && options.meanings !== false && !config.baseline)
       await storeMeanings(out, signal);
     return trained;
@@ -96,7 +103,7 @@ export async function train(source: Texts, options: TrainOptions): Promise<Train
 }
 
 function configOf({ symbols, length, seed, settings = {} }: TrainOptions): LanguageConfig {
-  const short = { symbols, length, seed };
+  const short = { symbols: symbols === 'auto' ? undefined : symbols, length, seed };
   // JSON is YAML too, and so faults are told as those of a settings file are.
   const text = JSON.stringify({ ...settings, ...short, model: 'language' });
   const options = { fallback: 'language', beneath: discoveringDefaults } as const;

@@ -46,7 +46,7 @@ function trainFlags(words: readonly string[]): string[] {
 /** What is added to a verb's words; the last of a repeated flag counts. */
 const additions: Readonly<Record<string, (words: readonly string[]) => readonly string[]>> = {
   data: () => ['--limit', '60'],
-  synth: () => ['--nodes', '12', '--tokens', '20', '--sentences', '300'],
+  synth: () => ['--sentences', '300'],
   train: trainFlags,
   eval: ([, run]) =>
     isTextRun(run!) ? ['--limit', '4', '--walks', '2', '--graphs', '1', '--no-stability'] : [],
@@ -78,7 +78,12 @@ export async function prepareExamples(): Promise<void> {
   await run('synth', '--out', 'corpus', ...additions.synth!([]));
   fs.writeFileSync(SPEECHES, speeches().join(''));
   fs.mkdirSync('atomic');
-  fs.writeFileSync('atomic/tuples.tsv', tuples().join(''));
+  for (const [split, doings] of Object.entries({
+    train: 'goes runs drives walks',
+    dev: 'comes',
+    test: 'flies',
+  }))
+    fs.writeFileSync(`atomic/${split}.tsv`, tuples(doings.split(' ')).join(''));
   await run(...smallWords(['train', '--corpus', SPEECHES, '--label-column', 'decade', '--out', 'run']));
   fs.writeFileSync('small.ts', smallLibrary);
   fs.renameSync('run', KEPT);
@@ -114,8 +119,8 @@ function speeches(): string[] {
   return ['year,decade,president,party,text\n', ...rows];
 }
 
-function tuples(): string[] {
-  const [things, doings] = ['home school work town church'.split(' '), 'goes runs drives walks'.split(' ')];
+function tuples(doings: readonly string[]): string[] {
+  const things = 'home school work town church'.split(' ');
   return doings.flatMap((doing) =>
     things.flatMap((thing) => [
       `PersonX ${doing} ${thing}\txWant\tto rest at ${thing}\n`,

@@ -3,6 +3,13 @@ export { discoveringDefaults } from './config/defaults.ts';
 export { type LanguageConfig, languageConfigSchema } from './config/language.ts';
 export { type Config, configSchema } from './config/network.ts';
 export {
+  isRival,
+  ivaeConfigSchema,
+  optimusConfigSchema,
+  rivalNames,
+  vqConfigSchema,
+} from './config/rivals.ts';
+export {
   dumpConfig,
   languageConfig,
   loadConfig,
@@ -32,6 +39,7 @@ export {
   type Joining,
   joinSymbols,
   pieceCounts,
+  type SymbolChoice,
   tellingPieces,
   textVectors,
   toPoints,
@@ -75,6 +83,11 @@ export {
   Reasoner,
   reasonerOf,
 } from './path/reasoner.ts';
+export {
+  evaluateRival,
+  type RivalFigures,
+} from './rivals/evaluation.ts';
+export { type OpenedRival, openRival } from './rivals/open.ts';
 export { loadCheckpoint, verifyCheckpoint } from './run/checkpoint.ts';
 export { bestStep, checkpointSteps } from './run/checkpoint-folder.ts';
 export { CheckpointWriter, saveCheckpoint } from './run/checkpoint-writer.ts';
@@ -120,9 +133,11 @@ export {
   textRecord,
 } from './tasks/language/prepare.ts';
 export { refitSymbols } from './tasks/language/refit.ts';
+export { readSeeds, type Seed } from './tasks/language/seeds.ts';
 export { splitChange } from './tasks/language/split.ts';
 export { type LanguageFigures, LanguageTask, languageFigures } from './tasks/language/task.ts';
 export { LanguageTexts, type WritingOptions } from './tasks/language/texts.ts';
+export { textUpdate } from './tasks/language/update.ts';
 export { convertPaperCorpus, type PaperCorpus } from './tasks/paper-corpora.ts';
 export { tokensFrom, tokensOf } from './tasks/synthetic/batch.ts';
 export { convertAuthorsCorpus } from './tasks/synthetic/corpus/authors.ts';
@@ -185,6 +200,7 @@ export { upperTriangle } from './tasks/synthetic/recovery.ts';
 export { SyntheticTask } from './tasks/synthetic/task.ts';
 export { checkTrainable } from './tasks/synthetic/training.ts';
 export { tupleFrames } from './tasks/tuples/build.ts';
+export { type CometCandidate, cometCandidates } from './tasks/tuples/comet.ts';
 export { searchObjects } from './tasks/tuples/object-search.ts';
 export {
   type OpenedReasoning,
@@ -206,6 +222,12 @@ export { TupleTokens } from './tasks/tuples/tokens.ts';
 export type { TrainedWalks } from './tasks/tuples/trained-walks.ts';
 export { prefixesOf, type Tuple, type TupleCorpus } from './tasks/tuples/tuples.ts';
 export { TupleWalks } from './tasks/tuples/walks.ts';
+export {
+  type PreparedRun,
+  prepareTextRun,
+  type TextRunConfig,
+  textRunConfig,
+} from './text-run.ts';
 export { follow } from './train/follow.ts';
 export { Replicas } from './train/replicas.ts';
 export type { Preparation, Task, TaskTrainer } from './train/task.ts';

@@ -1,3 +1,5 @@
+import { UserError } from '@hidden-schema/base';
+import { isRival, rivalNames } from './config/rivals.ts';
 import { Run } from './run/run.ts';
 import { type OpenedLanguage, openLanguage } from './tasks/language/open.ts';
 import { type OpenedModel, openModel } from './tasks/synthetic/open.ts';
@@ -31,7 +33,9 @@ export type OpenedRun = SyntheticRun | LanguageRun | ReasoningRun;
 
 /** Opens a run, whatever it was trained on, at a checkpoint: `best`, `last` or a step. */
 export async function open(directory: string, options: { checkpoint?: string } = {}): Promise<OpenedRun> {
-  const { model: kind } = Run.open(directory).config;
+  const { config } = Run.open(directory);
+  if (isRival(config)) throw withoutWalks(directory, config.model);
+  const { model: kind } = config;
   if (kind === 'language') {
     const opened = await openLanguage(directory, options);
     return { kind, ...opened, ...sizesOf(opened) };
@@ -45,6 +49,13 @@ export async function open(directory: string, options: { checkpoint?: string } =
   const notes = [...opened.corpus.notes, ...opened.notes];
   const texts = new SyntheticTexts(opened.model, opened.corpus);
   return { kind, ...opened, ...sizesOf(opened), notes, labels: [], texts };
+}
+
+/** That a run has no walks: what there is to look at instead. */
+function withoutWalks(directory: string, model: keyof typeof rivalNames): UserError {
+  return new UserError(
+    `${directory} is a run of ${rivalNames[model]}, which has no graph and no walks; it can do hsn eval, hsn generate (--like, --prior) and hsn interpolate`,
+  );
 }
 
 const sizesOf = ({ model }: { model: { shape: { symbols: number; length: number } } }) => ({

@@ -1,5 +1,6 @@
 import { digits, expectClose, expectFinite, f64, gradientOf, sum } from '@hidden-schema/testing/closeness';
 import { allWalks, tableKl, walkFixtures, walkModel, walkTensor } from '@hidden-schema/testing/enumeration';
+import { finiteDifferences } from '@hidden-schema/testing/finite-differences';
 import { Generator, liveTensors, randn, scope, stack, type Tensor, tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -65,23 +66,9 @@ describe.each(walkFixtures)('aggregated posterior of %s', (name) => {
       expectClose(gradientOf(mixtureKl(), scores), gradients.kl_true_mixture);
       const projection = (h: Tensor) =>
         total(aggregatedKl(WalkDistribution.fromScores(posterior.graph, h), prior, 'projection'));
-      expectClose(gradientOf(projection(scores), scores), finiteDifferences(projection, scores), 1e-7);
+      expectClose(gradientOf(projection(scores), scores), finiteDifferences(projection, scores, 1e-5), 1e-7);
     });
 });
-
-/** Central differences of a scalar function, element by element. */
-function finiteDifferences(of: (x: Tensor) => Tensor, at: Tensor): number[] {
-  const values = at.toNumbers();
-  const step = 1e-5;
-  const moved = (i: number, by: number) =>
-    of(
-      tensor(
-        Float64Array.from(values, (v, k) => (k === i ? v + by : v)),
-        { shape: at.shape },
-      ),
-    ).item();
-  return values.map((_, i) => (moved(i, step) - moved(i, -step)) / (2 * step));
-}
 
 const nodes = 3;
 const score = fc.double({ min: -4, max: 4, noNaN: true, noDefaultInfinity: true });

@@ -27,6 +27,8 @@ describe('schedules', () => {
     expect(at({ kind: 'cyclical', to: 1, steps: 8, rise: 0.5 }, [0, 2, 4, 7, 8, 10])).toEqual([
       0, 0.5, 1, 1, 0, 0.5,
     ]);
+    const waiting = { kind: 'cyclical', to: 2, steps: 8, zero: 0.5, rise: 0.25 } as const;
+    expect(at(waiting, [0, 4, 5, 6, 7, 8, 13])).toEqual([0, 0, 1, 2, 2, 0, 1]);
     const [start, later, last] = at({ kind: 'exponential', to: 2, steps: 10 }, [0, 2, 1000]);
     expect(start).toBe(0);
     expect(later).toBeCloseTo(2 * (1 - Math.exp(-1)), 12);

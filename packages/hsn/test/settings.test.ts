@@ -2,7 +2,7 @@ import { UserError } from '@hidden-schema/base';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { configSchema } from '../src/config/network.ts';
-import { diffConfigs, dumpConfig, loadConfig } from '../src/config/settings.ts';
+import { diffConfigs, dumpConfig, loadConfig, syntheticConfig } from '../src/config/settings.ts';
 
 function fault(text: string, overrides: string[] = []): string {
   try {
@@ -31,14 +31,9 @@ describe('loadConfig', () => {
   });
 
   test('values and overrides, the later winning', () => {
-    const config = loadConfig('graph:\n  p: 0.1\n  temperature: {from: 1, to: 0.5, steps: 10}\n', 'a.yaml', [
-      'graph.p=0.3',
-      'graph.temperature.to=0.25',
-      'graph.beta=[2, 3]',
-      'walk.hard=false',
-      'graph.p=0.4',
-      'symbols=7',
-    ]);
+    const text = 'graph:\n  p: 0.1\n  temperature: {from: 1, to: 0.5, steps: 10}\n';
+    const overrides = ['graph.p=0.3', 'graph.temperature.to=0.25', 'graph.beta=[2, 3]', 'walk.hard=false'];
+    const config = syntheticConfig(loadConfig(text, 'a.yaml', [...overrides, 'graph.p=0.4', 'symbols=7']));
     expect(config.graph.p).toBe(0.4);
     expect(config.graph.temperature).toEqual({ from: 1, to: 0.25, steps: 10, shape: 'exponential' });
     expect(config.graph.beta).toEqual([2, 3]);
@@ -47,11 +42,8 @@ describe('loadConfig', () => {
   });
 
   test('an override makes the mapping it needs', () => {
-    const config = loadConfig('graph: {temperature: 1}', 'a.yaml', [
-      'graph.temperature.from=1',
-      'graph.temperature.to=0.5',
-      'graph.temperature.steps=5',
-    ]);
+    const overrides = ['graph.temperature.from=1', 'graph.temperature.to=0.5', 'graph.temperature.steps=5'];
+    const config = syntheticConfig(loadConfig('graph: {temperature: 1}', 'a.yaml', overrides));
     expect(config.graph.temperature).toMatchObject({ from: 1, to: 0.5, steps: 5 });
   });
 
@@ -71,7 +63,10 @@ describe('loadConfig', () => {
     ['training: {steps: 0}', 'a.yaml: training.steps: expected a whole number above 0, got 0 (line 1)'],
     ['walk: {hard: "yes"}', 'a.yaml: walk.hard: expected true or false, got "yes" (line 1)'],
     ['walk: {form: papr}', 'a.yaml: walk.form: expected one of paper, symmetric, got "papr" (line 1)'],
-    ['model: gpt', 'a.yaml: model: expected one of synthetic, language, reasoning, got "gpt" (line 1)'],
+    [
+      'model: gpt',
+      'a.yaml: model: expected one of synthetic, language, reasoning, optimus, ivae, vq, got "gpt" (line 1)',
+    ],
     ['seed: .nan', 'a.yaml: seed: expected a whole number of at least 0, got NaN (line 1)'],
     ['encoder:', /^a\.yaml: encoder: expected a mapping of width, .*, got nothing \(line 1\)$/],
     [

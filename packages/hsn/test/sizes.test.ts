@@ -9,7 +9,7 @@ import { tinyModels, withSize, writeTinyModel } from '@hidden-schema/testing/tin
 import { Generator, liveTensors, type nn, scope, writeSafetensors } from '@hidden-schema/torch';
 import { TransformerText } from '@hidden-schema/transformers';
 import { afterAll, describe, expect, test } from 'vitest';
-import { loadConfig, type RunConfig } from '../src/config/settings.ts';
+import { languageConfig, loadConfig, type RunConfig } from '../src/config/settings.ts';
 import { reasoningConfigSchema } from '../src/config/tuples.ts';
 import { makePath } from '../src/path/path-model.ts';
 import { checkRunSizes } from '../src/run/run-sizes.ts';
@@ -138,7 +138,8 @@ describe('runs', () => {
 
   test('with adapters', () => {
     const made = folder.path('adapters');
-    const config = loadConfig('model: language\ndecoder: {name: some/gpt2, lora: {rank: 2}}', 'test');
+    const text = 'model: language\ndecoder: {name: some/gpt2, lora: {rank: 2}}';
+    const config = languageConfig(loadConfig(text, 'test'));
     const model = tinyNetwork();
     checkpointOf('adapters', { '': model });
     const named = { ...config, symbols: 4, length: 3, graph: { ...config.graph, hidden: 4 } } as RunConfig;

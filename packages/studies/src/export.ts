@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { reasonOf, UserError } from '@hidden-schema/base';
 import type { OpenedLanguage } from '@hidden-schema/hsn';
+import { specialConfig } from '@hidden-schema/text';
 import { BertEncoder, type ModelFolder, mergedTensors, writeModelFolder } from '@hidden-schema/transformers';
 
 interface NamedFolder extends ModelFolder {
@@ -36,6 +37,7 @@ function modelFolders({ model, tokenizers }: OpenedLanguage): NamedFolder[] {
     config: model.decoder.configOf(),
     tensors: mergedTensors(model.decoder),
     tokenizer: tokenizers.decoder.json,
+    special: specialConfig(tokenizers.decoder.special, tokenizers.decoder),
   };
   const { text } = model.encoder;
   if (!(text instanceof BertEncoder)) return [decoder];

@@ -1,5 +1,14 @@
 export { sentenceAttention, studyAttention } from './analysis/attention.ts';
-export { mergeSymbols, runEdits, type SymbolEdit, splitSymbol, undoEdit } from './analysis/edits.ts';
+export { choiceResults } from './analysis/choice.ts';
+export {
+  mergeSymbols,
+  type RunUpdate,
+  runEdits,
+  type SymbolEdit,
+  splitSymbol,
+  undoEdit,
+  updateRun,
+} from './analysis/edits.ts';
 export { type Found, type FoundText, TextFinder } from './analysis/find.ts';
 export { EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './analysis/encoded.ts';
 export { EncodedWriter } from './analysis/encoded-writer.ts';
@@ -31,6 +40,7 @@ export {
 export { type SymbolExample, type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
 export { writeModelCard } from './analysis/model-card.ts';
 export {
+  nameSeeds,
   namedSymbols,
   renameSymbol,
   runSymbols,
@@ -105,6 +115,14 @@ export { publishedAttention } from './reproduction/published-language.ts';
 export { timesSheet, type TrainedRun } from './reproduction/table8.ts';
 export { type Table1Options, type Table1Row, table1, table1Size } from './reproduction/table1.ts';
 export { table1Sheet } from './reproduction/table1-page.ts';
+export {
+  type System,
+  type SystemRow,
+  systemConfig,
+  systems,
+  systemsFigure,
+  systemsSheet,
+} from './reproduction/systems.ts';
 export {
   type Table2Model,
   type Table2Row,

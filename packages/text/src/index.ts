@@ -45,8 +45,17 @@ export {
 } from './text-batches.ts';
 export type { CorpusProgress, TokenizerSide } from './token-cache.ts';
 export { TokenStore } from './token-store.ts';
-export { gpt2Tokenizer, TokenCounts, trimmedByteBpe } from './tokenizer/byte-bpe.ts';
+export {
+  addedToken,
+  type BytePairSplit,
+  byteBpeJson,
+  gpt2Tokenizer,
+  startingWith,
+  TokenCounts,
+  trimmedByteBpe,
+} from './tokenizer/byte-bpe.ts';
 export { panicOf } from './tokenizer/probe.ts';
+export { specialConfig } from './tokenizer/special.ts';
 export { loadTokenizer, ownTokenizer, type Tokenizer, tokenizerFromJson } from './tokenizer/tokenizer.ts';
 export { trainByteBpe, WordCounts } from './tokenizer/train-bpe.ts';
 export { MARKED_WALK_COLUMNS, WALK_COLUMNS } from './walk-columns.ts';

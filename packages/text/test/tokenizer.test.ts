@@ -5,7 +5,17 @@ import { UserError } from '@hidden-schema/base';
 import { findPretrained } from '@hidden-schema/transformers';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { END_OF_TEXT, gpt2Tokenizer, TokenCounts, trimmedByteBpe } from '../src/tokenizer/byte-bpe.ts';
+import { byteLevelAlphabet } from 'tokenizers';
+import {
+  addedToken,
+  type BytePairSplit,
+  byteBpeJson,
+  END_OF_TEXT,
+  gpt2Tokenizer,
+  TokenCounts,
+  trimmedByteBpe,
+} from '../src/tokenizer/byte-bpe.ts';
+import { specialConfig } from '../src/tokenizer/special.ts';
 import { loadTokenizer, type Tokenizer, tokenizerFromJson } from '../src/tokenizer/tokenizer.ts';
 import { trainByteBpe } from '../src/tokenizer/train-bpe.ts';
 
@@ -293,3 +303,32 @@ function plainMerges(words: readonly string[], most: number): string[] {
   }
   return merges;
 }
+
+describe('byte pairs by definition', () => {
+  const bytes = byteLevelAlphabet().sort();
+  const ids = new Map([...bytes, '<start>', '<stop>'].map((token, id) => [token, id]));
+  const added = ['<start>', '<stop>'].map((token) => addedToken(token, ids.get(token)!));
+
+  test.each(fixture<{ split: BytePairSplit; text: string; words: string[] }[]>('gguf/splits.json'))(
+    '$split cuts $text as a regular expression in Python does',
+    async ({ split, text, words }) => {
+      const tokenizer = tokenizerFromJson(byteBpeJson({ ids, merges: [], added, split }));
+      const { ids: found, words: numbers } = await tokenizer.encode(text);
+      const byWord = new Map<number, number[]>();
+      for (const [i, word] of numbers.entries()) byWord.set(word!, [...(byWord.get(word!) ?? []), found[i]!]);
+      const cut = await Promise.all([...byWord.values()].map((part) => tokenizer.decode(part)));
+      expect(cut).toEqual(words);
+    },
+  );
+
+  test('special tokens of other names are found again by what is noted of them', async () => {
+    const start = { token: '<start>', id: ids.get('<start>')! };
+    const json = byteBpeJson({ ids, merges: [], added, start });
+    const named = tokenizerFromJson(json, 'x', { bos_token: '<start>', eos_token: '<stop>' });
+    expect((await named.encode('a')).tokens).toEqual(['<start>', 'a']);
+    const noted = specialConfig(named.special, named);
+    expect(noted).toEqual({ bos_token: '<start>', eos_token: '<stop>' });
+    expect(tokenizerFromJson(json, 'x', noted).special).toEqual(named.special);
+    expect(specialConfig(gpt2.special, gpt2)).toBeUndefined();
+  });
+});

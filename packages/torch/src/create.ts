@@ -76,15 +76,23 @@ export function eye(n: number, given: TensorOptions = {}): Tensor {
 }
 /** Uniform draws in [0, 1); of a generator with a share, its rows of those for the whole batch. */
 export function rand(shape: readonly number[], generator: Generator, given: TensorOptions = {}): Tensor {
+  return sharedDraw('rand.generator', shape, generator, given);
+}
+/** Normal, of mean 0 and deviation 1; of a generator with a share, its rows of those for the whole batch. */
+export function randn(shape: readonly number[], generator: Generator, given: TensorOptions = {}): Tensor {
+  return sharedDraw('randn.generator', shape, generator, given);
+}
+function sharedDraw(
+  name: 'rand.generator' | 'randn.generator',
+  shape: readonly number[],
+  generator: Generator,
+  given: TensorOptions,
+): Tensor {
   const { index, count } = generator.share ?? { index: 0, count: 1 };
   const [rows = 1, ...rest] = shape;
   const whole = count === 1 ? shape : [rows * count, ...rest];
-  const drawn = call('rand.generator', whole, generator, ...options({ device: generator.device, ...given }));
+  const drawn = call(name, whole, generator, ...options({ device: generator.device, ...given }));
   return count === 1 ? drawn : drawn.narrow(0, index * rows, rows);
-}
-/** Normal, of mean 0 and deviation 1. */
-export function randn(shape: readonly number[], generator: Generator, given: TensorOptions = {}): Tensor {
-  return call('randn.generator', shape, generator, ...options({ device: generator.device, ...given }));
 }
 /** Whole numbers from 0 to `high` − 1, all as likely. */
 export function randint(high: number, shape: readonly number[], generator: Generator): Tensor {

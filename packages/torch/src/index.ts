@@ -39,6 +39,11 @@ export { Generator, type Share } from './random.ts';
 export { SafetensorsError } from './safetensors/errors.ts';
 export { openSafetensors, type Weights } from './safetensors/reader.ts';
 export { openWeights } from './safetensors/sharded.ts';
-export { safetensorsBytes, writeSafetensors } from './safetensors/writer.ts';
+export {
+  safetensorsBytes,
+  streamSafetensors,
+  type TensorSource,
+  writeSafetensors,
+} from './safetensors/writer.ts';
 export { scope } from './scope.ts';
 export { call, callMany, Tensor } from './tensor.ts';

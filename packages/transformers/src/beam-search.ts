@@ -1,155 +1,153 @@
 import { UserError } from '@hidden-schema/base';
-import { noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { Tensor } from '@hidden-schema/torch';
 import { KeyValueCache } from './cache.ts';
-import type { LanguageDecoder } from './language-decoder.ts';
+import { checkPrompts, type GenerationOptions, prompted, withoutTraining } from './generation.ts';
+import type { LanguageDecoder, Prompted } from './language-decoder.ts';
 
-// Shapes: B prompts, W beams of each, S width of a symbol, V vocabulary.
+// Shapes: R hypotheses side by side, V vocabulary.
 
-export interface BeamOptions {
-  /** Tokens that each text starts with, as many for all. */
-  prompts: readonly (readonly number[])[];
-  /** What the texts are about. [B, L, S] */
+export interface BeamOptions extends Pick<GenerationOptions, 'prompts' | 'end' | 'maxNewTokens'> {
+  /** What each continuation is about. [prompts, L, S] */
   schema?: Tensor;
-  /** The token that ends a text. */
-  end: number;
-  maxNewTokens: number;
-  /** W: texts kept of each prompt at every step, and given back. */
-  width: number;
+  /** Hypotheses that are kept, and given back. */
+  beams: number;
+  /** Hypotheses are compared by log-probability over length to this power; 1 unless said. */
+  lengthPenalty?: number;
 }
 
-/** A text that a beam ended with. */
-export interface BeamText {
+export interface Hypothesis {
   /** New tokens, without the one that ended it. */
   tokens: number[];
-  /** log p of the new tokens and, where it ended by itself, of the end. */
+  /** Of the new tokens, that of the end included. */
+  logProb: number;
+  /** What it was ranked by. */
+  score: number;
+}
+
+interface Open {
+  tokens: number[];
   logProb: number;
 }
 
-interface Beam extends BeamText {
-  /** Row of the cache that its tokens are in. */
-  row: number;
-}
-
-/**
- * Beam search by the sum of log-probabilities, without a weight for length: the W most probable texts of each prompt,
- * the best first. A text that has ended keeps its place among the W until better ones drive it out.
- */
-export function beamSearch(decoder: LanguageDecoder, options: BeamOptions): BeamText[][] {
-  const { prompts, width, maxNewTokens } = options;
-  const length = checked(options);
-  const limit = Math.min(decoder.maxPositions, length + maxNewTokens);
-  const cache = new KeyValueCache(limit);
-  const training = decoder.training;
-  decoder.train(false);
-  try {
-    const ended: BeamText[][] = prompts.map(() => []);
-    let open: Beam[][] = prompts.map((_, row) => [{ tokens: [], logProb: 0, row }]);
-    for (let at = length; at < limit && open.some((some) => some.length > 0); at++)
-      open = noGrad(() =>
-        scope(() => {
-          const step =
-            at === length ? firstStep(decoder, options, cache) : nextStep(decoder, options, cache, open);
-          return open.map((beams, of) => grown(beams, ended[of]!, step, { width, end: options.end }));
-        }),
-      );
-    return ended.map((done, of) =>
-      [...done, ...open[of]!]
-        .sort((a, b) => b.logProb - a.logProb)
-        .slice(0, width)
-        .map(({ tokens, logProb }) => ({ tokens, logProb })),
+/** The most probable continuations of each prompt that a beam of so many finds, the best first. */
+export function beamSearch(decoder: LanguageDecoder, options: BeamOptions): Hypothesis[][] {
+  checkPrompts(decoder, options);
+  if (!(Number.isInteger(options.beams) && options.beams >= 1 && 2 * options.beams <= decoder.vocabularySize))
+    throw new UserError(
+      `beams are a whole number from 1 to half the vocabulary (${Math.floor(decoder.vocabularySize / 2)}), got ${options.beams}`,
     );
-  } finally {
-    cache.free();
-    decoder.train(training);
-  }
-}
-
-function checked({ prompts, width }: BeamOptions): number {
-  if (!(Number.isInteger(width) && width >= 1))
-    throw new UserError(`the width of a beam is a whole number from 1, got ${width}`);
-  const length = prompts[0]?.length ?? 0;
-  if (length === 0 || prompts.some((prompt) => prompt.length !== length))
-    throw new RangeError('a beam search needs prompts of one length, from 1');
-  return length;
-}
-
-/** The most probable next tokens of every row of the cache, with log p. */
-interface Scored {
-  /** Places of the rows in `values` and `tokens`. */
-  placeOf: ReadonlyMap<number, number>;
-  count: number;
-  values: readonly number[];
-  tokens: readonly number[];
-}
-
-function scored(decoder: LanguageDecoder, states: Tensor, rows: readonly number[], width: number): Scored {
-  const logs = decoder.logits(states).to('float32').logSoftmax(-1); // [rows, V]
-  // One more than the beam, so that it stays full where the end is among them.
-  const count = Math.min(width + 1, logs.dim(1));
-  const { values, indices } = logs.topk(count, -1);
-  return {
-    placeOf: new Map(rows.map((row, place) => [row, place])),
-    count,
-    values: values.toNumbers(),
-    tokens: indices.toNumbers(),
-  };
-}
-
-function firstStep(
-  decoder: LanguageDecoder,
-  { prompts, schema, width }: BeamOptions,
-  cache: KeyValueCache,
-): Scored {
-  const length = prompts[0]!.length;
-  const ids = Tensor.fromArray(BigInt64Array.from(prompts.flat(), BigInt), [prompts.length, length]);
-  const states = decoder.hidden(ids, schema, { cache });
-  return scored(decoder, states.select(1, length - 1), [...prompts.keys()], width);
-}
-
-/** Reads the last token of every open beam, whose row becomes its place among all of them. */
-function nextStep(
-  decoder: LanguageDecoder,
-  { schema, width }: BeamOptions,
-  cache: KeyValueCache,
-  open: readonly Beam[][],
-): Scored {
-  const all = open.flatMap((beams, of) => beams.map((beam) => ({ beam, of })));
-  const from = all.map(({ beam }) => beam.row);
-  cache.reorder(Tensor.fromArray(Int32Array.from(from), [from.length]));
-  for (const [row, { beam }] of all.entries()) beam.row = row;
-  const last = Tensor.fromArray(
-    BigInt64Array.from(all, ({ beam }) => BigInt(beam.tokens.at(-1)!)),
-    [all.length, 1],
-  );
-  const owners = Tensor.fromArray(
-    Int32Array.from(all, ({ of }) => of),
-    [all.length],
-  );
-  const states = decoder.hidden(last, schema?.indexSelect(0, owners), { cache });
-  return scored(decoder, states.select(1, 0), [...all.keys()], width);
-}
-
-/** The best texts one token longer; those that end go over to `ended`. */
-function grown(
-  beams: readonly Beam[],
-  ended: BeamText[],
-  { placeOf, count, values, tokens }: Scored,
-  { width, end }: { width: number; end: number },
-): Beam[] {
-  const longer: Beam[] = [];
-  for (const { tokens: before, logProb, row } of beams) {
-    const place = placeOf.get(row)!;
-    for (let k = place * count; k < (place + 1) * count; k++) {
-      const sum = logProb + values[k]!;
-      if (tokens[k] === end) ended.push({ tokens: before, logProb: sum });
-      else longer.push({ tokens: [...before, tokens[k]!], logProb: sum, row });
+  return options.prompts.map((prompt, at) => {
+    const own = options.schema?.narrow(0, at, 1).expand(options.beams, -1, -1);
+    const search = new Beam(decoder, prompt, { ...options, ...(own ? { schema: own } : {}) });
+    try {
+      return search.run();
+    } finally {
+      search.free();
     }
-  }
-  ended.sort((a, b) => b.logProb - a.logProb).splice(width);
-  // Nothing can rise: a text below the worst of a full list of ended ones has no way back.
-  const least = ended.length === width ? ended.at(-1)!.logProb : Number.NEGATIVE_INFINITY;
-  return longer
-    .sort((a, b) => b.logProb - a.logProb)
-    .slice(0, width)
-    .filter(({ logProb }) => logProb > least);
+  });
 }
+
+/** The search of one prompt; all of its hypotheses read the same. */
+class Beam {
+  readonly #decoder: LanguageDecoder;
+  readonly #options: BeamOptions;
+  readonly #ends: ReadonlySet<number>;
+  readonly #start: readonly number[];
+  readonly #memory: Prompted['memory'];
+  readonly #cache: KeyValueCache;
+  readonly #limit: number;
+  readonly #penalty: number;
+  #open: Open[];
+  #finished: Hypothesis[] = [];
+
+  constructor(decoder: LanguageDecoder, prompt: readonly number[], options: BeamOptions) {
+    const rows = Array.from({ length: options.beams }, () => prompt);
+    const { starts, memory } = prompted(decoder, rows);
+    this.#decoder = decoder;
+    this.#options = options;
+    this.#ends = new Set([options.end ?? []].flat());
+    this.#start = starts[0]!;
+    this.#memory = memory;
+    this.#limit = Math.min(options.maxNewTokens, decoder.maxPositions - this.#start.length);
+    this.#cache = new KeyValueCache(this.#start.length + Math.max(1, this.#limit));
+    this.#penalty = options.lengthPenalty ?? 1;
+    // Equal at the start, so that only the first may go on.
+    this.#open = rows.map((_, i) => ({ tokens: [], logProb: i === 0 ? 0 : Number.NEGATIVE_INFINITY }));
+  }
+
+  run(): Hypothesis[] {
+    for (let step = 0; step < this.#limit; step++) {
+      this.#advance(step);
+      if (this.#isDone(step + 1)) return this.#best();
+    }
+    for (const { tokens, logProb } of this.#open) this.#finish(tokens, logProb, tokens.length);
+    return this.#best();
+  }
+
+  free(): void {
+    this.#cache.free();
+    this.#memory?.states.free();
+    this.#memory?.mask.free();
+  }
+
+  #advance(step: number): void {
+    withoutTraining(this.#decoder, () => {
+      const next: (Open & { from: number })[] = [];
+      for (const { from, token, logProb } of this.#candidates(step)) {
+        const { tokens } = this.#open[from]!;
+        if (!this.#ends.has(token)) next.push({ tokens: [...tokens, token], logProb, from });
+        // An end counts only among the best: behind them it would never have been looked at.
+        else if (next.length < this.#options.beams) this.#finish(tokens, logProb, step + 1);
+        if (next.length === this.#options.beams) break;
+      }
+      this.#open = next;
+      this.#cache.reorder(int64(next.map(({ from }) => from)));
+    });
+  }
+
+  /** The best continuations by one token of all hypotheses, twice as many as there are, falling. */
+  #candidates(step: number): { from: number; token: number; logProb: number }[] {
+    const rows = this.#open.map(({ tokens }) => (step === 0 ? this.#start : [tokens.at(-1)!]));
+    const width = rows[0]!.length;
+    const ids = int64(rows.flat()).reshape(rows.length, width);
+    const memory = this.#memory ? { memory: this.#memory } : {};
+    const states = this.#decoder.hidden(ids, this.#options.schema, { cache: this.#cache, ...memory });
+    const scores = this.#decoder
+      .logits(states.select(1, width - 1))
+      .to('float64')
+      .logSoftmax(-1); // [R, V]
+    const before = Tensor.fromArray(
+      Float64Array.from(this.#open, ({ logProb }) => logProb),
+      [rows.length, 1],
+    );
+    const vocabulary = scores.dim(1);
+    const { values, indices } = scores
+      .add(before)
+      .reshape(-1)
+      .topk(2 * this.#options.beams, -1);
+    const places = indices.toNumbers();
+    return values.toNumbers().map((logProb, i) => ({
+      from: Math.floor(places[i]! / vocabulary),
+      token: places[i]! % vocabulary,
+      logProb,
+    }));
+  }
+
+  #finish(tokens: number[], logProb: number, length: number): void {
+    this.#finished.push({ tokens, logProb, score: logProb / length ** this.#penalty });
+  }
+
+  /** Whether no open hypothesis would rank among the finished ones if it ended now. */
+  #isDone(length: number): boolean {
+    const best = this.#best();
+    if (best.length < this.#options.beams) return false;
+    return best.at(-1)!.score >= this.#open[0]!.logProb / length ** this.#penalty;
+  }
+
+  #best(): Hypothesis[] {
+    return this.#finished.sort((a, b) => b.score - a.score).slice(0, this.#options.beams);
+  }
+}
+
+const int64 = (values: readonly number[]): Tensor =>
+  Tensor.fromArray(BigInt64Array.from(values, BigInt), [values.length]);

@@ -6,6 +6,13 @@ export interface KeysValues {
   readonly value: Tensor;
 }
 
+/** What an encoder of the decoder's own has read. */
+export interface Memory {
+  readonly states: Tensor; // [B, S, D]
+  /** Added to scores, so low for padding that no attention is left on it. [B, 1, 1, S] */
+  readonly mask: Tensor;
+}
+
 /**
  * Keys and values of everything a decoder has read, symbols first, so that a new token costs one position.
  * Room for all tokens is taken at the start; views of it are handed out, nothing is copied twice. For inference only.
@@ -14,6 +21,7 @@ export class KeyValueCache {
   /** Tokens that it can hold, besides the symbols. */
   readonly capacity: number;
   readonly #layers: (KeysValues & { readonly symbols: number })[] = [];
+  readonly #sources: KeysValues[] = [];
   #length = 0;
   #recurrent: { hidden: Tensor; cell: Tensor } | undefined;
 
@@ -47,23 +55,28 @@ export class KeyValueCache {
     return { key: room.key.narrow(2, 0, at + count), value: room.value.narrow(2, 0, at + count) };
   }
 
-  /** Makes its rows these of the rows it has, some perhaps several times. [B'] int32 */
+  /** Keys and values of a layer over what an encoder has read: made once. */
+  source(layer: number, make: () => KeysValues): KeysValues {
+    const made = this.#sources[layer];
+    if (made) return made;
+    const { key, value } = make();
+    this.#sources[layer] = { key: key.detach().keep(), value: value.detach().keep() };
+    return this.#sources[layer];
+  }
+
+  /** Sentence i goes on from what sentence `rows[i]` was; the encoder's part must be the same for all. */
   reorder(rows: Tensor): void {
-    const taken = (tensor: Tensor): Tensor => {
-      const kept = tensor.indexSelect(0, rows).keep();
-      tensor.free();
-      return kept;
-    };
-    for (const [at, { key, value, symbols }] of this.#layers.entries())
-      this.#layers[at] = { key: taken(key), value: taken(value), symbols };
+    noGrad(() => {
+      for (const { key, value } of this.#layers)
+        for (const part of [key, value]) {
+          const moved = part.indexSelect(0, rows);
+          part.copy_(moved);
+          moved.free();
+        }
+    });
     if (!this.#recurrent) return;
-    // [layers, B, width]
-    const along = (tensor: Tensor): Tensor => {
-      const kept = tensor.indexSelect(1, rows).keep();
-      tensor.free();
-      return kept;
-    };
-    this.#recurrent = { hidden: along(this.#recurrent.hidden), cell: along(this.#recurrent.cell) };
+    const { hidden, cell } = this.#recurrent;
+    this.keepRecurrent({ hidden: hidden.indexSelect(1, rows), cell: cell.indexSelect(1, rows) });
   }
 
   /** Counts tokens that all layers have taken in. */
@@ -86,11 +99,12 @@ export class KeyValueCache {
     this.#recurrent?.hidden.free();
     this.#recurrent?.cell.free();
     this.#recurrent = undefined;
-    for (const { key, value } of this.#layers) {
+    for (const { key, value } of [...this.#layers, ...this.#sources]) {
       key.free();
       value.free();
     }
     this.#layers.length = 0;
+    this.#sources.length = 0;
     this.#length = 0;
   }
 

@@ -46,7 +46,9 @@ export function llamaClaims(config: LlamaConfig): Claim[] {
 /** The same of the symbols that a decoder's own config.json has. */
 export function symbolClaims(record: SymbolRecord | undefined): Claim[] {
   if (!record) return [];
-  const { symbols: value, variant } = record;
+  const { symbols: value, variant, reading } = record;
+  if (reading !== undefined)
+    return [{ key: 'hsn.symbols', value, tensor: /\.into_embedding\.weight$/, axis: 0 }];
   return variant === 'authors'
     ? [{ key: 'hsn.symbols', value, tensor: /\.map_symbols\.weight$/, axis: 1 }]
     : [{ key: 'hsn.symbols', value, tensor: /\.0\..*\.psa\.k\.weight$/, axis: 0 }];

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { UserError } from '@hidden-schema/base';
 import { type Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { KeyValueCache } from './cache.ts';
-import type { LanguageDecoder } from './language-decoder.ts';
+import type { LanguageDecoder, Prompted } from './language-decoder.ts';
 import { checkSampling, nextTokens, type SamplingOptions } from './sampling.ts';
 
 // Shapes: B sentences, L walk steps, S width of a symbol.
@@ -68,6 +68,7 @@ class Generation {
   readonly #sentences: Sentence[];
   readonly #ends: ReadonlySet<number>;
   readonly #cache: KeyValueCache | undefined;
+  readonly #memory: Prompted['memory'];
   readonly #limit: number;
   /** Tokens of each sentence that the cache holds. */
   #read = 0;
@@ -75,19 +76,21 @@ class Generation {
 
   constructor(decoder: LanguageDecoder, options: GenerationOptions) {
     checkSampling(options);
-    check(decoder, options);
+    checkPrompts(decoder, options);
     this.#decoder = decoder;
     this.#options = options;
-    this.#sentences = options.prompts.map((prompt) => ({
-      all: [...prompt],
-      prompted: prompt.length,
-      seen: new Set(prompt),
+    const { starts, memory } = prompted(decoder, options.prompts);
+    this.#memory = memory;
+    this.#sentences = starts.map((start, i) => ({
+      all: [...start],
+      prompted: start.length,
+      seen: new Set([...options.prompts[i]!, ...start]),
       tokens: [],
       finish: 'length',
       done: options.maxNewTokens === 0,
     }));
     this.#ends = new Set([options.end ?? []].flat());
-    const longest = Math.max(...options.prompts.map((prompt) => prompt.length));
+    const longest = Math.max(...starts.map((start) => start.length));
     this.#limit = Math.min(decoder.maxPositions, longest + options.maxNewTokens);
     this.#cache = options.cached === false ? undefined : new KeyValueCache(this.#limit);
   }
@@ -117,28 +120,23 @@ class Generation {
 
   free(): void {
     this.#cache?.free();
+    this.#memory?.states.free();
+    this.#memory?.mask.free();
   }
 
   /** The token that would follow the first `length` of each sentence. */
   #predict(length: number): number[] {
     const start = this.#cache ? this.#read : 0;
-    const { training } = this.#decoder;
-    this.#decoder.train(false);
-    try {
-      return scope(() => noGrad(() => this.#scored(start, length)));
-    } finally {
-      this.#decoder.train(training);
-    }
+    return withoutTraining(this.#decoder, () => this.#scored(start, length));
   }
 
   #scored(start: number, length: number): number[] {
     const rows = this.#sentences.map(({ all }) => all.slice(start, length));
     const tokens = Tensor.fromArray(BigInt64Array.from(rows.flat(), BigInt), [rows.length, length - start]);
-    const states = this.#decoder.hidden(
-      tokens,
-      this.#options.schema,
-      this.#cache ? { cache: this.#cache } : {},
-    );
+    const states = this.#decoder.hidden(tokens, this.#options.schema, {
+      ...(this.#cache ? { cache: this.#cache } : {}),
+      ...(this.#memory ? { memory: this.#memory } : {}),
+    });
     const logits = this.#decoder.logits(states.select(1, length - start - 1)); // [B, V]
     const seen = this.#sentences.map((sentence) => sentence.seen);
     return nextTokens(logits, seen, this.#options, this.#options.generator);
@@ -161,7 +159,32 @@ class Generation {
   }
 }
 
-function check(decoder: LanguageDecoder, options: GenerationOptions): void {
+/** Runs without dropout and gradients; tensors that are to last are kept inside. */
+export function withoutTraining<Result>(decoder: LanguageDecoder, run: () => Result): Result {
+  const { training } = decoder;
+  decoder.train(false);
+  try {
+    return scope(() => noGrad(run));
+  } finally {
+    decoder.train(training);
+  }
+}
+
+/** Prompts as the decoder takes them; what it has read of them lasts until it is freed. */
+export function prompted(decoder: LanguageDecoder, prompts: GenerationOptions['prompts']): Prompted {
+  return withoutTraining(decoder, () => {
+    const { starts, memory } = decoder.prompted(prompts);
+    return memory
+      ? { starts, memory: { states: memory.states.keep(), mask: memory.mask.keep() } }
+      : { starts };
+  });
+}
+
+/** Refuses prompts that a decoder cannot read. */
+export function checkPrompts(
+  decoder: LanguageDecoder,
+  options: Pick<GenerationOptions, 'prompts' | 'maxNewTokens'>,
+): void {
   const { prompts, maxNewTokens } = options;
   if (!(Number.isInteger(maxNewTokens) && maxNewTokens >= 0))
     throw new UserError(`the number of new tokens is a whole number from 0, got ${maxNewTokens}`);

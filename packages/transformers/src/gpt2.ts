@@ -9,6 +9,7 @@ import { checkedConfig, symbolsOf, symbolsSchema } from './model-folder.ts';
 import { type Projection, Table } from './projection.ts';
 import {
   type AttentionContext,
+  attendsTo,
   attendWithSymbols,
   SchemaInput,
   SymbolAttention,
@@ -66,7 +67,8 @@ class Gpt2Attention extends nn.Module {
     this.c_proj = project(width, width, residual, making);
     this.dropout = new nn.Dropout(config.attn_pdrop, making.generator);
     const { symbols, generator, tensors } = making;
-    if (symbols) this.psa = new SymbolAttention(symbols, { width, keyWidth: width }, generator, tensors);
+    if (attendsTo(symbols))
+      this.psa = new SymbolAttention(symbols, { width, keyWidth: width }, generator, tensors);
   }
 
   forward(x: Tensor, layer: number, context: AttentionContext): Tensor {

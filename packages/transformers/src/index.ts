@@ -4,6 +4,7 @@ export { openBert } from './bert-weights.ts';
 export { type Claim, checkClaims, type Shapes, shapesOf } from './claims.ts';
 export type { DecoderKind } from './decoder-kind.ts';
 export { type GenerationOptions, generate, generateSync } from './generation.ts';
+export { importGguf } from './gguf/import.ts';
 export { Gpt2Decoder } from './gpt2.ts';
 export { fetchFromHub, type HubOptions } from './hub.ts';
 export { LanguageDecoder } from './language-decoder.ts';

@@ -1,7 +1,7 @@
 import { UserError } from '@hidden-schema/base';
 import { idsTensor, type PaddedIds } from '@hidden-schema/text';
 import { cat, fewLinear, full, type Generator, nn, type Tensor, zeros } from '@hidden-schema/torch';
-import type { KeyValueCache } from './cache.ts';
+import type { KeyValueCache, Memory } from './cache.ts';
 import type { AttentionContext, SchemaInput } from './symbol-attention.ts';
 import { defaultLogitBudget, predictionsOf, tokenLosses } from './token-loss.ts';
 import { droppedWords, hidingMask, replaceWords, type WordDropout } from './word-dropout.ts';
@@ -14,6 +14,16 @@ export interface HiddenOptions {
   wordDropout?: WordDropout;
   /** Filled with each layer's attention onto the symbols. [B, heads, T, L] */
   attention?: Tensor[];
+  /** What an encoder of the decoder's own has read. */
+  memory?: Memory;
+}
+
+/** Prompts as a decoder takes them. */
+export interface Prompted {
+  /** The tokens that each sentence starts with. */
+  readonly starts: readonly (readonly number[])[];
+  /** What was read of the prompts besides, where a decoder reads apart from writing. */
+  readonly memory?: Memory;
 }
 
 export interface NllOptions {
@@ -22,6 +32,8 @@ export interface NllOptions {
   prefix?: number | readonly number[];
   /** Bytes of logits held at a time. */
   budget?: number;
+  /** What an encoder of the decoder's own has read. */
+  memory?: Memory;
 }
 
 export interface Nll {
@@ -62,24 +74,30 @@ export abstract class LanguageDecoder extends nn.Module {
 
   /** States before the output matrix, for token numbers [B, T] and a schema [B, L, S]. [B, T, D] */
   hidden(tokens: Tensor, schema?: Tensor, options: HiddenOptions = {}): Tensor {
-    const { cache, wordDropout } = options;
+    const { cache, wordDropout, memory } = options;
     const [batch, time] = tokens.shape as [number, number];
     const start = cache?.length ?? 0;
     this.#checkLength(start + time);
     const dropped = wordDropout && wordDropout.rate > 0 ? droppedWords(batch, time, wordDropout) : undefined;
     const plain = this.embed(tokens);
-    const embedded =
+    const words =
       dropped && wordDropout?.how === 'replace' ? this.#replaced(plain, dropped, wordDropout) : plain;
     const prepared = schema && this.#symbols().prepare(schema, batch, this.keyWidth);
-    const symbols = prepared?.rows.dim(1) ?? 0;
+    const embedded = prepared?.added ? words.add(prepared.added) : words;
+    const symbols = prepared && this.#symbols().attended ? prepared.rows.dim(1) : 0;
     const causal = time === 1 ? undefined : causalMask(time, symbols + start, embedded);
     const hiding =
       dropped && wordDropout?.how === 'mask' ? hidingMask(dropped, symbols, embedded) : undefined;
     const mask = causal && hiding ? causal.add(hiding) : causal;
-    const context = { mask, schema: prepared, cache, attention: options.attention };
+    const context = { mask, schema: prepared, cache, attention: options.attention, memory };
     const states = this.through(embedded, start, context);
     cache?.advance(time);
     return states;
+  }
+
+  /** How sentences start that go on from prompts: with them, unless the decoder reads them apart. */
+  prompted(prompts: readonly (readonly number[])[]): Prompted {
+    return { starts: prompts };
   }
 
   /** Scores of the next token from states [.., D]. [.., V] */
@@ -99,8 +117,11 @@ export abstract class LanguageDecoder extends nn.Module {
       throw new RangeError(`${batch} sentences came with ${lengths.length} lengths`);
     const { rows, places, count } = predictionsOf(lengths, time, options.prefix);
     if (count === 0) return { perSentence: zeros([batch], { dtype: this.output.dtype }), tokens: 0 };
-    const { wordDropout } = options;
-    const states = this.hidden(tokens.narrow(1, 0, time - 1), schema, wordDropout ? { wordDropout } : {});
+    const { wordDropout, memory } = options;
+    const states = this.hidden(tokens.narrow(1, 0, time - 1), schema, {
+      ...(wordDropout ? { wordDropout } : {}),
+      ...(memory ? { memory } : {}),
+    });
     const real = states.reshape(batch * (time - 1), states.dim(2)).indexSelect(0, rows); // [N, D]
     const targets = tokens
       .narrow(1, 1, time - 1)

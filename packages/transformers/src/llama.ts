@@ -11,6 +11,7 @@ import { RotaryPositions, rotate } from './rotary.ts';
 import {
   type AttentionContext,
   attendWithSymbols,
+  attendsTo,
   SchemaInput,
   SymbolAttention,
 } from './symbol-attention.ts';
@@ -60,7 +61,7 @@ class LlamaAttention extends nn.Module {
     this.o_proj = project(this.#heads * head_dim, width, { ...kind, residual: true }, making);
     this.dropout = new nn.Dropout(config.attention_dropout, making.generator);
     const { symbols, generator, tensors } = making;
-    if (symbols) this.psa = new SymbolAttention(symbols, { width, keyWidth }, generator, tensors);
+    if (attendsTo(symbols)) this.psa = new SymbolAttention(symbols, { width, keyWidth }, generator, tensors);
   }
 
   /** Tokens' queries and keys are turned by their positions; symbols are not: their order is in their own encoding. */

@@ -21,6 +21,7 @@ export const symbolsSchema = z.strictObject({
   variant: z.enum(['paper', 'authors']).default('paper'),
   positions: z.boolean().optional(),
   positionScale: z.number().nonnegative().optional(),
+  reading: z.enum(['attention', 'embedding', 'both']).optional(),
 });
 
 export type SymbolRecord = z.output<typeof symbolsSchema>;
@@ -29,13 +30,14 @@ export type SymbolRecord = z.output<typeof symbolsSchema>;
 export function symbolsOf(options: SymbolOptions | undefined): SymbolRecord | undefined {
   if (!options) return undefined;
   const { symbols, variant = 'paper', positions = variant === 'paper' } = options;
-  const { positionScale = 1, vectors = false } = options;
+  const { positionScale = 1, vectors = false, reading = 'attention' } = options;
   return symbolsSchema.parse({
     symbols,
     ...(vectors ? { vectors } : {}),
     variant,
     positions,
     ...(positionScale === 1 ? {} : { positionScale }),
+    ...(reading === 'attention' ? {} : { reading }),
   });
 }
 
@@ -60,15 +62,19 @@ export interface ModelFolder {
   tensors: Iterable<readonly [string, Tensor]>;
   /** The text of tokenizer.json. */
   tokenizer: string;
+  /** What tokenizer_config.json says of special tokens, where their names alone do not tell. */
+  special?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Makes a folder that must not be there yet; whoever calls gives it its final name when all is written. */
-export function writeModelFolder(folder: string, { config, tensors, tokenizer }: ModelFolder): void {
+export function writeModelFolder(folder: string, model: ModelFolder): void {
+  const { config, tensors, tokenizer, special } = model;
   mkdirSync(folder);
   // Fields that were never set are left out.
   const plain = JSON.parse(JSON.stringify(config)) as JsonValue;
   writeSynced(join(folder, 'config.json'), jsonText(plain));
   writeSynced(join(folder, 'tokenizer.json'), tokenizer);
+  if (special) writeSynced(join(folder, 'tokenizer_config.json'), jsonText(special));
   writeSafetensors(join(folder, 'model.safetensors'), [...tensors], { format: 'pt' });
 }
 
@@ -95,7 +101,7 @@ export interface LoadRules {
 
 /** Symbol projections and adapters: what public checkpoints do not have. */
 export function isAdded(name: string): boolean {
-  return /\.psa\.|\.map_symbols\.|\.lora_[AB]\./.test(name);
+  return /\.psa\.|\.map_symbols\.|\.into_embedding\.|\.lora_[AB]\./.test(name);
 }
 
 /** Refuses the settings of a folder that are not those of its weights. */

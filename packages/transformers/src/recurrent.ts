@@ -7,7 +7,7 @@ import { type MakingOptions, makingOf } from './decoder-making.ts';
 import { LanguageDecoder } from './language-decoder.ts';
 import { checkedConfig, symbolsOf, symbolsSchema } from './model-folder.ts';
 import { Table } from './projection.ts';
-import { type AttentionContext, SchemaInput, SymbolAttention } from './symbol-attention.ts';
+import { type AttentionContext, attendsTo, SchemaInput, SymbolAttention } from './symbol-attention.ts';
 
 // Shapes: B sentences, T tokens, L walk steps, D width.
 
@@ -57,10 +57,9 @@ export class RecurrentDecoder extends LanguageDecoder {
     this.lstm = new nn.Lstm(width, width, generator, { ...tensors, layers });
     this.norm = new nn.LayerNorm(width, tensors);
     this.dropout = new nn.Dropout(config.dropout, generator);
-    if (symbols) {
-      this.schema = new SchemaInput(symbols, width, generator, tensors);
+    if (symbols) this.schema = new SchemaInput(symbols, width, generator, tensors);
+    if (attendsTo(symbols))
       this.psa = new SymbolAttention(symbols, { width, keyWidth: width }, generator, tensors);
-    }
     this.vocabularySize = config.vocab_size;
     this.maxPositions = config.max_position_embeddings;
     this.keyWidth = width;

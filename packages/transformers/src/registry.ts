@@ -1,5 +1,6 @@
 import { UserError } from '@hidden-schema/base';
 import type { Generator } from '@hidden-schema/torch';
+import { bartKind } from './bart.ts';
 import type { DecoderKind, DecoderOptions } from './decoder-kind.ts';
 import { gpt2Kind } from './gpt2.ts';
 import type { LanguageDecoder } from './language-decoder.ts';
@@ -12,6 +13,7 @@ const kinds: Readonly<Record<string, DecoderKind>> = {
   gpt2: gpt2Kind,
   llama: llamaKind,
   lstm: recurrentKind,
+  bart: bartKind,
 };
 
 /** The kind that a name stands for, if it stands for one instead of weights. */

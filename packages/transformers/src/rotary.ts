@@ -1,4 +1,4 @@
-import { cat, type Tensor, tensor } from '@hidden-schema/torch';
+import { cat, Tensor, tensor } from '@hidden-schema/torch';
 
 // Shapes: T tokens, d width of a head.
 
@@ -51,10 +51,13 @@ export function rotate(x: Tensor, { cos, sin }: { cos: Tensor; sin: Tensor }): T
  * layout (j, j + d/2), so that one rotation serves both.
  */
 export function halfSplitRows(weight: Tensor, heads: number): Tensor {
-  const [rows, inputs] = weight.shape as [number, number];
-  const half = rows / heads / 2;
-  return weight
-    .reshape(heads, half, 2, inputs)
-    .transpose(1, 2) // [heads, 2, d/2, in]
-    .reshape(rows, inputs);
+  const rows = weight.dim(0);
+  const sources = Array.from({ length: rows }, (_, row) => BigInt(pairedRow(row, rows / heads)));
+  return weight.indexSelect(0, Tensor.fromArray(BigInt64Array.from(sources), [rows]));
+}
+
+/** The row, among pairs side by side, that becomes `row` of the half-split layout; heads have `width` rows. */
+export function pairedRow(row: number, width: number): number {
+  const [head, within, half] = [Math.floor(row / width), row % width, width / 2];
+  return head * width + 2 * (within % half) + Math.floor(within / half);
 }

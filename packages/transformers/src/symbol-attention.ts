@@ -1,5 +1,5 @@
 import { cat, type Generator, nn, type Tensor, type TensorOptions } from '@hidden-schema/torch';
-import type { KeysValues, KeyValueCache } from './cache.ts';
+import type { KeysValues, KeyValueCache, Memory } from './cache.ts';
 import { Projection } from './projection.ts';
 import { sinusoidalPositions } from './transformer-block.ts';
 
@@ -19,18 +19,29 @@ export interface SymbolOptions {
   positionScale?: number | undefined;
   /** Standard deviation of the initial projections. */
   deviation?: number | undefined;
+  /** attention: keys and values in every layer. embedding: added to every token's embedding. both; attention unless given. */
+  reading?: 'attention' | 'embedding' | 'both' | undefined;
 }
+
+/** Whether layers have keys and values of the schema. */
+export const attendsTo = (options: SymbolOptions | undefined): options is SymbolOptions =>
+  options !== undefined && options.reading !== 'embedding';
 
 /** A schema as every layer takes it: its vectors, and what is added to them after a layer's own projection. */
 export interface PreparedSchema {
   readonly rows: Tensor; // [B, L, S], or [B, L, D] in the authors' variant
   readonly positions: Tensor | undefined; // [L, E]
+  /** What every token's embedding gets. [B, 1, D] */
+  readonly added: Tensor | undefined;
 }
 
 /** What the layers share on the way from symbols to keys and values. */
 export class SchemaInput extends nn.Module {
   readonly map_symbols: nn.Linear | undefined;
+  readonly into_embedding: Projection | undefined; // weight [S, D]
   readonly vectors: boolean;
+  /** Whether layers have keys and values of the schema. */
+  readonly attended: boolean;
   readonly #symbols: number;
   readonly #positions: 'before' | 'after' | 'none';
   readonly #positionScale: number;
@@ -41,11 +52,21 @@ export class SchemaInput extends nn.Module {
     const authors = options.variant === 'authors';
     this.#symbols = options.symbols;
     this.vectors = options.vectors ?? false;
+    this.attended = attendsTo(options);
     this.#width = width;
     const marked = options.positions ?? !authors;
     this.#positions = !marked ? 'none' : authors ? 'before' : 'after';
     this.#positionScale = options.positionScale ?? 1;
     if (authors) this.map_symbols = new nn.Linear(options.symbols, width, generator, tensors);
+    if (options.reading === 'embedding' || options.reading === 'both') {
+      const kind = {
+        ...tensors,
+        layout: 'in-out',
+        bias: false,
+        deviation: options.deviation ?? 0.02,
+      } as const;
+      this.into_embedding = new Projection(options.symbols, width, generator, kind);
+    }
   }
 
   /** `keyWidth` is E, the width of the keys that the positions are added to. */
@@ -54,12 +75,13 @@ export class SchemaInput extends nn.Module {
       const expected = `[${batch}, L, ${this.#symbols}] (sentences, walk steps, symbols)`;
       throw new RangeError(`a schema has shape ${expected}, got [${schema.shape.join(', ')}]`);
     }
+    const added = this.into_embedding?.forward(schema).sum(1, true);
     const mapped = this.map_symbols ? this.map_symbols.forward(schema) : schema;
     const length = schema.dim(1);
     if (this.#positions === 'before')
-      return { rows: mapped.add(this.#placed(length, this.#width, mapped)), positions: undefined };
+      return { rows: mapped.add(this.#placed(length, this.#width, mapped)), positions: undefined, added };
     const positions = this.#positions === 'after' ? this.#placed(length, keyWidth, mapped) : undefined;
-    return { rows: mapped, positions };
+    return { rows: mapped, positions, added };
   }
 
   #placed(length: number, width: number, like: Tensor): Tensor {
@@ -114,6 +136,8 @@ export interface AttentionContext {
   readonly cache: KeyValueCache | undefined;
   /** Collects each layer's attention onto the symbols. [B, H, T, L] */
   readonly attention: Tensor[] | undefined;
+  /** What an encoder of the decoder's own has read. */
+  readonly memory?: Memory | undefined;
 }
 
 export interface AttentionParts {
@@ -134,7 +158,7 @@ export function attendWithSymbols(parts: AttentionParts, context: AttentionConte
   const symbols = schema && psa ? () => psa.forward(schema, parts.token.key.dim(1)) : undefined;
   const { key, value } = augmented(parts, context, symbols);
   const seen =
-    attention && schema
+    attention && schema && symbols
       ? (weights: Tensor) => {
           attention.push(weights.narrow(-1, 0, schema.rows.dim(1)).detach());
         }

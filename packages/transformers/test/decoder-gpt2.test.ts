@@ -200,7 +200,7 @@ describe('opening', () => {
     expect(() => openDecoder(heads, new Generator(1))).toThrow('n_embd must divide into n_head heads');
     const other = folderWith('other', { model_type: 'mamba' });
     expect(() => openDecoder(other, new Generator(1))).toThrow(
-      'expected a model of type gpt2, llama or lstm, got "mamba"',
+      'expected a model of type gpt2, llama, lstm or bart, got "mamba"',
     );
     expect(() => openDecoder(join(scratch, 'nothing'), new Generator(1))).toThrow(
       'expected the config.json of a model',

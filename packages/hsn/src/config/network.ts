@@ -78,6 +78,8 @@ const betaSchema = z.strictObject({
   to: z.number().nonnegative().default(1),
   /** Steps of the ramp, or of one cycle. */
   steps: countSchema.default(1000),
+  /** Part of a cycle that stays at 0 before it rises. */
+  zero: z.number().min(0).lt(1).default(0),
   /** Part of a cycle that rises; the rest stays at the top. */
   rise: z.number().gt(0).max(1).default(0.5),
 });

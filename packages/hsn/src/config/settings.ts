@@ -5,6 +5,14 @@ import { type Data, isMapping, under } from './defaults.ts';
 import { type LanguageConfig, languageConfigSchema } from './language.ts';
 import { type Config, configSchema } from './network.ts';
 import {
+  isRival,
+  ivaeConfigSchema,
+  optimusConfigSchema,
+  type RivalConfig,
+  rivalNames,
+  vqConfigSchema,
+} from './rivals.ts';
+import {
   dotted,
   expectedAt,
   keysAt,
@@ -26,13 +34,16 @@ interface Fault {
 }
 
 /** The settings of a run, of any kind of model. */
-export type RunConfig = Config | LanguageConfig | ReasoningConfig;
+export type RunConfig = Config | LanguageConfig | ReasoningConfig | RivalConfig;
 export type ModelKind = RunConfig['model'];
 
 const schemas: Record<ModelKind, SettingsSchema> = {
   synthetic: configSchema,
   language: languageConfigSchema,
   reasoning: reasoningConfigSchema,
+  optimus: optimusConfigSchema,
+  ivae: ivaeConfigSchema,
+  vq: vqConfigSchema,
 };
 
 const modelKinds = Object.keys(schemas).join(', ');
@@ -51,6 +62,9 @@ const trainedOn: Readonly<Record<ModelKind, string>> = {
   synthetic: 'a synthetic language',
   language: 'texts',
   reasoning: 'tuples',
+  optimus: 'texts without walks (Optimus)',
+  ivae: 'texts without walks (iVAE)',
+  vq: 'texts without walks (VQ-VAE)',
 };
 
 /** That a run, or settings, are of another kind than was asked for. */
@@ -74,6 +88,14 @@ export function languageConfig(config: RunConfig, what = 'this model'): Language
 export function tuplesConfig(config: RunConfig, what = 'this model'): ReasoningConfig {
   if (config.model === 'reasoning') return config;
   throw wrongKind(what, config.model, 'reasoning');
+}
+
+/** The settings, where they are those of a rival; refused otherwise. */
+export function rivalConfig(config: RunConfig, what = 'this model'): RivalConfig {
+  if (isRival(config)) return config;
+  throw new UserError(
+    `${what} is of ${trainedOn[config.model]}; expected one of ${Object.values(rivalNames).join(', ')}`,
+  );
 }
 
 export interface LoadOptions {

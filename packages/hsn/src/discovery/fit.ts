@@ -6,7 +6,7 @@ import { dictionaryOf, unitRows } from './dictionary.ts';
 import { checkPoints, type Discovered, type EncodedPoints, encodePoints } from './encode.ts';
 import { linkProbabilities } from './links.ts';
 import { type DiscoveryOptions, discoveryOptions } from './options.ts';
-import { sphericalMeans } from './spherical-means.ts';
+import { anchored, sphericalMeans } from './spherical-means.ts';
 import { SweepSums } from './sweep-sums.ts';
 
 // Shapes: N texts, K symbols, S width of a point.
@@ -29,6 +29,8 @@ export interface SweepRecord {
 export interface FitGiven extends Partial<DiscoveryOptions> {
   signal?: AbortSignal;
   onSweep?: (record: SweepRecord) => void;
+  /** Directions of symbols that are asked for: they come first, stay near, and never start again. [n, S], unit rows */
+  seeds?: Tensor;
 }
 
 export interface FittedSymbols {
@@ -51,12 +53,16 @@ interface State {
  * expected traversals, and the remaining sweeps keep to its links.
  */
 export async function fitSymbols(points: Tensor, settings: FitGiven = {}): Promise<FittedSymbols> {
-  const { signal, onSweep, ...chosen } = settings;
+  const { signal, onSweep, seeds, ...chosen } = settings;
   const options = discoveryOptions(chosen);
   checkPoints(points);
   if (points.dim(0) < options.symbols)
     throw new UserError(
       `${options.symbols} symbols need at least as many texts, got ${points.dim(0)}; ask for fewer symbols or give more texts`,
+    );
+  if (seeds && seeds.dim(0) > options.symbols)
+    throw new UserError(
+      `${seeds.dim(0)} seeds need as many symbols, got ${options.symbols}; ask for more symbols`,
     );
   signal?.throwIfAborted();
   const means = {
@@ -64,6 +70,7 @@ export async function fitSymbols(points: Tensor, settings: FitGiven = {}): Promi
     rounds: options.clusterRounds,
     starts: options.clusterStarts,
     seedingPoints: options.seedingPoints,
+    anchors: seeds,
   };
   let state: State = { symbols: sphericalMeans(points, means, new Generator(options.seed)).keep() };
   const sweeps: SweepRecord[] = [];
@@ -72,7 +79,7 @@ export async function fitSymbols(points: Tensor, settings: FitGiven = {}): Promi
     for (let sweep = 0; sweep < count; sweep++) {
       await setImmediate();
       signal?.throwIfAborted();
-      const after = swept(points, state, options, sweep);
+      const after = swept(points, { ...state, seeds }, options, sweep);
       release(state, after.state);
       state = after.state;
       sweeps.push({ sweep: sweep + 1, sweeps: count, ...after.record });
@@ -116,7 +123,7 @@ type Recorded = Omit<SweepRecord, 'sweep' | 'sweeps'>;
 
 function swept(
   points: Tensor,
-  state: State,
+  state: State & { seeds: Tensor | undefined },
   options: DiscoveryOptions,
   sweep: number,
 ): { state: State; record: Recorded } {
@@ -136,12 +143,7 @@ function swept(
         );
         const texts = points.dim(0);
         const links = linking ? linkProbabilities(sums.travelled(texts), { ...options, texts }) : state.links;
-        const { symbols, restarted } = turned(
-          points,
-          state.symbols,
-          sums,
-          fewestTexts(texts, options, sweep),
-        );
+        const { symbols, restarted } = turned(points, state, sums, fewestTexts(texts, options, sweep));
         return {
           state: { symbols: symbols.keep(), ...(links ? { links: links.keep() } : {}) },
           record: {
@@ -185,7 +187,7 @@ function linksIn(links: Tensor | undefined): number {
 /** Symbols turned to their uses; those of fewer than `fewest` texts start again at texts that are explained worst. */
 function turned(
   points: Tensor,
-  before: Tensor,
+  { symbols: before, seeds }: { symbols: Tensor; seeds: Tensor | undefined },
   sums: SweepSums,
   fewest: number,
 ): { symbols: Tensor; restarted: number } {
@@ -193,8 +195,11 @@ function turned(
   const lengths = directions.mul(directions).sum(1, true);
   // A symbol without uses, or with uses that cancel, stays as it is.
   const idle = lengths.le(1e-12).to('float32');
-  const symbols = unitRows(directions.add(before.mul(idle)));
-  const poor = [...sums.firsts()].flatMap((texts, symbol) => (texts < fewest ? [symbol] : []));
+  const symbols = anchored(unitRows(directions.add(before.mul(idle))), seeds);
+  const planted = seeds?.dim(0) ?? 0;
+  const poor = [...sums.firsts()].flatMap((texts, symbol) =>
+    texts < fewest && symbol >= planted ? [symbol] : [],
+  );
   if (poor.length === 0) return { symbols, restarted: 0 };
   const left = sums.left();
   const worst = Tensor.fromArray(left, [left.length]).topk(poor.length, 0).indices;

@@ -1,3 +1,4 @@
+export { chooseSymbols, type SymbolChoice } from './choose.ts';
 export { dictionaryOf, unitRows } from './dictionary.ts';
 export { type Discovered, type EncodedPoints, encodePoints } from './encode.ts';
 export { type FitGiven, type FittedSymbols, fitSymbols, type SweepRecord, travelledLinks } from './fit.ts';

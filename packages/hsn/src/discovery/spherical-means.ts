@@ -1,4 +1,5 @@
 import {
+  cat,
   type Generator,
   multinomial,
   noGrad,
@@ -30,6 +31,8 @@ export interface MeansOptions {
   starts: number;
   /** Points among which starts are drawn and compared, or a few a centre if that is more. */
   seedingPoints: number;
+  /** Directions that the first centres start at and stay near: each turns half to its points. [n, S] */
+  anchors?: Tensor | undefined;
 }
 
 /**
@@ -46,30 +49,34 @@ export function sphericalMeans(points: Tensor, options: MeansOptions, generator:
       let best: { centres: Tensor; nearness: number } | undefined;
       const starts = Math.min(options.starts, Math.max(1, Math.floor(mostDrawn / options.count)));
       for (let start = 0; start < starts; start++) {
-        const drawn = scope(() => startingCentres(sample, options.count, generator));
-        const centres = rounds(sample, drawn, trialRounds);
+        const drawn = scope(() => startingCentres(sample, options, generator));
+        const centres = rounds(sample, drawn, trialRounds, options.anchors);
         const nearness = scope(() => sample.matmul(centres.transpose(0, 1)).amax(1).sum().item());
         if (!best || nearness > best.nearness) best = { centres, nearness };
       }
-      return rounds(points, best!.centres, options.rounds);
+      return rounds(points, best!.centres, options.rounds, options.anchors);
     }),
   );
 }
 
-function rounds(points: Tensor, start: Tensor, count: number): Tensor {
+function rounds(points: Tensor, start: Tensor, count: number, anchors: Tensor | undefined): Tensor {
   let centres = start;
   for (let round = 0; round < count; round++) {
     const before = centres;
-    centres = scope(() => nextCentres(points, before));
+    centres = scope(() => anchored(nextCentres(points, before), anchors));
     before.free();
   }
   return centres;
 }
 
-function startingCentres(sample: Tensor, count: number, generator: Generator): Tensor {
-  const one = randint(sample.dim(0), [1], generator);
-  const chosen = [sample.select(0, one.item())];
-  let distance = farness(sample, sample.indexSelect(0, one)).squeeze(1); // [some]
+function startingCentres(
+  sample: Tensor,
+  { count, anchors }: Pick<MeansOptions, 'count' | 'anchors'>,
+  generator: Generator,
+): Tensor {
+  const first = anchors ?? sample.indexSelect(0, randint(sample.dim(0), [1], generator));
+  const chosen = first.unbind(0);
+  let distance = farness(sample, first).neg().amax(1).neg(); // [some]
   const trials = 2 + Math.floor(Math.log(count));
   while (chosen.length < count) {
     // The small floor draws evenly once every point is a centre.
@@ -96,4 +103,12 @@ function nextCentres(points: Tensor, centres: Tensor): Tensor {
   const nearest = mostAligned(points, centres);
   const { sums, sizes } = memberSums(points, nearest, centres.dim(0), summedAtOnce);
   return unitRows(sums.add(unmoved(centres, sizes)));
+}
+
+/** Centres of which the first are drawn half the way to their anchors. */
+export function anchored(centres: Tensor, anchors: Tensor | undefined): Tensor {
+  if (!anchors) return centres;
+  const n = anchors.dim(0);
+  const held = unitRows(centres.narrow(0, 0, n).add(anchors));
+  return cat([held, centres.narrow(0, n, centres.dim(0) - n)], 0);
 }

@@ -10,6 +10,8 @@ import { encodeTexts, type OpenedEncoder, type TextVectorOptions } from './text-
 export interface StoredVectorOptions extends TextVectorOptions {
   /** The folder of caches; HSN_CACHE or the user's unless given. */
   cache?: string;
+  /** Texts of each part of a corpus; no stored file has texts of two. All are one part unless given. */
+  parts?: readonly number[];
   /** Hears where vectors came from, and what went wrong with the store. */
   onNote?: (text: string) => void;
 }
@@ -37,8 +39,8 @@ export async function textVectors(
   const width = opened.encoder.width;
   const all = new Float32Array(texts.length * width);
   let stored = 0;
-  for (let first = 0; first < texts.length; first += textsOfFile) {
-    const some = texts.slice(first, first + textsOfFile);
+  for (const [first, end] of stretches(options.parts ?? [texts.length])) {
+    const some = texts.slice(first, end);
     const progress = (done: number) => onProgress?.(first + done, texts.length);
     const found = store.read(some);
     if (found) stored += some.length;
@@ -49,6 +51,16 @@ export async function textVectors(
   }
   if (stored > 0) onNote?.(`vectors of ${stored} texts were in the cache`);
   return Tensor.fromArray(all, [texts.length, width]);
+}
+
+/** First and end of the texts of each file. */
+function* stretches(parts: readonly number[]): Generator<[first: number, end: number]> {
+  let start = 0;
+  for (const count of parts) {
+    for (let first = start; first < start + count; first += textsOfFile)
+      yield [first, Math.min(first + textsOfFile, start + count)];
+    start += count;
+  }
 }
 
 class VectorFiles {

@@ -9,7 +9,7 @@ export function annealedAt(value: Annealed, step: number): number {
     : value.from * (value.to / value.from) ** part;
 }
 
-/** β, the weight of both KL terms, at a training step: constant, rising once, or rising again in every cycle. */
+/** β, the weight of the KL terms, at a training step: constant, rising once, or rising again in every cycle. */
 export function betaAt(beta: Config['objective']['beta'], step: number): number {
   switch (beta.kind) {
     case 'constant':
@@ -19,6 +19,11 @@ export function betaAt(beta: Config['objective']['beta'], step: number): number 
     case 'exponential':
       return beta.to * (1 - Math.exp((-5 * step) / beta.steps));
     case 'cyclical':
-      return beta.to * Math.min(1, (step % beta.steps) / (beta.steps * beta.rise));
+      return beta.to * cyclePart((step % beta.steps) / beta.steps, beta);
   }
+}
+
+/** How high a cycle has risen: it waits, rises, and stays at the top. */
+function cyclePart(part: number, { zero, rise }: { zero: number; rise: number }): number {
+  return Math.min(1, Math.max(0, part - zero) / rise);
 }

@@ -156,7 +156,7 @@ export function finishEdits(folder: string): void {
     fs.rmSync(gone, { recursive: true, force: true });
     fs.renameSync(undo, gone);
   }
-  fs.rmSync(gone, { recursive: true, force: true });
+  for (const left of [gone, path.join(folder, DRAFT)]) fs.rmSync(left, { recursive: true, force: true });
 }
 
 interface Exchange {

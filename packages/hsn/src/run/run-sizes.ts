@@ -4,6 +4,7 @@ import { openSafetensors, SafetensorsError } from '@hidden-schema/torch';
 import { type Claim, checkClaims, decoderKind, type Shapes, shapesOf } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../config/language.ts';
 import type { Config } from '../config/network.ts';
+import { isRival, type RivalConfig } from '../config/rivals.ts';
 import type { RunConfig } from '../config/settings.ts';
 import type { ReasoningConfig } from '../config/tuples.ts';
 import { nameOfToday } from '../tensor-names.ts';
@@ -19,7 +20,7 @@ export function checkRunSizes(
   // Weights that are no model's are told of by whoever loads them.
   if (!shapes || ![...shapes.keys()].some((name) => modelParts.test(name))) return;
   checkClaims(shapes, claimsOf(config), path.join(folder, 'config.yaml'));
-  if (config.model === 'language' || (config.model === 'reasoning' && config.part === 'network'))
+  if (config.model !== 'synthetic' && !(config.model === 'reasoning' && config.part === 'path'))
     checkClaims(shapes, recordedClaims(record.text ?? record.tuples), path.join(folder, 'run.json'));
 }
 
@@ -46,7 +47,27 @@ function lastShapes(checkpoints: string): Shapes | undefined {
 function claimsOf(config: RunConfig): Claim[] {
   if (config.model === 'synthetic') return syntheticClaims(config);
   if (config.model === 'reasoning' && config.part === 'path') return pathClaims(config);
-  return [...networkClaims(config), ...encoderClaims(config), ...decoderClaims(config)];
+  const own = isRival(config) ? rivalClaims(config) : networkClaims(config);
+  return [...own, ...encoderClaims(config), ...decoderClaims(config)];
+}
+
+/** The sizes of a latent: what the encoder's queries give. */
+function rivalClaims(config: RivalConfig): Claim[] {
+  const head = /^encoder\.walk\.start\.weight$/;
+  if (config.model === 'optimus')
+    return [{ key: '2 × latent', value: 2 * config.latent, tensor: head, axis: 0 }];
+  if (config.model === 'ivae')
+    return [
+      { key: 'hidden', value: config.hidden, tensor: head, axis: 0 },
+      { key: 'latent', value: config.latent, tensor: /^draw\.weight$/, axis: 0 },
+      { key: 'hidden + latent', value: config.hidden + config.latent, tensor: /^mix\.weight$/, axis: 1 },
+    ];
+  return [
+    { key: 'code', value: config.code, tensor: head, axis: 0 },
+    { key: 'symbols', value: config.symbols, tensor: /^codes$/, axis: 0 },
+    { key: 'length', value: config.length, tensor: /^encoder\.walk\.queries$/, axis: 0 },
+    { key: 'prior', value: config.prior, tensor: /^prior\.output\.weight$/, axis: 1 },
+  ];
 }
 
 function syntheticClaims({ symbols, encoder, graph }: Config): Claim[] {
@@ -104,7 +125,10 @@ function networkClaims(config: LanguageConfig | ReasoningConfig): Claim[] {
   ];
 }
 
-function encoderClaims({ encoder: { name, width, layers } }: LanguageConfig | ReasoningConfig): Claim[] {
+/** Settings of encoder and decoder, of any model of texts. */
+type TextModels = LanguageConfig | ReasoningConfig | RivalConfig;
+
+function encoderClaims({ encoder: { name, width, layers } }: Pick<TextModels, 'encoder'>): Claim[] {
   if (name !== 'transformer' && name !== 'lstm') return [];
   return [
     { key: 'encoder.width', value: width, tensor: /^encoder\.text\.embedding\.weight$/, axis: 1 },
@@ -112,14 +136,14 @@ function encoderClaims({ encoder: { name, width, layers } }: LanguageConfig | Re
   ];
 }
 
-function decoderClaims({ decoder }: LanguageConfig | ReasoningConfig): Claim[] {
+function decoderClaims({ decoder }: Pick<TextModels, 'decoder'>): Claim[] {
   const { name, width, layers, longest } = decoder;
   if (!decoderKind(name)) {
     const rank = 'lora' in decoder ? decoder.lora?.rank : undefined;
     const adapter = /^decoder\..*\.lora_A\.weight$/;
     return rank === undefined ? [] : [{ key: 'decoder.lora.rank', value: rank, tensor: adapter, axis: 0 }];
   }
-  const table = /^decoder\.(?:transformer\.wte|model\.embed_tokens|wte)\.weight$/;
+  const table = /^decoder\.(?:transformer\.wte|model\.embed_tokens|model\.shared|wte)\.weight$/;
   const places = /^decoder\.transformer\.wpe\.weight$/;
   return [
     { key: 'decoder.width', value: width, tensor: table, axis: 1 },
@@ -129,7 +153,7 @@ function decoderClaims({ decoder }: LanguageConfig | ReasoningConfig): Claim[] {
           {
             key: 'decoder.layers',
             value: layers,
-            tensor: /^decoder\.(?:transformer\.h|model\.layers)\.(\d+)\./,
+            tensor: /^decoder\.(?:transformer\.h|model\.(?:decoder\.)?layers)\.(\d+)\./,
           },
         ]),
     ...(name === 'gpt2' ? [{ key: 'decoder.longest + 2', value: longest + 2, tensor: places, axis: 0 }] : []),

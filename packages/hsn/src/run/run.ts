@@ -61,6 +61,7 @@ const RUN_FILES = new Set([
     'figures',
     'README.md',
     'tokenizer.json',
+    'tokenizer_config.json',
     'names.json',
     'names.lock',
     'layout.json',
@@ -72,7 +73,7 @@ const RUN_NAMES =
   /^(corpus\.(txt|tsv|csv|jsonl|parquet)|events\.out\.tfevents\..+|lock\.stale-\d+|\..+\.\d+\.tmp)$/;
 /** What a run whose making was cut short may hold. */
 const UNFINISHED_NAMES =
-  /^((tokenizer|manifest)\.json|corpus\.(txt|tsv|csv|jsonl|parquet)|lock|lock\.stale-\d+|config\.yaml|checkpoints|\..+\.\d+\.tmp)$/;
+  /^((tokenizer|tokenizer_config|manifest)\.json|corpus\.(txt|tsv|csv|jsonl|parquet)|lock|lock\.stale-\d+|config\.yaml|checkpoints|\..+\.\d+\.tmp)$/;
 
 /** A folder with everything about one training run. Made and opened for writing under a lock. */
 export class Run {

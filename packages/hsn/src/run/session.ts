@@ -235,10 +235,10 @@ export class Session<Evaluation = unknown> {
     this.#writer.check();
     await this.#replicas.lead('step');
     const metrics = this.#trainer.trainStep();
-    const { step, loss, reconstruction, kl_walk } = metrics;
+    const { step, loss, reconstruction, kl_walk, kl = 0 } = metrics;
     this.#unsaved = true;
     this.#run.refresh();
-    progress.update(step, { loss, nll: reconstruction, 'kl-z': kl_walk });
+    progress.update(step, { loss, nll: reconstruction, 'kl-z': kl_walk ?? kl });
     this.#options.onStep?.(metrics);
     if (step % logEvery === 0) this.#record({ ...metrics });
     const evaluated = step % evaluateEvery === 0 || step === steps;

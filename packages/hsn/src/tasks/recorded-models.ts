@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { type JsonValue, reasonOf, UserError } from '@hidden-schema/base';
-import type { Tokenizer } from '@hidden-schema/text';
+import { type JsonValue, jsonText, reasonOf, UserError } from '@hidden-schema/base';
+import { specialConfig, type Tokenizer } from '@hidden-schema/text';
 import { type nn, scope } from '@hidden-schema/torch';
 import type { LanguageDecoder } from '@hidden-schema/transformers';
 import { loadCheckpoint, whichCheckpoint } from '../run/checkpoint.ts';
@@ -33,9 +33,11 @@ export function createRecordedRun(
     // Fields that were never set are left out.
     extra: JSON.parse(JSON.stringify(record)) as Record<string, JsonValue>,
     fill: (folder) => {
-      fs.writeFileSync(path.join(folder, 'tokenizer.json'), prepared.tokenizers.decoder.json, {
-        flush: true,
-      });
+      const { decoder } = prepared.tokenizers;
+      fs.writeFileSync(path.join(folder, 'tokenizer.json'), decoder.json, { flush: true });
+      const names = specialConfig(decoder.special, decoder);
+      if (names)
+        fs.writeFileSync(path.join(folder, 'tokenizer_config.json'), jsonText(names), { flush: true });
       fill?.(folder);
     },
   });

@@ -1,5 +1,5 @@
 import type { BatchOrder } from '@hidden-schema/text';
-import { noGrad, type optim, scope, type Tensor } from '@hidden-schema/torch';
+import { type Generator, type nn, noGrad, type optim, scope, type Tensor } from '@hidden-schema/torch';
 import type { HiddenSchemaNetwork, Kind } from '../model.ts';
 import type { Terms } from '../objective/objective.ts';
 import type { Replicas } from './replicas.ts';
@@ -41,20 +41,34 @@ export abstract class NetworkTraining<K extends Kind> implements Training<K['bat
     };
   }
 
-  /** Mean objective of held-out sentences at full β, without dropout or dropped words; batches are made in a scope. */
-  protected meanObjective(
-    step: number,
-    batches: Iterable<{ count: number; make: () => K['batch'] }>,
-  ): number {
-    const saved = this.model.generator.state();
-    const beta = this.model.config.objective.beta.to;
-    this.model.train(false);
-    let [sum, total] = [0, 0];
-    for (const { count, make } of batches) {
-      sum += scope(() => noGrad(() => this.model.forward(make(), { step, beta }).loss.item())) * count;
-      total += count;
-    }
-    this.model.generator.restore(saved);
-    return sum / total;
+  /** Mean objective of held-out sentences at full β. */
+  protected meanObjective(step: number, batches: HeldOut<K['batch']>): number {
+    return meanObjective(this.model, batches, { step, beta: this.model.config.objective.beta.to });
   }
+}
+
+/** Held-out batches, each made when it is looked at. */
+export type HeldOut<Batch> = Iterable<{ count: number; make: () => Batch }>;
+
+/** What is trained: its loss on a batch. */
+type Trained<Batch> = nn.Module & {
+  readonly generator: Generator;
+  forward(batch: Batch, options: { step: number; beta: number }): { loss: Tensor };
+};
+
+/** Mean loss of held-out sentences, without dropout or dropped words; batches are made in a scope. */
+export function meanObjective<Batch>(
+  model: Trained<Batch>,
+  batches: HeldOut<Batch>,
+  options: { step: number; beta: number },
+): number {
+  const saved = model.generator.state();
+  model.train(false);
+  let [sum, total] = [0, 0];
+  for (const { count, make } of batches) {
+    sum += scope(() => noGrad(() => model.forward(make(), options).loss.item())) * count;
+    total += count;
+  }
+  model.generator.restore(saved);
+  return sum / total;
 }

@@ -10,18 +10,25 @@ export interface StepMetrics {
   epoch: number;
   loss: number;
   reconstruction: number;
-  kl_walk: number;
-  kl_graph: number;
+  kl_walk?: number;
+  kl_graph?: number;
+  /** Of a model without walks: KL of its latents. */
+  kl?: number;
   teacher?: number;
   perplexity?: number;
   gradient_norm: number;
   rate: number;
 }
 
-/** A loss with its terms as numbers; `tokens` where perplexity is to be told. */
+/** The terms of a loss as numbers; `tokens` where perplexity is to be told. */
+type LossFigures = Pick<StepMetrics, 'reconstruction' | 'kl_walk' | 'kl_graph' | 'kl' | 'teacher'> & {
+  tokens?: number;
+};
+
+/** A loss with its terms. */
 export interface Loss {
   loss: Tensor;
-  figures: { reconstruction: number; kl_walk: number; kl_graph: number; teacher?: number; tokens?: number };
+  figures: LossFigures;
 }
 
 /** A model with its data and how it learns from them: all that a trainer asks of a kind of training. */
@@ -35,6 +42,8 @@ export interface Training<Batch> {
   /** The part of a batch's rows that this process holds. */
   batch(rows: Int32Array, part: { first: number; end: number; epoch: number }): Batch;
   loss(batch: Batch, step: number, replicas: Replicas): Loss;
+  /** Losses whose own weights are updated in turn, before the step's. Each is made after the update of the one before. */
+  turns?(batch: Batch): Iterable<Tensor>;
   /** The objective on the validation split: what selects the best model and stops training early. */
   validate(step: number): number;
 }
@@ -82,6 +91,7 @@ export class Trainer<Batch = unknown> {
     const part = this.#replicas.part(rows.length);
     this.model.train();
     const batch = span('batch', () => this.training.batch(rows, { ...part, epoch }));
+    for (const turn of this.training.turns?.(batch) ?? []) this.#updater.turn(turn, this.#step);
     const { loss, figures: own } = span('forward', () =>
       this.training.loss(batch, this.#step, this.#replicas),
     );

@@ -54,7 +54,16 @@ export class Updater {
   /** Updates the weights, unless a figure of this step is not a number. */
   update(metrics: { step: number; epoch: number }, batch: number): void {
     refuseNonFinite(metrics, batch);
-    const factor = this.#schedule(metrics.step - 1);
+    this.#apply(metrics.step - 1);
+  }
+
+  /** An update by a loss of its own within a step, from 0; one that is not a number changes nothing. */
+  turn(loss: Tensor, step: number): void {
+    if (Number.isFinite(this.backward(loss))) this.#apply(step);
+  }
+
+  #apply(step: number): void {
+    const factor = this.#schedule(step);
     for (const [i, group] of this.optimizer.groups.entries()) group.rate = factor * this.#rates[i]!;
     span('update', () => this.optimizer.step());
   }

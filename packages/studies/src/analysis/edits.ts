@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import {
   checkEditable,
@@ -7,8 +8,12 @@ import {
   type LanguageRun,
   Run,
   splitChange,
+  textUpdate,
   undoEdit as undoRun,
 } from '@hidden-schema/hsn';
+import { tellingTerms } from '../measures/document-terms.ts';
+import { pmiWords } from '../measures/pmi-words.ts';
+import { textWords } from '../measures/text-words.ts';
 import { encodedCorpus, type EncodingOptions } from './encoded.ts';
 import { carryBack, namesAfter, symbolNumber, symbolNames, symbolTitle } from './names.ts';
 import { openRun } from './opened.ts';
@@ -72,6 +77,44 @@ export async function splitSymbol(
     const what = `split ${titlesOf(directory, [symbol])} into ${symbol} and ${config.symbols}`;
     return edited(directory, { ...change, what }, new Set([symbol, config.symbols]));
   });
+}
+
+/** What more texts did to a run. */
+export interface RunUpdate extends SymbolEdit {
+  /** Texts that were added. */
+  added: number;
+  /** Of the texts before, the share whose nearest symbol is still the same. */
+  kept: number;
+  /** New symbols, by number, with how many of the added texts are nearest to them and words that tell these from others. */
+  themes: readonly { symbol: number; texts: number; words: readonly string[] }[];
+}
+
+/** Adds a file of texts to a run: symbols keep numbers and names, a theme that is new gets a symbol of its own. */
+export async function updateRun(
+  directory: string,
+  more: string,
+  options: Watch & { onNote?: (text: string) => void } = {},
+): Promise<RunUpdate> {
+  editable(directory);
+  return opened(directory, async (run) => {
+    const { editing, added, kept, themes, others } = await textUpdate(run, more, options);
+    const words = themeWords([others, ...themes.map(({ texts }) => texts)]).slice(1);
+    const what = `added ${added} texts from ${path.basename(more)}`;
+    const edit = await edited(directory, { ...editing, what }, new Set(themes.map(({ symbol }) => symbol)));
+    const told = themes.map(({ symbol, texts }, i) => ({ symbol, texts: texts.length, words: words[i]! }));
+    return { ...edit, added, kept, themes: told };
+  });
+}
+
+const shownWords = 6;
+
+/** Words that tell each of several lists of texts from the others. */
+function themeWords(lists: readonly (readonly string[])[]): string[][] {
+  const matrix = tellingTerms(textWords(lists.flat()));
+  const symbols = Int32Array.from(lists.flatMap((texts, i) => texts.map(() => i)));
+  const uses = { symbols, length: 1, weights: Array.from(symbols, () => 1) };
+  const ranked = pmiWords(matrix, uses, { symbols: lists.length, words: shownWords });
+  return ranked.map((list) => list.map(({ word }) => word));
 }
 
 /** Takes the last edit back; names that people gave since stay with the symbols that are the same before and after. */

@@ -21,6 +21,7 @@ export interface SymbolGroup {
   parent: number | null;
 }
 
+/** All groups of one level. */
 export interface SymbolLevel {
   count: number;
   /** The largest first. */

@@ -1,35 +1,43 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { type Cell, formatTable, writeTextAtomic } from '@hidden-schema/base';
-import { dumpConfig, evaluationFigures, Run, textRecord } from '@hidden-schema/hsn';
+import { dumpConfig, evaluationFigures, isRival, Run, rivalNames, textRecord } from '@hidden-schema/hsn';
 
 /** What a run is, was made from and is good for, as Markdown. */
 export function modelCard(run: Run): string {
   const { config, record, state } = run;
   const name = path.basename(run.directory);
-  const language = config.model === 'language';
-  const what = language
-    ? `A Hidden Schema Network over texts: it reads a sentence as a walk of ${config.length} steps on a graph of ${config.symbols} symbols, and writes sentences about walks.`
-    : 'A Hidden Schema Network over a synthetic language: it finds the graph that the sentences are walks on.';
   return [
     `# ${inline(name)}`,
-    what,
+    modelText(config),
     section('Facts', factsTable(run)),
     section('Figures', figuresTable(run)),
-    section('Use', useText(name, language)),
-    section(
-      'Limits',
-      [
-        '- Symbols are found without supervision: what a symbol means is read off its sentences, and names are given by people.',
-        '- It reflects the corpus it was trained on, with its errors and biases; generated texts are samples, not facts.',
-        '- Walks are the most probable ones on the expected graph; other walks may be nearly as probable.',
-      ].join('\n'),
-    ),
+    section('Use', useText(name, config)),
+    section('Limits', limitsText(config)),
     section('Settings', `\`\`\`yaml\n${dumpConfig(config)}\`\`\``),
     `Made by version ${record.version} of Hidden Schema Networks; the run is ${state}.`,
   ]
     .join('\n\n')
     .concat('\n');
+}
+
+function modelText(config: Run['config']): string {
+  if (isRival(config))
+    return `${rivalNames[config.model]} over texts, a model that Hidden Schema Networks are compared with: it has latents in place of walks, and no graph.`;
+  return config.model === 'language'
+    ? `A Hidden Schema Network over texts: it reads a sentence as a walk of ${config.length} steps on a graph of ${config.symbols} symbols, and writes sentences about walks.`
+    : 'A Hidden Schema Network over a synthetic language: it finds the graph that the sentences are walks on.';
+}
+
+function limitsText(config: Run['config']): string {
+  const corpus =
+    '- It reflects the corpus it was trained on, with its errors and biases; generated texts are samples, not facts.';
+  if (isRival(config)) return corpus;
+  return [
+    '- Symbols are found without supervision: what a symbol means is read off its sentences, and names are given by people.',
+    corpus,
+    '- Walks are the most probable ones on the expected graph; other walks may be nearly as probable.',
+  ].join('\n');
 }
 
 const section = (title: string, text: string): string => `## ${title}\n\n${text}`;
@@ -53,7 +61,7 @@ export function runFacts(run: Run): [name: string, value: string][] {
     // The folder's own name: where it lies on the machine it was trained on concerns nobody else.
     ['corpus', path.basename(record.corpus.directory)],
     ['corpus fingerprint', record.corpus.fingerprint.slice(0, 16)],
-    ...(config.model === 'language' ? textFacts(run) : []),
+    ...(config.model === 'language' || isRival(config) ? textFacts(run) : []),
   ];
 }
 
@@ -92,15 +100,21 @@ function figuresTable(run: Run): string {
   return formatTable([{ title: 'figure' }, { title: 'test split' }], figures, 'markdown').trimEnd();
 }
 
-function useText(name: string, language: boolean): string {
+function useText(name: string, config: Run['config']): string {
   // Quoted for a shell, whatever the folder is called.
   const quoted = /^[\w./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
-  const commands = [
-    `hsn serve ${quoted}      # look at it in the browser`,
-    `hsn encode ${quoted} FILE    # sentences to walks`,
-    ...(language ? [`hsn generate ${quoted} --like "a sentence"`] : []),
-    `hsn report ${quoted}     # all tables and figures`,
-  ];
+  const commands = isRival(config)
+    ? [
+        `hsn eval ${quoted}`,
+        `hsn generate ${quoted} --prior --count 5`,
+        `hsn interpolate ${quoted} "a sentence" "another one"`,
+      ]
+    : [
+        `hsn serve ${quoted}      # look at it in the browser`,
+        `hsn encode ${quoted} FILE    # sentences to walks`,
+        ...(config.model === 'language' ? [`hsn generate ${quoted} --like "a sentence"`] : []),
+        `hsn report ${quoted}     # all tables and figures`,
+      ];
   return `\`\`\`sh\n${commands.join('\n')}\n\`\`\``;
 }
 

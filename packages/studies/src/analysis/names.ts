@@ -99,6 +99,11 @@ export function renameSymbol(directory: string, symbol: number, name: string): s
   return symbolNames(directory).get(symbol) ?? null;
 }
 
+/** Names the symbols that were asked for, which have the first numbers. */
+export function nameSeeds(directory: string, seeds: readonly { name: string }[]): void {
+  for (const [symbol, { name }] of seeds.entries()) renameSymbol(directory, symbol, name);
+}
+
 function store(directory: string, symbol: number, text: string): void {
   const stored = readNames(directory);
   if (!stored)

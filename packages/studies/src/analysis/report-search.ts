@@ -19,7 +19,7 @@ export function searchPart(searched: SearchedTexts): string {
 <label>Label <select id="l"><option value="">any</option></select></label>
 <label><input type="checkbox" id="u"> only unsure</label></form>
 <noscript><p>The search needs scripts; everything else on this page does not.</p></noscript>
-<p class="note">All words must be in a text, in any order; results are in the order of the corpus.${some}</p>
+<p class="note">All words must be in a text, in any order; texts of the test split come first.${some}</p>
 <p id="found" role="status"></p><ul id="symbols"></ul><ol id="texts"></ol><button type="button" id="more" hidden>more</button></section>
 <script type="application/json" id="data">${dataText(searched)}</script>`;
 }
@@ -46,6 +46,7 @@ const labels = [...new Set(data.texts.map((one) => one.label).filter((label) => 
 for (const label of labels) at('l').append(option(label, label));
 if (labels.length === 0) at('l').parentElement.hidden = true;
 const small = data.texts.map((one) => one.text.toLowerCase());
+const counted = (count, what) => count + ' ' + what + (count === 1 ? '' : 's');
 const page = 25;
 let shown = page;
 const shownText = (one) => {
@@ -76,7 +77,7 @@ const draw = () => {
     (!unsure || one.unsure)) : [];
   const symbols = words.length === 0 ? [] : data.symbols.filter((one) =>
     words.every((word) => one.name.toLowerCase().includes(word) || one.words.some((other) => other.startsWith(word))));
-  at('found').textContent = asked ? symbols.length + ' symbols, ' + found.length + ' texts' : '';
+  at('found').textContent = asked ? counted(symbols.length, 'symbol') + ', ' + counted(found.length, 'text') : '';
   at('symbols').replaceChildren(...symbols.map((one) => made('li', one.name + ': ' + one.words.join(' ') + ' (' + one.texts + ' texts)')));
   at('texts').replaceChildren(...found.slice(0, shown).map(shownText));
   at('more').hidden = found.length <= shown;
@@ -90,6 +91,6 @@ at('more').addEventListener('click', () => { shown += page; draw(); });
 export const searchStyle = `
 #search form{display:flex;flex-wrap:wrap;gap:.6rem 1.2rem;align-items:center}#search label{color:var(--faint)}
 #search input[type=search],#search select{font:inherit;color:var(--ink);background:var(--soft);border:1px solid var(--line);border-radius:5px;padding:.3rem .5rem;max-width:20rem}
-#texts{padding-left:1.6rem}#texts li{margin:.7rem 0}#texts p{margin:.1rem 0;overflow-wrap:anywhere;max-width:60rem}#texts small{color:var(--faint)}
+#texts{padding-left:2.4rem}#texts li{margin:.7rem 0}#texts p{margin:.1rem 0;overflow-wrap:anywhere;max-width:60rem}#texts small{color:var(--faint)}
 .walk button,#more{font:inherit;font-size:.85rem;color:var(--link);background:none;border:1px solid var(--line);border-radius:5px;padding:.05rem .4rem;cursor:pointer}
 `;

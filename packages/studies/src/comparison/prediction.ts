@@ -54,7 +54,7 @@ export interface PredictionOptions {
   onProgress?: (done: number, total: number) => void;
 }
 
-const strengths = [0.03, 0.1, 0.3, 1];
+const strengths = [0.01, 0.03, 0.1, 0.3, 1];
 /** Texts on which the penalty is chosen in each fold, links that are features at most, and texts that must take one. */
 const choiceTexts = 2000;
 const mostLinks = 200;

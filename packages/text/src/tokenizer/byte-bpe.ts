@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import { UserError } from '@hidden-schema/base';
 import { byteLevelAlphabet } from 'tokenizers';
+import { LLAMA3_PATTERN } from './patterns.ts';
 import { ownTokenizer, type Tokenizer } from './tokenizer.ts';
 
 /** GPT-2's one special token: it begins, ends and pads. */
@@ -20,25 +21,63 @@ export function byteBpe(merges: readonly Merge[]): Tokenizer {
   const vocabulary = [...byteLevelAlphabet().sort(), ...merges.map(([left, right]) => left + right)];
   const ids = new Map<string, number>();
   for (const token of [...vocabulary, END_OF_TEXT]) if (!ids.has(token)) ids.set(token, ids.size);
+  const json = byteBpeJson({
+    ids,
+    merges: merges.map(([left, right]) => `${left} ${right}`),
+    added: [addedToken(END_OF_TEXT, ids.get(END_OF_TEXT)!)],
+  });
+  return ownTokenizer(json);
+}
+
+/** A token that is found in a text as a whole, before anything else looks at it. */
+export const addedToken = (content: string, id: number, special = true) => ({
+  id,
+  content,
+  single_word: false,
+  lstrip: false,
+  rstrip: false,
+  normalized: false,
+  special,
+});
+
+/** Puts a token before each text. */
+export function startingWith(token: string, id: number) {
+  const start = { SpecialToken: { id: token, type_id: 0 } };
+  const text = (which: string, type: number) => ({ Sequence: { id: which, type_id: type } });
+  return {
+    type: 'TemplateProcessing',
+    single: [start, text('A', 0)],
+    pair: [start, text('A', 0), { SpecialToken: { id: token, type_id: 1 } }, text('B', 1)],
+    special_tokens: { [token]: { id: token, ids: [id], tokens: [token] } },
+  };
+}
+
+/** How texts are cut before bytes are joined: GPT-2's way, with every digit apart, or as LLaMA 3 does it. */
+export type BytePairSplit = 'gpt2' | 'digits' | 'llama3';
+
+export interface BytePairs {
+  ids: ReadonlyMap<string, number>;
+  /** Two tokens with a space between, the first to be joined first. */
+  merges: readonly string[];
+  added: readonly ReturnType<typeof addedToken>[];
+  split?: BytePairSplit;
+  /** What stands before each text. */
+  start?: { token: string; id: number } | undefined;
+}
+
+/** tokenizer.json of byte pairs in GPT-2's alphabet. */
+export function byteBpeJson({ ids, merges, added, split = 'gpt2', start }: BytePairs): string {
   const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: false, use_regex: true };
-  const definition = {
+  return JSON.stringify({
     version: '1.0',
     truncation: null,
     padding: null,
-    added_tokens: [
-      {
-        id: ids.get(END_OF_TEXT),
-        content: END_OF_TEXT,
-        single_word: false,
-        lstrip: false,
-        rstrip: false,
-        normalized: false,
-        special: true,
-      },
-    ],
+    added_tokens: added,
     normalizer: null,
-    pre_tokenizer: byteLevel,
-    post_processor: byteLevel,
+    pre_tokenizer: splitter(split, byteLevel),
+    post_processor: start
+      ? { type: 'Sequence', processors: [byteLevel, startingWith(start.token, start.id)] }
+      : byteLevel,
     decoder: byteLevel,
     model: {
       type: 'BPE',
@@ -48,11 +87,23 @@ export function byteBpe(merges: readonly Merge[]): Tokenizer {
       end_of_word_suffix: '',
       fuse_unk: false,
       byte_fallback: false,
+      ...(split === 'llama3' ? { ignore_merges: true } : {}),
       vocab: Object.fromEntries(ids),
-      merges: merges.map(([left, right]) => `${left} ${right}`),
+      merges,
     },
+  });
+}
+
+function splitter(split: BytePairSplit, byteLevel: { type: string }) {
+  if (split === 'gpt2') return byteLevel;
+  const first =
+    split === 'digits'
+      ? { type: 'Digits', individual_digits: true }
+      : { type: 'Split', pattern: { Regex: LLAMA3_PATTERN }, behavior: 'Isolated', invert: false };
+  return {
+    type: 'Sequence',
+    pretokenizers: [first, split === 'digits' ? byteLevel : { ...byteLevel, use_regex: false }],
   };
-  return ownTokenizer(JSON.stringify(definition));
 }
 
 /** Merges of a byte-pair tokenizer.json, in the order of their rank. */

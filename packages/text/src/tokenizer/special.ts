@@ -51,3 +51,14 @@ function contentOf(value: unknown): string | undefined {
   const content = (value as { content?: unknown } | null | undefined)?.content;
   return typeof content === 'string' ? content : undefined;
 }
+
+/** What tokenizer_config.json must say so that the same tokens are found again; nothing where usual names find them. */
+export function specialConfig(
+  special: SpecialTokens,
+  names: { idOf(token: string): number | undefined; tokenOf(id: number): string | undefined },
+): Record<string, string> | undefined {
+  const usual = specialTokens((token) => names.idOf(token));
+  const roles = (Object.keys(usualNames) as Role[]).filter((role) => special[role] !== undefined);
+  if (roles.every((role) => special[role] === usual[role])) return undefined;
+  return Object.fromEntries(roles.map((role) => [configKeys[role][0]!, names.tokenOf(special[role]!)!]));
+}

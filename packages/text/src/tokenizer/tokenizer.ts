@@ -75,7 +75,8 @@ export function tokenizerFromJson(
 }
 
 /** The same of a definition that this program has made itself. */
-export const ownTokenizer = (json: string): Tokenizer => new JsonTokenizer(json, {});
+export const ownTokenizer = (json: string, config: Readonly<Record<string, unknown>> = {}): Tokenizer =>
+  new JsonTokenizer(json, config);
 
 function isFolder(file: string): boolean {
   return fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { noGrad } from '../autograd.ts';
-import { dtypeBytes } from '../dtype.ts';
+import { type DType, dtypeBytes } from '../dtype.ts';
 import { native } from '../native.ts';
 import { scope } from '../scope.ts';
 import type { Tensor } from '../tensor.ts';
@@ -16,6 +16,15 @@ const loneSurrogate = /\p{Surrogate}/u;
 
 export type Metadata = Readonly<Record<string, string>> | ReadonlyMap<string, string>;
 
+/** A tensor to write whose bytes are made when they are asked for. */
+export interface TensorSource {
+  readonly name: string;
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  /** Gives all bytes to `put`, in pieces. */
+  read(put: (bytes: Uint8Array) => void): void;
+}
+
 /**
  * Writes tensors in the order given, to a file that appears whole or not at all.
  * Returns the file's size in bytes.
@@ -25,7 +34,15 @@ export function writeSafetensors(
   tensors: Iterable<readonly [string, Tensor]>,
   metadata: Metadata = {},
 ): number {
-  const entries = [...tensors];
+  return streamSafetensors(path, sourcesOf(tensors), metadata);
+}
+
+/** The same of tensors that need never be in memory whole. */
+export function streamSafetensors(
+  path: string,
+  entries: readonly TensorSource[],
+  metadata: Metadata = {},
+): number {
   const header = buildHeader(entries, metadata, failFor(path));
   const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`;
   try {
@@ -41,26 +58,23 @@ export function writeSafetensors(
 }
 
 /** The length and the header, padded with spaces so that the data starts at a multiple of 8. */
-function buildHeader(
-  entries: readonly (readonly [string, Tensor])[],
-  metadata: Metadata,
-  fail: Fail,
-): Buffer {
+function buildHeader(entries: readonly TensorSource[], metadata: Metadata, fail: Fail): Buffer {
   const members: string[] = [];
   const pairs = metadata instanceof Map ? [...metadata] : Object.entries(metadata);
   if (pairs.length > 0)
     members.push(`"__metadata__":{${pairs.map((pair) => metadataText(pair, fail)).join(',')}}`);
   const seen = new Set<string>();
   let begin = 0;
-  for (const [name, tensor] of entries) {
+  for (const entry of entries) {
+    const { name } = entry;
     if (name === '__metadata__' || loneSurrogate.test(name))
       fail('name', 'a usable tensor name', quoted(name));
     if (seen.has(name)) fail('duplicate-key', 'every tensor name once', `${quoted(name)} twice`);
     seen.add(name);
-    const end = begin + bytesOf(tensor);
-    const dtype = nameOfDtype.get(tensor.dtype);
+    const end = begin + bytesOf(entry);
+    const dtype = nameOfDtype.get(entry.dtype);
     members.push(
-      `${JSON.stringify(name)}:{"dtype":"${dtype}","shape":[${tensor.shape.join(',')}],"data_offsets":[${begin},${end}]}`,
+      `${JSON.stringify(name)}:{"dtype":"${dtype}","shape":[${entry.shape.join(',')}],"data_offsets":[${begin},${end}]}`,
     );
     begin = end;
   }
@@ -82,19 +96,31 @@ function metadataText([key, value]: readonly [string, unknown], fail: Fail): str
   return `${JSON.stringify(key)}:${JSON.stringify(value)}`;
 }
 
-function bytesOf(tensor: Tensor): number {
-  return tensor.size * dtypeBytes[tensor.dtype];
+function bytesOf({ shape, dtype }: Pick<TensorSource, 'shape' | 'dtype'>): number {
+  return shape.reduce((product, n) => product * n, 1) * dtypeBytes[dtype];
 }
 
-function writeTemporary(
-  path: string,
-  header: Buffer,
-  entries: readonly (readonly [string, Tensor])[],
-): number {
+function sourcesOf(tensors: Iterable<readonly [string, Tensor]>): TensorSource[] {
+  return [...tensors].map(([name, tensor]) => ({
+    name,
+    dtype: tensor.dtype,
+    shape: tensor.shape,
+    read: (put) => readTensor(tensor, put),
+  }));
+}
+
+function writeTemporary(path: string, header: Buffer, entries: readonly TensorSource[]): number {
   const descriptor = openSync(path, 'wx');
   try {
     let size = writeAll(descriptor, header);
-    for (const [, tensor] of entries) size += readTensor(tensor, (bytes) => writeAll(descriptor, bytes));
+    for (const entry of entries) {
+      const before = size;
+      entry.read((bytes) => {
+        size += writeAll(descriptor, bytes);
+      });
+      if (size - before !== bytesOf(entry))
+        throw new RangeError(`${entry.name} has ${bytesOf(entry)} bytes, ${size - before} were given`);
+    }
     fsyncSync(descriptor);
     return size;
   } finally {
@@ -104,24 +130,24 @@ function writeTemporary(
 
 /** The same file in memory: what happens to the tensors afterwards does not reach it. `path` is for errors only. */
 export function safetensorsBytes(path: string, tensors: Iterable<readonly [string, Tensor]>): Buffer {
-  const entries = [...tensors];
+  const entries = sourcesOf(tensors);
   const header = buildHeader(entries, {}, failFor(path));
-  const size = entries.reduce((sum, [, tensor]) => sum + bytesOf(tensor), header.length);
+  const size = entries.reduce((sum, entry) => sum + bytesOf(entry), header.length);
   const out = Buffer.allocUnsafeSlow(size);
   let at = header.copy(out);
-  for (const [, tensor] of entries)
-    readTensor(tensor, (bytes) => {
+  for (const { read } of entries)
+    read((bytes) => {
       out.set(bytes, at);
       at += bytes.length;
     });
   return out;
 }
 
-/** Gives a tensor's bytes to `put` in pieces; returns how many there are. */
-function readTensor(tensor: Tensor, put: (bytes: Uint8Array) => void): number {
+/** Gives a tensor's bytes to `put` in pieces. */
+function readTensor(tensor: Tensor, put: (bytes: Uint8Array) => void): void {
   const total = bytesOf(tensor);
-  if (total === 0) return 0;
-  return noGrad(() =>
+  if (total === 0) return;
+  noGrad(() =>
     scope(() => {
       const plain = tensor.device === 'cpu' ? tensor.detach() : tensor.detach().toDevice('cpu');
       const bytes = plain.contiguous().reshape(-1).viewAs('uint8');
@@ -130,7 +156,6 @@ function readTensor(tensor: Tensor, put: (bytes: Uint8Array) => void): number {
         put(new Uint8Array(native.readData(chunk.handle)));
         chunk.free();
       }
-      return total;
     }),
   );
 }

@@ -33,6 +33,10 @@ const meanings: Readonly<Record<string, string>> = {
   mutual_information_bound: 'the most that so many sentences can have',
   reconstruction: '−E log p(x|z), nats a sentence',
   kl_walk_aggregated: 'KL of the aggregated walks',
+  perplexity_bound: 'perplexity of the bound, which no draws improve',
+  kl: 'KL of a sentence’s latent, mean',
+  kl_aggregated: 'KL of the aggregated latents',
+  active_units: 'dimensions whose means differ between sentences',
   symbols_used: 'symbols in use',
 };
 

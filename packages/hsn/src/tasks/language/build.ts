@@ -1,11 +1,10 @@
-import { readText, UserError } from '@hidden-schema/base';
+import { UserError } from '@hidden-schema/base';
 import {
   type Frames,
   gpt2Tokenizer,
   loadTokenizer,
   TokenCounts,
   type Tokenizer,
-  tokenizerFromJson,
   trainByteBpe,
   trimmedByteBpe,
   WordCounts,
@@ -37,7 +36,7 @@ export interface Tokenizers {
 
 /** The encoder before its queries: pretrained by name, or from scratch on the decoder's own vocabulary. */
 export async function openTextEncoder(
-  config: Pick<LanguageConfig, 'encoder'>,
+  config: { encoder: Omit<LanguageConfig['encoder'], 'walks' | 'sharpness'> },
   decoderTokenizer: Tokenizer,
   generator: Generator,
 ): Promise<{ encoder: TextEncoder; tokenizer: Tokenizer; frozen: boolean }> {
@@ -57,7 +56,7 @@ export async function openTextEncoder(
 
 /** The vocabulary that lies in a run, refused where it has more tokens than the decoder that it was written with. */
 export function tokenizerOfRun(file: string, { vocab_size: most }: Record<string, unknown>): Tokenizer {
-  const tokenizer = tokenizerFromJson(readText(file), file);
+  const tokenizer = loadTokenizer(file);
   if (typeof most === 'number' && tokenizer.vocabulary > most)
     throw new UserError(
       `${file} has ${tokenizer.vocabulary} tokens but the decoder has ${most}; put back the one that the run was trained with`,
@@ -132,24 +131,40 @@ export function makeDecoder(
   generator: Generator,
   source: DecoderSource = {},
 ): LanguageDecoder {
-  if (config.decoder.name === 'lstm' && config.decoder.wordDropoutBy === 'mask')
+  const symbols = config.baseline ? undefined : symbolOptions(config);
+  return decoderReading(config.decoder, { vocabulary, symbols }, generator, source);
+}
+
+/** The sizes of a decoder, and how words are hidden from it. */
+type WritingSettings = Pick<
+  LanguageConfig['decoder'],
+  'name' | 'width' | 'layers' | 'heads' | 'dropout' | 'longest' | 'wordDropout' | 'wordDropoutBy'
+>;
+
+/** A decoder that reads a schema in some way; without one, it writes by itself. */
+export function decoderReading(
+  settings: WritingSettings,
+  reads: { vocabulary: number; symbols: SymbolOptions | undefined },
+  generator: Generator,
+  source: DecoderSource = {},
+): LanguageDecoder {
+  if (settings.name === 'lstm' && settings.wordDropoutBy === 'mask')
     throw new UserError(
       'decoder.wordDropoutBy: mask hides words from attention, which an lstm has none of; take replace',
     );
-  const decoder = bareDecoder(config, vocabulary, generator, source);
-  decoder.wordDropout = config.decoder.wordDropout;
-  decoder.wordDropoutBy = config.decoder.wordDropoutBy;
+  const decoder = bareDecoder(settings, reads, generator, source);
+  decoder.wordDropout = settings.wordDropout;
+  decoder.wordDropoutBy = settings.wordDropoutBy;
   return decoder;
 }
 
 function bareDecoder(
-  config: DecoderSettings,
-  vocabulary: number,
+  { name, width, layers, heads, dropout, longest }: WritingSettings,
+  { vocabulary, symbols }: { vocabulary: number; symbols: SymbolOptions | undefined },
   generator: Generator,
   source: DecoderSource,
 ): LanguageDecoder {
-  const { name, width, layers, heads, dropout, longest } = config.decoder;
-  const options = config.baseline ? {} : { symbols: symbolOptions(config) };
+  const options = symbols ? { symbols } : {};
   if (source.config) return kindOfConfig(source.config, 'the decoder').blank(source.config, generator, {});
   if (source.folder) return openDecoder(source.folder, generator, options);
   // Start and end of a sentence take a position each.

@@ -16,7 +16,9 @@ export function corpusVectors(
   options: StoredVectorOptions,
 ): Promise<Tensor> {
   const texts = Array.from({ length: store.count }, (_, row) => store.example(row).text);
-  return textVectors(texts, opened, options);
+  // File by file, so that one which is added leaves the stored vectors of the others as they are.
+  const parts = store.manifest.report.files.map(({ sentences }) => sentences);
+  return textVectors(texts, opened, { parts, ...options });
 }
 
 /** The encoder's tokens of some texts, one after the other. */

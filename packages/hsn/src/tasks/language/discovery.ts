@@ -1,4 +1,5 @@
 import { UserError } from '@hidden-schema/base';
+import type { TextCorpus } from '@hidden-schema/text';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import type { LanguageConfig } from '../../config/language.ts';
 import {
@@ -10,6 +11,7 @@ import {
   type FittedSymbols,
   fitPointSpace,
   fitSymbols,
+  type PointSpace,
   type PursuitEncoder,
   pieceCounts,
   pointDefaults,
@@ -18,6 +20,7 @@ import {
 import type { Preparation, PreparationState, PreparationWatch } from '../../train/task.ts';
 import type { DiscoverySizes } from './build.ts';
 import { storedTokens, vectorRows } from './corpus-vectors.ts';
+import { type Seed, seedDirections } from './seeds.ts';
 import type { LanguageTraining } from './training.ts';
 
 // Shapes: N training texts, L steps, K symbols.
@@ -32,6 +35,8 @@ export interface DiscoveryGiven {
   vectors: Tensor;
   /** The encoder's pieces of words that are counted. */
   pieces: Int32Array;
+  /** Symbols that are asked for by name and words; they have the first numbers. */
+  seeds: readonly Seed[];
 }
 
 type CheckedConfig = Pick<LanguageConfig, 'symbols' | 'length' | 'seed' | 'encoder' | 'graph'> & {
@@ -98,19 +103,14 @@ export class Discovery implements Preparation {
   /** All sweeps at once, in seconds: what is stopped on the way begins again. */
   async advance({ signal, onPart }: PreparationWatch): Promise<Record<string, number>> {
     const { config, corpus, model } = this.#training;
-    const { vectors, pieces } = this.#given;
-    const rows = corpus.splits.train;
-    const own = scope(() => vectorRows(vectors, rows));
-    const counts =
-      pieces.length > 0 ? pieceCounts(storedTokens(corpus.store, rows), columnsOf(pieces)) : undefined;
-    const { wordWeight } = config.discovery;
-    const space = fitPointSpace(own, counts, { seed: config.seed, wordWeight });
-    const points = toPoints(space, own, counts);
-    own.free();
+    const { pieces, seeds } = this.#given;
+    const { space, points } = trainingPoints(config, corpus, this.#given);
     let fitted: FittedSymbols | undefined;
+    const directions = seeds.length > 0 ? seedDirections(seeds, corpus, points) : undefined;
     try {
       fitted = await fitSymbols(points, {
         ...fitOptions(config),
+        ...(directions ? { seeds: directions } : {}),
         ...(signal ? { signal } : {}),
         onSweep: ({ sweep, explained, restarted, links }) => onPart(sweep, { explained, restarted, links }),
       });
@@ -120,9 +120,26 @@ export class Discovery implements Preparation {
       return { explained: fitted.sweeps.at(-1)!.explained, links: fitted.sweeps.at(-1)!.links };
     } finally {
       points.free();
+      directions?.free();
       if (fitted) release(fitted);
     }
   }
+}
+
+/** The training texts of a corpus as points, and the space that they make. [N, S] */
+export function trainingPoints(
+  config: Pick<LanguageConfig, 'seed' | 'discovery'>,
+  { store, splits }: Pick<TextCorpus, 'store' | 'splits'>,
+  { vectors, pieces }: Pick<DiscoveryGiven, 'vectors' | 'pieces'>,
+): { space: PointSpace; points: Tensor } {
+  const own = scope(() => vectorRows(vectors, splits.train));
+  const counts =
+    pieces.length > 0 ? pieceCounts(storedTokens(store, splits.train), columnsOf(pieces)) : undefined;
+  const { wordWeight } = config.discovery;
+  const space = fitPointSpace(own, counts, { seed: config.seed, wordWeight });
+  const points = toPoints(space, own, counts);
+  own.free();
+  return { space, points };
 }
 
 /** The settings of a run that its symbols are found with. */

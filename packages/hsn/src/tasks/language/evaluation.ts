@@ -182,7 +182,10 @@ function informationOn(model: LanguageNetwork, scores: Tensor, adjacency: Tensor
  * I(z; x) of the empirical sample: mean of log q(z_n|x_n) − log (1/N) Σ_m q(z_n|x_m), one walk a sentence. At most
  * log N, which the paper's estimator may exceed.
  */
-export function exactInformation(posterior: WalkPosterior, nodes: Tensor): number {
+export function exactInformation(
+  posterior: Pick<WalkPosterior, 'logProb' | 'crossLogProb'>,
+  nodes: Tensor,
+): number {
   const N = nodes.dim(0);
   const own = posterior.logProb(nodes).sum().item();
   let mixed = 0;

@@ -1,5 +1,6 @@
 import { type CorpusProgress, type TextCorpus, TextFiles } from '@hidden-schema/text';
 import { Generator, scope } from '@hidden-schema/torch';
+import type { TextEncoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
 import { languageConfig } from '../../config/settings.ts';
 import type { StoredVectorOptions } from '../../discovery/index.ts';
@@ -9,7 +10,15 @@ import { makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
 import { CorpusPoints, corpusVectors } from './corpus-vectors.ts';
 import { pursues } from './discovery.ts';
 import type { LanguageNetwork } from './network.ts';
-import { sidesOf, type TextRecord, textInput, textRecord } from './prepare.ts';
+import {
+  corpusInput,
+  sidesOf,
+  type TextConfig,
+  type TextInput,
+  type TextRecord,
+  textInput,
+  textRecord,
+} from './prepare.ts';
 import { LanguageTexts } from './texts.ts';
 
 /** A language run's model with its tokenizers; its corpus is opened apart, by those who need it. */
@@ -22,6 +31,14 @@ export interface OpenedLanguage {
   labels: readonly string[];
   step: number;
   notes: string[];
+}
+
+/** What the corpus of an opened run is read by, whatever its model of texts. */
+interface OpenedTexts {
+  run: Run;
+  config: TextConfig;
+  model: { encoder: { base: TextEncoder }; decoder: { maxPositions: number } };
+  tokenizers: Tokenizers;
 }
 
 /** Opens a run's language model at a checkpoint: `best`, `last` or a step. */
@@ -74,18 +91,25 @@ export async function openPoints(
 
 /** The corpus a run was trained on, or another one; tokenised again where its cache is gone. */
 export async function openLanguageCorpus(
-  { run, config, model, tokenizers }: OpenedLanguage,
+  { run, config, model, tokenizers }: OpenedTexts,
   given: {
     corpus?: string;
+    /** A file to read after those of the run. */
+    more?: string;
     cache?: string;
     signal?: AbortSignal;
     onProgress?: (progress: CorpusProgress) => void;
   } = {},
 ): Promise<TextCorpus> {
-  const { corpus: other, ...options } = given;
+  const { corpus: other, more, ...options } = given;
   const { record } = textRecord(run);
-  const { input, settings } = other ? { input: other, settings: record.settings } : textInput(run);
-  const files = await TextFiles.find(input, { ...settings, ...options, seed: config.seed });
+  const found = other ? { input: other, settings: record.settings } : textInput(run);
+  const { settings } = found;
+  const files = await TextFiles.find(await corpusInput({ ...found, ...added(found, more) }), {
+    ...settings,
+    ...options,
+    seed: config.seed,
+  });
   try {
     const models = { encoder: model.encoder.base, decoderPositions: model.decoder.maxPositions };
     return await files.tokenise(sidesOf(config, tokenizers, models));
@@ -94,6 +118,9 @@ export async function openLanguageCorpus(
   }
 }
 
+const added = ({ more = [] }: TextInput, file: string | undefined): Pick<TextInput, 'more'> =>
+  file === undefined ? {} : { more: [...more, file] };
+
 /** What the texts of a run's corpus have in a column of its table, by rows of its store. [N] */
 export async function corpusColumn(
   { run }: OpenedLanguage,
@@ -101,8 +128,9 @@ export async function corpusColumn(
   name: string,
   options: { signal?: AbortSignal } = {},
 ): Promise<WrittenValue[]> {
-  const { input, settings } = textInput(run);
-  const files = await TextFiles.find(input, { ...settings, ...options });
+  const given = textInput(run);
+  const { input, settings } = given;
+  const files = await TextFiles.find(await corpusInput(given), { ...settings, ...options });
   const lines = files.sources.map(() => new Map<number, WrittenValue>());
   for await (const { file, line, value, where } of files.column(name))
     lines[file]!.set(line, { value, where });

@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import {
+  type CorpusInput,
   type CorpusProgress,
   corpusNotes,
   fingerprintOf,
@@ -9,12 +10,18 @@ import {
   type TextCorpus,
   TextFiles,
   type TextSettings,
+  type TextSplit,
   type Tokenizer,
 } from '@hidden-schema/text';
 import { Generator, startEngine } from '@hidden-schema/torch';
-import { findPretrained, readModelConfig, type TextEncoder } from '@hidden-schema/transformers';
+import {
+  findPretrained,
+  type LanguageDecoder,
+  readModelConfig,
+  type TextEncoder,
+} from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
-import { type OpenedEncoder, tellingPieces } from '../../discovery/index.ts';
+import type { SymbolChoice } from '../../discovery/index.ts';
 import type { CorpusInfo, Run, RunOptions } from '../../run/run.ts';
 import { createRecordedRun, type ModelRecord, modelRecord, recordOf } from '../recorded-models.ts';
 import {
@@ -25,40 +32,57 @@ import {
   openTextEncoder,
   type Tokenizers,
 } from './build.ts';
-import { corpusVectors, storedTokens } from './corpus-vectors.ts';
-import { checkDiscovery, type DiscoveryGiven, discoverySizes, inSpace, pursues } from './discovery.ts';
+import { type DiscoveryGiven, discoverySizes, inSpace, pursues } from './discovery.ts';
+import {
+  checkPursuitOptions,
+  chosenSymbols,
+  type DiscoveryAsked,
+  discoveryGiven,
+  fewestSymbols,
+} from './discovery-given.ts';
 import { unknownWordsNote } from './known-words.ts';
 import type { LanguageNetwork } from './network.ts';
+import type { Seed } from './seeds.ts';
 
 /** Where the texts are and how they are read; `-` is standard input. */
 export interface TextInput {
   input: string;
+  /** Files that were added since, which train where the input has splits of its own. */
+  more?: readonly string[];
   settings: Partial<TextSettings>;
 }
 
-export interface PrepareOptions {
+/** All files of a corpus, those that were added last. */
+export async function corpusInput({ input, more = [], settings }: TextInput): Promise<CorpusInput> {
+  if (more.length === 0) return input;
+  const { sources } = await TextFiles.find(input, settings);
+  if (sources.every(({ split }) => split === null)) return [input, ...more];
+  const files = (split: TextSplit) =>
+    sources.flatMap((source) => (source.split === split ? source.file : []));
+  return { train: [...files('train'), ...more], valid: files('valid'), test: files('test') };
+}
+
+export interface PrepareOptions extends DiscoveryAsked {
   /** The decoder's vocabulary where a run has one already; else it is drawn from the corpus. */
   tokenizer?: Tokenizer;
   /** Sizes of the space that a run's symbols were found in; else they are the corpus' own. */
   discovery?: DiscoverySizes | undefined;
-  cache?: string;
   stdin?: NodeJS.ReadableStream;
-  signal?: AbortSignal;
   onProgress?: (progress: CorpusProgress) => void;
-  /** Hears of texts that become vectors, and where those came from. */
-  onVectors?: (done: number, total: number) => void;
-  onNote?: (text: string) => void;
 }
 
-/** Texts, tokenizers and models, ready for a run. */
-export interface PreparedLanguage {
-  config: LanguageConfig;
+/** The settings that texts are prepared by, whatever model is made of them. */
+export type TextConfig = Pick<LanguageConfig, 'seed'> & {
+  encoder: Omit<LanguageConfig['encoder'], 'walks' | 'sharpness'>;
+  decoder: Omit<LanguageConfig['decoder'], 'symbolAttention' | 'symbolPositions' | 'lora'>;
+  training: Pick<LanguageConfig['training'], 'batch'>;
+};
+
+/** Texts and tokenizers, ready for a model. */
+export interface PreparedTexts {
   given: TextInput;
   corpus: TextCorpus;
   tokenizers: Tokenizers;
-  model: LanguageNetwork;
-  /** Where walks are read by pursuit: what symbols are found in. */
-  discovery: DiscoveryGiven | undefined;
   info: CorpusInfo;
   /** What the user should know of the corpus. */
   notes: string[];
@@ -67,18 +91,77 @@ export interface PreparedLanguage {
   close(): void;
 }
 
+/** The same with what a model for them is made of. */
+interface Materials<Config> extends PreparedTexts {
+  /** The settings that texts were read by: whole texts decide how long they may be. */
+  read: Config;
+  encoder: TextEncoder;
+  frozen: boolean;
+  /** Where the decoder's weights are, unless it starts from scratch. */
+  folder: string | undefined;
+  generator: Generator;
+}
+
+/** Texts, tokenizers and models, ready for a run. */
+export interface PreparedLanguage extends PreparedTexts {
+  config: LanguageConfig;
+  model: LanguageNetwork;
+  /** Where walks are read by pursuit: what symbols are found in. */
+  discovery: DiscoveryGiven | undefined;
+  /** How the number of symbols was chosen, where it was. */
+  chosen: SymbolChoice | undefined;
+}
+
 /** Reads and tokenises a corpus and makes the model for it; nothing is written but caches of tokens and vectors. */
 export async function prepareLanguage(
-  asked: LanguageConfig,
+  settings: LanguageConfig,
   given: TextInput,
   options: PrepareOptions = {},
 ): Promise<PreparedLanguage> {
   startEngine();
-  checkSizes(asked);
+  const asked = options.chooseSymbols ? { ...settings, symbols: fewestSymbols(settings, options) } : settings;
   checkLora(asked);
-  const { tokenizer: known, discovery: sizes, ...rest } = options;
-  const files = await TextFiles.find(given.input, { ...given.settings, ...rest, seed: asked.seed });
+  checkPursuitOptions(asked, options);
+  const { encoder, frozen, folder, generator, read, ...texts } = await prepareTexts(asked, given, options);
+  const { corpus, tokenizers } = texts;
+  const { encoder: tokenizer, decoder } = tokenizers;
+  const sentences = corpus.splits.train.length;
   let discovery: DiscoveryGiven | undefined;
+  const close = () => {
+    texts.close();
+    discovery?.vectors.free();
+  };
+  try {
+    if (pursues(asked)) discovery = await discoveryGiven(asked, corpus, { encoder, tokenizer }, options);
+    const space = options.discovery ?? (discovery && discoverySizes(discovery.pieces.length, sentences));
+    const chosen = options.chooseSymbols && discovery ? chosenSymbols(asked, corpus, discovery) : undefined;
+    const sized = chosen ? { ...read, symbols: chosen.symbols } : read;
+    const config = space ? inSpace(sized, encoder.width + space.dimensions) : sized;
+    const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences, discovery: space };
+    const model = makeNetwork(config, { ...parts, ...(folder ? { decoder: { folder } } : {}) }, generator);
+    checkVocabulary(model, decoder, config.decoder.name);
+    const strange = discovery && unknownWordsNote(corpus, tokenizer);
+    const notes = [...texts.notes, ...(strange ? [strange] : [])];
+    return { ...texts, config, model, discovery, chosen, notes, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** Reads and tokenises a corpus, and opens the encoder that a model will read it by. */
+export async function prepareTexts<Config extends TextConfig>(
+  asked: Config,
+  given: TextInput,
+  options: PrepareOptions,
+): Promise<Materials<Config>> {
+  checkSizes(asked);
+  const { tokenizer: known, discovery: _, seeds: __, chooseSymbols: ___, ...rest } = options;
+  const files = await TextFiles.find(await corpusInput(given), {
+    ...given.settings,
+    ...rest,
+    seed: asked.seed,
+  });
   try {
     if (files.settings.timeColumn !== undefined) await checkDates(files, files.settings.timeColumn);
     const folder = await pretrainedFolder(asked, options);
@@ -91,17 +174,9 @@ export async function prepareLanguage(
     const corpus = await files.tokenise(sidesOf(widest, tokenizers, models));
     checkSplits(corpus, given.input);
     const read = asked.decoder.whole ? withLongest(asked, neededTokens(corpus, mostTokens(models))) : asked;
-    const sentences = corpus.splits.train.length;
-    if (pursues(asked)) discovery = await discoveryGiven(asked, corpus, { encoder, tokenizer }, options);
-    const space = sizes ?? (discovery && discoverySizes(discovery.pieces.length, sentences));
-    const config = space ? inSpace(read, encoder.width + space.dimensions) : read;
-    const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences, discovery: space };
-    const model = makeNetwork(config, { ...parts, ...(folder ? { decoder: { folder } } : {}) }, generator);
-    checkVocabulary(model, decoder, config.decoder.name);
     const close = () => {
       corpus.close();
       files.close();
-      discovery?.vectors.free();
     };
     const source = given.input === '-' ? files.sources[0]! : undefined;
     const spooled = source && { file: source.file, name: spoolName(source.format) };
@@ -109,17 +184,16 @@ export async function prepareLanguage(
       directory: spooled?.name ?? path.resolve(given.input),
       fingerprint: textFingerprint(corpus),
     };
-    const strange = discovery && unknownWordsNote(corpus, tokenizer);
-    const notes = [...corpusNotes(corpus.report, config.training.batch), ...(strange ? [strange] : [])];
-    return { config, given, corpus, tokenizers, model, discovery, info, notes, spooled, close };
+    const notes = corpusNotes(corpus.report, asked.training.batch);
+    const materials = { encoder, frozen, folder, generator, read };
+    return { given, corpus, tokenizers, info, notes, spooled, close, ...materials };
   } catch (error) {
     files.close();
-    discovery?.vectors.free();
     throw error;
   }
 }
 
-const withLongest = (config: LanguageConfig, longest: number): LanguageConfig => ({
+const withLongest = <Config extends TextConfig>(config: Config, longest: number): Config => ({
   ...config,
   decoder: { ...config.decoder, longest },
 });
@@ -142,28 +216,9 @@ async function checkDates(files: TextFiles, column: string): Promise<void> {
   parseDates(written);
 }
 
-/** The texts' vectors and telling pieces, from which symbols are found. */
-async function discoveryGiven(
-  config: LanguageConfig,
-  { store, splits }: TextCorpus,
-  opened: OpenedEncoder,
-  { cache, signal, onVectors, onNote }: PrepareOptions,
-): Promise<DiscoveryGiven> {
-  checkDiscovery(config, splits.train.length);
-  const pieces = config.discovery.wordWeight > 0 ? tellingPieces(storedTokens(store, splits.train)) : [];
-  const vectors = await corpusVectors(store, opened, {
-    longest: config.encoder.longest,
-    ...(cache ? { cache } : {}),
-    ...(signal ? { signal } : {}),
-    ...(onVectors ? { onProgress: onVectors } : {}),
-    ...(onNote ? { onNote } : {}),
-  });
-  return { vectors, pieces: Int32Array.from(pieces) };
-}
-
 /** Where a decoder's weights are that does not start from scratch. */
 async function pretrainedFolder(
-  { decoder: { name } }: LanguageConfig,
+  { decoder: { name } }: Pick<TextConfig, 'decoder'>,
   { cache, signal }: PrepareOptions,
 ): Promise<string | undefined> {
   if (fromScratch(name)) return undefined;
@@ -174,20 +229,32 @@ async function pretrainedFolder(
 /** What `run.json` notes of a language run, so that the folder can be opened without anything else. */
 export interface TextRecord extends ModelRecord {
   settings: Partial<TextSettings>;
+  /** Files that were added since the run was made. */
+  more?: readonly string[];
   /** Sentences in the training split: N of the objective. */
   sentences: number;
   labels: readonly string[];
   /** Sizes of the space that symbols were found in, where walks are read by pursuit. */
   discovery?: DiscoverySizes;
+  /** Symbols that were asked for, in their order. */
+  seeds?: readonly Seed[];
+  /** The curve that decided how many symbols there are, where it did. */
+  chosen?: SymbolChoice;
+}
+
+/** A model of texts with its settings. */
+interface TextModel {
+  config: Run['config'] & TextConfig;
+  model: { decoder: LanguageDecoder };
 }
 
 /** Makes the run's folder, with the decoder's vocabulary and a copy of what came from standard input. */
 export function createLanguageRun(
   directory: string,
-  prepared: PreparedLanguage,
+  prepared: PreparedTexts & TextModel & Partial<Pick<PreparedLanguage, 'discovery' | 'chosen'>>,
   options: Pick<RunOptions, 'force'> = {},
 ): Run {
-  const { config, given, corpus, tokenizers, model, spooled, discovery } = prepared;
+  const { config, given, corpus, tokenizers, model, spooled, discovery, chosen } = prepared;
   const sentences = corpus.splits.train.length;
   const encoder = { name: config.encoder.name, tokenizer: tokenizers.encoder.hash };
   const text: TextRecord = {
@@ -196,6 +263,8 @@ export function createLanguageRun(
     labels: corpus.labels,
     ...modelRecord(encoder, model.decoder),
     ...(discovery ? { discovery: discoverySizes(discovery.pieces.length, sentences) } : {}),
+    ...(discovery && discovery.seeds.length > 0 ? { seeds: discovery.seeds } : {}),
+    ...(chosen ? { chosen } : {}),
   };
   const fill = (folder: string) => {
     if (spooled) fs.copyFileSync(spooled.file, path.join(folder, spooled.name));
@@ -214,12 +283,18 @@ export function textInput(run: Run): TextInput {
   const input = path.resolve(run.directory, run.record.corpus.directory);
   if (!fs.existsSync(input))
     throw new UserError(`${input}, the corpus of ${run.directory}, is gone; name it with --corpus`);
-  return { input, settings: record.settings };
+  const { more = [], settings } = record;
+  const gone = more.find((file) => !fs.existsSync(file));
+  if (gone !== undefined)
+    throw new UserError(
+      `${gone}, which was added to ${run.directory}, is gone; put it back, or undo the update`,
+    );
+  return { input, settings, ...(more.length > 0 ? { more } : {}) };
 }
 
 /** Both sides with as many tokens as their models read. */
 export function sidesOf(
-  config: LanguageConfig,
+  config: TextConfig,
   tokenizers: Tokenizers,
   models: { encoder: TextEncoder; decoderPositions?: number },
 ) {
@@ -248,7 +323,7 @@ export function textFingerprint({ report }: TextCorpus): string {
 
 const spoolName = (format: string): string => `corpus.${format === 'text' ? 'txt' : format}`;
 
-function checkSizes({ encoder, decoder }: LanguageConfig): void {
+function checkSizes({ encoder, decoder }: TextConfig): void {
   const own = { encoder: encoder.name === 'transformer', decoder: fromScratch(decoder.name) };
   for (const [side, { width, heads }] of Object.entries({ encoder, decoder })) {
     if (own[side as keyof typeof own] && width % heads !== 0)
@@ -273,7 +348,12 @@ function checkSplits({ splits, report }: TextCorpus, input: string): void {
   }
 }
 
-function checkVocabulary({ decoder }: LanguageNetwork, { vocabulary }: Tokenizer, name: string): void {
+/** Refuses a tokenizer that is not the weights' own. */
+export function checkVocabulary(
+  { decoder }: { decoder: LanguageDecoder },
+  { vocabulary }: Tokenizer,
+  name: string,
+): void {
   if (vocabulary <= decoder.vocabularySize) return;
   throw new UserError(
     `${name}: the tokenizer has ${vocabulary} tokens but the weights have ${decoder.vocabularySize}; they do not belong together, take the tokenizer.json that came with the weights`,

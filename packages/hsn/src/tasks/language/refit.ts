@@ -2,6 +2,8 @@ import { scope } from '@hidden-schema/torch';
 import { fitSymbols } from '../../discovery/index.ts';
 import { fitOptions, release } from './discovery.ts';
 import { type OpenedLanguage, openLanguageCorpus, openPoints } from './open.ts';
+import { textRecord } from './prepare.ts';
+import { seedDirections } from './seeds.ts';
 
 /**
  * Finds symbols once more, with another seed, among the training texts of a run: which first symbol each text had with
@@ -16,15 +18,18 @@ export async function refitSymbols(
   const corpus = await openLanguageCorpus(opened, options);
   const placed = await openPoints(opened, corpus, options);
   const points = placed!.of(corpus.splits.train);
+  const { seeds = [] } = textRecord(opened.run).record;
+  const directions = seeds.length > 0 ? { seeds: seedDirections(seeds, corpus, points) } : {};
   try {
     const first = async (seed: number): Promise<number[]> => {
-      const fitted = await fitSymbols(points, { ...fitOptions(config), ...options, seed });
+      const fitted = await fitSymbols(points, { ...fitOptions(config), ...options, ...directions, seed });
       const symbols = scope(() => fitted.encoded.walks.select(1, 0).toNumbers());
       release(fitted);
       return symbols;
     };
     return { before: await first(config.seed), after: await first(config.seed + 1) };
   } finally {
+    directions.seeds?.free();
     points.free();
     placed!.free();
     corpus.close();

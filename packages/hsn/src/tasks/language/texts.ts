@@ -1,7 +1,7 @@
 import { UserError } from '@hidden-schema/base';
 import { type Frames, type PaddedIds, padded } from '@hidden-schema/text';
 import { Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
-import { generate, type SamplingOptions } from '@hidden-schema/transformers';
+import { generate, type LanguageDecoder, type SamplingOptions } from '@hidden-schema/transformers';
 import { encodeTexts, unitRows } from '../../discovery/index.ts';
 import type { BestWalk } from '../../walk/index.ts';
 import { framesOf, type Tokenizers } from './build.ts';
@@ -141,27 +141,14 @@ export class LanguageTexts {
 
   /** Sentences about a walk; at temperature 0, the default, the most probable token after token. */
   async write(walk: readonly number[] | undefined, options: WritingOptions = {}): Promise<string[]> {
-    const { count = 1, seed = this.model.config.seed, maxTokens = defaultTokens, ...rest } = options;
-    const { onToken, ...sampling } = rest;
+    const { count = 1, seed = this.model.config.seed, ...rest } = options;
     this.checkWrites();
     if (walk) this.#checkWalk(walk);
     this.model.train(false);
-    const { begin, end } = this.frames.decoder;
     const walks = walk && Array.from({ length: count }, () => walk);
     const schema = walks && scope(() => schemaOf(this.model, walks));
     try {
-      const generated = await generate(this.model.decoder, {
-        ...sampling,
-        prompts: Array.from({ length: count }, () => [begin!]),
-        end: end!,
-        maxNewTokens: maxTokens,
-        generator: new Generator(seed),
-        ...(onToken ? { onTokens: () => onToken() } : {}),
-        ...(schema ? { schema } : {}),
-      });
-      return await Promise.all(
-        generated.map(async ({ tokens }) => (await this.tokenizers.decoder.decode(tokens)).trim()),
-      );
+      return await written(this.model.decoder, this.tokenizers, schema, { count, seed, ...rest });
     } finally {
       schema?.free();
     }
@@ -183,4 +170,25 @@ export class LanguageTexts {
     if (strange !== undefined)
       throw new UserError(`the symbols of this model are 0 to ${symbols - 1}, got ${strange}`);
   }
+}
+
+/** Sentences that a decoder writes about a schema [count, L, S], or by itself. */
+export async function written(
+  decoder: LanguageDecoder,
+  tokenizers: Tokenizers,
+  schema: Tensor | undefined,
+  options: WritingOptions & { count: number; seed: number },
+): Promise<string[]> {
+  const { count, seed, maxTokens = defaultTokens, onToken, ...sampling } = options;
+  const { begin, end } = framesOf(tokenizers).decoder;
+  const generated = await generate(decoder, {
+    ...sampling,
+    prompts: Array.from({ length: count }, () => [begin!]),
+    end: end!,
+    maxNewTokens: maxTokens,
+    generator: new Generator(seed),
+    ...(onToken ? { onTokens: () => onToken() } : {}),
+    ...(schema ? { schema } : {}),
+  });
+  return Promise.all(generated.map(async ({ tokens }) => (await tokenizers.decoder.decode(tokens)).trim()));
 }

@@ -11,7 +11,7 @@ import {
 import type { optim, Tensor } from '@hidden-schema/torch';
 import { StateCache } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
-import { NetworkTraining } from '../../train/network-training.ts';
+import { type HeldOut, NetworkTraining } from '../../train/network-training.ts';
 import { CorpusPoints } from './corpus-vectors.ts';
 import type { LanguageKind, LanguageNetwork, ReadTexts } from './network.ts';
 import { parameterGroups } from './parameter-groups.ts';
@@ -71,12 +71,19 @@ export class LanguageTraining extends NetworkTraining<LanguageKind> {
   }
 
   validate(step: number): number {
-    const { store, splits } = this.corpus;
-    const batches = batchesByLength(store, splits.valid.slice(0, validated), validatedAtOnce, this.frames);
-    const made = [...batches].map((batch) => ({
-      count: batch.rows.length,
-      make: () => this.withReading(batch),
-    }));
-    return this.meanObjective(step, made);
+    return this.meanObjective(
+      step,
+      heldOut(this.corpus, this.frames, (batch) => this.withReading(batch)),
+    );
   }
+}
+
+/** Validation sentences in batches, each read when it is looked at. */
+export function heldOut(
+  { store, splits }: TextCorpus,
+  frames: Frames,
+  read: (batch: TextBatch) => ReadTexts,
+): HeldOut<ReadTexts> {
+  const batches = batchesByLength(store, splits.valid.slice(0, validated), validatedAtOnce, frames);
+  return [...batches].map((batch) => ({ count: batch.rows.length, make: () => read(batch) }));
 }

@@ -6,7 +6,7 @@ import { schemaOf } from '../language/perplexity.ts';
 import type { ReasoningNetwork } from './network.ts';
 import { defaultTokens, type ObjectPrompt, type WrittenObject, writeObjects } from './objects.ts';
 
-/** How several objects are looked for: the best token after token, the best of a beam, or drawn ones. */
+/** How several objects are looked for: the best token after token, the best of a beam by log p alone, or drawn ones. */
 export interface ObjectSearch {
   how: 'greedy' | 'beam' | 'sample';
   /** Width of the beam, or draws; for greedy one. */
@@ -15,9 +15,6 @@ export interface ObjectSearch {
   topP?: number;
   seed?: number;
 }
-
-/** Prompts that a beam reads at a time. */
-const atOnce = 16;
 
 /** Objects of each prompt, the most probable first; the same one may come several times. */
 export async function searchObjects(
@@ -46,37 +43,27 @@ async function beams(
   prompts: readonly ObjectPrompt[],
   width: number,
 ): Promise<WrittenObject[][]> {
-  const out = new Array<WrittenObject[]>(prompts.length);
-  for (const places of ofLikeLength(prompts)) {
-    const some = places.map((place) => prompts[place]!);
-    const walks = some.flatMap(({ walk }) => (walk ? [walk] : []));
-    const found = scope(() =>
+  const { decoder } = model;
+  model.train(false);
+  const out: WrittenObject[][] = [];
+  for (const { prompt, walk } of prompts) {
+    const [found] = scope(() =>
       noGrad(() =>
-        beamSearch(model.decoder, {
-          prompts: some.map(({ prompt }) => prompt),
-          ...(walks.length > 0 ? { schema: schemaOf(model, walks) } : {}),
+        beamSearch(decoder, {
+          prompts: [prompt],
+          ...(walk ? { schema: schemaOf(model, [walk]) } : {}),
           end: frame.end!,
-          maxNewTokens: defaultTokens,
-          width,
+          maxNewTokens: Math.min(defaultTokens, decoder.maxPositions - prompt.length),
+          beams: width,
+          lengthPenalty: 0,
         }),
       ),
     );
-    for (const [i, place] of places.entries())
-      out[place] = await Promise.all(
-        found[i]!.map(async ({ tokens, logProb }) => ({
-          text: (await tokenizer.decode(tokens, { specials: false })).trim(),
-          logProb,
-        })),
-      );
+    const texts = found!.map(async ({ tokens, logProb }) => ({
+      text: (await tokenizer.decode(tokens, { specials: false })).trim(),
+      logProb,
+    }));
+    out.push(await Promise.all(texts));
   }
   return out;
-}
-
-/** Places of prompts that have as many tokens, some at a time. */
-function* ofLikeLength(prompts: readonly ObjectPrompt[]): Generator<number[]> {
-  const byLength = new Map<number, number[]>();
-  for (const [place, { prompt }] of prompts.entries())
-    byLength.set(prompt.length, [...(byLength.get(prompt.length) ?? []), place]);
-  for (const places of byLength.values())
-    for (let first = 0; first < places.length; first += atOnce) yield places.slice(first, first + atOnce);
 }

@@ -23,6 +23,7 @@ export interface ObjectOptions extends SamplingOptions {
 }
 
 const atOnce = 64;
+/** Tokens of an object at most, unless said. */
 export const defaultTokens = 24;
 
 /** Writes objects for (s, r) with walks, greedily unless told otherwise; answers in the order of the prompts. */

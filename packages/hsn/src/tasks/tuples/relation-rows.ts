@@ -43,8 +43,8 @@ export async function withRelationRows(
   return larger;
 }
 
-/** GPT-2's and LLaMA's tables with a row a token. */
-const tables = /(^|\.)(wte|embed_tokens|lm_head)\.weight$/;
+/** GPT-2's, LLaMA's and BART's tables with a row a token. */
+const tables = /(^|\.)(wte|embed_tokens|lm_head|shared)\.weight$/;
 
 /**
  * A pretrained decoder with rows for the relations' tokens, in one that `make` gives for a vocabulary. Frees the one

@@ -1,5 +1,12 @@
 import { UserError } from '@hidden-schema/base';
-import { type Frame, ownTokenizer, type PaddedIds, padded, type Tokenizer } from '@hidden-schema/text';
+import {
+  type Frame,
+  ownTokenizer,
+  type PaddedIds,
+  padded,
+  specialConfig,
+  type Tokenizer,
+} from '@hidden-schema/text';
 import { relationToken } from './relations.ts';
 import type { TupleTable } from './tuples.ts';
 
@@ -19,7 +26,7 @@ export function withRelations(tokenizer: Tokenizer, relations: readonly string[]
     ...definition,
     added_tokens: [...(definition.added_tokens ?? []), ...added],
   });
-  const extended = ownTokenizer(json);
+  const extended = ownTokenizer(json, specialConfig(tokenizer.special, tokenizer));
   for (const { id, content } of added)
     if (extended.idOf(content) !== id)
       throw new UserError(

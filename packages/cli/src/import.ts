@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import { live, print } from './terminal.ts';
+
+const examples = `
+Examples:
+  $ hsn import SmolLM2-135M.Q4_K_M.gguf --out smollm2
+  $ hsn train --corpus reviews.tsv --out run --set decoder.name=smollm2 --set 'decoder.lora={rank: 8, alpha: 16}'
+
+Reads GGUF versions 2 and 3 of the architectures llama and gpt2, stored as F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0 or
+Q2_K to Q6_K, with byte-pair or SentencePiece vocabularies. Quantised numbers become float32, so the folder is larger than
+the file. Nothing of the file is executed; its chat template is left out.
+`;
+
+export function register(program: Command): void {
+  program
+    .command('import')
+    .summary('a GGUF model as a Hugging Face folder')
+    .description(
+      'Write the model in a GGUF file as a folder with config.json, tokenizer.json and model.safetensors, to use as a decoder.',
+    )
+    .argument('<file>', 'GGUF file')
+    .requiredOption('--out <folder>', 'folder to make')
+    .addHelpText('after', examples)
+    .action(importModel);
+}
+
+async function importModel(file: string, { out }: { out: string }): Promise<void> {
+  const { Progress } = await import('@hidden-schema/hsn');
+  const { importGguf } = await import('@hidden-schema/transformers');
+  let shown: InstanceType<typeof Progress> | undefined;
+  const imported = importGguf(file, out, (done, total) => {
+    shown ??= new Progress({ label: 'import', total, unit: 'tensors', output: live });
+    shown.update(done);
+  });
+  shown?.finish();
+  const { architecture, parameters, vocabulary, formats, bytes } = imported;
+  const kinds = Object.entries(formats)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ');
+  print(
+    `${out}: ${architecture}, ${(parameters / 1e6).toFixed(1)} million parameters (tensors: ${kinds}), ${vocabulary} tokens, ${(bytes / 2 ** 20).toFixed(0)} MB\n`,
+  );
+}

@@ -1,0 +1,45 @@
+import { Generator, scope } from '@hidden-schema/torch';
+import type { RivalConfig } from '../config/rivals.ts';
+import { rivalConfig } from '../config/settings.ts';
+import { Run } from '../run/run.ts';
+import { openTextEncoder, type Tokenizers } from '../tasks/language/build.ts';
+import { textRecord } from '../tasks/language/prepare.ts';
+import { checkEncoderHash, fillFromCheckpoint, withEncoderOf } from '../tasks/recorded-models.ts';
+import { makeRival } from './build.ts';
+import type { Rival } from './rival.ts';
+import { RivalTexts } from './texts.ts';
+
+/** A rival's run with its tokenizers; its corpus is opened apart, by those who need it. */
+export interface OpenedRival {
+  run: Run;
+  config: RivalConfig;
+  model: Rival;
+  tokenizers: Tokenizers;
+  texts: RivalTexts;
+  step: number;
+  notes: string[];
+}
+
+/** Opens the run of a rival at a checkpoint: `best`, `last` or a step; free it with `model.free()`. */
+export async function openRival(
+  directory: string,
+  given: { checkpoint?: string } = {},
+): Promise<OpenedRival> {
+  const run = Run.open(directory);
+  const config = rivalConfig(run.config, `the run ${directory}`);
+  const { record, tokenizer: decoder } = textRecord(run);
+  const generator = new Generator(config.seed);
+  const { encoder, tokenizer, frozen } = await openTextEncoder(
+    withEncoderOf(config, record),
+    decoder,
+    generator,
+  );
+  checkEncoderHash(record, tokenizer.hash, directory);
+  const sources = { encoder, frozen, decoderVocabulary: decoder.vocabulary };
+  const model = scope(() =>
+    makeRival(config, { ...sources, decoder: { config: record.decoder } }, generator),
+  );
+  const saved = fillFromCheckpoint(model, run, given.checkpoint ?? 'best', directory);
+  const tokenizers = { encoder: tokenizer, decoder };
+  return { run, config, model, tokenizers, texts: new RivalTexts(model, tokenizers), ...saved };
+}

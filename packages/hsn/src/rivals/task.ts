@@ -1,0 +1,110 @@
+import type { JsonValue } from '@hidden-schema/base';
+import { cat, noGrad, scope, startEngine } from '@hidden-schema/torch';
+import type { RivalConfig } from '../config/rivals.ts';
+import type { ReadTexts } from '../tasks/language/network.ts';
+import {
+  checkVocabulary,
+  type PreparedTexts,
+  type PrepareOptions,
+  prepareTexts,
+  type TextInput,
+} from '../tasks/language/prepare.ts';
+import { Replicas } from '../train/replicas.ts';
+import type { Inspection, Task } from '../train/task.ts';
+import { Trainer } from '../train/trainer.ts';
+import { checkRivalProcesses, makeRival } from './build.ts';
+import {
+  evaluateRival,
+  latentInformation,
+  type RivalEvaluationOptions,
+  type RivalFigures,
+} from './evaluation.ts';
+import type { Rival } from './rival.ts';
+import { RivalTexts } from './texts.ts';
+import { RivalTraining } from './training.ts';
+
+/** Texts and a rival for them, ready for a run. */
+export interface PreparedRival extends PreparedTexts {
+  config: RivalConfig;
+  model: Rival;
+}
+
+/** Reads and tokenises a corpus and makes a rival for it; nothing is written but a cache of tokens. */
+export async function prepareRival(
+  asked: RivalConfig,
+  given: TextInput,
+  options: PrepareOptions = {},
+): Promise<PreparedRival> {
+  startEngine();
+  const prepared = await prepareTexts(asked, given, options);
+  const { encoder, frozen, folder, generator, read: config, ...texts } = prepared;
+  try {
+    const { decoder } = texts.tokenizers;
+    const source = folder ? { decoder: { folder } } : {};
+    const sources = { encoder, frozen, decoderVocabulary: decoder.vocabulary, ...source };
+    const model = makeRival(config, sources, generator);
+    checkVocabulary(model, decoder, config.decoder.name);
+    return { ...texts, config, model };
+  } catch (error) {
+    texts.close();
+    throw error;
+  }
+}
+
+/** At the end of training a quick look; `hsn eval` takes its time. */
+const quickLook: RivalEvaluationOptions = { limit: 500, draws: 20 };
+/** Validation sentences that a look reads. */
+const looked = 300;
+/** Below this a model is said to have collapsed. */
+const leastInformation = 0.5;
+
+/** Training of a rival on texts. */
+export class RivalTask implements Task<RivalFigures> {
+  readonly training: RivalTraining;
+  readonly trainer: Trainer<ReadTexts>;
+  readonly texts: RivalTexts;
+
+  constructor({ model, corpus, tokenizers }: PreparedRival, replicas = Replicas.alone) {
+    checkRivalProcesses(model.config, replicas.size);
+    this.texts = new RivalTexts(model, tokenizers);
+    this.training = new RivalTraining(model, corpus, this.texts.frames);
+    this.trainer = new Trainer(this.training, replicas);
+  }
+
+  /** How much latents tell of validation sentences. */
+  inspect(): Inspection {
+    const { model } = this.training;
+    const saved = model.generator.state();
+    model.train(false);
+    try {
+      const {
+        mutual_information_exact: information,
+        mutual_information_bound: _,
+        ...used
+      } = scope(() =>
+        noGrad(() => {
+          const beliefs = [...this.training.looked(looked)].map((batch) =>
+            scope(() => model.beliefs(this.training.withStates(batch))),
+          );
+          return latentInformation(model, cat(beliefs, 0));
+        }),
+      );
+      const collapsed = information < leastInformation && this.trainer.step > 0;
+      const notes = collapsed
+        ? [`warning: the model ignores its latents: they tell ${information.toFixed(2)} nats of a sentence`]
+        : [];
+      return { figures: { information, ...used }, notes };
+    } finally {
+      model.generator.restore(saved);
+    }
+  }
+
+  evaluate(): RivalFigures {
+    const { model, corpus, frames } = this.training;
+    return evaluateRival(model, corpus, frames, quickLook);
+  }
+
+  artifacts(): Record<string, JsonValue> {
+    return {};
+  }
+}

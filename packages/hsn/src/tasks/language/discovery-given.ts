@@ -1,0 +1,78 @@
+import { UserError } from '@hidden-schema/base';
+import type { TextCorpus } from '@hidden-schema/text';
+import type { LanguageConfig } from '../../config/language.ts';
+import {
+  chooseSymbols,
+  type OpenedEncoder,
+  type SymbolChoice,
+  tellingPieces,
+} from '../../discovery/index.ts';
+import { corpusVectors, storedTokens } from './corpus-vectors.ts';
+import { checkDiscovery, type DiscoveryGiven, pursues, trainingPoints } from './discovery.ts';
+import { checkSeeds, type Seed } from './seeds.ts';
+
+/** What symbols are asked for, and who is told while texts become vectors. */
+export interface DiscoveryAsked {
+  /** Symbols that are asked for by name and words. */
+  seeds?: readonly Seed[] | undefined;
+  /** Whether as many symbols are looked for as the texts fall into; `symbols` of the settings stands aside. */
+  chooseSymbols?: boolean;
+  cache?: string;
+  signal?: AbortSignal;
+  /** Hears of texts that become vectors, and where those came from. */
+  onVectors?: (done: number, total: number) => void;
+  onNote?: (text: string) => void;
+}
+
+/** The texts' vectors and telling pieces, from which symbols are found. */
+export async function discoveryGiven(
+  config: LanguageConfig,
+  { store, splits }: TextCorpus,
+  opened: OpenedEncoder,
+  { cache, signal, onVectors, onNote, seeds = [] }: DiscoveryAsked,
+): Promise<DiscoveryGiven> {
+  checkDiscovery(config, splits.train.length);
+  if (seeds.length > 0) checkSeeds(seeds, { store, splits });
+  const pieces = config.discovery.wordWeight > 0 ? tellingPieces(storedTokens(store, splits.train)) : [];
+  const vectors = await corpusVectors(store, opened, {
+    longest: config.encoder.longest,
+    ...(cache ? { cache } : {}),
+    ...(signal ? { signal } : {}),
+    ...(onVectors ? { onProgress: onVectors } : {}),
+    ...(onNote ? { onNote } : {}),
+  });
+  return { vectors, pieces: Int32Array.from(pieces), seeds };
+}
+
+/** Refuses what only discovery can do, and seeds that there are too few symbols for. */
+export function checkPursuitOptions(
+  config: LanguageConfig,
+  { seeds = [], chooseSymbols }: DiscoveryAsked,
+): void {
+  if (!pursues(config) && (seeds.length > 0 || chooseSymbols))
+    throw new UserError(
+      `${seeds.length > 0 ? 'seeds are' : 'the number of symbols is'} for symbols that are discovered; leave encoder.walks and baseline as they are by default`,
+    );
+  if (seeds.length > config.symbols)
+    throw new UserError(
+      `${seeds.length} seeds need as many symbols, got ${config.symbols}; ask for more with --symbols`,
+    );
+}
+
+/** One for each step of a walk, and for each seed. */
+export const fewestSymbols = ({ length }: LanguageConfig, { seeds = [] }: DiscoveryAsked): number =>
+  Math.max(2, length, seeds.length);
+
+/** As many symbols as the training texts fall into. */
+export function chosenSymbols(
+  config: LanguageConfig,
+  corpus: TextCorpus,
+  given: DiscoveryGiven,
+): SymbolChoice {
+  const { points } = trainingPoints(config, corpus, given);
+  try {
+    return chooseSymbols(points, { seed: config.seed, fewest: config.symbols });
+  } finally {
+    points.free();
+  }
+}

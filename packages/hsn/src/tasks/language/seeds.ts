@@ -1,0 +1,146 @@
+import path from 'node:path';
+import { readText, reasonOf, UserError } from '@hidden-schema/base';
+import type { TextCorpus } from '@hidden-schema/text';
+import { noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { parse } from 'yaml';
+import { unitRows } from '../../discovery/index.ts';
+
+// Shapes: N training texts, n seeds, S width of a point.
+
+/** A symbol that is asked for: its name, and words that its texts have. */
+export interface Seed {
+  name: string;
+  words: readonly string[];
+}
+
+const expected = 'a line for each seed, name<TAB>word word …, or YAML with name: [word, word]';
+
+/** Reads seeds: TSV, or YAML where the file's name ends so. */
+export function readSeeds(file: string): Seed[] {
+  const text = readSeedText(file);
+  const rows = /\.ya?ml$/i.test(path.extname(file)) ? yamlRows(text, file) : lineRows(text, file);
+  const seeds = rows.map(([name, words]) => ({
+    name: name.trim().normalize(),
+    words: [...new Set(words.flatMap(wordsIn))],
+  }));
+  if (seeds.length === 0) throw new UserError(`${file} has no seeds: expected ${expected}`);
+  for (const [at, { name, words }] of seeds.entries()) {
+    if (name === '' || words.length === 0)
+      throw new UserError(
+        `${file}: seed ${at + 1}${name ? ` (${name})` : ''} has no ${name ? 'words' : 'name'}: expected ${expected}`,
+      );
+    if (seeds.findIndex((other) => other.name === name) < at)
+      throw new UserError(`${file} has the seed ${name} twice; give each a name of its own`);
+  }
+  return seeds;
+}
+
+function readSeedText(file: string): string {
+  try {
+    return readText(file);
+  } catch (error) {
+    throw new UserError(`cannot read the seeds ${file}: ${reasonOf(error)}; expected ${expected}`);
+  }
+}
+
+function lineRows(text: string, file: string): [string, string[]][] {
+  return text.split(/\r?\n/).flatMap((line, at): [string, string[]][] => {
+    if (line.trim() === '' || line.startsWith('#')) return [];
+    const [name, ...words] = line.split('\t');
+    if (words.length === 0)
+      throw new UserError(`${file}, line ${at + 1}: expected name<TAB>word word …, got no tab`);
+    return [[name!, words]];
+  });
+}
+
+function yamlRows(text: string, file: string): [string, string[]][] {
+  let data: unknown;
+  try {
+    data = parse(text);
+  } catch (error) {
+    throw new UserError(`${file} is not YAML (${reasonOf(error).split('\n')[0]}); expected ${expected}`);
+  }
+  if (typeof data !== 'object' || data === null || Array.isArray(data))
+    throw new UserError(`${file}: expected ${expected}`);
+  return Object.entries(data).map(([name, words]) => {
+    const list: unknown[] = Array.isArray(words) ? words : [words];
+    if (list.some((word) => typeof word !== 'string' && typeof word !== 'number'))
+      throw new UserError(`${file}: the words of ${name} are no list of words; expected ${expected}`);
+    return [name, list.map(String)];
+  });
+}
+
+/** Words as they are compared: runs of letters and digits in lower case. */
+function wordsIn(text: string): string[] {
+  return (
+    text
+      .normalize('NFC')
+      .toLowerCase()
+      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  );
+}
+
+/** How telling each text is of each seed: its seed words, rare ones more; the seed that a text says most of has it. */
+class SeedMatches {
+  /** Rows of texts with their weights, a list for each seed. */
+  readonly texts: { at: number; weight: number }[][];
+  /** Texts that have each word. */
+  readonly #having = new Map<string, number[]>();
+
+  constructor(seeds: readonly Seed[], texts: Iterable<string>) {
+    for (const word of seeds.flatMap(({ words }) => words)) this.#having.set(word, []);
+    let count = 0;
+    for (const text of texts) {
+      for (const word of new Set(wordsIn(text))) this.#having.get(word)?.push(count);
+      count++;
+    }
+    const told = seeds.map(({ words }) => this.#told(words, count));
+    this.texts = told.map((own, s) =>
+      [...own].flatMap(([at, weight]) => {
+        const rival = told.some((other, o) => o !== s && (other.get(at) ?? 0) > weight);
+        return rival ? [] : [{ at, weight }];
+      }),
+    );
+  }
+
+  /** Σ ln(1 + N/n_w)² over the seed's words that a text has. */
+  #told(words: readonly string[], count: number): Map<number, number> {
+    const told = new Map<number, number>();
+    for (const word of words) {
+      const having = this.#having.get(word)!;
+      const rarity = Math.log(1 + count / Math.max(1, having.length)) ** 2;
+      for (const at of having) told.set(at, (told.get(at) ?? 0) + rarity);
+    }
+    return told;
+  }
+}
+
+type TrainingTexts = Pick<TextCorpus, 'store' | 'splits'>;
+
+function* textsOf({ store, splits }: TrainingTexts): Generator<string> {
+  for (const row of splits.train) yield store.example(row).text;
+}
+
+/** Refuses seeds that no training text has a word of, naming them. */
+export function checkSeeds(seeds: readonly Seed[], corpus: TrainingTexts): void {
+  const { texts } = new SeedMatches(seeds, textsOf(corpus));
+  const missing = seeds.filter((_, s) => texts[s]!.length === 0);
+  if (missing.length === 0) return;
+  const named = missing.map(({ name, words }) => `${name} (${words.join(' ')})`).join(', ');
+  throw new UserError(
+    `no training text has a word of ${missing.length === 1 ? 'the seed' : 'the seeds'} ${named}; give other words, or leave ${missing.length === 1 ? 'it' : 'them'} out`,
+  );
+}
+
+/** Where seeds point: to the texts that have their words. [n, S], unit rows */
+export function seedDirections(seeds: readonly Seed[], corpus: TrainingTexts, points: Tensor): Tensor {
+  const { texts } = new SeedMatches(seeds, textsOf(corpus));
+  const N = points.dim(0);
+  return noGrad(() =>
+    scope(() => {
+      const weights = new Float32Array(seeds.length * N);
+      for (const [s, own] of texts.entries()) for (const { at, weight } of own) weights[s * N + at] = weight;
+      return unitRows(Tensor.fromArray(weights, [seeds.length, N]).matmul(points));
+    }),
+  );
+}

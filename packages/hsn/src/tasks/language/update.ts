@@ -1,0 +1,131 @@
+import path from 'node:path';
+import { type JsonValue, UserError } from '@hidden-schema/base';
+import type { TextCorpus } from '@hidden-schema/text';
+import { cat, noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { mostAligned } from '../../clusters.ts';
+import { type StoredVectorOptions, unitRows } from '../../discovery/index.ts';
+import type { SymbolEditing } from './edit.ts';
+import { newThemes } from './new-themes.ts';
+import { type OpenedLanguage, openLanguageCorpus, openPoints } from './open.ts';
+import { textFingerprint, textRecord } from './prepare.ts';
+import { countsOf, linksAmong } from './split.ts';
+
+// Shapes: N texts before, M added, K symbols before, J after, S their width.
+
+/** What more texts do to the symbols of a run. */
+export interface TextUpdate {
+  /** Texts that were added. */
+  added: number;
+  /** Of the texts before, the share whose nearest symbol is the same. */
+  kept: number;
+  /** Symbols that are new, by number, with the added texts that are nearest to them. */
+  themes: { symbol: number; texts: string[] }[];
+  /** The other added texts that train. */
+  others: string[];
+  editing: Omit<SymbolEditing, 'what'>;
+}
+
+/**
+ * Adds a file of texts to a run: its symbols stay as they are, under their numbers; themes that only the added texts have
+ * become symbols after the last, with the links that free walks travel.
+ */
+export async function textUpdate(
+  opened: OpenedLanguage,
+  more: string,
+  options: Omit<StoredVectorOptions, 'longest' | 'parts'> = {},
+): Promise<TextUpdate> {
+  const { signal } = options;
+  const file = path.resolve(more);
+  const { record } = textRecord(opened.run);
+  if (record.more?.includes(file))
+    throw new UserError(`${more} was added to ${opened.run.directory} before; give other texts`);
+  const corpus = await openLanguageCorpus(opened, { more: file, ...(signal ? { signal } : {}) });
+  try {
+    const fresh = addedRows(corpus, file);
+    checkAdded(corpus, fresh, { more, labels: record.labels });
+    const placed = await openPoints(opened, corpus, options);
+    const rows = corpus.splits.train;
+    const points = placed!.of(rows);
+    try {
+      const old = rows.filter((row) => row < fresh.first).length;
+      const noted = recordWith(opened, corpus, file);
+      const { themes, ...change } = noGrad(() => scope(() => changeBy(opened, points, old)));
+      const texts = Array.from(rows.subarray(old), (row) => corpus.store.example(row).text);
+      const taken = new Set(themes.flatMap(({ at }) => at));
+      return {
+        ...change,
+        themes: themes.map(({ symbol, at }) => ({ symbol, texts: at.map((n) => texts[n]!) })),
+        others: texts.filter((_, n) => !taken.has(n)),
+        added: fresh.end - fresh.first,
+        editing: { ...change.editing, record: noted },
+      };
+    } finally {
+      points.free();
+      placed!.free();
+    }
+  } finally {
+    corpus.close();
+  }
+}
+
+/** What run.json notes of the corpus once a file was added. */
+function recordWith({ run }: OpenedLanguage, corpus: TextCorpus, file: string): Record<string, JsonValue> {
+  const { record } = textRecord(run);
+  const more = [...(record.more ?? []), file];
+  const text = { ...record, more, sentences: corpus.splits.train.length, labels: corpus.labels };
+  return {
+    corpus: { directory: run.record.corpus.directory, fingerprint: textFingerprint(corpus) },
+    text: JSON.parse(JSON.stringify(text)) as JsonValue,
+  };
+}
+
+/** Rows of the file that was added: after the training files, where the input has splits of its own, else the last. */
+function addedRows({ report: { files } }: TextCorpus, file: string): { first: number; end: number } {
+  const at = files.findLastIndex(({ name }) => name === path.basename(file));
+  const first = files.slice(0, at).reduce((sum, { sentences }) => sum + sentences, 0);
+  return { first, end: first + files[at]!.sentences };
+}
+
+interface Change extends Pick<TextUpdate, 'kept' | 'editing'> {
+  /** New symbols with the places of their texts among those that were added. */
+  themes: { symbol: number; at: number[] }[];
+}
+
+/** Training texts are in the order of files, those that were added last. */
+function changeBy(opened: OpenedLanguage, points: Tensor, old: number): Change {
+  const symbols = unitRows(opened.model.symbols.rows().detach());
+  const [K, S] = symbols.shape as [number, number];
+  const [before, added] = [points.narrow(0, 0, old), points.narrow(0, old, points.dim(0) - old)];
+  const themes = added.dim(0) > 0 ? newThemes({ before, added }, symbols, opened.config.seed) : [];
+  const fresh = themes.map(({ direction }) => Tensor.fromArray(direction, [1, S]));
+  const after = fresh.length > 0 ? cat([symbols, ...fresh], 0) : symbols;
+  const [was, now] = [symbols, after].map((rows) => mostAligned(before, rows).toNumbers());
+  const kept = was!.filter((symbol, n) => symbol === now![n]).length / old;
+  const texts = countsOf(was!, K);
+  return {
+    kept,
+    themes: themes.map(({ added: at }, i) => ({ symbol: K + i, at })),
+    editing: {
+      origins: [...Array.from({ length: K }, (_, k) => [k]), ...themes.map(() => [])],
+      texts,
+      turns: new Map(themes.map(({ direction }, i) => [K + i, direction])),
+      ...(themes.length > 0 ? { links: linksAmong(opened, points, after) } : {}),
+    },
+  };
+}
+
+/** Refuses texts that are not of the same kind as those before. */
+function checkAdded(
+  { store, report }: TextCorpus,
+  { first, end }: { first: number; end: number },
+  { more, labels }: { more: string; labels: readonly string[] },
+): void {
+  if (first === end) throw new UserError(`${more} has no texts; expected some to add`);
+  const labelled = Array.from({ length: end - first }, (_, n) => store.row(first + n).label >= 0);
+  if (labels.length > 0 && !labelled.includes(true))
+    throw new UserError(
+      `${more} has no labels, and the texts of the run have; give the same columns, such as label<TAB>text`,
+    );
+  if (labels.length === 0 && report.labels.length > 0)
+    throw new UserError(`${more} has labels, and the texts of the run have none; give the same columns`);
+}
