@@ -1,6 +1,8 @@
-import type { Candidate, CandidateOptions, CometCandidate } from '@hidden-schema/hsn';
+import type { Candidate, CandidateOptions, CometCandidate, Reasoner } from '@hidden-schema/hsn';
+import type { WalkExplainer } from '@hidden-schema/studies';
 import type { Command } from 'commander';
-import { print } from './terminal.ts';
+import { knownPaths } from './reason-eval.ts';
+import { print, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
 interface ReasonGenerateFlags {
@@ -8,6 +10,7 @@ interface ReasonGenerateFlags {
   path?: string;
   search: string;
   count?: string;
+  walks?: string;
   temperature?: string;
   walkTemperature?: string;
   seed?: string;
@@ -16,16 +19,20 @@ interface ReasonGenerateFlags {
 
 const examples = `
 Examples:
-  $ hsn reason generate run "PersonX goes home" --relation xWant
-  $ hsn reason generate run "PersonX goes home" --relation xWant,xNeed --count 10 --search sample --seed 3
+  $ hsn reason generate run "PersonX goes home" --relation xWant -n 10
+  $ hsn reason generate run "PersonX goes home" --relation xWant,xNeed --search sample --seed 3
   $ hsn reason generate run "PersonX goes home" --json      all relations
-  $ hsn reason generate comet "PersonX goes home" --count 3 COMET writes without walks; the beam is one of words
+  $ hsn reason generate comet "PersonX goes home" -n 3      COMET writes without walks; the beam is one of words
+
+Each object stands with the walk that it was written from: the first half says what (event, relation) is about, the second
+what follows. Where the run has counts (--part path --set path.kind=counts), symbols are told in words, and beneath are
+the training tuples whose walks have most steps in common with it.
 `;
 
 export function register(parent: Command): void {
   parent
     .command('generate')
-    .description('Write objects that may follow an event, with the walks they were written from.')
+    .description('Write different objects that may follow an event, each with its walk and what it is like.')
     .argument('<run>', 'run folder of a network with a path model, or of COMET')
     .argument('<event>', 'such as "PersonX goes home"')
     .option(
@@ -34,9 +41,13 @@ export function register(parent: Command): void {
       (value: string, all: string[]) => [...all, ...value.split(',')],
       [],
     )
-    .option('--path <kind>', 'lstm or transformer (default: transformer where there is one)')
+    .option(
+      '--path <kind>',
+      'counts, prior, lstm, transformer, or counts+ one of these (default: the last of those there are)',
+    )
     .option('--search <how>', 'greedy, sample or beam', 'beam')
-    .option('--count <n>', 'walks to try; of COMET, objects to find (default: 5)')
+    .option('-n, --count <n>', 'different objects, at most (default: 5)')
+    .option('--walks <n>', 'walks to write them from (default: as many as objects)')
     .option('--temperature <t>', 'of the words; 0 takes the best', '0')
     .option('--walk-temperature <t>', 'sample: of the walks (default: 1)')
     .option('--seed <n>', "draws (default: the run's)")
@@ -45,19 +56,46 @@ export function register(parent: Command): void {
     .action(generate);
 }
 
+/** An object with its score, and the walk it was written from where there is one. */
+type Shown = CometCandidate & Partial<Explained>;
+
+/** An object with what its walk says, where training walks are known. */
+interface Explained extends Candidate {
+  words?: readonly (readonly string[])[];
+  like?: { event: string; object: string; same: number }[];
+}
+
 async function generate(run: string, event: string, flags: ReasonGenerateFlags): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
   const { openReasoner } = await import('@hidden-schema/hsn');
   const options = await searching(flags);
-  const { path } = flags;
-  if (path !== undefined && path !== 'lstm' && path !== 'transformer')
-    throw new UserError(`--path takes lstm or transformer, got ${path}`);
+  const count = (await wholeNumber('--count', flags.count)) ?? 5;
+  const walks = (await wholeNumber('--walks', flags.walks)) ?? count;
+  const [path] = flags.path === undefined ? [] : await knownPaths(run, [flags.path]);
   const comet = await openComet(run, flags);
-  if (comet) return printFound(event, await cometFound(comet, event, flags, options), flags);
+  if (comet)
+    return printFound(
+      event,
+      await cometFound(comet, event, flags, { ...options, ...(options.how === 'greedy' ? {} : { count }) }),
+      flags,
+    );
   const reasoner = await openReasoner(run, path ? { path } : {});
+  const explainer = await explainerOf(reasoner);
   const relations = flags.relation.length > 0 ? flags.relation : reasoner.relations;
-  const found = new Map<string, Candidate[]>();
-  for (const relation of relations) found.set(relation, await reasoner.candidates(event, relation, options));
+  const found = new Map<string, Explained[]>();
+  for (const relation of relations) {
+    const beams = options.how === 'beam' && options.temperature === 0;
+    const tried = {
+      ...options,
+      ...(options.how === 'greedy' ? {} : { count: walks }),
+      ...(beams ? { words: { how: 'beam' as const, count } } : {}),
+    };
+    const all = await reasoner.candidates(event, relation, tried);
+    const number = reasoner.relations.indexOf(relation);
+    found.set(
+      relation,
+      all.slice(0, count).map((one) => explained(one, number, explainer)),
+    );
+  }
   printFound(event, found, flags);
 }
 
@@ -93,17 +131,40 @@ function printFound(
   else for (const [relation, all] of found) print(shown(relation, all));
 }
 
+async function explainerOf({ opened }: Reasoner): Promise<WalkExplainer | undefined> {
+  const { openTrainedWalks } = await import('@hidden-schema/hsn');
+  const { WalkExplainer } = await import('@hidden-schema/studies');
+  const trained = openTrainedWalks(opened);
+  if (trained) return new WalkExplainer(trained, opened.config.symbols);
+  say(
+    `to see walks in words, count them first: hsn reason train --part path --run ${opened.run.directory} --set path.kind=counts\n`,
+  );
+  return undefined;
+}
+
+function explained(one: Candidate, relation: number, explainer: WalkExplainer | undefined): Explained {
+  if (!explainer) return one;
+  const words = one.walk.map((symbol) => explainer.words(symbol));
+  return { ...one, words, like: explainer.nearest(one.walk, relation) };
+}
+
 const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
 
-/** An object with its score, and the walk it was written from where there is one. */
-type Shown = CometCandidate & Partial<Pick<Candidate, 'walk'>>;
-
 function shown(relation: string, candidates: readonly Shown[]): string {
-  const width = Math.max(...candidates.map(({ object }) => object.length));
-  const lines = candidates.map(({ object, score, walk }) => {
-    const half = (walk?.length ?? 0) / 2;
-    const steps = walk ? `  ${walk.slice(0, half).join(' ')} | ${walk.slice(half).join(' ')}` : '';
-    return `  ${oneLine(object).padEnd(width)}  ${score.toFixed(2).padStart(7)}${steps}\n`;
+  const width = Math.max(0, ...candidates.map(({ object }) => object.length));
+  const lines = candidates.map(({ object, score, walk = [], words, like = [] }) => {
+    const half = walk.length / 2;
+    const steps = walk.map((symbol, i) =>
+      words ? `${symbol} ${words[i]!.join('/')}`.trim() : String(symbol),
+    );
+    const between = words ? ' → ' : ' ';
+    const halves = [steps.slice(0, half), steps.slice(half)].map((some) => some.join(between));
+    const path = steps.length > 0 ? `  ${halves.join(' | ')}` : '';
+    const others = like.map(
+      (tuple) =>
+        `      like ${oneLine(tuple.event)} → ${oneLine(tuple.object)} (${tuple.same} of ${walk.length} steps)\n`,
+    );
+    return `  ${oneLine(object).padEnd(width)}  ${score.toFixed(2).padStart(7)}${path}\n${others.join('')}`;
   });
   return `${relation}\n${lines.join('')}`;
 }
@@ -114,14 +175,12 @@ async function searching(flags: ReasonGenerateFlags): Promise<CandidateOptions> 
   const { search: how } = flags;
   if (how !== 'greedy' && how !== 'sample' && how !== 'beam')
     throw new UserError(`--search takes greedy, sample or beam, got ${how}`);
-  const count = await wholeNumber('--count', flags.count);
   const seed = await wholeNumber('--seed', flags.seed, 0);
   const number = (text: string | undefined) => Number(text?.trim() || Number.NaN);
   const options: CandidateOptions = {
     how,
     temperature: number(flags.temperature),
     walkTemperature: number(flags.walkTemperature ?? '1'),
-    ...(count === undefined ? {} : { count }),
     ...(seed === undefined ? {} : { seed }),
   };
   checkSampling(options);

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type {
+  OpenedReasoning,
   PathFigures,
+  PathKind,
   PreparedReasoning,
   ReasoningConfig,
   ReasoningFigures,
@@ -34,6 +36,7 @@ Examples:
   $ hsn reason train --part comet --tuples atomic --out comet --set training.steps=2000
   $ hsn reason train --part comet --decoder bart --tuples atomic --out comet-bart
   $ hsn reason train --part path --run run --set path.kind=transformer
+  $ hsn reason train --part path --run run --set path.kind=counts      no network, in seconds
   $ hsn reason train --out run --resume
   $ hsn reason train --tuples atomic --out run --processes 2 --set training.precision=bfloat16
 
@@ -94,16 +97,18 @@ async function settings(
   from: ReasoningConfig | undefined,
   overrides: readonly string[],
 ): Promise<ReasoningConfig> {
-  const { dumpConfig, loadConfig, tuplesConfig } = await import('@hidden-schema/hsn');
+  const { discoveringDefaults, dumpConfig, loadConfig, tuplesConfig } = await import('@hidden-schema/hsn');
   const text =
     file === undefined ? (from ? dumpConfig(from) : '') : await readSettings(file, 'experiments/reasoning');
-  return tuplesConfig(loadConfig(text, file ?? 'settings', overrides, { fallback: 'reasoning' }));
+  const beneath = from ? {} : { beneath: discoveringDefaults };
+  return tuplesConfig(loadConfig(text, file ?? 'settings', overrides, { fallback: 'reasoning', ...beneath }));
 }
 
 /** The same for programs; a run that is there and finished is kept as it is. */
 export async function trainReasoning(flags: ReasonTrainFlags): Promise<void> {
   const { pathFolder, Run } = await import('@hidden-schema/hsn');
-  const kind = flags.set.includes('path.kind=transformer') ? 'transformer' : 'lstm';
+  const named = flags.set.findLast((setting) => setting.startsWith('path.kind='));
+  const kind = (named?.slice('path.kind='.length) ?? 'lstm') as PathKind;
   const folder = flags.part === 'path' ? pathFolder(flags.run!, kind) : flags.out!;
   const there = existsSync(join(folder, 'run.json'));
   if (there && Run.open(folder).state === 'finished') return;
@@ -173,12 +178,11 @@ async function trainPath(
   const earlier = flags.resume || flags.diagnose ? hsn.Run.open(out) : undefined;
   if (!earlier) hsn.checkRunFolder(out, flags.force ?? false);
   const { corpus, tokens, notes } = await hsn.openTuples(opened, flags.tuples);
-  let shown: InstanceType<typeof hsn.Progress> | undefined;
-  const prepared = await hsn.preparePath(config, opened, { corpus, tokens }, (done, total) => {
-    shown ??= new hsn.Progress({ label: 'read walks', total, unit: 'tuples', output: live });
-    shown.update(done);
-  });
-  shown?.finish();
+  const tuples = { corpus, tokens, notes };
+  if (config.path.kind === 'counts') return countWalks(config, opened, tuples, flags);
+  const reading = progressOf(hsn, 'read walks');
+  const prepared = await hsn.preparePath(config, opened, { corpus, tokens }, reading.update);
+  reading.finish();
   const path = { run: opened.run.directory, ...(flags.tuples ? { tuples: resolve(flags.tuples) } : {}) };
   const plan = {
     config,
@@ -193,6 +197,34 @@ async function trainPath(
   const asked = { flags, out, earlier, replicas };
   const result = await stoppable((signal) => trainPlan(plan, asked, signal));
   if (result) report(result, flags.run, result.evaluation ? pathText(result.evaluation) : '', out);
+}
+
+/** The path model that has nothing to train: one pass over the walks. */
+async function countWalks(
+  config: ReasoningConfig,
+  opened: OpenedReasoning,
+  { notes, ...tuples }: Awaited<ReturnType<typeof import('@hidden-schema/hsn').openTuples>>,
+  flags: ReasonTrainFlags,
+): Promise<void> {
+  const hsn = await import('@hidden-schema/hsn');
+  for (const note of notes) say(`${note}\n`);
+  const reading = progressOf(hsn, 'count walks');
+  const figures = hsn.countPath(config, opened, { ...tuples, force: flags.force ?? false }, reading.update);
+  reading.finish();
+  const folder = hsn.pathFolder(opened.run.directory, 'counts');
+  report({ state: 'finished', step: 0 }, opened.run.directory, pathText(figures), folder);
+}
+
+/** Shows how many tuples' walks were read. */
+function progressOf({ Progress }: typeof import('@hidden-schema/hsn'), label: string) {
+  let shown: InstanceType<typeof Progress> | undefined;
+  return {
+    update: (done: number, total: number) => {
+      shown ??= new Progress({ label, total, unit: 'tuples', output: live });
+      shown.update(done);
+    },
+    finish: () => shown?.finish(),
+  };
 }
 
 function report(result: { state: string; step: number }, run: string, figures: string, folder = run): void {

@@ -21,6 +21,8 @@ beforeAll(async () => {
     ['--part', 'comet', '--tuples', tuples, '--out', comet, ...tinyReasoningFlags],
     ['--part', 'path', '--run', run, ...tinyPathFlags],
     ['--part', 'path', '--run', run, ...tinyPathFlags, '--set', 'path.kind=transformer'],
+    ['--part', 'path', '--run', run, ...tinyPathFlags, '--set', 'path.kind=prior'],
+    ['--part', 'path', '--run', run, '--set', 'path.kind=counts'],
   ])
     expect(await train(...args)).toMatchObject({ code: 0 });
 }, 600_000);
@@ -110,8 +112,23 @@ describe('hsn reason generate', () => {
         expect(score).toBeCloseTo(walkLogProb + objectLogProb, 6);
       }
     }
-    const shown = await hsn('reason', 'generate', run, event, '--relation', 'rC');
-    expect(shown.stdout).toMatch(/^rC\n {2}.* {2}-?[\d.]+ {2}\d+ \d+ \| \d+ \d+\n/);
+  });
+
+  test('each object once, with its walk in words and the training tuples that walk alike', async () => {
+    const shown = await hsn('reason', 'generate', run, event, '--relation', 'rC', '-n', '2');
+    const steps = /^rC\n {2}.* {2}-?[\d.]+ {2}\d+ .* → \d+ .* \| \d+ .* → \d+ .*\n/;
+    expect(shown.stdout).toMatch(steps);
+    expect(shown.stdout).toMatch(/\n {6}like someone .* → so .* \([1-4] of 4 steps\)\n/);
+    const listed = await hsn('reason', 'generate', run, event, '--relation', 'rC', '-n', '2', '--json');
+    const { candidates } = JSON.parse(listed.stdout);
+    expect(candidates.rC.length).toBeLessThanOrEqual(2);
+    for (const { words, like } of candidates.rC) {
+      expect(words).toHaveLength(4);
+      expect(like[0].same).toBeGreaterThanOrEqual(like.at(-1).same);
+    }
+    expect(new Set(candidates.rC.map(({ object }: { object: string }) => object)).size).toBe(
+      candidates.rC.length,
+    );
   });
 
   test.each([
@@ -137,24 +154,54 @@ describe('hsn reason generate', () => {
 
 describe('hsn reason eval', () => {
   test('ours beside the paper, all models', async () => {
-    const ended = await hsn('reason', 'eval', run, '--comet', comet, '--limit', '6', '--json');
+    const few = ['--limit', '6', '--search', 'greedy,beam3'];
+    const ended = await hsn('reason', 'eval', run, '--comet', comet, ...few, '--json');
     expect(ended).toMatchObject({ code: 0 });
-    const rows = JSON.parse(ended.stdout);
-    expect(rows.map(({ model, beam = 0 }: { model: string; beam?: number }) => [model, beam])).toEqual([
-      ['posterior', 0],
-      ['ar-lstm', 0],
-      ['ar-lstm', 5],
-      ['ar-transformer', 0],
-      ['ar-transformer', 5],
-      ['comet', 0],
+    const { rows, differences, split } = JSON.parse(ended.stdout);
+    expect(split).toBe('test');
+    const paths = [
+      'counts',
+      'prior',
+      'lstm',
+      'transformer',
+      'counts+prior',
+      'counts+lstm',
+      'counts+transformer',
+    ];
+    expect(
+      rows.map(({ model, search }: { model: string; search?: { count: number } }) => [model, search?.count]),
+    ).toEqual([
+      ...['constant', 'nearest', 'vote', 'posterior'].map((model) => [model, undefined]),
+      ['alone', 1],
+      ...['comet', ...paths.map((path) => `ar-${path}`)].flatMap((model) => [
+        [model, 1],
+        [model, 3],
+      ]),
     ]);
-    for (const { figures } of rows)
-      for (const key of ['bleu2', 'bert_score', 'distinct_1', 'novel_objects'])
-        expect(figures[key], key).toBeTypeOf('number');
-    const shown = await hsn('reason', 'eval', run, '--limit', '4', '--search', 'beam', '--beam', '3');
+    for (const { figures, kept } of rows)
+      for (const key of ['bleu2', 'rouge_l', 'bert_score', 'distinct_1', 'novel_objects', 'recall_10'])
+        for (const some of [figures, kept]) expect(some[key], key).toBeTypeOf('number');
+    expect(differences).toHaveLength(paths.length * 2 * 3 * 3);
+    for (const { difference, low, high } of differences) {
+      expect(low).toBeLessThanOrEqual(difference);
+      expect(high).toBeGreaterThanOrEqual(difference);
+    }
+    const shown = await hsn('reason', 'eval', run, ...few, '--split', 'valid', '--path', 'counts');
     expect(shown.stdout).toContain('the paper: HSN(50, 20)-AR');
-    expect(shown.stdout).toContain('HSN-AR, LSTM, beam of 3');
-    expect(shown.stdout).not.toMatch(/HSN-AR, LSTM {2}/);
+    expect(shown.stdout).toMatch(/HSN-AR, counts +beam of 3/);
+    expect(shown.stdout).toContain('of valid events, none of them trained on');
+    expect(shown.stdout).not.toContain('LSTM');
+  });
+
+  test.each([
+    ['a split', ['--split', 'train'], /--split takes test or valid, got train/],
+    ['a search', ['--search', 'beam'], /a search is greedy, or beam or sample with a number.*got beam/],
+    ['a path', ['--path', 'gru'], /has no path model gru; there are counts, prior, lstm/],
+  ])('refuses %s that there is not', async (_, args, message) => {
+    const ended = await hsn('reason', 'eval', run, ...args);
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(message);
+    expect(ended.stderr).toMatch(/^hsn: [^\n]+\n$/);
   });
 
   test('COMET alone is no network', async () => {

@@ -19,7 +19,12 @@ export {
   syntheticConfig,
   tuplesConfig,
 } from './config/settings.ts';
-export { type PathKind, type ReasoningConfig, reasoningConfigSchema } from './config/tuples.ts';
+export {
+  type PathChoice,
+  type PathKind,
+  type ReasoningConfig,
+  reasoningConfigSchema,
+} from './config/tuples.ts';
 export { BagDecoder } from './decoder/bag.ts';
 export {
   columnsOf,
@@ -61,11 +66,20 @@ export {
   type WalkReader,
 } from './open.ts';
 export type { PathFigures } from './path/path-accuracy.ts';
-export { createPathRun, PathTask, pathFolder, pathKinds, preparePath } from './path/path-task.ts';
+export {
+  countPath,
+  createPathRun,
+  PathTask,
+  pathChoices,
+  pathFolder,
+  pathKinds,
+  preparePath,
+} from './path/path-task.ts';
 export {
   type Candidate,
   type CandidateOptions,
   openReasoner,
+  openTrainedWalks,
   Reasoner,
   reasonerOf,
 } from './path/reasoner.ts';
@@ -187,8 +201,14 @@ export { SyntheticTask } from './tasks/synthetic/task.ts';
 export { checkTrainable } from './tasks/synthetic/training.ts';
 export { tupleFrames } from './tasks/tuples/build.ts';
 export { type CometCandidate, cometCandidates } from './tasks/tuples/comet.ts';
-export { writeObjects } from './tasks/tuples/objects.ts';
-export { type OpenedReasoning, openReasoning, openTuples, tokenise } from './tasks/tuples/open.ts';
+export { searchObjects } from './tasks/tuples/object-search.ts';
+export {
+  type OpenedReasoning,
+  openReasoning,
+  openTuples,
+  prefixTable,
+  runTuples,
+} from './tasks/tuples/open.ts';
 export {
   createReasoningRun,
   type PreparedReasoning,
@@ -199,7 +219,8 @@ export { readTuples } from './tasks/tuples/read-tuples.ts';
 export { NONE, relationMeaning } from './tasks/tuples/relations.ts';
 export { type ReasoningFigures, ReasoningTask } from './tasks/tuples/task.ts';
 export { TupleTokens } from './tasks/tuples/tokens.ts';
-export { type Prefix, prefixesOf, type Tuple, type TupleCorpus } from './tasks/tuples/tuples.ts';
+export type { TrainedWalks } from './tasks/tuples/trained-walks.ts';
+export { prefixesOf, type Tuple, type TupleCorpus } from './tasks/tuples/tuples.ts';
 export { TupleWalks } from './tasks/tuples/walks.ts';
 export {
   type PreparedRun,

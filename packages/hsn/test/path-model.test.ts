@@ -3,9 +3,10 @@ import { allWalks } from '@hidden-schema/testing/enumeration';
 import { jitter } from '@hidden-schema/testing/tiny-language';
 import { Generator, noGrad, scope, Tensor, tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import type { PathModel } from '../src/path/path.ts';
+import { begunByScores } from '../src/path/continuation.ts';
 import { makePath, onGraph, type PathContext } from '../src/path/path-model.ts';
-import { continueWalks } from '../src/path/walk-search.ts';
+import { continueWalks } from '../src/tasks/tuples/walk-search.ts';
+import type { FirstHalves } from '../src/tasks/tuples/walk-path.ts';
 import { walkTensor } from '../src/tasks/tuples/walks.ts';
 
 const K = 4;
@@ -103,8 +104,14 @@ function searchable(kind: 'lstm' | 'transformer', adjacency?: Tensor) {
     const from = before.map((last, b) => [last, ...rows.slice(b * M, (b + 1) * M)]);
     return adjacency ? onGraph(free, walkTensor(from), adjacency) : free;
   };
-  const model = { train: () => model, context: (rows: Int32Array) => context(rows.length), scores };
-  return model as unknown as PathModel;
+  const model = {
+    train: () => model,
+    free: () => {},
+    context: (rows: Int32Array) => context(rows.length),
+    scores,
+    begin: ({ rows, first }: FirstHalves) => begunByScores(scores, first, context(rows.length)),
+  };
+  return model;
 }
 
 describe('search of second halves', () => {
@@ -115,7 +122,7 @@ describe('search of second halves', () => {
   const rows = Int32Array.of(0, 1);
 
   /** log p of all K^3 second halves of the second first half. */
-  function enumerated(model: PathModel): { walk: number[]; logProb: number }[] {
+  function enumerated(model: ReturnType<typeof searchable>): { walk: number[]; logProb: number }[] {
     return allWalks(K, half).map((walk) => ({
       walk,
       logProb: scope(() =>

@@ -53,6 +53,34 @@ describe('tuples from files', () => {
     ]);
   });
 
+  test("Event2Mind's CSV: other relations, sentiments passed over, empty objects told", () => {
+    write(
+      'event2mind/train.csv',
+      [
+        'Source,Event,Xintent,Xemotion,Oemotion,Xsent,Osent',
+        'it_events,PersonX drinks ___ at night,"[""to relax""]","[""calm"", ""none""]","[""none""]",4.0,',
+        'it_events,PersonX drinks ___ at night,"[""""]","[""sleepy""]","[]",2.0,1.0',
+        '',
+      ].join('\n'),
+    );
+    const { table, report } = readTuples(folder.path('event2mind'), { none: 'drop' });
+    expect(table.relations).toEqual(['Xintent', 'Xemotion']);
+    expect(table.objects).toEqual(['to relax', 'calm', 'sleepy']);
+    expect(table.heads).toEqual(['PersonX drinks ___ at night']);
+    expect(report.none.count).toBe(2);
+    expect(report.shown).toEqual([{ where: 'train.csv:3', reason: 'has an empty object under Xintent' }]);
+  });
+
+  test("ATOMIC-2020's files: its relations and blanks, without a word of settings", () => {
+    write('atomic2020/train.tsv', 'PersonX fills ___\tisFilledBy\tthe glass\nbread\tObjectUse\tnone\n');
+    write('atomic2020/dev.tsv', 'PersonX eats\tisFilledBy\ta cake\n');
+    write('atomic2020/test.tsv', 'PersonX cuts ___\tisFilledBy\tbread\nx\tHinderedBy\ty\n');
+    const { table, splits, report } = readTuples(folder.path('atomic2020'), { none: 'drop' });
+    expect([splits.train.length, splits.valid.length, splits.test.length]).toEqual([1, 1, 1]);
+    expect(table.relations).toEqual(['isFilledBy']);
+    expect(report.shown[0]!.reason).toContain('has the unknown relation HinderedBy; train has isFilledBy');
+  });
+
   test('one file is split by event, the same way again', () => {
     const lines = Array.from({ length: 300 }, (_, i) => `event ${i % 100}\txWant\tobject ${i}\n`);
     const file = write('one.tsv', lines.join(''));

@@ -8,7 +8,7 @@ import { TransformerText } from '@hidden-schema/transformers';
 import { describe, expect, test } from 'vitest';
 import { reasoningConfigSchema } from '../src/config/tuples.ts';
 import { makeReasoning } from '../src/tasks/tuples/build.ts';
-import { halfOf } from '../src/tasks/tuples/encoder.ts';
+import { halfOf, type TwoPartEncoder } from '../src/tasks/tuples/encoder.ts';
 import type { ReasoningNetwork } from '../src/tasks/tuples/network.ts';
 import { symbolOf } from '../src/tasks/tuples/tuple-walk-codes.ts';
 import { WalkableGraph } from '../src/walk/index.ts';
@@ -41,10 +41,10 @@ function byHand(model: ReasoningNetwork, whole: PaddedIds, adjacency: number[][]
   const rows = (flat: number[]) => Array.from({ length: L / 2 }, (_, i) => flat.slice(i * K, (i + 1) * K));
   const [first, second] = scope(() => [
     rows(model.encoder.firstScores({ prefix }).toNumbers()),
-    rows(model.encoder.secondScores({ whole }).toNumbers()),
+    rows((model.encoder as TwoPartEncoder).secondScores({ whole }).toNumbers()),
   ]) as [number[][], number[][]];
   // Node weights of a step are bent into the settings' range below the largest.
-  const range = model.config.walk.range!;
+  const range = Number(model.config.walk.range);
   const bent = (h: number[]) => h.map((x) => Math.exp(range * Math.tanh((x - Math.max(...h)) / range)));
   const step = (h: number[]) => writtenOut(adjacency, bent(h), 'uniform');
   const start = softmax(first[0]!);

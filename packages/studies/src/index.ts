@@ -130,8 +130,11 @@ export {
   table2Models,
   table2Sheet,
 } from './reproduction/table2.ts';
+export { readSearch } from './reasoning/answers.ts';
+export { WalkExplainer } from './reasoning/explanation.ts';
+export { evaluateReasoning } from './reproduction/table3.ts';
+export { table3Caption, table3Text } from './reproduction/table3-text.ts';
 export { type Table2Settings, table2Config } from './reproduction/table2-settings.ts';
-export { evaluateReasoning, type Table3Row, table3Caption, table3Text } from './reproduction/table3.ts';
 export { checkTopicSizes } from './reproduction/topic-models.ts';
 export { checkPython } from './reproduction/topic-peers.ts';
 export { topicText } from './reproduction/topic-report.ts';

@@ -9,7 +9,6 @@ import {
   sentenceBleu,
 } from '../src/evaluation/bleu.ts';
 import { distinctN, novelty } from '../src/evaluation/diversity.ts';
-import { cometBleu } from '../src/reasoning/evaluation.ts';
 
 interface Case {
   name: string;
@@ -57,29 +56,6 @@ describe('BLEU-2 equals NLTK', () => {
         ),
         smoothing,
       ).toBeCloseTo(corpus_bleu2[smoothing], 10);
-  });
-});
-
-describe("COMET's BLEU-2", () => {
-  const one = (relation: string, object: string, references: string[]) => ({
-    head: 'PersonX goes home',
-    relation,
-    object,
-    references,
-  });
-
-  test('is a mean for each relation, without what mostly says "none"', () => {
-    const generated = [
-      one('xWant', 'to go home', ['to go home', 'to sleep']),
-      one('xWant', 'xyz', ['to go home']),
-      one('oWant', 'none', ['none', 'none', 'to wave']),
-      one('xReact', 'none', ['happy', 'sad', 'none', 'tired']),
-    ];
-    const scores = cometBleu(generated);
-    expect(Object.keys(scores)).toEqual(['xWant', 'xReact']);
-    expect(scores.xWant).toBeCloseTo(0.5, 10);
-    // One word that matches, a bigram that cannot: NLTK's method 1 gives √(1 · 0.1).
-    expect(scores.xReact).toBeCloseTo(Math.sqrt(0.1), 10);
   });
 });
 

@@ -7,6 +7,8 @@ import type { LanguageDecoder, Prompted } from './language-decoder.ts';
 // Shapes: R hypotheses side by side, V vocabulary.
 
 export interface BeamOptions extends Pick<GenerationOptions, 'prompts' | 'end' | 'maxNewTokens'> {
+  /** What each continuation is about. [prompts, L, S] */
+  schema?: Tensor;
   /** Hypotheses that are kept, and given back. */
   beams: number;
   /** Hypotheses are compared by log-probability over length to this power; 1 unless said. */
@@ -34,8 +36,9 @@ export function beamSearch(decoder: LanguageDecoder, options: BeamOptions): Hypo
     throw new UserError(
       `beams are a whole number from 1 to half the vocabulary (${Math.floor(decoder.vocabularySize / 2)}), got ${options.beams}`,
     );
-  return options.prompts.map((prompt) => {
-    const search = new Beam(decoder, prompt, options);
+  return options.prompts.map((prompt, at) => {
+    const own = options.schema?.narrow(0, at, 1).expand(options.beams, -1, -1);
+    const search = new Beam(decoder, prompt, { ...options, ...(own ? { schema: own } : {}) });
     try {
       return search.run();
     } finally {
@@ -108,7 +111,7 @@ class Beam {
     const width = rows[0]!.length;
     const ids = int64(rows.flat()).reshape(rows.length, width);
     const memory = this.#memory ? { memory: this.#memory } : {};
-    const states = this.#decoder.hidden(ids, undefined, { cache: this.#cache, ...memory });
+    const states = this.#decoder.hidden(ids, this.#options.schema, { cache: this.#cache, ...memory });
     const scores = this.#decoder
       .logits(states.select(1, width - 1))
       .to('float64')

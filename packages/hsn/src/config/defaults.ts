@@ -25,7 +25,13 @@ export function discoveringDefaults(data: Readonly<Data>): Data {
     walks,
   } = isMapping(data.encoder) ? data.encoder : ({} as Data);
   const scratch = name === 'transformer' || name === 'lstm';
-  if (data.model !== 'language' || data.baseline === true || scratch || frozen !== true) return {};
+  if (
+    !['language', 'reasoning'].includes(String(data.model)) ||
+    data.baseline === true ||
+    scratch ||
+    frozen !== true
+  )
+    return {};
   if (walks !== undefined && walks !== 'pursuit') return {};
   return {
     encoder: { walks: 'pursuit' },

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { languageConfigSchema } from './language.ts';
 import { countSchema } from './network.ts';
 
-const { graph, walk, encoder, decoder, objective, warmStart, training } = languageConfigSchema.shape;
+const { graph, walk, encoder, decoder, objective, warmStart, discovery, training } =
+  languageConfigSchema.shape;
 const dropout = z.number().min(0).lt(1);
 
 const tuples = z.strictObject({
@@ -17,7 +18,11 @@ const tuples = z.strictObject({
 
 /** A model of the second half of walks (Section 6, step II). */
 const path = z.strictObject({
-  kind: z.enum(['lstm', 'transformer']).default('lstm'),
+  /**
+   * lstm: the paper's. transformer: in its place. prior: the local prior of appendix H, node weights from (s, r) alone.
+   * counts: no network, second halves of training counted and those of the nearest events.
+   */
+  kind: z.enum(['lstm', 'transformer', 'prior', 'counts']).default('lstm'),
   /** Width of the LSTMs, as in the paper. */
   hidden: countSchema.default(512),
   /** Transformer: its width and sizes. */
@@ -27,6 +32,13 @@ const path = z.strictObject({
   dropout: dropout.default(0.1),
   /** Whether steps without a link are ruled out. */
   onGraph: z.boolean().default(true),
+  /**
+   * Where walks pursue: from the second pass over the tuples on, the share of them whose second half the decoder reads
+   * from the counted path model (without their own event) in place of the posterior, so that it learns to read such.
+   */
+  scheduled: z.number().min(0).max(1).default(0.3),
+  /** What it learns: what the posterior says of each step after the drawn one before it, or the drawn symbols alone. */
+  targets: z.enum(['probabilities', 'samples']).default('probabilities'),
   /** Walks drawn of each training tuple. */
   samples: countSchema.default(1),
   /** The second encoder, for (s, r): a pretrained one, or "transformer" from scratch, which is trained along. */
@@ -43,7 +55,7 @@ const path = z.strictObject({
 });
 
 /** A network over tuples (Section 6, step I), or with `baseline` its decoder alone: COMET. */
-export const reasoningConfigSchema = languageConfigSchema.omit({ discovery: true }).extend({
+export const reasoningConfigSchema = languageConfigSchema.extend({
   model: z.literal('reasoning'),
   /** What is trained: the network over tuples (or COMET, its baseline), or a path model on a network's walks. */
   part: z.enum(['network', 'path']).default('network'),
@@ -64,11 +76,12 @@ export const reasoningConfigSchema = languageConfigSchema.omit({ discovery: true
   /** With hard links, node weights need a range: else the gradient of links that are missing drowns all others. */
   walk: walk
     .unwrap()
-    .extend({ range: z.number().positive().default(5) })
+    .extend({ range: z.union([z.number().positive(), z.literal('none')]).default(5) })
     .prefault({}),
+  /** Symbols as found in the encoder's space, where walks pursue; texts here are too short for words beside vectors. */
+  discovery: discovery.unwrap().omit({ wordWeight: true, fade: true }).prefault({}),
   encoder: encoder
     .unwrap()
-    .omit({ walks: true })
     .extend({ longest: encoder.unwrap().shape.longest.unwrap().default(64) })
     .prefault({}),
   decoder: decoder
@@ -109,3 +122,7 @@ export const reasoningConfigSchema = languageConfigSchema.omit({ discovery: true
 
 export type ReasoningConfig = z.infer<typeof reasoningConfigSchema>;
 export type PathKind = ReasoningConfig['path']['kind'];
+/** The kinds that are networks and learn by gradient. */
+export type NetworkKind = Exclude<PathKind, 'counts'>;
+/** A path model, or counts and a network together. */
+export type PathChoice = PathKind | `counts+${NetworkKind}`;

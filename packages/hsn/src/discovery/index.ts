@@ -1,11 +1,13 @@
 export { chooseSymbols, type SymbolChoice } from './choose.ts';
-export { unitRows } from './dictionary.ts';
+export { dictionaryOf, unitRows } from './dictionary.ts';
 export { type Discovered, type EncodedPoints, encodePoints } from './encode.ts';
 export { type FitGiven, type FittedSymbols, fitSymbols, type SweepRecord, travelledLinks } from './fit.ts';
 export { groupsAt, type Joining, joinSymbols, type SymbolNearness } from './hierarchy.ts';
+export { linkProbabilities } from './links.ts';
 export { type DiscoveryOptions, discoveryDefaults, discoveryOptions } from './options.ts';
 export { columnsOf, pieceCounts, tellingPieces } from './pieces.ts';
 export { fitPointSpace, type PointOptions, type PointSpace, pointDefaults, toPoints } from './point-space.ts';
+export { pursue } from './pursuit.ts';
 export { type PointBatch, PursuitEncoder, type PursuitSizes } from './pursuit-encoder.ts';
 export type { SparseRows } from './sparse.ts';
 export { sphericalMeans } from './spherical-means.ts';

@@ -20,6 +20,8 @@ export interface PursuitOptions {
   candidates: number;
   /** κ of the first step and of the others, or of each step from 0. */
   sharpness: Sharpness | ((step: number) => Tensor);
+  /** Symbols that walks come from: first steps keep to their links. [n] */
+  from?: Tensor;
   /** Hears log q of each step's symbols, given the candidates so far. [n, b, K] */
   onStep?: (logs: Tensor) => void;
 }
@@ -54,7 +56,8 @@ export function pursue(points: Tensor, dictionary: Dictionary, options: PursuitO
   const fit = points.matmul(symbols.transpose(0, 1)); // x·E [n, K]
   const { onStep } = options;
   const first = gains(fit).mul(sharpnessAt(options, 0));
-  let logs = (links ? first.maskedFill(links.isolated.unsqueeze(0), ruledOut) : first).logSoftmax(1);
+  const shut = options.from ? links?.shut.indexSelect(0, options.from) : links?.isolated.unsqueeze(0);
+  let logs = (shut ? first.maskedFill(shut, ruledOut) : first).logSoftmax(1);
   onStep?.(logs);
   const { values, indices } = logs.topk(Math.min(options.candidates, logs.dim(1)), 1);
   let beam: Candidates = {

@@ -1,6 +1,7 @@
-import type { PathModel } from './path.ts';
+import { noGrad, scope } from '@hidden-schema/torch';
+import type { FirstHalves, WalkPath } from '../tasks/tuples/walk-path.ts';
 import type { WalkSet } from './path-training.ts';
-import { continueWalks } from './walk-search.ts';
+import { continueWalks } from '../tasks/tuples/walk-search.ts';
 
 /** How much of second halves a path model finds, in shares of symbols. */
 export interface PathFigures {
@@ -21,19 +22,17 @@ export interface PathFigures {
 const atOnce = 200;
 
 /** Measures a path model on walks of held-out tuples, beside baselines counted on training walks. */
-export function pathFigures(model: PathModel, train: WalkSet, test: WalkSet, half: number): PathFigures {
-  model.train(false);
+export function pathFigures(path: WalkPath, train: WalkSet, test: WalkSet, half: number): PathFigures {
+  path.train(false);
   const truth = test.draws[0]!;
   const guessed: number[][] = [];
   const free: number[][] = [];
   for (let first = 0; first < test.rows.length; first += atOnce) {
     const rows = test.rows.slice(first, first + atOnce);
     const walks = truth.slice(first, first + atOnce);
-    guessed.push(...model.guesses(rows, walks));
-    const starts = walks.map((walk) => walk.slice(0, half));
-    free.push(
-      ...continueWalks(model, { rows, first: starts }, { how: 'greedy' }).map(([walk]) => walk!.second),
-    );
+    const halves = { rows, first: walks.map((walk) => walk.slice(0, half)) };
+    guessed.push(...guesses(path, halves, walks));
+    free.push(...continueWalks(path, halves, { how: 'greedy' }).map(([walk]) => walk!.second));
   }
   const seconds = truth.map((walk) => walk.slice(half));
   const counted = new StepCounts(train.draws[0]!, half);
@@ -57,6 +56,24 @@ export function pathFigures(model: PathModel, train: WalkSet, test: WalkSet, hal
       ),
     ),
   };
+}
+
+/** The most probable symbol of each step of second halves, each from the true ones before it. */
+function guesses(path: WalkPath, halves: FirstHalves, walks: readonly (readonly number[])[]): number[][] {
+  const half = halves.first[0]!.length;
+  const at = scope(() =>
+    noGrad(() => {
+      const begun = path.begin(halves);
+      const owners = [...walks.keys()];
+      return Array.from({ length: half }, (_, step) =>
+        scope(() => {
+          const before = walks.map((walk) => walk.slice(half, half + step));
+          return begun.next(owners, before).argmax(-1).toNumbers();
+        }),
+      );
+    }),
+  );
+  return walks.map((_, n) => at.map((symbols) => symbols[n]!));
 }
 
 const mean = (values: readonly number[]): number =>

@@ -1,6 +1,7 @@
 import { cat, full, type Generator, nn, type Tensor, where, zeros } from '@hidden-schema/torch';
 import { paddingMask, sinusoidalPositions, TransformerBlock } from '@hidden-schema/transformers';
-import { meanPooled } from '../encoder/walk-queries.ts';
+import type { NetworkKind } from '../config/tuples.ts';
+import { meanPooled, WalkQueries } from '../encoder/walk-queries.ts';
 
 // Shapes: B walks, H = L/2 steps of a half, M steps so far, K symbols, T tokens of (s, r), D the encoder's width.
 
@@ -107,8 +108,28 @@ export class TransformerPath extends PathNetwork {
   }
 }
 
-export function makePath(kind: 'lstm' | 'transformer', sizes: PathSizes, generator: Generator): PathNetwork {
-  return kind === 'lstm' ? new LstmPath(sizes, generator) : new TransformerPath(sizes, generator);
+/**
+ * The local prior of appendix H, p(z_{L/2+1:L}|s, r, z_{L/2}, A): node weights of each step from (s, r), by queries as the
+ * posterior has them. Only the graph tells it of the symbol before. On walks of a posterior that stays as it is, its
+ * cross-entropy with the posterior's steps is the KL of the objective, whose information term is constant.
+ */
+export class PriorPath extends PathNetwork {
+  readonly queries: WalkQueries;
+
+  constructor({ symbols, half, context, dropout }: PathSizes, generator: Generator) {
+    super();
+    this.queries = new WalkQueries({ width: context, length: half, symbols, dropout }, generator);
+  }
+
+  override scores(_first: Tensor, second: Tensor | undefined, { hidden, mask }: PathContext): Tensor {
+    return this.queries.scores(hidden, mask).narrow(1, 0, (second?.dim(1) ?? 0) + 1);
+  }
+}
+
+const networks = { lstm: LstmPath, transformer: TransformerPath, prior: PriorPath };
+
+export function makePath(kind: NetworkKind, sizes: PathSizes, generator: Generator): PathNetwork {
+  return new networks[kind](sizes, generator);
 }
 
 /** z_{L/2}, then the second half so far. [B, M + 1] */

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import type { JsonValue } from '@hidden-schema/base';
+import { type JsonValue, writeJsonAtomic } from '@hidden-schema/base';
 import { Generator } from '@hidden-schema/torch';
-import type { PathKind, ReasoningConfig } from '../config/tuples.ts';
+import type { PathChoice, PathKind, ReasoningConfig } from '../config/tuples.ts';
 import { Run, type RunOptions } from '../run/run.ts';
 import type { OpenedReasoning } from '../tasks/tuples/open.ts';
 import type { TupleTokens } from '../tasks/tuples/tokens.ts';
@@ -11,10 +11,13 @@ import { TupleWalks } from '../tasks/tuples/walks.ts';
 import { Replicas } from '../train/replicas.ts';
 import type { Inspection, Task } from '../train/task.ts';
 import { Trainer } from '../train/trainer.ts';
+import { CountedPath } from '../tasks/tuples/counted-path.ts';
 import { PathModel } from './path.ts';
 import { type PathFigures, pathFigures } from './path-accuracy.ts';
 import { openPrefixEncoder } from './path-encoder.ts';
 import { type PathBatch, PathTraining, type WalkSet } from './path-training.ts';
+import { TargetTable } from './step-targets.ts';
+import { TrainedWalks } from '../tasks/tuples/trained-walks.ts';
 
 /** Held-out tuples that walks are read of, at most. */
 const heldOut = 2000;
@@ -26,9 +29,23 @@ export const pathFolder = (directory: string, kind: PathKind): string => path.jo
 
 /** The path models that a network's run has. */
 export function pathKinds(directory: string): PathKind[] {
-  return (['lstm', 'transformer'] as const).filter((kind) =>
+  return (['counts', 'prior', 'lstm', 'transformer'] as const).filter((kind) =>
     fs.existsSync(path.join(pathFolder(directory, kind), 'run.json')),
   );
+}
+
+/** The same, and counts together with each of the others; the one to take unless another is named comes last. */
+export function pathChoices(directory: string): PathChoice[] {
+  const kinds = pathKinds(directory);
+  if (!kinds.includes('counts')) return kinds;
+  return [...kinds, ...kinds.flatMap((kind) => (kind === 'counts' ? [] : [`counts+${kind}` as const]))];
+}
+
+/** Walks of a network's tuples, by split. */
+interface WalkSets {
+  train: WalkSet;
+  valid: WalkSet;
+  test: WalkSet;
 }
 
 /** A path model to be trained on a network's walks. */
@@ -36,50 +53,113 @@ export interface PreparedPath {
   config: ReasoningConfig;
   model: PathModel;
   walks: TupleWalks;
-  sets: { train: WalkSet; valid: WalkSet; test: WalkSet };
+  sets: WalkSets;
 }
+
+interface Tuples {
+  corpus: TupleCorpus;
+  tokens: TupleTokens;
+}
+
+type OnRead = (done: number, total: number) => void;
 
 /** Reads walks of a network's tuples and makes the path model for them. */
 export async function preparePath(
   config: ReasoningConfig,
   opened: OpenedReasoning,
-  { corpus, tokens }: { corpus: TupleCorpus; tokens: TupleTokens },
-  onProgress: (done: number, total: number) => void = () => {},
+  { corpus, tokens }: Tuples,
+  onProgress: OnRead = () => {},
 ): Promise<PreparedPath> {
   const walks = new TupleWalks(opened.model, tokens);
-  const { train, valid, test } = corpus.splits;
-  const jobs: [keyof typeof streams, Int32Array, number][] = [
-    ['train', train, config.path.samples],
-    ['valid', valid.slice(0, heldOut), 1],
-    ['test', test.slice(0, heldOut), 1],
-  ];
-  const total = jobs.reduce((sum, [, rows, draws]) => sum + rows.length * draws, 0);
-  let done = 0;
-  const sets = {} as PreparedPath['sets'];
-  for (const [name, rows, draws] of jobs)
-    sets[name] = {
-      rows,
-      draws: Array.from({ length: draws }, (_, draw) => {
-        const generator = new Generator(config.seed + streams[name] + 1000 * draw);
-        return inParts(rows, (some) => {
-          const read = walks.whole(some, generator);
-          done += some.length;
-          onProgress(done, total);
-          return read;
-        });
-      }),
-    };
+  const sets = readSets(config, corpus, walks, onProgress);
   const generator = new Generator(config.seed);
   const encoder = await openPrefixEncoder(config, opened.tokenizers, opened.relations, generator);
   return { config, model: new PathModel(config, encoder, walks, generator), walks, sets };
 }
 
+/** Counts the walks of a network's tuples, keeps them in the path model's folder, and measures what they foresee. */
+export function countPath(
+  config: ReasoningConfig,
+  opened: OpenedReasoning,
+  { corpus, tokens, force = false }: Tuples & { force?: boolean },
+  onProgress: OnRead = () => {},
+): PathFigures {
+  const walks = new TupleWalks(opened.model, tokens);
+  const sets = readSets(config, corpus, walks, onProgress);
+  const trained = TrainedWalks.of(sets.train.rows, sets.train.draws[0]!, walks, opened.relations);
+  const path = new CountedPath(trained, walks, opened.relations);
+  const run = createPathRun(opened, config, { force });
+  try {
+    trained.save(run.directory);
+    const figures = pathFigures(path, sets.train, sets.test, walks.half);
+    writeJsonAtomic(run.path('evaluation.json'), { ...figures });
+    run.setState('finished');
+    return figures;
+  } finally {
+    run.close();
+    path.free();
+    walks.free();
+  }
+}
+
+function readSets(
+  config: ReasoningConfig,
+  { splits }: TupleCorpus,
+  walks: TupleWalks,
+  onProgress: OnRead,
+): WalkSets {
+  const { samples, targets, kind } = config.path;
+  const jobs: [keyof typeof streams, Int32Array, number][] = [
+    ['train', splits.train, samples],
+    // Counting stops nowhere, so that it needs no walks to tell when.
+    ['valid', splits.valid.slice(0, kind === 'counts' ? 0 : heldOut), 1],
+    ['test', splits.test.slice(0, heldOut), 1],
+  ];
+  const total = jobs.reduce((sum, [, rows, draws]) => sum + rows.length * draws, 0);
+  let done = 0;
+  const onSome = (count: number) => {
+    done += count;
+    onProgress(done, total);
+  };
+  const sets = {} as WalkSets;
+  for (const [name, rows, draws] of jobs) {
+    const soft = name === 'train' && targets === 'probabilities' && kind !== 'counts';
+    const read = Array.from({ length: draws }, (_, draw) =>
+      readSet(walks, rows, { seed: config.seed + streams[name] + 1000 * draw, soft }, onSome),
+    );
+    const tables = read.flatMap(({ targets }) => (targets ? [targets] : []));
+    sets[name] = {
+      rows,
+      draws: read.map((one) => one.walks),
+      ...(tables.length > 0 ? { targets: tables } : {}),
+    };
+  }
+  return sets;
+}
+
+/** Rows read at a time. */
 const part = 2000;
 
-function inParts(rows: Int32Array, read: (rows: Int32Array) => number[][]): number[][] {
+function readSet(
+  walks: TupleWalks,
+  rows: Int32Array,
+  { seed, soft }: { seed: number; soft: boolean },
+  onSome: (count: number) => void,
+): { walks: number[][]; targets?: TargetTable } {
+  const generator = new Generator(seed);
+  const targets = soft ? new TargetTable(rows.length, walks.half, walks.model.config.symbols) : undefined;
   const out: number[][] = [];
-  for (let first = 0; first < rows.length; first += part) out.push(...read(rows.slice(first, first + part)));
-  return out;
+  for (let first = 0; first < rows.length; first += part) {
+    const some = rows.slice(first, first + part);
+    if (!targets) out.push(...walks.whole(some, generator));
+    else
+      for (const { walk, ...steps } of walks.withSteps(some, generator, targets.kept)) {
+        targets.set(out.length, steps);
+        out.push(walk);
+      }
+    onSome(some.length);
+  }
+  return { walks: out, ...(targets ? { targets } : {}) };
 }
 
 /** Training of a path model (Section 6, step II). */

@@ -3,19 +3,23 @@ import { noGrad, type optim, scope } from '@hidden-schema/torch';
 import type { ReasoningConfig } from '../config/tuples.ts';
 import type { TupleTokens } from '../tasks/tuples/tokens.ts';
 import type { Loss, Training } from '../train/trainer.ts';
-import type { PathModel } from './path.ts';
+import type { PathModel, StepTargets } from './path.ts';
+import type { TargetTable } from './step-targets.ts';
 
 /** Posterior walks of tuples, a draw or several of each. */
 export interface WalkSet {
   rows: Int32Array;
   /** For each draw, a walk for each row. */
   draws: number[][][];
+  /** For each draw, what the posterior says of the steps of second halves, where the path model learns from it. */
+  targets?: TargetTable[];
 }
 
 /** Tuples with the walks that are to be continued. */
 export interface PathBatch {
   rows: Int32Array;
   walks: readonly (readonly number[])[];
+  targets?: StepTargets | undefined;
 }
 
 const atOnce = 200;
@@ -44,14 +48,16 @@ export class PathTraining implements Training<PathBatch> {
   }
 
   batch(rows: Int32Array, { first, end, epoch }: { first: number; end: number; epoch: number }): PathBatch {
-    const { draws } = this.#sets.train;
-    const draw = draws[epoch % draws.length]!;
+    const { draws, targets } = this.#sets.train;
+    const draw = epoch % draws.length;
     const own = rows.slice(first, end);
-    return { rows: own, walks: Array.from(own, (row) => draw[this.#place.get(row)!]!) };
+    const places = Array.from(own, (row) => this.#place.get(row)!);
+    const walks = places.map((place) => draws[draw]![place]!);
+    return { rows: own, walks, targets: targets?.[draw]?.of(places) };
   }
 
-  loss({ rows, walks }: PathBatch): Loss {
-    const { loss } = this.model.loss(rows, walks);
+  loss({ rows, walks, targets }: PathBatch): Loss {
+    const loss = this.model.loss(rows, walks, targets);
     return { loss, figures: { reconstruction: loss.item(), kl_walk: 0, kl_graph: 0 } };
   }
 
@@ -63,7 +69,7 @@ export class PathTraining implements Training<PathBatch> {
     for (let first = 0; first < rows.length; first += atOnce) {
       const some = rows.slice(first, first + atOnce);
       const walks = draws[0]!.slice(first, first + atOnce);
-      sum += scope(() => noGrad(() => this.model.loss(some, walks).loss.item())) * some.length;
+      sum += scope(() => noGrad(() => this.model.loss(some, walks).item())) * some.length;
     }
     return sum / rows.length;
   }

@@ -1,16 +1,24 @@
-import { crossEntropy, type Generator, nn, noGrad, scope, type Tensor } from '@hidden-schema/torch';
+import { crossEntropy, type Generator, nn, type Tensor } from '@hidden-schema/torch';
 import { maskOfLengths, StateCache, type TextEncoder } from '@hidden-schema/transformers';
-import type { ReasoningConfig } from '../config/tuples.ts';
+import type { NetworkKind, ReasoningConfig } from '../config/tuples.ts';
 import type { TupleTokens } from '../tasks/tuples/tokens.ts';
 import { type TupleWalks, walkTensor } from '../tasks/tuples/walks.ts';
+import type { BegunWalks, FirstHalves, WalkPath } from '../tasks/tuples/walk-path.ts';
+import { begunByScores } from './continuation.ts';
 import { contextOf, type PrefixEncoder } from './path-encoder.ts';
 import { inputsOf, makePath, onGraph, type PathContext, type PathNetwork } from './path-model.ts';
 
 /** Megabytes of a frozen encoder's states of (s, r) that are kept. */
 const keptStates = 1000;
 
+/** The likeliest symbols of each step and their probabilities. [B, H, T] each */
+export interface StepTargets {
+  symbols: Tensor;
+  probabilities: Tensor;
+}
+
 /** A path model with its second encoder, on the graph of a network over tuples. */
-export class PathModel extends nn.Module {
+export class PathModel extends nn.Module implements WalkPath {
   readonly network: PathNetwork;
   /** The second encoder where it is trained along. */
   readonly text: TextEncoder | undefined;
@@ -29,7 +37,11 @@ export class PathModel extends nn.Module {
     const { symbols } = walks.model.config;
     const { kind, hidden, width, layers, heads, dropout } = config.path;
     const sizes = { symbols, half: walks.half, context: encoder.text.width };
-    this.network = makePath(kind, { ...sizes, hidden, width, layers, heads, dropout }, generator);
+    this.network = makePath(
+      kind as NetworkKind,
+      { ...sizes, hidden, width, layers, heads, dropout },
+      generator,
+    );
     if (encoder.frozen) this.#cache = new StateCache(encoder.text.width, keptStates);
     else this.text = encoder.text;
   }
@@ -51,25 +63,23 @@ export class PathModel extends nn.Module {
     return this.config.path.onGraph ? onGraph(free, inputsOf(first, second), this.#walks.adjacency) : free;
   }
 
-  /** −log p(z_{L/2+1:L}|z_{1:L/2}, s, r) of whole walks, in nats a walk on average, and the scores behind it. */
-  loss(
-    rows: Int32Array,
-    walks: readonly (readonly number[])[],
-  ): { loss: Tensor; scores: Tensor; second: Tensor } {
+  /**
+   * Cross-entropy of second halves with p(z_{L/2+1:L}|z_{1:L/2}, s, r), in nats a walk on average: of the walks' own
+   * symbols, or of what the posterior says of each step after the symbol before it.
+   */
+  loss(rows: Int32Array, walks: readonly (readonly number[])[], targets?: StepTargets): Tensor {
     const { half } = this.#walks;
     const all = walkTensor(walks);
     const second = all.narrow(1, half, half);
     const before = half > 1 ? second.narrow(1, 0, half - 1) : undefined;
     const scores = this.scores(all.narrow(1, 0, half), before, this.context(rows)); // [B, H, K]
-    const flat = crossEntropy(scores.reshape(-1, scores.dim(2)), second.reshape(-1));
-    return { loss: flat.mul(half), scores, second };
+    if (!targets) return crossEntropy(scores.reshape(-1, scores.dim(2)), second.reshape(-1)).mul(half);
+    const logs = scores.logSoftmax(-1).gather(2, targets.symbols); // [B, H, T]
+    return logs.mul(targets.probabilities).sum().div(-rows.length);
   }
 
-  /** The most probable symbol of each step of the second half, each from the true ones before it. */
-  guesses(rows: Int32Array, walks: readonly (readonly number[])[]): number[][] {
-    const flat = scope(() => noGrad(() => this.loss(rows, walks).scores.argmax(-1).toNumbers()));
-    const { half } = this.#walks;
-    return Array.from(rows, (_, n) => flat.slice(n * half, (n + 1) * half));
+  begin({ rows, first, tokens }: FirstHalves): BegunWalks {
+    return begunByScores((...given) => this.scores(...given), first, this.context(rows, tokens));
   }
 
   override free(): void {

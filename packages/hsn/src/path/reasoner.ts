@@ -1,25 +1,39 @@
 import { UserError } from '@hidden-schema/base';
 import { Generator, scope } from '@hidden-schema/torch';
-import type { PathKind } from '../config/tuples.ts';
+import type { PathChoice, PathKind, ReasoningConfig } from '../config/tuples.ts';
 import { loadCheckpoint, whichCheckpoint } from '../run/checkpoint.ts';
 import { Run } from '../run/run.ts';
 import { tupleFrames } from '../tasks/tuples/build.ts';
+import { type ObjectSearch, searchObjects } from '../tasks/tuples/object-search.ts';
 import { type ObjectOptions, writeObjects } from '../tasks/tuples/objects.ts';
 import { type OpenedReasoning, openReasoning, promptTable } from '../tasks/tuples/open.ts';
 import type { TupleTokens } from '../tasks/tuples/tokens.ts';
 import { TupleWalks } from '../tasks/tuples/walks.ts';
+import { CountedPath } from '../tasks/tuples/counted-path.ts';
+import { TrainedWalks } from '../tasks/tuples/trained-walks.ts';
+import type { WalkPath } from '../tasks/tuples/walk-path.ts';
+import { CombinedPath } from './continuation.ts';
 import { PathModel } from './path.ts';
 import { openPrefixEncoder } from './path-encoder.ts';
-import { pathFolder, pathKinds } from './path-task.ts';
-import { continueWalks, type SearchOptions } from './walk-search.ts';
+import { pathChoices, pathFolder, pathKinds } from './path-task.ts';
+import { continueWalks, type SearchOptions } from '../tasks/tuples/walk-search.ts';
 
-/** Opens a network's path model; refused where the network was trained anew since. */
+/** Opens a network's path model, or counts together with a network's. */
 export async function openPath(
   opened: OpenedReasoning,
-  kind: PathKind,
+  choice: PathChoice,
   walks: TupleWalks,
-  { checkpoint = 'best' }: { checkpoint?: string } = {},
-): Promise<PathModel> {
+  which: { checkpoint?: string } = {},
+): Promise<WalkPath> {
+  const kinds = choice.split('+') as PathKind[];
+  const parts: WalkPath[] = [];
+  for (const kind of kinds)
+    parts.push(kind === 'counts' ? openCounts(opened, walks) : await openNetwork(opened, kind, walks, which));
+  return parts.length === 1 ? parts[0]! : new CombinedPath(parts);
+}
+
+/** The run of a path model; refused where the network was trained anew since. */
+function pathRun(opened: OpenedReasoning, kind: PathKind): Run & { config: ReasoningConfig } {
   const directory = pathFolder(opened.run.directory, kind);
   const run = Run.open(directory);
   const { config } = run;
@@ -28,8 +42,30 @@ export async function openPath(
   const network = run.record.network as { step: number; created: string } | undefined;
   if (network?.created !== opened.run.record.created || network.step !== opened.step)
     throw new UserError(
-      `${directory} was trained on walks of another state of its network; train it again with: hsn reason train --part path --run ${opened.run.directory} --force`,
+      `${directory} was trained on walks of another state of its network; train it again with: hsn reason train --part path --run ${opened.run.directory} --set path.kind=${kind} --force`,
     );
+  return run as Run & { config: ReasoningConfig };
+}
+
+/** The training walks that counts are of, where a run has them. */
+export function openTrainedWalks(opened: OpenedReasoning): TrainedWalks | undefined {
+  if (!pathKinds(opened.run.directory).includes('counts')) return undefined;
+  const { directory } = pathRun(opened, 'counts');
+  const { symbols, length } = opened.config;
+  return TrainedWalks.load(directory, { relations: opened.relations.length, symbols, length });
+}
+
+const openCounts = (opened: OpenedReasoning, walks: TupleWalks): CountedPath =>
+  new CountedPath(openTrainedWalks(opened)!, walks, opened.relations);
+
+async function openNetwork(
+  opened: OpenedReasoning,
+  kind: PathKind,
+  walks: TupleWalks,
+  { checkpoint = 'best' }: { checkpoint?: string },
+): Promise<PathModel> {
+  const run = pathRun(opened, kind);
+  const { config } = run;
   const generator = new Generator(config.seed);
   const encoder = await openPrefixEncoder(config, opened.tokenizers, opened.relations, generator);
   const model = new PathModel(config, encoder, walks, generator);
@@ -44,6 +80,8 @@ export interface CandidateOptions extends ObjectOptions {
   count?: number;
   /** sample: temperature of walks. */
   walkTemperature?: number;
+  /** Several objects from each walk, searched for so; one by the writing options unless given. */
+  words?: ObjectSearch;
 }
 
 /** An object that may follow, with the walk it was written from. */
@@ -63,11 +101,11 @@ export interface Candidate {
 /** A network with a path model: step III of Section 6. */
 export class Reasoner {
   readonly opened: OpenedReasoning;
-  readonly kind: PathKind;
-  readonly path: PathModel;
+  readonly kind: PathChoice;
+  readonly path: WalkPath;
   readonly walks: TupleWalks;
 
-  constructor(opened: OpenedReasoning, kind: PathKind, path: PathModel, walks: TupleWalks) {
+  constructor(opened: OpenedReasoning, kind: PathChoice, path: WalkPath, walks: TupleWalks) {
     this.opened = opened;
     this.kind = kind;
     this.path = path;
@@ -91,7 +129,7 @@ export class Reasoner {
     rows: Int32Array,
     options: CandidateOptions = {},
   ): Promise<Candidate[][]> {
-    const { how = 'beam', count = how === 'greedy' ? 1 : 5, walkTemperature, ...writing } = options;
+    const { how = 'beam', count = how === 'greedy' ? 1 : 5, walkTemperature, words, ...writing } = options;
     const { model, tokenizers, config } = this.opened;
     const own = tokens === this.walks.tokens ? this.walks : new TupleWalks(model, tokens);
     try {
@@ -108,14 +146,18 @@ export class Reasoner {
       );
       const prompts = drafts.map(({ of, walk }) => ({ prompt: tokens.prompt(rows[of]!), walk }));
       const frame = tupleFrames(tokenizers).decoder;
-      const written = await writeObjects(model, { tokenizer: tokenizers.decoder, frame }, prompts, writing);
+      const writer = { tokenizer: tokenizers.decoder, frame };
+      const written = words
+        ? await searchObjects(model, writer, prompts, { seed: options.seed ?? config.seed, ...words })
+        : (await writeObjects(model, writer, prompts, writing)).map((one) => [one]);
       return Array.from(rows, (_, of) =>
         ranked(
           drafts.flatMap(({ of: own, walk, logProb }, i) => {
             if (own !== of) return [];
-            const { text, logProb: objectLogProb } = written[i]!;
-            const score = logProb + objectLogProb;
-            return [{ object: text, walk, walkLogProb: logProb, objectLogProb, score, walks: 1 }];
+            return written[i]!.map(({ text, logProb: objectLogProb }) => {
+              const score = logProb + objectLogProb;
+              return { object: text, walk, walkLogProb: logProb, objectLogProb, score, walks: 1 };
+            });
           }),
         ),
       );
@@ -145,7 +187,7 @@ function ranked(candidates: readonly Candidate[]): Candidate[] {
 /** Opens a run of `hsn reason train` with its path model. */
 export async function openReasoner(
   directory: string,
-  { path, ...which }: { path?: PathKind; checkpoint?: string } = {},
+  { path, ...which }: { path?: PathChoice; checkpoint?: string } = {},
 ): Promise<Reasoner> {
   const opened = await openReasoning(directory, which);
   try {
@@ -156,10 +198,10 @@ export async function openReasoner(
   }
 }
 
-/** An opened network with its path model, the Transformer's where it has both and none is named. */
-export async function reasonerOf(opened: OpenedReasoning, named?: PathKind): Promise<Reasoner> {
+/** An opened network with a path model; of several the last of `pathChoices` unless one is named. */
+export async function reasonerOf(opened: OpenedReasoning, named?: PathChoice): Promise<Reasoner> {
   const { directory } = opened.run;
-  const kinds = pathKinds(directory);
+  const kinds = pathChoices(directory);
   const kind = named ?? kinds.at(-1);
   if (kind === undefined || !kinds.includes(kind))
     throw new UserError(

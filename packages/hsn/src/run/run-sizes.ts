@@ -103,7 +103,7 @@ function graphClaims({ posterior, symbols, ...graph }: Config['graph'] | Languag
 }
 
 /** Where walks are read by pursuit, symbols are vectors and each step has its sharpness. */
-function pursuitClaims({ symbols, length, graph }: LanguageConfig): Claim[] {
+function pursuitClaims({ symbols, length, graph }: LanguageConfig | ReasoningConfig): Claim[] {
   const vectors = /^symbols\.vectors$/;
   return [
     { key: 'symbols', value: symbols, tensor: vectors, axis: 0 },
@@ -113,8 +113,7 @@ function pursuitClaims({ symbols, length, graph }: LanguageConfig): Claim[] {
 }
 
 function networkClaims(config: LanguageConfig | ReasoningConfig): Claim[] {
-  if (config.model === 'language' && !config.baseline && config.encoder.walks === 'pursuit')
-    return pursuitClaims(config);
+  if (!config.baseline && config.encoder.walks === 'pursuit') return pursuitClaims(config);
   const { model, symbols, length } = config;
   // Walks over tuples have two halves, each with queries of its own.
   const queries =
@@ -164,12 +163,13 @@ function decoderClaims({ decoder }: Pick<TextModels, 'decoder'>): Claim[] {
 function pathClaims({ path: { kind, hidden, width, layers, encoder } }: ReasoningConfig): Claim[] {
   const output = /^network\.output\.weight$/;
   return [
-    ...(kind === 'lstm'
-      ? [{ key: 'path.hidden', value: hidden, tensor: output, axis: 1 }]
-      : [
+    ...(kind === 'lstm' ? [{ key: 'path.hidden', value: hidden, tensor: output, axis: 1 }] : []),
+    ...(kind === 'transformer'
+      ? [
           { key: 'path.width', value: width, tensor: output, axis: 1 },
           { key: 'path.layers', value: layers, tensor: /^network\.blocks\.(\d+)\./ },
-        ]),
+        ]
+      : []),
     ...(encoder.name === 'transformer'
       ? [
           { key: 'path.encoder.width', value: encoder.width, tensor: /^text\.embedding\.weight$/, axis: 1 },

@@ -1,109 +1,209 @@
-import { type Column, formatTable, type TableFormat, UserError } from '@hidden-schema/base';
+import { UserError } from '@hidden-schema/base';
 import {
   type OpenedReasoning,
   openReasoner,
   openReasoning,
-  openTuples,
-  type PathKind,
-  type Prefix,
-  pathKinds,
-  type TupleCorpus,
-  tokenise,
+  type PathChoice,
+  pathChoices,
+  prefixesOf,
+  runTuples,
 } from '@hidden-schema/hsn';
 import { openPretrainedEncoder } from '@hidden-schema/transformers';
-import { type BertScore, BertScorer } from '../evaluation/bert-score.ts';
+import { BertScorer } from '../evaluation/bert-score.ts';
+import { type PairedDifference, pairedDifference } from '../evaluation/bootstrap.ts';
 import {
-  cometObjects,
-  type GeneratedObject,
-  type ObjectFigures,
-  objectFigures,
-  reasonedObjects,
-  reconstructedObjects,
-  testPrefixes,
-} from '../reasoning/evaluation.ts';
+  type Answered,
+  plainAnswers,
+  type Question,
+  reasonedAnswers,
+  reconstructedAnswers,
+  type Search,
+} from '../reasoning/answers.ts';
+import {
+  type AnswerFigures,
+  answerFigures,
+  comparedMeasures,
+  type QuestionScores,
+  type Scoring,
+  withoutNone,
+} from '../reasoning/figures.ts';
+import { type Floor, Floors } from '../reasoning/floors.ts';
 
-/** A model of Table 3. */
-export type Table3Model = 'posterior' | `ar-${PathKind}` | 'comet';
+/** A model of Table 3; `alone` is the network's decoder with its walks taken away. */
+export type Table3Model = Floor | 'posterior' | 'alone' | 'comet' | `ar-${PathChoice}`;
 
 export interface Table3Row {
   model: Table3Model;
-  /** HSN-AR: walks in the beam; without one, symbol after symbol. */
-  beam?: number;
-  figures: ObjectFigures;
-  /** A few of its objects. */
-  examples: GeneratedObject[];
+  /** How answers were looked for, where there is a choice. */
+  search?: Search;
+  /** Without what says "none", and with it. */
+  figures: AnswerFigures;
+  kept: AnswerFigures;
+  /** A few of its answers. */
+  examples: Answered[];
+}
+
+/** A row of HSN-AR against another one: the difference of a measure, "none" left out. */
+export interface Table3Difference extends PairedDifference {
+  model: Table3Model;
+  search: Search;
+  against: Table3Model;
+  measure: (typeof comparedMeasures)[number];
+}
+
+export interface Table3 {
+  split: 'valid' | 'test';
+  /** The model that BERTScore is by. */
+  bertModel: string;
+  rows: Table3Row[];
+  differences: Table3Difference[];
 }
 
 export interface Table3Options {
   /** A run of COMET. */
   comet?: string;
-  /** Test (s, r) used, at most. */
+  /** Events that were not trained on: settings are chosen on `valid`. */
+  split?: 'valid' | 'test';
+  /** (s, r) asked, at most. */
   limit?: number;
-  /** How second halves are searched; both ways unless given. */
-  search?: 'greedy' | 'beam';
-  /** Walks in a beam, 5 unless given. */
-  beam?: number;
-  /** BERTScore: the encoder's layer, and whether tokens are weighed by idf over the references. */
+  searches?: readonly Search[];
+  /** Path models to try; all that the run has unless given. */
+  paths?: readonly PathChoice[];
+  /** BERTScore: the encoder by name or folder, its layer, and whether tokens are weighed by idf over the references. */
+  bertModel?: string;
   layer?: number;
   idf?: boolean;
   onProgress?: (text: string) => void;
 }
 
+const defaultSearches: readonly Search[] = [
+  { how: 'greedy', count: 1 },
+  { how: 'beam', count: 5 },
+  { how: 'beam', count: 10 },
+  { how: 'sample', count: 10 },
+];
+
 const exampleCount = 5;
 
-/** Objects of a network, of its path models and of COMET for unseen events, each against all references. */
-export async function evaluateReasoning(run: string, options: Table3Options = {}): Promise<Table3Row[]> {
+/** Answers of floors, of a network, of its path models and of COMET for unseen events, each against all references. */
+export async function evaluateReasoning(run: string, options: Table3Options = {}): Promise<Table3> {
   const opened = await openReasoning(run);
-  if (opened.config.baseline)
-    throw new UserError(`${run} is COMET; give the run of a network, and this one with --comet`);
   try {
-    const { corpus, tokens } = await openTuples(opened);
-    const prefixes = testPrefixes(corpus, options.limit);
-    const scoring = await scoringOf(prefixes, options);
-    const rows: Table3Row[] = [];
-    const add = async (
-      kind: Pick<Table3Row, 'model' | 'beam'>,
-      write: () => Promise<GeneratedObject[]>,
-    ): Promise<void> => {
-      options.onProgress?.(`${titleOf(kind)}: writing objects`);
-      const generated = await write();
-      const figures = await objectFigures(generated, corpus, scoring);
-      const step = Math.max(1, Math.floor(generated.length / exampleCount));
-      const examples = generated.filter((_, i) => i % step === 0).slice(0, exampleCount);
-      rows.push({ ...kind, figures, examples });
-    };
-    await add({ model: 'posterior' }, () => reconstructedObjects(opened, tokens, prefixes));
-    for (const kind of pathKinds(opened.run.directory)) {
-      const reasoner = await openReasoner(run, { path: kind });
-      const { search, beam = 5 } = options;
-      const model = `ar-${kind}` as const;
-      if (search !== 'beam')
-        await add({ model }, () => reasonedObjects(reasoner, tokens, prefixes, { how: 'greedy' }));
-      if (search !== 'greedy')
-        await add({ model, beam }, () =>
-          reasonedObjects(reasoner, tokens, prefixes, { how: 'beam', count: beam }),
-        );
+    if (opened.config.baseline)
+      throw new UserError(`${run} is COMET; give the run of a network, and this one with --comet`);
+    const questions = questionsOf(opened, options);
+    const rows = new Rows(await scoringOf(opened, questions, options), options.onProgress);
+    await addFloors(rows, questions);
+    await rows.add({ model: 'posterior' }, () => reconstructedAnswers(opened, questions));
+    const searches = options.searches ?? defaultSearches;
+    const greedy = searches[0]!;
+    await rows.add({ model: 'alone', search: greedy }, () => plainAnswers(opened, questions, greedy));
+    if (options.comet) await addComet(rows, options.comet, { opened, questions, searches });
+    for (const path of options.paths ?? pathChoices(opened.run.directory)) {
+      const reasoner = await openReasoner(run, { path });
+      for (const search of searches)
+        await rows.add({ model: `ar-${path}`, search }, () => reasonedAnswers(reasoner, questions, search));
       reasoner.free();
     }
-    const { comet } = options;
-    if (comet) await add({ model: 'comet' }, () => cometRow(comet, opened, corpus, prefixes));
-    return rows;
+    const { split = 'test', bertModel = opened.config.encoder.name } = options;
+    return { split, bertModel, rows: rows.rows, differences: rows.differences() };
   } finally {
     opened.model.free();
   }
 }
 
-async function cometRow(
+/** (s, r) of a split with all their objects, those that say "none" too; at most so many, spread evenly over it. */
+function questionsOf(opened: OpenedReasoning, { split = 'test', limit }: Table3Options): Question[] {
+  const { table, splits } = runTuples(opened, undefined, { none: 'keep' });
+  const all = prefixesOf(table, splits[split]);
+  const count = Math.min(limit ?? all.length, all.length);
+  return Array.from({ length: count }, (_, i) => all[Math.floor((i * all.length) / count)]!);
+}
+
+/** Rows of the table as they are made. */
+class Rows {
+  readonly rows: Table3Row[] = [];
+  readonly #scoring: Scoring;
+  readonly #onProgress: ((text: string) => void) | undefined;
+  readonly #scores = new Map<Table3Row, QuestionScores>();
+
+  constructor(scoring: Scoring, onProgress: ((text: string) => void) | undefined) {
+    this.#scoring = scoring;
+    this.#onProgress = onProgress;
+  }
+
+  get scoring(): Scoring {
+    return this.#scoring;
+  }
+
+  async add(
+    kind: Pick<Table3Row, 'model' | 'search'>,
+    answer: () => Answered[] | Promise<Answered[]>,
+  ): Promise<void> {
+    this.#onProgress?.(
+      `${kind.model}${kind.search ? ` ${kind.search.how}${kind.search.count}` : ''}: answering`,
+    );
+    const all = await answer();
+    const real = withoutNone(all);
+    const { figures, scores } = await answerFigures(real, this.#scoring);
+    const kept = (await answerFigures(all, this.#scoring)).figures;
+    const step = Math.max(1, Math.floor(real.length / exampleCount));
+    const examples = real.filter((_, i) => i % step === 0).slice(0, exampleCount);
+    const row = { ...kind, figures, kept, examples };
+    this.rows.push(row);
+    this.#scores.set(row, scores);
+  }
+
+  /** Every row of HSN-AR against COMET by the same search, and against the floors. */
+  differences(): Table3Difference[] {
+    return this.rows.flatMap((row) => {
+      const { model, search } = row;
+      if (!model.startsWith('ar-') || !search) return [];
+      const others = this.rows.filter(
+        (other) =>
+          other.model === 'constant' ||
+          other.model === 'vote' ||
+          (other.model === 'comet' &&
+            other.search?.how === search.how &&
+            other.search.count === search.count),
+      );
+      return others.flatMap((other) =>
+        comparedMeasures.map((measure) => ({
+          model,
+          search,
+          against: other.model,
+          measure,
+          ...pairedDifference(this.#scores.get(row)![measure], this.#scores.get(other)![measure]),
+        })),
+      );
+    });
+  }
+}
+
+async function addFloors(rows: Rows, questions: readonly Question[]): Promise<void> {
+  const floors = new Floors(rows.scoring.corpus);
+  await rows.add({ model: 'constant' }, () => floors.constant(questions));
+  const near = await floors.near(questions);
+  for (const model of ['nearest', 'vote'] as const) await rows.add({ model }, () => near[model]);
+}
+
+async function addComet(
+  rows: Rows,
   directory: string,
-  network: OpenedReasoning,
-  corpus: TupleCorpus,
-  prefixes: readonly Prefix[],
-): Promise<GeneratedObject[]> {
+  {
+    opened,
+    questions,
+    searches,
+  }: { opened: OpenedReasoning; questions: Question[]; searches: readonly Search[] },
+): Promise<void> {
   const comet = await openReasoning(directory);
   try {
-    if (comet.run.record.corpus.fingerprint !== network.run.record.corpus.fingerprint)
-      throw new UserError(`${directory} was trained on other tuples than ${network.run.directory}`);
-    return await cometObjects(comet, await tokenise(comet, corpus.table), prefixes);
+    if (!comet.config.baseline)
+      throw new UserError(`${directory} has symbols; expected COMET, trained with --part comet`);
+    if (comet.run.record.corpus.fingerprint !== opened.run.record.corpus.fingerprint)
+      throw new UserError(`${directory} was trained on other tuples than ${opened.run.directory}`);
+    for (const search of searches)
+      await rows.add({ model: 'comet', search }, () => plainAnswers(comet, questions, search));
   } finally {
     comet.model.free();
   }
@@ -111,75 +211,16 @@ async function cometRow(
 
 /** One scorer and one baseline for all models that are compared. */
 async function scoringOf(
-  prefixes: readonly Prefix[],
-  { layer, idf }: Table3Options,
-): Promise<{ scorer: BertScorer; baseline: BertScore }> {
-  const references = prefixes.flatMap((prefix) => prefix.references);
-  const encoder = await openPretrainedEncoder();
+  opened: OpenedReasoning,
+  questions: readonly Question[],
+  { layer, idf, bertModel }: Table3Options,
+): Promise<Scoring> {
+  const references = questions.flatMap((question) => question.references);
+  const encoder = await openPretrainedEncoder(bertModel);
   encoder.encoder.train(false);
   const scorer = await BertScorer.of(encoder, {
     ...(layer === undefined ? {} : { layer }),
     ...(idf ? { idf: references } : {}),
   });
-  return { scorer, baseline: await scorer.baseline(references) };
+  return { corpus: runTuples(opened), scorer, baseline: await scorer.baseline(references) };
 }
-
-const titles: Record<Table3Model, string> = {
-  posterior: 'HSN (posterior)',
-  'ar-lstm': 'HSN-AR, LSTM',
-  'ar-transformer': 'HSN-AR, Transformer',
-  comet: 'COMET, same decoder',
-};
-
-const titleOf = ({ model, beam }: Pick<Table3Row, 'model' | 'beam'>): string =>
-  beam === undefined ? titles[model] : `${titles[model]}, beam of ${beam}`;
-
-/** What the paper's Table 3 says: BLEU-2 and BERTScore. */
-const published: readonly (readonly [string, string, string])[] = [
-  ['HSN(50, 20) (posterior)', '0.462', '0.694'],
-  ['HSN(50, 20)-AR', '0.129', '0.374'],
-  ['COMET (GPT2)', '0.225', '0.385'],
-  ['COMET (GPT2-XL)', '0.300', '0.638'],
-  ['COMET (BART)', '0.330', '0.650'],
-];
-
-const columns: readonly Column[] = [
-  { title: 'model' },
-  { title: 'BLEU-2', align: 'right' },
-  { title: 'BERTScore', align: 'right' },
-  { title: 'rescaled', align: 'right' },
-  { title: 'BLEU-2 corpus', align: 'right' },
-  { title: 'distinct-1', align: 'right' },
-  { title: 'distinct-2', align: 'right' },
-  { title: 'new tuples', align: 'right' },
-  { title: 'new objects', align: 'right' },
-  { title: 'objects', align: 'right' },
-];
-
-/** Ours, then the paper's. */
-export function table3Text(rows: readonly Table3Row[], format: TableFormat): string {
-  const number = (value: number) => value.toFixed(3);
-  const ours = rows.map(({ figures: f, ...kind }) => [
-    titleOf(kind),
-    ...[f.bleu2, f.bert_score, f.bert_score_rescaled, f.bleu2_corpus].map(number),
-    ...[f.distinct_1, f.distinct_2, f.novel_tuples, f.novel_objects].map(number),
-    String(f.objects),
-  ]);
-  const theirs = published.map(([title, bleu, bert]) => [
-    `the paper: ${title}`,
-    bleu,
-    '',
-    bert,
-    ...Array.from({ length: columns.length - 4 }, () => ''),
-  ]);
-  return formatTable(columns, [...ours, ...theirs], format);
-}
-
-/** What differs from the paper, for under the table. */
-export const table3Caption = `BLEU-2 is the mean over relations of NLTK's sentence BLEU with all references of (event, relation), as COMET's program
-has it; BERTScore is F1 with the best reference, by the embedded MiniLM, and rescaled by the mean of unrelated objects.
-The paper's figures are of BERT and GPT-2 trained on all 710 000 ATOMIC tuples and scored with another encoder, so
-compare models within ours and within theirs, not across. HSN (posterior) sees the object that it writes again.
-A beam keeps several walks, writes an object from each, and takes the most probable pair of walk and object; COMET and
-the other rows take the best symbol and token after the one before.
-`;

@@ -4,10 +4,10 @@ import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import type { LanguageConfig } from '../../config/language.ts';
 import {
   columnsOf,
+  type Discovered,
   type DiscoveryOptions,
   discoveryDefaults,
   discoveryOptions,
-  type EncodedPoints,
   type FittedSymbols,
   fitPointSpace,
   fitSymbols,
@@ -39,8 +39,12 @@ export interface DiscoveryGiven {
   seeds: readonly Seed[];
 }
 
+type CheckedConfig = Pick<LanguageConfig, 'symbols' | 'length' | 'seed' | 'encoder' | 'graph'> & {
+  discovery: Pick<LanguageConfig['discovery'], 'density'>;
+};
+
 /** Refuses, before anything is encoded, what no symbols can be found in. */
-export function checkDiscovery(config: LanguageConfig, texts: number): void {
+export function checkDiscovery(config: CheckedConfig, texts: number): void {
   const { symbols, length, seed, encoder, graph, discovery } = config;
   if (encoder.name === 'transformer' || encoder.name === 'lstm' || !encoder.frozen)
     throw new UserError(
@@ -55,6 +59,14 @@ export function checkDiscovery(config: LanguageConfig, texts: number): void {
     throw new UserError(
       `${symbols} symbols need at least as many training texts, got ${texts}; ask for fewer with --symbols, or give more texts`,
     );
+}
+
+/** Symbols as wide as the points they are found among. */
+export function inSpace<C extends { graph: { symbolDimension: number } }>(
+  config: C,
+  symbolDimension: number,
+): C {
+  return { ...config, graph: { ...config.graph, symbolDimension } };
 }
 
 /** Sizes of the space that a corpus is discovered in. */
@@ -103,7 +115,7 @@ export class Discovery implements Preparation {
         onSweep: ({ sweep, explained, restarted, links }) => onPart(sweep, { explained, restarted, links }),
       });
       (model.encoder as PursuitEncoder).place(space, pieces);
-      adopt(model, fitted);
+      adopt(model, fitted.discovered, fitted.encoded.walks);
       this.#done = this.most;
       return { explained: fitted.sweeps.at(-1)!.explained, links: fitted.sweeps.at(-1)!.links };
     } finally {
@@ -135,16 +147,21 @@ export function fitOptions({ symbols, length, seed, discovery }: LanguageConfig)
   return { symbols, length, seed, density: discovery.density };
 }
 
-type Network = LanguageTraining['model'];
+/** What of a network is set by discovery. */
+type Network = Pick<LanguageTraining['model'], 'symbols' | 'graph' | 'walkPrior' | 'shape'>;
 
-/** Gives the network what was found: symbols, log-odds of links, and a prior that expects the walks there are. */
-function adopt(model: Network, { discovered, encoded }: FittedSymbols): void {
+/** Gives the network what was found: symbols, log-odds of links, and a prior that expects the walks [N, L] there are. */
+export function adopt(
+  model: Network,
+  discovered: Pick<Discovered, 'symbols' | 'linkProbabilities'>,
+  walks: Tensor,
+): void {
   noGrad(() =>
     scope(() => {
       model.symbols.vectors!.copy_(discovered.symbols);
       const { graph, walkPrior } = model;
       graph.adopt(discovered.linkProbabilities);
-      const [start, ...later] = logShares(encoded, model.shape.symbols);
+      const [start, ...later] = logShares(walks, model.shape.symbols);
       walkPrior.start?.copy_(start!);
       for (let i = 0; i < Math.min(walkPrior.weights?.dim(0) ?? 0, later.length); i++)
         walkPrior.weights!.select(0, i).copy_(later[i]!);
@@ -153,7 +170,7 @@ function adopt(model: Network, { discovered, encoded }: FittedSymbols): void {
 }
 
 /** log of the share of walks that are on each symbol at each step, every symbol counted once more. L tensors [K] */
-function logShares({ walks }: EncodedPoints, symbols: number): Tensor[] {
+function logShares(walks: Tensor, symbols: number): Tensor[] {
   const [texts, length] = walks.shape as [number, number];
   const nodes = walks.toNumbers();
   return Array.from({ length }, (_, step) => {

@@ -32,7 +32,7 @@ import {
   openTextEncoder,
   type Tokenizers,
 } from './build.ts';
-import { type DiscoveryGiven, discoverySizes, pursues } from './discovery.ts';
+import { type DiscoveryGiven, discoverySizes, inSpace, pursues } from './discovery.ts';
 import {
   checkPursuitOptions,
   chosenSymbols,
@@ -214,11 +214,6 @@ async function checkDates(files: TextFiles, column: string): Promise<void> {
   const written: { value: string | undefined; where: string }[] = [];
   for await (const { value, where } of files.column(column)) written.push({ value, where });
   parseDates(written);
-}
-
-/** Symbols as wide as the points they are found among. */
-function inSpace(config: LanguageConfig, symbolDimension: number): LanguageConfig {
-  return { ...config, graph: { ...config.graph, symbolDimension } };
 }
 
 /** Where a decoder's weights are that does not start from scratch. */

@@ -11,10 +11,12 @@ import {
   openTextEncoder,
   type Tokenizers,
 } from '../language/build.ts';
+import { pursues } from '../language/discovery.ts';
 import { TwoPartEncoder } from './encoder.ts';
 import type { ReasoningNetwork, TupleKind } from './network.ts';
 import { decoderWithRelations, withRelationRows } from './relation-rows.ts';
 import { TupleTokens, withRelations } from './tokens.ts';
+import { TwoPartPursuit } from './two-part-pursuit.ts';
 import type { TupleTable } from './tuples.ts';
 
 /** A text encoder that knows the relations' tokens. */
@@ -54,13 +56,23 @@ export async function makeReasoning(
   generator: Generator = new Generator(config.seed),
 ): Promise<ReasoningNetwork> {
   const { symbols, length } = config;
-  const { dropout, sharpness } = config.encoder;
-  const walk = { symbols, length, dropout, sharpness, frozen: parts.frozen };
-  const encoder = new TwoPartEncoder(parts.encoder, walk, generator);
+  const encoder = walkEncoder(config, parts, generator);
   const decoder = await decoderOf(config, parts.decoderVocabulary, generator, parts.decoder);
-  const hold = heldByWarmStart(config.warmStart);
+  const { discovery, training, warmStart } = config;
+  const hold = pursues(config) ? (discovery.hold ?? training.steps) : heldByWarmStart(warmStart);
   const sizes = { symbols, length, sentences: parts.tuples, hold };
   return new HiddenSchemaNetwork<TupleKind>(config, { encoder, decoder, ...sizes }, generator);
+}
+
+function walkEncoder(
+  config: ReasoningConfig,
+  { encoder, frozen }: { encoder: TextEncoder; frozen: boolean },
+  generator: Generator,
+): TwoPartEncoder | TwoPartPursuit {
+  const { symbols, length, discovery } = config;
+  if (pursues(config)) return new TwoPartPursuit(encoder, { length, sharpness: discovery.sharpness });
+  const { dropout, sharpness } = config.encoder;
+  return new TwoPartEncoder(encoder, { symbols, length, dropout, sharpness, frozen }, generator);
 }
 
 async function decoderOf(

@@ -13,6 +13,10 @@ export interface ReadTuples {
   whole: PaddedIds;
   /** The encoder's outputs for them where they are known already. [B, T, D] */
   known?: { prefix?: Tensor | undefined; whole?: Tensor | undefined };
+  /** What halves pursue, where the encoder reads points. [B, D] */
+  points?: { first: Tensor; second?: Tensor } | undefined;
+  /** Second halves that stand in place of what is read, for some of the tuples. */
+  given?: readonly (readonly number[] | undefined)[] | undefined;
 }
 
 /** Half of a walk's steps; walks of two halves have an even number. */

@@ -3,6 +3,7 @@ import type { LanguageDecoder } from '@hidden-schema/transformers';
 import type { ReasoningConfig } from '../../config/tuples.ts';
 import type { HiddenSchemaNetwork } from '../../model.ts';
 import type { ReadTuples, TwoPartEncoder } from './encoder.ts';
+import type { TwoPartPursuit } from './two-part-pursuit.ts';
 
 /** Tuples as the network takes them: what the encoder reads, and s, r, o for the decoder. */
 export interface TupleBatch extends ReadTuples {
@@ -14,7 +15,7 @@ export interface TupleBatch extends ReadTuples {
 /** Tuples (Section 6, step I): the object is read into a walk and written again. With `baseline` COMET. */
 export interface TupleKind {
   batch: TupleBatch;
-  encoder: TwoPartEncoder;
+  encoder: TwoPartEncoder | TwoPartPursuit;
   decoder: LanguageDecoder;
   config: ReasoningConfig;
 }

@@ -9,9 +9,9 @@ import { checkEncoderHash, fillFromCheckpoint, withEncoderOf } from '../recorded
 import { makeReasoning, openRelationEncoder, tupleTokens } from './build.ts';
 import type { ReasoningNetwork } from './network.ts';
 import { checkRelations, tupleFingerprint, tupleRecord } from './prepare.ts';
-import { readTuples } from './read-tuples.ts';
+import { readTuples, type TupleOptions } from './read-tuples.ts';
 import type { TupleTokens } from './tokens.ts';
-import { type TupleCorpus, TupleTable } from './tuples.ts';
+import { type Tuple, type TupleCorpus, TupleTable } from './tuples.ts';
 
 /** A network over tuples, or COMET, at a checkpoint; its tuples are opened apart, by those who need them. */
 export interface OpenedReasoning {
@@ -47,15 +47,26 @@ export async function openReasoning(
   return { run, config, model: model.train(false), tokenizers, relations, ...saved };
 }
 
-/** The tuples a run was trained on, or others. */
+/** The tuples a run was trained on, or others, by its settings unless some are given. */
+export function runTuples(
+  { run, config, relations }: OpenedReasoning,
+  other?: string,
+  changes: TupleOptions = {},
+): TupleCorpus {
+  const input = other ?? path.resolve(run.directory, run.record.corpus.directory);
+  const corpus = readTuples(input, { ...config.tuples, seed: config.seed, ...changes });
+  checkRelations(corpus.table, relations, input);
+  return corpus;
+}
+
+/** The same with their tokens. */
 export async function openTuples(
   opened: OpenedReasoning,
   other?: string,
 ): Promise<{ corpus: TupleCorpus; tokens: TupleTokens; notes: string[] }> {
-  const { run, config, relations } = opened;
-  const input = other ?? path.resolve(run.directory, run.record.corpus.directory);
-  const corpus = readTuples(input, { ...config.tuples, seed: config.seed });
-  checkRelations(corpus.table, relations, input);
+  const { run } = opened;
+  const corpus = runTuples(opened, other);
+  const input = path.resolve(run.directory, run.record.corpus.directory);
   const changed = !other && tupleFingerprint(corpus) !== run.record.corpus.fingerprint;
   const notes = changed ? [`the tuples in ${input} have changed since this run was trained on them`] : [];
   return { corpus, tokens: await tokenise(opened, corpus.table), notes };
@@ -68,6 +79,13 @@ export function tokenise(
 ): Promise<TupleTokens> {
   const models = { encoder: model.encoder.base, decoderPositions: model.decoder.maxPositions };
   return tupleTokens(table, config, tokenizers, models);
+}
+
+/** Some tuples as a run's models read them, a row each; what is too long is cut. */
+export function prefixTable(opened: OpenedReasoning, tuples: readonly Tuple[]): Promise<TupleTokens> {
+  const table = new TupleTable();
+  for (const tuple of tuples) table.add(tuple);
+  return tokenise(opened, table);
 }
 
 /** A table of (s, r) that users give; an unknown relation, an empty event or one too long is refused. */

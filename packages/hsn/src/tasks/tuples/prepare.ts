@@ -6,6 +6,7 @@ import { findPretrained } from '@hidden-schema/transformers';
 import type { ReasoningConfig } from '../../config/tuples.ts';
 import type { CorpusInfo, Run, RunOptions } from '../../run/run.ts';
 import { decoderTokenizer, fromScratch, type Tokenizers } from '../language/build.ts';
+import { checkDiscovery, inSpace, pursues } from '../language/discovery.ts';
 import { createRecordedRun, type ModelRecord, modelRecord, recordOf } from '../recorded-models.ts';
 import { makeReasoning, openRelationEncoder, tupleTokens } from './build.ts';
 import { halfOf } from './encoder.ts';
@@ -35,27 +36,26 @@ export interface TupleRecord extends ModelRecord {
 
 /** Reads a corpus of tuples and makes the model for it; `tokenizer` is the decoder's where a run has one already. */
 export async function prepareReasoning(
-  config: ReasoningConfig,
+  asked: ReasoningConfig,
   input: string,
   run: { tokenizer?: Tokenizer } = {},
 ): Promise<PreparedReasoning> {
   startEngine();
-  halfOf(config.length);
-  const corpus = readTuples(input, { ...config.tuples, seed: config.seed });
-  checkSplits(corpus, input);
+  const corpus = checkedTuples(asked, input);
   const { relations } = corpus.table;
-  const folder = fromScratch(config.decoder.name)
+  const folder = fromScratch(asked.decoder.name)
     ? undefined
-    : (await findPretrained(config.decoder.name)).folder;
+    : (await findPretrained(asked.decoder.name)).folder;
   const source = { texts: () => [trainingTexts(corpus)] };
-  const decoder = run.tokenizer ?? withRelations(await decoderTokenizer(config, source, folder), relations);
-  const generator = new Generator(config.seed);
+  const decoder = run.tokenizer ?? withRelations(await decoderTokenizer(asked, source, folder), relations);
+  const generator = new Generator(asked.seed);
   const { encoder, tokenizer, frozen, hash } = await openRelationEncoder(
-    config,
+    asked,
     relations,
     decoder,
     generator,
   );
+  const config = pursues(asked) ? inSpace(asked, encoder.width) : asked;
   const parts = {
     encoder,
     frozen,
@@ -76,6 +76,16 @@ export async function prepareReasoning(
   const record: TupleRecord = { relations, tuples: parts.tuples, ...models };
   const info = { directory: path.resolve(input), fingerprint: tupleFingerprint(corpus) };
   return { config, corpus, tokens, tokenizers, model, info, record, notes: notesOf(corpus, tokens) };
+}
+
+/** Reads the corpus and refuses what no model could be made for. */
+function checkedTuples(config: ReasoningConfig, input: string): TupleCorpus {
+  const { length, tuples, seed } = config;
+  const half = halfOf(length);
+  const corpus = readTuples(input, { ...tuples, seed });
+  checkSplits(corpus, input);
+  if (pursues(config)) checkDiscovery({ ...config, length: half }, corpus.splits.train.length);
+  return corpus;
 }
 
 /** Each training event and object once. */

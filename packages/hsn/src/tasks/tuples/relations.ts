@@ -1,4 +1,4 @@
-/** The nine relations of ATOMIC and those that ATOMIC-2020 adds, in words; other names are read as their own words. */
+/** The nine relations of ATOMIC, those that ATOMIC-2020 adds and Event2Mind's three, in words; other names are read as their own words. */
 const meanings: Readonly<Record<string, string>> = {
   oEffect: 'then others',
   oReact: 'then others feel',
@@ -34,6 +34,9 @@ const meanings: Readonly<Record<string, string>> = {
   PartOf: 'is part of',
   ReceivesAction: 'can receive the action',
   xReason: 'because',
+  Xintent: 'because PersonX intended',
+  Xemotion: 'then PersonX feels',
+  Oemotion: 'then others feel',
 };
 
 /** A relation in words: what its token's embedding starts from. */

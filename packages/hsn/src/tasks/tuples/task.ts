@@ -6,12 +6,14 @@ import { Trainer } from '../../train/trainer.ts';
 import { WarmStart } from '../../train/warm-start.ts';
 import type { Tokenizers } from '../language/build.ts';
 import { exactInformation } from '../language/evaluation.ts';
+import { pursues } from '../language/discovery.ts';
 import { linkRecords } from '../synthetic/graph-record.ts';
 import { tupleFrames } from './build.ts';
 import type { ReasoningNetwork, TupleBatch } from './network.ts';
 import { writeObjects } from './objects.ts';
 import type { PreparedReasoning } from './prepare.ts';
 import { TupleTraining } from './training.ts';
+import { TupleDiscovery } from './tuple-discovery.ts';
 import { TupleWalkCodes } from './tuple-walk-codes.ts';
 import { TupleWalks } from './walks.ts';
 
@@ -43,8 +45,9 @@ export class ReasoningTask implements Task<ReasoningFigures> {
     this.training = new TupleTraining(model, corpus, tokens);
     this.trainer = new Trainer(this.training, replicas);
     const { baseline, warmStart } = model.config;
-    const codes = new TupleWalkCodes(this.training);
-    this.preparation = new WarmStart(this.trainer, codes, baseline ? 0 : warmStart.steps);
+    this.preparation = pursues(model.config)
+      ? new TupleDiscovery(this.training)
+      : new WarmStart(this.trainer, new TupleWalkCodes(this.training), baseline ? 0 : warmStart.steps);
     this.#tokenizers = tokenizers;
   }
 

@@ -124,6 +124,24 @@ export class TupleTokens {
     return padded(ids, encoder);
   }
 
+  /** [CLS] s [SEP] for the encoder. */
+  events(rows: Int32Array): PaddedIds {
+    const { begin, end, encoder } = this.#around;
+    const ids = Array.from(rows, (row) =>
+      Int32Array.from([...begin, ...this.#encoder.heads[this.table.head[row]!]!, ...end]),
+    );
+    return padded(ids, encoder);
+  }
+
+  /** [CLS] r [SEP] for the encoder. */
+  relationsAlone(rows: Int32Array): PaddedIds {
+    const { begin, end, encoder } = this.#around;
+    const ids = Array.from(rows, (row) =>
+      Int32Array.from([...begin, this.#encoder.relations[this.table.relation[row]!]!, ...end]),
+    );
+    return padded(ids, encoder);
+  }
+
   /** Start, s, r, o, end for the decoder, and how many tokens of each come before o. */
   decoder(rows: Int32Array): { ids: PaddedIds; prefixes: number[] } {
     const starts = Array.from(rows, (row) => this.#start(row, this.#decoder));

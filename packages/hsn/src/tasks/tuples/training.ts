@@ -6,8 +6,11 @@ import { NetworkTraining } from '../../train/network-training.ts';
 import { parameterGroups } from '../language/parameter-groups.ts';
 import type { ReadTuples } from './encoder.ts';
 import type { ReasoningNetwork, TupleBatch, TupleKind } from './network.ts';
+import { ScheduledWalks } from './scheduled-walks.ts';
 import type { TupleTokens } from './tokens.ts';
+import { TuplePoints } from './tuple-points.ts';
 import type { TupleCorpus } from './tuples.ts';
+import { TwoPartPursuit } from './two-part-pursuit.ts';
 
 /** Tuples looked at for the validation objective. */
 const validated = 1000;
@@ -21,7 +24,10 @@ export class TupleTraining extends NetworkTraining<TupleKind> {
   readonly order: BatchOrder;
   readonly groups: readonly optim.ParameterGroup[];
   readonly fit: { parameters: RegExp; rate: number };
+  /** Tuples as points, where walks pursue. */
+  readonly points: TuplePoints | undefined;
   readonly #caches: { prefix: StateCache; whole: StateCache } | undefined;
+  readonly #scheduled: ScheduledWalks | undefined;
 
   constructor(model: ReasoningNetwork, corpus: TupleCorpus, tokens: TupleTokens) {
     super(model);
@@ -34,8 +40,14 @@ export class TupleTraining extends NetworkTraining<TupleKind> {
     this.order = new BatchOrder(corpus.splits.train, { batchSize: training.batch, seed, lengthOf });
     this.groups = parameterGroups(model, config);
     this.fit = { parameters: /^encoder\.(walk|second)\./, rate: warmStart.rate };
-    if (!model.encoder.frozen) return;
-    const half = () => new StateCache(model.encoder.base.width, config.encoder.cache / 2);
+    const { encoder } = model;
+    if (encoder instanceof TwoPartPursuit) {
+      this.points = new TuplePoints(encoder, tokens);
+      this.#scheduled = new ScheduledWalks(this);
+      return;
+    }
+    if (!encoder.frozen) return;
+    const half = () => new StateCache(encoder.base.width, config.encoder.cache / 2);
     this.#caches = { prefix: half(), whole: half() };
   }
 
@@ -43,13 +55,26 @@ export class TupleTraining extends NetworkTraining<TupleKind> {
     return this.config.training;
   }
 
-  batch(rows: Int32Array, part: { first: number; end: number } = { first: 0, end: rows.length }): TupleBatch {
+  batch(
+    rows: Int32Array,
+    part: { first: number; end: number; epoch?: number } = { first: 0, end: rows.length },
+  ): TupleBatch {
     const { ids, prefixes } = this.tokens.decoder(rows);
     const { first, end } = part;
     const own = (side: PaddedIds) => (rows.length === end - first ? side : partOfPadded(side, first, end));
     const read = { prefix: own(this.tokens.prefix(rows)), whole: own(this.tokens.whole(rows)) };
-    const known = this.config.baseline ? {} : { known: this.states(rows.slice(first, end), read) };
+    const known = this.config.baseline ? {} : this.#known(rows.slice(first, end), read, part.epoch);
     return { ...read, ...known, decoder: own(ids), prefixes: prefixes.slice(first, end) };
+  }
+
+  /** What the encoder need not make again: states or points; and second halves that are given, in training. */
+  #known(rows: Int32Array, read: Pick<ReadTuples, 'prefix' | 'whole'>, epoch = 0): Partial<ReadTuples> {
+    const { points } = this;
+    if (!points) return { known: this.states(rows, read) };
+    return {
+      points: { first: points.first(rows), second: points.second(rows) },
+      given: this.#scheduled?.given(rows, epoch),
+    };
   }
 
   /** The frozen encoder's states, from memory after the first time; nothing where the encoder trains. */

@@ -114,7 +114,7 @@ const faulty = (where: string, reason: string): TupleRow => ({
   blank: false,
 });
 
-/** The official ATOMIC CSV: an event a row, a JSON list of objects in the column of each relation, and a split. */
+/** The CSV of ATOMIC or Event2Mind: an event a row, a JSON list of objects in the column of each relation. */
 function* atomicRows(name: string, source: Lines, report: CorpusReport): Generator<TupleRow> {
   const records = new CsvAssembler(name, source.longestLine);
   let header: string[] | undefined;
@@ -135,23 +135,26 @@ function* atomicRows(name: string, source: Lines, report: CorpusReport): Generat
   records.finish();
 }
 
-/** Columns that hold no objects. */
-const plain = new Set(['event', 'prefix', 'split', '']);
+/** Columns that hold no objects, in small letters: ATOMIC's own, and Event2Mind's source and sentiments. */
+const plain = new Set(['event', 'prefix', 'split', '', 'source', 'xsent', 'osent']);
+const isPlain = (column: string): boolean => plain.has(column.toLowerCase());
+const placeOf = (header: readonly string[], name: string): number =>
+  header.findIndex((column) => column.toLowerCase() === name);
 
 function atomicHeader(fields: string[], name: string): string[] {
   const names = fields.map((field) => field.trim());
-  if (names.includes('event') && names.some((column) => !plain.has(column))) return names;
+  if (placeOf(names, 'event') >= 0 && names.some((column) => !isPlain(column))) return names;
   throw new UserError(
     `${name}: expected the columns of ATOMIC (event, oEffect, …, split), got ${names.slice(0, 12).join(', ')}; tuples with tabs between go into a .tsv file`,
   );
 }
 
 function atomicRow(header: readonly string[], fields: readonly string[], where: string): TupleRow {
-  const head = fields[header.indexOf('event')]!.trim();
+  const head = fields[placeOf(header, 'event')]!.trim();
   if (head === '') return faulty(where, 'has an empty event');
   const row: TupleRow = { where, tuples: [], bad: [], blank: false };
   for (const [at, relation] of header.entries()) {
-    if (plain.has(relation)) continue;
+    if (isPlain(relation)) continue;
     const objects = listOf(fields[at]!);
     if (!objects) row.bad.push({ where, reason: `has no JSON list of texts under ${relation}` });
     for (const object of objects ?? []) {
@@ -159,7 +162,7 @@ function atomicRow(header: readonly string[], fields: readonly string[], where: 
       else row.tuples.push({ head, relation, object: object.trim() });
     }
   }
-  const split = splitOf(fields[header.indexOf('split')] ?? '');
+  const split = splitOf(fields[placeOf(header, 'split')] ?? '');
   return split ? { ...row, split } : row;
 }
 

@@ -1,8 +1,10 @@
-import { type Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
-import { type BestWalk, WalkableGraph, type WalkPosterior } from '../../walk/index.ts';
+import { type Generator, noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
+import { type BestWalk, WalkableGraph, WalkDistribution, type WalkPosterior } from '../../walk/index.ts';
 import { readAtOnce } from '../language/texts.ts';
 import type { ReasoningNetwork } from './network.ts';
 import type { TupleTokens } from './tokens.ts';
+import { TuplePoints } from './tuple-points.ts';
+import { TwoPartPursuit } from './two-part-pursuit.ts';
 
 /** Whether walks are the most probable ones, or drawn. */
 export type Reading = 'best' | Generator;
@@ -23,10 +25,16 @@ export class TupleWalks {
   readonly adjacency: Tensor;
   readonly half: number;
 
-  constructor(model: ReasoningNetwork, tokens: TupleTokens) {
+  readonly #points: TuplePoints | undefined;
+
+  constructor(model: ReasoningNetwork, tokens: TupleTokens, points?: TuplePoints) {
     this.model = model;
+    const { encoder } = model;
+    this.#points =
+      encoder instanceof TwoPartPursuit ? (points ?? new TuplePoints(encoder, tokens)) : undefined;
     this.tokens = tokens;
-    this.adjacency = likelyGraph(model);
+    // Asked for within a step of training too, whose scope it outlives.
+    this.adjacency = likelyGraph(model).keep();
     this.half = model.config.length / 2;
   }
 
@@ -49,6 +57,15 @@ export class TupleWalks {
     return this.#read(rows, chosenBy(reading), (some) => this.#firstScores(some));
   }
 
+  /** z_{1:L} ~ q(z|s, r, o, A) of each tuple, with the likeliest symbols of each step of its second half. */
+  withSteps(rows: Int32Array, generator: Generator, kept: number): DrawnWalk[] {
+    return this.#read(
+      rows,
+      (posterior) => drawnWalks(posterior, generator, { half: this.half, kept }),
+      (some) => this.#wholeScores(some),
+    );
+  }
+
   /** log q of given walks, whole or first halves, of each tuple. */
   logProb(rows: Int32Array, walks: readonly (readonly number[])[]): number[] {
     return scope(() =>
@@ -64,11 +81,13 @@ export class TupleWalks {
   }
 
   #firstScores(rows: Int32Array): Tensor {
-    return this.model.encoder.firstScores({ prefix: this.tokens.prefix(rows) });
+    const points = this.#points && { first: this.#points.first(rows) };
+    return this.model.encoder.firstScores({ prefix: this.tokens.prefix(rows), points });
   }
 
   #wholeScores(rows: Int32Array): Tensor {
-    const batch = { prefix: this.tokens.prefix(rows), whole: this.tokens.whole(rows) };
+    const points = this.#points && { first: this.#points.first(rows), second: this.#points.second(rows) };
+    const batch = { prefix: this.tokens.prefix(rows), whole: this.tokens.whole(rows), points };
     return this.model.encoder.scores(batch);
   }
 
@@ -95,6 +114,40 @@ export class TupleWalks {
     }
     return out;
   }
+}
+
+/** Symbols that a step may take, the likeliest first, and their shares of one; step after step. [H·T] each */
+export interface LikelySteps {
+  symbols: number[];
+  probabilities: number[];
+}
+
+export interface DrawnWalk extends LikelySteps {
+  walk: number[];
+}
+
+/** q(z_i|z_{i−1}) of the second half along drawn walks; without a graph q(z_i). */
+function drawnWalks(
+  posterior: WalkPosterior,
+  generator: Generator,
+  { half, kept }: { half: number; kept: number },
+): DrawnWalk[] {
+  const nodes = posterior.sampleNodes(generator); // [B, L]
+  const [count, length] = nodes.shape as [number, number];
+  const steps = Array.from({ length: half }, (_, i) => {
+    if (!(posterior instanceof WalkDistribution)) return posterior.marginals()[half + i]!;
+    const before = nodes.select(1, half + i - 1).oneHot(posterior.graph.nodes);
+    return posterior.transitions[half + i - 1]!.next(before.to('float32'));
+  });
+  const { values, indices } = stack(steps, 1).topk(kept, 2); // [B, H, T]
+  const shares = values.div(values.sum(2, true).clamp(1e-12)).toNumbers();
+  const [walks, symbols] = [nodes.toNumbers(), indices.toNumbers()];
+  const size = half * kept;
+  return Array.from({ length: count }, (_, n) => ({
+    walk: walks.slice(n * length, (n + 1) * length),
+    symbols: symbols.slice(n * size, (n + 1) * size),
+    probabilities: shares.slice(n * size, (n + 1) * size),
+  }));
 }
 
 /** The most probable walks of a posterior, or drawn ones. */

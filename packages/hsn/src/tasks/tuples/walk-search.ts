@@ -1,9 +1,6 @@
 import { UserError } from '@hidden-schema/base';
-import { type Generator, multinomial, noGrad, scope, Tensor } from '@hidden-schema/torch';
-import type { TupleTokens } from '../tasks/tuples/tokens.ts';
-import { walkTensor } from '../tasks/tuples/walks.ts';
-import type { PathModel } from './path.ts';
-import type { PathContext } from './path-model.ts';
+import { type Generator, multinomial, noGrad, scope, type Tensor } from '@hidden-schema/torch';
+import type { BegunWalks, FirstHalves, WalkPath } from './walk-path.ts';
 
 /** How second halves are chosen: the best symbol after symbol, drawn, or the best walks of a beam. */
 export interface SearchOptions {
@@ -33,29 +30,22 @@ export function checkSearch({ how, count = 1, temperature = 1 }: SearchOptions):
 /** First halves at a time, so that a beam's contexts fit into memory. */
 const atOnce = 32;
 
-/** First halves of walks, one for each row of the path model's own tuples or of others. */
-export interface BegunWalks {
-  rows: Int32Array;
-  first: readonly (readonly number[])[];
-  tokens?: TupleTokens;
-}
-
 /** Goes on from first halves; answers in their order, the most probable first. */
 export function continueWalks(
-  model: PathModel,
-  { rows, first, tokens }: BegunWalks,
+  path: WalkPath,
+  { rows, first, tokens }: FirstHalves,
   options: SearchOptions,
 ): Continuation[][] {
   checkSearch(options);
-  model.train(false);
+  path.train(false);
   const out: Continuation[][] = [];
   for (let at = 0; at < rows.length; at += atOnce)
     out.push(
       ...scope(() =>
         noGrad(() => {
-          const some = rows.slice(at, at + atOnce);
-          const begun = { first: first.slice(at, at + atOnce), context: model.context(some, tokens) };
-          return search(model, begun, options);
+          const some = first.slice(at, at + atOnce);
+          const begun = path.begin({ rows: rows.slice(at, at + atOnce), first: some, tokens });
+          return search(begun, some, options);
         }),
       ),
     );
@@ -67,19 +57,13 @@ interface Beam extends Continuation {
   of: number;
 }
 
-interface Begun {
-  first: BegunWalks['first'];
-  context: PathContext;
-}
-
-function search(model: PathModel, begun: Begun, options: SearchOptions): Continuation[][] {
-  const { first } = begun;
+function search(begun: BegunWalks, first: FirstHalves['first'], options: SearchOptions): Continuation[][] {
   const copies = options.how === 'sample' ? (options.count ?? 1) : 1;
   let beams: Beam[] = first.flatMap((_, of) =>
     Array.from({ length: copies }, () => ({ of, second: [], logProb: 0 })),
   );
   for (let step = 0; step < first[0]!.length; step++)
-    beams = scope(() => extended(model, begun, beams, options));
+    beams = scope(() => extended(begun, beams, first.length, options));
   return first.map((_, of) =>
     beams
       .filter((beam) => beam.of === of)
@@ -89,24 +73,13 @@ function search(model: PathModel, begun: Begun, options: SearchOptions): Continu
 }
 
 /** One symbol more for every beam. */
-function extended(
-  model: PathModel,
-  { first, context }: Begun,
-  beams: readonly Beam[],
-  options: SearchOptions,
-): Beam[] {
-  const owners = Tensor.fromArray(
-    Int32Array.from(beams, ({ of }) => of),
-    [beams.length],
-  );
-  const own = { hidden: context.hidden.indexSelect(0, owners), mask: context.mask.indexSelect(0, owners) };
-  const seconds = beams.map(({ second }) => second);
-  const written = seconds[0]!.length > 0 ? walkTensor(seconds) : undefined;
-  const scores = model.scores(walkTensor(beams.map(({ of }) => first[of]!)), written, own);
-  const last = scores.select(1, scores.dim(1) - 1).logSoftmax(-1); // [beams, K]
-  if (options.how === 'sample') return drawn(beams, last, options);
-  const count = options.how === 'beam' ? (options.count ?? 1) : 1;
-  return best(beams, last, first.length, count);
+function extended(begun: BegunWalks, beams: readonly Beam[], firsts: number, options: SearchOptions): Beam[] {
+  const logs = begun.next(
+    beams.map(({ of }) => of),
+    beams.map(({ second }) => second),
+  ); // [beams, K]
+  if (options.how === 'sample') return drawn(beams, logs, options);
+  return best(beams, logs, firsts, options.how === 'beam' ? (options.count ?? 1) : 1);
 }
 
 function drawn(beams: readonly Beam[], logs: Tensor, { temperature = 1, generator }: SearchOptions): Beam[] {

@@ -1,0 +1,155 @@
+import { scope, Tensor } from '@hidden-schema/torch';
+import type { TupleTokens } from './tokens.ts';
+import type { TupleWalks } from './walks.ts';
+import type { BegunWalks, FirstHalves, WalkPath } from './walk-path.ts';
+import { eventVectors, type NearEvent, type TrainedWalks } from './trained-walks.ts';
+import { type StepContext, smoothed, WalkCounts } from './walk-counts.ts';
+
+/** Nearest training events whose second halves count for a new one, and among how many they are looked for. */
+const neighbours = 50;
+const lookedAt = 400;
+/** A neighbour counts exp(−(c_1 − c) / `width`): by how much less near it is than the nearest. */
+const width = 0.1;
+/** Pseudo-counts with which the counts of all events enter that of the nearest. */
+const doubt = 1;
+
+/** A training tuple that speaks for what follows, and how much. */
+interface Voice {
+  second: Int32Array;
+  weight: number;
+}
+
+/**
+ * A path model without a network: how often symbols follow in training walks, given relation, first symbols and the
+ * steps so far, backed off to the links of the graph; then the second halves of the nearest training events with the
+ * same relation, backed off to these counts.
+ */
+export class CountedPath implements WalkPath {
+  readonly trained: TrainedWalks;
+  readonly #walks: TupleWalks;
+  readonly #relations: readonly string[];
+  readonly #counts: WalkCounts;
+  /** Training tuples of an event and relation. */
+  readonly #tuples = new Map<number, number[]>();
+  readonly #open: readonly (readonly number[])[];
+  readonly #near = new Map<string, NearEvent[]>();
+  /** Numbers of the training events. */
+  readonly #known: ReadonlyMap<string, number>;
+
+  constructor(trained: TrainedWalks, walks: TupleWalks, relations: readonly string[]) {
+    this.trained = trained;
+    this.#walks = walks;
+    this.#relations = relations;
+    const { symbols } = walks.model.config;
+    this.#counts = new WalkCounts(symbols);
+    for (let tuple = 0; tuple < trained.count; tuple++) {
+      const relation = trained.relation[tuple]!;
+      this.#counts.add(relation, trained.walk(tuple));
+      const key = trained.event[tuple]! * relations.length + relation;
+      const known = this.#tuples.get(key);
+      if (known) known.push(tuple);
+      else this.#tuples.set(key, [tuple]);
+    }
+    this.#open = openSteps(walks.adjacency.toNumbers(), symbols);
+    this.#known = new Map(trained.events.map((name, event) => [name, event]));
+  }
+
+  begin({ rows, first, tokens = this.#walks.tokens }: FirstHalves): BegunWalks {
+    const { table } = tokens;
+    const near = this.nearest(rows, tokens);
+    const begun = Array.from(rows, (row, i) => {
+      const relation = this.#relations.indexOf(table.relations[table.relation[row]!]!);
+      return { relation, first: first[i]!, voices: this.#voices(near[i]!, relation) };
+    });
+    const symbols = this.#open.length;
+    return {
+      next: (owners, seconds) => {
+        const logs = new Float32Array(owners.length * symbols);
+        for (const [m, of] of owners.entries()) {
+          const { voices, ...context } = begun[of]!;
+          const p = this.#probabilities({ ...context, second: seconds[m]! }, voices);
+          for (let k = 0; k < symbols; k++) logs[m * symbols + k] = Math.log(Math.max(p[k]!, 1e-30));
+        }
+        return Tensor.fromArray(logs, [owners.length, symbols]);
+      },
+    };
+  }
+
+  /** The nearest training events of rows; one that was trained on itself is left out of its own. */
+  nearest(rows: Int32Array, tokens: TupleTokens): NearEvent[][] {
+    const { table } = tokens;
+    const names = Array.from(rows, (row) => table.heads[table.head[row]!]!);
+    const fresh = [...new Set(names)].filter((name) => !this.#near.has(name));
+    const trained = fresh.filter((name) => this.#known.has(name));
+    const strange = fresh.filter((name) => !this.#known.has(name));
+    if (trained.length > 0) {
+      const events = trained.map((name) => this.#known.get(name)!);
+      const found = scope(() => this.trained.nearest(this.trained.vectorsOf(events), lookedAt));
+      for (const [i, name] of trained.entries())
+        this.#near.set(
+          name,
+          found[i]!.filter(({ event }) => event !== events[i]),
+        );
+    }
+    if (strange.length > 0) {
+      const some = Int32Array.from(strange, (name) => rows[names.indexOf(name)]!);
+      const vectors = eventVectors(this.#walks, tokens, some);
+      const found = this.trained.nearest(vectors, lookedAt);
+      vectors.free();
+      for (const [i, name] of strange.entries()) this.#near.set(name, found[i]!);
+    }
+    return names.map((name) => this.#near.get(name)!);
+  }
+
+  #voices(near: readonly NearEvent[], relation: number): Voice[] {
+    const { trained } = this;
+    const there = near
+      .map(({ event, cosine }) => ({
+        tuples: this.#tuples.get(event * this.#relations.length + relation),
+        cosine,
+      }))
+      .filter(({ tuples }) => tuples !== undefined)
+      .slice(0, neighbours);
+    const best = there[0]?.cosine ?? 0;
+    return there.flatMap(({ tuples, cosine }) =>
+      tuples!.map((tuple) => ({
+        second: trained.walk(tuple).subarray(trained.length / 2),
+        weight: Math.exp((cosine - best) / width),
+      })),
+    );
+  }
+
+  #probabilities(context: StepContext, voices: readonly Voice[]): Float64Array {
+    const { first, second } = context;
+    const before = second.at(-1) ?? first.at(-1)!;
+    const p = this.#counts.probabilities(context, this.#open[before]!);
+    const step = second.length;
+    const last = new Map<number, number>();
+    const whole = new Map<number, number>();
+    for (const { second: own, weight } of voices) {
+      if (step > 0 && own[step - 1] !== before) continue;
+      const next = own[step]!;
+      last.set(next, (last.get(next) ?? 0) + weight);
+      if (second.every((symbol, i) => own[i] === symbol)) whole.set(next, (whole.get(next) ?? 0) + weight);
+    }
+    return smoothed(smoothed(p, last, doubt), whole, doubt);
+  }
+
+  /** Nothing of it is trained step by step. */
+  train(): this {
+    return this;
+  }
+
+  free(): void {
+    this.trained.free();
+  }
+}
+
+/** The symbols that each has a link to; from an isolated one a walk goes anywhere. */
+function openSteps(adjacency: readonly number[], symbols: number): number[][] {
+  const all = Array.from({ length: symbols }, (_, k) => k);
+  return all.map((j) => {
+    const open = all.filter((k) => adjacency[j * symbols + k]! > 0);
+    return open.length > 0 ? open : all;
+  });
+}

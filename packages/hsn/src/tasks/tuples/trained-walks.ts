@@ -1,0 +1,205 @@
+import fs from 'node:fs';
+import { UserError } from '@hidden-schema/base';
+import { noGrad, openSafetensors, scope, Tensor, writeSafetensors } from '@hidden-schema/torch';
+import { maskOfLengths } from '@hidden-schema/transformers';
+import { unitMeans } from '../../encoder/walk-queries.ts';
+import type { TupleTokens } from './tokens.ts';
+import type { TupleWalks } from './walks.ts';
+
+// Shapes: E training events, D width of the encoder, N training tuples, L steps.
+
+/** Events encoded at a time. */
+const atOnce = 64;
+const fileName = 'walks.safetensors';
+const textKey = 'texts';
+
+/** An event of training that is near to another, by the cosine of their vectors. */
+export interface NearEvent {
+  event: number;
+  cosine: number;
+}
+
+/** The walks of training tuples, with their events as the network's encoder sees them. */
+export class TrainedWalks {
+  readonly events: readonly string[];
+  readonly objects: readonly string[];
+  /** Of each tuple: its event, its relation among the run's, its object. [N] */
+  readonly event: Int32Array;
+  readonly relation: Int32Array;
+  readonly object: Int32Array;
+  readonly #walks: Int32Array;
+  readonly length: number;
+  /** Unit vectors of the events. [E, D] */
+  readonly #vectors: Tensor;
+
+  constructor(parts: {
+    events: readonly string[];
+    objects: readonly string[];
+    event: Int32Array;
+    relation: Int32Array;
+    object: Int32Array;
+    walks: Int32Array;
+    vectors: Tensor;
+  }) {
+    this.events = parts.events;
+    this.objects = parts.objects;
+    this.event = parts.event;
+    this.relation = parts.relation;
+    this.object = parts.object;
+    this.#walks = parts.walks;
+    this.#vectors = parts.vectors;
+    this.length = parts.walks.length / parts.event.length;
+  }
+
+  /** Of some rows with their walks. */
+  static of(
+    rows: Int32Array,
+    walks: readonly (readonly number[])[],
+    reader: TupleWalks,
+    relations: readonly string[],
+  ): TrainedWalks {
+    const { table } = reader.tokens;
+    const numbered = (numbers: readonly number[]) => {
+      const kept = [...new Set(Array.from(rows, (row) => numbers[row]!))];
+      return { kept, place: new Map(kept.map((number, at) => [number, at])) };
+    };
+    const [heads, objects] = [numbered(table.head), numbered(table.object)];
+    const someRow = new Map(Array.from(rows, (row) => [table.head[row]!, row]));
+    const asRows = Int32Array.from(heads.kept, (head) => someRow.get(head)!);
+    return new TrainedWalks({
+      events: heads.kept.map((head) => table.heads[head]!),
+      objects: objects.kept.map((object) => table.objects[object]!),
+      event: rows.map((row) => heads.place.get(table.head[row]!)!),
+      relation: rows.map((row) => relations.indexOf(table.relations[table.relation[row]!]!)),
+      object: rows.map((row) => objects.place.get(table.object[row]!)!),
+      walks: Int32Array.from(walks.flat()),
+      vectors: eventVectors(reader, reader.tokens, asRows),
+    });
+  }
+
+  get count(): number {
+    return this.event.length;
+  }
+
+  walk(tuple: number): Int32Array {
+    return this.#walks.subarray(tuple * this.length, (tuple + 1) * this.length);
+  }
+
+  /** Of training events by number. [B, D] */
+  vectorsOf(events: readonly number[]): Tensor {
+    return this.#vectors.indexSelect(0, Tensor.fromArray(Int32Array.from(events), [events.length]));
+  }
+
+  /** The nearest events to each of some unit vectors [B, D], the nearest first. */
+  nearest(vectors: Tensor, count: number): NearEvent[][] {
+    const most = Math.min(count, this.events.length);
+    return noGrad(() =>
+      scope(() => {
+        const { values, indices } = vectors.matmul(this.#vectors.transpose(0, 1)).topk(most, 1);
+        const [cosines, events] = [values.toNumbers(), indices.toNumbers()];
+        return Array.from({ length: vectors.dim(0) }, (_, n) =>
+          Array.from({ length: most }, (_, i) => ({
+            event: events[n * most + i]!,
+            cosine: cosines[n * most + i]!,
+          })),
+        );
+      }),
+    );
+  }
+
+  save(folder: string): void {
+    const whole = (numbers: Int32Array) => Tensor.fromArray(numbers, [numbers.length]);
+    scope(() =>
+      writeSafetensors(
+        `${folder}/${fileName}`,
+        [
+          ['vectors', this.#vectors],
+          ['event', whole(this.event)],
+          ['relation', whole(this.relation)],
+          ['object', whole(this.object)],
+          ['walks', whole(this.#walks)],
+        ],
+        { [textKey]: JSON.stringify({ events: this.events, objects: this.objects }) },
+      ),
+    );
+  }
+
+  static stands(folder: string): boolean {
+    return fs.existsSync(`${folder}/${fileName}`);
+  }
+
+  /** Reads what `save` wrote; what cannot be is refused in one line. */
+  static load(folder: string, bounds: { relations: number; symbols: number; length: number }): TrainedWalks {
+    const file = `${folder}/${fileName}`;
+    const weights = openSafetensors(file);
+    try {
+      const names = ['vectors', 'event', 'relation', 'object', 'walks'];
+      if (!names.every((name) => weights.has(name)) || weights.info('vectors').shape.length !== 2)
+        throw damaged(file);
+      const numbers = (name: string) => scope(() => weights.get(name).to('int32').toArray() as Int32Array);
+      const { events, objects } = textsOf(weights.metadata.get(textKey), file);
+      const vectors = scope(() => weights.get('vectors').to('float32').clone());
+      const read = {
+        event: numbers('event'),
+        relation: numbers('relation'),
+        object: numbers('object'),
+        walks: numbers('walks'),
+      };
+      const { event, relation, object, walks } = read;
+      const within = (values: Int32Array, end: number) => values.every((value) => value >= 0 && value < end);
+      const fine =
+        event.length > 0 &&
+        [relation.length, object.length, walks.length / bounds.length].every(
+          (count) => count === event.length,
+        ) &&
+        vectors.dim(0) === events.length &&
+        within(event, events.length) &&
+        within(object, objects.length) &&
+        within(relation, bounds.relations) &&
+        within(walks, bounds.symbols);
+      if (!fine) throw damaged(file);
+      return new TrainedWalks({ events, objects, ...read, vectors });
+    } finally {
+      weights.close();
+    }
+  }
+
+  free(): void {
+    this.#vectors.free();
+  }
+}
+
+const damaged = (file: string): UserError =>
+  new UserError(
+    `${file} does not fit its network; count again with: hsn reason train --part path --set path.kind=counts --force`,
+  );
+
+function textsOf(text: string | undefined, file: string): { events: string[]; objects: string[] } {
+  try {
+    const { events, objects } = JSON.parse(text ?? '') as Record<string, unknown>;
+    const texts = (all: unknown): all is string[] =>
+      Array.isArray(all) && all.every((one) => typeof one === 'string');
+    if (texts(events) && texts(objects)) return { events, objects };
+  } catch {
+    // Told below, as any other damage is.
+  }
+  throw damaged(file);
+}
+
+/** Events of some rows as the network's encoder sees them, at unit length. [B, D] */
+export function eventVectors({ model }: TupleWalks, tokens: TupleTokens, rows: Int32Array): Tensor {
+  const order = Array.from(rows.keys()).sort((a, b) => tokens.length(rows[a]!) - tokens.length(rows[b]!));
+  const { width } = model.encoder.base;
+  const all = new Float32Array(rows.length * width);
+  model.train(false);
+  for (let first = 0; first < order.length; first += atOnce) {
+    const places = order.slice(first, first + atOnce);
+    const ids = tokens.events(Int32Array.from(places, (place) => rows[place]!));
+    const flat = scope(() =>
+      noGrad(() => unitMeans(model.encoder.states(ids), maskOfLengths(ids.lengths, ids.width)).toArray()),
+    ) as Float32Array;
+    for (const [i, place] of places.entries())
+      all.set(flat.subarray(i * width, (i + 1) * width), place * width);
+  }
+  return Tensor.fromArray(all, [rows.length, width]).keep();
+}

@@ -1,0 +1,123 @@
+import { UserError } from '@hidden-schema/base';
+import {
+  type CandidateOptions,
+  type OpenedReasoning,
+  prefixTable,
+  type Reasoner,
+  searchObjects,
+  type TupleTokens,
+  TupleWalks,
+  tupleFrames,
+} from '@hidden-schema/hsn';
+import { distinctAnswers } from '../evaluation/recall.ts';
+
+/** (s, r) of an event that was not trained on, with all objects that the corpus has for it. */
+export interface Question {
+  head: string;
+  relation: string;
+  references: readonly string[];
+}
+
+/** A question with a model's different answers, the best first. */
+export interface Answered extends Question {
+  answers: readonly string[];
+}
+
+/** How answers are looked for, on all sides alike: symbol and token one after the other, a beam, or draws. */
+export interface Search {
+  how: 'greedy' | 'beam' | 'sample';
+  count: number;
+}
+
+/** Answers that are kept of a question. */
+export const mostAnswers = 10;
+
+export const searchName = ({ how, count }: Search): string =>
+  how === 'greedy' ? 'greedy' : how === 'beam' ? `beam of ${count}` : `${count} drawn`;
+
+/** greedy, beam5, sample10 … */
+export function readSearch(text: string): Search {
+  const [, how, count] = /^(greedy|(?:beam|sample)(?=\d))(\d{0,3})$/.exec(text) ?? [];
+  if (how === undefined || (how === 'greedy') !== (count === '') || count === '0')
+    throw new UserError(`a search is greedy, or beam or sample with a number, such as beam5; got ${text}`);
+  return { how: how as Search['how'], count: how === 'greedy' ? 1 : Number(count) };
+}
+
+const answered = (questions: readonly Question[], found: readonly (readonly string[])[]): Answered[] =>
+  questions.map((question, i) => ({ ...question, answers: distinctAnswers(found[i]!, mostAnswers) }));
+
+const everyRow = (questions: readonly Question[]): Int32Array => Int32Array.from(questions.keys());
+
+/** Questions as a model's tokens, a row each, with the first reference as its object. */
+export function questionTokens(
+  opened: OpenedReasoning,
+  questions: readonly Question[],
+): Promise<TupleTokens> {
+  return prefixTable(
+    opened,
+    questions.map(({ head, relation, references }) => ({ head, relation, object: references[0]! })),
+  );
+}
+
+/** HSN (posterior): the first reference is read into a walk and written again. An upper bound: it has seen the answer. */
+export async function reconstructedAnswers(
+  opened: OpenedReasoning,
+  questions: readonly Question[],
+): Promise<Answered[]> {
+  const { model, tokenizers } = opened;
+  const tokens = await questionTokens(opened, questions);
+  const walks = new TupleWalks(model, tokens);
+  try {
+    const read = walks.whole(everyRow(questions), 'best');
+    const prompts = questions.map((_, row) => ({ prompt: tokens.prompt(row), walk: read[row]! }));
+    const writer = { tokenizer: tokenizers.decoder, frame: tupleFrames(tokenizers).decoder };
+    const written = await searchObjects(model, writer, prompts, { how: 'greedy' });
+    return answered(
+      questions,
+      written.map((some) => some.map(({ text }) => text)),
+    );
+  } finally {
+    walks.free();
+  }
+}
+
+/**
+ * Walks and words by one search. Several words of one walk differ more than the words of several walks: a beam of N goes
+ * over √N walks with N texts each, and each of N drawn walks draws its words.
+ */
+function walksAndWords({ how, count }: Search): CandidateOptions {
+  if (how === 'greedy') return { how };
+  if (how === 'sample') return { how, count, words: { how } };
+  return { how, count: Math.ceil(Math.sqrt(count)), words: { how, count } };
+}
+
+/** HSN-AR: second halves and an object or several from each, by the probability of both. */
+export async function reasonedAnswers(
+  reasoner: Reasoner,
+  questions: readonly Question[],
+  search: Search,
+): Promise<Answered[]> {
+  const tokens = await questionTokens(reasoner.opened, questions);
+  const found = await reasoner.continued(tokens, everyRow(questions), walksAndWords(search));
+  return answered(
+    questions,
+    found.map((some) => some.map(({ object }) => object)),
+  );
+}
+
+/** A decoder that is given (s, r) alone: COMET's, or that of a network with its walks taken away. */
+export async function plainAnswers(
+  opened: OpenedReasoning,
+  questions: readonly Question[],
+  search: Search,
+): Promise<Answered[]> {
+  const { model, tokenizers, config } = opened;
+  const tokens = await questionTokens(opened, questions);
+  const prompts = questions.map((_, row) => ({ prompt: tokens.prompt(row) }));
+  const writer = { tokenizer: tokenizers.decoder, frame: tupleFrames(tokenizers).decoder };
+  const written = await searchObjects(model, writer, prompts, { ...search, seed: config.seed });
+  return answered(
+    questions,
+    written.map((some) => some.map(({ text }) => text)),
+  );
+}

@@ -1,0 +1,120 @@
+import { type Column, formatTable, type TableFormat } from '@hidden-schema/base';
+import { searchName } from '../reasoning/answers.ts';
+import type { Table3, Table3Difference, Table3Model, Table3Row } from './table3.ts';
+
+const titles: Record<string, string> = {
+  constant: 'the constant answer of each relation',
+  nearest: 'the nearest training event',
+  vote: 'the vote of the 30 nearest',
+  posterior: 'HSN (posterior), has seen the answer',
+  alone: "HSN's decoder, walks taken away",
+  comet: 'COMET, same decoder',
+};
+const pathTitles: Record<string, string> = {
+  lstm: 'LSTM',
+  transformer: 'Transformer',
+  counts: 'counts',
+  prior: 'local prior',
+};
+
+const titleOf = (model: Table3Model): string =>
+  titles[model] ??
+  `HSN-AR, ${model
+    .slice('ar-'.length)
+    .split('+')
+    .map((kind) => pathTitles[kind] ?? kind)
+    .join(' + ')}`;
+
+/** What the paper's Table 3 says: BLEU-2 and BERTScore. */
+const published: readonly (readonly [string, string, string])[] = [
+  ['HSN(50, 20) (posterior)', '0.462', '0.694'],
+  ['HSN(50, 20)-AR', '0.129', '0.374'],
+  ['COMET (GPT2)', '0.225', '0.385'],
+  ['COMET (GPT2-XL)', '0.300', '0.638'],
+  ['COMET (BART)', '0.330', '0.650'],
+];
+
+const right = (title: string): Column => ({ title, align: 'right' });
+const columns: readonly Column[] = [
+  { title: 'model' },
+  { title: 'search' },
+  right('BLEU-2'),
+  right('recall@10'),
+  right('BERTScore'),
+  right('rescaled'),
+  right('BERT recall@10'),
+  right('BLEU-1–4 corpus'),
+  right('ROUGE-L'),
+  right('distinct-2'),
+  right('new objects'),
+  right('answers'),
+  right('with none: BLEU-2'),
+  right('recall@10'),
+];
+
+const number = (value: number): string => value.toFixed(3);
+
+/** Ours, the paper's, and how sure the differences are. */
+export function table3Text({ rows, differences }: Table3, format: TableFormat): string {
+  const theirs = published.map(([title, bleu, bert]) => [
+    `the paper: ${title}`,
+    '',
+    bleu,
+    '',
+    '',
+    bert,
+    ...Array.from({ length: columns.length - 6 }, () => ''),
+  ]);
+  const main = formatTable(columns, [...rows.map(cells), ...theirs], format);
+  return differences.length === 0 ? main : `${main}\n${differencesText(differences, format)}`;
+}
+
+function cells({ model, search, figures: f, kept }: Table3Row): string[] {
+  return [
+    titleOf(model),
+    search ? searchName(search) : '',
+    ...[f.bleu_sentence[1]!, f.recall_10, f.bert_score, f.bert_score_rescaled, f.bert_recall_10].map(number),
+    f.bleu_corpus.map(number).join(' '),
+    ...[f.rouge_l, f.distinct_2, f.novel_objects].map(number),
+    f.answers.toFixed(1),
+    ...[kept.bleu_sentence[1]!, kept.recall_10].map(number),
+  ];
+}
+
+const against: readonly Table3Model[] = ['comet', 'constant', 'vote'];
+
+/** A line for each row of HSN-AR and measure, with the middle 95 % of the paired bootstrap. */
+function differencesText(differences: readonly Table3Difference[], format: TableFormat): string {
+  const keys = new Map<string, Table3Difference[]>();
+  for (const one of differences) {
+    const key = [titleOf(one.model), searchName(one.search), one.measure].join('\t');
+    keys.set(key, [...(keys.get(key) ?? []), one]);
+  }
+  const shown = (all: readonly Table3Difference[], other: Table3Model): string => {
+    const one = all.find((difference) => difference.against === other);
+    if (!one) return '';
+    const signed = (value: number) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
+    return `${signed(one.difference)} [${signed(one.low)}, ${signed(one.high)}]`;
+  };
+  const rows = [...keys].map(([key, all]) => [
+    ...key.split('\t'),
+    ...against.map((other) => shown(all, other)),
+  ]);
+  const heads = ['model', 'search', 'measure'].map((title) => ({ title }));
+  const others = ['− COMET, same search', '− constant', '− vote of 30'].map(right);
+  return formatTable([...heads, ...others], rows, format);
+}
+
+/** How it was measured, for under the table. */
+export function table3Caption({ split, rows, bertModel }: Table3): string {
+  const [first] = rows;
+  return `${first!.figures.questions} (event, relation) of ${split} events, none of them trained on; ${first!.kept.questions} with those that say
+"none" alone. BLEU-2 is the mean over them of NLTK's sentence BLEU (smoothing: method 1) with all references; corpus BLEU
+is without smoothing. recall@10 is the share of different references (of ten at most) among ten different answers, BERT
+recall@10 how near the nearest answer comes to each reference. BERTScore is F1 with the best reference, by ${bertModel},
+and rescaled by the mean of unrelated objects. Differences have the middle 95 % of a paired bootstrap over questions.
+Searches are the same on both sides: greedy; a beam of N texts, for HSN-AR of each of √N walks; N draws, for HSN-AR of walk
+and words. HSN-AR's objects are sorted by the probability of walk and object. HSN (posterior) sees an answer and is an upper bound. The paper's figures are of BERT
+and GPT-2 trained on all 710 000 ATOMIC tuples and scored with another encoder: compare within ours and within theirs.
+`;
+}
