@@ -170,7 +170,7 @@ const faults: [string, () => string[], number, RegExp][] = [
     1,
     /train\.txt:1 has 4 tokens/,
   ],
-  ['an unknown table', () => ['reproduce', 'table9'], 1, /"table9" cannot be reproduced/],
+  ['an unknown table', () => ['reproduce', 'table99'], 1, /"table99" cannot be reproduced/],
   ['bad --seeds', () => ['reproduce', 'table1', '--seeds', 'x'], 1, /--seeds takes a whole number, got x/],
   [
     'an unknown corpus of a table',

@@ -40,7 +40,7 @@ const isTextRun = (run: string): boolean =>
 function trainFlags(words: readonly string[]): string[] {
   if (words.includes('--resume')) return [];
   if (flagValue(words, '--corpus') === 'corpus') return smallSynthetic;
-  return ['--symbols', String(SYMBOLS), ...smallTexts];
+  return [...(flagValue(words, '--symbols') === 'auto' ? [] : ['--symbols', String(SYMBOLS)]), ...smallTexts];
 }
 
 /** What is added to a verb's words; the last of a repeated flag counts. */
@@ -86,6 +86,8 @@ export async function prepareExamples(): Promise<void> {
     fs.writeFileSync(`atomic/${split}.tsv`, tuples(doings.split(' ')).join(''));
   await run(...smallWords(['train', '--corpus', SPEECHES, '--label-column', 'decade', '--out', 'run']));
   fs.writeFileSync('small.ts', smallLibrary);
+  fs.writeFileSync('seeds.tsv', 'armed forces\twar army\n');
+  fs.writeFileSync('more.csv', speeches().slice(0, 20).join('').replaceAll('good', 'fine'));
   fs.renameSync('run', KEPT);
   for (const name of ['node_modules', 'experiments']) fs.symlinkSync(path.join(ROOT, name), name);
 }
