@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { SheetCell } from '@hidden-schema/studies';
+import type { Reproduced, ReproduceFlags } from './reproduce.ts';
 import { smallTexts, smallTuples } from './reproduce-corpora.ts';
 import { type Piece, type PieceRecord, writePages } from './reproduce-pages.ts';
-import type { Reproduced, ReproduceFlags } from './reproduce.ts';
 import { print, say } from './terminal.ts';
 
 /** What the pieces are made of. */

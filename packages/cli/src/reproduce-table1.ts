@@ -49,10 +49,16 @@ async function optionsOf(flags: ReproduceFlags): Promise<Table1Options> {
   const number = async (flag: keyof ReproduceFlags, fallback: number) =>
     (await wholeNumber(spelled(flag), flags[flag] as string | undefined, 0)) ?? fallback;
   const seeds = await number('seeds', quick ? 2 : 10);
+  const paperSeeds = await number('paperSeeds', quick ? 1 : seeds);
+  const baselineSeeds = await number('baselineSeeds', quick ? 1 : seeds);
+  if (seeds + paperSeeds + baselineSeeds === 0) {
+    const { UserError } = await import('@hidden-schema/base');
+    throw new UserError('--seeds 0 leaves nothing to train; give --paper-seeds or --baseline-seeds as well');
+  }
   return {
     seeds,
-    paperSeeds: await number('paperSeeds', quick ? 1 : seeds),
-    baselineSeeds: await number('baselineSeeds', quick ? 1 : seeds),
+    paperSeeds,
+    baselineSeeds,
     sentences: await number('sentences', quick ? 20_000 : 100_000),
     steps: await number('steps', quick ? 100 : 200),
     paperSteps: await number('paperSteps', quick ? 200 : 1000),

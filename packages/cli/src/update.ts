@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { edit } from './merge.ts';
 import { progressOf } from './analysis.ts';
+import { edit } from './merge.ts';
 import { print, say } from './terminal.ts';
 
 const examples = `

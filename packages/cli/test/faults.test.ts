@@ -171,7 +171,13 @@ const faults: [string, () => string[], number, RegExp][] = [
     /train\.txt:1 has 4 tokens/,
   ],
   ['an unknown table', () => ['reproduce', 'table99'], 1, /"table99" cannot be reproduced/],
-  ['bad --seeds', () => ['reproduce', 'table1', '--seeds', 'x'], 1, /--seeds takes a whole number, got x/],
+  [
+    'bad --seeds',
+    () => ['reproduce', 'table1', '--seeds', 'x'],
+    1,
+    /--seeds takes a whole number from 0, got x/,
+  ],
+  ['no seeds', () => ['reproduce', 'table1', '--seeds', '0'], 1, /--seeds 0 leaves nothing to train/],
   [
     'an unknown corpus of a table',
     () => ['reproduce', 'table1', '--only', 'watts'],
