@@ -70,7 +70,6 @@ async function generate(run: string, event: string, flags: ReasonGenerateFlags):
   const options = await searching(flags);
   const count = (await wholeNumber('--count', flags.count)) ?? 5;
   const walks = (await wholeNumber('--walks', flags.walks)) ?? count;
-  const [path] = flags.path === undefined ? [] : await knownPaths(run, [flags.path]);
   const comet = await openComet(run, flags);
   if (comet)
     return printFound(
@@ -78,6 +77,7 @@ async function generate(run: string, event: string, flags: ReasonGenerateFlags):
       await cometFound(comet, event, flags, { ...options, ...(options.how === 'greedy' ? {} : { count }) }),
       flags,
     );
+  const [path] = flags.path === undefined ? [] : await knownPaths(run, [flags.path]);
   const reasoner = await openReasoner(run, path ? { path } : {});
   const explainer = await explainerOf(reasoner);
   const relations = flags.relation.length > 0 ? flags.relation : reasoner.relations;
@@ -100,12 +100,13 @@ async function generate(run: string, event: string, flags: ReasonGenerateFlags):
 }
 
 /** COMET in a run folder; nothing where it holds a network. */
-async function openComet(run: string, { path, walkTemperature }: ReasonGenerateFlags) {
+async function openComet(run: string, { path, walks, walkTemperature }: ReasonGenerateFlags) {
   const { UserError } = await import('@hidden-schema/base');
   const hsn = await import('@hidden-schema/hsn');
   if (!hsn.tuplesConfig(hsn.Run.open(run).config, `the run ${run}`).baseline) return undefined;
-  const strange = path !== undefined ? '--path' : walkTemperature !== undefined ? '--walk-temperature' : '';
-  if (strange !== '') throw new UserError(`${strange} is for walks, and ${run} is COMET, which has none`);
+  const ofWalks = { '--path': path, '--walks': walks, '--walk-temperature': walkTemperature };
+  for (const [flag, value] of Object.entries(ofWalks))
+    if (value !== undefined) throw new UserError(`${flag} is for walks, and ${run} is COMET, which has none`);
   return hsn.openReasoning(run);
 }
 

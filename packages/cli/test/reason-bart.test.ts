@@ -79,6 +79,7 @@ test.each([
 
 test.each([
   ['--path', 'lstm', /--path is for walks/],
+  ['--walks', '3', /--walks is for walks/],
   ['--walk-temperature', '2', /--walk-temperature is for walks/],
   ['--search', 'sample', /give a --temperature above 0/],
 ])('COMET refuses %s %s', async (flag, value, message) => {
