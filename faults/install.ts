@@ -48,7 +48,8 @@ async function withoutScripts(tally: Tally): Promise<void> {
       assert.equal(said.code, 0, said.text);
     });
   await tally.expect('a verb before set-up', () => {
-    const { code, text } = hsn('train', '--corpus', 'README.md', '--out', 'run');
+    fs.writeFileSync(path.join(checkout, 'texts.txt'), 'a text\n'.repeat(100));
+    const { code, text } = hsn('train', '--corpus', 'texts.txt', '--out', 'run');
     assert.equal(code, 1);
     assert.match(text, /^hsn: the engine is not set up: .*; run "npx hsn setup"\n$/);
   });
