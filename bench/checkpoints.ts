@@ -12,34 +12,40 @@ import {
   writeSyntheticCorpus,
 } from '@hidden-schema/hsn';
 import { setThreads } from '@hidden-schema/torch';
-import { type BenchOptions, type Measurement, median } from './measure.ts';
+import { type BenchOptions, inMemory, type Measurement, median } from './measure.ts';
+import { peakMB } from './peak-memory.ts';
 
 /** Steps from one checkpoint to the next. */
 const every = 100;
 const goal = 0.97;
 
 /** The cost of safety: training with a checkpoint every 100 steps beside the same training without, taking turns. */
-export async function* run({ threads, rounds }: BenchOptions): AsyncGenerator<Measurement> {
+export async function* run({ threads, ...options }: BenchOptions): AsyncGenerator<Measurement> {
   setThreads(threads);
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-bench-'));
   try {
-    yield await measure(folder, rounds);
+    yield { ...(await measure(folder, options)), ...inMemory({ oursMB: peakMB() }) };
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function measure(folder: string, rounds: number): Promise<Measurement> {
+async function measure(
+  folder: string,
+  { rounds, budget }: Pick<BenchOptions, 'rounds' | 'budget'>,
+): Promise<Measurement> {
   const training = new Training(folder);
   const [safe, bare]: [number[], number[]] = [[], []];
   // Round 0 warms caches, threads and the compiler up and is not counted.
   for (let round = 0; round <= rounds; round++) {
+    const began = performance.now();
     // Whoever goes second has the warmer cache, so they take turns in that too.
     const order = round % 2 === 0 ? [true, false] : [false, true];
     for (const saving of order) {
       const seconds = await training.seconds(saving);
       if (round > 0) (saving ? safe : bare).push(seconds);
     }
+    if (round > 0 && !budget.fits((performance.now() - began) / 1000)) break;
   }
   training.free();
   const ratio = median(bare) / median(safe);

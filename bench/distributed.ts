@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SYNTHETIC_DEFAULTS, writeSyntheticCorpus } from '@hidden-schema/hsn';
 import { freePort } from '@hidden-schema/torch';
-import { type BenchOptions, type Measurement, median, Peer } from './measure.ts';
+import { type BenchOptions, inMemory, type Measurement, median } from './measure.ts';
+import { Peer } from './peer.ts';
 
 const processes = 2;
 const steps = 10;
@@ -24,26 +25,31 @@ async function startGroup(options: BenchOptions): Promise<Peer[]> {
   });
 }
 
-/** Ratio 7: sentences per second of two processes of one thread each, against one. */
-export async function* run({ rounds, ...given }: BenchOptions): AsyncGenerator<Measurement> {
-  const options = { ...given, rounds, threads: 1 };
+/** Sentences per second of two processes of one thread each, against one. */
+export async function* run({ rounds, budget, ...given }: BenchOptions): AsyncGenerator<Measurement> {
+  const options = { ...given, rounds, budget, threads: 1 };
   const folder = mkdtempSync(join(tmpdir(), 'hsn-bench-'));
   const corpus = join(folder, 'corpus');
   writeSyntheticCorpus({ ...SYNTHETIC_DEFAULTS, sentences: 20_000, length: 11 }, corpus);
   const one = Peer.node('distributed-rank.ts', options);
   const group = await startGroup(options);
   try {
-    for (const batch of batches) {
+    for (const [at, batch] of batches.entries()) {
+      const part = budget.next(batches.length - at);
       const request = { corpus, batch, steps };
       const rates: [together: number[], alone: number[]] = [[], []];
       for (let round = 0; round <= rounds; round++) {
+        const began = performance.now();
         const alone = await one.seconds(request);
         const together = Math.max(...(await Promise.all(group.map((rank) => rank.seconds(request)))));
         if (round === 0) continue;
         rates[0].push((batch * steps) / together);
         rates[1].push((batch * steps) / alone);
+        if (!part.fits((performance.now() - began) / 1000)) break;
       }
-      yield line(batch, median(rates[0]), median(rates[1]));
+      const oursMB = group.reduce((sum, rank) => sum + rank.peakMB(), 0);
+      const memory = inMemory({ oursMB, peerMB: one.peakMB() });
+      yield { ...line(batch, median(rates[0]), median(rates[1])), ...memory };
     }
   } finally {
     await Promise.all([one, ...group].map((peer) => peer.stop()));
@@ -61,5 +67,6 @@ function line(batch: number, ours: number, peer: number): Measurement {
     ratio,
     goal: `ratio >= ${goal}`,
     met: ratio >= goal,
+    list: 7,
   };
 }

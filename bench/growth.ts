@@ -1,7 +1,24 @@
-import { type BenchOptions, costLine, type Measurement, median, Peer, rateLine } from './measure.ts';
+import { stepProfile } from './language.ts';
+import {
+  type BenchOptions,
+  costLine,
+  inMemory,
+  type Measurement,
+  median,
+  noTime,
+  rateLine,
+} from './measure.ts';
+import { Peer } from './peer.ts';
 import { walkSizes } from './walk.ts';
 
-const sizes = [100, 300, 1000, 2000, 5000];
+/** Numbers of symbols, and about how many seconds each takes. */
+const sizes = [
+  [100, 6],
+  [300, 6],
+  [1000, 10],
+  [2000, 15],
+  [5000, 60],
+] as const;
 const models = ['closed-form', 'paper'] as const;
 
 interface Point {
@@ -37,37 +54,46 @@ export function growthExponent(points: readonly (readonly [x: number, y: number]
   return cross / logs.reduce((sum, [x]) => sum + (x - mx) ** 2, 0);
 }
 
-/** Ratio 2: how time and memory of a synthetic step grow with the number of symbols, all else equal. */
+/** How time and memory of a synthetic step grow with the number of symbols, all else equal. */
 export async function* run(options: BenchOptions): AsyncGenerator<Measurement> {
   for (const model of models) {
     const points: Point[] = [];
-    for (const symbols of sizes) {
+    for (const [symbols, seconds] of sizes) {
+      if (!options.budget.fits(seconds)) {
+        yield noTime(`growth, ${model}, K = ${symbols}`);
+        continue;
+      }
       const point = await measure(options, model, symbols);
       points.push(point);
-      yield costLine(`growth, ${model}, K = ${symbols}, one step`, 's', point.seconds, null);
-      yield costLine(`growth, ${model}, K = ${symbols}, memory`, 'MB', point.peakMB, null);
-      yield rateLine(
-        `growth, ${model}, K = ${symbols}, products`,
-        'GFLOP/s',
-        point.gflop / point.seconds,
-        null,
-      );
+      const what = `growth, ${model}, K = ${symbols}`;
+      const memory = inMemory({ oursMB: point.peakMB });
+      yield { ...costLine(`${what}, one step`, 's', point.seconds, null), ...memory };
+      yield rateLine(`${what}, products`, 'GFLOP/s', point.gflop / point.seconds, null);
     }
     yield* summary(model, points);
   }
 }
 
 function* summary(model: string, points: readonly Point[]): Generator<Measurement> {
-  const at = (symbols: number) => points.find((point) => point.symbols === symbols)!;
+  const at = (symbols: number) => points.find((point) => point.symbols === symbols);
   const [small, large, huge] = [at(100), at(1000), at(2000)];
-  yield costLine(
-    `K = 1000 (ours), four times K = 100 (peer), ${model}`,
-    's',
-    large.seconds,
-    4 * small.seconds,
-    1,
-  );
-  yield costLine(`memory at K = 2000 (ours), 4 GB (peer), ${model}`, 'MB', huge.peakMB, 4096, 1);
+  const what = `K = 1000 (ours), four times K = 100 (peer), ${model}`;
+  if (small && large) {
+    const memory = inMemory({ oursMB: large.peakMB, peerMB: small.peakMB });
+    yield { ...costLine(what, 's', large.seconds, 4 * small.seconds, 1), ...memory, list: 5 };
+  } else yield noTime(what, 5);
+  if (huge) yield costLine(`memory at K = 2000 (ours), 4 GB (peer), ${model}`, 'MB', huge.peakMB, 4096, 1);
+  if (points.length < 3) return;
   const exponent = growthExponent(points.map(({ symbols, seconds }) => [symbols, seconds]));
-  yield costLine(`exponent of time over K from 100 to 5000, ${model}`, 'power of K', exponent, null);
+  const largest = points.at(-1)!.symbols;
+  yield costLine(`exponent of time over K from 100 to ${largest}, ${model}`, 'power of K', exponent, null);
+}
+
+/** Where the time of a step goes at K = 1000. */
+export function profile(options: BenchOptions): Promise<string> {
+  return stepProfile(
+    'walk-step.ts',
+    { ...walkSizes, symbols: 1000, model: 'closed-form', repeat: 1 },
+    options,
+  );
 }

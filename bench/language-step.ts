@@ -6,10 +6,11 @@ import { BertEncoder, bertConfigSchema } from '@hidden-schema/transformers';
 import { flopsWithin } from './flops.ts';
 import { secondsOf } from './measure.ts';
 import { peakMB } from './peak-memory.ts';
+import { profiledSteps } from './profiled.ts';
 
 /** Our side of the language benchmark: a training step at the shapes of BERT-base and GPT-2 small, random weights. */
 interface Request {
-  do: 'step' | 'count';
+  do: 'step' | 'count' | 'profile';
   lengths: number[];
   /** Tokens that every sentence is padded to; the longest of the batch unless given. */
   width?: number;
@@ -70,13 +71,21 @@ function step(batch: TextBatch): void {
   });
 }
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const request = JSON.parse(line) as Request;
+function answer(request: Request): Record<string, number | string> {
   const batch = batchOf(request);
-  const figures =
-    request.do === 'count'
-      ? { gflop: flopsWithin(() => step(batch)) / 1e9 }
-      : { seconds: secondsOf(() => step(batch)) };
+  const once = () => step(batch);
+  switch (request.do) {
+    case 'count':
+      return { gflop: flopsWithin(once) / 1e9 };
+    case 'profile':
+      return { text: profiledSteps('language step', once) };
+    case 'step':
+      return { seconds: secondsOf(once) };
+  }
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const figures = answer(JSON.parse(line) as Request);
   const count = parameters.reduce((sum, [, { size }]) => sum + size, 0);
   process.stdout.write(`${JSON.stringify({ ...figures, peakMB: peakMB(), parameters: count })}\n`);
 }

@@ -1,63 +1,120 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { Bench, BenchOptions, Measurement } from './measure.ts';
+import { UserError } from '@hidden-schema/base';
+import { Budget } from './budget.ts';
+import { benches } from './catalogue.ts';
+import type { BenchOptions } from './measure.ts';
+import { defaultPeersFolder, type PeerKind, peerKinds, peerPython } from './peers.ts';
 
-/** Every benchmark by the name that runs it; a new one is a module with `run` and a line here. */
-const benches: Readonly<Record<string, () => Promise<Bench>>> = {
-  distributed: () => import('./distributed.ts'),
-  checkpoints: () => import('./checkpoints.ts'),
-  engine: () => import('./engine.ts'),
-  growth: () => import('./growth.ts'),
-  language: () => import('./language.ts'),
-  peak: () => import('./peak.ts'),
-  walk: () => import('./walk.ts'),
-  load: () => import('./load.ts'),
-  frames: () => import('./frames.ts'),
-  sentences: () => import('./sentences.ts'),
-};
-
-const usage = `usage: npm run -s bench -- <${[...Object.keys(benches), 'all'].join('|')}> [--threads N] [--rounds N] [--corpus FILE]`;
+const usage = `usage: npm run -s bench -- <name …|all|profile name>
+names: ${Object.keys(benches).join(', ')}
+  --peers pip|debian      install the peers first: pip's PyTorch, sentence-transformers and BERTopic in a folder of
+                          their own, or Debian's python3-torch
+  --peers-folder FOLDER   that folder, or a virtual environment that is there (default: bench-peers in the cache)
+  --no-peers              measure ours alone
+  --budget MINUTES        all: end within so many minutes (default 40); fewer rounds, and less, where they are few
+  --threads N  --rounds N  --corpus FILE
+  --libtorch pip|FOLDER   build the engine for the peers' PyTorch, or the libtorch of a folder, and measure that
+  --write                 all: put the tables into docs/performance.md`;
 
 class UsageError extends Error {}
 
-function wholeNumber(name: string, given: string | undefined, otherwise: number): number {
-  const value = given === undefined ? otherwise : Number(given);
-  if (!Number.isInteger(value) || value < 1)
-    throw new UsageError(`--${name} takes a whole number from 1, got ${given}`);
+const flags = {
+  threads: { type: 'string' },
+  rounds: { type: 'string' },
+  corpus: { type: 'string' },
+  peers: { type: 'string' },
+  'peers-folder': { type: 'string' },
+  'no-peers': { type: 'boolean' },
+  python: { type: 'string' },
+  budget: { type: 'string' },
+  libtorch: { type: 'string' },
+  write: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+type Values = ReturnType<typeof parseArgs<{ options: typeof flags; allowPositionals: true }>>['values'];
+
+function positive(name: string, given: string | undefined, whole: boolean): number | undefined {
+  if (given === undefined) return undefined;
+  const value = Number(given);
+  if (!(value > 0 && Number.isFinite(value)) || (whole && !Number.isInteger(value)))
+    throw new UsageError(`--${name} takes a ${whole ? 'whole ' : ''}number above 0, got ${given}`);
   return value;
 }
 
-function readArguments(): { names: string[]; all: boolean; options: BenchOptions } {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { threads: { type: 'string' }, rounds: { type: 'string' }, corpus: { type: 'string' } },
-  });
-  if (positionals.length === 0) throw new UsageError('name a benchmark');
-  const all = positionals.includes('all');
-  const names = all ? Object.keys(benches) : positionals;
+function peersOf(values: Values): Pick<BenchOptions, 'python' | 'peersFolder'> {
+  const { peers, 'peers-folder': given } = values;
+  if (peers !== undefined && !(peerKinds as readonly string[]).includes(peers))
+    throw new UsageError(`--peers takes ${peerKinds.join(' or ')}, got ${peers}`);
+  const peersFolder = given ?? defaultPeersFolder();
+  if (values['no-peers']) return { peersFolder };
+  const python = values.python ?? peerPython(peers as PeerKind | undefined, peersFolder, given !== undefined);
+  return { peersFolder, ...(python === undefined ? {} : { python }) };
+}
+
+async function optionsOf(values: Values): Promise<Omit<BenchOptions, 'budget'>> {
+  const threads = positive('threads', values.threads, true) ?? availableParallelism();
+  const rounds = positive('rounds', values.rounds, true) ?? 9;
+  const { corpus, libtorch } = values;
+  const peers = peersOf(values);
+  const environment = { ...process.env };
+  if (libtorch !== undefined) {
+    const { addonFor } = await import('./libtorch.ts');
+    environment.HSN_ADDON = await addonFor(libtorch, peers.python);
+    // Also here: a bench that is named runs in this process.
+    process.env.HSN_ADDON = environment.HSN_ADDON;
+  }
+  return { threads, rounds, ...peers, ...(corpus === undefined ? {} : { corpus }), environment };
+}
+
+function checkNames(names: readonly string[]): void {
   for (const name of names)
     if (!(name in benches)) throw new UsageError(`there is no benchmark named ${name}`);
-  const threads = wholeNumber('threads', values.threads, availableParallelism());
-  const rounds = wholeNumber('rounds', values.rounds, 9);
-  const { corpus } = values;
-  const given = corpus === undefined ? {} : { corpus };
-  return { names, all, options: { threads, rounds, ...given, environment: { ...process.env } } };
 }
 
 async function main(): Promise<void> {
-  const { names, all, options } = readArguments();
-  const measurements: Measurement[] = [];
-  for (const name of names) {
-    const bench = await benches[name]!();
-    for await (const measurement of bench.run(options)) {
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: flags });
+  if (values.help) return void process.stdout.write(`${usage}\n`);
+  const [first, ...others] = positionals;
+  if (first === undefined) throw new UsageError('name a benchmark');
+  if (first === 'all' && others.length > 0) throw new UsageError('"all" stands alone');
+  checkNames(first === 'all' ? [] : first === 'profile' ? others : positionals);
+  if (values.write && first !== 'all') throw new UsageError('--write goes with "all"');
+  const minutes = positive('budget', values.budget, false);
+  const options = await optionsOf(values);
+  if (first === 'all') return all(minutes ?? 40, options, values.write ?? false);
+  const limited = { ...options, budget: new Budget(minutes === undefined ? undefined : minutes * 60) };
+  if (first === 'profile') return profiles(others, limited);
+  for (const name of positionals) {
+    const bench = await benches[name]!.load();
+    for await (const measurement of bench.run(limited))
       process.stdout.write(`${JSON.stringify(measurement)}\n`);
-      measurements.push(measurement);
-    }
   }
-  if (!all) return;
-  // Only now: it loads the engine, which changes the environment that peers are to get.
-  const { writeTable } = await import('./report.ts');
-  writeTable(measurements, options);
+}
+
+async function all(minutes: number, options: Omit<BenchOptions, 'budget'>, write: boolean): Promise<void> {
+  const { runAll } = await import('./unattended.ts');
+  const told = await runAll(minutes, { ...options, budget: new Budget(minutes * 60) });
+  if (!write) return;
+  const { writeTables } = await import('./report.ts');
+  writeTables(told, { ...options, minutes });
+}
+
+async function profiles(names: readonly string[], options: BenchOptions): Promise<void> {
+  for (const name of names) {
+    const bench = await benches[name]!.load();
+    if (!bench.profile)
+      throw new UsageError(`${name} has no profile; these have one: ${(await withProfile()).join(', ')}`);
+    process.stdout.write(await bench.profile(options));
+  }
+}
+
+async function withProfile(): Promise<string[]> {
+  const loaded = await Promise.all(
+    Object.entries(benches).map(async ([name, { load }]) => [name, await load()] as const),
+  );
+  return loaded.flatMap(([name, { profile }]) => (profile ? [name] : []));
 }
 
 function isUsage(error: unknown): error is Error {
@@ -70,7 +127,7 @@ function isUsage(error: unknown): error is Error {
 try {
   await main();
 } catch (error) {
-  if (!isUsage(error)) throw error;
-  process.stderr.write(`${error.message}\n${usage}\n`);
+  if (!isUsage(error) && !(error instanceof UserError)) throw error;
+  process.stderr.write(`${error.message}${isUsage(error) ? `\n${usage}` : ''}\n`);
   process.exitCode = 2;
 }

@@ -1,9 +1,7 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { setTimeout as settle } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { chooseBlasCore } from '../packages/torch/src/processor.ts';
+import type { Budget } from './budget.ts';
+import { peakMB, resetPeak } from './peak-memory.ts';
+import type { Peer } from './peer.ts';
 
 export interface BenchOptions {
   /** Threads of ours and of the peer. */
@@ -12,6 +10,12 @@ export interface BenchOptions {
   readonly rounds: number;
   /** A text whose sentences' lengths the language benchmark takes, a sentence a line. */
   readonly corpus?: string;
+  /** The Python of the peers; without one, ours is measured alone. */
+  readonly python?: string;
+  /** Where peers that are no Python's are installed. */
+  readonly peersFolder: string;
+  /** The time that is left: rounds are fewer where it is short, and what finds none is left out. */
+  readonly budget: Budget;
   /** The environment as it was given, before the engine tunes its own threads: the peer runs as a user runs it. */
   readonly environment: NodeJS.ProcessEnv;
 }
@@ -20,18 +24,36 @@ export interface BenchOptions {
 export interface Measurement {
   readonly bench: string;
   readonly unit: string;
-  readonly ours: number;
+  /** null where nothing was measured; `note` says why. */
+  readonly ours: number | null;
   readonly peer: number | null;
   readonly ratio: number | null;
   /** `none` where the line only tells. */
   readonly goal: string;
   /** null where there is no goal, or it needs a peer and there is none. */
   readonly met: boolean | null;
+  /** Most memory that ours and the peer had meanwhile. */
+  readonly oursMB?: number;
+  readonly peerMB?: number;
+  /** What a reader has to know: left out for time, failed, measured at another size than the goal asks. */
+  readonly note?: string;
+  /** The number in the list of goals (bench/README.md) that it answers. */
+  readonly list?: number;
 }
 
 export interface Bench {
   run(options: BenchOptions): AsyncGenerator<Measurement>;
+  /** Says where the time of ours goes, as text; for goals that are missed. */
+  profile?(options: BenchOptions): Promise<string>;
 }
+
+/** A line for what was not measured. */
+export function unmeasured(bench: string, note: string, about: Partial<Measurement> = {}): Measurement {
+  return { bench, unit: '', ours: null, peer: null, ratio: null, goal: 'none', met: null, ...about, note };
+}
+
+export const noTime = (bench: string, list?: number): Measurement =>
+  unmeasured(bench, 'left out: no time for it in this budget', list === undefined ? {} : { list });
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -51,11 +73,16 @@ export interface Comparison {
   /** How a unit is made from seconds: a time as factor·seconds, a throughput as factor/seconds. */
   readonly scale: { readonly time: number } | { readonly throughput: number };
   /** What counts: the ratio to the peer, or a bound on our own number. */
-  readonly goal: { readonly ratio: number } | { readonly atMost: number };
+  readonly goal: { readonly ratio: number } | { readonly atMost: number } | 'none';
   readonly rounds: number;
+  /** Rounds end when this runs out, after one at least. */
+  readonly budget?: Budget;
+  readonly list?: number;
   /** Seconds of one round. */
-  ours(): number;
-  peer?: () => Promise<number>;
+  ours(): number | Promise<number>;
+  peer?: (() => Promise<number>) | undefined;
+  /** The process whose memory is the peer's. */
+  readonly beside?: Peer | undefined;
 }
 
 /** OpenBLAS's threads spin for some 30 ms after a product, on the cores that the other side needs. */
@@ -64,33 +91,51 @@ const settleMs = 60;
 /** Lets ours and the peer take turns, because machines are noisy, and compares the medians. */
 export async function compare(given: Comparison): Promise<Measurement> {
   const [ours, peer]: [number[], number[]] = [[], []];
+  resetPeak();
+  given.beside?.resetPeak();
   // Round 0 warms caches, threads and the compiler up and is not counted.
   for (let round = 0; round <= given.rounds; round++) {
+    const began = performance.now();
     await settle(settleMs);
-    const own = given.ours();
+    const own = await given.ours();
     await settle(settleMs);
     const theirs = await given.peer?.();
     if (round === 0) continue;
     ours.push(own);
     if (theirs !== undefined) peer.push(theirs);
+    if (given.budget && !given.budget.fits((performance.now() - began) / 1000)) break;
   }
-  return summarise(given, median(ours), given.peer ? median(peer) : null);
+  const memory = { oursMB: peakMB(), ...(given.beside ? { peerMB: given.beside.peakMB() } : {}) };
+  return { ...summarise(given, median(ours), peer.length > 0 ? median(peer) : null), ...inMemory(memory) };
 }
+
+/** Megabytes as a line tells them. */
+export const inMemory = (memory: { oursMB?: number; peerMB?: number }): typeof memory =>
+  Object.fromEntries(Object.entries(memory).map(([side, value]) => [side, Math.round(value)]));
 
 function summarise(given: Comparison, ours: number, peer: number | null): Measurement {
   const { scale, goal } = given;
   const inUnit = (seconds: number) => ('time' in scale ? scale.time * seconds : scale.throughput / seconds);
   const ratio = peer === null ? null : peer / ours;
-  const met = 'atMost' in goal ? inUnit(ours) <= goal.atMost : ratio === null ? null : ratio >= goal.ratio;
   return {
     bench: given.bench,
     unit: given.unit,
     ours: rounded(inUnit(ours)),
     peer: peer === null ? null : rounded(inUnit(peer)),
     ratio: ratio === null ? null : rounded(ratio),
-    goal: 'atMost' in goal ? `ours <= ${goal.atMost}` : `ratio >= ${goal.ratio}`,
-    met,
+    ...reached(goal, inUnit(ours), ratio),
+    ...(given.list === undefined ? {} : { list: given.list }),
   };
+}
+
+function reached(
+  goal: Comparison['goal'],
+  ours: number,
+  ratio: number | null,
+): Pick<Measurement, 'goal' | 'met'> {
+  if (goal === 'none') return { goal, met: null };
+  if ('atMost' in goal) return { goal: `ours <= ${goal.atMost}`, met: ours <= goal.atMost };
+  return { goal: `ratio >= ${goal.ratio}`, met: ratio === null ? null : ratio >= goal.ratio };
 }
 
 export function rounded(value: number): number {
@@ -137,71 +182,8 @@ function told(
   };
 }
 
-/** The first Python that has torch: the one in the path, or the system's. */
-function findPython(): string | undefined {
-  return ['python3', '/usr/bin/python3'].find(
-    (python) => spawnSync(python, ['-c', 'import torch'], { stdio: 'ignore' }).status === 0,
-  );
-}
-
-function besideThis(path: string): string {
-  return fileURLToPath(new URL(path, import.meta.url));
-}
-
-/** A program that answers one JSON line for each JSON line: Python's under bench/peers, or one of ours. */
-export class Peer {
-  readonly #child: ChildProcess;
-  readonly #lines: AsyncIterator<string>;
-
-  private constructor(command: string, args: readonly string[], { threads, environment }: BenchOptions) {
-    const count = String(threads);
-    const env = {
-      ...environment,
-      OMP_NUM_THREADS: count,
-      OPENBLAS_NUM_THREADS: count,
-      MKL_NUM_THREADS: count,
-    };
-    // Both sides multiply with the same kernel, or the ratio would tell about OpenBLAS alone.
-    chooseBlasCore(env);
-    this.#child = spawn(command, [...args, count], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      env,
-    });
-    this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();
-  }
-
-  /** Starts the peer, or says what to install and returns nothing. */
-  static start(name: string, options: BenchOptions): Peer | undefined {
-    const python = findPython();
-    if (python === undefined) {
-      process.stderr.write(
-        'no peer: no python3 can import torch; install PyTorch (Debian: apt install python3-torch)\n',
-      );
-      return undefined;
-    }
-    return new Peer(python, [besideThis(`peers/${name}.py`)], options);
-  }
-
-  /** A TypeScript program of this folder in a process of its own, where its peak of memory is its own too. */
-  static node(script: string, options: BenchOptions): Peer {
-    return new Peer(process.execPath, ['--import', 'tsx', besideThis(script)], options);
-  }
-
-  async ask(request: Readonly<Record<string, unknown>>): Promise<Record<string, number>> {
-    this.#child.stdin!.write(`${JSON.stringify(request)}\n`);
-    const line = await this.#lines.next();
-    if (line.done) throw new Error(`the peer ended while it did ${JSON.stringify(request)}`);
-    return JSON.parse(line.value) as Record<string, number>;
-  }
-
-  async seconds(request: Readonly<Record<string, unknown>>): Promise<number> {
-    const { seconds } = await this.ask(request);
-    if (seconds === undefined) throw new Error(`the peer gave no time for ${JSON.stringify(request)}`);
-    return seconds;
-  }
-
-  async stop(): Promise<void> {
-    this.#child.stdin!.end();
-    if (this.#child.exitCode === null) await once(this.#child, 'exit');
-  }
+/** A line of a number that has a bound of its own, and no peer. */
+export function boundLine(bench: string, unit: string, ours: number, most: number): Measurement {
+  const met = ours <= most;
+  return { bench, unit, ours: rounded(ours), peer: null, ratio: null, goal: `ours <= ${most}`, met };
 }

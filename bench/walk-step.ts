@@ -12,6 +12,7 @@ import { Generator, optim, randint, scope, setThreads, type Tensor } from '@hidd
 import { flopsWithin } from './flops.ts';
 import { secondsOf } from './measure.ts';
 import { peakMB } from './peak-memory.ts';
+import { profiledSteps } from './profiled.ts';
 
 /** Our side of the walk benchmark, in a process of its own so that its memory can be told. */
 interface Request {
@@ -77,6 +78,14 @@ class Step {
     });
   }
 
+  profile(): string {
+    const { symbols, model } = this.#request;
+    return scope(() => {
+      const tokens = this.#tokens();
+      return profiledSteps(`synthetic step, ${model}, K = ${symbols}`, () => this.#once(tokens));
+    });
+  }
+
   #tokens(): Tensor {
     const { vocabulary, batch, length } = this.#request;
     return randint(vocabulary, [batch, length], this.#generator);
@@ -102,14 +111,18 @@ class Step {
 
 let current: { key: string; step: Step } | undefined;
 
+function answer(step: Step, what: 'count' | 'profile' | undefined, repeat: number) {
+  if (what === 'count') return { gflop: step.gflop() };
+  return what === 'profile' ? { text: step.profile() } : { seconds: step.seconds(repeat) };
+}
+
 for await (const line of createInterface({ input: process.stdin })) {
-  const { repeat, do: what, ...request } = JSON.parse(line) as Request & { do?: 'count' };
+  const { repeat, do: what, ...request } = JSON.parse(line) as Request & { do?: 'count' | 'profile' };
   const key = JSON.stringify(request);
   if (current?.key !== key) {
     current?.step.free();
     current = { key, step: new Step({ ...request, repeat }) };
   }
-  const figures =
-    what === 'count' ? { gflop: current.step.gflop() } : { seconds: current.step.seconds(repeat) };
+  const figures = answer(current.step, what, repeat);
   process.stdout.write(`${JSON.stringify({ ...figures, peakMB: peakMB(), idleMB })}\n`);
 }

@@ -1,4 +1,4 @@
-"""The engine benchmark in plain eager PyTorch: one JSON request a line in, one JSON answer a line out."""
+"""The engine benchmark in plain PyTorch, eager or compiled: one JSON request a line in, one JSON answer a line out."""
 
 import json
 import sys
@@ -37,25 +37,31 @@ def small(grad, repeat):
 class Encoder:
     """Built once; each request trains it for some steps."""
 
-    def __init__(self, batch, time_steps, width, heads, feed, blocks, dropout):
+    def __init__(self, batch, time_steps, width, heads, feed, blocks, dropout, compiled):
         layer = torch.nn.TransformerEncoderLayer(width, heads, feed, dropout, batch_first=True)
         self.model = torch.nn.TransformerEncoder(layer, blocks)
         self.optimiser = torch.optim.Adam(self.model.parameters(), lr=1e-4)
         self.x = torch.randn(batch, time_steps, width)
+        self.loss = self.plain_loss
+        if compiled:
+            self.loss = torch.compile(self.plain_loss)
+
+    def plain_loss(self):
+        return self.model(self.x).square().mean()
 
     def step(self):
         self.optimiser.zero_grad(set_to_none=True)
-        self.model(self.x).square().mean().backward()
+        self.loss().backward()
         self.optimiser.step()
 
 
 encoders = {}
 
 
-def encoder(repeat, **sizes):
-    key = json.dumps(sizes)
+def encoder(repeat, compiled=False, **sizes):
+    key = json.dumps([compiled, sizes])
     if key not in encoders:
-        encoders[key] = Encoder(**sizes)
+        encoders[key] = Encoder(compiled=compiled, **sizes)
         encoders[key].step()
     chosen = encoders[key]
     count = sum(p.numel() for p in chosen.model.parameters())
