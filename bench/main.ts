@@ -4,6 +4,7 @@ import { UserError } from '@hidden-schema/base';
 import { Budget } from './budget.ts';
 import { benches } from './catalogue.ts';
 import type { BenchOptions } from './measure.ts';
+import { installOnnx } from './onnx-peer.ts';
 import { defaultPeersFolder, type PeerKind, peerKinds, peerPython } from './peers.ts';
 
 const usage = `usage: npm run -s bench -- <name …|all|profile name>
@@ -47,9 +48,14 @@ function peersOf(values: Values): Pick<BenchOptions, 'python' | 'peersFolder'> {
   const { peers, 'peers-folder': given } = values;
   if (peers !== undefined && !(peerKinds as readonly string[]).includes(peers))
     throw new UsageError(`--peers takes ${peerKinds.join(' or ')}, got ${peers}`);
+  if (values['no-peers']) return {};
   const peersFolder = given ?? defaultPeersFolder();
-  if (values['no-peers']) return { peersFolder };
-  const python = values.python ?? peerPython(peers as PeerKind | undefined, peersFolder, given !== undefined);
+  // A run of all tells its benches which Python it found, or that it found none.
+  const python =
+    values.python === undefined
+      ? peerPython(peers as PeerKind | undefined, peersFolder, given !== undefined)
+      : values.python || undefined;
+  if (peers === 'pip') installOnnx(peersFolder);
   return { peersFolder, ...(python === undefined ? {} : { python }) };
 }
 

@@ -12,8 +12,8 @@ export interface BenchOptions {
   readonly corpus?: string;
   /** The Python of the peers; without one, ours is measured alone. */
   readonly python?: string;
-  /** Where peers that are no Python's are installed. */
-  readonly peersFolder: string;
+  /** Where peers that are no Python's are installed; without it there are none. */
+  readonly peersFolder?: string;
   /** The time that is left: rounds are fewer where it is short, and what finds none is left out. */
   readonly budget: Budget;
   /** The environment as it was given, before the engine tunes its own threads: the peer runs as a user runs it. */

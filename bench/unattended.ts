@@ -105,9 +105,10 @@ async function runOne(
 
 function flagsOf({ threads, rounds, corpus, python, peersFolder }: BenchOptions): string[] {
   return [
-    ...['--threads', `${threads}`, '--rounds', `${rounds}`, '--peers-folder', peersFolder],
+    ...['--threads', `${threads}`, '--rounds', `${rounds}`],
     ...(corpus === undefined ? [] : ['--corpus', corpus]),
-    ...(python === undefined ? ['--no-peers'] : ['--python', python]),
+    ...(peersFolder === undefined ? ['--no-peers'] : ['--peers-folder', peersFolder]),
+    ...['--python', python ?? ''],
   ];
 }
 

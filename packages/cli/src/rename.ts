@@ -22,7 +22,7 @@ export function register(program: Command): void {
 }
 
 async function rename(directory: string, symbol: string, name: string): Promise<void> {
-  const { renameSymbol, runSymbols, symbolNumber } = await import('@hidden-schema/studies');
+  const { renameSymbol, runSymbols, symbolNumber } = await import('@hidden-schema/studies/names');
   const number = symbolNumber(symbol, runSymbols(directory));
   const now = renameSymbol(directory, number, name);
   print(now === null ? `symbol ${number} has no name now\n` : `symbol ${number} is now "${now}"\n`);

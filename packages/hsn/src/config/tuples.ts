@@ -1,4 +1,4 @@
-import { DEFAULT_ENCODER } from '@hidden-schema/transformers';
+import { DEFAULT_ENCODER } from '@hidden-schema/transformers/default-encoder';
 import { z } from 'zod';
 import { languageConfigSchema } from './language.ts';
 import { countSchema } from './network.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { jsonText, readJsonFile, readJsonIfThere, UserError, writeTextAtomic } from '@hidden-schema/base';
-import { Run } from '@hidden-schema/hsn';
+import { Run } from '@hidden-schema/hsn/runs';
 import { Lock } from '@hidden-schema/torch';
 
 const FORMAT = 1;
