@@ -77,7 +77,7 @@ async function* againstSentenceTransformers(
     environment: { ...environment, HSN_PEER_MODEL: folder },
   });
   const given = textsOf(budget.left() < 60 ? fewTexts : texts, options.corpus);
-  const theirs = (await peer?.askWithin(budget.next(2).left(), { texts: given, vectors: true })) as
+  const theirs = (await peer?.askWithin(budget.left(), { texts: given, vectors: true })) as
     | { vectors: number[][] }
     | undefined;
   if (peer && !theirs) {

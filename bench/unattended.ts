@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { allotted } from './budget.ts';
 import { benches } from './catalogue.ts';
+import { followBench } from './follow-bench.ts';
 import { type BenchOptions, type Measurement, unmeasured } from './measure.ts';
 
 const program = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -41,7 +40,10 @@ export async function runAll(minutes: number, options: BenchOptions): Promise<To
     };
     if (seconds < benches[name]!.least || most < benches[name]!.least)
       note(unmeasured(name, `left out: no time for it in a budget of ${minutes} minutes`));
-    else await runOne(name, { ...options, seconds, most }, note);
+    else {
+      const args = ['--import', 'tsx', program, name, ...flagsOf(options), '--budget', `${seconds / 60}`];
+      await followBench({ name, args, environment: options.environment, most }, note);
+    }
     told.push({ name, measurements });
   }
   say(`all benches ended after ${clock(spent())}`);
@@ -51,58 +53,6 @@ export async function runAll(minutes: number, options: BenchOptions): Promise<To
 const clock = (seconds: number): string =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
 
-async function runOne(
-  name: string,
-  { seconds, most, ...options }: BenchOptions & { seconds: number; most: number },
-  note: (line: Measurement) => void,
-): Promise<void> {
-  const args = ['--import', 'tsx', program, name, ...flagsOf(options), '--budget', `${seconds / 60}`];
-  // A group of its own, so that what it started ends with it.
-  const child = spawn(process.execPath, args, {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: options.environment,
-    detached: true,
-  });
-  const stop = () => {
-    try {
-      process.kill(-child.pid!, 'SIGKILL');
-    } catch {
-      // All of it has ended.
-    }
-  };
-  const ended = new Promise<string | undefined>((resolve) => {
-    child.on('error', (error) => resolve(`failed: ${error.message}`));
-    child.on('exit', (code, signal) =>
-      resolve(code === 0 ? undefined : `failed: it ended with ${signal ?? code}; its last lines are above`),
-    );
-  });
-  const interrupted = () => {
-    stop();
-    process.exit(130);
-  };
-  process.once('SIGINT', interrupted);
-  let late = false;
-  const timer = setTimeout(() => {
-    late = true;
-    stop();
-  }, most * 1000);
-  const lines = createInterface({ input: child.stdout });
-  lines.on('line', (line) => {
-    const read = measurementOf(line);
-    if (read) note(read);
-  });
-  const closed = new Promise((resolve) => lines.on('close', resolve));
-  const fault = await ended;
-  // Peers that outlive it would disturb the next and keep its output open.
-  stop();
-  await closed;
-  clearTimeout(timer);
-  process.off('SIGINT', interrupted);
-  if (late)
-    note(unmeasured(name, `ended by force after ${Math.round(most)} s; what it measured before counts`));
-  else if (fault !== undefined) note(unmeasured(name, fault));
-}
-
 function flagsOf({ threads, rounds, corpus, python, peersFolder }: BenchOptions): string[] {
   return [
     ...['--threads', `${threads}`, '--rounds', `${rounds}`],
@@ -110,16 +60,4 @@ function flagsOf({ threads, rounds, corpus, python, peersFolder }: BenchOptions)
     ...(peersFolder === undefined ? ['--no-peers'] : ['--peers-folder', peersFolder]),
     ...['--python', python ?? ''],
   ];
-}
-
-/** What a bench prints beside measurements, a library's greeting say, is no line of ours. */
-function measurementOf(line: string): Measurement | undefined {
-  try {
-    const read = JSON.parse(line) as Measurement;
-    if (typeof read?.bench === 'string') return read;
-  } catch {
-    // Told below.
-  }
-  process.stderr.write(`${line}\n`);
-  return undefined;
 }
