@@ -17,7 +17,7 @@ import {
 } from '@hidden-schema/torch';
 import type { Budget } from './budget.ts';
 import { type BenchOptions, compare, type Measurement, noTime, secondsOf, unmeasured } from './measure.ts';
-import { Peer } from './peer.ts';
+import { Peer, unready } from './peer.ts';
 import { profiledSteps } from './profiled.ts';
 
 function repeated(times: number, body: () => void): number {
@@ -141,7 +141,8 @@ async function encoder(compiled: boolean, { rounds, budget, peer }: Turn): Promi
   const request = { do: 'encoder', repeat, compiled, ...sizes };
   // Compiling takes a minute or two, and may take longer than there is time.
   const first = await (compiled ? peer?.askWithin(budget.left(), request) : peer?.ask(request));
-  if (peer && !first) return unmeasured(bench, 'left out: it was not compiled in its time', { list: 2 });
+  const why = peer && unready(first);
+  if (why !== undefined) return unmeasured(bench, why, { list: 2 });
   expectSameSize(model, first?.parameters);
   return compare({
     bench,

@@ -8,7 +8,7 @@ import {
   rateLine,
   unmeasured,
 } from './measure.ts';
-import { Peer } from './peer.ts';
+import { Peer, unready } from './peer.ts';
 import { batchAt, sentenceLengths } from './sentence-lengths.ts';
 
 const sentences = 32;
@@ -53,10 +53,10 @@ async function* against(
   try {
     const theirs = { ...request, compiled };
     const first = await peer?.askWithin(options.budget.left(), theirs);
-    if (peer && !first)
-      yield unmeasured(bench, 'left out: the peer took its first step not in its time', { list: 2 });
+    const why = peer && unready(first);
+    if (why !== undefined) yield unmeasured(bench, why, { list: 2 });
     else if (first) expectSameSize(await ours.ask(request), first);
-    const running = first ? peer : undefined;
+    const running = why === undefined ? peer : undefined;
     const { own, beside } = await turns([ours, running], [request, theirs], options);
     const memory = inMemory({
       oursMB: ours.peakMB(),

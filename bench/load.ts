@@ -6,7 +6,7 @@ import path from 'node:path';
 import { startExplorer } from '@hidden-schema/explorer';
 import { whenOpened } from '../packages/explorer/test/requests.ts';
 import { makeSmallLanguage } from '../packages/explorer/test/small-language.ts';
-import { type BenchOptions, type Measurement, median } from './measure.ts';
+import { type BenchOptions, type Measurement, median, unmeasured } from './measure.ts';
 
 const CONNECTIONS = 64;
 /** They take turns, since machines are noisy; medians are reported. */
@@ -52,7 +52,7 @@ const megabytes = (): number => process.memoryUsage().rss / 1e6;
 /** `/api/encode` under 64 connections beside one request alone, and what memory does meanwhile. */
 export async function* run(_: BenchOptions): AsyncGenerator<Measurement> {
   if (spawnSync('wrk', ['-v'], { stdio: 'ignore' }).error) {
-    process.stderr.write('no load: wrk is missing; install it (Debian: apt install wrk)\n');
+    yield unmeasured('load', 'left out: wrk is missing; install it (Debian: apt install wrk)');
     return;
   }
   const file = path.join(os.tmpdir(), `hsn-load-${process.pid}.lua`);

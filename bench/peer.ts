@@ -28,6 +28,13 @@ export function sideEnvironment({ threads, environment }: Started): NodeJS.Proce
   return env;
 }
 
+/** Why a peer that was asked cannot be measured: it was late, or says itself what went wrong. */
+export function unready(answer: Record<string, number> | undefined): string | undefined {
+  if (answer === undefined) return 'left out: the peer was not ready in its time';
+  const { fault } = answer as { fault?: unknown };
+  return fault === undefined ? undefined : `the peer failed: ${String(fault).split('\n')[0]}`;
+}
+
 /** A program that answers one JSON line for each JSON line: Python's under bench/peers, or one of ours. */
 export class Peer {
   readonly #child: ChildProcess;

@@ -126,11 +126,7 @@ function bertopicOf({ folder, corpus, vectors }: Prepared, options: BenchOptions
   writeSafetensors(file, [['vectors', vectors]]);
   const flags = ['--texts', corpus, '--vectors', file, '--models', 'bertopic'];
   return async () => {
-    const ended = await measuredProcess(
-      [options.python!, topics, ...flags],
-      sideEnvironment(options),
-      options.budget.left(),
-    );
+    const ended = await measuredProcess([options.python!, topics, ...flags], sideEnvironment(options));
     const line = ended.said.split('\n').find((text) => text.startsWith('{'));
     if (line === undefined) throw new Error(`it answered nothing: ${ended.said.slice(-200)}`);
     return { ...ended, seconds: (JSON.parse(line) as { seconds: number }).seconds };

@@ -61,8 +61,12 @@ encoders = {}
 def encoder(repeat, compiled=False, **sizes):
     key = json.dumps([compiled, sizes])
     if key not in encoders:
-        encoders[key] = Encoder(compiled=compiled, **sizes)
-        encoders[key].step()
+        try:
+            encoders[key] = Encoder(compiled=compiled, **sizes)
+            encoders[key].step()
+        except Exception as fault:
+            # An old PyTorch cannot compile, and a new one needs a compiler of C++.
+            return {"fault": f"{type(fault).__name__}: {fault}"[:200]}
     chosen = encoders[key]
     count = sum(p.numel() for p in chosen.model.parameters())
     return {"seconds": timed(chosen.step, repeat), "parameters": count}
