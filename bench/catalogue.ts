@@ -2,7 +2,7 @@ import type { Bench } from './measure.ts';
 
 interface Entry {
   load(): Promise<Bench>;
-  /** Minutes of a run of all, at its usual budget. */
+  /** Minutes of a run of all, at its usual budget; 0 where it runs by name alone. */
   readonly minutes: number;
   /** Seconds below which it cannot say anything. */
   readonly least: number;

@@ -24,7 +24,7 @@ const say = (line: string): boolean => process.stderr.write(`${line}\n`);
 export async function runAll(minutes: number, options: BenchOptions): Promise<Told[]> {
   const began = performance.now();
   const spent = () => (performance.now() - began) / 1000;
-  const names = Object.keys(benches);
+  const names = Object.keys(benches).filter((name) => benches[name]!.minutes > 0);
   const told: Told[] = [];
   for (const [at, name] of names.entries()) {
     const shares = names.slice(at).map((later) => benches[later]!.minutes);
