@@ -6,6 +6,9 @@ import { chooseBlasCore } from '../packages/torch/src/processor.ts';
 import type { BenchOptions } from './measure.ts';
 import { peakMB, resetPeak } from './peak-memory.ts';
 
+/** Milliseconds that a peer has to end by itself. */
+const stopMs = 10_000;
+
 type Started = Pick<BenchOptions, 'threads' | 'environment' | 'python'>;
 
 const besideThis = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -79,9 +82,12 @@ export class Peer {
 
   async ask(request: Readonly<Record<string, unknown>>): Promise<Record<string, number>> {
     this.#child.stdin!.write(`${JSON.stringify(request)}\n`);
-    const line = await this.#lines.next();
-    if (line.done) throw new Error(`the peer ended while it did ${JSON.stringify(request).slice(0, 200)}`);
-    return JSON.parse(line.value) as Record<string, number>;
+    for (;;) {
+      const line = await this.#lines.next();
+      if (line.done) throw new Error(`the peer ended while it did ${JSON.stringify(request).slice(0, 200)}`);
+      // Libraries print greetings and warnings where only answers belong.
+      if (line.value.startsWith('{')) return JSON.parse(line.value) as Record<string, number>;
+    }
   }
 
   /** An answer, or nothing where it took longer than so many seconds; the peer is ended then. */
@@ -120,6 +126,10 @@ export class Peer {
 
   async stop(): Promise<void> {
     this.#child.stdin!.end();
-    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'exit');
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    // A compiler's helpers may keep a Python from ending.
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), stopMs);
+    await once(this.#child, 'exit');
+    clearTimeout(timer);
   }
 }

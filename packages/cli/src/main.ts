@@ -1,80 +1,49 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import * as attend from './attend.ts';
-import * as cache from './cache.ts';
-import * as compare from './compare.ts';
-import * as completion from './completion.ts';
-import * as data from './data.ts';
-import * as demo from './demo.ts';
-import * as doctor from './doctor.ts';
-import * as encode from './encode.ts';
-import * as evaluate from './eval.ts';
-import * as explaining from './explain.ts';
-import * as exporting from './export.ts';
-import * as find from './find.ts';
-import * as generate from './generate.ts';
-import * as graph from './graph.ts';
-import * as importing from './import.ts';
-import * as interpolate from './interpolate.ts';
-import * as labels from './labels.ts';
-import * as merge from './merge.ts';
-import * as predict from './predict.ts';
-import * as reason from './reason.ts';
-import * as rename from './rename.ts';
-import * as report from './report-page.ts';
-import * as reproduce from './reproduce.ts';
-import * as runs from './runs.ts';
-import * as schema from './schema.ts';
-import * as serve from './serve.ts';
-import * as setup from './setup.ts';
-import * as split from './split.ts';
-import * as symbols from './symbols.ts';
-import * as synth from './synth.ts';
 import { print, say, watchOutputs } from './terminal.ts';
-import * as time from './time.ts';
-import * as train from './train.ts';
-import * as undo from './undo.ts';
-import * as update from './update.ts';
-import * as verify from './verify.ts';
 
-/** The verbs, in the order of the help. Each loads what is heavy inside its action only. */
-const verbs: readonly { register(program: Command): void }[] = [
-  demo,
-  setup,
-  doctor,
-  synth,
-  data,
-  train,
-  evaluate,
-  encode,
-  generate,
-  exporting,
-  importing,
-  graph,
-  symbols,
-  labels,
-  find,
-  compare,
-  predict,
-  explaining,
-  time,
-  attend,
-  interpolate,
-  rename,
-  merge,
-  split,
-  update,
-  undo,
-  report,
-  serve,
-  runs,
-  verify,
-  cache,
-  schema,
-  completion,
-  reason,
-  reproduce,
-];
+interface Verb {
+  register(program: Command): void;
+}
+
+/** The verbs, in the order of the help. Each loads what is heavy inside its action only, and itself when it is asked for. */
+const verbs: Readonly<Record<string, () => Promise<Verb>>> = {
+  demo: () => import('./demo.ts'),
+  setup: () => import('./setup.ts'),
+  doctor: () => import('./doctor.ts'),
+  synth: () => import('./synth.ts'),
+  data: () => import('./data.ts'),
+  train: () => import('./train.ts'),
+  eval: () => import('./eval.ts'),
+  encode: () => import('./encode.ts'),
+  generate: () => import('./generate.ts'),
+  export: () => import('./export.ts'),
+  import: () => import('./import.ts'),
+  graph: () => import('./graph.ts'),
+  symbols: () => import('./symbols.ts'),
+  labels: () => import('./labels.ts'),
+  find: () => import('./find.ts'),
+  compare: () => import('./compare.ts'),
+  predict: () => import('./predict.ts'),
+  explain: () => import('./explain.ts'),
+  time: () => import('./time.ts'),
+  attend: () => import('./attend.ts'),
+  interpolate: () => import('./interpolate.ts'),
+  rename: () => import('./rename.ts'),
+  merge: () => import('./merge.ts'),
+  split: () => import('./split.ts'),
+  update: () => import('./update.ts'),
+  undo: () => import('./undo.ts'),
+  report: () => import('./report-page.ts'),
+  serve: () => import('./serve.ts'),
+  runs: () => import('./runs.ts'),
+  verify: () => import('./verify.ts'),
+  cache: () => import('./cache.ts'),
+  schema: () => import('./schema.ts'),
+  completion: () => import('./completion.ts'),
+  reason: () => import('./reason.ts'),
+  reproduce: () => import('./reproduce.ts'),
+};
 
 const examples = `
 Examples:
@@ -98,8 +67,8 @@ Examples:
 /** Runs the command line; faults become a line on stderr and an exit code, never a rejection. */
 export async function main(argv: string[]): Promise<void> {
   watchOutputs();
-  const program = createProgram();
   try {
+    const program = await createProgram(neededVerbs(argv));
     if (argv.length === 0) program.outputHelp();
     else await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
@@ -110,8 +79,15 @@ export async function main(argv: string[]): Promise<void> {
   }
 }
 
-/** The command line with all its verbs, yet to be given its words. */
-export function createProgram(): Command {
+/** The verb that is asked for or about, if it is one; else all: the help lists them, and a wrong word is compared with them. */
+function neededVerbs([first = '', second = '']: readonly string[]): readonly string[] {
+  const asked = first === 'help' ? second : first;
+  // A completion is of all verbs.
+  return Object.hasOwn(verbs, asked) && first !== 'completion' ? [asked] : Object.keys(verbs);
+}
+
+/** The command line with its verbs, all unless some are named, yet to be given its words. */
+export async function createProgram(names: readonly string[] = Object.keys(verbs)): Promise<Command> {
   const program = new Command('hsn')
     .description('Hidden Schema Networks: discover the graph of symbols behind a corpus.')
     .version(packageVersion(), '-V, --version', 'print the version')
@@ -126,7 +102,8 @@ export function createProgram(): Command {
       outputError: (text, write) => write(usageFault(text)),
     })
     .exitOverride();
-  for (const verb of verbs) verb.register(program);
+  const needed = await Promise.all(names.map((name) => verbs[name]!()));
+  for (const verb of needed) verb.register(program);
   return program;
 }
 

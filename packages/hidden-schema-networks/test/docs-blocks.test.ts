@@ -73,7 +73,7 @@ const explorer = {
 
 /** The real command line with actions that do nothing: what it refuses here, it refuses a reader. */
 async function parse(words: readonly string[]): Promise<void> {
-  const program = createProgram();
+  const program = await createProgram();
   const idle = (command: Command): void => {
     for (const sub of command.commands) {
       if (sub.commands.length === 0) sub.action(() => undefined);
