@@ -72,18 +72,31 @@ describe('installed in a folder of its own', () => {
     expect(installed.hsn(['runs', folder.path('run')])).toContain('finished');
   });
 
-  test('hsn --help loads the command line, and nothing that is heavy', () => {
-    expect(installed.npx('--help')).toContain('Usage: hsn <verb> [options]');
-    const coverage = folder.path('coverage');
-    installed.hsn(['--help'], process.execPath, { NODE_V8_COVERAGE: coverage });
+  /** Files that a verb reads. */
+  function loadedBy(...words: string[]): string[] {
+    const coverage = folder.path(`coverage-${words[0]}`);
+    installed.hsn(words, process.execPath, { NODE_V8_COVERAGE: coverage });
     const [report] = fs.readdirSync(coverage);
     const { result } = JSON.parse(fs.readFileSync(path.join(coverage, report!), 'utf8')) as {
       result: { url: string }[];
     };
-    const loaded = result.map(({ url }) => url).filter((url) => url.startsWith('file:'));
+    return result.map(({ url }) => url).filter((url) => url.startsWith('file:'));
+  }
+
+  test('hsn --help loads the command line, and nothing that is heavy', () => {
+    expect(installed.npx('--help')).toContain('Usage: hsn <verb> [options]');
+    const loaded = loadedBy('--help');
     expect(loaded.length).toBeGreaterThan(20);
     expect(loaded.length).toBeLessThan(90);
     expect(loaded.filter((url) => !/\/(bin|lib\/cli|lib\/base|commander)\//.test(url))).toEqual([]);
+  });
+
+  test('hsn schema loads its own verb and settings, no other verb, no model, no engine', () => {
+    const loaded = loadedBy('schema');
+    const heavy = /\/lib\/(torch|text|studies|explorer|transformers|hsn\/src\/(?!config))\//;
+    expect(loaded.filter((url) => heavy.test(url) && !url.endsWith('/default-encoder.js'))).toEqual([]);
+    expect(loaded.some((url) => url.endsWith('/cli/src/train.js'))).toBe(false);
+    expect(loaded.length).toBeLessThan(230);
   });
 
   test('what computes nothing needs no engine', () => {
