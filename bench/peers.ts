@@ -39,6 +39,18 @@ function has(python: string, module: string): boolean {
   return spawnSync(python, ['-c', check], { stdio: 'ignore' }).status === 0;
 }
 
+/** The packages that a Python has of those that are measured, with their versions. */
+export function peerVersions(python: string): string {
+  const names = ['torch', 'transformers', 'sentence-transformers', 'bertopic'];
+  const ask = `import importlib.metadata as m
+for name in ${JSON.stringify(names)}:
+    try:
+        print(name, m.version(name))
+    except m.PackageNotFoundError:
+        pass`;
+  return spawnSync(python, ['-c', ask], { encoding: 'utf8' }).stdout.trim().split('\n').join(', ');
+}
+
 function installPip(folder: string, python: string): string | undefined {
   if (!fs.existsSync(python)) {
     say(`making a virtual environment in ${folder}`);

@@ -85,7 +85,9 @@ function* lines(
   const most = (of: readonly Ended[]) => Math.max(...of.map(({ peakMB }) => peakMB));
   const memory = inMemory({ oursMB: most(ours), ...(theirs.length > 0 ? { peerMB: most(theirs) } : {}) });
   const opening = median(ours.map((one) => one.opening));
-  const smaller = count === asked ? {} : { note: `${count} texts: no time for ${asked} in this budget` };
+  // At another size the goal is neither reached nor missed.
+  const smaller =
+    count === asked ? {} : { met: null, note: `${count} texts: no time for ${asked} in this budget` };
   const what = `${count} texts as vectors`;
   yield {
     ...boundLine(

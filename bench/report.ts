@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { writeTextAtomic } from '@hidden-schema/base';
 import { engineInfo } from '@hidden-schema/torch';
 import type { BenchOptions, Measurement } from './measure.ts';
+import { peerVersions } from './peers.ts';
 import type { Told } from './unattended.ts';
 
 const file = fileURLToPath(new URL('../docs/performance.md', import.meta.url));
@@ -19,7 +20,7 @@ const goals: Readonly<Record<number, string>> = {
   8: 'start',
 };
 
-type Wrote = Pick<BenchOptions, 'threads' | 'rounds'> & { minutes: number };
+type Wrote = Pick<BenchOptions, 'threads' | 'rounds' | 'python'> & { minutes: number };
 
 const shown = (value: number | null | undefined): string =>
   value === null || value === undefined ? '–' : `${value}`;
@@ -46,11 +47,12 @@ const columns = [
 ];
 
 /** What was measured, how and on what, in one sentence. */
-function heading(told: readonly Told[], { threads, rounds, minutes }: Wrote): string {
+function heading(told: readonly Told[], { threads, rounds, minutes, python }: Wrote): string {
   const processor = cpus()[0]?.model.trim() ?? 'unknown processor';
   const count = told.reduce((sum, { measurements }) => sum + measurements.length, 0);
+  const peers = python === undefined ? 'no peers' : `peers ${peerVersions(python)}`;
   const day = new Date().toISOString().slice(0, 10);
-  return `${count} lines of \`npm run -s bench -- all --budget ${minutes} --threads ${threads} --rounds ${rounds}\` on ${processor}, ${cpus().length} cores, libtorch ${engineInfo().version}, Node ${process.version}, ${day}; ratios above 1 are in our favour:`;
+  return `${count} lines of \`npm run -s bench -- all --budget ${minutes} --threads ${threads} --rounds ${rounds}\` on ${processor}, ${cpus().length} cores, libtorch ${engineInfo().version}, Node ${process.version}, ${peers}, ${day}; ratios above 1 are in our favour:`;
 }
 
 /** Every measurement, bench by bench. */
