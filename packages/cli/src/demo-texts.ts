@@ -78,12 +78,12 @@ async function textsOf({ folder, texts, passages }: TextAct): Promise<Told | und
 }
 
 async function speeches(source: string, folder: string, count: number): Promise<Told> {
-  const { guardedText, tsvLine, writeTextAtomic } = await import('@hidden-schema/base');
+  const { guardedText, tsvLine, writeFileAtomic } = await import('@hidden-schema/base');
   const texts = await import('@hidden-schema/text');
   const all = texts.speechPassages(texts.readSpeeches(source));
   const drawn = texts.drawPassages(all, count, seed);
   const input = path.join(folder, 'speeches.tsv');
-  writeTextAtomic(input, texts.passageRows(drawn).map(tsvLine).join(''));
+  writeFileAtomic(input, texts.passageRows(drawn).map(tsvLine).join(''));
   const span = `${drawn[0]!.year} to ${drawn.at(-1)!.year}`;
   print(
     `\nNow texts: ${drawn.length} passages of ${new Set(drawn.map(({ speech }) => speech)).size} State of the Union addresses, ${span}, drawn evenly\n` +

@@ -46,6 +46,7 @@ export {
 } from './discovery/index.ts';
 export { meanPooled, WalkEncoder, WalkQueries } from './encoder/walk-queries.ts';
 export { ClosedFormPosterior } from './graph/closed-form.ts';
+export { isLikely, LIKELY_LINK, likelyLinks } from './graph/likely.ts';
 export { FreeLogits } from './graph/posterior.ts';
 export {
   type Decoder,

@@ -24,7 +24,7 @@ function reader(length: number): TwoPartPursuit {
 }
 
 const best = (scores: Tensor): number[] => scores.argmax(-1).toNumbers();
-const walkOf = (length: number, read: Pick<ReadTuples, 'points' | 'given'>): number[] =>
+const walkOf = (length: number, read: Pick<ReadTuples, 'points' | 'secondWalks'>): number[] =>
   scope(() => best(reader(length).scores(read)));
 
 describe('one dictionary for both halves of a walk', () => {
@@ -50,7 +50,7 @@ describe('one dictionary for both halves of a walk', () => {
         [0, 0.3, 0, 0.5, 0.8],
       ]),
     };
-    expect(walkOf(4, { points, given: [[2, 3], undefined] })).toEqual([0, 1, 2, 3, 0, 1, 4, 1]);
+    expect(walkOf(4, { points, secondWalks: [[2, 3], undefined] })).toEqual([0, 1, 2, 3, 0, 1, 4, 1]);
   });
 
   test('needs points, and an even number of steps', () => {

@@ -6,9 +6,9 @@ export {
   type TextCorpusOptions,
   TextFiles,
 } from './corpus.ts';
-export { parseDates } from './dates.ts';
 export { type CorpusReport, corpusNotes, emptyReport } from './corpus-report.ts';
 export { CsvAssembler } from './csv.ts';
+export { parseDates } from './dates.ts';
 export { eachField, readLines } from './field-lines.ts';
 export { fileLines } from './lines.ts';
 export { type Frame, idsTensor, type PaddedIds, padded, partOfPadded } from './padding.ts';

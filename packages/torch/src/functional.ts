@@ -43,9 +43,9 @@ const reductions: Record<Reduction, number> = { none: 0, mean: 1, sum: 2 };
 export function crossEntropy(
   logits: Tensor,
   target: Tensor,
-  given: { reduction?: Reduction; ignoreIndex?: number } = {},
+  options: { reduction?: Reduction; ignoreIndex?: number } = {},
 ): Tensor {
-  const { reduction = 'mean', ignoreIndex = plainIgnore } = given;
+  const { reduction = 'mean', ignoreIndex = plainIgnore } = options;
   const byRow = reduction === 'none' && ignoreIndex === plainIgnore && target.dtype === 'int64';
   if (byRow && fusable(logits)) return fusedCrossEntropy(logits, target);
   return call('cross_entropy_loss', logits, target, undefined, reductions[reduction], ignoreIndex);
@@ -66,7 +66,7 @@ export function lstm(
   x: Tensor,
   state: readonly [Tensor, Tensor],
   weights: readonly Tensor[],
-  given: { layers: number; bidirectional: boolean },
+  options: { layers: number; bidirectional: boolean },
 ): { output: Tensor; hidden: Tensor; cell: Tensor } {
   const [output, hidden, cell] = callMany(
     'lstm.input',
@@ -74,10 +74,10 @@ export function lstm(
     state,
     weights,
     true,
-    given.layers,
+    options.layers,
     0,
     false,
-    given.bidirectional,
+    options.bidirectional,
     true,
   );
   return { output: output!, hidden: hidden!, cell: cell! };

@@ -116,7 +116,7 @@ export async function openPretrainedEncoder(
 }
 
 /** Refuses a tokenizer whose numbers are not those the weights were trained on. */
-export function checkTokenizer(
+function checkTokenizer(
   tokenizer: Tokenizer,
   config: Pick<BertConfig, 'vocab_size' | 'pad_token_id'>,
   where: string,

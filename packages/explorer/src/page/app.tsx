@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { clientOf, type Run, type RunSummary } from './client.ts';
 import { Stage } from './graph/stage.tsx';
-import { usePatched, useEdits } from './levels/use-edits.ts';
+import { useEdits, usePatched } from './levels/use-edits.ts';
 import { useDrawn, useGrouping } from './levels/use-level.ts';
 import type { PanelProps } from './panels/panel.ts';
 import { Empty, Failure, Waiting } from './parts.tsx';

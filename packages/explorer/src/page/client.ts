@@ -1,7 +1,7 @@
 import type { Answer, Input } from '../shared/api.ts';
 
 /** A fault that the server explained, or the lack of any answer. */
-export class ClientFault extends Error {
+class ClientFault extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
     super(message);

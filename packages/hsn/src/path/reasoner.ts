@@ -4,22 +4,22 @@ import type { PathChoice, PathKind, ReasoningConfig } from '../config/tuples.ts'
 import { loadCheckpoint, whichCheckpoint } from '../run/checkpoint.ts';
 import { Run } from '../run/run.ts';
 import { tupleFrames } from '../tasks/tuples/build.ts';
+import { CountedPath } from '../tasks/tuples/counted-path.ts';
 import { type ObjectSearch, searchObjects } from '../tasks/tuples/object-search.ts';
 import { type ObjectOptions, writeObjects } from '../tasks/tuples/objects.ts';
 import { type OpenedReasoning, openReasoning, promptTable } from '../tasks/tuples/open.ts';
 import type { TupleTokens } from '../tasks/tuples/tokens.ts';
-import { TupleWalks } from '../tasks/tuples/walks.ts';
-import { CountedPath } from '../tasks/tuples/counted-path.ts';
 import { TrainedWalks } from '../tasks/tuples/trained-walks.ts';
 import type { WalkPath } from '../tasks/tuples/walk-path.ts';
+import { continueWalks, type SearchOptions } from '../tasks/tuples/walk-search.ts';
+import { TupleWalks } from '../tasks/tuples/walks.ts';
 import { CombinedPath } from './continuation.ts';
 import { PathModel } from './path.ts';
 import { openPrefixEncoder } from './path-encoder.ts';
 import { pathChoices, pathFolder, pathKinds } from './path-task.ts';
-import { continueWalks, type SearchOptions } from '../tasks/tuples/walk-search.ts';
 
 /** Opens a network's path model, or counts together with a network's. */
-export async function openPath(
+async function openPath(
   opened: OpenedReasoning,
   choice: PathChoice,
   walks: TupleWalks,

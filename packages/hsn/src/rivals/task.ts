@@ -32,11 +32,11 @@ export interface PreparedRival extends PreparedTexts {
 /** Reads and tokenises a corpus and makes a rival for it; nothing is written but a cache of tokens. */
 export async function prepareRival(
   asked: RivalConfig,
-  given: TextInput,
+  source: TextInput,
   options: PrepareOptions = {},
 ): Promise<PreparedRival> {
   startEngine();
-  const prepared = await prepareTexts(asked, given, options);
+  const prepared = await prepareTexts(asked, source, options);
   const { encoder, frozen, folder, generator, read: config, ...texts } = prepared;
   try {
     const { decoder } = texts.tokenizers;

@@ -1,5 +1,4 @@
-import type { OpenedRun } from '@hidden-schema/hsn';
-import { linkProbabilities } from '@hidden-schema/hsn';
+import { LIKELY_LINK, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
 import { product } from '../measures/product.ts';
 import type { TableData, TableValue } from '../table-files.ts';
 import type { EncodedCorpus } from './encoded.ts';
@@ -136,9 +135,6 @@ function symbolTable(run: OpenedRun, meanings: readonly SymbolMeaning[]): TableD
   };
 }
 
-/** Links of less probability are none. */
-const leastLink = 0.5;
-
 function linkTable(run: OpenedRun, meanings: readonly SymbolMeaning[]): TableData {
   const traversals = (i: number, j: number) =>
     meanings[i]?.neighbours.find(({ symbol }) => symbol === j)?.traversals ?? null;
@@ -151,7 +147,7 @@ function linkTable(run: OpenedRun, meanings: readonly SymbolMeaning[]): TableDat
       probability: 'number',
       share_of_moves: 'number',
     },
-    rows: linksOf(linkProbabilities(run.model), run.symbols, leastLink).map(([i, j, p]) => [
+    rows: linksOf(linkProbabilities(run.model), run.symbols, LIKELY_LINK).map(([i, j, p]) => [
       ...[i, j, meanings[i]?.name ?? null, meanings[j]?.name ?? null, p, traversals(i, j)],
     ]),
   };

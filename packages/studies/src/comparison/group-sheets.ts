@@ -10,7 +10,7 @@ export const linkTitle = ([i, j]: readonly [number, number], title: SymbolTitle)
   `${title(i)} – ${title(j)}`;
 
 /** Findings above this share of false ones are not told as findings. */
-export const falseShare = 0.05;
+const falseShare = 0.05;
 
 export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 export const within = ([low, high]: Interval): string =>

@@ -1,5 +1,5 @@
-import { gpt2Claims, llamaClaims } from '../decoder-claims.ts';
 import type { Claim } from '../claims.ts';
+import { gpt2Claims, llamaClaims } from '../decoder-claims.ts';
 import { gpt2ConfigSchema } from '../gpt2.ts';
 import { llamaConfigSchema } from '../llama-config.ts';
 import { checkedConfig } from '../model-folder.ts';

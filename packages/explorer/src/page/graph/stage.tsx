@@ -6,13 +6,13 @@ import type { Change, ViewState } from '../state.ts';
 import { litMap } from '../texts/lit-map.ts';
 import { TextMap } from '../texts/text-map.tsx';
 import type { Texts } from '../texts/use-texts.ts';
-import { useGaze } from './gaze.ts';
-import { useShown } from './shown.ts';
 import { Canvas, type CanvasProps } from './canvas.tsx';
 import { Controls } from './controls.tsx';
+import { useGaze } from './gaze.ts';
 import { mapsOf, symbolLabels } from './label-maps.ts';
 import { Legend } from './legend.tsx';
 import { countLinks, drawnLinks, type LabelMap, type Scene } from './scene.ts';
+import { useShown } from './shown.ts';
 import { useViews } from './views.ts';
 
 interface StageProps {

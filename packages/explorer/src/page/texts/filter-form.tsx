@@ -1,9 +1,9 @@
 import { useMemo, useState } from 'preact/hooks';
-import { colourOf } from '../graph/label-maps.ts';
 import { findSymbols } from '../find-symbols.ts';
+import { colourOf } from '../graph/label-maps.ts';
 import { labelOf, percent, title } from '../labels.ts';
-import { Failure, SymbolLink } from '../parts.tsx';
 import type { PanelProps } from '../panels/panel.ts';
+import { Failure, SymbolLink } from '../parts.tsx';
 import { labelCounts, passing, symbolCounts } from './filter.ts';
 import { TimeFilter } from './time-filter.tsx';
 import { askedSymbols, type Texts } from './use-texts.ts';

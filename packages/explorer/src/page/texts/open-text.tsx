@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { title } from '../labels.ts';
-import { Bar, SymbolLink, Waiting } from '../parts.tsx';
 import type { PanelProps } from '../panels/panel.ts';
+import { Bar, SymbolLink, Waiting } from '../parts.tsx';
 import { useText } from './use-texts.ts';
 
 /** The text that was opened, with its walk, which is lit on the graph meanwhile. */

@@ -30,7 +30,7 @@ export const pursues = (config: Pick<LanguageConfig, 'baseline' | 'encoder'>): b
   !config.baseline && config.encoder.walks === 'pursuit';
 
 /** What a corpus is discovered from beside its tokens. */
-export interface DiscoveryGiven {
+export interface DiscoveryInputs {
   /** Of all texts, by row. [N, D] */
   vectors: Tensor;
   /** The encoder's pieces of words that are counted. */
@@ -80,12 +80,12 @@ export class Discovery implements Preparation {
   readonly unit = 'sweeps';
   readonly most: number;
   readonly #training: LanguageTraining;
-  readonly #given: DiscoveryGiven;
+  readonly #inputs: DiscoveryInputs;
   #done = 0;
 
-  constructor(training: LanguageTraining, given: DiscoveryGiven) {
+  constructor(training: LanguageTraining, inputs: DiscoveryInputs) {
     this.#training = training;
-    this.#given = given;
+    this.#inputs = inputs;
     const { freeSweeps, linkedSweeps } = discoveryDefaults;
     this.most = freeSweeps + (training.config.length > 1 ? linkedSweeps : 0);
   }
@@ -103,8 +103,8 @@ export class Discovery implements Preparation {
   /** All sweeps at once, in seconds: what is stopped on the way begins again. */
   async advance({ signal, onPart }: PreparationWatch): Promise<Record<string, number>> {
     const { config, corpus, model } = this.#training;
-    const { pieces, seeds } = this.#given;
-    const { space, points } = trainingPoints(config, corpus, this.#given);
+    const { pieces, seeds } = this.#inputs;
+    const { space, points } = trainingPoints(config, corpus, this.#inputs);
     let fitted: FittedSymbols | undefined;
     const directions = seeds.length > 0 ? seedDirections(seeds, corpus, points) : undefined;
     try {
@@ -130,7 +130,7 @@ export class Discovery implements Preparation {
 export function trainingPoints(
   config: Pick<LanguageConfig, 'seed' | 'discovery'>,
   { store, splits }: Pick<TextCorpus, 'store' | 'splits'>,
-  { vectors, pieces }: Pick<DiscoveryGiven, 'vectors' | 'pieces'>,
+  { vectors, pieces }: Pick<DiscoveryInputs, 'vectors' | 'pieces'>,
 ): { space: PointSpace; points: Tensor } {
   const own = scope(() => vectorRows(vectors, splits.train));
   const counts =

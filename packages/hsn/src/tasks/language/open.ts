@@ -44,13 +44,13 @@ interface OpenedTexts {
 /** Opens a run's language model at a checkpoint: `best`, `last` or a step. */
 export async function openLanguage(
   directory: string,
-  given: { checkpoint?: string } = {},
+  asked: { checkpoint?: string } = {},
 ): Promise<OpenedLanguage> {
   const run = Run.open(directory);
   const config = languageConfig(run.config, `the run ${directory}`);
   const { record, tokenizer } = textRecord(run);
   const { model, tokenizers } = await modelOfRecord(config, record, tokenizer, directory);
-  const saved = fillFromCheckpoint(model, run, given.checkpoint ?? 'best', directory);
+  const saved = fillFromCheckpoint(model, run, asked.checkpoint ?? 'best', directory);
   const writes = !pursues(config) || saved.step > 0;
   const texts = new LanguageTexts(model, tokenizers, { writes });
   return { run, config, model, tokenizers, texts, labels: record.labels, ...saved };
@@ -92,7 +92,7 @@ export async function openPoints(
 /** The corpus a run was trained on, or another one; tokenised again where its cache is gone. */
 export async function openLanguageCorpus(
   { run, config, model, tokenizers }: OpenedTexts,
-  given: {
+  asked: {
     corpus?: string;
     /** A file to read after those of the run. */
     more?: string;
@@ -101,7 +101,7 @@ export async function openLanguageCorpus(
     onProgress?: (progress: CorpusProgress) => void;
   } = {},
 ): Promise<TextCorpus> {
-  const { corpus: other, more, ...options } = given;
+  const { corpus: other, more, ...options } = asked;
   const { record } = textRecord(run);
   const found = other ? { input: other, settings: record.settings } : textInput(run);
   const { settings } = found;
@@ -128,9 +128,9 @@ export async function corpusColumn(
   name: string,
   options: { signal?: AbortSignal } = {},
 ): Promise<WrittenValue[]> {
-  const given = textInput(run);
-  const { input, settings } = given;
-  const files = await TextFiles.find(await corpusInput(given), { ...settings, ...options });
+  const source = textInput(run);
+  const { input, settings } = source;
+  const files = await TextFiles.find(await corpusInput(source), { ...settings, ...options });
   const lines = files.sources.map(() => new Map<number, WrittenValue>());
   for await (const { file, line, value, where } of files.column(name))
     lines[file]!.set(line, { value, where });

@@ -32,14 +32,14 @@ import {
   openTextEncoder,
   type Tokenizers,
 } from './build.ts';
-import { type DiscoveryGiven, discoverySizes, inSpace, pursues } from './discovery.ts';
+import { type DiscoveryInputs, discoverySizes, inSpace, pursues } from './discovery.ts';
 import {
   checkPursuitOptions,
   chosenSymbols,
   type DiscoveryAsked,
   discoveryGiven,
   fewestSymbols,
-} from './discovery-given.ts';
+} from './discovery-inputs.ts';
 import { unknownWordsNote } from './known-words.ts';
 import type { LanguageNetwork } from './network.ts';
 import type { Seed } from './seeds.ts';
@@ -80,7 +80,7 @@ export type TextConfig = Pick<LanguageConfig, 'seed'> & {
 
 /** Texts and tokenizers, ready for a model. */
 export interface PreparedTexts {
-  given: TextInput;
+  source: TextInput;
   corpus: TextCorpus;
   tokenizers: Tokenizers;
   info: CorpusInfo;
@@ -107,7 +107,7 @@ export interface PreparedLanguage extends PreparedTexts {
   config: LanguageConfig;
   model: LanguageNetwork;
   /** Where walks are read by pursuit: what symbols are found in. */
-  discovery: DiscoveryGiven | undefined;
+  discovery: DiscoveryInputs | undefined;
   /** How the number of symbols was chosen, where it was. */
   chosen: SymbolChoice | undefined;
 }
@@ -115,18 +115,18 @@ export interface PreparedLanguage extends PreparedTexts {
 /** Reads and tokenises a corpus and makes the model for it; nothing is written but caches of tokens and vectors. */
 export async function prepareLanguage(
   settings: LanguageConfig,
-  given: TextInput,
+  source: TextInput,
   options: PrepareOptions = {},
 ): Promise<PreparedLanguage> {
   startEngine();
   const asked = options.chooseSymbols ? { ...settings, symbols: fewestSymbols(settings, options) } : settings;
   checkLora(asked);
   checkPursuitOptions(asked, options);
-  const { encoder, frozen, folder, generator, read, ...texts } = await prepareTexts(asked, given, options);
+  const { encoder, frozen, folder, generator, read, ...texts } = await prepareTexts(asked, source, options);
   const { corpus, tokenizers } = texts;
   const { encoder: tokenizer, decoder } = tokenizers;
   const sentences = corpus.splits.train.length;
-  let discovery: DiscoveryGiven | undefined;
+  let discovery: DiscoveryInputs | undefined;
   const close = () => {
     texts.close();
     discovery?.vectors.free();
@@ -152,13 +152,13 @@ export async function prepareLanguage(
 /** Reads and tokenises a corpus, and opens the encoder that a model will read it by. */
 export async function prepareTexts<Config extends TextConfig>(
   asked: Config,
-  given: TextInput,
+  source: TextInput,
   options: PrepareOptions,
 ): Promise<Materials<Config>> {
   checkSizes(asked);
   const { tokenizer: known, discovery: _, seeds: __, chooseSymbols: ___, ...rest } = options;
-  const files = await TextFiles.find(await corpusInput(given), {
-    ...given.settings,
+  const files = await TextFiles.find(await corpusInput(source), {
+    ...source.settings,
     ...rest,
     seed: asked.seed,
   });
@@ -172,21 +172,21 @@ export async function prepareTexts<Config extends TextConfig>(
     const models = { encoder, ...(folder ? { decoderPositions: positionsOf(folder) } : {}) };
     const widest = asked.decoder.whole ? withLongest(asked, mostTokens(models)) : asked;
     const corpus = await files.tokenise(sidesOf(widest, tokenizers, models));
-    checkSplits(corpus, given.input);
+    checkSplits(corpus, source.input);
     const read = asked.decoder.whole ? withLongest(asked, neededTokens(corpus, mostTokens(models))) : asked;
     const close = () => {
       corpus.close();
       files.close();
     };
-    const source = given.input === '-' ? files.sources[0]! : undefined;
-    const spooled = source && { file: source.file, name: spoolName(source.format) };
+    const spool = source.input === '-' ? files.sources[0]! : undefined;
+    const spooled = spool && { file: spool.file, name: spoolName(spool.format) };
     const info = {
-      directory: spooled?.name ?? path.resolve(given.input),
+      directory: spooled?.name ?? path.resolve(source.input),
       fingerprint: textFingerprint(corpus),
     };
     const notes = corpusNotes(corpus.report, asked.training.batch);
     const materials = { encoder, frozen, folder, generator, read };
-    return { given, corpus, tokenizers, info, notes, spooled, close, ...materials };
+    return { source, corpus, tokenizers, info, notes, spooled, close, ...materials };
   } catch (error) {
     files.close();
     throw error;
@@ -254,11 +254,11 @@ export function createLanguageRun(
   prepared: PreparedTexts & TextModel & Partial<Pick<PreparedLanguage, 'discovery' | 'chosen'>>,
   options: Pick<RunOptions, 'force'> = {},
 ): Run {
-  const { config, given, corpus, tokenizers, model, spooled, discovery, chosen } = prepared;
+  const { config, source, corpus, tokenizers, model, spooled, discovery, chosen } = prepared;
   const sentences = corpus.splits.train.length;
   const encoder = { name: config.encoder.name, tokenizer: tokenizers.encoder.hash };
   const text: TextRecord = {
-    settings: given.settings,
+    settings: source.settings,
     sentences,
     labels: corpus.labels,
     ...modelRecord(encoder, model.decoder),

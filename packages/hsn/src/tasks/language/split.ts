@@ -50,7 +50,7 @@ export async function splitChange(
 }
 
 /** Does something with the training texts of a run as points. [N, S] */
-export async function withPoints<T>(
+async function withPoints<T>(
   opened: OpenedLanguage,
   options: { signal?: AbortSignal },
   body: (points: Tensor) => T,

@@ -8,6 +8,7 @@ import {
   fitSymbols,
   linkProbabilities,
 } from '../../discovery/index.ts';
+import { countLikelyLinks } from '../../graph/likely.ts';
 import type { Preparation, PreparationState, PreparationWatch } from '../../train/task.ts';
 import { adopt } from '../language/discovery.ts';
 import type { TupleTraining } from './training.ts';
@@ -99,7 +100,7 @@ export class TupleDiscovery implements Preparation {
         adopt(model, { symbols: discovered.symbols, linkProbabilities: links }, whole);
         discovered.symbols.free();
         discovered.linkProbabilities.free();
-        return links.gt(0.5).to('float32').sum().item() / 2;
+        return countLikelyLinks(links);
       }),
     );
   }

@@ -8,7 +8,7 @@ import {
   tellingPieces,
 } from '../../discovery/index.ts';
 import { corpusVectors, storedTokens } from './corpus-vectors.ts';
-import { checkDiscovery, type DiscoveryGiven, pursues, trainingPoints } from './discovery.ts';
+import { checkDiscovery, type DiscoveryInputs, pursues, trainingPoints } from './discovery.ts';
 import { checkSeeds, type Seed } from './seeds.ts';
 
 /** What symbols are asked for, and who is told while texts become vectors. */
@@ -30,7 +30,7 @@ export async function discoveryGiven(
   { store, splits }: TextCorpus,
   opened: OpenedEncoder,
   { cache, signal, onVectors, onNote, seeds = [] }: DiscoveryAsked,
-): Promise<DiscoveryGiven> {
+): Promise<DiscoveryInputs> {
   checkDiscovery(config, splits.train.length);
   if (seeds.length > 0) checkSeeds(seeds, { store, splits });
   const pieces = config.discovery.wordWeight > 0 ? tellingPieces(storedTokens(store, splits.train)) : [];
@@ -67,9 +67,9 @@ export const fewestSymbols = ({ length }: LanguageConfig, { seeds = [] }: Discov
 export function chosenSymbols(
   config: LanguageConfig,
   corpus: TextCorpus,
-  given: DiscoveryGiven,
+  inputs: DiscoveryInputs,
 ): SymbolChoice {
-  const { points } = trainingPoints(config, corpus, given);
+  const { points } = trainingPoints(config, corpus, inputs);
   try {
     return chooseSymbols(points, { seed: config.seed, fewest: config.symbols });
   } finally {
