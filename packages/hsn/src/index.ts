@@ -124,19 +124,13 @@ export {
   openPoints,
 } from './tasks/language/open.ts';
 export { schemaOf } from './tasks/language/perplexity.ts';
-export {
-  createLanguageRun,
-  type PreparedLanguage,
-  prepareLanguage,
-  type TextInput,
-  textFingerprint,
-  textInput,
-  textRecord,
-} from './tasks/language/prepare.ts';
+export { type PreparedLanguage, prepareLanguage } from './tasks/language/prepare.ts';
+export { type TextInput, textFingerprint } from './tasks/language/prepare-texts.ts';
 export { refitSymbols } from './tasks/language/refit.ts';
 export { readSeeds, type Seed } from './tasks/language/seeds.ts';
 export { splitChange } from './tasks/language/split.ts';
 export { type LanguageFigures, LanguageTask, languageFigures } from './tasks/language/task.ts';
+export { createLanguageRun, textInput, textRecord } from './tasks/language/text-record.ts';
 export { LanguageTexts, type WritingOptions } from './tasks/language/texts.ts';
 export { textUpdate } from './tasks/language/update.ts';
 export { convertPaperCorpus, type PaperCorpus } from './tasks/paper-corpora.ts';

@@ -12,8 +12,9 @@ import { loadConfig, type RunConfig, syntheticConfig } from '../src/config/setti
 import { Session } from '../src/run/session.ts';
 import type { LanguageNetwork } from '../src/tasks/language/network.ts';
 import { openLanguage } from '../src/tasks/language/open.ts';
-import { createLanguageRun, prepareLanguage } from '../src/tasks/language/prepare.ts';
+import { prepareLanguage } from '../src/tasks/language/prepare.ts';
 import { LanguageTask } from '../src/tasks/language/task.ts';
+import { createLanguageRun } from '../src/tasks/language/text-record.ts';
 import { readSyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
 import { SYNTHETIC_DEFAULTS } from '../src/tasks/synthetic/corpus/synthetic.ts';
 import { writeSyntheticCorpus } from '../src/tasks/synthetic/corpus/writer.ts';

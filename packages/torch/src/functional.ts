@@ -15,12 +15,6 @@ export function stack(tensors: readonly Tensor[], dim = 0): Tensor {
 export function where(condition: Tensor, yes: Tensor, no: Tensor): Tensor {
   return call('where.self', condition, yes, no);
 }
-/** alpha·a·b + beta·c, batched. */
-export function baddbmm(c: Tensor, a: Tensor, b: Tensor, beta: number, alpha: number): Tensor {
-  // libtorch 1.13 multiplies uninitialised memory by beta = 0 (pytorch#96037), which may give NaN.
-  if (beta === 0) return call('bmm', a, b).mul(alpha);
-  return call('baddbmm', c, a, b, beta, alpha);
-}
 /** x·Wᵀ + b with W as [out, in]. */
 export function linear(x: Tensor, weight: Tensor, bias?: Tensor): Tensor {
   return call('linear', x, weight, bias);

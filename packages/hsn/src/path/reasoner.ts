@@ -98,6 +98,29 @@ export interface Candidate {
   walks: number;
 }
 
+/** A walk of a prompt, before its objects are written. */
+interface Draft {
+  /** Place of the prompt. */
+  of: number;
+  walk: number[];
+  logProb: number;
+}
+
+/** Objects written from the walks of one prompt. */
+function candidatesOf(
+  prompt: number,
+  drafts: readonly Draft[],
+  written: readonly (readonly { text: string; logProb: number }[])[],
+): Candidate[] {
+  return drafts.flatMap(({ of, walk, logProb }, i) => {
+    if (of !== prompt) return [];
+    return written[i]!.map(({ text, logProb: objectLogProb }) => {
+      const score = logProb + objectLogProb;
+      return { object: text, walk, walkLogProb: logProb, objectLogProb, score, walks: 1 };
+    });
+  });
+}
+
 /** A network with a path model: step III of Section 6. */
 export class Reasoner {
   readonly opened: OpenedReasoning;
@@ -150,17 +173,7 @@ export class Reasoner {
       const written = words
         ? await searchObjects(model, writer, prompts, { seed: options.seed ?? config.seed, ...words })
         : (await writeObjects(model, writer, prompts, writing)).map((one) => [one]);
-      return Array.from(rows, (_, of) =>
-        ranked(
-          drafts.flatMap(({ of: own, walk, logProb }, i) => {
-            if (own !== of) return [];
-            return written[i]!.map(({ text, logProb: objectLogProb }) => {
-              const score = logProb + objectLogProb;
-              return { object: text, walk, walkLogProb: logProb, objectLogProb, score, walks: 1 };
-            });
-          }),
-        ),
-      );
+      return Array.from(rows, (_, of) => ranked(candidatesOf(of, drafts, written)));
     } finally {
       if (own !== this.walks) own.free();
     }

@@ -3,7 +3,7 @@ import type { RivalConfig } from '../config/rivals.ts';
 import { rivalConfig } from '../config/settings.ts';
 import { Run } from '../run/run.ts';
 import { openTextEncoder, type Tokenizers } from '../tasks/language/build.ts';
-import { textRecord } from '../tasks/language/prepare.ts';
+import { textRecord } from '../tasks/language/text-record.ts';
 import { checkEncoderHash, fillFromCheckpoint, withEncoderOf } from '../tasks/recorded-models.ts';
 import { makeRival } from './build.ts';
 import type { Rival } from './rival.ts';

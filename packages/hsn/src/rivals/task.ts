@@ -2,13 +2,13 @@ import type { JsonValue } from '@hidden-schema/base';
 import { cat, noGrad, scope, startEngine } from '@hidden-schema/torch';
 import type { RivalConfig } from '../config/rivals.ts';
 import type { ReadTexts } from '../tasks/language/network.ts';
+import { checkVocabulary } from '../tasks/language/prepare.ts';
 import {
-  checkVocabulary,
   type PreparedTexts,
   type PrepareOptions,
   prepareTexts,
   type TextInput,
-} from '../tasks/language/prepare.ts';
+} from '../tasks/language/prepare-texts.ts';
 import { Replicas } from '../train/replicas.ts';
 import type { Inspection, Task } from '../train/task.ts';
 import { Trainer } from '../train/trainer.ts';

@@ -33,44 +33,40 @@ export function runTable(name: RunTable, source: TableSource): TableData {
     case 'links':
       return linkTable(run, meanings);
     case 'words':
-      return {
-        columns: {
-          symbol: 'integer',
-          name: 'text',
-          rank: 'integer',
-          word: 'text',
-          bits: 'number',
-          texts: 'integer',
-        },
-        rows: meanings.flatMap(({ symbol, name: own, words }) =>
-          words.map(({ word, pmi, count }, rank) => [symbol, own, rank + 1, word, pmi, count]),
-        ),
-      };
+      return wordTable(meanings);
     case 'examples':
-      return {
-        columns: {
-          symbol: 'integer',
-          name: 'text',
-          rank: 'integer',
-          weight: 'number',
-          label: 'text',
-          walk: 'list',
-          text: 'text',
-        },
-        rows: meanings.flatMap(({ symbol, name: own, examples }) =>
-          examples.map(({ weight, label, walk, text }, rank) => [
-            symbol,
-            own,
-            rank + 1,
-            weight,
-            label,
-            walk,
-            text,
-          ]),
-        ),
-      };
+      return exampleTable(meanings);
   }
 }
+
+const wordTable = (meanings: readonly SymbolMeaning[]): TableData => ({
+  columns: {
+    symbol: 'integer',
+    name: 'text',
+    rank: 'integer',
+    word: 'text',
+    bits: 'number',
+    texts: 'integer',
+  },
+  rows: meanings.flatMap(({ symbol, name, words }) =>
+    words.map(({ word, pmi, count }, rank) => [symbol, name, rank + 1, word, pmi, count]),
+  ),
+});
+
+const exampleTable = (meanings: readonly SymbolMeaning[]): TableData => ({
+  columns: {
+    symbol: 'integer',
+    name: 'text',
+    rank: 'integer',
+    weight: 'number',
+    label: 'text',
+    walk: 'list',
+    text: 'text',
+  },
+  rows: meanings.flatMap(({ symbol, name, examples }) =>
+    examples.map(({ weight, label, walk, text }, rank) => [symbol, name, rank + 1, weight, label, walk, text]),
+  ),
+});
 
 /** One row a text; every text has a walk, and those that are least sure are marked, not dropped. */
 function textTable({ encoded, meanings, unsure = defaultUnsure, columns = {} }: TableSource): TableData {

@@ -25,7 +25,7 @@ export interface DiscoveryAsked {
 }
 
 /** The texts' vectors and telling pieces, from which symbols are found. */
-export async function discoveryGiven(
+export async function discoveryInputs(
   config: LanguageConfig,
   { store, splits }: TextCorpus,
   opened: OpenedEncoder,

@@ -10,15 +10,8 @@ import { makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
 import { CorpusPoints, corpusVectors } from './corpus-vectors.ts';
 import { pursues } from './discovery.ts';
 import type { LanguageNetwork } from './network.ts';
-import {
-  corpusInput,
-  sidesOf,
-  type TextConfig,
-  type TextInput,
-  type TextRecord,
-  textInput,
-  textRecord,
-} from './prepare.ts';
+import { corpusInput, sidesOf, type TextConfig, type TextInput } from './prepare-texts.ts';
+import { type TextRecord, textInput, textRecord } from './text-record.ts';
 import { LanguageTexts } from './texts.ts';
 
 /** A language run's model with its tokenizers; its corpus is opened apart, by those who need it. */

@@ -7,8 +7,9 @@ import { type StoredVectorOptions, unitRows } from '../../discovery/index.ts';
 import type { SymbolEditing } from './edit.ts';
 import { newThemes } from './new-themes.ts';
 import { type OpenedLanguage, openLanguageCorpus, openPoints } from './open.ts';
-import { textFingerprint, textRecord } from './prepare.ts';
+import { textFingerprint } from './prepare-texts.ts';
 import { countsOf, linksAmong } from './split.ts';
+import { textRecord } from './text-record.ts';
 
 // Shapes: N texts before, M added, K symbols before, J after, S their width.
 
