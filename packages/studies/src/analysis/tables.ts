@@ -64,7 +64,15 @@ const exampleTable = (meanings: readonly SymbolMeaning[]): TableData => ({
     text: 'text',
   },
   rows: meanings.flatMap(({ symbol, name, examples }) =>
-    examples.map(({ weight, label, walk, text }, rank) => [symbol, name, rank + 1, weight, label, walk, text]),
+    examples.map(({ weight, label, walk, text }, rank) => [
+      symbol,
+      name,
+      rank + 1,
+      weight,
+      label,
+      walk,
+      text,
+    ]),
   ),
 });
 
