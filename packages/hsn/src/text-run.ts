@@ -5,7 +5,7 @@ import type { RivalFigures } from './rivals/evaluation.ts';
 import { type PreparedRival, prepareRival, RivalTask } from './rivals/task.ts';
 import type { Run } from './run/run.ts';
 import { type PreparedLanguage, prepareLanguage } from './tasks/language/prepare.ts';
-import { type PrepareOptions, type TextInput } from './tasks/language/prepare-texts.ts';
+import type { PrepareOptions, TextInput } from './tasks/language/prepare-texts.ts';
 import { type LanguageFigures, LanguageTask } from './tasks/language/task.ts';
 import { createLanguageRun } from './tasks/language/text-record.ts';
 import type { Replicas } from './train/replicas.ts';

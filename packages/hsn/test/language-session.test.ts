@@ -11,7 +11,7 @@ import { readMetrics } from '../src/run/metrics.ts';
 import { Session } from '../src/run/session.ts';
 import { openLanguage, openLanguageCorpus } from '../src/tasks/language/open.ts';
 import { prepareLanguage } from '../src/tasks/language/prepare.ts';
-import { type TextInput } from '../src/tasks/language/prepare-texts.ts';
+import type { TextInput } from '../src/tasks/language/prepare-texts.ts';
 import { LanguageTask, languageFigures } from '../src/tasks/language/task.ts';
 import { createLanguageRun } from '../src/tasks/language/text-record.ts';
 
