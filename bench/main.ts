@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { UserError } from '@hidden-schema/base';
 import type { Bench, BenchOptions, Measurement } from './measure.ts';
 
 /** Every benchmark by the name that runs it; a new one is a module with `run` and a line here. */
@@ -11,12 +12,13 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   language: () => import('./language.ts'),
   peak: () => import('./peak.ts'),
   walk: () => import('./walk.ts'),
+  versions: () => import('./versions.ts'),
   load: () => import('./load.ts'),
   frames: () => import('./frames.ts'),
   sentences: () => import('./sentences.ts'),
 };
 
-const usage = `usage: npm run -s bench -- <${[...Object.keys(benches), 'all'].join('|')}> [--threads N] [--rounds N] [--corpus FILE]`;
+const usage = `usage: npm run -s bench -- <${[...Object.keys(benches), 'all'].join('|')}> [--threads N] [--rounds N] [--corpus FILE] [--old COMMIT]`;
 
 class UsageError extends Error {}
 
@@ -30,7 +32,12 @@ function wholeNumber(name: string, given: string | undefined, otherwise: number)
 function readArguments(): { names: string[]; all: boolean; options: BenchOptions } {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { threads: { type: 'string' }, rounds: { type: 'string' }, corpus: { type: 'string' } },
+    options: {
+      threads: { type: 'string' },
+      rounds: { type: 'string' },
+      corpus: { type: 'string' },
+      old: { type: 'string' },
+    },
   });
   if (positionals.length === 0) throw new UsageError('name a benchmark');
   const all = positionals.includes('all');
@@ -39,9 +46,9 @@ function readArguments(): { names: string[]; all: boolean; options: BenchOptions
     if (!(name in benches)) throw new UsageError(`there is no benchmark named ${name}`);
   const threads = wholeNumber('threads', values.threads, availableParallelism());
   const rounds = wholeNumber('rounds', values.rounds, 9);
-  const { corpus } = values;
-  const given = corpus === undefined ? {} : { corpus };
-  return { names, all, options: { threads, rounds, ...given, environment: { ...process.env } } };
+  const { corpus, old } = values;
+  const named = { ...(corpus === undefined ? {} : { corpus }), ...(old === undefined ? {} : { old }) };
+  return { names, all, options: { threads, rounds, ...named, environment: { ...process.env } } };
 }
 
 async function main(): Promise<void> {
@@ -63,6 +70,7 @@ async function main(): Promise<void> {
 function isUsage(error: unknown): error is Error {
   return (
     error instanceof UsageError ||
+    error instanceof UserError ||
     (error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'))
   );
 }

@@ -12,6 +12,8 @@ export interface BenchOptions {
   readonly rounds: number;
   /** A text whose sentences' lengths the language benchmark takes, a sentence a line. */
   readonly corpus?: string;
+  /** The commit that `versions` compares today's with. */
+  readonly old?: string;
   /** The environment as it was given, before the engine tunes its own threads: the peer runs as a user runs it. */
   readonly environment: NodeJS.ProcessEnv;
 }
