@@ -85,7 +85,7 @@ async function speeches(source: string | undefined, flags: DataFlags): Promise<v
   if (format !== '.tsv' && format !== '.csv')
     throw new UserError(`--out takes a file ending in .tsv or .csv, got ${flags.out}`);
   const { csvText, tsvLine, writeFileAtomic } = await import('@hidden-schema/base');
-  const texts = await import('@hidden-schema/text');
+  const texts = await import('@hidden-schema/text/speeches');
   const all = texts.speechPassages(texts.readSpeeches());
   const passages = limit === undefined ? all : texts.drawPassages(all, limit, seed);
   const rows = texts.passageRows(passages);

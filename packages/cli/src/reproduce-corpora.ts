@@ -40,7 +40,7 @@ async function wordsIn(folder: string): Promise<string> {
 /** decade<TAB>passage */
 async function speechLines(): Promise<string> {
   const { tsvLine } = await import('@hidden-schema/base');
-  const { drawPassages, readSpeeches, speechPassages } = await import('@hidden-schema/text');
+  const { drawPassages, readSpeeches, speechPassages } = await import('@hidden-schema/text/speeches');
   const passages = drawPassages(speechPassages(readSpeeches()), sizes.passages, 1);
   return passages.map(({ year, text }) => tsvLine([`${Math.floor(year / 10)}0s`, text])).join('');
 }

@@ -26,27 +26,19 @@ export {
   reasoningConfigSchema,
 } from './config/tuples.ts';
 export { BagDecoder } from './decoder/bag.ts';
-export {
-  columnsOf,
-  discoveryDefaults,
-  discoveryOptions,
-  encodePoints,
-  encoderTokens,
-  type FittedSymbols,
-  fitPointSpace,
-  fitSymbols,
-  groupsAt,
-  type Joining,
-  joinSymbols,
-  pieceCounts,
-  type SymbolChoice,
-  tellingPieces,
-  textVectors,
-  toPoints,
-} from './discovery/index.ts';
+export type { SymbolChoice } from './discovery/choose.ts';
+export { encodePoints } from './discovery/encode.ts';
+export { type FittedSymbols, fitSymbols } from './discovery/fit.ts';
+export { groupsAt, type Joining, joinSymbols } from './discovery/hierarchy.ts';
+export { discoveryDefaults, discoveryOptions } from './discovery/options.ts';
+export { columnsOf, pieceCounts, tellingPieces } from './discovery/pieces.ts';
+export { fitPointSpace, toPoints } from './discovery/point-space.ts';
+export { encoderTokens } from './discovery/text-vectors.ts';
+export { textVectors } from './discovery/vector-store.ts';
 export { meanPooled, WalkEncoder, WalkQueries } from './encoder/walk-queries.ts';
 export { ClosedFormPosterior } from './graph/closed-form.ts';
 export { isLikely, LIKELY_LINK, likelyLinks } from './graph/likely.ts';
+export { linkProbabilities, linkRecords } from './graph/link-records.ts';
 export { FreeLogits } from './graph/posterior.ts';
 export {
   type Decoder,
@@ -178,10 +170,8 @@ export {
   evaluateSynthetic,
   graphRecovery,
   linkLogits,
-  linkProbabilities,
   type SyntheticEvaluation,
 } from './tasks/synthetic/evaluation.ts';
-export { linkRecords } from './tasks/synthetic/graph-record.ts';
 export { afterSweep, noSweeps, sweepsSettled } from './tasks/synthetic/graph-sweeps.ts';
 export {
   exactMarginals,

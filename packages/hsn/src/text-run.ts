@@ -2,7 +2,7 @@ import type { LanguageConfig } from './config/language.ts';
 import { isRival, type RivalConfig } from './config/rivals.ts';
 import { languageConfig, type RunConfig } from './config/settings.ts';
 import type { RivalFigures } from './rivals/evaluation.ts';
-import { type PreparedRival, prepareRival, RivalTask } from './rivals/task.ts';
+import type { PreparedRival } from './rivals/task.ts';
 import type { Run } from './run/run.ts';
 import { type PreparedLanguage, prepareLanguage } from './tasks/language/prepare.ts';
 import type { PrepareOptions, TextInput } from './tasks/language/prepare-texts.ts';
@@ -31,6 +31,8 @@ export async function prepareTextRun(
   options: PrepareOptions = {},
 ): Promise<PreparedRun> {
   if (isRival(config)) {
+    // Trainings of the network itself do without them.
+    const { prepareRival, RivalTask } = await import('./rivals/task.ts');
     const prepared = await prepareRival(config, source, options);
     return {
       ...prepared,

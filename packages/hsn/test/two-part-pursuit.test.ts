@@ -2,7 +2,7 @@ import { digits } from '@hidden-schema/testing/closeness';
 import { Generator, scope, type Tensor, tensor } from '@hidden-schema/torch';
 import { TransformerText } from '@hidden-schema/transformers';
 import { describe, expect, test } from 'vitest';
-import type { GraphPosterior } from '../src/graph/index.ts';
+import type { GraphPosterior } from '../src/graph/posterior.ts';
 import type { Symbols } from '../src/symbols/symbols.ts';
 import type { ReadTuples } from '../src/tasks/tuples/encoder.ts';
 import { prefixVectors, TwoPartPursuit } from '../src/tasks/tuples/two-part-pursuit.ts';

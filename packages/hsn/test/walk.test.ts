@@ -11,15 +11,9 @@ import {
 import { Generator, stack, type Tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  type IsolatedRule,
-  Transition,
-  type TransitionForm,
-  WalkableGraph,
-  WalkDistribution,
-  WalkPrior,
-  type WalkPriorKind,
-} from '../src/walk/index.ts';
+import { WalkDistribution } from '../src/walk/chain.ts';
+import { WalkPrior, type WalkPriorKind } from '../src/walk/prior.ts';
+import { type IsolatedRule, Transition, type TransitionForm, WalkableGraph } from '../src/walk/transition.ts';
 
 describe.each(walkFixtures)('walks of %s equal their enumeration', (name) => {
   const { fixture, prior, posterior, scores, one } = walkModel(name);

@@ -1,12 +1,9 @@
 import { UserError } from '@hidden-schema/base';
 import type { TextCorpus } from '@hidden-schema/text';
 import type { LanguageConfig } from '../../config/language.ts';
-import {
-  chooseSymbols,
-  type OpenedEncoder,
-  type SymbolChoice,
-  tellingPieces,
-} from '../../discovery/index.ts';
+import { chooseSymbols, type SymbolChoice } from '../../discovery/choose.ts';
+import { tellingPieces } from '../../discovery/pieces.ts';
+import type { OpenedEncoder } from '../../discovery/text-vectors.ts';
 import { corpusVectors, storedTokens } from './corpus-vectors.ts';
 import { checkDiscovery, type DiscoveryInputs, pursues, trainingPoints } from './discovery.ts';
 import { checkSeeds, type Seed } from './seeds.ts';

@@ -2,21 +2,12 @@ import { UserError } from '@hidden-schema/base';
 import type { TextCorpus } from '@hidden-schema/text';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import type { LanguageConfig } from '../../config/language.ts';
-import {
-  columnsOf,
-  type Discovered,
-  type DiscoveryOptions,
-  discoveryDefaults,
-  discoveryOptions,
-  type FittedSymbols,
-  fitPointSpace,
-  fitSymbols,
-  type PointSpace,
-  type PursuitEncoder,
-  pieceCounts,
-  pointDefaults,
-  toPoints,
-} from '../../discovery/index.ts';
+import type { Discovered } from '../../discovery/encode.ts';
+import { type FittedSymbols, fitSymbols } from '../../discovery/fit.ts';
+import { type DiscoveryOptions, discoveryDefaults, discoveryOptions } from '../../discovery/options.ts';
+import { columnsOf, pieceCounts } from '../../discovery/pieces.ts';
+import { fitPointSpace, type PointSpace, pointDefaults, toPoints } from '../../discovery/point-space.ts';
+import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import type { Preparation, PreparationState, PreparationWatch } from '../../train/task.ts';
 import type { DiscoverySizes } from './build.ts';
 import { storedTokens, vectorRows } from './corpus-vectors.ts';

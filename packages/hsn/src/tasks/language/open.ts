@@ -3,7 +3,7 @@ import { Generator, scope } from '@hidden-schema/torch';
 import type { TextEncoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
 import { languageConfig } from '../../config/settings.ts';
-import type { StoredVectorOptions } from '../../discovery/index.ts';
+import type { StoredVectorOptions } from '../../discovery/vector-store.ts';
 import { Run } from '../../run/run.ts';
 import { checkEncoderHash, fillFromCheckpoint, withEncoderOf } from '../recorded-models.ts';
 import { makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';

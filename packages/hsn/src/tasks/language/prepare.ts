@@ -3,7 +3,7 @@ import type { Tokenizer } from '@hidden-schema/text';
 import { startEngine } from '@hidden-schema/torch';
 import type { LanguageDecoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
-import type { SymbolChoice } from '../../discovery/index.ts';
+import type { SymbolChoice } from '../../discovery/choose.ts';
 import { fromScratch, makeNetwork } from './build.ts';
 import { type DiscoveryInputs, discoverySizes, inSpace, pursues } from './discovery.ts';
 import { checkPursuitOptions, chosenSymbols, discoveryInputs, fewestSymbols } from './discovery-inputs.ts';

@@ -1,5 +1,5 @@
 import { scope } from '@hidden-schema/torch';
-import { fitSymbols } from '../../discovery/index.ts';
+import { fitSymbols } from '../../discovery/fit.ts';
 import { fitOptions, release } from './discovery.ts';
 import { type OpenedLanguage, openLanguageCorpus, openPoints } from './open.ts';
 import { seedDirections } from './seeds.ts';

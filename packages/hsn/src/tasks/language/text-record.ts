@@ -3,7 +3,7 @@ import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import type { TextSettings, Tokenizer } from '@hidden-schema/text';
 import type { LanguageDecoder } from '@hidden-schema/transformers';
-import type { SymbolChoice } from '../../discovery/index.ts';
+import type { SymbolChoice } from '../../discovery/choose.ts';
 import type { Run, RunOptions } from '../../run/run.ts';
 import { createRecordedRun, type ModelRecord, modelRecord, recordOf } from '../recorded-models.ts';
 import type { DiscoverySizes } from './build.ts';

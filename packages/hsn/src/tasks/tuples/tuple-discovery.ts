@@ -1,13 +1,10 @@
 import { Random } from '@hidden-schema/base';
 import { cat, noGrad, scope, Tensor } from '@hidden-schema/torch';
-import {
-  type Discovered,
-  discoveryDefaults,
-  encodePoints,
-  fitPointSpace,
-  fitSymbols,
-  linkProbabilities,
-} from '../../discovery/index.ts';
+import { type Discovered, encodePoints } from '../../discovery/encode.ts';
+import { fitSymbols } from '../../discovery/fit.ts';
+import { linkProbabilities } from '../../discovery/links.ts';
+import { discoveryDefaults } from '../../discovery/options.ts';
+import { fitPointSpace } from '../../discovery/point-space.ts';
 import { countLikelyLinks } from '../../graph/likely.ts';
 import type { Preparation, PreparationState, PreparationWatch } from '../../train/task.ts';
 import { adopt } from '../language/discovery.ts';

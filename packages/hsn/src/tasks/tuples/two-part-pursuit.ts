@@ -1,9 +1,11 @@
 import type { PaddedIds } from '@hidden-schema/text';
 import { full, nn, noGrad, scope, stack, Tensor, zeros } from '@hidden-schema/torch';
 import { maskOfLengths, type TextEncoder } from '@hidden-schema/transformers';
-import { dictionaryOf, type PointSpace, pursue, toPoints, unitRows } from '../../discovery/index.ts';
+import { dictionaryOf, unitRows } from '../../discovery/dictionary.ts';
+import { type PointSpace, toPoints } from '../../discovery/point-space.ts';
+import { pursue } from '../../discovery/pursuit.ts';
 import { TextReader, unitMeans } from '../../encoder/walk-queries.ts';
-import type { GraphPosterior } from '../../graph/index.ts';
+import type { GraphPosterior } from '../../graph/posterior.ts';
 import type { Symbols } from '../../symbols/symbols.ts';
 import { halfOf, type ReadTuples } from './encoder.ts';
 

@@ -1,6 +1,8 @@
 import { type Generator, noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
-import { likelyLinks } from '../../graph/index.ts';
-import { type BestWalk, WalkableGraph, type WalkPosterior } from '../../walk/index.ts';
+import { likelyLinks } from '../../graph/likely.ts';
+import type { BestWalk } from '../../walk/best.ts';
+import type { WalkPosterior } from '../../walk/posterior.ts';
+import { WalkableGraph } from '../../walk/transition.ts';
 import { readAtOnce } from '../language/texts.ts';
 import type { ReasoningNetwork } from './network.ts';
 import type { TupleTokens } from './tokens.ts';

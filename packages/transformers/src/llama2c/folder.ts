@@ -2,9 +2,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { cacheFolder, hashFile, reasonOf, UserError, writeBeside } from '@hidden-schema/base';
 import { Generator } from '@hidden-schema/torch';
-import { openLlama2c } from './llama2c.ts';
-import { llama2cTokenizerJson } from './llama2c-json.ts';
-import { writeModelFolder } from './model-folder.ts';
+import { writeModelFolder } from '../model-folder.ts';
+import { llama2cTokenizerJson } from './json.ts';
+import { openLlama2c } from './model.ts';
 
 /**
  * A llama2.c file with its tokenizer behind it as a folder in Hugging Face's layout. It is made once, in the cache that
