@@ -101,7 +101,8 @@ export {
   type Verification,
   verifyRun,
 } from './run/run-summary.ts';
-export { Session, type SessionOptions, type SessionResult } from './run/session.ts';
+export { Session } from './run/session.ts';
+export type { SessionOptions, SessionResult } from './run/session-terms.ts';
 export { makeNetwork } from './tasks/language/build.ts';
 export type { CorpusPoints } from './tasks/language/corpus-vectors.ts';
 export { pursues } from './tasks/language/discovery.ts';

@@ -8,7 +8,8 @@ import { type DiscoveryOptions, discoveryDefaults, discoveryOptions } from '../.
 import { columnsOf, pieceCounts } from '../../discovery/pieces.ts';
 import { fitPointSpace, type PointSpace, pointDefaults, toPoints } from '../../discovery/point-space.ts';
 import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
-import type { Preparation, PreparationState, PreparationWatch } from '../../train/task.ts';
+import type { PreparationWatch } from '../../train/task.ts';
+import { DiscoveryStage } from '../discovery-stage.ts';
 import type { DiscoverySizes } from './build.ts';
 import { storedTokens, vectorRows } from './corpus-vectors.ts';
 import { type Seed, seedDirections } from './seeds.ts';
@@ -66,29 +67,14 @@ export function discoverySizes(pieces: number, texts: number): DiscoverySizes {
 }
 
 /** The first stage: finds symbols and graph in the encoder's space and hands them to the network, without a decoder. */
-export class Discovery implements Preparation {
-  readonly label = 'discover';
-  readonly unit = 'sweeps';
-  readonly most: number;
+export class Discovery extends DiscoveryStage {
   readonly #training: LanguageTraining;
   readonly #inputs: DiscoveryInputs;
-  #done = 0;
 
   constructor(training: LanguageTraining, inputs: DiscoveryInputs) {
+    super(training.config.length);
     this.#training = training;
     this.#inputs = inputs;
-    const { freeSweeps, linkedSweeps } = discoveryDefaults;
-    this.most = freeSweeps + (training.config.length > 1 ? linkedSweeps : 0);
-  }
-
-  get wanted(): boolean {
-    return this.#done < this.most;
-  }
-  get state(): PreparationState {
-    return { count: this.#done };
-  }
-  set state({ count }: PreparationState) {
-    this.#done = count;
   }
 
   /** All sweeps at once, in seconds: what is stopped on the way begins again. */
@@ -107,7 +93,7 @@ export class Discovery implements Preparation {
       });
       (model.encoder as PursuitEncoder).place(space, pieces);
       adopt(model, fitted.discovered, fitted.encoded.walks);
-      this.#done = this.most;
+      this.finish();
       return { explained: fitted.sweeps.at(-1)!.explained, links: fitted.sweeps.at(-1)!.links };
     } finally {
       points.free();

@@ -6,7 +6,8 @@ import { linkProbabilities } from '../../discovery/links.ts';
 import { discoveryDefaults } from '../../discovery/options.ts';
 import { fitPointSpace } from '../../discovery/point-space.ts';
 import { countLikelyLinks } from '../../graph/likely.ts';
-import type { Preparation, PreparationState, PreparationWatch } from '../../train/task.ts';
+import type { PreparationWatch } from '../../train/task.ts';
+import { DiscoveryStage } from '../discovery-stage.ts';
 import { adopt } from '../language/discovery.ts';
 import type { TupleTraining } from './training.ts';
 import type { TwoPartPursuit } from './two-part-pursuit.ts';
@@ -21,27 +22,12 @@ const encodedAtOnce = 4096;
 const drawStream = 1_000_002;
 
 /** Before the first step: one dictionary and one graph for both halves of walks, from points of (s, r) and of objects. */
-export class TupleDiscovery implements Preparation {
-  readonly label = 'discover';
-  readonly unit = 'sweeps';
-  readonly most: number;
+export class TupleDiscovery extends DiscoveryStage {
   readonly #training: TupleTraining;
-  #done = 0;
 
   constructor(training: TupleTraining) {
+    super(training.config.length / 2);
     this.#training = training;
-    const { freeSweeps, linkedSweeps } = discoveryDefaults;
-    this.most = freeSweeps + (training.config.length > 2 ? linkedSweeps : 0);
-  }
-
-  get wanted(): boolean {
-    return this.#done < this.most;
-  }
-  get state(): PreparationState {
-    return { count: this.#done };
-  }
-  set state({ count }: PreparationState) {
-    this.#done = count;
   }
 
   /** All sweeps at once: what is stopped on the way begins again. */
@@ -68,7 +54,7 @@ export class TupleDiscovery implements Preparation {
       });
       for (const tensor of Object.values(encoded) as Tensor[]) tensor.free();
       const links = this.#adopt(discovered, prefixes, objects);
-      this.#done = this.most;
+      this.finish();
       return { explained: sweeps.at(-1)!.explained, links };
     } finally {
       points.free();
