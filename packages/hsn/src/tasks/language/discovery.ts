@@ -4,7 +4,7 @@ import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import type { LanguageConfig } from '../../config/language.ts';
 import type { Discovered } from '../../discovery/encode.ts';
 import { type FittedSymbols, fitSymbols } from '../../discovery/fit.ts';
-import { type DiscoveryOptions, discoveryDefaults, discoveryOptions } from '../../discovery/options.ts';
+import { type DiscoveryOptions, discoveryOptions } from '../../discovery/options.ts';
 import { columnsOf, pieceCounts } from '../../discovery/pieces.ts';
 import { fitPointSpace, type PointSpace, pointDefaults, toPoints } from '../../discovery/point-space.ts';
 import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';

@@ -3,7 +3,6 @@ import { cat, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { type Discovered, encodePoints } from '../../discovery/encode.ts';
 import { fitSymbols } from '../../discovery/fit.ts';
 import { linkProbabilities } from '../../discovery/links.ts';
-import { discoveryDefaults } from '../../discovery/options.ts';
 import { fitPointSpace } from '../../discovery/point-space.ts';
 import { countLikelyLinks } from '../../graph/likely.ts';
 import type { PreparationWatch } from '../../train/task.ts';
