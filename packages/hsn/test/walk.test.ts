@@ -39,6 +39,18 @@ describe.each(walkFixtures)('walks of %s equal their enumeration', (name) => {
     expectClose(stack(posterior.marginals(), 1), expected.q_marginals, 1e-9, 'posterior');
   });
 
+  test('step after step, each after the one before it', () => {
+    for (let n = 0; n < N; n++) {
+      const nodes = table.unbind(1);
+      let product = one(n).logStart.exp().select(0, 0).indexSelect(0, nodes[0]!);
+      for (let i = 1; i < nodes.length; i++) {
+        const next = one(n).following(i, nodes[i - 1]!);
+        product = product.mul(next.gather(1, nodes[i]!.unsqueeze(1)).squeeze(1));
+      }
+      expectClose(product, expected.q_walk_prob[n]!, 1e-9, `sentence ${n}`);
+    }
+  });
+
   test('divergence from the prior, sentence by sentence', () => {
     expectClose(posterior.kl(prior), expected.kl_q_prior);
   });

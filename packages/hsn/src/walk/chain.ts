@@ -80,7 +80,7 @@ export class WalkDistribution implements WalkPosterior {
   }
 
   following(step: number, before: Tensor): Tensor {
-    return this.transitions[step - 1]!.next(before.oneHot(this.graph.nodes).to('float32'));
+    return this.transitions[step - 1]!.next(before.oneHot(this.graph.nodes).to(this.logStart.dtype));
   }
 
   /** log q(z_{1:L}) of walks given as node numbers [B, L] (Eq. 9). [B] */
