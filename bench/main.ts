@@ -15,6 +15,7 @@ names: ${Object.keys(benches).join(', ')}
   --no-peers              measure ours alone
   --budget MINUTES        all: end within so many minutes (default 40); fewer rounds, and less, where they are few
   --threads N  --rounds N  --corpus FILE
+  --old COMMIT            versions: the commit that today's is compared with
   --libtorch pip|FOLDER   build the engine for the peers' PyTorch, or the libtorch of a folder, and measure that
   --write                 all: put the tables into docs/performance.md`;
 
@@ -24,6 +25,7 @@ const flags = {
   threads: { type: 'string' },
   rounds: { type: 'string' },
   corpus: { type: 'string' },
+  old: { type: 'string' },
   peers: { type: 'string' },
   'peers-folder': { type: 'string' },
   'no-peers': { type: 'boolean' },
@@ -62,7 +64,7 @@ function peersOf(values: Values): Pick<BenchOptions, 'python' | 'peersFolder'> {
 async function optionsOf(values: Values): Promise<Omit<BenchOptions, 'budget'>> {
   const threads = positive('threads', values.threads, true) ?? availableParallelism();
   const rounds = positive('rounds', values.rounds, true) ?? 9;
-  const { corpus, libtorch } = values;
+  const { corpus, libtorch, old } = values;
   const peers = peersOf(values);
   const environment = { ...process.env };
   if (libtorch !== undefined) {
@@ -71,7 +73,14 @@ async function optionsOf(values: Values): Promise<Omit<BenchOptions, 'budget'>> 
     // Also here: a bench that is named runs in this process.
     process.env.HSN_ADDON = environment.HSN_ADDON;
   }
-  return { threads, rounds, ...peers, ...(corpus === undefined ? {} : { corpus }), environment };
+  return {
+    threads,
+    rounds,
+    ...peers,
+    ...(corpus === undefined ? {} : { corpus }),
+    ...(old === undefined ? {} : { old }),
+    environment,
+  };
 }
 
 function checkNames(names: readonly string[]): void {
@@ -126,6 +135,7 @@ async function withProfile(): Promise<string[]> {
 function isUsage(error: unknown): error is Error {
   return (
     error instanceof UsageError ||
+    error instanceof UserError ||
     (error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'))
   );
 }

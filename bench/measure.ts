@@ -16,6 +16,8 @@ export interface BenchOptions {
   readonly peersFolder?: string;
   /** The time that is left: rounds are fewer where it is short, and what finds none is left out. */
   readonly budget: Budget;
+  /** The commit that `versions` compares today's with. */
+  readonly old?: string;
   /** The environment as it was given, before the engine tunes its own threads: the peer runs as a user runs it. */
   readonly environment: NodeJS.ProcessEnv;
 }

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { drawPassages, readSpeeches, speechPassages } from '@hidden-schema/text';
+import { drawPassages, readSpeeches, speechPassages } from '@hidden-schema/text/speeches';
 
 /** Words of a text, as the goals count them. */
 const words = 50;

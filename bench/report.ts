@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { writeTextAtomic } from '@hidden-schema/base';
+import { writeFileAtomic } from '@hidden-schema/base';
 import { engineInfo } from '@hidden-schema/torch';
 import type { BenchOptions, Measurement } from './measure.ts';
 import { peerVersions } from './peers.ts';
@@ -89,6 +89,6 @@ export function withPart(document: string, name: string, text: string): string {
 export function writeTables(told: readonly Told[], about: Wrote): void {
   const document = existsSync(file) ? readFileSync(file, 'utf8') : '# Speed\n';
   const short = withPart(document, 'bench-short', shortTable(told));
-  writeTextAtomic(file, withPart(short, 'bench', wholeTable(told, about)));
+  writeFileAtomic(file, withPart(short, 'bench', wholeTable(told, about)));
   process.stderr.write(`the tables are in ${file}\n`);
 }

@@ -41,26 +41,35 @@ function namesUsed(text: string, target: string): Set<string> {
   return used;
 }
 
-/** A package's name and the file that it gives by that name. */
-function entryOf(folder: string): { name: string; file: string | undefined } {
+/** The names that a package is imported by, and the file behind each. */
+function entriesOf(folder: string): { name: string; file: string }[] {
   const { name, exports = {} } = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8')) as {
     name: string;
     exports?: Record<string, string>;
   };
-  return { name, file: exports['.'] && path.posix.join(folder, exports['.']) };
+  // A file that is imported by itself serves its own package too: only an index is a list for others.
+  const listed = Object.entries(exports).filter(([, file]) => file.endsWith('/index.ts'));
+  return listed.map(([key, file]) => ({
+    name: path.posix.join(name, key),
+    file: path.posix.join(folder, file),
+  }));
 }
 
 /** Faults of one package, by the texts of all files. */
 function packageFaults(folder: string, texts: ReadonlyMap<string, string>): string[] {
-  const { name, file } = entryOf(folder);
-  // The public face is there for people, not for this repository.
-  if (file === undefined || !name.startsWith(SCOPE)) return [];
-  const { names, faults } = exportedNames(file);
-  const used = new Set<string>();
-  for (const [user, text] of texts)
-    if (!user.startsWith(`${folder}/`)) for (const each of namesUsed(text, name)) used.add(each);
-  const unused = names.filter((each) => !used.has(each));
-  return [...faults, ...unused.map((each) => `${file} exports ${each}, which nobody outside ${name} uses`)];
+  return entriesOf(folder).flatMap(({ name, file }) => {
+    // The public face is there for people, not for this repository.
+    if (!name.startsWith(SCOPE)) return [];
+    const { names, faults } = exportedNames(file);
+    const used = new Set<string>();
+    for (const [user, text] of texts)
+      if (!user.startsWith(`${folder}/`)) for (const each of namesUsed(text, name)) used.add(each);
+    const unused = names.filter((each) => !used.has(each));
+    return [
+      ...faults,
+      ...unused.map((each) => `${file} exports ${each}, which nobody outside ${folder} uses`),
+    ];
+  });
 }
 
 function main(): void {

@@ -10,8 +10,7 @@ const sides = { encoder: { tokenizer, longest: 64 }, decoder: { tokenizer, longe
 /** Opens a corpus of one file, gives it to `look`, and closes it. */
 async function withCorpus(
   tally: Tally,
-  name: string,
-  content: string | Uint8Array | undefined,
+  [name, content]: readonly [name: string, content?: string | Uint8Array],
   look: (corpus: TextCorpus) => void,
   options: TextCorpusOptions = {},
 ): Promise<void> {
@@ -43,13 +42,13 @@ async function badUtf8(tally: Tally): Promise<void> {
     for (const wrong of bad.slice(0, tally.count(bad.length))) {
       const [content, place] = make(wrong);
       await tally.expect(`${wrong} in ${name}`, async () => {
-        const said = await refusal(() => withCorpus(tally, name, content, () => {}));
+        const said = await refusal(() => withCorpus(tally, [name, content], () => {}));
         assert.ok(said.startsWith(place) && said.includes('--on-bad-utf8 replace or skip'), said);
-        await withCorpus(tally, name, content, ({ report }) => assert.equal(report.badUtf8.lines, 1), {
+        await withCorpus(tally, [name, content], ({ report }) => assert.equal(report.badUtf8.lines, 1), {
           onBadUtf8: 'replace',
         });
         const skipped = (corpus: TextCorpus) => assert.deepEqual(texts(corpus), ['fine', 'end']);
-        await withCorpus(tally, name, content, skipped, { onBadUtf8: 'skip' });
+        await withCorpus(tally, [name, content], skipped, { onBadUtf8: 'skip' });
       });
     }
 }
@@ -68,26 +67,26 @@ const odd: [string, string, string | RegExp | ((corpus: TextCorpus) => void)][] 
 async function oddFiles(tally: Tally): Promise<void> {
   for (const [i, [what, content, expected]] of odd.entries())
     await tally.expect(what, async () => {
-      if (typeof expected === 'function') await withCorpus(tally, `odd-${i}.txt`, content, expected);
+      if (typeof expected === 'function') await withCorpus(tally, [`odd-${i}.txt`, content], expected);
       else
         assert.match(
-          await refusal(() => withCorpus(tally, `odd-${i}.txt`, content, () => {})),
+          await refusal(() => withCorpus(tally, [`odd-${i}.txt`, content], () => {})),
           RegExp(expected),
         );
     });
   await tally.expect('lone surrogates', () =>
-    withCorpus(tally, 's.jsonl', '{"text":"a\\ud800b"}\n', (corpus) => {
+    withCorpus(tally, ['s.jsonl', '{"text":"a\\ud800b"}\n'], (corpus) => {
       assert.deepEqual(texts(corpus), ['a\uFFFDb']);
       assert.equal(corpus.report.loneSurrogates, 1);
     }),
   );
   await tally.expect('one class only', () =>
-    withCorpus(tally, 'one.tsv', 'good\ta\ngood\tb\n', ({ report }) =>
+    withCorpus(tally, ['one.tsv', 'good\ta\ngood\tb\n'], ({ report }) =>
       assert.match(corpusNotes(report).join(), /one class only/),
     ),
   );
   await tally.expect('fewer sentences than a batch', () =>
-    withCorpus(tally, 'few.txt', 'one\ntwo\nthree\n', ({ report }) =>
+    withCorpus(tally, ['few.txt', 'one\ntwo\nthree\n'], ({ report }) =>
       assert.match(corpusNotes(report, 64).join(), /3 .*64|batch/),
     ),
   );
@@ -98,8 +97,7 @@ async function longLines(tally: Tally): Promise<void> {
   await tally.expect('a line of 1 MB', () =>
     withCorpus(
       tally,
-      'long.txt',
-      `short\n${'word '.repeat(210_000)}\nshort\n`,
+      ['long.txt', `short\n${'word '.repeat(210_000)}\nshort\n`],
       (corpus) => {
         assert.deepEqual(
           texts(corpus).map((text) => text.length),
@@ -117,15 +115,9 @@ async function longLines(tally: Tally): Promise<void> {
     fs.truncateSync(file, size);
     fs.appendFileSync(file, '\nlast\n');
     const grown = await growthOf((onProgress) =>
-      withCorpus(
-        tally,
-        'huge.txt',
-        undefined,
-        (corpus) => assert.deepEqual(texts(corpus), ['first', 'last']),
-        {
-          onProgress,
-        },
-      ),
+      withCorpus(tally, ['huge.txt'], (corpus) => assert.deepEqual(texts(corpus), ['first', 'last']), {
+        onProgress,
+      }),
     );
     tally.notes.push(`memory grew by ${grown} MB over a line of ${size / 2 ** 20} MB`);
     assert.ok(grown < 200, `memory grew by ${grown} MB`);
@@ -147,15 +139,9 @@ async function largeCorpus(tally: Tally): Promise<void> {
     fs.closeSync(out);
     grown.push(
       await growthOf((onProgress) =>
-        withCorpus(
-          tally,
-          `large-${i}.txt`,
-          undefined,
-          ({ store }) => assert.equal(store.count, 1000 * blocks),
-          {
-            onProgress,
-          },
-        ),
+        withCorpus(tally, [`large-${i}.txt`], ({ store }) => assert.equal(store.count, 1000 * blocks), {
+          onProgress,
+        }),
       ),
     );
   }

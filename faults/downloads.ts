@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Random } from '@hidden-schema/base';
-import { fetchFromHub } from '@hidden-schema/transformers';
+import { fetchFromHub } from '@hidden-schema/transformers/hub';
 import { type Fault, refusal, type Tally } from './tally.ts';
 
 /** Answers a request for the weights in its own way; false leaves it to the well-behaved hub. */

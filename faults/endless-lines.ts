@@ -69,6 +69,15 @@ function endlessFile(tally: Tally, name: string, begin: string, megabytes: numbe
 
 /** Row 39, files of every format. */
 async function files(tally: Tally, size: number): Promise<void> {
+  for (const [name, begin, read] of waysToRead(tally))
+    await tally.expect(`${size} MB without a line end in ${name}`, async () => {
+      const grown = await growth(() => read(endlessFile(tally, name, begin, size)));
+      assert.ok(grown < MOST_MB, `memory grew by ${Math.round(grown)} MB`);
+    });
+}
+
+/** Names of files, how each begins, and what is expected of reading it. */
+function waysToRead(tally: Tally): [string, string, (file: string) => Promise<unknown>][] {
   const texts = async (file: string) => {
     const found = await TextFiles.find(file, { cache: tally.path('cache') });
     const all: string[] = [];
@@ -77,7 +86,7 @@ async function files(tally: Tally, size: number): Promise<void> {
   };
   const corpus = tally.path('endless');
   fs.mkdirSync(corpus);
-  const ways: [string, string, (file: string) => Promise<unknown>][] = [
+  return [
     ['a.txt', 'text', async (file) => assert.deepEqual(await texts(file), ['text'])],
     ['a.tsv', 'label\ttext', async (file) => assert.deepEqual(await texts(file), ['text'])],
     [
@@ -103,11 +112,6 @@ async function files(tally: Tally, size: number): Promise<void> {
         assert.match(await refusal(() => readSyntheticCorpus(corpus)), /train\.txt:1 is longer than/),
     ],
   ];
-  for (const [name, begin, read] of ways)
-    await tally.expect(`${size} MB without a line end in ${name}`, async () => {
-      const grown = await growth(() => read(endlessFile(tally, name, begin, size)));
-      assert.ok(grown < MOST_MB, `memory grew by ${Math.round(grown)} MB`);
-    });
 }
 
 async function endless(tally: Tally): Promise<void> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { Random } from '@hidden-schema/base';
 import { Fetcher, LocalHub, weights } from '@hidden-schema/testing/hub-server';
-import { fetchFromHub, type HubOptions } from '@hidden-schema/transformers';
+import { fetchFromHub, type HubOptions } from '@hidden-schema/transformers/hub';
 import { type Fault, refusal, type Tally } from './tally.ts';
 
 async function withHub(body: (hub: LocalHub, endpoint: string) => Promise<void>): Promise<void> {

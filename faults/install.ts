@@ -29,56 +29,86 @@ interface Said {
   text: string;
 }
 
-/** Row 42: an install that runs no scripts, or is not to install anything. */
-async function withoutScripts(tally: Tally): Promise<void> {
-  const checkout = tally.path('checkout');
-  copyCheckout(checkout);
-  const run = (command: string, args: readonly string[], more: NodeJS.ProcessEnv = {}): Said => {
+/** A copy of the checkout, in which commands are run. */
+class Checkout {
+  readonly folder: string;
+
+  constructor(tally: Tally) {
+    this.folder = tally.path('checkout');
+    copyCheckout(this.folder);
+  }
+
+  run(command: string, args: readonly string[], more: NodeJS.ProcessEnv = {}): Said {
     const { status, stdout, stderr } = spawnSync(command, args, {
-      cwd: checkout,
+      cwd: this.folder,
       encoding: 'utf8',
       env: { ...process.env, ...more },
     });
     return { code: status, text: `${stdout}${stderr}` };
-  };
-  const hsn = (...args: string[]): Said => run(process.execPath, ['node_modules/.bin/hsn', ...args]);
+  }
+
+  hsn(...args: string[]): Said {
+    return this.run(process.execPath, ['node_modules/.bin/hsn', ...args]);
+  }
+}
+
+/** Row 42: an install that runs no scripts, or is not to install anything. */
+async function withoutScripts(tally: Tally): Promise<void> {
+  const checkout = new Checkout(tally);
   if (tally.share === 1)
     await tally.expect('npm install --ignore-scripts', () => {
-      const said = run('npm', ['install', '--ignore-scripts', '--offline', '--no-audit', '--no-fund']);
+      const said = checkout.run('npm', [
+        'install',
+        '--ignore-scripts',
+        '--offline',
+        '--no-audit',
+        '--no-fund',
+      ]);
       assert.equal(said.code, 0, said.text);
     });
+  await beforeSetup(tally, checkout);
+  await refusedSetup(tally, checkout);
+  if (tally.share < 1) return;
+  await tally.expect('npx hsn setup', () => {
+    const built = checkout.run('npx', ['--no-install', 'hsn', 'setup'], { HSN_LIBTORCH: 'system' });
+    assert.equal(built.code, 0, built.text);
+    assert.match(built.text, /addon built in/);
+    assert.equal((JSON.parse(checkout.hsn('doctor', '--json').text) as { ok: boolean }).ok, true);
+  });
+}
+
+async function beforeSetup(tally: Tally, checkout: Checkout): Promise<void> {
   await tally.expect('a verb before set-up', () => {
-    fs.writeFileSync(path.join(checkout, 'texts.txt'), 'a text\n'.repeat(100));
-    const { code, text } = hsn('train', '--corpus', 'texts.txt', '--out', 'run');
+    fs.writeFileSync(path.join(checkout.folder, 'texts.txt'), 'a text\n'.repeat(100));
+    const { code, text } = checkout.hsn('train', '--corpus', 'texts.txt', '--out', 'run');
     assert.equal(code, 1);
     assert.match(text, /^hsn: the engine is not set up: .*; run "npx hsn setup"\n$/);
   });
   await tally.expect('hsn doctor before set-up', () => {
-    const { problems } = JSON.parse(hsn('doctor', '--json').text) as { problems: { remedy: string }[] };
+    const { problems } = JSON.parse(checkout.hsn('doctor', '--json').text) as {
+      problems: { remedy: string }[];
+    };
     assert.equal(problems[0]?.remedy, 'run npx hsn setup and follow what it says');
   });
+}
+
+async function refusedSetup(tally: Tally, checkout: Checkout): Promise<void> {
   const script = ['--import', 'tsx', 'packages/torch/setup/main.ts', '--install'];
+  const install = (more: NodeJS.ProcessEnv) => checkout.run(process.execPath, script, more);
   await tally.expect('HSN_LIBTORCH=none', () => {
-    const { code, text } = run(process.execPath, script, { HSN_LIBTORCH: 'none' });
+    const { code, text } = install({ HSN_LIBTORCH: 'none' });
     assert.deepEqual(
       [code, text],
       [0, 'HSN_LIBTORCH=none: the engine is not built; npx hsn setup builds it\n'],
     );
   });
   await tally.expect('an install that cannot build the engine', () => {
-    const { code, text } = run(process.execPath, script, { HSN_LIBTORCH: 'system', CXX: 'no-such-compiler' });
+    const { code, text } = install({ HSN_LIBTORCH: 'system', CXX: 'no-such-compiler' });
     assert.equal(code, 0);
     assert.match(
       text,
       /hsn setup: no C\+\+ compiler\n[\s\S]*npm has installed all packages; only the engine is missing: npx hsn setup\n$/,
     );
-  });
-  if (tally.share < 1) return;
-  await tally.expect('npx hsn setup', () => {
-    const built = run('npx', ['--no-install', 'hsn', 'setup'], { HSN_LIBTORCH: 'system' });
-    assert.equal(built.code, 0, built.text);
-    assert.match(built.text, /addon built in/);
-    assert.equal((JSON.parse(hsn('doctor', '--json').text) as { ok: boolean }).ok, true);
   });
 }
 

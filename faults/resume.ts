@@ -40,7 +40,12 @@ type Train<C> = (
   how: { resume?: boolean; until?: number },
 ) => Promise<Run>;
 
-async function stopped<C>(tally: Tally, name: string, config: C, stops: number[], train: Train<C>) {
+interface Trained<C> {
+  config: C;
+  train: Train<C>;
+}
+
+async function stopped<C>(tally: Tally, name: string, { config, train }: Trained<C>, stops: number[]) {
   let run: Run | undefined;
   for (const until of [...stops, Number.POSITIVE_INFINITY])
     run = await train(tally, name, config, { resume: run !== undefined, until });
@@ -50,23 +55,23 @@ async function stopped<C>(tally: Tally, name: string, config: C, stops: number[]
 async function matrix<C>(
   tally: Tally,
   kind: string,
-  config: C,
+  trained: Trained<C>,
   points: Record<string, number[]>,
-  train: Train<C>,
 ): Promise<void> {
-  const whole = await stopped(tally, `${kind}-whole`, config, [], train);
+  const whole = await stopped(tally, `${kind}-whole`, trained, []);
   const some = Object.entries(points).slice(0, tally.count(Object.keys(points).length));
   for (const [point, stops] of some)
     await tally.expect(`${kind}, stopped at ${point}`, async () => {
-      assert.deepEqual(await stopped(tally, `${kind}-${point}`, config, stops, train), whole);
+      assert.deepEqual(await stopped(tally, `${kind}-${point}`, trained, stops), whole);
     });
 }
 
 /** Row 4: training stopped and continued ends as if it had not been, to the bit. */
 async function resumed(tally: Tally): Promise<void> {
-  for (const [kind, config] of Object.entries(kinds)) await matrix(tally, kind, config, synthetic, trained);
+  for (const [kind, config] of Object.entries(kinds))
+    await matrix(tally, kind, { config, train: trained }, synthetic);
   for (const [kind, config] of Object.entries(languages))
-    await matrix(tally, kind, config, texts, trainedOnTexts);
+    await matrix(tally, kind, { config, train: trainedOnTexts }, texts);
 }
 
 /** Settings of every part, each with another value than the run has. */

@@ -37,15 +37,9 @@ function phases(tally: Tally): Phase[] {
     writeSyntheticCorpus({ ...tinySettings, ...changes }, tally.path(name));
     return tally.path(name);
   };
-  const small = ['--corpus', draw('small'), ...tinyFlags];
   const texts = writeTexts(tally.path('texts.tsv'), tinySentences(200_000));
   const sweeping = draw('sweeping', { tokens: 9, sentences: 8000, split: [90, 5, 5] });
   const testing = draw('testing', { sentences: 20_000, split: [1, 1, 98] });
-  const long = 'training.steps=100000';
-  const steps = (count: number) => (child: HsnProcess, out: string) =>
-    until(`step ${count}`, () => lastLogged(out) >= count, child);
-  const saving = (child: HsnProcess, out: string) => until('a save', () => isSaving(out), child);
-  const wide = ['encoder.width=512', 'encoder.hidden=512', 'checkpoints.every=1'];
   return [
     {
       during: 'tokenising',
@@ -59,6 +53,24 @@ function phases(tally: Tally): Phase[] {
       reached: said('graph '),
       left: 'stopped',
     },
+    ...duringSteps(['--corpus', draw('small'), ...tinyFlags]),
+    {
+      during: 'evaluation',
+      args: ['--corpus', testing, ...tinyFlags, ...set('training.steps=2')],
+      reached: said('train: 2 steps'),
+      left: 'finished',
+    },
+  ];
+}
+
+/** Between the first step and the last of a training that would go on for long. */
+function duringSteps(small: readonly string[]): Phase[] {
+  const long = 'training.steps=100000';
+  const steps = (count: number) => (child: HsnProcess, out: string) =>
+    until(`step ${count}`, () => lastLogged(out) >= count, child);
+  const saving = (child: HsnProcess, out: string) => until('a save', () => isSaving(out), child);
+  const wide = ['encoder.width=512', 'encoder.hidden=512', 'checkpoints.every=1'];
+  return [
     {
       during: 'warm-up',
       args: [...small, ...set(long, 'training.warmup=100000')],
@@ -66,12 +78,6 @@ function phases(tally: Tally): Phase[] {
       left: 'stopped',
     },
     { during: 'training', args: [...small, ...set(long)], reached: steps(5), left: 'stopped' },
-    {
-      during: 'evaluation',
-      args: ['--corpus', testing, ...tinyFlags, ...set('training.steps=2')],
-      reached: said('train: 2 steps'),
-      left: 'finished',
-    },
     { during: 'saving', args: [...small, ...set(long, ...wide)], reached: saving, left: 'stopped' },
   ];
 }

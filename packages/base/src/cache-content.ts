@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { isRunning } from './beside.ts';
 import { cacheFolder } from './cache-folder.ts';
 import { UserError } from './errors.ts';
-import { isRunning } from './partial-folder.ts';
 
 /** What the cache holds, each kind in a folder of its name. */
 export const CACHE_KINDS = ['vectors', 'tokens', 'hub', 'converted', 'tokenizers', 'input'] as const;
@@ -13,7 +13,7 @@ const ownNames: Record<CacheKind, RegExp> = {
   vectors: /^[0-9a-f]{64}\.safetensors(?:\.\d+\.[0-9a-f]+\.tmp)?$/,
   tokens: /^(?:[0-9a-f]{32}|\.[0-9a-f]{32}\.partial-\d+)$/,
   hub: /^[A-Za-z0-9][\w.%-]*$/,
-  converted: /^llama2c-[0-9a-f]{16}(?:\.\d+\.partial)?$/,
+  converted: /^(?:llama2c-[0-9a-f]{16}(?:\.\d+\.partial)?|\.llama2c-[0-9a-f]{16}\.partial-\d+)$/,
   tokenizers: /^[0-9a-f]{64}-\d+$/,
   input: /^input-\d+-\d+$/,
 };
@@ -103,10 +103,10 @@ const defaultLimit = 4096;
 
 /** Bytes that vectors, and likewise tokens, may take: HSN_CACHE_LIMIT in MB. */
 export function cacheLimit(env: NodeJS.ProcessEnv = process.env): number {
-  const given = env.HSN_CACHE_LIMIT || String(defaultLimit);
-  const megabytes = Number(given);
+  const asked = env.HSN_CACHE_LIMIT || String(defaultLimit);
+  const megabytes = Number(asked);
   if (!Number.isFinite(megabytes) || megabytes <= 0)
-    throw new UserError(`HSN_CACHE_LIMIT takes a number of MB above 0, got ${given}`);
+    throw new UserError(`HSN_CACHE_LIMIT takes a number of MB above 0, got ${asked}`);
   return megabytes * 1e6;
 }
 

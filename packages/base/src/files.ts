@@ -1,11 +1,7 @@
-import { createHash, randomInt, webcrypto } from 'node:crypto';
+import { createHash, webcrypto } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
-import path from 'node:path';
-import { reasonOf, UserError } from './errors.ts';
 import { openRegular } from './regular-file.ts';
-
-export { reasonOf };
 
 export type JsonValue =
   | string
@@ -51,31 +47,6 @@ export function syncFolder(folder: string): void {
   } finally {
     if (descriptor !== undefined) fs.closeSync(descriptor);
   }
-}
-
-/** Replaces a text file whole or not at all, whatever ends the process. */
-export function writeTextAtomic(file: string, text: string): void {
-  // A number of its own: threads share that of their process, and containers may have the same.
-  const own = `${process.pid}${randomInt(1e9, 1e10)}`;
-  const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${own}.tmp`);
-  try {
-    writeSynced(temporary, text);
-    fs.renameSync(temporary, file);
-  } catch (error) {
-    fs.rmSync(temporary, { force: true });
-    throw new UserError(`cannot write ${file}: ${reasonOf(error)}; what was there is unchanged`);
-  }
-  syncFolder(path.dirname(file));
-}
-
-export function writeJsonAtomic(file: string, value: JsonValue): void {
-  writeTextAtomic(file, jsonText(value));
-}
-
-/** Temporary files in a folder that a killed writer left. */
-export function removeTemporaries(folder: string): void {
-  for (const name of fs.readdirSync(folder))
-    if (/^\..+\.\d+\.tmp$/.test(name)) fs.rmSync(path.join(folder, name), { force: true });
 }
 
 const CHUNK = 1 << 20;
@@ -155,8 +126,9 @@ export function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-/** A single write may take only a part, as on a disk that is nearly full. */
-export function writeAll(file: number, text: string): void {
-  const bytes = Buffer.from(text);
+/** A single write may take only a part, as on a disk that is nearly full. Returns how many bytes were written. */
+export function writeAll(file: number, content: string | Uint8Array): number {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   for (let done = 0; done < bytes.length; ) done += fs.writeSync(file, bytes, done);
+  return bytes.length;
 }

@@ -1,4 +1,14 @@
 export {
+  moveIntoPlace,
+  partialName,
+  removeStalePartials,
+  removeTemporaries,
+  takeName,
+  writeBeside,
+  writeFileAtomic,
+  writeJsonAtomic,
+} from './beside.ts';
+export {
   CACHE_KINDS,
   type CacheEntry,
   type CacheKind,
@@ -19,19 +29,15 @@ export {
   hashFileSlowly,
   type JsonValue,
   jsonText,
-  removeTemporaries,
   sealedText,
   spareMemory,
   syncFolder,
   syncFolderSoon,
   writeAll,
   writeDurably,
-  writeJsonAtomic,
   writeSynced,
-  writeTextAtomic,
 } from './files.ts';
 export { parseJson, readJsonFile, readJsonIfThere } from './json-file.ts';
-export { partialName, removeStalePartials } from './partial-folder.ts';
 export { Random, splitmix64 } from './random.ts';
 export { openRegular, readRegular, readText } from './regular-file.ts';
 export {

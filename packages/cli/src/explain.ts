@@ -40,7 +40,7 @@ export function register(program: Command): void {
 }
 
 async function explain(directory: string, text: string | undefined, flags: ExplainFlags): Promise<void> {
-  const { UserError, writeTextAtomic } = await import('@hidden-schema/base');
+  const { UserError, writeFileAtomic } = await import('@hidden-schema/base');
   const studies = await import('@hidden-schema/studies');
   const check = await wholeNumber('--check', flags.check);
   if (check === undefined && (text === undefined || text.trim() === ''))
@@ -52,7 +52,7 @@ async function explain(directory: string, text: string | undefined, flags: Expla
     const names = studies.symbolNames(directory);
     const title = (symbol: number) => studies.symbolTitle(symbol, names);
     if (flags.html !== undefined) {
-      writeTextAtomic(flags.html, studies.explainedPage(explained, title));
+      writeFileAtomic(flags.html, studies.explainedPage(explained, title));
       return print(`written to ${flags.html}\n`);
     }
     if (flags.json)

@@ -101,9 +101,9 @@ async function exportGraph(
     const meanings = await studies.storedMeanings(run, { encoded, signal });
     const exported = studies.exportedGraph(run, { least, meanings });
     const file = flags.export!;
-    base.writeTextAtomic(file, studies.graphText(exported, format));
+    base.writeFileAtomic(file, studies.graphText(exported, format));
     const nodes = `${file.slice(0, -path.extname(file).length)}-nodes.csv`;
-    if (format === 'csv') base.writeTextAtomic(nodes, studies.nodesCsv(exported));
+    if (format === 'csv') base.writeFileAtomic(nodes, studies.nodesCsv(exported));
     const files = format === 'csv' ? `${file} and ${nodes}` : file;
     print(`${exported.nodes.length} symbols and ${exported.links.length} links written to ${files}\n`);
   } finally {

@@ -26,7 +26,7 @@ export function register(program: Command): void {
 
 async function importModel(file: string, { out }: { out: string }): Promise<void> {
   const { Progress } = await import('@hidden-schema/hsn');
-  const { importGguf } = await import('@hidden-schema/transformers');
+  const { importGguf } = await import('@hidden-schema/transformers/gguf');
   let shown: InstanceType<typeof Progress> | undefined;
   const imported = importGguf(file, out, (done, total) => {
     shown ??= new Progress({ label: 'import', total, unit: 'tensors', output: live });

@@ -63,10 +63,10 @@ async function profileSteps(trainer: TaskTrainer, file: string): Promise<() => v
 }
 
 async function writer(file: string): Promise<(profile: Profile) => void> {
-  const { writeTextAtomic } = await import('@hidden-schema/base');
+  const { writeFileAtomic } = await import('@hidden-schema/base');
   const { chromeTrace, operatorTotals } = await import('@hidden-schema/torch');
   return (profile) => {
-    writeTextAtomic(file, JSON.stringify(chromeTrace(profile)));
+    writeFileAtomic(file, JSON.stringify(chromeTrace(profile)));
     const wall = sum(profile.spans.filter(({ name }) => name === 'step').map((s) => s.nanoseconds / 1e6));
     const totals = operatorTotals(profile);
     const inside = sum(totals.map(({ milliseconds }) => milliseconds));

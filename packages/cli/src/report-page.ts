@@ -40,7 +40,7 @@ export function register(program: Command): void {
 }
 
 async function report(directory: string, flags: ReportFlags): Promise<void> {
-  const { writeTextAtomic } = await import('@hidden-schema/base');
+  const { writeFileAtomic } = await import('@hidden-schema/base');
   const { runReport, writeModelCard } = await import('@hidden-schema/studies');
   const limit = await wholeNumber('--limit', flags.limit);
   const texts = await wholeNumber('--texts', flags.texts);
@@ -55,7 +55,7 @@ async function report(directory: string, flags: ReportFlags): Promise<void> {
       onStage: (what) => say(`report: ${what}\n`),
     });
     const file = flags.out ?? path.join(directory, 'report.html');
-    writeTextAtomic(file, page);
+    writeFileAtomic(file, page);
     print(`report: ${file}\nmodel card: ${writeModelCard(directory)}\n`);
   });
 }

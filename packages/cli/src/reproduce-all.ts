@@ -18,7 +18,7 @@ interface Materials {
 
 interface Planned {
   name: string;
-  make: (given: Materials) => Promise<Reproduced>;
+  make: (from: Materials) => Promise<Reproduced>;
 }
 
 /** Minutes in all on two cores: the least that still goes through every part. */
@@ -58,9 +58,9 @@ const plan: readonly Planned[] = [
 export async function reproduceAll(flags: ReproduceFlags): Promise<void> {
   const { UserError, reasonOf } = await import('@hidden-schema/base');
   const wanted = await chosen(flags.only);
-  const given = await materials(flags, wanted);
+  const from = await materials(flags, wanted);
   const made = { quick: flags.quick ?? false, set: flags.set ?? [] };
-  const key = JSON.stringify({ ...made, texts: given.texts, tuples: given.tuples, graphs: given.graphs });
+  const key = JSON.stringify({ ...made, texts: from.texts, tuples: from.tuples, graphs: from.graphs });
   const done: Piece[] = [];
   for (const [at, { name, make }] of wanted.entries()) {
     const file = path.join(flags.out, 'pieces', `${name}.json`);
@@ -69,14 +69,14 @@ export async function reproduceAll(flags: ReproduceFlags): Promise<void> {
     if (kept) done.push({ name, record: kept });
     else {
       try {
-        done.push({ name, record: await record(await timed(() => make(given)), key, file) });
+        done.push({ name, record: await record(await timed(() => make(from)), key, file) });
       } catch (error) {
         if (!(error instanceof UserError) || /^stopped/.test(error.message)) throw error;
         say(`${name} failed: ${reasonOf(error)}\n`);
         done.push({ name, failure: reasonOf(error) });
       }
     }
-    await writePages(flags.out, done, { quick: flags.quick ?? false, texts: given.texts });
+    await writePages(flags.out, done, { quick: flags.quick ?? false, texts: from.texts });
   }
   const failed = done.filter((piece) => piece.failure !== undefined).map(({ name }) => name);
   print(`${done.length - failed.length} of ${done.length} made: ${path.join(flags.out, 'index.html')}\n`);
@@ -132,37 +132,37 @@ async function materials(flags: ReproduceFlags, wanted: readonly Planned[]): Pro
 
 const outOf = ({ flags }: Materials, name: string): string => path.join(flags.out, name);
 
-async function table1(given: Materials): Promise<Reproduced> {
+async function table1(from: Materials): Promise<Reproduced> {
   const { reproduced } = await import('./reproduce-named.ts');
-  const { quick } = given.flags;
+  const { quick } = from.flags;
   const sizes = quick ? { quick, ...smallTable1 } : {};
-  const corpus = given.graphs === undefined ? {} : { corpus: given.graphs };
-  return reproduced('table1', { ...sizes, ...corpus, out: outOf(given, 'table1') });
+  const corpus = from.graphs === undefined ? {} : { corpus: from.graphs };
+  return reproduced('table1', { ...sizes, ...corpus, out: outOf(from, 'table1') });
 }
 
-const table2Flags = (given: Materials): ReproduceFlags => ({
-  ...(given.flags.quick ? { quick: true } : { seeds: '5' }),
-  corpus: given.texts,
-  set: given.flags.set ?? [],
-  out: outOf(given, 'table2'),
+const table2Flags = (from: Materials): ReproduceFlags => ({
+  ...(from.flags.quick ? { quick: true } : { seeds: '5' }),
+  corpus: from.texts,
+  set: from.flags.set ?? [],
+  out: outOf(from, 'table2'),
 });
 
-async function table2(given: Materials): Promise<Reproduced> {
+async function table2(from: Materials): Promise<Reproduced> {
   const { reproduced } = await import('./reproduce-named.ts');
-  return reproduced('table2', table2Flags(given));
+  return reproduced('table2', table2Flags(from));
 }
 
 /** Table 3 writes its own Markdown, which is read again. */
-async function table3(given: Materials): Promise<Reproduced> {
+async function table3(from: Materials): Promise<Reproduced> {
   const { readText } = await import('@hidden-schema/base');
   const { reproduceTable3 } = await import('./reproduce-table3.ts');
   const { sheetOfMarkdown } = await import('./reproduce-pages.ts');
-  const { quick } = given.flags;
-  const out = outOf(given, 'table3');
+  const { quick } = from.flags;
+  const out = outOf(from, 'table3');
   await reproduceTable3({
     ...(quick ? { quick } : {}),
-    set: [...(quick ? smallTable3 : []), ...(given.flags.set ?? [])],
-    ...(given.tuples === undefined ? {} : { corpus: given.tuples }),
+    set: [...(quick ? smallTable3 : []), ...(from.flags.set ?? [])],
+    ...(from.tuples === undefined ? {} : { corpus: from.tuples }),
     out,
   });
   const title = 'Table 3: objects of If-Then tuples';
@@ -174,14 +174,14 @@ async function table3(given: Materials): Promise<Reproduced> {
 function fromRuns(name: string, wanted: (model: { symbols: number; length: number }) => boolean): Planned {
   return {
     name,
-    make: async (given) => {
+    make: async (from) => {
       const { reproduced } = await import('./reproduce-named.ts');
       const { table2Runs } = await import('./reproduce-table2.ts');
-      const all = await table2Runs(table2Flags(given));
+      const all = await table2Runs(table2Flags(from));
       const runs = all.filter(({ model, seed }) => seed === 1 && model !== 'baseline' && wanted(model));
-      const { quick } = given.flags;
+      const { quick } = from.flags;
       const run = runs.map(({ out }) => out).join(',');
-      return reproduced(name, { ...(quick ? { quick } : {}), run, out: outOf(given, name) });
+      return reproduced(name, { ...(quick ? { quick } : {}), run, out: outOf(from, name) });
     },
   };
 }
@@ -199,11 +199,11 @@ async function record(
   file: string,
 ): Promise<PieceRecord> {
   const { plainJson, writeResults } = await import('@hidden-schema/studies');
-  const { writeTextAtomic } = await import('@hidden-schema/base');
+  const { writeFileAtomic } = await import('@hidden-schema/base');
   writeResults(path.join(path.dirname(path.dirname(file)), shown.name), { data, ...shown });
   const kept: PieceRecord = { key, seconds, made: new Date().toISOString(), ...shown };
   mkdirSync(path.dirname(file), { recursive: true });
-  writeTextAtomic(file, plainJson(kept));
+  writeFileAtomic(file, plainJson(kept));
   return kept;
 }
 

@@ -7,11 +7,11 @@ const sizes = { sentences: 1200, passages: 600, events: 300 };
 
 /** Small corpora of texts, drawn into a folder or found there: labelled sentences, and speeches where they are installed. */
 export async function smallTexts(folder: string): Promise<string> {
-  const { UserError, writeTextAtomic } = await import('@hidden-schema/base');
+  const { UserError, writeFileAtomic } = await import('@hidden-schema/base');
   const words = await wordsIn(folder);
   const speeches = path.join(folder, 'sotu.tsv');
   try {
-    if (!existsSync(speeches)) writeTextAtomic(speeches, await speechLines());
+    if (!existsSync(speeches)) writeFileAtomic(speeches, await speechLines());
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     say(`${error.message}: drawn sentences alone\n`);
@@ -22,10 +22,10 @@ export async function smallTexts(folder: string): Promise<string> {
 
 /** Tuples made from such sentences. */
 export async function smallTuples(folder: string): Promise<string> {
-  const { readText, writeTextAtomic } = await import('@hidden-schema/base');
+  const { readText, writeFileAtomic } = await import('@hidden-schema/base');
   const tuples = path.join(folder, 'tuples.tsv');
   const words = await wordsIn(folder);
-  if (!existsSync(tuples)) writeTextAtomic(tuples, tupleLines(readText(path.join(words, 'train.tsv'))));
+  if (!existsSync(tuples)) writeFileAtomic(tuples, tupleLines(readText(path.join(words, 'train.tsv'))));
   return tuples;
 }
 
@@ -40,7 +40,7 @@ async function wordsIn(folder: string): Promise<string> {
 /** decade<TAB>passage */
 async function speechLines(): Promise<string> {
   const { tsvLine } = await import('@hidden-schema/base');
-  const { drawPassages, readSpeeches, speechPassages } = await import('@hidden-schema/text');
+  const { drawPassages, readSpeeches, speechPassages } = await import('@hidden-schema/text/speeches');
   const passages = drawPassages(speechPassages(readSpeeches()), sizes.passages, 1);
   return passages.map(({ year, text }) => tsvLine([`${Math.floor(year / 10)}0s`, text])).join('');
 }

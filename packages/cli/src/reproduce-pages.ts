@@ -23,23 +23,23 @@ interface PageFacts {
 }
 
 /** One page of all pieces, as HTML that needs nothing else and as Markdown. */
-export async function writePages(folder: string, pieces: readonly Piece[], given: PageFacts): Promise<void> {
-  const { writeTextAtomic } = await import('@hidden-schema/base');
+export async function writePages(folder: string, pieces: readonly Piece[], about: PageFacts): Promise<void> {
+  const { writeFileAtomic } = await import('@hidden-schema/base');
   const { reportPage } = await import('@hidden-schema/studies');
-  const title = `The paper's tables and figures${given.quick ? ', on small data' : ''}`;
+  const title = `The paper's tables and figures${about.quick ? ', on small data' : ''}`;
   const seconds = pieces.reduce((sum, { record }) => sum + (record?.seconds ?? 0), 0);
   const facts: [string, string][] = [
-    ['made with', `hsn reproduce all${given.quick ? ' --quick' : ''}`],
-    ['texts', given.texts],
+    ['made with', `hsn reproduce all${about.quick ? ' --quick' : ''}`],
+    ['texts', about.texts],
     ['minutes', (seconds / 60).toFixed(1)],
-    ...(given.quick ? ([['note', quickNote]] as [string, string][]) : []),
+    ...(about.quick ? ([['note', quickNote]] as [string, string][]) : []),
   ];
   const sections = pieces.map(({ name, record, failure }) => ({
     title: record?.title ?? name,
     parts: record ? partsOf(record) : [{ text: `not made: ${failure}` }],
   }));
-  writeTextAtomic(path.join(folder, 'index.html'), reportPage(title, facts, sections));
-  writeTextAtomic(path.join(folder, 'index.md'), await markdownPage(title, facts, pieces));
+  writeFileAtomic(path.join(folder, 'index.html'), reportPage(title, facts, sections));
+  writeFileAtomic(path.join(folder, 'index.md'), await markdownPage(title, facts, pieces));
 }
 
 const quickNote =

@@ -19,7 +19,7 @@ export async function reproduceTable1(flags: ReproduceFlags): Promise<Reproduced
   const { Progress } = await import('@hidden-schema/hsn');
   const { plainJson, sheetText, table1, table1Sheet, table1Size } = await import('@hidden-schema/studies');
   const options = await optionsOf(flags);
-  const { readJsonIfThere, writeTextAtomic } = await import('@hidden-schema/base');
+  const { readJsonIfThere, writeFileAtomic } = await import('@hidden-schema/base');
   const key = JSON.stringify(options);
   const file = path.join(flags.out, 'table1-rows.json');
   const before = readJsonIfThere<Stopped>(file);
@@ -34,9 +34,9 @@ export async function reproduceTable1(flags: ReproduceFlags): Promise<Reproduced
     onRow: (row) => {
       progress.update(rows.push(row));
       mkdirSync(flags.out, { recursive: true });
-      writeTextAtomic(file, plainJson({ key, rows } satisfies Stopped));
+      writeFileAtomic(file, plainJson({ key, rows } satisfies Stopped));
       const table = sheetText(table1Sheet(rows), 'markdown');
-      writeTextAtomic(path.join(flags.out, 'table1.md'), `${table}\n${caption}\n`);
+      writeFileAtomic(path.join(flags.out, 'table1.md'), `${table}\n${caption}\n`);
     },
   });
   progress.finish();

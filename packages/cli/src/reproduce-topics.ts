@@ -105,15 +105,15 @@ async function encodedOf(
 
 /** The tables so far: a run that is stopped keeps what it has. */
 async function save(folder: string, settings: Settings, results: readonly TopicResult[]): Promise<void> {
-  const { reasonOf, UserError, writeTextAtomic } = await import('@hidden-schema/base');
+  const { reasonOf, UserError, writeFileAtomic } = await import('@hidden-schema/base');
   const { plainJson, topicText } = await import('@hidden-schema/studies');
   try {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
     throw new UserError(`cannot write to ${folder}: ${reasonOf(error)}`);
   }
-  writeTextAtomic(path.join(folder, 'topics.md'), topicText(results));
-  writeTextAtomic(path.join(folder, 'topics.json'), plainJson({ settings, corpora: results }));
+  writeFileAtomic(path.join(folder, 'topics.md'), topicText(results));
+  writeFileAtomic(path.join(folder, 'topics.json'), plainJson({ settings, corpora: results }));
 }
 
 async function show(

@@ -80,13 +80,24 @@ BERTopic and KeyNMF join them. A file has a text a line, or label<TAB>text; labe
 const collect = (value: string, before: string[] = []): string[] => [...before, value];
 
 export function register(program: Command): void {
-  program
+  const command = program
     .command('reproduce')
     .summary('tables and figures of the paper, ours beside theirs')
     .description('Train what a table of the paper compares, and print our figures beside the published ones.')
     .argument('<name>', `one of ${reproducible.join(', ')}`)
     .option('--quick', 'small models on few sentences and steps; all: required but for those with days')
-    .option('--seeds <n>', 'seeds for each of our rows (default: table1 10, table2 1, topics 3)')
+    .option('--seeds <n>', 'seeds for each of our rows (default: table1 10, table2 1, topics 3)');
+  addTableOptions(command);
+  addRunOptions(command);
+  command
+    .option('--out <folder>', 'where tables are written', 'reproduction')
+    .addHelpText('after', examples)
+    .action(reproduce);
+}
+
+/** What the tables of trainings take. */
+function addTableOptions(command: Command): void {
+  command
     .option('--paper-seeds <n>', "table1: seeds for the rows with the paper's settings (default: as --seeds)")
     .option('--baseline-seeds <n>', 'table1: seeds of LSTM, counting and Baum-Welch (default: as --seeds)')
     .option('--steps <n>', 'training steps of our rows (default: table1 200, table2 3000)')
@@ -112,7 +123,12 @@ export function register(program: Command): void {
     .option(
       '--corpus <where>',
       "table1: barabasi=DIR,erdos=DIR, the authors' data in place of drawn ones; table2, all: ptb=…,yahoo=…,yelp=…; table3: ATOMIC; topics: NAME=FILE,NAME=FILE; of runs: texts to train on",
-    )
+    );
+}
+
+/** What is made of runs, and of topics. */
+function addRunOptions(command: Command): void {
+  command
     .option('--run <folders>', 'of runs: trained ones, with commas between, in place of training')
     .option('--words <list>', 'table7, figure7: words to compare (default: good,bad,great)')
     .option('--pairs <n>', 'table9: pairs of sentences of each run (default: 4)')
@@ -121,10 +137,7 @@ export function register(program: Command): void {
     .option('--length <n>', 'topics: steps of a walk (default: 5)')
     .option('--limit <n>', 'topics: reads the first so many texts of each corpus')
     .option('--peers <python>', 'topics: a Python with BERTopic and Turftopic, whose models join the table')
-    .option('--json', 'topics and of runs: print JSON')
-    .option('--out <folder>', 'where tables are written', 'reproduction')
-    .addHelpText('after', examples)
-    .action(reproduce);
+    .option('--json', 'topics and of runs: print JSON');
 }
 
 async function reproduce(name: string, flags: ReproduceFlags): Promise<void> {

@@ -50,7 +50,7 @@ async function prepare(
   const { prepareTextRun, readSeeds, textInput, textRecord } = await import('@hidden-schema/hsn');
   const settings = await textSettings(flags);
   const known = earlier && textRecord(earlier);
-  const given = {
+  const source = {
     ...(earlier && !flags.corpus ? textInput(earlier) : { input: corpus }),
     settings: { ...known?.record.settings, ...settings },
   };
@@ -58,7 +58,7 @@ async function prepare(
   const { onProgress, done } = await tokenising();
   const vectors = await progressOf('encode', 'texts');
   try {
-    return await prepareTextRun(config, given, {
+    return await prepareTextRun(config, source, {
       ...(known ? { tokenizer: known.tokenizer, discovery: known.record.discovery } : {}),
       seeds,
       chooseSymbols: flags.symbols === 'auto',
@@ -117,8 +117,8 @@ async function planOf(
 }
 
 /** What the other ranks need: the texts are read by each, the vocabulary is drawn from them once. */
-function assignmentOf({ config, given, info, tokenizers }: PreparedRun): Assignment {
-  const texts = { ...given, input: path.resolve(given.input), tokenizer: tokenizers.decoder.json };
+function assignmentOf({ config, source, info, tokenizers }: PreparedRun): Assignment {
+  const texts = { ...source, input: path.resolve(source.input), tokenizer: tokenizers.decoder.json };
   return { config, fingerprint: info.fingerprint, texts };
 }
 

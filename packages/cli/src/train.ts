@@ -104,14 +104,13 @@ async function train(file: string | undefined, flags: TrainFlags): Promise<void>
 
 const asksForSymbols = ({ symbols, seeds }: TrainFlags): boolean => symbols === 'auto' || seeds !== undefined;
 
-/** Trains alone, or as rank 0 of several processes. */
-async function lead(file: string | undefined, flags: TrainFlags, replicas: Replicas): Promise<void> {
+/** Refuses flags that say nothing together, before anything is read. */
+async function checkTrainFlags(flags: TrainFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { isRival, refuseEdits, Run } = await import('@hidden-schema/hsn');
   if (flags.profile !== undefined) await checkProfileFile(flags.profile);
   if (flags.stage !== undefined && !stages.includes(flags.stage))
     throw new UserError(`--stage takes discover or write, got ${flags.stage}`);
-  if (flags.resume && (flags.symbols === 'auto' || flags.seeds !== undefined))
+  if (flags.resume && asksForSymbols(flags))
     throw new UserError(
       '--symbols auto and --seeds are for a new run; leave them out to go on with this one',
     );
@@ -119,6 +118,13 @@ async function lead(file: string | undefined, flags: TrainFlags, replicas: Repli
     throw new UserError('--resume needs --out: the folder of the run to continue');
   if (flags.diagnose && !flags.out)
     throw new UserError('--diagnose needs --out: the folder of the run that stopped');
+}
+
+/** Trains alone, or as rank 0 of several processes. */
+async function lead(file: string | undefined, flags: TrainFlags, replicas: Replicas): Promise<void> {
+  const { UserError } = await import('@hidden-schema/base');
+  const { isRival, refuseEdits, Run } = await import('@hidden-schema/hsn');
+  await checkTrainFlags(flags);
   const earlier = flags.resume || flags.diagnose ? Run.open(flags.out!) : undefined;
   // Before the corpus is read with files that are not the run's.
   if (earlier && !flags.force) refuseEdits(earlier.edits(), flags.out!);

@@ -1,9 +1,10 @@
 // A discovered run small enough for tests: three subjects with labels, years and markup.
+
+import fs from 'node:fs';
 import { csvText } from '@hidden-schema/base';
 import { hsn } from '@hidden-schema/testing/hsn-process';
 import { plantedTexts } from '@hidden-schema/testing/planted-subjects';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
-import fs from 'node:fs';
 import { markup } from './small-run.ts';
 
 export const SYMBOLS = 9;

@@ -67,7 +67,6 @@ export {
   LanguageDecoder,
   LlamaDecoder,
   LstmText,
-  llama2cFolder,
   loraTensors,
   mergeLora,
   openDecoder,
@@ -79,3 +78,4 @@ export {
   TransformerText,
   writeModelFolder,
 } from '@hidden-schema/transformers';
+export { llama2cFolder } from '@hidden-schema/transformers/llama2c';

@@ -1,4 +1,5 @@
 import { UserError } from '@hidden-schema/base';
+import { LIKELY_LINK } from '@hidden-schema/hsn';
 import { linksOf } from '@hidden-schema/studies';
 
 /** A link of the graph, of symbols `from` ≤ `to`. */
@@ -33,7 +34,7 @@ export class SchemaGraph {
   }
 
   /** The links of at least a probability, 0.5 unless given; the surest first. */
-  links(least = 0.5): Link[] {
+  links(least = LIKELY_LINK): Link[] {
     return linksOf(this.#probabilities, this.symbols, least).map(([from, to, probability]) => ({
       from,
       to,

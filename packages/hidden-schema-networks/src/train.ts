@@ -83,8 +83,8 @@ export async function train(source: Texts, options: TrainOptions): Promise<Train
   const config = configOf(options);
   // Before the corpus is read, which may take minutes.
   checkRunFolder(out, force);
-  const given = { input: source.input, settings: source.settings };
-  const prepared = await prepareLanguage(config, given, {
+  const texts = { input: source.input, settings: source.settings };
+  const prepared = await prepareLanguage(config, texts, {
     ...(signal ? { signal } : {}),
     ...(source.stream ? { stdin: source.stream() } : {}),
     chooseSymbols: options.symbols === 'auto',

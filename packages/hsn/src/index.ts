@@ -14,7 +14,6 @@ export {
   languageConfig,
   loadConfig,
   type RunConfig,
-  settingsJsonSchema,
   settingValues,
   syntheticConfig,
   tuplesConfig,
@@ -26,26 +25,19 @@ export {
   reasoningConfigSchema,
 } from './config/tuples.ts';
 export { BagDecoder } from './decoder/bag.ts';
-export {
-  columnsOf,
-  discoveryDefaults,
-  discoveryOptions,
-  encodePoints,
-  encoderTokens,
-  type FittedSymbols,
-  fitPointSpace,
-  fitSymbols,
-  groupsAt,
-  type Joining,
-  joinSymbols,
-  pieceCounts,
-  type SymbolChoice,
-  tellingPieces,
-  textVectors,
-  toPoints,
-} from './discovery/index.ts';
+export type { SymbolChoice } from './discovery/choose.ts';
+export { encodePoints } from './discovery/encode.ts';
+export { type FittedSymbols, fitSymbols } from './discovery/fit.ts';
+export { groupsAt, type Joining, joinSymbols } from './discovery/hierarchy.ts';
+export { discoveryDefaults, discoveryOptions } from './discovery/options.ts';
+export { columnsOf, pieceCounts, tellingPieces } from './discovery/pieces.ts';
+export { fitPointSpace, toPoints } from './discovery/point-space.ts';
+export { encoderTokens } from './discovery/text-vectors.ts';
+export { textVectors } from './discovery/vector-store.ts';
 export { meanPooled, WalkEncoder, WalkQueries } from './encoder/walk-queries.ts';
 export { ClosedFormPosterior } from './graph/closed-form.ts';
+export { isLikely, LIKELY_LINK, likelyLinks } from './graph/likely.ts';
+export { linkProbabilities, linkRecords } from './graph/link-records.ts';
 export { FreeLogits } from './graph/posterior.ts';
 export {
   type Decoder,
@@ -108,7 +100,8 @@ export {
   type Verification,
   verifyRun,
 } from './run/run-summary.ts';
-export { Session, type SessionOptions, type SessionResult } from './run/session.ts';
+export { Session } from './run/session.ts';
+export type { SessionOptions, SessionResult } from './run/session-terms.ts';
 export { makeNetwork } from './tasks/language/build.ts';
 export type { CorpusPoints } from './tasks/language/corpus-vectors.ts';
 export { pursues } from './tasks/language/discovery.ts';
@@ -123,19 +116,13 @@ export {
   openPoints,
 } from './tasks/language/open.ts';
 export { schemaOf } from './tasks/language/perplexity.ts';
-export {
-  createLanguageRun,
-  type PreparedLanguage,
-  prepareLanguage,
-  type TextInput,
-  textFingerprint,
-  textInput,
-  textRecord,
-} from './tasks/language/prepare.ts';
+export { type PreparedLanguage, prepareLanguage } from './tasks/language/prepare.ts';
+export { type TextInput, textFingerprint } from './tasks/language/prepare-texts.ts';
 export { refitSymbols } from './tasks/language/refit.ts';
 export { readSeeds, type Seed } from './tasks/language/seeds.ts';
 export { splitChange } from './tasks/language/split.ts';
 export { type LanguageFigures, LanguageTask, languageFigures } from './tasks/language/task.ts';
+export { createLanguageRun, textInput, textRecord } from './tasks/language/text-record.ts';
 export { LanguageTexts, type WritingOptions } from './tasks/language/texts.ts';
 export { textUpdate } from './tasks/language/update.ts';
 export { convertPaperCorpus, type PaperCorpus } from './tasks/paper-corpora.ts';
@@ -183,10 +170,8 @@ export {
   evaluateSynthetic,
   graphRecovery,
   linkLogits,
-  linkProbabilities,
   type SyntheticEvaluation,
 } from './tasks/synthetic/evaluation.ts';
-export { linkRecords } from './tasks/synthetic/graph-record.ts';
 export { afterSweep, noSweeps, sweepsSettled } from './tasks/synthetic/graph-sweeps.ts';
 export {
   exactMarginals,

@@ -8,28 +8,21 @@ import {
   zeros,
 } from '@hidden-schema/torch';
 import type { NetworkConfig } from './config/network.ts';
-import {
-  type GraphPosterior,
-  type GraphPrior,
-  graphPosteriorOf,
-  graphPriorOf,
-  PairIndex,
-} from './graph/index.ts';
+import { graphPosteriorOf, graphPriorOf } from './graph/build.ts';
+import { PairIndex } from './graph/pairs.ts';
+import type { GraphPosterior } from './graph/posterior.ts';
+import type { GraphPrior } from './graph/prior.ts';
 import { graphDivisorOf, type ObjectiveOptions, objective, type Terms } from './objective/objective.ts';
 import { annealedAt, betaAt } from './objective/schedule.ts';
 import { inPrecision } from './precision.ts';
 import { type Symbols, symbolsOf } from './symbols/symbols.ts';
 import { namesOfToday } from './tensor-names.ts';
-import {
-  type BatchHolders,
-  MeanFieldWalks,
-  type Positions,
-  soleHolder,
-  WalkableGraph,
-  WalkDistribution,
-  type WalkPosterior,
-  WalkPrior,
-} from './walk/index.ts';
+import { type BatchHolders, soleHolder } from './walk/aggregate.ts';
+import { WalkDistribution } from './walk/chain.ts';
+import { MeanFieldWalks } from './walk/mean-field.ts';
+import type { Positions, WalkPosterior } from './walk/posterior.ts';
+import { WalkPrior } from './walk/prior.ts';
+import { WalkableGraph } from './walk/transition.ts';
 
 // Shapes used everywhere: B sentences, T tokens, L walk steps, K symbols, S width of a symbol, V vocabulary.
 

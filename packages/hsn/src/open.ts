@@ -6,7 +6,7 @@ import { type OpenedModel, openModel } from './tasks/synthetic/open.ts';
 import { SyntheticTexts } from './tasks/synthetic/texts.ts';
 import { type OpenedReasoning, openReasoning } from './tasks/tuples/open.ts';
 import { TupleTexts } from './tasks/tuples/texts.ts';
-import type { BestWalk } from './walk/index.ts';
+import type { BestWalk } from './walk/best.ts';
 
 /** Reads sentences, or tuples, as the run they were trained on has them: the most probable walk of each. */
 export interface WalkReader {

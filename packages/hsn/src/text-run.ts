@@ -1,17 +1,13 @@
 import type { LanguageConfig } from './config/language.ts';
 import { isRival, type RivalConfig } from './config/rivals.ts';
 import { languageConfig, type RunConfig } from './config/settings.ts';
-import { type PreparedRival, prepareRival, RivalTask } from './rivals/task.ts';
-import type { Run } from './run/run.ts';
-import {
-  createLanguageRun,
-  type PreparedLanguage,
-  type PrepareOptions,
-  prepareLanguage,
-  type TextInput,
-} from './tasks/language/prepare.ts';
-import { type LanguageFigures, LanguageTask } from './tasks/language/task.ts';
 import type { RivalFigures } from './rivals/evaluation.ts';
+import type { PreparedRival } from './rivals/task.ts';
+import type { Run } from './run/run.ts';
+import { type PreparedLanguage, prepareLanguage } from './tasks/language/prepare.ts';
+import type { PrepareOptions, TextInput } from './tasks/language/prepare-texts.ts';
+import { type LanguageFigures, LanguageTask } from './tasks/language/task.ts';
+import { createLanguageRun } from './tasks/language/text-record.ts';
 import type { Replicas } from './train/replicas.ts';
 import type { Task } from './train/task.ts';
 
@@ -31,18 +27,20 @@ export const textRunConfig = (config: RunConfig, what?: string): TextRunConfig =
 /** Reads and tokenises a corpus and makes the model that the settings name. */
 export async function prepareTextRun(
   config: TextRunConfig,
-  given: TextInput,
+  source: TextInput,
   options: PrepareOptions = {},
 ): Promise<PreparedRun> {
   if (isRival(config)) {
-    const prepared = await prepareRival(config, given, options);
+    // Trainings of the network itself do without them.
+    const { prepareRival, RivalTask } = await import('./rivals/task.ts');
+    const prepared = await prepareRival(config, source, options);
     return {
       ...prepared,
       task: (replicas) => new RivalTask(prepared, replicas),
       create: (directory, how) => createLanguageRun(directory, prepared, how),
     };
   }
-  const prepared = await prepareLanguage(config, given, options);
+  const prepared = await prepareLanguage(config, source, options);
   return {
     ...prepared,
     task: (replicas) => new LanguageTask(prepared, replicas),

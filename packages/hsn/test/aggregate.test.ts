@@ -5,15 +5,10 @@ import { Generator, liveTensors, randn, scope, stack, type Tensor, tensor } from
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { native } from '../../torch/src/native.ts';
-import {
-  type Aggregation,
-  aggregatedKl,
-  mutualInformation,
-  type TransitionForm,
-  WalkableGraph,
-  WalkDistribution,
-  WalkPrior,
-} from '../src/walk/index.ts';
+import { type Aggregation, aggregatedKl, mutualInformation } from '../src/walk/aggregate.ts';
+import { WalkDistribution } from '../src/walk/chain.ts';
+import { WalkPrior } from '../src/walk/prior.ts';
+import { type TransitionForm, WalkableGraph } from '../src/walk/transition.ts';
 
 const total = (kl: { start: Tensor; steps: Tensor }) => kl.start.add(kl.steps);
 

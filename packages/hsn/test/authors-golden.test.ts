@@ -2,15 +2,13 @@ import { expectClose, f64, gradientOf, readFixture, sum, transpose } from '@hidd
 import { allWalks, walkTensor, writtenOut } from '@hidden-schema/testing/enumeration';
 import { grad, stack, type Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { BernoulliPrior, LinkDistribution, PairIndex } from '../src/graph/index.ts';
-import {
-  aggregatedKl,
-  gumbelSoftmax,
-  mutualInformation,
-  Transition,
-  WalkableGraph,
-  WalkDistribution,
-} from '../src/walk/index.ts';
+import { LinkDistribution } from '../src/graph/bernoulli.ts';
+import { PairIndex } from '../src/graph/pairs.ts';
+import { BernoulliPrior } from '../src/graph/prior.ts';
+import { aggregatedKl, mutualInformation } from '../src/walk/aggregate.ts';
+import { WalkDistribution } from '../src/walk/chain.ts';
+import { gumbelSoftmax } from '../src/walk/gumbel.ts';
+import { Transition, WalkableGraph } from '../src/walk/transition.ts';
 
 type Matrix = number[][];
 interface Golden {

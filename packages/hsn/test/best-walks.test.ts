@@ -1,12 +1,9 @@
 import { arange, Generator, rand, randn, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import {
-  MeanFieldWalks,
-  paperForm,
-  WalkableGraph,
-  WalkDistribution,
-  type WalkPosterior,
-} from '../src/walk/index.ts';
+import { WalkDistribution } from '../src/walk/chain.ts';
+import { MeanFieldWalks } from '../src/walk/mean-field.ts';
+import type { WalkPosterior } from '../src/walk/posterior.ts';
+import { paperForm, WalkableGraph } from '../src/walk/transition.ts';
 
 const [B, L, K] = [5, 4, 4];
 

@@ -1,17 +1,19 @@
 import { digits, expectClose, expectFinite, f64, sigmoid, sum } from '@hidden-schema/testing/closeness';
 import { Generator } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
+import { ClosedFormPosterior } from '../src/graph/closed-form.ts';
 import { digamma } from '../src/graph/gamma.ts';
+import { PairIndex } from '../src/graph/pairs.ts';
 import {
   BernoulliPrior,
   BetaBernoulliPrior,
-  ClosedFormPosterior,
   type GraphPrior,
   logit,
-  PairIndex,
   PowerLawPrior,
-} from '../src/graph/index.ts';
-import { smoothWalks, WalkableGraph, WalkPrior } from '../src/walk/index.ts';
+} from '../src/graph/prior.ts';
+import { WalkPrior } from '../src/walk/prior.ts';
+import { smoothWalks } from '../src/walk/smoothing.ts';
+import { WalkableGraph } from '../src/walk/transition.ts';
 
 const float64 = { dtype: 'float64' } as const;
 const traversals = [

@@ -1,7 +1,8 @@
 import { Random } from '@hidden-schema/base';
 import { callMany, Generator, randn, type Tensor, tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { fitPointSpace, type SparseRows, toPoints } from '../src/discovery/index.ts';
+import { fitPointSpace, toPoints } from '../src/discovery/point-space.ts';
+import type { SparseRows } from '../src/discovery/sparse.ts';
 import { checkSparse, sparseProduct, transposed } from '../src/discovery/sparse.ts';
 import { fitWordSpace, wordVectors } from '../src/discovery/word-space.ts';
 

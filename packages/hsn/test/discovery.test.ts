@@ -5,18 +5,14 @@ import { Generator, Tensor, tensor, zeros } from '@hidden-schema/torch';
 import { TransformerText } from '@hidden-schema/transformers';
 import { describe, expect, test } from 'vitest';
 import { dictionaryOf } from '../src/discovery/dictionary.ts';
-import {
-  type Discovered,
-  type DiscoveryOptions,
-  discoveryOptions,
-  encodePoints,
-  fitSymbols,
-  PursuitEncoder,
-} from '../src/discovery/index.ts';
+import { type Discovered, encodePoints } from '../src/discovery/encode.ts';
+import { fitSymbols } from '../src/discovery/fit.ts';
 import { evidence, linkProbabilities } from '../src/discovery/links.ts';
+import { type DiscoveryOptions, discoveryOptions } from '../src/discovery/options.ts';
 import { pursue } from '../src/discovery/pursuit.ts';
+import { PursuitEncoder } from '../src/discovery/pursuit-encoder.ts';
 import { digamma } from '../src/graph/gamma.ts';
-import { PairIndex } from '../src/graph/index.ts';
+import { PairIndex } from '../src/graph/pairs.ts';
 import { dot, plantedPoints, unit } from './planted-points.ts';
 
 /** Rows of a tensor [n, m] as arrays. */

@@ -1,6 +1,6 @@
 import { Random } from '@hidden-schema/base';
 import { describe, expect, test } from 'vitest';
-import { groupsAt, joinSymbols } from '../src/discovery/index.ts';
+import { groupsAt, joinSymbols } from '../src/discovery/hierarchy.ts';
 import { dot, unit } from './planted-points.ts';
 
 const K = 12;

@@ -11,15 +11,11 @@ import { Generator, scope, stack, type Tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { exactInformation } from '../src/tasks/language/evaluation.ts';
-import {
-  type IsolatedRule,
-  MeanFieldWalks,
-  mutualInformation,
-  type TransitionForm,
-  WalkableGraph,
-  WalkDistribution,
-  type WalkPosterior,
-} from '../src/walk/index.ts';
+import { mutualInformation } from '../src/walk/aggregate.ts';
+import { WalkDistribution } from '../src/walk/chain.ts';
+import { MeanFieldWalks } from '../src/walk/mean-field.ts';
+import type { WalkPosterior } from '../src/walk/posterior.ts';
+import { type IsolatedRule, type TransitionForm, WalkableGraph } from '../src/walk/transition.ts';
 
 // N sentences, K symbols, L steps.
 const N = 3;

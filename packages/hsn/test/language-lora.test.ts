@@ -19,8 +19,9 @@ import { loadCheckpoint } from '../src/run/checkpoint.ts';
 import { Run } from '../src/run/run.ts';
 import { Session } from '../src/run/session.ts';
 import { openLanguage } from '../src/tasks/language/open.ts';
-import { createLanguageRun, prepareLanguage } from '../src/tasks/language/prepare.ts';
+import { prepareLanguage } from '../src/tasks/language/prepare.ts';
 import { LanguageTask } from '../src/tasks/language/task.ts';
+import { createLanguageRun } from '../src/tasks/language/text-record.ts';
 
 const folder = temporaryFolder('language-lora');
 afterAll(folder.remove);

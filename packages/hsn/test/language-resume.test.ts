@@ -8,8 +8,9 @@ import { checkpointSteps } from '../src/run/checkpoint.ts';
 import { readMetrics } from '../src/run/metrics.ts';
 import { Run } from '../src/run/run.ts';
 import { Session } from '../src/run/session.ts';
-import { createLanguageRun, prepareLanguage, textInput, textRecord } from '../src/tasks/language/prepare.ts';
+import { prepareLanguage } from '../src/tasks/language/prepare.ts';
 import { LanguageTask } from '../src/tasks/language/task.ts';
+import { createLanguageRun, textInput, textRecord } from '../src/tasks/language/text-record.ts';
 
 const folder = temporaryFolder('language-resume');
 afterAll(folder.remove);

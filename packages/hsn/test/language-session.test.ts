@@ -10,8 +10,10 @@ import type { LanguageConfig } from '../src/config/language.ts';
 import { readMetrics } from '../src/run/metrics.ts';
 import { Session } from '../src/run/session.ts';
 import { openLanguage, openLanguageCorpus } from '../src/tasks/language/open.ts';
-import { createLanguageRun, prepareLanguage, type TextInput } from '../src/tasks/language/prepare.ts';
+import { prepareLanguage } from '../src/tasks/language/prepare.ts';
+import type { TextInput } from '../src/tasks/language/prepare-texts.ts';
 import { LanguageTask, languageFigures } from '../src/tasks/language/task.ts';
+import { createLanguageRun } from '../src/tasks/language/text-record.ts';
 
 const folder = temporaryFolder('language-session');
 afterAll(folder.remove);

@@ -9,14 +9,11 @@ import {
 import { Generator, tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  aggregatedKl,
-  type IsolatedRule,
-  MeanFieldWalks,
-  WalkableGraph,
-  WalkDistribution,
-  WalkPrior,
-} from '../src/walk/index.ts';
+import { aggregatedKl } from '../src/walk/aggregate.ts';
+import { WalkDistribution } from '../src/walk/chain.ts';
+import { MeanFieldWalks } from '../src/walk/mean-field.ts';
+import { WalkPrior } from '../src/walk/prior.ts';
+import { type IsolatedRule, WalkableGraph } from '../src/walk/transition.ts';
 
 const K = 4;
 const L = 3;

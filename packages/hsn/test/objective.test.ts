@@ -1,10 +1,14 @@
 import { scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { configSchema } from '../src/config/network.ts';
-import { BernoulliPrior, BetaBernoulliPrior, LinkDistribution, PairIndex } from '../src/graph/index.ts';
+import { LinkDistribution } from '../src/graph/bernoulli.ts';
+import { PairIndex } from '../src/graph/pairs.ts';
+import { BernoulliPrior, BetaBernoulliPrior } from '../src/graph/prior.ts';
 import { graphKl, type ObjectiveOptions, objective, walkKl } from '../src/objective/objective.ts';
 import { annealedAt, betaAt } from '../src/objective/schedule.ts';
-import { MeanFieldWalks, WalkableGraph, WalkDistribution } from '../src/walk/index.ts';
+import { WalkDistribution } from '../src/walk/chain.ts';
+import { MeanFieldWalks } from '../src/walk/mean-field.ts';
+import { WalkableGraph } from '../src/walk/transition.ts';
 
 const float64 = (data: number[], shape: number[]) => Tensor.fromArray(Float64Array.from(data), shape);
 

@@ -9,15 +9,16 @@ import { BertEncoder, bertConfigSchema, Gpt2Decoder, writeModelFolder } from '@h
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LanguageConfig } from '../src/config/language.ts';
 import { loadConfig, type RunConfig, syntheticConfig } from '../src/config/settings.ts';
+import { linkProbabilities } from '../src/graph/link-records.ts';
 import { Session } from '../src/run/session.ts';
 import type { LanguageNetwork } from '../src/tasks/language/network.ts';
 import { openLanguage } from '../src/tasks/language/open.ts';
-import { createLanguageRun, prepareLanguage } from '../src/tasks/language/prepare.ts';
+import { prepareLanguage } from '../src/tasks/language/prepare.ts';
 import { LanguageTask } from '../src/tasks/language/task.ts';
+import { createLanguageRun } from '../src/tasks/language/text-record.ts';
 import { readSyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
 import { SYNTHETIC_DEFAULTS } from '../src/tasks/synthetic/corpus/synthetic.ts';
 import { writeSyntheticCorpus } from '../src/tasks/synthetic/corpus/writer.ts';
-import { linkProbabilities } from '../src/tasks/synthetic/evaluation.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 
 const root = new URL('../../../experiments/', import.meta.url);

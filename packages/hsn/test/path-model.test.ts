@@ -5,8 +5,8 @@ import { Generator, noGrad, scope, Tensor, tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { begunByScores } from '../src/path/continuation.ts';
 import { makePath, onGraph, type PathContext } from '../src/path/path-model.ts';
-import { continueWalks } from '../src/tasks/tuples/walk-search.ts';
 import type { FirstHalves } from '../src/tasks/tuples/walk-path.ts';
+import { continueWalks } from '../src/tasks/tuples/walk-search.ts';
 import { walkTensor } from '../src/tasks/tuples/walks.ts';
 
 const K = 4;

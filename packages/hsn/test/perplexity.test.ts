@@ -13,7 +13,7 @@ import {
   schemaOf,
   sentenceEstimate,
 } from '../src/tasks/language/perplexity.ts';
-import { WalkableGraph } from '../src/walk/index.ts';
+import { WalkableGraph } from '../src/walk/transition.ts';
 
 type Value = number | string;
 interface Fixture {

@@ -11,7 +11,7 @@ import { readMetrics } from '../src/run/metrics.ts';
 import { Run } from '../src/run/run.ts';
 import { Session } from '../src/run/session.ts';
 import { openLanguageCorpus } from '../src/tasks/language/open.ts';
-import { textInput, textRecord } from '../src/tasks/language/prepare.ts';
+import { textInput, textRecord } from '../src/tasks/language/text-record.ts';
 import { prepareTextRun, type TextRunConfig, textRunConfig } from '../src/text-run.ts';
 
 const folder = temporaryFolder('rival-runs');

@@ -3,7 +3,10 @@ import { allWalks, walkProbability } from '@hidden-schema/testing/enumeration';
 import { Generator, type Tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { smoothWalks, WalkableGraph, WalkDistribution, WalkPrior } from '../src/walk/index.ts';
+import { WalkDistribution } from '../src/walk/chain.ts';
+import { WalkPrior } from '../src/walk/prior.ts';
+import { smoothWalks } from '../src/walk/smoothing.ts';
+import { WalkableGraph } from '../src/walk/transition.ts';
 
 const [K, L] = [4, 4];
 const walks = allWalks(K, L);

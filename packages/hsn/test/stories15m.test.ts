@@ -7,14 +7,8 @@ import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { tinyLanguage, writeTexts } from '@hidden-schema/testing/tiny-texts';
 import { loadTokenizer, type Tokenizer } from '@hidden-schema/text';
 import { Generator, noGrad, scope } from '@hidden-schema/torch';
-import {
-  findPretrained,
-  type LanguageDecoder,
-  type Llama2cTokenizer,
-  llama2cFolder,
-  openDecoder,
-  openLlama2c,
-} from '@hidden-schema/transformers';
+import { findPretrained, type LanguageDecoder, openDecoder } from '@hidden-schema/transformers';
+import { type Llama2cTokenizer, llama2cFolder, openLlama2c } from '@hidden-schema/transformers/llama2c';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prepareLanguage } from '../src/tasks/language/prepare.ts';
 import { LanguageTask } from '../src/tasks/language/task.ts';

@@ -3,13 +3,13 @@ import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { tinyConfig, tinyCorpus } from '@hidden-schema/testing/tiny-corpus';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
+import { linkProbabilities } from '../src/graph/link-records.ts';
 import { graphKl, objective, walkKl } from '../src/objective/objective.ts';
 import { tokensFrom } from '../src/tasks/synthetic/batch.ts';
 import type { SyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
 import {
   evaluateSynthetic,
   graphRecovery,
-  linkProbabilities,
   sampledGraph,
   validationLoss,
 } from '../src/tasks/synthetic/evaluation.ts';

@@ -50,7 +50,7 @@ function writeTuples(): void {
 }
 
 let opened: OpenedReasoning;
-let given: Awaited<ReturnType<typeof openTuples>>;
+let tuplesRead: Awaited<ReturnType<typeof openTuples>>;
 let figures: PathFigures;
 let found: { vectors: number[]; links: number[] };
 
@@ -77,9 +77,9 @@ beforeAll(async () => {
   await new Session(made, task, quiet).train();
   made.close();
   opened = await openReasoning(run);
-  given = await openTuples(opened);
+  tuplesRead = await openTuples(opened);
   const path = { ...opened.config.path, kind: 'counts' as const };
-  figures = countPath({ ...opened.config, part: 'path', path }, opened, given);
+  figures = countPath({ ...opened.config, part: 'path', path }, opened, tuplesRead);
 }, 600_000);
 afterAll(() => {
   opened?.model.free();
@@ -88,7 +88,7 @@ afterAll(() => {
 
 describe('one dictionary for events and objects', () => {
   test('walks keep to the graph, their halves say what was done and what follows', () => {
-    const { tokens, corpus } = given;
+    const { tokens, corpus } = tuplesRead;
     const walks = new TupleWalks(opened.model, tokens);
     const rows = corpus.splits.train;
     const read = walks.whole(rows, 'best');
@@ -128,16 +128,18 @@ describe('one dictionary for events and objects', () => {
 
 describe('walks that the decoder reads in place of the posterior', () => {
   test('begin with the second pass, for the share that was asked for, the same again by seed', () => {
-    const scheduled = new ScheduledWalks(new TupleTraining(opened.model, given.corpus, given.tokens));
-    const rows = given.corpus.splits.train.slice(0, 60);
-    expect(scheduled.given(rows, 0)).toBeUndefined();
-    const some = scheduled.given(rows, 1)!;
+    const scheduled = new ScheduledWalks(
+      new TupleTraining(opened.model, tuplesRead.corpus, tuplesRead.tokens),
+    );
+    const rows = tuplesRead.corpus.splits.train.slice(0, 60);
+    expect(scheduled.secondWalks(rows, 0)).toBeUndefined();
+    const some = scheduled.secondWalks(rows, 1)!;
     expect(some).toHaveLength(rows.length);
     const count = some.filter((walk) => walk !== undefined).length;
     expect(count).toBeGreaterThan(8);
     expect(count).toBeLessThan(30);
     for (const walk of some) if (walk) expect(walk).toHaveLength(2);
-    expect(scheduled.given(rows, 1)).toEqual(some);
-    expect(scheduled.given(rows, 2)).not.toEqual(some);
+    expect(scheduled.secondWalks(rows, 1)).toEqual(some);
+    expect(scheduled.secondWalks(rows, 2)).not.toEqual(some);
   });
 });

@@ -2,7 +2,7 @@ import { digits } from '@hidden-schema/testing/closeness';
 import { Generator, scope, type Tensor, tensor } from '@hidden-schema/torch';
 import { TransformerText } from '@hidden-schema/transformers';
 import { describe, expect, test } from 'vitest';
-import type { GraphPosterior } from '../src/graph/index.ts';
+import type { GraphPosterior } from '../src/graph/posterior.ts';
 import type { Symbols } from '../src/symbols/symbols.ts';
 import type { ReadTuples } from '../src/tasks/tuples/encoder.ts';
 import { prefixVectors, TwoPartPursuit } from '../src/tasks/tuples/two-part-pursuit.ts';
@@ -24,7 +24,7 @@ function reader(length: number): TwoPartPursuit {
 }
 
 const best = (scores: Tensor): number[] => scores.argmax(-1).toNumbers();
-const walkOf = (length: number, read: Pick<ReadTuples, 'points' | 'given'>): number[] =>
+const walkOf = (length: number, read: Pick<ReadTuples, 'points' | 'secondWalks'>): number[] =>
   scope(() => best(reader(length).scores(read)));
 
 describe('one dictionary for both halves of a walk', () => {
@@ -50,7 +50,7 @@ describe('one dictionary for both halves of a walk', () => {
         [0, 0.3, 0, 0.5, 0.8],
       ]),
     };
-    expect(walkOf(4, { points, given: [[2, 3], undefined] })).toEqual([0, 1, 2, 3, 0, 1, 4, 1]);
+    expect(walkOf(4, { points, secondWalks: [[2, 3], undefined] })).toEqual([0, 1, 2, 3, 0, 1, 4, 1]);
   });
 
   test('needs points, and an even number of steps', () => {

@@ -5,7 +5,7 @@ import { tinyLanguage } from '@hidden-schema/testing/tiny-texts';
 import { trainByteBpe } from '@hidden-schema/text';
 import { Generator } from '@hidden-schema/torch';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { textVectors, vectorFolder } from '../src/discovery/index.ts';
+import { textVectors, vectorFolder } from '../src/discovery/vector-store.ts';
 import { openTextEncoder } from '../src/tasks/language/build.ts';
 
 const folder = temporaryFolder('vector-store');

@@ -9,14 +9,10 @@ import {
 import { walkTensor } from '@hidden-schema/testing/enumeration';
 import { Generator, stack, tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import {
-  gumbelSoftmax,
-  type IsolatedRule,
-  type TransitionForm,
-  WalkableGraph,
-  WalkDistribution,
-  WalkPrior,
-} from '../src/walk/index.ts';
+import { WalkDistribution } from '../src/walk/chain.ts';
+import { gumbelSoftmax } from '../src/walk/gumbel.ts';
+import { WalkPrior } from '../src/walk/prior.ts';
+import { type IsolatedRule, type TransitionForm, WalkableGraph } from '../src/walk/transition.ts';
 
 const forms: readonly TransitionForm[] = [
   { kind: 'paper', constant: 0 },

@@ -11,15 +11,9 @@ import {
 import { Generator, stack, type Tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  type IsolatedRule,
-  Transition,
-  type TransitionForm,
-  WalkableGraph,
-  WalkDistribution,
-  WalkPrior,
-  type WalkPriorKind,
-} from '../src/walk/index.ts';
+import { WalkDistribution } from '../src/walk/chain.ts';
+import { WalkPrior, type WalkPriorKind } from '../src/walk/prior.ts';
+import { type IsolatedRule, Transition, type TransitionForm, WalkableGraph } from '../src/walk/transition.ts';
 
 describe.each(walkFixtures)('walks of %s equal their enumeration', (name) => {
   const { fixture, prior, posterior, scores, one } = walkModel(name);
@@ -43,6 +37,18 @@ describe.each(walkFixtures)('walks of %s equal their enumeration', (name) => {
   test('marginals', () => {
     expectClose(stack(prior.marginals(), 1), expected.prior_marginals, 1e-9, 'prior');
     expectClose(stack(posterior.marginals(), 1), expected.q_marginals, 1e-9, 'posterior');
+  });
+
+  test('step after step, each after the one before it', () => {
+    for (let n = 0; n < N; n++) {
+      const nodes = table.unbind(1);
+      let product = one(n).logStart.exp().select(0, 0).indexSelect(0, nodes[0]!);
+      for (let i = 1; i < nodes.length; i++) {
+        const next = one(n).following(i, nodes[i - 1]!);
+        product = product.mul(next.gather(1, nodes[i]!.unsqueeze(1)).squeeze(1));
+      }
+      expectClose(product, expected.q_walk_prob[n]!, 1e-9, `sentence ${n}`);
+    }
   });
 
   test('divergence from the prior, sentence by sentence', () => {

@@ -8,8 +8,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LanguageConfig } from '../src/config/language.ts';
 import { Session } from '../src/run/session.ts';
 import { openLanguage, openLanguageCorpus } from '../src/tasks/language/open.ts';
-import { createLanguageRun, prepareLanguage } from '../src/tasks/language/prepare.ts';
+import { prepareLanguage } from '../src/tasks/language/prepare.ts';
 import { LanguageTask } from '../src/tasks/language/task.ts';
+import { createLanguageRun } from '../src/tasks/language/text-record.ts';
 
 const folder = temporaryFolder('whole-texts');
 afterAll(folder.remove);

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { reasonOf, UserError } from '@hidden-schema/base';
+import { reasonOf, UserError, writeBeside } from '@hidden-schema/base';
 import type { OpenedLanguage } from '@hidden-schema/hsn';
 import { specialConfig } from '@hidden-schema/text';
 import { BertEncoder, type ModelFolder, mergedTensors, writeModelFolder } from '@hidden-schema/transformers';
@@ -17,15 +17,13 @@ export function exportLanguage(opened: OpenedLanguage, out: string): string[] {
     if (fs.readdirSync(out).length > 0)
       throw new UserError(`${out} is not empty; choose a folder that is not there yet`);
   }
-  const partial = `${path.resolve(out)}.${process.pid}.partial`;
   try {
-    fs.mkdirSync(path.dirname(partial), { recursive: true });
-    fs.mkdirSync(partial);
-    for (const folder of folders) writeModelFolder(path.join(partial, folder.name), folder);
-    fs.rmSync(out, { recursive: true, force: true });
-    fs.renameSync(partial, out);
+    fs.mkdirSync(path.dirname(path.resolve(out)), { recursive: true });
+    writeBeside(path.resolve(out), (partial) => {
+      fs.mkdirSync(partial);
+      for (const folder of folders) writeModelFolder(path.join(partial, folder.name), folder);
+    });
   } catch (error) {
-    fs.rmSync(partial, { recursive: true, force: true });
     throw new UserError(`cannot write ${out}: ${reasonOf(error)}`);
   }
   return folders.map(({ name }) => path.join(out, name));

@@ -9,7 +9,6 @@ export {
   undoEdit,
   updateRun,
 } from './analysis/edits.ts';
-export { type Found, type FoundText, TextFinder } from './analysis/find.ts';
 export { EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './analysis/encoded.ts';
 export { EncodedWriter } from './analysis/encoded-writer.ts';
 export {
@@ -21,6 +20,7 @@ export {
 export { explainedPage, explainedSpans } from './analysis/explained-page.ts';
 export { exportedGraph } from './analysis/exported.ts';
 export { drawAttention, drawDivergence, drawLabelMaps, type NamedFigure } from './analysis/figures.ts';
+export { type Found, type FoundText, TextFinder } from './analysis/find.ts';
 export {
   type Interpolation,
   type InterpolationOptions,
@@ -40,8 +40,8 @@ export {
 export { type SymbolExample, type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
 export { writeModelCard } from './analysis/model-card.ts';
 export {
-  nameSeeds,
   namedSymbols,
+  nameSeeds,
   renameSymbol,
   runSymbols,
   symbolNames,
@@ -73,26 +73,26 @@ export { knownMeanings, storedMeanings } from './analysis/stored-meanings.ts';
 export { type SymbolFigures, symbolFigures } from './analysis/symbol-figures.ts';
 export { SymbolTally } from './analysis/symbol-tally.ts';
 export { type SymbolYears, symbolYears } from './analysis/symbol-years.ts';
+export { RUN_TABLES, type RunTable, runTable } from './analysis/tables.ts';
+export { textColumn, textTimes, timeColumnOf, walksBy } from './analysis/text-columns.ts';
 export { textMap } from './analysis/text-map.ts';
 export { shareNumber, unsureTexts } from './analysis/unsure.ts';
 export { wordsOf } from './analysis/words.ts';
-export { RUN_TABLES, type RunTable, runTable } from './analysis/tables.ts';
-export { textColumn, textTimes, timeColumnOf, walksBy } from './analysis/text-columns.ts';
-export {
-  compareGroups,
-  type GroupComparison,
-} from './comparison/groups.ts';
-export { PERIODS, type PeriodLength } from './comparison/periods.ts';
 export {
   comparisonFigure,
   comparisonSheets,
   comparisonTables,
   comparisonText,
 } from './comparison/group-sheets.ts';
+export {
+  compareGroups,
+  type GroupComparison,
+} from './comparison/groups.ts';
+export { PERIODS, type PeriodLength } from './comparison/periods.ts';
 export { type LabelPrediction, predictLabels } from './comparison/prediction.ts';
 export { predictionFigure, predictionSheets, predictionTable } from './comparison/prediction-sheets.ts';
-export { burstSheet, timeFigureOf, timeTables } from './comparison/time-sheets.ts';
 export { studyTime, type TimeStudy } from './comparison/time.ts';
+export { burstSheet, timeFigureOf, timeTables } from './comparison/time-sheets.ts';
 export { degreeFigure, degreesFigure } from './evaluation/degree-figure.ts';
 export { toPng } from './evaluation/figures.ts';
 export { GRAPH_FORMATS, type GraphFormat, graphText, nodesCsv } from './evaluation/graph-export.ts';
@@ -102,6 +102,8 @@ export { type LabelledWalks, type LabelMaps, labelMaps } from './evaluation/labe
 export { type Sheet, type SheetCell, sheetText } from './evaluation/sheets.ts';
 export { drawRecovery, mostLikelyGraph, recoveryText, walkExamples } from './evaluation/showcase.ts';
 export { exportLanguage } from './export.ts';
+export { readSearch } from './reasoning/answers.ts';
+export { WalkExplainer } from './reasoning/explanation.ts';
 export {
   type CurveOptions,
   type CurvePoint,
@@ -112,9 +114,6 @@ export {
 export { sweepUntilSettled } from './reproduction/fit.ts';
 export { attentionTable, graphTable, type StudiedRun } from './reproduction/language-tables.ts';
 export { publishedAttention } from './reproduction/published-language.ts';
-export { timesSheet, type TrainedRun } from './reproduction/table8.ts';
-export { type Table1Options, type Table1Row, table1, table1Size } from './reproduction/table1.ts';
-export { table1Sheet } from './reproduction/table1-page.ts';
 export {
   type System,
   type SystemRow,
@@ -123,6 +122,8 @@ export {
   systemsFigure,
   systemsSheet,
 } from './reproduction/systems.ts';
+export { type Table1Options, type Table1Row, table1, table1Size } from './reproduction/table1.ts';
+export { table1Sheet } from './reproduction/table1-page.ts';
 export {
   type Table2Model,
   type Table2Row,
@@ -130,11 +131,10 @@ export {
   table2Models,
   table2Sheet,
 } from './reproduction/table2.ts';
-export { readSearch } from './reasoning/answers.ts';
-export { WalkExplainer } from './reasoning/explanation.ts';
+export { type Table2Settings, table2Config } from './reproduction/table2-settings.ts';
 export { evaluateReasoning } from './reproduction/table3.ts';
 export { table3Caption, table3Text } from './reproduction/table3-text.ts';
-export { type Table2Settings, table2Config } from './reproduction/table2-settings.ts';
+export { type TrainedRun, timesSheet } from './reproduction/table8.ts';
 export { checkTopicSizes } from './reproduction/topic-models.ts';
 export { checkPython } from './reproduction/topic-peers.ts';
 export { topicText } from './reproduction/topic-report.ts';

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { csvText, reasonOf, UserError, writeAll } from '@hidden-schema/base';
+import { csvText, reasonOf, UserError, writeAll, writeBeside } from '@hidden-schema/base';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
 
 export const TABLE_FORMATS = ['csv', 'jsonl', 'parquet'] as const;
@@ -21,15 +21,11 @@ const rowsAtOnce = 5000;
 export async function writeTable(file: string, format: TableFormat, table: TableData): Promise<number> {
   if (fs.statSync(file, { throwIfNoEntry: false })?.isDirectory())
     throw new UserError(`${file} is a folder; expected the name of a file to write`);
-  const partial = `${file}.${process.pid}.partial`;
   try {
-    const rows = await (format === 'parquet'
-      ? writeParquet(partial, table)
-      : writeLines(partial, format, table));
-    fs.renameSync(partial, file);
-    return rows;
+    return await writeBeside(file, (partial) =>
+      format === 'parquet' ? writeParquet(partial, table) : writeLines(partial, format, table),
+    );
   } catch (error) {
-    fs.rmSync(partial, { force: true });
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     throw new UserError(`cannot write ${file}: ${reasonOf(error)}`);
   }

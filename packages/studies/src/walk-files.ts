@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { reasonOf, tsvLine, UserError } from '@hidden-schema/base';
+import { moveIntoPlace, partialName, reasonOf, tsvLine, UserError } from '@hidden-schema/base';
 import type { BestWalk } from '@hidden-schema/hsn';
 import { MARKED_WALK_COLUMNS, WALK_COLUMNS } from '@hidden-schema/text';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
@@ -105,7 +105,7 @@ abstract class FileSink implements WalkSink {
 
   constructor(target: string) {
     this.target = target;
-    this.partial = `${target}.${process.pid}.partial`;
+    this.partial = partialName(target);
     try {
       fs.writeFileSync(this.partial, '', { flag: 'wx' });
     } catch (error) {
@@ -116,7 +116,7 @@ abstract class FileSink implements WalkSink {
   abstract write(rows: readonly WalkRow[]): Promise<void>;
 
   async finish(): Promise<void> {
-    fs.renameSync(this.partial, this.target);
+    moveIntoPlace(this.partial, this.target);
   }
 
   abandon(): void {

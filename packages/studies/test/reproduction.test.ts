@@ -9,9 +9,9 @@ import {
 } from '@hidden-schema/hsn';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sheetText } from '../src/evaluation/sheets.ts';
 import { datasets, ourConfig, paperConfig, published } from '../src/reproduction/experiments.ts';
 import { type Table1Options, type Table1Row, table1, table1Size } from '../src/reproduction/table1.ts';
-import { sheetText } from '../src/evaluation/sheets.ts';
 import { table1Sheet } from '../src/reproduction/table1-page.ts';
 import { type Table2Row, table2Sheet } from '../src/reproduction/table2.ts';
 import { table2Config } from '../src/reproduction/table2-settings.ts';

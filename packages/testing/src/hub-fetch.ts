@@ -1,5 +1,5 @@
 // One process that wants a model from a hub: endpoint and cache are its arguments.
-import { fetchFromHub } from '@hidden-schema/transformers';
+import { fetchFromHub } from '@hidden-schema/transformers/hub';
 
 const [endpoint, cache] = process.argv.slice(2) as [string, string];
 let began = false;

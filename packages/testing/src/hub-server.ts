@@ -74,8 +74,8 @@ export class Fetcher {
 
   constructor(endpoint: string, cache: string) {
     const body = fileURLToPath(new URL('./hub-fetch.ts', import.meta.url));
-    const given = ['--import', 'tsx', body, endpoint, cache];
-    this.process = spawn(process.execPath, given, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const command = ['--import', 'tsx', body, endpoint, cache];
+    this.process = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [this.process.stdout!, this.process.stderr!])
       stream.on('data', (chunk) => {
         this.said += chunk;

@@ -5,6 +5,7 @@ import {
   FreeLogits,
   type LanguageNetwork,
   languageConfigSchema,
+  likelyLinks,
   makeNetwork,
   schemaOf,
   WalkableGraph,
@@ -70,7 +71,7 @@ export function fixGraph(model: LanguageNetwork, present: readonly string[]): Te
     present.includes(`${row} ${pairs.columns[e]}`) ? 40 : -40,
   );
   noGrad(() => logits.copy_(Tensor.fromArray(values, [values.length])));
-  return noGrad(() => model.graph.links().matrix().gt(0.5).to('float32'));
+  return noGrad(() => likelyLinks(model.graph.links().matrix()));
 }
 
 /** log p(x|z) of one sentence, start and end included, under each walk. */

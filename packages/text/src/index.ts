@@ -6,15 +6,13 @@ export {
   type TextCorpusOptions,
   TextFiles,
 } from './corpus.ts';
-export { parseDates } from './dates.ts';
 export { type CorpusReport, corpusNotes, emptyReport } from './corpus-report.ts';
 export { CsvAssembler } from './csv.ts';
+export { parseDates } from './dates.ts';
 export { eachField, readLines } from './field-lines.ts';
 export { fileLines } from './lines.ts';
 export { type Frame, idsTensor, type PaddedIds, padded, partOfPadded } from './padding.ts';
 export { passagesOf } from './passages.ts';
-export { NumberArray } from './pickle/numpy.ts';
-export { type Pickled, readPickle } from './pickle/read.ts';
 export { TextReader } from './reader.ts';
 export {
   BAD_UTF8_POLICIES,
@@ -26,14 +24,6 @@ export {
   type TextSplit,
 } from './settings.ts';
 export type { CorpusInput } from './sources.ts';
-export {
-  drawPassages,
-  passageRows,
-  readSpeeches,
-  SPEECHES_PACKAGE,
-  speechFolder,
-  speechPassages,
-} from './speeches.ts';
 export { DEFAULT_SHARES, rowDraw, splitOfDraw } from './splits.ts';
 export {
   batchesByLength,

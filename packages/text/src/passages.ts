@@ -39,7 +39,7 @@ function endsHere(before: string, next: string): boolean {
 
 const flat = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-export const wordCount = (text: string): number => text.match(/\S+/g)?.length ?? 0;
+const wordCount = (text: string): number => text.match(/\S+/g)?.length ?? 0;
 
 /**
  * A text cut at the ends of sentences into passages of at least so many words; what is left at the end goes to the last

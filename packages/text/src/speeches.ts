@@ -82,7 +82,7 @@ export function drawPassages(passages: readonly Passage[], count: number, seed: 
 }
 
 /** Columns of a table of passages; `text` and `decade` are those to train on. */
-export const PASSAGE_COLUMNS = ['year', 'decade', 'president', 'party', 'text'] as const;
+const PASSAGE_COLUMNS = ['year', 'decade', 'president', 'party', 'text'] as const;
 
 /** Passages as rows of a table, its names first. */
 export const passageRows = (passages: readonly Passage[]): (string | number)[][] => [

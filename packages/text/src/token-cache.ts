@@ -5,10 +5,9 @@ import {
   cacheLimit,
   keepWithin,
   markUsed,
-  partialName,
   removeStalePartials,
-  syncFolder,
   UserError,
+  writeBeside,
 } from '@hidden-schema/base';
 import { type CorpusReport, emptyReport } from './corpus-report.ts';
 import { type CorpusText, TextReader } from './reader.ts';
@@ -112,7 +111,7 @@ function cacheKey(report: CorpusReport, { settings, encoder, decoder }: CacheOpt
 /** What a cache is known by, and what is told of the files in it. */
 type CacheLabel = Pick<CacheManifest, 'key' | 'report'>;
 
-/** Writes beside the target and moves there once all is written; a stop or a fault leaves nothing. */
+/** Writes a cache; a stop or a fault leaves nothing. */
 async function build(
   sources: readonly TextSource[],
   target: string,
@@ -121,30 +120,19 @@ async function build(
 ): Promise<void> {
   fs.mkdirSync(path.dirname(target), { recursive: true });
   removeStalePartials(target);
-  const partial = partialName(target);
-  try {
+  const write = async (partial: string) => {
     fs.mkdirSync(partial);
     const manifest = await writeFiles(sources, partial, label, options);
     fs.writeFileSync(path.join(partial, MANIFEST), manifestText(manifest), { flush: true });
-    moveInto(partial, target);
+  };
+  try {
+    // Another process may have made the same cache meanwhile: then its one stands.
+    await writeBeside(target, write, { standing: 'kept' });
   } catch (error) {
-    fs.rmSync(partial, { recursive: true, force: true });
     const { code, syscall, message } = error as NodeJS.ErrnoException;
     if (code === undefined || syscall === undefined) throw error;
     const hint = code === 'ENOSPC' ? 'free some space' : 'choose another folder with HSN_CACHE';
     throw new UserError(`cannot write the token cache: ${message}; ${hint}`);
-  }
-}
-
-/** Another process may have made the same cache meanwhile: then its one stands. */
-function moveInto(partial: string, target: string): void {
-  try {
-    fs.renameSync(partial, target);
-    syncFolder(path.dirname(target));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
-    fs.rmSync(partial, { recursive: true, force: true });
   }
 }
 

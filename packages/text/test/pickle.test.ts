@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Random, UserError } from '@hidden-schema/base';
 import { describe, expect, test } from 'vitest';
-import { NumberArray, type Pickled, readPickle } from '../src/index.ts';
+import { NumberArray, type Pickled, readPickle } from '../src/pickle/index.ts';
 import { parsePickle } from '../src/pickle/read.ts';
 
 const fixture = (name: string) =>

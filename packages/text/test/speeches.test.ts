@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, describe, expect, test } from 'vitest';
-import { drawPassages, passageRows, readSpeeches, speechPassages } from '../src/index.ts';
+import { drawPassages, passageRows, readSpeeches, speechPassages } from '../src/speeches.ts';
 
 const folder = temporaryFolder('speeches');
 afterAll(folder.remove);

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import { findPretrained } from '@hidden-schema/transformers';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, test } from 'vitest';
 import { byteLevelAlphabet } from 'tokenizers';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   addedToken,
   type BytePairSplit,

@@ -25,9 +25,9 @@ export function autocast<T>(body: () => T): T {
 export function grad(
   outputs: readonly Tensor[],
   inputs: readonly Tensor[],
-  given: { gradients?: readonly Tensor[]; retainGraph?: boolean; createGraph?: boolean } = {},
+  options: { gradients?: readonly Tensor[]; retainGraph?: boolean; createGraph?: boolean } = {},
 ): (Tensor | undefined)[] {
-  const create = given.createGraph ?? false;
+  const create = options.createGraph ?? false;
   const handles = guarded(
     'grad',
     () => outputs.map((t) => ({ shape: t.shape, dtype: t.dtype })),
@@ -35,8 +35,8 @@ export function grad(
       native.grad(
         outputs.map((t) => t.handle),
         inputs.map((t) => t.handle),
-        given.gradients?.map((t) => t.handle) ?? null,
-        given.retainGraph ?? create,
+        options.gradients?.map((t) => t.handle) ?? null,
+        options.retainGraph ?? create,
         create,
       ),
   );

@@ -9,8 +9,8 @@ export interface TensorOptions {
 }
 
 /** ATen's tail of dtype, layout, device for a factory. */
-function options(given: TensorOptions): [number, undefined, string] {
-  return [dtypeCodes[given.dtype ?? 'float32'], undefined, given.device ?? 'cpu'];
+function optionList(options: TensorOptions): [number, undefined, string] {
+  return [dtypeCodes[options.dtype ?? 'float32'], undefined, options.device ?? 'cpu'];
 }
 
 type Nested = number | boolean | readonly Nested[];
@@ -18,18 +18,18 @@ type Nested = number | boolean | readonly Nested[];
 /** A tensor from nested arrays of numbers, or from a typed array and a shape. */
 export function tensor(
   data: Nested | TypedArray,
-  given: TensorOptions & { shape?: readonly number[] } = {},
+  options: TensorOptions & { shape?: readonly number[] } = {},
 ): Tensor {
   if (ArrayBuffer.isView(data)) {
-    const plain = Tensor.fromArray(data, given.shape ?? [data.length]);
-    return settle(plain, given, dtypeOfArray(data));
+    const plain = Tensor.fromArray(data, options.shape ?? [data.length]);
+    return settle(plain, options, dtypeOfArray(data));
   }
   const shape: number[] = [];
   for (let level: Nested | undefined = data; Array.isArray(level); level = level[0]) shape.push(level.length);
   if (!fits(data, shape, 0)) throw new TypeError('nested arrays of one shape are expected, these are ragged');
   const flat = (Array.isArray(data) ? data.flat(Number.POSITIVE_INFINITY) : [data]).map(Number);
-  const plain = Tensor.fromArray(Float64Array.from(flat), given.shape ?? shape);
-  return settle(plain, { ...given, dtype: given.dtype ?? 'float32' }, 'float64');
+  const plain = Tensor.fromArray(Float64Array.from(flat), options.shape ?? shape);
+  return settle(plain, { ...options, dtype: options.dtype ?? 'float32' }, 'float64');
 }
 
 /** Whether nested arrays have the lengths of `shape` from `depth` on, all of them. */
@@ -42,56 +42,56 @@ function fits(level: Nested, shape: readonly number[], depth: number): boolean {
   );
 }
 
-function settle(plain: Tensor, given: TensorOptions, dtype: DType): Tensor {
+function settle(plain: Tensor, options: TensorOptions, dtype: DType): Tensor {
   let out = plain;
-  if (given.dtype !== undefined && given.dtype !== dtype) {
-    out = plain.to(given.dtype);
+  if (options.dtype !== undefined && options.dtype !== dtype) {
+    out = plain.to(options.dtype);
     plain.free();
   }
-  if (given.device === undefined || given.device === 'cpu') return out;
-  const moved = out.toDevice(given.device);
+  if (options.device === undefined || options.device === 'cpu') return out;
+  const moved = out.toDevice(options.device);
   out.free();
   return moved;
 }
 
 /** All zeros. */
-export function zeros(shape: readonly number[], given: TensorOptions = {}): Tensor {
-  return call('zeros', shape, ...options(given));
+export function zeros(shape: readonly number[], options: TensorOptions = {}): Tensor {
+  return call('zeros', shape, ...optionList(options));
 }
 /** All ones. */
-export function ones(shape: readonly number[], given: TensorOptions = {}): Tensor {
-  return call('ones', shape, ...options(given));
+export function ones(shape: readonly number[], options: TensorOptions = {}): Tensor {
+  return call('ones', shape, ...optionList(options));
 }
 /** Every number is `value`. */
-export function full(shape: readonly number[], value: number, given: TensorOptions = {}): Tensor {
-  return call('full', shape, value, ...options(given));
+export function full(shape: readonly number[], value: number, options: TensorOptions = {}): Tensor {
+  return call('full', shape, value, ...optionList(options));
 }
 /** 0 to `end` − 1. */
-export function arange(end: number, given: TensorOptions = {}): Tensor {
-  return call('arange', end, ...options({ dtype: 'int64', ...given }));
+export function arange(end: number, options: TensorOptions = {}): Tensor {
+  return call('arange', end, ...optionList({ dtype: 'int64', ...options }));
 }
 /** The unit matrix. [n, n] */
-export function eye(n: number, given: TensorOptions = {}): Tensor {
-  return call('eye', n, ...options(given));
+export function eye(n: number, options: TensorOptions = {}): Tensor {
+  return call('eye', n, ...optionList(options));
 }
 /** Uniform draws in [0, 1); of a generator with a share, its rows of those for the whole batch. */
-export function rand(shape: readonly number[], generator: Generator, given: TensorOptions = {}): Tensor {
-  return sharedDraw('rand.generator', shape, generator, given);
+export function rand(shape: readonly number[], generator: Generator, options: TensorOptions = {}): Tensor {
+  return sharedDraw('rand.generator', shape, generator, options);
 }
 /** Normal, of mean 0 and deviation 1; of a generator with a share, its rows of those for the whole batch. */
-export function randn(shape: readonly number[], generator: Generator, given: TensorOptions = {}): Tensor {
-  return sharedDraw('randn.generator', shape, generator, given);
+export function randn(shape: readonly number[], generator: Generator, options: TensorOptions = {}): Tensor {
+  return sharedDraw('randn.generator', shape, generator, options);
 }
 function sharedDraw(
   name: 'rand.generator' | 'randn.generator',
   shape: readonly number[],
   generator: Generator,
-  given: TensorOptions,
+  options: TensorOptions,
 ): Tensor {
   const { index, count } = generator.share ?? { index: 0, count: 1 };
   const [rows = 1, ...rest] = shape;
   const whole = count === 1 ? shape : [rows * count, ...rest];
-  const drawn = call(name, whole, generator, ...options({ device: generator.device, ...given }));
+  const drawn = call(name, whole, generator, ...optionList({ device: generator.device, ...options }));
   return count === 1 ? drawn : drawn.narrow(0, index * rows, rows);
 }
 /** Whole numbers from 0 to `high` − 1, all as likely. */
@@ -101,12 +101,17 @@ export function randint(high: number, shape: readonly number[], generator: Gener
     high,
     shape,
     generator,
-    ...options({ dtype: 'int64', device: generator.device }),
+    ...optionList({ dtype: 'int64', device: generator.device }),
   );
 }
 /** 0 to `n` − 1 in some order. */
 export function randperm(n: number, generator: Generator): Tensor {
-  return call('randperm.generator', n, generator, ...options({ dtype: 'int64', device: generator.device }));
+  return call(
+    'randperm.generator',
+    n,
+    generator,
+    ...optionList({ dtype: 'int64', device: generator.device }),
+  );
 }
 /** One 0/1 draw for each probability. */
 export function bernoulli(probabilities: Tensor, generator: Generator): Tensor {

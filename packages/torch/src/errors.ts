@@ -16,8 +16,8 @@ export class TorchError extends Error {
   readonly tensors: readonly ArgumentDescription[];
 
   constructor(operator: string, tensors: readonly ArgumentDescription[], message: string) {
-    const given = tensors.map((t) => `${t.dtype}[${t.shape.join(', ')}]`).join(', ');
-    super(`${operator}(${given}): ${plain(message)}`);
+    const operands = tensors.map((t) => `${t.dtype}[${t.shape.join(', ')}]`).join(', ');
+    super(`${operator}(${operands}): ${plain(message)}`);
     this.operator = operator;
     this.tensors = tensors;
   }

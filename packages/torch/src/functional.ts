@@ -15,12 +15,6 @@ export function stack(tensors: readonly Tensor[], dim = 0): Tensor {
 export function where(condition: Tensor, yes: Tensor, no: Tensor): Tensor {
   return call('where.self', condition, yes, no);
 }
-/** alpha·a·b + beta·c, batched. */
-export function baddbmm(c: Tensor, a: Tensor, b: Tensor, beta: number, alpha: number): Tensor {
-  // libtorch 1.13 multiplies uninitialised memory by beta = 0 (pytorch#96037), which may give NaN.
-  if (beta === 0) return call('bmm', a, b).mul(alpha);
-  return call('baddbmm', c, a, b, beta, alpha);
-}
 /** x·Wᵀ + b with W as [out, in]. */
 export function linear(x: Tensor, weight: Tensor, bias?: Tensor): Tensor {
   return call('linear', x, weight, bias);
@@ -43,9 +37,9 @@ const reductions: Record<Reduction, number> = { none: 0, mean: 1, sum: 2 };
 export function crossEntropy(
   logits: Tensor,
   target: Tensor,
-  given: { reduction?: Reduction; ignoreIndex?: number } = {},
+  options: { reduction?: Reduction; ignoreIndex?: number } = {},
 ): Tensor {
-  const { reduction = 'mean', ignoreIndex = plainIgnore } = given;
+  const { reduction = 'mean', ignoreIndex = plainIgnore } = options;
   const byRow = reduction === 'none' && ignoreIndex === plainIgnore && target.dtype === 'int64';
   if (byRow && fusable(logits)) return fusedCrossEntropy(logits, target);
   return call('cross_entropy_loss', logits, target, undefined, reductions[reduction], ignoreIndex);
@@ -66,7 +60,7 @@ export function lstm(
   x: Tensor,
   state: readonly [Tensor, Tensor],
   weights: readonly Tensor[],
-  given: { layers: number; bidirectional: boolean },
+  options: { layers: number; bidirectional: boolean },
 ): { output: Tensor; hidden: Tensor; cell: Tensor } {
   const [output, hidden, cell] = callMany(
     'lstm.input',
@@ -74,10 +68,10 @@ export function lstm(
     state,
     weights,
     true,
-    given.layers,
+    options.layers,
     0,
     false,
-    given.bidirectional,
+    options.bidirectional,
     true,
   );
   return { output: output!, hidden: hidden!, cell: cell! };

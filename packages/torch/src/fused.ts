@@ -45,9 +45,9 @@ export function fusedAttention(
   query: Tensor,
   key: Tensor,
   value: Tensor,
-  given: { mask?: Tensor | undefined; dropout?: { p: number; generator: Generator } | undefined } = {},
+  options: { mask?: Tensor | undefined; dropout?: { p: number; generator: Generator } | undefined } = {},
 ): Tensor {
-  const { mask, dropout } = given;
+  const { mask, dropout } = options;
   if (!dropout) return call('engine::attention', query, key, value, mask);
   const weights = query.dim(0) * query.dim(1) * query.dim(2) * key.dim(2);
   return call(
@@ -65,9 +65,9 @@ export function fusedAttention(
 export function fusedSelfAttention(
   packed: Tensor,
   heads: number,
-  given: { mask?: Tensor | undefined; dropout?: { p: number; generator: Generator } | undefined } = {},
+  options: { mask?: Tensor | undefined; dropout?: { p: number; generator: Generator } | undefined } = {},
 ): Tensor {
-  const { mask, dropout } = given;
+  const { mask, dropout } = options;
   if (!dropout) return call('engine::self_attention', packed, heads, mask);
   const weights = packed.dim(0) * heads * packed.dim(1) ** 2;
   return call(

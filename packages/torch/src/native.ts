@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { reasonOf } from '@hidden-schema/base';
 import { ArgumentError, EngineError, RankLostError, TorchError } from './errors.ts';
 import { chooseBlasCore } from './processor.ts';
 
@@ -123,8 +124,9 @@ function loaded<T>(file: string, body: () => T): T {
       throw new EngineError(
         'the engine is not set up: its addon is built after "npm install", unless scripts were off or something was missing; run "npx hsn setup"',
       );
-    const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
-    throw new EngineError(`the engine does not load (${reason}); run "npx hsn setup" to build it anew`);
+    throw new EngineError(
+      `the engine does not load (${reasonOf(error)}); run "npx hsn setup" to build it anew`,
+    );
   }
 }
 

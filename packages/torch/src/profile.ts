@@ -104,7 +104,7 @@ export function operatorTotals({ operators }: Pick<Profile, 'operators'>): Opera
 }
 
 /** Nanoseconds of each event less those of the events inside it. */
-export function ownTimes(operators: readonly NativeEvent[]): Map<NativeEvent, number> {
+function ownTimes(operators: readonly NativeEvent[]): Map<NativeEvent, number> {
   const own = new Map(operators.map((event) => [event, event.nanoseconds]));
   const open = new Map<number, NativeEvent[]>();
   for (const event of [...operators].sort((a, b) => a.start - b.start || b.nanoseconds - a.nanoseconds)) {

@@ -100,12 +100,12 @@ export class BartDecoder extends LanguageDecoder {
     if (options.memory) return super.nll(tokens, schema, lengths, options);
     const time = tokens.dim(1);
     const numbers = tokens.toNumbers();
-    const given = (b: number): number =>
+    const promptLength = (b: number): number =>
       Math.min(typeof options.prefix === 'object' ? options.prefix[b]! : (options.prefix ?? 1), lengths[b]!);
     const row = (b: number, first: number, end: number) => numbers.slice(b * time + first, b * time + end);
-    const { starts, memory } = this.prompted(lengths.map((_, b) => row(b, 0, given(b))));
+    const { starts, memory } = this.prompted(lengths.map((_, b) => row(b, 0, promptLength(b))));
     const targets = padded(
-      lengths.map((length, b) => Int32Array.from([...starts[b]!, ...row(b, given(b), length)])),
+      lengths.map((length, b) => Int32Array.from([...starts[b]!, ...row(b, promptLength(b), length)])),
       { pad: 0 },
     );
     const prefix = starts.map((start) => start.length);

@@ -5,14 +5,9 @@ export { type Claim, checkClaims, type Shapes, shapesOf } from './claims.ts';
 export { DEFAULT_ENCODER } from './default-encoder.ts';
 export type { DecoderKind } from './decoder-kind.ts';
 export { type GenerationOptions, generate, generateSync } from './generation.ts';
-export { importGguf } from './gguf/import.ts';
 export { Gpt2Decoder } from './gpt2.ts';
-export { fetchFromHub, type HubOptions } from './hub.ts';
 export { LanguageDecoder } from './language-decoder.ts';
 export { LlamaDecoder } from './llama.ts';
-export { openLlama2c } from './llama2c.ts';
-export { llama2cFolder } from './llama2c-folder.ts';
-export { Llama2cTokenizer } from './llama2c-tokenizer.ts';
 export { addLora, loraTensors, mergedTensors, mergeLora } from './lora.ts';
 export { type ModelFolder, readModelConfig, writeModelFolder } from './model-folder.ts';
 export {

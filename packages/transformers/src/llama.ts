@@ -10,8 +10,8 @@ import { type Projection, Table } from './projection.ts';
 import { RotaryPositions, rotate } from './rotary.ts';
 import {
   type AttentionContext,
-  attendWithSymbols,
   attendsTo,
+  attendWithSymbols,
   SchemaInput,
   SymbolAttention,
 } from './symbol-attention.ts';

@@ -48,8 +48,7 @@ export function readModelConfig(folder: string): Record<string, unknown> {
   try {
     parsed = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
-    throw new UserError(`${file}: expected the config.json of a model, got: ${reason}`);
+    throw new UserError(`${file}: expected the config.json of a model, got: ${reasonOf(error)}`);
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw new UserError(`${file}: expected a JSON object with the model's settings`);

@@ -7,9 +7,8 @@ import type { TensorOptions } from '@hidden-schema/torch';
 import type { BertConfig, BertEncoder } from './bert.ts';
 import { openBert, readBertConfig } from './bert-weights.ts';
 import { DEFAULT_ENCODER } from './default-encoder.ts';
-import { fetchFromHub, type HubOptions } from './hub.ts';
+import type { HubOptions } from './hub.ts';
 import { isHubName } from './hub-names.ts';
-import { llama2cFolder } from './llama2c-folder.ts';
 
 export type PretrainedOrigin = 'folder' | 'package' | 'hub';
 
@@ -37,13 +36,15 @@ export async function findPretrained(name: string, options: HubOptions = {}): Pr
     const llama2c = ['src', 'dist']
       .map((inner) => path.join(found, inner, 'llama2.data'))
       .find(fs.existsSync);
-    const folder = llama2c ? llama2cFolder(llama2c, options) : modelFolder(found, `the package ${name}`, 3);
-    return { name, origin: 'package', folder };
+    if (!llama2c) return { name, origin: 'package', folder: modelFolder(found, `the package ${name}`, 3) };
+    const { llama2cFolder } = await import('./llama2c/folder.ts');
+    return { name, origin: 'package', folder: llama2cFolder(llama2c, options) };
   }
   if (!isHubName(name))
     throw new UserError(
       `${JSON.stringify(name)} is no model: expected a folder, an installed package, or a hub name such as bert-base-uncased${hidden()}`,
     );
+  const { fetchFromHub } = await import('./hub.ts');
   return { name, origin: 'hub', folder: await fetchFromHub(name, options) };
 }
 
@@ -114,7 +115,7 @@ export async function openPretrainedEncoder(
 }
 
 /** Refuses a tokenizer whose numbers are not those the weights were trained on. */
-export function checkTokenizer(
+function checkTokenizer(
   tokenizer: Tokenizer,
   config: Pick<BertConfig, 'vocab_size' | 'pad_token_id'>,
   where: string,

@@ -7,7 +7,8 @@ import { expectClose, f64, gradientOf, largestGap, readFixture } from '@hidden-s
 import { walkTensor } from '@hidden-schema/testing/enumeration';
 import { cat, Generator, noGrad, scope, type Tensor, writeSafetensors } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import { generateSync, LlamaDecoder, openDecoder, openLlama2c } from '../src/index.ts';
+import { generateSync, LlamaDecoder, openDecoder } from '../src/index.ts';
+import { openLlama2c } from '../src/llama2c/index.ts';
 import { RotaryPositions, rotate } from '../src/rotary.ts';
 
 interface Step {

@@ -9,7 +9,8 @@ import { loadTokenizer } from '@hidden-schema/text';
 import { Generator, noGrad, scope } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
 import { blockFormat, dequantised } from '../src/gguf/formats.ts';
-import { importGguf, openDecoder } from '../src/index.ts';
+import { importGguf } from '../src/gguf/index.ts';
+import { openDecoder } from '../src/index.ts';
 
 interface Blocks {
   type: string;

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { clientOf, type Run, type RunSummary } from './client.ts';
+import { clientOf, type Graph, type Run, type RunSummary } from './client.ts';
 import { Stage } from './graph/stage.tsx';
-import { usePatched, useEdits } from './levels/use-edits.ts';
+import { useEdits, usePatched } from './levels/use-edits.ts';
 import { useDrawn, useGrouping } from './levels/use-level.ts';
 import type { PanelProps } from './panels/panel.ts';
 import { Empty, Failure, Waiting } from './parts.tsx';
@@ -9,7 +9,7 @@ import { RunChoice } from './run-choice.tsx';
 import { Search } from './search.tsx';
 import { useGraph, useLabels, useRun, useRuns, useTime } from './served.ts';
 import { Side } from './side.tsx';
-import { type Change, useViewState } from './state.ts';
+import { type Change, useViewState, type ViewState } from './state.ts';
 import { useTexts } from './texts/use-texts.ts';
 import { useTheme } from './theme.ts';
 
@@ -28,6 +28,34 @@ export function App() {
   const grouping = useGrouping(client, run, view.level);
   const drawn = useDrawn({ graph, labels, texts }, grouping);
   const [walk, setWalk] = useState<readonly number[] | null>(null);
+  const { flight, goTo } = useFlight(view, change);
+  useKeys(() => change({ symbol: null }));
+  useTitle(run?.name);
+  const props: PanelProps | null = run && {
+    ...{ client, run, runs, graph, labels, view, change, dark, goTo },
+    ...{ texts, textsFailure, time, timeFailure, grouping, edits },
+    showWalk: setWalk,
+  };
+  const symbols = graph?.nodes.length ?? 0;
+  const levelled = run?.opened?.features.includes('levels') ?? false;
+  return (
+    <div class="app">
+      <Top {...{ run, runs, view, change, dark, toggle, goTo }} nodes={graph?.nodes ?? []} />
+      {run ? <Faults faults={[fault, run.fault]} /> : null}
+      <main>
+        {drawn ? (
+          <Stage {...{ client, drawn, symbols, view, change, walk, dark, flight, levelled }} />
+        ) : (
+          <NoStage {...{ run, runs, fault, failure, view, change }} />
+        )}
+        {props ? <Side key={view.run} {...props} /> : null}
+      </main>
+    </div>
+  );
+}
+
+/** Counts up each time that the graph should fly to the chosen symbol, and goes to one. */
+function useFlight(view: ViewState, change: Change) {
   const [flight, setFlight] = useState(0);
   const goTo = useCallback(
     (symbol: number) => {
@@ -42,47 +70,45 @@ export function App() {
     if (view.panel === 'symbol' && view.symbol !== null && !told.current) setFlight((count) => count + 1);
     told.current = false;
   }, [view.panel]);
-  useKeys(() => change({ symbol: null }));
-  useEffect(() => {
-    if (run) document.title = `${run.name} · Hidden Schema explorer`;
-  }, [run?.name]);
-  const props: PanelProps | null = run && {
-    ...{ client, run, runs, graph, labels, view, change, dark, goTo },
-    ...{ texts, textsFailure, time, timeFailure, grouping, edits },
-    showWalk: setWalk,
-  };
-  return (
-    <div class="app">
-      <header class="top">
-        <h1>Hidden Schema</h1>
-        <RunChoice run={run} asked={view.run} runs={runs} change={change} />
-        {run ? <State run={run} /> : null}
-        <Search nodes={graph?.nodes ?? []} onChoose={goTo} />
-        <Theme dark={dark} toggle={toggle} />
-      </header>
-      {fault !== null && run ? <Failure message={fault} /> : null}
-      {run?.fault ? <Failure message={run.fault} /> : null}
-      <main>
-        {drawn ? (
-          <Stage
-            {...{ client, drawn, view, change, walk, dark, flight }}
-            symbols={graph!.nodes.length}
-            levelled={run?.opened?.features.includes('levels') ?? false}
-          />
-        ) : (
-          <section class="stage">
-            {fault !== null && !run ? (
-              <NoRun {...{ fault, runs, change }} asked={view.run} />
-            ) : (
-              <NoGraph run={run} failure={failure} />
-            )}
-          </section>
-        )}
-        {props ? <Side key={view.run} {...props} /> : null}
-      </main>
-    </div>
-  );
+  return { flight, goTo };
 }
+
+interface TopProps extends Pick<PanelProps, 'runs' | 'view' | 'change' | 'dark' | 'goTo'> {
+  run: Run | null;
+  nodes: Graph['nodes'];
+  toggle(): void;
+}
+
+const Top = ({ run, runs, view, change, dark, toggle, goTo, nodes }: TopProps) => (
+  <header class="top">
+    <h1>Hidden Schema</h1>
+    <RunChoice run={run} asked={view.run} runs={runs} change={change} />
+    {run ? <State run={run} /> : null}
+    <Search nodes={nodes} onChoose={goTo} />
+    <Theme dark={dark} toggle={toggle} />
+  </header>
+);
+
+interface NoStageProps extends Pick<PanelProps, 'runs' | 'view' | 'change'> {
+  run: Run | null;
+  fault: string | null;
+  failure: string | null;
+}
+
+/** In the graph's place while there is none. */
+const NoStage = ({ run, runs, fault, failure, view, change }: NoStageProps) => (
+  <section class="stage">
+    {fault !== null && !run ? (
+      <NoRun {...{ fault, runs, change }} asked={view.run} />
+    ) : (
+      <NoGraph run={run} failure={failure} />
+    )}
+  </section>
+);
+
+const Faults = ({ faults }: { faults: readonly (string | null)[] }) => (
+  <>{faults.map((fault, at) => (fault ? <Failure key={at} message={fault} /> : null))}</>
+);
 
 const Theme = ({ dark, toggle }: { dark: boolean; toggle(): void }) => (
   <button
@@ -140,6 +166,12 @@ const State = ({ run }: { run: Run }) => (
     {run.state === 'running' ? ` of ${run.steps.toLocaleString('en')}` : ''}
   </span>
 );
+
+function useTitle(run: string | undefined): void {
+  useEffect(() => {
+    if (run !== undefined) document.title = `${run} · Hidden Schema explorer`;
+  }, [run]);
+}
 
 /** Keys that work anywhere. */
 function useKeys(clear: () => void): void {

@@ -1,7 +1,7 @@
 import type { Answer, Input } from '../shared/api.ts';
 
 /** A fault that the server explained, or the lack of any answer. */
-export class ClientFault extends Error {
+class ClientFault extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
     super(message);
@@ -53,25 +53,33 @@ export type TextGroup = Input<'compare'>['first'];
 type Page = { offset: number; limit: number };
 type Writing = Partial<Input<'generate'>> & { walk: number[] };
 
-/** The questions to one run; an empty id is the first. */
-export const clientOf = (run: string) => ({
-  run: (signal?: AbortSignal) => get<Answer<'run'>>('/api/run', { run }, signal),
+/** Questions to the graph and its symbols, and edits of them. */
+const symbolClient = (run: string) => ({
   graph: (signal?: AbortSignal) => get<Answer<'graph'>>('/api/graph', { run }, signal),
   symbol: (k: number, signal?: AbortSignal) => get<Answer<'symbol'>>(`/api/symbol/${k}`, { run }, signal),
   rename: (k: number, name: string) => post<Answer<'rename'>>(`/api/symbol/${k}/name`, run, { name }),
+  levels: (counts: readonly number[], signal?: AbortSignal) =>
+    get<Answer<'levels'>>('/api/levels', { run, counts: counts.join() }, signal),
+  merge: (symbols: readonly number[]) => post<Answer<'merge'>>('/api/merge', run, { symbols }),
+  split: (k: number) => post<Answer<'split'>>(`/api/symbol/${k}/split`, run, {}),
+  undo: () => post<Answer<'undo'>>('/api/undo', run, {}),
+  labels: (signal?: AbortSignal) => get<Answer<'labels'>>('/api/labels', { run }, signal),
+  nearest: (walk: readonly number[], limit: number, signal?: AbortSignal) =>
+    post<Answer<'nearest'>>('/api/nearest', run, { walk, limit }, signal),
+  reason: (body: { event: string; relations: string[]; count: number }, signal?: AbortSignal) =>
+    post<Answer<'reason'>>('/api/reason', run, body, signal),
+});
+
+/** Questions to texts: read, written, found and compared. */
+const textClient = (run: string) => ({
   encode: (text: string, signal?: AbortSignal) =>
     post<Answer<'encode'>>('/api/encode', run, { text }, signal),
   generate: (body: Writing, signal?: AbortSignal) =>
     post<Answer<'generate'>>('/api/generate', run, body, signal),
   attention: (body: { text: string; layer?: number; head?: number }, signal?: AbortSignal) =>
     post<Answer<'attention'>>('/api/attention', run, body, signal),
-  nearest: (walk: readonly number[], limit: number, signal?: AbortSignal) =>
-    post<Answer<'nearest'>>('/api/nearest', run, { walk, limit }, signal),
   interpolate: (body: { from: string; to: string; variant: string }, signal?: AbortSignal) =>
     post<Answer<'interpolate'>>('/api/interpolate', run, body, signal),
-  reason: (body: { event: string; relations: string[]; count: number }, signal?: AbortSignal) =>
-    post<Answer<'reason'>>('/api/reason', run, body, signal),
-  labels: (signal?: AbortSignal) => get<Answer<'labels'>>('/api/labels', { run }, signal),
   encoded: (page: Page & { symbol?: number; label?: string }, signal?: AbortSignal) =>
     get<Answer<'encoded'>>('/api/encoded', { run, ...page }, signal),
   map: (signal?: AbortSignal) => get<Answer<'map'>>('/api/map', { run }, signal),
@@ -79,24 +87,27 @@ export const clientOf = (run: string) => ({
     post<Answer<'texts'>>('/api/texts', run, { at }, signal),
   matches: (words: string, signal?: AbortSignal) =>
     get<Answer<'matches'>>('/api/matches', { run, words }, signal),
-  levels: (counts: readonly number[], signal?: AbortSignal) =>
-    get<Answer<'levels'>>('/api/levels', { run, counts: counts.join() }, signal),
-  merge: (symbols: readonly number[]) => post<Answer<'merge'>>('/api/merge', run, { symbols }),
-  split: (k: number) => post<Answer<'split'>>(`/api/symbol/${k}/split`, run, {}),
-  undo: () => post<Answer<'undo'>>('/api/undo', run, {}),
   compare: (first: TextGroup, second: TextGroup | undefined, signal?: AbortSignal) =>
     post<Answer<'compare'>>('/api/compare', run, { first, ...(second ? { second } : {}) }, signal),
   time: (period: string, signal?: AbortSignal) => get<Answer<'time'>>('/api/time', { run, period }, signal),
   samples: (limit: number, signal?: AbortSignal) =>
     get<Answer<'samples'>>('/api/samples', { run, limit }, signal),
+  sentences: (split: string, { offset, limit }: Page, signal?: AbortSignal) =>
+    get<Answer<'sentences'>>('/api/sentences', { run, split, offset, limit }, signal),
+});
+
+/** Questions to the run itself: what it is, and how it was trained. */
+const recordClient = (run: string) => ({
+  run: (signal?: AbortSignal) => get<Answer<'run'>>('/api/run', { run }, signal),
   evaluation: (signal?: AbortSignal) => get<Answer<'evaluation'>>('/api/evaluation', { run }, signal),
   metrics: (from: number, signal?: AbortSignal) =>
     get<Answer<'metrics'>>('/api/metrics', { run, from }, signal),
   curves: (known?: number, signal?: AbortSignal) =>
     get<Answer<'curves'>>('/api/curves', { run, known }, signal),
-  sentences: (split: string, { offset, limit }: Page, signal?: AbortSignal) =>
-    get<Answer<'sentences'>>('/api/sentences', { run, split, offset, limit }, signal),
 });
+
+/** The questions to one run; an empty id is the first. */
+export const clientOf = (run: string) => ({ ...symbolClient(run), ...textClient(run), ...recordClient(run) });
 
 export const allRuns = (signal?: AbortSignal) => get<Answer<'runs'>>('/api/runs', {}, signal);
 

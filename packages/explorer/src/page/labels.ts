@@ -7,6 +7,12 @@ export function title({ name, tokens }: Pick<Node, 'name' | 'tokens'>): string {
   return name ?? tokens.slice(0, 3).join(' ');
 }
 
+/** The same by number; nothing where there is no such symbol, or no graph yet. */
+export function titleIn(graph: Pick<Graph, 'nodes'> | null, symbol: number): string {
+  const node = graph?.nodes[symbol];
+  return node ? title(node) : '';
+}
+
 export const labelOf = (node: Node): string => `${node.symbol} ${title(node)}`.trim();
 
 export function percent(p: number): string {

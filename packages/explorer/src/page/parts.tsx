@@ -35,6 +35,13 @@ export const Bar = ({ of, most = 1 }: { of: number; most?: number }) => (
   </span>
 );
 
+/** A spot of a colour, as legends have. */
+export const Dot = ({ colour }: { colour: string }) => (
+  <svg class="dot" viewBox="0 0 10 10" aria-hidden="true">
+    <circle cx="5" cy="5" r="5" fill={colour} />
+  </svg>
+);
+
 interface SymbolLinkProps {
   symbol: number;
   label: string;

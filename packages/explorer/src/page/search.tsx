@@ -17,13 +17,10 @@ export function Search({ nodes, onChoose }: { nodes: Graph['nodes']; onChoose(sy
     input.current?.blur();
     onChoose(node.symbol);
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Enter') choose(active);
-    else if (event.key === 'ArrowDown') setActive((active + 1) % Math.max(1, found.length));
-    else if (event.key === 'ArrowUp') setActive((active + found.length - 1) % Math.max(1, found.length));
-    else if (event.key === 'Escape') setQuery('');
-    else return;
-    event.preventDefault();
+  const turn = (by: number) => setActive((active + found.length + by) % Math.max(1, found.length));
+  const keys: Readonly<Record<string, () => void>> = {
+    ...{ Enter: () => choose(active), Escape: () => setQuery('') },
+    ...{ ArrowDown: () => turn(1), ArrowUp: () => turn(-1) },
   };
   return (
     <div class="search">
@@ -40,11 +37,18 @@ export function Search({ nodes, onChoose }: { nodes: Graph['nodes']; onChoose(sy
           setQuery(event.currentTarget.value);
           setActive(0);
         }}
-        onKeyDown={onKeyDown}
+        onKeyDown={(event) => pressed(event, keys)}
       />
       {query.trim() === '' ? null : <Matches {...{ id, found, active, choose }} />}
     </div>
   );
+}
+
+function pressed(event: KeyboardEvent, keys: Readonly<Record<string, () => void>>): void {
+  const act = keys[event.key];
+  if (!act) return;
+  act();
+  event.preventDefault();
 }
 
 interface MatchesProps {

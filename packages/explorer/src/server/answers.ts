@@ -1,4 +1,4 @@
-import { pathKinds, relationMeaning } from '@hidden-schema/hsn';
+import { LIKELY_LINK, pathKinds, relationMeaning } from '@hidden-schema/hsn';
 import {
   interpolateTexts,
   mergeSymbols,
@@ -24,8 +24,6 @@ import type { TaskContext, TaskHandlers } from './tasks.ts';
 import { mapAnswer, textsAt, textsWith } from './text-answers.ts';
 
 const ALTERNATIVES = 3;
-/** A link less probable than this is a missing one. */
-const LINK = 0.5;
 /** Traversed links of a label that are sent. */
 const MOST_TRAVERSED = 3000;
 
@@ -135,7 +133,7 @@ export class Answers implements TaskHandlers {
     const { view, writer } = await this.#having('writer');
     for (const k of walk) checkSymbol(k, writer.symbols);
     const links = walk.slice(1).map((to, i) => view.link(walk[i]!, to));
-    const missing = links.findIndex((p) => p < LINK);
+    const missing = links.findIndex((p) => p < LIKELY_LINK);
     if (missing >= 0 && !force)
       throw new Fault(
         409,

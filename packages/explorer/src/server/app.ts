@@ -1,3 +1,4 @@
+import { reasonOf } from '@hidden-schema/base';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
@@ -99,7 +100,7 @@ function answer(error: Error): Response {
   const fault =
     error instanceof Fault
       ? error
-      : new Fault(error.name === 'UserError' ? 409 : 500, 'run', error.message.split('\n')[0]!);
+      : new Fault(error.name === 'UserError' ? 409 : 500, 'run', reasonOf(error));
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (fault.status === 429 || fault.code === 'busy') headers['retry-after'] = '1';
   return new Response(faultBody(fault), { status: fault.status, headers });

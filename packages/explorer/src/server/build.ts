@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { writeBeside } from '@hidden-schema/base';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const DIST = path.join(root, 'dist');
@@ -19,8 +20,9 @@ export async function builtPage(say: (text: string) => void = () => undefined): 
   const began = performance.now();
   say('building the explorer page …');
   const fresh = path.join(DIST, `building-${process.pid}`);
-  await buildPage(fresh);
-  moveIntoPlace(fresh, folder);
+  // Another process may have built the same page meanwhile.
+  await writeBeside(folder, buildPage, { partial: fresh, standing: 'kept' });
+  removeOlderPages(folder);
   say(`built in ${((performance.now() - began) / 1000).toFixed(1)} s`);
   return folder;
 }
@@ -47,15 +49,7 @@ async function buildPage(folder: string): Promise<void> {
   });
 }
 
-/** By one rename, so that another process never meets half a page; pages of older sources go. */
-function moveIntoPlace(fresh: string, folder: string): void {
-  try {
-    fs.renameSync(fresh, folder);
-  } catch (error) {
-    // Another process has built the same page meanwhile.
-    if (!fs.existsSync(folder)) throw error;
-    fs.rmSync(fresh, { recursive: true, force: true });
-  }
+function removeOlderPages(folder: string): void {
   for (const name of fs.readdirSync(DIST))
     if (name.startsWith('page-') && name !== path.basename(folder))
       fs.rmSync(path.join(DIST, name), { recursive: true, force: true });

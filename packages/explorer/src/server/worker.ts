@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { reasonOf } from '@hidden-schema/base';
 import { Answers } from './answers.ts';
 import { Fault } from './fault.ts';
 import { SHARED, SharedNumbers } from './shared-numbers.ts';
@@ -49,7 +50,7 @@ async function outcomeOf(task: Task, context: TaskContext): Promise<Outcome> {
     const handle = answers[task.name] as (input: unknown, context: TaskContext) => unknown;
     return { id: task.id, value: await handle.call(answers, task.input, context) };
   } catch (error) {
-    const message = error instanceof Error ? error.message.split('\n')[0]! : String(error);
+    const message = reasonOf(error);
     if (error instanceof Fault)
       return { id: task.id, fault: { status: error.status, code: error.code, message } };
     // The library's own messages are for the user; anything else is a fault of this program.

@@ -68,7 +68,7 @@ const trainedOn: Readonly<Record<ModelKind, string>> = {
 };
 
 /** That a run, or settings, are of another kind than was asked for. */
-export function wrongKind(what: string, found: ModelKind, wanted: ModelKind): UserError {
+function wrongKind(what: string, found: ModelKind, wanted: ModelKind): UserError {
   return new UserError(`${what} is of ${trainedOn[found]}; expected one of ${trainedOn[wanted]}`);
 }
 

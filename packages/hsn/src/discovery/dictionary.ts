@@ -1,4 +1,5 @@
 import { noGrad, scope, type Tensor } from '@hidden-schema/torch';
+import { LIKELY_LINK } from '../graph/likely.ts';
 
 // Shapes: K symbols, S width of a point.
 
@@ -32,8 +33,8 @@ export function dictionaryOf(symbols: Tensor, linkProbabilities?: Tensor): Dicti
   if (!linkProbabilities) return { symbols, overlaps };
   return noGrad(() =>
     scope(() => {
-      const shut = linkProbabilities.le(0.5);
-      const isolated = linkProbabilities.amax(1).le(0.5);
+      const shut = linkProbabilities.le(LIKELY_LINK);
+      const isolated = linkProbabilities.amax(1).le(LIKELY_LINK);
       return { symbols, overlaps, links: { shut, isolated } };
     }),
   );

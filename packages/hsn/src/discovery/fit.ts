@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { UserError } from '@hidden-schema/base';
 import { Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { countLikelyLinks } from '../graph/likely.ts';
 import { pursueBlocks } from './blocks.ts';
 import { dictionaryOf, unitRows } from './dictionary.ts';
 import { checkPoints, type Discovered, type EncodedPoints, encodePoints } from './encode.ts';
@@ -150,7 +151,7 @@ function swept(
             length: whole,
             explained: explainedBy(points, sums),
             restarted,
-            links: linksIn(state.links),
+            links: state.links ? countLikelyLinks(state.links) : 0,
           },
         };
       }),
@@ -178,10 +179,6 @@ function explainedBy(points: Tensor, sums: SweepSums): number {
   const all = points.mul(points).sum().item();
   const left = sums.left().reduce((sum, part) => sum + part, 0);
   return all > 0 ? 1 - left / all : 1;
-}
-
-function linksIn(links: Tensor | undefined): number {
-  return links ? links.gt(0.5).to('float32').sum().item() / 2 : 0;
 }
 
 /** Symbols turned to their uses; those of fewer than `fewest` texts start again at texts that are explained worst. */

@@ -1,5 +1,7 @@
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
-import { BetaBernoulliPrior, ClosedFormPosterior, PairIndex } from '../graph/index.ts';
+import { ClosedFormPosterior } from '../graph/closed-form.ts';
+import { PairIndex } from '../graph/pairs.ts';
+import { BetaBernoulliPrior } from '../graph/prior.ts';
 
 // Shapes: K symbols.
 

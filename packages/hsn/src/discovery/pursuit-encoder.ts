@@ -2,7 +2,7 @@ import { idsTensor, type PaddedIds } from '@hidden-schema/text';
 import { full, nn, noGrad, scope, stack, Tensor, zeros } from '@hidden-schema/torch';
 import { maskOfLengths, type TextEncoder } from '@hidden-schema/transformers';
 import { TextReader, unitMeans } from '../encoder/walk-queries.ts';
-import type { GraphPosterior } from '../graph/index.ts';
+import type { GraphPosterior } from '../graph/posterior.ts';
 import type { Symbols } from '../symbols/symbols.ts';
 import { dictionaryOf, unitRows } from './dictionary.ts';
 import { columnsOf, pieceCounts, unpadded } from './pieces.ts';

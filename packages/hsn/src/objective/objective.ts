@@ -1,7 +1,10 @@
 import type { Tensor } from '@hidden-schema/torch';
 import type { Config } from '../config/network.ts';
-import type { GraphPrior, LinkDistribution } from '../graph/index.ts';
-import { type BatchHolders, soleHolder, type WalkDistribution, type WalkPosterior } from '../walk/index.ts';
+import type { LinkDistribution } from '../graph/bernoulli.ts';
+import type { GraphPrior } from '../graph/prior.ts';
+import { type BatchHolders, soleHolder } from '../walk/aggregate.ts';
+import type { WalkDistribution } from '../walk/chain.ts';
+import type { WalkPosterior } from '../walk/posterior.ts';
 
 /** Which form the objective has, and its weights. */
 export interface ObjectiveOptions {

@@ -1,7 +1,7 @@
 import { noGrad, scope } from '@hidden-schema/torch';
 import type { FirstHalves, WalkPath } from '../tasks/tuples/walk-path.ts';
-import type { WalkSet } from './path-training.ts';
 import { continueWalks } from '../tasks/tuples/walk-search.ts';
+import type { WalkSet } from './path-training.ts';
 
 /** How much of second halves a path model finds, in shares of symbols. */
 export interface PathFigures {

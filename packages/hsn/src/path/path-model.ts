@@ -36,7 +36,7 @@ export abstract class PathNetwork extends nn.Module {
  * The paper's: a bidirectional LSTM over the first half; it and (s, r) go through a feed-forward network into the
  * initial state of an LSTM over the second half.
  */
-export class LstmPath extends PathNetwork {
+class LstmPath extends PathNetwork {
   readonly embedding: nn.Embedding;
   readonly reader: nn.Lstm;
   readonly mix: nn.Linear;
@@ -74,7 +74,7 @@ export class LstmPath extends PathNetwork {
 }
 
 /** A Transformer over the tokens of (s, r), the first half, and the second half so far, which looks back only. */
-export class TransformerPath extends PathNetwork {
+class TransformerPath extends PathNetwork {
   readonly embedding: nn.Embedding;
   readonly adapt: nn.Linear;
   readonly blocks: TransformerBlock[];
@@ -113,7 +113,7 @@ export class TransformerPath extends PathNetwork {
  * posterior has them. Only the graph tells it of the symbol before. On walks of a posterior that stays as it is, its
  * cross-entropy with the posterior's steps is the KL of the objective, whose information term is constant.
  */
-export class PriorPath extends PathNetwork {
+class PriorPath extends PathNetwork {
   readonly queries: WalkQueries;
 
   constructor({ symbols, half, context, dropout }: PathSizes, generator: Generator) {

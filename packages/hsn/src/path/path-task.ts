@@ -4,20 +4,20 @@ import { type JsonValue, writeJsonAtomic } from '@hidden-schema/base';
 import { Generator } from '@hidden-schema/torch';
 import type { PathChoice, PathKind, ReasoningConfig } from '../config/tuples.ts';
 import { Run, type RunOptions } from '../run/run.ts';
+import { CountedPath } from '../tasks/tuples/counted-path.ts';
 import type { OpenedReasoning } from '../tasks/tuples/open.ts';
 import type { TupleTokens } from '../tasks/tuples/tokens.ts';
+import { TrainedWalks } from '../tasks/tuples/trained-walks.ts';
 import type { TupleCorpus } from '../tasks/tuples/tuples.ts';
 import { TupleWalks } from '../tasks/tuples/walks.ts';
 import { Replicas } from '../train/replicas.ts';
 import type { Inspection, Task } from '../train/task.ts';
 import { Trainer } from '../train/trainer.ts';
-import { CountedPath } from '../tasks/tuples/counted-path.ts';
 import { PathModel } from './path.ts';
 import { type PathFigures, pathFigures } from './path-accuracy.ts';
 import { openPrefixEncoder } from './path-encoder.ts';
 import { type PathBatch, PathTraining, type WalkSet } from './path-training.ts';
 import { TargetTable } from './step-targets.ts';
-import { TrainedWalks } from '../tasks/tuples/trained-walks.ts';
 
 /** Held-out tuples that walks are read of, at most. */
 const heldOut = 2000;

@@ -2,8 +2,8 @@ import { crossEntropy, type Generator, nn, type Tensor } from '@hidden-schema/to
 import { maskOfLengths, StateCache, type TextEncoder } from '@hidden-schema/transformers';
 import type { NetworkKind, ReasoningConfig } from '../config/tuples.ts';
 import type { TupleTokens } from '../tasks/tuples/tokens.ts';
-import { type TupleWalks, walkTensor } from '../tasks/tuples/walks.ts';
 import type { BegunWalks, FirstHalves, WalkPath } from '../tasks/tuples/walk-path.ts';
+import { type TupleWalks, walkTensor } from '../tasks/tuples/walks.ts';
 import { begunByScores } from './continuation.ts';
 import { contextOf, type PrefixEncoder } from './path-encoder.ts';
 import { inputsOf, makePath, onGraph, type PathContext, type PathNetwork } from './path-model.ts';
@@ -79,7 +79,7 @@ export class PathModel extends nn.Module implements WalkPath {
   }
 
   begin({ rows, first, tokens }: FirstHalves): BegunWalks {
-    return begunByScores((...given) => this.scores(...given), first, this.context(rows, tokens));
+    return begunByScores((...state) => this.scores(...state), first, this.context(rows, tokens));
   }
 
   override free(): void {

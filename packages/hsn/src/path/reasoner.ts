@@ -4,22 +4,22 @@ import type { PathChoice, PathKind, ReasoningConfig } from '../config/tuples.ts'
 import { loadCheckpoint, whichCheckpoint } from '../run/checkpoint.ts';
 import { Run } from '../run/run.ts';
 import { tupleFrames } from '../tasks/tuples/build.ts';
+import { CountedPath } from '../tasks/tuples/counted-path.ts';
 import { type ObjectSearch, searchObjects } from '../tasks/tuples/object-search.ts';
 import { type ObjectOptions, writeObjects } from '../tasks/tuples/objects.ts';
 import { type OpenedReasoning, openReasoning, promptTable } from '../tasks/tuples/open.ts';
 import type { TupleTokens } from '../tasks/tuples/tokens.ts';
-import { TupleWalks } from '../tasks/tuples/walks.ts';
-import { CountedPath } from '../tasks/tuples/counted-path.ts';
 import { TrainedWalks } from '../tasks/tuples/trained-walks.ts';
 import type { WalkPath } from '../tasks/tuples/walk-path.ts';
+import { continueWalks, type SearchOptions } from '../tasks/tuples/walk-search.ts';
+import { TupleWalks } from '../tasks/tuples/walks.ts';
 import { CombinedPath } from './continuation.ts';
 import { PathModel } from './path.ts';
 import { openPrefixEncoder } from './path-encoder.ts';
 import { pathChoices, pathFolder, pathKinds } from './path-task.ts';
-import { continueWalks, type SearchOptions } from '../tasks/tuples/walk-search.ts';
 
 /** Opens a network's path model, or counts together with a network's. */
-export async function openPath(
+async function openPath(
   opened: OpenedReasoning,
   choice: PathChoice,
   walks: TupleWalks,
@@ -98,6 +98,29 @@ export interface Candidate {
   walks: number;
 }
 
+/** A walk of a prompt, before its objects are written. */
+interface Draft {
+  /** Place of the prompt. */
+  of: number;
+  walk: number[];
+  logProb: number;
+}
+
+/** Objects written from the walks of one prompt. */
+function candidatesOf(
+  prompt: number,
+  drafts: readonly Draft[],
+  written: readonly (readonly { text: string; logProb: number }[])[],
+): Candidate[] {
+  return drafts.flatMap(({ of, walk, logProb }, i) => {
+    if (of !== prompt) return [];
+    return written[i]!.map(({ text, logProb: objectLogProb }) => {
+      const score = logProb + objectLogProb;
+      return { object: text, walk, walkLogProb: logProb, objectLogProb, score, walks: 1 };
+    });
+  });
+}
+
 /** A network with a path model: step III of Section 6. */
 export class Reasoner {
   readonly opened: OpenedReasoning;
@@ -150,17 +173,7 @@ export class Reasoner {
       const written = words
         ? await searchObjects(model, writer, prompts, { seed: options.seed ?? config.seed, ...words })
         : (await writeObjects(model, writer, prompts, writing)).map((one) => [one]);
-      return Array.from(rows, (_, of) =>
-        ranked(
-          drafts.flatMap(({ of: own, walk, logProb }, i) => {
-            if (own !== of) return [];
-            return written[i]!.map(({ text, logProb: objectLogProb }) => {
-              const score = logProb + objectLogProb;
-              return { object: text, walk, walkLogProb: logProb, objectLogProb, score, walks: 1 };
-            });
-          }),
-        ),
-      );
+      return Array.from(rows, (_, of) => ranked(candidatesOf(of, drafts, written)));
     } finally {
       if (own !== this.walks) own.free();
     }

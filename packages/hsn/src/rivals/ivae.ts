@@ -1,7 +1,7 @@
 import { cat, type Generator, linear, nn, randn, type Tensor } from '@hidden-schema/torch';
 import type { IvaeConfig } from '../config/rivals.ts';
-import { betaAt } from '../objective/schedule.ts';
 import type { ReadingBatch } from '../encoder/walk-queries.ts';
+import { betaAt } from '../objective/schedule.ts';
 import type { ReadTexts } from '../tasks/language/network.ts';
 import { momentsOf } from './gaussian.ts';
 import { GaussianPriorRival } from './gaussian-prior.ts';

@@ -3,7 +3,7 @@ import type { RivalConfig } from '../config/rivals.ts';
 import { rivalConfig } from '../config/settings.ts';
 import { Run } from '../run/run.ts';
 import { openTextEncoder, type Tokenizers } from '../tasks/language/build.ts';
-import { textRecord } from '../tasks/language/prepare.ts';
+import { textRecord } from '../tasks/language/text-record.ts';
 import { checkEncoderHash, fillFromCheckpoint, withEncoderOf } from '../tasks/recorded-models.ts';
 import { makeRival } from './build.ts';
 import type { Rival } from './rival.ts';
@@ -23,7 +23,7 @@ export interface OpenedRival {
 /** Opens the run of a rival at a checkpoint: `best`, `last` or a step; free it with `model.free()`. */
 export async function openRival(
   directory: string,
-  given: { checkpoint?: string } = {},
+  asked: { checkpoint?: string } = {},
 ): Promise<OpenedRival> {
   const run = Run.open(directory);
   const config = rivalConfig(run.config, `the run ${directory}`);
@@ -39,7 +39,7 @@ export async function openRival(
   const model = scope(() =>
     makeRival(config, { ...sources, decoder: { config: record.decoder } }, generator),
   );
-  const saved = fillFromCheckpoint(model, run, given.checkpoint ?? 'best', directory);
+  const saved = fillFromCheckpoint(model, run, asked.checkpoint ?? 'best', directory);
   const tokenizers = { encoder: tokenizer, decoder };
   return { run, config, model, tokenizers, texts: new RivalTexts(model, tokenizers), ...saved };
 }

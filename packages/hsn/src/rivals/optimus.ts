@@ -1,7 +1,7 @@
 import type { Generator, Tensor } from '@hidden-schema/torch';
 import type { OptimusConfig } from '../config/rivals.ts';
-import { betaAt } from '../objective/schedule.ts';
 import type { ReadingBatch } from '../encoder/walk-queries.ts';
+import { betaAt } from '../objective/schedule.ts';
 import type { ReadTexts } from '../tasks/language/network.ts';
 import { thresholdedKl } from './gaussian.ts';
 import { GaussianPriorRival } from './gaussian-prior.ts';

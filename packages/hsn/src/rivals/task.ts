@@ -2,13 +2,13 @@ import type { JsonValue } from '@hidden-schema/base';
 import { cat, noGrad, scope, startEngine } from '@hidden-schema/torch';
 import type { RivalConfig } from '../config/rivals.ts';
 import type { ReadTexts } from '../tasks/language/network.ts';
+import { checkVocabulary } from '../tasks/language/prepare.ts';
 import {
-  checkVocabulary,
   type PreparedTexts,
   type PrepareOptions,
   prepareTexts,
   type TextInput,
-} from '../tasks/language/prepare.ts';
+} from '../tasks/language/prepare-texts.ts';
 import { Replicas } from '../train/replicas.ts';
 import type { Inspection, Task } from '../train/task.ts';
 import { Trainer } from '../train/trainer.ts';
@@ -32,11 +32,11 @@ export interface PreparedRival extends PreparedTexts {
 /** Reads and tokenises a corpus and makes a rival for it; nothing is written but a cache of tokens. */
 export async function prepareRival(
   asked: RivalConfig,
-  given: TextInput,
+  source: TextInput,
   options: PrepareOptions = {},
 ): Promise<PreparedRival> {
   startEngine();
-  const prepared = await prepareTexts(asked, given, options);
+  const prepared = await prepareTexts(asked, source, options);
   const { encoder, frozen, folder, generator, read: config, ...texts } = prepared;
   try {
     const { decoder } = texts.tokenizers;

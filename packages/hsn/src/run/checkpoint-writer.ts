@@ -8,6 +8,7 @@ import {
   reasonOf,
   spareMemory,
   syncFolderSoon,
+  takeName,
   UserError,
   writeDurably,
 } from '@hidden-schema/base';
@@ -170,20 +171,12 @@ async function fill(partial: string, step: number, contents: ReadonlyMap<string,
   await syncFolderSoon(partial);
 }
 
-/** One that has the same step (as after a resume) is moved aside first, and back if the new one cannot follow. */
+/** In the place of one that has the same step, as after a resume. */
 async function moveIntoPlace(partial: string, folder: string, step: number): Promise<string> {
   const target = path.join(folder, `step-${step}`);
-  const old = path.join(folder, `.old-step-${step}`);
-  const existed = fs.existsSync(target);
-  if (existed) fs.renameSync(target, old);
-  try {
-    fs.renameSync(partial, target);
-  } catch (error) {
-    if (existed) fs.renameSync(old, target);
-    throw error;
-  }
+  const aside = takeName(partial, target, { aside: path.join(folder, `.old-step-${step}`) });
   await syncFolderSoon(folder);
-  if (existed) await fs.promises.rm(old, { recursive: true, force: true });
+  if (aside !== undefined) await fs.promises.rm(aside, { recursive: true, force: true });
   return target;
 }
 

@@ -4,7 +4,7 @@ import { brokenWeight, type Failure, NumberFailure } from '../train/number-failu
 import type { Task, TaskTrainer } from '../train/task.ts';
 import { checkpointSteps, loadCheckpoint } from './checkpoint.ts';
 import type { Run } from './run.ts';
-import type { SessionState } from './session.ts';
+import type { SessionState } from './session-terms.ts';
 
 /** What a second look at a batch that went wrong found. */
 export interface Diagnosis {

@@ -15,7 +15,7 @@ import { Lock } from '@hidden-schema/torch';
 // `undo` fetches it back in the same way.
 
 /** What earlier states are kept in. */
-export const EDITS = 'edits';
+const EDITS = 'edits';
 const DRAFT = '.edit-draft';
 const READY = '.edit-ready';
 const UNDO = '.edit-undo';

@@ -8,12 +8,12 @@ import {
   reasonOf,
   sealedText,
   UserError,
-  writeTextAtomic,
+  writeFileAtomic,
 } from '@hidden-schema/base';
 import { diffSettings, dumpConfig, loadConfig, type RunConfig } from '../config/settings.ts';
 import type { RunRecord } from './run-record.ts';
 
-export const RUN_MANIFEST = 'manifest.json';
+const RUN_MANIFEST = 'manifest.json';
 const FORMAT = 1;
 /** Beside settings and record: what a continued training reads from the run's own folder. */
 const READ = /^(tokenizer\.json|corpus\.(txt|tsv|csv|jsonl|parquet))$/;
@@ -49,7 +49,7 @@ export function writeRunManifest(
     record: lasting(record),
     files: Object.fromEntries([...places].sort().map(([name, file]) => [name, hashFile(file)])),
   };
-  writeTextAtomic(path.join(folder, RUN_MANIFEST), sealedText({ ...manifest }));
+  writeFileAtomic(path.join(folder, RUN_MANIFEST), sealedText({ ...manifest }));
 }
 
 function lasting(record: RunRecord): RunManifest['record'] {

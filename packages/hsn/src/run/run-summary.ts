@@ -9,7 +9,7 @@ import { type MetricsRow, readMetrics } from './metrics.ts';
 import { lastMetrics } from './metrics-tail.ts';
 import { Run, type RunState } from './run.ts';
 import { isRunFolder } from './run-record.ts';
-import type { SessionState } from './session.ts';
+import type { SessionState } from './session-terms.ts';
 
 /** A run at a glance. */
 export interface RunSummary {

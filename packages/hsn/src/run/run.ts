@@ -6,8 +6,8 @@ import {
   reasonOf,
   removeTemporaries,
   UserError,
+  writeFileAtomic,
   writeJsonAtomic,
-  writeTextAtomic,
 } from '@hidden-schema/base';
 import { Lock, lockHolder } from '@hidden-schema/torch';
 import { diffConfigs, dumpConfig, loadConfig, type RunConfig } from '../config/settings.ts';
@@ -107,7 +107,7 @@ export class Run {
       const { directory: from, fingerprint } = corpus;
       const fields = { corpus: { directory: from, fingerprint }, state: 'running' as const };
       const record = { ...options.extra, format: RUN_FORMAT, version: VERSION, created, ...fields };
-      writeTextAtomic(path.join(folder, 'config.yaml'), dumpConfig(config));
+      writeFileAtomic(path.join(folder, 'config.yaml'), dumpConfig(config));
       fs.mkdirSync(path.join(folder, 'checkpoints'));
       options.fill?.(folder);
       writeRunManifest(folder, config, record);
@@ -197,7 +197,7 @@ export class Run {
 
   /** Makes the settings it was opened with, this corpus, and files as they are now, the run's own. */
   adopt({ directory, fingerprint }: CorpusInfo): void {
-    writeTextAtomic(this.path('config.yaml'), dumpConfig(this.config));
+    writeFileAtomic(this.path('config.yaml'), dumpConfig(this.config));
     this.#record = { ...this.#record, corpus: { directory, fingerprint } };
     this.setState(this.#record.state);
     writeRunManifest(this.directory, this.config, this.#record);

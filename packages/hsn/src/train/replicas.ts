@@ -11,7 +11,7 @@ import {
 } from '@hidden-schema/torch';
 
 /** What rank 0 asks of all processes: to take over its state, to prepare, to train a step, to end. */
-export const COMMANDS = ['align', 'prepare', 'step', 'end'] as const;
+const COMMANDS = ['align', 'prepare', 'step', 'end'] as const;
 export type Command = (typeof COMMANDS)[number];
 
 /** Tensors by name, as a checkpoint has them. */

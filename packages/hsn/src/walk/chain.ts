@@ -79,6 +79,10 @@ export class WalkDistribution implements WalkPosterior {
     return stack(walk, 1).argmax(-1);
   }
 
+  following(step: number, before: Tensor): Tensor {
+    return this.transitions[step - 1]!.next(before.oneHot(this.graph.nodes).to(this.logStart.dtype));
+  }
+
   /** log q(z_{1:L}) of walks given as node numbers [B, L] (Eq. 9). [B] */
   logProb(walks: Tensor): Tensor {
     const nodes = walks.unbind(1);

@@ -33,6 +33,11 @@ export class MeanFieldWalks implements WalkPosterior {
     return stack(this.sample(generator, { temperature: 1, hard: true }), 1).argmax(-1);
   }
 
+  /** Without a graph, a node does not ask for the one before it. */
+  following(step: number): Tensor {
+    return this.logMarginals[step]!.exp();
+  }
+
   logProb(walks: Tensor): Tensor {
     const terms = this.logMarginals.map((log, i) => log.gather(1, walks.narrow(1, i, 1)).squeeze(1));
     return terms.reduce((sum, term) => sum.add(term));

@@ -17,6 +17,8 @@ export interface WalkPosterior {
   sample(generator: Generator, relaxation: Relaxation): Positions;
   /** Node numbers of sampled walks. [B, L] int64 */
   sampleNodes(generator: Generator): Tensor;
+  /** q(z_i|z_{i−1}, x) for the i-th node, i ≥ 1, after the node numbers [B] of the one before it. [B, K] */
+  following(step: number, before: Tensor): Tensor;
   /** log q(z_{1:L}|x) of a walk [B, L] for each sentence. [B] */
   logProb(walks: Tensor): Tensor;
   /** log q(z_m|x_n) of M walks [M, L] under every sentence. [B, M] */

@@ -14,8 +14,8 @@ import {
 import { tellingTerms } from '../measures/document-terms.ts';
 import { pmiWords } from '../measures/pmi-words.ts';
 import { textWords } from '../measures/text-words.ts';
-import { encodedCorpus, type EncodingOptions } from './encoded.ts';
-import { carryBack, namesAfter, symbolNumber, symbolNames, symbolTitle } from './names.ts';
+import { type EncodingOptions, encodedCorpus } from './encoded.ts';
+import { carryBack, namesAfter, symbolNames, symbolNumber, symbolTitle } from './names.ts';
 import { openRun } from './opened.ts';
 
 /** What an edit of a run's symbols did. */

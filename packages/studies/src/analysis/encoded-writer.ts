@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { writeAll } from '@hidden-schema/base';
+import { moveIntoPlace, partialName, writeAll } from '@hidden-schema/base';
 import { ENCODED_FORMAT, type EncodedManifest, type StoredSentence } from './encoded-layout.ts';
 import type { ReadSentence } from './run-corpus.ts';
 
@@ -66,7 +66,7 @@ export class EncodedWriter {
     fs.writeFileSync(this.#partial('bin'), Buffer.concat(table), { flush: true });
     // Without its manifest what is there belongs to nobody, so that no reader can take parts of two for one.
     fs.rmSync(`${this.#file}.json`, { force: true });
-    for (const ending of ['jsonl', 'bin']) fs.renameSync(this.#partial(ending), `${this.#file}.${ending}`);
+    for (const ending of ['jsonl', 'bin']) moveIntoPlace(this.#partial(ending), `${this.#file}.${ending}`);
     return { format: ENCODED_FORMAT, ...facts, count: this.count, labels: this.#labels };
   }
 
@@ -80,6 +80,6 @@ export class EncodedWriter {
   }
 
   #partial(ending: string): string {
-    return `${this.#file}.${ending}.${process.pid}.partial`;
+    return partialName(`${this.#file}.${ending}`);
   }
 }

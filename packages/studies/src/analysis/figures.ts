@@ -1,5 +1,4 @@
-import type { OpenedRun } from '@hidden-schema/hsn';
-import { linkProbabilities } from '@hidden-schema/hsn';
+import { LIKELY_LINK, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
 import { barGrid } from '../drawing/bar-figure.ts';
 import { heatFigure } from '../drawing/heat-figure.ts';
 import { labelFigure } from '../evaluation/label-figure.ts';
@@ -15,16 +14,13 @@ export interface NamedFigure {
   svg: string;
 }
 
-/** Links that are drawn under schema distributions. */
-const drawnProbability = 0.5;
-
 /** Schema distributions on the run's stored layout. */
 export function drawLabelMaps(run: OpenedRun, maps: readonly LabelMap[], title: string): NamedFigure {
   const names = symbolNames(run.run.directory);
   const svg = labelFigure(maps, {
     title,
     layout: runLayout(run),
-    links: linksOf(linkProbabilities(run.model), run.symbols, drawnProbability),
+    links: linksOf(linkProbabilities(run.model), run.symbols, LIKELY_LINK),
     nameOf: (symbol) => names.get(symbol) ?? String(symbol),
   });
   return { name: 'label-maps', title, svg };

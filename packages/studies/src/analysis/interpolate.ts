@@ -1,6 +1,12 @@
 import { formatNumber, UserError } from '@hidden-schema/base';
-import type { LanguageRun } from '@hidden-schema/hsn';
-import { type Adjacency, linkProbabilities, neighbourLists, type WritingOptions } from '@hidden-schema/hsn';
+import {
+  type Adjacency,
+  type LanguageRun,
+  LIKELY_LINK,
+  linkProbabilities,
+  neighbourLists,
+  type WritingOptions,
+} from '@hidden-schema/hsn';
 import { interpolate, interpolateNodes, isWalk, widestPath } from '../evaluation/interpolation.ts';
 import { type SymbolNames, symbolNames, symbolTitle } from './names.ts';
 import { mostLikelyLinks } from './opened.ts';
@@ -58,7 +64,7 @@ export async function interpolateWalks(
   second: readonly number[],
   options: InterpolationOptions = {},
 ): Promise<Interpolation> {
-  const { variant = 'window', steps = 4, threshold = 0.5 } = options;
+  const { variant = 'window', steps = 4, threshold = LIKELY_LINK } = options;
   checkOptions(run, [first, second], steps, threshold);
   const probabilities = linkProbabilities(run.model);
   const graph = mostLikelyLinks(probabilities, run.symbols, threshold);

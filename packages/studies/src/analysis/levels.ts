@@ -1,8 +1,8 @@
 import { plainText, UserError } from '@hidden-schema/base';
 import { groupsAt, type Joining, joinSymbols, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
 import { noGrad, scope } from '@hidden-schema/torch';
-import { namesFromWords } from '../measures/symbol-names.ts';
 import type { Sheet } from '../evaluation/sheets.ts';
+import { namesFromWords } from '../measures/symbol-names.ts';
 import type { SymbolMeaning } from './meaning.ts';
 import { namedSymbols } from './names.ts';
 import { storedMeanings } from './stored-meanings.ts';
@@ -62,17 +62,17 @@ export async function symbolLevels(
   const asked = checkCounts(counts, run.symbols);
   const { signal, words = 8 } = options;
   const meanings = options.meanings ?? (await storedMeanings(run, signal ? { signal } : {}));
-  const given = namedSymbols(run.run.directory);
+  const named = namedSymbols(run.run.directory);
   const joinings = joinSymbols({
     overlaps,
     links: linkProbabilities(run.model),
     texts: meanings.map(({ usageByPosition }) => usageByPosition[0]! * texts),
-    apart: new Set(given.keys()),
+    apart: new Set(named.keys()),
   });
   const levels: SymbolLevel[] = [];
   for (const count of asked) {
     const parts = groupsAt(joinings, run.symbols, count);
-    levels.push({ count, groups: groupsOf(parts, { meanings, given, words, above: levels.at(-1) }) });
+    levels.push({ count, groups: groupsOf(parts, { meanings, named, words, above: levels.at(-1) }) });
   }
   return { symbols: run.symbols, levels, joinings };
 }
@@ -103,20 +103,20 @@ function checkCounts(counts: readonly number[], symbols: number): number[] {
 interface GroupFacts {
   meanings: readonly SymbolMeaning[];
   /** Names that people gave. */
-  given: ReadonlyMap<number, string>;
+  named: ReadonlyMap<number, string>;
   words: number;
   /** The level above. */
   above: SymbolLevel | undefined;
 }
 
-function groupsOf(parts: readonly number[][], { meanings, given, words, above }: GroupFacts): SymbolGroup[] {
+function groupsOf(parts: readonly number[][], { meanings, named, words, above }: GroupFacts): SymbolGroup[] {
   const shareOf = (symbols: readonly number[]) =>
     symbols.reduce((sum, symbol) => sum + meanings[symbol]!.usageByPosition[0]!, 0);
   const sorted = parts.toSorted((a, b) => shareOf(b) - shareOf(a) || a[0]! - b[0]!);
   const ranked = sorted.map((symbols) => jointWords(symbols.map((symbol) => meanings[symbol]!)));
   const found = namesFromWords(ranked);
   return sorted.map((symbols, group) => {
-    const own = symbols.flatMap((symbol) => given.get(symbol) ?? []);
+    const own = symbols.flatMap((symbol) => named.get(symbol) ?? []);
     const only = symbols.length === 1 ? meanings[symbols[0]!]!.name : null;
     return {
       group,

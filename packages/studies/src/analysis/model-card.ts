@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { type Cell, formatTable, writeTextAtomic } from '@hidden-schema/base';
+import { type Cell, formatTable, writeFileAtomic } from '@hidden-schema/base';
 import { dumpConfig, evaluationFigures, isRival, Run, rivalNames, textRecord } from '@hidden-schema/hsn';
 
 /** What a run is, was made from and is good for, as Markdown. */
-export function modelCard(run: Run): string {
+function modelCard(run: Run): string {
   const { config, record, state } = run;
   const name = path.basename(run.directory);
   return [
@@ -122,6 +122,6 @@ function useText(name: string, config: Run['config']): string {
 export function writeModelCard(directory: string): string {
   const run = Run.open(directory);
   const file = run.path('MODEL.md');
-  writeTextAtomic(file, modelCard(run));
+  writeFileAtomic(file, modelCard(run));
   return file;
 }

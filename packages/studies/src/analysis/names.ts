@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { jsonText, readJsonFile, readJsonIfThere, UserError, writeTextAtomic } from '@hidden-schema/base';
+import { jsonText, readJsonFile, readJsonIfThere, UserError, writeFileAtomic } from '@hidden-schema/base';
 import { Run } from '@hidden-schema/hsn/runs';
 import { Lock } from '@hidden-schema/torch';
 
@@ -61,9 +61,9 @@ export function namesAfter(
   const seen = new Set<number>();
   for (const [symbol, from] of origins.entries()) {
     // Of two parts of a symbol the one under its number keeps what people called it.
-    const given = from.flatMap((one) => (seen.has(one) ? [] : (before.names.get(one) ?? [])));
+    const earlier = from.flatMap((one) => (seen.has(one) ? [] : (before.names.get(one) ?? [])));
     for (const one of from) seen.add(one);
-    if (given.length > 0) names.set(symbol, shortName([...new Set(given)].join(' + ')));
+    if (earlier.length > 0) names.set(symbol, shortName([...new Set(earlier)].join(' + ')));
     const own = from.length === 1 && !changed.has(symbol) ? before.found.get(from[0]!) : undefined;
     if (own !== undefined) found.set(symbol, own);
   }
@@ -79,7 +79,7 @@ export function carryBack(before: string, after: string, origins: readonly (read
     const alone = from?.length === 1 && origins.filter((other) => other.includes(from[0]!)).length === 1;
     return alone ? [[from[0]!, name]] : [];
   });
-  writeTextAtomic(fileOf(before), namesText(new Map([...old.names, ...carried]), old.found));
+  writeFileAtomic(fileOf(before), namesText(new Map([...old.names, ...carried]), old.found));
 }
 
 const shortName = (name: string): string => [...name].slice(0, longestName).join('');
@@ -114,7 +114,7 @@ function store(directory: string, symbol: number, text: string): void {
 }
 
 function write(directory: string, names: SymbolNames, found: SymbolNames): void {
-  writeTextAtomic(fileOf(directory), namesText(names, found));
+  writeFileAtomic(fileOf(directory), namesText(names, found));
 }
 
 function namesText(names: SymbolNames, found: SymbolNames): string {

@@ -1,5 +1,4 @@
-import type { OpenedRun } from '@hidden-schema/hsn';
-import { linkProbabilities } from '@hidden-schema/hsn';
+import { LIKELY_LINK, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
 import { layoutGraph } from '../evaluation/layout.ts';
 import { networkFigure } from '../evaluation/network-figure.ts';
 import { namesFromWords } from '../measures/symbol-names.ts';
@@ -9,8 +8,6 @@ import { linksOf } from './layout.ts';
 import type { SymbolMeaning } from './meaning.ts';
 import type { SymbolYears } from './symbol-years.ts';
 
-/** Links that count as found. */
-const foundProbability = 0.5;
 /** All links of a large graph are a ball of wool: of each symbol these are drawn. */
 const linksOfSymbol = 3;
 
@@ -29,9 +26,7 @@ export function drawNetwork(
   run: OpenedRun,
   { title, encoded, meanings, years = [] }: NetworkDrawing,
 ): NamedFigure {
-  const found = linksOf(linkProbabilities(run.model), run.symbols, foundProbability).filter(
-    ([i, j]) => i !== j,
-  );
+  const found = linksOf(linkProbabilities(run.model), run.symbols, LIKELY_LINK).filter(([i, j]) => i !== j);
   const links = mostWalked(found, encoded, linksOfSymbol);
   const names = namesFromWords(meanings.map(({ words }) => words));
   const dated = years.some((of) => of !== undefined);

@@ -1,5 +1,5 @@
 import { UserError } from '@hidden-schema/base';
-import { type Adjacency, type LanguageRun, type OpenedRun, open, Run } from '@hidden-schema/hsn';
+import { type Adjacency, type LanguageRun, LIKELY_LINK, type OpenedRun, open, Run } from '@hidden-schema/hsn';
 
 /** Opens a run of any kind at a checkpoint, to be analysed; free it with `model.free()`. */
 export async function openRun(directory: string, options: { checkpoint?: string } = {}): Promise<OpenedRun> {
@@ -23,6 +23,10 @@ export function languageRun(run: OpenedRun, verb: string): LanguageRun {
 }
 
 /** The graph of links at least as probable as `threshold`, from probabilities [K, K]. */
-export function mostLikelyLinks(probabilities: Float64Array, symbols: number, threshold = 0.5): Adjacency {
+export function mostLikelyLinks(
+  probabilities: Float64Array,
+  symbols: number,
+  threshold = LIKELY_LINK,
+): Adjacency {
   return { nodes: symbols, data: Uint8Array.from(probabilities, (p) => (p >= threshold ? 1 : 0)) };
 }

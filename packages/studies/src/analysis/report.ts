@@ -15,8 +15,8 @@ import type { SymbolMeaning } from './meaning.ts';
 import { finalFigures, runFacts } from './model-card.ts';
 import { symbolNames } from './names.ts';
 import { drawNetwork } from './network-drawing.ts';
-import { comparisonSections, searchedTexts, timeSections } from './report-reading.ts';
 import { type ReportPart, type ReportSection, reportPage } from './report-page.ts';
+import { comparisonSections, searchedTexts, timeSections } from './report-reading.ts';
 import {
   attentionSheet,
   degreeSheet,

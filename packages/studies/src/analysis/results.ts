@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { reasonOf, UserError, writeTextAtomic } from '@hidden-schema/base';
+import { reasonOf, UserError, writeFileAtomic } from '@hidden-schema/base';
 import { toPng } from '../evaluation/figures.ts';
 import { type Sheet, sheetCsv } from '../evaluation/sheets.ts';
 import type { NamedFigure } from './figures.ts';
@@ -39,11 +39,10 @@ export function writeResults(folder: string, { name, sheets = [], figures = [], 
   ];
   try {
     fs.mkdirSync(folder, { recursive: true });
-    for (const [target, text] of texts) writeTextAtomic(target, text);
+    for (const [target, text] of texts) writeFileAtomic(target, text);
     const pictures = figures.map(({ name: base, svg }) => {
       const target = file(base, 'png');
-      fs.writeFileSync(`${target}.partial`, toPng(svg));
-      fs.renameSync(`${target}.partial`, target);
+      writeFileAtomic(target, toPng(svg));
       return target;
     });
     return [...texts.map(([target]) => target), ...pictures];

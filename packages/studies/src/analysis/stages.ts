@@ -1,4 +1,4 @@
-import { type LanguageFigures, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
+import { isLikely, type LanguageFigures, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
 import type { EncodedCorpus } from './encoded.ts';
 
 /** How far symbols and walks moved between two checkpoints of a run. */
@@ -24,7 +24,7 @@ export function changesBetween(before: Stage, after: Stage): StageChanges {
     if (a.some((symbol, i) => symbol !== b[i])) walks++;
   }
   const [p, q] = [linkProbabilities(before.run.model), linkProbabilities(after.run.model)];
-  const changed = p.reduce((sum, one, i) => sum + (one > 0.5 !== q[i]! > 0.5 ? 1 : 0), 0);
+  const changed = p.reduce((sum, one, i) => sum + Number(isLikely(one) !== isLikely(q[i]!)), 0);
   return { walks: walks / count, firstSymbols: firstSymbols / count, links: changed / 2 };
 }
 

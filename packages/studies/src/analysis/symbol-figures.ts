@@ -1,4 +1,4 @@
-import { linkProbabilities, type OpenedRun, refitSymbols } from '@hidden-schema/hsn';
+import { isLikely, linkProbabilities, type OpenedRun, refitSymbols } from '@hidden-schema/hsn';
 import { embeddingCoherence } from '../measures/embedding-coherence.ts';
 import { stability } from '../measures/stability.ts';
 import { textWords } from '../measures/text-words.ts';
@@ -77,7 +77,7 @@ export async function symbolFigures(
 
 function linkFigures(probabilities: ArrayLike<number>, K: number) {
   let links = 0;
-  for (let i = 0; i < K; i++) for (let j = 0; j < i; j++) if (probabilities[i * K + j]! > 0.5) links++;
+  for (let i = 0; i < K; i++) for (let j = 0; j < i; j++) if (isLikely(probabilities[i * K + j]!)) links++;
   return { links, density: links / ((K * (K - 1)) / 2) };
 }
 

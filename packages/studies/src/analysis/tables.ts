@@ -1,5 +1,4 @@
-import type { OpenedRun } from '@hidden-schema/hsn';
-import { linkProbabilities } from '@hidden-schema/hsn';
+import { LIKELY_LINK, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
 import { product } from '../measures/product.ts';
 import type { TableData, TableValue } from '../table-files.ts';
 import type { EncodedCorpus } from './encoded.ts';
@@ -34,44 +33,48 @@ export function runTable(name: RunTable, source: TableSource): TableData {
     case 'links':
       return linkTable(run, meanings);
     case 'words':
-      return {
-        columns: {
-          symbol: 'integer',
-          name: 'text',
-          rank: 'integer',
-          word: 'text',
-          bits: 'number',
-          texts: 'integer',
-        },
-        rows: meanings.flatMap(({ symbol, name: own, words }) =>
-          words.map(({ word, pmi, count }, rank) => [symbol, own, rank + 1, word, pmi, count]),
-        ),
-      };
+      return wordTable(meanings);
     case 'examples':
-      return {
-        columns: {
-          symbol: 'integer',
-          name: 'text',
-          rank: 'integer',
-          weight: 'number',
-          label: 'text',
-          walk: 'list',
-          text: 'text',
-        },
-        rows: meanings.flatMap(({ symbol, name: own, examples }) =>
-          examples.map(({ weight, label, walk, text }, rank) => [
-            symbol,
-            own,
-            rank + 1,
-            weight,
-            label,
-            walk,
-            text,
-          ]),
-        ),
-      };
+      return exampleTable(meanings);
   }
 }
+
+const wordTable = (meanings: readonly SymbolMeaning[]): TableData => ({
+  columns: {
+    symbol: 'integer',
+    name: 'text',
+    rank: 'integer',
+    word: 'text',
+    bits: 'number',
+    texts: 'integer',
+  },
+  rows: meanings.flatMap(({ symbol, name, words }) =>
+    words.map(({ word, pmi, count }, rank) => [symbol, name, rank + 1, word, pmi, count]),
+  ),
+});
+
+const exampleTable = (meanings: readonly SymbolMeaning[]): TableData => ({
+  columns: {
+    symbol: 'integer',
+    name: 'text',
+    rank: 'integer',
+    weight: 'number',
+    label: 'text',
+    walk: 'list',
+    text: 'text',
+  },
+  rows: meanings.flatMap(({ symbol, name, examples }) =>
+    examples.map(({ weight, label, walk, text }, rank) => [
+      symbol,
+      name,
+      rank + 1,
+      weight,
+      label,
+      walk,
+      text,
+    ]),
+  ),
+});
 
 /** One row a text; every text has a walk, and those that are least sure are marked, not dropped. */
 function textTable({ encoded, meanings, unsure = defaultUnsure, columns = {} }: TableSource): TableData {
@@ -136,9 +139,6 @@ function symbolTable(run: OpenedRun, meanings: readonly SymbolMeaning[]): TableD
   };
 }
 
-/** Links of less probability are none. */
-const leastLink = 0.5;
-
 function linkTable(run: OpenedRun, meanings: readonly SymbolMeaning[]): TableData {
   const traversals = (i: number, j: number) =>
     meanings[i]?.neighbours.find(({ symbol }) => symbol === j)?.traversals ?? null;
@@ -151,7 +151,7 @@ function linkTable(run: OpenedRun, meanings: readonly SymbolMeaning[]): TableDat
       probability: 'number',
       share_of_moves: 'number',
     },
-    rows: linksOf(linkProbabilities(run.model), run.symbols, leastLink).map(([i, j, p]) => [
+    rows: linksOf(linkProbabilities(run.model), run.symbols, LIKELY_LINK).map(([i, j, p]) => [
       ...[i, j, meanings[i]?.name ?? null, meanings[j]?.name ?? null, p, traversals(i, j)],
     ]),
   };

@@ -1,6 +1,6 @@
-import { dot } from '../measures/dot.ts';
 import { Random } from '@hidden-schema/base';
 import type { DocumentTerms } from '../measures/document-terms.ts';
+import { dot } from '../measures/dot.ts';
 import { largestOfRows, type TopicModel, wordsByWeight } from './topic-model.ts';
 
 // Shapes: N texts, V words, K topics.

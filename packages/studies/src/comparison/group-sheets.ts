@@ -1,7 +1,7 @@
 import { forestFigure } from '../drawing/forest-figure.ts';
 import type { Sheet, SheetCell } from '../evaluation/sheets.ts';
 import type { Interval } from '../measures/proportions.ts';
-import type { ComparedLink, ComparedShare, ComparedSymbol, GroupComparison } from './groups.ts';
+import type { ComparedShare, GroupComparison } from './groups.ts';
 
 /** What a symbol is called in tables and figures. */
 export type SymbolTitle = (symbol: number) => string;
@@ -10,7 +10,7 @@ export const linkTitle = ([i, j]: readonly [number, number], title: SymbolTitle)
   `${title(i)} – ${title(j)}`;
 
 /** Findings above this share of false ones are not told as findings. */
-export const falseShare = 0.05;
+const falseShare = 0.05;
 
 export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 export const within = ([low, high]: Interval): string =>
@@ -104,68 +104,36 @@ function turned<T extends ComparedShare>(one: T, group: string): T {
   };
 }
 
-/** Everything, a row a test, for other programs. */
-export function comparisonTables({ symbols, links }: GroupComparison, title: SymbolTitle): Sheet[] {
-  const numbers = [
-    'count',
-    'texts',
-    'share',
-    'low',
-    'high',
-    'others count',
-    'others texts',
-    'others share',
-    'others low',
-    'others high',
-  ];
-  const columns = [
-    ...numbers,
-    'difference',
-    'difference low',
-    'difference high',
-    'effect',
-    'p',
-    'p corrected',
-  ].map((name) => ({ title: name }));
-  const cells = ({
-    own,
-    others,
-    difference,
-    differenceInterval,
-    effect,
-    p,
-    corrected,
-  }: ComparedShare): SheetCell[] => [
-    ...[
-      own.count,
-      own.texts,
-      own.share,
-      ...own.interval,
-      others.count,
-      others.texts,
-      others.share,
-      ...others.interval,
-    ],
+/** What a row of a whole table tells of a share beside that of the others. */
+const testColumns = [
+  ...['count', 'texts', 'share', 'low', 'high'],
+  ...['others count', 'others texts', 'others share', 'others low', 'others high'],
+  ...['difference', 'difference low', 'difference high', 'effect', 'p', 'p corrected'],
+].map((title) => ({ title }));
+
+function testCells({ own, others, difference, differenceInterval, ...test }: ComparedShare): SheetCell[] {
+  const { effect, p, corrected } = test;
+  return [
+    ...[own, others].flatMap(({ count, texts, share, interval }) => [count, texts, share, ...interval]),
     ...[difference, ...differenceInterval, effect, p, corrected],
   ];
-  const head = [{ title: 'group' }, { title: 'name' }];
+}
+
+/** Everything, a row a test, for other programs. */
+export function comparisonTables({ symbols, links }: GroupComparison, title: SymbolTitle): Sheet[] {
+  const columns = [{ title: 'group' }, { title: 'name' }, ...testColumns];
   return [
     {
       name: 'compare-symbols',
       title: 'All symbols',
-      columns: [{ title: 'symbol' }, ...head, ...columns],
-      rows: symbols.map((one: ComparedSymbol) => [one.symbol, one.group, title(one.symbol), ...cells(one)]),
+      columns: [{ title: 'symbol' }, ...columns],
+      rows: symbols.map((one) => [one.symbol, one.group, title(one.symbol), ...testCells(one)]),
     },
     {
       name: 'compare-links',
       title: 'All links',
-      columns: [{ title: 'from' }, { title: 'to' }, ...head, ...columns],
-      rows: links.map((one: ComparedLink) => [
-        ...one.link,
-        one.group,
-        linkTitle(one.link, title),
-        ...cells(one),
-      ]),
+      columns: [{ title: 'from' }, { title: 'to' }, ...columns],
+      rows: links.map((one) => [...one.link, one.group, linkTitle(one.link, title), ...testCells(one)]),
     },
   ];
 }

@@ -8,47 +8,54 @@ const featureTitle = (of: Coefficient, title: SymbolTitle): string =>
   'symbol' in of ? title(of.symbol) : linkTitle(of.link, title);
 
 /** How well labels are predicted, and what predicts each. */
-export function predictionSheets(prediction: LabelPrediction, title: SymbolTitle, most = 5): Sheet[] {
-  const { labels, coefficients, accuracy, floor } = prediction;
+export const predictionSheets = (prediction: LabelPrediction, title: SymbolTitle, most = 5): Sheet[] => [
+  accuracySheet(prediction),
+  tellingSheet(prediction, title, most),
+];
+
+function accuracySheet(prediction: LabelPrediction): Sheet {
+  const { labels, accuracy, floor } = prediction;
   const told = (name: string, of: { share: number; interval: Interval; texts: number }) => [
     ...[name, of.texts, percent(of.share), within(of.interval)],
   ];
+  return {
+    name: 'predict-accuracy',
+    title: `Labels told rightly in texts that were not seen: p ${pValue(prediction.p).replace(/^(?=0)/, '= ')}`,
+    caption: `Method: ${prediction.method}. Intervals: ${prediction.interval}. Test: ${prediction.test}. Features: ${prediction.features.symbols} symbols and ${prediction.features.links} links.`,
+    columns: [
+      { title: 'texts of', align: 'left' },
+      { title: 'texts' },
+      { title: 'right', align: 'right' },
+      { title: '95 %', align: 'left' },
+    ],
+    rows: [
+      told('all labels', accuracy),
+      told(`all labels, always "${floor.label}"`, floor),
+      ...labels.map(({ label, right }) => told(label, right)),
+    ],
+  };
+}
+
+/** The features that speak most for each label. */
+function tellingSheet({ labels, coefficients }: LabelPrediction, title: SymbolTitle, most: number): Sheet {
   const telling = labels.flatMap(({ label }) =>
     coefficients.filter((one) => one.label === label && one.coefficient > 0).slice(0, most),
   );
-  return [
-    {
-      name: 'predict-accuracy',
-      title: `Labels told rightly in texts that were not seen: p ${pValue(prediction.p).replace(/^(?=0)/, '= ')}`,
-      caption: `Method: ${prediction.method}. Intervals: ${prediction.interval}. Test: ${prediction.test}. Features: ${prediction.features.symbols} symbols and ${prediction.features.links} links.`,
-      columns: [
-        { title: 'texts of', align: 'left' },
-        { title: 'texts' },
-        { title: 'right', align: 'right' },
-        { title: '95 %', align: 'left' },
-      ],
-      rows: [
-        told('all labels', accuracy),
-        told(`all labels, always "${floor.label}"`, floor),
-        ...labels.map(({ label, right }) => told(label, right)),
-      ],
-    },
-    {
-      name: 'predict-most',
-      title: 'What predicts a label, against all others',
-      columns: [
-        { title: 'label', align: 'left' },
-        { title: 'symbol or link', align: 'left' },
-        { title: 'texts' },
-        { title: 'log-odds', digits: 2 },
-        { title: '95 %', align: 'left' },
-      ],
-      rows: telling.map((one) => [
-        ...[one.label, featureTitle(one, title), one.texts, one.coefficient],
-        `${one.interval[0].toFixed(2)} to ${one.interval[1].toFixed(2)}`,
-      ]),
-    },
-  ];
+  return {
+    name: 'predict-most',
+    title: 'What predicts a label, against all others',
+    columns: [
+      { title: 'label', align: 'left' },
+      { title: 'symbol or link', align: 'left' },
+      { title: 'texts' },
+      { title: 'log-odds', digits: 2 },
+      { title: '95 %', align: 'left' },
+    ],
+    rows: telling.map((one) => [
+      ...[one.label, featureTitle(one, title), one.texts, one.coefficient],
+      `${one.interval[0].toFixed(2)} to ${one.interval[1].toFixed(2)}`,
+    ]),
+  };
 }
 
 /** Every coefficient whose interval leaves 0 out, for other programs. */

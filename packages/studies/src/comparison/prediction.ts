@@ -73,11 +73,6 @@ export function predictLabels(labelled: LabelledWalks, options: PredictionOption
     classCount: names.length,
     onFold: (done) => onProgress(done, total),
   });
-  const right = classes.map((label, n) => Number(held.predicted[n] === label));
-  const floorRight = classes.map((label, n) => Number(held.floor[n] === label));
-  const sum = (of: ArrayLike<number>) => Array.from(of).reduce((a, b) => a + b, 0);
-  const onlyModel = sum(right.map((hit, n) => hit & (1 - floorRight[n]!)));
-  const onlyFloor = sum(floorRight.map((hit, n) => hit & (1 - right[n]!)));
   const coefficients = names.flatMap((label, at) => {
     const found = againstOthers(
       rows,
@@ -89,17 +84,8 @@ export function predictLabels(labelled: LabelledWalks, options: PredictionOption
   });
   return {
     texts: texts.length,
-    labels: names.map((label, at) => {
-      const own = Array.from(classes.keys()).filter((n) => classes[n] === at);
-      return { label, right: groupShare(sum(own.map((n) => right[n]!)), own.length) };
-    }),
+    ...sharesRight(names, classes, held),
     features: { symbols: labelled.symbols, links: features.length - labelled.symbols },
-    accuracy: groupShare(sum(right), texts.length),
-    floor: {
-      ...groupShare(sum(floorRight), texts.length),
-      label: names[mostFrequent(classes, names.length)]!,
-    },
-    p: mcNemarExact(onlyModel, onlyFloor),
     strength: held.strength,
     method: `ridge-penalised multinomial logistic regression on symbols visited and links taken, ${folds} stratified folds, C chosen within each`,
     interval: "of shares Wilson, 95 %; of coefficients Laplace's method, 95 %",
@@ -107,6 +93,31 @@ export function predictLabels(labelled: LabelledWalks, options: PredictionOption
     coefficients: coefficients
       .filter(({ interval: [low, high] }) => low > 0 || high < 0)
       .sort((a, b) => Math.abs(b.coefficient) - Math.abs(a.coefficient)),
+  };
+}
+
+/** How many labels were told rightly, of all texts and of each label's, beside what the most frequent label would. */
+function sharesRight(
+  names: readonly string[],
+  classes: Uint32Array,
+  held: Pick<ReturnType<typeof heldOut>, 'predicted' | 'floor'>,
+): Pick<LabelPrediction, 'labels' | 'accuracy' | 'floor' | 'p'> {
+  const right = classes.map((label, n) => Number(held.predicted[n] === label));
+  const floorRight = classes.map((label, n) => Number(held.floor[n] === label));
+  const sum = (of: ArrayLike<number>) => Array.from(of).reduce((a, b) => a + b, 0);
+  const onlyModel = sum(right.map((hit, n) => hit & (1 - floorRight[n]!)));
+  const onlyFloor = sum(floorRight.map((hit, n) => hit & (1 - right[n]!)));
+  return {
+    labels: names.map((label, at) => {
+      const own = Array.from(classes.keys()).filter((n) => classes[n] === at);
+      return { label, right: groupShare(sum(own.map((n) => right[n]!)), own.length) };
+    }),
+    accuracy: groupShare(sum(right), classes.length),
+    floor: {
+      ...groupShare(sum(floorRight), classes.length),
+      label: names[mostFrequent(classes, names.length)]!,
+    },
+    p: mcNemarExact(onlyModel, onlyFloor),
   };
 }
 

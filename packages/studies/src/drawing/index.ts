@@ -1,7 +1,5 @@
-// What needs neither a file nor a model: pages draw with it too.
-export * from './bar-figure.ts';
-export * from './curves.ts';
-export * from './heat-figure.ts';
-export * from './scales.ts';
-export * from './svg.ts';
-export * from './time-figure.ts';
+export { type Curve, drawCurves, plotCurves } from './curves.ts';
+export { type HeatLook, heatMarks } from './heat-figure.ts';
+export type { Scale } from './scales.ts';
+export { type Inks, type Mark, printable } from './svg.ts';
+export { TIME_PANEL, timePanelMarks } from './time-figure.ts';

@@ -4,6 +4,7 @@ import { formatNumber, formatTable } from '@hidden-schema/base';
 import {
   type Adjacency,
   edgeList,
+  isLikely,
   linkProbabilities,
   type SyntheticCorpus,
   type SyntheticEvaluation,
@@ -16,7 +17,7 @@ import { layoutGraph } from './layout.ts';
 
 /** Links that are more likely there than not. */
 export function mostLikelyGraph(model: SyntheticNetwork): Adjacency {
-  const data = Uint8Array.from(linkProbabilities(model), (p) => (p > 0.5 ? 1 : 0));
+  const data = Uint8Array.from(linkProbabilities(model), (p) => Number(isLikely(p)));
   return { nodes: model.shape.symbols, data };
 }
 

@@ -21,12 +21,12 @@ const ORDERS: readonly (readonly number[])[] = [
  * Like texts of each text: those whose walks lie nearest among the ones beside it in several orders of walks, so that
  * the time grows with N·log N. Returns [N, count], −1 where there are fewer.
  */
-export function likeTexts(given: WeightedWalks, count: number): Int32Array {
-  const texts = given.walks.length / given.length;
-  const alike = new Likeness(given);
+export function likeTexts(walked: WeightedWalks, count: number): Int32Array {
+  const texts = walked.walks.length / walked.length;
+  const alike = new Likeness(walked);
   const best = new Best(texts, count);
   for (const steps of ORDERS) {
-    const order = inOrder(given, steps);
+    const order = inOrder(walked, steps);
     for (let at = 0; at < texts; at++) {
       const n = order[at]!;
       const end = Math.min(texts, at + WINDOW + 1);
@@ -56,14 +56,14 @@ export function symbolLikeness({ walks, weights, symbols, length }: WeightedWalk
 
 /** The cosine of two texts' weights over symbols, where like symbols count as far as they are alike. */
 class Likeness {
-  readonly #given: WeightedWalks;
+  readonly #walked: WeightedWalks;
   readonly #symbols: Float64Array;
   readonly #norms: Float64Array;
 
-  constructor(given: WeightedWalks) {
-    this.#given = given;
-    this.#symbols = symbolLikeness(given);
-    const texts = given.walks.length / given.length;
+  constructor(walked: WeightedWalks) {
+    this.#walked = walked;
+    this.#symbols = symbolLikeness(walked);
+    const texts = walked.walks.length / walked.length;
     this.#norms = Float64Array.from({ length: texts }, (_, n) => Math.sqrt(this.#product(n, n)) || 1);
   }
 
@@ -72,7 +72,7 @@ class Likeness {
   }
 
   #product(n: number, m: number): number {
-    const { walks, weights, symbols, length } = this.#given;
+    const { walks, weights, symbols, length } = this.#walked;
     let sum = 0;
     for (let i = n * length; i < (n + 1) * length; i++) {
       const row = walks[i]! * symbols;

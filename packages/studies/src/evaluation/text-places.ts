@@ -18,13 +18,13 @@ const OUTLIERS = 0.002;
  * pulled to like texts and pushed from others drawn at random (the cross entropy of neighbour embedding with a Cauchy
  * kernel, 1/(1 + d²)). The same texts get the same places. Returns x and y in turn, within the unit square.
  */
-export function placeTexts(given: WeightedWalks, symbolPlaces: ArrayLike<number>): Float64Array {
-  const places = beginnings(given, symbolPlaces);
+export function placeTexts(walked: WeightedWalks, symbolPlaces: ArrayLike<number>): Float64Array {
+  const places = beginnings(walked, symbolPlaces);
   const texts = places.length / 2;
   if (texts > 2) {
-    const pairs = pairsOf(likeTexts(given, NEIGHBOURS));
+    const pairs = pairsOf(likeTexts(walked, NEIGHBOURS));
     const rounds = Math.round(PULLS / Math.max(1, pairs.length / 2));
-    refine({ places, pairs, kinds: kindsOf(given) }, Math.max(ROUNDS.least, Math.min(ROUNDS.most, rounds)));
+    refine({ places, pairs, kinds: kindsOf(walked) }, Math.max(ROUNDS.least, Math.min(ROUNDS.most, rounds)));
   }
   return intoSquare(places);
 }

@@ -34,5 +34,4 @@ export function mcNemarExact(onlyFirst: number, onlySecond: number): number {
 }
 
 /** ln of the number of ways to choose k of n. */
-export const lnChoose = (n: number, k: number): number =>
-  lnGamma(n + 1) - lnGamma(k + 1) - lnGamma(n - k + 1);
+const lnChoose = (n: number, k: number): number => lnGamma(n + 1) - lnGamma(k + 1) - lnGamma(n - k + 1);

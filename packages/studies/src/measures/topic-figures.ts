@@ -1,3 +1,4 @@
+import { isLikely } from '@hidden-schema/hsn';
 import { type Agreement, agreement } from './agreement.ts';
 import { cvCoherence, npmiCoherence } from './coherence.ts';
 import { linearReaderAccuracy, walkFeatures } from './linear-reader.ts';
@@ -48,7 +49,7 @@ export function linkedShare(
   for (let at = 0; at < symbols.length; at++) {
     if (at % length === 0) continue;
     moves++;
-    if (linkProbabilities[symbols[at - 1]! * K + symbols[at]!]! > 0.5) linked++;
+    if (isLikely(linkProbabilities[symbols[at - 1]! * K + symbols[at]!]!)) linked++;
   }
   return moves === 0 ? undefined : linked / moves;
 }

@@ -49,10 +49,7 @@ const answered = (questions: readonly Question[], found: readonly (readonly stri
 const everyRow = (questions: readonly Question[]): Int32Array => Int32Array.from(questions.keys());
 
 /** Questions as a model's tokens, a row each, with the first reference as its object. */
-export function questionTokens(
-  opened: OpenedReasoning,
-  questions: readonly Question[],
-): Promise<TupleTokens> {
+function questionTokens(opened: OpenedReasoning, questions: readonly Question[]): Promise<TupleTokens> {
   return prefixTable(
     opened,
     questions.map(({ head, relation, references }) => ({ head, relation, object: references[0]! })),

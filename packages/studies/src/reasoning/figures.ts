@@ -1,6 +1,6 @@
 import { UserError } from '@hidden-schema/base';
 import { NONE, type TupleCorpus } from '@hidden-schema/hsn';
-import { type BertScorer, type BertScore, meanScore, rescaled } from '../evaluation/bert-score.ts';
+import { type BertScore, type BertScorer, meanScore, rescaled } from '../evaluation/bert-score.ts';
 import { bleuWords, corpusBleu, sentenceBleu } from '../evaluation/bleu.ts';
 import { distinctN, novelty } from '../evaluation/diversity.ts';
 import { recallAt } from '../evaluation/recall.ts';

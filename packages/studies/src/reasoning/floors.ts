@@ -1,4 +1,4 @@
-import { textVectors, type Tuple, type TupleCorpus } from '@hidden-schema/hsn';
+import { type Tuple, type TupleCorpus, textVectors } from '@hidden-schema/hsn';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { openPretrainedEncoder } from '@hidden-schema/transformers';
 import { bleuWords, sentenceBleu } from '../evaluation/bleu.ts';

@@ -137,8 +137,8 @@ function paperJobs(dataset: (seed: number) => Dataset, options: Table1Options): 
 }
 
 function corpusOf(dataset: Dataset, options: Table1Options): SyntheticCorpus {
-  const given = options.corpora?.[dataset.name];
-  return given === undefined ? drawnCorpus(dataset.settings) : readSyntheticCorpus(given);
+  const folder = options.corpora?.[dataset.name];
+  return folder === undefined ? drawnCorpus(dataset.settings) : readSyntheticCorpus(folder);
 }
 
 async function trainOnce(config: Config, corpus: SyntheticCorpus): Promise<Figures> {

@@ -65,7 +65,7 @@ const supplement: Record<Table2Corpus, readonly (Supplement | undefined)[]> = {
 const isPaperCorpus = (name: string): name is Table2Corpus =>
   (table2Corpora as readonly string[]).includes(name);
 
-export const table2ModelName = (model: Table2Model): string =>
+const table2ModelName = (model: Table2Model): string =>
   model === 'baseline' ? 'decoder alone' : `HSN(${model.symbols}, ${model.length})`;
 
 const placeOf = (model: Table2Model): number =>

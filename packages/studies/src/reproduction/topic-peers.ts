@@ -27,7 +27,7 @@ const run = promisify(execFile);
 /** Of a program's output in bytes: a topic for each of some millions of texts. */
 const maxBuffer = 1 << 28;
 
-export interface PythonGiven {
+export interface PythonTask {
   python: string;
   texts: readonly string[];
   /** [N, D] */
@@ -61,35 +61,32 @@ export async function checkPython(python: string, signal?: AbortSignal): Promise
 }
 
 /** The models of others on the same texts, vectors and words; each with the words that it ranks itself. */
-export async function fitPython(
-  given: PythonGiven,
-  seed: number,
-): Promise<[PythonModelName, FittedTopics][]> {
+export async function fitPython(task: PythonTask, seed: number): Promise<[PythonModelName, FittedTopics][]> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-peers-'));
   try {
     const file = (name: string) => path.join(folder, name);
-    fs.writeFileSync(file('texts.txt'), lines(given.texts));
-    fs.writeFileSync(file('words.txt'), lines(given.words));
-    writeSafetensors(file('vectors.safetensors'), [['vectors', given.vectors]]);
-    writeSafetensors(file('words.safetensors'), [['vectors', given.wordVectors]]);
+    fs.writeFileSync(file('texts.txt'), lines(task.texts));
+    fs.writeFileSync(file('words.txt'), lines(task.words));
+    writeSafetensors(file('vectors.safetensors'), [['vectors', task.vectors]]);
+    writeSafetensors(file('words.safetensors'), [['vectors', task.wordVectors]]);
     const { stdout } = await run(
-      given.python,
+      task.python,
       [
         program,
         ...['--texts', file('texts.txt'), '--vectors', file('vectors.safetensors')],
         ...['--words', file('words.txt'), '--word-vectors', file('words.safetensors')],
-        ...['--topics', `${given.symbols}`, '--seed', `${seed}`],
+        ...['--topics', `${task.symbols}`, '--seed', `${seed}`],
         ...['--models', Object.values(programNames).join(',')],
       ],
-      { maxBuffer, ...(given.signal ? { signal: given.signal } : {}) },
+      { maxBuffer, ...(task.signal ? { signal: task.signal } : {}) },
     );
     return stdout
       .trim()
       .split('\n')
-      .map((line) => fittedOf(line, given.texts.length));
+      .map((line) => fittedOf(line, task.texts.length));
   } catch (error) {
-    given.signal?.throwIfAborted();
-    throw new UserError(`--peers: ${given.python} ended with an error: ${lastLine(error)}`);
+    task.signal?.throwIfAborted();
+    throw new UserError(`--peers: ${task.python} ended with an error: ${lastLine(error)}`);
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
   }

@@ -28,7 +28,7 @@ const figures: readonly FigureColumn[] = [
 const scores: readonly WordScore[] = ['PMI', 'c-TF-IDF', 'own'];
 
 /** The table of all corpora; columns of labels only where a corpus has some. */
-export function topicSheet(results: readonly TopicResult[]): Sheet {
+function topicSheet(results: readonly TopicResult[]): Sheet {
   const labelled = results.some(({ labels }) => labels > 0);
   const shown = figures.filter(({ ofLabels }) => labelled || !ofLabels);
   const columns = [
@@ -66,7 +66,7 @@ export function topicText(results: readonly TopicResult[]): string {
   return parts.join('\n');
 }
 
-export const topicCaption = `All models see the same texts, and both scores rank the words of all of them: PMI, p(w,k)·ln(p(w,k)/(p(w)p(k))) by texts that
+const topicCaption = `All models see the same texts, and both scores rank the words of all of them: PMI, p(w,k)·ln(p(w,k)/(p(w)p(k))) by texts that
 have the word, repeats given up that cost least until 85 % of all words are different; c-TF-IDF;
 "own" are those that topic models rank themselves. NPMI (by texts), C_v (windows of 110 words) and diversity are of ten words.
 NMI, AMI and purity compare first symbols with labels, reader is the share of labels that a linear reader of the walk gets

@@ -244,8 +244,8 @@ class Machine {
 
   /** REDUCE: the three calls of numpy's that make an array, a type and a number. */
   #make(): void {
-    const [callee, given] = this.#last(2);
-    const parts = given instanceof Tuple ? given.items : [];
+    const [callee, argument] = this.#last(2);
+    const parts = argument instanceof Tuple ? argument.items : [];
     const kind = callee instanceof Named ? callee.name : '';
     const [first, second] = parts;
     if (kind === 'array' && first instanceof Named && first.name === 'ndarray') this.#push(new NumberArray());

@@ -92,7 +92,7 @@ export class Group {
 
   /** Means over the processes as new tensors with gradients: those of the mean of all processes' losses. */
   mean(tensors: readonly Tensor[]): Tensor[] {
-    const handles = this.#run('mean', tensors, (given) => native.groupMean(given));
+    const handles = this.#run('mean', tensors, (own) => native.groupMean(own));
     return handles.map((handle) => new Tensor(handle, 'mean over processes'));
   }
 

@@ -15,9 +15,9 @@ export function attend(
   query: Tensor,
   key: Tensor,
   value: Tensor,
-  given: { mask?: Tensor; dropout?: Dropout; seen?: (weights: Tensor) => void } = {},
+  options: { mask?: Tensor; dropout?: Dropout; seen?: (weights: Tensor) => void } = {},
 ): Tensor {
-  const { mask, dropout, seen } = given;
+  const { mask, dropout, seen } = options;
   if (!seen && attentionFits(query.dim(-1), query, key, value, mask))
     return fusedAttention(query, key, value, { mask, dropout: dropout?.active });
   const scores = query.mul(1 / Math.sqrt(query.dim(-1))).matmul(key.transpose(-2, -1));
@@ -48,9 +48,9 @@ export function selfAttend(
   x: Tensor,
   { query, key, value }: Projections,
   heads: number,
-  given: { mask?: Tensor; dropout?: Dropout } = {},
+  options: { mask?: Tensor; dropout?: Dropout } = {},
 ): Tensor {
-  const { mask, dropout } = given;
+  const { mask, dropout } = options;
   const parts = [query, key, value];
   const biases = parts.flatMap(({ bias }) => bias ?? []);
   const weight = cat(parts.map((part) => part.weight));
@@ -58,7 +58,7 @@ export function selfAttend(
   if (attentionFits(query.weight.dim(0) / heads, packed, mask))
     return fusedSelfAttention(packed, heads, { mask, dropout: dropout?.active });
   const [q, k, v] = packed.chunk(3, -1).map((part) => splitHeads(part, heads));
-  return joinHeads(attend(q!, k!, v!, given));
+  return joinHeads(attend(q!, k!, v!, options));
 }
 
 /** Multi-head attention with separate projections of query, key and value. */
@@ -74,27 +74,27 @@ export class MultiHeadAttention extends Module {
     width: number,
     heads: number,
     generator: Generator,
-    given: TensorOptions & { dropout?: number } = {},
+    options: TensorOptions & { dropout?: number } = {},
   ) {
     super();
     if (width % heads !== 0) throw new RangeError(`a width of ${width} does not divide into ${heads} heads`);
     this.heads = heads;
-    this.query = new Linear(width, width, generator, given);
-    this.key = new Linear(width, width, generator, given);
-    this.value = new Linear(width, width, generator, given);
-    this.output = new Linear(width, width, generator, given);
-    this.dropout = new Dropout(given.dropout ?? 0, generator);
+    this.query = new Linear(width, width, generator, options);
+    this.key = new Linear(width, width, generator, options);
+    this.value = new Linear(width, width, generator, options);
+    this.output = new Linear(width, width, generator, options);
+    this.dropout = new Dropout(options.dropout ?? 0, generator);
   }
 
   /** Queries [B, T, D] over a memory [B, S, D]; `mask` broadcasts to [B, heads, T, S]. */
   forward(x: Tensor, memory: Tensor = x, mask?: Tensor): Tensor {
-    const given = { ...(mask ? { mask } : {}), dropout: this.dropout };
-    if (memory === x) return this.output.forward(selfAttend(x, this, this.heads, given));
+    const options = { ...(mask ? { mask } : {}), dropout: this.dropout };
+    if (memory === x) return this.output.forward(selfAttend(x, this, this.heads, options));
     const mixed = attend(
       splitHeads(this.query.forward(x), this.heads),
       splitHeads(this.key.forward(memory), this.heads),
       splitHeads(this.value.forward(memory), this.heads),
-      given,
+      options,
     );
     return this.output.forward(joinHeads(mixed));
   }

@@ -11,10 +11,10 @@ export function uniform(
   shape: readonly number[],
   bound: number,
   generator: Generator,
-  given: TensorOptions = {},
+  options: TensorOptions = {},
 ): Tensor {
   return noGrad(() =>
-    rand(shape, generator, given)
+    rand(shape, generator, options)
       .mul(2 * bound)
       .sub(bound),
   );
@@ -24,9 +24,9 @@ export function normal(
   shape: readonly number[],
   deviation: number,
   generator: Generator,
-  given: TensorOptions = {},
+  options: TensorOptions = {},
 ): Tensor {
-  return noGrad(() => randn(shape, generator, given).mul(deviation));
+  return noGrad(() => randn(shape, generator, options).mul(deviation));
 }
 
 export class Linear extends Module {
@@ -37,12 +37,12 @@ export class Linear extends Module {
     inputs: number,
     outputs: number,
     generator: Generator,
-    given: TensorOptions & { bias?: boolean } = {},
+    options: TensorOptions & { bias?: boolean } = {},
   ) {
     super();
     const bound = 1 / Math.sqrt(inputs);
-    this.weight = parameter(uniform([outputs, inputs], bound, generator, given));
-    this.bias = given.bias === false ? undefined : parameter(uniform([outputs], bound, generator, given));
+    this.weight = parameter(uniform([outputs, inputs], bound, generator, options));
+    this.bias = options.bias === false ? undefined : parameter(uniform([outputs], bound, generator, options));
   }
 
   forward(x: Tensor): Tensor {
@@ -57,10 +57,10 @@ export class Embedding extends Module {
     count: number,
     width: number,
     generator: Generator,
-    given: TensorOptions & { deviation?: number } = {},
+    options: TensorOptions & { deviation?: number } = {},
   ) {
     super();
-    this.weight = parameter(normal([count, width], given.deviation ?? 1, generator, given));
+    this.weight = parameter(normal([count, width], options.deviation ?? 1, generator, options));
   }
 
   forward(indices: Tensor): Tensor {
@@ -73,11 +73,11 @@ export class LayerNorm extends Module {
   readonly bias: Tensor;
   readonly epsilon: number;
 
-  constructor(width: number, given: TensorOptions & { epsilon?: number } = {}) {
+  constructor(width: number, options: TensorOptions & { epsilon?: number } = {}) {
     super();
-    this.weight = parameter(ones([width], given));
-    this.bias = parameter(zeros([width], given));
-    this.epsilon = given.epsilon ?? 1e-5;
+    this.weight = parameter(ones([width], options));
+    this.bias = parameter(zeros([width], options));
+    this.epsilon = options.epsilon ?? 1e-5;
   }
 
   forward(x: Tensor): Tensor {

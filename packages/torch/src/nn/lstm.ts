@@ -21,19 +21,19 @@ export class Lstm extends Module {
     inputs: number,
     hidden: number,
     generator: Generator,
-    given: TensorOptions & { layers?: number; bidirectional?: boolean } = {},
+    options: TensorOptions & { layers?: number; bidirectional?: boolean } = {},
   ) {
     super();
     this.hidden = hidden;
-    this.layers = given.layers ?? 1;
-    this.bidirectional = given.bidirectional ?? false;
+    this.layers = options.layers ?? 1;
+    this.bidirectional = options.bidirectional ?? false;
     const bound = 1 / Math.sqrt(hidden);
     const directions = this.bidirectional ? 2 : 1;
     for (let layer = 0; layer < this.layers; layer++) {
       for (let direction = 0; direction < directions; direction++) {
         const width = layer === 0 ? inputs : hidden * directions;
         for (const shape of [[4 * hidden, width], [4 * hidden, hidden], [4 * hidden], [4 * hidden]])
-          this.weights.push(parameter(uniform(shape, bound, generator, given)));
+          this.weights.push(parameter(uniform(shape, bound, generator, options)));
       }
     }
   }

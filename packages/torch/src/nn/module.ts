@@ -61,10 +61,10 @@ export abstract class Module {
     const faults: string[] = [];
     const own = new Map(this.namedTensors());
     for (const [name, tensor] of own) {
-      const given = shapes.get(name);
-      if (!given) faults.push(`${name} is missing`);
-      else if (given.join() !== tensor.shape.join())
-        faults.push(`${name} has shape [${given.join(', ')}], expected [${tensor.shape.join(', ')}]`);
+      const saved = shapes.get(name);
+      if (!saved) faults.push(`${name} is missing`);
+      else if (saved.join() !== tensor.shape.join())
+        faults.push(`${name} has shape [${saved.join(', ')}], expected [${tensor.shape.join(', ')}]`);
     }
     for (const name of shapes.keys()) if (!own.has(name)) faults.push(`${name} is not part of this model`);
     if (faults.length > 0) throw new Error(`these weights do not fit: ${summary(faults)}`);

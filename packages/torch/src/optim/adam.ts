@@ -101,9 +101,9 @@ export class Adam {
       throw new Error(`the optimiser's state is of ${counts.length} groups, expected ${this.groups.length}`);
     noGrad(() => {
       for (const [name, tensor] of this.namedTensors()) {
-        const given = source.get(name);
-        if (!given) throw new Error(`the optimiser's state lacks ${name}`);
-        tensor.copy_(given);
+        const saved = source.get(name);
+        if (!saved) throw new Error(`the optimiser's state lacks ${name}`);
+        tensor.copy_(saved);
       }
     });
     this.#counts = [...counts];

@@ -53,8 +53,3 @@ export function quoted(text: string): string {
     (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
-
-/** The one-line reason of a system error. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? (error.message.split('\n')[0] ?? error.name) : String(error);
-}

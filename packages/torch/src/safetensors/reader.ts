@@ -1,11 +1,12 @@
 import { Buffer } from 'node:buffer';
 import { closeSync, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { reasonOf } from '@hidden-schema/base';
 import { noGrad } from '../autograd.ts';
 import { dtypeCodes } from '../dtype.ts';
 import { guarded, native } from '../native.ts';
 import { scope } from '../scope.ts';
 import { call, type Tensor } from '../tensor.ts';
-import { failFor, quoted, reasonOf, SafetensorsError } from './errors.ts';
+import { failFor, quoted, SafetensorsError } from './errors.ts';
 import {
   type Header,
   headerLength,

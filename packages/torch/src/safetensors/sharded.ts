@@ -1,8 +1,9 @@
 import { type Buffer, isUtf8 } from 'node:buffer';
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { reasonOf } from '@hidden-schema/base';
 import type { Tensor } from '../tensor.ts';
-import { failFor, quoted, reasonOf, SafetensorsError } from './errors.ts';
+import { failFor, quoted, SafetensorsError } from './errors.ts';
 import type { TensorInfo } from './header.ts';
 import { JsonCursor } from './json.ts';
 import { maxHeaderBytes, maxTensors } from './layout.ts';

@@ -1,13 +1,13 @@
 import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { reasonOf, writeAll, writeBeside } from '@hidden-schema/base';
 import { noGrad } from '../autograd.ts';
 import { type DType, dtypeBytes } from '../dtype.ts';
 import { native } from '../native.ts';
 import { scope } from '../scope.ts';
 import type { Tensor } from '../tensor.ts';
-import { type Fail, failFor, quoted, reasonOf, SafetensorsError } from './errors.ts';
+import { type Fail, failFor, quoted, SafetensorsError } from './errors.ts';
 import { maxHeaderBytes, maxTensors, nameOfDtype } from './layout.ts';
 
 /** At most this much of a tensor is copied out of libtorch at a time. */
@@ -46,12 +46,8 @@ export function streamSafetensors(
   const header = buildHeader(entries, metadata, failFor(path));
   const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`;
   try {
-    const size = writeTemporary(temporary, header, entries);
-    renameSync(temporary, path);
-    syncFolder(dirname(path));
-    return size;
+    return writeBeside(path, (partial) => writeTo(partial, header, entries), { partial: temporary });
   } catch (error) {
-    rmSync(temporary, { force: true });
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     throw new SafetensorsError(path, 'write', 'a file that can be written', reasonOf(error));
   }
@@ -109,7 +105,7 @@ function sourcesOf(tensors: Iterable<readonly [string, Tensor]>): TensorSource[]
   }));
 }
 
-function writeTemporary(path: string, header: Buffer, entries: readonly TensorSource[]): number {
+function writeTo(path: string, header: Buffer, entries: readonly TensorSource[]): number {
   const descriptor = openSync(path, 'wx');
   try {
     let size = writeAll(descriptor, header);
@@ -158,22 +154,4 @@ function readTensor(tensor: Tensor, put: (bytes: Uint8Array) => void): void {
       }
     }),
   );
-}
-
-function writeAll(descriptor: number, bytes: Uint8Array): number {
-  for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done, bytes.length - done);
-  return bytes.length;
-}
-
-/** Makes the new name itself last; some systems refuse to sync a folder, where there is nothing to do. */
-function syncFolder(folder: string): void {
-  let descriptor: number | undefined;
-  try {
-    descriptor = openSync(folder, 'r');
-    fsyncSync(descriptor);
-  } catch {
-    return;
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
-  }
 }

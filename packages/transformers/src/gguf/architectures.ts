@@ -1,5 +1,5 @@
-import { gpt2Claims, llamaClaims } from '../decoder-claims.ts';
 import type { Claim } from '../claims.ts';
+import { gpt2Claims, llamaClaims } from '../decoder-claims.ts';
 import { gpt2ConfigSchema } from '../gpt2.ts';
 import { llamaConfigSchema } from '../llama-config.ts';
 import { checkedConfig } from '../model-folder.ts';
@@ -64,7 +64,7 @@ function refuseScaling(file: GgufFile, metadata: Metadata): void {
     file.fail('it is a mixture of experts, only plain LLaMA models can be read');
 }
 
-function llama(file: GgufFile, metadata: Metadata): Architecture {
+function llamaSettings(file: GgufFile, metadata: Metadata) {
   const number = (key: string, fallback?: number) => metadata.number(`llama.${key}`, fallback);
   refuseScaling(file, metadata);
   const heads = number('attention.head_count');
@@ -73,7 +73,7 @@ function llama(file: GgufFile, metadata: Metadata): Architecture {
   const headWidth = number('attention.key_length', width / heads);
   if (number('rope.dimension_count', headWidth) !== headWidth)
     file.fail(`it turns a part of each head by its position, only whole heads can be read`);
-  const config = {
+  return {
     architectures: ['LlamaForCausalLM'],
     model_type: 'llama',
     ...shared(file, metadata),
@@ -88,6 +88,11 @@ function llama(file: GgufFile, metadata: Metadata): Architecture {
     rope_theta: shortest(number('rope.freq_base', 10_000)),
     hidden_act: 'silu',
   };
+}
+
+function llama(file: GgufFile, metadata: Metadata): Architecture {
+  const config = llamaSettings(file, metadata);
+  const { num_attention_heads: heads, num_key_value_heads: groups } = config;
   const each: [string, Placement][] = [
     ['attn_norm.weight', { name: 'input_layernorm.weight' }],
     ['attn_q.weight', { name: 'self_attn.q_proj.weight', heads }],

@@ -1,13 +1,12 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import {
   freeBytes,
   jsonText,
-  partialName,
   reasonOf,
   removeStalePartials,
-  syncFolder,
   UserError,
+  writeBeside,
   writeSynced,
 } from '@hidden-schema/base';
 import { tokenizerFromJson } from '@hidden-schema/text';
@@ -44,44 +43,52 @@ export function importGguf(
   if (existsSync(folder))
     throw new UserError(`${folder} is there already; give a folder that is still to be made`);
   const file = GgufFile.open(path);
-  const partial = partialName(resolve(folder));
   try {
-    const architecture = architectureOf(file);
-    const sources = sourcesOf(file, architecture);
-    const { json, special } = ggufTokenizer(file);
-    const { vocabulary } = tokenizerFromJson(json, `the tokenizer in ${path}`, special);
-    checkVocabulary(file, architecture, vocabulary);
-    prepare(folder, partial, sources);
-    writeSynced(join(partial, 'config.json'), jsonText(JSON.parse(JSON.stringify(architecture.config))));
-    writeSynced(join(partial, 'tokenizer.json'), json);
-    writeSynced(join(partial, 'tokenizer_config.json'), jsonText(special));
-    const counted = sources.map((source, i) => ({
-      ...source,
-      read: (put: (bytes: Uint8Array) => void) => {
-        source.read(put);
-        onTensor(i + 1, sources.length);
-      },
-    }));
-    const bytes = streamSafetensors(join(partial, 'model.safetensors'), counted, { format: 'pt' });
-    renameSync(partial, folder);
-    syncFolder(dirname(resolve(folder)));
-    return {
-      ...summary(file, sources),
-      architecture: String(architecture.config.model_type),
-      vocabulary,
-      bytes,
-    };
+    const content = contentOf(file);
+    const target = resolve(folder);
+    prepare(folder, dirname(target), content.sources);
+    const bytes = writeBeside(target, (partial) => writeContent(partial, content, onTensor));
+    const architecture = String(content.architecture.config.model_type);
+    return { ...summary(file, content.sources), architecture, vocabulary: content.vocabulary, bytes };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     throw new UserError(`cannot write ${folder}: ${reasonOf(error)}`);
   } finally {
-    rmSync(partial, { recursive: true, force: true });
     file.close();
   }
 }
 
-function prepare(folder: string, partial: string, sources: readonly TensorSource[]): void {
-  const parent = dirname(resolve(folder));
+/** What a file holds, checked as far as that goes without reading its numbers. */
+function contentOf(file: GgufFile) {
+  const architecture = architectureOf(file);
+  const sources = sourcesOf(file, architecture);
+  const { json, special } = ggufTokenizer(file);
+  const { vocabulary } = tokenizerFromJson(json, `the tokenizer in ${file.path}`, special);
+  checkVocabulary(file, architecture, vocabulary);
+  return { architecture, sources, json, special, vocabulary };
+}
+
+/** Returns the bytes of the weights. */
+function writeContent(
+  folder: string,
+  { architecture, sources, json, special }: ReturnType<typeof contentOf>,
+  onTensor: (done: number, total: number) => void,
+): number {
+  mkdirSync(folder);
+  writeSynced(join(folder, 'config.json'), jsonText(JSON.parse(JSON.stringify(architecture.config))));
+  writeSynced(join(folder, 'tokenizer.json'), json);
+  writeSynced(join(folder, 'tokenizer_config.json'), jsonText(special));
+  const counted = sources.map((source, i) => ({
+    ...source,
+    read: (put: (bytes: Uint8Array) => void) => {
+      source.read(put);
+      onTensor(i + 1, sources.length);
+    },
+  }));
+  return streamSafetensors(join(folder, 'model.safetensors'), counted, { format: 'pt' });
+}
+
+function prepare(folder: string, parent: string, sources: readonly TensorSource[]): void {
   mkdirSync(parent, { recursive: true });
   removeStalePartials(resolve(folder));
   const needed = sources.reduce((sum, source) => sum + sizeOf(source.shape) * 4, 0);
@@ -90,7 +97,6 @@ function prepare(folder: string, partial: string, sources: readonly TensorSource
     throw new UserError(
       `${folder} needs up to ${(needed / 2 ** 20).toFixed(0)} MB, ${parent} has ${(free / 2 ** 20).toFixed(0)} MB left: free some, or take another disk`,
     );
-  mkdirSync(partial);
 }
 
 function checkVocabulary(file: GgufFile, { config }: Architecture, tokens: number): void {

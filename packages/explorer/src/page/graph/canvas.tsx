@@ -1,4 +1,6 @@
+import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { Dot } from '../parts.tsx';
 import { useDrawing } from './drawing.ts';
 import { onGraphKey } from './keys.ts';
 import type { countLinks, DrawnLink, Scene } from './scene.ts';
@@ -22,27 +24,9 @@ export interface CanvasProps {
 
 /** One drawing of the graph. */
 export function Canvas(props: CanvasProps) {
-  const { scene, at, links, counts, views, flight, gaze, fits, onStep, onSelect } = props;
+  const { scene, counts, onStep, onSelect } = props;
   const container = useRef<HTMLDivElement>(null);
-  // The drawing keeps the first function it is given.
-  const select = useRef(onSelect);
-  select.current = onSelect;
-  const events = {
-    hover: views.hover,
-    select: (symbol: number | null) => select.current(symbol),
-    move: (place: Parameters<Views['moved']>[1]) => views.moved(at, place),
-  };
-  const { view, kind } = useDrawing(container, events, { scene, links, fits });
-  useEffect(() => {
-    if (view.current) views.add(at, view.current);
-    return () => views.remove(at);
-  }, [kind]);
-  useEffect(() => {
-    if (flight > 0 && scene.selected !== null) view.current?.flyTo(scene.selected);
-  }, [flight, kind]);
-  useEffect(() => {
-    if (gaze) view.current?.follow?.(gaze);
-  }, [gaze, kind]);
+  const { view, kind } = useCanvas(container, props);
   const symbols = scene.graph.nodes.length;
   const { map } = scene;
   const about = map ? `Map of ${map.label} over` : 'Graph of';
@@ -65,13 +49,36 @@ export function Canvas(props: CanvasProps) {
       />
       {map ? (
         <p class="map-title">
-          <svg class="dot" viewBox="0 0 10 10" aria-hidden="true">
-            <circle cx="5" cy="5" r="5" fill={map.colour} />
-          </svg>
+          <Dot colour={map.colour} />
           <b>{map.label}</b>
           <span class="faint">{map.sentences.toLocaleString('en')} sentences</span>
         </p>
       ) : null}
     </div>
   );
+}
+
+/** The drawing itself, which flies and looks where it is told. */
+function useCanvas(container: RefObject<HTMLDivElement | null>, props: CanvasProps) {
+  const { scene, at, links, views, flight, gaze, fits, onSelect } = props;
+  // The drawing keeps the first function it is given.
+  const select = useRef(onSelect);
+  select.current = onSelect;
+  const events = {
+    hover: views.hover,
+    select: (symbol: number | null) => select.current(symbol),
+    move: (place: Parameters<Views['moved']>[1]) => views.moved(at, place),
+  };
+  const { view, kind } = useDrawing(container, events, { scene, links, fits });
+  useEffect(() => {
+    if (view.current) views.add(at, view.current);
+    return () => views.remove(at);
+  }, [kind]);
+  useEffect(() => {
+    if (flight > 0 && scene.selected !== null) view.current?.flyTo(scene.selected);
+  }, [flight, kind]);
+  useEffect(() => {
+    if (gaze) view.current?.follow?.(gaze);
+  }, [gaze, kind]);
+  return { view, kind };
 }

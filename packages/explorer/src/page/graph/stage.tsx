@@ -6,13 +6,13 @@ import type { Change, ViewState } from '../state.ts';
 import { litMap } from '../texts/lit-map.ts';
 import { TextMap } from '../texts/text-map.tsx';
 import type { Texts } from '../texts/use-texts.ts';
-import { useGaze } from './gaze.ts';
-import { useShown } from './shown.ts';
 import { Canvas, type CanvasProps } from './canvas.tsx';
 import { Controls } from './controls.tsx';
+import { useGaze } from './gaze.ts';
 import { mapsOf, symbolLabels } from './label-maps.ts';
 import { Legend } from './legend.tsx';
 import { countLinks, drawnLinks, type LabelMap, type Scene } from './scene.ts';
+import { useShown } from './shown.ts';
 import { useViews } from './views.ts';
 
 interface StageProps {
@@ -31,22 +31,15 @@ interface StageProps {
 }
 
 /** The graph with its controls, two of it where two labels are compared, and the map of texts beside it. */
-export function Stage({
-  client,
-  levelled,
-  drawn,
-  symbols,
-  view,
-  change,
-  walk: asked,
-  dark,
-  flight,
-}: StageProps) {
+export function Stage(props: StageProps) {
+  const { client, levelled, drawn, symbols, view, change, dark, flight } = props;
   const { graph, labels, texts } = drawn;
   const gaze = useGaze(view, change);
   const views = useViews(gaze.moved);
-  const { links, scenes } = useScenes(drawn, view, { asked, dark, hovered: views.hovered });
+  const { hovered, kind } = views;
+  const { links, scenes } = useScenes(drawn, view, { asked: props.walk, dark, hovered });
   const shown = useShown(view.show, texts !== null);
+  const beside = shown === 'graph' ? null : texts;
   const scene = scenes[0]!;
   const counts = countLinks(links, scene);
   const shared: Omit<CanvasProps, 'scene' | 'at'> = {
@@ -64,21 +57,15 @@ export function Stage({
             {scenes.map((one, at) => (
               <Canvas key={at} scene={one} at={at} {...shared} />
             ))}
-            <div class="over">
-              <Counts {...{ graph, symbols, counts }} compared={scene.truth} />
-              <Notices kind={views.kind} graph={graph} />
-            </div>
+            <Over {...{ graph, symbols, counts }} compared={scene.truth} kind={kind} />
           </div>
         )}
-        {texts && shown !== 'graph' ? (
-          <TextMap {...{ client, graph, labels, texts, view, change, dark }} />
-        ) : null}
+        {beside ? <TextMap {...{ client, graph, labels, view, change, dark, texts: beside }} /> : null}
       </div>
       {labels && view.colour === 'label' && view.maps.length === 0 ? <Legend labels={labels} /> : null}
       <Controls
         {...{ view, change, links, labels, scenes }}
-        symbols={levelled ? symbols : null}
-        shown={texts ? shown : null}
+        {...{ symbols: levelled ? symbols : null, shown: texts ? shown : null }}
         onReset={() => views.first()?.reset()}
       />
     </section>
@@ -166,6 +153,14 @@ interface CountsProps {
   counts: ReturnType<typeof countLinks>;
   compared: boolean;
 }
+
+/** What stands over the drawing. */
+const Over = ({ kind, ...counted }: CountsProps & { kind: 'webgl' | 'plain' | null }) => (
+  <div class="over">
+    <Counts {...counted} />
+    <Notices kind={kind} graph={counted.graph} />
+  </div>
+);
 
 const Counts = ({ graph, symbols, counts, compared }: CountsProps) => (
   <div class="counts" role="status">

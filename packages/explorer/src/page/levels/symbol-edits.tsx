@@ -3,16 +3,12 @@ import { findSymbols } from '../find-symbols.ts';
 import { labelOf } from '../labels.ts';
 import type { PanelProps } from '../panels/panel.ts';
 
+type SymbolEditsProps = Pick<PanelProps, 'graph' | 'edits'> & { symbol: number };
+
 /** Splits a symbol in two, or makes one of it and another. */
-export function SymbolEdits({
-  symbol,
-  graph,
-  edits,
-}: Pick<PanelProps, 'graph' | 'edits'> & { symbol: number }) {
+export function SymbolEdits(props: SymbolEditsProps) {
+  const { symbol, edits } = props;
   const [open, setOpen] = useState(false);
-  const [query, setQuery] = useState('');
-  const nodes = graph?.nodes ?? [];
-  const found = findSymbols(nodes, query).filter((node) => node.symbol !== symbol);
   const busy = edits.busy !== null;
   return (
     <div class="symbol-edits">
@@ -24,27 +20,34 @@ export function SymbolEdits({
           Split in two
         </button>
       </p>
-      {open ? (
-        <p class="chips">
-          <input
-            type="search"
-            aria-label="Symbol to merge with"
-            placeholder="number, name or word"
-            value={query}
-            onInput={(event) => setQuery(event.currentTarget.value)}
-          />
-          {found.slice(0, 6).map((node) => (
-            <button
-              key={node.symbol}
-              type="button"
-              disabled={busy}
-              onClick={() => void edits.merge([symbol, node.symbol])}
-            >
-              {labelOf(node)}
-            </button>
-          ))}
-        </p>
-      ) : null}
+      {open ? <MergeWith {...props} /> : null}
     </div>
+  );
+}
+
+/** Finds the symbol to merge with. */
+function MergeWith({ symbol, graph, edits }: SymbolEditsProps) {
+  const [query, setQuery] = useState('');
+  const found = findSymbols(graph?.nodes ?? [], query).filter((node) => node.symbol !== symbol);
+  return (
+    <p class="chips">
+      <input
+        type="search"
+        aria-label="Symbol to merge with"
+        placeholder="number, name or word"
+        value={query}
+        onInput={(event) => setQuery(event.currentTarget.value)}
+      />
+      {found.slice(0, 6).map((node) => (
+        <button
+          key={node.symbol}
+          type="button"
+          disabled={edits.busy !== null}
+          onClick={() => void edits.merge([symbol, node.symbol])}
+        >
+          {labelOf(node)}
+        </button>
+      ))}
+    </p>
   );
 }

@@ -46,16 +46,13 @@ export function usePatched(run: Run | null): [Run | null, (now: Edit) => void] {
   return [known, set];
 }
 
-/** Edits by this page; `edited` hears of each that changed the run's symbols. */
-export function useEdits({ client, run, change, renamed }: EditProps, edited: (now: Edit) => void): Edits {
-  const [renamings, setRenamings] = useState<readonly Renaming[]>([]);
+/** Does one thing after another, and tells what is being done, was done, or went wrong. */
+function useDoing() {
   const [state, setState] = useState({
     busy: null as string | null,
     failure: null as string | null,
     said: '',
   });
-  const identity = run?.opened?.identity ?? '';
-  const renaming = renamings.findLast((one) => one.identity === identity);
   const doing = async (busy: string, act: () => Promise<string>) => {
     setState((last) => ({ ...last, busy, failure: null }));
     try {
@@ -65,6 +62,15 @@ export function useEdits({ client, run, change, renamed }: EditProps, edited: (n
       setState((last) => ({ ...last, busy: null, failure: (error as Error).message }));
     }
   };
+  return { ...state, doing };
+}
+
+/** Edits by this page; `edited` hears of each that changed the run's symbols. */
+export function useEdits({ client, run, change, renamed }: EditProps, edited: (now: Edit) => void): Edits {
+  const [renamings, setRenamings] = useState<readonly Renaming[]>([]);
+  const { doing, ...state } = useDoing();
+  const identity = run?.opened?.identity ?? '';
+  const renaming = renamings.findLast((one) => one.identity === identity);
   const take = (now: Edit): string => {
     edited(now);
     // Numbers of symbols may be others now.

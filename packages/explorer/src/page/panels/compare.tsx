@@ -4,7 +4,7 @@ import { TableHead } from '../figure.tsx';
 import { labelColour } from '../graph/colours.ts';
 import { percent, title } from '../labels.ts';
 import { useLoaded } from '../loading.ts';
-import { Empty, Failure, Show, SymbolLink, Waiting } from '../parts.tsx';
+import { Dot, Empty, Failure, Show, SymbolLink, Waiting } from '../parts.tsx';
 import { readState } from '../state.ts';
 import { bitsOf } from '../texts/filter.ts';
 import { groupName, groupOfLabel, groupText } from '../texts/group.ts';
@@ -92,9 +92,7 @@ function GroupChoice({ at, name, texts, view, change, graph }: GroupChoiceProps)
   };
   return (
     <label class="group-choice">
-      <svg class="dot" viewBox="0 0 10 10" aria-hidden="true">
-        <circle cx="5" cy="5" r="5" fill={labelColour(at === 'first' ? 0 : 1)} />
-      </svg>
+      <Dot colour={labelColour(at === 'first' ? 0 : 1)} />
       <span class="group-name">{name}</span>
       <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
         <option value="">{at === 'first' ? 'choose …' : 'all other texts'}</option>

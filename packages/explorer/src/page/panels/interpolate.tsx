@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Client } from '../client.ts';
 import { TableHead } from '../figure.tsx';
 import { useLoaded } from '../loading.ts';
-import { Empty, Show } from '../parts.tsx';
+import { Empty, Failure, Show } from '../parts.tsx';
 import type { ViewState } from '../state.ts';
 import type { PanelProps } from './panel.ts';
 
@@ -41,24 +41,10 @@ function Ask({ view, onAsk }: AskProps) {
     event.preventDefault();
     onAsk({ from: from.trim(), to: to.trim() });
   };
-  const field = (id: string, label: string, value: string, set: (text: string) => void) => (
-    <>
-      <label for={id}>{label}</label>
-      <textarea
-        id={id}
-        rows={2}
-        maxLength={20_000}
-        spellcheck={false}
-        value={value}
-        onInput={(event) => set(event.currentTarget.value)}
-        onKeyDown={(event) => event.key === 'Enter' && !event.shiftKey && submit(event)}
-      />
-    </>
-  );
   return (
     <form class="compose" onSubmit={submit}>
-      {field('from', 'From', from, setFrom)}
-      {field('to', 'To', to, setTo)}
+      <Sentence {...{ submit, id: 'from', label: 'From', value: from, set: setFrom }} />
+      <Sentence {...{ submit, id: 'to', label: 'To', value: to, set: setTo }} />
       <span class="buttons">
         <button type="submit" class="primary" disabled={from.trim() === '' || to.trim() === ''}>
           Go
@@ -78,6 +64,29 @@ function Ask({ view, onAsk }: AskProps) {
   );
 }
 
+interface SentenceProps {
+  id: string;
+  label: string;
+  value: string;
+  set(text: string): void;
+  submit(event: Event): void;
+}
+
+const Sentence = ({ id, label, value, set, submit }: SentenceProps) => (
+  <>
+    <label for={id}>{label}</label>
+    <textarea
+      id={id}
+      rows={2}
+      maxLength={20_000}
+      spellcheck={false}
+      value={value}
+      onInput={(event) => set(event.currentTarget.value)}
+      onKeyDown={(event) => event.key === 'Enter' && !event.shiftKey && submit(event)}
+    />
+  </>
+);
+
 function Way({ value, showWalk }: PanelProps & { value: Interpolated }) {
   const { from, to, steps, unreachable, path } = value;
   const [chosen, setChosen] = useState<number | null>(null);
@@ -88,12 +97,7 @@ function Way({ value, showWalk }: PanelProps & { value: Interpolated }) {
     showWalk(unreachable === null ? shown : null);
     return () => showWalk(null);
   }, [value, chosen, showWalk]);
-  if (unreachable !== null)
-    return (
-      <div class="failure" role="alert">
-        {unreachable}
-      </div>
-    );
+  if (unreachable !== null) return <Failure message={unreachable} />;
   const rows = () => [
     ['step', 'walk', 'text', 'on the graph'],
     ['from', from.walk.join(' '), from.text, 'yes'],
@@ -107,28 +111,34 @@ function Way({ value, showWalk }: PanelProps & { value: Interpolated }) {
       </TableHead>
       <ol class="way" onMouseLeave={() => setChosen(null)}>
         <End text={from.text} walk={from.walk} />
-        {steps.map(({ walk, text, onGraph }, at) => (
-          <li key={at}>
-            <button
-              type="button"
-              class="sentence"
-              aria-pressed={chosen === at}
-              title="Show this walk on the graph"
-              onMouseEnter={() => setChosen(at)}
-              onFocus={() => setChosen(at)}
-              onClick={() => setChosen(at)}
-            >
-              <span class="sentence-text">{text || '(nothing)'}</span>
-              <span class="walk-line number">{walk.join(' → ')}</span>
-              {onGraph ? null : <span class="weak">leaves the graph</span>}
-            </button>
-          </li>
+        {steps.map((step, at) => (
+          <Step key={at} {...step} pressed={chosen === at} choose={() => setChosen(at)} />
         ))}
         <End text={to.text} walk={to.walk} />
       </ol>
     </>
   );
 }
+
+type StepProps = Interpolated['steps'][number] & { pressed: boolean; choose(): void };
+
+const Step = ({ walk, text, onGraph, pressed, choose }: StepProps) => (
+  <li>
+    <button
+      type="button"
+      class="sentence"
+      aria-pressed={pressed}
+      title="Show this walk on the graph"
+      onMouseEnter={choose}
+      onFocus={choose}
+      onClick={choose}
+    >
+      <span class="sentence-text">{text || '(nothing)'}</span>
+      <span class="walk-line number">{walk.join(' → ')}</span>
+      {onGraph ? null : <span class="weak">leaves the graph</span>}
+    </button>
+  </li>
+);
 
 const End = ({ text, walk }: { text: string; walk: readonly number[] }) => (
   <li class="end">

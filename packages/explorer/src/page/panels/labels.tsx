@@ -2,8 +2,8 @@ import type { Labels } from '../client.ts';
 import { TableHead } from '../figure.tsx';
 import { colourOf } from '../graph/label-maps.ts';
 import { HeatMap } from '../heat-map.tsx';
-import { decimal, percent, title } from '../labels.ts';
-import { SymbolLink, Waiting } from '../parts.tsx';
+import { decimal, percent, titleIn } from '../labels.ts';
+import { Dot, SymbolLink, Waiting } from '../parts.tsx';
 import type { PanelProps } from './panel.ts';
 
 const FEW = 6;
@@ -67,32 +67,27 @@ function Presets({ labels, view, change }: PanelProps & { labels: Labels }) {
   );
 }
 
-function Typical({
-  map,
-  labels,
-  graph,
-  goTo,
-  change,
-  view,
-}: PanelProps & { labels: Labels; map: Labels['maps'][number] }) {
+type TypicalProps = PanelProps & { labels: Labels; map: Labels['maps'][number] };
+
+function LabelHead({ map, labels, change, view }: TypicalProps) {
   const shown = view.maps.includes(map.label);
+  const toggle = () => change({ maps: shown ? view.maps.filter((name) => name !== map.label) : [map.label] });
+  return (
+    <h4>
+      <Dot colour={colourOf(labels, map.label)} />
+      {map.label} <span class="faint">{map.sentences.toLocaleString('en')} sentences</span>
+      <button type="button" class="plain" onClick={toggle}>
+        {shown ? 'hide its map' : 'show its map'}
+      </button>
+    </h4>
+  );
+}
+
+function Typical(props: TypicalProps) {
+  const { map, graph, goTo } = props;
   return (
     <>
-      <h4>
-        <svg class="dot" viewBox="0 0 10 10" aria-hidden="true">
-          <circle cx="5" cy="5" r="5" fill={colourOf(labels, map.label)} />
-        </svg>
-        {map.label} <span class="faint">{map.sentences.toLocaleString('en')} sentences</span>
-        <button
-          type="button"
-          class="plain"
-          onClick={() =>
-            change({ maps: shown ? view.maps.filter((name) => name !== map.label) : [map.label] })
-          }
-        >
-          {shown ? 'hide its map' : 'show its map'}
-        </button>
-      </h4>
+      <LabelHead {...props} />
       <table data-label={map.label}>
         <thead>
           <tr>
@@ -105,11 +100,7 @@ function Typical({
           {map.typical.slice(0, FEW).map(({ symbol, share, lift }) => (
             <tr key={symbol}>
               <td>
-                <SymbolLink
-                  symbol={symbol}
-                  label={graph?.nodes[symbol] ? title(graph.nodes[symbol]) : ''}
-                  onChoose={goTo}
-                />
+                <SymbolLink symbol={symbol} label={titleIn(graph, symbol)} onChoose={goTo} />
               </td>
               <td class="number">{percent(share)}</td>
               <td class="number">{decimal(lift)}</td>
@@ -124,8 +115,7 @@ function Typical({
 function typicalRows({ graph }: PanelProps, { maps }: Labels) {
   const rows = maps.flatMap(({ label, typical }) =>
     typical.map(({ symbol, share, lift, weight }) => {
-      const node = graph?.nodes[symbol];
-      return [label, symbol, node ? title(node) : '', share, lift, weight];
+      return [label, symbol, titleIn(graph, symbol), share, lift, weight];
     }),
   );
   return [['label', 'symbol', 'words', 'share', 'lift', 'weight in bits'], ...rows];

@@ -4,51 +4,54 @@ import { labelColour } from '../graph/colours.ts';
 import { decimal, percent } from '../labels.ts';
 
 /** What a symbol emits, or the words that speak for it and attend to it. */
-export function Meaning({ symbol }: { symbol: SymbolFacts }) {
-  const { tokens, words, attended, symbol: k } = symbol;
+export const Meaning = ({ symbol }: { symbol: SymbolFacts }) => (
+  <>
+    {symbol.tokens.length > 0 ? <Tokens {...symbol} /> : <Words {...symbol} />}
+    {symbol.attended.length > 0 ? <Attended {...symbol} /> : null}
+  </>
+);
+
+function Tokens({ tokens, symbol }: SymbolFacts) {
+  const rows = () => [
+    ['token', 'probability'],
+    ...tokens.map(({ token, probability }) => [token, probability]),
+  ];
   return (
     <>
-      {tokens.length > 0 ? (
-        <>
-          <TableHead
-            name={`tokens-${k}`}
-            rows={() => [
-              ['token', 'probability'],
-              ...tokens.map(({ token, probability }) => [token, probability]),
-            ]}
-          >
-            Tokens
-          </TableHead>
-          <Chips of={tokens.map(({ token, probability }) => ({ text: token, note: percent(probability) }))} />
-        </>
-      ) : (
-        <>
-          <TableHead
-            name={`words-${k}`}
-            rows={() => [
-              ['word', 'pmi in bits', 'sentences'],
-              ...words.map(({ word, pmi, count }) => [word, pmi, count]),
-            ]}
-          >
-            Words that speak for it <span class="hint">pointwise mutual information, bits</span>
-          </TableHead>
-          <Chips of={words.map(({ word, pmi }) => ({ text: word, note: decimal(Number(pmi.toFixed(2))) }))} />
-        </>
-      )}
-      {attended.length > 0 ? (
-        <>
-          <TableHead
-            name={`attended-${k}`}
-            rows={() => [
-              ['word', 'share', 'count'],
-              ...attended.map(({ word, share, count }) => [word, share, count]),
-            ]}
-          >
-            Words that attend to it <span class="hint">mean share of attention</span>
-          </TableHead>
-          <Chips of={attended.map(({ word, share }) => ({ text: word, note: percent(share) }))} />
-        </>
-      ) : null}
+      <TableHead name={`tokens-${symbol}`} rows={rows}>
+        Tokens
+      </TableHead>
+      <Chips of={tokens.map(({ token, probability }) => ({ text: token, note: percent(probability) }))} />
+    </>
+  );
+}
+
+function Words({ words, symbol }: SymbolFacts) {
+  const rows = () => [
+    ['word', 'pmi in bits', 'sentences'],
+    ...words.map(({ word, pmi, count }) => [word, pmi, count]),
+  ];
+  return (
+    <>
+      <TableHead name={`words-${symbol}`} rows={rows}>
+        Words that speak for it <span class="hint">pointwise mutual information, bits</span>
+      </TableHead>
+      <Chips of={words.map(({ word, pmi }) => ({ text: word, note: decimal(Number(pmi.toFixed(2))) }))} />
+    </>
+  );
+}
+
+function Attended({ attended, symbol }: SymbolFacts) {
+  const rows = () => [
+    ['word', 'share', 'count'],
+    ...attended.map(({ word, share, count }) => [word, share, count]),
+  ];
+  return (
+    <>
+      <TableHead name={`attended-${symbol}`} rows={rows}>
+        Words that attend to it <span class="hint">mean share of attention</span>
+      </TableHead>
+      <Chips of={attended.map(({ word, share }) => ({ text: word, note: percent(share) }))} />
     </>
   );
 }

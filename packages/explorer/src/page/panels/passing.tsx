@@ -6,39 +6,34 @@ import type { FactProps } from './symbol.tsx';
 
 const PAGE = 10;
 
+type PassingProps = FactProps & { onRead(text: string): void };
+
 /** All sentences whose walks pass a symbol, page by page; of one label where that is wanted. */
-export function Passing({ client, run, symbol, onRead }: FactProps & { onRead(text: string): void }) {
+export function Passing(props: PassingProps) {
   const [open, setOpen] = useState(false);
+  if (open) return <Sentences {...props} />;
+  return (
+    <button type="button" class="plain" onClick={() => setOpen(true)}>
+      All sentences that pass here
+    </button>
+  );
+}
+
+function Sentences({ client, run, symbol, onRead }: PassingProps) {
   const [{ offset, label }, setPlace] = useState({ offset: 0, label: '' });
-  const key = open ? `${symbol.symbol} ${offset} ${label} ${run.opened?.step}` : null;
+  const key = `${symbol.symbol} ${offset} ${label} ${run.opened?.step}`;
   const loaded = useLoaded(key, (signal) => {
     const filter = label === '' ? {} : { label };
     return client.encoded({ offset, limit: PAGE, symbol: symbol.symbol, ...filter }, signal);
   });
-  if (!open)
-    return (
-      <button type="button" class="plain" onClick={() => setOpen(true)}>
-        All sentences that pass here
-      </button>
-    );
   return (
     <section class="passing" aria-label="All sentences that pass here">
       <h3>
         All that pass here{' '}
-        {(run.opened?.labels.length ?? 0) > 1 ? (
-          <select
-            aria-label="Label of the sentences"
-            value={label}
-            onChange={(event) => setPlace({ offset: 0, label: event.currentTarget.value })}
-          >
-            <option value="">any label</option>
-            {run.opened?.labels.map((name) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </select>
-        ) : null}
+        <LabelChoice
+          {...{ labels: run.opened?.labels ?? [], label }}
+          onChoose={(name) => setPlace({ offset: 0, label: name })}
+        />
       </h3>
       <Show of={loaded} what="Searching …">
         {({ sentences }) => (
@@ -58,3 +53,25 @@ export function Passing({ client, run, symbol, onRead }: FactProps & { onRead(te
     </section>
   );
 }
+
+interface LabelChoiceProps {
+  labels: readonly string[];
+  label: string;
+  onChoose(label: string): void;
+}
+
+const LabelChoice = ({ labels, label, onChoose }: LabelChoiceProps) =>
+  labels.length > 1 ? (
+    <select
+      aria-label="Label of the sentences"
+      value={label}
+      onChange={(event) => onChoose(event.currentTarget.value)}
+    >
+      <option value="">any label</option>
+      {labels.map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
+  ) : null;

@@ -1,5 +1,5 @@
 import { Figure } from '../figure.tsx';
-import { FONT } from '../inks.ts';
+import { FONT, type Inks } from '../inks.ts';
 import { percent } from '../labels.ts';
 
 const WIDTH = 400;
@@ -8,8 +8,6 @@ const FLOOR = 66;
 
 /** Where in the walk a symbol stands, as bars. */
 export function Positions({ values, dark }: { values: readonly number[]; dark: boolean }) {
-  const most = Math.max(...values, 1e-9);
-  const width = WIDTH / values.length;
   const rows = () => [['step', 'share of sentences'], ...values.map((value, at) => [at + 1, value])];
   return (
     <Figure name="positions" caption="Usage by position in the walk" dark={dark} rows={rows}>
@@ -23,38 +21,38 @@ export function Positions({ values, dark }: { values: readonly number[]; dark: b
           font-family={FONT}
           font-size="11"
         >
-          {values.map((value, at) => {
-            const height = (50 * value) / most;
-            const middle = (at + 0.5) * width;
-            const bar = Math.min(width * 0.7, 64);
-            return (
-              <g key={at}>
-                <rect
-                  x={middle - bar / 2}
-                  y={FLOOR - height}
-                  width={bar}
-                  height={height}
-                  rx={2}
-                  fill={inks.accent}
-                >
-                  <title>{`step ${at + 1}: ${percent(value)}`}</title>
-                </rect>
-                {values.length <= 8 ? (
-                  <text x={middle} y={FLOOR - height - 4} text-anchor="middle" fill={inks.faint}>
-                    {percent(value)}
-                  </text>
-                ) : null}
-                {values.length <= 24 ? (
-                  <text x={middle} y={HEIGHT - 4} text-anchor="middle" fill={inks.faint}>
-                    {at + 1}
-                  </text>
-                ) : null}
-              </g>
-            );
-          })}
+          {values.map((_, at) => (
+            <Column key={at} {...{ values, at, inks }} />
+          ))}
           <path d={`M0 ${FLOOR + 0.5}H${WIDTH}`} stroke={inks.line} />
         </svg>
       )}
     </Figure>
+  );
+}
+
+/** The bar of one step; numbers stand only where there is room for them. */
+function Column({ values, at, inks }: { values: readonly number[]; at: number; inks: Inks }) {
+  const width = WIDTH / values.length;
+  const value = values[at]!;
+  const height = (50 * value) / Math.max(...values, 1e-9);
+  const middle = (at + 0.5) * width;
+  const bar = Math.min(width * 0.7, 64);
+  return (
+    <g>
+      <rect x={middle - bar / 2} y={FLOOR - height} width={bar} height={height} rx={2} fill={inks.accent}>
+        <title>{`step ${at + 1}: ${percent(value)}`}</title>
+      </rect>
+      {values.length <= 8 ? (
+        <text x={middle} y={FLOOR - height - 4} text-anchor="middle" fill={inks.faint}>
+          {percent(value)}
+        </text>
+      ) : null}
+      {values.length <= 24 ? (
+        <text x={middle} y={HEIGHT - 4} text-anchor="middle" fill={inks.faint}>
+          {at + 1}
+        </text>
+      ) : null}
+    </g>
   );
 }

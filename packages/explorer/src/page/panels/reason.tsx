@@ -94,23 +94,7 @@ function Results({ value, showWalk }: PanelProps & { value: Reasoned }) {
           </h4>
           <ol class="way" onMouseLeave={() => showWalk(null)}>
             {candidates.map((one, at) => (
-              <li key={at}>
-                <button
-                  type="button"
-                  class="sentence"
-                  title="Show this path on the graph"
-                  onMouseEnter={() => showWalk(one.walk)}
-                  onFocus={() => showWalk(one.walk)}
-                  onBlur={() => showWalk(null)}
-                  onClick={() => showWalk(one.walk)}
-                >
-                  <span class="sentence-text">{one.object || '(nothing)'}</span>
-                  <span class="tag number" title="log p of path and object">
-                    {decimal(Number(one.score.toFixed(2)))}
-                  </span>
-                  <span class="walk-line number">{one.walk.join(' → ')}</span>
-                </button>
-              </li>
+              <Candidate key={at} {...one} showWalk={showWalk} />
             ))}
           </ol>
         </section>
@@ -118,3 +102,25 @@ function Results({ value, showWalk }: PanelProps & { value: Reasoned }) {
     </>
   );
 }
+
+type CandidateProps = Reasoned['results'][number]['candidates'][number] & Pick<PanelProps, 'showWalk'>;
+
+const Candidate = ({ object, walk, score, showWalk }: CandidateProps) => (
+  <li>
+    <button
+      type="button"
+      class="sentence"
+      title="Show this path on the graph"
+      onMouseEnter={() => showWalk(walk)}
+      onFocus={() => showWalk(walk)}
+      onBlur={() => showWalk(null)}
+      onClick={() => showWalk(walk)}
+    >
+      <span class="sentence-text">{object || '(nothing)'}</span>
+      <span class="tag number" title="log p of path and object">
+        {decimal(Number(score.toFixed(2)))}
+      </span>
+      <span class="walk-line number">{walk.join(' → ')}</span>
+    </button>
+  </li>
+);

@@ -64,10 +64,10 @@ const Row = ({ name, children }: { name: string; children: ComponentChildren }) 
   </tr>
 );
 
+const count = (n: number): string => n.toLocaleString('en');
+
 function Facts({ run }: { run: Run }) {
   const { opened } = run;
-  const sentences = opened?.corpus.sentences;
-  const count = (n: number) => n.toLocaleString('en');
   return (
     <table class="facts">
       <tbody>
@@ -82,29 +82,34 @@ function Facts({ run }: { run: Run }) {
         <Row name="made">
           {new Date(run.created).toLocaleString()}, version {run.version}
         </Row>
-        {opened && sentences ? (
-          <>
-            <Row name="corpus">{opened.corpus.directory}</Row>
-            <Row name="sentences">
-              {count(sentences.train)} train, {count(sentences.valid)} valid, {count(sentences.test)} test
-            </Row>
-            <Row name="tokens">
-              {count(opened.corpus.vocabulary)} different
-              {opened.corpus.length === null ? '' : `, ${opened.corpus.length} in a sentence`}
-            </Row>
-            <Row name="symbols">
-              {opened.symbols}, walks of {opened.walk} steps
-            </Row>
-            {opened.labels.length > 0 ? <Row name="labels">{opened.labels.join(', ')}</Row> : null}
-          </>
-        ) : null}
-        {opened?.notes.map((note) => (
-          <Row key={note} name="note">
-            {note}
-          </Row>
-        ))}
+        {opened ? <CorpusFacts {...opened} /> : null}
       </tbody>
     </table>
+  );
+}
+
+function CorpusFacts({ corpus, symbols, walk, labels, notes }: NonNullable<Run['opened']>) {
+  const { train, valid, test } = corpus.sentences;
+  return (
+    <>
+      <Row name="corpus">{corpus.directory}</Row>
+      <Row name="sentences">
+        {count(train)} train, {count(valid)} valid, {count(test)} test
+      </Row>
+      <Row name="tokens">
+        {count(corpus.vocabulary)} different
+        {corpus.length === null ? '' : `, ${corpus.length} in a sentence`}
+      </Row>
+      <Row name="symbols">
+        {symbols}, walks of {walk} steps
+      </Row>
+      {labels.length > 0 ? <Row name="labels">{labels.join(', ')}</Row> : null}
+      {notes.map((note) => (
+        <Row key={note} name="note">
+          {note}
+        </Row>
+      ))}
+    </>
   );
 }
 

@@ -5,7 +5,7 @@ import { labelColour } from '../graph/colours.ts';
 import { inksOf } from '../inks.ts';
 import { decimal } from '../labels.ts';
 import { useLoaded } from '../loading.ts';
-import { Empty, Show } from '../parts.tsx';
+import { Dot, Empty, Show } from '../parts.tsx';
 import { Chart, type Line } from './chart.tsx';
 import type { PanelProps } from './panel.ts';
 
@@ -19,8 +19,6 @@ export function RunsPanel({ runs, run, view, change, dark }: PanelProps) {
       </Empty>
     );
   const chosen = runs.filter(({ id, fault }) => fault === null && view.with.includes(id));
-  const toggle = (id: string) =>
-    change({ with: view.with.includes(id) ? view.with.filter((one) => one !== id) : [...view.with, id] });
   return (
     <section class="runs" aria-label="Runs">
       <table class="run-list">
@@ -34,37 +32,7 @@ export function RunsPanel({ runs, run, view, change, dark }: PanelProps) {
         </thead>
         <tbody>
           {runs.map((one) => (
-            <tr key={one.id} data-run={one.id} class={one.id === run.id ? 'current' : ''}>
-              <td>
-                <input
-                  type="checkbox"
-                  aria-label={`Compare ${one.id}`}
-                  checked={view.with.includes(one.id)}
-                  disabled={one.fault !== null}
-                  onChange={() => toggle(one.id)}
-                />
-              </td>
-              <td>
-                <button
-                  type="button"
-                  class="plain"
-                  title="Look at this run"
-                  onClick={() => change({ run: one.id, symbol: null, walk: [], maps: [] })}
-                >
-                  {one.id}
-                </button>
-              </td>
-              <td>
-                <span class={`state ${one.state}`}>{one.state}</span>
-              </td>
-              {one.fault === null && one.problem === null ? (
-                <td class="number">
-                  {(one.lastStep ?? 0).toLocaleString('en')} of {one.steps?.toLocaleString('en')}
-                </td>
-              ) : (
-                <td class="fault">{one.fault ?? one.problem}</td>
-              )}
-            </tr>
+            <RunRow key={one.id} {...{ one, run, view, change }} />
           ))}
         </tbody>
       </table>
@@ -81,6 +49,48 @@ export function RunsPanel({ runs, run, view, change, dark }: PanelProps) {
   );
 }
 
+type RunRowProps = Pick<PanelProps, 'run' | 'view' | 'change'> & { one: RunSummary };
+
+function RunRow({ one, run, view, change }: RunRowProps) {
+  const { id, fault, problem } = one;
+  const compared = view.with.includes(id);
+  return (
+    <tr data-run={id} class={id === run.id ? 'current' : ''}>
+      <td>
+        <input
+          type="checkbox"
+          aria-label={`Compare ${id}`}
+          checked={compared}
+          disabled={fault !== null}
+          onChange={() =>
+            change({ with: compared ? view.with.filter((other) => other !== id) : [...view.with, id] })
+          }
+        />
+      </td>
+      <td>
+        <button
+          type="button"
+          class="plain"
+          title="Look at this run"
+          onClick={() => change({ run: id, symbol: null, walk: [], maps: [] })}
+        >
+          {id}
+        </button>
+      </td>
+      <td>
+        <span class={`state ${one.state}`}>{one.state}</span>
+      </td>
+      {fault === null && problem === null ? <StepCell {...one} /> : <td class="fault">{fault ?? problem}</td>}
+    </tr>
+  );
+}
+
+const StepCell = ({ lastStep, steps }: RunSummary) => (
+  <td class="number">
+    {(lastStep ?? 0).toLocaleString('en')} of {steps?.toLocaleString('en')}
+  </td>
+);
+
 type Compared = { chosen: readonly RunSummary[] };
 type Value = string | number | boolean | null;
 
@@ -96,50 +106,52 @@ interface CompareProps extends Compared {
   rows: readonly (readonly [string, readonly (Value | undefined)[]])[];
 }
 
-const Comparison = ({ chosen, name, title, rows }: CompareProps) => (
-  <>
-    <TableHead
-      name={name}
-      rows={() => [
-        ['', ...chosen.map(({ id }) => id)],
-        ...rows.map(([row, values]) => [
-          row,
-          ...values.map((value) => (typeof value === 'number' ? value : shown(value))),
-        ]),
-      ]}
-    >
-      {title}
-    </TableHead>
-    <div class="scroll-x">
-      <table class="comparison" data-table={name}>
-        <thead>
-          <tr>
-            <th />
-            {chosen.map(({ id }, at) => (
-              <th key={id}>
-                <svg class="dot" viewBox="0 0 10 10" aria-hidden="true">
-                  <circle cx="5" cy="5" r="5" fill={labelColour(at)} />
-                </svg>
-                {id}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(([row, values]) => (
-            <tr key={row} data-row={row}>
-              <th scope="row">{row}</th>
-              {values.map((value, at) => (
-                <td key={at} class="number">
-                  {shown(value)}
-                </td>
+function Comparison({ chosen, name, title, rows }: CompareProps) {
+  const told = () => [
+    ['', ...chosen.map(({ id }) => id)],
+    ...rows.map(([row, values]) => [
+      row,
+      ...values.map((value) => (typeof value === 'number' ? value : shown(value))),
+    ]),
+  ];
+  return (
+    <>
+      <TableHead name={name} rows={told}>
+        {title}
+      </TableHead>
+      <div class="scroll-x">
+        <table class="comparison" data-table={name}>
+          <thead>
+            <tr>
+              <th />
+              {chosen.map(({ id }, at) => (
+                <th key={id}>
+                  <Dot colour={labelColour(at)} />
+                  {id}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  </>
+          </thead>
+          <tbody>
+            {rows.map(([row, values]) => (
+              <ComparedRow key={row} row={row} values={values} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+const ComparedRow = ({ row, values }: { row: string; values: readonly (Value | undefined)[] }) => (
+  <tr data-row={row}>
+    <th scope="row">{row}</th>
+    {values.map((value, at) => (
+      <td key={at} class="number">
+        {shown(value)}
+      </td>
+    ))}
+  </tr>
 );
 
 function Figures({ chosen }: Compared) {

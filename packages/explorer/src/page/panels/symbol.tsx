@@ -6,7 +6,7 @@ import { percent, title } from '../labels.ts';
 import { EditBar } from '../levels/edit-bar.tsx';
 import { SymbolEdits } from '../levels/symbol-edits.tsx';
 import { useLoaded } from '../loading.ts';
-import { Bar, Empty, Show, SymbolLink } from '../parts.tsx';
+import { Bar, Dot, Empty, Show, SymbolLink } from '../parts.tsx';
 import { LabelShares, Meaning } from './meaning.tsx';
 import type { PanelProps } from './panel.ts';
 import { Passing } from './passing.tsx';
@@ -86,7 +86,7 @@ function Facts(props: FactProps) {
     <article class="symbol" data-symbol={symbol.symbol}>
       <header>
         <h2>
-          <Dot community={symbol.community} /> Symbol {symbol.symbol}
+          <Dot colour={communityColour(symbol.community)} /> Symbol {symbol.symbol}
           {symbol.name === null ? null : <span class="name"> {symbol.name}</span>}
         </h2>
         <Rename key={symbol.symbol} {...{ symbol, edits }} />
@@ -148,12 +148,6 @@ function Neighbours({ symbol, graph, goTo }: FactProps) {
     </>
   );
 }
-
-const Dot = ({ community }: { community: number }) => (
-  <svg class="dot" viewBox="0 0 10 10" aria-hidden="true">
-    <circle cx="5" cy="5" r="5" fill={communityColour(community)} />
-  </svg>
-);
 
 function Rename({ symbol, edits }: Pick<FactProps, 'symbol' | 'edits'>) {
   const [text, setText] = useState(symbol.name ?? '');

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import { litTexts } from '../texts/filter.ts';
+import { title } from '../labels.ts';
 import { latest, useLoaded } from '../loading.ts';
 import { Empty, Failure, Pages, Show, Waiting } from '../parts.tsx';
+import { litTexts } from '../texts/filter.ts';
 import { FilterForm } from '../texts/filter-form.tsx';
 import { OpenText } from '../texts/open-text.tsx';
 import { NOTHING_ASKED, type Texts } from '../texts/use-texts.ts';
-import { title } from '../labels.ts';
 import type { PanelProps } from './panel.ts';
 import { SentenceLine } from './sentence-line.tsx';
 

@@ -3,7 +3,7 @@ import type { TimeAnswer } from '../client.ts';
 import { Drawn } from '../drawn.tsx';
 import { Figure, TableHead } from '../figure.tsx';
 import { FONT } from '../inks.ts';
-import { decimal, percent, title } from '../labels.ts';
+import { decimal, percent, title, titleIn } from '../labels.ts';
 import { Failure, SymbolLink, Waiting } from '../parts.tsx';
 import type { PanelProps } from './panel.ts';
 
@@ -131,7 +131,7 @@ function Bursts({ time, graph, change, goTo }: TimeProps) {
     .flatMap(({ symbol, bursts: own }) => own.map((burst) => ({ symbol, ...burst })))
     .sort((a, b) => b.weight - a.weight);
   if (bursts.length === 0) return <p class="faint">No symbol had a burst.</p>;
-  const nameOf = (symbol: number) => (graph?.nodes[symbol] ? title(graph.nodes[symbol]) : '');
+  const nameOf = (symbol: number) => titleIn(graph, symbol);
   const rows = () => [
     ['symbol', 'name', 'when', 'share then', 'share otherwise', 'weight'],
     ...bursts.map(({ symbol, label, inside, outside, weight }) => [
@@ -154,13 +154,10 @@ function Bursts({ time, graph, change, goTo }: TimeProps) {
           </tr>
         </thead>
         <tbody>
-          {bursts.slice(0, MOST_BURSTS).map((burst) => (
-            <BurstRow
-              key={`${burst.symbol} ${burst.from}`}
-              {...{ burst, time, change, goTo }}
-              name={nameOf(burst.symbol)}
-            />
-          ))}
+          {bursts.slice(0, MOST_BURSTS).map((burst) => {
+            const props = { burst, time, change, goTo, name: nameOf(burst.symbol) };
+            return <BurstRow key={`${burst.symbol} ${burst.from}`} {...props} />;
+          })}
         </tbody>
       </table>
       <p class="faint">Bursts: {time.burst}.</p>

@@ -1,6 +1,6 @@
 import type { Encoded } from '../client.ts';
 import { TableHead } from '../figure.tsx';
-import { decimal, percent, title } from '../labels.ts';
+import { decimal, percent, titleIn } from '../labels.ts';
 import { Bar, SymbolLink } from '../parts.tsx';
 import type { PanelProps } from './panel.ts';
 
@@ -16,7 +16,7 @@ interface WalkProps extends PanelProps {
 export function Walk({ encoded, truth, graph, goTo }: WalkProps) {
   const { walk } = encoded;
   if (!walk) return <NoWalk {...encoded} />;
-  const labelOf = (symbol: number) => (graph?.nodes[symbol] ? title(graph.nodes[symbol]) : '');
+  const labelOf = (symbol: number) => titleIn(graph, symbol);
   return (
     <section class="walk" aria-label="Walk" data-walk={walk.steps.map(({ symbol }) => symbol).join(' ')}>
       <TableHead name="walk" rows={() => walkRows(walk, labelOf)}>

@@ -12,29 +12,8 @@ type Writing =
 
 /** Writes about the walk when asked; leaving stops it. */
 export function Written({ client, view, change, missing }: PanelProps & { missing: boolean }) {
-  const [writing, setWriting] = useState<Writing>({ state: 'none' });
   const [force, setForce] = useState(false);
-  const running = useRef<AbortController | null>(null);
-  useEffect(() => () => running.current?.abort(), []);
-  const write = async () => {
-    running.current?.abort();
-    const controller = new AbortController();
-    running.current = controller;
-    setWriting({ state: 'busy' });
-    const { walk, count, temperature, topp, topk, seed } = view;
-    const limits = { ...(topk > 0 ? { topK: topk } : {}), ...(topp < 1 ? { topP: topp } : {}) };
-    try {
-      const body = { walk: [...walk], count, temperature, seed, force, ...limits };
-      const { samples } = await client.generate(body, controller.signal);
-      setWriting({ state: 'done', samples });
-    } catch (error) {
-      if (!controller.signal.aborted) setWriting({ state: 'failed', message: (error as Error).message });
-    }
-  };
-  const stop = () => {
-    running.current?.abort();
-    setWriting({ state: 'none' });
-  };
+  const { writing, write, stop } = useWriting(client, view, force);
   return (
     <>
       {missing ? (
@@ -65,6 +44,33 @@ export function Written({ client, view, change, missing }: PanelProps & { missin
       <Outcome writing={writing} onRead={(text) => change({ panel: 'sentence', text })} />
     </>
   );
+}
+
+/** What was written by the settings in view; `force` writes over steps without a link. */
+function useWriting(client: PanelProps['client'], view: PanelProps['view'], force: boolean) {
+  const [writing, setWriting] = useState<Writing>({ state: 'none' });
+  const running = useRef<AbortController | null>(null);
+  useEffect(() => () => running.current?.abort(), []);
+  const write = async () => {
+    running.current?.abort();
+    const controller = new AbortController();
+    running.current = controller;
+    setWriting({ state: 'busy' });
+    const { walk, count, temperature, topp, topk, seed } = view;
+    const limits = { ...(topk > 0 ? { topK: topk } : {}), ...(topp < 1 ? { topP: topp } : {}) };
+    try {
+      const body = { walk: [...walk], count, temperature, seed, force, ...limits };
+      const { samples } = await client.generate(body, controller.signal);
+      setWriting({ state: 'done', samples });
+    } catch (error) {
+      if (!controller.signal.aborted) setWriting({ state: 'failed', message: (error as Error).message });
+    }
+  };
+  const stop = () => {
+    running.current?.abort();
+    setWriting({ state: 'none' });
+  };
+  return { writing, write, stop };
 }
 
 function Outcome({ writing, onRead }: { writing: Writing; onRead(text: string): void }) {

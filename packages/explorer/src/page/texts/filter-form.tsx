@@ -1,9 +1,10 @@
+import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { colourOf } from '../graph/label-maps.ts';
 import { findSymbols } from '../find-symbols.ts';
+import { colourOf } from '../graph/label-maps.ts';
 import { labelOf, percent, title } from '../labels.ts';
-import { Failure, SymbolLink } from '../parts.tsx';
 import type { PanelProps } from '../panels/panel.ts';
+import { Dot, Failure, SymbolLink } from '../parts.tsx';
 import { labelCounts, passing, symbolCounts } from './filter.ts';
 import { TimeFilter } from './time-filter.tsx';
 import { askedSymbols, type Texts } from './use-texts.ts';
@@ -71,9 +72,7 @@ function LabelFilter({ view, change, texts, labels }: FilterProps) {
             checked={view.label.includes(label)}
             onChange={(event) => toggle(label, event.currentTarget.checked)}
           />
-          <svg class="dot" viewBox="0 0 10 10" aria-hidden="true">
-            <circle cx="5" cy="5" r="5" fill={labels ? colourOf(labels, label) : 'none'} />
-          </svg>
+          <Dot colour={labels ? colourOf(labels, label) : 'none'} />
           <span class="label-name">{label}</span>
           <span class="track" aria-hidden="true">
             <span style={{ width: `${(100 * count) / most}%` }} />
@@ -96,11 +95,39 @@ const LEAST_SHARE = 0.03;
 
 /** Symbols that are asked for, a field that adds one, and those that lit texts have more of than all texts. */
 function SymbolFilter({ view, change, texts, graph, goTo }: FilterProps) {
-  const [query, setQuery] = useState('');
   const nodes = graph?.nodes ?? [];
   const asked = askedSymbols(view).filter((symbol) => symbol < nodes.length);
+  return (
+    <fieldset class="symbol-filter">
+      <legend>Symbols on the walk{asked.length > 1 ? ', any of' : ''}</legend>
+      <AddSymbol nodes={nodes} asked={asked} onAdd={(symbol) => change({ only: [...asked, symbol] })}>
+        {asked.map((symbol) => (
+          <Chip
+            key={symbol}
+            label={labelOf(nodes[symbol]!)}
+            onRemove={() => change({ only: asked.filter((other) => other !== symbol), symbol: null })}
+          />
+        ))}
+      </AddSymbol>
+      {texts.active && texts.count > 0 ? <Typical {...{ texts, nodes, goTo }} /> : null}
+    </fieldset>
+  );
+}
+
+interface AddSymbolProps {
+  nodes: TypicalProps['nodes'];
+  /** Symbols that are there already. */
+  asked: readonly number[];
+  onAdd(symbol: number): void;
+  /** What stands before the field. */
+  children: ComponentChildren;
+}
+
+/** A field that finds symbols and adds one. */
+function AddSymbol({ nodes, asked, onAdd, children }: AddSymbolProps) {
+  const [query, setQuery] = useState('');
   const add = (symbol: number) => {
-    change({ only: [...new Set([...asked, symbol])] });
+    onAdd(symbol);
     setQuery('');
   };
   const found = findSymbols(nodes, query).filter(({ symbol }) => !asked.includes(symbol));
@@ -110,16 +137,9 @@ function SymbolFilter({ view, change, texts, graph, goTo }: FilterProps) {
     add(found[0].symbol);
   };
   return (
-    <fieldset class="symbol-filter">
-      <legend>Symbols on the walk{asked.length > 1 ? ', any of' : ''}</legend>
+    <>
       <p class="chips">
-        {asked.map((symbol) => (
-          <Chip
-            key={symbol}
-            label={labelOf(nodes[symbol]!)}
-            onRemove={() => change({ only: asked.filter((other) => other !== symbol), symbol: null })}
-          />
-        ))}
+        {children}
         <input
           type="search"
           aria-label="Add a symbol"
@@ -139,8 +159,7 @@ function SymbolFilter({ view, change, texts, graph, goTo }: FilterProps) {
           {found.length === 0 ? <span class="faint">No symbol has this number, name or word.</span> : null}
         </p>
       )}
-      {texts.active && texts.count > 0 ? <Typical {...{ texts, nodes, goTo }} /> : null}
-    </fieldset>
+    </>
   );
 }
 

@@ -1,8 +1,10 @@
 import { useEffect } from 'preact/hooks';
-import { title } from '../labels.ts';
-import { Bar, SymbolLink, Waiting } from '../parts.tsx';
+import { titleIn } from '../labels.ts';
 import type { PanelProps } from '../panels/panel.ts';
+import { Bar, SymbolLink, Waiting } from '../parts.tsx';
 import { useText } from './use-texts.ts';
+
+type OpenedText = NonNullable<ReturnType<typeof useText>>;
 
 /** The text that was opened, with its walk, which is lit on the graph meanwhile. */
 export function OpenText({ client, run, graph, texts, view, change, goTo, showWalk }: PanelProps) {
@@ -14,8 +16,6 @@ export function OpenText({ client, run, graph, texts, view, change, goTo, showWa
   }, [text]);
   if (point === null) return null;
   if (!text) return <Waiting what="Reading the text …" />;
-  const told = text.weights ?? text.probabilities;
-  const most = Math.max(...told, 1e-9);
   return (
     <article class="open-text" aria-label="The text that is open">
       <blockquote>{text.text}</blockquote>
@@ -31,30 +31,35 @@ export function OpenText({ client, run, graph, texts, view, change, goTo, showWa
           Close
         </button>
       </p>
-      <table class="open-walk">
-        <thead>
-          <tr>
-            <th>Its walk</th>
-            <th>{text.weights ? 'Tells of the text' : 'Probability'}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {text.walk.map((symbol, step) => (
-            <tr key={step}>
-              <td>
-                <SymbolLink
-                  symbol={symbol}
-                  label={graph?.nodes[symbol] ? title(graph.nodes[symbol]) : ''}
-                  onChoose={goTo}
-                />
-              </td>
-              <td>
-                <Bar of={told[step]!} most={text.weights ? most : 1} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Walked {...{ text, graph, goTo }} />
     </article>
+  );
+}
+
+/** The steps of its walk, and what each tells. */
+function Walked({ text, graph, goTo }: Pick<PanelProps, 'graph' | 'goTo'> & { text: OpenedText }) {
+  const told = text.weights ?? text.probabilities;
+  const most = Math.max(...told, 1e-9);
+  return (
+    <table class="open-walk">
+      <thead>
+        <tr>
+          <th>Its walk</th>
+          <th>{text.weights ? 'Tells of the text' : 'Probability'}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {text.walk.map((symbol, step) => (
+          <tr key={step}>
+            <td>
+              <SymbolLink symbol={symbol} label={titleIn(graph, symbol)} onChoose={goTo} />
+            </td>
+            <td>
+              <Bar of={told[step]!} most={text.weights ? most : 1} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

@@ -5,17 +5,17 @@ import { groundOf, type Rgb, rgbOf, symbolTones } from '../graph/colours.ts';
 import { colourOf } from '../graph/label-maps.ts';
 import { inksOf } from '../inks.ts';
 import type { Change, ViewState } from '../state.ts';
-import { moved, scaleOf, toMap, toScreen, WHOLE, zoomed } from './camera.ts';
+import { toScreen, WHOLE } from './camera.ts';
 import type { Dots } from './dots.ts';
-import { litTexts } from './filter.ts';
+import { onMapKey, showAll } from './map-keys.ts';
 import { mapLabels } from './map-labels.ts';
-import { followPointers, type Tool } from './map-pointer.ts';
-import { type MapScene, MapView } from './map-view.ts';
+import type { Tool } from './map-pointer.ts';
 import { MapTools } from './map-tools.tsx';
-import { NearestDot } from './nearest-dot.ts';
+import { type MapScene, MapView } from './map-view.ts';
 import type { TextData } from './text-data.ts';
 import { TextTip } from './text-tip.tsx';
-import { NOTHING_ASKED, type Texts, useText } from './use-texts.ts';
+import { usePointers } from './use-pointers.ts';
+import { type Texts, useText } from './use-texts.ts';
 
 export interface TextMapProps {
   client: Client;
@@ -29,25 +29,19 @@ export interface TextMapProps {
 
 /** Each text as a dot: like texts lie together, under the words of their first symbols. */
 export function TextMap(props: TextMapProps) {
-  const { client, graph, texts, view, change, dark } = props;
+  const { client, graph, texts, change } = props;
   const container = useRef<HTMLDivElement>(null);
   const [tool, setTool] = useState<Tool>('move');
   const [pointed, setPointed] = useState<number | null>(null);
   const [stepped, setStepped] = useState<number | null>(null);
-  const dots = useDots(props);
-  const labels = useMemo(() => mapLabels(texts.data, texts.lit, graph.nodes), [texts, graph.nodes]);
-  const { ink, accent } = inksOf(dark);
-  const scene: MapScene = {
-    ...{ labels, ink, accent, around: view.around, chosen: view.point, pointed: pointed ?? stepped },
-    halo: `rgba(${groundOf(dark).join(',')},0.85)`,
-  };
-  const map = useMapView(container, { dots, scene, view, change });
-  usePointers(container, map, { ...props, tool, onPoint: setPointed });
+  const shown = pointed ?? stepped;
+  const map = useMapView(container, props, useScene(props, shown));
+  usePointers(container, map, { texts, change, tool, onPoint: setPointed });
   const open = (n: number) => change({ point: n, panel: 'texts' });
   const onKeyDown = (event: KeyboardEvent) =>
     onMapKey(event, { map: map.current, texts, at: stepped, onStep: setStepped, onOpen: open, change });
-  const shown = pointed ?? stepped;
   const tip = useText(client, shown);
+  const reset = () => map.current && showAll(map.current, change);
   return (
     <div class="half text-half">
       <div
@@ -62,17 +56,9 @@ export function TextMap(props: TextMapProps) {
         onKeyDown={onKeyDown}
         onBlur={() => setStepped(null)}
       />
-      <MapTools
-        {...{ tool, setTool, texts, change }}
-        onReset={() => map.current && show(map.current, change)}
-      />
+      <MapTools {...{ tool, setTool, texts, change }} onReset={reset} />
       {shown !== null && map.current ? (
-        <TextTip
-          text={tip}
-          place={placeOf(map.current, texts.data, shown)}
-          size={map.current.size}
-          graph={graph}
-        />
+        <TextTip {...{ text: tip, graph, ...placeOf(map.current, texts.data, shown) }} />
       ) : null}
       <div class="unseen" role="status">
         {stepped !== null && tip ? `Text ${stepped + 1}: ${tip.text.slice(0, 300)}` : ''}
@@ -81,14 +67,11 @@ export function TextMap(props: TextMapProps) {
   );
 }
 
-const placeOf = (map: MapView, { places }: TextData, n: number) =>
-  toScreen(map.camera, map.size, [places[2 * n]!, places[2 * n + 1]!]);
-
-/** All of the map. */
-function show(map: MapView, change: Change): void {
-  map.camera = WHOLE;
-  change({ mapat: null });
-}
+/** Where a text is on the screen. */
+const placeOf = ({ camera, size }: MapView, { places }: TextData, n: number) => ({
+  place: toScreen(camera, size, [places[2 * n]!, places[2 * n + 1]!]),
+  size,
+});
 
 const NO_LABEL: Rgb = [133, 144, 160];
 
@@ -112,17 +95,22 @@ function useDots({ graph, labels, texts, view, dark }: TextMapProps): Dots {
   );
 }
 
-interface Drawn {
-  dots: Dots;
-  scene: MapScene;
-  view: ViewState;
-  change: Change;
+/** What is drawn over the dots; `pointed` is the text under the pointer or the keys. */
+function useScene({ graph, texts, view, dark }: TextMapProps, pointed: number | null): MapScene {
+  const labels = useMemo(() => mapLabels(texts.data, texts.lit, graph.nodes), [texts, graph.nodes]);
+  const { ink, accent } = inksOf(dark);
+  return {
+    ...{ labels, ink, accent, around: view.around, chosen: view.point, pointed },
+    halo: `rgba(${groundOf(dark).join(',')},0.85)`,
+  };
 }
 
 function useMapView(
   container: RefObject<HTMLElement | null>,
-  { dots, scene, view }: Drawn,
+  props: TextMapProps,
+  scene: MapScene,
 ): RefObject<MapView | null> {
+  const dots = useDots(props);
   const map = useRef<MapView>(null);
   useEffect(() => {
     map.current = new MapView(container.current!);
@@ -130,113 +118,10 @@ function useMapView(
   }, []);
   const { labels, chosen, pointed, around, ink } = scene;
   useEffect(() => map.current?.draw(dots, scene), [dots, labels, chosen, pointed, around, ink]);
-  const { mapat } = view;
+  const { mapat } = props.view;
   const place = mapat ? { x: mapat.x, y: mapat.y, zoom: mapat.near } : WHOLE;
   useEffect(() => {
     if (map.current) map.current.camera = place;
   }, [place.x, place.y, place.zoom]);
   return map;
-}
-
-/** Milliseconds after which a camera that rests is written into the address. */
-const RESTS = 300;
-/** Corners of a line that the address can hold. */
-const MOST_CORNERS = 100;
-
-type PointerProps = TextMapProps & { tool: Tool; onPoint(n: number | null): void };
-
-function usePointers(
-  container: RefObject<HTMLElement | null>,
-  map: RefObject<MapView | null>,
-  props: PointerProps,
-): void {
-  // Listeners stay; what they act on is that of the last drawing.
-  const now = useRef(props);
-  now.current = props;
-  const nearest = useMemo(() => new NearestDot(props.texts.data.places), [props.texts.data]);
-  const find = useRef(nearest);
-  find.current = nearest;
-  useEffect(() => {
-    const view = map.current!;
-    let timer = 0;
-    const at = (place: [number, number], reach: number) => {
-      const [wide, high] = scaleOf(view.camera, view.size);
-      const middle = toMap(view.camera, view.size, place);
-      return find.current.find(middle, [reach / wide, reach / high], now.current.texts.lit);
-    };
-    const letGo = followPointers(container.current!, view, {
-      tool: () => now.current.tool,
-      hover: (place) => now.current.onPoint(place ? at(place, 10) : null),
-      tap: (place, reach) => {
-        const n = at(place, reach);
-        now.current.onPoint(n);
-        now.current.change(n === null ? { point: null } : { point: n, panel: 'texts' });
-      },
-      drawn: (line) => {
-        const step = Math.max(1, Math.ceil(line.length / MOST_CORNERS));
-        const corners = line.filter((_, corner) => corner % step === 0);
-        const around = corners.flatMap((place) => toMap(view.camera, view.size, place).map(thousandths));
-        now.current.change({ around: around.length > 5 ? around : [], panel: 'texts' });
-      },
-      move: () => {
-        now.current.onPoint(null);
-        clearTimeout(timer);
-        timer = window.setTimeout(() => remember(view, now.current.change), RESTS);
-      },
-    });
-    return () => {
-      letGo();
-      clearTimeout(timer);
-    };
-  }, []);
-}
-
-const thousandths = (value: number): number => Math.max(0, Math.min(1000, Math.round(value * 1000)));
-
-function remember({ camera }: MapView, change: Change): void {
-  const { x, y, zoom } = camera;
-  const whole = x === WHOLE.x && y === WHOLE.y && zoom === WHOLE.zoom;
-  change({ mapat: whole ? null : { x, y, near: zoom } });
-}
-
-interface KeyTarget {
-  map: MapView | null;
-  texts: Texts;
-  /** The text that the keys are on. */
-  at: number | null;
-  onStep(n: number): void;
-  onOpen(n: number): void;
-  change: Change;
-}
-
-const PAN = 60;
-
-/** What a key does on the map. */
-function onMapKey(event: KeyboardEvent, { map, texts, at, onStep, onOpen, change }: KeyTarget): void {
-  if (!map || event.ctrlKey || event.metaKey || event.altKey) return;
-  const go = (camera: typeof map.camera) => {
-    map.camera = camera;
-    remember(map, change);
-  };
-  const pan = (dx: number, dy: number) => () => go(moved(map.camera, map.size, [dx * PAN, dy * PAN]));
-  const step = (by: number) => () => {
-    if (texts.count === 0) return;
-    const order = litTexts(texts.lit, 0, texts.count);
-    const place = at === null ? (by > 0 ? -1 : 0) : order.indexOf(at);
-    onStep(order[(place + by + order.length) % order.length]!);
-  };
-  const keys: Readonly<Record<string, () => void>> = {
-    ...{ ArrowLeft: pan(1, 0), ArrowRight: pan(-1, 0), ArrowUp: pan(0, 1), ArrowDown: pan(0, -1) },
-    ...{ n: step(1), p: step(-1), '0': () => show(map, change), Escape: () => change(NOTHING_ASKED) },
-    '+': () => go(zoomed(map.camera, map.size, 1.33)),
-    '=': () => go(zoomed(map.camera, map.size, 1.33)),
-    '-': () => go(zoomed(map.camera, map.size, 0.75)),
-    Enter: () => {
-      if (at !== null) onOpen(at);
-    },
-  };
-  const act = keys[event.key];
-  if (!act) return;
-  event.preventDefault();
-  act();
 }

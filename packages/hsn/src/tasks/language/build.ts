@@ -23,7 +23,7 @@ import {
   TransformerText,
 } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
-import { PursuitEncoder } from '../../discovery/index.ts';
+import { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import { WalkEncoder } from '../../encoder/walk-queries.ts';
 import { HiddenSchemaNetwork } from '../../model.ts';
 import { heldByWarmStart } from '../../train/warm-start.ts';

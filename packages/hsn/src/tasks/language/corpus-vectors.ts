@@ -1,11 +1,8 @@
 import type { TokenStore } from '@hidden-schema/text';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
-import {
-  type OpenedEncoder,
-  type PursuitEncoder,
-  type StoredVectorOptions,
-  textVectors,
-} from '../../discovery/index.ts';
+import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
+import type { OpenedEncoder } from '../../discovery/text-vectors.ts';
+import { type StoredVectorOptions, textVectors } from '../../discovery/vector-store.ts';
 
 // Shapes: N texts of the corpus, B some of them, D width of the encoder, S of a point.
 

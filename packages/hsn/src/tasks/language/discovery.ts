@@ -2,22 +2,14 @@ import { UserError } from '@hidden-schema/base';
 import type { TextCorpus } from '@hidden-schema/text';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import type { LanguageConfig } from '../../config/language.ts';
-import {
-  columnsOf,
-  type Discovered,
-  type DiscoveryOptions,
-  discoveryDefaults,
-  discoveryOptions,
-  type FittedSymbols,
-  fitPointSpace,
-  fitSymbols,
-  type PointSpace,
-  type PursuitEncoder,
-  pieceCounts,
-  pointDefaults,
-  toPoints,
-} from '../../discovery/index.ts';
-import type { Preparation, PreparationState, PreparationWatch } from '../../train/task.ts';
+import type { Discovered } from '../../discovery/encode.ts';
+import { type FittedSymbols, fitSymbols } from '../../discovery/fit.ts';
+import { type DiscoveryOptions, discoveryOptions } from '../../discovery/options.ts';
+import { columnsOf, pieceCounts } from '../../discovery/pieces.ts';
+import { fitPointSpace, type PointSpace, pointDefaults, toPoints } from '../../discovery/point-space.ts';
+import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
+import type { PreparationWatch } from '../../train/task.ts';
+import { DiscoveryStage } from '../discovery-stage.ts';
 import type { DiscoverySizes } from './build.ts';
 import { storedTokens, vectorRows } from './corpus-vectors.ts';
 import { type Seed, seedDirections } from './seeds.ts';
@@ -30,7 +22,7 @@ export const pursues = (config: Pick<LanguageConfig, 'baseline' | 'encoder'>): b
   !config.baseline && config.encoder.walks === 'pursuit';
 
 /** What a corpus is discovered from beside its tokens. */
-export interface DiscoveryGiven {
+export interface DiscoveryInputs {
   /** Of all texts, by row. [N, D] */
   vectors: Tensor;
   /** The encoder's pieces of words that are counted. */
@@ -75,36 +67,21 @@ export function discoverySizes(pieces: number, texts: number): DiscoverySizes {
 }
 
 /** The first stage: finds symbols and graph in the encoder's space and hands them to the network, without a decoder. */
-export class Discovery implements Preparation {
-  readonly label = 'discover';
-  readonly unit = 'sweeps';
-  readonly most: number;
+export class Discovery extends DiscoveryStage {
   readonly #training: LanguageTraining;
-  readonly #given: DiscoveryGiven;
-  #done = 0;
+  readonly #inputs: DiscoveryInputs;
 
-  constructor(training: LanguageTraining, given: DiscoveryGiven) {
+  constructor(training: LanguageTraining, inputs: DiscoveryInputs) {
+    super(training.config.length);
     this.#training = training;
-    this.#given = given;
-    const { freeSweeps, linkedSweeps } = discoveryDefaults;
-    this.most = freeSweeps + (training.config.length > 1 ? linkedSweeps : 0);
-  }
-
-  get wanted(): boolean {
-    return this.#done < this.most;
-  }
-  get state(): PreparationState {
-    return { count: this.#done };
-  }
-  set state({ count }: PreparationState) {
-    this.#done = count;
+    this.#inputs = inputs;
   }
 
   /** All sweeps at once, in seconds: what is stopped on the way begins again. */
   async advance({ signal, onPart }: PreparationWatch): Promise<Record<string, number>> {
     const { config, corpus, model } = this.#training;
-    const { pieces, seeds } = this.#given;
-    const { space, points } = trainingPoints(config, corpus, this.#given);
+    const { pieces, seeds } = this.#inputs;
+    const { space, points } = trainingPoints(config, corpus, this.#inputs);
     let fitted: FittedSymbols | undefined;
     const directions = seeds.length > 0 ? seedDirections(seeds, corpus, points) : undefined;
     try {
@@ -116,7 +93,7 @@ export class Discovery implements Preparation {
       });
       (model.encoder as PursuitEncoder).place(space, pieces);
       adopt(model, fitted.discovered, fitted.encoded.walks);
-      this.#done = this.most;
+      this.finish();
       return { explained: fitted.sweeps.at(-1)!.explained, links: fitted.sweeps.at(-1)!.links };
     } finally {
       points.free();
@@ -130,7 +107,7 @@ export class Discovery implements Preparation {
 export function trainingPoints(
   config: Pick<LanguageConfig, 'seed' | 'discovery'>,
   { store, splits }: Pick<TextCorpus, 'store' | 'splits'>,
-  { vectors, pieces }: Pick<DiscoveryGiven, 'vectors' | 'pieces'>,
+  { vectors, pieces }: Pick<DiscoveryInputs, 'vectors' | 'pieces'>,
 ): { space: PointSpace; points: Tensor } {
   const own = scope(() => vectorRows(vectors, splits.train));
   const counts =

@@ -1,6 +1,6 @@
-import path from 'node:path';
 import fs from 'node:fs';
-import { type JsonValue, UserError, jsonText, writeSynced } from '@hidden-schema/base';
+import path from 'node:path';
+import { type JsonValue, jsonText, UserError, writeSynced } from '@hidden-schema/base';
 import { scope } from '@hidden-schema/torch';
 import { dumpConfig, languageConfig } from '../../config/settings.ts';
 import { bestStep, checkpointSteps, loadCheckpoint, saveElsewhere } from '../../run/checkpoint.ts';
@@ -15,8 +15,8 @@ import {
 } from '../../run/edits.ts';
 import { Run } from '../../run/run.ts';
 import { writeRunManifest } from '../../run/run-manifest.ts';
-import { changedTensors, type SymbolChange } from './edited-tensors.ts';
 import { pursues } from './discovery.ts';
+import { changedTensors, type SymbolChange } from './edited-tensors.ts';
 
 export interface SymbolEditing extends SymbolChange {
   /** In a line, for `hsn undo` and people. */

@@ -132,13 +132,13 @@ function pairLogits(data: Numbers, change: SymbolChange): Float64Array {
   const J = change.origins.length;
   const all = new Float64Array((J * (J - 1)) / 2);
   eachPair(change, (place, [i, j], before) => {
-    const given = change.turns?.has(i) || change.turns?.has(j);
-    if (before.length === 1 && !given) {
+    const turned = change.turns?.has(i) || change.turns?.has(j);
+    if (before.length === 1 && !turned) {
       all[place] = data[before[0]!]!;
       return;
     }
     const missing = before.reduce((product, e) => product / (1 + Math.exp(data[e]!)), 1);
-    const p = given && change.links ? change.links[i * J + j]! : 1 - missing;
+    const p = turned && change.links ? change.links[i * J + j]! : 1 - missing;
     const chance = Math.min(1 - leastChance, Math.max(leastChance, p));
     all[place] = Math.log(chance) - Math.log1p(-chance);
   });

@@ -1,7 +1,9 @@
 import { batchesByLength, type Frames, type TextBatch, type TextCorpus } from '@hidden-schema/text';
 import { Generator, noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
 import { graphKl, logGraphRatio } from '../../objective/objective.ts';
-import { mutualInformation, WalkableGraph, type WalkPosterior } from '../../walk/index.ts';
+import { mutualInformation } from '../../walk/aggregate.ts';
+import type { WalkPosterior } from '../../walk/posterior.ts';
+import { WalkableGraph } from '../../walk/transition.ts';
 import type { LanguageNetwork, ReadTexts } from './network.ts';
 import { type DrawnGraph, logWeights, type SentenceEstimate, sentenceEstimate } from './perplexity.ts';
 

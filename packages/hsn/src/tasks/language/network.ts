@@ -2,7 +2,7 @@ import type { TextBatch } from '@hidden-schema/text';
 import type { Tensor } from '@hidden-schema/torch';
 import type { LanguageDecoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
-import type { PursuitEncoder } from '../../discovery/index.ts';
+import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import type { WalkEncoder } from '../../encoder/walk-queries.ts';
 import type { HiddenSchemaNetwork } from '../../model.ts';
 

@@ -1,5 +1,6 @@
 import { cat, Generator, Tensor } from '@hidden-schema/torch';
-import { sphericalMeans, unitRows } from '../../discovery/index.ts';
+import { unitRows } from '../../discovery/dictionary.ts';
+import { sphericalMeans } from '../../discovery/spherical-means.ts';
 
 // Shapes: N texts, K symbols, S width.
 

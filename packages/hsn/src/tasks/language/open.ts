@@ -3,22 +3,15 @@ import { Generator, scope } from '@hidden-schema/torch';
 import type { TextEncoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
 import { languageConfig } from '../../config/settings.ts';
-import type { StoredVectorOptions } from '../../discovery/index.ts';
+import type { StoredVectorOptions } from '../../discovery/vector-store.ts';
 import { Run } from '../../run/run.ts';
 import { checkEncoderHash, fillFromCheckpoint, withEncoderOf } from '../recorded-models.ts';
 import { makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
 import { CorpusPoints, corpusVectors } from './corpus-vectors.ts';
 import { pursues } from './discovery.ts';
 import type { LanguageNetwork } from './network.ts';
-import {
-  corpusInput,
-  sidesOf,
-  type TextConfig,
-  type TextInput,
-  type TextRecord,
-  textInput,
-  textRecord,
-} from './prepare.ts';
+import { corpusInput, sidesOf, type TextConfig, type TextInput } from './prepare-texts.ts';
+import { type TextRecord, textInput, textRecord } from './text-record.ts';
 import { LanguageTexts } from './texts.ts';
 
 /** A language run's model with its tokenizers; its corpus is opened apart, by those who need it. */
@@ -44,13 +37,13 @@ interface OpenedTexts {
 /** Opens a run's language model at a checkpoint: `best`, `last` or a step. */
 export async function openLanguage(
   directory: string,
-  given: { checkpoint?: string } = {},
+  asked: { checkpoint?: string } = {},
 ): Promise<OpenedLanguage> {
   const run = Run.open(directory);
   const config = languageConfig(run.config, `the run ${directory}`);
   const { record, tokenizer } = textRecord(run);
   const { model, tokenizers } = await modelOfRecord(config, record, tokenizer, directory);
-  const saved = fillFromCheckpoint(model, run, given.checkpoint ?? 'best', directory);
+  const saved = fillFromCheckpoint(model, run, asked.checkpoint ?? 'best', directory);
   const writes = !pursues(config) || saved.step > 0;
   const texts = new LanguageTexts(model, tokenizers, { writes });
   return { run, config, model, tokenizers, texts, labels: record.labels, ...saved };
@@ -92,7 +85,7 @@ export async function openPoints(
 /** The corpus a run was trained on, or another one; tokenised again where its cache is gone. */
 export async function openLanguageCorpus(
   { run, config, model, tokenizers }: OpenedTexts,
-  given: {
+  asked: {
     corpus?: string;
     /** A file to read after those of the run. */
     more?: string;
@@ -101,7 +94,7 @@ export async function openLanguageCorpus(
     onProgress?: (progress: CorpusProgress) => void;
   } = {},
 ): Promise<TextCorpus> {
-  const { corpus: other, more, ...options } = given;
+  const { corpus: other, more, ...options } = asked;
   const { record } = textRecord(run);
   const found = other ? { input: other, settings: record.settings } : textInput(run);
   const { settings } = found;
@@ -128,9 +121,9 @@ export async function corpusColumn(
   name: string,
   options: { signal?: AbortSignal } = {},
 ): Promise<WrittenValue[]> {
-  const given = textInput(run);
-  const { input, settings } = given;
-  const files = await TextFiles.find(await corpusInput(given), { ...settings, ...options });
+  const source = textInput(run);
+  const { input, settings } = source;
+  const files = await TextFiles.find(await corpusInput(source), { ...settings, ...options });
   const lines = files.sources.map(() => new Map<number, WrittenValue>());
   for await (const { file, line, value, where } of files.column(name))
     lines[file]!.set(line, { value, where });

@@ -1,6 +1,6 @@
 import { stack, Tensor } from '@hidden-schema/torch';
 import type { HiddenSchemaNetwork, Kind } from '../../model.ts';
-import { WalkableGraph } from '../../walk/index.ts';
+import { WalkableGraph } from '../../walk/transition.ts';
 import type { LanguageNetwork } from './network.ts';
 
 /** What one sentence says of the model. */

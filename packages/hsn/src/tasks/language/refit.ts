@@ -1,9 +1,9 @@
 import { scope } from '@hidden-schema/torch';
-import { fitSymbols } from '../../discovery/index.ts';
+import { fitSymbols } from '../../discovery/fit.ts';
 import { fitOptions, release } from './discovery.ts';
 import { type OpenedLanguage, openLanguageCorpus, openPoints } from './open.ts';
-import { textRecord } from './prepare.ts';
 import { seedDirections } from './seeds.ts';
+import { textRecord } from './text-record.ts';
 
 /**
  * Finds symbols once more, with another seed, among the training texts of a run: which first symbol each text had with

@@ -3,7 +3,7 @@ import { readText, reasonOf, UserError } from '@hidden-schema/base';
 import type { TextCorpus } from '@hidden-schema/text';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { parse } from 'yaml';
-import { unitRows } from '../../discovery/index.ts';
+import { unitRows } from '../../discovery/dictionary.ts';
 
 // Shapes: N training texts, n seeds, S width of a point.
 

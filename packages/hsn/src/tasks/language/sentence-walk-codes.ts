@@ -10,10 +10,10 @@ import { maskOfLengths } from '@hidden-schema/transformers';
 import { type CodeOptions, type SentenceCodes, sentenceCodes } from '../../encoder/sentence-codes.ts';
 import { TopicCodes } from '../../encoder/topic-codes.ts';
 import { unitMeans } from '../../encoder/walk-queries.ts';
-import type { LinkBelief } from '../../graph/index.ts';
+import type { LinkBelief } from '../../graph/bernoulli.ts';
 import { clipped } from '../../train/updater.ts';
 import { drawnRows, type WalkCodes } from '../../train/warm-start.ts';
-import { WalkableGraph } from '../../walk/index.ts';
+import { WalkableGraph } from '../../walk/transition.ts';
 import type { LanguageTraining } from './training.ts';
 import { frequentWords } from './word-counts.ts';
 

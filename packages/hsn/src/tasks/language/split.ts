@@ -1,13 +1,10 @@
 import { UserError } from '@hidden-schema/base';
 import { cat, Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { mostAligned } from '../../clusters.ts';
-import {
-  discoveryDefaults,
-  discoveryOptions,
-  sphericalMeans,
-  travelledLinks,
-  unitRows,
-} from '../../discovery/index.ts';
+import { unitRows } from '../../discovery/dictionary.ts';
+import { travelledLinks } from '../../discovery/fit.ts';
+import { discoveryDefaults, discoveryOptions } from '../../discovery/options.ts';
+import { sphericalMeans } from '../../discovery/spherical-means.ts';
 import { fitOptions } from './discovery.ts';
 import type { SymbolChange } from './edited-tensors.ts';
 import { type OpenedLanguage, openLanguageCorpus, openPoints } from './open.ts';
@@ -50,7 +47,7 @@ export async function splitChange(
 }
 
 /** Does something with the training texts of a run as points. [N, S] */
-export async function withPoints<T>(
+async function withPoints<T>(
   opened: OpenedLanguage,
   options: { signal?: AbortSignal },
   body: (points: Tensor) => T,

@@ -1,10 +1,10 @@
 import type { JsonValue } from '@hidden-schema/base';
 import type { Frames, TextBatch, TextCorpus } from '@hidden-schema/text';
+import { linkRecords } from '../../graph/link-records.ts';
 import { Replicas } from '../../train/replicas.ts';
 import type { Inspection, Preparation, Task } from '../../train/task.ts';
 import { Trainer } from '../../train/trainer.ts';
 import { WarmStart } from '../../train/warm-start.ts';
-import { linkRecords } from '../synthetic/graph-record.ts';
 import { Discovery } from './discovery.ts';
 import {
   baselinePerplexity,

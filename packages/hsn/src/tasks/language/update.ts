@@ -3,12 +3,14 @@ import { type JsonValue, UserError } from '@hidden-schema/base';
 import type { TextCorpus } from '@hidden-schema/text';
 import { cat, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { mostAligned } from '../../clusters.ts';
-import { type StoredVectorOptions, unitRows } from '../../discovery/index.ts';
+import { unitRows } from '../../discovery/dictionary.ts';
+import type { StoredVectorOptions } from '../../discovery/vector-store.ts';
 import type { SymbolEditing } from './edit.ts';
 import { newThemes } from './new-themes.ts';
 import { type OpenedLanguage, openLanguageCorpus, openPoints } from './open.ts';
-import { textFingerprint, textRecord } from './prepare.ts';
+import { textFingerprint } from './prepare-texts.ts';
 import { countsOf, linksAmong } from './split.ts';
+import { textRecord } from './text-record.ts';
 
 // Shapes: N texts before, M added, K symbols before, J after, S their width.
 

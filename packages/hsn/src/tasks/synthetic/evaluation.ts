@@ -1,7 +1,9 @@
 import { Random, UserError } from '@hidden-schema/base';
 import { Generator, noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
+import { linkProbabilities } from '../../graph/link-records.ts';
 import { type ObjectiveOptions, walkKl } from '../../objective/objective.ts';
-import { type Positions, WalkableGraph } from '../../walk/index.ts';
+import type { Positions } from '../../walk/posterior.ts';
+import { WalkableGraph } from '../../walk/transition.ts';
 import { tokensFrom } from './batch.ts';
 import type { CorpusSplit, SyntheticCorpus } from './corpus/reader.ts';
 import type { SyntheticNetwork } from './network.ts';
@@ -95,11 +97,6 @@ export function graphRecovery(
 /** Logits of q(A_ij = 1) as plain numbers, row-major [K, K]; zero on the diagonal where self-loops are not part. */
 export function linkLogits(model: SyntheticNetwork): Float64Array {
   return quietly(() => Float64Array.from(model.graph.links().logitMatrix().toNumbers()));
-}
-
-/** q(A_ij = 1) as plain numbers, row-major [K, K]. */
-export function linkProbabilities(model: Pick<SyntheticNetwork, 'graph'>): Float64Array {
-  return quietly(() => Float64Array.from(model.graph.links().matrix().toNumbers()));
 }
 
 function sumOver(model: SyntheticNetwork, corpus: SyntheticCorpus, limit: number) {

@@ -1,8 +1,8 @@
 import { Random, UserError } from '@hidden-schema/base';
 import { noGrad, scope, zeros } from '@hidden-schema/torch';
-import type { ClosedFormPosterior } from '../../graph/index.ts';
+import type { ClosedFormPosterior } from '../../graph/closed-form.ts';
 import { Replicas } from '../../train/replicas.ts';
-import type { Smoothed } from '../../walk/index.ts';
+import type { Smoothed } from '../../walk/smoothing.ts';
 import { tokensOf } from './batch.ts';
 import type { CorpusSplit, SyntheticCorpus } from './corpus/reader.ts';
 import { type SyntheticNetwork, smoothed } from './network.ts';

@@ -2,9 +2,9 @@ import { Generator, noGrad, scope, Tensor, type TensorOptions } from '@hidden-sc
 import type { Config } from '../../config/network.ts';
 import { BagDecoder } from '../../decoder/bag.ts';
 import { TransformerEncoder } from '../../encoder/transformer.ts';
-import type { ClosedFormPosterior } from '../../graph/index.ts';
+import type { ClosedFormPosterior } from '../../graph/closed-form.ts';
 import { HiddenSchemaNetwork } from '../../model.ts';
-import { type Smoothed, smoothedMarginals, smoothWalks } from '../../walk/index.ts';
+import { type Smoothed, smoothedMarginals, smoothWalks } from '../../walk/smoothing.ts';
 
 // Shapes: B sentences, L walk steps and tokens, K symbols, V vocabulary.
 

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@hidden-schema/base';
 import type { Config } from '../../config/network.ts';
-import { ClosedFormPosterior } from '../../graph/index.ts';
+import { ClosedFormPosterior } from '../../graph/closed-form.ts';
 import { Replicas } from '../../train/replicas.ts';
 import type { Inspection, Preparation, PreparationState, Task } from '../../train/task.ts';
 import { Trainer } from '../../train/trainer.ts';

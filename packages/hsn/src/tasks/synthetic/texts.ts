@@ -1,6 +1,6 @@
 import { UserError } from '@hidden-schema/base';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
-import type { BestWalk } from '../../walk/index.ts';
+import type { BestWalk } from '../../walk/best.ts';
 import type { SyntheticCorpus } from './corpus/reader.ts';
 import type { SyntheticNetwork } from './network.ts';
 

@@ -2,7 +2,7 @@ import { UserError } from '@hidden-schema/base';
 import { BatchOrder } from '@hidden-schema/text';
 import { type optim, span, type Tensor } from '@hidden-schema/torch';
 import type { Config } from '../../config/network.ts';
-import { ClosedFormPosterior } from '../../graph/index.ts';
+import { ClosedFormPosterior } from '../../graph/closed-form.ts';
 import type { Terms } from '../../objective/objective.ts';
 import { NetworkTraining } from '../../train/network-training.ts';
 import type { Replicas } from '../../train/replicas.ts';

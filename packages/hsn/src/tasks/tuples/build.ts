@@ -16,8 +16,8 @@ import { TwoPartEncoder } from './encoder.ts';
 import type { ReasoningNetwork, TupleKind } from './network.ts';
 import { decoderWithRelations, withRelationRows } from './relation-rows.ts';
 import { TupleTokens, withRelations } from './tokens.ts';
-import { TwoPartPursuit } from './two-part-pursuit.ts';
 import type { TupleTable } from './tuples.ts';
+import { TwoPartPursuit } from './two-part-pursuit.ts';
 
 /** A text encoder that knows the relations' tokens. */
 export interface RelationEncoder {

@@ -1,9 +1,9 @@
 import { scope, Tensor } from '@hidden-schema/torch';
 import type { TupleTokens } from './tokens.ts';
-import type { TupleWalks } from './walks.ts';
-import type { BegunWalks, FirstHalves, WalkPath } from './walk-path.ts';
 import { eventVectors, type NearEvent, type TrainedWalks } from './trained-walks.ts';
 import { type StepContext, smoothed, WalkCounts } from './walk-counts.ts';
+import type { BegunWalks, FirstHalves, WalkPath } from './walk-path.ts';
+import type { TupleWalks } from './walks.ts';
 
 /** Nearest training events whose second halves count for a new one, and among how many they are looked for. */
 const neighbours = 50;

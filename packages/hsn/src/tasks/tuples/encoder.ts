@@ -16,7 +16,7 @@ export interface ReadTuples {
   /** What halves pursue, where the encoder reads points. [B, D] */
   points?: { first: Tensor; second?: Tensor } | undefined;
   /** Second halves that stand in place of what is read, for some of the tuples. */
-  given?: readonly (readonly number[] | undefined)[] | undefined;
+  secondWalks?: readonly (readonly number[] | undefined)[] | undefined;
 }
 
 /** Half of a walk's steps; walks of two halves have an even number. */

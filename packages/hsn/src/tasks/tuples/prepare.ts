@@ -43,37 +43,25 @@ export async function prepareReasoning(
   startEngine();
   const corpus = checkedTuples(asked, input);
   const { relations } = corpus.table;
-  const folder = fromScratch(asked.decoder.name)
-    ? undefined
-    : (await findPretrained(asked.decoder.name)).folder;
+  const { name } = asked.decoder;
+  const folder = fromScratch(name) ? undefined : (await findPretrained(name)).folder;
   const source = { texts: () => [trainingTexts(corpus)] };
   const decoder = run.tokenizer ?? withRelations(await decoderTokenizer(asked, source, folder), relations);
   const generator = new Generator(asked.seed);
-  const { encoder, tokenizer, frozen, hash } = await openRelationEncoder(
-    asked,
-    relations,
-    decoder,
-    generator,
-  );
+  const opened = await openRelationEncoder(asked, relations, decoder, generator);
+  const { encoder, tokenizer, frozen, hash } = opened;
   const config = pursues(asked) ? inSpace(asked, encoder.width) : asked;
-  const parts = {
-    encoder,
-    frozen,
-    decoderVocabulary: decoder.vocabulary,
-    tuples: corpus.splits.train.length,
-  };
-  const model = await makeReasoning(
-    config,
-    { ...parts, ...(folder ? { decoder: { folder, relations } } : {}) },
-    generator,
-  );
+  const tuples = corpus.splits.train.length;
+  const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, tuples };
+  const pretrained = folder ? { decoder: { folder, relations } } : {};
+  const model = await makeReasoning(config, { ...parts, ...pretrained }, generator);
   const tokenizers = { encoder: tokenizer, decoder };
   const tokens = await tupleTokens(corpus.table, config, tokenizers, {
     encoder,
     decoderPositions: model.decoder.maxPositions,
   });
   const models = modelRecord({ name: config.encoder.name, tokenizer: hash }, model.decoder);
-  const record: TupleRecord = { relations, tuples: parts.tuples, ...models };
+  const record: TupleRecord = { relations, tuples, ...models };
   const info = { directory: path.resolve(input), fingerprint: tupleFingerprint(corpus) };
   return { config, corpus, tokens, tokenizers, model, info, record, notes: notesOf(corpus, tokens) };
 }

@@ -22,7 +22,7 @@ export class ScheduledWalks {
   }
 
   /** For each row a second half to read, or none; the same for the same rows and pass. */
-  given(rows: Int32Array, epoch: number): (readonly number[] | undefined)[] | undefined {
+  secondWalks(rows: Int32Array, epoch: number): (readonly number[] | undefined)[] | undefined {
     const { seed, path } = this.#training.config;
     if (epoch === 0 || path.scheduled === 0 || rows.length === 0) return undefined;
     const random = new Random(seed, drawStream * epoch + rows[0]!);

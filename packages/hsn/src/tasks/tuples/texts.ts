@@ -1,5 +1,5 @@
 import { UserError } from '@hidden-schema/base';
-import type { BestWalk } from '../../walk/index.ts';
+import type { BestWalk } from '../../walk/best.ts';
 import { type OpenedReasoning, tokenise } from './open.ts';
 import { TupleTable } from './tuples.ts';
 import { TupleWalks } from './walks.ts';

@@ -73,7 +73,7 @@ export class TupleTraining extends NetworkTraining<TupleKind> {
     if (!points) return { known: this.states(rows, read) };
     return {
       points: { first: points.first(rows), second: points.second(rows) },
-      given: this.#scheduled?.given(rows, epoch),
+      secondWalks: this.#scheduled?.secondWalks(rows, epoch),
     };
   }
 

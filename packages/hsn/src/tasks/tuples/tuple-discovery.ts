@@ -1,14 +1,12 @@
 import { Random } from '@hidden-schema/base';
 import { cat, noGrad, scope, Tensor } from '@hidden-schema/torch';
-import {
-  type Discovered,
-  discoveryDefaults,
-  encodePoints,
-  fitPointSpace,
-  fitSymbols,
-  linkProbabilities,
-} from '../../discovery/index.ts';
-import type { Preparation, PreparationState, PreparationWatch } from '../../train/task.ts';
+import { type Discovered, encodePoints } from '../../discovery/encode.ts';
+import { fitSymbols } from '../../discovery/fit.ts';
+import { linkProbabilities } from '../../discovery/links.ts';
+import { fitPointSpace } from '../../discovery/point-space.ts';
+import { countLikelyLinks } from '../../graph/likely.ts';
+import type { PreparationWatch } from '../../train/task.ts';
+import { DiscoveryStage } from '../discovery-stage.ts';
 import { adopt } from '../language/discovery.ts';
 import type { TupleTraining } from './training.ts';
 import type { TwoPartPursuit } from './two-part-pursuit.ts';
@@ -23,27 +21,12 @@ const encodedAtOnce = 4096;
 const drawStream = 1_000_002;
 
 /** Before the first step: one dictionary and one graph for both halves of walks, from points of (s, r) and of objects. */
-export class TupleDiscovery implements Preparation {
-  readonly label = 'discover';
-  readonly unit = 'sweeps';
-  readonly most: number;
+export class TupleDiscovery extends DiscoveryStage {
   readonly #training: TupleTraining;
-  #done = 0;
 
   constructor(training: TupleTraining) {
+    super(training.config.length / 2);
     this.#training = training;
-    const { freeSweeps, linkedSweeps } = discoveryDefaults;
-    this.most = freeSweeps + (training.config.length > 2 ? linkedSweeps : 0);
-  }
-
-  get wanted(): boolean {
-    return this.#done < this.most;
-  }
-  get state(): PreparationState {
-    return { count: this.#done };
-  }
-  set state({ count }: PreparationState) {
-    this.#done = count;
   }
 
   /** All sweeps at once: what is stopped on the way begins again. */
@@ -70,7 +53,7 @@ export class TupleDiscovery implements Preparation {
       });
       for (const tensor of Object.values(encoded) as Tensor[]) tensor.free();
       const links = this.#adopt(discovered, prefixes, objects);
-      this.#done = this.most;
+      this.finish();
       return { explained: sweeps.at(-1)!.explained, links };
     } finally {
       points.free();
@@ -99,7 +82,7 @@ export class TupleDiscovery implements Preparation {
         adopt(model, { symbols: discovered.symbols, linkProbabilities: links }, whole);
         discovered.symbols.free();
         discovered.linkProbabilities.free();
-        return links.gt(0.5).to('float32').sum().item() / 2;
+        return countLikelyLinks(links);
       }),
     );
   }

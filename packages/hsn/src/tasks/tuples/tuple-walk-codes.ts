@@ -3,7 +3,7 @@ import { cat, crossEntropy, Generator, noGrad, type optim, scope, Tensor } from 
 import { maskOfLengths } from '@hidden-schema/transformers';
 import { residualCodes } from '../../encoder/sentence-codes.ts';
 import { unitMeans } from '../../encoder/walk-queries.ts';
-import { FreeLogits } from '../../graph/index.ts';
+import { FreeLogits } from '../../graph/posterior.ts';
 import { clipped } from '../../train/updater.ts';
 import { drawnRows, type WalkCodes } from '../../train/warm-start.ts';
 import type { TupleTraining } from './training.ts';

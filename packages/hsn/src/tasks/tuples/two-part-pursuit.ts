@@ -1,9 +1,11 @@
 import type { PaddedIds } from '@hidden-schema/text';
 import { full, nn, noGrad, scope, stack, Tensor, zeros } from '@hidden-schema/torch';
 import { maskOfLengths, type TextEncoder } from '@hidden-schema/transformers';
-import { dictionaryOf, type PointSpace, pursue, toPoints, unitRows } from '../../discovery/index.ts';
+import { dictionaryOf, unitRows } from '../../discovery/dictionary.ts';
+import { type PointSpace, toPoints } from '../../discovery/point-space.ts';
+import { pursue } from '../../discovery/pursuit.ts';
 import { TextReader, unitMeans } from '../../encoder/walk-queries.ts';
-import type { GraphPosterior } from '../../graph/index.ts';
+import type { GraphPosterior } from '../../graph/posterior.ts';
 import type { Symbols } from '../../symbols/symbols.ts';
 import { halfOf, type ReadTuples } from './encoder.ts';
 
@@ -73,10 +75,10 @@ export class TwoPartPursuit extends TextReader {
   }
 
   /** h of whole walks: both halves' scores as those of one walk. [B, L, K] */
-  scores({ points, given }: Pick<ReadTuples, 'points' | 'given'>): Tensor {
+  scores({ points, secondWalks }: Pick<ReadTuples, 'points' | 'secondWalks'>): Tensor {
     const first = this.#half(there(points?.first), 0);
     const second = this.#half(there(points?.second), first.steps.length, first.last);
-    return stack([...first.steps, ...(given ? replaced(second.steps, given) : second.steps)], 1);
+    return stack([...first.steps, ...(secondWalks ? replaced(second.steps, secondWalks) : second.steps)], 1);
   }
 
   /** h of the first half, from the points of (s, r). [B, H, K] */
@@ -101,16 +103,19 @@ export class TwoPartPursuit extends TextReader {
 }
 
 /** Scores [B, K] of steps that leave no doubt, for tuples whose second half is given. */
-function replaced(steps: readonly Tensor[], given: NonNullable<ReadTuples['given']>): Tensor[] {
+function replaced(steps: readonly Tensor[], secondWalks: NonNullable<ReadTuples['secondWalks']>): Tensor[] {
   const symbols = steps[0]!.dim(1);
   return steps.map((scores, i) => {
-    const [wanted, free] = [new Float32Array(given.length * symbols), new Float32Array(given.length)];
-    for (const [n, walk] of given.entries()) {
+    const [wanted, free] = [
+      new Float32Array(secondWalks.length * symbols),
+      new Float32Array(secondWalks.length),
+    ];
+    for (const [n, walk] of secondWalks.entries()) {
       if (!walk) free[n] = 1;
       else for (let k = 0; k < symbols; k++) wanted[n * symbols + k] = walk[i] === k ? 0 : unlikely;
     }
-    const own = scores.mul(Tensor.fromArray(free, [given.length, 1]));
-    return own.add(Tensor.fromArray(wanted, [given.length, symbols]));
+    const own = scores.mul(Tensor.fromArray(free, [secondWalks.length, 1]));
+    return own.add(Tensor.fromArray(wanted, [secondWalks.length, symbols]));
   });
 }
 

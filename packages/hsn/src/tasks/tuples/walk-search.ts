@@ -18,7 +18,7 @@ export interface Continuation {
   logProb: number;
 }
 
-export function checkSearch({ how, count = 1, temperature = 1 }: SearchOptions): void {
+function checkSearch({ how, count = 1, temperature = 1 }: SearchOptions): void {
   if (!Number.isInteger(count) || count < 1)
     throw new UserError(`the number of walks is a whole number from 1, got ${count}`);
   if (how === 'greedy' && count > 1)

@@ -1,5 +1,8 @@
 import { type Generator, noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
-import { type BestWalk, WalkableGraph, WalkDistribution, type WalkPosterior } from '../../walk/index.ts';
+import { likelyLinks } from '../../graph/likely.ts';
+import type { BestWalk } from '../../walk/best.ts';
+import type { WalkPosterior } from '../../walk/posterior.ts';
+import { WalkableGraph } from '../../walk/transition.ts';
 import { readAtOnce } from '../language/texts.ts';
 import type { ReasoningNetwork } from './network.ts';
 import type { TupleTokens } from './tokens.ts';
@@ -8,14 +11,6 @@ import { TwoPartPursuit } from './two-part-pursuit.ts';
 
 /** Whether walks are the most probable ones, or drawn. */
 export type Reading = 'best' | Generator;
-
-/** Links at least this probable are part of the graph that steps II and III walk on. */
-const leastProbability = 0.5;
-
-/** The graph of the links that are more probable than not. [K, K] of 0 and 1 */
-export function likelyGraph(model: ReasoningNetwork): Tensor {
-  return noGrad(() => scope(() => model.graph.links().matrix().ge(leastProbability).to('float32')));
-}
 
 /** Posterior walks of tuples on one fixed graph: what path models learn from and are asked to go on from. */
 export class TupleWalks {
@@ -34,7 +29,7 @@ export class TupleWalks {
       encoder instanceof TwoPartPursuit ? (points ?? new TuplePoints(encoder, tokens)) : undefined;
     this.tokens = tokens;
     // Asked for within a step of training too, whose scope it outlives.
-    this.adjacency = likelyGraph(model).keep();
+    this.adjacency = noGrad(() => scope(() => likelyLinks(model.graph.links().matrix()))).keep();
     this.half = model.config.length / 2;
   }
 
@@ -134,11 +129,9 @@ function drawnWalks(
 ): DrawnWalk[] {
   const nodes = posterior.sampleNodes(generator); // [B, L]
   const [count, length] = nodes.shape as [number, number];
-  const steps = Array.from({ length: half }, (_, i) => {
-    if (!(posterior instanceof WalkDistribution)) return posterior.marginals()[half + i]!;
-    const before = nodes.select(1, half + i - 1).oneHot(posterior.graph.nodes);
-    return posterior.transitions[half + i - 1]!.next(before.to('float32'));
-  });
+  const steps = Array.from({ length: half }, (_, i) =>
+    posterior.following(half + i, nodes.select(1, half + i - 1)),
+  );
   const { values, indices } = stack(steps, 1).topk(kept, 2); // [B, H, T]
   const shares = values.div(values.sum(2, true).clamp(1e-12)).toNumbers();
   const [walks, symbols] = [nodes.toNumbers(), indices.toNumbers()];

@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
-import { eachField, NumberArray, type Pickled, readLines, readPickle } from '@hidden-schema/text';
+import { eachField, readLines } from '@hidden-schema/text';
+import { NumberArray, type Pickled, readPickle } from '@hidden-schema/text/pickle';
 import { adjacencyText, edgesText, writeCorpusFolder, writeText } from './folder.ts';
 import { type Adjacency, emptyGraph } from './graphs.ts';
 import { readSyntheticCorpus, type SyntheticCorpus } from './reader.ts';

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { partialName, removeStalePartials, UserError } from '@hidden-schema/base';
+import { removeStalePartials, UserError, writeBeside } from '@hidden-schema/base';
 import { type Adjacency, edgeList } from './graphs.ts';
 
 /**
@@ -18,25 +18,14 @@ export function writeCorpusFolder<T>(
     checkTarget(target, directory, layout, force);
     fs.mkdirSync(path.dirname(target), { recursive: true });
     removeStalePartials(target);
-    return writeAndReplace(target, write);
+    return writeBeside(target, (partial) => {
+      fs.mkdirSync(partial);
+      return write(partial);
+    });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     throw new UserError(`cannot write the corpus to ${directory}: ${message}; nothing was changed there`);
-  }
-}
-
-/** Writes beside the target and moves there once all is written. */
-function writeAndReplace<T>(target: string, write: (folder: string) => T): T {
-  const partial = partialName(target);
-  fs.mkdirSync(partial);
-  try {
-    const result = write(partial);
-    replace(target, partial);
-    return result;
-  } catch (error) {
-    fs.rmSync(partial, { recursive: true, force: true });
-    throw error;
   }
 }
 
@@ -64,20 +53,6 @@ function checkTarget(target: string, directory: string, layout: ReadonlySet<stri
   throw new UserError(
     `${directory} holds more than a corpus (${foreign.slice(0, 3).join(', ')}${foreign.length > 3 ? ', …' : ''}), so --force will not replace it; choose another folder`,
   );
-}
-
-/** The old corpus is moved aside first and comes back if the new one cannot take its place. */
-function replace(target: string, partial: string): void {
-  const aside = `${partial}-old`;
-  const existed = fs.existsSync(target);
-  if (existed) fs.renameSync(target, aside);
-  try {
-    fs.renameSync(partial, target);
-  } catch (error) {
-    if (existed) fs.renameSync(aside, target);
-    throw error;
-  }
-  fs.rmSync(aside, { recursive: true, force: true });
 }
 
 export function writeText(file: string, text: string): void {

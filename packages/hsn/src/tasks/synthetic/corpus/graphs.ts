@@ -24,7 +24,7 @@ export type GraphParameter = keyof typeof GRAPH_DEFAULTS;
 export type GraphOptions = Partial<Record<GraphParameter, number>>;
 
 /** Which parameters each model reads. */
-export const GRAPH_PARAMETERS: Record<GraphKind, readonly GraphParameter[]> = {
+const GRAPH_PARAMETERS: Record<GraphKind, readonly GraphParameter[]> = {
   barabasi: ['attach'],
   erdos: ['probability'],
   watts: ['neighbours', 'rewire'],

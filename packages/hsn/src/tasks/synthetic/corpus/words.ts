@@ -150,7 +150,7 @@ function sentenceOf(phrases: readonly string[]): string {
   return `${joined[0]!.toUpperCase()}${joined.slice(1)}.`;
 }
 
-export const WORDS_FORMAT = 'hsn-words-corpus';
+const WORDS_FORMAT = 'hsn-words-corpus';
 
 /** `corpus.json` of such a corpus; the same settings give the same files. */
 export interface WordsRecord {

@@ -1,14 +1,11 @@
 import { UserError } from '@hidden-schema/base';
 import type { TextCorpus } from '@hidden-schema/text';
 import type { LanguageConfig } from '../../config/language.ts';
-import {
-  chooseSymbols,
-  type OpenedEncoder,
-  type SymbolChoice,
-  tellingPieces,
-} from '../../discovery/index.ts';
+import { chooseSymbols, type SymbolChoice } from '../../discovery/choose.ts';
+import { tellingPieces } from '../../discovery/pieces.ts';
+import type { OpenedEncoder } from '../../discovery/text-vectors.ts';
 import { corpusVectors, storedTokens } from './corpus-vectors.ts';
-import { checkDiscovery, type DiscoveryGiven, pursues, trainingPoints } from './discovery.ts';
+import { checkDiscovery, type DiscoveryInputs, pursues, trainingPoints } from './discovery.ts';
 import { checkSeeds, type Seed } from './seeds.ts';
 
 /** What symbols are asked for, and who is told while texts become vectors. */
@@ -25,12 +22,12 @@ export interface DiscoveryAsked {
 }
 
 /** The texts' vectors and telling pieces, from which symbols are found. */
-export async function discoveryGiven(
+export async function discoveryInputs(
   config: LanguageConfig,
   { store, splits }: TextCorpus,
   opened: OpenedEncoder,
   { cache, signal, onVectors, onNote, seeds = [] }: DiscoveryAsked,
-): Promise<DiscoveryGiven> {
+): Promise<DiscoveryInputs> {
   checkDiscovery(config, splits.train.length);
   if (seeds.length > 0) checkSeeds(seeds, { store, splits });
   const pieces = config.discovery.wordWeight > 0 ? tellingPieces(storedTokens(store, splits.train)) : [];
@@ -67,9 +64,9 @@ export const fewestSymbols = ({ length }: LanguageConfig, { seeds = [] }: Discov
 export function chosenSymbols(
   config: LanguageConfig,
   corpus: TextCorpus,
-  given: DiscoveryGiven,
+  inputs: DiscoveryInputs,
 ): SymbolChoice {
-  const { points } = trainingPoints(config, corpus, given);
+  const { points } = trainingPoints(config, corpus, inputs);
   try {
     return chooseSymbols(points, { seed: config.seed, fewest: config.symbols });
   } finally {

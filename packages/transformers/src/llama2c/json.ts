@@ -1,6 +1,6 @@
 import { addedToken } from '@hidden-schema/text';
-import type { Llama2cTokenizer } from './llama2c-tokenizer.ts';
-import { byteToken, pieceSpace, pieceTokenizerJson } from './piece-tokenizer.ts';
+import { byteToken, pieceSpace, pieceTokenizerJson } from '../piece-tokenizer.ts';
+import type { Llama2cTokenizer } from './tokenizer.ts';
 
 const specials = ['<unk>', '<s>', '</s>'];
 

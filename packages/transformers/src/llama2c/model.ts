@@ -1,12 +1,12 @@
 import { Buffer } from 'node:buffer';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { UserError } from '@hidden-schema/base';
+import { reasonOf, UserError } from '@hidden-schema/base';
 import { type Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
-import type { DecoderOptions } from './decoder-kind.ts';
-import { LlamaDecoder } from './llama.ts';
-import { Llama2cTokenizer } from './llama2c-tokenizer.ts';
-import { isAdded } from './model-folder.ts';
-import { halfSplitRows } from './rotary.ts';
+import type { DecoderOptions } from '../decoder-kind.ts';
+import { LlamaDecoder } from '../llama.ts';
+import { isAdded } from '../model-folder.ts';
+import { halfSplitRows } from '../rotary.ts';
+import { Llama2cTokenizer } from './tokenizer.ts';
 
 const headerBytes = 28;
 /** No dimension of a real model comes near this; a random file's do. */
@@ -66,8 +66,7 @@ function openFile(path: string): number {
   try {
     return openSync(path, 'r');
   } catch (error) {
-    const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
-    throw new UserError(`${path}: expected a llama2.c model, got: ${reason}`);
+    throw new UserError(`${path}: expected a llama2.c model, got: ${reasonOf(error)}`);
   }
 }
 

@@ -1,6 +1,0 @@
-export * from './bernoulli.ts';
-export * from './build.ts';
-export * from './closed-form.ts';
-export * from './pairs.ts';
-export * from './posterior.ts';
-export * from './prior.ts';

@@ -1,0 +1,209 @@
+import path from 'node:path';
+import { UserError } from '@hidden-schema/base';
+import {
+  type CorpusInput,
+  type CorpusProgress,
+  corpusNotes,
+  fingerprintOf,
+  parseDates,
+  type TextCorpus,
+  TextFiles,
+  type TextSettings,
+  type TextSplit,
+  type Tokenizer,
+} from '@hidden-schema/text';
+import { Generator } from '@hidden-schema/torch';
+import { findPretrained, readModelConfig, type TextEncoder } from '@hidden-schema/transformers';
+import type { LanguageConfig } from '../../config/language.ts';
+import type { CorpusInfo } from '../../run/run.ts';
+import {
+  type DiscoverySizes,
+  decoderTokenizer,
+  fromScratch,
+  openTextEncoder,
+  type Tokenizers,
+} from './build.ts';
+import type { DiscoveryAsked } from './discovery-inputs.ts';
+
+/** Where the texts are and how they are read; `-` is standard input. */
+export interface TextInput {
+  input: string;
+  /** Files that were added since, which train where the input has splits of its own. */
+  more?: readonly string[];
+  settings: Partial<TextSettings>;
+}
+
+/** All files of a corpus, those that were added last. */
+export async function corpusInput({ input, more = [], settings }: TextInput): Promise<CorpusInput> {
+  if (more.length === 0) return input;
+  const { sources } = await TextFiles.find(input, settings);
+  if (sources.every(({ split }) => split === null)) return [input, ...more];
+  const files = (split: TextSplit) =>
+    sources.flatMap((source) => (source.split === split ? source.file : []));
+  return { train: [...files('train'), ...more], valid: files('valid'), test: files('test') };
+}
+
+export interface PrepareOptions extends DiscoveryAsked {
+  /** The decoder's vocabulary where a run has one already; else it is drawn from the corpus. */
+  tokenizer?: Tokenizer;
+  /** Sizes of the space that a run's symbols were found in; else they are the corpus' own. */
+  discovery?: DiscoverySizes | undefined;
+  stdin?: NodeJS.ReadableStream;
+  onProgress?: (progress: CorpusProgress) => void;
+}
+
+/** The settings that texts are prepared by, whatever model is made of them. */
+export type TextConfig = Pick<LanguageConfig, 'seed'> & {
+  encoder: Omit<LanguageConfig['encoder'], 'walks' | 'sharpness'>;
+  decoder: Omit<LanguageConfig['decoder'], 'symbolAttention' | 'symbolPositions' | 'lora'>;
+  training: Pick<LanguageConfig['training'], 'batch'>;
+};
+
+/** Texts and tokenizers, ready for a model. */
+export interface PreparedTexts {
+  source: TextInput;
+  corpus: TextCorpus;
+  tokenizers: Tokenizers;
+  info: CorpusInfo;
+  /** What the user should know of the corpus. */
+  notes: string[];
+  /** Standard input as a file, until `close`. */
+  spooled: { file: string; name: string } | undefined;
+  close(): void;
+}
+
+/** The same with what a model for them is made of. */
+interface Materials<Config> extends PreparedTexts {
+  /** The settings that texts were read by: whole texts decide how long they may be. */
+  read: Config;
+  encoder: TextEncoder;
+  frozen: boolean;
+  /** Where the decoder's weights are, unless it starts from scratch. */
+  folder: string | undefined;
+  generator: Generator;
+}
+
+/** Reads and tokenises a corpus, and opens the encoder that a model will read it by. */
+export async function prepareTexts<Config extends TextConfig>(
+  asked: Config,
+  source: TextInput,
+  options: PrepareOptions,
+): Promise<Materials<Config>> {
+  checkSizes(asked);
+  const { tokenizer: known, discovery: _, seeds: __, chooseSymbols: ___, ...rest } = options;
+  const found = { ...source.settings, ...rest, seed: asked.seed };
+  const files = await TextFiles.find(await corpusInput(source), found);
+  try {
+    if (files.settings.timeColumn !== undefined) await checkDates(files, files.settings.timeColumn);
+    const folder = await pretrainedFolder(asked, options);
+    const decoder = known ?? (await decoderTokenizer(asked, files, folder));
+    const generator = new Generator(asked.seed);
+    const { encoder, tokenizer, frozen } = await openTextEncoder(asked, decoder, generator);
+    const tokenizers = { encoder: tokenizer, decoder };
+    const models = { encoder, ...(folder ? { decoderPositions: positionsOf(folder) } : {}) };
+    const widest = asked.decoder.whole ? withLongest(asked, mostTokens(models)) : asked;
+    const corpus = await files.tokenise(sidesOf(widest, tokenizers, models));
+    const read = asked.decoder.whole ? withLongest(asked, neededTokens(corpus, mostTokens(models))) : asked;
+    const notes = corpusNotes(corpus.report, asked.training.batch);
+    const materials = { encoder, frozen, folder, generator, read };
+    return { ...textsOf(source, files, corpus), tokenizers, notes, ...materials };
+  } catch (error) {
+    files.close();
+    throw error;
+  }
+}
+
+/** A corpus with what a run notes of it; one that lacks a split is refused. */
+function textsOf(source: TextInput, files: TextFiles, corpus: TextCorpus) {
+  checkSplits(corpus, source.input);
+  const spool = source.input === '-' ? files.sources[0]! : undefined;
+  const spooled = spool && { file: spool.file, name: spoolName(spool.format) };
+  const directory = spooled?.name ?? path.resolve(source.input);
+  const close = () => {
+    corpus.close();
+    files.close();
+  };
+  return { source, corpus, info: { directory, fingerprint: textFingerprint(corpus) }, spooled, close };
+}
+
+const withLongest = <Config extends TextConfig>(config: Config, longest: number): Config => ({
+  ...config,
+  decoder: { ...config.decoder, longest },
+});
+
+/** More would be a table of positions that nobody means. */
+const mostFromScratch = 8192;
+
+/** Tokens of a whole text that the decoder has positions for; its start and end take one each. */
+const mostTokens = ({ decoderPositions }: { decoderPositions?: number }): number =>
+  (decoderPositions ?? mostFromScratch + 2) - 2;
+
+/** Tokens of the longest text, as far as the decoder can read it. */
+const neededTokens = ({ report }: TextCorpus, most: number): number =>
+  Math.max(1, Math.min(most, report.tokens?.decoder.longest ?? 1));
+
+/** Dates that cannot be read are refused before anything is encoded. */
+async function checkDates(files: TextFiles, column: string): Promise<void> {
+  const written: { value: string | undefined; where: string }[] = [];
+  for await (const { value, where } of files.column(column)) written.push({ value, where });
+  parseDates(written);
+}
+
+/** Where a decoder's weights are that does not start from scratch. */
+async function pretrainedFolder(
+  { decoder: { name } }: Pick<TextConfig, 'decoder'>,
+  { cache, signal }: PrepareOptions,
+): Promise<string | undefined> {
+  if (fromScratch(name)) return undefined;
+  const options = { ...(cache ? { cache } : {}), ...(signal ? { signal } : {}) };
+  return (await findPretrained(name, options)).folder;
+}
+
+/** Both sides with as many tokens as their models read. */
+export function sidesOf(
+  config: TextConfig,
+  tokenizers: Tokenizers,
+  models: { encoder: TextEncoder; decoderPositions?: number },
+) {
+  // Start and end of a sentence take a position each.
+  const most = Math.min(config.decoder.longest, (models.decoderPositions ?? Number.POSITIVE_INFINITY) - 2);
+  // Of a text that is cut, the token where its end would stand is its own next one.
+  const longest = config.decoder.whole ? most + 1 : most;
+  return {
+    encoder: {
+      tokenizer: tokenizers.encoder,
+      longest: Math.min(config.encoder.longest, models.encoder.positions),
+    },
+    decoder: { tokenizer: tokenizers.decoder, longest },
+  };
+}
+
+function positionsOf(folder: string): number {
+  const { n_positions, max_position_embeddings } = readModelConfig(folder);
+  return Number(n_positions ?? max_position_embeddings ?? Number.POSITIVE_INFINITY);
+}
+
+/** Of the files' contents and splits, whatever they are called and wherever they lie. */
+export function textFingerprint({ report }: TextCorpus): string {
+  return fingerprintOf(report.files);
+}
+
+const spoolName = (format: string): string => `corpus.${format === 'text' ? 'txt' : format}`;
+
+function checkSizes({ encoder, decoder }: TextConfig): void {
+  const own = { encoder: encoder.name === 'transformer', decoder: fromScratch(decoder.name) };
+  for (const [side, { width, heads }] of Object.entries({ encoder, decoder })) {
+    if (own[side as keyof typeof own] && width % heads !== 0)
+      throw new UserError(`${side}.width is ${width}: expected a multiple of ${side}.heads, ${heads}`);
+  }
+}
+
+function checkSplits({ splits, report }: TextCorpus, input: string): void {
+  for (const [name, rows] of Object.entries(splits)) {
+    if (rows.length > 0) continue;
+    const where = input === '-' ? 'standard input' : input;
+    throw new UserError(
+      `${where} has ${report.sentences} sentences and none of them for ${name}: give more, or a folder with train, valid and test files`,
+    );
+  }
+}

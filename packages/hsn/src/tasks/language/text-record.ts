@@ -1,0 +1,79 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { UserError } from '@hidden-schema/base';
+import type { TextSettings, Tokenizer } from '@hidden-schema/text';
+import type { LanguageDecoder } from '@hidden-schema/transformers';
+import type { SymbolChoice } from '../../discovery/choose.ts';
+import type { Run, RunOptions } from '../../run/run.ts';
+import { createRecordedRun, type ModelRecord, modelRecord, recordOf } from '../recorded-models.ts';
+import type { DiscoverySizes } from './build.ts';
+import { discoverySizes } from './discovery.ts';
+import type { PreparedLanguage } from './prepare.ts';
+import type { PreparedTexts, TextConfig, TextInput } from './prepare-texts.ts';
+import type { Seed } from './seeds.ts';
+
+/** What `run.json` notes of a language run, so that the folder can be opened without anything else. */
+export interface TextRecord extends ModelRecord {
+  settings: Partial<TextSettings>;
+  /** Files that were added since the run was made. */
+  more?: readonly string[];
+  /** Sentences in the training split: N of the objective. */
+  sentences: number;
+  labels: readonly string[];
+  /** Sizes of the space that symbols were found in, where walks are read by pursuit. */
+  discovery?: DiscoverySizes;
+  /** Symbols that were asked for, in their order. */
+  seeds?: readonly Seed[];
+  /** The curve that decided how many symbols there are, where it did. */
+  chosen?: SymbolChoice;
+}
+
+/** A model of texts with its settings. */
+interface TextModel {
+  config: Run['config'] & TextConfig;
+  model: { decoder: LanguageDecoder };
+}
+
+/** Makes the run's folder, with the decoder's vocabulary and a copy of what came from standard input. */
+export function createLanguageRun(
+  directory: string,
+  prepared: PreparedTexts & TextModel & Partial<Pick<PreparedLanguage, 'discovery' | 'chosen'>>,
+  options: Pick<RunOptions, 'force'> = {},
+): Run {
+  const { config, source, corpus, tokenizers, model, spooled, discovery, chosen } = prepared;
+  const sentences = corpus.splits.train.length;
+  const encoder = { name: config.encoder.name, tokenizer: tokenizers.encoder.hash };
+  const text: TextRecord = {
+    settings: source.settings,
+    sentences,
+    labels: corpus.labels,
+    ...modelRecord(encoder, model.decoder),
+    ...(discovery ? { discovery: discoverySizes(discovery.pieces.length, sentences) } : {}),
+    ...(discovery && discovery.seeds.length > 0 ? { seeds: discovery.seeds } : {}),
+    ...(chosen ? { chosen } : {}),
+  };
+  const fill = (folder: string) => {
+    if (spooled) fs.copyFileSync(spooled.file, path.join(folder, spooled.name));
+  };
+  return createRecordedRun(directory, prepared, { text }, { ...options, fill });
+}
+
+/** A run's notes on its texts, and the vocabulary that lies beside them. */
+export function textRecord(run: Run): { record: TextRecord; tokenizer: Tokenizer } {
+  return recordOf<TextRecord>(run, { key: 'text', of: 'texts', needed: ['encoder', 'decoder'] });
+}
+
+/** Where a run's texts are; a copy of standard input lies in its folder. */
+export function textInput(run: Run): TextInput {
+  const { record } = textRecord(run);
+  const input = path.resolve(run.directory, run.record.corpus.directory);
+  if (!fs.existsSync(input))
+    throw new UserError(`${input}, the corpus of ${run.directory}, is gone; name it with --corpus`);
+  const { more = [], settings } = record;
+  const gone = more.find((file) => !fs.existsSync(file));
+  if (gone !== undefined)
+    throw new UserError(
+      `${gone}, which was added to ${run.directory}, is gone; put it back, or undo the update`,
+    );
+  return { input, settings, ...(more.length > 0 ? { more } : {}) };
+}

@@ -1,0 +1,2 @@
+export { NumberArray } from './numpy.ts';
+export { type Pickled, readPickle } from './read.ts';

@@ -1,0 +1,1 @@
+export { importGguf } from './import.ts';
