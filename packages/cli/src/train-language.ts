@@ -8,7 +8,7 @@ import type {
 } from '@hidden-schema/hsn';
 import { progressOf, showSheets } from './analysis.ts';
 import { languageText } from './evaluation-text.ts';
-import type { Assignment } from './replicas.ts';
+import { type Assignment, assign, type TextTerms } from './replicas.ts';
 import { stoppable } from './stopping.ts';
 import { say } from './terminal.ts';
 import { textSettings, tokenising } from './text-flags.ts';
@@ -44,7 +44,7 @@ export async function trainLanguage(config: TextRunConfig, asked: TrainAsked): P
 /** The corpus and a model for it; nothing when a signal came meanwhile. */
 async function prepare(
   config: TextRunConfig,
-  { flags, corpus, earlier }: TrainAsked,
+  { flags, corpus, earlier, replicas }: TrainAsked,
   signal: AbortSignal,
 ): Promise<PreparedRun | undefined> {
   const { prepareTextRun, readSeeds, textInput, textRecord } = await import('@hidden-schema/hsn');
@@ -55,14 +55,16 @@ async function prepare(
     settings: { ...known?.record.settings, ...settings },
   };
   const seeds = flags.seeds === undefined ? known?.record.seeds : readSeeds(flags.seeds);
+  const terms = { seeds, chooseSymbols: flags.symbols === 'auto', discovery: known?.record.discovery };
   const { onProgress, done } = await tokenising();
   const vectors = await progressOf('encode', 'texts');
   try {
     return await prepareTextRun(config, given, {
-      ...(known ? { tokenizer: known.tokenizer, discovery: known.record.discovery } : {}),
-      seeds,
-      chooseSymbols: flags.symbols === 'auto',
+      ...(known ? { tokenizer: known.tokenizer } : {}),
+      ...terms,
+      replicas,
       signal,
+      onTexts: (texts) => assign(replicas, assignmentOf(config, texts, terms)),
       onProgress,
       onVectors: (encoded, total) => {
         // Tokens are all there by then.
@@ -112,14 +114,21 @@ async function planOf(
     },
     describe: () => describe(prepared),
     onPrepared: (seconds) => showDiscovered(out, seconds),
-    assignment: assignmentOf(prepared),
   };
 }
 
 /** What the other ranks need: the texts are read by each, the vocabulary is drawn from them once. */
-function assignmentOf({ config, given, info, tokenizers }: PreparedRun): Assignment {
-  const texts = { ...given, input: path.resolve(given.input), tokenizer: tokenizers.decoder.json };
-  return { config, fingerprint: info.fingerprint, texts };
+function assignmentOf(
+  config: TextRunConfig,
+  { given, info, tokenizers }: Pick<PreparedRun, 'given' | 'info' | 'tokenizers'>,
+  terms: TextTerms,
+): Assignment {
+  const input = path.resolve(given.input);
+  return {
+    config,
+    fingerprint: info.fingerprint,
+    texts: { ...given, ...terms, input, tokenizer: tokenizers.decoder.json },
+  };
 }
 
 /** Symbols that are shown when they are discovered. */

@@ -38,8 +38,8 @@ export interface Plan<Evaluation> {
   describe(): void;
   /** Says what can be looked at before the first step, where something can. */
   onPrepared?(seconds: number): void | Promise<void>;
-  /** What the other ranks need. */
-  assignment: Assignment;
+  /** What the other ranks need, where they were not told when texts were read. */
+  assignment?: Assignment;
 }
 
 /** Adds the flags that every training has. */
@@ -89,7 +89,7 @@ export async function trainPlan<Evaluation>(
     });
     // Only now: settings that the checkpoint does not fit must not replace those it does.
     if (changes.length > 0) run.adopt(info);
-    await assign(replicas, plan.assignment);
+    if (plan.assignment) await assign(replicas, plan.assignment);
     return profiled(session, flags.profile);
   });
 }

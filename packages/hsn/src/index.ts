@@ -126,6 +126,7 @@ export { schemaOf } from './tasks/language/perplexity.ts';
 export {
   createLanguageRun,
   type PreparedLanguage,
+  type PrepareOptions,
   prepareLanguage,
   type TextInput,
   textFingerprint,

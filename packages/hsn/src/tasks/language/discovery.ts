@@ -9,17 +9,25 @@ import {
   discoveryDefaults,
   discoveryOptions,
   type FittedSymbols,
-  fitPointSpace,
-  fitSymbols,
+  type FittedDictionary,
+  fitDictionary,
+  fitSharedSpace,
+  ownPart,
   type PointSpace,
   type PursuitEncoder,
   pieceCounts,
   pointDefaults,
+  RowSpool,
+  SparseSpool,
+  stepCounts,
+  type SparseRows,
   toPoints,
+  type VectorRows,
 } from '../../discovery/index.ts';
+import { Replicas } from '../../train/replicas.ts';
 import type { Preparation, PreparationState, PreparationWatch } from '../../train/task.ts';
 import type { DiscoverySizes } from './build.ts';
-import { storedTokens, vectorRows } from './corpus-vectors.ts';
+import { storedTokens } from './corpus-vectors.ts';
 import { type Seed, seedDirections } from './seeds.ts';
 import type { LanguageTraining } from './training.ts';
 
@@ -31,8 +39,8 @@ export const pursues = (config: Pick<LanguageConfig, 'baseline' | 'encoder'>): b
 
 /** What a corpus is discovered from beside its tokens. */
 export interface DiscoveryGiven {
-  /** Of all texts, by row. [N, D] */
-  vectors: Tensor;
+  /** Of all texts, by row. */
+  vectors: VectorRows;
   /** The encoder's pieces of words that are counted. */
   pieces: Int32Array;
   /** Symbols that are asked for by name and words; they have the first numbers. */
@@ -79,13 +87,17 @@ export class Discovery implements Preparation {
   readonly label = 'discover';
   readonly unit = 'sweeps';
   readonly most: number;
+  /** Each process sweeps its part of the texts. */
+  readonly together = true;
   readonly #training: LanguageTraining;
   readonly #given: DiscoveryGiven;
+  readonly #replicas: Replicas;
   #done = 0;
 
-  constructor(training: LanguageTraining, given: DiscoveryGiven) {
+  constructor(training: LanguageTraining, given: DiscoveryGiven, replicas: Replicas) {
     this.#training = training;
     this.#given = given;
+    this.#replicas = replicas;
     const { freeSweeps, linkedSweeps } = discoveryDefaults;
     this.most = freeSweeps + (training.config.length > 1 ? linkedSweeps : 0);
   }
@@ -104,42 +116,72 @@ export class Discovery implements Preparation {
   async advance({ signal, onPart }: PreparationWatch): Promise<Record<string, number>> {
     const { config, corpus, model } = this.#training;
     const { pieces, seeds } = this.#given;
-    const { space, points } = trainingPoints(config, corpus, this.#given);
-    let fitted: FittedSymbols | undefined;
-    const directions = seeds.length > 0 ? seedDirections(seeds, corpus, points) : undefined;
+    const replicas = this.#replicas;
+    const { space, points } = trainingPoints(config, corpus, this.#given, replicas);
+    let fitted: FittedDictionary | undefined;
+    const directions = seeds.length > 0 ? seedDirections(seeds, corpus, points, replicas) : undefined;
     try {
-      fitted = await fitSymbols(points, {
+      fitted = await fitDictionary(points, {
         ...fitOptions(config),
         ...(directions ? { seeds: directions } : {}),
         ...(signal ? { signal } : {}),
+        replicas,
         onSweep: ({ sweep, explained, restarted, links }) => onPart(sweep, { explained, restarted, links }),
       });
       (model.encoder as PursuitEncoder).place(space, pieces);
-      adopt(model, fitted.discovered, fitted.encoded.walks);
+      adopt(model, fitted.discovered, stepCounts(fitted.discovered, points, replicas));
       this.#done = this.most;
       return { explained: fitted.sweeps.at(-1)!.explained, links: fitted.sweeps.at(-1)!.links };
     } finally {
       points.free();
       directions?.free();
-      if (fitted) release(fitted);
+      fitted?.discovered.symbols.free();
+      fitted?.discovered.linkProbabilities.free();
     }
   }
 }
 
-/** The training texts of a corpus as points, and the space that they make. [N, S] */
+/** Texts that become points together: a whole number of a sweep's blocks. */
+const placedAtOnce = 16_384;
+
+/** This process's training texts of a corpus as points, and the space that all training texts make. */
 export function trainingPoints(
   config: Pick<LanguageConfig, 'seed' | 'discovery'>,
   { store, splits }: Pick<TextCorpus, 'store' | 'splits'>,
   { vectors, pieces }: Pick<DiscoveryGiven, 'vectors' | 'pieces'>,
-): { space: PointSpace; points: Tensor } {
-  const own = scope(() => vectorRows(vectors, splits.train));
-  const counts =
-    pieces.length > 0 ? pieceCounts(storedTokens(store, splits.train), columnsOf(pieces)) : undefined;
+  replicas = Replicas.alone,
+): { space: PointSpace; points: RowSpool } {
+  const count = splits.train.length;
+  const part = ownPart(count, replicas);
+  const blocks: Int32Array[] = [];
+  for (let first = part.first; first < part.end; first += placedAtOnce)
+    blocks.push(splits.train.subarray(first, Math.min(first + placedAtOnce, part.end)));
+  const spool = pieces.length > 0 ? new SparseSpool() : undefined;
+  const columns = columnsOf(pieces);
+  for (const rows of blocks) spool?.add(pieceCounts(storedTokens(store, rows), columns));
   const { wordWeight } = config.discovery;
-  const space = fitPointSpace(own, counts, { seed: config.seed, wordWeight });
-  const points = toPoints(space, own, counts);
-  own.free();
-  return { space, points };
+  const words = spool && { columns: columns.size, texts: count, blocks: () => spool.blocks() };
+  try {
+    const given = { count, width: vectors.width, vectors: () => vectorBlocks(vectors, blocks), words };
+    const space = fitSharedSpace(given, { seed: config.seed, wordWeight }, replicas);
+    const width = vectors.width + (space.words?.mean.dim(0) ?? 0);
+    const points = new RowSpool({ count, width, ...part });
+    const counted = spool?.blocks();
+    for (const own of vectorBlocks(vectors, blocks))
+      scope(() => points.add(toPoints(space, own, counted?.next().value as SparseRows | undefined)));
+    return { space, points };
+  } finally {
+    spool?.free();
+  }
+}
+
+/** Vectors of some rows after the other; each is freed when the next is asked for. */
+function* vectorBlocks(vectors: VectorRows, blocks: readonly Int32Array[]): Generator<Tensor> {
+  for (const rows of blocks) {
+    const own = vectors.rows(rows);
+    yield own;
+    own.free();
+  }
 }
 
 /** The settings of a run that its symbols are found with. */
@@ -150,18 +192,18 @@ export function fitOptions({ symbols, length, seed, discovery }: LanguageConfig)
 /** What of a network is set by discovery. */
 type Network = Pick<LanguageTraining['model'], 'symbols' | 'graph' | 'walkPrior' | 'shape'>;
 
-/** Gives the network what was found: symbols, log-odds of links, and a prior that expects the walks [N, L] there are. */
+/** Gives the network what was found: symbols, log-odds of links, and a prior that expects the walks there are. */
 export function adopt(
   model: Network,
   discovered: Pick<Discovered, 'symbols' | 'linkProbabilities'>,
-  walks: Tensor,
+  counts: readonly ArrayLike<number>[],
 ): void {
   noGrad(() =>
     scope(() => {
       model.symbols.vectors!.copy_(discovered.symbols);
       const { graph, walkPrior } = model;
       graph.adopt(discovered.linkProbabilities);
-      const [start, ...later] = logShares(walks, model.shape.symbols);
+      const [start, ...later] = counts.map(logShares);
       walkPrior.start?.copy_(start!);
       for (let i = 0; i < Math.min(walkPrior.weights?.dim(0) ?? 0, later.length); i++)
         walkPrior.weights!.select(0, i).copy_(later[i]!);
@@ -169,18 +211,12 @@ export function adopt(
   );
 }
 
-/** log of the share of walks that are on each symbol at each step, every symbol counted once more. L tensors [K] */
-function logShares(walks: Tensor, symbols: number): Tensor[] {
-  const [texts, length] = walks.shape as [number, number];
-  const nodes = walks.toNumbers();
-  return Array.from({ length }, (_, step) => {
-    const counts = new Float32Array(symbols).fill(1);
-    for (let text = 0; text < texts; text++) counts[nodes[text * length + step]!]!++;
-    return Tensor.fromArray(
-      counts.map((count) => Math.log(count / (texts + symbols))),
-      [symbols],
-    );
-  });
+/** log of the share of walks that are on each symbol at a step, every symbol counted once more. [K] */
+function logShares(counts: ArrayLike<number>): Tensor {
+  const symbols = counts.length;
+  const texts = Array.from(counts).reduce((sum, count) => sum + count, 0);
+  const logs = Float32Array.from(counts, (count) => Math.log((count + 1) / (texts + symbols)));
+  return Tensor.fromArray(logs, [symbols]);
 }
 
 /** Frees what was found. */

@@ -69,6 +69,8 @@ export interface PrepareOptions extends DiscoveryAsked {
   discovery?: DiscoverySizes | undefined;
   stdin?: NodeJS.ReadableStream;
   onProgress?: (progress: CorpusProgress) => void;
+  /** Called with the texts once they are read, before they are encoded: where processes begin to work together. */
+  onTexts?: (texts: Pick<PreparedTexts, 'given' | 'tokenizers' | 'info'>) => void | Promise<void>;
 }
 
 /** The settings that texts are prepared by, whatever model is made of them. */
@@ -134,7 +136,10 @@ export async function prepareLanguage(
   try {
     if (pursues(asked)) discovery = await discoveryGiven(asked, corpus, { encoder, tokenizer }, options);
     const space = options.discovery ?? (discovery && discoverySizes(discovery.pieces.length, sentences));
-    const chosen = options.chooseSymbols && discovery ? chosenSymbols(asked, corpus, discovery) : undefined;
+    const chosen =
+      options.chooseSymbols && discovery
+        ? chosenSymbols(asked, corpus, discovery, options.replicas)
+        : undefined;
     const sized = chosen ? { ...read, symbols: chosen.symbols } : read;
     const config = space ? inSpace(sized, encoder.width + space.dimensions) : sized;
     const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences, discovery: space };
@@ -156,7 +161,9 @@ export async function prepareTexts<Config extends TextConfig>(
   options: PrepareOptions,
 ): Promise<Materials<Config>> {
   checkSizes(asked);
-  const { tokenizer: known, discovery: _, seeds: __, chooseSymbols: ___, ...rest } = options;
+  const { tokenizer: known, cache, signal, stdin, onProgress } = options;
+  const reading = { cache, signal, stdin, onProgress };
+  const rest = Object.fromEntries(Object.entries(reading).filter(([, value]) => value !== undefined));
   const files = await TextFiles.find(await corpusInput(given), {
     ...given.settings,
     ...rest,
@@ -185,6 +192,7 @@ export async function prepareTexts<Config extends TextConfig>(
       fingerprint: textFingerprint(corpus),
     };
     const notes = corpusNotes(corpus.report, asked.training.batch);
+    await options.onTexts?.({ given, tokenizers, info });
     const materials = { encoder, frozen, folder, generator, read };
     return { given, corpus, tokenizers, info, notes, spooled, close, ...materials };
   } catch (error) {
