@@ -7,7 +7,7 @@ import { type Dictionary, dictionaryOf, unitRows } from './dictionary.ts';
 import { checkPoints, type Discovered, type EncodedPoints, encodePoints } from './encode.ts';
 import { linkProbabilities } from './links.ts';
 import { type DiscoveryOptions, discoveryOptions } from './options.ts';
-import { type PointSource, pointsAt, sourceOf } from './point-source.ts';
+import { isSmall, type PointSource, pointsAt, sourceOf } from './point-source.ts';
 import type { PursuitOptions } from './pursuit.ts';
 import { anchored, type Shared, sharedMeans } from './spherical-means.ts';
 import { SweepSums } from './sweep-sums.ts';
@@ -169,7 +169,8 @@ async function swept(
   const { symbols, firstWeight } = turn.options;
   const fewest = fewestTexts(points.count, turn);
   const worst = fewest > 0 ? symbols : 0;
-  const sums = new SweepSums({ symbols, width: points.width, firstWeight, worst });
+  const wide = isSmall(points.count);
+  const sums = new SweepSums({ symbols, width: points.width, firstWeight, wide, worst });
   const dictionary = noGrad(() => dictionaryOf(state.symbols, state.links));
   const pursuit = pursuitOf(turn);
   try {

@@ -25,14 +25,18 @@ export function sourceOf(points: Tensor): PointSource {
 export const mostAtOnce = 1024;
 
 /**
- * This process's part of `count` points. Where there are many it begins where a block does, so that blocks, and what is
- * summed of each, are the same however many processes there are.
+ * Whether points are few. The parts of many begin where a block does, so that blocks, and what is summed of each, are the
+ * same however many processes there are. Few are shared evenly, and what is summed of their blocks is float64 throughout:
+ * either way processes find what one alone finds.
  */
+export const isSmall = (count: number): boolean => count < 32 * mostAtOnce;
+
+/** This process's part of `count` points. */
 export function ownPart(
   count: number,
   { rank, size }: Pick<Replicas, 'rank' | 'size'>,
 ): { first: number; end: number } {
-  const grain = count >= 4 * mostAtOnce * size ? mostAtOnce : 1;
+  const grain = isSmall(count) ? 1 : mostAtOnce;
   const grains = Math.ceil(count / grain);
   const start = (of: number) => Math.min(count, grain * Math.floor((of * grains) / size));
   return { first: start(rank), end: start(rank + 1) };

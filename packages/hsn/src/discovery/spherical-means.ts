@@ -15,7 +15,7 @@ import { memberSums, mostAligned, unmoved } from '../clusters.ts';
 import type { Replicas } from '../train/replicas.ts';
 import { filledUp, visitBlocks } from './blocks.ts';
 import { unitRows } from './dictionary.ts';
-import { drawnPlaces, mostAtOnce, type PointSource, pointsAt } from './point-source.ts';
+import { drawnPlaces, isSmall, mostAtOnce, type PointSource, pointsAt } from './point-source.ts';
 
 // Shapes: N points, S width, K centres.
 
@@ -116,7 +116,7 @@ async function sharedSums(
   const blocks = visitBlocks(points, mostAtOnce, (block) => {
     // All blocks of one shape, so that a point rounds alike whichever block it is in.
     const nearest = mostAligned(filledUp(block, mostAtOnce), centres).narrow(0, 0, block.dim(0));
-    const own = memberSums(block, nearest, K);
+    const own = memberSums(isSmall(points.count) ? block.to('float64') : block, nearest, K);
     sums.add_(own.sums);
     sizes.add_(own.sizes);
   });

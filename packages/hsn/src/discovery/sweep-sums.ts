@@ -9,6 +9,8 @@ export interface SumSizes {
   symbols: number;
   width: number;
   firstWeight: number;
+  /** Whether the sums of a block are float64 too, not only their sum: see `isSmall`. */
+  wide?: boolean;
   /** Points that are remembered as explained worst. */
   worst?: number;
 }
@@ -30,9 +32,11 @@ export class SweepSums {
   /** Squared length of all points, and what of it their best walks leave over. [2] */
   readonly #lengths: Tensor;
   readonly #firstWeight: number;
+  readonly #blockType: 'float32' | 'float64';
   readonly worst: WorstPoints;
 
-  constructor({ symbols, width, firstWeight, worst = 0 }: SumSizes) {
+  constructor({ symbols, width, firstWeight, wide = false, worst = 0 }: SumSizes) {
+    this.#blockType = wide ? 'float64' : 'float32';
     const sum = (...shape: number[]) => zeros(shape, { dtype: 'float64' }).keep();
     this.#firstWeight = firstWeight;
     this.#pulls = sum(symbols, width);
@@ -53,15 +57,22 @@ export class SweepSums {
     const told = spread(walks, coefficients, K); // [n·b, K]
     const pull = coefficients.mul(probabilities.unsqueeze(2)); // [n, b, l]
     pull.select(2, 0).mul_(this.#firstWeight);
-    this.#pulls.add_(spread(walks, pull, K).reshape(n, b, K).sum(1).transpose(0, 1).matmul(block));
+    const pulled = spread(walks, pull, K).reshape(n, b, K).sum(1); // [n, K]
+    this.#pulls.add_(this.#product(pulled, block));
     pull.select(2, 0).zero_();
-    this.#shared.add_(spread(walks, pull, K).transpose(0, 1).matmul(told));
+    this.#shared.add_(this.#product(spread(walks, pull, K), told));
     this.#firsts.add_(counted(walks.select(2, 0), probabilities, K));
     this.#addTraversals(walks, probabilities, K);
     const best = left.select(1, 0);
     this.#lengths.select(0, 0).add_(squares.to('float64').sum());
     this.#lengths.select(0, 1).add_(best.to('float64').sum());
     this.worst.add(best.contiguous().toArray() as Float32Array, first);
+  }
+
+  /** aᵀ·b */
+  #product(a: Tensor, b: Tensor): Tensor {
+    const type = this.#blockType;
+    return a.to(type).transpose(0, 1).matmul(b.to(type));
   }
 
   #addTraversals(walks: Tensor, probabilities: Tensor, K: number): void {

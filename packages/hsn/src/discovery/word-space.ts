@@ -1,4 +1,4 @@
-import { callMany, type Generator, noGrad, randn, scope, Tensor, zeros } from '@hidden-schema/torch';
+import { call, callMany, type Generator, noGrad, randn, scope, Tensor, zeros } from '@hidden-schema/torch';
 import { Replicas } from '../train/replicas.ts';
 import { type CountSource, SparseSpool } from './count-blocks.ts';
 import { checkSparse, type SparseRows, sparseProduct, transposed } from './sparse.ts';
@@ -91,7 +91,14 @@ function singular(directions: Tensor, square: Tensor, kept: number): Tensor {
   const floor = Math.max(1e-12 * values.amax().item(), 1e-300);
   const scale = values.clamp(floor).sqrt().pow(-1).mul(values.gt(floor).to('float64'));
   const inside = square.matmul(vectors).mul(scale);
-  return callMany('linalg_svd', inside, false)[0]!.narrow(1, 0, kept).to('float32').contiguous();
+  const found = callMany('linalg_svd', inside, false)[0]!.narrow(1, 0, kept);
+  return upright(found).to('float32').contiguous();
+}
+
+/** Columns with the sign that makes their largest number positive: either would do, and rounding alone decides. */
+function upright(columns: Tensor): Tensor {
+  const largest = columns.abs().argmax(0).unsqueeze(0);
+  return columns.mul(call('sign', columns.gather(0, largest)));
 }
 
 /** Texts in the space; a text without known words is all zeros. [N, d] */

@@ -151,10 +151,10 @@ export function seedDirections(
       for (let first = points.first; first < points.end; first += atOnce)
         scope(() => {
           const count = Math.min(atOnce, points.end - first);
-          const weights = Float32Array.from({ length: seeds.length * count }, (_, i) => {
+          const weights = Float64Array.from({ length: seeds.length * count }, (_, i) => {
             return told[Math.floor(i / count)]!.get(first + (i % count)) ?? 0;
           });
-          const block = points.rows(first, first + count);
+          const block = points.rows(first, first + count).to('float64');
           sum.add_(Tensor.fromArray(weights, [seeds.length, count]).matmul(block));
         });
       replicas.sum([sum]);
