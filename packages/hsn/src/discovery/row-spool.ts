@@ -23,6 +23,8 @@ export class RowSpool implements PointSource {
   readonly end: number;
   readonly #blocks: Tensor[] = [];
   readonly #scratch: Scratch | undefined;
+  /** What is read from disk comes through here, so that no block leaves memory behind for the collector. */
+  #buffer = new Float32Array(0);
 
   constructor({ count, width, first, end, memory = scratchMemory }: SpoolSizes) {
     [this.count, this.width, this.first, this.end] = [count, width, first, end];
@@ -56,8 +58,10 @@ export class RowSpool implements PointSource {
       const block = this.#blocks[Math.floor(start / mostAtOnce)]!;
       return block.narrow(0, start % mostAtOnce, to - from);
     }
-    const numbers = new Float32Array((to - from) * this.width);
-    this.#scratch.read(new Uint8Array(numbers.buffer), 4 * this.width * start);
+    const size = (to - from) * this.width;
+    if (this.#buffer.length < size) this.#buffer = new Float32Array(size);
+    const numbers = this.#buffer.subarray(0, size);
+    this.#scratch.read(new Uint8Array(numbers.buffer, 0, numbers.byteLength), 4 * this.width * start);
     return Tensor.fromArray(numbers, [to - from, this.width]);
   }
 
