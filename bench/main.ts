@@ -13,6 +13,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   walk: () => import('./walk.ts'),
   load: () => import('./load.ts'),
   frames: () => import('./frames.ts'),
+  scaling: () => import('./scaling.ts'),
   sentences: () => import('./sentences.ts'),
 };
 
