@@ -56,7 +56,10 @@ export function addTrainingOptions(command: Command): Command {
     .option('--force', 'replace a run that is there, or resume with changed settings')
     .option('--profile <file>', 'record a few steps as a Chrome trace: operators, shapes, time, memory')
     .option('--threads <n>', 'threads for matrix products (default: all cores)')
-    .option('--processes <n>', 'train in several processes of this machine, each on its part of every batch');
+    .option(
+      '--processes <n>',
+      'discover and train in several processes of this machine, each on its part of texts and batches',
+    );
 }
 
 /** Trains as planned, as rank 0 or alone; with `--diagnose` it repeats what went wrong instead, and gives nothing. */
