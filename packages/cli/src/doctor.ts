@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { formatBytes, formatRows, paintFor, type Row } from './check-list.ts';
+import { anotherWouldBring, bfloat16Line, type Kernels, kernelsOf, readProcessor } from './kernels.ts';
 import { print, printPainted, visible } from './terminal.ts';
 
 export interface Weights {
@@ -23,6 +24,9 @@ export interface Diagnosis {
   readonly ok: boolean;
   readonly libtorch: { version: string | null; origin: string | null; path: string | null };
   readonly blas: string | null;
+  readonly kernels: Kernels | null;
+  /** What another libtorch would bring on this processor. */
+  readonly another: readonly string[];
   readonly threads: number | null;
   readonly devices: readonly string[];
   readonly memory: { total_bytes: number; free_bytes: number };
@@ -48,7 +52,9 @@ const carriers: readonly { name: string; kind: Weights['kind']; gives: string }[
 export function register(program: Command): void {
   program
     .command('doctor')
-    .description('say which libtorch, BLAS, threads, devices and weights were found, and what is missing')
+    .description(
+      'say which libtorch, BLAS, kernels, threads and weights are used, what is missing, and what another libtorch would bring',
+    )
     .option('--json', 'print one JSON object')
     .action(async (options: { json?: boolean }) => {
       const diagnosis = await diagnose();
@@ -64,6 +70,7 @@ export async function diagnose(): Promise<Diagnosis> {
   const engine = await loadEngine();
   const running = engine instanceof Error ? undefined : engine;
   const blas = running ? loadedBlas(readMaps(), running.config) : null;
+  const kernels = running ? kernelsOf(running.config, readProcessor()) : null;
   const weights = findWeights(process.cwd());
   const problems = [
     ...(engine instanceof Error ? [notWorking(engine)] : []),
@@ -81,6 +88,8 @@ export async function diagnose(): Promise<Diagnosis> {
       path: built.libDirs[0] ?? built.root,
     },
     blas,
+    kernels,
+    another: running && kernels ? anotherWouldBring(running.version, blas, kernels) : [],
     threads: running?.threads ?? null,
     devices: running?.devices ?? [],
     memory: { total_bytes: total, free_bytes: Math.min(total, freemem()) },
@@ -210,6 +219,7 @@ function describe(diagnosis: Diagnosis): string {
       lines: [version, ...(libtorch.path ? [paint.faint(visible(libtorch.path))] : [])],
     },
     { mark: fast, name: 'BLAS', lines: [blas ?? 'unknown'] },
+    ...kernelRows(diagnosis),
     { mark: ok ? 'yes' : 'note', name: 'threads', lines: [threads === null ? 'unknown' : String(threads)] },
     { mark: ok ? 'yes' : 'note', name: 'devices', lines: [devices.join(', ') || 'unknown'] },
     { mark: 'yes', name: 'memory', lines: [freeOf(memory.free_bytes, memory.total_bytes)] },
@@ -226,6 +236,18 @@ function describe(diagnosis: Diagnosis): string {
     .join('');
   const verdict = ok ? paint.good('The engine works.') : paint.bad('The engine does not work.');
   return `\n${formatRows(rows, paint)}\n${advice}${advice && '\n'}${verdict}\n`;
+}
+
+/** Who computes what, and what another libtorch would change. */
+function kernelRows({ kernels, another }: Diagnosis): Row[] {
+  if (!kernels) return [];
+  const { attention, update, vectors, onednn, bfloat16 } = kernels;
+  const own = `libtorch's own operators: ${vectors ?? 'unknown'}${onednn ? `, oneDNN ${onednn}` : ''}`;
+  return [
+    { mark: 'yes', name: 'kernels', lines: [`attention: ${attention}`, `update: ${update}`, own] },
+    { mark: bfloat16.length > 0 ? 'yes' : 'note', name: 'bfloat16', lines: [bfloat16Line(kernels)] },
+    { mark: 'note', name: 'another', lines: [...another] },
+  ];
 }
 
 function freeOf(free: number, total: number): string {

@@ -1,4 +1,4 @@
-import type { Replicas, RunConfig, Task, TextInput } from '@hidden-schema/hsn';
+import type { PrepareOptions, Replicas, RunConfig, Task, TextInput } from '@hidden-schema/hsn';
 import type { Terms } from '@hidden-schema/torch';
 import { LAUNCHED, LOST_CODE } from './processes.ts';
 import { STOP_SIGNALS } from './stopping.ts';
@@ -8,11 +8,14 @@ export interface Assignment {
   config: RunConfig;
   fingerprint: string;
   corpus?: string;
-  texts?: TextInput & { tokenizer: string };
+  texts?: TextInput & TextTerms & { tokenizer: string };
   tuples?: { input: string; tokenizer: string };
   /** A path model of the network in a run. */
   path?: { run: string; tuples?: string };
 }
+
+/** What is asked for of symbols, and the space that a run's were found in. */
+export type TextTerms = Pick<PrepareOptions, 'seeds' | 'chooseSymbols' | 'discovery'>;
 
 /**
  * Trains in the group that the environment names, or alone. Other ranks than 0 follow; `lead` is for rank 0. All have
@@ -60,11 +63,16 @@ async function followTraining(replicas: Replicas): Promise<void> {
   process.once('disconnect', ask);
   process.channel?.unref();
   await replicas.barrier();
-  const { task, close } = await assignedTask(replicas.tell<Assignment>(), replicas);
+  const assignment = replicas.tell<Assignment>();
+  let own: OwnTask | undefined;
   try {
-    await follow(task, replicas, stop.signal);
+    own = await assignedTask(assignment, replicas, stop.signal);
+    await follow(own.task, replicas, stop.signal);
+  } catch (error) {
+    // A rank that was asked to stop while it read the corpus has nothing to say: rank 0 speaks for all.
+    if (!stop.signal.aborted || own) throw error;
   } finally {
-    close();
+    own?.close();
   }
 }
 
@@ -74,25 +82,26 @@ interface OwnTask {
   close(): void;
 }
 
-async function assignedTask(assignment: Assignment, replicas: Replicas): Promise<OwnTask> {
+type CheckFingerprint = (found: string, where: string) => void;
+
+async function assignedTask(
+  assignment: Assignment,
+  replicas: Replicas,
+  signal: AbortSignal,
+): Promise<OwnTask> {
   const { UserError } = await import('@hidden-schema/base');
   const hsn = await import('@hidden-schema/hsn');
-  const { tokenizerFromJson } = await import('@hidden-schema/text');
   const { config, fingerprint, corpus, texts, tuples, path } = assignment;
-  const check = (found: string, where: string): void => {
+  const check: CheckFingerprint = (found, where) => {
     if (found === fingerprint) return;
     throw new UserError(
       `rank ${replicas.rank} finds other sentences in ${where} than rank 0: copy the same corpus to all machines`,
     );
   };
+  if (texts) return textTask(config, texts, { replicas, signal, check });
   const close = () => {};
-  if (texts) {
-    const tokenizer = tokenizerFromJson(texts.tokenizer, 'rank 0');
-    const prepared = await hsn.prepareTextRun(hsn.textRunConfig(config), texts, { tokenizer });
-    check(prepared.info.fingerprint, texts.input);
-    return { task: prepared.task(replicas), close: () => prepared.close() };
-  }
   if (tuples) {
+    const { tokenizerFromJson } = await import('@hidden-schema/text');
     const tokenizer = tokenizerFromJson(tuples.tokenizer, 'rank 0');
     const prepared = await hsn.prepareReasoning(hsn.tuplesConfig(config), tuples.input, { tokenizer });
     check(prepared.info.fingerprint, tuples.input);
@@ -109,4 +118,22 @@ async function assignedTask(assignment: Assignment, replicas: Replicas): Promise
   const read = hsn.readSyntheticCorpus(corpus!, { seed: synthetic.seed });
   check(read.fingerprint, corpus!);
   return { task: new hsn.SyntheticTask(synthetic, read, replicas), close };
+}
+
+/** Texts are encoded and swept together, so they are compared with rank 0's before that. */
+async function textTask(
+  config: Assignment['config'],
+  texts: NonNullable<Assignment['texts']>,
+  { replicas, signal, check }: { replicas: Replicas; signal: AbortSignal; check: CheckFingerprint },
+): Promise<OwnTask> {
+  const { prepareTextRun, textRunConfig } = await import('@hidden-schema/hsn');
+  const { tokenizerFromJson } = await import('@hidden-schema/text');
+  const { tokenizer: vocabulary, seeds, chooseSymbols, discovery, ...source } = texts;
+  const tokenizer = tokenizerFromJson(vocabulary, 'rank 0');
+  const prepared = await prepareTextRun(textRunConfig(config), source, {
+    ...{ tokenizer, seeds, discovery, replicas, signal },
+    chooseSymbols: chooseSymbols ?? false,
+    onTexts: ({ info }) => check(info.fingerprint, texts.input),
+  });
+  return { task: prepared.task(replicas), close: () => prepared.close() };
 }

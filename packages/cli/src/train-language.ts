@@ -8,7 +8,7 @@ import type {
 } from '@hidden-schema/hsn';
 import { progressOf, showSheets } from './analysis.ts';
 import { languageText } from './evaluation-text.ts';
-import type { Assignment } from './replicas.ts';
+import { type Assignment, assign, type TextTerms } from './replicas.ts';
 import { stoppable } from './stopping.ts';
 import { say } from './terminal.ts';
 import { textSettings, tokenising } from './text-flags.ts';
@@ -44,7 +44,7 @@ export async function trainLanguage(config: TextRunConfig, asked: TrainAsked): P
 /** The corpus and a model for it; nothing when a signal came meanwhile. */
 async function prepare(
   config: TextRunConfig,
-  { flags, corpus, earlier }: TrainAsked,
+  { flags, corpus, earlier, replicas }: TrainAsked,
   signal: AbortSignal,
 ): Promise<PreparedRun | undefined> {
   const { prepareTextRun, readSeeds, textInput, textRecord } = await import('@hidden-schema/hsn');
@@ -55,32 +55,48 @@ async function prepare(
     settings: { ...known?.record.settings, ...settings },
   };
   const seeds = flags.seeds === undefined ? known?.record.seeds : readSeeds(flags.seeds);
-  const { onProgress, done } = await tokenising();
-  const vectors = await progressOf('encode', 'texts');
+  const terms = { seeds, chooseSymbols: flags.symbols === 'auto', discovery: known?.record.discovery };
+  const { watch, done } = await watchedPreparation();
   try {
     return await prepareTextRun(config, source, {
-      ...(known ? { tokenizer: known.tokenizer, discovery: known.record.discovery } : {}),
-      seeds,
-      chooseSymbols: flags.symbols === 'auto',
+      ...(known ? { tokenizer: known.tokenizer } : {}),
+      ...terms,
+      replicas,
       signal,
-      onProgress,
-      onVectors: (encoded, total) => {
-        // Tokens are all there by then.
-        done();
-        vectors.onProgress(encoded, total);
-      },
-      onNote: (text) => {
-        done();
-        say(`${text}\n`);
-      },
+      onTexts: (texts) => assign(replicas, assignmentOf(config, texts, terms)),
+      ...watch,
     });
   } catch (error) {
     if (signal.aborted) return undefined;
     throw error;
   } finally {
     done();
-    vectors.done();
   }
+}
+
+/** Shows how far texts are read, and then encoded. */
+async function watchedPreparation() {
+  const { onProgress, done } = await tokenising();
+  const vectors = await progressOf('encode', 'texts');
+  const watch = {
+    onProgress,
+    onVectors: (encoded: number, total: number) => {
+      // Tokens are all there by then.
+      done();
+      vectors.onProgress(encoded, total);
+    },
+    onNote: (text: string) => {
+      done();
+      say(`${text}\n`);
+    },
+  };
+  return {
+    watch,
+    done: () => {
+      done();
+      vectors.done();
+    },
+  };
 }
 
 /** The curve that decided how many symbols there are. */
@@ -112,14 +128,21 @@ async function planOf(
     },
     describe: () => describe(prepared),
     onPrepared: (seconds) => showDiscovered(out, seconds),
-    assignment: assignmentOf(prepared),
   };
 }
 
 /** What the other ranks need: the texts are read by each, the vocabulary is drawn from them once. */
-function assignmentOf({ config, source, info, tokenizers }: PreparedRun): Assignment {
-  const texts = { ...source, input: path.resolve(source.input), tokenizer: tokenizers.decoder.json };
-  return { config, fingerprint: info.fingerprint, texts };
+function assignmentOf(
+  config: TextRunConfig,
+  { source, info, tokenizers }: Pick<PreparedRun, 'source' | 'info' | 'tokenizers'>,
+  terms: TextTerms,
+): Assignment {
+  const input = path.resolve(source.input);
+  return {
+    config,
+    fingerprint: info.fingerprint,
+    texts: { ...source, ...terms, input, tokenizer: tokenizers.decoder.json },
+  };
 }
 
 /** Symbols that are shown when they are discovered. */

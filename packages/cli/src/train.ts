@@ -61,9 +61,9 @@ The model with the best validation objective (lowest -L, Eq. 28, on the validati
 evaluated at the end; training stops early after training.patience evaluations without a better one. Ctrl-C saves and
 stops; the run can be continued or evaluated.
 
-Several processes share every batch and compute what one alone would. On several machines start one process for each
-rank with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun, Slurm and PyTorchJob set them (docs/scaling.md).
-A rank waits HSN_PATIENCE seconds (300) for the others; ranks that disagree on settings or corpus end and say where.
+Several processes share the texts of "discover" and every batch, and compute what one alone would. On several machines
+start one process for each rank with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun, Slurm and PyTorchJob set
+them (docs/scaling.md). A rank waits HSN_PATIENCE seconds (300) for the others; ranks that disagree on settings or corpus end and say where.
 `;
 
 export function register(program: Command): void {

@@ -38,8 +38,8 @@ export interface Plan<Evaluation> {
   describe(): void;
   /** Says what can be looked at before the first step, where something can. */
   onPrepared?(seconds: number): void | Promise<void>;
-  /** What the other ranks need. */
-  assignment: Assignment;
+  /** What the other ranks need, where they were not told when texts were read. */
+  assignment?: Assignment;
 }
 
 /** Adds the flags that every training has. */
@@ -56,7 +56,10 @@ export function addTrainingOptions(command: Command): Command {
     .option('--force', 'replace a run that is there, or resume with changed settings')
     .option('--profile <file>', 'record a few steps as a Chrome trace: operators, shapes, time, memory')
     .option('--threads <n>', 'threads for matrix products (default: all cores)')
-    .option('--processes <n>', 'train in several processes of this machine, each on its part of every batch');
+    .option(
+      '--processes <n>',
+      'discover and train in several processes of this machine, each on its part of texts and batches',
+    );
 }
 
 /** Trains as planned, as rank 0 or alone; with `--diagnose` it repeats what went wrong instead, and gives nothing. */
@@ -89,7 +92,7 @@ export async function trainPlan<Evaluation>(
     });
     // Only now: settings that the checkpoint does not fit must not replace those it does.
     if (changes.length > 0) run.adopt(info);
-    await assign(replicas, plan.assignment);
+    if (plan.assignment) await assign(replicas, plan.assignment);
     return profiled(session, flags.profile);
   });
 }

@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { formatBytes, formatRows, paintFor } from '../src/check-list.ts';
 import { loadedBlas } from '../src/doctor.ts';
+import { anotherWouldBring, bfloat16Line, kernelsOf } from '../src/kernels.ts';
 import { explain } from '../src/main.ts';
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
@@ -71,6 +72,8 @@ describe('hsn doctor', () => {
     expect(['LIBTORCH', 'python', 'system', 'apt', 'archive']).toContain(diagnosis.libtorch.origin);
     expect(readdirSync(diagnosis.libtorch.path).some((name) => name.startsWith('libtorch_cpu.'))).toBe(true);
     expect(['openblas', 'mkl', 'blis', 'accelerate', 'reference']).toContain(diagnosis.blas);
+    expect(diagnosis.kernels).toMatchObject({ attention: expect.any(String), bfloat16: expect.any(Array) });
+    expect(diagnosis.another).toHaveLength(1);
     expect(diagnosis.threads).toBeGreaterThan(0);
     expect(diagnosis.devices[0]).toBe('cpu');
     expect(diagnosis.memory.free_bytes).toBeGreaterThan(0);
@@ -85,6 +88,9 @@ describe('hsn doctor', () => {
     expect(stdout).not.toContain('\x1b');
     expect(stdout).toMatch(/^ {2}✓ libtorch {2}\d/m);
     expect(stdout).toMatch(/^ {2}✓ threads {3}\d/m);
+    expect(stdout).toMatch(/^ {2}✓ kernels {3}attention: ours/m);
+    expect(stdout).toMatch(/^ {2}\S bfloat16 {2}this processor (multiplies it|has no unit)/m);
+    expect(stdout).toMatch(/^ {2}\S another {3}(pip’s 2\.13: |nothing)/m);
     expect(stdout).toMatch(/The engine works\.\n$/);
   });
 
@@ -112,7 +118,7 @@ describe('hsn doctor', () => {
     const { status, stdout } = hsn(['doctor', '--json'], {}, checkout);
     expect(status).toBe(1);
     const diagnosis = JSON.parse(stdout);
-    expect(diagnosis).toMatchObject({ ok: false, blas: null, threads: null, devices: [] });
+    expect(diagnosis).toMatchObject({ ok: false, blas: null, kernels: null, another: [], threads: null });
     expect(diagnosis.libtorch).toEqual({ version: null, origin: null, path: null });
     const fault = /^the engine is not set up: .*; run "npx hsn setup"$/;
     expect(diagnosis.problems[0].what).toMatch(fault);
@@ -131,6 +137,25 @@ describe('hsn doctor', () => {
     expect(people.stdout).toMatch(/The engine does not work\.\n$/);
     const help = hsn(['--help'], {}, checkout);
     expect(help.status).toBe(0);
+  });
+
+  it('says what another libtorch would bring on this processor, and no more', () => {
+    const debian = '  - Intel(R) MKL-DNN v2.6.3 (Git Hash N/A)\n  - CPU capability usage: AVX2\n';
+    const old = kernelsOf(debian, 'flags\t\t: fpu avx2 avx512f\n');
+    expect(old).toMatchObject({ vectors: 'AVX2', onednn: '2.6.3', bfloat16: [] });
+    expect(bfloat16Line(old)).toContain('no unit');
+    expect(anotherWouldBring('1.13.0', 'openblas', old)).toEqual([
+      'pip’s 2.13: MKL for matrix products; nothing for bfloat16, which this processor has no unit for; fused attention and fused Adam, in whose place ours run',
+    ]);
+    const recent = kernelsOf(debian, 'flags : avx512_bf16 amx_bf16\n');
+    expect(bfloat16Line(recent)).toBe(
+      'this processor multiplies it (amx_bf16, avx512_bf16), through oneDNN 2.6.3',
+    );
+    expect(anotherWouldBring('2.6.0', 'mkl', recent)).toEqual([
+      'pip’s 2.13: a newer oneDNN for bfloat16 on amx_bf16, avx512_bf16',
+    ]);
+    expect(anotherWouldBring('2.13.0+cpu', 'mkl', recent)[0]).toMatch(/^nothing that is known/);
+    expect(bfloat16Line(kernelsOf('', 'Features : bf16 i8mm\n'))).toMatch(/\(bf16\), but this libtorch/);
   });
 
   it('tells an OpenBLAS that is called libblas from the reference', () => {

@@ -1,8 +1,8 @@
-import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { Run, readMetrics } from '@hidden-schema/hsn';
 import { HsnProcess, hsn } from '@hidden-schema/testing/hsn-process';
+import { TwoMachines } from '@hidden-schema/testing/network-namespaces';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { tinyCorpus, tinyFlags } from '@hidden-schema/testing/tiny-corpus';
 import { freePort } from '@hidden-schema/torch';
@@ -86,59 +86,14 @@ describe('hsn train --processes', () => {
 
 const stepOf = (name: string): number[] => (/^step-\d+$/.test(name) ? [Number(name.slice(5))] : []);
 
-/** Two network namespaces with an address each, joined by a cable; a reason where that is not permitted. */
-function namespaces(): { names: [string, string]; remove: () => void } | string {
-  const names: [string, string] = [`hsn-a${process.pid}`, `hsn-b${process.pid}`];
-  const first = spawnSync('ip', ['netns', 'add', names[0]], { encoding: 'utf8' });
-  if (first.status !== 0) return `ip netns add: ${first.error?.message ?? first.stderr.trim()}`;
-  const ip = (...args: string[]) => execFileSync('ip', args);
-  const remove = () => {
-    for (const name of names) spawnSync('ip', ['netns', 'del', name]);
-  };
-  try {
-    ip('netns', 'add', names[1]);
-    ip(
-      'link',
-      'add',
-      'cable0',
-      'netns',
-      names[0],
-      'type',
-      'veth',
-      'peer',
-      'name',
-      'cable1',
-      'netns',
-      names[1],
-    );
-    for (const [i, name] of names.entries()) {
-      ip('-n', name, 'addr', 'add', `10.213.77.${i + 1}/24`, 'dev', `cable${i}`);
-      ip('-n', name, 'link', 'set', `cable${i}`, 'up');
-      ip('-n', name, 'link', 'set', 'lo', 'up');
-    }
-  } catch (error) {
-    remove();
-    return String((error as Error).message);
-  }
-  return { names, remove };
-}
-
 describe('ranks in two network namespaces', () => {
-  const made = namespaces();
+  const made = TwoMachines.make();
   const reason = typeof made === 'string' ? made : undefined;
   if (reason) process.stderr.write(`ranks in two network namespaces: skipped, ${reason}\n`);
   afterAll(() => {
     if (typeof made !== 'string') made.remove();
   });
-
-  const start = (port: number, ...args: string[]): HsnProcess[] =>
-    [0, 1].map((rank) => {
-      const place = { RANK: rank, WORLD_SIZE: 2, MASTER_ADDR: '10.213.77.1', MASTER_PORT: port };
-      const environment = Object.entries(place).map(([name, value]) => `${name}=${value}`);
-      const { names } = made as { names: [string, string] };
-      const within = ['ip', 'netns', 'exec', names[rank]!, 'env', ...environment];
-      return new HsnProcess(args, 'ignore', within);
-    });
+  const start = (port: number, ...args: string[]) => (made as TwoMachines).start(port, args);
 
   test.skipIf(reason !== undefined)(
     'train together; one is killed, the other ends cleanly; both resume',

@@ -117,7 +117,7 @@ export {
 } from './tasks/language/open.ts';
 export { schemaOf } from './tasks/language/perplexity.ts';
 export { type PreparedLanguage, prepareLanguage } from './tasks/language/prepare.ts';
-export { type TextInput, textFingerprint } from './tasks/language/prepare-texts.ts';
+export { type PrepareOptions, type TextInput, textFingerprint } from './tasks/language/prepare-texts.ts';
 export { refitSymbols } from './tasks/language/refit.ts';
 export { readSeeds, type Seed } from './tasks/language/seeds.ts';
 export { splitChange } from './tasks/language/split.ts';

@@ -2,6 +2,7 @@ import { Random } from '@hidden-schema/base';
 import { setThreads, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { adjustedRand, chooseSymbols, meanSilhouette } from '../src/discovery/choose.ts';
+import { sourceOf } from '../src/discovery/point-source.ts';
 import { dot, unit } from './planted-points.ts';
 
 setThreads(1);
@@ -68,7 +69,7 @@ describe('how many symbols', () => {
   });
 
   test.each([6, 9])('%i planted groups are found, and the curve says so', (count) => {
-    const { symbols, curve } = chooseSymbols(tensor(blobs(count, 30, 0.6)), { seed: 0, fewest: 3 });
+    const { symbols, curve } = chooseSymbols(sourceOf(tensor(blobs(count, 30, 0.6))), { seed: 0, fewest: 3 });
     expect(symbols).toBe(count);
     expect(curve[0]!.symbols).toBe(3);
     const top = curve.reduce((best, one) => (one.score > best.score ? one : best));

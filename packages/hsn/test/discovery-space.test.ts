@@ -1,6 +1,7 @@
 import { Random } from '@hidden-schema/base';
 import { callMany, Generator, randn, type Tensor, tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
+import { countsOf } from '../src/discovery/count-blocks.ts';
 import { fitPointSpace, toPoints } from '../src/discovery/point-space.ts';
 import type { SparseRows } from '../src/discovery/sparse.ts';
 import { checkSparse, sparseProduct, transposed } from '../src/discovery/sparse.ts';
@@ -86,7 +87,7 @@ describe('words as vectors', () => {
   }
 
   test('inner products are those of the exact truncated SVD of TF-IDF', () => {
-    const space = fitWordSpace(sparse, 5, new Generator(3));
+    const space = fitWordSpace(countsOf(sparse), 5, new Generator(3));
     const found = wordVectors(space, sparse);
     const exact = tensor(tfIdf());
     const right = callMany('linalg_svd', exact, false)[2]!.narrow(0, 0, 5).transpose(0, 1);
@@ -96,7 +97,7 @@ describe('words as vectors', () => {
   });
 
   test('more dimensions than words or texts are cut to what there is', () => {
-    expect(fitWordSpace(sparse, 500, new Generator(3)).directions.shape).toEqual([40, 40]);
+    expect(fitWordSpace(countsOf(sparse), 500, new Generator(3)).directions.shape).toEqual([40, 40]);
   });
 });
 

@@ -1,10 +1,10 @@
 import { cat, noGrad, scope, type Tensor, zeros } from '@hidden-schema/torch';
 import type { Dictionary } from './dictionary.ts';
+import { mostAtOnce, type PointSource } from './point-source.ts';
 import { type Pursued, type PursuitOptions, pursue } from './pursuit.ts';
 
 /** Numbers in one [n, b, K] tensor of a block: what bounds memory, whatever K. */
 const blockNumbers = 1 << 22;
-const mostRows = 1024;
 const fewestRows = 32;
 
 /**
@@ -13,29 +13,53 @@ const fewestRows = 32;
  */
 function rowsOfBlock(symbols: number, candidates: number): number {
   const fitting = 2 ** Math.floor(Math.log2(blockNumbers / (symbols * candidates)));
-  return Math.max(fewestRows, Math.min(mostRows, fitting));
+  return Math.max(fewestRows, Math.min(mostAtOnce, fitting));
 }
 
-/** Pursues points [N, S] block by block, the last one filled up with zeros; `visit` sees each block's own points. */
-export function pursueBlocks(
-  points: Tensor,
+/** A block of points as a walk is looked for in: filled up with zeros to `rows`. */
+export function filledUp(block: Tensor, rows: number): Tensor {
+  const [count, S] = block.shape as [number, number];
+  return (count === rows ? block : cat([block, zeros([rows - count, S])], 0)).contiguous();
+}
+
+/** This process's points in blocks of `rows`, the last one shorter; `visit` is told each one's place among all. */
+export function* visitBlocks(
+  points: PointSource,
+  rows: number,
+  visit: (block: Tensor, first: number) => void,
+): Generator<number> {
+  for (let first = points.first; first < points.end; first += rows) {
+    const end = Math.min(first + rows, points.end);
+    noGrad(() => scope(() => visit(points.rows(first, end), first)));
+    yield end;
+  }
+}
+
+type Visit = (found: Pursued, block: Tensor, first: number) => void;
+
+/** Pursues this process's points block by block, all of one shape; `visit` sees each block's own points. */
+export function pursuedBlocks(
+  points: PointSource,
   dictionary: Dictionary,
   options: PursuitOptions,
-  visit: (found: Pursued, block: Tensor) => void,
-): void {
-  const [N, S] = points.shape as [number, number];
+  visit: Visit,
+): Generator<number> {
   const rows = rowsOfBlock(dictionary.symbols.dim(0), options.candidates);
-  for (let first = 0; first < N; first += rows) {
-    const count = Math.min(rows, N - first);
-    noGrad(() =>
-      scope(() => {
-        const block = points.narrow(0, first, count);
-        const whole = count === rows ? block : cat([block, zeros([rows - count, S])], 0);
-        const found = pursue(whole.contiguous(), dictionary, options);
-        visit(count === rows ? found : firstRows(found, count), block);
-      }),
-    );
-  }
+  return visitBlocks(points, rows, (block, first) => {
+    const found = pursue(filledUp(block, rows), dictionary, options);
+    const count = block.dim(0);
+    visit(count === rows ? found : firstRows(found, count), block, first);
+  });
+}
+
+/** The same in one go. */
+export function pursueBlocks(
+  points: PointSource,
+  dictionary: Dictionary,
+  options: PursuitOptions,
+  visit: Visit,
+): void {
+  for (const _ of pursuedBlocks(points, dictionary, options, visit));
 }
 
 function firstRows(found: Pursued, count: number): Pursued {

@@ -1,5 +1,7 @@
 import { call, Generator, noGrad, randperm, scope, Tensor } from '@hidden-schema/torch';
 import { mostAligned } from '../clusters.ts';
+import { Replicas } from '../train/replicas.ts';
+import { drawnPlaces, type PointSource, pointsAt } from './point-source.ts';
 import { sphericalMeans } from './spherical-means.ts';
 
 // Shapes: n points that are looked at, S their width, K centres.
@@ -25,6 +27,8 @@ export interface ChoiceOptions {
   seed: number;
   /** Symbols at the least. */
   fewest: number;
+  /** The processes that hold the points together; rank 0 chooses for all. */
+  replicas?: Replicas;
 }
 
 /** Points that are looked at: their inner products are held at once. */
@@ -43,26 +47,33 @@ const halfClustering = { ...clustering, starts: 2 };
  * As many symbols as make clusters of texts both apart and found again: the largest product of the mean silhouette
  * (Rousseeuw 1987) and of the agreement of clusters found in two halves of the texts.
  */
-export function chooseSymbols(points: Tensor, { seed, fewest }: ChoiceOptions): SymbolChoice {
+export function chooseSymbols(
+  points: PointSource,
+  { seed, fewest, replicas = Replicas.alone }: ChoiceOptions,
+): SymbolChoice {
   return noGrad(() =>
     scope(() => {
       const generator = new Generator(seed);
-      const n = Math.min(points.dim(0), looked);
-      const some = points.indexSelect(0, randperm(points.dim(0), generator).narrow(0, 0, n));
-      const products = some.matmul(some.transpose(0, 1));
-      const curve = triedCounts(fewest, n).map((symbols) =>
-        scope(() => {
-          const centres = sphericalMeans(some, { ...clustering, count: symbols }, generator);
-          const clusters = mostAligned(some, centres).toNumbers();
-          const silhouette = meanSilhouette(products, clusters, symbols);
-          const stability = halfStability(some, symbols, generator);
-          return { symbols, silhouette, stability, score: silhouette * stability };
-        }),
-      );
-      const best = curve.reduce((top, one) => (one.score > top.score ? one : top));
-      return { symbols: best.symbols, curve };
+      const places = drawnPlaces(points.count, Math.min(points.count, looked), generator);
+      const some = pointsAt(points, places, replicas);
+      return replicas.tell(replicas.leads ? chosenAmong(some, fewest, generator) : undefined);
     }),
   );
+}
+
+function chosenAmong(some: Tensor, fewest: number, generator: Generator): SymbolChoice {
+  const products = some.matmul(some.transpose(0, 1));
+  const curve = triedCounts(fewest, some.dim(0)).map((symbols) =>
+    scope(() => {
+      const centres = sphericalMeans(some, { ...clustering, count: symbols }, generator);
+      const clusters = mostAligned(some, centres).toNumbers();
+      const silhouette = meanSilhouette(products, clusters, symbols);
+      const stability = halfStability(some, symbols, generator);
+      return { symbols, silhouette, stability, score: silhouette * stability };
+    }),
+  );
+  const best = curve.reduce((top, one) => (one.score > top.score ? one : top));
+  return { symbols: best.symbols, curve };
 }
 
 /** How far centres of one half of the points part all of them as those of the other half do. */

@@ -1,8 +1,11 @@
 import { UserError } from '@hidden-schema/base';
-import { cat, noGrad, scope, type Tensor } from '@hidden-schema/torch';
+import { call, cat, noGrad, scope, type Tensor, zeros } from '@hidden-schema/torch';
+import type { Replicas } from '../train/replicas.ts';
 import { pursueBlocks } from './blocks.ts';
-import { dictionaryOf } from './dictionary.ts';
+import { type Dictionary, dictionaryOf } from './dictionary.ts';
 import type { DiscoveryOptions } from './options.ts';
+import { type PointSource, sourceOf } from './point-source.ts';
+import type { PursuitOptions } from './pursuit.ts';
 
 // Shapes: N texts, B candidates, L steps, K symbols, S width of a point.
 
@@ -39,11 +42,8 @@ export function encodePoints(discovered: Discovered, points: Tensor): EncodedPoi
   checkPoints(points, symbols.dim(1));
   return noGrad(() =>
     scope(() => {
-      const dictionary = dictionaryOf(symbols, options.length > 1 ? discovered.linkProbabilities : undefined);
-      const sharpness = { first: options.firstSharpness, later: options.sharpness };
-      const { length, candidates } = options;
       const parts: EncodedPoints[] = [];
-      pursueBlocks(points, dictionary, { length, candidates, sharpness }, (found) => {
+      pursueBlocks(sourceOf(points), dictionaryOn(discovered), pursuitOn(options), (found) => {
         const probabilities = found.logProbabilities.softmax(1);
         const logs = probabilities.clamp(1e-30).log();
         const part = {
@@ -59,6 +59,36 @@ export function encodePoints(discovered: Discovered, points: Tensor): EncodedPoi
         parts.push(part);
       });
       return joined(parts);
+    }),
+  );
+}
+
+/** Links keep walks of more than one step. */
+const dictionaryOn = ({ symbols, linkProbabilities, options }: Discovered): Dictionary =>
+  dictionaryOf(symbols, options.length > 1 ? linkProbabilities : undefined);
+
+const pursuitOn = ({ length, candidates, firstSharpness, sharpness }: DiscoveryOptions): PursuitOptions => ({
+  length,
+  candidates,
+  sharpness: { first: firstSharpness, later: sharpness },
+});
+
+/** How many best walks are on each symbol at each step, over the points of all processes. L lists of K */
+export function stepCounts(discovered: Discovered, points: PointSource, replicas: Replicas): Float64Array[] {
+  const { symbols: K, length } = discovered.options;
+  return noGrad(() =>
+    scope(() => {
+      const counts = zeros([length, K], { dtype: 'float64' });
+      pursueBlocks(points, dictionaryOn(discovered), pursuitOn(discovered.options), ({ walks }) => {
+        const best = walks.select(1, 0); // [n, L]
+        for (let step = 0; step < length; step++)
+          counts.select(0, step).add_(call('bincount', best.select(1, step), null, K));
+      });
+      replicas.sum([counts]);
+      return Array.from(
+        { length },
+        (_, step) => counts.select(0, step).contiguous().toArray() as Float64Array,
+      );
     }),
   );
 }

@@ -1,4 +1,6 @@
 import type { PaddedIds } from '@hidden-schema/text';
+import { scope, Tensor } from '@hidden-schema/torch';
+import type { Replicas } from '../train/replicas.ts';
 import type { SparseRows } from './sparse.ts';
 
 // Shapes: N texts, V pieces.
@@ -9,17 +11,44 @@ const smallCorpus = 1000;
 /** A piece in more than this share of texts tells none of them apart: stop words of any language, and marks. */
 const mostShare = 0.5;
 
-/** The encoder's own pieces of words, in rising order, that tell texts apart; texts are read one after the other. */
-export function tellingPieces(texts: Iterable<ArrayLike<number>>): Int32Array {
-  const found = new Map<number, number>();
-  let count = 0;
+/** The processes that count pieces together, and how many pieces there may be. */
+export interface SharedPieces {
+  replicas: Replicas;
+  vocabulary: number;
+}
+
+/**
+ * The encoder's own pieces of words, in rising order, that tell texts apart; texts are read one after the other, each
+ * process its part of them.
+ */
+export function tellingPieces(texts: Iterable<ArrayLike<number>>, shared?: SharedPieces): Int32Array {
+  const own = new Map<number, number>();
+  let read = 0;
   for (const ids of texts) {
-    count++;
-    for (const id of new Set(Array.from(ids))) found.set(id, (found.get(id) ?? 0) + 1);
+    read++;
+    for (const id of new Set(Array.from(ids))) own.set(id, (own.get(id) ?? 0) + 1);
   }
+  const { found, count } = shared ? allUses(own, read, shared) : { found: own, count: read };
   const fewest = count < smallCorpus ? fewestTexts.small : fewestTexts.large;
-  const kept = [...found].filter(([, texts]) => texts >= fewest && texts <= mostShare * count);
+  const kept = [...found].filter(([, uses]) => uses >= fewest && uses <= mostShare * count);
   return Int32Array.from(kept, ([id]) => id).sort();
+}
+
+/** How many texts of all processes have each piece, and how many texts there are. */
+function allUses(
+  own: ReadonlyMap<number, number>,
+  read: number,
+  { replicas, vocabulary }: SharedPieces,
+): { found: [number, number][]; count: number } {
+  return scope(() => {
+    const uses = new Float64Array(vocabulary + 1);
+    for (const [id, count] of own) uses[id] = count;
+    uses[vocabulary] = read;
+    const sum = Tensor.fromArray(uses, [uses.length]);
+    replicas.sum([sum]);
+    const all = sum.toArray() as Float64Array;
+    return { found: [...all.subarray(0, vocabulary).entries()], count: all[vocabulary]! };
+  });
 }
 
 /** Counts of these pieces, a row a text. [N, V] */

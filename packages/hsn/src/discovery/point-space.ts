@@ -1,5 +1,7 @@
 import { UserError } from '@hidden-schema/base';
-import { cat, Generator, noGrad, scope, type Tensor } from '@hidden-schema/torch';
+import { cat, Generator, noGrad, scope, type Tensor, zeros } from '@hidden-schema/torch';
+import { Replicas } from '../train/replicas.ts';
+import { type CountSource, countsOf } from './count-blocks.ts';
 import { unitRows } from './dictionary.ts';
 import { checkPoints } from './encode.ts';
 import { rowCount, type SparseRows } from './sparse.ts';
@@ -31,22 +33,60 @@ export interface PointSpace {
   readonly words?: Part & { readonly space: WordSpace };
 }
 
+/** Texts block by block, as the encoder's unit vectors and as word counts; each process has its part of them. */
+export interface TextBlocks {
+  /** N, of all processes. */
+  readonly count: number;
+  /** D */
+  readonly width: number;
+  /** [n, D] each */
+  vectors(): Iterable<Tensor>;
+  /** The same texts in the same blocks, where words count. */
+  readonly words?: CountSource | undefined;
+}
+
 /** The space of texts given as the encoder's unit vectors [N, D] and, where words count, their counts [N, V]. */
 export function fitPointSpace(
   vectors: Tensor,
   words?: SparseRows,
   chosen: Partial<PointOptions> = {},
 ): PointSpace {
-  const options = { ...pointDefaults, ...chosen };
   checkPoints(vectors);
-  const own = centred(vectors, 1);
+  if (words) checkRows(vectors, words);
+  const [count, width] = vectors.shape as [number, number];
+  const given = { count, width, vectors: () => [vectors], words: words && countsOf(words) };
+  return fitSharedSpace(given, chosen);
+}
+
+/** The same of texts that processes hold together: all get the same space. */
+export function fitSharedSpace(
+  { count, width, vectors, words }: TextBlocks,
+  chosen: Partial<PointOptions> = {},
+  replicas = Replicas.alone,
+): PointSpace {
+  const options = { ...pointDefaults, ...chosen };
+  const own = centred(checked(vectors()), { count, width, weight: 1 }, replicas);
   if (!words || options.wordWeight === 0) return { vectors: own };
-  checkRows(vectors, words);
-  const space = fitWordSpace(words, options.wordDimensions, new Generator(options.seed));
-  const found = wordVectors(space, words);
-  const part = centred(found, options.wordWeight);
-  found.free();
+  const generator = new Generator(options.seed);
+  const space = fitWordSpace(words, options.wordDimensions, generator, replicas);
+  const sizes = { count, width: space.directions.dim(1), weight: options.wordWeight };
+  const part = centred(placedWords(space, words), sizes, replicas);
   return { vectors: own, words: { ...part, space } };
+}
+
+function* checked(blocks: Iterable<Tensor>): Iterable<Tensor> {
+  for (const block of blocks) {
+    checkPoints(block);
+    yield block;
+  }
+}
+
+function* placedWords(space: WordSpace, words: CountSource): Iterable<Tensor> {
+  for (const block of words.blocks()) {
+    const found = wordVectors(space, block);
+    yield found;
+    found.free();
+  }
 }
 
 /** Texts as points of length one, known and new ones alike. [N, S] */
@@ -66,14 +106,28 @@ export function toPoints(space: PointSpace, vectors: Tensor, words?: SparseRows)
   );
 }
 
-/** The mean, and the scale that makes the mean squared length weight². */
-function centred(rows: Tensor, weight: number): Part {
+/** The mean, and the scale that makes the mean squared length weight², over the rows of all processes. */
+function centred(
+  blocks: Iterable<Tensor>,
+  { count, width, weight }: { count: number; width: number; weight: number },
+  replicas: Replicas,
+): Part {
+  const sum = zeros([width], { dtype: 'float64' });
+  const squares = zeros([1], { dtype: 'float64' });
+  for (const rows of blocks)
+    noGrad(() =>
+      scope(() => {
+        const wide = rows.to('float64');
+        sum.add_(wide.sum(0));
+        squares.add_(wide.mul(wide).sum());
+      }),
+    );
+  replicas.sum([sum, squares]);
   return noGrad(() =>
     scope(() => {
-      const mean = rows.mean(0);
-      const rest = rows.sub(mean);
-      const square = rest.mul(rest).sum(1).mean().item();
-      return { mean, scale: square > 1e-12 ? weight / Math.sqrt(square) : 0 };
+      const mean = sum.div(count);
+      const square = squares.item() / count - mean.mul(mean).sum().item();
+      return { mean: mean.to('float32'), scale: square > 1e-12 ? weight / Math.sqrt(square) : 0 };
     }),
   );
 }

@@ -55,7 +55,7 @@ export function sparseProduct(matrix: SparseRows, dense: Tensor): Tensor {
   const { indptr, indices, values } = matrix;
   const places = Tensor.fromArray(indices, [indices.length]).to('int64');
   const starts = Tensor.fromArray(indptr, [indptr.length]).to('int64');
-  const weights = Tensor.fromArray(values, [values.length]);
+  const weights = Tensor.fromArray(values, [values.length]).to(dense.dtype);
   const sum = 0;
   return callMany('embedding_bag', dense, places, starts, false, sum, false, weights, true)[0]!;
 }

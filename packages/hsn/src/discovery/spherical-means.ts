@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   cat,
   type Generator,
@@ -8,9 +9,13 @@ import {
   scope,
   stack,
   type Tensor,
+  zeros,
 } from '@hidden-schema/torch';
 import { memberSums, mostAligned, unmoved } from '../clusters.ts';
+import type { Replicas } from '../train/replicas.ts';
+import { filledUp, visitBlocks } from './blocks.ts';
 import { unitRows } from './dictionary.ts';
+import { drawnPlaces, isSmall, mostAtOnce, type PointSource, pointsAt } from './point-source.ts';
 
 // Shapes: N points, S width, K centres.
 
@@ -43,20 +48,85 @@ export interface MeansOptions {
 export function sphericalMeans(points: Tensor, options: MeansOptions, generator: Generator): Tensor {
   return noGrad(() =>
     scope(() => {
-      const N = points.dim(0);
-      const some = Math.min(N, Math.max(options.seedingPoints, fewestPoints * options.count));
-      const sample = points.indexSelect(0, randperm(N, generator).narrow(0, 0, some));
-      let best: { centres: Tensor; nearness: number } | undefined;
-      const starts = Math.min(options.starts, Math.max(1, Math.floor(mostDrawn / options.count)));
-      for (let start = 0; start < starts; start++) {
-        const drawn = scope(() => startingCentres(sample, options, generator));
-        const centres = rounds(sample, drawn, trialRounds, options.anchors);
-        const nearness = scope(() => sample.matmul(centres.transpose(0, 1)).amax(1).sum().item());
-        if (!best || nearness > best.nearness) best = { centres, nearness };
-      }
-      return rounds(points, best!.centres, options.rounds, options.anchors);
+      const places = randperm(points.dim(0), generator).narrow(0, 0, sampleSize(points.dim(0), options));
+      const start = bestStart(points.indexSelect(0, places), options, generator);
+      return rounds(points, start, options.rounds, options.anchors);
     }),
   );
+}
+
+/** Points that starts are drawn from. */
+const sampleSize = (points: number, { seedingPoints, count }: MeansOptions): number =>
+  Math.min(points, Math.max(seedingPoints, fewestPoints * count));
+
+/** Of several starts, that whose centres come nearest to the points of the sample. [K, S] */
+function bestStart(sample: Tensor, options: MeansOptions, generator: Generator): Tensor {
+  let best: { centres: Tensor; nearness: number } | undefined;
+  const starts = Math.min(options.starts, Math.max(1, Math.floor(mostDrawn / options.count)));
+  for (let start = 0; start < starts; start++) {
+    const drawn = scope(() => startingCentres(sample, options, generator));
+    const centres = rounds(sample, drawn, trialRounds, options.anchors);
+    const nearness = scope(() => sample.matmul(centres.transpose(0, 1)).amax(1).sum().item());
+    if (!best || nearness > best.nearness) best = { centres, nearness };
+  }
+  return best!.centres;
+}
+
+/** Who shares points out, and what may stop the work on them. */
+export interface Shared {
+  replicas: Replicas;
+  signal?: AbortSignal | undefined;
+}
+
+/** The same of points that several processes hold: rank 0 finds the start, all sum their parts in each round. [K, S] */
+export async function sharedMeans(
+  points: PointSource,
+  options: MeansOptions,
+  generator: Generator,
+  { replicas, signal }: Shared,
+): Promise<Tensor> {
+  const places = drawnPlaces(points.count, sampleSize(points.count, options), generator);
+  let centres = noGrad(() =>
+    scope(() => {
+      const sample = pointsAt(points, places, replicas);
+      return replicas.leads ? bestStart(sample, options, generator) : zeros([options.count, points.width]);
+    }),
+  ).keep();
+  replicas.broadcast([centres]);
+  for (let round = 0; round < options.rounds; round++) {
+    const before = centres;
+    const { sums, sizes } = await sharedSums(points, before, { replicas, signal });
+    centres = noGrad(() =>
+      scope(() => anchored(unitRows(sums.to('float32').add(unmoved(before, sizes))), options.anchors)),
+    ).keep();
+    for (const used of [before, sums, sizes]) used.free();
+  }
+  return centres;
+}
+
+/** Sums of the points that are nearest to each centre, and how many they are, over all processes; in float64. */
+async function sharedSums(
+  points: PointSource,
+  centres: Tensor,
+  { replicas, signal }: Shared,
+): Promise<{ sums: Tensor; sizes: Tensor }> {
+  const K = centres.dim(0);
+  const sums = zeros([K, points.width], { dtype: 'float64' }).keep();
+  const sizes = zeros([K, 1], { dtype: 'float64' }).keep();
+  const blocks = visitBlocks(points, mostAtOnce, (block) => {
+    // All blocks of one shape, so that a point rounds alike whichever block it is in.
+    const nearest = mostAligned(filledUp(block, mostAtOnce), centres).narrow(0, 0, block.dim(0));
+    const own = memberSums(isSmall(points.count) ? block.to('float64') : block, nearest, K);
+    sums.add_(own.sums);
+    sizes.add_(own.sizes);
+  });
+  for (const _ of blocks) {
+    await setImmediate();
+    if (signal?.aborted) break;
+  }
+  await replicas.goOn(signal);
+  replicas.sum([sums, sizes]);
+  return { sums, sizes };
 }
 
 function rounds(points: Tensor, start: Tensor, count: number, anchors: Tensor | undefined): Tensor {

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { cacheFolder, cacheLimit, keepWithin, markUsed, reasonOf, UserError } from '@hidden-schema/base';
-import { openSafetensors, Tensor, writeSafetensors } from '@hidden-schema/torch';
+import { openSafetensors, scope, Tensor, writeSafetensors, zeros } from '@hidden-schema/torch';
+import { Replicas } from '../train/replicas.ts';
 import { encodeTexts, type OpenedEncoder, type TextVectorOptions } from './text-vectors.ts';
+import { OpenFiles, StoredRows, type Stretch, type VectorRows } from './vector-rows.ts';
 
 // Shapes: N texts, D width of the encoder.
 
@@ -12,6 +14,8 @@ export interface StoredVectorOptions extends TextVectorOptions {
   cache?: string;
   /** Texts of each part of a corpus; no stored file has texts of two. All are one part unless given. */
   parts?: readonly number[];
+  /** The processes that encode the texts together, each some of the files; all have all vectors afterwards. */
+  replicas?: Replicas | undefined;
   /** Hears where vectors came from, and what went wrong with the store. */
   onNote?: (text: string) => void;
 }
@@ -24,6 +28,12 @@ const name = 'vectors';
 /** Texts of a file: what is stopped loses no more than these, and a corpus that grew encodes only its end. */
 const textsOfFile = 2048;
 
+/** Texts that are read some at a time. */
+export interface TextList {
+  readonly count: number;
+  slice(first: number, end: number): readonly string[];
+}
+
 /**
  * Texts as vectors, encoded once: kept as safetensors files in the cache, each named by its texts, the encoder's weights
  * and tokens, and how much of a text is read. A file that is damaged is made again; the files take no more than
@@ -34,23 +44,100 @@ export async function textVectors(
   opened: OpenedEncoder,
   options: StoredVectorOptions,
 ): Promise<Tensor> {
-  const { onNote, onProgress } = options;
-  const store = new VectorFiles(opened, options);
-  const width = opened.encoder.width;
-  const all = new Float32Array(texts.length * width);
-  let stored = 0;
-  for (const [first, end] of stretches(options.parts ?? [texts.length])) {
-    const some = texts.slice(first, end);
-    const progress = (done: number) => onProgress?.(first + done, texts.length);
-    const found = store.read(some);
-    if (found) stored += some.length;
-    const vectors = found ?? (await store.make(some, progress));
-    all.set(vectors.toArray() as Float32Array, first * width);
-    vectors.free();
-    if (!found) progress(some.length);
+  const list = { count: texts.length, slice: (first: number, end: number) => texts.slice(first, end) };
+  const stored = await storedVectors(list, opened, options);
+  try {
+    return stored.count > 0
+      ? stored.rows(Array.from(texts.keys()))
+      : Tensor.fromArray(new Float32Array(0), [0, stored.width]);
+  } finally {
+    stored.free();
   }
+}
+
+/** The same, read from the cache row by row. */
+export async function storedVectors(
+  texts: TextList,
+  opened: OpenedEncoder,
+  options: StoredVectorOptions,
+): Promise<VectorRows> {
+  const { onNote, onProgress, signal, replicas = Replicas.alone } = options;
+  const store = new VectorFiles(opened, options);
+  const spans = [...stretches(options.parts ?? [texts.count])];
+  const found: (Stretch | undefined)[] = spans.map((span) => store.find(span, texts.slice(...span)));
+  const stored = found.reduce((sum, stretch) => sum + (stretch ? stretch.end - stretch.first : 0), 0);
+  await replicas.goOn(signal);
+  // Only what no process has is encoded, each file by one of them.
+  const missing = holders(found, replicas).flatMap((who, at) => (who.length === 0 ? [at] : []));
+  const progress = progressOf(texts.count, missing.length > 0 ? onProgress : undefined);
+  let done = stored;
+  for (const [turn, at] of missing.entries()) {
+    const span = spans[at]!;
+    if (turn % replicas.size === replicas.rank)
+      found[at] = await store.make(span, texts.slice(...span), (some) => progress(done + some));
+    done += span[1] - span[0];
+    progress(done);
+  }
+  await replicas.goOn(signal);
+  await exchange(found, spans, { texts, store, replicas, width: opened.encoder.width });
+  progress(texts.count);
   if (stored > 0) onNote?.(`vectors of ${stored} texts were in the cache`);
-  return Tensor.fromArray(all, [texts.length, width]);
+  return new StoredRows(found as Stretch[], opened.encoder.width, store.files);
+}
+
+/** Never tells the same twice. */
+function progressOf(total: number, tell: StoredVectorOptions['onProgress']): (done: number) => void {
+  let told = 0;
+  return (done) => {
+    if (done > told) tell?.(done, total);
+    told = Math.max(told, done);
+  };
+}
+
+/** For each file the processes that have it. */
+function holders(found: readonly (Stretch | undefined)[], replicas: Replicas): number[][] {
+  const count = found.length;
+  const flags = new Float32Array(count * replicas.size);
+  for (const [at, stretch] of found.entries()) flags[replicas.rank * count + at] = stretch ? 1 : 0;
+  const all = scope(() => {
+    const sum = Tensor.fromArray(flags, [flags.length]);
+    replicas.sum([sum]);
+    return sum.toNumbers();
+  });
+  const ranks = Array.from({ length: replicas.size }, (_, rank) => rank);
+  return found.map((_, at) => ranks.filter((rank) => all[rank * count + at]! > 0));
+}
+
+interface Exchange {
+  texts: TextList;
+  store: VectorFiles;
+  replicas: Replicas;
+  width: number;
+}
+
+/** Hands each file that some process lacks to all: sending a vector costs a thousandth of encoding it. */
+async function exchange(
+  found: (Stretch | undefined)[],
+  spans: readonly [number, number][],
+  { texts, store, replicas, width }: Exchange,
+): Promise<void> {
+  if (replicas.size === 1) return;
+  // Processes of one machine share a cache: what another one made lies there by now.
+  for (const [at, span] of spans.entries()) found[at] ??= store.find(span, texts.slice(...span));
+  for (const [at, who] of holders(found, replicas).entries()) {
+    if (who.length === replicas.size) continue;
+    const span = spans[at]!;
+    const mine = found[at];
+    const vectors = scope(() => {
+      const rows = Array.from({ length: span[1] - span[0] }, (_, n) => span[0] + n);
+      const all = mine ? new StoredRows([mine], width, store.files).rows(rows) : zeros([rows.length, width]);
+      replicas.broadcast([all], who[0]!);
+      return all;
+    });
+    if (mine) vectors.free();
+    else found[at] = store.keep(span, texts.slice(...span), vectors);
+    await replicas.goOn();
+  }
 }
 
 /** First and end of the texts of each file. */
@@ -64,6 +151,7 @@ function* stretches(parts: readonly number[]): Generator<[first: number, end: nu
 }
 
 class VectorFiles {
+  readonly files = new OpenFiles();
   readonly #opened: OpenedEncoder;
   readonly #options: StoredVectorOptions;
   readonly #folder: string;
@@ -85,32 +173,51 @@ class VectorFiles {
     return path.join(this.#folder, `${hash.digest('hex')}.safetensors`);
   }
 
-  read(texts: readonly string[]): Tensor | undefined {
+  /** A file that is there and whole. */
+  find([first, end]: [number, number], texts: readonly string[]): Stretch | undefined {
     const file = this.#file(texts);
     if (!fs.existsSync(file)) return undefined;
     try {
-      const vectors = readVectors(file, texts.length, this.#opened.encoder.width);
+      readVectors(file, texts.length, this.#opened.encoder.width).free();
       markUsed(file);
-      return vectors;
+      return { first, end, file, place: dataPlace(this.files.descriptor(file)) };
     } catch (error) {
       this.#options.onNote?.(`${file} is damaged (${reasonOf(error)}): its texts are encoded again`);
       return undefined;
     }
   }
 
-  async make(texts: readonly string[], onProgress: (done: number) => void): Promise<Tensor> {
-    const { onNote } = this.#options;
+  async make(
+    span: [number, number],
+    texts: readonly string[],
+    onProgress: (done: number) => void,
+  ): Promise<Stretch> {
     const vectors = await encodeTexts(texts, this.#opened, { ...this.#options, onProgress });
+    return this.keep(span, texts, vectors);
+  }
+
+  /** Writes a file for the next time; vectors that cannot be kept stay in memory. */
+  keep([first, end]: [number, number], texts: readonly string[], vectors: Tensor): Stretch {
     try {
       fs.mkdirSync(this.#folder, { recursive: true });
       const file = this.#file(texts);
       writeSafetensors(file, [[name, vectors]], { sha256: sumOf(vectors) });
       keepWithin(this.#limit, 'vectors', file);
+      const place = dataPlace(this.files.descriptor(file));
+      vectors.free();
+      return { first, end, file, place };
     } catch (error) {
-      onNote?.(`vectors were not kept for the next time: ${reasonOf(error)}`);
+      this.#options.onNote?.(`vectors were not kept for the next time: ${reasonOf(error)}`);
+      return { first, end, vectors };
     }
-    return vectors;
   }
+}
+
+/** Where a safetensors file's numbers begin: after the length of its header, eight bytes, and the header. */
+function dataPlace(descriptor: number): number {
+  const length = Buffer.alloc(8);
+  fs.readSync(descriptor, length, 0, 8, 0);
+  return 8 + Number(length.readBigUInt64LE());
 }
 
 /** Of all weights and the vocabulary: a folder whose model was replaced has other vectors under the same name. */

@@ -1,7 +1,9 @@
-import { callMany, type Generator, noGrad, randn, scope, type Tensor } from '@hidden-schema/torch';
-import { checkSparse, rowCount, type SparseRows, sparseProduct, transposed } from './sparse.ts';
+import { call, callMany, type Generator, noGrad, randn, scope, Tensor, zeros } from '@hidden-schema/torch';
+import { Replicas } from '../train/replicas.ts';
+import { type CountSource, SparseSpool } from './count-blocks.ts';
+import { checkSparse, type SparseRows, sparseProduct, transposed } from './sparse.ts';
 
-// Shapes: N texts, V words, d dimensions.
+// Shapes: N texts, V words, d dimensions, w a few more than d.
 
 /** Dimensions beyond those asked for, and rounds of products: what makes a randomised SVD near the true one. */
 const spareDimensions = 10;
@@ -15,27 +17,88 @@ export interface WordSpace {
   readonly directions: Tensor;
 }
 
-/** The space of word counts [N, V], one row a text. */
-export function fitWordSpace(counts: SparseRows, dimensions: number, generator: Generator): WordSpace {
-  checkSparse(counts);
-  const rarity = rarityOf(counts);
-  const weighed = tfIdf(counts, rarity);
-  const kept = Math.min(dimensions, counts.columns, rowCount(counts));
-  const width = Math.min(kept + spareDimensions, counts.columns, rowCount(counts));
-  const directions = noGrad(() =>
-    scope(() => {
-      const across = transposed(weighed);
-      // Halko, Martinsson and Tropp: the range of a few random products, sharpened by rounds of the matrix itself.
-      let range = sparseProduct(weighed, randn([counts.columns, width], generator)); // [N, width]
-      for (let round = 0; round < rounds; round++) {
-        const other = orthogonal(sparseProduct(across, orthogonal(range)));
-        range = sparseProduct(weighed, other);
-      }
-      const inside = sparseProduct(across, orthogonal(range)); // Xᵀ·Q [V, width]
-      return callMany('linalg_svd', inside, false)[0]!.narrow(1, 0, kept).contiguous();
-    }),
-  );
-  return { rarity, directions };
+/** The space of word counts [N, V], one row a text, which processes hold together: all get that of rank 0. */
+export function fitWordSpace(
+  counts: CountSource,
+  dimensions: number,
+  generator: Generator,
+  replicas = Replicas.alone,
+): WordSpace {
+  const { columns, texts } = counts;
+  const rarity = rarityOf(counts, replicas);
+  const weighed = new WeighedBlocks(counts, rarity, replicas);
+  const kept = Math.min(dimensions, columns, texts);
+  const width = Math.min(kept + spareDimensions, columns, texts);
+  try {
+    const directions = noGrad(() =>
+      scope(() => {
+        // Halko, Martinsson and Tropp: a few random directions, sharpened by rounds of XᵀX, which is a sum over texts.
+        let sharpened = randn([columns, width], generator).to('float64'); // [V, w]
+        for (let round = 0; round < rounds; round++)
+          sharpened = scope(() => orthogonal(weighed.squareTimes(sharpened)));
+        return singular(sharpened, weighed.squareTimes(sharpened), kept);
+      }),
+    );
+    replicas.broadcast([directions]);
+    return { rarity, directions };
+  } finally {
+    weighed.free();
+  }
+}
+
+/** TF-IDF X [N, V] in blocks of texts, each held both ways round. */
+class WeighedBlocks {
+  readonly #columns: number;
+  readonly #replicas: Replicas;
+  readonly #rows = new SparseSpool();
+  readonly #across = new SparseSpool();
+
+  constructor(counts: CountSource, rarity: Float32Array, replicas: Replicas) {
+    this.#columns = counts.columns;
+    this.#replicas = replicas;
+    for (const block of counts.blocks()) {
+      const weighed = tfIdf(block, rarity);
+      this.#rows.add(weighed);
+      this.#across.add(transposed(weighed));
+    }
+  }
+
+  /** Xᵀ·(X·right), over the texts of all processes; float64. [V, w] → [V, w] */
+  squareTimes(right: Tensor): Tensor {
+    const sum = zeros([this.#columns, right.dim(1)], { dtype: 'float64' });
+    const across = this.#across.blocks();
+    for (const rows of this.#rows.blocks())
+      scope(() => sum.add_(sparseProduct(across.next().value as SparseRows, sparseProduct(rows, right))));
+    this.#replicas.sum([sum]);
+    return sum;
+  }
+
+  free(): void {
+    this.#rows.free();
+    this.#across.free();
+  }
+}
+
+/**
+ * The first right singular vectors of X from orthogonal directions Z near them and Y = XᵀX·Z: with Zᵀ·Y = U·Λ·Uᵀ the columns
+ * of Q = X·Z·U·Λ^(−1/2) are orthogonal, and Xᵀ·Q = Y·U·Λ^(−1/2) has the wanted vectors on its left. [V, d] float32
+ */
+function singular(directions: Tensor, square: Tensor, kept: number): Tensor {
+  const inner = directions.transpose(0, 1).matmul(square);
+  const symmetric = inner.add(inner.transpose(0, 1)).mul(0.5);
+  const [values, vectors] = callMany('linalg_eigh', symmetric, 'L') as [Tensor, Tensor];
+  // Directions that no text has would be divided by nothing.
+  const floor = Math.max(1e-12 * values.amax().item(), 1e-300);
+  const scale = values.clamp(floor).sqrt().pow(-1).mul(values.gt(floor).to('float64'));
+  const inside = square.matmul(vectors).mul(scale);
+  const found = callMany('linalg_svd', inside, false)[0]!.narrow(1, 0, kept);
+  return upright(found).to('float32').contiguous();
+}
+
+/** Columns with the sign that makes their largest number positive: either would do, and rounding alone decides. */
+function upright(columns: Tensor): Tensor {
+  const largest = columns.abs().argmax(0).unsqueeze(0);
+  return columns.mul(call('sign', columns.gather(0, largest)));
 }
 
 /** Texts in the space; a text without known words is all zeros. [N, d] */
@@ -48,10 +111,18 @@ function orthogonal(columns: Tensor): Tensor {
   return callMany('linalg_qr', columns, 'reduced')[0]!;
 }
 
-function rarityOf(counts: SparseRows): Float32Array {
-  const texts = new Float32Array(counts.columns);
-  for (const [at, index] of counts.indices.entries()) if (counts.values[at]! > 0) texts[index]!++;
-  return texts.map((count) => Math.log((1 + rowCount(counts)) / (1 + count)) + 1);
+function rarityOf(counts: CountSource, replicas: Replicas): Float32Array {
+  const found = new Float64Array(counts.columns);
+  for (const block of counts.blocks()) {
+    checkSparse(block);
+    for (const [at, index] of block.indices.entries()) if (block.values[at]! > 0) found[index]!++;
+  }
+  const texts = scope(() => {
+    const sum = Tensor.fromArray(found, [found.length]);
+    replicas.sum([sum]);
+    return sum.toNumbers();
+  });
+  return Float32Array.from(texts, (count) => Math.log((1 + counts.texts) / (1 + count)) + 1);
 }
 
 /** (1 + log count)·rarity, each row of length one; a word given twice in a row counts twice. */

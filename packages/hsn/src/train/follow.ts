@@ -32,10 +32,23 @@ export async function follow(task: Task<unknown>, replicas: Replicas, signal: Ab
       const command = await replicas.next(signal.aborted);
       if (command === 'end') return;
       if (command === 'align') takeOver(task, replicas);
-      else if (command === 'prepare') await task.preparation!.advance({ signal, onPart: () => {} });
+      else if (command === 'prepare') await prepareAlong(task, replicas, signal);
       else task.trainer.trainStep();
     }
   } finally {
     task.trainer.free();
+  }
+}
+
+/** One part of the preparation; where all agreed to stop, rank 0 says what comes next. */
+async function prepareAlong(
+  { preparation }: Task<unknown>,
+  replicas: Replicas,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await preparation!.advance({ signal, onPart: () => {} });
+  } catch (error) {
+    if (!replicas.stopped.aborted) throw error;
   }
 }

@@ -88,6 +88,22 @@ export class Replicas {
     this.#group?.sum(values);
   }
 
+  /** The tensors of one process, in place, in all of them. */
+  broadcast(tensors: readonly Tensor[], root = 0): void {
+    this.#group?.broadcast(tensors, root);
+  }
+
+  /** Waits for the others; where one of the processes is asked to stop, all of them throw here. */
+  async goOn(signal?: AbortSignal): Promise<void> {
+    if (this.#group) {
+      const [stops] = await this.#group.totals([signal?.aborted ? 1 : 0]);
+      if (stops === 0) return;
+      this.#stopped.abort();
+    }
+    signal?.throwIfAborted();
+    this.#stopped.signal.throwIfAborted();
+  }
+
   /** From now on `backward` averages these parameters' gradients. */
   averageGradients(optimizer: optim.Adam): void {
     this.#group?.averageGradients(

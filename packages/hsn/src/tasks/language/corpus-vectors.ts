@@ -1,21 +1,23 @@
 import type { TokenStore } from '@hidden-schema/text';
-import { noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { noGrad, scope, type Tensor } from '@hidden-schema/torch';
 import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import type { OpenedEncoder } from '../../discovery/text-vectors.ts';
-import { type StoredVectorOptions, textVectors } from '../../discovery/vector-store.ts';
+import type { VectorRows } from '../../discovery/vector-rows.ts';
+import { type StoredVectorOptions, storedVectors } from '../../discovery/vector-store.ts';
 
 // Shapes: N texts of the corpus, B some of them, D width of the encoder, S of a point.
 
-/** The vectors of all texts of a corpus, by rows of its store: from the cache, or encoded. [N, D] */
+/** The vectors of all texts of a corpus, by rows of its store: from the cache, or encoded. */
 export function corpusVectors(
   store: TokenStore,
   opened: OpenedEncoder,
   options: StoredVectorOptions,
-): Promise<Tensor> {
-  const texts = Array.from({ length: store.count }, (_, row) => store.example(row).text);
+): Promise<VectorRows> {
+  const slice = (first: number, end: number) =>
+    Array.from({ length: end - first }, (_, n) => store.example(first + n).text);
   // File by file, so that one which is added leaves the stored vectors of the others as they are.
   const parts = store.manifest.report.files.map(({ sentences }) => sentences);
-  return textVectors(texts, opened, { parts, ...options });
+  return storedVectors({ count: store.count, slice }, opened, { parts, ...options });
 }
 
 /** The encoder's tokens of some texts, one after the other. */
@@ -27,9 +29,9 @@ export function* storedTokens(store: TokenStore, rows: Iterable<number>): Genera
 export class CorpusPoints {
   readonly #encoder: PursuitEncoder;
   readonly #store: TokenStore;
-  readonly #vectors: Tensor;
+  readonly #vectors: VectorRows;
 
-  constructor(encoder: PursuitEncoder, store: TokenStore, vectors: Tensor) {
+  constructor(encoder: PursuitEncoder, store: TokenStore, vectors: VectorRows) {
     this.#encoder = encoder;
     this.#store = store;
     this.#vectors = vectors;
@@ -42,11 +44,6 @@ export class CorpusPoints {
   /** [B, S] */
   of(rows: Int32Array): Tensor {
     const texts = storedTokens(this.#store, rows);
-    return scope(() => noGrad(() => this.#encoder.points(texts, vectorRows(this.#vectors, rows))));
+    return scope(() => noGrad(() => this.#encoder.points(texts, this.#vectors.rows(rows))));
   }
-}
-
-/** [N, D] → [B, D] */
-export function vectorRows(vectors: Tensor, rows: Int32Array): Tensor {
-  return vectors.indexSelect(0, Tensor.fromArray(rows, [rows.length]));
 }

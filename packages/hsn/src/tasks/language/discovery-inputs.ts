@@ -3,7 +3,9 @@ import type { TextCorpus } from '@hidden-schema/text';
 import type { LanguageConfig } from '../../config/language.ts';
 import { chooseSymbols, type SymbolChoice } from '../../discovery/choose.ts';
 import { tellingPieces } from '../../discovery/pieces.ts';
+import { ownPart } from '../../discovery/point-source.ts';
 import type { OpenedEncoder } from '../../discovery/text-vectors.ts';
+import { Replicas } from '../../train/replicas.ts';
 import { corpusVectors, storedTokens } from './corpus-vectors.ts';
 import { checkDiscovery, type DiscoveryInputs, pursues, trainingPoints } from './discovery.ts';
 import { checkSeeds, type Seed } from './seeds.ts';
@@ -14,6 +16,8 @@ export interface DiscoveryAsked {
   seeds?: readonly Seed[] | undefined;
   /** Whether as many symbols are looked for as the texts fall into; `symbols` of the settings stands aside. */
   chooseSymbols?: boolean;
+  /** The processes that encode and discover together; this one alone unless given. */
+  replicas?: Replicas | undefined;
   cache?: string;
   signal?: AbortSignal;
   /** Hears of texts that become vectors, and where those came from. */
@@ -26,13 +30,17 @@ export async function discoveryInputs(
   config: LanguageConfig,
   { store, splits }: TextCorpus,
   opened: OpenedEncoder,
-  { cache, signal, onVectors, onNote, seeds = [] }: DiscoveryAsked,
+  { cache, signal, onVectors, onNote, seeds = [], replicas = Replicas.alone }: DiscoveryAsked,
 ): Promise<DiscoveryInputs> {
   checkDiscovery(config, splits.train.length);
   if (seeds.length > 0) checkSeeds(seeds, { store, splits });
-  const pieces = config.discovery.wordWeight > 0 ? tellingPieces(storedTokens(store, splits.train)) : [];
+  const part = ownPart(splits.train.length, replicas);
+  const own = storedTokens(store, splits.train.subarray(part.first, part.end));
+  const shared = { replicas, vocabulary: opened.tokenizer.vocabulary };
+  const pieces = config.discovery.wordWeight > 0 ? tellingPieces(own, shared) : [];
   const vectors = await corpusVectors(store, opened, {
     longest: config.encoder.longest,
+    replicas,
     ...(cache ? { cache } : {}),
     ...(signal ? { signal } : {}),
     ...(onVectors ? { onProgress: onVectors } : {}),
@@ -65,10 +73,11 @@ export function chosenSymbols(
   config: LanguageConfig,
   corpus: TextCorpus,
   inputs: DiscoveryInputs,
+  replicas = Replicas.alone,
 ): SymbolChoice {
-  const { points } = trainingPoints(config, corpus, inputs);
+  const { points } = trainingPoints(config, corpus, inputs, replicas);
   try {
-    return chooseSymbols(points, { seed: config.seed, fewest: config.symbols });
+    return chooseSymbols(points, { seed: config.seed, fewest: config.symbols, replicas });
   } finally {
     points.free();
   }

@@ -2,16 +2,22 @@ import { UserError } from '@hidden-schema/base';
 import type { TextCorpus } from '@hidden-schema/text';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import type { LanguageConfig } from '../../config/language.ts';
-import type { Discovered } from '../../discovery/encode.ts';
-import { type FittedSymbols, fitSymbols } from '../../discovery/fit.ts';
+import { SparseSpool } from '../../discovery/count-blocks.ts';
+import { type Discovered, stepCounts } from '../../discovery/encode.ts';
+import { type FittedDictionary, type FittedSymbols, fitDictionary } from '../../discovery/fit.ts';
 import { type DiscoveryOptions, discoveryOptions } from '../../discovery/options.ts';
 import { columnsOf, pieceCounts } from '../../discovery/pieces.ts';
-import { fitPointSpace, type PointSpace, pointDefaults, toPoints } from '../../discovery/point-space.ts';
+import { ownPart } from '../../discovery/point-source.ts';
+import { fitSharedSpace, type PointSpace, pointDefaults, toPoints } from '../../discovery/point-space.ts';
 import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
+import { RowSpool } from '../../discovery/row-spool.ts';
+import type { SparseRows } from '../../discovery/sparse.ts';
+import type { VectorRows } from '../../discovery/vector-rows.ts';
+import { Replicas } from '../../train/replicas.ts';
 import type { PreparationWatch } from '../../train/task.ts';
 import { DiscoveryStage } from '../discovery-stage.ts';
 import type { DiscoverySizes } from './build.ts';
-import { storedTokens, vectorRows } from './corpus-vectors.ts';
+import { storedTokens } from './corpus-vectors.ts';
 import { type Seed, seedDirections } from './seeds.ts';
 import type { LanguageTraining } from './training.ts';
 
@@ -23,8 +29,8 @@ export const pursues = (config: Pick<LanguageConfig, 'baseline' | 'encoder'>): b
 
 /** What a corpus is discovered from beside its tokens. */
 export interface DiscoveryInputs {
-  /** Of all texts, by row. [N, D] */
-  vectors: Tensor;
+  /** Of all texts, by row. */
+  vectors: VectorRows;
   /** The encoder's pieces of words that are counted. */
   pieces: Int32Array;
   /** Symbols that are asked for by name and words; they have the first numbers. */
@@ -68,55 +74,89 @@ export function discoverySizes(pieces: number, texts: number): DiscoverySizes {
 
 /** The first stage: finds symbols and graph in the encoder's space and hands them to the network, without a decoder. */
 export class Discovery extends DiscoveryStage {
+  /** Each process sweeps its part of the texts. */
+  readonly together = true;
   readonly #training: LanguageTraining;
   readonly #inputs: DiscoveryInputs;
+  readonly #replicas: Replicas;
 
-  constructor(training: LanguageTraining, inputs: DiscoveryInputs) {
+  constructor(training: LanguageTraining, inputs: DiscoveryInputs, replicas: Replicas) {
     super(training.config.length);
     this.#training = training;
     this.#inputs = inputs;
+    this.#replicas = replicas;
   }
 
   /** All sweeps at once, in seconds: what is stopped on the way begins again. */
   async advance({ signal, onPart }: PreparationWatch): Promise<Record<string, number>> {
     const { config, corpus, model } = this.#training;
     const { pieces, seeds } = this.#inputs;
-    const { space, points } = trainingPoints(config, corpus, this.#inputs);
-    let fitted: FittedSymbols | undefined;
-    const directions = seeds.length > 0 ? seedDirections(seeds, corpus, points) : undefined;
+    const replicas = this.#replicas;
+    const { space, points } = trainingPoints(config, corpus, this.#inputs, replicas);
+    let fitted: FittedDictionary | undefined;
+    const directions = seeds.length > 0 ? seedDirections(seeds, corpus, points, replicas) : undefined;
     try {
-      fitted = await fitSymbols(points, {
+      fitted = await fitDictionary(points, {
         ...fitOptions(config),
         ...(directions ? { seeds: directions } : {}),
         ...(signal ? { signal } : {}),
+        replicas,
         onSweep: ({ sweep, explained, restarted, links }) => onPart(sweep, { explained, restarted, links }),
       });
       (model.encoder as PursuitEncoder).place(space, pieces);
-      adopt(model, fitted.discovered, fitted.encoded.walks);
+      adopt(model, fitted.discovered, stepCounts(fitted.discovered, points, replicas));
       this.finish();
       return { explained: fitted.sweeps.at(-1)!.explained, links: fitted.sweeps.at(-1)!.links };
     } finally {
       points.free();
       directions?.free();
-      if (fitted) release(fitted);
+      fitted?.discovered.symbols.free();
+      fitted?.discovered.linkProbabilities.free();
     }
   }
 }
 
-/** The training texts of a corpus as points, and the space that they make. [N, S] */
+/** Texts that become points together: a whole number of a sweep's blocks. */
+const placedAtOnce = 16_384;
+
+/** This process's training texts of a corpus as points, and the space that all training texts make. */
 export function trainingPoints(
   config: Pick<LanguageConfig, 'seed' | 'discovery'>,
   { store, splits }: Pick<TextCorpus, 'store' | 'splits'>,
   { vectors, pieces }: Pick<DiscoveryInputs, 'vectors' | 'pieces'>,
-): { space: PointSpace; points: Tensor } {
-  const own = scope(() => vectorRows(vectors, splits.train));
-  const counts =
-    pieces.length > 0 ? pieceCounts(storedTokens(store, splits.train), columnsOf(pieces)) : undefined;
+  replicas = Replicas.alone,
+): { space: PointSpace; points: RowSpool } {
+  const count = splits.train.length;
+  const part = ownPart(count, replicas);
+  const blocks: Int32Array[] = [];
+  for (let first = part.first; first < part.end; first += placedAtOnce)
+    blocks.push(splits.train.subarray(first, Math.min(first + placedAtOnce, part.end)));
+  const spool = pieces.length > 0 ? new SparseSpool() : undefined;
+  const columns = columnsOf(pieces);
+  for (const rows of blocks) spool?.add(pieceCounts(storedTokens(store, rows), columns));
   const { wordWeight } = config.discovery;
-  const space = fitPointSpace(own, counts, { seed: config.seed, wordWeight });
-  const points = toPoints(space, own, counts);
-  own.free();
-  return { space, points };
+  const words = spool && { columns: columns.size, texts: count, blocks: () => spool.blocks() };
+  try {
+    const given = { count, width: vectors.width, vectors: () => vectorBlocks(vectors, blocks), words };
+    const space = fitSharedSpace(given, { seed: config.seed, wordWeight }, replicas);
+    const width = vectors.width + (space.words?.mean.dim(0) ?? 0);
+    const points = new RowSpool({ count, width, ...part });
+    const counted = spool?.blocks();
+    for (const own of vectorBlocks(vectors, blocks))
+      scope(() => points.add(toPoints(space, own, counted?.next().value as SparseRows | undefined)));
+    return { space, points };
+  } finally {
+    spool?.free();
+  }
+}
+
+/** Vectors of some rows after the other; each is freed when the next is asked for. */
+function* vectorBlocks(vectors: VectorRows, blocks: readonly Int32Array[]): Generator<Tensor> {
+  for (const rows of blocks) {
+    const own = vectors.rows(rows);
+    yield own;
+    own.free();
+  }
 }
 
 /** The settings of a run that its symbols are found with. */
@@ -127,18 +167,18 @@ export function fitOptions({ symbols, length, seed, discovery }: LanguageConfig)
 /** What of a network is set by discovery. */
 type Network = Pick<LanguageTraining['model'], 'symbols' | 'graph' | 'walkPrior' | 'shape'>;
 
-/** Gives the network what was found: symbols, log-odds of links, and a prior that expects the walks [N, L] there are. */
+/** Gives the network what was found: symbols, log-odds of links, and a prior that expects the walks there are. */
 export function adopt(
   model: Network,
   discovered: Pick<Discovered, 'symbols' | 'linkProbabilities'>,
-  walks: Tensor,
+  counts: readonly ArrayLike<number>[],
 ): void {
   noGrad(() =>
     scope(() => {
       model.symbols.vectors!.copy_(discovered.symbols);
       const { graph, walkPrior } = model;
       graph.adopt(discovered.linkProbabilities);
-      const [start, ...later] = logShares(walks, model.shape.symbols);
+      const [start, ...later] = counts.map(logShares);
       walkPrior.start?.copy_(start!);
       for (let i = 0; i < Math.min(walkPrior.weights?.dim(0) ?? 0, later.length); i++)
         walkPrior.weights!.select(0, i).copy_(later[i]!);
@@ -146,18 +186,12 @@ export function adopt(
   );
 }
 
-/** log of the share of walks that are on each symbol at each step, every symbol counted once more. L tensors [K] */
-function logShares(walks: Tensor, symbols: number): Tensor[] {
-  const [texts, length] = walks.shape as [number, number];
-  const nodes = walks.toNumbers();
-  return Array.from({ length }, (_, step) => {
-    const counts = new Float32Array(symbols).fill(1);
-    for (let text = 0; text < texts; text++) counts[nodes[text * length + step]!]!++;
-    return Tensor.fromArray(
-      counts.map((count) => Math.log(count / (texts + symbols))),
-      [symbols],
-    );
-  });
+/** log of the share of walks that are on each symbol at a step, every symbol counted once more. [K] */
+function logShares(counts: ArrayLike<number>): Tensor {
+  const symbols = counts.length;
+  const texts = Array.from(counts).reduce((sum, count) => sum + count, 0);
+  const logs = Float32Array.from(counts, (count) => Math.log((count + 1) / (texts + symbols)));
+  return Tensor.fromArray(logs, [symbols]);
 }
 
 /** Frees what was found. */

@@ -50,6 +50,8 @@ export interface PrepareOptions extends DiscoveryAsked {
   discovery?: DiscoverySizes | undefined;
   stdin?: NodeJS.ReadableStream;
   onProgress?: (progress: CorpusProgress) => void;
+  /** Called with the texts once they are read, before they are encoded: where processes begin to work together. */
+  onTexts?: (texts: Pick<PreparedTexts, 'source' | 'tokenizers' | 'info'>) => void | Promise<void>;
 }
 
 /** The settings that texts are prepared by, whatever model is made of them. */
@@ -90,7 +92,9 @@ export async function prepareTexts<Config extends TextConfig>(
   options: PrepareOptions,
 ): Promise<Materials<Config>> {
   checkSizes(asked);
-  const { tokenizer: known, discovery: _, seeds: __, chooseSymbols: ___, ...rest } = options;
+  const { tokenizer: known, cache, signal, stdin, onProgress } = options;
+  const reading = { cache, signal, stdin, onProgress };
+  const rest = Object.fromEntries(Object.entries(reading).filter(([, value]) => value !== undefined));
   const found = { ...source.settings, ...rest, seed: asked.seed };
   const files = await TextFiles.find(await corpusInput(source), found);
   try {
@@ -106,7 +110,9 @@ export async function prepareTexts<Config extends TextConfig>(
     const read = asked.decoder.whole ? withLongest(asked, neededTokens(corpus, mostTokens(models))) : asked;
     const notes = corpusNotes(corpus.report, asked.training.batch);
     const materials = { encoder, frozen, folder, generator, read };
-    return { ...textsOf(source, files, corpus), tokenizers, notes, ...materials };
+    const texts = { ...textsOf(source, files, corpus), tokenizers };
+    await options.onTexts?.(texts);
+    return { ...texts, notes, ...materials };
   } catch (error) {
     files.close();
     throw error;

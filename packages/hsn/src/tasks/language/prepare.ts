@@ -43,7 +43,10 @@ export async function prepareLanguage(
   try {
     if (pursues(asked)) discovery = await discoveryInputs(asked, corpus, { encoder, tokenizer }, options);
     const space = options.discovery ?? (discovery && discoverySizes(discovery.pieces.length, sentences));
-    const chosen = options.chooseSymbols && discovery ? chosenSymbols(asked, corpus, discovery) : undefined;
+    const chosen =
+      options.chooseSymbols && discovery
+        ? chosenSymbols(asked, corpus, discovery, options.replicas)
+        : undefined;
     const sized = chosen ? { ...read, symbols: chosen.symbols } : read;
     const config = space ? inSpace(sized, encoder.width + space.dimensions) : sized;
     const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences, discovery: space };

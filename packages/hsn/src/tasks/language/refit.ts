@@ -1,5 +1,6 @@
 import { scope } from '@hidden-schema/torch';
 import { fitSymbols } from '../../discovery/fit.ts';
+import { sourceOf } from '../../discovery/point-source.ts';
 import { fitOptions, release } from './discovery.ts';
 import { type OpenedLanguage, openLanguageCorpus, openPoints } from './open.ts';
 import { seedDirections } from './seeds.ts';
@@ -19,7 +20,7 @@ export async function refitSymbols(
   const placed = await openPoints(opened, corpus, options);
   const points = placed!.of(corpus.splits.train);
   const { seeds = [] } = textRecord(opened.run).record;
-  const directions = seeds.length > 0 ? { seeds: seedDirections(seeds, corpus, points) } : {};
+  const directions = seeds.length > 0 ? { seeds: seedDirections(seeds, corpus, sourceOf(points)) } : {};
   try {
     const first = async (seed: number): Promise<number[]> => {
       const fitted = await fitSymbols(points, { ...fitOptions(config), ...options, ...directions, seed });

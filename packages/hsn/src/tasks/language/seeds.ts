@@ -1,9 +1,11 @@
 import path from 'node:path';
 import { readText, reasonOf, UserError } from '@hidden-schema/base';
 import type { TextCorpus } from '@hidden-schema/text';
-import { noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { noGrad, scope, Tensor, zeros } from '@hidden-schema/torch';
 import { parse } from 'yaml';
 import { unitRows } from '../../discovery/dictionary.ts';
+import type { PointSource } from '../../discovery/point-source.ts';
+import { Replicas } from '../../train/replicas.ts';
 
 // Shapes: N training texts, n seeds, S width of a point.
 
@@ -132,15 +134,32 @@ export function checkSeeds(seeds: readonly Seed[], corpus: TrainingTexts): void 
   );
 }
 
-/** Where seeds point: to the texts that have their words. [n, S], unit rows */
-export function seedDirections(seeds: readonly Seed[], corpus: TrainingTexts, points: Tensor): Tensor {
+/** Points that are looked at together. */
+const atOnce = 1024;
+
+/** Where seeds point: to the texts that have their words, whichever process has their points. [n, S], unit rows */
+export function seedDirections(
+  seeds: readonly Seed[],
+  corpus: TrainingTexts,
+  points: PointSource,
+  replicas = Replicas.alone,
+): Tensor {
   const { texts } = new SeedMatches(seeds, textsOf(corpus));
-  const N = points.dim(0);
+  const told = texts.map((own) => new Map(own.map(({ at, weight }) => [at, weight])));
   return noGrad(() =>
     scope(() => {
-      const weights = new Float32Array(seeds.length * N);
-      for (const [s, own] of texts.entries()) for (const { at, weight } of own) weights[s * N + at] = weight;
-      return unitRows(Tensor.fromArray(weights, [seeds.length, N]).matmul(points));
+      const sum = zeros([seeds.length, points.width], { dtype: 'float64' });
+      for (let first = points.first; first < points.end; first += atOnce)
+        scope(() => {
+          const count = Math.min(atOnce, points.end - first);
+          const weights = Float64Array.from({ length: seeds.length * count }, (_, i) => {
+            return told[Math.floor(i / count)]!.get(first + (i % count)) ?? 0;
+          });
+          const block = points.rows(first, first + count).to('float64');
+          sum.add_(Tensor.fromArray(weights, [seeds.length, count]).matmul(block));
+        });
+      replicas.sum([sum]);
+      return unitRows(sum.to('float32'));
     }),
   );
 }

@@ -39,7 +39,7 @@ export class LanguageTask implements Task<LanguageFigures> {
     this.training = new LanguageTraining(model, corpus, this.texts.frames, discovery?.vectors);
     this.trainer = new Trainer(this.training, replicas);
     this.usablePrepared = discovery !== undefined;
-    this.preparation = discovery ? new Discovery(this.training, discovery) : this.#warmStart();
+    this.preparation = discovery ? new Discovery(this.training, discovery, replicas) : this.#warmStart();
   }
 
   #warmStart(): WarmStart {

@@ -11,6 +11,7 @@ import {
 import type { optim, Tensor } from '@hidden-schema/torch';
 import { StateCache } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
+import type { VectorRows } from '../../discovery/vector-rows.ts';
 import { type HeldOut, NetworkTraining } from '../../train/network-training.ts';
 import { CorpusPoints } from './corpus-vectors.ts';
 import type { LanguageKind, LanguageNetwork, ReadTexts } from './network.ts';
@@ -32,7 +33,7 @@ export class LanguageTraining extends NetworkTraining<LanguageKind> {
   readonly #points: CorpusPoints | undefined;
 
   /** `vectors` are those of all texts, where walks are read by pursuit. */
-  constructor(model: LanguageNetwork, corpus: TextCorpus, frames: Frames, vectors?: Tensor) {
+  constructor(model: LanguageNetwork, corpus: TextCorpus, frames: Frames, vectors?: VectorRows) {
     super(model);
     const { config } = model;
     this.config = config;

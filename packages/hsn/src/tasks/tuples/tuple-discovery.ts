@@ -78,8 +78,9 @@ export class TupleDiscovery extends DiscoveryStage {
       scope(() => {
         const travelled = traversals(walks, length, symbols);
         const links = linkProbabilities(travelled, { ...discovered.options, texts: rows.length });
-        const whole = Tensor.fromArray(walks, [rows.length, length]);
-        adopt(model, { symbols: discovered.symbols, linkProbabilities: links }, whole);
+        const counts = Array.from({ length }, () => new Float64Array(symbols));
+        for (const [at, symbol] of walks.entries()) counts[at % length]![Number(symbol)]!++;
+        adopt(model, { symbols: discovered.symbols, linkProbabilities: links }, counts);
         discovered.symbols.free();
         discovered.linkProbabilities.free();
         return countLikelyLinks(links);

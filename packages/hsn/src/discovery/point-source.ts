@@ -1,0 +1,69 @@
+import { type Generator, noGrad, randint, randperm, scope, type Tensor, zeros } from '@hidden-schema/torch';
+import type { Replicas } from '../train/replicas.ts';
+
+// Shapes: N points, S their width.
+
+/** Points [N, S] of which each process reads its own part, some at a time. */
+export interface PointSource {
+  /** N, those of all processes. */
+  readonly count: number;
+  readonly width: number;
+  /** Where this process's own points begin and end among all. */
+  readonly first: number;
+  readonly end: number;
+  /** Some of its own, by their places among all. [to − from, S] */
+  rows(from: number, to: number): Tensor;
+}
+
+/** Points that are all in this process's memory. [N, S] */
+export function sourceOf(points: Tensor): PointSource {
+  const [count, width] = points.shape as [number, number];
+  return { count, width, first: 0, end: count, rows: (from, to) => points.narrow(0, from, to - from) };
+}
+
+/** Points that are summed at a time at the most. */
+export const mostAtOnce = 1024;
+
+/**
+ * Whether points are few. The parts of many begin where a block does, so that blocks, and what is summed of each, are the
+ * same however many processes there are. Few are shared evenly, and what is summed of their blocks is float64 throughout:
+ * either way processes find what one alone finds.
+ */
+export const isSmall = (count: number): boolean => count < 32 * mostAtOnce;
+
+/** This process's part of `count` points. */
+export function ownPart(
+  count: number,
+  { rank, size }: Pick<Replicas, 'rank' | 'size'>,
+): { first: number; end: number } {
+  const grain = isSmall(count) ? 1 : mostAtOnce;
+  const grains = Math.ceil(count / grain);
+  const start = (of: number) => Math.min(count, grain * Math.floor((of * grains) / size));
+  return { first: start(rank), end: start(rank + 1) };
+}
+
+/** Above this many, places are drawn one by one: an order of all would take eight bytes a point. */
+const mostOrdered = 1 << 20;
+
+/** `some` different places out of `count`. */
+export function drawnPlaces(count: number, some: number, generator: Generator): number[] {
+  if (count <= mostOrdered || some > count / 2)
+    return scope(() => randperm(count, generator).narrow(0, 0, some).toNumbers());
+  const places = new Set<number>();
+  while (places.size < some)
+    for (const place of scope(() => randint(count, [some - places.size], generator).toNumbers()))
+      places.add(place);
+  return [...places];
+}
+
+/** Points by their places among all, whichever process has them. [n, S] */
+export function pointsAt(points: PointSource, places: readonly number[], replicas: Replicas): Tensor {
+  const found = zeros([places.length, points.width]);
+  noGrad(() => {
+    for (const [at, place] of places.entries())
+      if (place >= points.first && place < points.end)
+        scope(() => found.select(0, at).copy_(points.rows(place, place + 1).select(0, 0)));
+  });
+  replicas.sum([found]);
+  return found;
+}

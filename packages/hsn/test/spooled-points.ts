@@ -1,0 +1,19 @@
+// Discovers symbols among random points that lie on disk; prints the most memory that was resident, in MB.
+import { Generator, randn, scope, setThreads } from '@hidden-schema/torch';
+import { unitRows } from '../src/discovery/dictionary.ts';
+import { fitDictionary } from '../src/discovery/fit.ts';
+import { RowSpool } from '../src/discovery/row-spool.ts';
+
+setThreads(1);
+const count = Number(process.argv[2]);
+const width = 256;
+const points = new RowSpool({ count, width, first: 0, end: count, memory: 4 << 20 });
+const generator = new Generator(1);
+const atOnce = 4096;
+for (let first = 0; first < count; first += atOnce)
+  scope(() => points.add(unitRows(randn([Math.min(atOnce, count - first), width], generator))));
+const sizes = { symbols: 8, length: 2, freeSweeps: 1, linkedSweeps: 1, clusterRounds: 1, clusterStarts: 1 };
+const { sweeps } = await fitDictionary(points, { ...sizes, seedingPoints: 1000 });
+points.free();
+const megabytes = process.resourceUsage().maxRSS / 1024;
+process.stdout.write(JSON.stringify({ megabytes, onDisk: points.onDisk, sweeps: sweeps.length }));
