@@ -129,6 +129,22 @@ describe('hsn reason generate', () => {
     expect(new Set(candidates.rC.map(({ object }: { object: string }) => object)).size).toBe(
       candidates.rC.length,
     );
+    const begun: number[] = candidates.rC[0].walk.slice(0, 3);
+    const led = await hsn(
+      'reason',
+      'generate',
+      run,
+      event,
+      '--relation',
+      'rC',
+      '--along',
+      begun.join(),
+      '--json',
+    );
+    const walks = JSON.parse(led.stdout).candidates.rC.map(({ walk }: { walk: number[] }) =>
+      walk.slice(0, 3),
+    );
+    expect(walks).toEqual(walks.map(() => begun));
   });
 
   test.each([
@@ -139,6 +155,7 @@ describe('hsn reason generate', () => {
     ],
     ['an empty event', [' '], /the event is empty/],
     ['an event that is too long', ['word '.repeat(200)], /more tokens than the models read of one/],
+    ['steps that are no symbols', [event, '--along', '3,x'], /--along takes symbols with commas between/],
     ['an unknown search', [event, '--search', 'best'], /--search takes greedy, sample or beam, got best/],
   ])('refuses %s', async (_, args, message) => {
     const ended = await hsn('reason', 'generate', run, ...args);

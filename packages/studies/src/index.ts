@@ -131,7 +131,8 @@ export {
   table2Sheet,
 } from './reproduction/table2.ts';
 export { readSearch } from './reasoning/answers.ts';
-export { WalkExplainer } from './reasoning/explanation.ts';
+export { type ExplainedCandidate, explainedCandidates, explainerOf } from './reasoning/explained.ts';
+export type { WalkExplainer } from './reasoning/explanation.ts';
 export { evaluateReasoning } from './reproduction/table3.ts';
 export { table3Caption, table3Text } from './reproduction/table3-text.ts';
 export { type Table2Settings, table2Config } from './reproduction/table2-settings.ts';

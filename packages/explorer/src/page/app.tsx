@@ -28,6 +28,7 @@ export function App() {
   const grouping = useGrouping(client, run, view.level);
   const drawn = useDrawn({ graph, labels, texts }, grouping);
   const [walk, setWalk] = useState<readonly number[] | null>(null);
+  const [paths, setPaths] = useState<readonly (readonly number[])[] | null>(null);
   const [flight, setFlight] = useState(0);
   const goTo = useCallback(
     (symbol: number) => {
@@ -50,6 +51,7 @@ export function App() {
     ...{ client, run, runs, graph, labels, view, change, dark, goTo },
     ...{ texts, textsFailure, time, timeFailure, grouping, edits },
     showWalk: setWalk,
+    showPaths: setPaths,
   };
   return (
     <div class="app">
@@ -65,7 +67,7 @@ export function App() {
       <main>
         {drawn ? (
           <Stage
-            {...{ client, drawn, view, change, walk, dark, flight }}
+            {...{ client, drawn, view, change, walk, paths, dark, flight }}
             symbols={graph!.nodes.length}
             levelled={run?.opened?.features.includes('levels') ?? false}
           />

@@ -69,7 +69,7 @@ export const clientOf = (run: string) => ({
     post<Answer<'nearest'>>('/api/nearest', run, { walk, limit }, signal),
   interpolate: (body: { from: string; to: string; variant: string }, signal?: AbortSignal) =>
     post<Answer<'interpolate'>>('/api/interpolate', run, body, signal),
-  reason: (body: { event: string; relations: string[]; count: number }, signal?: AbortSignal) =>
+  reason: (body: Omit<Input<'reason'>, 'run'>, signal?: AbortSignal) =>
     post<Answer<'reason'>>('/api/reason', run, body, signal),
   labels: (signal?: AbortSignal) => get<Answer<'labels'>>('/api/labels', { run }, signal),
   encoded: (page: Page & { symbol?: number; label?: string }, signal?: AbortSignal) =>

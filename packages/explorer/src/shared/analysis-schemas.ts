@@ -82,7 +82,7 @@ export const labelsSchema = z.object({
 export const reasonSchema = z.object({
   step,
   event: z.string(),
-  path: z.string().describe('The kind of path model: lstm or transformer.'),
+  path: z.string().describe('The kind of path model, such as counts or counts+lstm.'),
   results: z.array(
     z.object({
       relation: z.string(),
@@ -97,6 +97,19 @@ export const reasonSchema = z.object({
           walkLogProb: z.number(),
           objectLogProb: z.number(),
           walks: z.int().describe('Walks that led to this object.'),
+          words: z
+            .array(z.array(z.string()))
+            .nullable()
+            .describe('Words that tell most of each step; null where training walks were not counted.'),
+          like: z
+            .array(
+              z.object({
+                event: z.string(),
+                object: z.string(),
+                same: z.int().describe('Steps with the same symbol.'),
+              }),
+            )
+            .describe('Training tuples of the relation that walk most like it.'),
         }),
       ),
     }),

@@ -80,6 +80,8 @@ export interface CandidateOptions extends ObjectOptions {
   count?: number;
   /** sample: temperature of walks. */
   walkTemperature?: number;
+  /** The symbols that walks begin with, up to a whole walk; each a link of the graph from the one before it. */
+  along?: readonly number[];
   /** Several objects from each walk, searched for so; one by the writing options unless given. */
   words?: ObjectSearch;
 }
@@ -129,14 +131,17 @@ export class Reasoner {
     rows: Int32Array,
     options: CandidateOptions = {},
   ): Promise<Candidate[][]> {
-    const { how = 'beam', count = how === 'greedy' ? 1 : 5, walkTemperature, words, ...writing } = options;
+    const { how = 'beam', count = how === 'greedy' ? 1 : 5, walkTemperature, words, ...rest } = options;
+    const { along = [], ...writing } = rest;
     const { model, tokenizers, config } = this.opened;
     const own = tokens === this.walks.tokens ? this.walks : new TupleWalks(model, tokens);
     try {
-      const first = own.first(rows, 'best');
+      checkAlong(along, own);
+      const first = along.length === 0 ? own.first(rows, 'best') : own.firstAlong(rows, along);
       const search = {
         how,
         count,
+        along: along.slice(own.half),
         ...(walkTemperature === undefined ? {} : { temperature: walkTemperature }),
         generator: new Generator(options.seed ?? config.seed),
       };
@@ -170,6 +175,23 @@ export class Reasoner {
     this.path.free();
     this.walks.free();
     this.opened.model.free();
+  }
+}
+
+/** Refuses steps that a walk of this network cannot begin with. */
+function checkAlong(along: readonly number[], { model, adjacency, half }: TupleWalks): void {
+  const { symbols } = model.config;
+  if (along.length > 2 * half)
+    throw new UserError(`walks of this run have ${2 * half} steps, got ${along.length}`);
+  const strange = along.find((symbol) => !(Number.isInteger(symbol) && symbol >= 0 && symbol < symbols));
+  if (strange !== undefined) throw new UserError(`symbols are 0 to ${symbols - 1}, got ${strange}`);
+  for (const [at, to] of along.slice(1).entries()) {
+    const links = scope(() => adjacency.select(0, along[at]!).toNumbers());
+    // From a symbol without links a walk goes anywhere.
+    if (links[to] === 0 && links.some((there) => there > 0))
+      throw new UserError(
+        `no link leads from symbol ${along[at]} to ${to}; choose one of ${links.flatMap((there, k) => (there > 0 ? [k] : [])).join(', ')}`,
+      );
   }
 }
 

@@ -7,6 +7,8 @@ export interface SearchOptions {
   how: 'greedy' | 'sample' | 'beam';
   /** Second halves of each first half; for greedy one. */
   count?: number;
+  /** The symbols that every second half begins with. */
+  along?: readonly number[];
   /** sample: divides the scores. */
   temperature?: number;
   generator?: Generator;
@@ -62,8 +64,11 @@ function search(begun: BegunWalks, first: FirstHalves['first'], options: SearchO
   let beams: Beam[] = first.flatMap((_, of) =>
     Array.from({ length: copies }, () => ({ of, second: [], logProb: 0 })),
   );
+  const { along = [] } = options;
   for (let step = 0; step < first[0]!.length; step++)
-    beams = scope(() => extended(begun, beams, first.length, options));
+    beams = scope(() =>
+      step < along.length ? led(begun, beams, along[step]!) : extended(begun, beams, first.length, options),
+    );
   return first.map((_, of) =>
     beams
       .filter((beam) => beam.of === of)
@@ -72,12 +77,26 @@ function search(begun: BegunWalks, first: FirstHalves['first'], options: SearchO
   );
 }
 
-/** One symbol more for every beam. */
-function extended(begun: BegunWalks, beams: readonly Beam[], firsts: number, options: SearchOptions): Beam[] {
-  const logs = begun.next(
+/** The same symbol for every beam, at what it costs. */
+function led(begun: BegunWalks, beams: readonly Beam[], symbol: number): Beam[] {
+  const gained = nextOf(begun, beams).select(1, symbol).toNumbers();
+  return beams.map(({ of, second, logProb }, i) => ({
+    of,
+    second: [...second, symbol],
+    logProb: logProb + gained[i]!,
+  }));
+}
+
+/** log p of each beam's next symbol. [beams, K] */
+const nextOf = (begun: BegunWalks, beams: readonly Beam[]): Tensor =>
+  begun.next(
     beams.map(({ of }) => of),
     beams.map(({ second }) => second),
-  ); // [beams, K]
+  );
+
+/** One symbol more for every beam. */
+function extended(begun: BegunWalks, beams: readonly Beam[], firsts: number, options: SearchOptions): Beam[] {
+  const logs = nextOf(begun, beams);
   if (options.how === 'sample') return drawn(beams, logs, options);
   return best(beams, logs, firsts, options.how === 'beam' ? (options.count ?? 1) : 1);
 }

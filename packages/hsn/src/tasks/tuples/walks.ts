@@ -57,6 +57,16 @@ export class TupleWalks {
     return this.#read(rows, chosenBy(reading), (some) => this.#firstScores(some));
   }
 
+  /** First halves that begin with given symbols; each further step is the likeliest after the one before it. */
+  firstAlong(rows: Int32Array, begun: readonly number[]): number[][] {
+    if (begun.length >= this.half) return Array.from(rows, () => begun.slice(0, this.half));
+    return this.#read(
+      rows,
+      (posterior) => likeliestAfter(posterior, begun, this.half),
+      (some) => this.#firstScores(some),
+    );
+  }
+
   /** z_{1:L} ~ q(z|s, r, o, A) of each tuple, with the likeliest symbols of each step of its second half. */
   withSteps(rows: Int32Array, generator: Generator, kept: number): DrawnWalk[] {
     return this.#read(
@@ -126,7 +136,25 @@ export interface DrawnWalk extends LikelySteps {
   walk: number[];
 }
 
-/** q(z_i|z_{i−1}) of the second half along drawn walks; without a graph q(z_i). */
+/** q(z_i|z_{i−1}) of step i from 1 after the nodes [B] before it; without a graph q(z_i). [B, K] */
+function stepAfter(posterior: WalkPosterior, i: number, before: Tensor): Tensor {
+  if (!(posterior instanceof WalkDistribution)) return posterior.marginals()[i]!;
+  return posterior.transitions[i - 1]!.next(before.oneHot(posterior.graph.nodes).to('float32'));
+}
+
+/** The steps after some first ones, each the likeliest after the one before it. */
+function likeliestAfter(posterior: WalkPosterior, begun: readonly number[], length: number): number[][] {
+  const count = posterior.marginals()[0]!.dim(0);
+  const walks = Array.from({ length: count }, () => [...begun]);
+  for (let i = begun.length; i < length; i++) {
+    const before = walks.map((walk) => [walk[i - 1]!]);
+    const next = stepAfter(posterior, i, walkTensor(before).select(1, 0)).argmax(-1).toNumbers();
+    for (const [n, walk] of walks.entries()) walk.push(next[n]!);
+  }
+  return walks;
+}
+
+/** What the posterior says of the steps of the second half along drawn walks. */
 function drawnWalks(
   posterior: WalkPosterior,
   generator: Generator,
@@ -134,11 +162,9 @@ function drawnWalks(
 ): DrawnWalk[] {
   const nodes = posterior.sampleNodes(generator); // [B, L]
   const [count, length] = nodes.shape as [number, number];
-  const steps = Array.from({ length: half }, (_, i) => {
-    if (!(posterior instanceof WalkDistribution)) return posterior.marginals()[half + i]!;
-    const before = nodes.select(1, half + i - 1).oneHot(posterior.graph.nodes);
-    return posterior.transitions[half + i - 1]!.next(before.to('float32'));
-  });
+  const steps = Array.from({ length: half }, (_, i) =>
+    stepAfter(posterior, half + i, nodes.select(1, half + i - 1)),
+  );
   const { values, indices } = stack(steps, 1).topk(kept, 2); // [B, H, T]
   const shares = values.div(values.sum(2, true).clamp(1e-12)).toNumbers();
   const [walks, symbols] = [nodes.toNumbers(), indices.toNumbers()];

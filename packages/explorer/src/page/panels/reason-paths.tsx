@@ -1,0 +1,72 @@
+import { percent } from '../labels.ts';
+import type { PanelProps } from './panel.ts';
+import { type Branch, pathTree } from './path-tree.ts';
+import { type Result, type ResultProps, wordsOf } from './reason-answers.tsx';
+
+/** The walks of all answers as one tree, common beginnings merged, each branch as thick as its share of them. */
+export function Paths({ result, ...props }: ResultProps) {
+  const tree = pathTree(result.candidates.map(({ walk }) => walk));
+  return (
+    <section class="paths" aria-label="Paths">
+      <h5 class="paths-head">
+        Paths{' '}
+        <span class="faint">as thick as the share of answers that go this way; click to go on from one</span>
+      </h5>
+      <Branches {...props} result={result} branches={tree} />
+    </section>
+  );
+}
+
+interface BranchesProps extends PanelProps {
+  result: Result;
+  branches: readonly Branch[];
+}
+
+/** Pixels of a branch that all answers take. */
+const THICKEST = 9;
+
+function Branches({ branches, ...props }: BranchesProps) {
+  const { result, graph, change, showWalk } = props;
+  const { candidates, relation } = result;
+  return (
+    <ul>
+      {branches.map((branch) => {
+        const { prefix, steps, walks } = branch;
+        const share = walks.length / candidates.length;
+        const before = prefix.length - steps.length;
+        const half = candidates[walks[0]!]!.walk.length / 2;
+        return (
+          <li
+            key={prefix.join()}
+            data-prefix={prefix.join(' ')}
+            data-share={share}
+            style={{ borderLeftWidth: `${(1 + (THICKEST - 1) * share).toFixed(1)}px` }}
+          >
+            <button
+              type="button"
+              class="plain branch"
+              title="Other answers that go this way"
+              onMouseEnter={() => showWalk(prefix)}
+              onMouseLeave={() => showWalk(null)}
+              onClick={() => change({ relations: [relation], along: prefix })}
+            >
+              {steps.map((symbol, i) => (
+                <span key={i} class={before + i < half ? 'step' : 'step second'}>
+                  <span class="number">{symbol}</span> {graph ? wordsOf(graph, symbol) : ''}
+                </span>
+              ))}
+              <span class="faint number">{percent(share)}</span>
+            </button>
+            {branch.branches.length === 0 ? (
+              <span class="leaves">
+                {walks.map((at) => candidates[at]!.object || '(nothing)').join(' · ')}
+              </span>
+            ) : (
+              <Branches {...props} branches={branch.branches} />
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
