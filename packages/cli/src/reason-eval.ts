@@ -37,7 +37,7 @@ export function register(parent: Command): void {
     .option('--limit <n>', '(event, relation) pairs to ask, "none" included (default: all)')
     .option(
       '--search <list>',
-      'greedy, beamN and sampleN with commas between, of walks and of COMET alike (default: greedy,beam5,beam10,sample10)',
+      'greedy, beamN, sampleN and rankN (of N training objects) with commas between, of walks and of COMET alike (default: greedy,beam5,beam10,sample10,rank50)',
     )
     .option(
       '--path <list>',

@@ -65,7 +65,8 @@ export {
   type SyntheticRun,
   type WalkReader,
 } from './open.ts';
-export type { PathFigures } from './path/path-accuracy.ts';
+export { judgedByWalks, judgedPlainly } from './path/judged.ts';
+export { aboveGuessing, type PathFigures } from './path/path-accuracy.ts';
 export {
   countPath,
   createPathRun,
@@ -74,6 +75,7 @@ export {
   pathFolder,
   pathKinds,
   preparePath,
+  storedPathFigures,
 } from './path/path-task.ts';
 export {
   type Candidate,

@@ -93,7 +93,9 @@ export const reasonSchema = z.object({
           walk: z
             .array(symbol)
             .describe('First half from the event and the relation, second from the path model.'),
-          score: z.number().describe('log p of the second half and of the object, in sum.'),
+          score: z
+            .number()
+            .describe('log p of second halves and the object, summed over the walks that led to it.'),
           walkLogProb: z.number(),
           objectLogProb: z.number(),
           walks: z.int().describe('Walks that led to this object.'),

@@ -94,9 +94,9 @@ export interface Candidate {
   /** log p(z_{L/2+1:L}|z_{1:L/2}, s, r) and log p(o|s, r, z). */
   walkLogProb: number;
   objectLogProb: number;
-  /** Their sum, by which candidates are sorted. */
+  /** log Σ_z p(z|s, r) p(o|s, r, z) over the walks that led to it, by which candidates are sorted. */
   score: number;
-  /** Walks that led to the same object; `walk` is the best of them. */
+  /** Different walks that led to the same object; `walk` is the best of them. */
   walks: number;
 }
 
@@ -195,15 +195,22 @@ function checkAlong(along: readonly number[], { model, adjacency, half }: TupleW
   }
 }
 
-/** Sorted by score; of equal objects the best, with the number of walks that led to it. */
+/** Each object once, with the best of its walks and the probability of all of them; sorted by that. */
 function ranked(candidates: readonly Candidate[]): Candidate[] {
-  const best = new Map<string, Candidate>();
+  const found = new Map<string, { best: Candidate; walks: Set<string>; sum: number }>();
   for (const candidate of candidates.toSorted((a, b) => b.score - a.score)) {
-    const known = best.get(candidate.object);
-    if (known) known.walks++;
-    else best.set(candidate.object, { ...candidate });
+    const key = candidate.walk.join();
+    const known = found.get(candidate.object);
+    if (!known) found.set(candidate.object, { best: candidate, walks: new Set([key]), sum: 1 });
+    // The same walk drawn twice is one term of the sum.
+    else if (!known.walks.has(key)) {
+      known.walks.add(key);
+      known.sum += Math.exp(candidate.score - known.best.score);
+    }
   }
-  return [...best.values()];
+  return [...found.values()]
+    .map(({ best, walks, sum }) => ({ ...best, score: best.score + Math.log(sum), walks: walks.size }))
+    .sort((a, b) => b.score - a.score);
 }
 
 /** Opens a run of `hsn reason train` with its path model. */

@@ -3,7 +3,7 @@ import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { openPretrainedEncoder } from '@hidden-schema/transformers';
 import { bleuWords, sentenceBleu } from '../evaluation/bleu.ts';
 import { answerKey, distinctAnswers } from '../evaluation/recall.ts';
-import { type Answered, mostAnswers, type Question } from './answers.ts';
+import { type Answered, mostAnswers, type Question, type Ranked } from './answers.ts';
 
 /** What is answered without any model of language, from training tuples alone. */
 export type Floor = 'constant' | 'nearest' | 'vote';
@@ -35,6 +35,28 @@ export class Floors {
       const { relation } = question;
       if (!known.has(relation)) known.set(relation, constantsOf(this.#byRelation.get(relation) ?? new Map()));
       return { ...question, answers: known.get(relation)! };
+    });
+  }
+
+  /**
+   * Objects to rank for each question, so many at most: those that its relation has most often, for half of them, then
+   * those of the nearest training events by their votes, then further common ones.
+   */
+  async pools(questions: readonly Question[], count: number): Promise<Ranked[]> {
+    const neighbours = await this.#neighbours(questions);
+    const common = new Map(
+      [...this.#byRelation].map(([relation, events]) => [
+        relation,
+        voted([...events.values()]).slice(0, count),
+      ]),
+    );
+    return questions.map((question, i) => {
+      const own = common.get(question.relation) ?? [];
+      const half = own.slice(0, Math.ceil(count / 2));
+      return {
+        ...question,
+        objects: distinctAnswers([...half, ...voted(neighbours[i] ?? []), ...own], count),
+      };
     });
   }
 

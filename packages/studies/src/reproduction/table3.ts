@@ -4,9 +4,13 @@ import {
   openReasoner,
   openReasoning,
   type PathChoice,
+  type PathFigures,
+  type PathKind,
   pathChoices,
+  pathKinds,
   prefixesOf,
   runTuples,
+  storedPathFigures,
 } from '@hidden-schema/hsn';
 import { openPretrainedEncoder } from '@hidden-schema/transformers';
 import { BertScorer } from '../evaluation/bert-score.ts';
@@ -15,9 +19,13 @@ import {
   type Answered,
   plainAnswers,
   type Question,
+  type Ranked,
+  rankedByWalks,
+  rankedPlainly,
   reasonedAnswers,
   reconstructedAnswers,
   type Search,
+  type WritingSearch,
 } from '../reasoning/answers.ts';
 import {
   type AnswerFigures,
@@ -57,6 +65,8 @@ export interface Table3 {
   bertModel: string;
   rows: Table3Row[];
   differences: Table3Difference[];
+  /** What each path model found of the second halves of unseen test tuples when its training ended. */
+  paths: { path: PathKind; figures: PathFigures }[];
 }
 
 export interface Table3Options {
@@ -81,6 +91,7 @@ const defaultSearches: readonly Search[] = [
   { how: 'beam', count: 5 },
   { how: 'beam', count: 10 },
   { how: 'sample', count: 10 },
+  { how: 'rank', count: 50 },
 ];
 
 const exampleCount = 5;
@@ -96,20 +107,63 @@ export async function evaluateReasoning(run: string, options: Table3Options = {}
     await addFloors(rows, questions);
     await rows.add({ model: 'posterior' }, () => reconstructedAnswers(opened, questions));
     const searches = options.searches ?? defaultSearches;
-    const greedy = searches[0]!;
+    const asked = new Asked(questions, rows.scoring.corpus);
+    const greedy: WritingSearch = { how: 'greedy', count: 1 };
     await rows.add({ model: 'alone', search: greedy }, () => plainAnswers(opened, questions, greedy));
-    if (options.comet) await addComet(rows, options.comet, { opened, questions, searches });
-    for (const path of options.paths ?? pathChoices(opened.run.directory)) {
+    if (options.comet) await addComet(rows, options.comet, { opened, asked, searches });
+    const choices = options.paths ?? pathChoices(opened.run.directory);
+    for (const path of choices) {
       const reasoner = await openReasoner(run, { path });
       for (const search of searches)
-        await rows.add({ model: `ar-${path}`, search }, () => reasonedAnswers(reasoner, questions, search));
+        await rows.add({ model: `ar-${path}`, search }, () =>
+          asked.by(search, {
+            write: (how) => reasonedAnswers(reasoner, questions, how),
+            rank: (ranked) => rankedByWalks(reasoner, ranked),
+          }),
+        );
       reasoner.free();
     }
     const { split = 'test', bertModel = opened.config.encoder.name } = options;
-    return { split, bertModel, rows: rows.rows, differences: rows.differences() };
+    const paths = pathsMeasured(opened.run.directory, choices);
+    return { split, bertModel, rows: rows.rows, differences: rows.differences(), paths };
   } finally {
     opened.model.free();
   }
+}
+
+/** What is asked of every model; objects to rank are looked for once. */
+class Asked {
+  readonly questions: readonly Question[];
+  readonly #floors: Floors;
+  readonly #pools = new Map<number, Promise<Ranked[]>>();
+
+  constructor(questions: readonly Question[], corpus: Scoring['corpus']) {
+    this.questions = questions;
+    this.#floors = new Floors(corpus);
+  }
+
+  async by(
+    search: Search,
+    model: {
+      write(search: WritingSearch): Promise<Answered[]>;
+      rank(questions: readonly Ranked[]): Promise<Answered[]>;
+    },
+  ): Promise<Answered[]> {
+    const { how, count } = search;
+    if (how !== 'rank') return model.write({ how, count });
+    const pools = this.#pools.get(count) ?? this.#floors.pools(this.questions, count);
+    this.#pools.set(count, pools);
+    return model.rank(await pools);
+  }
+}
+
+/** Of the path models that choices are made of; those together have no training that would have measured them. */
+function pathsMeasured(directory: string, choices: readonly PathChoice[]): Table3['paths'] {
+  return pathKinds(directory).flatMap((path) => {
+    if (!choices.some((choice) => choice.split('+').includes(path))) return [];
+    const figures = storedPathFigures(directory, path);
+    return figures ? [{ path, figures }] : [];
+  });
 }
 
 /** (s, r) of a split with all their objects, those that say "none" too; at most so many, spread evenly over it. */
@@ -190,11 +244,7 @@ async function addFloors(rows: Rows, questions: readonly Question[]): Promise<vo
 async function addComet(
   rows: Rows,
   directory: string,
-  {
-    opened,
-    questions,
-    searches,
-  }: { opened: OpenedReasoning; questions: Question[]; searches: readonly Search[] },
+  { opened, asked, searches }: { opened: OpenedReasoning; asked: Asked; searches: readonly Search[] },
 ): Promise<void> {
   const comet = await openReasoning(directory);
   try {
@@ -203,7 +253,12 @@ async function addComet(
     if (comet.run.record.corpus.fingerprint !== opened.run.record.corpus.fingerprint)
       throw new UserError(`${directory} was trained on other tuples than ${opened.run.directory}`);
     for (const search of searches)
-      await rows.add({ model: 'comet', search }, () => plainAnswers(comet, questions, search));
+      await rows.add({ model: 'comet', search }, () =>
+        asked.by(search, {
+          write: (how) => plainAnswers(comet, asked.questions, how),
+          rank: (ranked) => rankedPlainly(comet, ranked),
+        }),
+      );
   } finally {
     comet.model.free();
   }

@@ -1,6 +1,7 @@
 import { UserError } from '@hidden-schema/base';
 import { type Generator, multinomial, noGrad, scope, type Tensor } from '@hidden-schema/torch';
 import type { BegunWalks, FirstHalves, WalkPath } from './walk-path.ts';
+import { walkTensor } from './walks.ts';
 
 /** How second halves are chosen: the best symbol after symbol, drawn, or the best walks of a beam. */
 export interface SearchOptions {
@@ -52,6 +53,38 @@ export function continueWalks(
       ),
     );
   return out;
+}
+
+/** log p(z_{L/2+1:L}|z_{1:L/2}, s, r) of given second halves, some of each first half. */
+export function secondLogProbs(
+  path: WalkPath,
+  { rows, first, tokens }: FirstHalves,
+  seconds: readonly (readonly (readonly number[])[])[],
+): number[][] {
+  path.train(false);
+  const out: number[][] = [];
+  for (let at = 0; at < rows.length; at += atOnce)
+    scope(() =>
+      noGrad(() => {
+        const some = first.slice(at, at + atOnce);
+        const begun = path.begin({ rows: rows.slice(at, at + atOnce), first: some, tokens });
+        for (const of of some.keys()) out.push(followed(begun, of, seconds[at + of]!));
+      }),
+    );
+  return out;
+}
+
+/** log p of second halves of one first half, step after step. */
+function followed(begun: BegunWalks, of: number, seconds: readonly (readonly number[])[]): number[] {
+  const sums = seconds.map(() => 0);
+  for (let step = 0; step < (seconds[0]?.length ?? 0); step++) {
+    const owners = seconds.map(() => of);
+    const before = seconds.map((second) => second.slice(0, step));
+    const taken = walkTensor(seconds.map((second) => [second[step]!]));
+    const gained = scope(() => begun.next(owners, before).gather(1, taken).toNumbers());
+    for (const [i, more] of gained.entries()) sums[i]! += more;
+  }
+  return sums;
 }
 
 interface Beam extends Continuation {
