@@ -10,6 +10,7 @@ const titles: Record<string, string> = {
   posterior: 'HSN (posterior), has seen the answer',
   alone: "HSN's decoder, walks taken away",
   comet: 'COMET, same decoder',
+  bart: 'COMET (BART)',
 };
 const pathTitles: Record<string, string> = {
   lstm: 'LSTM',

@@ -37,8 +37,11 @@ import {
 } from '../reasoning/figures.ts';
 import { type Floor, Floors } from '../reasoning/floors.ts';
 
+/** COMET with the network's own kind of decoder, and as an encoder-decoder. */
+type Comet = 'comet' | 'bart';
+
 /** A model of Table 3; `alone` is the network's decoder with its walks taken away. */
-export type Table3Model = Floor | 'posterior' | 'alone' | 'comet' | `ar-${PathChoice}`;
+export type Table3Model = Floor | 'posterior' | 'alone' | Comet | `ar-${PathChoice}`;
 
 export interface Table3Row {
   model: Table3Model;
@@ -70,8 +73,9 @@ export interface Table3 {
 }
 
 export interface Table3Options {
-  /** A run of COMET. */
+  /** A run of COMET with the network's kind of decoder, and one of BART's. */
   comet?: string;
+  bart?: string;
   /** Events that were not trained on: settings are chosen on `valid`. */
   split?: 'valid' | 'test';
   /** (s, r) asked, at most. */
@@ -110,7 +114,10 @@ export async function evaluateReasoning(run: string, options: Table3Options = {}
     const asked = new Asked(questions, rows.scoring.corpus);
     const greedy: WritingSearch = { how: 'greedy', count: 1 };
     await rows.add({ model: 'alone', search: greedy }, () => plainAnswers(opened, questions, greedy));
-    if (options.comet) await addComet(rows, options.comet, { opened, asked, searches });
+    for (const model of ['comet', 'bart'] as const) {
+      const directory = options[model];
+      if (directory !== undefined) await addComet(rows, { model, directory }, { opened, asked, searches });
+    }
     const choices = options.paths ?? pathChoices(opened.run.directory);
     for (const path of choices) {
       const reasoner = await openReasoner(run, { path });
@@ -243,7 +250,7 @@ async function addFloors(rows: Rows, questions: readonly Question[]): Promise<vo
 
 async function addComet(
   rows: Rows,
-  directory: string,
+  { model, directory }: { model: Comet; directory: string },
   { opened, asked, searches }: { opened: OpenedReasoning; asked: Asked; searches: readonly Search[] },
 ): Promise<void> {
   const comet = await openReasoning(directory);
@@ -253,7 +260,7 @@ async function addComet(
     if (comet.run.record.corpus.fingerprint !== opened.run.record.corpus.fingerprint)
       throw new UserError(`${directory} was trained on other tuples than ${opened.run.directory}`);
     for (const search of searches)
-      await rows.add({ model: 'comet', search }, () =>
+      await rows.add({ model, search }, () =>
         asked.by(search, {
           write: (how) => plainAnswers(comet, asked.questions, how),
           rank: (ranked) => rankedPlainly(comet, ranked),
