@@ -65,7 +65,7 @@ export {
   type SyntheticRun,
   type WalkReader,
 } from './open.ts';
-export { judgedByWalks, judgedPlainly } from './path/judged.ts';
+export { judgedByWalks, judgedPlainly, type ReadObjects, readObjects } from './path/judged.ts';
 export { aboveGuessing, type PathFigures } from './path/path-accuracy.ts';
 export {
   countPath,

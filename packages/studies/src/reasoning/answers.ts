@@ -5,6 +5,7 @@ import {
   judgedPlainly,
   type OpenedReasoning,
   prefixTable,
+  type ReadObjects,
   type Reasoner,
   searchObjects,
   type TupleTokens,
@@ -149,8 +150,11 @@ const judged = (
   );
 
 /** HSN-AR: given objects, by the probability of their own walks and of the object after them. */
-export const rankedByWalks = async (reasoner: Reasoner, questions: readonly Ranked[]): Promise<Answered[]> =>
-  judged(questions, await judgedByWalks(reasoner, questions));
+export const rankedByWalks = (
+  reasoner: Reasoner,
+  read: ReadObjects,
+  questions: readonly Ranked[],
+): Answered[] => judged(questions, judgedByWalks(reasoner.path, read));
 
 /** The same by a decoder that is given (s, r) alone. */
 export const rankedPlainly = async (

@@ -9,6 +9,8 @@ import {
   pathChoices,
   pathKinds,
   prefixesOf,
+  type ReadObjects,
+  readObjects,
   runTuples,
   storedPathFigures,
 } from '@hidden-schema/hsn';
@@ -111,7 +113,7 @@ export async function evaluateReasoning(run: string, options: Table3Options = {}
     await addFloors(rows, questions);
     await rows.add({ model: 'posterior' }, () => reconstructedAnswers(opened, questions));
     const searches = options.searches ?? defaultSearches;
-    const asked = new Asked(questions, rows.scoring.corpus);
+    const asked = new Asked(questions, rows.scoring.corpus, opened);
     const greedy: WritingSearch = { how: 'greedy', count: 1 };
     await rows.add({ model: 'alone', search: greedy }, () => plainAnswers(opened, questions, greedy));
     for (const model of ['comet', 'bart'] as const) {
@@ -125,7 +127,7 @@ export async function evaluateReasoning(run: string, options: Table3Options = {}
         await rows.add({ model: `ar-${path}`, search }, () =>
           asked.by(search, {
             write: (how) => reasonedAnswers(reasoner, questions, how),
-            rank: (ranked) => rankedByWalks(reasoner, ranked),
+            rank: async (ranked) => rankedByWalks(reasoner, await asked.read(ranked), ranked),
           }),
         );
       reasoner.free();
@@ -138,15 +140,25 @@ export async function evaluateReasoning(run: string, options: Table3Options = {}
   }
 }
 
-/** What is asked of every model; objects to rank are looked for once. */
+/** What is asked of every model; objects to rank are looked for once, and read into walks once. */
 class Asked {
   readonly questions: readonly Question[];
   readonly #floors: Floors;
+  readonly #opened: OpenedReasoning;
   readonly #pools = new Map<number, Promise<Ranked[]>>();
+  readonly #read = new Map<readonly Ranked[], Promise<ReadObjects>>();
 
-  constructor(questions: readonly Question[], corpus: Scoring['corpus']) {
+  constructor(questions: readonly Question[], corpus: Scoring['corpus'], opened: OpenedReasoning) {
     this.questions = questions;
     this.#floors = new Floors(corpus);
+    this.#opened = opened;
+  }
+
+  /** The network's walks of objects to rank, which path models share. */
+  read(ranked: readonly Ranked[]): Promise<ReadObjects> {
+    const read = this.#read.get(ranked) ?? readObjects(this.#opened, ranked);
+    this.#read.set(ranked, read);
+    return read;
   }
 
   async by(
