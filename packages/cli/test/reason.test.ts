@@ -192,7 +192,7 @@ describe('hsn reason eval', () => {
     expect(
       rows.map(({ model, search }: { model: string; search?: { count: number } }) => [model, search?.count]),
     ).toEqual([
-      ...['constant', 'nearest', 'vote', 'posterior'].map((model) => [model, undefined]),
+      ...['constant', 'nearest', 'vote', 'kernel', 'posterior'].map((model) => [model, undefined]),
       ['alone', 1],
       ...['comet', ...paths.map((path) => `ar-${path}`)].flatMap((model) => [
         [model, 1],

@@ -26,7 +26,7 @@ test('table3 --quick trains what it compares from tuples alone, and has every ro
     search ? `${model} ${search.how}${search.count}` : model,
   );
   expect(named).toEqual([
-    ...['constant', 'nearest', 'vote', 'posterior', 'alone greedy1'],
+    ...['constant', 'nearest', 'vote', 'kernel', 'posterior', 'alone greedy1'],
     ...['comet', 'bart', 'ar-counts', 'ar-lstm', 'ar-counts+lstm'].flatMap((model) =>
       searches.map((search) => `${model} ${search}`),
     ),

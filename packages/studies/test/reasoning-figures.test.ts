@@ -84,9 +84,11 @@ describe('floors', () => {
       ]),
     );
     const asked = [{ head: 'PersonX repairs a car engine', relation: 'xReact', references: ['x'] }];
-    const { nearest, vote } = await near.near(asked);
+    const { nearest, vote, kernel } = await near.near(asked);
     expect(nearest[0]!.answers[0]).toBe('proud');
     expect(vote[0]!.answers[0]).toBe('calm');
+    // All four say calm most; of the events that are heard, by far the nearest says proud.
+    expect(kernel[0]!.answers).toEqual(['proud', 'calm', 'awake']);
     // Half are the commonest of the relation, then come those of near events, then further common ones.
     const [pool] = await near.pools(asked, 3);
     expect(pool!.objects).toEqual(['calm', 'awake', 'proud']);

@@ -7,6 +7,7 @@ const titles: Record<string, string> = {
   constant: 'the constant answer of each relation',
   nearest: 'the nearest training event',
   vote: 'the vote of the 30 nearest',
+  kernel: 'the 200 nearest, weighed, and the constant',
   posterior: 'HSN (posterior), has seen the answer',
   alone: "HSN's decoder, walks taken away",
   comet: 'COMET, same decoder',

@@ -257,7 +257,7 @@ async function addFloors(rows: Rows, questions: readonly Question[]): Promise<vo
   const floors = new Floors(rows.scoring.corpus);
   await rows.add({ model: 'constant' }, () => floors.constant(questions));
   const near = await floors.near(questions);
-  for (const model of ['nearest', 'vote'] as const) await rows.add({ model }, () => near[model]);
+  for (const model of ['nearest', 'vote', 'kernel'] as const) await rows.add({ model }, () => near[model]);
 }
 
 async function addComet(
