@@ -5,6 +5,7 @@ import { wholeNumber } from './text-flags.ts';
 
 interface ReasonEvalFlags {
   comet?: string;
+  bart?: string;
   split?: string;
   limit?: string;
   search?: string;
@@ -33,11 +34,12 @@ export function register(parent: Command): void {
     )
     .argument('<run>', 'run folder of a network over tuples')
     .option('--comet <run>', 'a run of --part comet to compare with')
+    .option('--bart <run>', 'a run of --part comet --decoder bart, for a row of its own')
     .option('--split <name>', 'test, or valid to choose settings on', 'test')
     .option('--limit <n>', '(event, relation) pairs to ask, "none" included (default: all)')
     .option(
       '--search <list>',
-      'greedy, beamN and sampleN with commas between, of walks and of COMET alike (default: greedy,beam5,beam10,sample10)',
+      'greedy, beamN, sampleN and rankN (of N training objects) with commas between, of walks and of COMET alike (default: greedy,beam5,beam10,sample10,rank50)',
     )
     .option(
       '--path <list>',
@@ -61,6 +63,7 @@ async function evaluate(run: string, flags: ReasonEvalFlags): Promise<void> {
   const table = await evaluateReasoning(run, {
     split,
     ...(flags.comet ? { comet: flags.comet } : {}),
+    ...(flags.bart ? { bart: flags.bart } : {}),
     ...(limit === undefined ? {} : { limit }),
     ...(layer === undefined ? {} : { layer }),
     ...(search === undefined ? {} : { searches: search.split(',').map(readSearch) }),

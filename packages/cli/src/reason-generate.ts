@@ -1,5 +1,5 @@
-import type { Candidate, CandidateOptions, CometCandidate, Reasoner } from '@hidden-schema/hsn';
-import type { WalkExplainer } from '@hidden-schema/studies';
+import type { CandidateOptions, CometCandidate } from '@hidden-schema/hsn';
+import type { ExplainedCandidate } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import { knownPaths } from './reason-eval.ts';
 import { print, say } from './terminal.ts';
@@ -11,6 +11,7 @@ interface ReasonGenerateFlags {
   search: string;
   count?: string;
   walks?: string;
+  along?: string;
   temperature?: string;
   walkTemperature?: string;
   seed?: string;
@@ -22,6 +23,7 @@ Examples:
   $ hsn reason generate run "PersonX goes home" --relation xWant -n 10
   $ hsn reason generate run "PersonX goes home" --relation xWant,xNeed --search sample --seed 3
   $ hsn reason generate run "PersonX goes home" --json      all relations
+  $ hsn reason generate run "PersonX goes home" --relation xWant --along 48,29     walks that begin so
   $ hsn reason generate comet "PersonX goes home" -n 3      COMET writes without walks; the beam is one of words
 
 Each object stands with the walk that it was written from: the first half says what (event, relation) is about, the second
@@ -48,6 +50,7 @@ export function register(parent: Command): void {
     .option('--search <how>', 'greedy, sample or beam', 'beam')
     .option('-n, --count <n>', 'different objects, at most (default: 5)')
     .option('--walks <n>', 'walks to write them from (default: as many as objects)')
+    .option('--along <symbols>', 'symbols that every walk begins with, with commas between')
     .option('--temperature <t>', 'of the words; 0 takes the best', '0')
     .option('--walk-temperature <t>', 'sample: of the walks (default: 1)')
     .option('--seed <n>', "draws (default: the run's)")
@@ -57,13 +60,7 @@ export function register(parent: Command): void {
 }
 
 /** An object with its score, and the walk it was written from where there is one. */
-type Shown = CometCandidate & Partial<Explained>;
-
-/** An object with what its walk says, where training walks are known. */
-interface Explained extends Candidate {
-  words?: readonly (readonly string[])[];
-  like?: { event: string; object: string; same: number }[];
-}
+type Shown = CometCandidate & Partial<ExplainedCandidate>;
 
 async function generate(run: string, event: string, flags: ReasonGenerateFlags): Promise<void> {
   const { openReasoner } = await import('@hidden-schema/hsn');
@@ -79,32 +76,38 @@ async function generate(run: string, event: string, flags: ReasonGenerateFlags):
     );
   const [path] = flags.path === undefined ? [] : await knownPaths(run, [flags.path]);
   const reasoner = await openReasoner(run, path ? { path } : {});
-  const explainer = await explainerOf(reasoner);
-  const relations = flags.relation.length > 0 ? flags.relation : reasoner.relations;
-  const found = new Map<string, Explained[]>();
-  for (const relation of relations) {
-    const beams = options.how === 'beam' && options.temperature === 0;
-    const tried = {
-      ...options,
-      ...(options.how === 'greedy' ? {} : { count: walks }),
-      ...(beams ? { words: { how: 'beam' as const, count } } : {}),
-    };
-    const all = await reasoner.candidates(event, relation, tried);
-    const number = reasoner.relations.indexOf(relation);
-    found.set(
-      relation,
-      all.slice(0, count).map((one) => explained(one, number, explainer)),
+  const { explainedCandidates, explainerOf } = await import('@hidden-schema/studies');
+  const explainer = explainerOf(reasoner.opened);
+  if (!explainer)
+    say(
+      `to see walks in words, count them first: hsn reason train --part path --run ${run} --set path.kind=counts\n`,
     );
-  }
+  const asked = { ...options, count, walks, along: await symbolsOf(flags.along) };
+  const found = new Map<string, ExplainedCandidate[]>();
+  for (const relation of flags.relation.length > 0 ? flags.relation : reasoner.relations)
+    found.set(relation, await explainedCandidates({ reasoner, explainer }, { event, relation }, asked));
   printFound(event, found, flags);
 }
 
+async function symbolsOf(text: string | undefined): Promise<number[]> {
+  if (text === undefined) return [];
+  const { UserError } = await import('@hidden-schema/base');
+  if (!/^\d{1,7}(,\d{1,7})*$/.test(text))
+    throw new UserError(`--along takes symbols with commas between, such as 48,29; got ${text}`);
+  return text.split(',').map(Number);
+}
+
 /** COMET in a run folder; nothing where it holds a network. */
-async function openComet(run: string, { path, walks, walkTemperature }: ReasonGenerateFlags) {
+async function openComet(run: string, { path, walks, along, walkTemperature }: ReasonGenerateFlags) {
   const { UserError } = await import('@hidden-schema/base');
   const hsn = await import('@hidden-schema/hsn');
   if (!hsn.tuplesConfig(hsn.Run.open(run).config, `the run ${run}`).baseline) return undefined;
-  const ofWalks = { '--path': path, '--walks': walks, '--walk-temperature': walkTemperature };
+  const ofWalks = {
+    '--path': path,
+    '--walks': walks,
+    '--along': along,
+    '--walk-temperature': walkTemperature,
+  };
   for (const [flag, value] of Object.entries(ofWalks))
     if (value !== undefined) throw new UserError(`${flag} is for walks, and ${run} is COMET, which has none`);
   return hsn.openReasoning(run);
@@ -130,23 +133,6 @@ function printFound(
 ): void {
   if (json) print(`${JSON.stringify({ event, candidates: Object.fromEntries(found) }, null, 2)}\n`);
   else for (const [relation, all] of found) print(shown(relation, all));
-}
-
-async function explainerOf({ opened }: Reasoner): Promise<WalkExplainer | undefined> {
-  const { openTrainedWalks } = await import('@hidden-schema/hsn');
-  const { WalkExplainer } = await import('@hidden-schema/studies');
-  const trained = openTrainedWalks(opened);
-  if (trained) return new WalkExplainer(trained, opened.config.symbols);
-  say(
-    `to see walks in words, count them first: hsn reason train --part path --run ${opened.run.directory} --set path.kind=counts\n`,
-  );
-  return undefined;
-}
-
-function explained(one: Candidate, relation: number, explainer: WalkExplainer | undefined): Explained {
-  if (!explainer) return one;
-  const words = one.walk.map((symbol) => explainer.words(symbol));
-  return { ...one, words, like: explainer.nearest(one.walk, relation) };
 }
 
 const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');

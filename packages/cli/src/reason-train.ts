@@ -196,7 +196,8 @@ async function trainPath(
   };
   const asked = { flags, out, earlier, replicas };
   const result = await stoppable((signal) => trainPlan(plan, asked, signal));
-  if (result) report(result, flags.run, result.evaluation ? pathText(result.evaluation) : '', out);
+  if (result)
+    report(result, flags.run, result.evaluation ? pathText(result.evaluation, hsn.aboveGuessing) : '', out);
 }
 
 /** The path model that has nothing to train: one pass over the walks. */
@@ -212,7 +213,7 @@ async function countWalks(
   const figures = hsn.countPath(config, opened, { ...tuples, force: flags.force ?? false }, reading.update);
   reading.finish();
   const folder = hsn.pathFolder(opened.run.directory, 'counts');
-  report({ state: 'finished', step: 0 }, opened.run.directory, pathText(figures), folder);
+  report({ state: 'finished', step: 0 }, opened.run.directory, pathText(figures, hsn.aboveGuessing), folder);
 }
 
 /** Shows how many tuples' walks were read. */
@@ -233,7 +234,7 @@ function report(result: { state: string; step: number }, run: string, figures: s
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
-export function pathText(figures: PathFigures): string {
+function pathText(figures: PathFigures, aboveGuessing: (figures: PathFigures) => number): string {
   const rows: [string, string][] = [
     [
       percent(figures.accuracy),
@@ -242,6 +243,7 @@ export function pathText(figures: PathFigures): string {
     [percent(figures.accuracy_free), "found, each from the model's own ones before it"],
     [percent(figures.accuracy_walk), 'of second halves found whole'],
     [percent(figures.baseline_previous), 'by the commonest symbol after the true one before it'],
+    [percent(aboveGuessing(figures)), 'of the symbols that this guess misses are found'],
     [percent(figures.baseline_majority), 'by the commonest symbol of each step'],
     [figures.accuracy_at.map((share) => (100 * share).toFixed(0)).join(' '), '% step by step'],
   ];

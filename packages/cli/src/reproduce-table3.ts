@@ -1,10 +1,20 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { PathChoice, PathKind } from '@hidden-schema/hsn';
 import type { ReproduceFlags } from './reproduce.ts';
 import { print, say } from './terminal.ts';
 
-/** Settings of a table in minutes on two cores, small models of few events; and of one on all tuples. */
-const quick = {
+interface Table3Sizes {
+  network: readonly string[];
+  path: readonly string[];
+  /** Path models that are trained, and those that answer. */
+  kinds: readonly PathKind[];
+  paths: readonly PathChoice[];
+  questions: number;
+}
+
+/** A table in a quarter of an hour on two cores, small models of few events; and one on all tuples. */
+const quick: Table3Sizes = {
   network: [
     'tuples.heads=600',
     'symbols=100',
@@ -12,21 +22,19 @@ const quick = {
     'decoder.width=128',
     'decoder.layers=2',
     'decoder.vocabularySize=3000',
-    'training.steps=400',
-    'training.evaluateEvery=200',
+    'training.steps=1000',
+    'training.evaluateEvery=500',
   ],
-  path: [
-    'training.steps=150',
-    'training.evaluateEvery=75',
-    'path.hidden=128',
-    'path.width=128',
-    'path.layers=2',
-  ],
+  path: ['training.steps=200', 'training.evaluateEvery=100', 'path.hidden=128'],
+  kinds: ['counts', 'lstm'],
+  paths: ['counts', 'lstm', 'counts+lstm'],
   questions: 150,
 };
-const full = {
+const full: Table3Sizes = {
   network: ['symbols=100', 'length=8', 'training.steps=30000'],
   path: ['training.steps=10000'],
+  kinds: ['counts', 'prior', 'lstm', 'transformer'],
+  paths: ['counts', 'prior', 'lstm', 'transformer', 'counts+transformer'],
   questions: 5000,
 };
 
@@ -42,7 +50,8 @@ export async function reproduceTable3(flags: ReproduceFlags): Promise<void> {
   const shared = { set: [...sizes.network, ...changes], tuples: flags.corpus };
   await trainReasoning({ ...shared, part: 'network', out: folder('table3-hsn') });
   await trainReasoning({ ...shared, part: 'comet', out: folder('table3-comet') });
-  for (const kind of ['counts', 'prior', 'lstm', 'transformer'])
+  await trainReasoning({ ...shared, part: 'comet', decoder: 'bart', out: folder('table3-bart') });
+  for (const kind of sizes.kinds)
     await trainReasoning({
       part: 'path',
       run: folder('table3-hsn'),
@@ -50,8 +59,9 @@ export async function reproduceTable3(flags: ReproduceFlags): Promise<void> {
     });
   const table = await evaluateReasoning(folder('table3-hsn'), {
     comet: folder('table3-comet'),
+    bart: folder('table3-bart'),
     limit: sizes.questions,
-    paths: ['counts', 'prior', 'lstm', 'transformer', 'counts+transformer'],
+    paths: sizes.paths,
     onProgress: (text) => say(`${text}\n`),
   });
   const caption = table3Caption(table);

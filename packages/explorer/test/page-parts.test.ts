@@ -1,12 +1,20 @@
-import { csvText } from '@hidden-schema/base';
+import { csvText, Random } from '@hidden-schema/base';
 import { drawCurves } from '@hidden-schema/studies/drawing';
 import { describe, expect, test } from 'vitest';
 import { findSymbols } from '../src/page/find-symbols.ts';
 import { mapsOf, symbolLabels } from '../src/page/graph/label-maps.ts';
 import { Looks } from '../src/page/graph/looks.ts';
 import { placesOf } from '../src/page/graph/places.ts';
-import { countLinks, drawnLinks, pairKey, type Scene, statusOf, walkPairs } from '../src/page/graph/scene.ts';
+import {
+  countLinks,
+  drawnLinks,
+  pairKey,
+  type Scene,
+  statusOf,
+  steppedPairs,
+} from '../src/page/graph/scene.ts';
 import { decimal, percent } from '../src/page/labels.ts';
+import { type Branch, pathTree } from '../src/page/panels/path-tree.ts';
 import { readState, writeState } from '../src/page/state.ts';
 import { Curves } from '../src/shared/curves.ts';
 
@@ -32,7 +40,16 @@ const graph: Scene['graph'] = {
   ],
 };
 const scene: Scene = {
-  ...{ graph, threshold: 0.5, truth: false, selected: null, hovered: null, walk: null, dark: false },
+  ...{
+    graph,
+    threshold: 0.5,
+    truth: false,
+    selected: null,
+    hovered: null,
+    walk: null,
+    paths: null,
+    dark: false,
+  },
   ...{ labels: null, map: null },
 };
 
@@ -59,14 +76,56 @@ describe('the scene', () => {
 
   test('a walk lights up, also where there is no link', () => {
     const looks = new Looks({ ...scene, walk: [0, 1, 0, 2] }, links);
-    expect(walkPairs([0, 1, 0, 2, 2])).toEqual([
-      [0, 1],
-      [0, 2],
+    expect(steppedPairs([[0, 1, 0, 2, 2]])).toEqual([
+      { i: 0, j: 1, share: 1 },
+      { i: 0, j: 2, share: 1 },
     ]);
     expect(looks.node(0).label).toBe('1,3 → 0 tree oak');
     expect([0, 1, 2, 3].map((k) => looks.node(k).faint)).toEqual([false, false, false, true]);
-    expect(looks.link({ i: 2, j: 0, probability: 0, isTrue: false })).toMatchObject({ level: 3 });
+    expect(looks.link({ i: 2, j: 0, probability: 0, isTrue: false })).toMatchObject({ level: 4, width: 3 });
   });
+
+  test('of several paths a link is as thick as the share that takes it; one walk goes before them', () => {
+    const paths = [
+      [0, 1, 2],
+      [0, 1, 0],
+      [0, 2, 1],
+    ];
+    const several = new Looks({ ...scene, paths }, links);
+    const width = (looks: Looks, i: number, j: number) =>
+      looks.link({ i, j, probability: 0.9, isTrue: true })!.width;
+    expect(width(several, 0, 1)).toBeCloseTo(1 + (5 * 2) / 3);
+    expect(width(several, 1, 2)).toBeCloseTo(1 + (5 * 2) / 3);
+    expect(width(several, 0, 2)).toBeCloseTo(1 + 5 / 3);
+    expect(several.node(1).label).toBe('2,3 → 1 sea');
+    expect([0, 1, 2, 3].map((k) => several.node(k).faint)).toEqual([false, false, false, true]);
+    const one = new Looks({ ...scene, paths, walk: [0, 1] }, links);
+    expect(width(one, 0, 1)).toBe(3);
+    expect([0, 1, 2, 3].map((k) => one.node(k).faint)).toEqual([false, false, true, true]);
+  });
+});
+
+test('walks as a tree: every common beginning once, and every walk at a leaf', () => {
+  const random = new Random(7);
+  const walks = Array.from({ length: 40 }, () => Array.from({ length: 5 }, () => random.int(3)));
+  const prefixes = new Set(walks.flatMap((walk) => walk.map((_, at) => walk.slice(0, at + 1).join())));
+  const seen: string[] = [];
+  const leaves: number[] = [];
+  const visit = (branch: Branch) => {
+    const { prefix, steps, branches } = branch;
+    for (let end = prefix.length - steps.length + 1; end <= prefix.length; end++) {
+      const key = prefix.slice(0, end).join();
+      seen.push(key);
+      const going = walks.flatMap((walk, at) => (walk.slice(0, end).join() === key ? [at] : []));
+      expect(branch.walks).toEqual(going);
+    }
+    expect(branches.length).not.toBe(1);
+    if (branches.length === 0) leaves.push(...branch.walks);
+    for (const one of branches) visit(one);
+  };
+  for (const branch of pathTree(walks)) visit(branch);
+  expect(seen.toSorted()).toEqual([...prefixes].toSorted());
+  expect(leaves.toSorted((a, b) => a - b)).toEqual([...walks.keys()]);
 });
 
 test('search: whole matches first, then beginnings, by number, name and token', () => {

@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import {
+  countPath,
   createPathRun,
   createReasoningRun,
   openReasoner,
@@ -13,7 +14,15 @@ import {
   ReasoningTask,
   Session,
 } from '@hidden-schema/hsn';
-import { encodedCorpus, languageRun, openRun, runReport, storedMeanings } from '@hidden-schema/studies';
+import {
+  encodedCorpus,
+  explainedCandidates,
+  explainerOf,
+  languageRun,
+  openRun,
+  runReport,
+  storedMeanings,
+} from '@hidden-schema/studies';
 import { tinyPath, tinyReasoning } from '@hidden-schema/testing/planted-run';
 import { plantedTuples, writePlanted } from '@hidden-schema/testing/planted-tuples';
 import { setThreads } from '@hidden-schema/torch';
@@ -48,6 +57,7 @@ async function trainBoth(): Promise<void> {
   const pathRun = createPathRun(opened, settings);
   await new Session(pathRun, new PathTask(pathPrepared), quiet).train();
   pathRun.close();
+  countPath({ ...settings, path: { ...settings.path, kind: 'counts' } }, opened, await openTuples(opened));
   opened.model.free();
 }
 
@@ -71,14 +81,18 @@ test('reasoning: objects, paths and scores are the library’s', async () => {
   const answer = await answerOf<Answer<'reason'>>(explorer.url, '/api/reason', { event, count: 3 });
   expect(endpoints.reason.response.parse(answer)).toEqual(answer);
   const reasoner = await openReasoner(run);
-  const expected = await reasoner.candidates(event, relation!.name, { count: 3 });
-  expect(answer.results[0]!.candidates.map(({ object, walk }) => [object, walk])).toEqual(
-    expected.map(({ object, walk }) => [object, walk]),
-  );
+  const explainer = explainerOf(reasoner.opened);
+  const asked = { event, relation: relation!.name };
+  const expected = await explainedCandidates({ reasoner, explainer }, asked, { count: 3 });
+  expect(answer.path).toBe('counts+lstm');
+  expect(answer.results[0]!.candidates).toEqual(JSON.parse(JSON.stringify(expected)));
+  expect(answer.results[0]!.candidates[0]!.like[0]).toMatchObject({ same: expect.any(Number) });
   reasoner.free();
   const refused = await request(explorer.url, '/api/reason', json({ event, relations: ['none'] }));
   expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('unknown relation')]);
   const graph = await answerOf<Answer<'graph'>>(explorer.url, '/api/graph');
+  const { words, walk } = answer.results[0]!.candidates[0]!;
+  expect(walk.map((symbol) => graph.nodes[symbol]!.tokens)).toEqual(words);
   expect(graph.nodes.reduce((sum, { usage }) => sum + usage, 0)).toBeCloseTo(1, 5);
   const labels = await answerOf<Answer<'labels'>>(explorer.url, '/api/labels');
   expect(labels.maps.map(({ label }) => label)).toEqual(facts.opened!.labels);
@@ -130,19 +144,81 @@ test('analyses read tuples as they read texts; relations are their labels', asyn
   }
 });
 
-test('the Reason panel: an event, relations, objects with their paths', async () => {
+/** Symbols that a walk may step to. */
+const neighbours = ({ links }: Answer<'graph'>, of: number): number[] =>
+  links.flatMap(([i, j, p]) => (p < 0.5 ? [] : i === of ? [j] : j === of ? [i] : []));
+
+test('walks go on from the steps they are given, wherever these end; other steps are refused', async () => {
+  const graph = await answerOf<Answer<'graph'>>(explorer.url, '/api/graph');
+  const ask = (along: readonly number[]) =>
+    answerOf<Answer<'reason'>>(explorer.url, '/api/reason', { event, relations: ['rB'], count: 4, along });
+  const { length } = (await ask([])).results[0]!.candidates[0]!.walk;
+  const along: number[] = [3];
+  while (along.length < length) along.push(neighbours(graph, along.at(-1)!).at(along.length % 2)!);
+  for (let steps = 1; steps <= length; steps++) {
+    const begun = along.slice(0, steps);
+    const { candidates } = (await ask(begun)).results[0]!;
+    expect(candidates.length).toBeGreaterThan(0);
+    for (const { walk, score } of candidates) {
+      expect([walk.slice(0, steps), walk.length]).toEqual([begun, length]);
+      expect(Number.isFinite(score)).toBe(true);
+    }
+  }
+  const none = graph.nodes.find(({ symbol }) => symbol !== 3 && !neighbours(graph, 3).includes(symbol));
+  const refusal = async (steps: number[]) =>
+    (await request(explorer.url, '/api/reason', json({ event, relations: ['rB'], along: steps }))).text;
+  if (none) expect(await refusal([3, none.symbol])).toContain('no link leads from symbol 3');
+  expect(await refusal([99])).toContain('symbols are 0 to 7, got 99');
+  expect(await refusal([...along, 1])).toContain(`walks of this run have ${length} steps`);
+});
+
+test('the Reason panel: objects, walks in words, what they are like, paths merged, a path edited', async () => {
   const complaints: string[] = [];
-  const page: Page = await openPage(browser, explorer.url, complaints, { hash: '#panel=reason' });
+  const page: Page = await openPage(browser, explorer.url, complaints, { hash: '#panel=reason&answers=6' });
   await page.locator('#event').fill(event);
   await page.getByLabel('rB').check();
   await page.getByRole('button', { name: 'What follows?' }).click();
-  const body = { event, relations: ['rB'], count: 5 };
+  const body = { event, relations: ['rB'], count: 6 };
   const { results } = await answerOf<Answer<'reason'>>(explorer.url, '/api/reason', body);
+  const { candidates } = results[0]!;
   await page.waitForSelector('[data-relation="rB"] .sentence');
-  expect(await page.locator('[data-relation="rB"] .walk-line').allInnerTexts()).toEqual(
-    results[0]!.candidates.map(({ walk }) => walk.join(' → ')),
+  expect(await page.locator('.answers .sentence-text').allInnerTexts()).toEqual(
+    candidates.map(({ object }) => object || '(nothing)'),
   );
   expect(await page.locator('[data-relation]').count()).toBe(1);
   expect(page.url()).toContain('relations=rB');
+  const first = candidates[0]!;
+  expect(await page.locator('.walked').getAttribute('data-walk')).toBe(first.walk.join(' '));
+  expect(await page.locator('.like li').count()).toBe(first.like.length);
+  // The shares of branches from the same step on sum to their parent's.
+  const top = await page
+    .locator('.paths > ul > li')
+    .evaluateAll((items) => items.map((item) => Number(item.getAttribute('data-share'))));
+  expect(top.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1);
+  const step = page.getByLabel('Step 3');
+  const choices = await step
+    .locator('option')
+    .evaluateAll((all) => all.map((one) => Number(one.getAttribute('value'))));
+  const graph = await answerOf<Answer<'graph'>>(explorer.url, '/api/graph');
+  const near = neighbours(graph, first.walk[1]!);
+  expect(choices).toEqual([...new Set([...near, first.walk[2]!])].toSorted((a, b) => a - b));
+  const other = choices.find((symbol) => symbol !== first.walk[2])!;
+  await step.selectOption(String(other));
+  await page.waitForSelector('.begun');
+  const along = [...first.walk.slice(0, 2), other];
+  await page.waitForFunction(
+    (begun) => document.querySelector('.walked')?.getAttribute('data-walk')?.startsWith(begun),
+    along.join(' '),
+  );
+  const edited = await answerOf<Answer<'reason'>>(explorer.url, '/api/reason', { ...body, along });
+  expect(await page.locator('.answers .sentence-text').allInnerTexts()).toEqual(
+    edited.results[0]!.candidates.map(({ object }) => object || '(nothing)'),
+  );
+  expect(page.url()).toContain(`along=${along.join('-')}`);
+  await page.getByRole('button', { name: 'Any walk' }).click();
+  await page.waitForFunction(
+    (whole) => document.querySelector('.walked')?.getAttribute('data-walk') === whole,
+    first.walk.join(' '),
+  );
   expect(complaints).toEqual([]);
 });

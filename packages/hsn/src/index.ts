@@ -57,7 +57,8 @@ export {
   type SyntheticRun,
   type WalkReader,
 } from './open.ts';
-export type { PathFigures } from './path/path-accuracy.ts';
+export { judgedByWalks, judgedPlainly, type ReadObjects, readObjects } from './path/judged.ts';
+export { aboveGuessing, type PathFigures } from './path/path-accuracy.ts';
 export {
   countPath,
   createPathRun,
@@ -66,6 +67,7 @@ export {
   pathFolder,
   pathKinds,
   preparePath,
+  storedPathFigures,
 } from './path/path-task.ts';
 export {
   type Candidate,

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { begunByScores } from '../src/path/continuation.ts';
 import { makePath, onGraph, type PathContext } from '../src/path/path-model.ts';
 import type { FirstHalves } from '../src/tasks/tuples/walk-path.ts';
-import { continueWalks } from '../src/tasks/tuples/walk-search.ts';
+import { continueWalks, secondLogProbs } from '../src/tasks/tuples/walk-search.ts';
 import { walkTensor } from '../src/tasks/tuples/walks.ts';
 
 const K = 4;
@@ -150,6 +150,21 @@ describe('search of second halves', () => {
       expect(logProb).toBeCloseTo(truth[i]!.logProb, 4);
       expect(second).toEqual(truth[i]!.walk);
     }
+  });
+
+  test('given second halves, and those that begin with given symbols, have the probabilities of enumeration', () => {
+    const model = searchable('lstm');
+    const truth = enumerated(model);
+    const walks = truth.map(({ walk }) => walk);
+    const [, logs] = secondLogProbs(model, { rows, first: firsts }, [walks, walks]);
+    for (const [i, { logProb }] of truth.entries()) expect(logs![i]).toBeCloseTo(logProb, 4);
+    const along = walks.at(-1)!.slice(0, 2);
+    const led = truth
+      .filter(({ walk }) => walk.slice(0, 2).join() === along.join())
+      .sort((a, b) => b.logProb - a.logProb);
+    const [, found] = continueWalks(model, { rows, first: firsts }, { how: 'beam', count: K, along });
+    expect(found!.map(({ second }) => second)).toEqual(led.map(({ walk }) => walk));
+    for (const [i, { logProb }] of found!.entries()) expect(logProb).toBeCloseTo(led[i]!.logProb, 4);
   });
 
   test('greedy is a beam of one; samples have the right probabilities and repeat by seed', () => {

@@ -2,7 +2,8 @@ import { tinyPath, tinyReasoning } from '@hidden-schema/testing/planted-run';
 import { plantedTuples, writePlanted } from '@hidden-schema/testing/planted-tuples';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PathFigures } from '../src/path/path-accuracy.ts';
+import { judgedByWalks, judgedPlainly, readObjects } from '../src/path/judged.ts';
+import { aboveGuessing, type PathFigures } from '../src/path/path-accuracy.ts';
 import { createPathRun, PathTask, preparePath } from '../src/path/path-task.ts';
 import { openReasoner, type Reasoner } from '../src/path/reasoner.ts';
 import { Session } from '../src/run/session.ts';
@@ -60,9 +61,29 @@ describe('objects that follow from the event by a known path', () => {
     expect(await recovered(reasoner)).toBeGreaterThanOrEqual(0.95);
   });
 
+  test('of all objects the right one is ranked first, by the probabilities that the search has', async () => {
+    const objects = [...new Set(corpus.train.map(({ object }) => object))];
+    const asked = corpus.test.map(({ head, relation }) => ({ head, relation, objects }));
+    const judged = judgedByWalks(reasoner.path, await readObjects(reasoner.opened, asked));
+    const right = corpus.test.filter(({ object }, n) => judged[n]![0]!.object === object).length;
+    expect(right / corpus.test.length).toBeGreaterThanOrEqual(0.95);
+    const { head, relation } = corpus.test[0]!;
+    const [first] = await reasoner.candidates(head, relation, { how: 'greedy' });
+    const same = judged[0]!.find(({ object }) => object === first!.object)!;
+    // Another walk may be that which the object itself is read into.
+    const again = await reasoner.candidates(head, relation, { how: 'greedy', along: same.walk });
+    expect(again[0]).toMatchObject({ object: same.object, walk: same.walk });
+    expect(again[0]!.walkLogProb).toBeCloseTo(same.walkLogProb, 3);
+    expect(again[0]!.objectLogProb).toBeCloseTo(same.objectLogProb, 3);
+    const plain = await judgedPlainly(reasoner.opened, asked.slice(0, 1));
+    expect(plain[0]!.map(({ object }) => object).toSorted()).toEqual(objects.toSorted());
+  });
+
   test('the path model finds more of second halves than counting does', () => {
     expect(figures.accuracy).toBeGreaterThan(figures.baseline_previous + 0.2);
     expect(figures.accuracy_free).toBeGreaterThan(figures.baseline_majority + 0.2);
+    expect(aboveGuessing(figures)).toBeGreaterThan(0.5);
+    expect(aboveGuessing({ ...figures, accuracy: 0.6, baseline_previous: 0.2 })).toBeCloseTo(0.5);
     expect(figures.accuracy_at).toHaveLength(2);
     expect(figures.tuples).toBe(corpus.test.length);
   });

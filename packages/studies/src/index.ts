@@ -103,7 +103,8 @@ export { type Sheet, type SheetCell, sheetText } from './evaluation/sheets.ts';
 export { drawRecovery, mostLikelyGraph, recoveryText, walkExamples } from './evaluation/showcase.ts';
 export { exportLanguage } from './export.ts';
 export { readSearch } from './reasoning/answers.ts';
-export { WalkExplainer } from './reasoning/explanation.ts';
+export { type ExplainedCandidate, explainedCandidates, explainerOf } from './reasoning/explained.ts';
+export type { WalkExplainer } from './reasoning/explanation.ts';
 export {
   type CurveOptions,
   type CurvePoint,

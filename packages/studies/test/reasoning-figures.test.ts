@@ -84,9 +84,16 @@ describe('floors', () => {
       ]),
     );
     const asked = [{ head: 'PersonX repairs a car engine', relation: 'xReact', references: ['x'] }];
-    const { nearest, vote } = await near.near(asked);
+    const { nearest, vote, kernel } = await near.near(asked);
     expect(nearest[0]!.answers[0]).toBe('proud');
     expect(vote[0]!.answers[0]).toBe('calm');
+    // All four say calm most; of the events that are heard, by far the nearest says proud.
+    expect(kernel[0]!.answers).toEqual(['proud', 'calm', 'awake']);
+    // Half are the commonest of the relation, then come those of near events, then further common ones.
+    const [pool] = await near.pools(asked, 3);
+    expect(pool!.objects).toEqual(['calm', 'awake', 'proud']);
+    const [small] = await near.pools(asked, 1);
+    expect(small!.objects).toEqual(['calm']);
   });
 });
 
@@ -94,8 +101,9 @@ test.each([
   ['greedy', { how: 'greedy', count: 1 }],
   ['beam10', { how: 'beam', count: 10 }],
   ['sample5', { how: 'sample', count: 5 }],
+  ['rank50', { how: 'rank', count: 50 }],
 ])('a search by name: %s', (text, search) => expect(readSearch(text)).toEqual(search));
 
 test.each(['beam', 'greedy3', 'beam0', 'sample5x', 'best'])('%s is no search', (text) =>
-  expect(() => readSearch(text)).toThrow(/a search is greedy, or beam or sample with a number/),
+  expect(() => readSearch(text)).toThrow(/a search is greedy, or beam, sample or rank with a number/),
 );

@@ -27,14 +27,13 @@ export function App() {
   const edits = useEdits({ client, run, change, renamed }, edited);
   const grouping = useGrouping(client, run, view.level);
   const drawn = useDrawn({ graph, labels, texts }, grouping);
-  const [walk, setWalk] = useState<readonly number[] | null>(null);
+  const { walk, paths, ...shows } = useLit();
   const { flight, goTo } = useFlight(view, change);
   useKeys(() => change({ symbol: null }));
   useTitle(run?.name);
   const props: PanelProps | null = run && {
     ...{ client, run, runs, graph, labels, view, change, dark, goTo },
-    ...{ texts, textsFailure, time, timeFailure, grouping, edits },
-    showWalk: setWalk,
+    ...{ texts, textsFailure, time, timeFailure, grouping, edits, ...shows },
   };
   const symbols = graph?.nodes.length ?? 0;
   const levelled = run?.opened?.features.includes('levels') ?? false;
@@ -44,7 +43,7 @@ export function App() {
       {run ? <Faults faults={[fault, run.fault]} /> : null}
       <main>
         {drawn ? (
-          <Stage {...{ client, drawn, symbols, view, change, walk, dark, flight, levelled }} />
+          <Stage {...{ client, drawn, symbols, view, change, walk, paths, dark, flight, levelled }} />
         ) : (
           <NoStage {...{ run, runs, fault, failure, view, change }} />
         )}
@@ -52,6 +51,13 @@ export function App() {
       </main>
     </div>
   );
+}
+
+/** What panels light on the graph: one walk, and all walks of an answer. */
+function useLit() {
+  const [walk, showWalk] = useState<readonly number[] | null>(null);
+  const [paths, showPaths] = useState<readonly (readonly number[])[] | null>(null);
+  return { walk, paths, showWalk, showPaths };
 }
 
 /** Counts up each time that the graph should fly to the chosen symbol, and goes to one. */

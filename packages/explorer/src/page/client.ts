@@ -66,7 +66,7 @@ const symbolClient = (run: string) => ({
   labels: (signal?: AbortSignal) => get<Answer<'labels'>>('/api/labels', { run }, signal),
   nearest: (walk: readonly number[], limit: number, signal?: AbortSignal) =>
     post<Answer<'nearest'>>('/api/nearest', run, { walk, limit }, signal),
-  reason: (body: { event: string; relations: string[]; count: number }, signal?: AbortSignal) =>
+  reason: (body: Omit<Input<'reason'>, 'run'>, signal?: AbortSignal) =>
     post<Answer<'reason'>>('/api/reason', run, body, signal),
 });
 

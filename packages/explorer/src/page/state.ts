@@ -131,6 +131,9 @@ const fields = {
   /** The event and the relations that are reasoned about. */
   event: text(''),
   relations: names,
+  /** Answers of each relation, and the steps that their walks begin with. */
+  answers: between(5, 1, 20, true),
+  along: numbers,
 } satisfies Record<string, Field<never> | Field<unknown>>;
 
 type ValueOf<F> = F extends { initial: infer T } ? T : never;
@@ -162,7 +165,7 @@ export type Change = (change: Partial<ViewState>) => void;
 /** Sliders and fields in motion would fill the history. */
 const quiet = new Set([
   ...['threshold', 'temperature', 'topp', 'topk', 'count', 'seed'],
-  ...['words', 'level', 'mapat', 'graphat'],
+  ...['answers', 'words', 'level', 'mapat', 'graphat'],
 ]);
 
 /** The state in the address, followed back and forward. */

@@ -1,5 +1,6 @@
 import { LIKELY_LINK, pathKinds, relationMeaning } from '@hidden-schema/hsn';
 import {
+  explainedCandidates,
   interpolateTexts,
   mergeSymbols,
   namedSymbols,
@@ -259,12 +260,18 @@ export class Answers implements TaskHandlers {
   }
 
   async reason(input: Input<'reason'>, { signal }: TaskContext): Promise<Answer<'reason'>> {
-    const { run, reasoner } = await this.#having('reasoner');
-    const { event, count } = input;
+    const { run, reasoner: reasons } = await this.#having('reasoner');
+    const { reasoner } = reasons;
+    const { event, count, along } = input;
     const results: Answer<'reason'>['results'] = [];
     for (const relation of input.relations.length > 0 ? input.relations : reasoner.relations) {
       if (signal.aborted) break;
-      const candidates = await reasoner.candidates(event, relation, { count });
+      const found = await explainedCandidates(reasons, { event, relation }, { count, along });
+      const candidates = found.map(({ words, like = [], ...one }) => ({
+        ...one,
+        words: words ? words.map((some) => [...some]) : null,
+        like,
+      }));
       results.push({ relation, meaning: relationMeaning(relation), candidates });
     }
     return { step: run.step, event, path: reasoner.kind, results };

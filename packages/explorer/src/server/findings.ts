@@ -12,6 +12,7 @@ import {
   type RunCorpus,
   type SymbolMeaning,
   SymbolTally,
+  type WalkExplainer,
   wordsOf,
 } from '@hidden-schema/studies';
 import { scope, stack } from '@hidden-schema/torch';
@@ -55,10 +56,14 @@ const TUPLES = 1500;
 const MOST_WORDS = 12;
 const TUPLE_EXAMPLES = 8;
 
-/** Of tuples: those of the test split, none where they are gone; relations take the place of labels. */
+/**
+ * Of tuples: those of the test split, none where they are gone; relations take the place of labels. Symbols are called by
+ * what their training walks tell, where these are known.
+ */
 export async function tupleFindings(
   run: ReasoningRun,
   corpus: RunCorpus,
+  explainer: WalkExplainer | undefined,
 ): Promise<{ findings: Findings; labelled: LabelledWalks }> {
   const { symbols: K, length, labels } = run;
   const count = Math.min(TUPLES, corpus.counts.test);
@@ -76,7 +81,8 @@ export async function tupleFindings(
     const words = tally.words(k, MOST_WORDS);
     const { usage, usageByPosition } = tally.usage(k);
     return {
-      ...{ tokens: [], words, attended: [], usage, usageByPosition, called: called(words) },
+      ...{ tokens: [], words, attended: [], usage, usageByPosition },
+      called: explainer ? [...explainer.words(k)] : called(words),
       labels: tally.labels(k).map(({ label, ...rest }) => ({ label: labels[label]!, ...rest })),
       examples: passing(read, k, TUPLE_EXAMPLES),
     };

@@ -10,6 +10,7 @@ import {
 import {
   type EncodedCorpus,
   encodedCorpus,
+  explainerOf,
   type LabelMaps,
   labelMaps,
   openEncoded,
@@ -21,6 +22,7 @@ import {
   textMap,
   textTimes,
   timeColumnOf,
+  type WalkExplainer,
 } from '@hidden-schema/studies';
 import type { Opened } from '../shared/api.ts';
 import { type CloseReader, textReader, tokenReader } from './close-reading.ts';
@@ -46,8 +48,8 @@ export interface Abilities {
   levels: true;
   /** Where walks of each label go. */
   labelMaps: () => LabelMaps;
-  /** Says what follows an event. */
-  reasoner: Reasoner;
+  /** Says what follows an event, and in words where training walks were counted. */
+  reasoner: { reasoner: Reasoner; explainer: WalkExplainer | undefined };
 }
 
 /** A run at a checkpoint with what it can do; an ability that it lacks is missing. */
@@ -139,18 +141,28 @@ async function showTexts(run: LanguageRun, sentences: RunCorpus, notes: string[]
 
 async function showTuples(run: ReasoningRun, tuples: RunCorpus, notes: string[], say: Say): Promise<Shown> {
   say('reading tuples');
-  const { findings, labelled } = await tupleFindings(run, tuples);
-  const shown = {
+  const { reasons, problem } = await reasonsOf(run);
+  const { findings, labelled } = await tupleFindings(run, tuples, reasons?.explainer);
+  return {
     relations: run.relations,
     ...{ run, view: new View(run, findings), labelMaps: once(() => labelMaps(labelled)) },
     corpus: { ...recordOf(run), sentences: gone.counts },
+    notes: [...notes, ...problem],
+    ...(reasons ? { reasoner: reasons } : {}),
+    close: () => (reasons ? reasons.reasoner.free() : run.model.free()),
   };
+}
+
+/** What reasons by a run; it can be looked at before a path model was trained. */
+async function reasonsOf(run: ReasoningRun) {
   try {
-    const reasoner = await reasonerOf(run);
-    return { ...shown, notes, reasoner, close: () => reasoner.free() };
+    const reasons: Abilities['reasoner'] = {
+      reasoner: await reasonerOf(run),
+      explainer: explainerOf(run),
+    };
+    return { reasons, problem: [] };
   } catch (error) {
-    // It can be looked at before a path model was trained.
-    return { ...shown, notes: [...notes, (error as Error).message], close: () => run.model.free() };
+    return { reasons: undefined, problem: [(error as Error).message] };
   }
 }
 

@@ -82,7 +82,7 @@ export const labelsSchema = z.object({
 export const reasonSchema = z.object({
   step,
   event: z.string(),
-  path: z.string().describe('The kind of path model: lstm or transformer.'),
+  path: z.string().describe('The kind of path model, such as counts or counts+lstm.'),
   results: z.array(
     z.object({
       relation: z.string(),
@@ -93,10 +93,25 @@ export const reasonSchema = z.object({
           walk: z
             .array(symbol)
             .describe('First half from the event and the relation, second from the path model.'),
-          score: z.number().describe('log p of the second half and of the object, in sum.'),
+          score: z
+            .number()
+            .describe('log p of second halves and the object, summed over the walks that led to it.'),
           walkLogProb: z.number(),
           objectLogProb: z.number(),
           walks: z.int().describe('Walks that led to this object.'),
+          words: z
+            .array(z.array(z.string()))
+            .nullable()
+            .describe('Words that tell most of each step; null where training walks were not counted.'),
+          like: z
+            .array(
+              z.object({
+                event: z.string(),
+                object: z.string(),
+                same: z.int().describe('Steps with the same symbol.'),
+              }),
+            )
+            .describe('Training tuples of the relation that walk most like it.'),
         }),
       ),
     }),

@@ -168,7 +168,12 @@ export const endpoints = {
     body: z.strictObject({
       event: z.string().max(2000),
       relations: z.array(z.string().max(200)).max(50).default([]).describe('All of the run unless said.'),
-      count: z.int().min(1).max(20).default(5).describe('Walks to try for each relation.'),
+      count: z.int().min(1).max(20).default(5).describe('Different objects of each relation, at most.'),
+      along: z
+        .array(z.int().min(0))
+        .max(200)
+        .default([])
+        .describe('Symbols that every walk begins with; each a link of the graph from the one before it.'),
     }),
     response: reasonSchema,
     example: { event: 'PersonX goes home', relations: ['xWant'] },

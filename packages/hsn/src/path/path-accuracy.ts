@@ -19,6 +19,10 @@ export interface PathFigures {
   baseline_previous: number;
 }
 
+/** Of the symbols that guessing (the commonest after the true one before it) misses, the share that a path model finds. */
+export const aboveGuessing = ({ accuracy, baseline_previous: guessed }: PathFigures): number =>
+  (accuracy - guessed) / (1 - guessed);
+
 const atOnce = 200;
 
 /** Measures a path model on walks of held-out tuples, beside baselines counted on training walks. */

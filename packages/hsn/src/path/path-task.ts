@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { type JsonValue, writeJsonAtomic } from '@hidden-schema/base';
+import { type JsonValue, readJsonIfThere, UserError, writeJsonAtomic } from '@hidden-schema/base';
 import { Generator } from '@hidden-schema/torch';
 import type { PathChoice, PathKind, ReasoningConfig } from '../config/tuples.ts';
 import { Run, type RunOptions } from '../run/run.ts';
@@ -39,6 +39,16 @@ export function pathChoices(directory: string): PathChoice[] {
   const kinds = pathKinds(directory);
   if (!kinds.includes('counts')) return kinds;
   return [...kinds, ...kinds.flatMap((kind) => (kind === 'counts' ? [] : [`counts+${kind}` as const]))];
+}
+
+/** What was measured of a path model when its training ended; nothing where it has not yet. */
+export function storedPathFigures(directory: string, kind: PathKind): PathFigures | undefined {
+  const file = path.join(pathFolder(directory, kind), 'evaluation.json');
+  const figures = readJsonIfThere<Partial<PathFigures>>(file);
+  const shares = [figures?.accuracy, figures?.accuracy_free, figures?.baseline_previous, figures?.tuples];
+  if (figures && !shares.every((share) => typeof share === 'number'))
+    throw new UserError(`${file} is damaged: expected the figures of a path model`);
+  return figures as PathFigures | undefined;
 }
 
 /** Walks of a network's tuples, by split. */

@@ -80,6 +80,8 @@ export interface CandidateOptions extends ObjectOptions {
   count?: number;
   /** sample: temperature of walks. */
   walkTemperature?: number;
+  /** The symbols that walks begin with, up to a whole walk; each a link of the graph from the one before it. */
+  along?: readonly number[];
   /** Several objects from each walk, searched for so; one by the writing options unless given. */
   words?: ObjectSearch;
 }
@@ -92,9 +94,9 @@ export interface Candidate {
   /** log p(z_{L/2+1:L}|z_{1:L/2}, s, r) and log p(o|s, r, z). */
   walkLogProb: number;
   objectLogProb: number;
-  /** Their sum, by which candidates are sorted. */
+  /** log Σ_z p(z|s, r) p(o|s, r, z) over the walks that led to it, by which candidates are sorted. */
   score: number;
-  /** Walks that led to the same object; `walk` is the best of them. */
+  /** Different walks that led to the same object; `walk` is the best of them. */
   walks: number;
 }
 
@@ -152,14 +154,17 @@ export class Reasoner {
     rows: Int32Array,
     options: CandidateOptions = {},
   ): Promise<Candidate[][]> {
-    const { how = 'beam', count = how === 'greedy' ? 1 : 5, walkTemperature, words, ...writing } = options;
+    const { how = 'beam', count = how === 'greedy' ? 1 : 5, walkTemperature, words, ...rest } = options;
+    const { along = [], ...writing } = rest;
     const { model, tokenizers, config } = this.opened;
     const own = tokens === this.walks.tokens ? this.walks : new TupleWalks(model, tokens);
     try {
-      const first = own.first(rows, 'best');
+      checkAlong(along, own);
+      const first = along.length === 0 ? own.first(rows, 'best') : own.firstAlong(rows, along);
       const search = {
         how,
         count,
+        along: along.slice(own.half),
         ...(walkTemperature === undefined ? {} : { temperature: walkTemperature }),
         generator: new Generator(options.seed ?? config.seed),
       };
@@ -186,15 +191,39 @@ export class Reasoner {
   }
 }
 
-/** Sorted by score; of equal objects the best, with the number of walks that led to it. */
-function ranked(candidates: readonly Candidate[]): Candidate[] {
-  const best = new Map<string, Candidate>();
-  for (const candidate of candidates.toSorted((a, b) => b.score - a.score)) {
-    const known = best.get(candidate.object);
-    if (known) known.walks++;
-    else best.set(candidate.object, { ...candidate });
+/** Refuses steps that a walk of this network cannot begin with. */
+function checkAlong(along: readonly number[], { model, adjacency, half }: TupleWalks): void {
+  const { symbols } = model.config;
+  if (along.length > 2 * half)
+    throw new UserError(`walks of this run have ${2 * half} steps, got ${along.length}`);
+  const strange = along.find((symbol) => !(Number.isInteger(symbol) && symbol >= 0 && symbol < symbols));
+  if (strange !== undefined) throw new UserError(`symbols are 0 to ${symbols - 1}, got ${strange}`);
+  for (const [at, to] of along.slice(1).entries()) {
+    const links = scope(() => adjacency.select(0, along[at]!).toNumbers());
+    // From a symbol without links a walk goes anywhere.
+    if (links[to] === 0 && links.some((there) => there > 0))
+      throw new UserError(
+        `no link leads from symbol ${along[at]} to ${to}; choose one of ${links.flatMap((there, k) => (there > 0 ? [k] : [])).join(', ')}`,
+      );
   }
-  return [...best.values()];
+}
+
+/** Each object once, with the best of its walks and the probability of all of them; sorted by that. */
+function ranked(candidates: readonly Candidate[]): Candidate[] {
+  const found = new Map<string, { best: Candidate; walks: Set<string>; sum: number }>();
+  for (const candidate of candidates.toSorted((a, b) => b.score - a.score)) {
+    const key = candidate.walk.join();
+    const known = found.get(candidate.object);
+    if (!known) found.set(candidate.object, { best: candidate, walks: new Set([key]), sum: 1 });
+    // The same walk drawn twice is one term of the sum.
+    else if (!known.walks.has(key)) {
+      known.walks.add(key);
+      known.sum += Math.exp(candidate.score - known.best.score);
+    }
+  }
+  return [...found.values()]
+    .map(({ best, walks, sum }) => ({ ...best, score: best.score + Math.log(sum), walks: walks.size }))
+    .sort((a, b) => b.score - a.score);
 }
 
 /** Opens a run of `hsn reason train` with its path model. */

@@ -1,8 +1,11 @@
 import { UserError } from '@hidden-schema/base';
 import {
   type CandidateOptions,
+  judgedByWalks,
+  judgedPlainly,
   type OpenedReasoning,
   prefixTable,
+  type ReadObjects,
   type Reasoner,
   searchObjects,
   type TupleTokens,
@@ -18,28 +21,46 @@ export interface Question {
   references: readonly string[];
 }
 
+/** A question with training objects of its relation that are ranked. */
+export interface Ranked extends Question {
+  objects: readonly string[];
+}
+
 /** A question with a model's different answers, the best first. */
 export interface Answered extends Question {
   answers: readonly string[];
 }
 
-/** How answers are looked for, on all sides alike: symbol and token one after the other, a beam, or draws. */
+/**
+ * How answers are looked for, on all sides alike: symbol and token one after the other, a beam, draws, or ranking
+ * so many training objects of the relation, the same ones for every model.
+ */
 export interface Search {
-  how: 'greedy' | 'beam' | 'sample';
+  how: 'greedy' | 'beam' | 'sample' | 'rank';
   count: number;
 }
+
+/** A search that writes its answers. */
+export type WritingSearch = Search & { how: Exclude<Search['how'], 'rank'> };
 
 /** Answers that are kept of a question. */
 export const mostAnswers = 10;
 
-export const searchName = ({ how, count }: Search): string =>
-  how === 'greedy' ? 'greedy' : how === 'beam' ? `beam of ${count}` : `${count} drawn`;
+const names: Record<Search['how'], (count: number) => string> = {
+  greedy: () => 'greedy',
+  beam: (count) => `beam of ${count}`,
+  sample: (count) => `${count} drawn`,
+  rank: (count) => `best of ${count}`,
+};
+export const searchName = ({ how, count }: Search): string => names[how](count);
 
-/** greedy, beam5, sample10 … */
+/** greedy, beam5, sample10, rank50 … */
 export function readSearch(text: string): Search {
-  const [, how, count] = /^(greedy|(?:beam|sample)(?=\d))(\d{0,3})$/.exec(text) ?? [];
+  const [, how, count] = /^(greedy|(?:beam|sample|rank)(?=\d))(\d{0,3})$/.exec(text) ?? [];
   if (how === undefined || (how === 'greedy') !== (count === '') || count === '0')
-    throw new UserError(`a search is greedy, or beam or sample with a number, such as beam5; got ${text}`);
+    throw new UserError(
+      `a search is greedy, or beam, sample or rank with a number, such as beam5; got ${text}`,
+    );
   return { how: how as Search['how'], count: how === 'greedy' ? 1 : Number(count) };
 }
 
@@ -82,7 +103,7 @@ export async function reconstructedAnswers(
  * Walks and words by one search. Several words of one walk differ more than the words of several walks: a beam of N goes
  * over √N walks with N texts each, and each of N drawn walks draws its words.
  */
-function walksAndWords({ how, count }: Search): CandidateOptions {
+function walksAndWords({ how, count }: WritingSearch): CandidateOptions {
   if (how === 'greedy') return { how };
   if (how === 'sample') return { how, count, words: { how } };
   return { how, count: Math.ceil(Math.sqrt(count)), words: { how, count } };
@@ -92,21 +113,18 @@ function walksAndWords({ how, count }: Search): CandidateOptions {
 export async function reasonedAnswers(
   reasoner: Reasoner,
   questions: readonly Question[],
-  search: Search,
+  search: WritingSearch,
 ): Promise<Answered[]> {
   const tokens = await questionTokens(reasoner.opened, questions);
   const found = await reasoner.continued(tokens, everyRow(questions), walksAndWords(search));
-  return answered(
-    questions,
-    found.map((some) => some.map(({ object }) => object)),
-  );
+  return judged(questions, found);
 }
 
 /** A decoder that is given (s, r) alone: COMET's, or that of a network with its walks taken away. */
 export async function plainAnswers(
   opened: OpenedReasoning,
   questions: readonly Question[],
-  search: Search,
+  search: WritingSearch,
 ): Promise<Answered[]> {
   const { model, tokenizers, config } = opened;
   const tokens = await questionTokens(opened, questions);
@@ -118,3 +136,25 @@ export async function plainAnswers(
     written.map((some) => some.map(({ text }) => text)),
   );
 }
+
+const judged = (
+  questions: readonly Question[],
+  found: readonly (readonly { object: string }[])[],
+): Answered[] =>
+  answered(
+    questions,
+    found.map((some) => some.map(({ object }) => object)),
+  );
+
+/** HSN-AR: given objects, by the probability of their own walks and of the object after them. */
+export const rankedByWalks = (
+  reasoner: Reasoner,
+  read: ReadObjects,
+  questions: readonly Ranked[],
+): Answered[] => judged(questions, judgedByWalks(reasoner.path, read));
+
+/** The same by a decoder that is given (s, r) alone. */
+export const rankedPlainly = async (
+  opened: OpenedReasoning,
+  questions: readonly Ranked[],
+): Promise<Answered[]> => judged(questions, await judgedPlainly(opened, questions));

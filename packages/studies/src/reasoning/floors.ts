@@ -3,13 +3,22 @@ import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { openPretrainedEncoder } from '@hidden-schema/transformers';
 import { bleuWords, sentenceBleu } from '../evaluation/bleu.ts';
 import { answerKey, distinctAnswers } from '../evaluation/recall.ts';
-import { type Answered, mostAnswers, type Question } from './answers.ts';
+import { type Answered, mostAnswers, type Question, type Ranked } from './answers.ts';
 
 /** What is answered without any model of language, from training tuples alone. */
-export type Floor = 'constant' | 'nearest' | 'vote';
+export type Floor = 'constant' | 'nearest' | 'vote' | 'kernel';
 
 /** Nearest events that vote. */
 const voters = 30;
+/**
+ * Nearest events that speak for the kernel, each by exp(−(c_1 − c) / `width`) of its cosine c; what all events of the
+ * relation say counts as much as `doubt` of them. Chosen on valid events of ATOMIC.
+ */
+const speakers = 200;
+const width = 0.1;
+const doubt = 10;
+/** Of the speakers, those that the kernel's first answer is tried on. */
+const heard = 60;
 /** Commonest objects of a relation among which its constant is looked for, and questions that it is tried on. */
 const constants = 20;
 const triedOn = 500;
@@ -38,16 +47,54 @@ export class Floors {
     });
   }
 
-  /** nearest: objects of the nearest training events by the pretrained encoder, the nearest first. vote: the commonest. */
-  async near(questions: readonly Question[]): Promise<Record<'nearest' | 'vote', Answered[]>> {
-    const neighbours = await this.#neighbours(questions);
-    const of = (rank: (lists: readonly (readonly string[])[]) => string[]) =>
-      questions.map((question, i) => ({ ...question, answers: rank(neighbours[i]!).slice(0, mostAnswers) }));
-    return { nearest: of((lists) => distinctAnswers(lists.flat(), mostAnswers)), vote: of(voted) };
+  /**
+   * Objects to rank for each question, so many at most: those that its relation has most often, for half of them, then
+   * those of the nearest training events by their votes, then further common ones.
+   */
+  async pools(questions: readonly Question[], count: number): Promise<Ranked[]> {
+    const neighbours = (await this.#neighbours(questions)).map(ballots);
+    const common = new Map(
+      [...this.#byRelation].map(([relation, events]) => [
+        relation,
+        voted([...events.values()]).slice(0, count),
+      ]),
+    );
+    return questions.map((question, i) => {
+      const own = common.get(question.relation) ?? [];
+      const half = own.slice(0, Math.ceil(count / 2));
+      return {
+        ...question,
+        objects: distinctAnswers([...half, ...voted(neighbours[i] ?? []), ...own], count),
+      };
+    });
   }
 
-  /** For each question the objects of the nearest training events that have its relation. */
-  async #neighbours(questions: readonly Question[]): Promise<(readonly (readonly string[])[])[]> {
+  /**
+   * nearest: objects of the nearest training events by the pretrained encoder, the nearest first. vote: the commonest.
+   * kernel: the commonest where near events count more, backed off to the relation's; the first by mean BLEU-2 as constants.
+   */
+  async near(questions: readonly Question[]): Promise<Record<'nearest' | 'vote' | 'kernel', Answered[]>> {
+    const neighbours = await this.#neighbours(questions);
+    const shares = new Map([...this.#byRelation].map(([relation, events]) => [relation, sharesOf(events)]));
+    const of = (rank: (near: readonly Near[], relation: string) => string[]) =>
+      questions.map((question, i) => {
+        const answers = rank(neighbours[i] ?? [], question.relation).slice(0, mostAnswers);
+        return { ...question, answers };
+      });
+    return {
+      nearest: of((near) =>
+        distinctAnswers(
+          near.flatMap(({ objects }) => objects),
+          mostAnswers,
+        ),
+      ),
+      vote: of((near) => voted(ballots(near))),
+      kernel: of((near, relation) => weighed(near, shares.get(relation) ?? new Map())),
+    };
+  }
+
+  /** For each question the nearest training events that have its relation. */
+  async #neighbours(questions: readonly Question[]): Promise<Near[][]> {
     const trained = [...new Set([...this.#byRelation.values()].flatMap((events) => [...events.keys()]))];
     const asked = [...new Set(questions.map(({ head }) => head))];
     const opened = await openPretrainedEncoder();
@@ -57,7 +104,7 @@ export class Floors {
     ];
     const place = new Map(trained.map((event, at) => [event, at]));
     const placeAsked = new Map(asked.map((event, at) => [event, at]));
-    const out = new Array<readonly (readonly string[])[]>(questions.length);
+    const out = new Array<Near[]>(questions.length);
     for (const [relation, events] of this.#byRelation) {
       const names = [...events.keys()];
       const own = questions.flatMap((question, i) => (question.relation === relation ? [i] : []));
@@ -65,8 +112,9 @@ export class Floors {
         own.map((i) => placeAsked.get(questions[i]!.head)!),
         names.map((name) => place.get(name)!),
       ];
-      const nearest = nearestOf(picked(fresh, rows), picked(known, columns), voters);
-      for (const [n, i] of own.entries()) out[i] = nearest[n]!.map((at) => events.get(names[at]!)!);
+      const nearest = nearestOf(picked(fresh, rows), picked(known, columns), speakers);
+      for (const [n, i] of own.entries())
+        out[i] = nearest[n]!.map(({ at, cosine }) => ({ objects: events.get(names[at]!)!, cosine }));
     }
     opened.encoder.free();
     known.free();
@@ -79,15 +127,24 @@ const picked = (vectors: Tensor, rows: readonly number[]): Tensor =>
   scope(() => vectors.indexSelect(0, Tensor.fromArray(Int32Array.from(rows), [rows.length])));
 
 /** The rows of unit vectors `of` that are nearest to each of `to`; frees both. */
-function nearestOf(to: Tensor, of: Tensor, count: number): number[][] {
-  const out: number[][] = [];
+function nearestOf(to: Tensor, of: Tensor, count: number): { at: number; cosine: number }[][] {
+  const out: { at: number; cosine: number }[][] = [];
   const most = Math.min(count, of.dim(0));
   for (let first = 0; first < to.dim(0); first += atOnce) {
     const some = Math.min(atOnce, to.dim(0) - first);
-    const flat = scope(() =>
-      noGrad(() => to.narrow(0, first, some).matmul(of.transpose(0, 1)).topk(most, 1).indices.toNumbers()),
+    const [places, cosines] = scope(() =>
+      noGrad(() => {
+        const { indices, values } = to.narrow(0, first, some).matmul(of.transpose(0, 1)).topk(most, 1);
+        return [indices.toNumbers(), values.toNumbers()] as const;
+      }),
     );
-    for (let n = 0; n < some; n++) out.push(flat.slice(n * most, (n + 1) * most));
+    for (let n = 0; n < some; n++)
+      out.push(
+        Array.from({ length: most }, (_, i) => ({
+          at: places[n * most + i]!,
+          cosine: cosines[n * most + i]!,
+        })),
+      );
   }
   to.free();
   of.free();
@@ -106,27 +163,83 @@ function objectsOf(tuples: readonly Tuple[]): Map<string, Map<string, string[]>>
   return byRelation;
 }
 
+/** A training event near to a question's: its objects by the relation, and how near it is. */
+interface Near {
+  objects: readonly string[];
+  cosine: number;
+}
+
+/** The lists of objects that vote. */
+const ballots = (near: readonly Near[]): (readonly string[])[] =>
+  near.slice(0, voters).map(({ objects }) => objects);
+
+/** By the keys of objects, the share of events that have them, and how they are written. */
+type Shares = ReadonlyMap<string, { text: string; share: number }>;
+
+function sharesOf(events: ReadonlyMap<string, readonly string[]>): Shares {
+  const counts = countsOf([...events.values()].map((objects) => ({ objects, weight: 1 })));
+  return new Map([...counts].map(([key, { text, weight }]) => [key, { text, share: weight / events.size }]));
+}
+
+/** How much weight speaks for each object; each event once for each of its objects. */
+function countsOf(
+  lists: readonly { objects: readonly string[]; weight: number }[],
+): Map<string, { text: string; weight: number }> {
+  const counts = new Map<string, { text: string; weight: number }>();
+  for (const { objects, weight } of lists)
+    for (const text of distinctAnswers(objects, objects.length)) {
+      const known = counts.get(answerKey(text));
+      if (known) known.weight += weight;
+      else counts.set(answerKey(text), { text, weight });
+    }
+  return counts;
+}
+
+/** Objects by the weight of near events and of the relation's shares; first the one that near events' own like best. */
+function weighed(near: readonly Near[], shares: Shares): string[] {
+  const best = near[0]?.cosine ?? 0;
+  const speaking = near.map(({ objects, cosine }) => ({
+    objects,
+    weight: Math.exp((cosine - best) / width),
+  }));
+  const counts = countsOf(speaking);
+  for (const [key, { text, share }] of shares) {
+    const known = counts.get(key);
+    if (known) known.weight += doubt * share;
+    else counts.set(key, { text, weight: doubt * share });
+  }
+  const ranked = [...counts.values()].sort((a, b) => b.weight - a.weight).map(({ text }) => text);
+  return likedFirst(ranked.slice(0, constants), speaking.slice(0, heard));
+}
+
+/** Texts with that one first which has the highest weighed mean BLEU-2 against lists of others. */
+function likedFirst(
+  texts: readonly string[],
+  lists: readonly { objects: readonly string[]; weight: number }[],
+): string[] {
+  if (texts.length === 0) return [];
+  const tried = lists.map(({ objects, weight }) => ({ others: objects.map(bleuWords), weight }));
+  const score = (text: string) => {
+    const words = bleuWords(text);
+    return tried.reduce(
+      (sum, { others, weight }) => sum + weight * sentenceBleu(words, others, { smoothing: 'method1' }),
+      0,
+    );
+  };
+  const scores = new Map(texts.map((text) => [text, score(text)]));
+  const best = texts.reduce((a, b) => (scores.get(b)! > scores.get(a)! ? b : a));
+  return [best, ...texts.filter((text) => text !== best)];
+}
+
 /** Objects by how many events have them; of equal ones that of the nearer event. */
 function voted(lists: readonly (readonly string[])[]): string[] {
-  const votes = new Map<string, { text: string; count: number }>();
-  for (const objects of lists)
-    for (const text of distinctAnswers(objects, objects.length)) {
-      const known = votes.get(answerKey(text));
-      if (known) known.count++;
-      else votes.set(answerKey(text), { text, count: 1 });
-    }
-  return [...votes.values()].sort((a, b) => b.count - a.count).map(({ text }) => text);
+  const counts = countsOf(lists.map((objects) => ({ objects, weight: 1 })));
+  return [...counts.values()].sort((a, b) => b.weight - a.weight).map(({ text }) => text);
 }
 
 function constantsOf(events: ReadonlyMap<string, readonly string[]>): string[] {
   const lists = [...events.values()];
-  if (lists.length === 0) return [];
-  const common = voted(lists).slice(0, constants);
   const step = Math.max(1, Math.floor(lists.length / triedOn));
-  const tried = lists.filter((_, i) => i % step === 0).map((objects) => objects.map(bleuWords));
-  const score = (text: string) =>
-    tried.reduce((sum, others) => sum + sentenceBleu(bleuWords(text), others, { smoothing: 'method1' }), 0);
-  const scores = new Map(common.map((text) => [text, score(text)]));
-  const best = common.reduce((a, b) => (scores.get(b)! > scores.get(a)! ? b : a));
-  return [best, ...common.filter((text) => text !== best)].slice(0, mostAnswers);
+  const tried = lists.filter((_, i) => i % step === 0).map((objects) => ({ objects, weight: 1 }));
+  return likedFirst(voted(lists).slice(0, constants), tried).slice(0, mostAnswers);
 }

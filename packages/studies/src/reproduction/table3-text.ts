@@ -1,4 +1,5 @@
 import { type Column, formatTable, type TableFormat } from '@hidden-schema/base';
+import { aboveGuessing } from '@hidden-schema/hsn';
 import { searchName } from '../reasoning/answers.ts';
 import type { Table3, Table3Difference, Table3Model, Table3Row } from './table3.ts';
 
@@ -6,9 +7,11 @@ const titles: Record<string, string> = {
   constant: 'the constant answer of each relation',
   nearest: 'the nearest training event',
   vote: 'the vote of the 30 nearest',
+  kernel: 'the 200 nearest, weighed, and the constant',
   posterior: 'HSN (posterior), has seen the answer',
   alone: "HSN's decoder, walks taken away",
   comet: 'COMET, same decoder',
+  bart: 'COMET (BART)',
 };
 const pathTitles: Record<string, string> = {
   lstm: 'LSTM',
@@ -55,7 +58,7 @@ const columns: readonly Column[] = [
 const number = (value: number): string => value.toFixed(3);
 
 /** Ours, the paper's, and how sure the differences are. */
-export function table3Text({ rows, differences }: Table3, format: TableFormat): string {
+export function table3Text({ rows, differences, paths }: Table3, format: TableFormat): string {
   const theirs = published.map(([title, bleu, bert]) => [
     `the paper: ${title}`,
     '',
@@ -66,7 +69,30 @@ export function table3Text({ rows, differences }: Table3, format: TableFormat): 
     ...Array.from({ length: columns.length - 6 }, () => ''),
   ]);
   const main = formatTable(columns, [...rows.map(cells), ...theirs], format);
-  return differences.length === 0 ? main : `${main}\n${differencesText(differences, format)}`;
+  return [
+    main,
+    ...(differences.length === 0 ? [] : [differencesText(differences, format)]),
+    ...(paths.length === 0 ? [] : [pathsText(paths, format)]),
+  ].join('\n');
+}
+
+const pathColumns: readonly Column[] = [
+  { title: 'path model' },
+  right('symbols found'),
+  right('after its own'),
+  right('guessed after the one before'),
+  right('guessed step by step'),
+  right('of what guessing misses'),
+];
+
+/** How much of second halves each path model finds, beside what guessing does. */
+function pathsText(paths: Table3['paths'], format: TableFormat): string {
+  const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+  const rows = paths.map(({ path, figures: f }) => [
+    pathTitles[path] ?? path,
+    ...[f.accuracy, f.accuracy_free, f.baseline_previous, f.baseline_majority, aboveGuessing(f)].map(percent),
+  ]);
+  return formatTable(pathColumns, rows, format);
 }
 
 function cells({ model, search, figures: f, kept }: Table3Row): string[] {
@@ -114,7 +140,10 @@ is without smoothing. recall@10 is the share of different references (of ten at 
 recall@10 how near the nearest answer comes to each reference. BERTScore is F1 with the best reference, by ${bertModel},
 and rescaled by the mean of unrelated objects. Differences have the middle 95 % of a paired bootstrap over questions.
 Searches are the same on both sides: greedy; a beam of N texts, for HSN-AR of each of √N walks; N draws, for HSN-AR of walk
-and words. HSN-AR's objects are sorted by the probability of walk and object. HSN (posterior) sees an answer and is an upper bound. The paper's figures are of BERT
+and words; the best of N training objects, the same for all (half of them the commonest of the relation, the others of the
+nearest events), by the probability of the object, for HSN-AR of its own walk and of the object after it. HSN-AR's objects are
+sorted by the probability of walk and object, summed over the walks that lead to one. Path models: symbols of second halves of
+unseen test tuples found from the true ones before; guessing takes the commonest after the true one before. HSN (posterior) sees an answer and is an upper bound. The paper's figures are of BERT
 and GPT-2 trained on all 710 000 ATOMIC tuples and scored with another encoder: compare within ours and within theirs.
 `;
 }

@@ -4,9 +4,15 @@ import {
   openReasoner,
   openReasoning,
   type PathChoice,
+  type PathFigures,
+  type PathKind,
   pathChoices,
+  pathKinds,
   prefixesOf,
+  type ReadObjects,
+  readObjects,
   runTuples,
+  storedPathFigures,
 } from '@hidden-schema/hsn';
 import { openPretrainedEncoder } from '@hidden-schema/transformers';
 import { BertScorer } from '../evaluation/bert-score.ts';
@@ -15,9 +21,13 @@ import {
   type Answered,
   plainAnswers,
   type Question,
+  type Ranked,
+  rankedByWalks,
+  rankedPlainly,
   reasonedAnswers,
   reconstructedAnswers,
   type Search,
+  type WritingSearch,
 } from '../reasoning/answers.ts';
 import {
   type AnswerFigures,
@@ -29,8 +39,11 @@ import {
 } from '../reasoning/figures.ts';
 import { type Floor, Floors } from '../reasoning/floors.ts';
 
+/** COMET with the network's own kind of decoder, and as an encoder-decoder. */
+type Comet = 'comet' | 'bart';
+
 /** A model of Table 3; `alone` is the network's decoder with its walks taken away. */
-export type Table3Model = Floor | 'posterior' | 'alone' | 'comet' | `ar-${PathChoice}`;
+export type Table3Model = Floor | 'posterior' | 'alone' | Comet | `ar-${PathChoice}`;
 
 export interface Table3Row {
   model: Table3Model;
@@ -57,11 +70,14 @@ export interface Table3 {
   bertModel: string;
   rows: Table3Row[];
   differences: Table3Difference[];
+  /** What each path model found of the second halves of unseen test tuples when its training ended. */
+  paths: { path: PathKind; figures: PathFigures }[];
 }
 
 export interface Table3Options {
-  /** A run of COMET. */
+  /** A run of COMET with the network's kind of decoder, and one of BART's. */
   comet?: string;
+  bart?: string;
   /** Events that were not trained on: settings are chosen on `valid`. */
   split?: 'valid' | 'test';
   /** (s, r) asked, at most. */
@@ -81,6 +97,7 @@ const defaultSearches: readonly Search[] = [
   { how: 'beam', count: 5 },
   { how: 'beam', count: 10 },
   { how: 'sample', count: 10 },
+  { how: 'rank', count: 50 },
 ];
 
 const exampleCount = 5;
@@ -96,20 +113,76 @@ export async function evaluateReasoning(run: string, options: Table3Options = {}
     await addFloors(rows, questions);
     await rows.add({ model: 'posterior' }, () => reconstructedAnswers(opened, questions));
     const searches = options.searches ?? defaultSearches;
-    const greedy = searches[0]!;
+    const asked = new Asked(questions, rows.scoring.corpus, opened);
+    const greedy: WritingSearch = { how: 'greedy', count: 1 };
     await rows.add({ model: 'alone', search: greedy }, () => plainAnswers(opened, questions, greedy));
-    if (options.comet) await addComet(rows, options.comet, { opened, questions, searches });
-    for (const path of options.paths ?? pathChoices(opened.run.directory)) {
+    for (const model of ['comet', 'bart'] as const) {
+      const directory = options[model];
+      if (directory !== undefined) await addComet(rows, { model, directory }, { opened, asked, searches });
+    }
+    const choices = options.paths ?? pathChoices(opened.run.directory);
+    for (const path of choices) {
       const reasoner = await openReasoner(run, { path });
       for (const search of searches)
-        await rows.add({ model: `ar-${path}`, search }, () => reasonedAnswers(reasoner, questions, search));
+        await rows.add({ model: `ar-${path}`, search }, () =>
+          asked.by(search, {
+            write: (how) => reasonedAnswers(reasoner, questions, how),
+            rank: async (ranked) => rankedByWalks(reasoner, await asked.read(ranked), ranked),
+          }),
+        );
       reasoner.free();
     }
     const { split = 'test', bertModel = opened.config.encoder.name } = options;
-    return { split, bertModel, rows: rows.rows, differences: rows.differences() };
+    const paths = pathsMeasured(opened.run.directory, choices);
+    return { split, bertModel, rows: rows.rows, differences: rows.differences(), paths };
   } finally {
     opened.model.free();
   }
+}
+
+/** What is asked of every model; objects to rank are looked for once, and read into walks once. */
+class Asked {
+  readonly questions: readonly Question[];
+  readonly #floors: Floors;
+  readonly #opened: OpenedReasoning;
+  readonly #pools = new Map<number, Promise<Ranked[]>>();
+  readonly #read = new Map<readonly Ranked[], Promise<ReadObjects>>();
+
+  constructor(questions: readonly Question[], corpus: Scoring['corpus'], opened: OpenedReasoning) {
+    this.questions = questions;
+    this.#floors = new Floors(corpus);
+    this.#opened = opened;
+  }
+
+  /** The network's walks of objects to rank, which path models share. */
+  read(ranked: readonly Ranked[]): Promise<ReadObjects> {
+    const read = this.#read.get(ranked) ?? readObjects(this.#opened, ranked);
+    this.#read.set(ranked, read);
+    return read;
+  }
+
+  async by(
+    search: Search,
+    model: {
+      write(search: WritingSearch): Promise<Answered[]>;
+      rank(questions: readonly Ranked[]): Promise<Answered[]>;
+    },
+  ): Promise<Answered[]> {
+    const { how, count } = search;
+    if (how !== 'rank') return model.write({ how, count });
+    const pools = this.#pools.get(count) ?? this.#floors.pools(this.questions, count);
+    this.#pools.set(count, pools);
+    return model.rank(await pools);
+  }
+}
+
+/** Of the path models that choices are made of; those together have no training that would have measured them. */
+function pathsMeasured(directory: string, choices: readonly PathChoice[]): Table3['paths'] {
+  return pathKinds(directory).flatMap((path) => {
+    if (!choices.some((choice) => choice.split('+').includes(path))) return [];
+    const figures = storedPathFigures(directory, path);
+    return figures ? [{ path, figures }] : [];
+  });
 }
 
 /** (s, r) of a split with all their objects, those that say "none" too; at most so many, spread evenly over it. */
@@ -184,17 +257,13 @@ async function addFloors(rows: Rows, questions: readonly Question[]): Promise<vo
   const floors = new Floors(rows.scoring.corpus);
   await rows.add({ model: 'constant' }, () => floors.constant(questions));
   const near = await floors.near(questions);
-  for (const model of ['nearest', 'vote'] as const) await rows.add({ model }, () => near[model]);
+  for (const model of ['nearest', 'vote', 'kernel'] as const) await rows.add({ model }, () => near[model]);
 }
 
 async function addComet(
   rows: Rows,
-  directory: string,
-  {
-    opened,
-    questions,
-    searches,
-  }: { opened: OpenedReasoning; questions: Question[]; searches: readonly Search[] },
+  { model, directory }: { model: Comet; directory: string },
+  { opened, asked, searches }: { opened: OpenedReasoning; asked: Asked; searches: readonly Search[] },
 ): Promise<void> {
   const comet = await openReasoning(directory);
   try {
@@ -203,7 +272,12 @@ async function addComet(
     if (comet.run.record.corpus.fingerprint !== opened.run.record.corpus.fingerprint)
       throw new UserError(`${directory} was trained on other tuples than ${opened.run.directory}`);
     for (const search of searches)
-      await rows.add({ model: 'comet', search }, () => plainAnswers(comet, questions, search));
+      await rows.add({ model, search }, () =>
+        asked.by(search, {
+          write: (how) => plainAnswers(comet, asked.questions, how),
+          rank: (ranked) => rankedPlainly(comet, ranked),
+        }),
+      );
   } finally {
     comet.model.free();
   }

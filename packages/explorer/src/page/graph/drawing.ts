@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { PlainView } from './plain-view.ts';
-import type { DrawnLink, Scene } from './scene.ts';
+import { type DrawnLink, litWalks, type Scene } from './scene.ts';
 import { SigmaView } from './sigma-view.ts';
 import { type GraphView, type ViewEvents, webglAvailable } from './view.ts';
 
@@ -25,13 +25,14 @@ export function useDrawing(
     setKind(view.current.kind);
     return () => view.current?.destroy();
   }, []);
-  const { graph, threshold, truth, selected, hovered, walk, dark, labels, map } = scene;
+  const { graph, threshold, truth, selected, hovered, walk, paths, dark, labels, map } = scene;
   useEffect(
     () => view.current?.draw(scene, links),
-    [graph, links, threshold, truth, selected, hovered, walk, dark, labels, map, kind],
+    [graph, links, threshold, truth, selected, hovered, walk, paths, dark, labels, map, kind],
   );
   useEffect(() => {
-    if (walk && fits) view.current?.fit(walk);
-  }, [walk, fits, kind]);
+    const lit = litWalks({ walk, paths }).flat();
+    if (lit.length > 0 && fits) view.current?.fit(lit);
+  }, [walk, paths, fits, kind]);
   return { view, kind };
 }

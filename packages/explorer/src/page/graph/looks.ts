@@ -12,7 +12,7 @@ import {
   thinned,
   WALK_COLOUR,
 } from './colours.ts';
-import { type DrawnLink, pairKey, type Scene, statusOf, walkPairs } from './scene.ts';
+import { type DrawnLink, pairKey, type Scene, statusOf, litWalks, steppedPairs } from './scene.ts';
 
 export interface LinkLook {
   colour: string;
@@ -36,15 +36,22 @@ export class Looks {
   readonly #focus: number | null;
   readonly #near = new Set<number>();
   readonly #walkSteps = new Map<number, number[]>();
-  readonly #walkLinks: Set<number>;
+  /** Shares of the lit walks that take a link. */
+  readonly #walkLinks: ReadonlyMap<number, number>;
+  readonly #lit: boolean;
   readonly #scale: number;
 
   constructor(scene: Scene, links: readonly DrawnLink[]) {
     this.#scene = scene;
-    this.#focus = scene.hovered ?? (scene.walk ? null : scene.selected);
-    for (const [step, symbol] of (scene.walk ?? []).entries())
-      this.#walkSteps.set(symbol, [...(this.#walkSteps.get(symbol) ?? []), step + 1]);
-    this.#walkLinks = new Set(walkPairs(scene.walk).map(([i, j]) => pairKey(i, j)));
+    const walks = litWalks(scene);
+    this.#lit = walks.length > 0;
+    this.#focus = scene.hovered ?? (this.#lit ? null : scene.selected);
+    for (const walk of walks)
+      for (const [step, symbol] of walk.entries()) {
+        const known = this.#walkSteps.get(symbol) ?? [];
+        if (!known.includes(step + 1)) this.#walkSteps.set(symbol, [...known, step + 1]);
+      }
+    this.#walkLinks = new Map(steppedPairs(walks).map(({ i, j, share }) => [pairKey(i, j), share]));
     if (this.#focus !== null) {
       this.#near.add(this.#focus);
       for (const link of links) {
@@ -57,14 +64,14 @@ export class Looks {
   }
 
   node(k: number): NodeLook {
-    const { graph, dark, selected, walk, map } = this.#scene;
+    const { graph, dark, selected, map } = this.#scene;
     const node = graph.nodes[k]!;
     const steps = this.#walkSteps.get(k);
-    const faint = this.#focus !== null ? !this.#near.has(k) : walk !== null && !steps;
+    const faint = this.#focus !== null ? !this.#near.has(k) : this.#lit && !steps;
     const base = Math.max(2, Math.min(6, 50 / Math.sqrt(graph.nodes.length)));
     const size = map ? Math.sqrt(map.nodes[k]! / map.most) : Math.sqrt(node.usage) * this.#scale;
     const radius = base * (map ? 0.45 + 2.4 * size : 0.6 + 1.6 * size) * (steps ? 1.25 : 1);
-    const label = steps ? `${steps.join(',')} → ${labelOf(node)}` : labelOf(node);
+    const label = steps ? `${steps.toSorted((a, b) => a - b).join(',')} → ${labelOf(node)}` : labelOf(node);
     const strong = k === selected || k === this.#scene.hovered || steps !== undefined;
     const own = this.#tone(k);
     // Beside a walk the communities stay visible; around the pointer only what is near.
@@ -87,21 +94,22 @@ export class Looks {
     const { dark, walk, map } = this.#scene;
     const theme = dark ? 'dark' : 'light';
     const key = pairKey(link.i, link.j);
-    if (this.#walkLinks.has(key)) {
+    const share = this.#walkLinks.get(key);
+    if (share !== undefined) {
       const colour = link.probability < MISSING_LINK ? MISSING_COLOUR : WALK_COLOUR;
-      return { colour, width: 3, level: 3 };
+      return { colour, width: walk ? 3 : 1 + 5 * share, level: 3 + share };
     }
     const status = statusOf(link, this.#scene);
     if (status === null) return null;
-    const aside = this.#focus !== null ? link.i !== this.#focus && link.j !== this.#focus : walk !== null;
+    const aside = this.#focus !== null ? link.i !== this.#focus && link.j !== this.#focus : this.#lit;
     if (aside) return { colour: thinned(plain[theme], 0.13, theme), width: 0.6, level: 0 };
     if (map) return this.#traversed(Math.sqrt((map.links.get(key) ?? 0) / map.mostLink), map.colour);
     const tone = status === 'plain' ? plain[theme] : statusColours[status];
     const wrong = status === 'extra' || status === 'missing';
     const strong = wrong || this.#focus !== null;
-    const share = wrong ? 0.9 : strong ? 0.6 : 0.12 + 0.38 * link.probability;
+    const depth = wrong ? 0.9 : strong ? 0.6 : 0.12 + 0.38 * link.probability;
     const width = strong ? 1.5 : 0.6 + 0.6 * link.probability;
-    return { colour: thinned(tone, share, theme), width, level: wrong ? 2 : 1 };
+    return { colour: thinned(tone, depth, theme), width, level: wrong ? 2 : 1 };
   }
 
   #traversed(size: number, colour: string): LinkLook {

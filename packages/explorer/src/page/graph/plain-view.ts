@@ -1,7 +1,7 @@
 import { printable } from '@hidden-schema/studies/drawing';
 import { Looks } from './looks.ts';
 import { placesOf } from './places.ts';
-import { type DrawnLink, pairKey, type Scene, walkPairs } from './scene.ts';
+import { type DrawnLink, litWalks, pairKey, type Scene, steppedPairs } from './scene.ts';
 import { around, type GraphView, type ViewEvents } from './view.ts';
 
 const NS = 'http://www.w3.org/2000/svg';
@@ -133,9 +133,9 @@ function element(name: string, attributes: Readonly<Record<string, string | numb
 function drawScene(scene: Scene, links: readonly DrawnLink[], named?: ReadonlySet<number>): SVGElement[] {
   const looks = new Looks(scene, links);
   const known = new Set(links.map(({ i, j }) => pairKey(i, j)));
-  const stepped = walkPairs(scene.walk)
-    .filter(([i, j]) => !known.has(pairKey(i, j)))
-    .map(([i, j]): DrawnLink => ({ i, j, probability: 0, isTrue: false }));
+  const stepped = steppedPairs(litWalks(scene))
+    .filter(({ i, j }) => !known.has(pairKey(i, j)))
+    .map(({ i, j }): DrawnLink => ({ i, j, probability: 0, isTrue: false }));
   const lines = [...links, ...stepped]
     .flatMap((link) => {
       const look = looks.link(link);

@@ -9,6 +9,8 @@ export interface Scene {
   selected: number | null;
   hovered: number | null;
   walk: readonly number[] | null;
+  /** Several walks at once, drawn the thicker the more of them pass; a single one goes before them. */
+  paths: readonly (readonly number[])[] | null;
   dark: boolean;
   /** Each symbol's label, where symbols are coloured so. */
   labels: readonly SymbolLabel[] | null;
@@ -84,12 +86,29 @@ export function countLinks(
   return counts;
 }
 
-/** Steps between neighbouring symbols of a walk, as pairs without direction. */
-export function walkPairs(walk: readonly number[] | null): [number, number][] {
-  const pairs = new Map<number, [number, number]>();
-  for (let at = 1; at < (walk?.length ?? 0); at++) {
-    const [i, j] = [walk![at - 1]!, walk![at]!];
-    if (i !== j) pairs.set(pairKey(i, j), [Math.min(i, j), Math.max(i, j)]);
+/** The walks that are lit up. */
+export const litWalks = ({ walk, paths }: Pick<Scene, 'walk' | 'paths'>): readonly (readonly number[])[] =>
+  walk ? [walk] : (paths ?? []);
+
+/** A step between neighbouring symbols, without direction, and the share of walks that take it. */
+export interface SteppedPair {
+  i: number;
+  j: number;
+  share: number;
+}
+
+/** Steps of walks; one that a walk takes twice counts once. */
+export function steppedPairs(walks: readonly (readonly number[])[]): SteppedPair[] {
+  const pairs = new Map<number, SteppedPair>();
+  for (const walk of walks) {
+    const taken = new Set<number>();
+    for (let at = 1; at < walk.length; at++) {
+      const [i, j] = [Math.min(walk[at - 1]!, walk[at]!), Math.max(walk[at - 1]!, walk[at]!)];
+      const key = pairKey(i, j);
+      if (i === j || taken.has(key)) continue;
+      taken.add(key);
+      pairs.set(key, { i, j, share: (pairs.get(key)?.share ?? 0) + 1 / walks.length });
+    }
   }
   return [...pairs.values()];
 }

@@ -6,7 +6,7 @@ import { Looks } from './looks.ts';
 import { drawHover, drawLabel } from './node-labels.ts';
 import { PatientSigma } from './patient-sigma.ts';
 import { placesOf } from './places.ts';
-import { type DrawnLink, type Scene, walkPairs } from './scene.ts';
+import { type DrawnLink, litWalks, type Scene, steppedPairs } from './scene.ts';
 import { around, type CameraPlace, type GraphView, type ViewEvents } from './view.ts';
 
 interface EdgeData {
@@ -69,7 +69,7 @@ export class SigmaView implements GraphView {
     if (this.#drawn?.layout !== scene.graph.layout || this.#drawn.links !== scene.graph.links)
       this.#fill(scene, links);
     this.#drawn = scene.graph;
-    this.#addWalk(scene.walk);
+    this.#addSteps(scene);
     // With the next frame, so that many changes are drawn once.
     this.#waits = true;
     this.#sigma.refresh({ schedule: true });
@@ -132,8 +132,8 @@ export class SigmaView implements GraphView {
   }
 
   /** A walk may step where no link is drawn. */
-  #addWalk(walk: Scene['walk']): void {
-    for (const [i, j] of walkPairs(walk)) {
+  #addSteps(scene: Scene): void {
+    for (const { i, j } of steppedPairs(litWalks(scene))) {
       if (this.#graph.hasEdge(i, j)) continue;
       this.#graph.addEdge(i, j, { link: { i, j, probability: 0, isTrue: false } });
     }

@@ -25,6 +25,7 @@ interface StageProps {
   view: ViewState;
   change: Change;
   walk: readonly number[] | null;
+  paths: readonly (readonly number[])[] | null;
   dark: boolean;
   /** Counts up when the graph should fly to the selected symbol. */
   flight: number;
@@ -37,7 +38,7 @@ export function Stage(props: StageProps) {
   const gaze = useGaze(view, change);
   const views = useViews(gaze.moved);
   const { hovered, kind } = views;
-  const { links, scenes } = useScenes(drawn, view, { asked: props.walk, dark, hovered });
+  const { links, scenes } = useScenes(drawn, view, { walk: props.walk, paths: props.paths, dark, hovered });
   const shown = useShown(view.show, texts !== null);
   const beside = shown === 'graph' ? null : texts;
   const scene = scenes[0]!;
@@ -73,26 +74,28 @@ export function Stage(props: StageProps) {
 }
 
 interface Looked {
-  /** A walk over symbols that is lit up. */
-  asked: readonly number[] | null;
+  /** A walk over symbols that is lit up, or several. */
+  walk: readonly number[] | null;
+  paths: readonly (readonly number[])[] | null;
   dark: boolean;
   hovered: number | null;
 }
 
 /** What is drawn of the graph: once, or once for each map. */
-function useScenes(drawn: Drawn, view: ViewState, { asked, dark, hovered }: Looked) {
+function useScenes(drawn: Drawn, view: ViewState, { dark, hovered, ...lit }: Looked) {
   const { graph, labels, texts, grouping } = drawn;
-  const walk = useMemo(
-    () => (asked && grouping ? asked.map((symbol) => grouping.groupOf[symbol]!) : asked),
-    [asked, grouping],
-  );
+  const { walk, paths } = useMemo(() => {
+    const inGroups = (one: readonly number[]) =>
+      grouping ? one.map((symbol) => grouping.groupOf[symbol]!) : one;
+    return { walk: lit.walk && inGroups(lit.walk), paths: lit.paths?.map(inGroups) ?? null };
+  }, [lit.walk, lit.paths, grouping]);
   const links = useMemo(() => drawnLinks(graph), [graph.links, graph.truth]);
   const byLabel = useMemo(
     () => (labels && view.colour === 'label' ? symbolLabels(labels) : null),
     [labels, view.colour],
   );
   const maps = useMaps(labels, texts, view);
-  const scene = sceneOf(drawn, view, { walk, dark, hovered, labels: byLabel, map: null });
+  const scene = sceneOf(drawn, view, { walk, paths, dark, hovered, labels: byLabel, map: null });
   return { links, scenes: maps.length === 0 ? [scene] : maps.map((map): Scene => ({ ...scene, map })) };
 }
 
@@ -129,7 +132,7 @@ function showGroup(node: number | null, { level }: Grouping, change: Change): vo
 function sceneOf(
   { graph, grouping }: Drawn,
   view: ViewState,
-  rest: Pick<Scene, 'walk' | 'dark' | 'hovered' | 'labels' | 'map'>,
+  rest: Pick<Scene, 'walk' | 'paths' | 'dark' | 'hovered' | 'labels' | 'map'>,
 ): Scene {
   const { threshold } = view;
   const selected = grouping ? chosenGroup(grouping, view) : chosenSymbol(graph, view);

@@ -26,6 +26,8 @@ export interface PanelProps {
   goTo(symbol: number): void;
   /** Lights a walk up on the graph. */
   showWalk(walk: readonly number[] | null): void;
+  /** Lights several walks up, where no single one is, the thicker the more of them pass. */
+  showPaths(paths: readonly (readonly number[])[] | null): void;
   /** Symbols as groups, where a coarser level is drawn. */
   grouping: Grouping | null;
   edits: Edits;

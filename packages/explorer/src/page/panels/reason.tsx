@@ -1,31 +1,30 @@
-import { useState } from 'preact/hooks';
-import type { Client } from '../client.ts';
+import { useEffect, useState } from 'preact/hooks';
 import { TableHead } from '../figure.tsx';
-import { decimal } from '../labels.ts';
 import { useLoaded } from '../loading.ts';
 import { Empty, Show } from '../parts.tsx';
 import type { PanelProps } from './panel.ts';
+import { Answers, type Reasoned, wordsOf } from './reason-answers.tsx';
+import { Paths } from './reason-paths.tsx';
 
-type Reasoned = Awaited<ReturnType<Client['reason']>>;
-const COUNT = 5;
-
-/** What may follow an event: for each relation the objects, and the paths over the graph that lead to them. */
+/** What may follow an event: for each relation different objects, the walks that lead to them, and what they are like. */
 export function ReasonPanel(props: PanelProps) {
-  const { client, run, view } = props;
-  const relations = [...view.relations];
-  const key = view.event === '' ? null : JSON.stringify([view.event, relations, run.opened?.step]);
-  const loaded = useLoaded(key, (signal) =>
-    client.reason({ event: view.event, relations, count: COUNT }, signal),
-  );
+  const { client, run, view, graph } = props;
+  const { event, answers: count } = view;
+  const [relations, along] = [[...view.relations], [...view.along]];
+  const key = event === '' ? null : JSON.stringify([event, relations, count, along, run.opened?.step]);
+  const loaded = useLoaded(key, (signal) => client.reason({ event, relations, count, along }, signal));
   return (
     <section class="reason" aria-label="Reason">
-      <Ask {...props} />
-      {key === null ? (
+      <Ask key={event} {...props} />
+      {key === null || !graph ? (
         <Empty>An event, such as “PersonX goes home”, and the graph leads to what may follow.</Empty>
       ) : (
-        <Show of={loaded} what="Walking on …">
-          {(value) => <Results {...props} value={value} />}
-        </Show>
+        <>
+          <Begun {...props} />
+          <Show of={loaded} what="Walking on …">
+            {(value) => <Results {...props} value={value} busy={loaded.state === 'loading'} />}
+          </Show>
+        </>
       )}
     </section>
   );
@@ -33,17 +32,10 @@ export function ReasonPanel(props: PanelProps) {
 
 function Ask({ run, view, change }: PanelProps) {
   const [event, setEvent] = useState(view.event);
-  const known = run.opened?.relations ?? [];
   const submit = (submitted: Event) => {
     submitted.preventDefault();
-    change({ event: event.trim() });
+    change({ event: event.trim(), along: [] });
   };
-  const toggle = (name: string) =>
-    change({
-      relations: view.relations.includes(name)
-        ? view.relations.filter((one) => one !== name)
-        : [...view.relations, name],
-    });
   return (
     <form class="compose" onSubmit={submit}>
       <label for="event">Event</label>
@@ -51,76 +43,131 @@ function Ask({ run, view, change }: PanelProps) {
         id="event"
         maxLength={2000}
         autocomplete="off"
+        placeholder="PersonX goes home"
         value={event}
         onInput={(typed) => setEvent(typed.currentTarget.value)}
       />
-      <fieldset class="sampling">
-        <legend>Relations; all where none is ticked</legend>
-        {known.map(({ name, meaning }) => (
-          <label key={name} class="check row" title={meaning}>
-            <input type="checkbox" checked={view.relations.includes(name)} onChange={() => toggle(name)} />
-            {name}
-          </label>
-        ))}
-      </fieldset>
+      <Relations known={run.opened?.relations ?? []} {...{ view, change }} />
       <span class="buttons">
         <button type="submit" class="primary" disabled={event.trim() === ''}>
           What follows?
         </button>
+        <label class="choice">
+          answers
+          <input
+            type="number"
+            min={1}
+            max={20}
+            value={view.answers}
+            onChange={({ currentTarget: { value } }) => {
+              const answers = Number(value);
+              if (Number.isInteger(answers) && answers >= 1 && answers <= 20) change({ answers });
+            }}
+          />
+        </label>
       </span>
     </form>
   );
 }
 
-function Results({ value, showWalk }: PanelProps & { value: Reasoned }) {
-  const rows = () => [
-    ['relation', 'object', 'walk', 'score', 'log p of the walk', 'log p of the object', 'walks'],
-    ...value.results.flatMap(({ relation, candidates }) =>
-      candidates.map((one) => [
-        ...[relation, one.object, one.walk.join(' ')],
-        ...[one.score, one.walkLogProb, one.objectLogProb, one.walks],
-      ]),
-    ),
-  ];
+interface RelationsProps extends Pick<PanelProps, 'view' | 'change'> {
+  known: readonly { name: string; meaning: string }[];
+}
+
+function Relations({ known, view, change }: RelationsProps) {
+  const toggle = (name: string) =>
+    change({
+      along: [],
+      relations: view.relations.includes(name)
+        ? view.relations.filter((one) => one !== name)
+        : [...view.relations, name],
+    });
   return (
-    <>
-      <TableHead name="reasoning" rows={rows}>
-        What follows <span class="hint">{value.event}</span>
-      </TableHead>
-      {value.results.map(({ relation, meaning, candidates }) => (
-        <section key={relation} data-relation={relation}>
-          <h4>
-            {relation} <span class="faint">{meaning}</span>
-          </h4>
-          <ol class="way" onMouseLeave={() => showWalk(null)}>
-            {candidates.map((one, at) => (
-              <Candidate key={at} {...one} showWalk={showWalk} />
-            ))}
-          </ol>
-        </section>
+    <fieldset class="sampling">
+      <legend>Relations; all where none is ticked</legend>
+      {known.map(({ name, meaning }) => (
+        <label key={name} class="check row" title={meaning}>
+          <input type="checkbox" checked={view.relations.includes(name)} onChange={() => toggle(name)} />
+          {name}
+        </label>
       ))}
-    </>
+    </fieldset>
   );
 }
 
-type CandidateProps = Reasoned['results'][number]['candidates'][number] & Pick<PanelProps, 'showWalk'>;
-
-const Candidate = ({ object, walk, score, showWalk }: CandidateProps) => (
-  <li>
-    <button
-      type="button"
-      class="sentence"
-      title="Show this path on the graph"
-      onMouseEnter={() => showWalk(walk)}
-      onFocus={() => showWalk(walk)}
-      onBlur={() => showWalk(null)}
-      onClick={() => showWalk(walk)}
-    >
-      <span class="sentence-text">{object || '(nothing)'}</span>
-      <span class="tag number" title="log p of path and object">
-        {decimal(Number(score.toFixed(2)))}
+/** The steps that walks were told to begin with. */
+function Begun({ view, change, graph }: PanelProps) {
+  if (view.along.length === 0) return null;
+  return (
+    <p class="begun">
+      <span>
+        Walks that begin with{' '}
+        {view.along.map((symbol, at) => (
+          <>
+            {at > 0 ? ' → ' : ''}
+            <b class="number">{symbol}</b> {graph ? wordsOf(graph, symbol) : ''}
+          </>
+        ))}
       </span>
-      <span class="walk-line number">{walk.join(' → ')}</span>
-    </button>
-  </li>
-);
+      <button type="button" class="let-go" onClick={() => change({ along: [] })}>
+        Any walk
+      </button>
+    </p>
+  );
+}
+
+function Results(props: PanelProps & { value: Reasoned; busy: boolean }) {
+  const { value, busy, showWalk, showPaths } = props;
+  const [asked, setAsked] = useState<string | null>(null);
+  // Walks of one relation are drawn at a time: that which was last looked at.
+  const drawn = value.results.find(({ relation }) => relation === asked) ?? value.results[0];
+  useEffect(() => {
+    showPaths(drawn ? drawn.candidates.map(({ walk }) => walk) : null);
+    return () => showPaths(null);
+  }, [value, drawn?.relation, showPaths]);
+  useEffect(() => () => showWalk(null), [value, showWalk]);
+  return (
+    <div aria-busy={busy} class={busy ? 'stale' : ''}>
+      <TableHead name="reasoning" rows={() => rowsOf(value)}>
+        What follows <span class="hint">{value.event}</span>
+      </TableHead>
+      {value.results.map((result) => {
+        const { relation, meaning, candidates } = result;
+        const looking = (walk: readonly number[] | null) => {
+          if (walk) setAsked(relation);
+          showWalk(walk);
+        };
+        const own = { ...props, result, showWalk: looking };
+        return (
+          <section key={relation} data-relation={relation}>
+            <h4>
+              {relation} <span class="faint">{meaning}</span>
+            </h4>
+            <Answers key={JSON.stringify([value.event, candidates[0]?.walk])} {...own} />
+            {candidates.length > 1 ? <Paths {...own} /> : null}
+          </section>
+        );
+      })}
+      <p class="faint">by the path model “{value.path}”</p>
+    </div>
+  );
+}
+
+const rowsOf = ({ results }: Reasoned) => [
+  [
+    ...['relation', 'object', 'walk', 'walk in words', 'like', 'score'],
+    ...['log p of the walk', 'log p of the object', 'walks'],
+  ],
+  ...results.flatMap(({ relation, candidates }) =>
+    candidates.map((one) => [
+      ...[
+        relation,
+        one.object,
+        one.walk.join(' '),
+        one.words?.map((some) => some.join('/')).join(' → ') ?? '',
+      ],
+      one.like.map(({ event, object }) => `${event} → ${object}`).join('; '),
+      ...[one.score, one.walkLogProb, one.objectLogProb, one.walks],
+    ]),
+  ),
+];

@@ -3,6 +3,7 @@ import { Generator, noGrad, scope } from '@hidden-schema/torch';
 import { type GenerationOptions, generateSync, type SamplingOptions } from '@hidden-schema/transformers';
 import { schemaOf } from '../language/perplexity.ts';
 import type { ReasoningNetwork } from './network.ts';
+import type { TupleTokens } from './tokens.ts';
 
 /** What an object is written from: start, s, r as tokens, and a walk unless it is COMET that writes. */
 export interface ObjectPrompt {
@@ -49,6 +50,38 @@ export async function writeObjects(
       const text = (await tokenizer.decode(tokens, { specials: false })).trim();
       out[place] = { text, logProb };
     }
+  }
+  return out;
+}
+
+/** log p(o|s, r, z) of tuples as they stand, the object's end included; without walks log p(o|s, r). */
+export function objectLogProbs(
+  model: ReasoningNetwork,
+  tokens: TupleTokens,
+  rows: Int32Array,
+  walks?: readonly (readonly number[])[],
+): number[] {
+  // Tuples of like length are read together.
+  const order = Array.from(rows.keys()).sort((a, b) => tokens.length(rows[a]!) - tokens.length(rows[b]!));
+  const out = new Array<number>(rows.length);
+  model.train(false);
+  for (let first = 0; first < order.length; first += atOnce) {
+    const places = order.slice(first, first + atOnce);
+    const { ids, prefixes } = tokens.decoder(Int32Array.from(places, (place) => rows[place]!));
+    const nll = scope(() =>
+      noGrad(() => {
+        const schema =
+          walks &&
+          schemaOf(
+            model,
+            places.map((place) => walks[place]!),
+          );
+        return model.decoder
+          .nll(idsTensor(ids), schema, [...ids.lengths], { prefix: prefixes })
+          .perSentence.toNumbers();
+      }),
+    );
+    for (const [i, place] of places.entries()) out[place] = -nll[i]!;
   }
   return out;
 }

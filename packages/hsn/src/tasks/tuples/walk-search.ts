@@ -1,12 +1,15 @@
 import { UserError } from '@hidden-schema/base';
 import { type Generator, multinomial, noGrad, scope, type Tensor } from '@hidden-schema/torch';
 import type { BegunWalks, FirstHalves, WalkPath } from './walk-path.ts';
+import { walkTensor } from './walks.ts';
 
 /** How second halves are chosen: the best symbol after symbol, drawn, or the best walks of a beam. */
 export interface SearchOptions {
   how: 'greedy' | 'sample' | 'beam';
   /** Second halves of each first half; for greedy one. */
   count?: number;
+  /** The symbols that every second half begins with. */
+  along?: readonly number[];
   /** sample: divides the scores. */
   temperature?: number;
   generator?: Generator;
@@ -52,6 +55,38 @@ export function continueWalks(
   return out;
 }
 
+/** log p(z_{L/2+1:L}|z_{1:L/2}, s, r) of given second halves, some of each first half. */
+export function secondLogProbs(
+  path: WalkPath,
+  { rows, first, tokens }: FirstHalves,
+  seconds: readonly (readonly (readonly number[])[])[],
+): number[][] {
+  path.train(false);
+  const out: number[][] = [];
+  for (let at = 0; at < rows.length; at += atOnce)
+    scope(() =>
+      noGrad(() => {
+        const some = first.slice(at, at + atOnce);
+        const begun = path.begin({ rows: rows.slice(at, at + atOnce), first: some, tokens });
+        for (const of of some.keys()) out.push(followed(begun, of, seconds[at + of]!));
+      }),
+    );
+  return out;
+}
+
+/** log p of second halves of one first half, step after step. */
+function followed(begun: BegunWalks, of: number, seconds: readonly (readonly number[])[]): number[] {
+  const sums = seconds.map(() => 0);
+  for (let step = 0; step < (seconds[0]?.length ?? 0); step++) {
+    const owners = seconds.map(() => of);
+    const before = seconds.map((second) => second.slice(0, step));
+    const taken = walkTensor(seconds.map((second) => [second[step]!]));
+    const gained = scope(() => begun.next(owners, before).gather(1, taken).toNumbers());
+    for (const [i, more] of gained.entries()) sums[i]! += more;
+  }
+  return sums;
+}
+
 interface Beam extends Continuation {
   /** Which first half it goes on from. */
   of: number;
@@ -62,8 +97,11 @@ function search(begun: BegunWalks, first: FirstHalves['first'], options: SearchO
   let beams: Beam[] = first.flatMap((_, of) =>
     Array.from({ length: copies }, () => ({ of, second: [], logProb: 0 })),
   );
+  const { along = [] } = options;
   for (let step = 0; step < first[0]!.length; step++)
-    beams = scope(() => extended(begun, beams, first.length, options));
+    beams = scope(() =>
+      step < along.length ? led(begun, beams, along[step]!) : extended(begun, beams, first.length, options),
+    );
   return first.map((_, of) =>
     beams
       .filter((beam) => beam.of === of)
@@ -72,12 +110,26 @@ function search(begun: BegunWalks, first: FirstHalves['first'], options: SearchO
   );
 }
 
-/** One symbol more for every beam. */
-function extended(begun: BegunWalks, beams: readonly Beam[], firsts: number, options: SearchOptions): Beam[] {
-  const logs = begun.next(
+/** The same symbol for every beam, at what it costs. */
+function led(begun: BegunWalks, beams: readonly Beam[], symbol: number): Beam[] {
+  const gained = nextOf(begun, beams).select(1, symbol).toNumbers();
+  return beams.map(({ of, second, logProb }, i) => ({
+    of,
+    second: [...second, symbol],
+    logProb: logProb + gained[i]!,
+  }));
+}
+
+/** log p of each beam's next symbol. [beams, K] */
+const nextOf = (begun: BegunWalks, beams: readonly Beam[]): Tensor =>
+  begun.next(
     beams.map(({ of }) => of),
     beams.map(({ second }) => second),
-  ); // [beams, K]
+  );
+
+/** One symbol more for every beam. */
+function extended(begun: BegunWalks, beams: readonly Beam[], firsts: number, options: SearchOptions): Beam[] {
+  const logs = nextOf(begun, beams);
   if (options.how === 'sample') return drawn(beams, logs, options);
   return best(beams, logs, firsts, options.how === 'beam' ? (options.count ?? 1) : 1);
 }

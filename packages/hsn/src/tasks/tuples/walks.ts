@@ -52,6 +52,16 @@ export class TupleWalks {
     return this.#read(rows, chosenBy(reading), (some) => this.#firstScores(some));
   }
 
+  /** First halves that begin with given symbols; each further step is the likeliest after the one before it. */
+  firstAlong(rows: Int32Array, begun: readonly number[]): number[][] {
+    if (begun.length >= this.half) return Array.from(rows, () => begun.slice(0, this.half));
+    return this.#read(
+      rows,
+      (posterior) => likeliestAfter(posterior, begun, this.half),
+      (some) => this.#firstScores(some),
+    );
+  }
+
   /** z_{1:L} ~ q(z|s, r, o, A) of each tuple, with the likeliest symbols of each step of its second half. */
   withSteps(rows: Int32Array, generator: Generator, kept: number): DrawnWalk[] {
     return this.#read(
@@ -121,7 +131,19 @@ export interface DrawnWalk extends LikelySteps {
   walk: number[];
 }
 
-/** q(z_i|z_{i−1}) of the second half along drawn walks; without a graph q(z_i). */
+/** The steps after some first ones, each the likeliest after the one before it. */
+function likeliestAfter(posterior: WalkPosterior, begun: readonly number[], length: number): number[][] {
+  const count = posterior.marginals()[0]!.dim(0);
+  const walks = Array.from({ length: count }, () => [...begun]);
+  for (let i = begun.length; i < length; i++) {
+    const before = walks.map((walk) => [walk[i - 1]!]);
+    const next = posterior.following(i, walkTensor(before).select(1, 0)).argmax(-1).toNumbers();
+    for (const [n, walk] of walks.entries()) walk.push(next[n]!);
+  }
+  return walks;
+}
+
+/** What the posterior says of the steps of the second half along drawn walks. */
 function drawnWalks(
   posterior: WalkPosterior,
   generator: Generator,
