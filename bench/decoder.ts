@@ -38,7 +38,7 @@ export async function* run(options: BenchOptions): AsyncGenerator<Measurement> {
       const budget = options.budget.next(all.length - at);
       const [rate, best] = await measured(ours, batches, { ...options, budget });
       const memory = inMemory({ oursMB: ours.peakMB() });
-      yield { ...rateLine(bench, 'GFLOP/s', rate, best, goal), ...memory, list: 6 };
+      yield { ...rateLine(bench, 'GFLOP/s', [rate, best], goal), ...memory, list: 6 };
     }
   } finally {
     await ours.stop();

@@ -92,21 +92,21 @@ async function* againstSentenceTransformers(
       ...options,
       budget: budget.next(3),
     });
-    if (!hasBfloat16())
-      yield unmeasured(name.bfloat16, 'left out: this processor has no products in bfloat16', { list: 3 });
-    else
-      yield await encodingLine(
-        name.bfloat16,
-        encodeWith(inBfloat16(await openPretrainedEncoder())),
-        compared,
-        {
-          ...options,
-          budget: budget.next(2),
-        },
-      );
+    yield await inBfloat16Line(compared, { ...options, budget: budget.next(2) });
   } finally {
     await peer?.stop();
   }
+}
+
+async function inBfloat16Line(compared: Compared, options: BenchOptions): Promise<Measurement> {
+  if (!hasBfloat16())
+    return unmeasured(name.bfloat16, 'left out: this processor has no products in bfloat16', { list: 3 });
+  return encodingLine(
+    name.bfloat16,
+    encodeWith(inBfloat16(await openPretrainedEncoder())),
+    compared,
+    options,
+  );
 }
 
 interface Compared {

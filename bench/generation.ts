@@ -47,7 +47,7 @@ export async function* run({ rounds, threads, budget }: BenchOptions): AsyncGene
     }
     schema.free();
     const [cached, plain] = given.map((times) => (batch * newTokens) / median(times)) as [number, number];
-    yield { ...rateLine(what, 'tokens/s', cached, plain, 5), ...inMemory({ oursMB: peakMB() }) };
+    yield { ...rateLine(what, 'tokens/s', [cached, plain], 5), ...inMemory({ oursMB: peakMB() }) };
   }
   decoder.free();
 }

@@ -31,7 +31,7 @@ export async function* run(options: BenchOptions): AsyncGenerator<Measurement> {
     yield* alone(ours, request, typical);
     if (budget.fits(ownSeconds)) {
       const { seconds: wide } = await ours.ask({ ...request, width: authorsWidth });
-      yield costLine(`${what}, ours padded to ${authorsWidth} (peer)`, 's', typical, wide!, 3);
+      yield costLine(`${what}, ours padded to ${authorsWidth} (peer)`, 's', [typical, wide!], 3);
     } else yield noTime(`${what}, ours padded to ${authorsWidth} (peer)`);
     if (options.python !== undefined) yield* against(ours, request, options, true);
   } finally {
@@ -62,7 +62,7 @@ async function* against(
       oursMB: ours.peakMB(),
       ...(running ? { peerMB: running.peakMB() } : {}),
     });
-    const line = costLine(bench, 's', own, beside, compiled ? 1 : 1.5);
+    const line = costLine(bench, 's', [own, beside], compiled ? 1 : 1.5);
     if (!peer || running) yield { ...line, ...memory, list: 2 };
     return own;
   } finally {
@@ -88,10 +88,10 @@ async function turns(
 
 /** What our step does in its time. */
 async function* alone(ours: Peer, request: Request, typical: number): AsyncGenerator<Measurement> {
-  yield costLine(`${what}: memory (ours), 12 GB (peer)`, 'MB', ours.peakMB(), 12_288, 1);
-  yield rateLine(what, 'sentences/s', sentences / typical, null);
+  yield costLine(`${what}: memory (ours), 12 GB (peer)`, 'MB', [ours.peakMB(), 12_288], 1);
+  yield rateLine(what, 'sentences/s', [sentences / typical, null]);
   const { gflop } = await ours.ask({ ...request, do: 'count' });
-  yield rateLine(`${what}: products`, 'GFLOP/s', gflop! / typical, null);
+  yield rateLine(`${what}: products`, 'GFLOP/s', [gflop! / typical, null]);
 }
 
 /** The two programs build the same model but for one bias of the walk's queries here and there: sizes within 1 %. */

@@ -61,41 +61,51 @@ export async function* run(_: BenchOptions): AsyncGenerator<Measurement> {
   const explorer = await startExplorer({ run: small.run });
   try {
     await whenOpened(explorer.url);
-    // Caches and the allocator's arenas fill first.
-    await load(explorer.url, CONNECTIONS, SECONDS.warm, file);
-    const before = megabytes();
-    let peak = before;
-    const timer = setInterval(() => {
-      peak = Math.max(peak, megabytes());
-    }, 100);
-    const alone: Load[] = [];
-    const full: Load[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      alone.push(await load(explorer.url, 1, SECONDS.alone, file));
-      full.push(await load(explorer.url, CONNECTIONS, SECONDS.full, file));
-    }
-    clearInterval(timer);
-    const total = (of: 'requests' | 'errors') => full.reduce((sum, one) => sum + one[of], 0);
-    const told = `${total('requests')} requests, ${total('errors')} errors`;
-    const [ours, peer] = [full, alone].map((loads) => median(loads.map(({ p99 }) => p99))) as [
-      number,
-      number,
-    ];
-    yield {
-      ...{ bench: `load: p99 of /api/encode, ${CONNECTIONS} connections beside one (${told})`, unit: 'ms' },
-      ...{ ours: rounded(ours), peer: rounded(peer), ratio: rounded(ours / peer) },
-      // One worker answers in turn, so that each waits for all others at most, and a little more.
-      ...{ goal: `ratio <= ${2 * CONNECTIONS}, no errors` },
-      met: ours / peer <= 2 * CONNECTIONS && total('errors') === 0,
-    };
-    const grown = rounded(peak - before);
-    yield {
-      ...{ bench: `load: memory grown under ${CONNECTIONS} connections`, unit: 'MB', ours: grown },
-      ...{ peer: null, ratio: null, goal: 'ours <= 100', met: grown <= 100 },
-    };
+    yield* lines(await loaded(explorer.url, file));
   } finally {
     await explorer.close();
     small.remove();
     fs.rmSync(file, { force: true });
   }
+}
+
+interface Loads {
+  alone: Load[];
+  full: Load[];
+  grownMB: number;
+}
+
+async function loaded(url: string, file: string): Promise<Loads> {
+  // Caches and the allocator's arenas fill first.
+  await load(url, CONNECTIONS, SECONDS.warm, file);
+  const before = megabytes();
+  let peak = before;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, megabytes());
+  }, 100);
+  const [alone, full]: [Load[], Load[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round++) {
+    alone.push(await load(url, 1, SECONDS.alone, file));
+    full.push(await load(url, CONNECTIONS, SECONDS.full, file));
+  }
+  clearInterval(timer);
+  return { alone, full, grownMB: rounded(peak - before) };
+}
+
+function* lines({ alone, full, grownMB }: Loads): Generator<Measurement> {
+  const total = (of: 'requests' | 'errors') => full.reduce((sum, one) => sum + one[of], 0);
+  const told = `${total('requests')} requests, ${total('errors')} errors`;
+  const typical = (loads: readonly Load[]) => median(loads.map(({ p99 }) => p99));
+  const [ours, peer] = [typical(full), typical(alone)];
+  yield {
+    ...{ bench: `load: p99 of /api/encode, ${CONNECTIONS} connections beside one (${told})`, unit: 'ms' },
+    ...{ ours: rounded(ours), peer: rounded(peer), ratio: rounded(ours / peer) },
+    // One worker answers in turn, so that each waits for all others at most, and a little more.
+    ...{ goal: `ratio <= ${2 * CONNECTIONS}, no errors` },
+    met: ours / peer <= 2 * CONNECTIONS && total('errors') === 0,
+  };
+  yield {
+    ...{ bench: `load: memory grown under ${CONNECTIONS} connections`, unit: 'MB', ours: grownMB },
+    ...{ peer: null, ratio: null, goal: 'ours <= 100', met: grownMB <= 100 },
+  };
 }

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { UserError } from '@hidden-schema/base';
 import { Budget } from './budget.ts';
 import { benches } from './catalogue.ts';
-import type { BenchOptions } from './measure.ts';
+import type { BenchOptions, Measurement } from './measure.ts';
 import { installOnnx } from './onnx-peer.ts';
 import { defaultPeersFolder, type PeerKind, peerKinds, peerPython } from './peers.ts';
 
@@ -17,7 +17,7 @@ names: ${Object.keys(benches).join(', ')}
   --threads N  --rounds N  --corpus FILE
   --old COMMIT            versions: the commit that today's is compared with
   --libtorch pip|FOLDER   build the engine for the peers' PyTorch, or the libtorch of a folder, and measure that
-  --write                 all: put the tables into docs/performance.md`;
+  --write                 put the tables into docs/performance.md; those of named benchmarks beside those of all`;
 
 class UsageError extends Error {}
 
@@ -95,17 +95,28 @@ async function main(): Promise<void> {
   if (first === undefined) throw new UsageError('name a benchmark');
   if (first === 'all' && others.length > 0) throw new UsageError('"all" stands alone');
   checkNames(first === 'all' ? [] : first === 'profile' ? others : positionals);
-  if (values.write && first !== 'all') throw new UsageError('--write goes with "all"');
+  if (values.write && first === 'profile') throw new UsageError('--write goes with benchmarks');
   const minutes = positive('budget', values.budget, false);
   const options = await optionsOf(values);
   if (first === 'all') return all(minutes ?? 40, options, values.write ?? false);
   const limited = { ...options, budget: new Budget(minutes === undefined ? undefined : minutes * 60) };
   if (first === 'profile') return profiles(others, limited);
-  for (const name of positionals) {
+  await some(positionals, limited, values.write ?? false);
+}
+
+/** Benchmarks by name, in this process; what is written stands beside the tables of all. */
+async function some(names: readonly string[], options: BenchOptions, write: boolean): Promise<void> {
+  const told: Measurement[] = [];
+  for (const name of names) {
     const bench = await benches[name]!.load();
-    for await (const measurement of bench.run(limited))
+    for await (const measurement of bench.run(options)) {
       process.stdout.write(`${JSON.stringify(measurement)}\n`);
+      told.push(measurement);
+    }
   }
+  if (!write) return;
+  const { writeAgain } = await import('./report.ts');
+  writeAgain(told, names.join(' '), options);
 }
 
 async function all(minutes: number, options: Omit<BenchOptions, 'budget'>, write: boolean): Promise<void> {

@@ -144,38 +144,23 @@ export function rounded(value: number): number {
   return Number(value.toPrecision(4));
 }
 
+/** A number of ours and of the peer, where there is one. */
+type Sides = readonly [ours: number, peer: number | null];
+
 /** A line of numbers at hand where less is better: times, megabytes. Without a goal it only tells. */
-export function costLine(
-  bench: string,
-  unit: string,
-  ours: number,
-  peer: number | null,
-  least?: number,
-): Measurement {
-  return told(bench, unit, [ours, peer], peer === null ? null : peer / ours, least);
+export function costLine(bench: string, unit: string, sides: Sides, least?: number): Measurement {
+  const [ours, peer] = sides;
+  return { bench, unit, ...told(sides, peer === null ? null : peer / ours, least) };
 }
 
 /** The same where more is better: throughputs, shares. */
-export function rateLine(
-  bench: string,
-  unit: string,
-  ours: number,
-  peer: number | null,
-  least?: number,
-): Measurement {
-  return told(bench, unit, [ours, peer], peer === null ? null : ours / peer, least);
+export function rateLine(bench: string, unit: string, sides: Sides, least?: number): Measurement {
+  const [ours, peer] = sides;
+  return { bench, unit, ...told(sides, peer === null ? null : ours / peer, least) };
 }
 
-function told(
-  bench: string,
-  unit: string,
-  [ours, peer]: readonly [number, number | null],
-  ratio: number | null,
-  least: number | undefined,
-): Measurement {
+function told([ours, peer]: Sides, ratio: number | null, least: number | undefined) {
   return {
-    bench,
-    unit,
     ours: rounded(ours),
     peer: peer === null ? null : rounded(peer),
     ratio: ratio === null ? null : rounded(ratio),

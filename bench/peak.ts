@@ -35,8 +35,8 @@ function bandwidth(rounds: number): number {
 export async function* run(options: BenchOptions): AsyncGenerator<Measurement> {
   setThreads(options.threads);
   const peak = gemmPeak(options.rounds);
-  yield rateLine(`machine: product of ${order}³`, 'GFLOP/s', peak, null);
-  yield rateLine('machine: memory read and written by a copy', 'GB/s', bandwidth(options.rounds), null);
+  yield rateLine(`machine: product of ${order}³`, 'GFLOP/s', [peak, null]);
+  yield rateLine('machine: memory read and written by a copy', 'GB/s', [bandwidth(options.rounds), null]);
   yield* step(options, 'closed-form', 'the default', peak);
   yield* step(options, 'paper', "the paper's", peak);
 }
@@ -59,7 +59,7 @@ async function* step(
   await ours.stop();
   const typical = median(seconds.slice(1));
   const what = `synthetic training, ${name} model, K = 100`;
-  yield rateLine(what, 'sentences/s', walkSizes.batch / typical, null);
-  yield rateLine(`${what}: products (ours), peak (peer)`, 'GFLOP/s', gflop! / typical, peak);
-  yield { ...costLine(`${what}: a step`, 's', typical, null), ...memory };
+  yield rateLine(what, 'sentences/s', [walkSizes.batch / typical, null]);
+  yield rateLine(`${what}: products (ours), peak (peer)`, 'GFLOP/s', [gflop! / typical, peak]);
+  yield { ...costLine(`${what}: a step`, 's', [typical, null]), ...memory };
 }

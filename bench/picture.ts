@@ -43,7 +43,7 @@ export async function* run(options: BenchOptions): AsyncGenerator<Measurement> {
     const began = performance.now();
     const prepared = await prepare(folder, textsOf(count, options.corpus), true);
     const encoding = (performance.now() - began) / 1000;
-    yield costLine(`first picture: encoding ${count} texts of 50 words, once`, 's', encoding, null);
+    yield costLine(`first picture: encoding ${count} texts of 50 words, once`, 's', [encoding, null]);
     yield* pictures(prepared, count, options);
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
@@ -100,7 +100,7 @@ function* lines(
   };
   const peer = theirs.length > 0 ? typical(theirs) : null;
   yield {
-    ...costLine(`discovery of ${what}, BERTopic with its defaults (peer)`, 's', typical(ours), peer, goal),
+    ...costLine(`discovery of ${what}, BERTopic with its defaults (peer)`, 's', [typical(ours), peer], goal),
     ...{ ...memory, list: 4, ...smaller },
   };
 }

@@ -20,7 +20,8 @@ const goals: Readonly<Record<number, string>> = {
   8: 'start',
 };
 
-type Wrote = Pick<BenchOptions, 'threads' | 'rounds' | 'python'> & { minutes: number };
+type Settings = Pick<BenchOptions, 'threads' | 'rounds' | 'python'>;
+type Wrote = Settings & { minutes: number };
 
 const shown = (value: number | null | undefined): string =>
   value === null || value === undefined ? '–' : `${value}`;
@@ -47,18 +48,17 @@ const columns = [
 ];
 
 /** What was measured, how and on what, in one sentence. */
-function heading(told: readonly Told[], { threads, rounds, minutes, python }: Wrote): string {
+function heading(count: number, what: string, { threads, rounds, python }: Settings): string {
   const processor = cpus()[0]?.model.trim() ?? 'unknown processor';
-  const count = told.reduce((sum, { measurements }) => sum + measurements.length, 0);
   const peers = python === undefined ? 'no peers' : `peers ${peerVersions(python)}`;
   const day = new Date().toISOString().slice(0, 10);
-  return `${count} lines of \`npm run -s bench -- all --budget ${minutes} --threads ${threads} --rounds ${rounds}\` on ${processor}, ${cpus().length} cores, libtorch ${engineInfo().version}, Node ${process.version}, ${peers}, ${day}; ratios above 1 are in our favour:`;
+  return `${count} lines of \`npm run -s bench -- ${what} --threads ${threads} --rounds ${rounds}\` on ${processor}, ${cpus().length} cores, libtorch ${engineInfo().version}, Node ${process.version}, ${peers}, ${day}; ratios above 1 are in our favour:`;
 }
 
 /** Every measurement, bench by bench. */
 export function wholeTable(told: readonly Told[], about: Wrote): string {
   const rows = told.flatMap(({ measurements }) => measurements.map(row));
-  return [heading(told, about), '', ...columns, ...rows].join('\n');
+  return [heading(rows.length, `all --budget ${about.minutes}`, about), '', ...columns, ...rows].join('\n');
 }
 
 /** The measurements that answer the list of goals, in its order, and how many are reached. */
@@ -91,4 +91,11 @@ export function writeTables(told: readonly Told[], about: Wrote): void {
   const short = withPart(document, 'bench-short', shortTable(told));
   writeFileAtomic(file, withPart(short, 'bench', wholeTable(told, about)));
   process.stderr.write(`the tables are in ${file}\n`);
+}
+
+/** Puts benchmarks that were run by name beside the tables of all, in place of those that were run so before. */
+export function writeAgain(told: readonly Measurement[], names: string, about: Settings): void {
+  const text = [heading(told.length, names, about), '', ...columns, ...told.map(row)].join('\n');
+  writeFileAtomic(file, withPart(readFileSync(file, 'utf8'), 'bench-again', text));
+  process.stderr.write(`the table is in ${file}\n`);
 }

@@ -30,15 +30,15 @@ const processorSeconds = (): number => {
 /** What a text and a sweep cost, in processor time, and what processes exchange: what docs/scaling.md calculates with. */
 export async function* run({ threads, rounds }: BenchOptions): AsyncGenerator<Measurement> {
   setThreads(threads);
-  yield costLine('encoding a text of 50 words, MiniLM', 'ms', 1000 * (await encodeCost(rounds)), null);
+  yield costLine('encoding a text of 50 words, MiniLM', 'ms', [1000 * (await encodeCost(rounds)), null]);
   for (const [where, memory] of [
     ['memory', Number.POSITIVE_INFINITY],
     ['disk', 0],
   ] as const) {
     const { free, linked, round } = await sweepCost(memory);
-    yield costLine(`free sweep, a text, points in ${where}`, 'µs', 1e6 * free, null);
-    yield costLine(`sweep along links, a text, points in ${where}`, 'µs', 1e6 * linked, null);
-    yield costLine(`round of clusters, a text, points in ${where}`, 'µs', 1e6 * round, null);
+    yield costLine(`free sweep, a text, points in ${where}`, 'µs', [1e6 * free, null]);
+    yield costLine(`sweep along links, a text, points in ${where}`, 'µs', [1e6 * linked, null]);
+    yield costLine(`round of clusters, a text, points in ${where}`, 'µs', [1e6 * round, null]);
   }
   yield* exchanged();
 }
@@ -103,16 +103,17 @@ async function* exchanged(): AsyncGenerator<Measurement> {
     const { symbols: K, width: S } = sizes;
     const last = sweeps.at(-1)!;
     const shapes = 8 * (K * S + 3 * K * K + K + 2) + 4 * K * S;
-    yield costLine('a sweep hands to the group (ours), from shapes (peer)', 'bytes', last.bytes, shapes);
+    yield costLine('a sweep hands to the group (ours), from shapes (peer)', 'bytes', [last.bytes, shapes]);
     // Two processes send a sum to each other, and a broadcast once.
     const sent = 2 * (shapes - 4 * K * S) + 4 * K * S;
-    yield costLine('a sweep of 2 processes on the wire (ours), from shapes (peer)', 'bytes', last.wire, sent);
-    yield costLine(
-      'a training step of 2 processes on the wire (ours), gradients alone (peer)',
-      'bytes',
+    yield costLine('a sweep of 2 processes on the wire (ours), from shapes (peer)', 'bytes', [
+      last.wire,
+      sent,
+    ]);
+    yield costLine('a training step of 2 processes on the wire (ours), gradients alone (peer)', 'bytes', [
       training.wire,
       2 * 4 * training.parameters,
-    );
+    ]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

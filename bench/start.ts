@@ -118,7 +118,7 @@ class Start {
     const memory = inMemory({ oursMB: Math.max(...ends.map((end) => end.peakMB)) });
     const note = `${await this.#modules([program, ...verb])} modules`;
     // The goal is for what people install.
-    if (program === hsn) return { ...costLine(bench, 's', seconds, null), ...memory, note };
+    if (program === hsn) return { ...costLine(bench, 's', [seconds, null]), ...memory, note };
     return { ...boundLine(bench, 's', seconds, mostSeconds), ...memory, note, list: 8 };
   }
 

@@ -87,10 +87,10 @@ async function* compared(
       number,
     ];
     const what = `${name}, ${hash.slice(0, 7)} (peer)${sizes(answers)}`;
-    yield costLine(what, 's', ours, theirs, leastRatio);
+    yield costLine(what, 's', [ours, theirs], leastRatio);
     const [memory, earlier] = answers.map((all) => all.at(-1)!.peakMB) as [number?, number?];
     if (memory !== undefined && earlier !== undefined)
-      yield costLine(`${what}: memory`, 'MB', memory, earlier, leastRatio);
+      yield costLine(`${what}: memory`, 'MB', [memory, earlier], leastRatio);
   }
   await Promise.all([today.stop(), before.stop()]);
 }

@@ -8,7 +8,7 @@ import {
   type SyntheticNetwork,
   syntheticNetwork,
 } from '@hidden-schema/hsn';
-import { Generator, optim, randint, scope, setThreads, type Tensor } from '@hidden-schema/torch';
+import { Generator, optim, rand, randint, scope, setThreads, type Tensor } from '@hidden-schema/torch';
 import { flopsWithin } from './flops.ts';
 import { secondsOf } from './measure.ts';
 import { peakMB } from './peak-memory.ts';
@@ -24,8 +24,12 @@ interface Request {
   p: number;
   /** paper: the network over pairs and sampled walks. closed-form: our default. */
   model: 'paper' | 'closed-form';
+  /** closed-form: so many links a symbol are sure and no others are, as sweeps leave it; all are open unless given. */
+  links?: number;
 }
 
+/** Log-odds of a link that is surely there. */
+const sureLogit = 12;
 /** What the program takes before it has a model. */
 const idleMB = process.memoryUsage().rss / 2 ** 20;
 
@@ -56,7 +60,24 @@ class Step {
   constructor(request: Request) {
     this.#request = request;
     this.#model = syntheticNetwork(configs[request.model], shapeOf(request));
+    if (request.links) this.#settle(request.links);
     this.#adam = new optim.Adam([{ parameters: [...this.#model.namedParameters()], rate: 1e-4 }]);
+  }
+
+  /** Each symbol linked to others at random, as sure as the closed form makes it. */
+  #settle(links: number): void {
+    const { graph } = this.#model;
+    if (!(graph instanceof ClosedFormPosterior)) return;
+    const K = this.#request.symbols;
+    scope(() => {
+      const present = rand([graph.logits.size], this.#generator).lt((2 * links) / (K - 1));
+      graph.logits.copy_(
+        present
+          .to('float32')
+          .sub(0.5)
+          .mul(2 * sureLogit),
+      );
+    });
   }
 
   seconds(repeat: number): number {

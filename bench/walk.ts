@@ -51,44 +51,47 @@ async function turns(
 
 /** One synthetic training step against the direct program. */
 export async function* run(options: BenchOptions): AsyncGenerator<Measurement> {
-  const rounds = Math.min(options.rounds, 3);
-  yield* against('as it runs by default', options, rounds, {}, [100, 20]);
-  yield* against('with its malloc tuned', options, rounds, tunedMalloc, [100, 6]);
-  yield* against('as it runs by default', options, rounds, {}, [400, 60]);
+  const [plain, tuned] = ['as it runs by default', 'with its malloc tuned'];
+  yield* against({ how: plain, malloc: {} }, options, 100, 20);
+  yield* against({ how: tuned, malloc: tunedMalloc }, options, 100, 6);
+  yield* against({ how: plain, malloc: {} }, options, 400, 60);
+}
+
+/** How the direct program is started. */
+interface Start {
+  how: string;
+  malloc: Record<string, string>;
 }
 
 async function* against(
-  how: string,
+  { how, malloc }: Start,
   options: BenchOptions,
-  rounds: number,
-  malloc: Record<string, string>,
-  ...cases: [symbols: number, goal: number][]
+  symbols: number,
+  goal: number,
 ): AsyncGenerator<Measurement> {
-  for (const [symbols, goal] of cases) {
-    if (!options.budget.fits(symbols > 100 ? 90 : 8)) {
-      yield noTime(`walk step, K = ${symbols}, direct program ${how}`);
-      continue;
-    }
-    const own = Peer.node('walk-step.ts', options);
-    const environment = { ...options.environment, ...malloc };
-    const direct = Peer.start('walk', { ...options, environment });
-    const { ours, peer } = await turns(
-      [own, direct],
-      symbols,
-      symbols > 100 ? 1 : rounds,
-      options.budget.next(symbols > 100 ? 1 : 3),
-    );
-    const what = `K = ${symbols}, direct program ${how}`;
-    const memory = inMemory({ oursMB: ours.peakMB, ...(peer ? { peerMB: peer.peakMB } : {}) });
-    yield {
-      ...costLine(`walk step, ${what}`, 's', ours.seconds, peer?.seconds ?? null, goal),
-      ...memory,
-    };
-    yield costLine(`walk memory, ${what}`, 'MB', ours.peakMB, peer?.peakMB ?? null, 4);
-    // The two runtimes alone, Node with libtorch and Python with libtorch, take 220 to 280 MB each.
-    const above = (side: Side) => side.peakMB - side.idleMB;
-    const theirs = peer ? above(peer) : null;
-    yield costLine(`walk memory above the idle program, ${what}`, 'MB', above(ours), theirs, 4);
-    await Promise.all([own.stop(), direct?.stop()]);
+  const [isLarge, what] = [symbols > 100, `K = ${symbols}, direct program ${how}`];
+  if (!options.budget.fits(isLarge ? 90 : 8)) {
+    yield noTime(`walk step, ${what}`);
+    return;
   }
+  const own = Peer.node('walk-step.ts', options);
+  const direct = Peer.start('walk', { ...options, environment: { ...options.environment, ...malloc } });
+  const rounds = isLarge ? 1 : Math.min(options.rounds, 3);
+  const sides = await turns([own, direct], symbols, rounds, options.budget.next(isLarge ? 1 : 3));
+  yield* lines(sides, what, goal);
+  await Promise.all([own.stop(), direct?.stop()]);
+}
+
+function* lines(
+  { ours, peer }: Awaited<ReturnType<typeof turns>>,
+  what: string,
+  goal: number,
+): Generator<Measurement> {
+  const memory = inMemory({ oursMB: ours.peakMB, ...(peer ? { peerMB: peer.peakMB } : {}) });
+  yield { ...costLine(`walk step, ${what}`, 's', [ours.seconds, peer?.seconds ?? null], goal), ...memory };
+  yield costLine(`walk memory, ${what}`, 'MB', [ours.peakMB, peer?.peakMB ?? null], 4);
+  // The two runtimes alone, Node with libtorch and Python with libtorch, take 220 to 280 MB each.
+  const above = (side: Side) => side.peakMB - side.idleMB;
+  const theirs = peer ? above(peer) : null;
+  yield costLine(`walk memory above the idle program, ${what}`, 'MB', [above(ours), theirs], 4);
 }

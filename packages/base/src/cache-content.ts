@@ -10,7 +10,7 @@ export type CacheKind = (typeof CACHE_KINDS)[number];
 
 /** Names that are ours, with those of unfinished writers: anything else in the folder is left alone. */
 const ownNames: Record<CacheKind, RegExp> = {
-  vectors: /^[0-9a-f]{64}\.safetensors(?:\.\d+\.[0-9a-f]+\.tmp)?$/,
+  vectors: /^(?:[0-9a-f]{64}|texts-[0-9a-f]{16}-[0-9a-f]{16})\.safetensors(?:\.\d+\.[0-9a-f]+\.tmp)?$/,
   tokens: /^(?:[0-9a-f]{32}|\.[0-9a-f]{32}\.partial-\d+)$/,
   hub: /^[A-Za-z0-9][\w.%-]*$/,
   converted: /^(?:llama2c-[0-9a-f]{16}(?:\.\d+\.partial)?|\.llama2c-[0-9a-f]{16}\.partial-\d+)$/,

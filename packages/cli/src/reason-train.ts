@@ -154,7 +154,9 @@ async function trainNetwork(
 }
 
 function describe({ config, tokenizers, model, notes }: PreparedReasoning): void {
-  const parameters = model.parameters().reduce((sum, { size }) => sum + size, 0);
+  // COMET has no walks to read.
+  const trained = config.baseline ? model.decoder : model;
+  const parameters = trained.parameters().reduce((sum, { size }) => sum + size, 0);
   const what = config.baseline
     ? 'COMET: the decoder without walks'
     : `${config.symbols} symbols, walks of ${config.length / 2} + ${config.length / 2} steps, encoder ${config.encoder.name}${model.encoder.frozen ? ' (frozen)' : ''}`;

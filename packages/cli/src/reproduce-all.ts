@@ -152,22 +152,15 @@ async function table2(from: Materials): Promise<Reproduced> {
   return reproduced('table2', table2Flags(from));
 }
 
-/** Table 3 writes its own Markdown, which is read again. */
 async function table3(from: Materials): Promise<Reproduced> {
-  const { readText } = await import('@hidden-schema/base');
   const { reproduceTable3 } = await import('./reproduce-table3.ts');
-  const { sheetOfMarkdown } = await import('./reproduce-pages.ts');
   const { quick } = from.flags;
-  const out = outOf(from, 'table3');
-  await reproduceTable3({
+  return reproduceTable3({
     ...(quick ? { quick } : {}),
     set: [...(quick ? smallTable3 : []), ...(from.flags.set ?? [])],
     ...(from.tuples === undefined ? {} : { corpus: from.tuples }),
-    out,
+    out: outOf(from, 'table3'),
   });
-  const title = 'Table 3: objects of If-Then tuples';
-  const { sheet, text } = sheetOfMarkdown(readText(path.join(out, 'table3.md')), { name: 'table3', title });
-  return { name: 'table3', title, sheets: [sheet], text, data: {} };
 }
 
 /** A piece made from the runs of Table 2 of some sizes, their first seed. */

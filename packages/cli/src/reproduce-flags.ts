@@ -3,7 +3,10 @@ import type { ReproduceFlags } from './reproduce.ts';
 type Flag = Exclude<keyof ReproduceFlags, 'out'>;
 
 const ofRuns: readonly Flag[] = ['run', 'corpus', 'quick', 'json'];
-const ofTexts: readonly Flag[] = ['quick', 'seeds', 'steps', 'corpus', 'models', 'settings', 'set'];
+const ofTexts: readonly Flag[] = [
+  ...(['quick', 'seeds', 'steps', 'corpus', 'models', 'settings', 'set'] as const),
+  ...(['limit', 'walks', 'graphs'] as const),
+];
 
 /** What each table or figure reads, besides --out. */
 const used: Readonly<Record<string, readonly Flag[]>> = {

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { NamedFigure, Sheet, StudiedRun } from '@hidden-schema/studies';
 import { progressOf, withAnalysed } from './analysis.ts';
 import type { Reproduced, ReproduceFlags } from './reproduce.ts';
@@ -19,7 +20,16 @@ async function studied(runs: readonly string[], { quick }: ReproduceFlags): Prom
       done();
       all.push({ name: corpusOf(opened), symbols, length, study });
     });
-  return all;
+  return toldApart(all, runs);
+}
+
+/** Runs of one size and corpus by their folders too. */
+function toldApart(all: readonly StudiedRun[], runs: readonly string[]): StudiedRun[] {
+  const kind = ({ name, symbols, length }: StudiedRun) => `${symbols}-${length}-${name}`;
+  return all.map((run, at) => {
+    const alike = all.filter((other) => kind(other) === kind(run));
+    return alike.length === 1 ? run : { ...run, name: `${run.name}, ${path.basename(runs[at]!)}` };
+  });
 }
 
 /** Table 4. */

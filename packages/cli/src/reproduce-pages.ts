@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { ReportPart, Sheet } from '@hidden-schema/studies';
+import type { ReportPart } from '@hidden-schema/studies';
 import type { Reproduced } from './reproduce.ts';
 
 /** What is kept of a piece, enough for the page. */
@@ -81,25 +81,4 @@ async function markdownPage(
     ...sections,
     '',
   ].join('\n');
-}
-
-/** A table that is there as Markdown only, and what stands under it. */
-export function sheetOfMarkdown(
-  markdown: string,
-  { name, title }: Pick<Sheet, 'name' | 'title'>,
-): { sheet: Sheet; text: string } {
-  const lines = markdown.split('\n');
-  const cells = (line: string) =>
-    line
-      .trim()
-      .slice(1, -1)
-      .split('|')
-      .map((cell) => cell.trim());
-  const [head, , ...rows] = lines.filter((line) => line.startsWith('|'));
-  const columns = cells(head ?? '| |').map((each) => ({ title: each }));
-  const text = lines
-    .filter((line) => !line.startsWith('|'))
-    .join(' ')
-    .trim();
-  return { sheet: { name, title, columns, rows: rows.map(cells) }, text };
 }

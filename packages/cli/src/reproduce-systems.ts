@@ -5,12 +5,12 @@ import type { TextCorpus } from '@hidden-schema/text';
 import { deliver } from './analysis.ts';
 import { namedPaths } from './named-paths.ts';
 import type { ReproduceFlags } from './reproduce.ts';
+import { type Look, lookOf } from './reproduce-look.ts';
 import { trained, trainLanguageRun } from './reproduce-run.ts';
 import { say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
-const quickLook = { limit: 300, walks: 20, graphs: 5 };
-const fullLook = { limit: 2000, walks: 100, graphs: 10 };
+const quickLook: Look = { limit: 300, walks: 20, graphs: 5 };
 
 /** Trains the systems of Table 2 that were asked for at equal size and steps; finished runs of --out are kept. */
 export async function reproduceSystems(flags: ReproduceFlags): Promise<void> {
@@ -64,7 +64,7 @@ async function rowOf(
   const out = path.join(flags.out, `systems${kind}-${corpus}-${system}`);
   if (trained(Run, out, input, config)) say(`${out} was trained before: used again\n`);
   else await trainLanguageRun(config, input, out);
-  const { figures, parameters } = await measured(out, quick);
+  const { figures, parameters } = await measured(out, await lookOf(flags, quickLook));
   const { step, seconds } = Run.open(out).record as { step?: number; seconds?: number };
   const spent = { steps: step ?? config.training.steps, seconds: seconds ?? Number.NaN };
   return { corpus, system, ...spent, parameters, figures };
@@ -73,9 +73,8 @@ async function rowOf(
 type Measured = Pick<SystemRow, 'figures' | 'parameters'>;
 
 /** The figures of a run's best model by the same estimator, whichever system it is. */
-async function measured(directory: string, quick: boolean): Promise<Measured> {
+async function measured(directory: string, look: Look): Promise<Measured> {
   const hsn = await import('@hidden-schema/hsn');
-  const look = quick ? quickLook : fullLook;
   if (!hsn.isRival(hsn.Run.open(directory).config))
     return withCorpus(await hsn.openLanguage(directory), ({ model, texts }, corpus) =>
       hsn.languageFigures(model, corpus, texts.frames, look),
@@ -108,7 +107,7 @@ const caption = (flags: ReproduceFlags): string =>
     'the same corpus, tokens, decoder size, batch and steps, and one estimator of perplexity with as many draws. Perplexity',
     "is per token of the decoder's vocabulary. MI exact is that of the test sentences against their aggregated posterior,",
     'at most log N; an implicit posterior is stood in for by the Gaussian of 64 draws. Active: dimensions, or symbols.',
-    flags.quick ? 'Quick: a small decoder, 300 test sentences.' : '',
+    flags.quick ? 'Quick: a small decoder, few test sentences.' : '',
   ]
     .join(' ')
     .trim();

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { PathChoice, PathKind } from '@hidden-schema/hsn';
-import type { ReproduceFlags } from './reproduce.ts';
+import type { Table3 } from '@hidden-schema/studies';
+import type { Reproduced, ReproduceFlags } from './reproduce.ts';
 import { print, say } from './terminal.ts';
 
 interface Table3Sizes {
@@ -39,9 +40,8 @@ const full: Table3Sizes = {
 };
 
 /** Trains what Table 3 compares, each in a folder of --out; runs that are there and finished are kept. */
-export async function reproduceTable3(flags: ReproduceFlags): Promise<void> {
+export async function reproduceTable3(flags: ReproduceFlags): Promise<Reproduced> {
   const { UserError } = await import('@hidden-schema/base');
-  const { evaluateReasoning, table3Caption, table3Text } = await import('@hidden-schema/studies');
   if (!flags.corpus) throw new UserError('table3 needs tuples: give --corpus, a file or folder of ATOMIC');
   const sizes = flags.quick ? quick : full;
   const changes = [...(flags.steps ? [`training.steps=${flags.steps}`] : []), ...(flags.set ?? [])];
@@ -57,16 +57,27 @@ export async function reproduceTable3(flags: ReproduceFlags): Promise<void> {
       run: folder('table3-hsn'),
       set: [...sizes.path, `path.kind=${kind}`],
     });
-  const table = await evaluateReasoning(folder('table3-hsn'), {
-    comet: folder('table3-comet'),
-    bart: folder('table3-bart'),
+  return written(flags.out, await evaluated(flags.out, sizes));
+}
+
+async function evaluated(out: string, sizes: Table3Sizes): Promise<Table3> {
+  const { evaluateReasoning } = await import('@hidden-schema/studies');
+  return evaluateReasoning(path.join(out, 'table3-hsn'), {
+    comet: path.join(out, 'table3-comet'),
+    bart: path.join(out, 'table3-bart'),
     limit: sizes.questions,
     paths: sizes.paths,
     onProgress: (text) => say(`${text}\n`),
   });
+}
+
+async function written(out: string, table: Table3): Promise<Reproduced> {
+  const { table3Caption, table3Sheets, table3Text, table3Title } = await import('@hidden-schema/studies');
   const caption = table3Caption(table);
-  mkdirSync(flags.out, { recursive: true });
-  writeFileSync(folder('table3.md'), `${table3Text(table, 'markdown')}\n${caption}`);
-  writeFileSync(folder('table3.json'), `${JSON.stringify(table, null, 2)}\n`);
-  print(`${table3Text(table, 'terminal')}\n${caption}written to ${folder('table3.md')}\n`);
+  const page = path.join(out, 'table3.md');
+  mkdirSync(out, { recursive: true });
+  writeFileSync(page, `${table3Text(table, 'markdown')}\n${caption}`);
+  writeFileSync(path.join(out, 'table3.json'), `${JSON.stringify(table, null, 2)}\n`);
+  print(`${table3Text(table, 'terminal')}\n${caption}written to ${page}\n`);
+  return { name: 'table3', title: table3Title, sheets: table3Sheets(table), data: table };
 }

@@ -27,6 +27,8 @@ export interface ReproduceFlags {
   symbols?: string;
   length?: string;
   limit?: string;
+  walks?: string;
+  graphs?: string;
   peers?: string;
   json?: boolean;
   out: string;
@@ -135,7 +137,15 @@ function addRunOptions(command: Command): void {
     .option('--seed <n>', 'table9: draws the pairs (default: 1)')
     .option('--symbols <n>', 'topics: symbols, and topics of the peers (default: 50)')
     .option('--length <n>', 'topics: steps of a walk (default: 5)')
-    .option('--limit <n>', 'topics: reads the first so many texts of each corpus')
+    .option(
+      '--limit <n>',
+      'topics: reads the first so many texts of each corpus; table2: test sentences of its figures (default: 2000)',
+    )
+    .option(
+      '--walks <n>',
+      'table2: walks a sentence and graph that perplexity is estimated from (default: 100)',
+    )
+    .option('--graphs <n>', 'table2: graphs of it (default: 10)')
     .option('--peers <python>', 'topics: a Python with BERTopic and Turftopic, whose models join the table')
     .option('--json', 'topics and of runs: print JSON');
 }
@@ -144,7 +154,10 @@ async function reproduce(name: string, flags: ReproduceFlags): Promise<void> {
   const made = await checkFlags(name, flags);
   if (made === 'all') return (await import('./reproduce-all.ts')).reproduceAll(flags);
   if (made === 'curves') return (await import('./reproduce-curves.ts')).reproduceCurves(flags);
-  if (made === 'table3') return (await import('./reproduce-table3.ts')).reproduceTable3(flags);
+  if (made === 'table3') {
+    await (await import('./reproduce-table3.ts')).reproduceTable3(flags);
+    return;
+  }
   if (flags.systems !== undefined) return (await import('./reproduce-systems.ts')).reproduceSystems(flags);
   if (made === 'topics') return (await import('./reproduce-topics.ts')).reproduceTopics(flags);
   const result = await reproduced(made, flags);

@@ -7,13 +7,12 @@ import { tinyLanguageFlags, writeTexts } from '@hidden-schema/testing/tiny-texts
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const folder = temporaryFolder('cli-analysis');
-const before = process.env.HSN_CACHE;
 const run = folder.path('run');
 const synthetic = folder.path('synthetic');
 const out = folder.path('out');
 
 beforeAll(async () => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   const sizes = ['--symbols', '6', '--length', '3', ...tinyLanguageFlags, '--set', 'warmStart.steps=0'];
   const corpus = writeTexts(folder.path('reviews.tsv'));
   expect((await hsn('train', '--corpus', corpus, '--out', run, ...sizes)).code).toBe(0);
@@ -21,11 +20,7 @@ beforeAll(async () => {
   const args = ['--corpus', folder.path('corpus'), '--out', synthetic, ...tinyFlags];
   expect((await hsn('train', ...args)).code).toBe(0);
 });
-afterAll(() => {
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
-  folder.remove();
-});
+afterAll(folder.remove);
 
 const png = (name: string) => fs.readFileSync(path.join(out, name)).subarray(1, 4).toString();
 
@@ -149,6 +144,16 @@ describe('hsn reproduce from a run', () => {
     expect(files).toContain(`${name}.json`);
     const drawn = files.filter((file) => file.startsWith(name) && file.endsWith('.png'));
     if (name.startsWith('figure')) expect(drawn.length).toBeGreaterThan(0);
+  });
+
+  test('runs of one size and corpus are told apart by their folders', async () => {
+    const other = folder.path('another');
+    fs.cpSync(run, other, { recursive: true });
+    const both = ['--run', `${run},${other}`, '--quick', '--out', folder.path('both')];
+    const { code, stdout } = await hsn('reproduce', 'figure2', ...both);
+    expect(code).toBe(0);
+    for (const name of ['run', 'another'])
+      expect(stdout).toMatch(new RegExp(`HSN\\(6, 3\\) on reviews\\.tsv, ${name} `));
   });
 
   test('an unknown name', async () => {

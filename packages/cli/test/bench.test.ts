@@ -94,7 +94,7 @@ test.each([
   [['all', '--budget', 'soon'], '--budget takes a number above 0, got soon'],
   [['all', '--peers', 'conda'], '--peers takes pip or debian, got conda'],
   [['engine', '--peers-folder', '/nowhere'], '/nowhere is no virtual environment'],
-  [['engine', '--write'], '--write goes with "all"'],
+  [['profile', 'engine', '--write'], '--write goes with benchmarks'],
 ])('%j is refused with a line', (args, words) => {
   const { status, stderr } = bench(...args);
   expect(status).toBe(2);

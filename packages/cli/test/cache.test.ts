@@ -2,17 +2,16 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { hsn } from '@hidden-schema/testing/hsn-process';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 const folder = temporaryFolder('cli-cache');
 const cache = folder.path('cache');
-const before = process.env.HSN_CACHE;
 const vectors = path.join(cache, 'vectors', `${'a'.repeat(64)}.safetensors`);
 const tokens = path.join(cache, 'tokens', 'b'.repeat(32), 'rows.bin');
 const own = path.join(cache, 'notes.txt');
 
+beforeAll(folder.holdCache);
 beforeEach(() => {
-  process.env.HSN_CACHE = cache;
   const files: [string, number, number][] = [
     [vectors, 2_000_000, 0],
     [tokens, 500_000, 40],
@@ -26,11 +25,7 @@ beforeEach(() => {
     if (file === tokens) fs.utimesSync(path.dirname(file), used, used);
   }
 });
-afterAll(() => {
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
-  folder.remove();
-});
+afterAll(folder.remove);
 
 const there = () => [vectors, tokens, own].map((file) => fs.existsSync(file));
 

@@ -11,13 +11,12 @@ import { freePort, openSafetensors } from '@hidden-schema/torch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const folder = temporaryFolder('cli-discover-together');
-const before = process.env.HSN_CACHE;
 const corpus = folder.path('texts.tsv');
 const some = folder.path('some.txt');
 const seeds = folder.path('seeds.tsv');
 
 beforeAll(async () => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   const random = new Random(4);
   const names = Object.keys(subjects) as (keyof typeof subjects)[];
   const lines = Array.from({ length: 480 }, (_, n) => {
@@ -34,11 +33,7 @@ beforeAll(async () => {
   const ended = await new HsnProcess(discovering('alone')).ended;
   expect(ended.code, ended.stderr).toBe(0);
 });
-afterAll(() => {
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
-  folder.remove();
-});
+afterAll(folder.remove);
 
 const small = [
   ...['decoder.width=16', 'decoder.layers=1', 'decoder.heads=2', 'decoder.vocabularySize=320'],

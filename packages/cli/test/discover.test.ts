@@ -10,21 +10,16 @@ import { writeTexts } from '@hidden-schema/testing/tiny-texts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const folder = temporaryFolder('cli-discover');
-const before = process.env.HSN_CACHE;
 const corpus = folder.path('planted.tsv');
 
 /** Lines of label<TAB>text. */
 const plantedLines = () => plantedTexts().map((row) => row.join('\t'));
 
 beforeAll(() => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   writeTexts(corpus, plantedLines());
 });
-afterAll(() => {
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
-  folder.remove();
-});
+afterAll(folder.remove);
 
 const small = [
   ...['decoder.width=16', 'decoder.layers=1', 'decoder.heads=2', 'decoder.vocabularySize=320'],

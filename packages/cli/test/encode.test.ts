@@ -11,21 +11,16 @@ import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const folder = temporaryFolder('cli-encode');
-const before = process.env.HSN_CACHE;
 const run = folder.path('run');
 const corpus = folder.path('reviews.tsv');
 const sentences = tinySentences().map((line) => line.split('\t')[1]!);
 beforeAll(async () => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   writeTexts(corpus);
   const sizes = ['--symbols', '6', '--length', '3', ...tinyLanguageFlags];
   expect((await hsn('train', '--corpus', corpus, '--out', run, ...sizes)).code).toBe(0);
 });
-afterAll(() => {
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
-  folder.remove();
-});
+afterAll(folder.remove);
 
 interface Row {
   text: string;

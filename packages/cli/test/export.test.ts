@@ -13,16 +13,11 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const folder = temporaryFolder('cli-export');
-const before = process.env.HSN_CACHE;
 beforeAll(() => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   writeTexts(folder.path('reviews.tsv'), tinySentences(60));
 });
-afterAll(() => {
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
-  folder.remove();
-});
+afterAll(folder.remove);
 const train = (out: string, ...args: string[]) =>
   hsn(
     'train',

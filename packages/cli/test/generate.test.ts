@@ -5,21 +5,16 @@ import { tinyLanguageFlags, writeTexts } from '@hidden-schema/testing/tiny-texts
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const folder = temporaryFolder('cli-generate');
-const before = process.env.HSN_CACHE;
 const run = folder.path('run');
 beforeAll(async () => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   const corpus = writeTexts(folder.path('reviews.tsv'));
   // Long enough that text is made of words.
   const sizes = ['--symbols', '6', '--length', '3', ...tinyLanguageFlags, '--set', 'training.steps=60'];
   const rate = ['--set', 'training.rate=0.02', '--set', 'training.evaluateEvery=60'];
   expect((await hsn('train', '--corpus', corpus, '--out', run, ...sizes, ...rate)).code).toBe(0);
 });
-afterAll(() => {
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
-  folder.remove();
-});
+afterAll(folder.remove);
 const lines = (text: string) => text.split('\n').slice(0, -1);
 
 test('the same seed gives the same sentences in the command line and the library', async () => {

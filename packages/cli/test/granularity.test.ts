@@ -9,12 +9,11 @@ import { writeTexts } from '@hidden-schema/testing/tiny-texts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const folder = temporaryFolder('cli-granularity');
-const before = process.env.HSN_CACHE;
 const run = folder.path('run');
 const symbols = 9;
 
 beforeAll(async () => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   const corpus = folder.path('planted.tsv');
   writeTexts(
     corpus,
@@ -28,11 +27,7 @@ beforeAll(async () => {
   const made = await hsn('train', '--corpus', corpus, '--stage', 'discover', '--out', run, ...sizes);
   expect(made.code, made.stderr).toBe(0);
 });
-afterAll(() => {
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
-  folder.remove();
-});
+afterAll(folder.remove);
 
 interface Group {
   symbols: number[];

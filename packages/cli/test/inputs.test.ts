@@ -8,19 +8,14 @@ import { opened, peakMegabytes, writeEndless } from '@hidden-schema/testing/watc
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const folder = temporaryFolder('cli-inputs');
-const before = process.env.HSN_CACHE;
 const run = folder.path('run');
 beforeAll(async () => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   const { directory } = tinyCorpus(folder.path('corpus'));
   const flags = [...tinyFlags, '--set', 'training.steps=2'];
   expect((await hsn('train', '--corpus', directory, '--out', run, ...flags)).code).toBe(0);
 });
-afterAll(() => {
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
-  folder.remove();
-});
+afterAll(folder.remove);
 
 describe.runIf(process.platform === 'linux')('while something is read', () => {
   test.each([

@@ -9,17 +9,12 @@ import { tinyLanguageFlags, tinySentences, writeTexts } from '@hidden-schema/tes
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const folder = temporaryFolder('cli-language');
-const before = process.env.HSN_CACHE;
 const corpus = folder.path('reviews.tsv');
 beforeAll(() => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   writeTexts(corpus);
 });
-afterAll(() => {
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
-  folder.remove();
-});
+afterAll(folder.remove);
 const sizes = ['--symbols', '6', '--length', '3', ...tinyLanguageFlags];
 const train = (out: string, ...args: string[]) =>
   hsn('train', '--corpus', corpus, '--out', folder.path(out), ...sizes, ...args);

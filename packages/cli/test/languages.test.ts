@@ -8,7 +8,6 @@ import { BertEncoder, bertConfigSchema, writeModelFolder } from '@hidden-schema/
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const folder = temporaryFolder('cli-languages');
-const before = process.env.HSN_CACHE;
 const mixed = mixedTexts(120);
 
 /** A BERT of a few numbers, drawn, whose pieces of words come from all the languages. */
@@ -34,16 +33,12 @@ function writeEncoder(to: string): void {
 }
 
 beforeAll(() => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   writeEncoder(folder.path('encoder'));
   const lines = mixed.map(({ language, text }) => JSON.stringify({ text, label: language }));
   fs.writeFileSync(folder.path('mixed.jsonl'), lines.join('\n'));
 });
-afterAll(() => {
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
-  folder.remove();
-});
+afterAll(folder.remove);
 
 test('an encoder folder of any languages serves the verbs on a mixed corpus', async () => {
   const run = folder.path('run');

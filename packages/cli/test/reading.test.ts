@@ -7,7 +7,6 @@ import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const folder = temporaryFolder('cli-reading');
-const before = process.env.HSN_CACHE;
 const corpus = folder.path('planted.csv');
 const run = folder.path('run');
 const small = ['decoder.width=16', 'decoder.layers=1', 'decoder.heads=2', 'decoder.vocabularySize=320'];
@@ -20,7 +19,7 @@ const rows = plantedTexts().map(([subject, text], n) => {
 });
 
 beforeAll(async () => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   // Written as it is: the program's own writer would keep the formula from being one.
   fs.writeFileSync(
     corpus,
@@ -40,11 +39,7 @@ beforeAll(async () => {
   );
   expect(trained.code, trained.stderr).toBe(0);
 });
-afterAll(() => {
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
-  folder.remove();
-});
+afterAll(folder.remove);
 
 async function json<T>(...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await hsn(...args, '--json');

@@ -6,15 +6,10 @@ import { tinyLanguageFlags, tinySentences, writeTexts } from '@hidden-schema/tes
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const folder = temporaryFolder('reproduce-all');
-const before = process.env.HSN_CACHE;
 beforeAll(() => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
 });
-afterAll(() => {
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
-  folder.remove();
-});
+afterAll(folder.remove);
 
 const pieces = [
   'table2',

@@ -6,12 +6,7 @@ import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const folder = temporaryFolder('cli-topics');
-const before = process.env.HSN_CACHE;
-afterAll(() => {
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
-  folder.remove();
-});
+afterAll(folder.remove);
 
 const write = (name: string, lines: readonly string[]): string => {
   fs.writeFileSync(folder.path(name), lines.map((line) => `${line}\n`).join(''));
@@ -31,7 +26,7 @@ const read = (out: string) => JSON.parse(fs.readFileSync(path.join(out, 'topics.
 
 let labelled = '';
 beforeAll(() => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   labelled = write(
     'planted.tsv',
     plantedTexts().map((row) => row.join('\t')),

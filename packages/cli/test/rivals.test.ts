@@ -5,7 +5,6 @@ import { writeTexts } from '@hidden-schema/testing/tiny-texts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const folder = temporaryFolder('cli-rivals');
-const before = process.env.HSN_CACHE;
 const run = folder.path('run');
 const sizes = [
   'encoder.name=lstm',
@@ -19,17 +18,13 @@ const sizes = [
   'latent=4',
 ].flatMap((setting) => ['--set', setting]);
 beforeAll(async () => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   const corpus = writeTexts(folder.path('reviews.tsv'));
   const ended = await hsn('train', '--corpus', corpus, '--out', run, '--set', 'model=optimus', ...sizes);
   expect(ended).toMatchObject({ code: 0 });
   expect(ended.stderr).toContain('model: Optimus, a Gaussian latent of 4 numbers, encoder lstm');
 });
-afterAll(() => {
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
-  folder.remove();
-});
+afterAll(folder.remove);
 
 const lines = (text: string) => text.split('\n').slice(0, -1);
 

@@ -8,7 +8,6 @@ import { writeTexts } from '@hidden-schema/testing/tiny-texts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const folder = temporaryFolder('cli-update');
-const before = process.env.HSN_CACHE;
 const lines = (of: (subject: Subject, n: number) => boolean) =>
   plantedTexts().flatMap(([subject, text], n) => (of(subject, n) ? [`${subject}\t${text}`] : []));
 const corpus = folder.path('all.tsv');
@@ -24,17 +23,13 @@ const discover = (out: string, ...more: string[]) =>
   );
 
 beforeAll(() => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   writeTexts(
     corpus,
     lines(() => true),
   );
 });
-afterAll(() => {
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
-  folder.remove();
-});
+afterAll(folder.remove);
 
 describe('--symbols auto and --seeds', () => {
   test('as many symbols as there are subjects, with the curve that decided; the seed is the first, by its name', async () => {

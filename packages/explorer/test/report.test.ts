@@ -8,14 +8,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launch } from './browse.ts';
 
 const folder = temporaryFolder('report-page');
-const before = process.env.HSN_CACHE;
 const hostile = '</script><script>document.title="taken"</script><img src=x onerror="document.title=1">';
 const complaints: string[] = [];
 let browser: Browser;
 let page: Page;
 
 beforeAll(async () => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   const corpus = folder.path('planted.jsonl');
   const rows = plantedTexts().map(([label, text], n) => ({
     text: n === 7 ? `${text} ${hostile}` : text,
@@ -53,8 +52,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser?.close();
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
   folder.remove();
 });
 

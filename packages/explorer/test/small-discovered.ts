@@ -30,8 +30,7 @@ export interface SmallDiscovered {
 
 export async function makeSmallDiscovered(): Promise<SmallDiscovered> {
   const folder = temporaryFolder('explorer-discovered');
-  const before = process.env.HSN_CACHE;
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   const corpus = folder.path('planted.csv');
   const rows = plantedRows.map(({ year, label, text }) => [year, label, text]);
   fs.writeFileSync(corpus, csvText([['year', 'label', 'text'], ...rows]));
@@ -40,10 +39,5 @@ export async function makeSmallDiscovered(): Promise<SmallDiscovered> {
   const texts = ['--corpus', corpus, '--time-column', 'year'];
   const made = await hsn('train', ...texts, '--stage', 'discover', '--out', run, ...sizes);
   if (made.code !== 0) throw new Error(made.stderr);
-  const remove = () => {
-    if (before === undefined) delete process.env.HSN_CACHE;
-    else process.env.HSN_CACHE = before;
-    folder.remove();
-  };
-  return { run, remove };
+  return { run, remove: folder.remove };
 }

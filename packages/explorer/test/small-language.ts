@@ -1,5 +1,4 @@
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import {
   createLanguageRun,
@@ -8,6 +7,7 @@ import {
   prepareLanguage,
   Session,
 } from '@hidden-schema/hsn';
+import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { tinySentences } from '@hidden-schema/testing/tiny-texts';
 import { setThreads } from '@hidden-schema/torch';
 import { markup } from './small-run.ts';
@@ -49,21 +49,15 @@ function sentences(): string[] {
 
 /** Language runs small enough for tests, on sentences and labels with markup. */
 export async function makeSmallLanguage(): Promise<SmallLanguage> {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-explorer-text-'));
-  const corpus = path.join(folder, 'reviews.tsv');
+  const folder = temporaryFolder('explorer-text');
+  const corpus = folder.path('reviews.tsv');
   fs.writeFileSync(corpus, `${sentences().join('\n')}\n`);
-  const runs = path.join(folder, 'runs');
-  const before = process.env.HSN_CACHE;
-  process.env.HSN_CACHE = path.join(folder, 'cache');
+  const runs = folder.path('runs');
+  folder.holdCache();
   const [run, other] = [path.join(runs, 'first'), path.join(runs, 'second')];
   await train(run, corpus, 1);
   await train(other, corpus, 2);
-  const remove = () => {
-    if (before === undefined) delete process.env.HSN_CACHE;
-    else process.env.HSN_CACHE = before;
-    fs.rmSync(folder, { recursive: true, force: true });
-  };
-  return { folder, runs, run, other, remove };
+  return { folder: folder.path(), runs, run, other, remove: folder.remove };
 }
 
 async function train(directory: string, corpus: string, seed: number): Promise<void> {

@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const folder = temporaryFolder('docs-blocks');
 /** Where pages say that it is. */
 const EXPLORER = 'http://127.0.0.1:8080';
-const [began, cache] = [process.cwd(), process.env.HSN_CACHE];
+const began = process.cwd();
 
 const pages = [
   'README.md',
@@ -29,7 +29,7 @@ const ofLanguage = (language: string) => blocks.filter((block) => block.language
 const titled = (all: CodeBlock[]) => all.map((block) => [`${block.page}:${block.line}`, block] as const);
 
 beforeAll(async () => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   fs.mkdirSync(folder.path('examples'));
   process.chdir(folder.path('examples'));
   await prepareExamples();
@@ -37,8 +37,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await explorer.close();
   process.chdir(began);
-  if (cache === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = cache;
   folder.remove();
 });
 

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { open, type Schema, texts, train } from '../src/index.ts';
 
 const folder = temporaryFolder('face-reading');
-const before = process.env.HSN_CACHE;
 let schema: Schema;
 
 /** Texts in memory, with a date and a column of their own. */
@@ -17,7 +16,7 @@ const items = plantedTexts().map(([label, text], n) => ({
 }));
 
 beforeAll(async () => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   const decoder = { width: 16, layers: 1, heads: 2, vocabularySize: 320 };
   await train(texts(items, { time: 'day' }), {
     out: folder.path('run'),
@@ -30,8 +29,6 @@ beforeAll(async () => {
 });
 afterAll(() => {
   schema?.free();
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
   folder.remove();
 });
 

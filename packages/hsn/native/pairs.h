@@ -25,26 +25,47 @@ ENGINE_CLONES void pairRow(const float* a, const float* b, const float* w, float
   }
 }
 
-// Gradients of the hidden units from `begin` to `end`: units share nothing, so threads do not meet.
-ENGINE_CLONES void pairGradient(const float* a, const float* b, const float* w, const float* above,
-                                float* __restrict da, float* __restrict db, float* __restrict dw, int64_t rows,
-                                int64_t columns, int64_t width, int64_t begin, int64_t end) {
+// Hidden units whose gradients are made together; units share nothing, so threads do not meet.
+constexpr int64_t kUnits = 2 * kLanes;
+
+// Some units of all rows side by side, with zeros for units that are not there: they add nothing.
+std::vector<float> unitsOf(const float* x, int64_t rows, int64_t width, int64_t first) {
+  std::vector<float> out(rows * kUnits);
+  const int64_t count = std::min(kUnits, width - first);
+  for (int64_t i = 0; i < rows; ++i) std::copy_n(x + i * width + first, count, out.data() + i * kUnits);
+  return out;
+}
+void putUnits(const std::vector<float>& from, int64_t rows, int64_t width, int64_t first, float* x) {
+  const int64_t count = std::min(kUnits, width - first);
+  for (int64_t i = 0; i < rows; ++i) std::copy_n(from.data() + i * kUnits, count, x + i * width + first);
+}
+
+// Two vectors of units stay in registers while a row meets all columns.
+ENGINE_CLONES void pairGradient(const float* a, const float* b, const float* w, const float* above, float* da,
+                                float* __restrict db, float* dw, int64_t rows, int64_t columns) {
+  const Floats none = {}, w0 = load(w), w1 = load(w + kLanes);
+  Floats dw0 = {}, dw1 = {};
   for (int64_t i = 0; i < rows; ++i) {
-    const float* left = a + i * width;
-    float* dleft = da + i * width;
+    const Floats a0 = load(a + i * kUnits), a1 = load(a + i * kUnits + kLanes);
+    Floats da0 = {}, da1 = {};
     for (int64_t j = 0; j < columns; ++j) {
       const float g = above[i * columns + j];
-      const float* right = b + j * width;
-      float* dright = db + j * width;
-      for (int64_t h = begin; h < end; ++h) {
-        const float sum = left[h] + right[h];
-        const float slope = sum <= 0 ? 0.0f : g * w[h];
-        dleft[h] += slope;
-        dright[h] += slope;
-        dw[h] += sum <= 0 ? 0.0f : g * sum;
-      }
+      const float* right = b + j * kUnits;
+      float* dright = db + j * kUnits;
+      const Floats sum0 = a0 + load(right), sum1 = a1 + load(right + kLanes);
+      const Floats slope0 = sum0 <= none ? none : g * w0, slope1 = sum1 <= none ? none : g * w1;
+      da0 += slope0;
+      da1 += slope1;
+      store(dright, load(dright) + slope0);
+      store(dright + kLanes, load(dright + kLanes) + slope1);
+      dw0 += g * (sum0 <= none ? none : sum0);
+      dw1 += g * (sum1 <= none ? none : sum1);
     }
+    store(da + i * kUnits, da0);
+    store(da + i * kUnits + kLanes, da1);
   }
+  store(dw, dw0);
+  store(dw + kLanes, dw1);
 }
 
 struct Pairs : Function<Pairs> {
@@ -69,8 +90,16 @@ struct Pairs : Function<Pairs> {
     const float *pa = a.data_ptr<float>(), *pb = b.data_ptr<float>(), *pw = w.data_ptr<float>(),
                 *g = above.data_ptr<float>();
     float *ga = da.data_ptr<float>(), *gb = db.data_ptr<float>(), *gw = dw.data_ptr<float>();
-    at::parallel_for(0, width, kLanes, [&](int64_t begin, int64_t end) {
-      pairGradient(pa, pb, pw, g, ga, gb, gw, rows, columns, width, begin, end);
+    at::parallel_for(0, (width + kUnits - 1) / kUnits, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t first = begin * kUnits; first < std::min(width, end * kUnits); first += kUnits) {
+        const auto left = unitsOf(pa, rows, width, first), right = unitsOf(pb, columns, width, first),
+                   out = unitsOf(pw, 1, width, first);
+        std::vector<float> dleft(left.size()), dright(right.size()), dout(out.size());
+        pairGradient(left.data(), right.data(), out.data(), g, dleft.data(), dright.data(), dout.data(), rows, columns);
+        putUnits(dleft, rows, width, first, ga);
+        putUnits(dright, columns, width, first, gb);
+        putUnits(dout, 1, width, first, gw);
+      }
     });
     return {da, db, dw};
   }

@@ -32,6 +32,7 @@ export { groupsAt, type Joining, joinSymbols } from './discovery/hierarchy.ts';
 export { discoveryDefaults, discoveryOptions } from './discovery/options.ts';
 export { columnsOf, pieceCounts, tellingPieces } from './discovery/pieces.ts';
 export { fitPointSpace, toPoints } from './discovery/point-space.ts';
+export { rememberedVectors } from './discovery/text-memory.ts';
 export { encoderTokens } from './discovery/text-vectors.ts';
 export { textVectors } from './discovery/vector-store.ts';
 export { meanPooled, WalkEncoder, WalkQueries } from './encoder/walk-queries.ts';

@@ -90,8 +90,8 @@ describe('training walks in a file', () => {
       [2, 0],
     ]);
     const [near] = read.nearest(Tensor.fromArray(Float32Array.of(0, 1), [1, 2]), 5);
-    expect(near!.map(({ event }) => event)).toEqual([1, 0]);
-    expect(near![0]!.cosine).toBeCloseTo(0.8, 6);
+    expect([...near!.events]).toEqual([1, 0]);
+    expect(near!.cosines[0]).toBeCloseTo(0.8, 6);
   });
 
   test.each([

@@ -24,6 +24,7 @@ const cases: RankCase[] = [
   { name: 'planted symbols', texts: 1500, atoms: 12, symbols: 12, choose: true },
   { name: 'points on disk, seeds', texts: 1300, atoms: 10, symbols: 10, memory: 0, seeds: 2 },
   { name: 'symbols that start again', texts: 500, atoms: 8, symbols: 60 },
+  { name: 'many texts, in whole blocks', texts: 4500, atoms: 8, symbols: 8 },
   { name: 'fewer texts than processes', texts: 2, atoms: 6, symbols: 2 },
 ];
 
@@ -95,8 +96,10 @@ describe.each([2, 3])('discovery in %i processes', (count) => {
   test('what the cases are for does happen in them', () => {
     const restarts = alone.map(({ sweeps }) => sweeps.reduce((sum, { restarted }) => sum + restarted, 0));
     expect(restarts[2]).toBeGreaterThan(0);
-    expect(alone.map(({ onDisk }) => onDisk)).toEqual([false, true, false, false]);
+    expect(alone.map(({ onDisk }) => onDisk)).toEqual([false, true, false, false, false]);
     expect(together.map(({ found }) => found[0]!.own)).toEqual(Array(count).fill(1500 / count));
+    // Five blocks: all but the last process have whole ones.
+    for (const { found } of together.slice(0, -1)) expect(found[3]!.own % 1024).toBe(0);
   });
 
   test('each text is encoded by one process, and all caches have all vectors', () => {

@@ -48,6 +48,38 @@ describe('a kernel refuses before it reads', () => {
       "expects 'weight' of shape [3], got [2]",
     ],
     [
+      'links of another matrix',
+      'carry',
+      () => [some(2, 3), some(3, 5), callMany('hsn::links', some(4, 5), 100), false],
+      "expects 'links' of 'rows' [3, 5], got those of 4 × 5",
+    ],
+    [
+      'a link that leads nowhere',
+      'link_means',
+      () => {
+        const lists = callMany('hsn::links', some(3, 5), 100);
+        lists[1]!.add_(1000);
+        return [some(2, 3), some(2, 5), lists];
+      },
+      "expects 'starts' and 'to' as links() gives them",
+    ],
+    [
+      'lists that end too late',
+      'walk_step',
+      () => {
+        const lists = callMany('hsn::links', some(3, 5), 100);
+        lists[3]!.add_(1);
+        return [some(2, 3), some(2, 5), some(2, 3), some(3, 5), lists];
+      },
+      "expects 'backStarts' and 'from' as links() gives them",
+    ],
+    [
+      'no sentence',
+      'mean_products',
+      () => [some(0, 3), some(0, 5), []],
+      "expects 'left' of one sentence or more, got [0, 3]",
+    ],
+    [
       'links of others',
       'best_step',
       () => [some(2, 3), some(4, 5)],

@@ -3,10 +3,14 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Generator, linear, rand, randn, scope } from '@hidden-schema/torch';
+import { Generator, linear, noGrad, rand, randn, scope, type Tensor } from '@hidden-schema/torch';
 import { describe, expect, it } from 'vitest';
 import { expectSame, valueAndGradients } from '../../torch/test/compared.ts';
 import { bestStep, deepPairSums, pairSums, walkDivergence } from '../src/kernels.ts';
+import { type Aggregation, aggregatedKl } from '../src/walk/aggregate.ts';
+import { WalkDistribution } from '../src/walk/chain.ts';
+import { WalkPrior } from '../src/walk/prior.ts';
+import { WalkableGraph } from '../src/walk/transition.ts';
 
 const generator = new Generator(7);
 
@@ -72,6 +76,45 @@ describe('divergence of a step', () => {
         composed,
       );
     }));
+});
+
+describe('walks on a graph of few links', () => {
+  const [B, L, K] = [70, 4, 90];
+  const linked = rand([K, K], generator)
+    .lt(0.05)
+    .to('float32')
+    .mul(rand([K, K], generator).add(0.5))
+    .keep();
+  const scores = randn([B, L, K], generator).keep();
+  const priorWeights = randn([1, K], generator).keep();
+
+  /** What a training step reads of walks: where they end, what they cost, and gradients of scores and graph. */
+  function read(dtype: 'float32' | 'float64', how: Aggregation, trained: boolean): Tensor[] {
+    const body = (h: Tensor, A: Tensor): Tensor => {
+      const graph = new WalkableGraph(trained ? A : A.detach());
+      expect(graph.links !== undefined).toBe(dtype === 'float32');
+      const q = WalkDistribution.fromScores(graph, h);
+      const walkPrior = new WalkPrior('trained', { nodes: K, length: L }, generator, { dtype });
+      noGrad(() => {
+        walkPrior.weights!.copy_(priorWeights.to(dtype));
+        walkPrior.start!.zero_();
+      });
+      const prior = walkPrior.on(graph);
+      const { start, steps } = aggregatedKl(q, prior, how);
+      const ends = q.marginals().at(-1)!;
+      return ends.mul(ends).sum().add(A.sum().mul(0)).add(start).add(steps).add(q.kl(prior).mean());
+    };
+    return valueAndGradients(body, [scores.to(dtype), linked.to(dtype)]).map((x) => x.to('float64'));
+  }
+
+  it.each([
+    ['projection', false],
+    ['projection', true],
+    ['mean', false],
+    ['mean', true],
+  ] as const)('are those of whole matrices in float64: %s, graph trained: %s', (how, trained) =>
+    scope(() => expectSame(read('float32', how, trained), read('float64', how, trained), 2e-4)),
+  );
 });
 
 describe('best steps', () => {

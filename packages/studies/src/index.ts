@@ -133,8 +133,8 @@ export {
   table2Sheet,
 } from './reproduction/table2.ts';
 export { type Table2Settings, table2Config } from './reproduction/table2-settings.ts';
-export { evaluateReasoning } from './reproduction/table3.ts';
-export { table3Caption, table3Text } from './reproduction/table3-text.ts';
+export { evaluateReasoning, type Table3 } from './reproduction/table3.ts';
+export { table3Caption, table3Sheets, table3Text, table3Title } from './reproduction/table3-text.ts';
 export { type TrainedRun, timesSheet } from './reproduction/table8.ts';
 export { checkTopicSizes } from './reproduction/topic-models.ts';
 export { checkPython } from './reproduction/topic-peers.ts';

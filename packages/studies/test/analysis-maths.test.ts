@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import { type Adjacency, emptyGraph } from '@hidden-schema/hsn';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { interpolationSheet } from '../src/analysis/sheets.ts';
 import { jensenShannon, klDivergence, smoothedShares } from '../src/evaluation/divergence.ts';
 import {
   interpolate,
@@ -147,6 +148,35 @@ describe('label maps', () => {
     expect(circles).toHaveLength(8);
     expect(new Set(circles).size).toBe(4);
   });
+
+  test('names do not lie over each other: one of two side by side stands below, a third there has none', () => {
+    const side = Float64Array.from([0.5, 0.5, 0.52, 0.5, 0.51, 0.5, 0, 1]);
+    const nodes = Float64Array.from([0.3, 0.3, 0.3, 0.1]);
+    const map = { ...found.maps[0]!, nodes };
+    const svg = labelFigure([map], { title: 't', layout: side, links: [], nameOf: (k) => `symbol ${k}` });
+    const names = [...svg.matchAll(/<text [^>]*x="([\d.]+)" y="([\d.]+)"[^>]*>(symbol \d)</g)];
+    expect(names.map(([, , , name]) => name).sort()).toEqual(['symbol 1', 'symbol 2', 'symbol 3']);
+    const lines = names.filter(([, , , name]) => name !== 'symbol 3').map(([, , y]) => Number(y));
+    expect(Math.abs(lines[0]! - lines[1]!)).toBeGreaterThan(10);
+  });
+});
+
+test('walks of an interpolation are numbers, or names with arrows between', () => {
+  const end = { text: null, walk: [0, 1] };
+  const steps = [{ walk: [0, 1], text: 'x', onGraph: false }];
+  const way = {
+    variant: 'window',
+    threshold: 0.5,
+    first: end,
+    second: end,
+    path: [],
+    steps,
+    unreachable: null,
+  } as const;
+  const shown = (names: [number, string][]) =>
+    interpolationSheet({ ...way, path: [], steps }, new Map(names)).rows[0]![1];
+  expect(shown([])).toBe('0 1 *');
+  expect(shown([[1, 'good food']])).toBe('0 → good food *');
 });
 
 describe('nearest walks', () => {

@@ -22,13 +22,12 @@ import { wordsOf } from '../src/analysis/words.ts';
 import { labelMaps } from '../src/evaluation/label-maps.ts';
 
 const folder = temporaryFolder('analysis');
-const before = process.env.HSN_CACHE;
 const hostile = '<img src=x onerror=alert(1)> & "quoted"';
 let run: LanguageRun;
 let encoded: EncodedCorpus;
 
 beforeAll(async () => {
-  process.env.HSN_CACHE = folder.path('cache');
+  folder.holdCache();
   const lines = tinySentences(120).map((line, i) => (i % 40 === 3 ? `${line} ${hostile}` : line));
   writeTexts(folder.path('reviews.tsv'), lines);
   const sizes = ['--symbols', '6', '--length', '3', ...tinyLanguageFlags, '--set', 'warmStart.steps=0'];
@@ -51,8 +50,6 @@ beforeAll(async () => {
 afterAll(() => {
   encoded?.close();
   run?.model.free();
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
   folder.remove();
 });
 

@@ -1,5 +1,7 @@
 import { mixedTexts } from '@hidden-schema/testing/mixed-languages';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { wordsOf } from '../src/analysis/words.ts';
 import { tellingTerms } from '../src/measures/document-terms.ts';
 import { stopWordsOf } from '../src/measures/language-stop-words.ts';
 import { languagesOf, withoutStopWords } from '../src/measures/text-languages.ts';
@@ -68,4 +70,36 @@ describe('languages of a corpus', () => {
     expect(left.size).toBeGreaterThan(12);
     expect(withoutStopWords(made(50)).tokens).toHaveLength(made(50).tokens.length);
   });
+});
+
+test('words are those that Unicode has in the whole text, in any script', () => {
+  const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
+  const odd = [
+    'a',
+    'B7',
+    '7',
+    '.',
+    ',',
+    "'",
+    '_',
+    '-',
+    ' ',
+    '  ',
+    '\n',
+    '\u0301',
+    '\u200d',
+    '\u00ad',
+    'é',
+    'ß',
+  ];
+  const scripts = ['ก', 'ที่', 'นี่', '漢字', 'カタ', 'ひら', '한국', 'א', 'ع', 'क्', '👩‍👧', '🇩🇪'];
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(...odd, ...scripts), maxLength: 30 }), (text) => {
+      const expected = Array.from(segmenter.segment(text)).flatMap(({ segment, index, isWordLike }) =>
+        isWordLike ? [{ word: segment.toLowerCase(), start: index, end: index + segment.length }] : [],
+      );
+      expect(wordsOf(text)).toEqual(expected);
+    }),
+    { numRuns: 3000 },
+  );
 });

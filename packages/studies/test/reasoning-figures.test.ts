@@ -1,7 +1,7 @@
 import type { Tuple } from '@hidden-schema/hsn';
 import { describe, expect, test } from 'vitest';
 import type { BertScorer } from '../src/evaluation/bert-score.ts';
-import { readSearch } from '../src/reasoning/answers.ts';
+import { expectedFirst, readSearch } from '../src/reasoning/answers.ts';
 import { answerFigures, type Scoring, withoutNone } from '../src/reasoning/figures.ts';
 import { Floors } from '../src/reasoning/floors.ts';
 
@@ -89,12 +89,30 @@ describe('floors', () => {
     expect(vote[0]!.answers[0]).toBe('calm');
     // All four say calm most; of the events that are heard, by far the nearest says proud.
     expect(kernel[0]!.answers).toEqual(['proud', 'calm', 'awake']);
-    // Half are the commonest of the relation, then come those of near events, then further common ones.
+    // What the relation has most often, and then what near events say.
     const [pool] = await near.pools(asked, 3);
-    expect(pool!.objects).toEqual(['calm', 'awake', 'proud']);
+    expect(pool!.objects).toEqual(['calm', 'proud', 'awake']);
     const [small] = await near.pools(asked, 1);
     expect(small!.objects).toEqual(['calm']);
   });
+});
+
+test('the first answer is the one with the highest BLEU-2 that a model expects, the others stay in their order', () => {
+  const question = { head: 'a', relation: 'xWant', references: ['x'] };
+  const found = [
+    { object: 'sleep', score: -1 },
+    { object: 'to go home', score: -1.2 },
+    { object: 'to go home now', score: -1.3 },
+    { object: 'to eat', score: -4 },
+  ];
+  // Alone the most probable, but two others that are nearly as probable say nearly the same.
+  expect(expectedFirst([question], [found])[0]!.answers).toEqual([
+    'to go home',
+    'sleep',
+    'to go home now',
+    'to eat',
+  ]);
+  expect(expectedFirst([question], [[]])[0]!.answers).toEqual([]);
 });
 
 test.each([

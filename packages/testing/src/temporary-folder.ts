@@ -2,11 +2,30 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
+interface TemporaryFolder {
+  path: (...names: string[]) => string;
+  /** Has everything cached in here until `remove`. */
+  holdCache: () => void;
+  remove: () => void;
+}
+
 /** A folder for one test file; `remove` belongs into its afterAll. */
-export function temporaryFolder(name: string): { path: (...names: string[]) => string; remove: () => void } {
+export function temporaryFolder(name: string): TemporaryFolder {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), `hsn-${name}-`));
+  let release = () => {};
   return {
     path: (...names) => path.join(root, ...names),
-    remove: () => fs.rmSync(root, { recursive: true, force: true }),
+    holdCache: () => {
+      const before = process.env.HSN_CACHE;
+      process.env.HSN_CACHE = path.join(root, 'cache');
+      release = () => {
+        if (before === undefined) delete process.env.HSN_CACHE;
+        else process.env.HSN_CACHE = before;
+      };
+    },
+    remove: () => {
+      release();
+      fs.rmSync(root, { recursive: true, force: true });
+    },
   };
 }

@@ -18,6 +18,11 @@ export function partOfPadded({ ids, lengths, width }: PaddedIds, first: number, 
   return { ids: ids.slice(first * width, end * width), lengths: lengths.slice(first, end), width };
 }
 
+/** Each sentence without its padding. */
+export function rowsOfPadded({ ids, lengths, width }: PaddedIds): Int32Array[] {
+  return Array.from(lengths, (length, i) => ids.slice(i * width, i * width + length));
+}
+
 /** Tokens put around a sentence's own, and after it to fill the batch's width. */
 export interface Frame {
   pad: number;

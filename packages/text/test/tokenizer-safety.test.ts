@@ -8,13 +8,8 @@ import { patternFault } from '../src/tokenizer/patterns.ts';
 import { loadTokenizer, tokenizerFromJson } from '../src/tokenizer/tokenizer.ts';
 
 const folder = temporaryFolder('tokenizer-safety');
-const before = process.env.HSN_CACHE;
-process.env.HSN_CACHE = folder.path('cache');
-afterAll(() => {
-  if (before === undefined) delete process.env.HSN_CACHE;
-  else process.env.HSN_CACHE = before;
-  folder.remove();
-});
+folder.holdCache();
+afterAll(folder.remove);
 const stamps = () => fs.readdirSync(folder.path('cache', 'tokenizers'));
 
 describe('a tokenizer.json that would end the process', () => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import { findPretrained } from '@hidden-schema/transformers';
 import fc from 'fast-check';
-import { byteLevelAlphabet } from 'tokenizers';
+import { byteLevelAlphabet, byteLevelPreTokenizer } from 'tokenizers';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   addedToken,
@@ -17,7 +17,7 @@ import {
 } from '../src/tokenizer/byte-bpe.ts';
 import { specialConfig } from '../src/tokenizer/special.ts';
 import { loadTokenizer, type Tokenizer, tokenizerFromJson } from '../src/tokenizer/tokenizer.ts';
-import { trainByteBpe } from '../src/tokenizer/train-bpe.ts';
+import { trainByteBpe, WordCounts } from '../src/tokenizer/train-bpe.ts';
 
 interface Case {
   name: string;
@@ -263,6 +263,39 @@ describe('a byte-pair vocabulary trained on a corpus', () => {
         },
       ),
       { numRuns: 60 },
+    );
+  });
+
+  test('counts the words that the splitter finds in whole texts', () => {
+    const split = byteLevelPreTokenizer(false, true);
+    const odd = [
+      'a',
+      'Zé',
+      "'s",
+      "'",
+      '7',
+      '.',
+      ' ',
+      ' ',
+      '  ',
+      '\n',
+      '\u0085',
+      '\ufeff',
+      '\u00a0',
+      '漢',
+      '👩‍👧',
+    ];
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: fc.constantFrom(...odd), maxLength: 20 })), (texts) => {
+        const expected = new Map<string, number>();
+        for (const text of texts)
+          for (const [word] of split.preTokenizeString(text))
+            expected.set(word, (expected.get(word) ?? 0) + 1);
+        const counted = new WordCounts();
+        counted.add(texts);
+        expect(counted.counts()).toEqual(expected);
+      }),
+      { numRuns: 300 },
     );
   });
 

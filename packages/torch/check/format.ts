@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { here } from '../setup/main.ts';
 
-const folders = [here.native, ...Object.values(here.operators ?? {})];
+const folders = [here.native, ...Object.values({ ...here.operators, ...here.plain })];
 const sources = folders.flatMap((folder) =>
   readdirSync(folder)
     .filter((name) => /\.(cc|h)$/.test(name))

@@ -1,8 +1,9 @@
 // npm run matrix                               builds and tests the engine and hsn on each libtorch that users have
-// npm run matrix -- --only system              one of system, pip, debian13
-// npm run matrix -- --libtorch /opt/libtorch   on the libtorch of a folder
+// npm run matrix -- --only system              one of system, pip, debian13; may be given several times
+// npm run matrix -- --libtorch /opt/libtorch   on the libtorch of a folder, besides those named by --only
 // npm run matrix -- --tests packages/torch/test
-// Prints a line for each: its version, the seconds that compiling took, and how many tests passed and failed.
+// Prints a line for each: its version, the seconds that compiling took, how many tests passed and failed, and which links
+// a short training with a fixed seed finds, which have to be the same on all of them.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,11 +13,14 @@ import { SetupError } from '../setup/fault.ts';
 import { hostMachine } from '../setup/machine.ts';
 import { here, setup } from '../setup/main.ts';
 import { showProgress } from '../setup/progress.ts';
+import { disagreement, type Recovered, recoveredGraph, recoveredIn, recoveredText } from './recovered.ts';
 import { root, runTests, withoutSetup } from './run-tests.ts';
 
 const pipTorch = 'torch==2.13.0';
 const progress = showProgress(process.stderr);
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
+/** The graphs that the libtorchs tried so far have found. */
+const graphs = new Map<string, Recovered>();
 
 /** Builds for the libtorch that HSN_LIBTORCH names, in `folder`, and runs the tests; true when all passed. */
 async function tryOut(
@@ -31,8 +35,13 @@ async function tryOut(
   const { version, seconds } = await setup(machine, places, progress);
   const env = { HSN_ADDON: join(places.build, 'torch.node') };
   const { passed, failed } = await runTests(tests, env, withoutSetup);
-  say(`${name}: libtorch ${version}, built in ${seconds} s, ${passed} tests passed, ${failed} failed`);
-  return failed === 0;
+  const found = await recoveredGraph(env);
+  if (found) graphs.set(`libtorch ${version}`, found);
+  const graph = found ? recoveredText(found) : 'the training failed';
+  say(
+    `${name}: libtorch ${version}, built in ${seconds} s, ${passed} tests passed, ${failed} failed, ${graph}`,
+  );
+  return failed === 0 && found !== undefined;
 }
 
 /** Runs a program with its output on stderr; false, with a line that says why, where it does not end well. */
@@ -85,6 +94,8 @@ async function debian13(folder: string, tests: readonly string[]): Promise<boole
     stdio: ['ignore', 'pipe', 2],
     env,
   });
+  const found = recoveredIn(stdout);
+  if (found) graphs.set('debian13', found);
   say(stdout.trim().replace(/^system:/, 'debian13:') || `debian13: failed: ended with ${status}`);
   return status === 0;
 }
@@ -92,21 +103,20 @@ async function debian13(folder: string, tests: readonly string[]): Promise<boole
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
-      only: { type: 'string' },
-      libtorch: { type: 'string' },
+      only: { type: 'string', multiple: true, default: [] },
+      libtorch: { type: 'string', multiple: true, default: [] },
       tests: { type: 'string', multiple: true, default: ['packages/torch/test', 'packages/hsn/test'] },
     },
   });
-  const { tests, libtorch } = values;
+  const { tests, libtorch: folders, only } = values;
   const all: Record<string, (folder: string) => Promise<boolean>> = {
     system: (folder) => tryOut('system', 'system', folder, tests),
     pip: (folder) => pip(folder, tests),
     debian13: (folder) => debian13(folder, tests),
   };
-  const only = values.only === undefined ? Object.keys(all) : [values.only];
-  const chosen = libtorch === undefined ? only : ['libtorch'];
-  if (libtorch !== undefined) all.libtorch = (folder) => tryOut(libtorch, libtorch, folder, tests);
-  for (const name of chosen) {
+  const named = only.length + folders.length > 0 ? [...only, ...folders] : Object.keys(all);
+  for (const libtorch of folders) all[libtorch] = (folder) => tryOut(libtorch, libtorch, folder, tests);
+  for (const name of named) {
     const body = all[name];
     if (!body)
       throw new SetupError('no such libtorch', `one of ${Object.keys(all).join(', ')}`, name, 'name one');
@@ -121,6 +131,11 @@ async function main(): Promise<void> {
       rmSync(folder, { recursive: true, force: true });
     }
   }
+  const differs = disagreement(graphs);
+  if (differs) {
+    say(differs);
+    process.exitCode = 1;
+  } else if (graphs.size > 1) say(`the same links on ${[...graphs.keys()].join(', ')}`);
 }
 
 try {

@@ -22,7 +22,6 @@
 #include "arguments.h"
 #include "data.h"
 #include "fused.h"
-#include "lock.h"
 #include "profile.h"
 
 // Of autocast_mode.h, which takes 5 s to read.
@@ -294,7 +293,6 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   EXPORT("restoreGenerator", RestoreGenerator);
   EXPORT("dropoutMask", DropoutMask);
   EXPORT("adamStep", AdamStep);
-  EXPORT("lockFile", LockFile);
   EXPORT("threads", Threads);
   EXPORT("counters", Counters);
   EXPORT("info", Info);

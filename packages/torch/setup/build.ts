@@ -124,7 +124,9 @@ async function compileAll(
   for (const target of targets) {
     const objects = all.filter((one) => one.target === target).map(({ object }) => object);
     const output = join(work, target.file);
-    await link(machine, [...compiler.command, ...flags], libtorch, { objects, output });
+    await link(machine, [...compiler.command, ...flags], libtorch, {
+      ...{ objects, output, plain: target.kind === 'plain' },
+    });
   }
 }
 
@@ -148,8 +150,10 @@ async function eachInTurn<T>(
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
 }
 
-const loader = `const [addon, ...libraries] = process.argv.slice(1);
-for (const file of libraries) require(addon).loadOperators(file, require('node:path').basename(file, '.so'));
+const loader = `const [addon, ...others] = process.argv.slice(1);
+for (const file of others)
+  if (file.endsWith('.node')) require(file);
+  else require(addon).loadOperators(file, require('node:path').basename(file, '.so'));
 require(addon);`;
 
 /** Why the files do not load, tried in a process of their own. */

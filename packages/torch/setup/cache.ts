@@ -5,7 +5,7 @@ import type { Libtorch } from './find.ts';
 import { libraryFile, type Machine } from './machine.ts';
 
 /** How many built files are kept, those of the last installs. */
-const kept = 12;
+const kept = 18;
 
 /** Names a built file by what it was made of: sources and flags (`hash`), the compiler, and libtorch itself. */
 export function cacheKey(machine: Machine, hash: string, compiler: string, libtorch: Libtorch): string {

@@ -80,10 +80,10 @@ export async function link(
   machine: Machine,
   [program = 'c++', ...args]: readonly string[],
   libtorch: Libtorch,
-  { objects, output }: { objects: readonly string[]; output: string },
+  { objects, output, plain }: { objects: readonly string[]; output: string; plain: boolean },
 ): Promise<void> {
-  const flags = [...args, '-o', output, ...objects, ...linkFlags(machine, libtorch)];
-  const run = await machine.run(program, flags);
+  const libraries = plain ? moduleFlags(machine) : linkFlags(machine, libtorch);
+  const run = await machine.run(program, [...args, '-o', output, ...objects, ...libraries]);
   if (run.code !== 0) throw failed(`linking ${basename(output)} failed`, run.output, libtorch);
 }
 
@@ -100,11 +100,14 @@ export function linkFlags(machine: Machine, libtorch: Libtorch): string[] {
   const dirs = libtorch.libDirs.flatMap((dir) => [`-L${dir}`, `-Wl,-rpath,${dir}`]);
   const cuda = libtorch.cuda ? ['-ltorch_cuda', '-lc10_cuda'] : [];
   const libraries = ['-ltorch', '-ltorch_cpu', '-lc10', ...cuda];
-  if (machine.platform === 'darwin')
-    return ['-bundle', '-undefined', 'dynamic_lookup', ...dirs, ...libraries];
   // Operators register themselves when their library is loaded, so none may be dropped as unused.
-  return ['-shared', ...dirs, '-Wl,--no-as-needed', ...libraries];
+  const kept = machine.platform === 'darwin' ? [] : ['-Wl,--no-as-needed'];
+  return [...moduleFlags(machine), ...dirs, ...kept, ...libraries];
 }
+
+/** What makes a file that Node loads. */
+const moduleFlags = ({ platform }: Machine): string[] =>
+  platform === 'darwin' ? ['-bundle', '-undefined', 'dynamic_lookup'] : ['-shared'];
 
 export function failed(title: string, output: string, libtorch: Libtorch): SetupError {
   const tail = output.trimEnd().split('\n').slice(-20).join('\n    ');

@@ -17,6 +17,7 @@ export const here: Places = {
   native: fileURLToPath(new URL('../native', import.meta.url)),
   build: fileURLToPath(new URL('../build', import.meta.url)),
   operators: operatorsBeside(fileURLToPath(new URL('..', import.meta.url))),
+  plain: { lock: fileURLToPath(new URL('../native/lock', import.meta.url)) },
   cache: join(cacheFolder(), 'engine'),
 };
 

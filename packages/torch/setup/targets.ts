@@ -11,6 +11,8 @@ export interface Places {
   readonly build: string;
   /** Libraries of operators that other packages bring: their sources' folders by name. */
   readonly operators?: Readonly<Record<string, string>>;
+  /** Addons that need no libtorch, so that they load at once: their sources' folders by name. */
+  readonly plain?: Readonly<Record<string, string>>;
   /** Folder of earlier builds. */
   readonly cache?: string;
   /** What sets this build apart from the ordinary one. */
@@ -29,16 +31,26 @@ export interface Target {
   readonly native: string;
   /** Folders whose headers it may include: the addon's are every library's. */
   readonly include: readonly string[];
+  readonly kind: 'engine' | 'operators' | 'plain';
 }
 
 export const addonFile = 'torch.node';
 
-/** The addon, then the libraries of operators. */
-export function targetsOf({ native, operators = {} }: Places): Target[] {
-  const libraries = Object.entries(operators).sort(([a], [b]) => (a < b ? -1 : 1));
+/** The addon, then the libraries of operators, then addons without libtorch. */
+export function targetsOf({ native, operators = {}, plain = {} }: Places): Target[] {
+  const named = (folders: Readonly<Record<string, string>>) =>
+    Object.entries(folders).sort(([a], [b]) => (a < b ? -1 : 1));
   return [
-    { file: addonFile, native, include: [] },
-    ...libraries.map(([name, folder]) => ({ file: `${name}.so`, native: folder, include: [native] })),
+    { file: addonFile, native, include: [], kind: 'engine' },
+    ...named(operators).map(
+      ([name, folder]): Target => ({
+        ...{ file: `${name}.so`, native: folder },
+        ...{ include: [native], kind: 'operators' },
+      }),
+    ),
+    ...named(plain).map(
+      ([name, folder]): Target => ({ file: `${name}.node`, native: folder, include: [], kind: 'plain' }),
+    ),
   ];
 }
 

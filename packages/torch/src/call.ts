@@ -12,7 +12,21 @@ function operatorNumber(name: string): number {
   return found;
 }
 
+/** What an operator gives: a tensor's handle, several, or a plain value. */
+export type Given = Handle | Handle[] | boolean | number | null;
+
 /** One boxed call: tensors and generators as handles, everything else as plain values. */
-export function callRaw(name: string, args: readonly unknown[]): Handle | Handle[] | boolean | number | null {
-  return native.call(operatorNumber(name), ...args) as Handle | Handle[] | boolean | number | null;
+export function callRaw(name: string, args: readonly unknown[]): Given {
+  const number = operatorNumber(name);
+  // Most operators take one to three arguments: spreading them would cost as much as the crossing itself.
+  switch (args.length) {
+    case 1:
+      return native.call(number, args[0]) as Given;
+    case 2:
+      return native.call(number, args[0], args[1]) as Given;
+    case 3:
+      return native.call(number, args[0], args[1], args[2]) as Given;
+    default:
+      return native.call(number, ...args) as Given;
+  }
 }

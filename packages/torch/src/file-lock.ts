@@ -1,5 +1,12 @@
 import os from 'node:os';
-import { guarded, native } from './native.ts';
+import { loadPlain } from './native.ts';
+
+interface LockAddon {
+  /** Takes the lock of an open file, or only looks; 0 where it is free, else the system's number of the fault. */
+  lockFile(descriptor: number, take: boolean): number;
+}
+
+let addon: LockAddon | undefined;
 
 /** What the kernel says of a lock: free (and now ours, if it was asked for), held by another, or why it cannot tell. */
 export type FileLock = 'free' | 'held' | { readonly fault: string };
@@ -18,11 +25,8 @@ export function fileLock(descriptor: number): FileLock {
 }
 
 function asked(descriptor: number, take: boolean): FileLock {
-  const fault = guarded(
-    'lockFile',
-    () => [],
-    () => native.lockFile(descriptor, take),
-  );
+  addon ??= loadPlain('lock') as LockAddon;
+  const fault = addon.lockFile(descriptor, take);
   if (fault === 0) return 'free';
   if (fault === os.constants.errno.EAGAIN) return 'held';
   const known = Object.entries(os.constants.errno).find(([, number]) => number === fault);

@@ -96,8 +96,6 @@ export interface Native {
   averageGradients(parameters: readonly Handle[], bucketBytes: number): void;
   gradientsBegin(): void;
   gradientsEnd(): void;
-  /** Takes the lock of an open file, or only looks; 0 where it is free, else the system's number of the fault. */
-  lockFile(descriptor: number, take: boolean): number;
   counters(): { tensors: number; bytes: number };
   profileStart(): void;
   profileStop(): NativeEvent[];
@@ -128,6 +126,13 @@ function loaded<T>(file: string, body: () => T): T {
       `the engine does not load (${reasonOf(error)}); run "npx hsn setup" to build it anew`,
     );
   }
+}
+
+/** An addon that was built with the engine and needs no libtorch, which is not loaded for it. */
+export function loadPlain(name: string): unknown {
+  const file = join(dirname(addonPath), `${name}.node`);
+  const require = createRequire(import.meta.url);
+  return loaded(file, () => require(file));
 }
 
 /**
@@ -193,7 +198,8 @@ export async function guardedLater<T>(operator: string, body: () => Promise<T>):
   }
 }
 
-function typed(error: unknown, operator: string, describe: () => TorchError['tensors']): unknown {
+/** An error of the addon as the class of this library that its code names. */
+export function typed(error: unknown, operator: string, describe: () => TorchError['tensors']): unknown {
   const { code, message } = error as { code?: unknown; message: string };
   if (code === 'HSN_KIND') return new ArgumentError(message);
   if (code === 'HSN_LOST') return new RankLostError(message);

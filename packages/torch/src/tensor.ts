@@ -1,7 +1,7 @@
-import { callRaw } from './call.ts';
+import { callRaw, type Given } from './call.ts';
 import { type DType, dtypeCodes, dtypeFromCode, dtypeOfArray, type TypedArray } from './dtype.ts';
 import { ArgumentError, type TorchError, UseAfterFreeError } from './errors.ts';
-import { guarded, type Handle, native } from './native.ts';
+import { guarded, type Handle, native, typed } from './native.ts';
 import { observer } from './observe.ts';
 import { release, type Scoped, track } from './scope.ts';
 
@@ -44,13 +44,15 @@ function lower(argument: Argument): unknown {
   return argument;
 }
 
-function invoke(name: string, args: readonly Argument[]): ReturnType<typeof callRaw> {
-  const lowered = args.map(lower);
-  const result = guarded(
-    name,
-    () => describe(args),
-    () => callRaw(name, lowered),
-  );
+function invoke(name: string, args: readonly Argument[]): Given {
+  const lowered = new Array<unknown>(args.length);
+  for (let i = 0; i < args.length; i++) lowered[i] = lower(args[i]);
+  let result: Given;
+  try {
+    result = callRaw(name, lowered);
+  } catch (error) {
+    throw typed(error, name, () => describe(args));
+  }
   const watching = observer();
   if (watching) watching.called(name, tensorsOf(args), result);
   return result;

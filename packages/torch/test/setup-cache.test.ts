@@ -1,4 +1,5 @@
-import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { operatorsBeside } from '../setup/beside.ts';
@@ -28,7 +29,7 @@ const compiled = (): string[] => calls().filter((line) => line.includes(' -c '))
 
 /** Sets up with a cache, as the ordinary build does, and gives what was said. */
 async function install(
-  more: { operators?: Record<string, string> } = {},
+  more: { operators?: Record<string, string>; plain?: Record<string, string> } = {},
   env: Record<string, string> = {},
 ): Promise<string> {
   const progress = recorder();
@@ -82,15 +83,13 @@ describe('builds of earlier installs', () => {
   });
 
   it('are dropped, the oldest first, where there are many', async () => {
-    for (let i = 0; i < 15; i++) {
-      const name = i.toString(16).repeat(64).slice(0, 64);
-      utimesSync(put(`cache/${name}`, 'old'), i, i);
-    }
+    const name = (i: number) => i.toString(16).padStart(64, '0');
+    for (let i = 0; i < 20; i++) utimesSync(put(`cache/${name(i)}`, 'old'), i, i);
     await install();
     const names = readdirSync(cache());
-    expect(names).toHaveLength(12);
-    expect(names).not.toContain('0'.repeat(64));
-    expect(names).toContain('e'.repeat(64));
+    expect(names).toHaveLength(18);
+    expect(names).not.toContain(name(0));
+    expect(names).toContain(name(19));
   });
 
   it('that cannot be kept are a warning', async () => {
@@ -144,5 +143,33 @@ describe('operators of another package', () => {
     await install({ operators: operators() });
     rmSync(join(root, 'build/other.so'));
     expect(await install({ operators: operators() })).toContain('earlier build: torch.node, other.so');
+  });
+});
+
+describe('an addon that needs no libtorch', () => {
+  const plain = (): Record<string, string> => ({ small: join(root, 'small') });
+  const load = (file: string): string =>
+    execFileSync(process.execPath, ['-p', `require(${JSON.stringify(join(root, 'build', file))}).word`], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+
+  it('is built with the engine and kept with it, and is not linked to libtorch', async () => {
+    put('small/small.cc', addonSource('small').replace('#include <torch/torch.h>', ''));
+    await install({ plain: plain() });
+    expect(readdirSync(join(root, 'build')).sort()).toEqual(['info.json', 'small.node', 'torch.node']);
+    const linked = (file: string) =>
+      calls().find((line) => !line.includes(' -c ') && line.includes(`/${file} `))!;
+    expect(linked('torch.node')).toContain('-ltorch');
+    expect(linked('small.node')).not.toContain('-ltorch');
+    rmSync(join(root, 'build'), { recursive: true });
+    expect(await install({ plain: plain() })).toContain('earlier build: torch.node, small.node');
+    expect(load('small.node')).toBe('small\n');
+  });
+
+  it('that does not load leaves what was there', async () => {
+    put('small/small.cc', 'int nowhere();\nint value = nowhere();\n');
+    expect(await faultOf(install({ plain: plain() }))).toContain('does not load');
+    expect(existsSync(join(root, 'build/torch.node'))).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { UserError } from '@hidden-schema/base';
-import { Generator, scope, type TensorOptions } from '@hidden-schema/torch';
+import { Generator, nn, scope, type TensorOptions } from '@hidden-schema/torch';
 import { type BertConfig, BertEncoder, bertConfigSchema } from './bert.ts';
 import type { Claim } from './claims.ts';
 import { checkedConfig, checkFolder, loaded, readModelConfig } from './model-folder.ts';
@@ -54,7 +54,8 @@ export function openBert(
 ): BertEncoder {
   const config = options.config ?? readBertConfig(folder);
   checkFolder(folder, bertClaims(config), bertName);
-  // Its parameters outlive the scope; what they were drawn from does not.
-  const encoder = scope(() => new BertEncoder(config, options.generator ?? new Generator(0), options));
+  const generator = options.generator ?? new Generator(0);
+  // Its parameters outlive the scope; what they were copied from does not.
+  const encoder = scope(() => nn.undrawn(() => new BertEncoder(config, generator, options)));
   return loaded(encoder, folder, { rename: bertName, optional: () => false });
 }

@@ -83,4 +83,17 @@ describe.each(models)('$name', ({ model }) => {
     const plain = scope(() => beamSearch(model, { prompts, ...search }));
     expect(plain[0]![0]!.logProb).not.toBeCloseTo(together[0]![0]!.logProb, 4);
   });
+
+  test('prompts of several lengths come back in their order, as each alone', () => {
+    const search = { end, maxNewTokens: 5, beams: 3, lengthPenalty: 0 };
+    const several = [[1, 8], [1, 5, 6], [1], [1, 5], [1, 2, 6]];
+    const together = scope(() => beamSearch(model, { prompts: several, ...search }));
+    expect(new Set(together.map((found) => JSON.stringify(found))).size).toBe(several.length);
+    for (const [at, prompt] of several.entries()) {
+      const [alone] = scope(() => beamSearch(model, { prompts: [prompt], ...search }));
+      expect(together[at]!.map(({ tokens }) => tokens)).toEqual(alone!.map(({ tokens }) => tokens));
+      for (const [i, { logProb }] of alone!.entries())
+        expect(together[at]![i]!.logProb).toBeCloseTo(logProb, 4);
+    }
+  });
 });

@@ -278,7 +278,10 @@ function applyOverride(schema: SettingsSchema, data: Data, override: string, fau
     inner[part] = isMapping(next) ? { ...next } : {};
     inner = inner[part] as Data;
   }
-  const value = parseDocument(override.slice(split + 1), { prettyErrors: false });
+  const written = override.slice(split + 1);
+  // npm's names begin with what YAML reserves.
+  const text = written.startsWith('@') ? JSON.stringify(written) : written;
+  const value = parseDocument(text, { prettyErrors: false });
   if (value.errors.length > 0) {
     faults.push({ path, text: () => `${dotted(path)}: ${firstLine(value.errors[0]!.message)}` });
   } else inner[path.at(-1)!] = value.toJS({ maxAliasCount: 0 });

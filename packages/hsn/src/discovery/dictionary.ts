@@ -1,4 +1,4 @@
-import { noGrad, scope, type Tensor } from '@hidden-schema/torch';
+import { call, noGrad, scope, type Tensor } from '@hidden-schema/torch';
 import { LIKELY_LINK } from '../graph/likely.ts';
 
 // Shapes: K symbols, S width of a point.
@@ -19,12 +19,32 @@ export interface Dictionary {
   readonly links?: OpenLinks;
 }
 
-/** The links of probability above one half, as masks of what is shut. */
+/** Nats of a step that the graph or the walk so far rules out: exp of it is zero, and sums of it are still numbers. */
+export const ruledOut = -1e6;
+
+/** What nats are multiplied by and what is added then: 1 and 0 where there is a way, 0 and `ruledOut` where there is none. */
+export interface Gate {
+  readonly factor: Tensor;
+  readonly added: Tensor;
+}
+
+/** The links of probability above one half, as gates. */
 export interface OpenLinks {
-  /** True where there is no link. [K, K] bool */
-  readonly shut: Tensor;
-  /** True for symbols without any link, where no walk can start. [K] bool */
-  readonly isolated: Tensor;
+  /** From each symbol to each. [K, K] */
+  readonly steps: Gate;
+  /** Shut for symbols without any link, where no walk can start. [1, K] */
+  readonly starts: Gate;
+}
+
+function gateOf(shut: Tensor): Gate {
+  const none = shut.to('float32');
+  return { factor: none.neg().add(1), added: none.mul(ruledOut) };
+}
+
+/** Nats [n, K] behind the gate's rows that are named, or behind its only one: quicker than to fill a mask. */
+export function behind({ factor, added }: Gate, nats: Tensor, rows?: Tensor): Tensor {
+  const [f, a] = rows ? [factor.indexSelect(0, rows), added.indexSelect(0, rows)] : [factor, added];
+  return call('addcmul', a, nats, f, 1);
 }
 
 export function dictionaryOf(symbols: Tensor, linkProbabilities?: Tensor): Dictionary {
@@ -33,9 +53,9 @@ export function dictionaryOf(symbols: Tensor, linkProbabilities?: Tensor): Dicti
   if (!linkProbabilities) return { symbols, overlaps };
   return noGrad(() =>
     scope(() => {
-      const shut = linkProbabilities.le(LIKELY_LINK);
-      const isolated = linkProbabilities.amax(1).le(LIKELY_LINK);
-      return { symbols, overlaps, links: { shut, isolated } };
+      const steps = gateOf(linkProbabilities.le(LIKELY_LINK));
+      const starts = gateOf(linkProbabilities.amax(1).le(LIKELY_LINK).unsqueeze(0));
+      return { symbols, overlaps, links: { steps, starts } };
     }),
   );
 }

@@ -186,15 +186,18 @@ async function swept(
     return { state: next, record: { length: pursuit.length, explained: sums.explained(), restarted, links } };
   } finally {
     sums.free();
-    freeMasks(dictionary);
+    freeGates(dictionary);
   }
 }
 
 /** What a dictionary holds beside the symbols that it was made of. */
-function freeMasks({ overlaps, links }: Dictionary): void {
+function freeGates({ overlaps, links }: Dictionary): void {
   overlaps.free();
-  links?.shut.free();
-  links?.isolated.free();
+  if (!links) return;
+  for (const { factor, added } of [links.steps, links.starts]) {
+    factor.free();
+    added.free();
+  }
 }
 
 /** Symbols and graph after a sweep, those of rank 0 in all processes: processors of two kinds may round differently. */

@@ -26,10 +26,10 @@ export const mostAtOnce = 1024;
 
 /**
  * Whether points are few. The parts of many begin where a block does, so that blocks, and what is summed of each, are the
- * same however many processes there are. Few are shared evenly, and what is summed of their blocks is float64 throughout:
- * either way processes find what one alone finds.
+ * same however many processes there are; float32 is then enough within a block. Few are shared evenly, so that all have
+ * some, and what is summed of their blocks is float64 throughout: either way processes find what one alone finds.
  */
-export const isSmall = (count: number): boolean => count < 32 * mostAtOnce;
+export const isSmall = (count: number): boolean => count < 4 * mostAtOnce;
 
 /** This process's part of `count` points. */
 export function ownPart(

@@ -1,10 +1,9 @@
-import { arange, call, callMany, cat, noGrad, type Tensor, zeros } from '@hidden-schema/torch';
-import type { Dictionary, Sharpness } from './dictionary.ts';
+import { arange, call, callMany, cat, noGrad, stack, type Tensor, zeros } from '@hidden-schema/torch';
+import { behind, type Dictionary, ruledOut, type Sharpness } from './dictionary.ts';
+import { highest } from './highest.ts';
 
 // Shapes: n points, S their width, K symbols, b candidate walks a point, i steps taken so far.
 
-/** Nats of a step that the graph or the walk so far rules out: exp of it is zero, and sums of it are still numbers. */
-const ruledOut = -1e6;
 /** Gain of a symbol that the walk already has, below every gain of a new one (at least −1): taken where nothing else is linked. */
 const revisit = -4;
 /**
@@ -56,10 +55,10 @@ export function pursue(points: Tensor, dictionary: Dictionary, options: PursuitO
   const fit = points.matmul(symbols.transpose(0, 1)); // x·E [n, K]
   const { onStep } = options;
   const first = gains(fit).mul(sharpnessAt(options, 0));
-  const shut = options.from ? links?.shut.indexSelect(0, options.from) : links?.isolated.unsqueeze(0);
-  let logs = (shut ? first.maskedFill(shut, ruledOut) : first).logSoftmax(1);
+  const gate = options.from ? links?.steps : links?.starts;
+  let logs = (gate ? behind(gate, first, options.from) : first).logSoftmax(1);
   onStep?.(logs);
-  const { values, indices } = logs.topk(Math.min(options.candidates, logs.dim(1)), 1);
+  const { values, indices } = highest(logs, options.candidates);
   let beam: Candidates = {
     walks: indices.unsqueeze(2),
     // What a walk leaves over is given; only how symbols see it is learned from.
@@ -150,18 +149,17 @@ function nextStep(
   const [n, b, i] = walks.shape as [number, number, number];
   const K = fit.dim(1);
   const taken = walks.reshape(n * b, i);
-  const said = told({ walks, coefficients }, overlaps).mul(takenOff[Math.min(i, takenOff.length) - 1]!);
-  const left = fit
-    .unsqueeze(1)
-    .sub(said.reshape(n, b, K))
-    .reshape(n * b, K);
-  const seen = call('scatter.value', left.mul(0), 1, taken, 1).gt(0);
+  const share = takenOff[Math.min(i, takenOff.length) - 1]!;
+  const before = fit.unsqueeze(1);
+  const left =
+    share === 0
+      ? before.expand(n, b, K)
+      : before.sub(told({ walks, coefficients: coefficients.mul(share) }, overlaps).reshape(n, b, K));
+  const explaining = gains(left.reshape(n * b, K));
+  const seen = (scores: Tensor, value: number) => call('scatter.value', scores, 1, taken, value);
   const scores = links
-    ? gains(left)
-        .maskedFill(seen, revisit)
-        .mul(sharpness)
-        .maskedFill(links.shut.indexSelect(0, taken.select(1, i - 1)), ruledOut)
-    : gains(left).mul(sharpness).maskedFill(seen, ruledOut);
+    ? behind(links.steps, seen(explaining, revisit).mul(sharpness), taken.select(1, i - 1))
+    : seen(explaining.mul(sharpness), ruledOut);
   return scores.logSoftmax(1).reshape(n, b, K);
 }
 
@@ -176,7 +174,7 @@ function extended(
     .unsqueeze(2)
     .add(next)
     .reshape(n, b * K);
-  const { values, indices } = all.topk(Math.min(most, b * K), 1);
+  const { values, indices } = highest(all, most);
   const from = call('floor_divide.Scalar', indices, K).unsqueeze(2); // [n, b', 1]
   const symbol = call('remainder.Scalar', indices, K).unsqueeze(2);
   const before = from.expand(-1, -1, walks.dim(2));
@@ -188,7 +186,10 @@ function extended(
   };
 }
 
-/** Non-negative least squares by coordinates: a_i ← max(0, c_i − Σ_{m≠i} (e_i·e_m)·a_m). [n, b, i] */
+/**
+ * Non-negative least squares by coordinates: a_i ← max(0, c_i − Σ_{m≠i} (e_i·e_m)·a_m), zero where a symbol comes again.
+ * Each coordinate of all walks is one row of numbers: many short rows would take several times as long. [n, b, i]
+ */
 function settled(
   { walks, coefficients }: Pick<Candidates, 'walks' | 'coefficients'>,
   fit: Tensor,
@@ -196,33 +197,35 @@ function settled(
 ): Tensor {
   const [n, b, i] = walks.shape as [number, number, number];
   const K = fit.dim(1);
-  const taken = walks.reshape(n * b, i);
-  const own = fit.gather(1, walks.reshape(n, b * i)).reshape(n * b, i);
-  const places = taken
-    .unsqueeze(2)
-    .mul(K)
-    .add(taken.unsqueeze(1))
-    .reshape(n * b * i * i);
-  const between = overlaps
-    .reshape(K * K)
-    .indexSelect(0, places)
-    .reshape(n * b, i, i);
-  const again = repeated(taken);
-  const a = coefficients.reshape(n * b, i).clone();
-  for (let round = 0; round < settlingRounds; round++) {
-    for (let at = 0; at < i; at++) {
-      const others = between.select(1, at).mul(a).sum(1).sub(a.select(1, at));
-      const best = own.select(1, at).sub(others).clamp(0).maskedFill(again[at]!, 0);
-      a.select(1, at).copy_(best);
-    }
+  const byStep = (values: Tensor) =>
+    values
+      .reshape(n * b, i)
+      .transpose(0, 1)
+      .contiguous();
+  const taken = byStep(walks); // [i, n·b]
+  const places = taken.unsqueeze(1).mul(K).add(taken.unsqueeze(0)).reshape(-1);
+  const between = overlaps.reshape(-1).indexSelect(0, places).reshape(i, i, -1);
+  const own = byStep(fit.gather(1, walks.reshape(n, b * i)));
+  for (let at = 1; at < i; at++) {
+    const fresh = isFresh(taken, at);
+    own.select(0, at).mul_(fresh).add_(0); // no −0
+    between.select(0, at).mul_(fresh);
   }
-  return a.reshape(n, b, i);
+  const [c, a] = [own.unbind(0), byStep(coefficients).unbind(0)];
+  const overlap = between.unbind(0).map((row) => row.unbind(0));
+  for (let round = 0; round < settlingRounds; round++)
+    for (let at = 0; at < i; at++) {
+      const best = a.reduce(
+        (left, other, m) => (m === at ? left : call('addcmul', left, overlap[at]![m]!, other, -1)),
+        c[at]!,
+      );
+      a[at] = best.clamp(0);
+    }
+  return stack(a, 1).reshape(n, b, i);
 }
 
-/** For each step, whether its symbol came before. i tensors [n] bool */
-function repeated(taken: Tensor): Tensor[] {
-  return taken.unbind(1).map((symbol, at) => {
-    if (at === 0) return symbol.lt(0);
-    return taken.narrow(1, 0, at).eq(symbol.unsqueeze(1)).to('int64').sum(1).gt(0);
-  });
+/** 1 where the symbol of a step did not come before it, 0 where it did. [i, n] → [n] */
+function isFresh(taken: Tensor, at: number): Tensor {
+  const again = taken.narrow(0, 0, at).eq(taken.select(0, at));
+  return call('any.dim', again, 0, false).to('float32').neg().add(1);
 }

@@ -31,6 +31,23 @@ export function checkSparse({ columns, indptr, indices, values }: SparseRows): v
   if (wrong >= 0) fail(`number ${wrong} is ${values[wrong]}`);
 }
 
+/** A matrix in parts of so many rows, the last one shorter. */
+export function* rowsAtATime(
+  { columns, indptr, indices, values }: SparseRows,
+  most: number,
+): Generator<SparseRows> {
+  for (let first = 0; first < indptr.length - 1; first += most) {
+    const ends = indptr.subarray(first, first + most + 1);
+    const [from, to] = [ends[0]!, ends.at(-1)!];
+    yield {
+      columns,
+      indptr: ends.map((end) => end - from),
+      indices: indices.subarray(from, to),
+      values: values.subarray(from, to),
+    };
+  }
+}
+
 /** The same matrix with rows and columns exchanged. */
 export function transposed(matrix: SparseRows): SparseRows {
   const { columns, indptr, indices, values } = matrix;

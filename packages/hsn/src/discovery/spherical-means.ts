@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import {
   cat,
+  fewLinear,
   type Generator,
   multinomial,
   noGrad,
@@ -146,16 +147,16 @@ function startingCentres(
 ): Tensor {
   const first = anchors ?? sample.indexSelect(0, randint(sample.dim(0), [1], generator));
   const chosen = first.unbind(0);
-  let distance = farness(sample, first).neg().amax(1).neg(); // [some]
+  let distance = farness(sample, first).neg().amax(0).neg(); // [some]
   const trials = 2 + Math.floor(Math.log(count));
   while (chosen.length < count) {
     // The small floor draws evenly once every point is a centre.
     const drawn = multinomial(distance.add(1e-6), trials, generator);
     const before = distance;
     const best = scope(() => {
-      const after = farness(sample, sample.indexSelect(0, drawn)).minimum(before.unsqueeze(1)); // [some, trials]
-      const at = after.sum(0).neg().argmax().item();
-      return { at, distance: after.select(1, at).contiguous() };
+      const after = farness(sample, sample.indexSelect(0, drawn)).minimum(before); // [trials, some]
+      const at = after.sum(1).neg().argmax().item();
+      return { at, distance: after.select(0, at).contiguous() };
     });
     chosen.push(sample.select(0, drawn.select(0, best.at).item()));
     distance = best.distance;
@@ -164,9 +165,9 @@ function startingCentres(
   return unitRows(stack(chosen));
 }
 
-/** 1 − x·c for each centre, never below zero. [some, centres] */
+/** 1 − x·c for each centre, never below zero; of a few centres, points are read once. [centres, some] */
 function farness(points: Tensor, centres: Tensor): Tensor {
-  return points.matmul(centres.transpose(0, 1)).neg().add(1).clamp(0);
+  return fewLinear(centres, points).neg().add(1).clamp(0);
 }
 
 function nextCentres(points: Tensor, centres: Tensor): Tensor {

@@ -70,8 +70,8 @@ export async function encoderTokens(
   return tokens;
 }
 
-/** Row-major [B, D]. */
-function meanVectors(encoder: TextEncoder, ids: PaddedIds): Float32Array {
+/** Unit means of the encoder's states. Row-major [B, D]. */
+export function meanVectors(encoder: TextEncoder, ids: PaddedIds): Float32Array {
   return noGrad(() =>
     scope(() => {
       const mask = maskOfLengths(ids.lengths, ids.width);
@@ -81,7 +81,7 @@ function meanVectors(encoder: TextEncoder, ids: PaddedIds): Float32Array {
 }
 
 /** Rows in order of length, so that little is padded. */
-function* batchesOfLikeLength(tokens: readonly Int32Array[]): Generator<number[]> {
+export function* batchesOfLikeLength(tokens: readonly Int32Array[]): Generator<number[]> {
   const order = Array.from(tokens.keys()).sort((a, b) => tokens[b]!.length - tokens[a]!.length || a - b);
   for (let first = 0; first < order.length; ) {
     const count = Math.max(1, Math.floor(tokensAtOnce / tokens[order[first]!]!.length));

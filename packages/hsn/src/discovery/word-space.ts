@@ -1,7 +1,8 @@
 import { call, callMany, type Generator, noGrad, randn, scope, Tensor, zeros } from '@hidden-schema/torch';
 import { Replicas } from '../train/replicas.ts';
 import { type CountSource, SparseSpool } from './count-blocks.ts';
-import { checkSparse, type SparseRows, sparseProduct, transposed } from './sparse.ts';
+import { isSmall, mostAtOnce } from './point-source.ts';
+import { checkSparse, rowsAtATime, type SparseRows, sparseProduct, transposed } from './sparse.ts';
 
 // Shapes: N texts, V words, d dimensions, w a few more than d.
 
@@ -50,25 +51,32 @@ export function fitWordSpace(
 class WeighedBlocks {
   readonly #columns: number;
   readonly #replicas: Replicas;
+  /** Of many texts blocks are the same in all processes, and products of one may be float32, ten times as quick: see `isSmall`. */
+  readonly #type: 'float32' | 'float64';
   readonly #rows = new SparseSpool();
   readonly #across = new SparseSpool();
 
   constructor(counts: CountSource, rarity: Float32Array, replicas: Replicas) {
     this.#columns = counts.columns;
     this.#replicas = replicas;
-    for (const block of counts.blocks()) {
-      const weighed = tfIdf(block, rarity);
-      this.#rows.add(weighed);
-      this.#across.add(transposed(weighed));
-    }
+    this.#type = isSmall(counts.texts) ? 'float64' : 'float32';
+    for (const block of counts.blocks())
+      for (const some of rowsAtATime(tfIdf(block, rarity), mostAtOnce)) {
+        this.#rows.add(some);
+        this.#across.add(transposed(some));
+      }
   }
 
   /** Xᵀ·(X·right), over the texts of all processes; float64. [V, w] → [V, w] */
   squareTimes(right: Tensor): Tensor {
     const sum = zeros([this.#columns, right.dim(1)], { dtype: 'float64' });
+    const given = right.to(this.#type);
     const across = this.#across.blocks();
     for (const rows of this.#rows.blocks())
-      scope(() => sum.add_(sparseProduct(across.next().value as SparseRows, sparseProduct(rows, right))));
+      scope(() => {
+        const product = sparseProduct(across.next().value as SparseRows, sparseProduct(rows, given));
+        sum.add_(product.to('float64'));
+      });
     this.#replicas.sum([sum]);
     return sum;
   }

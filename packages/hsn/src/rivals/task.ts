@@ -99,9 +99,9 @@ export class RivalTask implements Task<RivalFigures> {
     }
   }
 
-  evaluate(): RivalFigures {
+  evaluate(onProgress?: (done: number, total: number) => void): RivalFigures {
     const { model, corpus, frames } = this.training;
-    return evaluateRival(model, corpus, frames, quickLook);
+    return evaluateRival(model, corpus, frames, { ...quickLook, ...(onProgress ? { onProgress } : {}) });
   }
 
   artifacts(): Record<string, JsonValue> {

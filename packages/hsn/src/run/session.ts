@@ -23,6 +23,9 @@ import { Progress } from './progress.ts';
 import type { Run } from './run.ts';
 import type { SessionOptions, SessionResult, SessionState } from './session-terms.ts';
 
+/** An evaluation that ends within these milliseconds says nothing of itself. */
+const quietMs = 3000;
+
 const beginning: Omit<SessionState, 'trainer' | 'sweeps'> = { best: null, sinceBest: 0, seconds: 0 };
 
 /** Trains a run on disk: preparation, steps, evaluations, checkpoints, metrics; then evaluates the best model. */
@@ -74,7 +77,7 @@ export class Session<Evaluation = unknown> {
       await this.#writer.settle();
       if (stopped) return this.#end({ state: 'stopped', ...(reason ? { reason } : {}) });
       this.#useBest();
-      const evaluation = this.#task.evaluate();
+      const evaluation = this.#figures();
       writeJsonAtomic(this.#run.path('evaluation.json'), evaluation as unknown as JsonValue);
       for (const [name, value] of Object.entries(this.#task.artifacts()))
         writeJsonAtomic(this.#run.path(name), value);
@@ -101,6 +104,19 @@ export class Session<Evaluation = unknown> {
     return new UserError(
       `the run folder ${this.#run.directory} was removed or moved during training; the weights of step ${this.#trainer.step} are in ${place}: move that folder into the checkpoints of the run and continue with --resume`,
     );
+  }
+
+  /** The task's evaluation; one that takes long says how far it is. */
+  #figures(): Evaluation {
+    const began = performance.now();
+    let progress: Progress | undefined;
+    const evaluation = this.#task.evaluate((done, total) => {
+      if (performance.now() - began > quietMs)
+        progress ??= this.#progress('evaluate', total, 'sentences', done);
+      progress?.update(done);
+    });
+    progress?.finish();
+    return evaluation;
   }
 
   #end(result: Omit<SessionResult<Evaluation>, 'step' | 'seconds'>): SessionResult<Evaluation> {

@@ -60,8 +60,8 @@ export interface Task<Evaluation> {
   inspect(): Inspection | Promise<Inspection>;
   /** Whether the model is of use once it is prepared, before any training: its run can be looked at and end there. */
   readonly usablePrepared?: boolean;
-  /** The figures at the end of training, of the best model. */
-  evaluate(): Evaluation;
+  /** The figures at the end of training, of the best model; says how many sentences are done where that takes long. */
+  evaluate(onProgress?: (done: number, total: number) => void): Evaluation;
   /** Further files of a finished run, by name. */
   artifacts(): Record<string, JsonValue>;
 }

@@ -40,7 +40,7 @@ export interface Training<Batch> {
   /** What a warm start moves, by name, and how fast. */
   readonly fit?: { parameters: RegExp; rate: number };
   /** The part of a batch's rows that this process holds. */
-  batch(rows: Int32Array, part: { first: number; end: number; epoch: number }): Batch;
+  batch(rows: Int32Array, part: { first: number; end: number; epoch: number; step: number }): Batch;
   loss(batch: Batch, step: number, replicas: Replicas): Loss;
   /** Losses whose own weights are updated in turn, before the step's. Each is made after the update of the one before. */
   turns?(batch: Batch): Iterable<Tensor>;
@@ -90,7 +90,7 @@ export class Trainer<Batch = unknown> {
     const { rows, epoch, index } = this.training.order.next();
     const part = this.#replicas.part(rows.length);
     this.model.train();
-    const batch = span('batch', () => this.training.batch(rows, { ...part, epoch }));
+    const batch = span('batch', () => this.training.batch(rows, { ...part, epoch, step: this.#step }));
     for (const turn of this.training.turns?.(batch) ?? []) this.#updater.turn(turn, this.#step);
     const { loss, figures: own } = span('forward', () =>
       this.training.loss(batch, this.#step, this.#replicas),

@@ -1,5 +1,5 @@
 import { fusable, type Tensor } from '@hidden-schema/torch';
-import { type DivergenceTerms, walkDivergence } from '../kernels.ts';
+import { type DivergenceTerms, type Links, linkDivergence, meanStep, walkDivergence } from '../kernels.ts';
 import { categoricalKl, expectedLog } from './categorical.ts';
 import type { WalkDistribution } from './chain.ts';
 import type { WalkPosterior } from './posterior.ts';
@@ -37,15 +37,18 @@ export function aggregatedKl(
   holders: BatchHolders = soleHolder,
 ): AggregatedKl {
   const positions = how === 'mean' ? [q.logStart.exp()] : q.marginals(); // ρ̂ of each sentence [B, K]
-  const ratios = q.transitions.map((transition, i) =>
-    transition.meanRatio(how === 'mean' ? undefined : positions[i]!),
-  ); // Q*/R, or pairwise marginals / R [K, K]
+  const links = how === 'mean' ? undefined : soleLinks(q, prior);
+  const ratios = q.transitions.map((transition, i) => {
+    if (links) return transition.linkRatio(positions[i]!, links);
+    return transition.meanRatio(how === 'mean' ? undefined : positions[i]!);
+  }); // Q*/R, or pairwise marginals / R [K, K], or [E] at links
   // All means at once: a message between processes costs more by its number than by its length.
   const means = holders.mean([...ratios, ...positions.map((p) => p.mean(0))]);
   const batch = { ratios: means.slice(0, ratios.length), visits: means.slice(ratios.length) };
   const start = batch.visits[0]!; // ρ* [K]
   const startKl = categoricalKl(expectedLog(start), prior.logStart.reshape(q.graph.nodes));
-  const steps = how === 'mean' ? meanMatrixSteps(q, prior, batch) : projectionSteps(q, prior, batch);
+  const steps =
+    how === 'mean' ? meanMatrixSteps(q, prior, batch) : projectionSteps(q, prior, { ...batch, links });
   return { start: startKl, steps: steps.reduce((sum, term) => sum.add(term), startKl.mul(0)) };
 }
 
@@ -53,6 +56,15 @@ export function aggregatedKl(
 interface BatchMeans {
   ratios: readonly Tensor[];
   visits: readonly Tensor[];
+  /** The links that ratios are at, where they are not whole matrices. */
+  links?: Links | undefined;
+}
+
+/** The links of a graph of which only they matter: few, without a gradient of missing ones, and in the paper's form. */
+function soleLinks({ graph, transitions }: WalkDistribution, prior: WalkDistribution): Links | undefined {
+  if (graph.rows.requiresGrad) return undefined;
+  const split = [...transitions, ...prior.transitions].every((transition) => transition.splits);
+  return split ? graph.links : undefined;
 }
 
 function meanMatrixSteps(q: WalkDistribution, prior: WalkDistribution, batch: BatchMeans): Tensor[] {
@@ -60,16 +72,30 @@ function meanMatrixSteps(q: WalkDistribution, prior: WalkDistribution, batch: Ba
   return batch.ratios.map((ratio, i) => {
     const weights = position.squeeze(0);
     const p = prior.transitions[i]!.priorLogRatio;
-    const term = divergence({ R: q.graph.rows, m: ratio, w: weights, s: weights.mul(0), p });
-    position = position.matmul(q.graph.rows.mul(ratio)).add(q.graph.leaveIsolated(position));
-    return term;
+    const { cost, arrived } = meanMatrixStep({ R: q.graph.rows, m: ratio, w: weights, p });
+    const walked = arrived.unsqueeze(0);
+    position = q.graph.hasIsolated ? walked.add(q.graph.leaveIsolated(position)) : walked;
+    return cost;
   });
+}
+
+/** What a step of the batch's mean walk costs, and where its links lead. */
+function meanMatrixStep(terms: Omit<DivergenceTerms, 's'>): { cost: Tensor; arrived: Tensor } {
+  if (Object.values(terms).every(fusable)) return meanStep(terms);
+  const { R, m, w } = terms;
+  const cost = divergence({ ...terms, s: w.mul(0) });
+  return { cost, arrived: w.unsqueeze(0).matmul(R.mul(m)).squeeze(0) };
 }
 
 function projectionSteps(q: WalkDistribution, prior: WalkDistribution, batch: BatchMeans): Tensor[] {
   return batch.ratios.map((ratio, i) => {
     const visits = batch.visits[i]!;
     const one = visits.detach().mul(0).add(1);
+    if (batch.links) {
+      const { target, source } = prior.transitions[i]!.priorAt(batch.links);
+      const s = expectedLog(visits).sub(source);
+      return linkDivergence({ m: ratio, w: one, s, p: target }, batch.links);
+    }
     const p = prior.transitions[i]!.priorLogRatio;
     return divergence({ R: q.graph.rows, m: ratio, w: one, s: expectedLog(visits), p });
   });

@@ -1,4 +1,5 @@
-import type { Tensor } from '@hidden-schema/torch';
+import { fusable, type Tensor } from '@hidden-schema/torch';
+import { carry, findLinks, type Linked, type Links, linkMeans, meanProducts, walkStep } from '../kernels.ts';
 
 // Shapes: B sentences, K symbols. Matrices over symbols are [from, to]; the paper writes [to, from].
 
@@ -24,11 +25,16 @@ const tinyDegree = 1e-6;
 /** Node weights span at most this many nats, so that no row sum underflows in float32, nor its gradient overflows. */
 const weightRange = 25;
 
+/** Of so large a share of all pairs links are walked one by one, from so many nodes on: else whole products are faster. */
+const fewLinks = { share: 1 / 4, nodes: 64 };
+
 /** A graph made ready for walking: rows scaled to sum to one, nodes without links set apart. */
-export class WalkableGraph {
+export class WalkableGraph implements Linked {
   readonly nodes: number;
   /** A_jk / Σ_m A_jm, zero in the rows of isolated nodes. [K, K] */
   readonly rows: Tensor;
+  /** The links, where they are few. */
+  readonly links: Links | undefined;
   /** 1 for a node with links, 0 for an isolated one. [K] */
   readonly active: Tensor;
   /** Whether there is an isolated node at all. */
@@ -43,6 +49,14 @@ export class WalkableGraph {
     const linked = this.hasIsolated ? adjacency.mul(this.active.unsqueeze(1)) : adjacency;
     this.rows = linked.div(degree.clamp(tinyDegree));
     this.isolatedRule = isolatedRule;
+    const large = this.nodes >= fewLinks.nodes && fusable(this.rows);
+    this.links = large ? findLinks(this.rows, Math.floor(this.nodes ** 2 * fewLinks.share)) : undefined;
+  }
+
+  /** x·Rᵀ: what lies at the ends of each node's links, by their share. [.., K] → [.., K] */
+  gathered(x: Tensor): Tensor {
+    if (!this.links || !fusable(x)) return x.matmul(this.rows.transpose(0, 1));
+    return carry(x.reshape(-1, this.nodes), this, true).reshape(...x.shape);
   }
 
   /** Where the mass that sits on isolated nodes goes. [B, K] → [B, K] */
@@ -77,7 +91,7 @@ function weigh(graph: WalkableGraph, logWeights: Tensor, form: TransitionForm): 
   const shifted = constant === 0 ? logWeights.sub(shift) : logWeights;
   const bent = range === undefined ? shifted : shifted.div(range).tanh().mul(range);
   const weights = bent.clamp(-weightRange, weightRange).exp();
-  const reached = weights.matmul(graph.rows.transpose(0, 1));
+  const reached = graph.gathered(weights);
   const sums = constant === 0 ? reached : weights.mul(reached).add(constant);
   // Rows of isolated nodes have no sum; 1 keeps their logarithm harmless.
   const rowSums = graph.hasIsolated ? sums.mul(graph.active).add(graph.active.neg().add(1)) : sums;
@@ -96,6 +110,9 @@ export class Transition {
   readonly #weights: Tensor; // f [B, K]
   readonly #rowSums: Tensor; // D [B, K]
   #priorLogRatio: Tensor | undefined;
+  #priorAt: { target: Tensor; source: Tensor } | undefined;
+  /** Where sentences were last seen to leave from, and what left: ρ̂ and ρ̂ / D. */
+  #departed: { position: Tensor; leaving: Tensor } | undefined;
 
   /** `logWeights` is log f, [B, K]; a batch of one serves a prior. */
   constructor(
@@ -121,11 +138,23 @@ export class Transition {
 
   /** Mass arriving along links from (soft or one-hot) positions. [B, K] */
   arrive(position: Tensor): Tensor {
+    if (this.#fused(position)) {
+      const weighed = { weights: this.#weights, rowSums: this.#rowSums };
+      const { next, leaving } = walkStep(position, weighed, this.graph);
+      this.#departed = { position, leaving };
+      return next;
+    }
     const leaving = position.div(this.#rowSums); // what sits on isolated nodes meets zero rows
     const { rows } = this.graph;
     if (this.#constant === 0) return this.#weights.mul(leaving.matmul(rows));
     const weighted = this.#weights.mul(leaving.mul(this.#weights).matmul(rows));
     return weighted.add(leaving.matmul(rows).mul(this.#constant));
+  }
+
+  /** Whether one kernel makes a step from here: in the paper's form, with a transition for each sentence. */
+  #fused(position: Tensor): boolean {
+    if (this.#constant !== 0 || position.dim(0) !== this.#weights.dim(0)) return false;
+    return [position, this.#weights, this.#rowSums, this.graph.rows].every(fusable);
   }
 
   /** Distribution of the next node. [B, K] */
@@ -135,19 +164,38 @@ export class Transition {
 
   /**
    * (1/B) Σ_n w_nj Q^n_jk / R_jk: the batch's mean transition matrix for w = 1, its pairwise marginals for w = ρ̂,
-   * both without their factor R. [K, K]
+   * both without their factor R, by which they have to be multiplied. [K, K]
    */
   meanRatio(weights?: Tensor): Tensor {
-    const leaving = weights ? weights.div(this.#rowSums) : this.#rowSums.reciprocal();
+    const leaving = this.#leaving(weights);
+    if (this.#constant === 0 && [leaving, this.#weights].every(fusable))
+      return meanProducts(leaving, this.#weights, this.graph.links);
     const scaled = leaving.div(leaving.dim(0)).transpose(0, 1); // [K, B]
     if (this.#constant === 0) return scaled.matmul(this.#weights);
     const left = scaled.mul(this.#weights.transpose(0, 1)).matmul(this.#weights);
     return left.add(scaled.sum(1, true).mul(this.#constant));
   }
 
+  /** The same at the graph's links alone, in the paper's form. [E] */
+  linkRatio(weights: Tensor, links: Links): Tensor {
+    return linkMeans(this.#leaving(weights), this.#weights, links);
+  }
+
+  /** w / D, which a step from w has made already. [B, K] */
+  #leaving(weights: Tensor | undefined): Tensor {
+    if (!weights) return this.#rowSums.reciprocal();
+    const { position, leaving } = this.#departed ?? {};
+    return position === weights && leaving?.alive ? leaving : weights.div(this.#rowSums);
+  }
+
+  /** Whether log(Q/R) splits into a part of each end: in the paper's form. */
+  get splits(): boolean {
+    return this.#constant === 0;
+  }
+
   /** log f_k and log D_j, into which log(Q/R) splits in the paper's form. */
   get split(): { target: Tensor; source: Tensor } | undefined {
-    if (this.#constant !== 0) return undefined;
+    if (!this.splits) return undefined;
     return { target: this.#weights.log(), source: this.#rowSums.log() };
   }
 
@@ -155,6 +203,15 @@ export class Transition {
   get priorLogRatio(): Tensor {
     this.#priorLogRatio ??= this.logRatio(0);
     return this.#priorLogRatio;
+  }
+
+  /** log f at the ends of links [E], and log D [K], of a prior in the paper's form; made once, as above. */
+  priorAt(links: Links): { target: Tensor; source: Tensor } {
+    this.#priorAt ??= {
+      target: this.#weights.select(0, 0).log().indexSelect(0, links.to),
+      source: this.#rowSums.select(0, 0).log(),
+    };
+    return this.#priorAt;
   }
 
   /** log(Q_jk / R_jk) of one sentence of the batch. [K, K] */

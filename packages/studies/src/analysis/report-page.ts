@@ -54,34 +54,38 @@ export function reportPage(
     ...(searched ? [searchPart(searched)] : []),
     '<main>',
     ...sections.map(({ title: name, parts }, at) => {
-      return `<section id="s${at}"><h2>${escapeXml(name)}</h2>${parts.map(shownPart).join('\n')}</section>`;
+      return `<section id="s${at}"><h2>${escapeXml(name)}</h2>${parts.map((part) => shownPart(part, name)).join('\n')}</section>`;
     }),
     '</main>',
   ].join('\n');
   return pageOf({ title, body, ...(searched ? { style: searchStyle, script: searchScript } : {}) });
 }
 
-function shownPart(part: ReportPart): string {
+function shownPart(part: ReportPart, heading: string): string {
   if ('text' in part) return `<p>${escapeXml(part.text)}</p>`;
-  return 'svg' in part ? `<figure>${part.svg}</figure>` : table(part.sheet);
+  return 'svg' in part ? `<figure>${part.svg}</figure>` : table(part.sheet, heading);
 }
 
-function table({ title, caption, columns, rows }: Sheet): string {
+function table({ title, caption, columns, rows }: Sheet, heading: string): string {
   const shown = shownRows(columns, rows);
   const numeric = columns.map(({ align }, at) =>
-    align ? align === 'right' : rows.every((row) => typeof row[at] === 'number' || row[at] === undefined),
+    align ? align === 'right' : rows.every((row) => typeof row[at] !== 'string'),
   );
-  const cell = (value: Cell, at: number) => {
-    const text = typeof value === 'number' ? formatNumber(value, columns[at]?.digits) : (value ?? '–');
-    return `<td${numeric[at] ? ' class="n"' : ''}>${escapeXml(text)}</td>`;
-  };
+  const textOf = (value: Cell, at: number): string =>
+    typeof value === 'number' ? formatNumber(value, columns[at]?.digits) : (value ?? '–');
+  const short = columns.map((_, at) => shown.every((row) => textOf(row[at], at).length <= longestUnbroken));
+  const kind = (at: number) => (numeric[at] ? ' class="n"' : short[at] ? ' class="s"' : '');
+  const cell = (value: Cell, at: number) => `<td${kind(at)}>${escapeXml(textOf(value, at))}</td>`;
   const head = columns.map(
     (column, at) => `<th scope="col"${numeric[at] ? ' class="n"' : ''}>${escapeXml(column.title)}</th>`,
   );
   const body = shown.map((row) => `<tr>${columns.map((_, at) => cell(row[at], at)).join('')}</tr>`);
   const note = caption ? `<p class="note">${escapeXml(caption)}</p>` : '';
-  return `<div class="table"><table><caption>${escapeXml(title)}</caption><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('\n')}</tbody></table></div>${note}`;
+  return `<div class="table"><table>${title === heading ? '' : `<caption>${escapeXml(title)}</caption>`}<thead><tr>${head.join('')}</tr></thead><tbody>${body.join('\n')}</tbody></table></div>${note}`;
 }
+
+/** Columns whose cells are no longer than this stay on one line, and the table scrolls instead. */
+const longestUnbroken = 48;
 
 const style = `
 :root{color-scheme:light dark;--ink:#1f2933;--faint:#52606d;--back:#ffffff;--line:#d9e2ec;--soft:#f5f7fa;--link:#1f5fa8}
@@ -93,7 +97,7 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1.2rem;margin:0
 nav ol{columns:2;max-width:44rem;padding-left:1.4rem}a{color:var(--link)}
 .table{overflow-x:auto;margin:1rem 0 .3rem}table{border-collapse:collapse;font-size:.9rem}caption{text-align:left;font-weight:600;padding:.2rem 0 .4rem}
 th,td{padding:.32rem .8rem .32rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
-td{overflow-wrap:anywhere;max-width:42rem}th{color:var(--faint);font-weight:600}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+td{overflow-wrap:anywhere;min-width:10rem;max-width:42rem}td.n,td.s{min-width:0}th{color:var(--faint);font-weight:600}.n{text-align:right;font-variant-numeric:tabular-nums}td.n,.s{white-space:nowrap}
 .note{color:var(--faint);font-size:.87rem;margin:.2rem 0 1.4rem;max-width:60rem}
 figure{margin:1rem 0;padding:.5rem;width:fit-content;max-width:100%;background:#ffffff;border:1px solid var(--line);border-radius:6px;overflow-x:auto}figure svg{display:block;max-width:100%;height:auto}
 @media print{nav{display:none}figure{break-inside:avoid}}

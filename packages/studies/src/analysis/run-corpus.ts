@@ -131,6 +131,8 @@ export interface ReadSentence extends BestWalk {
 /** The order in which sentences are read and kept. */
 export const sentenceOrder: readonly SplitName[] = ['test', 'valid', 'train'];
 const readAtOnce = 64;
+/** The same where nothing is encoded: most of what a batch takes is then the same for any size. */
+const storedAtOnce = 512;
 /** Of a few sentences it is quicker to read these than to open, or make, the vectors of all. */
 const shareWorthStoring = 0.2;
 
@@ -143,13 +145,14 @@ export async function* readSentences(
 ): AsyncGenerator<ReadSentence[]> {
   const total = sentenceOrder.reduce((sum, split) => sum + corpus.counts[split], 0);
   const stored = limit > shareWorthStoring * total ? await corpus.stored?.() : undefined;
+  const atOnce = stored ? storedAtOnce : readAtOnce;
   let left = limit;
   for (const split of sentenceOrder) {
     const count = Math.min(Math.max(0, left), corpus.counts[split]);
     left -= count;
-    for (let first = 0; first < count; first += readAtOnce) {
+    for (let first = 0; first < count; first += atOnce) {
       signal?.throwIfAborted();
-      const rows = Math.min(readAtOnce, count - first);
+      const rows = Math.min(atOnce, count - first);
       const some = Array.from({ length: rows }, (_, at) => corpus.sentence(split, first + at));
       const walks =
         stored?.(split, first, rows) ?? (await run.texts.read(some.map(({ text }) => text))).walks;

@@ -162,6 +162,8 @@ export function interpolationSheet(
   { first, second, steps, variant }: Interpolation,
   names: SymbolNames,
 ): Sheet {
+  // Names have spaces of their own.
+  const between = names.size > 0 ? ' → ' : ' ';
   return {
     name: 'interpolation',
     title: variant === 'window' ? 'Interpolation along the graph' : 'Interpolation symbol by symbol',
@@ -170,7 +172,7 @@ export function interpolationSheet(
       ...(first.text === null ? [] : [['from', '', first.text]]),
       ...steps.map(({ walk, text, onGraph }, at) => [
         String(at),
-        walk.map((symbol) => names.get(symbol) ?? String(symbol)).join(' ') + (onGraph ? '' : ' *'),
+        walk.map((symbol) => names.get(symbol) ?? String(symbol)).join(between) + (onGraph ? '' : ' *'),
         text,
       ]),
       ...(second.text === null ? [] : [['to', '', second.text]]),

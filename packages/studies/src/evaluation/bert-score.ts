@@ -68,6 +68,8 @@ export interface BertScorerOptions {
 }
 
 const atOnce = 64;
+/** Matches that are remembered: those of one model's answers, which are asked for with "none" and without. */
+const mostMatches = 400_000;
 
 /** BERTScore by an encoder; as in its authors' program, [CLS] and [SEP] weigh nothing but may be matched. */
 export class BertScorer {
@@ -75,6 +77,7 @@ export class BertScorer {
   readonly #tokenizer: Tokenizer;
   readonly #layer: number;
   readonly #known = new Map<string, TokenVectors>();
+  readonly #matches = new Map<string, BertScore>();
   #weight: (token: number) => number = () => 1;
 
   private constructor(encoder: BertEncoder, tokenizer: Tokenizer, layer: number) {
@@ -127,7 +130,13 @@ export class BertScorer {
   }
 
   #match(hypothesis: string, reference: string): BertScore {
-    return greedyMatch(this.#known.get(hypothesis)!, this.#known.get(reference)!);
+    const key = `${hypothesis}\n${reference}`;
+    const known = this.#matches.get(key);
+    if (known) return known;
+    if (this.#matches.size >= mostMatches) this.#matches.clear();
+    const made = greedyMatch(this.#known.get(hypothesis)!, this.#known.get(reference)!);
+    this.#matches.set(key, made);
+    return made;
   }
 
   /** Vectors of texts that are not known yet. */

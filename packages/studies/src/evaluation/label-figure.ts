@@ -20,6 +20,8 @@ const MARGIN = 26;
 const HEAD = 62;
 const CAPTION = 40;
 const INSET = 18;
+/** Size of symbols' names. */
+const NAME = 10;
 /** Symbols that are named in a panel. */
 const named = 5;
 /** Links of a label that are drawn, most used first. */
@@ -84,12 +86,10 @@ function panel(
   const circles = nodes.map(({ x, y, radius, strength }) =>
     mark('circle', { cx: x, cy: y, r: radius, fill: heat(strength), stroke: '#52606d', 'stroke-width': 0.5 }),
   );
-  const names = nodes
-    .slice(-named)
-    .filter(({ strength }) => strength > 0)
-    .map(({ symbol, x, y, radius }) =>
-      outlined(x, y - radius - 2.5, cut((figure.nameOf ?? String)(symbol), 110, 10)),
-    );
+  const names = namesOf(
+    nodes.slice(-named).filter(({ strength }) => strength > 0),
+    figure,
+  );
   const ground = mark('rect', { width: SIZE, height: SIZE, rx: 6, fill: '#fbfcfd', stroke: INKS.line });
   return [
     text(0, -2, cut(map.label, SIZE, 14), { size: 14, bold: true }),
@@ -110,11 +110,33 @@ function usedLinks({ edges }: LabelMap, figure: LabelFigure, most: number): Mark
     });
 }
 
-/** A name held inside the panel. */
-function outlined(x: number, y: number, content: string): Mark {
-  const half = 0.29 * 10 * content.length;
-  const inside = Math.min(SIZE - half - 3, Math.max(half + 3, x));
-  return outlinedText(inside, Math.max(11, y), content, { size: 10, anchor: 'middle' });
+interface PlacedNode {
+  symbol: number;
+  x: number;
+  y: number;
+  radius: number;
+}
+
+/** Names of symbols above them, or below where another name stands; the strongest, which come last, choose first. */
+function namesOf(nodes: readonly PlacedNode[], figure: LabelFigure): Mark[] {
+  const taken: { x: number; y: number; half: number }[] = [];
+  const marks: Mark[] = [];
+  for (const { symbol, x, y, radius } of [...nodes].reverse()) {
+    const content = cut((figure.nameOf ?? String)(symbol), 110, NAME);
+    const half = 0.29 * NAME * content.length;
+    const inside = Math.min(SIZE - half - 3, Math.max(half + 3, x));
+    const free = [y - radius - 2.5, y + radius + NAME]
+      .map((line) => Math.min(SIZE - 3, Math.max(NAME + 1, line)))
+      .find((line) =>
+        taken.every(
+          (other) => Math.abs(other.y - line) > NAME || Math.abs(other.x - inside) > other.half + half,
+        ),
+      );
+    if (free === undefined) continue;
+    taken.push({ x: inside, y: free, half });
+    marks.push(outlinedText(inside, free, content, { size: NAME, anchor: 'middle' }));
+  }
+  return marks;
 }
 
 /** What the colours of symbols mean. */

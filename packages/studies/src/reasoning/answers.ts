@@ -13,6 +13,7 @@ import {
   tupleFrames,
 } from '@hidden-schema/hsn';
 import { distinctAnswers } from '../evaluation/recall.ts';
+import { likedFirst } from './liked-first.ts';
 
 /** (s, r) of an event that was not trained on, with all objects that the corpus has for it. */
 export interface Question {
@@ -146,15 +147,42 @@ const judged = (
     found.map((some) => some.map(({ object }) => object)),
   );
 
+/** Ranked objects whose expected BLEU-2 is looked at, and those that it is looked at against. */
+const firstOf = 20;
+const against = 40;
+
+/**
+ * Objects by a model's probability, first the one that has the highest mean BLEU-2 against what the model expects: its
+ * probabilities over the objects of the question. Floors choose their first answer alike.
+ */
+export function expectedFirst(
+  questions: readonly Question[],
+  found: readonly (readonly { object: string; score: number }[])[],
+): Answered[] {
+  return judged(
+    questions,
+    found.map((some) => {
+      const lists = some
+        .slice(0, against)
+        .map(({ object, score }) => ({ objects: [object], weight: Math.exp(score - some[0]!.score) }));
+      const best = likedFirst(
+        some.slice(0, firstOf).map(({ object }) => object),
+        lists,
+      );
+      return best.map((object) => ({ object }));
+    }),
+  );
+}
+
 /** HSN-AR: given objects, by the probability of their own walks and of the object after them. */
 export const rankedByWalks = (
   reasoner: Reasoner,
   read: ReadObjects,
   questions: readonly Ranked[],
-): Answered[] => judged(questions, judgedByWalks(reasoner.path, read));
+): Answered[] => expectedFirst(questions, judgedByWalks(reasoner.path, read));
 
 /** The same by a decoder that is given (s, r) alone. */
 export const rankedPlainly = async (
   opened: OpenedReasoning,
   questions: readonly Ranked[],
-): Promise<Answered[]> => judged(questions, await judgedPlainly(opened, questions));
+): Promise<Answered[]> => expectedFirst(questions, await judgedPlainly(opened, questions));

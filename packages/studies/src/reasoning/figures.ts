@@ -124,19 +124,31 @@ async function bertRecall(answered: readonly Answered[], scorer: BertScorer): Pr
   return mean(sums.map(({ sum, count }) => sum / count));
 }
 
-function novelties(answered: readonly Answered[], { table, splits }: TupleCorpus) {
+const trained = new WeakMap<TupleCorpus, { tuples: Set<string>; objects: Set<string> }>();
+
+const tupleKey = (head: string, relation: string, object: string): string =>
+  `${head}\t${relation}\t${object.toLowerCase()}`;
+
+/** Training tuples and objects, made once for all models that are compared. */
+function trainedOf(corpus: TupleCorpus): { tuples: Set<string>; objects: Set<string> } {
+  const known = trained.get(corpus);
+  if (known) return known;
   const [tuples, objects] = [new Set<string>(), new Set<string>()];
-  const key = (head: string, relation: string, object: string) =>
-    `${head}\t${relation}\t${object.toLowerCase()}`;
-  for (const row of splits.train) {
-    const { head, relation, object } = table.tuple(row);
-    tuples.add(key(head, relation, object));
+  for (const row of corpus.splits.train) {
+    const { head, relation, object } = corpus.table.tuple(row);
+    tuples.add(tupleKey(head, relation, object));
     objects.add(object.toLowerCase());
   }
+  trained.set(corpus, { tuples, objects });
+  return { tuples, objects };
+}
+
+function novelties(answered: readonly Answered[], corpus: TupleCorpus) {
+  const { tuples, objects } = trainedOf(corpus);
   const first = answered.map(({ head, relation, answers }) => ({ head, relation, object: answers[0] ?? '' }));
   return {
     novel_tuples: novelty(
-      first.map(({ head, relation, object }) => key(head, relation, object)),
+      first.map(({ head, relation, object }) => tupleKey(head, relation, object)),
       tuples,
     ),
     novel_objects: novelty(

@@ -1,9 +1,9 @@
-import { type Tuple, type TupleCorpus, textVectors } from '@hidden-schema/hsn';
+import { rememberedVectors, type Tuple, type TupleCorpus } from '@hidden-schema/hsn';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { openPretrainedEncoder } from '@hidden-schema/transformers';
-import { bleuWords, sentenceBleu } from '../evaluation/bleu.ts';
 import { answerKey, distinctAnswers } from '../evaluation/recall.ts';
 import { type Answered, mostAnswers, type Question, type Ranked } from './answers.ts';
+import { likedFirst, type Weighed } from './liked-first.ts';
 
 /** What is answered without any model of language, from training tuples alone. */
 export type Floor = 'constant' | 'nearest' | 'vote' | 'kernel';
@@ -29,6 +29,7 @@ const atOnce = 500;
 /** Training objects by relation and event, and the events as vectors. */
 export class Floors {
   readonly #byRelation: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
+  readonly #near = new WeakMap<readonly Question[], Promise<Near[][]>>();
 
   constructor({ table, splits }: TupleCorpus) {
     this.#byRelation = objectsOf(Array.from(splits.train, (row) => table.tuple(row)));
@@ -47,26 +48,17 @@ export class Floors {
     });
   }
 
-  /**
-   * Objects to rank for each question, so many at most: those that its relation has most often, for half of them, then
-   * those of the nearest training events by their votes, then further common ones.
-   */
+  /** Objects to rank for each question, so many at most: the first of the kernel's, in its order. */
   async pools(questions: readonly Question[], count: number): Promise<Ranked[]> {
-    const neighbours = (await this.#neighbours(questions)).map(ballots);
-    const common = new Map(
-      [...this.#byRelation].map(([relation, events]) => [
-        relation,
-        voted([...events.values()]).slice(0, count),
-      ]),
-    );
-    return questions.map((question, i) => {
-      const own = common.get(question.relation) ?? [];
-      const half = own.slice(0, Math.ceil(count / 2));
-      return {
-        ...question,
-        objects: distinctAnswers([...half, ...voted(neighbours[i] ?? []), ...own], count),
-      };
-    });
+    const neighbours = await this.#neighbours(questions);
+    const shares = this.#shares();
+    return questions.map((question, i) => ({
+      ...question,
+      objects: weighed(spoken(neighbours[i] ?? []), shares.get(question.relation) ?? new Map()).slice(
+        0,
+        count,
+      ),
+    }));
   }
 
   /**
@@ -75,7 +67,7 @@ export class Floors {
    */
   async near(questions: readonly Question[]): Promise<Record<'nearest' | 'vote' | 'kernel', Answered[]>> {
     const neighbours = await this.#neighbours(questions);
-    const shares = new Map([...this.#byRelation].map(([relation, events]) => [relation, sharesOf(events)]));
+    const shares = this.#shares();
     const of = (rank: (near: readonly Near[], relation: string) => string[]) =>
       questions.map((question, i) => {
         const answers = rank(neighbours[i] ?? [], question.relation).slice(0, mostAnswers);
@@ -89,18 +81,32 @@ export class Floors {
         ),
       ),
       vote: of((near) => voted(ballots(near))),
-      kernel: of((near, relation) => weighed(near, shares.get(relation) ?? new Map())),
+      kernel: of((near, relation) => {
+        const speaking = spoken(near);
+        const ranked = weighed(speaking, shares.get(relation) ?? new Map());
+        return likedFirst(ranked.slice(0, constants), speaking.slice(0, heard));
+      }),
     };
   }
 
-  /** For each question the nearest training events that have its relation. */
-  async #neighbours(questions: readonly Question[]): Promise<Near[][]> {
+  #shares(): Map<string, Shares> {
+    return new Map([...this.#byRelation].map(([relation, events]) => [relation, sharesOf(events)]));
+  }
+
+  /** For each question the nearest training events that have its relation; looked for once for the same questions. */
+  #neighbours(questions: readonly Question[]): Promise<Near[][]> {
+    const known = this.#near.get(questions) ?? this.#lookAround(questions);
+    this.#near.set(questions, known);
+    return known;
+  }
+
+  async #lookAround(questions: readonly Question[]): Promise<Near[][]> {
     const trained = [...new Set([...this.#byRelation.values()].flatMap((events) => [...events.keys()]))];
     const asked = [...new Set(questions.map(({ head }) => head))];
     const opened = await openPretrainedEncoder();
     const [known, fresh] = [
-      await textVectors(trained, opened, { longest }),
-      await textVectors(asked, opened, { longest }),
+      await rememberedVectors(trained, opened, { longest }),
+      await rememberedVectors(asked, opened, { longest }),
     ];
     const place = new Map(trained.map((event, at) => [event, at]));
     const placeAsked = new Map(asked.map((event, at) => [event, at]));
@@ -182,9 +188,7 @@ function sharesOf(events: ReadonlyMap<string, readonly string[]>): Shares {
 }
 
 /** How much weight speaks for each object; each event once for each of its objects. */
-function countsOf(
-  lists: readonly { objects: readonly string[]; weight: number }[],
-): Map<string, { text: string; weight: number }> {
+function countsOf(lists: readonly Weighed[]): Map<string, { text: string; weight: number }> {
   const counts = new Map<string, { text: string; weight: number }>();
   for (const { objects, weight } of lists)
     for (const text of distinctAnswers(objects, objects.length)) {
@@ -195,40 +199,21 @@ function countsOf(
   return counts;
 }
 
-/** Objects by the weight of near events and of the relation's shares; first the one that near events' own like best. */
-function weighed(near: readonly Near[], shares: Shares): string[] {
+/** What near events say, each by how near it is. */
+function spoken(near: readonly Near[]): Weighed[] {
   const best = near[0]?.cosine ?? 0;
-  const speaking = near.map(({ objects, cosine }) => ({
-    objects,
-    weight: Math.exp((cosine - best) / width),
-  }));
+  return near.map(({ objects, cosine }) => ({ objects, weight: Math.exp((cosine - best) / width) }));
+}
+
+/** Objects by the weight of near events and of the relation's shares. */
+function weighed(speaking: readonly Weighed[], shares: Shares): string[] {
   const counts = countsOf(speaking);
   for (const [key, { text, share }] of shares) {
     const known = counts.get(key);
     if (known) known.weight += doubt * share;
     else counts.set(key, { text, weight: doubt * share });
   }
-  const ranked = [...counts.values()].sort((a, b) => b.weight - a.weight).map(({ text }) => text);
-  return likedFirst(ranked.slice(0, constants), speaking.slice(0, heard));
-}
-
-/** Texts with that one first which has the highest weighed mean BLEU-2 against lists of others. */
-function likedFirst(
-  texts: readonly string[],
-  lists: readonly { objects: readonly string[]; weight: number }[],
-): string[] {
-  if (texts.length === 0) return [];
-  const tried = lists.map(({ objects, weight }) => ({ others: objects.map(bleuWords), weight }));
-  const score = (text: string) => {
-    const words = bleuWords(text);
-    return tried.reduce(
-      (sum, { others, weight }) => sum + weight * sentenceBleu(words, others, { smoothing: 'method1' }),
-      0,
-    );
-  };
-  const scores = new Map(texts.map((text) => [text, score(text)]));
-  const best = texts.reduce((a, b) => (scores.get(b)! > scores.get(a)! ? b : a));
-  return [best, ...texts.filter((text) => text !== best)];
+  return [...counts.values()].sort((a, b) => b.weight - a.weight).map(({ text }) => text);
 }
 
 /** Objects by how many events have them; of equal ones that of the nearer event. */

@@ -1,5 +1,6 @@
-import { type Column, formatTable, type TableFormat } from '@hidden-schema/base';
+import type { Column, TableFormat } from '@hidden-schema/base';
 import { aboveGuessing } from '@hidden-schema/hsn';
+import { type Sheet, sheetText } from '../evaluation/sheets.ts';
 import { searchName } from '../reasoning/answers.ts';
 import type { Table3, Table3Difference, Table3Model, Table3Row } from './table3.ts';
 
@@ -57,8 +58,18 @@ const columns: readonly Column[] = [
 
 const number = (value: number): string => value.toFixed(3);
 
-/** Ours, the paper's, and how sure the differences are. */
-export function table3Text({ rows, differences, paths }: Table3, format: TableFormat): string {
+export const table3Title = 'Table 3: objects of If-Then tuples';
+
+/** The tables, as text. */
+export function table3Text(table: Table3, format: TableFormat): string {
+  return table3Sheets(table)
+    .map((sheet) => sheetText(sheet, format))
+    .join('\n');
+}
+
+/** Ours and the paper's, how sure the differences are, and what path models find. */
+export function table3Sheets(table: Table3): Sheet[] {
+  const { rows, differences, paths } = table;
   const theirs = published.map(([title, bleu, bert]) => [
     `the paper: ${title}`,
     '',
@@ -68,12 +79,12 @@ export function table3Text({ rows, differences, paths }: Table3, format: TableFo
     bert,
     ...Array.from({ length: columns.length - 6 }, () => ''),
   ]);
-  const main = formatTable(columns, [...rows.map(cells), ...theirs], format);
+  const main = { name: 'table3', title: table3Title, columns, rows: [...rows.map(cells), ...theirs] };
   return [
-    main,
-    ...(differences.length === 0 ? [] : [differencesText(differences, format)]),
-    ...(paths.length === 0 ? [] : [pathsText(paths, format)]),
-  ].join('\n');
+    { ...main, caption: table3Caption(table).replaceAll('\n', ' ').trim() },
+    ...(differences.length === 0 ? [] : [differencesSheet(differences)]),
+    ...(paths.length === 0 ? [] : [pathsSheet(paths)]),
+  ];
 }
 
 const pathColumns: readonly Column[] = [
@@ -86,13 +97,18 @@ const pathColumns: readonly Column[] = [
 ];
 
 /** How much of second halves each path model finds, beside what guessing does. */
-function pathsText(paths: Table3['paths'], format: TableFormat): string {
+function pathsSheet(paths: Table3['paths']): Sheet {
   const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
   const rows = paths.map(({ path, figures: f }) => [
     pathTitles[path] ?? path,
     ...[f.accuracy, f.accuracy_free, f.baseline_previous, f.baseline_majority, aboveGuessing(f)].map(percent),
   ]);
-  return formatTable(pathColumns, rows, format);
+  return {
+    name: 'table3-paths',
+    title: 'Symbols of second halves that path models find',
+    columns: pathColumns,
+    rows,
+  };
 }
 
 function cells({ model, search, figures: f, kept }: Table3Row): string[] {
@@ -107,10 +123,10 @@ function cells({ model, search, figures: f, kept }: Table3Row): string[] {
   ];
 }
 
-const against: readonly Table3Model[] = ['comet', 'constant', 'vote'];
+const against: readonly Table3Model[] = ['comet', 'constant', 'vote', 'kernel'];
 
 /** A line for each row of HSN-AR and measure, with the middle 95 % of the paired bootstrap. */
-function differencesText(differences: readonly Table3Difference[], format: TableFormat): string {
+function differencesSheet(differences: readonly Table3Difference[]): Sheet {
   const keys = new Map<string, Table3Difference[]>();
   for (const one of differences) {
     const key = [titleOf(one.model), searchName(one.search), one.measure].join('\t');
@@ -127,8 +143,9 @@ function differencesText(differences: readonly Table3Difference[], format: Table
     ...against.map((other) => shown(all, other)),
   ]);
   const heads = ['model', 'search', 'measure'].map((title) => ({ title }));
-  const others = ['− COMET, same search', '− constant', '− vote of 30'].map(right);
-  return formatTable([...heads, ...others], rows, format);
+  const others = ['− COMET, same search', '− constant', '− vote of 30', '− 200 nearest weighed'].map(right);
+  const title = 'HSN-AR less the other, with the middle 95 % of the paired bootstrap';
+  return { name: 'table3-differences', title, columns: [...heads, ...others], rows };
 }
 
 /** How it was measured, for under the table. */
@@ -140,8 +157,9 @@ is without smoothing. recall@10 is the share of different references (of ten at 
 recall@10 how near the nearest answer comes to each reference. BERTScore is F1 with the best reference, by ${bertModel},
 and rescaled by the mean of unrelated objects. Differences have the middle 95 % of a paired bootstrap over questions.
 Searches are the same on both sides: greedy; a beam of N texts, for HSN-AR of each of √N walks; N draws, for HSN-AR of walk
-and words; the best of N training objects, the same for all (half of them the commonest of the relation, the others of the
-nearest events), by the probability of the object, for HSN-AR of its own walk and of the object after it. HSN-AR's objects are
+and words; the best of N training objects, the same for all (those that the nearest events and the relation have most often), by
+the probability of the object, for HSN-AR of its own walk and of the object after it, and first, as for the floors, the one with
+the highest BLEU-2 that is expected by these probabilities. HSN-AR's objects are
 sorted by the probability of walk and object, summed over the walks that lead to one. Path models: symbols of second halves of
 unseen test tuples found from the true ones before; guessing takes the commonest after the true one before. HSN (posterior) sees an answer and is an upper bound. The paper's figures are of BERT
 and GPT-2 trained on all 710 000 ATOMIC tuples and scored with another encoder: compare within ours and within theirs.

@@ -110,10 +110,11 @@ export async function evaluateReasoning(run: string, options: Table3Options = {}
       throw new UserError(`${run} is COMET; give the run of a network, and this one with --comet`);
     const questions = questionsOf(opened, options);
     const rows = new Rows(await scoringOf(opened, questions, options), options.onProgress);
-    await addFloors(rows, questions);
+    const floors = new Floors(rows.scoring.corpus);
+    await addFloors(rows, floors, questions);
     await rows.add({ model: 'posterior' }, () => reconstructedAnswers(opened, questions));
     const searches = options.searches ?? defaultSearches;
-    const asked = new Asked(questions, rows.scoring.corpus, opened);
+    const asked = new Asked(questions, floors, opened);
     const greedy: WritingSearch = { how: 'greedy', count: 1 };
     await rows.add({ model: 'alone', search: greedy }, () => plainAnswers(opened, questions, greedy));
     for (const model of ['comet', 'bart'] as const) {
@@ -148,9 +149,9 @@ class Asked {
   readonly #pools = new Map<number, Promise<Ranked[]>>();
   readonly #read = new Map<readonly Ranked[], Promise<ReadObjects>>();
 
-  constructor(questions: readonly Question[], corpus: Scoring['corpus'], opened: OpenedReasoning) {
+  constructor(questions: readonly Question[], floors: Floors, opened: OpenedReasoning) {
     this.questions = questions;
-    this.#floors = new Floors(corpus);
+    this.#floors = floors;
     this.#opened = opened;
   }
 
@@ -193,6 +194,11 @@ function questionsOf(opened: OpenedReasoning, { split = 'test', limit }: Table3O
   return Array.from({ length: count }, (_, i) => all[Math.floor((i * all.length) / count)]!);
 }
 
+function processorSeconds(begun: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(begun);
+  return (user + system) / 1e6;
+}
+
 /** Rows of the table as they are made. */
 class Rows {
   readonly rows: Table3Row[] = [];
@@ -213,10 +219,11 @@ class Rows {
     kind: Pick<Table3Row, 'model' | 'search'>,
     answer: () => Answered[] | Promise<Answered[]>,
   ): Promise<void> {
-    this.#onProgress?.(
-      `${kind.model}${kind.search ? ` ${kind.search.how}${kind.search.count}` : ''}: answering`,
-    );
+    const name = `${kind.model}${kind.search ? ` ${kind.search.how}${kind.search.count}` : ''}`;
+    this.#onProgress?.(`${name}: answering`);
+    const begun = process.cpuUsage();
     const all = await answer();
+    const answered = processorSeconds(begun);
     const real = withoutNone(all);
     const { figures, scores } = await answerFigures(real, this.#scoring);
     const kept = (await answerFigures(all, this.#scoring)).figures;
@@ -225,6 +232,10 @@ class Rows {
     const row = { ...kind, figures, kept, examples };
     this.rows.push(row);
     this.#scores.set(row, scores);
+    const scored = processorSeconds(begun) - answered;
+    this.#onProgress?.(
+      `${name}: ${all.length} questions answered in ${answered.toFixed(1)} s of the processor, scored in ${scored.toFixed(1)}`,
+    );
   }
 
   /** Every row of HSN-AR against COMET by the same search, and against the floors. */
@@ -236,6 +247,7 @@ class Rows {
         (other) =>
           other.model === 'constant' ||
           other.model === 'vote' ||
+          other.model === 'kernel' ||
           (other.model === 'comet' &&
             other.search?.how === search.how &&
             other.search.count === search.count),
@@ -253,8 +265,7 @@ class Rows {
   }
 }
 
-async function addFloors(rows: Rows, questions: readonly Question[]): Promise<void> {
-  const floors = new Floors(rows.scoring.corpus);
+async function addFloors(rows: Rows, floors: Floors, questions: readonly Question[]): Promise<void> {
   await rows.add({ model: 'constant' }, () => floors.constant(questions));
   const near = await floors.near(questions);
   for (const model of ['nearest', 'vote', 'kernel'] as const) await rows.add({ model }, () => near[model]);

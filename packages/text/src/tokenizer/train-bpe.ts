@@ -4,9 +4,6 @@ import { byteBpe } from './byte-bpe.ts';
 import { PairHeap } from './pair-heap.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
-/** Two tokens side by side as one number: token numbers stay far below 2^21. */
-const pairKey = (left: number, right: number) => left * 0x200000 + right;
-
 interface Word {
   symbols: number[];
   count: number;
@@ -14,16 +11,39 @@ interface Word {
 
 const smallest = 257; // 256 bytes and the end of text
 
+/** A space before a word always begins something new; U+0085 is a space to the splitter, and not to `\s`. */
+const beforeWords = /(?= [^\s\u0085])/u;
+/** Longer pieces would keep the text that they are cut from in memory; where no spaces are written, a whole text is one. */
+const longestKept = 12;
+
+/** A word by itself, with or without the space before it: what most pieces are. */
+const plainWord = /^ ?[A-Za-z]+$/;
+
 /** Words with how often they occur, which is all that byte-pair training looks at. */
 export class WordCounts {
-  readonly counts = new Map<string, number>();
+  readonly #words = new Map<string, number>();
+  /** Pieces of texts between spaces: each is split into words once, however often it comes. */
+  readonly #pieces = new Map<string, number>();
   readonly #split = byteLevelPreTokenizer(false, true);
 
   add(texts: Iterable<string>): void {
-    for (const text of texts) {
-      for (const [word] of this.#split.preTokenizeString(text))
-        this.counts.set(word, (this.counts.get(word) ?? 0) + 1);
-    }
+    for (const text of texts)
+      for (const piece of text.split(beforeWords))
+        if (piece.length > longestKept) this.#count(piece, 1);
+        else this.#pieces.set(piece, (this.#pieces.get(piece) ?? 0) + 1);
+  }
+
+  counts(): ReadonlyMap<string, number> {
+    for (const [piece, times] of this.#pieces) this.#count(piece, times);
+    this.#pieces.clear();
+    return this.#words;
+  }
+
+  #count(piece: string, times: number): void {
+    const words = plainWord.test(piece)
+      ? [piece.replace(' ', 'Ġ')]
+      : this.#split.preTokenizeString(piece).map(([word]) => word);
+    for (const word of words) this.#words.set(word, (this.#words.get(word) ?? 0) + times);
   }
 }
 
@@ -39,37 +59,43 @@ export function trainByteBpe(texts: Iterable<string> | WordCounts, size: number)
     words = new WordCounts();
     words.add(texts);
   }
-  return byteBpe(new BpeTrainer(words.counts).merge(size - smallest));
+  return byteBpe(new BpeTrainer(words.counts(), size).merge());
 }
 
 /** Merges the most frequent pair, over and over; among equals the one whose tokens are older. */
 class BpeTrainer {
+  /** Tokens at most. Two side by side are one number, left·size + right: a small one, which is quickly found in a map. */
+  readonly #size: number;
   readonly #words: Word[];
   readonly #tokens: string[] = byteLevelAlphabet().sort();
   readonly #idOf = new Map(this.#tokens.map((token, id) => [token, id]));
   readonly #counts = new Map<number, number>();
   /** Words in which a pair occurs or did occur. */
-  readonly #where = new Map<number, Set<number>>();
+  readonly #where = new Map<number, number[]>();
+  /** Pairs whose counts the heap has not been told of. */
+  readonly #changed = new Set<number>();
   readonly #heap = new PairHeap();
 
-  constructor(counts: ReadonlyMap<string, number>) {
+  constructor(counts: ReadonlyMap<string, number>, size: number) {
+    this.#size = size;
     this.#words = [...counts].map(([word, count]) => ({
       symbols: Array.from(word, (character) => this.#idOf.get(character)!),
       count,
     }));
-    for (const [at, word] of this.#words.entries()) this.#tally(word, at, 1);
-    for (const [key, count] of this.#counts) this.#heap.push(count, key);
+    for (const [at, { symbols }] of this.#words.entries())
+      for (let i = 1; i < symbols.length; i++) this.#gain(symbols[i - 1]!, symbols[i]!, at);
+    this.#putInOrder();
   }
 
-  merge(most: number): [string, string][] {
+  merge(): [string, string][] {
     const merges: [string, string][] = [];
-    while (merges.length < most) {
+    while (merges.length < this.#size - smallest) {
       const pair = this.#heap.pop();
       if (pair === undefined || pair.count < 2) break;
       // The heap keeps old counts of a pair too; only one that still holds is acted on.
       if (this.#counts.get(pair.key) !== pair.count) continue;
-      const left = Math.floor(pair.key / 0x200000);
-      const right = pair.key % 0x200000;
+      const left = Math.floor(pair.key / this.#size);
+      const right = pair.key % this.#size;
       const [first, second] = [this.#tokens[left]!, this.#tokens[right]!];
       // Two pairs may spell one token: the second would give a merge two ranks, so it stays apart.
       if (this.#idOf.has(first + second)) this.#counts.delete(pair.key);
@@ -85,44 +111,64 @@ class BpeTrainer {
     const text = this.#tokens[left]! + this.#tokens[right]!;
     const merged = this.#tokens.push(text) - 1;
     this.#idOf.set(text, merged);
-    const changed = new Set<number>();
-    for (const at of this.#where.get(key) ?? []) {
-      const word = this.#words[at]!;
-      for (const old of this.#tally(word, at, -1)) changed.add(old);
-      word.symbols = joined(word.symbols, left, right, merged);
-      for (const fresh of this.#tally(word, at, 1)) changed.add(fresh);
-    }
+    for (const at of this.#where.get(key) ?? []) this.#join({ left, right, merged }, at);
     this.#where.delete(key);
     this.#counts.delete(key);
-    changed.delete(key);
-    for (const other of changed) {
-      const count = this.#counts.get(other) ?? 0;
-      if (count > 0) this.#heap.push(count, other);
-    }
+    this.#changed.delete(key);
+    this.#putInOrder();
   }
 
-  /** Adds a word's pairs to the counts, or takes them out; the pairs it has. */
-  #tally({ symbols, count }: Word, at: number, sign: 1 | -1): number[] {
-    const keys: number[] = [];
-    for (let i = 1; i < symbols.length; i++) {
-      const key = pairKey(symbols[i - 1]!, symbols[i]!);
-      keys.push(key);
-      this.#counts.set(key, (this.#counts.get(key) ?? 0) + sign * count);
-      if (sign < 0) continue;
-      const where = this.#where.get(key);
-      if (where) where.add(at);
-      else this.#where.set(key, new Set([at]));
+  /** Tells the heap of the pairs whose counts changed. */
+  #putInOrder(): void {
+    for (const key of this.#changed) {
+      const count = this.#counts.get(key)!;
+      if (count > 0) this.#heap.push(count, key);
     }
-    return keys;
+    this.#changed.clear();
+  }
+
+  /** Puts one token in the place of two in a word; pairs on either side are counted as they are then. */
+  #join({ left, right, merged }: Join, at: number): void {
+    const { symbols } = this.#words[at]!;
+    let length = 0;
+    for (let i = 0; i < symbols.length; i++) {
+      if (symbols[i] !== left || symbols[i + 1] !== right) {
+        symbols[length++] = symbols[i]!;
+        continue;
+      }
+      if (length > 0) {
+        this.#lose(symbols[length - 1]!, left, at);
+        this.#gain(symbols[length - 1]!, merged, at);
+      }
+      i++;
+      if (i + 1 < symbols.length) {
+        this.#lose(right, symbols[i + 1]!, at);
+        this.#gain(merged, symbols[i + 1]!, at);
+      }
+      symbols[length++] = merged;
+    }
+    symbols.length = length;
+  }
+
+  #lose(left: number, right: number, at: number): void {
+    const key = left * this.#size + right;
+    this.#changed.add(key);
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) - this.#words[at]!.count);
+  }
+
+  #gain(left: number, right: number, at: number): void {
+    const key = left * this.#size + right;
+    this.#changed.add(key);
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + this.#words[at]!.count);
+    const where = this.#where.get(key);
+    if (where) where.push(at);
+    else this.#where.set(key, [at]);
   }
 }
 
-function joined(symbols: readonly number[], left: number, right: number, merged: number): number[] {
-  const out: number[] = [];
-  for (let i = 0; i < symbols.length; i++) {
-    const pair = symbols[i] === left && symbols[i + 1] === right;
-    out.push(pair ? merged : symbols[i]!);
-    if (pair) i++;
-  }
-  return out;
+/** Two tokens side by side, and the one that takes their place. */
+interface Join {
+  left: number;
+  right: number;
+  merged: number;
 }

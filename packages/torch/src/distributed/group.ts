@@ -35,7 +35,7 @@ async function opened<T>(body: () => Promise<T>): Promise<T> {
 }
 
 /** Large enough to hide what starting a sum costs, small enough that most are under way before backward ends. */
-const bucketBytes = 1 << 22;
+const bucketBytes = 1 << 20;
 
 /**
  * The processes that compute together, on torch's collectives (c10d). All of them call the same methods in the same

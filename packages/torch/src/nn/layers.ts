@@ -6,6 +6,18 @@ import type { Generator } from '../random.ts';
 import type { Tensor } from '../tensor.ts';
 import { Module, parameter } from './module.ts';
 
+let drawing = true;
+
+/** Makes a module whose weights are all filled in afterwards: none is drawn, which takes longer than to read them. */
+export function undrawn<T>(make: () => T): T {
+  drawing = false;
+  try {
+    return make();
+  } finally {
+    drawing = true;
+  }
+}
+
 /** Uniform in ±bound, as PyTorch starts its linear and recurrent layers. */
 export function uniform(
   shape: readonly number[],
@@ -13,6 +25,7 @@ export function uniform(
   generator: Generator,
   options: TensorOptions = {},
 ): Tensor {
+  if (!drawing) return zeros(shape, { device: generator.device, ...options });
   return noGrad(() =>
     rand(shape, generator, options)
       .mul(2 * bound)
@@ -26,6 +39,7 @@ export function normal(
   generator: Generator,
   options: TensorOptions = {},
 ): Tensor {
+  if (!drawing) return zeros(shape, { device: generator.device, ...options });
   return noGrad(() => randn(shape, generator, options).mul(deviation));
 }
 

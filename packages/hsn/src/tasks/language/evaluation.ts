@@ -82,8 +82,10 @@ function evaluated(
     for (const batch of batchesByLength(corpus.store, rows, batchSize, frames)) {
       const h = scoresOf(batch);
       scores.push(h);
-      estimates.push(...estimateBatch(model, batch, h, { graphs, walks: options.walks ?? 100 }));
-      options.onProgress?.(estimates.length, rows.length);
+      for (const estimate of estimateBatch(model, batch, h, { graphs, walks: options.walks ?? 100 })) {
+        estimates.push(estimate);
+        options.onProgress?.(estimates.length, rows.length);
+      }
     }
     for (const batch of batchesByLength(corpus.store, more, batchSize, frames)) scores.push(scoresOf(batch));
     const information_sentences = rows.length + more.length;
@@ -108,22 +110,22 @@ export function sampledGraphs(
   );
 }
 
-function estimateBatch(
+function* estimateBatch(
   model: LanguageNetwork,
   batch: TextBatch,
   scores: Tensor,
   { graphs, walks }: { graphs: readonly DrawnGraph[]; walks: number },
-): SentenceEstimate[] {
+): Iterable<SentenceEstimate> {
   const { lengths, width, ids } = batch.decoder;
-  return Array.from(lengths, (length, n) => {
+  for (const [n, length] of lengths.entries()) {
     const tokens = ids.subarray(n * width, n * width + length);
-    return scope(() =>
+    yield scope(() =>
       noGrad(() => {
         const sentence = { scores: scores.narrow(0, n, 1), tokens };
         return sentenceEstimate(logWeights(model, sentence, graphs, walks), length - 1);
       }),
     );
-  });
+  }
 }
 
 /** Figures of a corpus from those of its sentences: by tokens, as perplexity is. */

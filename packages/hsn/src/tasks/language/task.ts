@@ -55,10 +55,14 @@ export class LanguageTask implements Task<LanguageFigures> {
     return inspectLanguage(this.training, this.trainer.step, this.texts);
   }
 
-  evaluate(): LanguageFigures {
+  evaluate(onProgress?: LanguageEvaluationOptions['onProgress']): LanguageFigures {
     const { model, corpus, frames } = this.training;
     const read = (batch: TextBatch) => this.training.withReading(batch);
-    return languageFigures(model, corpus, frames, { ...quickLook, read });
+    return languageFigures(model, corpus, frames, {
+      ...quickLook,
+      read,
+      ...(onProgress ? { onProgress } : {}),
+    });
   }
 
   artifacts(): Record<string, JsonValue> {

@@ -1,17 +1,22 @@
 import { scope, Tensor } from '@hidden-schema/torch';
 import type { TupleTokens } from './tokens.ts';
-import { eventVectors, type NearEvent, type TrainedWalks } from './trained-walks.ts';
+import { eventVectors, type NearEvents, type TrainedWalks } from './trained-walks.ts';
 import { type StepContext, smoothed, WalkCounts } from './walk-counts.ts';
 import type { BegunWalks, FirstHalves, WalkPath } from './walk-path.ts';
 import type { TupleWalks } from './walks.ts';
 
-/** Nearest training events whose second halves count for a new one, and among how many they are looked for. */
-const neighbours = 50;
-const lookedAt = 400;
-/** A neighbour counts exp(−(c_1 − c) / `width`): by how much less near it is than the nearest. */
-const width = 0.1;
-/** Pseudo-counts with which the counts of all events enter that of the nearest. */
-const doubt = 1;
+/** How near events speak for what follows; chosen on valid events of ATOMIC by log p of their walks. */
+export interface Speaking {
+  /** Nearest training events whose second halves count for a new one. */
+  neighbours: number;
+  /** A neighbour counts exp(−(c_1 − c) / `width`): by how much less near it is than the nearest. */
+  width: number;
+  /** Pseudo-counts with which the counts of all events enter those of the nearest. */
+  doubt: number;
+}
+const defaultSpeaking: Speaking = { neighbours: 400, width: 0.1, doubt: 10 };
+/** Nearest events among which those with the relation are looked for. */
+const lookedAt = 1000;
 
 /** A training tuple that speaks for what follows, and how much. */
 interface Voice {
@@ -32,11 +37,18 @@ export class CountedPath implements WalkPath {
   /** Training tuples of an event and relation. */
   readonly #tuples = new Map<number, number[]>();
   readonly #open: readonly (readonly number[])[];
-  readonly #near = new Map<string, NearEvent[]>();
+  readonly #near = new Map<string, NearEvents>();
   /** Numbers of the training events. */
   readonly #known: ReadonlyMap<string, number>;
+  readonly #speaking: Speaking;
 
-  constructor(trained: TrainedWalks, walks: TupleWalks, relations: readonly string[]) {
+  constructor(
+    trained: TrainedWalks,
+    walks: TupleWalks,
+    relations: readonly string[],
+    speaking: Speaking = defaultSpeaking,
+  ) {
+    this.#speaking = speaking;
     this.trained = trained;
     this.#walks = walks;
     this.#relations = relations;
@@ -62,21 +74,29 @@ export class CountedPath implements WalkPath {
       return { relation, first: first[i]!, voices: this.#voices(near[i]!, relation) };
     });
     const symbols = this.#open.length;
+    const known = new Map<string, Float32Array>();
+    const next = (of: number, second: readonly number[]): Float32Array => {
+      const key = `${of};${second.join()}`;
+      const { voices, ...context } = begun[of]!;
+      const logs =
+        known.get(key) ??
+        Float32Array.from(this.#probabilities({ ...context, second }, voices), (p) =>
+          Math.log(Math.max(p, 1e-30)),
+        );
+      known.set(key, logs);
+      return logs;
+    };
     return {
       next: (owners, seconds) => {
         const logs = new Float32Array(owners.length * symbols);
-        for (const [m, of] of owners.entries()) {
-          const { voices, ...context } = begun[of]!;
-          const p = this.#probabilities({ ...context, second: seconds[m]! }, voices);
-          for (let k = 0; k < symbols; k++) logs[m * symbols + k] = Math.log(Math.max(p[k]!, 1e-30));
-        }
+        for (const [m, of] of owners.entries()) logs.set(next(of, seconds[m]!), m * symbols);
         return Tensor.fromArray(logs, [owners.length, symbols]);
       },
     };
   }
 
   /** The nearest training events of rows; one that was trained on itself is left out of its own. */
-  nearest(rows: Int32Array, tokens: TupleTokens): NearEvent[][] {
+  nearest(rows: Int32Array, tokens: TupleTokens): NearEvents[] {
     const { table } = tokens;
     const names = Array.from(rows, (row) => table.heads[table.head[row]!]!);
     const fresh = [...new Set(names)].filter((name) => !this.#near.has(name));
@@ -85,11 +105,7 @@ export class CountedPath implements WalkPath {
     if (trained.length > 0) {
       const events = trained.map((name) => this.#known.get(name)!);
       const found = scope(() => this.trained.nearest(this.trained.vectorsOf(events), lookedAt));
-      for (const [i, name] of trained.entries())
-        this.#near.set(
-          name,
-          found[i]!.filter(({ event }) => event !== events[i]),
-        );
+      for (const [i, name] of trained.entries()) this.#near.set(name, without(found[i]!, events[i]!));
     }
     if (strange.length > 0) {
       const some = Int32Array.from(strange, (name) => rows[names.indexOf(name)]!);
@@ -101,22 +117,20 @@ export class CountedPath implements WalkPath {
     return names.map((name) => this.#near.get(name)!);
   }
 
-  #voices(near: readonly NearEvent[], relation: number): Voice[] {
+  #voices({ events, cosines }: NearEvents, relation: number): Voice[] {
     const { trained } = this;
-    const there = near
-      .map(({ event, cosine }) => ({
-        tuples: this.#tuples.get(event * this.#relations.length + relation),
-        cosine,
-      }))
-      .filter(({ tuples }) => tuples !== undefined)
-      .slice(0, neighbours);
-    const best = there[0]?.cosine ?? 0;
-    return there.flatMap(({ tuples, cosine }) =>
-      tuples!.map((tuple) => ({
-        second: trained.walk(tuple).subarray(trained.length / 2),
-        weight: Math.exp((cosine - best) / width),
-      })),
-    );
+    const { neighbours, width } = this.#speaking;
+    const out: Voice[] = [];
+    let [heard, best] = [0, 0];
+    for (let i = 0; i < events.length && heard < neighbours; i++) {
+      const tuples = this.#tuples.get(events[i]! * this.#relations.length + relation);
+      if (!tuples) continue;
+      if (heard++ === 0) best = cosines[i]!;
+      const weight = Math.exp((cosines[i]! - best) / width);
+      for (const tuple of tuples)
+        out.push({ second: trained.walk(tuple).subarray(trained.length / 2), weight });
+    }
+    return out;
   }
 
   #probabilities(context: StepContext, voices: readonly Voice[]): Float64Array {
@@ -132,7 +146,10 @@ export class CountedPath implements WalkPath {
       last.set(next, (last.get(next) ?? 0) + weight);
       if (second.every((symbol, i) => own[i] === symbol)) whole.set(next, (whole.get(next) ?? 0) + weight);
     }
-    return smoothed(smoothed(p, last, doubt), whole, doubt);
+    const { doubt } = this.#speaking;
+    const near = smoothed(p, last, doubt);
+    // Up to the second step the symbol before is all that there is to agree with.
+    return step < 2 ? near : smoothed(near, whole, doubt);
   }
 
   /** Nothing of it is trained step by step. */
@@ -143,6 +160,14 @@ export class CountedPath implements WalkPath {
   free(): void {
     this.trained.free();
   }
+}
+
+/** All but one event. */
+function without({ events, cosines }: NearEvents, event: number): NearEvents {
+  return {
+    events: events.filter((other) => other !== event),
+    cosines: cosines.filter((_, i) => events[i] !== event),
+  };
 }
 
 /** The symbols that each has a link to; from an isolated one a walk goes anywhere. */

@@ -16,6 +16,9 @@ export interface ObjectSearch {
   seed?: number;
 }
 
+/** Prompts whose beams are sorted by length together. */
+const beamsAtOnce = 4096;
+
 /** Objects of each prompt, the most probable first; the same one may come several times. */
 export async function searchObjects(
   model: ReasoningNetwork,
@@ -46,24 +49,28 @@ async function beams(
   const { decoder } = model;
   model.train(false);
   const out: WrittenObject[][] = [];
-  for (const { prompt, walk } of prompts) {
-    const [found] = scope(() =>
+  for (let first = 0; first < prompts.length; first += beamsAtOnce) {
+    const some = prompts.slice(first, first + beamsAtOnce);
+    const walks = some.flatMap(({ walk }) => (walk ? [walk] : []));
+    const found = scope(() =>
       noGrad(() =>
         beamSearch(decoder, {
-          prompts: [prompt],
-          ...(walk ? { schema: schemaOf(model, [walk]) } : {}),
+          prompts: some.map(({ prompt }) => prompt),
+          ...(walks.length > 0 ? { schema: schemaOf(model, walks) } : {}),
           end: frame.end!,
-          maxNewTokens: Math.min(defaultTokens, decoder.maxPositions - prompt.length),
+          maxNewTokens: defaultTokens,
           beams: width,
           lengthPenalty: 0,
         }),
       ),
     );
-    const texts = found!.map(async ({ tokens, logProb }) => ({
-      text: (await tokenizer.decode(tokens, { specials: false })).trim(),
-      logProb,
-    }));
-    out.push(await Promise.all(texts));
+    for (const hypotheses of found) {
+      const texts = hypotheses.map(async ({ tokens, logProb }) => ({
+        text: (await tokenizer.decode(tokens, { specials: false })).trim(),
+        logProb,
+      }));
+      out.push(await Promise.all(texts));
+    }
   }
   return out;
 }

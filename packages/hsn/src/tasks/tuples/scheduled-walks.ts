@@ -21,10 +21,17 @@ export class ScheduledWalks {
     this.#training = training;
   }
 
-  /** For each row a second half to read, or none; the same for the same rows and pass. */
-  secondWalks(rows: Int32Array, epoch: number): (readonly number[] | undefined)[] | undefined {
-    const { seed, path } = this.#training.config;
-    if (epoch === 0 || path.scheduled === 0 || rows.length === 0) return undefined;
+  /**
+   * For each row a second half to read, or none; the same for the same rows and pass. None during the first pass over
+   * the tuples, or the first third of the steps where that ends sooner: what a walk says is learned first.
+   */
+  secondWalks(
+    rows: Int32Array,
+    { epoch = 0, step = 0 }: { epoch?: number; step?: number },
+  ): (readonly number[] | undefined)[] | undefined {
+    const { seed, path, training } = this.#training.config;
+    if (path.scheduled === 0 || rows.length === 0) return undefined;
+    if (epoch === 0 && step < training.steps / 3) return undefined;
     const random = new Random(seed, drawStream * epoch + rows[0]!);
     const chosen = Array.from(rows, () => random.next() < path.scheduled);
     const some = rows.filter((_, i) => chosen[i]);

@@ -1,22 +1,20 @@
 import fs from 'node:fs';
 import { UserError } from '@hidden-schema/base';
+import { rowsOfPadded } from '@hidden-schema/text';
 import { noGrad, openSafetensors, scope, Tensor, writeSafetensors } from '@hidden-schema/torch';
-import { maskOfLengths } from '@hidden-schema/transformers';
-import { unitMeans } from '../../encoder/walk-queries.ts';
+import { vectorRows } from '../../discovery/text-memory.ts';
 import type { TupleTokens } from './tokens.ts';
 import type { TupleWalks } from './walks.ts';
 
 // Shapes: E training events, D width of the encoder, N training tuples, L steps.
 
-/** Events encoded at a time. */
-const atOnce = 64;
 const fileName = 'walks.safetensors';
 const textKey = 'texts';
 
-/** An event of training that is near to another, by the cosine of their vectors. */
-export interface NearEvent {
-  event: number;
-  cosine: number;
+/** Events of training that are near to another, the nearest first, and the cosines of their vectors with its. */
+export interface NearEvents {
+  events: Int32Array;
+  cosines: Float32Array;
 }
 
 /** The walks of training tuples, with their events as the network's encoder sees them. */
@@ -90,19 +88,18 @@ export class TrainedWalks {
     return this.#vectors.indexSelect(0, Tensor.fromArray(Int32Array.from(events), [events.length]));
   }
 
-  /** The nearest events to each of some unit vectors [B, D], the nearest first. */
-  nearest(vectors: Tensor, count: number): NearEvent[][] {
+  /** The nearest events to each of some unit vectors. [B, D] */
+  nearest(vectors: Tensor, count: number): NearEvents[] {
     const most = Math.min(count, this.events.length);
     return noGrad(() =>
       scope(() => {
         const { values, indices } = vectors.matmul(this.#vectors.transpose(0, 1)).topk(most, 1);
-        const [cosines, events] = [values.toNumbers(), indices.toNumbers()];
-        return Array.from({ length: vectors.dim(0) }, (_, n) =>
-          Array.from({ length: most }, (_, i) => ({
-            event: events[n * most + i]!,
-            cosine: cosines[n * most + i]!,
-          })),
-        );
+        const cosines = values.toArray() as Float32Array;
+        const events = indices.to('int32').toArray() as Int32Array;
+        return Array.from({ length: vectors.dim(0) }, (_, n) => ({
+          events: events.slice(n * most, (n + 1) * most),
+          cosines: cosines.slice(n * most, (n + 1) * most),
+        }));
       }),
     );
   }
@@ -188,18 +185,6 @@ function textsOf(text: string | undefined, file: string): { events: string[]; ob
 
 /** Events of some rows as the network's encoder sees them, at unit length. [B, D] */
 export function eventVectors({ model }: TupleWalks, tokens: TupleTokens, rows: Int32Array): Tensor {
-  const order = Array.from(rows.keys()).sort((a, b) => tokens.length(rows[a]!) - tokens.length(rows[b]!));
-  const { width } = model.encoder.base;
-  const all = new Float32Array(rows.length * width);
-  model.train(false);
-  for (let first = 0; first < order.length; first += atOnce) {
-    const places = order.slice(first, first + atOnce);
-    const ids = tokens.events(Int32Array.from(places, (place) => rows[place]!));
-    const flat = scope(() =>
-      noGrad(() => unitMeans(model.encoder.states(ids), maskOfLengths(ids.lengths, ids.width)).toArray()),
-    ) as Float32Array;
-    for (const [i, place] of places.entries())
-      all.set(flat.subarray(i * width, (i + 1) * width), place * width);
-  }
-  return Tensor.fromArray(all, [rows.length, width]).keep();
+  const { base, frozen } = model.encoder;
+  return vectorRows(base, rowsOfPadded(tokens.events(rows)), frozen).keep();
 }

@@ -57,23 +57,27 @@ export class TupleTraining extends NetworkTraining<TupleKind> {
 
   batch(
     rows: Int32Array,
-    part: { first: number; end: number; epoch?: number } = { first: 0, end: rows.length },
+    part: { first: number; end: number; epoch?: number; step?: number } = { first: 0, end: rows.length },
   ): TupleBatch {
     const { ids, prefixes } = this.tokens.decoder(rows);
     const { first, end } = part;
     const own = (side: PaddedIds) => (rows.length === end - first ? side : partOfPadded(side, first, end));
     const read = { prefix: own(this.tokens.prefix(rows)), whole: own(this.tokens.whole(rows)) };
-    const known = this.config.baseline ? {} : this.#known(rows.slice(first, end), read, part.epoch);
+    const known = this.config.baseline ? {} : this.#known(rows.slice(first, end), read, part);
     return { ...read, ...known, decoder: own(ids), prefixes: prefixes.slice(first, end) };
   }
 
   /** What the encoder need not make again: states or points; and second halves that are given, in training. */
-  #known(rows: Int32Array, read: Pick<ReadTuples, 'prefix' | 'whole'>, epoch = 0): Partial<ReadTuples> {
+  #known(
+    rows: Int32Array,
+    read: Pick<ReadTuples, 'prefix' | 'whole'>,
+    at: { epoch?: number; step?: number },
+  ): Partial<ReadTuples> {
     const { points } = this;
     if (!points) return { known: this.states(rows, read) };
     return {
       points: { first: points.first(rows), second: points.second(rows) },
-      secondWalks: this.#scheduled?.secondWalks(rows, epoch),
+      secondWalks: this.#scheduled?.secondWalks(rows, at),
     };
   }
 

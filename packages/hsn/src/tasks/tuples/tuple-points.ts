@@ -1,36 +1,33 @@
-import type { PaddedIds } from '@hidden-schema/text';
+import { type PaddedIds, rowsOfPadded } from '@hidden-schema/text';
 import { scope, Tensor } from '@hidden-schema/torch';
+import { memoryOf } from '../../discovery/text-memory.ts';
 import type { TupleTokens } from './tokens.ts';
 import { prefixVectors, type TwoPartPursuit } from './two-part-pursuit.ts';
 
 // Shapes: B tuples, D width of the encoder.
 
-/** Texts encoded at a time. */
-const atOnce = 64;
-
-/** Vectors of numbered texts, each encoded once. */
+/** Vectors of numbered texts, each looked for once. */
 class KnownVectors {
-  readonly #encode: (rows: Int32Array) => Tensor;
+  readonly #encoder: TwoPartPursuit;
+  readonly #tokens: (rows: Int32Array) => PaddedIds;
   readonly #known = new Map<number, Float32Array>();
 
-  /** `encode` gives the vectors of rows that stand for the numbers. */
-  constructor(encode: (rows: Int32Array) => Tensor) {
-    this.#encode = encode;
+  /** `tokens` gives the texts of rows that stand for the numbers. */
+  constructor(encoder: TwoPartPursuit, tokens: (rows: Int32Array) => PaddedIds) {
+    this.#encoder = encoder;
+    this.#tokens = tokens;
   }
 
   /** [B, D] */
   of(rows: Int32Array, numbers: readonly number[]): Tensor {
     const fresh = new Map<number, number>();
     for (const row of rows) if (!this.#known.has(numbers[row]!)) fresh.set(numbers[row]!, row);
-    const [keys, standing] = [[...fresh.keys()], Int32Array.from(fresh.values())];
-    for (let first = 0; first < keys.length; first += atOnce) {
-      const some = standing.subarray(first, first + atOnce);
-      const flat = scope(() => this.#encode(Int32Array.from(some)).toArray()) as Float32Array;
-      const width = flat.length / some.length;
-      for (let i = 0; i < some.length; i++)
-        this.#known.set(keys[first + i]!, flat.slice(i * width, (i + 1) * width));
+    if (fresh.size > 0) {
+      const texts = rowsOfPadded(this.#tokens(Int32Array.from(fresh.values())));
+      const found = memoryOf(this.#encoder.base, this.#encoder).vectors(texts);
+      for (const [i, number] of [...fresh.keys()].entries()) this.#known.set(number, found[i]!);
     }
-    const width = this.#known.get(numbers[rows[0]!]!)!.length;
+    const { width } = this.#encoder.base;
     const all = new Float32Array(rows.length * width);
     for (const [i, row] of rows.entries()) all.set(this.#known.get(numbers[row]!)!, i * width);
     return Tensor.fromArray(all, [rows.length, width]);
@@ -48,8 +45,7 @@ export class TuplePoints {
   constructor(encoder: TwoPartPursuit, tokens: TupleTokens) {
     this.#encoder = encoder;
     this.#tokens = tokens;
-    const of = (ids: (rows: Int32Array) => PaddedIds) =>
-      new KnownVectors((rows) => encoder.vectors(ids(rows)));
+    const of = (ids: (rows: Int32Array) => PaddedIds) => new KnownVectors(encoder, ids);
     this.#events = of((rows) => tokens.events(rows));
     this.#relations = of((rows) => tokens.relationsAlone(rows));
     this.#objects = of((rows) => tokens.objects(rows));

@@ -1,10 +1,9 @@
-import type { PaddedIds } from '@hidden-schema/text';
 import { full, nn, noGrad, scope, stack, Tensor, zeros } from '@hidden-schema/torch';
-import { maskOfLengths, type TextEncoder } from '@hidden-schema/transformers';
+import type { TextEncoder } from '@hidden-schema/transformers';
 import { dictionaryOf, unitRows } from '../../discovery/dictionary.ts';
 import { type PointSpace, toPoints } from '../../discovery/point-space.ts';
 import { pursue } from '../../discovery/pursuit.ts';
-import { TextReader, unitMeans } from '../../encoder/walk-queries.ts';
+import { TextReader } from '../../encoder/walk-queries.ts';
 import type { GraphPosterior } from '../../graph/posterior.ts';
 import type { Symbols } from '../../symbols/symbols.ts';
 import { halfOf, type ReadTuples } from './encoder.ts';
@@ -67,11 +66,6 @@ export class TwoPartPursuit extends TextReader {
   attach(symbols: Symbols, graph: GraphPosterior): void {
     this.#symbols = symbols;
     this.#graph = graph;
-  }
-
-  /** Texts as unit vectors, without a gradient. [B, D] */
-  vectors(ids: PaddedIds): Tensor {
-    return noGrad(() => scope(() => unitMeans(this.states(ids), maskOfLengths(ids.lengths, ids.width))));
   }
 
   /** h of whole walks: both halves' scores as those of one walk. [B, L, K] */

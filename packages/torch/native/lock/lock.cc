@@ -1,16 +1,14 @@
 // Locks on open files that the kernel keeps: it frees them when the last descriptor closes, however the process ended.
-#pragma once
+// An addon of its own, without libtorch, which would take longer to load than what is done under most locks.
+#include <node_api.h>
+
 #include <cerrno>
-#include <cmath>
 #if !defined(_WIN32)
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
 #endif
 
-#include "arguments.h"
-
-namespace engine {
 namespace {
 
 #if defined(__linux__) && defined(F_OFD_SETLK)
@@ -46,16 +44,28 @@ int look(int) { return ENOSYS; }
 #endif
 
 // (descriptor, whether to take the lock or only to look): 0 where it is free, else the system's number of the fault.
-Napi::Value LockFile(Args info, State&) {
-  const double descriptor = number(info, 0);
-  if (!(descriptor >= 0) || descriptor != std::floor(descriptor) || descriptor > 2147483647.0) {
-    throw KindError("a descriptor is a whole number from 0");
+napi_value LockFile(napi_env env, napi_callback_info info) {
+  size_t count = 2;
+  napi_value given[2], answer;
+  int32_t descriptor;
+  bool taking;
+  if (napi_get_cb_info(env, info, &count, given, nullptr, nullptr) != napi_ok || count < 2 ||
+      napi_get_value_int32(env, given[0], &descriptor) != napi_ok ||
+      napi_get_value_bool(env, given[1], &taking) != napi_ok) {
+    napi_throw_type_error(env, nullptr, "a descriptor and whether to take its lock");
+    return nullptr;
   }
-  const int file = static_cast<int>(descriptor);
-  const int fault = flag(info, 1) ? take(file) : look(file);
+  const int fault = taking ? take(descriptor) : look(descriptor);
   // POSIX lets a system give either for a lock that another holds.
-  return Napi::Number::New(info.Env(), fault == EACCES || fault == EWOULDBLOCK ? EAGAIN : fault);
+  napi_create_int32(env, fault == EACCES || fault == EWOULDBLOCK ? EAGAIN : fault, &answer);
+  return answer;
 }
 
 }  // namespace
-}  // namespace engine
+
+NAPI_MODULE_INIT() {
+  napi_value function;
+  napi_create_function(env, "lockFile", NAPI_AUTO_LENGTH, LockFile, nullptr, &function);
+  napi_set_named_property(env, exports, "lockFile", function);
+  return exports;
+}

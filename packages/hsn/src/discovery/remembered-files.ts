@@ -1,0 +1,151 @@
+import { createHash, randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { cacheLimit, keepWithin, markUsed } from '@hidden-schema/base';
+import { openSafetensors, scope, Tensor, writeSafetensors } from '@hidden-schema/torch';
+import { vectorFolder } from './vector-store.ts';
+
+// Shapes: N texts of a file, D width of the encoder.
+
+/** A text and the encoder that reads it, as hexadecimal digits. */
+export type TextKey = string;
+
+const tensorName = 'vectors';
+
+/** Texts of a file with their vectors. */
+interface Written {
+  file: string;
+  keys: TextKey[];
+  vectors: Float32Array[];
+}
+
+/**
+ * Vectors by text in the cache, in files that any process may read while others write: each process writes under names of
+ * its own. A file that is damaged or gone is as if it had never been.
+ */
+export class RememberedFiles {
+  /** Texts of a file: what is stopped loses no more than these. */
+  static readonly most = 2048;
+  readonly #encoder: string;
+  readonly #width: number;
+  readonly #folder = vectorFolder();
+  readonly #limit = cacheLimit();
+  readonly #places = new Map<TextKey, { file: string; row: number }>();
+  readonly #read = new Map<string, Float32Array | undefined>();
+  /** Files of other processes that are not full: what is written first takes their texts over. */
+  readonly #parts = new Map<string, readonly TextKey[]>();
+  #own: Written;
+
+  /** `encoder` is a name for its weights, of 16 hexadecimal digits. */
+  constructor(encoder: string, width: number) {
+    this.#encoder = encoder;
+    this.#width = width;
+    this.#own = this.#fresh();
+    for (const file of this.#there()) {
+      const keys = keysIn(file) ?? [];
+      for (const [row, key] of keys.entries()) this.#places.set(key, { file, row });
+      if (keys.length > 0 && keys.length < RememberedFiles.most) this.#parts.set(file, keys);
+    }
+  }
+
+  find(key: TextKey): Float32Array | undefined {
+    const place = this.#places.get(key);
+    if (!place) return undefined;
+    const { file, row } = place;
+    if (!this.#read.has(file)) this.#read.set(file, vectorsIn(file, this.#width));
+    const vector = this.#read.get(file)?.subarray(row * this.#width, (row + 1) * this.#width);
+    return vector?.length === this.#width ? vector : undefined;
+  }
+
+  /** Keeps vectors for the next process. A cache that is full or may only be read keeps none, which costs time alone. */
+  keep(keys: readonly TextKey[], vectors: readonly Float32Array[]): void {
+    try {
+      fs.mkdirSync(this.#folder, { recursive: true });
+      const taken = this.#takeOver();
+      for (const [n, key] of keys.entries()) this.#add(key, vectors[n]!);
+      this.#write();
+      for (const file of taken) fs.rmSync(file, { force: true });
+    } catch {
+      this.#own = this.#fresh();
+    }
+  }
+
+  #fresh(): Written {
+    const name = `texts-${this.#encoder}-${randomBytes(8).toString('hex')}.safetensors`;
+    return { file: path.join(this.#folder, name), keys: [], vectors: [] };
+  }
+
+  #there(): string[] {
+    if (!fs.existsSync(this.#folder)) return [];
+    const own = new RegExp(`^texts-${this.#encoder}-[0-9a-f]{16}\\.safetensors$`);
+    return fs
+      .readdirSync(this.#folder)
+      .filter((name) => own.test(name))
+      .map((name) => path.join(this.#folder, name));
+  }
+
+  /** Takes in texts of files that are not full, so that many small runs leave one file; returns those files. */
+  #takeOver(): string[] {
+    const files = [...this.#parts];
+    this.#parts.clear();
+    for (const [, keys] of files)
+      for (const key of keys) {
+        const vector = this.find(key);
+        if (vector) this.#add(key, vector);
+      }
+    return files.map(([file]) => file);
+  }
+
+  #add(key: TextKey, vector: Float32Array): void {
+    if (this.#own.keys.length === RememberedFiles.most) {
+      this.#write();
+      this.#own = this.#fresh();
+    }
+    this.#own.keys.push(key);
+    this.#own.vectors.push(vector);
+  }
+
+  #write(): void {
+    const { file, keys, vectors } = this.#own;
+    const flat = new Float32Array(keys.length * this.#width);
+    for (const [n, vector] of vectors.entries()) flat.set(vector, n * this.#width);
+    scope(() => {
+      const tensor = Tensor.fromArray(flat, [keys.length, this.#width]);
+      writeSafetensors(file, [[tensorName, tensor]], { keys: keys.join(' '), sha256: sumOf(keys, flat) });
+    });
+    keepWithin(this.#limit, 'vectors', file);
+  }
+}
+
+const sumOf = (keys: readonly TextKey[], flat: Float32Array): string =>
+  createHash('sha256').update(keys.join(' ')).update(flat).digest('hex');
+
+function keysIn(file: string): TextKey[] | undefined {
+  try {
+    const weights = openSafetensors(file);
+    weights.close();
+    return weights.metadata.get('keys')?.split(' ');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Row-major [N, D]; nothing where the numbers are not those that were written. */
+function vectorsIn(file: string, width: number): Float32Array | undefined {
+  try {
+    const weights = openSafetensors(file);
+    try {
+      const keys = weights.metadata.get('keys')!.split(' ');
+      const { dtype, shape } = weights.info(tensorName);
+      if (dtype !== 'float32' || shape.join() !== `${keys.length},${width}`) return undefined;
+      const flat = scope(() => weights.get(tensorName).toArray()) as Float32Array;
+      if (weights.metadata.get('sha256') !== sumOf(keys, flat)) return undefined;
+      markUsed(file);
+      return flat;
+    } finally {
+      weights.close();
+    }
+  } catch {
+    return undefined;
+  }
+}

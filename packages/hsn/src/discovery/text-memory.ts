@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { padded } from '@hidden-schema/text';
+import { Tensor } from '@hidden-schema/torch';
+import { BertEncoder, type TextEncoder } from '@hidden-schema/transformers';
+import { RememberedFiles, type TextKey } from './remembered-files.ts';
+import {
+  batchesOfLikeLength,
+  encoderTokens,
+  meanVectors,
+  type OpenedEncoder,
+  type TextVectorOptions,
+} from './text-vectors.ts';
+
+// Shapes: N texts, D width of the encoder.
+
+const wordTable = 'embeddings.word_embeddings.weight';
+/** Bytes of a text's key: two texts of one key are not to be expected in anyone's life. */
+const keyBytes = 16;
+
+/** What encodes tokens into unit vectors and has seen them before. */
+export interface TextMemory {
+  /** Of texts as the encoder's tokens, special ones included. [N] of [D] */
+  vectors(texts: readonly Int32Array[]): Float32Array[];
+}
+
+const memories = new WeakMap<TextEncoder, TextMemory>();
+
+/** The memory of an encoder, one for as long as it lives; on disk where it is a pretrained one that stays as it is. */
+export function memoryOf(encoder: TextEncoder, { frozen }: { frozen: boolean }): TextMemory {
+  if (!frozen || !(encoder instanceof BertEncoder))
+    return { vectors: (texts) => encodeTokens(encoder, texts) };
+  const known = memories.get(encoder) ?? new StoredMemory(encoder);
+  memories.set(encoder, known);
+  return known;
+}
+
+/** Texts as unit means of a frozen encoder's states, each text encoded once in its life. [N, D] float32 */
+export async function rememberedVectors(
+  texts: readonly string[],
+  opened: OpenedEncoder,
+  options: TextVectorOptions,
+): Promise<Tensor> {
+  const tokens = await encoderTokens(texts, opened, options);
+  return vectorRows(opened.encoder, tokens);
+}
+
+/** Vectors of texts as the encoder's tokens, from its memory. [N, D] float32 */
+export function vectorRows(encoder: TextEncoder, texts: readonly Int32Array[], frozen = true): Tensor {
+  const { width } = encoder;
+  const all = new Float32Array(texts.length * width);
+  for (const [n, vector] of memoryOf(encoder, { frozen }).vectors(texts).entries())
+    all.set(vector, n * width);
+  return Tensor.fromArray(all, [texts.length, width]);
+}
+
+/**
+ * Unit vectors by text, each text encoded once in its life: a text's key is made of the encoder's weights as far as they
+ * are read for it, those of its own tokens and all that are not a token's. So texts that have no token of a relation are
+ * the same to an encoder with relations and to one without.
+ */
+class StoredMemory implements TextMemory {
+  readonly #encoder: BertEncoder;
+  readonly #known = new Map<TextKey, Float32Array>();
+  readonly #words: { table: Float32Array; hashes: Map<number, Buffer> };
+  readonly #files: RememberedFiles;
+
+  constructor(encoder: BertEncoder) {
+    this.#encoder = encoder;
+    const weights = [...encoder.namedTensors()];
+    const table = weights.find(([name]) => name === wordTable)![1];
+    this.#words = { table: table.toArray() as Float32Array, hashes: new Map() };
+    const hash = createHash('sha256');
+    for (const [name, tensor] of weights)
+      if (name !== wordTable) hash.update(name).update(tensor.toArray() as NodeJS.TypedArray);
+    this.#files = new RememberedFiles(hash.digest('hex').slice(0, 16), encoder.width);
+  }
+
+  vectors(texts: readonly Int32Array[]): Float32Array[] {
+    const keys = texts.map((ids) => this.#keyOf(ids));
+    const fresh = new Map<TextKey, Int32Array>();
+    for (const [n, key] of keys.entries()) {
+      if (this.#known.has(key)) continue;
+      const stored = this.#files.find(key);
+      if (stored) this.#known.set(key, stored);
+      else fresh.set(key, texts[n]!);
+    }
+    const made = [...fresh.keys()];
+    for (let first = 0; first < made.length; first += RememberedFiles.most) {
+      // Kept part by part: what is stopped on the way has not encoded for nothing.
+      const some = made.slice(first, first + RememberedFiles.most);
+      const vectors = encodeTokens(
+        this.#encoder,
+        some.map((key) => fresh.get(key)!),
+      );
+      for (const [n, key] of some.entries()) this.#known.set(key, vectors[n]!);
+      this.#files.keep(some, vectors);
+    }
+    return keys.map((key) => this.#known.get(key)!);
+  }
+
+  #keyOf(ids: Int32Array): TextKey {
+    const hash = createHash('sha256');
+    for (const id of ids) hash.update(this.#wordHash(id));
+    return hash.digest().subarray(0, keyBytes).toString('hex');
+  }
+
+  #wordHash(id: number): Buffer {
+    const { table, hashes } = this.#words;
+    const known = hashes.get(id);
+    if (known) return known;
+    const { width } = this.#encoder;
+    const made = createHash('sha256')
+      .update(table.subarray(id * width, (id + 1) * width))
+      .digest();
+    hashes.set(id, made);
+    return made;
+  }
+}
+
+/** Texts of like length together. [N] of [D] */
+function encodeTokens(encoder: TextEncoder, texts: readonly Int32Array[]): Float32Array[] {
+  const out = new Array<Float32Array>(texts.length);
+  encoder.train(false);
+  for (const rows of batchesOfLikeLength(texts)) {
+    const ids = padded(
+      rows.map((row) => texts[row]!),
+      { pad: 0 },
+    );
+    const flat = meanVectors(encoder, ids);
+    for (const [at, row] of rows.entries())
+      out[row] = flat.slice(at * encoder.width, (at + 1) * encoder.width);
+  }
+  return out;
+}
