@@ -1,6 +1,7 @@
 import { UserError } from '@hidden-schema/base';
-import { f64, sigmoid } from '@hidden-schema/testing/closeness';
+import { digits, f64, sigmoid } from '@hidden-schema/testing/closeness';
 import { allWalks } from '@hidden-schema/testing/enumeration';
+import { padded } from '@hidden-schema/text';
 import { Generator, Tensor, tensor, zeros } from '@hidden-schema/torch';
 import { TransformerText } from '@hidden-schema/transformers';
 import { describe, expect, test } from 'vitest';
@@ -13,6 +14,10 @@ import { pursue } from '../src/discovery/pursuit.ts';
 import { PursuitEncoder } from '../src/discovery/pursuit-encoder.ts';
 import { digamma } from '../src/graph/gamma.ts';
 import { PairIndex } from '../src/graph/pairs.ts';
+import type { GraphPosterior } from '../src/graph/posterior.ts';
+import type { Symbols } from '../src/symbols/symbols.ts';
+import { WalkDistribution } from '../src/walk/chain.ts';
+import { WalkableGraph } from '../src/walk/transition.ts';
 import { dot, plantedPoints, unit } from './planted-points.ts';
 
 /** Rows of a tensor [n, m] as arrays. */
@@ -150,6 +155,33 @@ test('each step is as sure as the one before, times the fade', () => {
     [0.5, [200, 100, 50]],
   ] as const)
     for (const [i, kappa] of sure(fade).exp().toNumbers().entries()) expect(kappa).toBeCloseTo(wanted[i]!, 2);
+});
+
+test('a walk that is drawn away from the best one still follows its text', () => {
+  // Symbols along the axes; 0 is linked to 1 and 2 alone, and from 3 links lead to 1 and 4.
+  const K = 5;
+  const links = digits('01100 10010 10001 01001 00110');
+  const sizes = { vocabulary: 9, width: K, layers: 1, heads: 1, hidden: 8, positions: 4, dropout: 0 };
+  const text = new TransformerText(sizes, new Generator(1));
+  const kappa = 10;
+  const encoder = new PursuitEncoder(text, {
+    ...{ length: 2, pieces: 0, dimensions: 0, sharpness: kappa, fade: 1 },
+  });
+  const axes = Array.from({ length: K }, (_, i) => Array.from({ length: K }, (_, j) => Number(i === j)));
+  encoder.attach(
+    { rows: () => tensor(axes) } as unknown as Symbols,
+    { links: () => ({ matrix: () => tensor(links) }) } as unknown as GraphPosterior,
+  );
+  const x = [0.7, 0.1, 0.3, 0.6, 0.5];
+  const batch = { encoder: padded([Int32Array.of(1)], { pad: 0 }), points: tensor([x]) };
+  const scores = encoder.scores(batch).unsqueeze(0).reshape(1, 2, K);
+  const walks = WalkDistribution.fromScores(new WalkableGraph(tensor(links), 'uniform'), scores);
+  // The best walk begins with 0, to which 4 has no link; one that is drawn at 3 goes on to 4 rather than to 1.
+  const after = walks.following(1, Tensor.fromArray(BigInt64Array.of(3n), [1])).toNumbers();
+  const [toOne, toFour] = [1, 4].map((k) => Math.exp(kappa * x[k]! ** 2));
+  expect(after[4]).toBeCloseTo(toFour! / (toOne! + toFour!), 5);
+  expect(after[1]).toBeCloseTo(toOne! / (toOne! + toFour!), 5);
+  expect(walks.best()[0]!.walk).toEqual([0, 2]);
 });
 
 describe('links from traversals', () => {

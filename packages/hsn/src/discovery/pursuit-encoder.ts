@@ -135,7 +135,10 @@ export class PursuitEncoder extends TextReader {
     return points ?? scope(() => this.points(unpadded(encoder), this.vectors(encoder)));
   }
 
-  /** log of what each step's symbols have in their favour, along the walk that pursues best. [B, L, K] */
+  /**
+   * log of what each step's symbols have in their favour, along the walk that pursues best; of all symbols, since a walk that
+   * is drawn may be elsewhere on the graph, and has to follow its text from there. [B, L, K]
+   */
   scores(batch: PointBatch): Tensor {
     const points = this.pointsOf(batch);
     const steps: Tensor[] = [];
@@ -144,7 +147,7 @@ export class PursuitEncoder extends TextReader {
       length: sharpness.length,
       candidates: 1,
       sharpness: (step) => sharpness[step]!,
-      onStep: (scores) => steps.push(scores.reshape(points.dim(0), -1)),
+      onStep: (_, scores) => steps.push(scores.reshape(points.dim(0), -1)),
     });
     return stack(steps, 1);
   }

@@ -21,8 +21,11 @@ export interface PursuitOptions {
   sharpness: Sharpness | ((step: number) => Tensor);
   /** Symbols that walks come from: first steps keep to their links. [n] */
   from?: Tensor;
-  /** Hears log q of each step's symbols, given the candidates so far. [n, b, K] */
-  onStep?: (logs: Tensor) => void;
+  /**
+   * Hears log q of each step's symbols, given the candidates so far, and h_i of every symbol, linked to a candidate's last or
+   * not: a walk that is drawn may have come another way. [n, b, K] each
+   */
+  onStep?: (logs: Tensor, scores: Tensor) => void;
 }
 
 /** Candidate walks of each point, the most probable first. */
@@ -56,8 +59,8 @@ export function pursue(points: Tensor, dictionary: Dictionary, options: PursuitO
   const { onStep } = options;
   const first = gains(fit).mul(sharpnessAt(options, 0));
   const gate = options.from ? links?.steps : links?.starts;
-  let logs = (gate ? behind(gate, first, options.from) : first).logSoftmax(1);
-  onStep?.(logs);
+  const logs = (gate ? behind(gate, first, options.from) : first).logSoftmax(1);
+  onStep?.(logs, logs);
   const { values, indices } = highest(logs, options.candidates);
   let beam: Candidates = {
     walks: indices.unsqueeze(2),
@@ -66,9 +69,9 @@ export function pursue(points: Tensor, dictionary: Dictionary, options: PursuitO
     logProbabilities: values,
   };
   for (let step = 1; step < options.length; step++) {
-    logs = nextStep(beam, fit, dictionary, sharpnessAt(options, step));
-    onStep?.(logs);
-    beam = extended(beam, logs, options.candidates);
+    const next = nextStep(beam, fit, dictionary, sharpnessAt(options, step));
+    onStep?.(next.logs, next.scores);
+    beam = extended(beam, next.logs, options.candidates);
     beam = { ...beam, coefficients: noGrad(() => settled(beam, fit, overlaps)) };
   }
   const squares = points.mul(points).sum(1);
@@ -139,13 +142,13 @@ function gains(fit: Tensor): Tensor {
   return fit.mul(fit.abs());
 }
 
-/** log q of each candidate's next symbol. [n, b, K] */
+/** h_i, and log q of each candidate's next symbol. [n, b, K] each */
 function nextStep(
   { walks, coefficients }: Candidates,
   fit: Tensor,
   { overlaps, links }: Dictionary,
   sharpness: number | Tensor,
-): Tensor {
+): { scores: Tensor; logs: Tensor } {
   const [n, b, i] = walks.shape as [number, number, number];
   const K = fit.dim(1);
   const taken = walks.reshape(n * b, i);
@@ -157,10 +160,9 @@ function nextStep(
       : before.sub(told({ walks, coefficients: coefficients.mul(share) }, overlaps).reshape(n, b, K));
   const explaining = gains(left.reshape(n * b, K));
   const seen = (scores: Tensor, value: number) => call('scatter.value', scores, 1, taken, value);
-  const scores = links
-    ? behind(links.steps, seen(explaining, revisit).mul(sharpness), taken.select(1, i - 1))
-    : seen(explaining.mul(sharpness), ruledOut);
-  return scores.logSoftmax(1).reshape(n, b, K);
+  const scores = links ? seen(explaining, revisit).mul(sharpness) : seen(explaining.mul(sharpness), ruledOut);
+  const open = links ? behind(links.steps, scores, taken.select(1, i - 1)) : scores;
+  return { scores: scores.reshape(n, b, K), logs: open.logSoftmax(1).reshape(n, b, K) };
 }
 
 /** The most probable walks one step longer; new symbols have no coefficient yet. */

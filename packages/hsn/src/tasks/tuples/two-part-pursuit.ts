@@ -89,7 +89,7 @@ export class TwoPartPursuit extends TextReader {
       length: sharpness.length / 2,
       candidates: 1,
       sharpness: (step) => sharpness[at + step]!,
-      onStep: (scores) => steps.push(scores.reshape(points.dim(0), -1)),
+      onStep: (logs) => steps.push(logs.reshape(points.dim(0), -1)),
       ...(from ? { from } : {}),
     });
     return { steps, last: walks.select(1, 0).select(1, walks.dim(2) - 1) };
