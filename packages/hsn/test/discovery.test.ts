@@ -164,9 +164,8 @@ test('a walk that is drawn away from the best one still follows its text', () =>
   const sizes = { vocabulary: 9, width: K, layers: 1, heads: 1, hidden: 8, positions: 4, dropout: 0 };
   const text = new TransformerText(sizes, new Generator(1));
   const kappa = 10;
-  const encoder = new PursuitEncoder(text, {
-    ...{ length: 2, pieces: 0, dimensions: 0, sharpness: kappa, fade: 1 },
-  });
+  const read = { length: 2, pieces: 0, dimensions: 0, sharpness: kappa, fade: 1 };
+  const encoder = new PursuitEncoder(text, read);
   const axes = Array.from({ length: K }, (_, i) => Array.from({ length: K }, (_, j) => Number(i === j)));
   encoder.attach(
     { rows: () => tensor(axes) } as unknown as Symbols,
@@ -174,8 +173,8 @@ test('a walk that is drawn away from the best one still follows its text', () =>
   );
   const x = [0.7, 0.1, 0.3, 0.6, 0.5];
   const batch = { encoder: padded([Int32Array.of(1)], { pad: 0 }), points: tensor([x]) };
-  const scores = encoder.scores(batch).unsqueeze(0).reshape(1, 2, K);
-  const walks = WalkDistribution.fromScores(new WalkableGraph(tensor(links), 'uniform'), scores);
+  const graph = new WalkableGraph(tensor(links), 'uniform');
+  const walks = WalkDistribution.fromScores(graph, encoder.scores(batch));
   // The best walk begins with 0, to which 4 has no link; one that is drawn at 3 goes on to 4 rather than to 1.
   const after = walks.following(1, Tensor.fromArray(BigInt64Array.of(3n), [1])).toNumbers();
   const [toOne, toFour] = [1, 4].map((k) => Math.exp(kappa * x[k]! ** 2));
