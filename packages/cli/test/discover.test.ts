@@ -76,6 +76,7 @@ describe('hsn train --stage discover', () => {
     expect(symbols).toMatchObject({ texts: 120, linked_moves: 1 });
     expect(symbols.nmi).toBeGreaterThan(0.6);
     expect(symbols.reader).toBeGreaterThan(0.9);
+    expect(symbols.reader_weighed).toBeGreaterThan(0.9);
     expect(symbols.walk_information).toBeLessThanOrEqual(symbols.walk_information_bound!);
     for (const name of ['npmi', 'cv', 'embedding_coherence', 'diversity', 'ami', 'purity', 'stability'])
       expect(symbols[name], name).toBeTypeOf('number');

@@ -50,7 +50,7 @@ describe('hsn reproduce topics', () => {
       ...['NMF', 'LDA'].flatMap((model) => ['PMI', 'c-TF-IDF', 'own'].map((words) => `${model} ${words}`)),
     ]);
     expect(stdout).toMatch(
-      /NPMI \| +C\\_v \| diversity \| +NMI \| +AMI \| purity \| reader \| stability \| own walk \| on links/,
+      /NPMI \| +C\\_v \| diversity \| +NMI \| +AMI \| purity \| reader \| weighed \| stability \| own walk \| on links/,
     );
     expect(stdout).toContain('The symbols of planted, first seed:');
     expect(fs.readFileSync(path.join(out, 'topics.md'), 'utf8').trim()).toBe(
@@ -60,7 +60,7 @@ describe('hsn reproduce topics', () => {
     const [found] = read(out).corpora;
     expect(found!.labels).toBe(3);
     const own = found!.rows[0]!;
-    expect(own).toMatchObject({ model: 'HSN', words: 'PMI', purity: 1, reader: 1, linked: 1 });
+    expect(own).toMatchObject({ model: 'HSN', words: 'PMI', purity: 1, reader: 1, reader_weighed: 1, linked: 1 });
     expect(found!.symbols.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 9);
     expect(new Set(found!.symbols.map(({ name }) => name)).size).toBe(6);
     const used = found!.symbols.filter(({ share }) => share > 0);

@@ -13,6 +13,7 @@ import {
   schemaOf,
   sentenceEstimate,
 } from '../src/tasks/language/perplexity.ts';
+import { wideLogLikelihood } from '../src/tasks/language/wide-draws.ts';
 import { WalkableGraph } from '../src/walk/transition.ts';
 
 type Value = number | string;
@@ -196,6 +197,50 @@ describe('log p(x|A) against all walks', () => {
     const scores = noGrad(() => stack([start!, ...logF!.unbind(0)]).unsqueeze(0));
     const truth = Math.log(evidence(model, tokens, links));
     for (const weight of weighted(model, scores, [links], 50).weights) expect(weight).toBeCloseTo(truth, 4);
+    model.free();
+  });
+});
+
+describe('walks drawn less surely as well', () => {
+  const wide = (model: LanguageNetwork, scores: Tensor, graphs: readonly Tensor[], walks: number) =>
+    scope(() =>
+      noGrad(() =>
+        wideLogLikelihood(
+          model,
+          { scores, tokens },
+          graphs.map((adjacency) => ({ adjacency, logRatio: 0 })),
+          walks,
+        ),
+      ),
+    );
+
+  test.each([
+    ['graph', {}],
+    ['graph', { form: 'symmetric', constant: 1, isolated: 'stay' }],
+    ['graph', { prior: 'trained' }],
+    ['mean-field', {}],
+  ] as const)('come near log p(x|A) with %s walks %j', (posterior, settings) => {
+    const model = tinyTrained({ walk: { posterior, ...settings } });
+    const truth = Math.log((evidence(model, tokens, links) + evidence(model, tokens, otherLinks)) / 2);
+    expect(Math.abs(wide(model, someScores(3), [links, otherLinks], draws) - truth)).toBeLessThan(0.02);
+    model.free();
+  });
+
+  test('come near it where q is sure of one walk, which tells nothing of the others', () => {
+    const model = tinyTrained({ walk: { range: boundless } });
+    const sure = schemaOf(model, [[0, 1, 2]]).mul(60);
+    const truth = Math.log(evidence(model, tokens, links));
+    const { logLikelihood } = sentenceEstimate(weighted(model, sure, [links], 2000), 5);
+    expect(truth - logLikelihood, 'q alone').toBeGreaterThan(0.5);
+    expect(Math.abs(wide(model, sure, [links], draws) - truth)).toBeLessThan(0.02);
+    model.free();
+  });
+
+  test('are no fewer than asked for, in equal shares', () => {
+    const model = tinyTrained({ length: 1 });
+    const drawn = vi.spyOn(model, 'posterior');
+    wide(model, someScores(1), [links], 5);
+    expect(drawn.mock.calls.map(([scores]) => scores.dim(0)).filter((count) => count > 1)).toEqual([2, 2, 2]);
     model.free();
   });
 });

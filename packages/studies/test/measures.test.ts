@@ -12,6 +12,7 @@ import { stability } from '../src/measures/stability.ts';
 import { textWords } from '../src/measures/text-words.ts';
 import { tfIdf } from '../src/measures/tf-idf.ts';
 import { topicDiversity } from '../src/measures/topic-diversity.ts';
+import { labelFigures } from '../src/measures/topic-figures.ts';
 import { walkInformation } from '../src/measures/walk-information.ts';
 
 const read = (name: string) =>
@@ -192,6 +193,16 @@ describe('linear reader, as scikit-learn has it', () => {
     expect(accuracy).toBeCloseTo(5 / 6, 9);
     expect(() => linearReaderAccuracy(rows, ['a'])).toThrow('6 labels are expected, one a row, got 1');
     expect(() => linearReaderAccuracy(rows, 'aaaaaa', { folds: 7 })).toThrow('at least 7 rows');
+  });
+
+  test('where walks are alike, how much each symbol tells is what gives a label away', () => {
+    const texts = Array.from({ length: 40 }, (_, n) => (n % 5 === 4 ? undefined : n % 2 ? 'a' : 'b'));
+    const uses = { symbols: Int32Array.from(texts.flatMap(() => [0, 1])), length: 2 };
+    const told = texts.flatMap((label) => (label === undefined ? [9, -9] : label === 'a' ? [2, 0] : [0, 2]));
+    const plain = labelFigures(texts, uses, 2);
+    expect(plain).not.toHaveProperty('reader_weighed');
+    expect(plain.reader).toBeCloseTo(0.5, 1);
+    expect(labelFigures(texts, uses, 2, told)).toEqual({ ...plain, reader_weighed: 1 });
   });
 
   test('steps that are missing, and symbols twice in a walk', () => {

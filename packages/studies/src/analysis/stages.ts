@@ -31,6 +31,8 @@ export function changesBetween(before: Stage, after: Stage): StageChanges {
 /** A language model beside its decoder alone. */
 export interface DecoderComparison {
   perplexity_ratio: number;
+  /** The same by walks that are drawn less surely as well. */
+  perplexity_wide_ratio: number;
   /** Nats that the decoder saves on a sentence when it is given the walk, for each nat that the walk tells (exactly). */
   efficiency: number;
 }
@@ -39,18 +41,26 @@ export interface DecoderComparison {
 export function withEfficiency(figures: LanguageFigures): LanguageFigures & Partial<DecoderComparison> {
   const {
     perplexity,
+    perplexity_wide,
     baseline_perplexity,
     perplexity_reconstruction,
     reconstruction,
     mutual_information_exact,
   } = figures;
-  if (!baseline_perplexity || !perplexity_reconstruction || !reconstruction || !mutual_information_exact)
+  if (
+    !baseline_perplexity ||
+    !perplexity_wide ||
+    !perplexity_reconstruction ||
+    !reconstruction ||
+    !mutual_information_exact
+  )
     return figures;
   const tokens = reconstruction / Math.log(perplexity_reconstruction); // of a sentence
   const saved = tokens * Math.log(baseline_perplexity) - reconstruction;
   return {
     ...figures,
     perplexity_ratio: perplexity / baseline_perplexity,
+    perplexity_wide_ratio: perplexity_wide / baseline_perplexity,
     efficiency: saved / mutual_information_exact,
   };
 }

@@ -4,7 +4,7 @@ import { stability } from '../measures/stability.ts';
 import { textWords } from '../measures/text-words.ts';
 import { comparableLabels, labelFigures, linkedShare, wordFigures } from '../measures/topic-figures.ts';
 import { walkInformation } from '../measures/walk-information.ts';
-import type { EncodedCorpus } from './encoded.ts';
+import type { EncodedCorpus, EncodedSentence } from './encoded.ts';
 import type { SymbolMeaning } from './meaning.ts';
 
 /** Words of a symbol that are measured. */
@@ -20,11 +20,15 @@ export interface SymbolFigures {
   embedding_coherence?: number | null;
   /** Different words among the first ten of all symbols. */
   diversity: number | null;
-  /** First symbols against labels, and the accuracy of a linear reader of whole walks (3 folds). */
+  /**
+   * First symbols against labels, and the accuracy of a linear reader of whole walks (3 folds): of symbols at their steps,
+   * and of symbols by how much of the text they tell.
+   */
   nmi?: number;
   ami?: number;
   purity?: number;
   reader?: number;
+  reader_weighed?: number;
   /** What best walks tell of texts, in nats, and the most that so many texts allow. */
   walk_information: number;
   walk_information_bound: number;
@@ -64,7 +68,7 @@ export async function symbolFigures(
     texts: encoded.count,
     ...wordFigures(textWords(texts), lists),
     ...(await wordVectorFigure(run, lists)),
-    ...(labels ? labelFigures(labels, uses, K) : {}),
+    ...(labels ? labelFigures(labels, uses, K, coefficientsOf(sentences)) : {}),
     walk_information: nats,
     walk_information_bound: bound,
     told_apart: toldApart,
@@ -73,6 +77,12 @@ export async function symbolFigures(
     ...(options.stability ? await stabilityFigure(run, options.signal) : {}),
   };
   return { figures, ...(note ? { note } : {}) };
+}
+
+/** How much of its text each step tells, where all walks know it. [N, L] */
+function coefficientsOf(sentences: readonly EncodedSentence[]): number[] | undefined {
+  const known = sentences.flatMap(({ weights }) => (weights ? [weights] : []));
+  return known.length === sentences.length ? known.flat() : undefined;
 }
 
 function linkFigures(probabilities: ArrayLike<number>, K: number) {

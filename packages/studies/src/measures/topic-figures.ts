@@ -20,11 +20,15 @@ export function wordFigures(words: TextWords, lists: WordLists) {
   };
 }
 
-/** First symbols and whole walks against the labels of the texts that have one. */
+/**
+ * First symbols and whole walks against the labels of the texts that have one. `coefficients` [N, L] say how much of its
+ * text each step tells, where a model knows it: a second reader is told of them.
+ */
 export function labelFigures(
   labels: readonly (string | undefined)[],
   { symbols, length }: SymbolUses,
   K: number,
+  coefficients?: ArrayLike<number>,
 ) {
   const rows = labels.flatMap((label, row) => (label === undefined ? [] : [row]));
   const wanted = rows.map((row) => labels[row]!);
@@ -36,7 +40,13 @@ export function labelFigures(
     return symbol < 0 ? -1 : symbol + (at % length) * K;
   });
   const features = walkFeatures({ symbols: steps, length }, K * length);
-  return { nmi, ami, purity, reader: linearReaderAccuracy(features, wanted).accuracy };
+  const reader = linearReaderAccuracy(features, wanted).accuracy;
+  if (!coefficients) return { nmi, ami, purity, reader };
+  const own = (of: ArrayLike<number>) =>
+    rows.flatMap((row) => Array.from({ length }, (_, step) => of[row * length + step]!));
+  const weighed = { symbols: Int32Array.from(own(symbols)), length, weights: own(coefficients) };
+  const reader_weighed = linearReaderAccuracy(walkFeatures(weighed, K), wanted).accuracy;
+  return { nmi, ami, purity, reader, reader_weighed };
 }
 
 /** Share of the moves of walks that follow links of probability above one half; nothing where walks have one step. */

@@ -19,6 +19,7 @@ const figures: readonly FigureColumn[] = [
   { title: 'AMI', figure: 'ami', digits: 3, ofLabels: true },
   { title: 'purity', figure: 'purity', digits: 3, ofLabels: true },
   { title: 'reader', figure: 'reader', digits: 3, ofLabels: true },
+  { title: 'weighed', figure: 'reader_weighed', digits: 3, ofLabels: true },
   { title: 'stability', figure: 'stability', digits: 3 },
   { title: 'own walk', figure: 'toldApart', digits: 3 },
   { title: 'on links', figure: 'linked', digits: 3 },
@@ -70,6 +71,6 @@ const topicCaption = `All models see the same texts, and both scores rank the wo
 have the word, repeats given up that cost least until 85 % of all words are different; c-TF-IDF;
 "own" are those that topic models rank themselves. NPMI (by texts), C_v (windows of 110 words) and diversity are of ten words.
 NMI, AMI and purity compare first symbols with labels, reader is the share of labels that a linear reader of the walk gets
-right on folds it has not seen, stability the AMI of first symbols between seeds. Own walk: texts whose walk no other
+right on folds it has not seen (weighed: where it knows how much of the text each symbol tells), stability the AMI of first symbols between seeds. Own walk: texts whose walk no other
 different text has; on links: steps along links with p > ½; s: seconds after the vectors. Mean ± sd over seeds.
 `;

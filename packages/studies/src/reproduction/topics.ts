@@ -35,6 +35,7 @@ export interface TopicRow {
   ami?: number;
   purity?: number;
   reader?: number;
+  reader_weighed?: number;
   /** Mean AMI of first symbols with those of the other seeds. */
   stability?: number;
   /** Share of texts whose walk no other different text has; of walks alone. */
@@ -104,7 +105,7 @@ export async function compareTopics(
       const ranked = rankedWords(fitted, matrix, topics);
       const { labels } = corpus;
       const shared = {
-        ...(labels ? labelFigures(labels, fitted.uses, topics) : {}),
+        ...(labels ? labelFigures(labels, fitted.uses, topics, fitted.coefficients) : {}),
         ...walkFigures(corpus, fitted),
       };
       for (const [score, lists] of ranked)

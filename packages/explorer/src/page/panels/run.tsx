@@ -26,6 +26,8 @@ const meanings: Readonly<Record<string, string>> = {
   sentences: 'sentences evaluated',
   perplexity: 'perplexity, importance-weighted',
   perplexity_error: 'its standard error',
+  perplexity_wide: 'perplexity by walks drawn less surely as well',
+  perplexity_wide_error: 'its standard error',
   perplexity_paper: 'perplexity as Eq. 34 has it: the graph weighs in every sentence',
   perplexity_reconstruction: 'perplexity if walks came for free',
   mutual_information: 'I(z; x) by the paper’s estimator, nats',

@@ -6,6 +6,7 @@ import type { WalkPosterior } from '../../walk/posterior.ts';
 import { WalkableGraph } from '../../walk/transition.ts';
 import type { LanguageNetwork, ReadTexts } from './network.ts';
 import { type DrawnGraph, logWeights, type SentenceEstimate, sentenceEstimate } from './perplexity.ts';
+import { wideLogLikelihood } from './wide-draws.ts';
 
 /** What `hsn eval` reports of a language model (Table 2 and its supplement). */
 export interface LanguageEvaluation {
@@ -17,6 +18,9 @@ export interface LanguageEvaluation {
   perplexity_error: number;
   /** The same as Eq. 34 has it, with log p(A) − log q(A) of the graph in every sentence's weight. */
   perplexity_paper: number;
+  /** The closest estimate: by walks that are drawn less surely as well (`wideLogLikelihood`), and its standard error. */
+  perplexity_wide: number;
+  perplexity_wide_error: number;
   /** exp of the reconstruction loss per token: what it would be if walks came for free. */
   perplexity_reconstruction: number;
   /** Means over graphs: I(z; x) by the paper's estimator, exactly for the empirical sample; the most of N sentences. */
@@ -76,7 +80,7 @@ function evaluated(
   const more = test.slice(rows.length, options.informationLimit ?? rows.length);
   const scoresOf = (batch: TextBatch) => scope(() => noGrad(() => model.encoder.scores(read(batch))));
   const graphs = sampledGraphs(model, options.graphs ?? 10);
-  const estimates: SentenceEstimate[] = [];
+  const estimates: WideEstimate[] = [];
   const scores: Tensor[] = [];
   try {
     for (const batch of batchesByLength(corpus.store, rows, batchSize, frames)) {
@@ -89,7 +93,11 @@ function evaluated(
     }
     for (const batch of batchesByLength(corpus.store, more, batchSize, frames)) scores.push(scoresOf(batch));
     const information_sentences = rows.length + more.length;
-    const measured = { ...summarise(estimates), ...information(model, scores, graphs) };
+    const measured = {
+      ...summarise(estimates),
+      ...summariseWide(estimates),
+      ...information(model, scores, graphs),
+    };
     return { sentences: rows.length, information_sentences, ...measured };
   } finally {
     for (const tensor of [...scores, ...graphs.map(({ adjacency }) => adjacency)]) tensor.free();
@@ -110,39 +118,66 @@ export function sampledGraphs(
   );
 }
 
+/** With log p(x) by walks that are drawn less surely as well (`wideLogLikelihood`). */
+type WideEstimate = SentenceEstimate & { wideLogLikelihood: number };
+
 function* estimateBatch(
   model: LanguageNetwork,
   batch: TextBatch,
   scores: Tensor,
   { graphs, walks }: { graphs: readonly DrawnGraph[]; walks: number },
-): Iterable<SentenceEstimate> {
+): Iterable<WideEstimate> {
   const { lengths, width, ids } = batch.decoder;
   for (const [n, length] of lengths.entries()) {
     const tokens = ids.subarray(n * width, n * width + length);
     yield scope(() =>
       noGrad(() => {
         const sentence = { scores: scores.narrow(0, n, 1), tokens };
-        return sentenceEstimate(logWeights(model, sentence, graphs, walks), length - 1);
+        const drawn = sentenceEstimate(logWeights(model, sentence, graphs, walks), length - 1);
+        return { ...drawn, wideLogLikelihood: wideLogLikelihood(model, sentence, graphs, walks) };
       }),
     );
   }
 }
 
+/** exp of −log p(x) per token, and its standard error. */
+function perplexityOf(logLikelihoods: readonly number[], tokens: readonly number[]) {
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  const all = sum(tokens);
+  const mean = -sum(logLikelihoods) / all;
+  // The ratio's standard error over sentences, carried through the exponential.
+  const residuals = sum(logLikelihoods.map((log, n) => (-log - mean * tokens[n]!) ** 2));
+  return { perplexity: Math.exp(mean), error: (Math.exp(mean) * Math.sqrt(residuals)) / all };
+}
+
 /** Figures of a corpus from those of its sentences: by tokens, as perplexity is. */
 export function summarise(estimates: readonly SentenceEstimate[]) {
-  const total = (of: (estimate: SentenceEstimate) => number) => estimates.reduce((sum, e) => sum + of(e), 0);
-  const tokens = total((e) => e.tokens);
-  const mean = -total((e) => e.logLikelihood) / tokens;
-  // The ratio's standard error over sentences, carried through the exponential.
-  const residuals = total((e) => (-e.logLikelihood - mean * e.tokens) ** 2);
-  const error = Math.sqrt(residuals) / tokens;
+  const tokens = estimates.map((e) => e.tokens);
+  const own = perplexityOf(
+    estimates.map((e) => e.logLikelihood),
+    tokens,
+  );
+  const paper = perplexityOf(
+    estimates.map((e) => e.paperLogLikelihood),
+    tokens,
+  );
+  const losses = estimates.map((e) => -e.reconstruction);
   return {
-    perplexity: Math.exp(mean),
-    perplexity_error: Math.exp(mean) * error,
-    perplexity_paper: Math.exp(-total((e) => e.paperLogLikelihood) / tokens),
-    perplexity_reconstruction: Math.exp(total((e) => e.reconstruction) / tokens),
-    reconstruction: total((e) => e.reconstruction) / estimates.length,
+    perplexity: own.perplexity,
+    perplexity_error: own.error,
+    perplexity_paper: paper.perplexity,
+    perplexity_reconstruction: perplexityOf(losses, tokens).perplexity,
+    reconstruction: -losses.reduce((total, loss) => total + loss, 0) / estimates.length,
   };
+}
+
+/** Perplexity by walks that are drawn less surely as well. */
+function summariseWide(estimates: readonly WideEstimate[]) {
+  const { perplexity, error } = perplexityOf(
+    estimates.map((e) => e.wideLogLikelihood),
+    estimates.map((e) => e.tokens),
+  );
+  return { perplexity_wide: perplexity, perplexity_wide_error: error };
 }
 
 /** Information and divergences of all sentences together, means over graphs. */

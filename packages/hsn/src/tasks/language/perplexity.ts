@@ -40,20 +40,10 @@ export function logWeights(
   walks: number,
 ): LogWeights {
   const drawn = graphs.map(({ adjacency }) => drawWalks(model, scores, adjacency, walks));
-  const distinct = new Map<string, { place: number; walk: number[] }>();
-  for (const { nodes } of drawn) {
-    for (const walk of nodes) {
-      const key = walk.join(' ');
-      if (!distinct.has(key)) distinct.set(key, { place: distinct.size, walk });
-    }
-  }
-  const decoded = decodeWalks(
+  const likelihoods = decodedWalks(
     model,
-    [...distinct.values()].map(({ walk }) => walk),
+    drawn.flatMap(({ nodes }) => nodes),
     tokens,
-  );
-  const likelihoods = drawn.flatMap(({ nodes }) =>
-    nodes.map((walk) => decoded[distinct.get(walk.join(' '))!.place]!),
   );
   const ratios = drawn.flatMap(({ ratio }) => ratio);
   const weights = Float64Array.from(likelihoods, (likelihood, i) => likelihood + ratios[i]!);
@@ -71,14 +61,32 @@ function drawWalks(model: LanguageNetwork, scores: Tensor, adjacency: Tensor, co
   const posterior = model.posterior(repeated, graph);
   const nodes = posterior.sampleNodes(model.generator); // [R, L]
   const ratio = model.walkPrior.on(graph).logProb(nodes).sub(posterior.logProb(nodes)).toNumbers();
-  const L = nodes.dim(1);
+  return { ratio, nodes: rowsOf(nodes) };
+}
+
+/** Walks [R, L] as lists of symbols. */
+export function rowsOf(nodes: Tensor): number[][] {
+  const [R, L] = nodes.shape as [number, number];
   const flat = nodes.toNumbers();
-  return { ratio, nodes: Array.from({ length: count }, (_, r) => flat.slice(r * L, (r + 1) * L)) };
+  return Array.from({ length: R }, (_, r) => flat.slice(r * L, (r + 1) * L));
 }
 
 const decodedAtOnce = 64;
 
-/** log p(x|z) of one sentence under several walks. */
+/** log p(x|z) of one sentence under each of several walks; one that comes again is not decoded again. */
+export function decodedWalks(
+  model: LanguageNetwork,
+  walks: readonly number[][],
+  tokens: Int32Array,
+): number[] {
+  const keys = walks.map((walk) => walk.join(' '));
+  const distinct = new Map(walks.map((walk, i) => [keys[i]!, walk]));
+  const decoded = decodeWalks(model, [...distinct.values()], tokens);
+  const places = new Map([...distinct.keys()].map((key, place) => [key, place]));
+  return keys.map((key) => decoded[places.get(key)!]!);
+}
+
+/** log p(x|z) of one sentence under several walks, all of them different. */
 function decodeWalks(model: LanguageNetwork, walks: readonly number[][], tokens: Int32Array): number[] {
   const out: number[] = [];
   for (let first = 0; first < walks.length; first += decodedAtOnce) {
@@ -119,7 +127,8 @@ export function sentenceEstimate(
   };
 }
 
-function logMeanExp(logs: Float64Array): number {
+/** log of the mean of exp(log). */
+export function logMeanExp(logs: Float64Array): number {
   const most = logs.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
   // Walks that the prior forbids, all of them: no estimate above zero, and −∞ − −∞ is none at all.
   if (most === Number.NEGATIVE_INFINITY) return most;
