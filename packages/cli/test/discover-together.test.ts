@@ -39,15 +39,16 @@ const small = [
   ...['decoder.width=16', 'decoder.layers=1', 'decoder.heads=2', 'decoder.vocabularySize=320'],
   ...['training.steps=2', 'training.batch=12', 'training.evaluateEvery=2', 'training.warmup=1'],
 ].flatMap((setting) => ['--set', setting]);
-const discovering = (out: string) => [
+const discovering = (out: string, ...more: string[]) => [
   ...['train', '--corpus', corpus, '--stage', 'discover', '--out', folder.path(out)],
-  ...['--symbols', '40', '--length', '7', '--seeds', seeds, ...small],
+  ...['--symbols', '40', '--length', '7', '--seeds', seeds, ...small, ...more],
 ];
 
 /** The tensors of a run that discovery sets. */
 function found(out: string): Record<string, number[]> {
   const weights = openSafetensors(folder.path(out, 'checkpoints', 'step-0', 'model.safetensors'));
-  const names = ['symbols.vectors', 'graph.logits', 'encoder.vectorMean', 'encoder.words.directions'];
+  const set = ['symbols.vectors', 'graph.logits', 'encoder.vectorMean', 'encoder.words.directions'];
+  const names = [...set, ...weights.names.filter((name) => name.startsWith('encoder.steps.'))];
   const tensors = names.map((name) => [name, weights.get(name).toNumbers()] as const);
   weights.close();
   return Object.fromEntries(tensors);
@@ -56,15 +57,15 @@ function found(out: string): Record<string, number[]> {
 const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
 
 /** The same dictionary, links and walks as one process finds: numbers to rounding, counts exactly. */
-async function expectAsAlone(out: string): Promise<void> {
-  const [ours, expected] = [found(out), found('alone')];
+async function expectAsAlone(out: string, alone = 'alone'): Promise<void> {
+  const [ours, expected] = [found(out), found(alone)];
   for (const [name, numbers] of Object.entries(expected)) {
     // Log-odds of links that are all but certain are rounding: links are compared as probabilities.
     const seen = name === 'graph.logits' ? sigmoid : (x: number) => x;
     const apart = numbers.map((value, at) => Math.abs(seen(value) - seen(ours[name]![at]!)));
     expect(Math.max(...apart), name).toBeLessThan(2e-6);
   }
-  expect(await walksOf(out)).toEqual(await walksOf('alone'));
+  expect(await walksOf(out)).toEqual(await walksOf(alone));
 }
 
 /** Walks of some of the texts. */
@@ -102,6 +103,18 @@ describe('discovery in several processes', () => {
     ]).ended;
     expect(written.code, written.stderr).toBe(0);
     expect(written.stdout).toContain('run finished at step 2');
+  });
+
+  test('of walks that follow words is that of one process', async () => {
+    const following = ['--set', 'discovery.follow=words'];
+    for (const [out, ...more] of [['words'], ['two-words', '--processes', '2']] as const) {
+      const { code, stderr } = await new HsnProcess(discovering(out, ...following, ...more)).ended;
+      expect(code, stderr).toBe(0);
+    }
+    expect(Object.keys(found('words'))).toEqual(
+      expect.arrayContaining(['encoder.steps.directions', 'encoder.steps.telling']),
+    );
+    await expectAsAlone('two-words', 'words');
   });
 
   test('stops on a signal, with nothing half done', async () => {

@@ -148,6 +148,66 @@ describe('hsn train --stage discover', () => {
   });
 });
 
+describe('walks that follow words', () => {
+  const words = folder.path('words');
+  const mixed = folder.path('mixed.txt');
+  const following = ['--set', 'discovery.follow=words', '--set', 'decoder.symbolProjections=steps'];
+  const discover = (out: string) => {
+    const flags = ['--corpus', mixed, '--stage', 'discover', '--out', folder.path(out)];
+    return hsn('train', ...flags, ...sizes, ...following);
+  };
+
+  /** Three words of one subject, then three of another. */
+  beforeAll(() => {
+    const random = new Random(6);
+    const lists = Object.values(subjects);
+    const some = (subject: number) => Array.from({ length: 3 }, () => lists[subject]![random.int(10)]!);
+    const lines = Array.from({ length: 180 }, (_, n) => [...some(n % 3), ...some((n + 1 + (n % 2)) % 3)]);
+    writeTexts(
+      mixed,
+      lines.map((line) => `the ${line.join(' and ')}`),
+    );
+  });
+
+  test('are found, keep to links, and read alike for whoever asks', async () => {
+    const ended = await discover('words');
+    expect(ended.code, ended.stderr).toBe(0);
+    const { stdout } = await hsn('eval', words, '--no-stability', '--json');
+    expect(JSON.parse(stdout).symbols.linked_moves).toBeGreaterThan(0.99);
+    const opened = await openRun(words);
+    const encoded = await encodedCorpus(opened);
+    const texts = Array.from({ length: encoded.count }, (_, n) => encoded.sentence(n));
+    const { walks } = await opened.texts.read([texts[7]!.text]);
+    expect(walks[0]!.walk).toEqual(texts[7]!.walk);
+    // The same words the other way round: later steps come in another order, which what is left over would not know.
+    const turned = texts.map(({ text }) => `the ${text.slice(4).split(' and ').toReversed().join(' and ')}`);
+    const { walks: others } = await opened.texts.read(turned);
+    const later = (walk: readonly number[]) => walk.slice(1).join(' ');
+    const changed = texts.filter(({ walk }, n) => later(walk) !== later(others[n]!.walk)).length;
+    expect(changed).toBeGreaterThan(0.3 * texts.length);
+    encoded.close();
+    opened.model.free();
+  });
+
+  test('are the same for the same seed, to the bit', async () => {
+    expect((await discover('words-again')).code).toBe(0);
+    const weights = (name: string) =>
+      fs.readFileSync(folder.path(name, 'checkpoints', 'step-0', 'model.safetensors'));
+    expect(weights('words-again').equals(weights('words'))).toBe(true);
+  });
+
+  test('a decoder learns to read them, and symbols can be merged', async () => {
+    const ended = await hsn('train', '--out', words, '--resume');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect((await hsn('generate', words, '--like', 'the soup and bread')).code).toBe(0);
+    const merged = await hsn('merge', words, '0', '1');
+    expect(merged.code, merged.stderr).toBe(0);
+    const { code, stdout, stderr } = await hsn('encode', words, mixed);
+    expect(code, stderr).toBe(0);
+    expect(stdout.trim().split('\n').length).toBe(181);
+  });
+});
+
 test('a language that the encoder does not know is warned of', async () => {
   const words = 'кошка собака дерево молоко письмо зеркало поездка облако'.split(' ');
   const random = new Random(3);
@@ -188,6 +248,14 @@ describe('what cannot be discovered', () => {
       '6',
       '--length',
       '9',
+    );
+  });
+
+  test('walks that follow words where words do not count', async () => {
+    await refused(
+      /^hsn: discovery.follow: words needs the words of texts, and discovery.wordWeight is 0; leave it out/,
+      ...['--corpus', corpus, '--symbols', '6', '--length', '3'],
+      ...['--set', 'discovery.follow=words', '--set', 'discovery.wordWeight=0'],
     );
   });
 

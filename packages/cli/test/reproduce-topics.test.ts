@@ -60,7 +60,14 @@ describe('hsn reproduce topics', () => {
     const [found] = read(out).corpora;
     expect(found!.labels).toBe(3);
     const own = found!.rows[0]!;
-    expect(own).toMatchObject({ model: 'HSN', words: 'PMI', purity: 1, reader: 1, reader_weighed: 1, linked: 1 });
+    expect(own).toMatchObject({
+      model: 'HSN',
+      words: 'PMI',
+      purity: 1,
+      reader: 1,
+      reader_weighed: 1,
+      linked: 1,
+    });
     expect(found!.symbols.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 9);
     expect(new Set(found!.symbols.map(({ name }) => name)).size).toBe(6);
     const used = found!.symbols.filter(({ share }) => share > 0);

@@ -149,7 +149,8 @@ test('each step is as sure as the one before, times the fade', () => {
   const sizes = { vocabulary: 9, width: 8, layers: 1, heads: 2, hidden: 8, positions: 4, dropout: 0 };
   const text = new TransformerText(sizes, new Generator(1));
   const sure = (fade: number) =>
-    new PursuitEncoder(text, { length: 3, pieces: 0, dimensions: 0, sharpness: 200, fade }).sharpness;
+    new PursuitEncoder(text, { length: 3, pieces: 0, dimensions: 0, sharpness: 200, fade, follow: 'rest' })
+      .sharpness;
   for (const [fade, wanted] of [
     [1, [200, 200, 200]],
     [0.5, [200, 100, 50]],
@@ -164,7 +165,7 @@ test('a walk that is drawn away from the best one still follows its text', () =>
   const sizes = { vocabulary: 9, width: K, layers: 1, heads: 1, hidden: 8, positions: 4, dropout: 0 };
   const text = new TransformerText(sizes, new Generator(1));
   const kappa = 10;
-  const read = { length: 2, pieces: 0, dimensions: 0, sharpness: kappa, fade: 1 };
+  const read = { length: 2, pieces: 0, dimensions: 0, sharpness: kappa, fade: 1, follow: 'rest' } as const;
   const encoder = new PursuitEncoder(text, read);
   const axes = Array.from({ length: K }, (_, i) => Array.from({ length: K }, (_, j) => Number(i === j)));
   encoder.attach(

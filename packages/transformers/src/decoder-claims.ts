@@ -46,10 +46,12 @@ export function llamaClaims(config: LlamaConfig): Claim[] {
 /** The same of the symbols that a decoder's own config.json has. */
 export function symbolClaims(record: SymbolRecord | undefined): Claim[] {
   if (!record) return [];
-  const { symbols: value, variant, reading } = record;
+  const { symbols: value, variant, reading, steps } = record;
   if (reading !== undefined)
     return [{ key: 'hsn.symbols', value, tensor: /\.into_embedding\.weight$/, axis: 0 }];
+  const tensor = /\.0\..*\.psa\.k\.weight$/;
+  const ofSteps = steps === undefined ? [] : [{ key: 'hsn.steps', value: steps, tensor, axis: 0 }];
   return variant === 'authors'
-    ? [{ key: 'hsn.symbols', value, tensor: /\.map_symbols\.weight$/, axis: 1 }]
-    : [{ key: 'hsn.symbols', value, tensor: /\.0\..*\.psa\.k\.weight$/, axis: 0 }];
+    ? [{ key: 'hsn.symbols', value, tensor: /\.map_symbols\.weight$/, axis: 1 }, ...ofSteps]
+    : [{ key: 'hsn.symbols', value, tensor, axis: ofSteps.length }, ...ofSteps];
 }

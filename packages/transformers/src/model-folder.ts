@@ -21,6 +21,7 @@ export const symbolsSchema = z.strictObject({
   variant: z.enum(['paper', 'authors']).default('paper'),
   positions: z.boolean().optional(),
   positionScale: z.number().nonnegative().optional(),
+  steps: z.int().positive().optional(),
   reading: z.enum(['attention', 'embedding', 'both']).optional(),
 });
 
@@ -30,13 +31,14 @@ export type SymbolRecord = z.output<typeof symbolsSchema>;
 export function symbolsOf(options: SymbolOptions | undefined): SymbolRecord | undefined {
   if (!options) return undefined;
   const { symbols, variant = 'paper', positions = variant === 'paper' } = options;
-  const { positionScale = 1, vectors = false, reading = 'attention' } = options;
+  const { positionScale = 1, vectors = false, reading = 'attention', steps } = options;
   return symbolsSchema.parse({
     symbols,
     ...(vectors ? { vectors } : {}),
     variant,
     positions,
     ...(positionScale === 1 ? {} : { positionScale }),
+    ...(steps === undefined ? {} : { steps }),
     ...(reading === 'attention' ? {} : { reading }),
   });
 }

@@ -101,6 +101,30 @@ export class Projection extends nn.Module {
   }
 }
 
+/** A linear map for each step of a walk. */
+export class StepProjections extends nn.Module {
+  readonly weight: Tensor; // [L, in, out]
+  readonly bias: Tensor | undefined; // [out]
+
+  constructor(
+    steps: number,
+    { inputs, outputs }: { inputs: number; outputs: number },
+    generator: Generator,
+    options: Omit<ProjectionOptions, 'layout'>,
+  ) {
+    super();
+    this.weight = nn.parameter(initial([steps, inputs, outputs], options.deviation, generator, options));
+    this.bias = options.bias ? nn.parameter(zeros([outputs], options)) : undefined;
+  }
+
+  /** x_i·W_i + b of the first steps. [B, l, in] → [B, l, out] */
+  forward(x: Tensor): Tensor {
+    const weight = this.weight.narrow(0, 0, x.dim(1));
+    const plain = x.transpose(0, 1).matmul(weight).transpose(0, 1);
+    return this.bias ? plain.add(this.bias) : plain;
+  }
+}
+
 /** Rows to look up, drawn or left zero as in a projection. */
 export class Table extends nn.Module {
   readonly weight: Tensor;

@@ -1,6 +1,6 @@
 import { cat, type Generator, nn, type Tensor, type TensorOptions } from '@hidden-schema/torch';
 import type { KeysValues, KeyValueCache, Memory } from './cache.ts';
-import { Projection } from './projection.ts';
+import { Projection, StepProjections } from './projection.ts';
 import { sinusoidalPositions } from './transformer-block.ts';
 
 // Shapes: B sentences, T tokens, L walk steps, S width of a symbol (K when one-hot), H heads, G key/value heads,
@@ -17,6 +17,8 @@ export interface SymbolOptions {
   positions?: boolean | undefined;
   /** Times the size of the positions, 1 in Eq. psa: at full size they drown a decoder that starts from scratch. */
   positionScale?: number | undefined;
+  /** L where each step of a walk has projections of its own; else one for all, as in Eq. psa. */
+  steps?: number | undefined;
   /** Standard deviation of the initial projections. */
   deviation?: number | undefined;
   /** attention: keys and values in every layer. embedding: added to every token's embedding. both; attention unless given. */
@@ -97,11 +99,13 @@ function positionsLike(length: number, width: number, like: Tensor): Tensor {
 
 /**
  * One layer's own W_K^e and W_V^e (Eq. psa): K̃ = [e·W_K^e + p; K], Ṽ = [e·W_V^e + p; V], with p added after the
- * projection and no bias. In the authors' variant the input is already mapped, and the projections have biases.
+ * projection and no bias. In the authors' variant the input is already mapped, and the projections have biases. With
+ * projections for each step, a symbol may mean one thing at the first step and another later: what a text is about, and what
+ * it says next.
  */
 export class SymbolAttention extends nn.Module {
-  readonly k: Projection; // weight [S, E]
-  readonly v: Projection;
+  readonly k: Projection | StepProjections; // weight [S, E], or [L, S, E]
+  readonly v: Projection | StepProjections;
 
   constructor(
     options: SymbolOptions,
@@ -114,8 +118,13 @@ export class SymbolAttention extends nn.Module {
     const inputs = authors ? sizes.width : options.symbols;
     const deviation = options.deviation ?? 0.02;
     const kind = { ...tensors, layout: 'in-out', bias: authors, deviation } as const;
-    this.k = new Projection(inputs, sizes.keyWidth, generator, kind);
-    this.v = new Projection(inputs, sizes.keyWidth, generator, kind);
+    const { steps } = options;
+    const projection = () =>
+      steps === undefined
+        ? new Projection(inputs, sizes.keyWidth, generator, kind)
+        : new StepProjections(steps, { inputs, outputs: sizes.keyWidth }, generator, kind);
+    this.k = projection();
+    this.v = projection();
   }
 
   /** Keys and values of the symbols. [B, G, L, d] each */

@@ -10,6 +10,7 @@ import {
 import { walkTensor } from '@hidden-schema/testing/enumeration';
 import { type DType, Generator, nn, noGrad, openSafetensors, type Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
+import { symbolClaims } from '../src/decoder-claims.ts';
 import { Gpt2Decoder, type SymbolOptions } from '../src/index.ts';
 import { attendWithSymbols, SchemaInput, SymbolAttention } from '../src/symbol-attention.ts';
 import { droppedWords, hidingMask } from '../src/word-dropout.ts';
@@ -137,6 +138,52 @@ describe('a schema', () => {
     expect(largestGap(open('float64').hidden(tokens, schema), small.hidden(tokens, schema))).toBeGreaterThan(
       1e-3,
     );
+  });
+
+  /** The fixture's projections for every step, each times its own number. */
+  function ofSteps(factors: readonly number[]): Gpt2Decoder {
+    const options = { dtype: 'float64', symbols: { symbols: expected.K, steps: factors.length } } as const;
+    const model = Gpt2Decoder.open(at('gpt2-tiny'), new Generator(1), options).train(false);
+    const shared = new Map(open('float64').namedTensors());
+    noGrad(() => {
+      for (const [name, tensor] of model.namedTensors())
+        if (name.includes('.psa.'))
+          for (const [i, factor] of factors.entries())
+            tensor.select(0, i).copy_(shared.get(name)!.mul(factor));
+    });
+    return model;
+  }
+
+  test('with projections for each step is read as with one where they are alike', () => {
+    const tokens = walkTensor([expected.input_ids[0]!]);
+    const schema = soft(0, 'float64');
+    expectClose(ofSteps([1, 1, 1]).hidden(tokens, schema), open('float64').hidden(tokens, schema), 1e-12);
+    // e·(2·W) is (2·e)·W, step by step.
+    const scaled = schema.mul(f64([2, 0.5, 0]).reshape(1, 3, 1));
+    expectClose(ofSteps([2, 0.5, 0]).hidden(tokens, schema), open('float64').hidden(tokens, scaled), 1e-12);
+    const short = schema.narrow(1, 0, 2);
+    expectClose(ofSteps([1, 1, 1]).hidden(tokens, short), open('float64').hidden(tokens, short), 1e-12);
+  });
+
+  test('keeps projections for each step in config.json', () => {
+    const model = ofSteps([1, 2, 3]);
+    const settings = JSON.parse(JSON.stringify(model.configOf()));
+    expect(settings.hsn).toMatchObject({ symbols: 7, steps: 3 });
+    const again = new Gpt2Decoder(settings, new Generator(2), { dtype: 'float64' }).train(false);
+    again.load(new Map(model.namedTensors()));
+    const tokens = walkTensor([expected.input_ids[0]!]);
+    const schema = oneHot(0, 'float64');
+    expectClose(again.hidden(tokens, schema), model.hidden(tokens, schema), 1e-12);
+    const shapes = new Map([...model.namedTensors()].map(([name, { shape }]) => [name, shape]));
+    const claims = symbolClaims(settings.hsn);
+    expect(claims.map(({ key, value }) => [key, value])).toEqual([
+      ['hsn.symbols', 7],
+      ['hsn.steps', 3],
+    ]);
+    for (const { tensor, axis, value } of claims) {
+      const [, shape] = [...shapes].find(([name]) => tensor.test(name))!;
+      expect(shape[axis!]).toBe(value);
+    }
   });
 
   test('of a wrong shape is refused with the right one', () => {

@@ -59,10 +59,9 @@ export function textReader({ texts }: LanguageRun): CloseReader {
     const [plain] = await tokenizers.encoder.encodeBatch([text], options);
     const pieces = await Promise.all(Array.from(plain!.ids, (id) => tokenizers.encoder.decode([id])));
     model.train(false);
-    const walk = quietly(() => {
-      const scores = model.encoder.scores({ encoder: padded([encoded!.ids], frames.encoder) });
-      return closely(model.posterior(scores, model.expectedGraph()), alternatives);
-    });
+    const walk = quietly(() =>
+      closely(texts.posterior({ encoder: padded([encoded!.ids], frames.encoder) }), alternatives),
+    );
     const tokens = pieces.map((piece) => ({ text: piece, known: true }));
     return { tokens, unknown: [], problem: null, cut: encoded!.lost > 0, walk, paired: false };
   };

@@ -91,6 +91,8 @@ const decoder = z.strictObject({
   /** Size of the symbols' positions, 1 in the paper, and deviation at which their projections start. */
   symbolPositions: z.number().nonnegative().default(0.1),
   symbolDeviation: z.number().positive().default(0.3),
+  /** shared: one projection of symbols for all steps of a walk (Eq. 8). steps: one for each. */
+  symbolProjections: z.enum(['shared', 'steps']).default('shared'),
   /** Pretrained: low-rank adapters learn, and its own weights stay as they are. */
   lora: lora.optional(),
 });
@@ -133,6 +135,11 @@ const discovery = z.strictObject({
   sharpness: z.number().positive().default(200),
   /** Times which each next step is as sure as the one before: below 1, later steps vary and a walk costs less to tell. */
   fade: z.number().gt(0).max(1).default(1),
+  /**
+   * What the steps after the first follow. rest: what the steps before leave over of the text. words: its words in their
+   * order, each step the next one that tells anything of its texts.
+   */
+  follow: z.enum(['rest', 'words']).default('rest'),
   /** Weight of a text's words beside its vector. */
   wordWeight: z.number().nonnegative().default(0.5),
   /** Share of all pairs that the evidence may link. */

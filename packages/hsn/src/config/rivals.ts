@@ -11,7 +11,9 @@ const texts = { seed, checkpoints };
 /** The encoder of a Hidden Schema Network, whose queries are read by another head. */
 const reading = encoder.unwrap().omit({ walks: true, sharpness: true });
 /** Its decoder; a latent is no walk, and adapters are not made for its projections. */
-const writing = decoder.unwrap().omit({ symbolAttention: true, symbolPositions: true, lora: true });
+const writing = decoder
+  .unwrap()
+  .omit({ symbolAttention: true, symbolPositions: true, symbolProjections: true, lora: true });
 const learning = training.unwrap().omit({ graphRate: true });
 
 /** Latents are drawn as wide as the prior: only small projections of them do not drown the words beside them. */

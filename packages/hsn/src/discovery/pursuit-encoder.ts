@@ -7,8 +7,10 @@ import type { Symbols } from '../symbols/symbols.ts';
 import { dictionaryOf, unitRows } from './dictionary.ts';
 import { columnsOf, pieceCounts, unpadded } from './pieces.ts';
 import { type PointSpace, toPoints } from './point-space.ts';
-import { pursue, settledOn } from './pursuit.ts';
+import { gains, pursue, settledOn } from './pursuit.ts';
 import type { SparseRows } from './sparse.ts';
+import type { WordDirections } from './word-directions.ts';
+import { WordSteps } from './word-steps.ts';
 
 // Shapes: B texts, L steps, K symbols, D width of the encoder, V pieces, d their dimensions, S = D + d.
 
@@ -21,6 +23,8 @@ export interface PursuitSizes {
   /** κ_1 at first: nats for a step that explains all of a point; κ_i is `fade` times the one before. */
   sharpness: number;
   fade: number;
+  /** What later steps follow: what the steps before leave over of a text, or its words. */
+  follow: 'rest' | 'words';
 }
 
 /** The part of a point that pieces of words make: see `PointSpace`. */
@@ -57,10 +61,20 @@ class PieceSpace extends nn.Module {
   }
 
   counts(texts: Iterable<ArrayLike<number>>): SparseRows {
+    return pieceCounts(texts, this.#columnOf());
+  }
+
+  /** The columns of a text's pieces in the order in which they stand; a piece that is not counted has none. */
+  columns(text: ArrayLike<number>): number[] {
+    const columnOf = this.#columnOf();
+    return Array.from(text).flatMap((piece) => columnOf.get(piece) ?? []);
+  }
+
+  #columnOf(): ReadonlyMap<number, number> {
     const pieces = this.pieces.toArray() as Int32Array;
     const key = Buffer.from(pieces.buffer, pieces.byteOffset, pieces.byteLength).toString('base64');
     if (this.#columns?.key !== key) this.#columns = { key, of: columnsOf(pieces) };
-    return pieceCounts(texts, this.#columns.of);
+    return this.#columns.of;
   }
 }
 
@@ -72,8 +86,8 @@ export interface PointBatch {
 
 /**
  * h^enc as an unrolled pursuit: a text is a point of the space that symbols are vectors in, and each step's scores say
- * how much of what is left over each symbol would explain (see `pursue`). It has no weights of its own beside κ: the
- * dictionary is the network's symbols, the way is the network's graph.
+ * how much of what is left over each symbol would explain (see `pursue`), or how much of the text's next word
+ * (`WordSteps`). It has no weights of its own beside κ: the dictionary is the network's symbols, the way is the network's graph.
  */
 export class PursuitEncoder extends TextReader {
   /** Reads texts as points, which a batch may bring along. */
@@ -85,16 +99,19 @@ export class PursuitEncoder extends TextReader {
   readonly vectorScale: Tensor; // [1]
   /** What pieces of words add to a point; a corpus of a few texts may have none that tells them apart. */
   readonly words: PieceSpace | undefined;
+  /** Where walks follow words. */
+  readonly steps: WordSteps | undefined;
   #symbols: Symbols | undefined;
   #graph: GraphPosterior | undefined;
 
-  constructor(encoder: TextEncoder, { length, pieces, dimensions, sharpness, fade }: PursuitSizes) {
+  constructor(encoder: TextEncoder, { length, pieces, dimensions, sharpness, fade, follow }: PursuitSizes) {
     super(encoder, true);
     const logs = Float32Array.from({ length }, (_, i) => Math.log(sharpness) + i * Math.log(fade));
     this.sharpness = nn.parameter(Tensor.fromArray(logs, [length]));
     this.vectorMean = zeros([encoder.width]).keep();
     this.vectorScale = zeros([1]).keep();
     if (pieces > 0) this.words = new PieceSpace(pieces, dimensions);
+    if (pieces > 0 && follow === 'words') this.steps = new WordSteps(pieces, encoder.width + dimensions);
   }
 
   /** The symbols and the graph that walks are read on: those of the network it is part of. */
@@ -112,6 +129,11 @@ export class PursuitEncoder extends TextReader {
         if (space.words) this.words?.place(space.words, pieces);
       }),
     );
+  }
+
+  /** Takes over where words stand among texts, which later steps follow. */
+  placeWords(found: WordDirections): void {
+    noGrad(() => scope(() => this.steps?.place(found)));
   }
 
   get space(): PointSpace {
@@ -143,12 +165,20 @@ export class PursuitEncoder extends TextReader {
     const points = this.pointsOf(batch);
     const steps: Tensor[] = [];
     const sharpness = this.sharpness.exp().unbind(0);
-    pursue(points, this.#dictionary(), {
-      length: sharpness.length,
+    const dictionary = this.#dictionary();
+    const length = this.steps ? 1 : sharpness.length;
+    pursue(points, dictionary, {
+      length,
       candidates: 1,
       sharpness: (step) => sharpness[step]!,
       onStep: (_, scores) => steps.push(scores.reshape(points.dim(0), -1)),
     });
+    if (this.steps) {
+      const whole = gains(points.matmul(dictionary.symbols.transpose(0, 1)));
+      const columns = Array.from(unpadded(batch.encoder), (text) => this.words!.columns(text));
+      const later = this.steps.explained({ columns, whole }, dictionary.symbols, sharpness.length - 1);
+      steps.push(...later.map((explained, i) => explained.mul(sharpness[i + 1]!)));
+    }
     return stack(steps, 1);
   }
 

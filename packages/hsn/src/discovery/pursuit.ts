@@ -138,7 +138,7 @@ export function spread(walks: Tensor, values: Tensor, symbols: number): Tensor {
 }
 
 /** c·|c|: the squared length that a symbol explains, below zero where it points away. */
-function gains(fit: Tensor): Tensor {
+export function gains(fit: Tensor): Tensor {
   return fit.mul(fit.abs());
 }
 

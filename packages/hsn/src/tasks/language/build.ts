@@ -112,14 +112,15 @@ export interface DecoderSource {
 }
 
 /** The settings that a decoder is made from. */
-type DecoderSettings = Pick<LanguageConfig, 'symbols' | 'baseline'> & {
+type DecoderSettings = Pick<LanguageConfig, 'symbols' | 'length' | 'baseline'> & {
   graph: Pick<LanguageConfig['graph'], 'symbols' | 'symbolDimension'>;
   decoder: Omit<LanguageConfig['decoder'], 'lora' | 'whole'>;
 };
 
-function symbolOptions({ symbols, graph, decoder }: DecoderSettings): SymbolOptions {
+function symbolOptions({ symbols, length, graph, decoder }: DecoderSettings): SymbolOptions {
   const { symbolAttention: variant, symbolPositions: positionScale, symbolDeviation: deviation } = decoder;
-  const how = { variant, positionScale, deviation };
+  const steps = decoder.symbolProjections === 'steps' ? length : undefined;
+  const how = { variant, positionScale, steps, deviation };
   return graph.symbols === 'learnable'
     ? { ...how, symbols: graph.symbolDimension, vectors: true }
     : { ...how, symbols };
@@ -196,8 +197,8 @@ function walkEncoder(
 ): WalkEncoder | PursuitEncoder {
   const { symbols, length } = config;
   if (discovery) {
-    const { sharpness, fade } = config.discovery;
-    return new PursuitEncoder(encoder, { length, sharpness, fade, ...discovery });
+    const { sharpness, fade, follow } = config.discovery;
+    return new PursuitEncoder(encoder, { length, sharpness, fade, follow, ...discovery });
   }
   const { dropout, sharpness } = config.encoder;
   return new WalkEncoder(encoder, { symbols, length, dropout, sharpness, frozen }, generator);

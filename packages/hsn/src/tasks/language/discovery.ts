@@ -13,6 +13,7 @@ import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import { RowSpool } from '../../discovery/row-spool.ts';
 import type { SparseRows } from '../../discovery/sparse.ts';
 import type { VectorRows } from '../../discovery/vector-rows.ts';
+import { countLikelyLinks } from '../../graph/likely.ts';
 import { Replicas } from '../../train/replicas.ts';
 import type { PreparationWatch } from '../../train/task.ts';
 import { DiscoveryStage } from '../discovery-stage.ts';
@@ -20,6 +21,7 @@ import type { DiscoverySizes } from './build.ts';
 import { storedTokens } from './corpus-vectors.ts';
 import { type Seed, seedDirections } from './seeds.ts';
 import type { LanguageTraining } from './training.ts';
+import { followWords } from './word-following.ts';
 
 // Shapes: N training texts, L steps, K symbols.
 
@@ -38,7 +40,8 @@ export interface DiscoveryInputs {
 }
 
 type CheckedConfig = Pick<LanguageConfig, 'symbols' | 'length' | 'seed' | 'encoder' | 'graph'> & {
-  discovery: Pick<LanguageConfig['discovery'], 'density'>;
+  discovery: Pick<LanguageConfig['discovery'], 'density'> &
+    Partial<Pick<LanguageConfig['discovery'], 'follow' | 'wordWeight'>>;
 };
 
 /** Refuses, before anything is encoded, what no symbols can be found in. */
@@ -51,6 +54,10 @@ export function checkDiscovery(config: CheckedConfig, texts: number): void {
   if (graph.posterior !== 'free' || graph.symbols !== 'learnable' || graph.selfLoops)
     throw new UserError(
       'encoder.walks: pursuit needs graph.posterior: free, graph.symbols: learnable and graph.selfLoops: false',
+    );
+  if (discovery.follow === 'words' && discovery.wordWeight === 0)
+    throw new UserError(
+      'discovery.follow: words needs the words of texts, and discovery.wordWeight is 0; leave it out, or take discovery.follow: rest',
     );
   discoveryOptions({ symbols, length, seed, density: discovery.density });
   if (texts < symbols)
@@ -103,10 +110,18 @@ export class Discovery extends DiscoveryStage {
         replicas,
         onSweep: ({ sweep, explained, restarted, links }) => onPart(sweep, { explained, restarted, links }),
       });
-      (model.encoder as PursuitEncoder).place(space, pieces);
-      adopt(model, fitted.discovered, stepCounts(fitted.discovered, points, replicas));
+      const encoder = model.encoder as PursuitEncoder;
+      const { discovered, sweeps } = fitted;
+      encoder.place(space, pieces);
+      const followed = encoder.steps && followWords(encoder, discovered, { corpus, points, replicas });
+      adopt(
+        model,
+        { ...discovered, ...followed },
+        followed?.counts ?? stepCounts(discovered, points, replicas),
+      );
+      followed?.linkProbabilities.free();
       this.finish();
-      return { explained: fitted.sweeps.at(-1)!.explained, links: fitted.sweeps.at(-1)!.links };
+      return { explained: sweeps.at(-1)!.explained, links: countLikelyLinks(model.graph.links().matrix()) };
     } finally {
       points.free();
       directions?.free();

@@ -4,7 +4,9 @@ import type { LanguageDecoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
 import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import type { WalkEncoder } from '../../encoder/walk-queries.ts';
+import { likelyLinks } from '../../graph/likely.ts';
 import type { HiddenSchemaNetwork } from '../../model.ts';
+import { WalkableGraph } from '../../walk/transition.ts';
 
 /** Texts as the network takes them, with a frozen encoder's states, or points, of them where they are known already. */
 export type ReadTexts = Omit<TextBatch, 'labels' | 'rows'> & {
@@ -22,3 +24,13 @@ export interface LanguageKind {
 
 /** The network of texts. */
 export type LanguageNetwork = HiddenSchemaNetwork<LanguageKind>;
+
+/**
+ * The graph that walks of texts are read on: every link at its probability; walks that pursue keep to those that are more
+ * probable than not, however sure a step is of a symbol elsewhere.
+ */
+export function readGraph(model: LanguageNetwork): WalkableGraph {
+  if (model.encoder.reads !== 'points') return model.expectedGraph();
+  const links = model.graph.links().matrix();
+  return new WalkableGraph(links.mul(likelyLinks(links)), model.config.walk.isolated);
+}

@@ -57,7 +57,10 @@ export interface PrepareOptions extends DiscoveryAsked {
 /** The settings that texts are prepared by, whatever model is made of them. */
 export type TextConfig = Pick<LanguageConfig, 'seed'> & {
   encoder: Omit<LanguageConfig['encoder'], 'walks' | 'sharpness'>;
-  decoder: Omit<LanguageConfig['decoder'], 'symbolAttention' | 'symbolPositions' | 'lora'>;
+  decoder: Omit<
+    LanguageConfig['decoder'],
+    'symbolAttention' | 'symbolPositions' | 'symbolProjections' | 'lora'
+  >;
   training: Pick<LanguageConfig['training'], 'batch'>;
 };
 

@@ -5,8 +5,9 @@ import { generate, type LanguageDecoder, type SamplingOptions } from '@hidden-sc
 import { unitRows } from '../../discovery/dictionary.ts';
 import { encodeTexts } from '../../discovery/text-vectors.ts';
 import type { BestWalk } from '../../walk/best.ts';
+import type { WalkPosterior } from '../../walk/posterior.ts';
 import { framesOf, type Tokenizers } from './build.ts';
-import type { LanguageNetwork, ReadTexts } from './network.ts';
+import { type LanguageNetwork, type ReadTexts, readGraph } from './network.ts';
 import { schemaOf } from './perplexity.ts';
 
 /** How sentences are written about a walk. */
@@ -50,8 +51,8 @@ export class LanguageTexts {
   }
 
   /**
-   * The most probable walk of each text. It is read on the expected graph, where every link weighs its probability,
-   * so that no draw decides what is read. `cut` counts texts longer than the encoder reads.
+   * The most probable walk of each text. It is read where every link weighs its probability (`readGraph`), so that no draw
+   * decides what is read. `cut` counts texts longer than the encoder reads.
    */
   async read(texts: readonly string[]): Promise<{ walks: BestWalk[]; cut: number }> {
     const { config } = this.model;
@@ -122,6 +123,11 @@ export class LanguageTexts {
     return Math.min(this.model.config.encoder.longest, this.model.encoder.base.positions);
   }
 
+  /** q(z|x) of a batch, on the graph that texts are read on. */
+  posterior(batch: Pick<ReadTexts, 'encoder' | 'points'>): WalkPosterior {
+    return this.model.posterior(this.model.encoder.scores(batch), readGraph(this.model));
+  }
+
   /** The most probable walk of each sentence of a batch, with the weights of its steps where it has some. */
   readBatch(batch: Pick<ReadTexts, 'encoder' | 'points'>): BestWalk[] {
     const { model } = this;
@@ -129,10 +135,9 @@ export class LanguageTexts {
     return scope(() =>
       noGrad(() => {
         const { encoder } = model;
-        if (encoder.reads === 'states')
-          return model.posterior(encoder.scores(batch), model.expectedGraph()).best();
+        if (encoder.reads === 'states') return this.posterior(batch).best();
         const placed = { ...batch, points: encoder.pointsOf(batch) };
-        const best = model.posterior(encoder.scores(placed), model.expectedGraph()).best();
+        const best = this.posterior(placed).best();
         const weights = encoder.weights(placed, nodesOf(best)).toNumbers();
         const L = best[0]?.walk.length ?? 0;
         return best.map((one, b) => ({ ...one, weights: weights.slice(b * L, (b + 1) * L) }));

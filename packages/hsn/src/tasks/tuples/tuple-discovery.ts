@@ -1,9 +1,10 @@
 import { Random } from '@hidden-schema/base';
-import { cat, noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { cat, noGrad, scope, type Tensor } from '@hidden-schema/torch';
 import { type Discovered, encodePoints } from '../../discovery/encode.ts';
 import { fitSymbols } from '../../discovery/fit.ts';
 import { linkProbabilities } from '../../discovery/links.ts';
 import { fitPointSpace } from '../../discovery/point-space.ts';
+import { WalkCounts } from '../../discovery/walk-counts.ts';
 import { countLikelyLinks } from '../../graph/likely.ts';
 import type { PreparationWatch } from '../../train/task.ts';
 import { DiscoveryStage } from '../discovery-stage.ts';
@@ -68,19 +69,15 @@ export class TupleDiscovery extends DiscoveryStage {
     const half = length / 2;
     const first = halvesOf(discovered, prefixes.rows, (block) => points!.first(block));
     const second = halvesOf(discovered, objects.rows, (block) => points!.second(block));
-    const walks = new BigInt64Array(rows.length * length);
-    for (const [n, row] of rows.entries())
-      for (let i = 0; i < half; i++) {
-        walks[n * length + i] = BigInt(first[prefixes.place(row) * half + i]!);
-        walks[n * length + half + i] = BigInt(second[objects.place(row) * half + i]!);
-      }
+    const counts = new WalkCounts({ length, symbols });
+    const part = (walks: Int32Array, place: number) => walks.subarray(place * half, (place + 1) * half);
+    for (const row of rows)
+      counts.add([...part(first, prefixes.place(row)), ...part(second, objects.place(row))]);
     return noGrad(() =>
       scope(() => {
-        const travelled = traversals(walks, length, symbols);
-        const links = linkProbabilities(travelled, { ...discovered.options, texts: rows.length });
-        const counts = Array.from({ length }, () => new Float64Array(symbols));
-        for (const [at, symbol] of walks.entries()) counts[at % length]![Number(symbol)]!++;
-        adopt(model, { symbols: discovered.symbols, linkProbabilities: links }, counts);
+        const texts = rows.length;
+        const links = linkProbabilities(counts.travelled(texts), { ...discovered.options, texts });
+        adopt(model, { symbols: discovered.symbols, linkProbabilities: links }, counts.steps);
         discovered.symbols.free();
         discovered.linkProbabilities.free();
         return countLikelyLinks(links);
@@ -125,16 +122,3 @@ function distinctRows(rows: Int32Array, keyOf: (row: number) => number): Distinc
 /** At most so many of the rows, drawn by the seed. */
 const some = (rows: Int32Array, seed: number): Int32Array =>
   rows.length <= mostPoints ? rows : new Random(seed, drawStream).shuffle(rows.slice()).slice(0, mostPoints);
-
-/** How often whole walks go from one symbol to another, per walk; a walk that stays where it is travels no link. [K, K] */
-function traversals(walks: BigInt64Array, length: number, symbols: number) {
-  const counts = new Float64Array(symbols * symbols);
-  const texts = walks.length / length;
-  for (let n = 0; n < texts; n++)
-    for (let i = 1; i < length; i++) {
-      const [from, to] = [Number(walks[n * length + i - 1]), Number(walks[n * length + i])];
-      if (from !== to) counts[from * symbols + to]! += 1 / texts;
-    }
-  const matrix = () => Tensor.fromArray(counts, [symbols, symbols]);
-  return { traversals: matrix(), certainty: matrix() };
-}
