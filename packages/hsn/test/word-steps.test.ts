@@ -37,14 +37,15 @@ describe('where words stand among texts', () => {
       [0, 1],
       [0, -1],
     ];
-    // Piece 0 is in texts to the right, twice in one; 1 in texts all around; 2 above; 3 in one text; 4 in none.
+    // Piece 0 is in texts to the right, twice in one; 1 in texts all around; 2 above; 3 in one text; 4 in none; 5 in two
+    // that have nothing in common, whose mean is half as long.
     const points = [...around, [1, 0], [0, 1], [0, 1]];
-    const texts = [[1, 0, 0], [1], [1], [1], [0, 3], [2], [2]];
-    const { directions, telling } = fitted(points, texts, 5);
-    expect(telling).toEqual([1, 0, 1, 0, 0]);
+    const texts = [[1, 0, 0], [1], [1], [1], [0, 3, 5], [2, 5], [2]];
+    const { directions, telling } = fitted(points, texts, 6);
+    expect(telling).toEqual([1, 0, 1, 0, 0, 0]);
     expect(directions.slice(0, 2)).toEqual([1, 0]);
     expect(directions.slice(4, 6)).toEqual([0, 1]);
-    expect(directions.slice(8)).toEqual([0, 0]);
+    expect(directions.slice(8, 10)).toEqual([0, 0]);
   });
 
   test('agreement is the mean cosine of two different texts of a word, counted one by one', () => {
