@@ -2,7 +2,7 @@ import { Random } from '@hidden-schema/base';
 import { digits, f64, readFixture, sum } from '@hidden-schema/testing/closeness';
 import { allWalks, walkTensor } from '@hidden-schema/testing/enumeration';
 import { evidence, likelihoods, tinyTrained } from '@hidden-schema/testing/tiny-language';
-import { noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
+import { Generator, noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
 import { describe, expect, test, vi } from 'vitest';
 import { sampledGraphs, summarise } from '../src/tasks/language/evaluation.ts';
 import type { LanguageNetwork } from '../src/tasks/language/network.ts';
@@ -209,7 +209,7 @@ describe('walks drawn less surely as well', () => {
           model,
           { scores, tokens },
           graphs.map((adjacency) => ({ adjacency, logRatio: 0 })),
-          walks,
+          { walks, generator: new Generator(3) },
         ),
       ),
     );

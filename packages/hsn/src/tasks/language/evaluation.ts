@@ -80,13 +80,15 @@ function evaluated(
   const more = test.slice(rows.length, options.informationLimit ?? rows.length);
   const scoresOf = (batch: TextBatch) => scope(() => noGrad(() => model.encoder.scores(read(batch))));
   const graphs = sampledGraphs(model, options.graphs ?? 10);
+  // A generator of its own, so that the other figures are those of their own draws.
+  const wide = new Generator(model.config.seed);
   const estimates: WideEstimate[] = [];
   const scores: Tensor[] = [];
   try {
     for (const batch of batchesByLength(corpus.store, rows, batchSize, frames)) {
       const h = scoresOf(batch);
       scores.push(h);
-      for (const estimate of estimateBatch(model, batch, h, { graphs, walks: options.walks ?? 100 })) {
+      for (const estimate of estimateBatch(model, batch, h, { graphs, walks: options.walks ?? 100, wide })) {
         estimates.push(estimate);
         options.onProgress?.(estimates.length, rows.length);
       }
@@ -125,7 +127,7 @@ function* estimateBatch(
   model: LanguageNetwork,
   batch: TextBatch,
   scores: Tensor,
-  { graphs, walks }: { graphs: readonly DrawnGraph[]; walks: number },
+  { graphs, walks, wide }: { graphs: readonly DrawnGraph[]; walks: number; wide: Generator },
 ): Iterable<WideEstimate> {
   const { lengths, width, ids } = batch.decoder;
   for (const [n, length] of lengths.entries()) {
@@ -134,7 +136,8 @@ function* estimateBatch(
       noGrad(() => {
         const sentence = { scores: scores.narrow(0, n, 1), tokens };
         const drawn = sentenceEstimate(logWeights(model, sentence, graphs, walks), length - 1);
-        return { ...drawn, wideLogLikelihood: wideLogLikelihood(model, sentence, graphs, walks) };
+        const less = wideLogLikelihood(model, sentence, graphs, { walks, generator: wide });
+        return { ...drawn, wideLogLikelihood: less };
       }),
     );
   }

@@ -1,4 +1,4 @@
-import { cat, stack, type Tensor } from '@hidden-schema/torch';
+import { cat, type Generator, stack, type Tensor } from '@hidden-schema/torch';
 import { WalkDistribution } from '../../walk/chain.ts';
 import { WalkableGraph } from '../../walk/transition.ts';
 import type { LanguageNetwork } from './network.ts';
@@ -21,10 +21,10 @@ export function wideLogLikelihood(
   model: LanguageNetwork,
   { scores, tokens }: { scores: Tensor; tokens: Int32Array },
   graphs: readonly DrawnGraph[],
-  walks: number,
+  { walks, generator }: { walks: number; generator: Generator },
 ): number {
   const share = Math.ceil(walks / (widths.length + 1));
-  const drawn = graphs.map(({ adjacency }) => drawWide(model, scores, adjacency, share));
+  const drawn = graphs.map(({ adjacency }) => drawWide(model, scores, adjacency, { share, generator }));
   const likelihoods = decodedWalks(
     model,
     drawn.flatMap(({ nodes }) => nodes),
@@ -35,14 +35,19 @@ export function wideLogLikelihood(
 }
 
 /** As many walks from each part of the mixture, with log p(z|A) − log m(z). */
-function drawWide(model: LanguageNetwork, scores: Tensor, adjacency: Tensor, share: number) {
+function drawWide(
+  model: LanguageNetwork,
+  scores: Tensor,
+  adjacency: Tensor,
+  { share, generator }: { share: number; generator: Generator },
+) {
   const graph = new WalkableGraph(adjacency, model.config.walk.isolated);
   const prior = model.walkPrior.on(graph);
   const repeated = new WalkDistribution(prior.logStart.expand(share, -1), prior.transitions, graph);
   const less = widths.map((width) => scores.div(width));
   const nodes = cat([
-    ...less.map((h) => model.posterior(h.expand(share, -1, -1), graph).sampleNodes(model.generator)),
-    repeated.sampleNodes(model.generator),
+    ...less.map((h) => model.posterior(h.expand(share, -1, -1), graph).sampleNodes(generator)),
+    repeated.sampleNodes(generator),
   ]); // [R, L]
   const own = prior.logProb(nodes);
   const parts = [...less.map((h) => model.posterior(h, graph).crossLogProb(nodes).select(0, 0)), own];
