@@ -119,13 +119,16 @@ function checkNpm([, verb, ...rest]: readonly string[]): void {
   else expect(['test']).toContain(verb);
 }
 
+/** An explorer that a page before left running may still write into the folder. */
+const remove = (run: string): void => fs.rmSync(run, { recursive: true, force: true, maxRetries: 20 });
+
 async function runHsn(words: string[], input: string | undefined): Promise<void> {
   const small = smallWords(words);
   if (words[0] === 'serve') return explorer.start(small);
   const out = words.indexOf('--out');
   // What a page makes itself takes the place of what was put there for pages that do not.
   if (/train|synth/.test(words.slice(0, 2).join()) && out > 0 && !words.includes('--resume'))
-    fs.rmSync(words[out + 1]!, { recursive: true, force: true });
+    remove(words[out + 1]!);
   if (input === undefined) {
     const ended = await hsn(...small);
     return expect(ended.code, `hsn ${small.join(' ')}\n${ended.stderr}`).toBe(0);
@@ -146,7 +149,7 @@ async function runCommand(command: ShellCommand): Promise<void> {
 
 async function runProgram(text: string, name: string): Promise<void> {
   if (text.includes(EXPLORER)) await explorer.start(['serve', 'runs/run-a', '--port', '0']);
-  for (const [, out] of text.matchAll(/out: '([^']+)'/g)) fs.rmSync(out!, { recursive: true, force: true });
+  for (const [, out] of text.matchAll(/out: '([^']+)'/g)) remove(out!);
   const own = text
     .replaceAll("'hidden-schema-networks'", "'./small.ts'")
     .replaceAll(/\bsteps: \d+/g, 'steps: 3')
