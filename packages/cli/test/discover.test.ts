@@ -259,6 +259,16 @@ describe('what cannot be discovered', () => {
     );
   });
 
+  test('walks that follow words where no two texts share one', async () => {
+    const words = `apple river house green money music train winter doctor yellow garden school bridge market
+      forest island hammer pocket summer window orange letter castle engine`;
+    const lone = writeTexts(folder.path('lone.txt'), words.split(/\s+/));
+    await refused(
+      /^hsn: discovery.follow: words needs words that several texts share and not all of them, and these have none/,
+      ...['--corpus', lone, '--symbols', '2', '--length', '2', '--set', 'discovery.follow=words'],
+    );
+  });
+
   test('a stage that does not exist, or that the settings have not', async () => {
     await refused(/^hsn: --stage takes discover or write, got read$/, '--corpus', corpus, '--stage', 'read');
     const queries = ['--stage', 'discover', '--set', 'encoder.walks=queries'];

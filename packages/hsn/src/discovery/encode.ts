@@ -1,11 +1,12 @@
 import { UserError } from '@hidden-schema/base';
-import { call, cat, noGrad, scope, type Tensor, zeros } from '@hidden-schema/torch';
+import { cat, noGrad, scope, type Tensor } from '@hidden-schema/torch';
 import type { Replicas } from '../train/replicas.ts';
 import { pursueBlocks } from './blocks.ts';
 import { type Dictionary, dictionaryOf } from './dictionary.ts';
 import type { DiscoveryOptions } from './options.ts';
 import { type PointSource, sourceOf } from './point-source.ts';
 import type { PursuitOptions } from './pursuit.ts';
+import { WalkCounts } from './walk-counts.ts';
 
 // Shapes: N texts, B candidates, L steps, K symbols, S width of a point.
 
@@ -75,22 +76,16 @@ const pursuitOn = ({ length, candidates, firstSharpness, sharpness }: DiscoveryO
 
 /** How many best walks are on each symbol at each step, over the points of all processes. L lists of K */
 export function stepCounts(discovered: Discovered, points: PointSource, replicas: Replicas): Float64Array[] {
-  const { symbols: K, length } = discovered.options;
-  return noGrad(() =>
-    scope(() => {
-      const counts = zeros([length, K], { dtype: 'float64' });
-      pursueBlocks(points, dictionaryOn(discovered), pursuitOn(discovered.options), ({ walks }) => {
-        const best = walks.select(1, 0); // [n, L]
-        for (let step = 0; step < length; step++)
-          counts.select(0, step).add_(call('bincount', best.select(1, step), null, K));
-      });
-      replicas.sum([counts]);
-      return Array.from(
-        { length },
-        (_, step) => counts.select(0, step).contiguous().toArray() as Float64Array,
-      );
-    }),
+  const counts = new WalkCounts(discovered.options);
+  noGrad(() =>
+    scope(() =>
+      pursueBlocks(points, dictionaryOn(discovered), pursuitOn(discovered.options), ({ walks }) =>
+        counts.add(walks.select(1, 0).contiguous().toNumbers()),
+      ),
+    ),
   );
+  counts.share(replicas);
+  return counts.steps;
 }
 
 function joined(parts: readonly EncodedPoints[]): EncodedPoints {

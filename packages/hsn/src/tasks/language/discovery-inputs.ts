@@ -38,6 +38,10 @@ export async function discoveryInputs(
   const own = storedTokens(store, splits.train.subarray(part.first, part.end));
   const shared = { replicas, vocabulary: opened.tokenizer.vocabulary };
   const pieces = config.discovery.wordWeight > 0 ? tellingPieces(own, shared) : [];
+  if (config.discovery.follow === 'words' && pieces.length === 0)
+    throw new UserError(
+      'discovery.follow: words needs words that several texts share and not all of them, and these have none; give more texts, or take discovery.follow: rest',
+    );
   const vectors = await corpusVectors(store, opened, {
     longest: config.encoder.longest,
     replicas,
