@@ -33,7 +33,17 @@ function generated(): Answer<'graph'> {
     community: symbol % groups,
   }));
   const links = [...pairs.values()];
-  return { step: 1, nodes, links, linksLeftOut: 0, leastProbability: 0.01, truth: null, layout };
+  return {
+    step: 1,
+    identity: '',
+    nodes,
+    links,
+    strengths: links.map(([i, j]): [number, number, number, number, number] => [i, j, 20, 3, 2]),
+    linksLeftOut: 0,
+    leastProbability: 0.01,
+    truth: null,
+    layout,
+  };
 }
 
 interface Frames {

@@ -39,13 +39,13 @@ const { symbols, length, width, exchanged: count } = sizes;
 const part = ownPart(count, replicas);
 const points = new RowSpool({ count, width, ...part });
 scope(() => points.add(unitRows(randn([part.end - part.first, width], new Generator(replicas.rank)))));
-const sweeps: { bytes: number; wire: number }[] = [];
-let last = { bytes: 0, wire: 0 };
+const stages: { stage: string; bytes: number; wire: number }[] = [];
+let last = { bytes: 0, wire: wireBytes() };
 await fitDictionary(points, {
   ...{ symbols, length, clusterRounds: 1, clusterStarts: 1, seedingPoints: 1000, replicas },
-  onSweep: () => {
+  onStage: ({ stage }) => {
     const now = { bytes: replicas.bytes, wire: wireBytes() };
-    sweeps.push({ bytes: now.bytes - last.bytes, wire: now.wire - last.wire });
+    stages.push({ stage, bytes: now.bytes - last.bytes, wire: now.wire - last.wire });
     last = now;
   },
 });
@@ -62,5 +62,5 @@ await replicas.barrier();
 const parameters = trainer.model.parameters().reduce((sum, { size }) => sum + size, 0);
 const training = { parameters, wire: (wireBytes() - before) / steps };
 trainer.free();
-if (replicas.leads) process.stdout.write(`${JSON.stringify({ sweeps, training })}\n`);
+if (replicas.leads) process.stdout.write(`${JSON.stringify({ stages, training })}\n`);
 group.close();

@@ -9,7 +9,9 @@ import { Replicas, SYNTHETIC_DEFAULTS, writeSyntheticCorpus } from '@hidden-sche
 import { Generator, freePort, randn, scope, setThreads } from '@hidden-schema/torch';
 import { languageConfigSchema } from '../packages/hsn/src/config/language.ts';
 import { unitRows } from '../packages/hsn/src/discovery/dictionary.ts';
-import { fitDictionary } from '../packages/hsn/src/discovery/fit.ts';
+import { cosineBins, scoreBins } from '../packages/hsn/src/discovery/cutoffs.ts';
+import { type fitStages, fitDictionary } from '../packages/hsn/src/discovery/fit.ts';
+import { discoveryDefaults } from '../packages/hsn/src/discovery/options.ts';
 import { RowSpool } from '../packages/hsn/src/discovery/row-spool.ts';
 import { sharedMeans } from '../packages/hsn/src/discovery/spherical-means.ts';
 import { encodeTexts } from '../packages/hsn/src/discovery/text-vectors.ts';
@@ -17,8 +19,11 @@ import { openTextEncoder } from '../packages/hsn/src/tasks/language/build.ts';
 import { trainByteBpe } from '../packages/text/src/index.ts';
 import { type BenchOptions, costLine, type Measurement, median } from './measure.ts';
 
-/** Defaults of a run of texts: K, L, the width of a point with MiniLM and words; and how many points are swept. */
-export const sizes = { symbols: 50, length: 5, width: 534, swept: 32_768, exchanged: 4096 };
+/**
+ * Defaults of a run of texts: K, L, the width of a point with MiniLM and words; how many points are read, and among how many of
+ * them symbols are found.
+ */
+export const sizes = { symbols: 50, length: 5, width: 534, read: 32_768, diffused: 8192, exchanged: 4096 };
 /** Texts that are encoded at a time, and their words. */
 const encoded = { texts: 128, words: 50 };
 
@@ -27,7 +32,7 @@ const processorSeconds = (): number => {
   return (user + system) / 1e6;
 };
 
-/** What a text and a sweep cost, in processor time, and what processes exchange: what docs/scaling.md calculates with. */
+/** What a text costs at each stage of a fit, in processor time, and what processes exchange: what docs/scaling.md calculates with. */
 export async function* run({ threads, rounds }: BenchOptions): AsyncGenerator<Measurement> {
   setThreads(threads);
   yield costLine('encoding a text of 50 words, MiniLM', 'ms', [1000 * (await encodeCost(rounds)), null]);
@@ -35,10 +40,16 @@ export async function* run({ threads, rounds }: BenchOptions): AsyncGenerator<Me
     ['memory', Number.POSITIVE_INFINITY],
     ['disk', 0],
   ] as const) {
-    const { free, linked, round } = await sweepCost(memory);
-    yield costLine(`free sweep, a text, points in ${where}`, 'µs', [1e6 * free, null]);
-    yield costLine(`sweep along links, a text, points in ${where}`, 'µs', [1e6 * linked, null]);
-    yield costLine(`round of clusters, a text, points in ${where}`, 'µs', [1e6 * round, null]);
+    const { stages, round } = await stageCosts(memory);
+    const { neighbours, symbols, cutoffs, links } = stages;
+    const { diffused } = sizes;
+    const line = (what: string, seconds: number) =>
+      costLine(`${what}, a text, points in ${where}`, 'µs', [1e6 * seconds, null]);
+    yield line(`neighbours among ${diffused}`, neighbours / diffused);
+    yield line(`symbols among ${diffused}`, symbols / diffused);
+    yield line('cutoffs', cutoffs / sizes.read);
+    yield line('walks and links', links / sizes.read);
+    yield line('round of clusters', round / sizes.read);
   }
   yield* exchanged();
 }
@@ -61,17 +72,19 @@ async function encodeCost(rounds: number): Promise<number> {
   return median(costs);
 }
 
-/** Processor seconds a text. */
-async function sweepCost(memory: number): Promise<{ free: number; linked: number; round: number }> {
-  const { symbols, length, width, swept } = sizes;
-  const points = new RowSpool({ count: swept, width, first: 0, end: swept, memory });
-  scope(() => points.add(unitRows(randn([swept, width], new Generator(1)))));
-  const costs: number[] = [];
+type Stage = (typeof fitStages)[number];
+
+/** Processor seconds of each stage, and of a round of k-means over all points. */
+async function stageCosts(memory: number): Promise<{ stages: Record<Stage, number>; round: number }> {
+  const { symbols, length, width, read, diffused } = sizes;
+  const points = new RowSpool({ count: read, width, first: 0, end: read, memory });
+  scope(() => points.add(unitRows(randn([read, width], new Generator(1)))));
+  const stages = { neighbours: 0, symbols: 0, cutoffs: 0, links: 0 };
   let before = processorSeconds();
   await fitDictionary(points, {
-    ...{ symbols, length, clusterRounds: 1, clusterStarts: 1 },
-    onSweep: () => {
-      costs.push((processorSeconds() - before) / swept);
+    ...{ symbols, length, mostDiffused: diffused },
+    onStage: ({ stage }) => {
+      stages[stage] = processorSeconds() - before;
       before = processorSeconds();
     },
   });
@@ -82,14 +95,31 @@ async function sweepCost(memory: number): Promise<{ free: number; linked: number
     (await sharedMeans(points, options, new Generator(1), shared)).free();
     return processorSeconds() - start;
   };
-  const round = ((await means(7)) - (await means(1))) / (6 * swept);
+  const round = ((await means(7)) - (await means(1))) / 6;
   points.free();
-  // Walks are whole from the fifth sweep on, and the tenth sets the links.
-  return { free: median(costs.slice(4, 9)), linked: median(costs.slice(10)), round };
+  return { stages, round };
+}
+
+/** What a stage hands to the group: sums go both ways between two processes, what is broadcast one way. */
+interface Handed {
+  summed: number;
+  broadcast: number;
+}
+
+/** The same from the shapes of what is handed, in bytes. */
+function handed(): Record<Stage, Handed> {
+  const { symbols: K, width: S, exchanged: n } = sizes;
+  const { neighbours } = discoveryDefaults;
+  return {
+    neighbours: { summed: 4 * n * S + 2 * 8 * n * neighbours, broadcast: 0 },
+    symbols: { summed: 0, broadcast: 2 * 4 * K * S },
+    cutoffs: { summed: 8 * (cosineBins * K + scoreBins), broadcast: 0 },
+    links: { summed: 8 * (2 * K * K + 2), broadcast: 4 * K * K },
+  };
 }
 
 interface Exchanged {
-  sweeps: { bytes: number; wire: number }[];
+  stages: { stage: Stage; bytes: number; wire: number }[];
   training: { parameters: number; wire: number };
 }
 
@@ -99,17 +129,20 @@ async function* exchanged(): AsyncGenerator<Measurement> {
   try {
     const corpus = join(folder, 'corpus');
     writeSyntheticCorpus({ ...SYNTHETIC_DEFAULTS, sentences: 2000, length: 11 }, corpus);
-    const { sweeps, training } = await twoRanks(corpus);
-    const { symbols: K, width: S } = sizes;
-    const last = sweeps.at(-1)!;
-    const shapes = 8 * (K * S + 3 * K * K + K + 2) + 4 * K * S;
-    yield costLine('a sweep hands to the group (ours), from shapes (peer)', 'bytes', [last.bytes, shapes]);
-    // Two processes send a sum to each other, and a broadcast once.
-    const sent = 2 * (shapes - 4 * K * S) + 4 * K * S;
-    yield costLine('a sweep of 2 processes on the wire (ours), from shapes (peer)', 'bytes', [
-      last.wire,
-      sent,
-    ]);
+    const { stages, training } = await twoRanks(corpus);
+    const shapes = handed();
+    for (const { stage, bytes, wire } of stages) {
+      const { summed, broadcast } = shapes[stage];
+      const what = `stage ${stage} of ${sizes.exchanged} texts`;
+      yield costLine(`${what} hands to the group (ours), from shapes (peer)`, 'bytes', [
+        bytes,
+        summed + broadcast,
+      ]);
+      yield costLine(`${what}, 2 processes on the wire (ours), from shapes (peer)`, 'bytes', [
+        wire,
+        2 * summed + broadcast,
+      ]);
+    }
     yield costLine('a training step of 2 processes on the wire (ours), gradients alone (peer)', 'bytes', [
       training.wire,
       2 * 4 * training.parameters,

@@ -1,4 +1,3 @@
-import fs from 'node:fs';
 import { Random } from '@hidden-schema/base';
 import { startExplorer } from '@hidden-schema/explorer';
 import type { Answer } from '@hidden-schema/explorer/api';
@@ -15,8 +14,7 @@ const MOST_MS = 300;
 /** Stores a million made-up sentences with a run, as reading them would. */
 function store({ run, step, symbols, length }: OpenedRun): void {
   const random = new Random(1);
-  fs.mkdirSync(run.path('analysis'), { recursive: true });
-  const writer = new EncodedWriter(run.path('analysis', 'encoded'), labelNames);
+  const writer = new EncodedWriter(run, labelNames);
   const sentence = (n: number) => ({
     ...{ text: `sentence ${n} of a long corpus, about as long as reviews are`, label: n % 2 },
     split: 'train' as const,
@@ -26,7 +24,7 @@ function store({ run, step, symbols, length }: OpenedRun): void {
   for (let first = 0; first < SENTENCES; first += BLOCK)
     writer.write(Array.from({ length: BLOCK }, (_, at) => sentence(first + at)));
   const facts = { created: run.record.created, step, symbols, length, total: SENTENCES };
-  fs.writeFileSync(run.path('analysis', 'encoded.json'), JSON.stringify(writer.finish(facts)));
+  writer.finish(facts);
 }
 
 /** What the explorer's panels ask of a corpus, with a million sentences read: time, bytes sent, memory. */

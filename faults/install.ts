@@ -8,7 +8,7 @@ import type { Fault, Tally } from './tally.ts';
 const here = fileURLToPath(new URL('..', import.meta.url));
 
 /** A copy of this checkout with its packages and without the built addon, as after an install without scripts. */
-function copyCheckout(folder: string): void {
+export function copyCheckout(folder: string): void {
   fs.mkdirSync(folder);
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     cwd: here,

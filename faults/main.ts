@@ -31,6 +31,16 @@ export const groups: Readonly<Record<string, () => Promise<FaultGroup>>> = {
   'endless-lines': () => import('./endless-lines.ts'),
   names: () => import('./names.ts'),
   'hostile-runs': () => import('./hostile-runs.ts'),
+  'changed-corpora': () => import('./changed-corpora.ts'),
+  'foreign-corpora': () => import('./foreign-corpora.ts'),
+  overwriting: () => import('./overwriting.ts'),
+  'hostile-edits': () => import('./hostile-edits.ts'),
+  'edits-at-once': () => import('./edits-at-once.ts'),
+  flips: () => import('./flips.ts'),
+  'explorer-edits': () => import('./explorer-edits.ts'),
+  crowds: () => import('./crowds.ts'),
+  dependency: () => import('./dependency.ts'),
+  'stopped-ranks': () => import('./stopped-ranks.ts'),
 };
 
 async function chosen(asked: readonly string[]): Promise<Fault[]> {

@@ -8,7 +8,7 @@ import { chromium } from 'playwright-core';
 import { Inference } from '../packages/explorer/src/server/inference.ts';
 import { findChromium } from '../packages/explorer/test/chromium.ts';
 import { tokensAfterLeaving } from '../packages/explorer/test/leaving.ts';
-import { json, raw, request, whenOpened } from '../packages/explorer/test/requests.ts';
+import { identityOf, json, raw, request, whenOpened } from '../packages/explorer/test/requests.ts';
 import {
   labelNames,
   makeSmallLanguage,
@@ -182,6 +182,8 @@ async function crowd(url: string, count: number): Promise<void> {
   let closed = 0;
   const sockets = Array.from({ length: count }, () => {
     const socket = net.connect(Number(port), hostname);
+    // One that does not read what it is told last does not notice its end.
+    socket.resume();
     socket.on('error', () => undefined);
     socket.on('close', () => closed++);
     return socket;
@@ -205,7 +207,7 @@ async function injected(tally: Tally): Promise<void> {
   try {
     await served(async (url) => {
       for (const [symbol, name] of markup.entries())
-        await request(url, `/api/symbol/${symbol}/name`, json({ name }));
+        await request(url, `/api/symbol/${symbol}/name`, json({ name, identity: await identityOf(url) }));
       const said = encodeURIComponent(`the cat is ${markup.join(' ')}`);
       const maps = labelNames.map((name) => encodeURIComponent(encodeURIComponent(name))).join('/');
       const views = [

@@ -39,7 +39,7 @@ export {
 } from './files.ts';
 export { parseJson, readJsonFile, readJsonIfThere } from './json-file.ts';
 export { Random, splitmix64 } from './random.ts';
-export { openRegular, readRegular, readText } from './regular-file.ts';
+export { kindOf, openRegular, readRegular, readText } from './regular-file.ts';
 export {
   type Cell,
   type Column,

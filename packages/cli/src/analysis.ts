@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { OpenedRun } from '@hidden-schema/hsn';
 import type { EncodedCorpus, Results, Sheet } from '@hidden-schema/studies';
 import type { Command } from 'commander';
+import { outputCheck } from './output-files.ts';
 import { stoppable } from './stopping.ts';
 import { live, print, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
@@ -27,8 +28,26 @@ export function addAnalysisOptions(command: Command): Command {
 export const limitHelp =
   'sentences whose walks are read, those of the test split first (default: 5000, or what is stored)';
 
+const MOST_ATTEMPTS = 4;
+
 /** Opens a run, does the work, and frees it; Ctrl-C stops between sentences. */
 export async function withAnalysed<T>(
+  directory: string,
+  flags: Pick<AnalysisFlags, 'checkpoint'>,
+  body: (run: OpenedRun, signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const { RunChanged } = await import('@hidden-schema/hsn/runs');
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await analysedOnce(directory, flags, body);
+    } catch (error) {
+      // Somebody edited its symbols meanwhile: what is shown is the run as it is now.
+      if (!(error instanceof RunChanged) || attempt >= MOST_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function analysedOnce<T>(
   directory: string,
   flags: Pick<AnalysisFlags, 'checkpoint'>,
   body: (run: OpenedRun, signal: AbortSignal) => Promise<T>,
@@ -89,8 +108,10 @@ export async function deliver(
   if (flags.json) print(plainJson(results.data));
   else await showSheets(results.shown ?? results.sheets ?? [], results.text);
   if (flags.json && flags.out === undefined) return;
+  const { RunFiles } = await import('@hidden-schema/hsn/runs');
+  if (flags.out === undefined) new RunFiles(directory).target('figures');
   const folder = flags.out ?? path.join(directory, 'figures');
-  const files = writeResults(folder, results);
+  const files = writeResults(folder, results, await outputCheck());
   const names = files.map((file) => path.basename(file)).sort();
   (flags.json ? say : print)(`written to ${folder}: ${names.join(', ')}\n`);
 }

@@ -55,7 +55,7 @@ async function attend(directory: string, flags: AttendFlags): Promise<void> {
         name: 'attention',
         data: study,
         sheets: [studies.attentionSheet(study)],
-        figures: studies.drawAttention(study, studies.symbolNames(directory)),
+        figures: studies.drawAttention(study, studies.symbolNames(opened.run)),
       });
     } finally {
       encoded.close();

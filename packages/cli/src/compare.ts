@@ -49,7 +49,7 @@ async function compare(directory: string, flags: CompareFlags): Promise<void> {
       const walks = await studies.walksBy(run, encoded, { column: flags.by, signal });
       const comparison = studies.compareGroups(walks, pair ? { pair } : {});
       await studies.storedMeanings(run, { encoded, signal });
-      const names = studies.symbolNames(directory);
+      const names = studies.symbolNames(run.run);
       const title = (symbol: number) => studies.symbolTitle(symbol, names);
       const shown = studies.comparisonSheets(comparison, title);
       await deliver(directory, flags, {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { PaperCorpus } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
+import { writeOutput } from './output-files.ts';
 import { print } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
@@ -84,12 +85,12 @@ async function speeches(source: string | undefined, flags: DataFlags): Promise<v
   const format = path.extname(flags.out).toLowerCase();
   if (format !== '.tsv' && format !== '.csv')
     throw new UserError(`--out takes a file ending in .tsv or .csv, got ${flags.out}`);
-  const { csvText, tsvLine, writeFileAtomic } = await import('@hidden-schema/base');
+  const { csvText, tsvLine } = await import('@hidden-schema/base');
   const texts = await import('@hidden-schema/text/speeches');
   const all = texts.speechPassages(texts.readSpeeches());
   const passages = limit === undefined ? all : texts.drawPassages(all, limit, seed);
   const rows = texts.passageRows(passages);
-  writeFileAtomic(flags.out, format === '.csv' ? csvText(rows) : rows.map(tsvLine).join(''));
+  await writeOutput(flags.out, format === '.csv' ? csvText(rows) : rows.map(tsvLine).join(''));
   const years = `${passages[0]!.year} to ${passages.at(-1)!.year}`;
   print(`${passages.length} passages of speeches from ${years} written to ${flags.out}\n`);
 }

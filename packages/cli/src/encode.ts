@@ -42,7 +42,10 @@ export function register(program: Command): void {
     )
     .option('--format <name>', 'tsv, jsonl or parquet (default: by the ending of --out, else tsv)')
     .option('--out <file>', 'where to write (default: standard output)')
-    .option('--input-format <name>', 'text, tsv, csv, jsonl or parquet (default: by the ending)')
+    .option(
+      '--input-format <name>',
+      'text, document, tsv, csv, json, jsonl or parquet (default: by the ending)',
+    )
     .option('--checkpoint <which>', 'best, last, or a step', 'best')
     .option(
       '--unsure <share>',

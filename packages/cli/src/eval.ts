@@ -1,22 +1,25 @@
 import type { OpenedLanguage, OpenedRival } from '@hidden-schema/hsn';
-import type { SymbolFigures } from '@hidden-schema/studies';
 import type { TextBatch, TextCorpus } from '@hidden-schema/text';
 import type { Command } from 'commander';
 import { progressOf } from './analysis.ts';
-import { evaluationText, languageText, stagesText, symbolText } from './evaluation-text.ts';
+import {
+  checkMeasures,
+  evaluateSymbols,
+  measuresOf,
+  type SymbolFlags,
+  symbolsJson,
+  symbolsText,
+} from './eval-symbols.ts';
+import { evaluationText, languageText, stagesText } from './evaluation-text.ts';
 import { live, print, say } from './terminal.ts';
 import { tokenising, wholeNumber } from './text-flags.ts';
 
-interface EvalFlags {
+interface EvalFlags extends SymbolFlags {
   json?: boolean;
-  corpus?: string;
-  checkpoint: string;
   limit?: string;
   walks?: string;
   graphs?: string;
   baseline?: string;
-  stages?: boolean;
-  stability?: boolean;
 }
 
 const examples = `
@@ -26,6 +29,7 @@ Examples:
   $ hsn eval run --checkpoint last --limit 1000
   $ hsn eval run --baseline baseline-run --limit 500     a language model beside its decoder alone
   $ hsn eval optimus-run --walks 100      a rival: 100 latents a sentence (docs/rivals.md)
+  $ hsn eval run --judge gte-small        texts: fit of walks by the encoder in a folder, which took no part in the run
   $ hsn eval run --stages                 texts: what learning to write changed in symbols and walks
 
 Runs of texts have two groups of figures: of symbols and walks over all texts (coherence, diversity, agreement with
@@ -56,6 +60,12 @@ export function register(program: Command): void {
       'texts: symbols as discovered beside symbols as they are after the decoder learnt to write',
     )
     .option('--no-stability', 'texts: do not find symbols once more with another seed')
+    .option(
+      '--judge <encoder>',
+      "texts: a folder or package of another encoder, which measures the fit of each step and of symbols' words",
+    )
+    .option('--reference-corpus <file>', "texts: other texts, in which symbols' words are looked up")
+    .option('--subsamples <n>', 'texts: find symbols in so many random 80 % of the texts, from 2 on')
     .addHelpText('after', examples)
     .action(evaluate);
 }
@@ -68,6 +78,8 @@ async function evaluate(directory: string, flags: EvalFlags): Promise<void> {
   if (config.model === 'language') return evaluateTexts(directory, flags, limit);
   if (flags.baseline) throw new UserError('--baseline is for language models');
   if (flags.stages) throw new UserError('--stages is for language models');
+  const ofTexts = measuresOf(flags)[0];
+  if (ofTexts) throw new UserError(`${ofTexts} is for language models`);
   if (isRival(config)) return evaluateLatents(directory, flags, limit);
   return evaluateSynthetic(directory, flags, limit);
 }
@@ -84,17 +96,22 @@ async function evaluateSynthetic(directory: string, flags: EvalFlags, limit: num
 }
 
 async function evaluateTexts(directory: string, flags: EvalFlags, limit: number | undefined) {
+  const { UserError } = await import('@hidden-schema/base');
   const { languageFigures, openLanguage, Progress } = await import('@hidden-schema/hsn');
   const { withEfficiency } = await import('@hidden-schema/studies');
+  await checkMeasures(flags);
   if (flags.stages) return compareStages(directory, flags);
   const walks = (await wholeNumber('--walks', flags.walks))!;
   const graphs = (await wholeNumber('--graphs', flags.graphs))!;
   const opened = await openLanguage(directory, { checkpoint: flags.checkpoint });
   tell(opened.notes);
+  const [unused] = opened.config.baseline ? measuresOf(flags) : [];
+  if (unused !== undefined)
+    throw new UserError(`${directory} is a baseline without symbols, so ${unused} has nothing to measure`);
   const symbols = opened.config.baseline ? undefined : await evaluateSymbols(directory, flags);
-  if (symbols && !flags.json) print(symbolText(symbols));
+  if (symbols && !flags.json) print(symbolsText(symbols));
   if (!opened.texts.writes) {
-    if (flags.json) print(json({ symbols }));
+    if (flags.json) print(json(symbolsJson(symbols)));
     else print(`the decoder has not learnt to write yet: hsn train --out ${directory} --resume\n`);
     return;
   }
@@ -112,7 +129,7 @@ async function evaluateTexts(directory: string, flags: EvalFlags, limit: number 
     const figures = languageFigures(opened.model, corpus, opened.texts.frames, options);
     if (live.isTTY) progress.finish();
     const all = withEfficiency({ ...figures, ...baseline });
-    print(flags.json ? json({ ...all, ...(symbols ? { symbols } : {}) }) : languageText(all));
+    print(flags.json ? json({ ...all, ...symbolsJson(symbols) }) : languageText(all));
   } finally {
     corpus.close();
   }
@@ -150,28 +167,6 @@ async function readingOf(opened: OpenedLanguage, corpus: TextCorpus) {
   return placed && ((batch: TextBatch) => ({ ...batch, points: placed.of(batch.rows) }));
 }
 
-/** How good symbols are for a reader of texts; another corpus has no walks that are stored with the run. */
-async function evaluateSymbols(
-  directory: string,
-  { checkpoint, corpus, stability }: Pick<EvalFlags, 'checkpoint' | 'corpus' | 'stability'>,
-): Promise<SymbolFigures | undefined> {
-  if (corpus !== undefined) return undefined;
-  const { encodedCorpus, openRun, storedMeanings, symbolFigures } = await import('@hidden-schema/studies');
-  const run = await openRun(directory, { checkpoint });
-  const { onProgress, done } = await progressOf('read', 'texts');
-  const encoded = await encodedCorpus(run, { onProgress });
-  try {
-    const meanings = await storedMeanings(run, { encoded });
-    done();
-    const { figures, note } = await symbolFigures(run, encoded, meanings, { stability: stability ?? true });
-    if (note) tell([note]);
-    return figures;
-  } finally {
-    encoded.close();
-    run.model.free();
-  }
-}
-
 /** What the second stage changed. */
 async function compareStages(directory: string, flags: EvalFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
@@ -188,7 +183,7 @@ async function compareStages(directory: string, flags: EvalFlags): Promise<void>
     const figures = await evaluateSymbols(directory, { checkpoint, stability: false });
     const run = await openRun(directory, { checkpoint });
     const encoded = await encodedCorpus(run);
-    return { figures: figures!, run, encoded };
+    return { figures: figures!.figures, run, encoded };
   };
   const before = await stage('0');
   const after = await stage(flags.checkpoint);
@@ -211,12 +206,10 @@ async function openCorpus(
   other: string | undefined,
 ): Promise<TextCorpus> {
   const { UserError } = await import('@hidden-schema/base');
-  const { openLanguageCorpus, textFingerprint } = await import('@hidden-schema/hsn');
+  const { openLanguageCorpus } = await import('@hidden-schema/hsn');
   const { onProgress, done } = await tokenising();
   const corpus = await openLanguageCorpus(opened, { onProgress, ...(other ? { corpus: other } : {}) });
   done();
-  if (!other && textFingerprint(corpus) !== opened.run.record.corpus.fingerprint)
-    tell([`the corpus ${opened.run.record.corpus.directory} has changed since this run was trained on it`]);
   if (corpus.splits.test.length > 0) return corpus;
   corpus.close();
   throw new UserError(`the corpus of ${opened.run.directory} has no test sentences`);

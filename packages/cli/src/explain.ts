@@ -2,6 +2,7 @@ import type { LanguageRun } from '@hidden-schema/hsn';
 import type { ExplainedText, Faithfulness } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import { encodedOf, progressOf, showSheets, withAnalysed } from './analysis.ts';
+import { writeOutput } from './output-files.ts';
 import { print, printPainted, visible } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
@@ -40,7 +41,7 @@ export function register(program: Command): void {
 }
 
 async function explain(directory: string, text: string | undefined, flags: ExplainFlags): Promise<void> {
-  const { UserError, writeFileAtomic } = await import('@hidden-schema/base');
+  const { UserError } = await import('@hidden-schema/base');
   const studies = await import('@hidden-schema/studies');
   const check = await wholeNumber('--check', flags.check);
   if (check === undefined && (text === undefined || text.trim() === ''))
@@ -49,10 +50,10 @@ async function explain(directory: string, text: string | undefined, flags: Expla
     if (opened.kind !== 'language') throw new UserError(`${directory} is no run of texts; explain takes one`);
     if (check !== undefined) return checkExplanations(opened, check, flags, signal);
     const explained = await studies.explainText(opened, text!);
-    const names = studies.symbolNames(directory);
+    const names = studies.symbolNames(opened.run);
     const title = (symbol: number) => studies.symbolTitle(symbol, names);
     if (flags.html !== undefined) {
-      writeFileAtomic(flags.html, studies.explainedPage(explained, title));
+      await writeOutput(flags.html, studies.explainedPage(explained, title));
       return print(`written to ${flags.html}\n`);
     }
     if (flags.json)

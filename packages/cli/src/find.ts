@@ -24,7 +24,7 @@ export function register(program: Command): void {
     .summary('symbols, walks and sentences near a phrase')
     .description('Find the symbols, walks and sentences of a run that are nearest to a phrase.')
     .argument('<run>', 'run folder')
-    .argument('<phrase>', 'what to look for: a word, a phrase or a text')
+    .argument('<phrase...>', 'what to look for: a word, a phrase or a text')
     .option('--top <n>', 'how many of each', '5')
     .option('--json', 'print JSON')
     .option('--limit <n>', limitHelp)
@@ -33,9 +33,10 @@ export function register(program: Command): void {
     .action(find);
 }
 
-async function find(directory: string, phrase: string, flags: FindFlags): Promise<void> {
+async function find(directory: string, words: string[], flags: FindFlags): Promise<void> {
+  const phrase = words.join(' ');
   const { UserError } = await import('@hidden-schema/base');
-  const { plainJson, storedMeanings, TextFinder } = await import('@hidden-schema/studies');
+  const { plainJson, storedMeanings, TextFinder, withoutStays } = await import('@hidden-schema/studies');
   const top = (await wholeNumber('--top', flags.top))!;
   if (phrase.trim() === '')
     throw new UserError('the phrase to look for is empty; name some words, such as "late delivery"');
@@ -51,7 +52,7 @@ async function find(directory: string, phrase: string, flags: FindFlags): Promis
       });
       if (flags.json) return print(plainJson({ ...found, symbols: named }));
       const title = (symbol: number) => meanings[symbol]!.name ?? String(symbol);
-      return showSheets(sheetsOf({ ...found, symbols: named }, title));
+      return showSheets(sheetsOf({ ...found, symbols: named }, { title, withoutStays }));
     } finally {
       finder.free();
       encoded.close();
@@ -63,7 +64,12 @@ type Named = Omit<Found, 'symbols'> & {
   symbols: (Found['symbols'][number] & { name: string | null; words: string[] })[];
 };
 
-function sheetsOf(found: Named, title: (symbol: number) => string): Sheet[] {
+interface Showing {
+  title: (symbol: number) => string;
+  withoutStays: (walk: readonly number[]) => number[];
+}
+
+function sheetsOf(found: Named, { title, withoutStays }: Showing): Sheet[] {
   const { phrase, walk, probabilities, symbols, walks, sentences } = found;
   const near = (name: string, heading: string, texts: readonly FoundText[]): Sheet => ({
     name,
@@ -76,7 +82,7 @@ function sheetsOf(found: Named, title: (symbol: number) => string): Sheet[] {
       { title: 'sentence' },
     ],
     rows: texts.map(({ closeness, shared, label, walk: own, text }) => [
-      ...[closeness ?? undefined, shared, label ?? undefined, own.join(' '), text],
+      ...[closeness ?? undefined, shared, label ?? undefined, withoutStays(own).join(' '), text],
     ]),
   });
   return [
@@ -88,7 +94,7 @@ function sheetsOf(found: Named, title: (symbol: number) => string): Sheet[] {
         { title: 'symbol' },
         { title: 'probability', digits: 2 },
       ],
-      rows: walk.map((symbol, i) => [i + 1, `${title(symbol)} (${symbol})`, probabilities[i]!]),
+      rows: withoutStays(walk).map((symbol, i) => [i + 1, `${title(symbol)} (${symbol})`, probabilities[i]!]),
     },
     {
       name: 'find-symbols',

@@ -11,6 +11,7 @@ import {
   progressOf,
   withAnalysed,
 } from './analysis.ts';
+import { writeOutput } from './output-files.ts';
 import { print } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
@@ -101,9 +102,9 @@ async function exportGraph(
     const meanings = await studies.storedMeanings(run, { encoded, signal });
     const exported = studies.exportedGraph(run, { least, meanings });
     const file = flags.export!;
-    base.writeFileAtomic(file, studies.graphText(exported, format));
+    await writeOutput(file, studies.graphText(exported, format));
     const nodes = `${file.slice(0, -path.extname(file).length)}-nodes.csv`;
-    if (format === 'csv') base.writeFileAtomic(nodes, studies.nodesCsv(exported));
+    if (format === 'csv') await writeOutput(nodes, studies.nodesCsv(exported));
     const files = format === 'csv' ? `${file} and ${nodes}` : file;
     print(`${exported.nodes.length} symbols and ${exported.links.length} links written to ${files}\n`);
   } finally {

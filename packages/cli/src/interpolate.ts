@@ -64,7 +64,7 @@ async function interpolate(
       options,
     );
     if (found.unreachable !== null && !flags.json) throw new base.UserError(found.unreachable);
-    const names = studies.symbolNames(directory);
+    const names = studies.symbolNames(run.run);
     await deliver(directory, flags, {
       name: 'interpolation',
       data: found,

@@ -55,7 +55,7 @@ async function labels(directory: string, flags: LabelFlags): Promise<void> {
           .join(' ');
       const title = `Schema distributions of labels, ${encoded.count} sentences`;
       const divergence = studies.divergenceSheet(maps, maps.divergence, 'label-divergence');
-      const typical = studies.typicalSheet(maps, studies.symbolNames(directory), words);
+      const typical = studies.typicalSheet(maps, studies.symbolNames(run.run), words);
       await deliver(directory, flags, {
         name: 'labels',
         data: { sentences: encoded.count, ...maps },

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { addCorpusOption, takeCorpus } from './named-corpus.ts';
+import { noteOutputs } from './output-files.ts';
 import { print, say, watchOutputs } from './terminal.ts';
 
 interface Verb {
@@ -104,7 +106,11 @@ export async function createProgram(names: readonly string[] = Object.keys(verbs
     .exitOverride();
   const needed = await Promise.all(names.map((name) => verbs[name]!()));
   for (const verb of needed) verb.register(program);
-  return program;
+  for (const command of program.commands) addCorpusOption(command);
+  return program.hook('preAction', async (_, command) => {
+    await noteOutputs(command);
+    await takeCorpus(command);
+  });
 }
 
 /** commander's message in one line, in the form of all others. */

@@ -21,14 +21,14 @@ export function register(program: Command): void {
     .summary('make one symbol of several')
     .description('Make one symbol of several, without training.')
     .argument('<run>', 'run folder')
-    .argument('<symbols...>', 'their numbers, two or more')
+    .argument('<symbols...>', 'their numbers or names, two or more')
     .addHelpText('after', examples)
     .action(merge);
 }
 
 async function merge(directory: string, symbols: string[]): Promise<void> {
-  const { mergeSymbols, runSymbols, symbolNumber } = await import('@hidden-schema/studies');
-  const numbers = symbols.map((symbol) => symbolNumber(symbol, runSymbols(directory)));
+  const { mergeSymbols, runSymbols, symbolNamed } = await import('@hidden-schema/studies');
+  const numbers = symbols.map((symbol) => symbolNamed(symbol, directory, runSymbols(directory)));
   await edit(directory, (watch) => mergeSymbols(directory, numbers, watch));
 }
 

@@ -48,7 +48,7 @@ async function predict(directory: string, flags: PredictFlags): Promise<void> {
       const prediction = studies.predictLabels(walks, { onProgress });
       done();
       await studies.storedMeanings(run, { encoded, signal });
-      const names = studies.symbolNames(directory);
+      const names = studies.symbolNames(run.run);
       const title = (symbol: number) => studies.symbolTitle(symbol, names);
       const shown = studies.predictionSheets(prediction, title);
       await deliver(directory, flags, {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { STOP_SIGNALS } from './stopping.ts';
@@ -17,6 +18,8 @@ interface Rank {
   readonly child: ChildProcess;
   /** What it wrote to standard error, where that is not shown at once. */
   readonly said: string[];
+  /** Why it had to be ended, where it did not end by itself. */
+  held?: string;
 }
 
 interface Ended {
@@ -93,16 +96,35 @@ async function allEnded(ranks: readonly Rank[]): Promise<Ended[]> {
   });
   await Promise.race(bad);
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    for (const rank of ranks.filter(isThere)) if (isStopped(rank)) endStopped(rank);
     const all = await Promise.race([
       Promise.all(waiting).then(() => true),
       setTimeout(graceMs, false, { ref: false }),
     ]);
     if (all) break;
-    for (const { child } of ranks)
-      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    for (const rank of ranks.filter(isThere)) {
+      rank.held ??= 'did not answer and had to be ended';
+      rank.child.kill(signal);
+    }
   }
   await Promise.all(waiting);
   return ended;
+}
+
+const isThere = ({ child }: Rank): boolean => child.exitCode === null && child.signalCode === null;
+
+/** Whether a process is stopped, as by SIGSTOP or a debugger: it runs no line, and heeds no signal to end. */
+function isStopped({ child }: Rank): boolean {
+  try {
+    return /\) [Tt] /.test(readFileSync(`/proc/${child.pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+function endStopped(rank: Rank): void {
+  rank.held = 'was stopped (SIGSTOP, or a debugger) and did not answer';
+  rank.child.kill('SIGKILL');
 }
 
 /** What ended the group, where no rank that shows its words has said it. */
@@ -111,8 +133,8 @@ function explain(ended: readonly Ended[]): string | undefined {
   if (process.exitCode === 0 || own.length === 0) return undefined;
   // What rank 0 ended for by itself, it has said.
   if (own.some(({ rank, signal }) => rank.rank === 0 && signal === null)) return undefined;
-  const { rank, code, signal } = own[0]!;
-  const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
+  const { rank, code, signal } = own.find((one) => one.rank.held === undefined) ?? own[0]!;
+  const how = rank.held ?? (signal === null ? `ended with code ${code}` : `was ended by ${signal}`);
   const words = rank.said.join('').trim();
   return (
     `rank ${rank.rank} (process ${rank.child.pid}) ${how}, so all ${ended.length} processes ended; ` +

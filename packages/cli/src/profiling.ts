@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { TaskTrainer } from '@hidden-schema/hsn';
 import type { Profile } from '@hidden-schema/torch';
+import { outputWriter } from './output-files.ts';
 import { say } from './terminal.ts';
 
 /** Steps before the profile, in which memory, threads and compiler warm up; and steps in it. */
@@ -63,10 +64,10 @@ async function profileSteps(trainer: TaskTrainer, file: string): Promise<() => v
 }
 
 async function writer(file: string): Promise<(profile: Profile) => void> {
-  const { writeFileAtomic } = await import('@hidden-schema/base');
+  const write = await outputWriter();
   const { chromeTrace, operatorTotals } = await import('@hidden-schema/torch');
   return (profile) => {
-    writeFileAtomic(file, JSON.stringify(chromeTrace(profile)));
+    write(file, JSON.stringify(chromeTrace(profile)));
     const wall = sum(profile.spans.filter(({ name }) => name === 'step').map((s) => s.nanoseconds / 1e6));
     const totals = operatorTotals(profile);
     const inside = sum(totals.map(({ milliseconds }) => milliseconds));

@@ -130,7 +130,7 @@ async function trainNetwork(
   const comet = flags.part === 'comet' ? ['baseline=true'] : [];
   const decoder = flags.decoder === undefined ? [] : [`decoder.name=${flags.decoder}`];
   const config = await settings(file, own, [...comet, ...decoder, ...flags.set]);
-  const tuples = flags.tuples ?? (earlier && resolve(earlier.directory, earlier.record.corpus.directory));
+  const tuples = flags.tuples ?? (earlier && hsn.corpusPlaces(earlier)[0]);
   if (tuples === undefined) throw new UserError('which tuples? give --tuples <file or folder>');
   if (!earlier) hsn.checkRunFolder(out, flags.force ?? false);
   const known = earlier ? { tokenizer: hsn.tupleRecord(earlier).tokenizer } : {};
@@ -179,21 +179,22 @@ async function trainPath(
   const out = hsn.pathFolder(opened.run.directory, config.path.kind);
   const earlier = flags.resume || flags.diagnose ? hsn.Run.open(out) : undefined;
   if (!earlier) hsn.checkRunFolder(out, flags.force ?? false);
-  const { corpus, tokens, notes } = await hsn.openTuples(opened, flags.tuples);
-  const tuples = { corpus, tokens, notes };
+  const tuples = await hsn.openTuples(opened, flags.tuples);
   if (config.path.kind === 'counts') return countWalks(config, opened, tuples, flags);
   const reading = progressOf(hsn, 'read walks');
-  const prepared = await hsn.preparePath(config, opened, { corpus, tokens }, reading.update);
+  const prepared = await hsn.preparePath(config, opened, tuples, reading.update);
   reading.finish();
-  const path = { run: opened.run.directory, ...(flags.tuples ? { tuples: resolve(flags.tuples) } : {}) };
+  // Other ranks may be other users' processes, who named nothing.
+  const path = {
+    run: opened.run.directory,
+    tuples: resolve(flags.tuples ?? hsn.corpusPlaces(opened.run)[0]!),
+  };
   const plan = {
     config,
     info: opened.run.record.corpus,
     task: () => new hsn.PathTask(prepared, replicas),
     create: () => hsn.createPathRun(opened, config, { force: flags.force ?? false }),
-    describe: () => {
-      for (const note of notes) say(`${note}\n`);
-    },
+    describe: () => {},
     assignment: { config, fingerprint: opened.run.record.corpus.fingerprint, path },
   };
   const asked = { flags, out, earlier, replicas };
@@ -206,11 +207,10 @@ async function trainPath(
 async function countWalks(
   config: ReasoningConfig,
   opened: OpenedReasoning,
-  { notes, ...tuples }: Awaited<ReturnType<typeof import('@hidden-schema/hsn').openTuples>>,
+  tuples: Awaited<ReturnType<typeof import('@hidden-schema/hsn').openTuples>>,
   flags: ReasonTrainFlags,
 ): Promise<void> {
   const hsn = await import('@hidden-schema/hsn');
-  for (const note of notes) say(`${note}\n`);
   const reading = progressOf(hsn, 'count walks');
   const figures = hsn.countPath(config, opened, { ...tuples, force: flags.force ?? false }, reading.update);
   reading.finish();

@@ -15,15 +15,15 @@ export function register(program: Command): void {
     .summary('name a symbol')
     .description('Give a symbol a name of your own.')
     .argument('<run>', 'run folder')
-    .argument('<symbol>', 'its number')
+    .argument('<symbol>', 'its number or name')
     .argument('<name>', 'its name; an empty one takes it away')
     .addHelpText('after', examples)
     .action(rename);
 }
 
 async function rename(directory: string, symbol: string, name: string): Promise<void> {
-  const { renameSymbol, runSymbols, symbolNumber } = await import('@hidden-schema/studies/names');
-  const number = symbolNumber(symbol, runSymbols(directory));
+  const { renameSymbol, runSymbols, symbolNamed } = await import('@hidden-schema/studies/names');
+  const number = symbolNamed(symbol, directory, runSymbols(directory));
   const now = renameSymbol(directory, number, name);
   print(now === null ? `symbol ${number} has no name now\n` : `symbol ${number} is now "${now}"\n`);
 }

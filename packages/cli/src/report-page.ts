@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { limitHelp, withAnalysed } from './analysis.ts';
+import { writeOutput } from './output-files.ts';
 import { print, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
@@ -40,7 +41,6 @@ export function register(program: Command): void {
 }
 
 async function report(directory: string, flags: ReportFlags): Promise<void> {
-  const { writeFileAtomic } = await import('@hidden-schema/base');
   const { runReport, writeModelCard } = await import('@hidden-schema/studies');
   const limit = await wholeNumber('--limit', flags.limit);
   const texts = await wholeNumber('--texts', flags.texts);
@@ -54,8 +54,9 @@ async function report(directory: string, flags: ReportFlags): Promise<void> {
       ...(flags.words === undefined ? {} : { words: flags.words.split(',') }),
       onStage: (what) => say(`report: ${what}\n`),
     });
+    if (flags.out === undefined) run.run.files.target('report.html');
     const file = flags.out ?? path.join(directory, 'report.html');
-    writeFileAtomic(file, page);
+    await writeOutput(file, page);
     print(`report: ${file}\nmodel card: ${writeModelCard(directory)}\n`);
   });
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { SheetCell } from '@hidden-schema/studies';
+import { writeOutput } from './output-files.ts';
 import type { Reproduced, ReproduceFlags } from './reproduce.ts';
 import { smallTexts, smallTuples } from './reproduce-corpora.ts';
 import { type Piece, type PieceRecord, writePages } from './reproduce-pages.ts';
@@ -192,11 +193,10 @@ async function record(
   file: string,
 ): Promise<PieceRecord> {
   const { plainJson, writeResults } = await import('@hidden-schema/studies');
-  const { writeFileAtomic } = await import('@hidden-schema/base');
   writeResults(path.join(path.dirname(path.dirname(file)), shown.name), { data, ...shown });
   const kept: PieceRecord = { key, seconds, made: new Date().toISOString(), ...shown };
   mkdirSync(path.dirname(file), { recursive: true });
-  writeFileAtomic(file, plainJson(kept));
+  await writeOutput(file, plainJson(kept));
   return kept;
 }
 

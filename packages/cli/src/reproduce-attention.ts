@@ -24,7 +24,7 @@ export async function attentionTables(runs: readonly string[], flags: ReproduceF
         const suffix = runs.length > 1 ? `-${path.basename(directory)}` : '';
         const table = studies.attentionTable(study, titleOf(run));
         sheets.push({ ...table, name: `${table.name}${suffix}` });
-        const drawn = studies.drawAttention(study, studies.symbolNames(directory));
+        const drawn = studies.drawAttention(study, studies.symbolNames(opened.run));
         figures.push(...drawn.map((figure) => ({ ...figure, name: `${figure.name}${suffix}` })));
         counts.push(study.words.map(({ word, occurrences }) => `${word} ${occurrences}`).join(', '));
         data.push({ run: directory, ...study });

@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { CurveOptions, CurvePoint } from '@hidden-schema/studies';
+import { writeOutput } from './output-files.ts';
 import type { ReproduceFlags } from './reproduce.ts';
 import { live, print } from './terminal.ts';
 
@@ -42,14 +43,14 @@ async function write(
   const { curveFigure, toPng } = await import('@hidden-schema/studies');
   mkdirSync(folder, { recursive: true });
   const files = [path.join(folder, 'curves.json')];
-  writeFileSync(files[0]!, `${JSON.stringify(points, null, 2)}\n`);
+  await writeOutput(files[0]!, `${JSON.stringify(points, null, 2)}\n`);
   for (const graph of options.graphs) {
     for (const nodes of options.nodes) {
       for (const shared of [false, true]) {
         const svg = await curveFigure(points, graph, nodes, shared);
         const base = path.join(folder, `curve-${graph}-${nodes}-${shared ? 'shared' : 'disjoint'}`);
-        writeFileSync(`${base}.svg`, svg);
-        writeFileSync(`${base}.png`, toPng(svg));
+        await writeOutput(`${base}.svg`, svg);
+        await writeOutput(`${base}.png`, toPng(svg));
         files.push(`${base}.png`);
       }
     }

@@ -27,7 +27,10 @@ const used: Readonly<Record<string, readonly Flag[]>> = {
   figure7: [...ofRuns, 'words'],
   figure11: ofRuns,
   curves: ['quick', 'seeds'],
-  topics: ['corpus', 'symbols', 'length', 'seeds', 'limit', 'peers', 'json'],
+  topics: [
+    ...(['corpus', 'symbols', 'length', 'seeds', 'limit', 'peers', 'json'] as const),
+    ...(['judge', 'referenceCorpus', 'subsamples'] as const),
+  ],
 };
 
 /** Pieces of the paper that are made together with another one, and names of earlier versions. */

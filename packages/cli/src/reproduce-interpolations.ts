@@ -19,7 +19,7 @@ export async function interpolations(runs: readonly string[], flags: ReproduceFl
     await withAnalysed(directory, checkpoint, async (opened, signal) => {
       const run = studies.languageRun(opened, 'table9');
       const encoded = await encodedOf(run, readAtMost(flags.quick), signal);
-      const names = studies.symbolNames(directory);
+      const names = studies.symbolNames(opened.run);
       const suffix = runs.length > 1 ? `-${path.basename(directory)}` : '';
       for (const [at, [a, b]] of (await randomPairs(encoded, count, seed)).entries()) {
         const way = await studies.interpolateWalks(run, a.walk, b.walk, writing);

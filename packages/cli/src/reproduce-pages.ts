@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { ReportPart } from '@hidden-schema/studies';
+import { writeOutput } from './output-files.ts';
 import type { Reproduced } from './reproduce.ts';
 
 /** What is kept of a piece, enough for the page. */
@@ -24,7 +25,6 @@ interface PageFacts {
 
 /** One page of all pieces, as HTML that needs nothing else and as Markdown. */
 export async function writePages(folder: string, pieces: readonly Piece[], about: PageFacts): Promise<void> {
-  const { writeFileAtomic } = await import('@hidden-schema/base');
   const { reportPage } = await import('@hidden-schema/studies');
   const title = `The paper's tables and figures${about.quick ? ', on small data' : ''}`;
   const seconds = pieces.reduce((sum, { record }) => sum + (record?.seconds ?? 0), 0);
@@ -38,8 +38,8 @@ export async function writePages(folder: string, pieces: readonly Piece[], about
     title: record?.title ?? name,
     parts: record ? partsOf(record) : [{ text: `not made: ${failure}` }],
   }));
-  writeFileAtomic(path.join(folder, 'index.html'), reportPage(title, facts, sections));
-  writeFileAtomic(path.join(folder, 'index.md'), await markdownPage(title, facts, pieces));
+  await writeOutput(path.join(folder, 'index.html'), reportPage(title, facts, sections));
+  await writeOutput(path.join(folder, 'index.md'), await markdownPage(title, facts, pieces));
 }
 
 const quickNote =

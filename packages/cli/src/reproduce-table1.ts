@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Table1Options, Table1Row } from '@hidden-schema/studies';
 import { namedPaths } from './named-paths.ts';
+import { outputWriter } from './output-files.ts';
 import type { Reproduced, ReproduceFlags } from './reproduce.ts';
 import { live } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
@@ -19,7 +20,8 @@ export async function reproduceTable1(flags: ReproduceFlags): Promise<Reproduced
   const { Progress } = await import('@hidden-schema/hsn');
   const { plainJson, sheetText, table1, table1Sheet, table1Size } = await import('@hidden-schema/studies');
   const options = await optionsOf(flags);
-  const { readJsonIfThere, writeFileAtomic } = await import('@hidden-schema/base');
+  const { readJsonIfThere } = await import('@hidden-schema/base');
+  const write = await outputWriter();
   const key = JSON.stringify(options);
   const file = path.join(flags.out, 'table1-rows.json');
   const before = readJsonIfThere<Stopped>(file);
@@ -34,9 +36,9 @@ export async function reproduceTable1(flags: ReproduceFlags): Promise<Reproduced
     onRow: (row) => {
       progress.update(rows.push(row));
       mkdirSync(flags.out, { recursive: true });
-      writeFileAtomic(file, plainJson({ key, rows } satisfies Stopped));
+      write(file, plainJson({ key, rows } satisfies Stopped));
       const table = sheetText(table1Sheet(rows), 'markdown');
-      writeFileAtomic(path.join(flags.out, 'table1.md'), `${table}\n${caption}\n`);
+      write(path.join(flags.out, 'table1.md'), `${table}\n${caption}\n`);
     },
   });
   progress.finish();

@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { PathChoice, PathKind } from '@hidden-schema/hsn';
 import type { Table3 } from '@hidden-schema/studies';
+import { writeOutput } from './output-files.ts';
 import type { Reproduced, ReproduceFlags } from './reproduce.ts';
 import { print, say } from './terminal.ts';
 
@@ -76,8 +77,8 @@ async function written(out: string, table: Table3): Promise<Reproduced> {
   const caption = table3Caption(table);
   const page = path.join(out, 'table3.md');
   mkdirSync(out, { recursive: true });
-  writeFileSync(page, `${table3Text(table, 'markdown')}\n${caption}`);
-  writeFileSync(path.join(out, 'table3.json'), `${JSON.stringify(table, null, 2)}\n`);
+  await writeOutput(page, `${table3Text(table, 'markdown')}\n${caption}`);
+  await writeOutput(path.join(out, 'table3.json'), `${JSON.stringify(table, null, 2)}\n`);
   print(`${table3Text(table, 'terminal')}\n${caption}written to ${page}\n`);
   return { name: 'table3', title: table3Title, sheets: table3Sheets(table), data: table };
 }

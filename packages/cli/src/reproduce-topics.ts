@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import type { TopicCorpus, TopicResult } from '@hidden-schema/studies';
+import type { Judge, TopicCorpus, TopicMeasures, TopicResult } from '@hidden-schema/studies';
 import type { Tensor } from '@hidden-schema/torch';
 import { progressOf } from './analysis.ts';
 import { namedPaths } from './named-paths.ts';
+import { writeOutput } from './output-files.ts';
 import type { ReproduceFlags } from './reproduce.ts';
 import { stoppable } from './stopping.ts';
 import { live, print, say } from './terminal.ts';
@@ -13,6 +14,8 @@ const expected =
   'expected NAME=FILE, with commas between; a file has a text a line, or label and text with a tab';
 /** Tokens of a text that the encoder reads. */
 const longest = 128;
+/** Words whose vectors tell a judge from the encoder of the models. */
+const comparedWords = 50;
 
 interface Settings {
   symbols: number;
@@ -21,6 +24,16 @@ interface Settings {
   limit?: number;
   /** A Python that has models of others. */
   python?: string;
+  /** An encoder that measures, a corpus where words are looked up, and fits to parts of the texts. */
+  judge?: string;
+  reference?: string;
+  subsamples?: number;
+}
+
+/** What is opened once for all corpora. */
+interface Opened {
+  judge?: Judge;
+  reference?: NonNullable<TopicMeasures['reference']>;
 }
 
 /** Symbols of the user's own texts beside models of topics: a table, and the symbols themselves. */
@@ -33,18 +46,22 @@ export async function reproduceTopics(flags: ReproduceFlags): Promise<void> {
   checkTopicSizes(settings.symbols, settings.length);
   const results = await stoppable(async (signal) => {
     const found: TopicResult[] = [];
+    let opened: Opened = {};
     try {
       if (settings.python !== undefined) await checkPython(settings.python, signal);
       // All files first: a fault in the last one is told before hours go into the others.
       const read: TopicCorpus[] = [];
       for (const [name, file] of corpora)
         read.push(await readTopicCorpus(name, file, { ...settings, signal }));
+      opened = await openMeasures(settings, signal);
       for (const corpus of read) {
-        found.push(await resultOf(corpus, settings, signal));
+        found.push(await resultOf(corpus, settings, { ...opened, signal }));
         await save(flags.out, settings, found);
       }
     } catch (error) {
       if (!signal.aborted) throw error;
+    } finally {
+      opened.judge?.free();
     }
     return found;
   }, 'result');
@@ -53,34 +70,79 @@ export async function reproduceTopics(flags: ReproduceFlags): Promise<void> {
 
 async function settingsOf(flags: ReproduceFlags): Promise<Settings> {
   const limit = await wholeNumber('--limit', flags.limit);
+  const subsamples = await wholeNumber('--subsamples', flags.subsamples, 2);
+  const { judge, referenceCorpus: reference } = flags;
   return {
     symbols: (await wholeNumber('--symbols', flags.symbols, 2)) ?? 50,
     length: (await wholeNumber('--length', flags.length)) ?? 5,
     seeds: (await wholeNumber('--seeds', flags.seeds)) ?? 3,
     ...(limit === undefined ? {} : { limit }),
     ...(flags.peers === undefined ? {} : { python: flags.peers }),
+    ...(judge === undefined ? {} : { judge }),
+    ...(reference === undefined ? {} : { reference }),
+    ...(subsamples === undefined ? {} : { subsamples }),
   };
 }
 
-async function resultOf(corpus: TopicCorpus, settings: Settings, signal: AbortSignal): Promise<TopicResult> {
+async function openMeasures({ judge, reference }: Settings, signal: AbortSignal): Promise<Opened> {
+  const { Judge, readReference } = await import('@hidden-schema/studies');
+  const words = reference === undefined ? {} : { reference: await readReference(reference, signal) };
+  return { ...words, ...(judge === undefined ? {} : { judge: await Judge.open(judge) }) };
+}
+
+async function resultOf(
+  corpus: TopicCorpus,
+  settings: Settings,
+  { judge, reference, signal }: Opened & { signal: AbortSignal },
+): Promise<TopicResult> {
   const { Progress } = await import('@hidden-schema/hsn');
   const { comparedModels, compareTopics } = await import('@hidden-schema/studies');
   const { name, texts, matrix } = corpus;
-  const { python } = settings;
+  const { python, seeds, subsamples = 0, symbols, length } = settings;
   const { vectors, tokens } = await encodedOf(name, texts, signal);
+  // Words of the vocabulary: models of others read them, and a judge is told from the encoder by them.
   const wordVectors =
-    python === undefined ? undefined : (await encodedOf(`${name} words`, matrix.words, signal)).vectors;
-  const total = settings.seeds * comparedModels(python !== undefined).length;
+    python === undefined && !judge
+      ? undefined
+      : (await encodedOf(`${name} words`, matrix.words, signal)).vectors;
+  const total = seeds * comparedModels(python !== undefined).length;
   const progress = new Progress({ label: `fit ${name}`, total, unit: 'models', output: live });
   let done = 0;
   try {
-    const onModel = () => progress.update(++done);
+    const judged = judge && wordVectors ? { judge: await judgedBy(judge, corpus, wordVectors, signal) } : {};
     const peers = python !== undefined && wordVectors ? { peers: { python, wordVectors } } : {};
-    return await compareTopics(corpus, { vectors, tokens }, { ...settings, ...peers, signal, onModel });
+    const measures = { ...judged, ...(reference ? { reference } : {}) };
+    const options = { symbols, length, seeds, subsamples, signal, ...peers, ...measures };
+    return await compareTopics(
+      corpus,
+      { vectors, tokens },
+      { ...options, onModel: () => progress.update(++done) },
+    );
   } finally {
     progress.finish();
     vectors.free();
     wordVectors?.free();
+  }
+}
+
+/** The judge with its vectors of the texts; refused where it is the encoder of the models. */
+async function judgedBy(
+  judge: Judge,
+  { name, texts, matrix: { words } }: TopicCorpus,
+  wordVectors: Tensor,
+  signal: AbortSignal,
+): Promise<NonNullable<TopicMeasures['judge']>> {
+  const own = wordVectors.toArray() as Float32Array;
+  const width = own.length / words.length;
+  const places = new Map(words.map((word, at) => [word, at * width]));
+  const some = words.slice(0, comparedWords);
+  await judge.refuseOwn(some, (word) => own.subarray(places.get(word)!, places.get(word)! + width));
+  const { onProgress, done } = await progressOf(`judge ${name}`, 'texts');
+  const onNote = (text: string) => say(`${name}: ${text} (judge)\n`);
+  try {
+    return { encoder: judge, texts: await judge.read(texts, { signal, onProgress, onNote }) };
+  } finally {
+    done();
   }
 }
 
@@ -105,15 +167,15 @@ async function encodedOf(
 
 /** The tables so far: a run that is stopped keeps what it has. */
 async function save(folder: string, settings: Settings, results: readonly TopicResult[]): Promise<void> {
-  const { reasonOf, UserError, writeFileAtomic } = await import('@hidden-schema/base');
+  const { reasonOf, UserError } = await import('@hidden-schema/base');
   const { plainJson, topicText } = await import('@hidden-schema/studies');
   try {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
     throw new UserError(`cannot write to ${folder}: ${reasonOf(error)}`);
   }
-  writeFileAtomic(path.join(folder, 'topics.md'), topicText(results));
-  writeFileAtomic(path.join(folder, 'topics.json'), plainJson({ settings, corpora: results }));
+  await writeOutput(path.join(folder, 'topics.md'), topicText(results));
+  await writeOutput(path.join(folder, 'topics.json'), plainJson({ settings, corpora: results }));
 }
 
 async function show(

@@ -30,6 +30,9 @@ export interface ReproduceFlags {
   walks?: string;
   graphs?: string;
   peers?: string;
+  judge?: string;
+  referenceCorpus?: string;
+  subsamples?: string;
   json?: boolean;
   out: string;
 }
@@ -57,6 +60,7 @@ Examples:
   $ hsn reproduce table7 --run yelp --words good,bad,great
   $ hsn reproduce curves --quick                          recovery against data, as figures
   $ hsn reproduce topics --corpus news=news.tsv           symbols of your own texts, beside k-means, NMF and LDA
+  $ hsn reproduce topics --corpus news=news.tsv --judge gte-small --peers DIR/bin/python --subsamples 2
 
 Of graphs whose truth is known:
   table1, table5    "Results on ground-truth random graphs inference", and the same for each prior with both KLs
@@ -76,7 +80,8 @@ From runs given by --run, or from one trained now on --corpus or on drawn senten
 
 Of texts, with no training: topics finds symbols in the vectors of a frozen encoder (kept in the cache) and ranks the words
 of HSN, k-means, NMF and LDA by the same two scores, PMI and c-TF-IDF, so that models are compared and not scores. With --peers
-BERTopic and KeyNMF join them. A file has a text a line, or label<TAB>text; labels are compared with and never learned from.
+BERTopic (defaults and k-means), KeyNMF, Topeax, SensTopic, GMM and FASTopic join them. --judge names an encoder that took no part in
+any model: fit of symbols to texts, and coherence of words by their vectors. A file has a text a line, or label<TAB>text; labels are compared with and never learned from.
 `;
 
 const collect = (value: string, before: string[] = []): string[] => [...before, value];
@@ -147,6 +152,12 @@ function addRunOptions(command: Command): void {
     )
     .option('--graphs <n>', 'table2: graphs of it (default: 10)')
     .option('--peers <python>', 'topics: a Python with BERTopic and Turftopic, whose models join the table')
+    .option(
+      '--judge <encoder>',
+      'topics: a folder or package of another encoder, which measures fit and words',
+    )
+    .option('--reference-corpus <file>', 'topics: other texts, in which words are looked up')
+    .option('--subsamples <n>', 'topics: fits to so many random 80 % of the texts, from 2 on (default: none)')
     .option('--json', 'topics and of runs: print JSON');
 }
 

@@ -1,4 +1,5 @@
 import type { CorpusReport, TextSettings } from '@hidden-schema/text';
+import { say } from './terminal.ts';
 
 export interface SentenceOptions extends Partial<TextSettings> {
   signal: AbortSignal;
@@ -17,6 +18,7 @@ export async function* sentencesOf(
     return;
   }
   const files = await TextFiles.find(file ?? '-', options);
+  for (const note of files.notes) say(`${note}\n`);
   try {
     yield* files.texts(report);
   } finally {

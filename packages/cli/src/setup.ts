@@ -7,7 +7,8 @@ Examples:
   $ HSN_LIBTORCH=pip hsn setup         the PyTorch of python3
   $ HSN_LIBTORCH=/opt/libtorch hsn setup
 
-npm install does this by itself, unless scripts were off (--ignore-scripts, pnpm) or HSN_LIBTORCH=none. Where HSN_LIBTORCH
+In a checkout npm install does this by itself, unless scripts were off (--ignore-scripts, pnpm) or HSN_LIBTORCH=none. As a
+dependency it installs nothing on the system, unless HSN_LIBTORCH=apt: it builds where a libtorch is there. Where HSN_LIBTORCH
 says nothing, python3's PyTorch is taken, then the system's; then apt-get installs it, on Debian and Ubuntu as root.
 HSN_LIBTORCH=apt is the system's, installed where it is missing; LIBTORCH names the folder of a libtorch too. What was
 built is kept in the cache folder (HSN_CACHE, ~/.cache/hsn), so that a second install takes seconds.
@@ -16,7 +17,7 @@ built is kept in the cache folder (HSN_CACHE, ~/.cache/hsn), so that a second in
 export function register(program: Command): void {
   program
     .command('setup')
-    .description('find or install libtorch and build the engine, as npm install does')
+    .description('find or install libtorch and build the engine, as npm install does in a checkout')
     .addHelpText('after', examples)
     .action(async () => {
       const { setUpEngine } = await import('@hidden-schema/torch/setup');

@@ -16,13 +16,13 @@ export function register(program: Command): void {
     .summary('make two symbols of one')
     .description('Make two symbols of one, without training.')
     .argument('<run>', 'run folder')
-    .argument('<symbol>', 'its number')
+    .argument('<symbol>', 'its number or name')
     .addHelpText('after', examples)
     .action(split);
 }
 
 async function split(directory: string, symbol: string): Promise<void> {
-  const { runSymbols, splitSymbol, symbolNumber } = await import('@hidden-schema/studies');
-  const number = symbolNumber(symbol, runSymbols(directory));
+  const { runSymbols, splitSymbol, symbolNamed } = await import('@hidden-schema/studies');
+  const number = symbolNamed(symbol, directory, runSymbols(directory));
   await edit(directory, (watch) => splitSymbol(directory, number, watch));
 }

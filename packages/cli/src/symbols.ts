@@ -15,6 +15,7 @@ const examples = `
 Examples:
   $ hsn symbols run                all symbols with their words
   $ hsn symbols run 17             one of them: words, sentences, labels, neighbours, usage
+  $ hsn symbols run "oil prices"   the same by its name
   $ hsn symbols run 17 --json
   $ hsn symbols run --levels 5,10,20   the same symbols merged into 5, 10 and 20 groups, as a tree
   $ hsn rename run 17 "complaints" a name of your own, shown everywhere
@@ -32,7 +33,7 @@ export function register(program: Command): void {
       .summary('what symbols mean: words, sentences, labels, neighbours')
       .description('What the symbols of a run mean.')
       .argument('<run>', 'run folder')
-      .argument('[symbol]', 'one symbol, by number'),
+      .argument('[symbol]', 'one symbol, by number or name'),
   )
     .option('--limit <n>', limitHelp)
     .option('--levels <counts>', 'merge symbols into so many groups, one or more levels: 5,10,20')
@@ -50,7 +51,7 @@ async function symbols(directory: string, named: string | undefined, flags: Symb
   if (named !== undefined && flags.levels !== undefined)
     throw new UserError('--levels is about all symbols; leave out the number of one');
   await withAnalysed(directory, flags, async (run, signal) => {
-    const symbol = named === undefined ? undefined : studies.symbolNumber(named, run.symbols);
+    const symbol = named === undefined ? undefined : studies.symbolNamed(named, directory, run.symbols);
     const encoded = await encodedOf(run, flags, signal);
     try {
       const { onProgress, done } = await progressOf('attention', 'sentences');
@@ -75,8 +76,8 @@ async function symbols(directory: string, named: string | undefined, flags: Symb
           data: meanings,
           sheets: [studies.symbolSheet(meanings)],
         });
-      const one = meanings[symbol]!;
-      return deliver(directory, flags, { name: `symbol-${symbol}`, data: one, sheets: sheetsOf(one) });
+      const [data, name] = [meanings[symbol]!, `symbol-${symbol}`];
+      return deliver(directory, flags, { name, data, sheets: sheetsOf(data, studies.withoutStays) });
     } finally {
       encoded.close();
     }
@@ -87,9 +88,9 @@ async function symbols(directory: string, named: string | undefined, flags: Symb
 type Part = Pick<Sheet, 'name' | 'title' | 'columns' | 'rows'>;
 
 /** Everything about one symbol. */
-function sheetsOf(one: SymbolMeaning): Sheet[] {
+function sheetsOf(one: SymbolMeaning, withoutStays: Shorten): Sheet[] {
   const called = one.name === null ? `Symbol ${one.symbol}` : `Symbol ${one.symbol}, ${one.name}`;
-  return [...wordParts(one), ...walkParts(one)]
+  return [...wordParts(one), ...walkParts(one, withoutStays)]
     .filter(({ rows }) => rows.length > 0)
     .map(({ name, title, ...table }) => ({
       name: `symbol-${one.symbol}-${name}`,
@@ -102,7 +103,7 @@ function wordParts(one: SymbolMeaning): Part[] {
   return [
     {
       name: 'usage',
-      title: `in ${one.sentences} sentences, ${(100 * one.usage).toFixed(1)} % of steps; by position`,
+      title: `in ${one.sentences} sentences, ${(100 * one.usage).toFixed(1)} % of what walks say; by step`,
       columns: one.usageByPosition.map((_, i) => ({ title: `step ${i + 1}`, digits: 3 })),
       rows: [one.usageByPosition],
     },
@@ -127,26 +128,35 @@ function wordParts(one: SymbolMeaning): Part[] {
   ];
 }
 
-function walkParts(one: SymbolMeaning): Part[] {
+type Shorten = (walk: readonly number[]) => number[];
+
+function walkParts(one: SymbolMeaning, withoutStays: Shorten): Part[] {
   return [
     {
       name: 'neighbours',
       title: 'neighbours',
       columns: [
         { title: 'symbol', align: 'left' },
+        { title: 'texts' },
+        { title: 'times chance', digits: 1 },
+        { title: 'from', digits: 1 },
+        { title: 'to', digits: 1 },
         { title: 'probability', digits: 3 },
-        { title: 'of moves', digits: 4 },
       ],
-      rows: one.neighbours.map(({ symbol, name, probability, traversals }) => [
+      rows: one.neighbours.map(({ symbol, name, probability, flow, lift, interval }) => [
         name === null ? String(symbol) : `${name} (${symbol})`,
-        ...[probability, traversals],
+        ...[flow, lift, ...interval, probability],
       ]),
     },
     {
       name: 'sentences',
       title: 'representative sentences',
       columns: [{ title: 'label' }, { title: 'walk' }, { title: 'sentence' }],
-      rows: one.examples.map(({ label, walk, text }) => [label ?? undefined, walk.join(' '), text]),
+      rows: one.examples.map(({ label, walk, text }) => [
+        label ?? undefined,
+        withoutStays(walk).join(' '),
+        text,
+      ]),
     },
   ];
 }

@@ -32,19 +32,17 @@ export function onLostOutput(watcher: (stream: Stream) => void): () => void {
   return () => watchers.delete(watcher);
 }
 
-function lose(name: Stream, error: Error): void {
+function lose(name: Stream, error: NodeJS.ErrnoException): void {
   if (lost.has(name)) return;
   lost.add(name);
-  if (watchers.size > 0) for (const watcher of [...watchers]) watcher(name);
-  else if (name === 'stdout') leave(error);
-}
-
-/** Without standard output there is nothing left to do for a verb that only prints. */
-function leave(error: NodeJS.ErrnoException): void {
   // A reader that leaves early, like `hsn … | head`, is no fault.
-  if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0);
-  say(`hsn: cannot write to standard output: ${error.message}\n`);
-  process.exit(1);
+  if (name === 'stdout' && error.code !== 'EPIPE') {
+    say(`hsn: cannot write to standard output: ${error.message}\n`);
+    process.exitCode ||= 1;
+  }
+  if (watchers.size > 0) for (const watcher of [...watchers]) watcher(name);
+  // Without standard output there is nothing left to do for a verb that only prints.
+  else if (name === 'stdout') process.exit(process.exitCode ?? 0);
 }
 
 /** Whether the stream takes more at once. */

@@ -7,6 +7,9 @@ export interface TextFlags {
   textColumn?: string;
   labelColumn?: string;
   timeColumn?: string;
+  delimiter?: string;
+  header?: boolean;
+  encoding?: string;
   onBadUtf8?: string;
   duplicates?: string;
 }
@@ -14,8 +17,15 @@ export interface TextFlags {
 /** How texts are read, for every verb that reads some. */
 export function addTextOptions(command: Command): Command {
   return command
-    .option('--text-column <name>', 'column with the texts (default: text)')
+    .option(
+      '--text-column <name>',
+      'column with the texts: a name, a number, or a path in JSON (default: text)',
+    )
     .option('--label-column <name>', 'column with the labels (default: label, where there is one)')
+    .option('--delimiter <char>', 'what separates columns, such as ";" or tab (default: found in the file)')
+    .option('--header', 'the first row names the columns (default: found in the file)')
+    .option('--no-header', 'no row names the columns: they are numbers from 1')
+    .option('--encoding <name>', 'such as windows-1252 (default: UTF-8, or UTF-16 where the file says so)')
     .option('--on-bad-utf8 <what>', 'error, replace or skip (default: error)')
     .option('--duplicates <what>', 'keep or remove equal sentences (default: keep)');
 }
@@ -33,12 +43,19 @@ export async function textSettings(flags: TextFlags): Promise<Partial<TextSettin
     ...(flags.textColumn ? { textColumn: flags.textColumn } : {}),
     ...(flags.labelColumn ? { labelColumn: flags.labelColumn } : {}),
     ...(flags.timeColumn ? { timeColumn: flags.timeColumn } : {}),
+    ...(flags.delimiter ? { delimiter: delimiterOf(flags.delimiter) } : {}),
+    ...(flags.header === undefined ? {} : { header: flags.header }),
+    ...(flags.encoding ? { encoding: flags.encoding } : {}),
     ...(flags.onBadUtf8 ? { onBadUtf8: oneOf('--on-bad-utf8', flags.onBadUtf8, BAD_UTF8_POLICIES) } : {}),
     ...(flags.duplicates
       ? { duplicates: oneOf('--duplicates', flags.duplicates, ['keep', 'remove'] as const) }
       : {}),
   };
 }
+
+/** A delimiter as people can type it. */
+const delimiterOf = (written: string): string =>
+  ['tab', '\\t'].includes(written.toLowerCase()) ? '\t' : written;
 
 /** Shows how far a corpus is tokenised; one that is in the cache shows nothing. */
 export async function tokenising(): Promise<{

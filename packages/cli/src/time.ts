@@ -54,7 +54,7 @@ async function time(directory: string, flags: TimeFlags): Promise<void> {
       const { walks, symbols, length } = encoded;
       const study = studies.studyTime({ walks, symbols, length, times }, period ? { period } : {});
       await studies.storedMeanings(run, { encoded, signal });
-      const names = studies.symbolNames(directory);
+      const names = studies.symbolNames(run.run);
       const title = (symbol: number) => studies.symbolTitle(symbol, names);
       const bursts = studies.burstSheet(study, title);
       await deliver(directory, flags, {

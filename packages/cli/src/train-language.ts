@@ -109,6 +109,7 @@ async function planOf(
   prepared: PreparedRun,
   { flags, out, earlier, replicas }: TrainAsked,
 ): Promise<Plan<LanguageFigures | RivalFigures>> {
+  const { textsAdopted } = await import('@hidden-schema/hsn');
   const { choiceResults, nameSeeds, writeResults } = await import('@hidden-schema/studies');
   const { chosen, discovery } = 'discovery' in prepared ? prepared : {};
   // A copy of standard input keeps its name in the run.
@@ -119,6 +120,7 @@ async function planOf(
   return {
     config: prepared.config,
     info,
+    ...(earlier ? { noted: textsAdopted(earlier, prepared) } : {}),
     task: () => prepared.task(replicas),
     create: () => {
       const run = prepared.create(out, { force: flags.force ?? false });

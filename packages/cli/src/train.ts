@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import path from 'node:path';
 import type { Replicas } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
@@ -46,8 +47,9 @@ Examples:
   $ hsn train --out run --diagnose        after NaN: which operator made it
   $ hsn train --corpus corpus --out run --profile trace.json   open it in chrome://tracing or ui.perfetto.dev
 
-A corpus is the folder of "hsn synth", or texts: a file (a sentence a line, label<TAB>text, CSV, JSONL, Parquet), a
-folder with train, valid and test files, or - for standard input (--set model=language says so where in doubt). Texts
+A corpus is the folder of "hsn synth", or texts: a file (a sentence a line, label<TAB>text, CSV, TSV, JSON, Parquet), a
+folder with train, valid and test files, a folder of documents (.txt, .md or .html, in a folder for each label), or - for
+standard input (--set model=language says so where in doubt). Texts
 train a language model in two stages: "discover" finds symbols and graph in the space of a pretrained encoder (the MiniLM
 that comes with this program unless encoder.name is given) and can be looked at at once; "write" teaches a decoder to
 write sentences from walks. --set encoder.walks=queries trains the paper's encoder of walks instead, in one stage. Other
@@ -84,7 +86,10 @@ export function register(program: Command): void {
     )
     .option('--seeds <file>', 'texts: symbols that you ask for, a line each: name<TAB>word word …')
     .option('--time-column <name>', 'texts: column with their dates, for "hsn time"')
-    .option('--input-format <name>', 'text, tsv, csv, jsonl or parquet (default: by the ending)')
+    .option(
+      '--input-format <name>',
+      'text, document, tsv, csv, json, jsonl or parquet (default: by the ending)',
+    )
     .option('--out <folder>', 'run folder to make (default: runs/<corpus name>-<seed>)')
     .addHelpText('after', examples)
     .action(train);
@@ -123,16 +128,19 @@ async function checkTrainFlags(flags: TrainFlags): Promise<void> {
 /** Trains alone, or as rank 0 of several processes. */
 async function lead(file: string | undefined, flags: TrainFlags, replicas: Replicas): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { isRival, refuseEdits, Run } = await import('@hidden-schema/hsn');
+  const { corpusPlaces, isRival, refuseEdits, Run } = await import('@hidden-schema/hsn');
   await checkTrainFlags(flags);
   const earlier = flags.resume || flags.diagnose ? Run.open(flags.out!) : undefined;
   // Before the corpus is read with files that are not the run's.
   if (earlier && !flags.force) refuseEdits(earlier.edits(), flags.out!);
-  const corpus =
-    flags.corpus ?? (earlier && path.resolve(earlier.directory, earlier.record.corpus.directory));
+  const corpus = flags.corpus ?? (earlier && corpusPlaces(earlier)[0]);
   if (corpus === undefined) {
     throw new UserError('which corpus? give --corpus <file or folder>; "hsn synth --out <folder>" draws one');
   }
+  if (corpus !== '-' && !fs.existsSync(corpus))
+    throw new UserError(
+      `there is no file or folder ${corpus}; expected texts, or the folder that "hsn synth" wrote`,
+    );
   if (corpus === '-' && replicas.size > 1)
     throw new UserError(
       'only one process can read standard input: save the texts to a file and name it with --corpus',

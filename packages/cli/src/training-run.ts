@@ -1,3 +1,5 @@
+import path from 'node:path';
+import type { JsonValue } from '@hidden-schema/base';
 import type { CorpusInfo, Replicas, Run, RunConfig, SessionResult, Task } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
 import { diagnoseRun } from './diagnose.ts';
@@ -36,6 +38,8 @@ export interface Plan<Evaluation> {
   create(): Run;
   /** Says what will be trained. */
   describe(): void;
+  /** What run.json notes of the corpus beside `info`. */
+  noted?: Readonly<Record<string, JsonValue>>;
   /** Says what can be looked at before the first step, where something can. */
   onPrepared?(seconds: number): void | Promise<void>;
   /** What the other ranks need, where they were not told when texts were read. */
@@ -91,10 +95,25 @@ export async function trainPlan<Evaluation>(
       ...(plan.onPrepared ? { onPrepared: plan.onPrepared } : {}),
     });
     // Only now: settings that the checkpoint does not fit must not replace those it does.
-    if (changes.length > 0) run.adopt(info);
+    if (earlier) await adopt(run, earlier, plan, changes.length > 0);
     if (plan.assignment) await assign(replicas, plan.assignment);
     return profiled(session, flags.profile);
   });
+}
+
+/** Makes settings and corpus of the plan those of a continued run, where they differ; a corpus that the user named is noted. */
+async function adopt(run: Run, earlier: Run, { info, noted }: Plan<unknown>, differ: boolean): Promise<void> {
+  const { corpusPlaces, recordedPlaces, rememberCorpus } = await import('@hidden-schema/hsn');
+  const { corpus: before, state } = earlier.record;
+  const same = info.fingerprint === before.fingerprint;
+  const named = info.directory !== before.directory;
+  // What was made of the corpus before is of another one.
+  if (!same) run.setState(state, { ...noted, edited: new Date().toISOString() });
+  if (differ) run.adopt(info);
+  if (!same) rememberCorpus(run);
+  else if (named && recordedPlaces(run).length === 1)
+    rememberCorpus(run, [path.resolve(run.directory, info.directory)]);
+  else if (differ) rememberCorpus(run, corpusPlaces(earlier));
 }
 
 /** Trains, and says what the run has to say; a fault marks it as crashed. */

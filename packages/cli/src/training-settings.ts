@@ -35,6 +35,9 @@ const textFlags = {
   '--input-format': 'inputFormat',
   '--text-column': 'textColumn',
   '--label-column': 'labelColumn',
+  '--delimiter': 'delimiter',
+  '--header': 'header',
+  '--encoding': 'encoding',
   '--on-bad-utf8': 'onBadUtf8',
   '--duplicates': 'duplicates',
 } as const;
@@ -45,7 +48,7 @@ const textFlags = {
  */
 export async function termsOf(file: string | undefined, flags: TrainFlags): Promise<Terms> {
   const reading = Object.entries(textFlags).flatMap(([flag, name]) =>
-    flags[name] === undefined ? [] : [[flag, flags[name]]],
+    flags[name] === undefined ? [] : [[flag, String(flags[name])]],
   );
   const common = { '--resume': flags.resume ? 'given' : 'not given', ...Object.fromEntries(reading) };
   if (flags.resume) {

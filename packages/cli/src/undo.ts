@@ -28,7 +28,7 @@ async function undo(directory: string, flags: { list?: boolean }): Promise<void>
     print(edits.map(({ made, what }) => `${made}  ${plainText(what)}\n`).join('') || 'no edits\n');
     return;
   }
-  const { undone, symbols, undoable } = undoEdit(directory);
+  const { undone, symbols, undoable } = await undoEdit(directory);
   const left = undoable === 0 ? '' : `, ${undoable} more can be undone`;
   print(`undone: ${plainText(undone)}\n${symbols} symbols${left}\n`);
 }

@@ -32,11 +32,13 @@ async function update(directory: string, file: string): Promise<void> {
   await edit(directory, async ({ signal }) => {
     const options = { signal, onProgress: vectors.onProgress, onNote };
     const made = await updateRun(directory, file, options).finally(vectors.done);
-    const { kept, themes } = made;
+    const { added, repeated, kept, themes } = made;
     const lines = themes.map(({ symbol, texts, words }) =>
       plainText(`new theme: symbol ${symbol}, ${texts} added texts: ${words.join(' ')}`),
     );
     const told = lines.length > 0 ? lines : ['no new theme'];
+    if (repeated > 0)
+      say(`${repeated} of the ${added} added texts were in the run before, and are in it once more now\n`);
     print(
       `${[`${(100 * kept).toFixed(1)} % of the texts before are nearest to the same symbol`, ...told].join('\n')}\n`,
     );

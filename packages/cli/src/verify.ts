@@ -6,8 +6,8 @@ Examples:
   $ hsn verify run
   $ hsn verify run --json
 
-Every file of every checkpoint is compared with the sha256 sums that were written with it; metrics, events and results
-are read. The exit code is 0 where all is well, 1 where something is not.
+Every file of every checkpoint, and every other file that answers are made of, is compared with the sha256 sums that were
+written with it; lines of metrics and events have checksums of their own. The exit code is 0 where all is well, 1 where something is not.
 `;
 
 export function register(program: Command): void {

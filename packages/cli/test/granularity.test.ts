@@ -182,10 +182,13 @@ describe('merge, split and undo', () => {
     [['merge', '3', '3'], 'merging takes at least two symbols, got 3'],
     [['merge', '3', '70'], 'the symbols of this model are 0 to 7, got 70'],
     [
-      ['merge', '0', '1', '2', '3', '4', '5', '6'],
-      '7 of 8 symbols as one would leave 2; walks of 3 steps need at least 3',
+      ['merge', '0', '1', '2', '3', '4', '5', '6', '7'],
+      '8 of 8 symbols as one would leave 1; a run needs at least 2',
     ],
-    [['split', 'x'], 'the symbols of this model are 0 to 7, got x'],
+    [
+      ['split', 'zzzz'],
+      'no symbol is called "zzzz"; hsn symbols RUN lists all, or give a number from 0 to 7',
+    ],
   ])('%j gets one clear line and changes nothing', async ([verb, ...given], line) => {
     const untouched = contents(run);
     const { code, stderr } = await hsn(verb!, run, ...given);

@@ -69,6 +69,18 @@ describe('hsn train --processes', () => {
     expect(resumed.stdout).toContain(`run finished at step ${last + 5}`);
   });
 
+  test('a rank that is stopped is told as that, and ends all', async () => {
+    const place = ['env', 'HSN_PATIENCE=20'];
+    const group = new HsnProcess([...trainArgs('stopped', 100_000), '--processes', '2'], 'ignore', place);
+    await untilCheckpoint('stopped', group);
+    const pid = ranksOf(group.child.pid!).get(1)!;
+    process.kill(pid, 'SIGSTOP');
+    const { code, stderr } = await group.ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain(`hsn: rank 1 (process ${pid}) was stopped (SIGSTOP, or a debugger) and did not`);
+    expect(ranksOf(group.child.pid!).size).toBe(0);
+  }, 120_000);
+
   test('faults are told once', async () => {
     const args = ['train', '--corpus', corpus, '--out', folder.path('odd'), '--processes', '3'];
     const { code, stderr } = await new HsnProcess(args).ended;

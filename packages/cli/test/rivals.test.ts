@@ -72,7 +72,10 @@ describe('a rival in the command line', () => {
       ['reproduce', 'table2', '--systems', 'optimus', '--corpus', 'yelp=x'],
       /--systems takes all, or some of alone/,
     ],
-    [['train', '--corpus', 'x', '--set', 'model=vq', '--stage', 'discover'], /--stage discover needs walks/],
+    [
+      ['train', '--corpus', folder.path('reviews.tsv'), '--set', 'model=vq', '--stage', 'discover'],
+      /--stage discover needs walks/,
+    ],
   ] satisfies [string[], RegExp][])('%j is refused in a line', async (args, line) => {
     const ended = await hsn(...args);
     expect(ended).toMatchObject({ code: 1, stdout: '' });

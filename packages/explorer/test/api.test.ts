@@ -7,7 +7,7 @@ import { type Explorer, startExplorer } from '../src/server/index.ts';
 import { Inference } from '../src/server/inference.ts';
 import { type Answer, type EndpointName, endpoints } from '../src/shared/api.ts';
 import { openApi } from '../src/shared/openapi.ts';
-import { json, request } from './requests.ts';
+import { identityOf, json, request } from './requests.ts';
 import { makeSmallRun, markup, type SmallRun } from './small-run.ts';
 
 let small: SmallRun;
@@ -106,8 +106,13 @@ describe('the API gives what the library gives', () => {
     const edges = fs.readFileSync(path.join(small.corpus, 'edges.tsv'), 'utf8').trim().split('\n');
     expect(graph.truth).toEqual(edges.map((line) => line.split('\t').map(Number)));
     expect(graph.layout).toHaveLength(24);
-    const stored = JSON.parse(fs.readFileSync(path.join(small.run, 'graph.json'), 'utf8'));
-    expect(stored.layout).toEqual({ step: graph.step, positions: graph.layout });
+    expect(graph.layout.every((x) => x >= 0 && x <= 1)).toBe(true);
+    const apart = new Set(graph.nodes.map((_, k) => `${graph.layout[2 * k]} ${graph.layout[2 * k + 1]}`));
+    expect(apart.size).toBe(12);
+    // The strongest first; all of them stronger than chance.
+    const lows = graph.strengths.map(([, , , , low]) => low);
+    expect(lows.every((low) => low > 1)).toBe(true);
+    expect(lows).toEqual(lows.toSorted((x, y) => y - x));
   });
 
   test('symbols: usage, neighbours, examples', async () => {
@@ -172,22 +177,24 @@ describe('the API gives what the library gives', () => {
 describe('names', () => {
   test('are stored in the run, shown everywhere, and taken away again', async () => {
     const name = `${markup[1]} & "été" 🌳`;
-    expect(await get('rename', '/api/symbol/3/name', { name: ` ${name} ` })).toEqual({
+    const identity = await identityOf(explorer.url);
+    expect(await get('rename', '/api/symbol/3/name', { name: ` ${name} `, identity })).toEqual({
       ...{ symbol: 3, name, before: null },
     });
     const stored = () => JSON.parse(fs.readFileSync(path.join(small.run, 'names.json'), 'utf8'));
     expect(stored()).toEqual({ format: 1, names: { 3: name } });
     expect((await get('graph', '/api/graph')).nodes[3]!.name).toBe(name);
     expect((await get('symbol', '/api/symbol/3')).name).toBe(name);
-    await get('rename', '/api/symbol/0/name', { name: 'second' });
+    await get('rename', '/api/symbol/0/name', { name: 'second', identity });
     expect(stored().names).toEqual({ 0: 'second', 3: name });
-    for (const symbol of [0, 3]) await get('rename', `/api/symbol/${symbol}/name`, { name: '' });
+    for (const symbol of [0, 3]) await get('rename', `/api/symbol/${symbol}/name`, { name: '', identity });
     expect(stored().names).toEqual({});
   });
 
   test('that are no names are refused, and a damaged file is not overwritten', async () => {
+    const identity = await identityOf(explorer.url);
     const refused = async (name: unknown) =>
-      (await request(explorer.url, '/api/symbol/3/name', json({ name }))).status;
+      (await request(explorer.url, '/api/symbol/3/name', json({ name, identity }))).status;
     for (const name of ['x'.repeat(81), 'a\u0000b', 'a\nb', '\u202eabc', '\ud800', 3, null])
       expect(await refused(name)).toBe(400);
     const file = path.join(small.run, 'names.json');
@@ -235,7 +242,7 @@ describe('what may go wrong', () => {
     const inference = new Inference(small.run, { queue: 2, silence: 600_000 });
     const left = new AbortController();
     const first = inference.ask('opened', undefined);
-    const second = inference.ask('rename', { k: 1, name: 'never' }, left.signal);
+    const second = inference.ask('rename', { k: 1, name: 'never', identity: '' }, left.signal);
     const third = inference.ask('graph', {});
     await expect(inference.ask('graph', {})).rejects.toMatchObject({ status: 429 });
     expect(inference.load).toBe(3);

@@ -40,7 +40,7 @@ export async function openPage(
       complaints.push(`asked ${sent.url()}`);
   });
   await opened.goto(`${url}${hash}`);
-  await opened.waitForSelector('.canvas[data-kind]');
+  await opened.waitForSelector('.canvas[data-kind], .text-canvas');
   return opened;
 }
 

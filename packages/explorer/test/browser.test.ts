@@ -3,6 +3,7 @@ import path from 'node:path';
 import { readMetrics } from '@hidden-schema/hsn';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { drawnLinks } from '../src/page/graph/scene.ts';
 import { decimal } from '../src/page/labels.ts';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
 import type { Answer } from '../src/shared/api.ts';
@@ -59,7 +60,7 @@ describe('graph', () => {
   test('is drawn with the right counts, and the slider changes them', async () => {
     page = await openPage(browser);
     const graph = await api<Answer<'graph'>>('/api/graph');
-    const shown = graph.links.filter(([, , p]) => p >= 0.5).length;
+    const shown = drawnLinks(graph, false).length;
     const canvas = page.locator('.canvas');
     expect(await canvas.getAttribute('data-kind')).toBe('webgl');
     expect(await canvas.getAttribute('data-nodes')).toBe('12');
@@ -67,10 +68,10 @@ describe('graph', () => {
     expect(await text('.counts')).toBe(`12 symbols · ${shown} links`);
     await page.waitForTimeout(300);
     expect(await pixelsOf(await canvas.screenshot(), community)).toBeGreaterThan(200);
+    await page.getByText('Compare with the truth').click();
     await page.getByLabel('Least probability of a link').fill('0.01');
     await poll(() => canvas.getAttribute('data-links')).toBe(String(graph.links.length));
     expect(page.url()).toContain('threshold=0.01');
-    await page.getByText('Compare with the truth').click();
     const truth = new Set(graph.truth!.map(String));
     const correct = graph.links.filter(([i, j]) => truth.has(String([i, j]))).length;
     expect(await text('.truth-counts')).toBe(
@@ -284,12 +285,12 @@ describe('page', () => {
     await page.waitForSelector('.canvas[data-kind]');
     expect(await theme()).toBe('light');
     for (const panel of ['symbol', 'sentence', 'training', 'runs', 'run']) {
-      await page.locator(`#tab-${panel}`).click();
+      await page.evaluate(`location.hash = '#panel=${panel}'`);
       await page.waitForTimeout(150);
       expect(await page.evaluate<number>('document.scrollingElement.scrollWidth')).toBeLessThanOrEqual(600);
     }
-    await page.locator('#tab-run').press('ArrowRight');
-    expect(await page.locator('#tab-symbol').getAttribute('aria-selected')).toBe('true');
+    await page.locator('#place-model').press('ArrowRight');
+    expect(await page.locator('#place-themes').getAttribute('aria-selected')).toBe('true');
   });
 
   test('says when the server is gone', async () => {
@@ -298,7 +299,7 @@ describe('page', () => {
     await page.goto(other.url);
     await page.waitForSelector('.canvas[data-kind]');
     await other.close();
-    await page.locator('#tab-sentence').click();
+    await page.locator('#place-texts').click();
     await page.waitForSelector('.failure');
     expect(await text('.failure')).toContain('does not answer. Is “hsn serve” still running?');
   });

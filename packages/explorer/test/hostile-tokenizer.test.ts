@@ -59,6 +59,7 @@ test('one that is known to be hostile is refused before it is opened', async () 
 
 test('the page says what is wrong with a run, and leads on to others', async () => {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  page.setDefaultTimeout(90_000);
   await page.goto(`${explorer.url}#run=refused`);
   await page.waitForSelector('.stage .failure');
   expect(await page.locator('.stage .failure').textContent()).toContain('which is not among its tokens');

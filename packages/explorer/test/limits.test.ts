@@ -4,7 +4,7 @@ import os from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
-import { json, raw, request, whenOpened } from './requests.ts';
+import { identityOf, json, raw, request, whenOpened } from './requests.ts';
 import { makeSmallRun, type SmallRun } from './small-run.ts';
 import { routes } from './vectors.ts';
 
@@ -129,7 +129,7 @@ describe('how much is asked', () => {
     try {
       // The worker is still opening the model, so all of these wait.
       const left = new AbortController();
-      const { method, body } = json({ name: 'of one who left' });
+      const { method, body } = json({ name: 'of one who left', identity: await identityOf(fresh.url) });
       const headers = { 'content-type': 'application/json' };
       const rename = { method, body, headers, signal: left.signal } as RequestInit;
       const gone = fetch(`${fresh.url}api/symbol/2/name`, rename).catch((error: Error) => error.name);

@@ -22,7 +22,14 @@ const node = (symbol: number, tokens: string[], usage: number, name: string | nu
   ...{ symbol, name, tokens, usage, community: symbol },
 });
 const graph: Scene['graph'] = {
-  ...{ step: 1, linksLeftOut: 0, leastProbability: 0.01, layout: [0, 0, 1, 0, 0, 1, 1, 1] },
+  ...{
+    step: 1,
+    identity: '',
+    strengths: [],
+    linksLeftOut: 0,
+    leastProbability: 0.01,
+    layout: [0, 0, 1, 0, 0, 1, 1, 1],
+  },
   nodes: [
     node(0, ['tree', 'oak'], 0.4),
     node(1, ['sea'], 0.3),
@@ -54,18 +61,43 @@ const scene: Scene = {
 };
 
 describe('the scene', () => {
-  const links = drawnLinks(graph);
+  const links = drawnLinks(graph, true);
 
   test('links that are found, too many, not found', () => {
     expect(links).toEqual([
-      { i: 0, j: 1, probability: 0.9, isTrue: true },
-      { i: 1, j: 2, probability: 0.4, isTrue: false },
-      { i: 0, j: 3, probability: 0, isTrue: true },
+      { i: 0, j: 1, probability: 0.9, strength: 0.9, isTrue: true },
+      { i: 1, j: 2, probability: 0.4, strength: 0.4, isTrue: false },
+      { i: 0, j: 3, probability: 0, strength: 0, isTrue: true },
     ]);
     expect(links.map((link) => statusOf(link, scene))).toEqual(['plain', null, null]);
     const compared = { ...scene, truth: true, threshold: 0.3 };
     expect(links.map((link) => statusOf(link, compared))).toEqual(['correct', 'extra', 'missing']);
     expect(countLinks(links, compared)).toEqual({ plain: 0, correct: 1, extra: 1, missing: 1, shown: 2 });
+  });
+
+  test('drawn are the strongest few of each symbol, by what walks take, else by probability', () => {
+    const pairs = (of: Scene['graph']) => drawnLinks(of, false).map(({ i, j }) => [i, j]);
+    // Without walks beyond chance every probable link; a loop is none.
+    expect(pairs(graph)).toEqual([
+      [0, 1],
+      [1, 2],
+    ]);
+    const strengths = Array.from(
+      { length: 9 },
+      (_, at): [number, number, number, number, number] => [...[0, at + 1, 20 - at, 5, 4 - at / 3]] as never,
+    );
+    const star = { ...graph, strengths };
+    // The centre has its three; every other symbol has this link alone, and so keeps it while it is stronger than chance.
+    expect(pairs(star)).toEqual(Array.from({ length: 9 }, (_, at) => [0, at + 1]));
+    const few = {
+      ...graph,
+      strengths: [...strengths, [1, 2, 3, 2, 1.1], [3, 4, 9, 1, 0.9]] as typeof strengths,
+    };
+    expect(pairs(few)).toContainEqual([1, 2]);
+    expect(pairs(few)).not.toContainEqual([3, 4]);
+    const drawn = drawnLinks(star, false);
+    expect(drawn[0]!.strength).toBe(1);
+    expect(drawn.at(-1)!.strength).toBeCloseTo(Math.log(4 - 8 / 3) / Math.log(4), 9);
   });
 
   test('what is not near the pointer turns grey', () => {
@@ -80,9 +112,12 @@ describe('the scene', () => {
       { i: 0, j: 1, share: 1 },
       { i: 0, j: 2, share: 1 },
     ]);
-    expect(looks.node(0).label).toBe('1,3 → 0 tree oak');
+    expect(looks.node(0).label).toBe('1,3 → tree oak');
     expect([0, 1, 2, 3].map((k) => looks.node(k).faint)).toEqual([false, false, false, true]);
-    expect(looks.link({ i: 2, j: 0, probability: 0, isTrue: false })).toMatchObject({ level: 4, width: 3 });
+    expect(looks.link({ i: 2, j: 0, probability: 0, strength: 0, isTrue: false })).toMatchObject({
+      level: 4,
+      width: 3,
+    });
   });
 
   test('of several paths a link is as thick as the share that takes it; one walk goes before them', () => {
@@ -93,11 +128,11 @@ describe('the scene', () => {
     ];
     const several = new Looks({ ...scene, paths }, links);
     const width = (looks: Looks, i: number, j: number) =>
-      looks.link({ i, j, probability: 0.9, isTrue: true })!.width;
+      looks.link({ i, j, probability: 0.9, strength: 0.9, isTrue: true })!.width;
     expect(width(several, 0, 1)).toBeCloseTo(1 + (5 * 2) / 3);
     expect(width(several, 1, 2)).toBeCloseTo(1 + (5 * 2) / 3);
     expect(width(several, 0, 2)).toBeCloseTo(1 + 5 / 3);
-    expect(several.node(1).label).toBe('2,3 → 1 sea');
+    expect(several.node(1).label).toBe('2,3 → sea');
     expect([0, 1, 2, 3].map((k) => several.node(k).faint)).toEqual([false, false, false, true]);
     const one = new Looks({ ...scene, paths, walk: [0, 1] }, links);
     expect(width(one, 0, 1)).toBe(3);
@@ -198,7 +233,7 @@ describe('label maps', () => {
     const [first, second] = mapsOf(labels, ['b/c', 'a']);
     expect([first!.label, first!.most, second!.most, first!.mostLink]).toEqual(['b/c', 0.8, 0.8, 1]);
     expect(first!.links.get(pairKey(2, 1))).toBe(0.5);
-    const links = drawnLinks(graph);
+    const links = drawnLinks(graph, true);
     const looks = new Looks({ ...scene, threshold: 0.3, map: first! }, links);
     expect(looks.node(2).radius).toBeGreaterThan(looks.node(1).radius);
     expect(looks.link(links[1]!)!.width).toBeGreaterThan(looks.link(links[0]!)!.width);

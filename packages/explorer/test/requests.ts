@@ -60,6 +60,11 @@ export function raw(url: string, text: string): Promise<{ text: string; millisec
   });
 }
 
+/** The run's identity on disk now, which edits carry. */
+export async function identityOf(url: string): Promise<string> {
+  return (JSON.parse((await request(url, '/api/run')).text) as { identity: string }).identity;
+}
+
 /** Waits until the model is open, by short requests: a long one may meet the limits under test. */
 export async function whenOpened(url: string): Promise<void> {
   const opened = async () => JSON.parse((await request(url, '/api/run')).text).opened !== null;

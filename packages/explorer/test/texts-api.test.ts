@@ -1,3 +1,5 @@
+import fs from 'node:fs';
+import path from 'node:path';
 import { type LanguageRun, open } from '@hidden-schema/hsn';
 import {
   compareGroups,
@@ -8,10 +10,11 @@ import {
   textMap,
   textTimes,
 } from '@hidden-schema/studies';
+import { hsn } from '@hidden-schema/testing/hsn-process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
 import { type Answer, type EndpointName, endpoints } from '../src/shared/api.ts';
-import { json, request } from './requests.ts';
+import { identityOf, json, request } from './requests.ts';
 import {
   LENGTH,
   makeSmallDiscovered,
@@ -173,12 +176,13 @@ describe('levels and edits', () => {
 
   test('symbols are merged, split and put back; what cannot be is refused and changes nothing', async () => {
     const before = (await get('run', '/api/run')).opened!;
-    expect((await refused('/api/undo', {}))[2]).toMatch(/no edit to undo/);
-    expect((await refused('/api/merge', { symbols: [1] }))[0]).toBe(400);
-    expect((await refused('/api/merge', { symbols: [1, 1] }))[2]).toMatch(/at least two symbols/);
-    expect((await refused('/api/merge', { symbols: [1, 99] }))[0]).toBe(404);
-    expect((await refused('/api/symbol/99/split', {}))[0]).toBe(404);
-    const merged = await get('merge', '/api/merge', { symbols: [1, 2] });
+    const { identity } = before;
+    expect((await refused('/api/undo', { identity }))[2]).toMatch(/no edit to undo/);
+    expect((await refused('/api/merge', { identity, symbols: [1] }))[0]).toBe(400);
+    expect((await refused('/api/merge', { identity, symbols: [1, 1] }))[2]).toMatch(/at least two symbols/);
+    expect((await refused('/api/merge', { identity, symbols: [1, 99] }))[0]).toBe(404);
+    expect((await refused('/api/symbol/99/split', { identity }))[0]).toBe(404);
+    const merged = await get('merge', '/api/merge', { identity, symbols: [1, 2] });
     expect(merged).toMatchObject({ symbols: SYMBOLS - 1, changed: [1], renumbered: [[SYMBOLS - 1, 2]] });
     expect(merged.identity).not.toBe(before.identity);
     expect((await get('graph', '/api/graph')).nodes).toHaveLength(SYMBOLS - 1);
@@ -187,20 +191,51 @@ describe('levels and edits', () => {
     const firsts = Array.from(new Uint16Array(bytes(map.walks))).filter((_, at) => at % LENGTH === 0);
     const count = (symbol: number) => firsts.filter((one) => one === symbol).length;
     const largest = firsts.reduce((best, symbol) => (count(symbol) > count(best) ? symbol : best));
-    const split = await get('split', `/api/symbol/${largest}/split`, {});
+    const split = await get('split', `/api/symbol/${largest}/split`, { identity: merged.identity });
     expect(split).toMatchObject({ symbols: SYMBOLS, edits: [merged.what, split.what] });
-    await get('undo', '/api/undo', {});
-    const back = await get('undo', '/api/undo', {});
+    const once = await get('undo', '/api/undo', { identity: split.identity });
+    expect(once.identity).toBe(merged.identity);
+    const back = await get('undo', '/api/undo', { identity: once.identity });
     expect(back).toMatchObject({ symbols: SYMBOLS, edits: [], identity: before.identity });
     const walks = new Uint16Array(bytes((await get('map', '/api/map')).walks));
     expect(walks).toEqual(encoded.walks);
   }, 60_000);
 
   test('a name says what a person had called the symbol before', async () => {
-    const name = (text: string) => get('rename', '/api/symbol/0/name', { name: text });
+    const identity = await identityOf(explorer.url);
+    const name = (text: string) => get('rename', '/api/symbol/0/name', { name: text, identity });
     const found = (await get('graph', '/api/graph')).nodes[0]!.name;
     expect(await name('one')).toEqual({ symbol: 0, name: 'one', before: null });
     expect(await name('two')).toEqual({ symbol: 0, name: 'two', before: 'one' });
     expect(await name('')).toEqual({ symbol: 0, name: found, before: 'two' });
   });
+
+  test('an edit made from symbols that another edit changed is refused, and changes nothing', async () => {
+    const seen = (await get('graph', '/api/graph')).identity;
+    expect((await get('symbol', '/api/symbol/3')).identity).toBe(seen);
+    expect((await get('levels', '/api/levels?counts=3')).identity).toBe(seen);
+    const edits: [address: string, body: object][] = [
+      ['/api/merge', { symbols: [1, 4] }],
+      ['/api/symbol/2/split', {}],
+      ['/api/symbol/2/name', { name: 'another symbol' }],
+      ['/api/undo', {}],
+    ];
+    for (const [address, body] of edits) {
+      expect((await refused(address, body)).slice(0, 2)).toEqual([400, 'bad_request']);
+      expect((await refused(address, { ...body, identity: '' }))[0]).toBe(400);
+    }
+    const inTerminal = await hsn('merge', small.run, '1', '2');
+    expect([inTerminal.code, inTerminal.stderr]).toEqual([0, '']);
+    const given = () => JSON.parse(fs.readFileSync(path.join(small.run, 'names.json'), 'utf8')).names;
+    const [names, now] = [given(), await identityOf(explorer.url)];
+    for (const [address, body] of edits)
+      expect([address, ...(await refused(address, { ...body, identity: seen }))]).toEqual([
+        ...[address, 409, 'edited'],
+        'symbols were edited since this page was loaded; reload and try again',
+      ]);
+    expect(given()).toEqual(names);
+    const graph = await get('graph', '/api/graph');
+    expect([graph.nodes.length, graph.identity]).toEqual([SYMBOLS - 1, now]);
+    expect((await get('undo', '/api/undo', { identity: now })).identity).toBe(seen);
+  }, 60_000);
 });

@@ -23,7 +23,9 @@ const bytes = (base64: string) => Uint8Array.from(Buffer.from(base64, 'base64'))
 const lit = async () => Number(await page.locator('.text-canvas').getAttribute('data-lit'));
 const open = async (hash = '', width = 1280) => {
   page = await openPage(browser, explorer.url, complaints, { hash: `#${hash}`, width });
-  await page.waitForSelector('.text-canvas[data-texts="120"]');
+  await page.waitForSelector(
+    hash.includes('show=graph') ? '.canvas[data-kind]' : '.text-canvas[data-texts="120"]',
+  );
   await page.waitForTimeout(200);
 };
 
@@ -70,6 +72,13 @@ async function sameDots(one: Buffer, other: Buffer): Promise<boolean> {
   const [a, b] = [await counts(one), await counts(other)];
   return a.every((count, at) => Math.abs(count - b[at]!) <= 40);
 }
+/** The open text without the numbers of the steps that its words carry; empty while there is none. */
+const openedText = () =>
+  page.evaluate<string>(`(() => {
+    const copy = document.querySelector('.open-text blockquote')?.cloneNode(true);
+    for (const step of copy?.querySelectorAll('sub') ?? []) step.remove();
+    return copy?.textContent ?? '';
+  })()`);
 /** A text whose dot lies away from all others. */
 function alone(): number {
   const gap = (n: number) =>
@@ -83,7 +92,8 @@ function alone(): number {
 
 describe('the map of texts', () => {
   test('is drawn, tells the text under the pointer as text, and opens it', async () => {
-    await open();
+    // Without the network's discs, which may lie over a dot.
+    await open('show=map');
     const canvas = page.locator('.text-canvas');
     const ground = await pixelsOf(browser, await canvas.screenshot(), [245, 247, 250]);
     const { width, height } = (await canvas.boundingBox())!;
@@ -95,13 +105,13 @@ describe('the map of texts', () => {
     expect(await page.locator('.tip .tag').textContent()).toBe(all[n]!.label);
     expect(await page.locator('.tip img, .tip script, .tip svg').count()).toBe(0);
     await page.mouse.click(x, y);
-    await poll(() => page.locator('.open-text blockquote').textContent()).toBe(all[n]!.text);
+    await poll(openedText).toBe(all[n]!.text);
     expect((await page.locator('.open-walk .symbol-link .number').allInnerTexts()).map(Number)).toEqual(
       walkOf(n),
     );
     expect(page.url()).toContain(`point=${n}`);
     await page.reload();
-    await poll(() => page.locator('.open-text blockquote').textContent()).toBe(all[n]!.text);
+    await poll(openedText).toBe(all[n]!.text);
   });
 
   test('a box and a lasso light the texts within; the address keeps them', async () => {
@@ -125,7 +135,6 @@ describe('the map of texts', () => {
     expect(Math.abs(found - inside)).toBeLessThanOrEqual(unsure);
     expect(found).toBeGreaterThan(0);
     expect(await page.locator('.lit-counts').textContent()).toMatch(new RegExp(`^${found}\\s*of 120 texts`));
-    expect(await page.locator('.map-title').textContent()).toContain(`lit texts`);
     await page.reload();
     await page.waitForSelector(`.text-canvas[data-lit="${found}"]`);
     await page.locator('.map-tools').getByRole('button', { name: 'Clear' }).click();
@@ -203,34 +212,79 @@ describe('linked choices', () => {
     expect(await page.getByLabel('Words').inputValue()).toBe('');
   });
 
-  test('a symbol that is chosen on the graph lights its texts', async () => {
-    await open('show=both');
-    await page.locator('.canvas').press('n');
+  test('a symbol that is chosen on the map or the network lights its texts', async () => {
+    await open();
+    await page.locator('.text-canvas').press('s');
     await page.waitForSelector('article.symbol[data-symbol="0"]');
     await poll(lit).toBe(where((n) => walkOf(n).includes(0)).length);
     await page.keyboard.press('Escape');
     await poll(lit).toBe(120);
+    await page.getByRole('button', { name: 'Network', exact: true }).click();
+    await page.locator('.canvas').press('n');
+    await page.waitForSelector('article.symbol[data-symbol="0"]');
   });
 
-  test('graph and map are drawn as asked', async () => {
+  test('the first view is the network on the map; each alone is a press away', async () => {
     await open();
-    await page.getByRole('button', { name: 'Graph', exact: true }).click();
-    await poll(() => page.locator('.text-canvas').count()).toBe(0);
-    await page.locator('.controls').getByRole('button', { name: 'Texts' }).click();
-    await page.waitForSelector('.text-canvas');
+    const canvas = page.locator('.text-canvas');
+    expect(await canvas.getAttribute('data-network')).toBe('true');
     expect(await page.locator('.canvas').count()).toBe(0);
+    expect(await page.locator('.explained').textContent()).toContain('Each dot is a text');
+    await poll(async () => Number(await canvas.locator('canvas').getAttribute('data-names'))).toBeGreaterThan(
+      4,
+    );
+    const both = await canvas.screenshot();
+    await page.getByRole('button', { name: 'Map', exact: true }).click();
+    await poll(() => canvas.getAttribute('data-network')).toBe('false');
     expect(page.url()).toContain('show=map');
+    await poll(async () => both.equals(await canvas.screenshot())).toBe(false);
+    await page.getByRole('button', { name: 'Network', exact: true }).click();
+    await page.waitForSelector('.canvas[data-kind]');
+    expect(await page.locator('.text-canvas').count()).toBe(0);
+  });
+
+  test('the main themes stand beside it with a text each, the largest first', async () => {
+    await open();
+    const rows = page.locator('.themes li');
+    await poll(() => rows.count()).toBe(SYMBOLS);
+    const texts = (k: number) => where((n) => walkOf(n).includes(k)).length;
+    const shown = await rows.evaluateAll((all) => all.map((one) => Number(one.getAttribute('data-symbol'))));
+    expect(shown.map(texts)).toEqual(
+      Array.from({ length: SYMBOLS }, (_, k) => texts(k)).sort((a, b) => b - a),
+    );
+    const { examples } = await api<Answer<'symbol'>>(`/api/symbol/${shown[0]}`);
+    await poll(() => rows.first().locator('.theme-example').textContent()).toBe(examples[0]!.text);
+    await rows.first().getByRole('button').click();
+    await page.waitForSelector(`article.symbol[data-symbol="${shown[0]}"]`);
+    expect(await page.locator('.flows').textContent()).toContain('of its texts');
+  });
+
+  test('an open text has its walk drawn and the words marked that carry each step', async () => {
+    await open();
+    const amber = async () =>
+      pixelsOf(browser, await page.locator('.text-canvas').screenshot(), [240, 162, 2]);
+    expect(await amber()).toBe(0);
+    await page.close();
+    const n = where((at) => !all[at]!.text.includes('<'))[0]!;
+    await open(`panel=texts&point=${n}`);
+    await poll(amber).toBeGreaterThan(100);
+    const { words, walk } = await api<Answer<'explain'>>('/api/explain', { text: all[n]!.text });
+    expect(walk).toEqual(walkOf(n));
+    expect(words.length).toBeGreaterThan(0);
+    await poll(() => page.locator('.open-text mark').allTextContents()).toEqual(
+      words.map(({ start, end, symbol }) => `${all[n]!.text.slice(start, end)}${walk.indexOf(symbol) + 1}`),
+    );
   });
 });
 
-test('the graph’s place is in the address', async () => {
-  await open();
+test('the network’s place is in the address', async () => {
+  await open('show=graph');
   await page.locator('.canvas').press('+');
   await poll(() => page.url()).toMatch(/graphat=0\.5_0\.5_0\.75/);
   await page.waitForTimeout(300);
   const picture = await page.locator('.canvas').screenshot();
   await page.reload();
-  await page.waitForSelector('.text-canvas[data-texts="120"]');
+  await page.waitForSelector('.canvas[data-kind]');
   await page.locator('.canvas').focus();
   await poll(async () => picture.equals(await page.locator('.canvas').screenshot())).toBe(true);
   expect(SYMBOLS).toBe(Number(await page.locator('.canvas').getAttribute('data-nodes')));

@@ -15,6 +15,7 @@ import {
   passing,
   symbolCounts,
 } from '../src/page/texts/filter.ts';
+import { flowsOf } from '../src/page/texts/flows.ts';
 import { groupName, groupText } from '../src/page/texts/group.ts';
 import { litMap } from '../src/page/texts/lit-map.ts';
 import { roomFor } from '../src/page/texts/map-labels.ts';
@@ -150,6 +151,34 @@ describe('the map', () => {
     expect(roomFor(words, size)).toEqual([words[0], words[2], words[5]]);
   });
 
+  test('a name stands under its disc, else above or beside it; none covers another', () => {
+    const named = (x: number, y: number) => ({ x, y, width: 60, radius: 6 });
+    const crowd = Array.from({ length: 40 }, (_, at) => named(200 + 9 * (at % 8), 150 + 11 * (at >> 3)));
+    const placed = roomFor(crowd, size);
+    expect(placed.length).toBeGreaterThan(4);
+    expect(placed[0]).toMatchObject({ x: 200, y: 166 });
+    for (const [at, a] of placed.entries())
+      for (const b of placed.slice(at + 1))
+        expect(Math.abs(a.x - b.x) >= 60 || Math.abs(a.y - b.y) >= 16).toBe(true);
+  });
+
+  test('links in words: the share of a symbol’s texts that go to another next', () => {
+    for (const symbol of [0, 3]) {
+      const own = where((n) => walk(n).includes(symbol));
+      const { texts, after, before } = flowsOf(data, symbol);
+      expect(texts).toBe(own.length);
+      for (const { symbol: other, share } of after)
+        expect(share).toBeCloseTo(
+          own.filter((n) =>
+            walk(n).some((k, at) => k === symbol && other !== symbol && walk(n)[at + 1] === other),
+          ).length / own.length,
+          9,
+        );
+      expect(before.length).toBe(SYMBOLS - 1);
+      expect(after).toEqual(after.toSorted((a, b) => b.share - a.share || a.symbol - b.symbol));
+    }
+  });
+
   test('symbols of a community have colours that differ', () => {
     const tones = symbolTones([0, 0, 0, 1, 1, 0]);
     expect(new Set(tones.map(String)).size).toBe(6);
@@ -202,15 +231,24 @@ describe('groups of symbols', () => {
     community: symbol,
   });
   const graph: Graph = {
-    ...{ step: 0, nodes: [node(0, 0.1), node(1, 0.6), node(2, 0.3)], truth: null },
+    ...{ step: 0, identity: '', nodes: [node(0, 0.1), node(1, 0.6), node(2, 0.3)], truth: null },
     links: [
       [0, 1, 0.9],
       [0, 2, 0.8],
       [1, 2, 0.4],
     ],
-    ...{ linksLeftOut: 0, leastProbability: 0.01, layout: [0, 0, 1, 0, 0, 1] },
+    ...{
+      strengths: [
+        [0, 1, 9, 3, 2],
+        [1, 2, 5, 2, 1.5],
+        [0, 2, 4, 2, 1.2],
+      ],
+      linksLeftOut: 0,
+      leastProbability: 0.01,
+      layout: [0, 0, 1, 0, 0, 1],
+    },
   };
-  const grouping = groupingOf(level, 3);
+  const grouping = groupingOf(level, 3, '');
 
   test('have the use of their symbols, lie between them, and their most probable link', () => {
     const grouped = groupedGraph(graph, grouping);
@@ -222,6 +260,7 @@ describe('groups of symbols', () => {
     ]);
     expect(grouped.layout.map((value) => Number(value.toFixed(6)))).toEqual([0, 0.75, 1, 0]);
     expect(grouped.links).toEqual([[0, 1, 0.9]]);
+    expect(grouped.strengths).toEqual([[0, 1, 14, 2, 2]]);
   });
 
   test('walks and labels go over them', () => {

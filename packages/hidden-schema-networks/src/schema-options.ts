@@ -5,6 +5,11 @@ import type { EncodingOptions, PeriodLength, TableFormat } from '@hidden-schema/
 export interface OpenOptions {
   /** `best` (the default), `last`, or a step. */
   checkpoint?: 'best' | 'last' | number;
+  /**
+   * Where the run's corpus is, if it was moved or the run came from elsewhere; a list where files were added to it. Taken
+   * where its content is that which the run was trained on, and remembered.
+   */
+  corpus?: string | readonly string[];
 }
 
 /** A text read into its walk. */

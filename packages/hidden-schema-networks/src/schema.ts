@@ -3,6 +3,7 @@ import {
   evaluateSynthetic,
   languageFigures,
   linkProbabilities,
+  nameCorpus,
   type OpenedLanguage,
   type OpenedRun,
   openLanguageCorpus,
@@ -270,7 +271,7 @@ export class Schema implements Disposable {
   /** Names a symbol in the run, for every view of it; an empty name takes it away. */
   rename(symbol: number, name: string): void {
     checkSymbol(symbol, this.symbols);
-    renameSymbol(this.directory, symbol, name);
+    renameSymbol(this.directory, symbol, name, this.#seen());
     if (this.#meanings) this.#meanings = knownMeanings(this.#open());
   }
 
@@ -286,12 +287,12 @@ export class Schema implements Disposable {
 
   /** Makes one symbol of several, in the run: it has their lowest number. `undo` takes it back. */
   merge(...symbols: number[]): Promise<SymbolEdit> {
-    return this.#edited(() => mergeSymbols(this.directory, symbols));
+    return this.#edited(() => mergeSymbols(this.directory, symbols, this.#seen()));
   }
 
   /** Makes two symbols of one, in the run: the smaller half is new, after the last. `undo` takes it back. */
   split(symbol: number): Promise<SymbolEdit> {
-    return this.#edited(() => splitSymbol(this.directory, symbol));
+    return this.#edited(() => splitSymbol(this.directory, symbol, this.#seen()));
   }
 
   /**
@@ -304,8 +305,13 @@ export class Schema implements Disposable {
 
   /** Takes the last merge, split or update of the run back; returns what that was. */
   async undo(): Promise<string> {
-    const { undone } = await this.#edited(async () => undoEdit(this.directory));
+    const { undone } = await this.#edited(() => undoEdit(this.directory));
     return undone;
+  }
+
+  /** The run whose symbols' numbers callers know: one that another process edited since refuses them. */
+  #seen(): { identity: string } {
+    return { identity: this.#open().run.identity };
   }
 
   /** Edits the run on disk, and opens it again as it is then. */
@@ -360,6 +366,7 @@ const words = { synthetic: 'of a synthetic language', reasoning: 'of tuples' } a
  * using schema = await open('run', { checkpoint: 'last' });
  */
 export async function open(directory: string, options: OpenOptions = {}): Promise<Schema> {
-  const { checkpoint = 'best' } = options;
+  const { checkpoint = 'best', corpus } = options;
+  if (corpus !== undefined) await nameCorpus(directory, [corpus].flat());
   return new Schema(await openRun(directory, { checkpoint: String(checkpoint) }));
 }

@@ -4,7 +4,7 @@ import type { TextSettings } from '@hidden-schema/text';
 
 /** How texts are read. */
 export interface TextOptions {
-  /** Column with the texts; `text` unless given. */
+  /** Column with the texts: a name, a number where no row names columns, or a path in JSON; `text` unless given. */
   text?: string;
   /** Column with the labels; `label`, where there is one, unless given. */
   label?: string;
@@ -12,6 +12,12 @@ export interface TextOptions {
   time?: string;
   /** How the file is written; by its ending unless given. */
   format?: NonNullable<TextSettings['format']>;
+  /** What separates columns of a table; found in the file unless given. */
+  delimiter?: string;
+  /** Whether the first row names the columns; found in the file unless given. */
+  header?: boolean;
+  /** Encoding of the file, such as windows-1252; UTF-8, or UTF-16 where the file says so, unless given. */
+  encoding?: string;
   /** What to do with bytes that are not UTF-8: stop (`error`, the default), put U+FFFD in their place, or skip the text. */
   onBadUtf8?: TextSettings['onBadUtf8'];
   /** `remove` keeps the first of equal texts; `keep` unless given. */
@@ -34,8 +40,8 @@ export interface Texts {
 }
 
 /**
- * Texts to train on: a file (a sentence a line, `label<TAB>text`, CSV, JSONL, Parquet), a folder with train, valid and
- * test files, or texts in memory, of which the run keeps a copy. Nothing is read yet.
+ * Texts to train on: a file (a sentence a line, `label<TAB>text`, CSV, TSV, JSON, Parquet), a folder with train, valid
+ * and test files, a folder of documents (.txt, .md, .html), or texts in memory, of which the run keeps a copy. Nothing is read yet.
  *
  * @example
  * texts('reviews.tsv');

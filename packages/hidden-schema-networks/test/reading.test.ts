@@ -66,3 +66,16 @@ test('words carry symbols, and tables go to files', async () => {
     'a table goes to a file ending in .csv, .jsonl, .parquet',
   );
 });
+
+test("symbols' numbers from before another edit are refused, and the schema's own edits go on", async () => {
+  using mine = await open(folder.path('run'));
+  using other = await open(folder.path('run'));
+  const before = mine.symbols;
+  await other.merge(0, 1);
+  for (const edit of [() => mine.merge(2, 3), () => mine.split(4), async () => mine.rename(2, 'songs')])
+    await expect(edit()).rejects.toThrow('were edited meanwhile, so their numbers are others');
+  await other.split(0);
+  expect(other.symbols).toBe(before);
+  await other.undo();
+  await other.undo();
+});

@@ -49,6 +49,7 @@ export {
   type NetworkParts,
   type Schema,
 } from './model.ts';
+export { nameCorpus } from './name-corpus.ts';
 export { type ObjectiveOptions, objective, type Terms } from './objective/objective.ts';
 export {
   type LanguageRun,
@@ -87,13 +88,16 @@ export { loadCheckpoint, verifyCheckpoint } from './run/checkpoint.ts';
 export { bestStep, checkpointSteps } from './run/checkpoint-folder.ts';
 export { CheckpointWriter, saveCheckpoint } from './run/checkpoint-writer.ts';
 export { closingRun } from './run/closing.ts';
+export { corpusPlaces, recordedPlaces, rememberCorpus } from './run/corpus-places.ts';
 export { type Diagnosis, diagnose } from './run/diagnosis.ts';
-export { type EditRecord, editsIn } from './run/edits.ts';
+export type { EditRecord } from './run/edit-record.ts';
+export { editsIn } from './run/edits.ts';
 export { EventWriter, readEvents } from './run/events.ts';
 export { type MetricsRow, readMetrics } from './run/metrics.ts';
 export { MetricsFollower } from './run/metrics-follower.ts';
 export { Progress } from './run/progress.ts';
-export { checkRunFolder, Run, refuseEdits } from './run/run.ts';
+export { Run, refuseEdits } from './run/run.ts';
+export { DamagedFile, EditUnfinished, RunChanged, reportDamage } from './run/run-faults.ts';
 export { type CorpusInfo, isRunFolder, VERSION } from './run/run-record.ts';
 export {
   describeRun,
@@ -103,6 +107,7 @@ export {
   type Verification,
   verifyRun,
 } from './run/run-summary.ts';
+export { checkRunFolder } from './run/run-target.ts';
 export { Session } from './run/session.ts';
 export type { SessionOptions, SessionResult } from './run/session-terms.ts';
 export { makeNetwork } from './tasks/language/build.ts';
@@ -120,12 +125,13 @@ export {
 } from './tasks/language/open.ts';
 export { schemaOf } from './tasks/language/perplexity.ts';
 export { type PreparedLanguage, prepareLanguage } from './tasks/language/prepare.ts';
-export { type PrepareOptions, type TextInput, textFingerprint } from './tasks/language/prepare-texts.ts';
-export { refitSymbols } from './tasks/language/refit.ts';
+export type { PrepareOptions, TextInput } from './tasks/language/prepare-texts.ts';
+export { refitSubsamples, refitSymbols } from './tasks/language/refit.ts';
 export { readSeeds, type Seed } from './tasks/language/seeds.ts';
 export { splitChange } from './tasks/language/split.ts';
+export { type StepNats, withAlone } from './tasks/language/step-nats.ts';
 export { type LanguageFigures, LanguageTask, languageFigures } from './tasks/language/task.ts';
-export { createLanguageRun, textInput, textRecord } from './tasks/language/text-record.ts';
+export { createLanguageRun, textInput, textRecord, textsAdopted } from './tasks/language/text-record.ts';
 export { LanguageTexts, type WritingOptions } from './tasks/language/texts.ts';
 export { textUpdate } from './tasks/language/update.ts';
 export { convertPaperCorpus, type PaperCorpus } from './tasks/paper-corpora.ts';
@@ -175,6 +181,7 @@ export {
   linkLogits,
   type SyntheticEvaluation,
 } from './tasks/synthetic/evaluation.ts';
+export { graphRecord } from './tasks/synthetic/graph-record.ts';
 export { afterSweep, noSweeps, sweepsSettled } from './tasks/synthetic/graph-sweeps.ts';
 export {
   exactMarginals,

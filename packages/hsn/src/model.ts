@@ -120,7 +120,8 @@ export class HiddenSchemaNetwork<K extends Kind> extends nn.Module {
     this.shape = { symbols, length, sentences };
     this.generator = generator;
     const pairs = new PairIndex(symbols, config.graph.selfLoops);
-    this.walkPrior = new WalkPrior(config.walk.prior, { nodes: symbols, length }, generator, options);
+    const { prior, stays } = config.walk;
+    this.walkPrior = new WalkPrior(prior, { nodes: symbols, length, stays }, generator, options);
     this.graphPrior = graphPriorOf(config.graph, pairs, generator, options);
     this.symbols = symbolsOf(this.#symbolSettings(), symbols, generator, { ...options, bags });
     const noiseCost = () => this.decoder.noiseCost?.() ?? 1;

@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Random, UserError } from '@hidden-schema/base';
+import { cannotStick, makeStuck } from '@hidden-schema/testing/stuck-file';
 import { Tensor } from '@hidden-schema/torch';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { configSchema } from '../src/config/network.ts';
@@ -90,6 +91,34 @@ describe('saving and loading', () => {
     expect(loadCheckpoint(run, 1)).toMatchObject({ state: 'second', optimizer: undefined });
     expect(fs.readdirSync(run.path('checkpoints'))).toEqual(['step-1']);
   });
+
+  test.skipIf(cannotStick() !== undefined).each(['a file of it', 'its folder'])(
+    'an old checkpoint that cannot be removed, %s, is told once and ends nothing',
+    async (what) => {
+      const said: string[] = [];
+      const writer = new CheckpointWriter(run, (text) => said.push(text));
+      const write = (step: number) =>
+        writer.save(step, { model: weights(step), state: { step } }, { keep: 1 });
+      await write(1);
+      await writer.settle();
+      const release = makeStuck(
+        what === 'its folder' ? run.path('checkpoints', 'step-1') : file(1, 'state.json'),
+      );
+      try {
+        for (const step of [2, 3, 4]) await write(step);
+        await writer.settle();
+        expect(said).toEqual([
+          expect.stringMatching(/^warning: an old checkpoint cannot be removed, and takes space: E/),
+        ]);
+        expect(loadCheckpoint(run, 'last').step).toBe(4);
+        expect(checkpointSteps(run).slice(-1)).toEqual([4]);
+      } finally {
+        release();
+        const gone = run.path('checkpoints', '.gone-step-1');
+        if (fs.existsSync(gone)) spawnSync('chattr', ['-R', '-i', gone]);
+      }
+    },
+  );
 
   test('the last n and the best are kept', async () => {
     for (let step = 1; step <= 6; step++) await save(step, { best: step === 2, keep: 2 });

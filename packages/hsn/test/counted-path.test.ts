@@ -3,6 +3,7 @@ import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { scope, Tensor, tensor } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
 import { CombinedPath } from '../src/path/continuation.ts';
+import { RunFiles } from '../src/run/run-files.ts';
 import { TrainedWalks } from '../src/tasks/tuples/trained-walks.ts';
 import { smoothed, WalkCounts } from '../src/tasks/tuples/walk-counts.ts';
 import type { WalkPath } from '../src/tasks/tuples/walk-path.ts';
@@ -81,8 +82,8 @@ describe('training walks in a file', () => {
   const bounds = { relations: 2, symbols: 3, length: 2 };
 
   test('come back as they were, with their nearest events', () => {
-    walks().save(folder.path());
-    const read = TrainedWalks.load(folder.path(), bounds);
+    walks().save(new RunFiles(folder.path()));
+    const read = TrainedWalks.load(new RunFiles(folder.path()), bounds);
     expect([read.count, read.length, read.events, [...read.walk(2)]]).toEqual([
       3,
       2,
@@ -99,8 +100,8 @@ describe('training walks in a file', () => {
     ['of other relations', { ...bounds, relations: 1 }],
     ['of another length', { ...bounds, length: 4 }],
   ])('%s are refused in one line', (_, other) => {
-    walks().save(folder.path());
-    expect(() => TrainedWalks.load(folder.path(), other)).toThrow(
+    walks().save(new RunFiles(folder.path()));
+    expect(() => TrainedWalks.load(new RunFiles(folder.path()), other)).toThrow(
       /walks\.safetensors does not fit its network; count again with: hsn reason train[^\n]*$/,
     );
   });

@@ -5,8 +5,8 @@ import { trainByteBpe } from '@hidden-schema/text';
 import { Generator, Group, placeOf, scope, setThreads } from '@hidden-schema/torch';
 import { chooseSymbols } from '../src/discovery/choose.ts';
 import { countsOf } from '../src/discovery/count-blocks.ts';
-import { stepCounts } from '../src/discovery/encode.ts';
-import { fitDictionary, type SweepRecord } from '../src/discovery/fit.ts';
+import { walkCounts } from '../src/discovery/encode.ts';
+import { fitDictionary, fitStages, type StageRecord } from '../src/discovery/fit.ts';
 import { ownPart, pointsAt } from '../src/discovery/point-source.ts';
 import { fitSharedSpace, toPoints } from '../src/discovery/point-space.ts';
 import { RowSpool } from '../src/discovery/row-spool.ts';
@@ -24,6 +24,10 @@ export interface RankCase {
   symbols: number;
   /** Bytes of points in memory; the rest is read from disk. */
   memory?: number;
+  /** Whether points are wide enough for later symbols to stand out. */
+  wide?: boolean;
+  /** Points among which symbols are found at the most. */
+  mostDiffused?: number;
   seeds?: number;
   /** Whether the number of symbols is chosen too. */
   choose?: boolean;
@@ -31,10 +35,13 @@ export interface RankCase {
 
 export interface RankResult {
   symbols: number[];
+  starts: number[];
+  cutoffs: number[];
   links: number[];
-  /** How many walks are on each symbol at each step. */
+  /** How many walks are on each symbol at each step, and have stayed there. */
   steps: number[][];
-  sweeps: SweepRecord[];
+  stays: number[][];
+  stages: StageRecord[];
   chosen?: number;
   onDisk: boolean;
   own: number;
@@ -66,7 +73,7 @@ function wordCounts(first: number, end: number, subjects: readonly number[]): Sp
 /** Discovers symbols in this process's part of planted texts. */
 export async function discoverCase(one: RankCase, replicas: Replicas): Promise<RankResult> {
   const { texts: count, atoms, symbols } = one;
-  const planted = plantedPoints(count, atoms);
+  const planted = plantedPoints(count, atoms, one.wide ? { width: 256, noise: 0.01 } : {});
   const part = ownPart(count, replicas);
   const own = planted.points.narrow(0, part.first, part.end - part.first);
   const counts = wordCounts(
@@ -83,19 +90,25 @@ export async function discoverCase(one: RankCase, replicas: Replicas): Promise<R
   const points = new RowSpool({ count, width, ...part, ...memory });
   if (own.dim(0) > 0) scope(() => points.add(toPoints(space, own, counts)));
   const asked = Array.from({ length: one.seeds ?? 0 }, (_, n) => n);
-  const { discovered, sweeps } = await fitDictionary(points, {
+  const stages: StageRecord[] = [];
+  const { discovered } = await fitDictionary(points, {
     ...{ symbols, length: Math.min(3, symbols), seed: 3, clusterRounds: 3, replicas },
     ...(asked.length > 0 ? { seeds: pointsAt(points, asked, replicas) } : {}),
+    ...(one.mostDiffused === undefined ? {} : { mostDiffused: one.mostDiffused }),
+    onStage: (record) => stages.push(record),
   });
   const chosen = one.choose
     ? { chosen: chooseSymbols(points, { seed: 1, fewest: 48, replicas }).symbols }
     : {};
-  const steps = stepCounts(discovered, points, replicas).map((row) => [...row]);
+  const walked = walkCounts(discovered, points, replicas);
+  const [steps, stays] = [walked.steps, walked.stays].map((rows) => rows.map((row) => [...row]));
   const { onDisk } = points;
   points.free();
   return {
-    ...{ steps, sweeps, ...chosen, onDisk, own: part.end - part.first },
+    ...{ steps: steps!, stays: stays!, stages, ...chosen, onDisk, own: part.end - part.first },
     symbols: discovered.symbols.toNumbers(),
+    starts: discovered.starts.toNumbers(),
+    cutoffs: discovered.cutoffs.toNumbers(),
     links: discovered.linkProbabilities.toNumbers(),
   };
 }
@@ -128,6 +141,33 @@ export async function encodeCase(replicas: Replicas, cache: string): Promise<Enc
   return { vectors, encoded };
 }
 
+/** A fit that only rank 0 is asked to stop, after each stage in turn: what each process says, stage by stage. */
+export async function stopCase(group: Group): Promise<string[]> {
+  const replicas = new Replicas(group);
+  const count = 300;
+  const part = ownPart(count, replicas);
+  const points = new RowSpool({ count, width: 64, ...part });
+  points.add(plantedPoints(count, 6).points.narrow(0, part.first, part.end - part.first));
+  const said: string[] = [];
+  for (const last of fitStages.slice(0, 3)) {
+    const stop = new AbortController();
+    const fitting = fitDictionary(points, {
+      ...{ symbols: 6, length: 3, replicas: new Replicas(group), signal: stop.signal },
+      onStage: ({ stage }) => {
+        if (stage === last && replicas.leads) stop.abort(new Error('asked to stop'));
+      },
+    });
+    said.push(
+      await fitting.then(
+        () => 'went on',
+        () => 'stopped',
+      ),
+    );
+  }
+  points.free();
+  return said;
+}
+
 /** As a rank of its own: cases from a file, results to another. */
 async function main([cases, results, cache]: string[]): Promise<void> {
   setThreads(1);
@@ -138,7 +178,8 @@ async function main([cases, results, cache]: string[]): Promise<void> {
     for (const one of JSON.parse(fs.readFileSync(cases!, 'utf8')) as RankCase[])
       found.push(await discoverCase(one, replicas));
     const encoded = await encodeCase(replicas, `${cache}-${group.rank}`);
-    fs.writeFileSync(`${results}-${group.rank}.json`, JSON.stringify({ found, encoded }));
+    const stopped = await stopCase(group);
+    fs.writeFileSync(`${results}-${group.rank}.json`, JSON.stringify({ found, encoded, stopped }));
   } finally {
     group.close();
   }

@@ -5,9 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { freePort } from '@hidden-schema/torch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { vectorFolder } from '../src/discovery/vector-store.ts';
 import { ownPart } from '../src/discovery/point-source.ts';
-import { WorstPoints } from '../src/discovery/worst-points.ts';
+import { vectorFolder } from '../src/discovery/vector-store.ts';
 import { Replicas } from '../src/train/replicas.ts';
 import {
   discoverCase,
@@ -21,16 +20,18 @@ const folder = temporaryFolder('discovery-ranks');
 afterAll(folder.remove);
 
 const cases: RankCase[] = [
-  { name: 'planted symbols', texts: 1500, atoms: 12, symbols: 12, choose: true },
+  { name: 'planted symbols', texts: 1500, atoms: 12, symbols: 12, choose: true, wide: true },
   { name: 'points on disk, seeds', texts: 1300, atoms: 10, symbols: 10, memory: 0, seeds: 2 },
   { name: 'symbols that start again', texts: 500, atoms: 8, symbols: 60 },
   { name: 'many texts, in whole blocks', texts: 4500, atoms: 8, symbols: 8 },
+  { name: 'symbols found among some texts', texts: 1500, atoms: 8, symbols: 8, mostDiffused: 700 },
   { name: 'fewer texts than processes', texts: 2, atoms: 6, symbols: 2 },
 ];
 
 interface Written {
   found: RankResult[];
   encoded: EncodedByRanks;
+  stopped: string[];
 }
 
 /** All cases in so many processes: what each of them found. */
@@ -81,25 +82,32 @@ describe.each([2, 3])('discovery in %i processes', (count) => {
     for (const { own: _own, ...found } of all) {
       const { own: _first, ...first } = all[0]!;
       expect(found).toEqual(first);
-      expectNear(found.symbols, expected.symbols);
-      expectNear(found.links, expected.links);
+      for (const name of ['symbols', 'starts', 'cutoffs', 'links'] as const)
+        expectNear(found[name], expected[name]);
       expect(found.steps).toEqual(expected.steps);
+      expect(found.stays).toEqual(expected.stays);
       expect(found.chosen).toBe(expected.chosen);
-      for (const [sweep, record] of found.sweeps.entries()) {
-        const { explained, ...counts } = expected.sweeps[sweep]!;
-        expect(record).toMatchObject(counts);
-        expectNear([record.explained], [explained]);
+      expect(found.stages).toHaveLength(4);
+      for (const [at, { explained, ...told }] of found.stages.entries()) {
+        expect(told).toEqual({ ...expected.stages[at], explained: undefined });
+        expectNear([explained ?? 0], [expected.stages[at]!.explained ?? 0]);
       }
     }
   });
 
   test('what the cases are for does happen in them', () => {
-    const restarts = alone.map(({ sweeps }) => sweeps.reduce((sum, { restarted }) => sum + restarted, 0));
-    expect(restarts[2]).toBeGreaterThan(0);
-    expect(alone.map(({ onDisk }) => onDisk)).toEqual([false, true, false, false, false]);
+    expect(alone.map(({ onDisk }) => onDisk)).toEqual([false, true, false, false, false, false]);
+    // Walks go on, and walks end early.
+    const stayed = alone[0]!.stays[2]!.reduce((sum, count) => sum + count, 0);
+    expect(stayed).toBeGreaterThan(0);
+    expect(stayed).toBeLessThan(1500);
     expect(together.map(({ found }) => found[0]!.own)).toEqual(Array(count).fill(1500 / count));
     // Five blocks: all but the last process have whole ones.
     for (const { found } of together.slice(0, -1)) expect(found[3]!.own % 1024).toBe(0);
+  });
+
+  test('where rank 0 is asked to stop after a stage, all do', () => {
+    for (const { stopped } of together) expect(stopped).toEqual(Array(3).fill('stopped'));
   });
 
   test('each text is encoded by one process, and all caches have all vectors', () => {
@@ -129,15 +137,5 @@ describe('parts', () => {
       for (const [at, part] of parts.slice(1).entries()) expect(part.first).toBe(parts[at]!.end);
       if (count === 100_000) for (const { first } of parts) expect(first % 1024).toBe(0);
     }
-  });
-});
-
-describe('worst points', () => {
-  test('are the worst of all blocks, of equals the first', () => {
-    const worst = new WorstPoints(3);
-    worst.add([0.5, 0.1, 0.9], 0);
-    worst.add([0.9, 0, 0.5, 0.5], 3);
-    expect(worst.places(3)).toEqual([2, 3, 0]);
-    expect(worst.places(1)).toEqual([2]);
   });
 });

@@ -47,7 +47,7 @@ describe('a language run on disk', () => {
     const { run, result, rows, text } = await train('whole', tinyLanguage());
     const names = fs.readdirSync(run.directory).filter((name) => !name.startsWith('events.'));
     const results = ['evaluation.json', 'graph.json', 'metrics.jsonl'];
-    const own = ['lock', 'manifest.json', 'run.json', 'tokenizer.json'];
+    const own = ['lock', 'manifest.json', 'names.lock', 'run.json', 'sums.json', 'tokenizer.json'];
     expect(names.sort()).toEqual(['checkpoints', 'config.yaml', ...results, ...own].sort());
     expect(result).toMatchObject({ state: 'finished', step: 6 });
     for (const key of figures) expect(result.evaluation, key).toHaveProperty(key, expect.any(Number));

@@ -24,14 +24,15 @@ const steps = () => readMetrics(file).rows.map(({ step }) => step);
 test('each line is in the file when append returns', () => {
   const log = new MetricsLog(file, { now });
   log.append(20, 1, { loss: 0.1, kl_walk: 3 });
-  expect(fs.readFileSync(file, 'utf8')).toBe(
-    '{"step":20,"epoch":1,"time":1700000000.123,"loss":0.1,"kl_walk":3}\n',
+  expect(fs.readFileSync(file, 'utf8')).toMatch(
+    /^\{"step":20,"epoch":1,"time":1700000000\.123,"loss":0\.1,"kl_walk":3,"crc":"[0-9a-f]{8}"\}\n$/,
   );
   log.sync();
   log.close();
   expect(readMetrics(file)).toEqual({
     rows: [{ step: 20, epoch: 1, time: 1700000000.123, loss: 0.1, kl_walk: 3 }],
     skipped: 0,
+    cut: false,
   });
 });
 
@@ -60,8 +61,8 @@ test('a file cut anywhere opens again without the cut line, and goes on', () => 
 test('a damaged line between good ones is passed over and counted, not cut', () => {
   write([1, 2]);
   fs.appendFileSync(file, '\0\0\0\n{"step":1.5,"epoch":0,"time":0}\n[1]\n');
-  const good = fs.readFileSync(file, 'utf8').split('\n')[0]!;
-  fs.appendFileSync(file, `${good.replace('"step":1', '"step":3')}\n`);
+  // As 0.2 wrote it, without a checksum.
+  fs.appendFileSync(file, '{"step":3,"epoch":0,"time":0}\n');
   write([4]);
   expect(steps()).toEqual([1, 2, 3, 4]);
   expect(readMetrics(file).skipped).toBe(3);
@@ -99,6 +100,23 @@ test('the last rows of metrics are those at the end of the whole file', () => {
   fs.appendFileSync(file, '{"step":9001,"epo');
   expect(fs.statSync(file).size).toBeGreaterThan(3 * 2 ** 18);
   const { rows } = readMetrics(file);
-  for (const most of [1, 1000, 4000, 20_000]) expect(lastMetrics(file, most)).toEqual(rows.slice(-most));
-  expect(lastMetrics(path.join(folder, 'no-metrics'), 5)).toEqual([]);
+  for (const most of [1, 1000, 4000, 20_000])
+    expect(lastMetrics(file, most)).toEqual({ rows: rows.slice(-most), skipped: 1, cut: true });
+  expect(lastMetrics(path.join(folder, 'no-metrics'), 5).rows).toEqual([]);
+});
+
+test('a bit that is flipped anywhere is noticed, and costs no other line', () => {
+  write([1, 2, 3]);
+  const whole = fs.readFileSync(file);
+  for (let bit = 0; bit < 8 * whole.length; bit++) {
+    const flipped = Buffer.from(whole);
+    flipped[bit >> 3]! ^= 1 << (bit & 7);
+    fs.writeFileSync(file, flipped);
+    const { rows, skipped } = readMetrics(file);
+    expect(skipped, `bit ${bit}`).toBeGreaterThan(0);
+    expect(lastMetrics(file, 5)).toMatchObject({ rows, skipped });
+    // A line feed joins or parts two lines.
+    expect(rows.length).toBeGreaterThanOrEqual(1);
+    for (const { step, loss } of rows) expect(loss).toBe(step / 4);
+  }
 });

@@ -14,7 +14,7 @@ export interface Planted {
 }
 
 /** Coefficients of a planted walk's steps: the first says most. */
-const coefficients = [1, 0.4, 0.25];
+const coefficients = [1, 0.5, 0.35];
 
 /** Texts as sums of the atoms on short walks over a ring whose nodes also know the node after next, plus noise. */
 export function plantedPoints(

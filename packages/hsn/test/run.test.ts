@@ -34,7 +34,9 @@ describe('making a run', () => {
       'config.yaml',
       'lock',
       'manifest.json',
+      'names.lock',
       'run.json',
+      'sums.json',
     ]);
     expect(JSON.parse(fs.readFileSync(path.join(directory, 'run.json'), 'utf8'))).toEqual({
       command: 'train',
@@ -90,7 +92,9 @@ describe('making a run', () => {
       'config.yaml',
       'lock',
       'manifest.json',
+      'names.lock',
       'run.json',
+      'sums.json',
     ]);
   });
 
@@ -191,7 +195,7 @@ describe('the lock', () => {
     const run = Run.open(directory, { write: true });
     expect(run.notes).toEqual([`recovered the lock that process ${holder.pid} left in ${directory}`]);
     run.close();
-    expect(fs.readdirSync(directory).filter((name) => name.includes('lock'))).toEqual(['lock']);
+    expect(fs.readdirSync(directory).filter((name) => name.includes('lock'))).toEqual(['lock', 'names.lock']);
     expect(fs.readFileSync(path.join(directory, 'lock'), 'utf8')).toBe('');
   });
 

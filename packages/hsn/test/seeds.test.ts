@@ -55,12 +55,12 @@ describe('seeds in fitting', () => {
     const strange = unit(atoms[0]!.map((x, s) => (s === 5 ? 3 : 0.1 * x)));
     const directions = [atoms[3]!, atoms[6]!, strange];
     const seeds = Tensor.fromArray(Float32Array.from(directions.flat()), [3, 64]);
-    const { discovered } = await fitSymbols(points, { symbols: 8, length: 3, seeds, freeSweeps: 6 });
+    const { discovered } = await fitSymbols(points, { symbols: 8, length: 3, seeds });
     const rows = discovered.symbols.toNumbers();
     const row = (k: number) => rows.slice(k * 64, (k + 1) * 64);
     for (const [k, seed] of directions.entries()) expect(dot(row(k), seed), `seed ${k}`).toBeGreaterThan(0.7);
     // Without seeds no symbol is near the strange one.
-    const plain = await fitSymbols(points, { symbols: 8, length: 3, freeSweeps: 6 });
+    const plain = await fitSymbols(points, { symbols: 8, length: 3 });
     const others = plain.discovered.symbols.toNumbers();
     const nearest = Math.max(
       ...Array.from({ length: 8 }, (_, k) => dot(others.slice(k * 64, (k + 1) * 64), strange)),

@@ -49,7 +49,9 @@ describe('a run on disk', () => {
         'lock',
         'manifest.json',
         'metrics.jsonl',
+        'names.lock',
         'run.json',
+        'sums.json',
         ...events,
       ].sort(),
     );

@@ -12,6 +12,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { languageConfig, loadConfig, type RunConfig } from '../src/config/settings.ts';
 import { reasoningConfigSchema } from '../src/config/tuples.ts';
 import { makePath } from '../src/path/path-model.ts';
+import { RunFiles } from '../src/run/run-files.ts';
 import { checkRunSizes } from '../src/run/run-sizes.ts';
 import { openModel } from '../src/tasks/synthetic/open.ts';
 import { makeReasoning } from '../src/tasks/tuples/build.ts';
@@ -70,7 +71,8 @@ function checkpointOf(name: string, modules: Readonly<Record<string, nn.Module>>
 
 /** Its own settings pass; each of these keys at a huge size does not. */
 function expectClaims(made: string, config: RunConfig, record: object, keys: readonly string[]): void {
-  const check = (settings: RunConfig) => checkRunSizes(made, settings, record as Record<string, unknown>);
+  const check = (settings: RunConfig) =>
+    checkRunSizes(new RunFiles(made), settings, record as Record<string, unknown>);
   check(config);
   for (const key of keys)
     expect(
@@ -101,7 +103,7 @@ describe('runs', () => {
     expectClaims(made, model.config, { text: { decoder } }, [...network, ...more]);
     const layers = decoder.model_type === 'llama' ? 'num_hidden_layers' : 'n_layer';
     const record = { text: { decoder: withSize(decoder, layers, 1e9) } };
-    expect(message(() => checkRunSizes(made, model.config, record))).toContain(
+    expect(message(() => checkRunSizes(new RunFiles(made), model.config, record))).toContain(
       `/run.json: decoder.${layers} is 1000000000, but the weights hold 1 (`,
     );
     model.free();
@@ -143,7 +145,7 @@ describe('runs', () => {
     const model = tinyNetwork();
     checkpointOf('adapters', { '': model });
     const named = { ...config, symbols: 4, length: 3, graph: { ...config.graph, hidden: 4 } } as RunConfig;
-    expect(message(() => checkRunSizes(made, named, {}))).toContain(
+    expect(message(() => checkRunSizes(new RunFiles(made), named, {}))).toContain(
       'decoder.lora.rank is 2, but the weights hold 0 (no decoder.….lora_A.weight)',
     );
   });

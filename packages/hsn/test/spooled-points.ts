@@ -22,8 +22,12 @@ for (let first = 0; first < count; first += atOnce)
     globalThis.gc?.({ type: 'minor' });
     points.add(unitRows(randn([Math.min(atOnce, count - first), width], generator)));
   });
-const sizes = { symbols: 8, length: 2, freeSweeps: 1, linkedSweeps: 1, clusterRounds: 1, clusterStarts: 1 };
-const { sweeps } = await fitDictionary(points, { ...sizes, seedingPoints: 1000 });
+const sizes = { symbols: 8, length: 2, clusterRounds: 1, clusterStarts: 1, seedingPoints: 1000 };
+const stages: string[] = [];
+await fitDictionary(points, {
+  ...{ ...sizes, mostDiffused: 4000 },
+  onStage: ({ stage }) => stages.push(stage),
+});
 points.free();
 const megabytes = process.resourceUsage().maxRSS / 1024;
-process.stdout.write(JSON.stringify({ megabytes, onDisk: points.onDisk, sweeps: sweeps.length }));
+process.stdout.write(JSON.stringify({ megabytes, onDisk: points.onDisk, stages }));

@@ -67,8 +67,8 @@ beforeAll(async () => {
     symbols: 12,
     length: 4,
     encoder: { name: DEFAULT_ENCODER, walks: 'pursuit', longest: 32 },
-    graph: { posterior: 'free', symbols: 'learnable', selfLoops: false },
-    walk: { range: 'none' },
+    graph: { posterior: 'free', symbols: 'learnable', selfLoops: true },
+    walk: { range: 'none', stays: true },
     training: { steps: 12, evaluateEvery: 12 },
   });
   const prepared = await prepareReasoning(config, tuples);

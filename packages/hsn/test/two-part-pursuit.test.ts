@@ -1,5 +1,5 @@
 import { digits } from '@hidden-schema/testing/closeness';
-import { Generator, scope, type Tensor, tensor } from '@hidden-schema/torch';
+import { Generator, noGrad, scope, type Tensor, tensor } from '@hidden-schema/torch';
 import { TransformerText } from '@hidden-schema/transformers';
 import { describe, expect, test } from 'vitest';
 import type { GraphPosterior } from '../src/graph/posterior.ts';
@@ -12,14 +12,21 @@ const K = 5;
 const links = digits('01010 10101 01010 10100 01000');
 links[3]![0] = 1;
 
-function reader(length: number): TwoPartPursuit {
+/** With 1 on the diagonal, where walks may stay. */
+const looped = links.map((row, j) => row.map((p, k) => (j === k ? 1 : p)));
+
+function reader(length: number, stays = false): TwoPartPursuit {
   const sizes = { vocabulary: 12, width: K, layers: 1, heads: 1, hidden: 8, positions: 8, dropout: 0 };
-  const made = new TwoPartPursuit(new TransformerText(sizes, new Generator(1)), { length, sharpness: 200 });
+  const standing = stays ? K : undefined;
+  const text = new TransformerText(sizes, new Generator(1));
+  const made = new TwoPartPursuit(text, { length, sharpness: 200, standing });
   const axes = Array.from({ length: K }, (_, i) => Array.from({ length: K }, (_, j) => Number(i === j)));
   made.attach(
     { rows: () => tensor(axes) } as unknown as Symbols,
-    { links: () => ({ matrix: () => tensor(links) }) } as unknown as GraphPosterior,
+    { links: () => ({ matrix: () => tensor(stays ? looped : links) }) } as unknown as GraphPosterior,
   );
+  noGrad(() => made.starts?.copy_(tensor(axes)));
+  noGrad(() => made.cutoffs?.copy_(tensor([0.4, 0.4, 0.4, 0.4, 0.4])));
   return made;
 }
 
@@ -39,6 +46,17 @@ describe('one dictionary for both halves of a walk', () => {
     const [, end, begin] = walkOf(4, { points: away });
     expect(links[end!]![begin!]).toBe(1);
     expect(begin).not.toBe(4);
+  });
+
+  test('where walks may stay, a half ends once nothing more stands out, and the other goes on from there', () => {
+    const points = { first: tensor([[0.9, 0.3, 0, 0.2, 0]]), second: tensor([[0.1, 0.8, 0, 0.1, 0.5]]) };
+    const read = (given: typeof points) => scope(() => best(reader(6, true).scores({ points: given })));
+    // 1 and 3 are linked to 0 and do not stand out; the second half goes to 1, and on to 4, which does.
+    expect(read(points)).toEqual([0, 0, 0, 1, 4, 4]);
+    // An object that is most of all what the first half ended at begins there.
+    expect(read({ ...points, second: tensor([[0.9, 0.1, 0, 0.6, 0]]) })).toEqual([0, 0, 0, 0, 3, 3]);
+    // Beside so clear a first symbol, 0.5 is above the cutoff and still says too little.
+    expect(read({ ...points, second: tensor([[0.9, 0.1, 0, 0.5, 0]]) })).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
   test('a second half that is given stands in place of what is read, for its tuple alone', () => {

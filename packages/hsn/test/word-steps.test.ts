@@ -4,6 +4,7 @@ import { padded } from '@hidden-schema/text';
 import { Generator, Tensor } from '@hidden-schema/torch';
 import { TransformerText } from '@hidden-schema/transformers';
 import { describe, expect, test } from 'vitest';
+import { dictionaryOf } from '../src/discovery/dictionary.ts';
 import { pieceCounts } from '../src/discovery/pieces.ts';
 import { PursuitEncoder } from '../src/discovery/pursuit-encoder.ts';
 import { WalkCounts } from '../src/discovery/walk-counts.ts';
@@ -90,22 +91,47 @@ describe('walks that follow words', () => {
   }
 
   test('take the telling words in their order, then what the text is as a whole', () => {
-    const whole = tensor([
+    const points = tensor([
       [0.5, 0.1, 0.2, 0.3],
-      [0.1, 0.2, 0.3, 0.5],
+      [0.1, 0.2, -0.3, 0.5],
     ]);
     const columns = [[3, 2, 3, 0, 1], [4]];
-    const steps = placed().explained({ columns, whole }, tensor(axes), 2);
+    const steps = placed().explained({ columns, points }, dictionaryOf(tensor(axes)), 2);
     expect(steps[0]!.select(0, 0).toNumbers()).toEqual([0, 0, 0, 1]);
     expect(steps[1]!.select(0, 0).toNumbers()).toEqual([0, 1, 0, 0]);
     for (const [i, value] of [0, 0, 0.64, 0.36].entries())
       expect(steps[0]!.select(0, 1).toNumbers()[i]!).toBeCloseTo(value, 5);
-    expect(steps[1]!.select(0, 1).toNumbers()).toEqual(whole.select(0, 1).toNumbers());
+    for (const [i, value] of [0.01, 0.04, -0.09, 0.25].entries())
+      expect(steps[1]!.select(0, 1).toNumbers()[i]!).toBeCloseTo(value, 5);
   });
 
-  test('never stay where they are', () => {
+  test('name only symbols that stand out for the text, and its first one', () => {
+    // Symbol 3 begins the first text, which stands out at 1 alone; the second has its first symbol at 2, and stands out at 0.
+    const points = tensor([
+      [0.5, 0.6, 0.2, 0.3],
+      [0.9, 0.1, 0.2, 0.3],
+    ]);
+    const starts = tensor([axes[1]!, axes[2]!, axes[0]!, [0, 0.9, 0.1, 0.4]]);
+    const cutoffs = tensor([[0.7, 0.55, 0.25, 0.35]]).reshape(K);
+    const dictionary = dictionaryOf(tensor(axes), { starts, cutoffs });
+    const columns = [
+      [0, 1, 2],
+      [1, 2],
+    ];
+    const steps = placed().explained({ columns, points }, dictionary, 3);
+    const at = (step: number, text: number) => steps[step]!.select(0, text).toNumbers();
+    expect(at(0, 0)).toEqual([-1, 1, -1, 0]); // piece 0 stands at 1
+    expect(at(1, 0)).toEqual([-1, 0, -1, 0]); // piece 1 stands at 2, which does not stand out
+    expect(at(2, 0)).toEqual([-1, 0, -1, 1]); // piece 2 stands at 3, the first
+    expect(at(0, 1)).toEqual([0, -1, 1, -1]); // 2 is the first
+    // Words are used up: what the whole text is, of what may be named.
+    for (const [i, value] of [0.81, -1, 0.04, -1].entries()) expect(at(2, 1)[i]!).toBeCloseTo(value, 5);
+  });
+
+  test('stay where they are only where walks may', () => {
     const steps = [[[5, 1, 0, 0]], [[5, 1, 2, 0]], [[0, 0, 3, 2]], [[9, 0, 0, 0]]].map(tensor);
-    expect(freeWalks(steps).toNumbers()).toEqual([0, 2, 3, 0]);
+    expect(freeWalks(steps, false).toNumbers()).toEqual([0, 2, 3, 0]);
+    expect(freeWalks(steps, true).toNumbers()).toEqual([0, 0, 2, 0]);
   });
 
   test('have scores of the text at the first step and of its words at the others', () => {
@@ -157,6 +183,11 @@ test('walks are counted by step, and by moves that leave their place', () => {
     [2, 0, 1],
     [0, 3, 0],
     [2, 1, 0],
+  ]);
+  expect(counts.stays.map((step) => [...step])).toEqual([
+    [0, 0, 0],
+    [0, 0, 0],
+    [0, 1, 0],
   ]);
   const { traversals, certainty } = counts.travelled(4);
   expect(traversals.toNumbers()).toEqual([0, 0.5, 0, 0.5, 0, 0, 0, 0.25, 0]);

@@ -28,6 +28,13 @@ export {
   interpolateTexts,
   interpolateWalks,
 } from './analysis/interpolate.ts';
+export {
+  type JudgedFigures,
+  judgedFigures,
+  type MeasuredRun,
+  referenceNpmi,
+  subsampleFigures,
+} from './analysis/judged-figures.ts';
 export { linkedSymbols, linksOf, runLayout } from './analysis/layout.ts';
 export {
   levelSheets,
@@ -44,11 +51,12 @@ export {
   nameSeeds,
   renameSymbol,
   runSymbols,
+  type SymbolNames,
   symbolNames,
-  symbolNumber,
+  symbolNamed,
   symbolTitle,
 } from './analysis/names.ts';
-export { drawNetwork } from './analysis/network-drawing.ts';
+export { drawNetwork, walkedNetwork } from './analysis/network-drawing.ts';
 export { languageRun, openRun } from './analysis/opened.ts';
 export { runReport } from './analysis/report.ts';
 export { type ReportPart, reportPage } from './analysis/report-page.ts';
@@ -98,10 +106,17 @@ export { toPng } from './evaluation/figures.ts';
 export { GRAPH_FORMATS, type GraphFormat, graphText, nodesCsv } from './evaluation/graph-export.ts';
 export { studyGraph } from './evaluation/graph-samples.ts';
 export { graphStatistics } from './evaluation/graph-statistics.ts';
+export { Judge } from './evaluation/judge.ts';
 export { type LabelledWalks, type LabelMaps, labelMaps } from './evaluation/label-maps.ts';
 export { type Sheet, type SheetCell, sheetText } from './evaluation/sheets.ts';
 export { drawRecovery, mostLikelyGraph, recoveryText, walkExamples } from './evaluation/showcase.ts';
 export { exportLanguage } from './export.ts';
+export { npmiCoherence } from './measures/coherence.ts';
+export { embeddingCoherence } from './measures/embedding-coherence.ts';
+export { spearman } from './measures/rank-correlation.ts';
+export { withoutStays } from './measures/step-weights.ts';
+export type { SubsampleStability } from './measures/subsample-stability.ts';
+export { referenceWindow } from './measures/topic-figures.ts';
 export { readSearch } from './reasoning/answers.ts';
 export { type ExplainedCandidate, explainedCandidates, explainerOf } from './reasoning/explained.ts';
 export type { WalkExplainer } from './reasoning/explanation.ts';
@@ -136,10 +151,11 @@ export { type Table2Settings, table2Config } from './reproduction/table2-setting
 export { evaluateReasoning, type Table3 } from './reproduction/table3.ts';
 export { table3Caption, table3Sheets, table3Text, table3Title } from './reproduction/table3-text.ts';
 export { type TrainedRun, timesSheet } from './reproduction/table8.ts';
+export { comparedModels } from './reproduction/topic-fits.ts';
 export { checkTopicSizes } from './reproduction/topic-models.ts';
 export { checkPython } from './reproduction/topic-peers.ts';
 export { topicText } from './reproduction/topic-report.ts';
-export { readTopicCorpus, type TopicCorpus } from './reproduction/topic-texts.ts';
-export { comparedModels, compareTopics, type TopicResult } from './reproduction/topics.ts';
+export { readReference, readTopicCorpus, type TopicCorpus } from './reproduction/topic-texts.ts';
+export { compareTopics, type TopicMeasures, type TopicResult } from './reproduction/topics.ts';
 export { TABLE_FORMATS, type TableFormat, writeTable } from './table-files.ts';
 export { WALK_FORMATS, type WalkFormat, walkSink } from './walk-files.ts';

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { mostWalked } from '../src/analysis/network-drawing.ts';
+import { drawnLinks } from '../src/analysis/network-drawing.ts';
 import { symbolYears } from '../src/analysis/symbol-years.ts';
-import { networkFigure } from '../src/evaluation/network-figure.ts';
-import { type Box, spreadBoxes } from '../src/evaluation/spread-boxes.ts';
+import { networkFigure } from '../src/drawing/network-figure.ts';
+import { type Box, spreadBoxes } from '../src/drawing/spread-boxes.ts';
+import { linkStrengths } from '../src/measures/link-strength.ts';
 
 describe('years of symbols', () => {
   const walks = [
@@ -26,31 +27,27 @@ describe('years of symbols', () => {
   });
 });
 
-describe('links that are walked most', () => {
-  test('a few of each symbol by their share of its moves, loops and ends of texts left out', () => {
-    const texts = [
-      [0, 1, 0],
-      [0, 1, 1],
-      [2, 0, 3],
-      [3, 2, 3],
-    ];
-    const encoded = { walks: Uint16Array.from(texts.flat()), symbols: 4, length: 3 };
-    const links = [
-      [0, 1, 1],
-      [0, 2, 1],
-      [0, 3, 1],
-      [1, 3, 1],
-    ] as const;
-    // Moves: 0–1 three, 0–2 and 0–3 one each, 2–3 two but no link, 1–3 never. Of 0: five, 1: three, 2: three, 3: three.
-    const strength = 1 / Math.sqrt(15) / (3 / Math.sqrt(15));
-    const [first, ...rest] = mostWalked(links, encoded, 1);
-    expect(first).toEqual([0, 1, 1]);
-    expect(rest.map(([i, j]) => [i, j])).toEqual([
-      [0, 2],
-      [0, 3],
+describe('links that are drawn', () => {
+  /** 40 walks 0–1, 30 walks 2–3, one 0–2, and as many walks that stay. */
+  const texts = [
+    ...Array.from({ length: 40 }, () => [0, 1, 1]),
+    ...Array.from({ length: 30 }, () => [3, 2, 2]),
+    [0, 2, 2],
+    ...Array.from({ length: 71 }, () => [1, 1, 1]),
+  ];
+  const encoded = { walks: Uint16Array.from(texts.flat()), symbols: 4, length: 3 };
+
+  test('the strongest of each symbol that are taken more often than by chance, by log lift', () => {
+    const [first, second, ...rest] = drawnLinks(encoded, 1);
+    expect(rest).toEqual([]);
+    expect([first!.slice(0, 2), second!.slice(0, 2)]).toEqual([
+      [2, 3],
+      [0, 1],
     ]);
-    for (const [, , found] of rest) expect(found).toBeCloseTo(strength, 12);
-    expect(mostWalked([], encoded, 3)).toEqual([]);
+    expect(first![2]).toBe(1);
+    const [strong, weak] = linkStrengths(encoded).map(({ interval }) => Math.log(interval[0]));
+    expect(second![2]).toBeCloseTo(weak! / strong!, 12);
+    expect(drawnLinks({ ...encoded, walks: new Uint16Array(0) }, 3)).toEqual([]);
   });
 });
 

@@ -8,7 +8,9 @@ export interface Columns {
 }
 
 /** How columns are found: those of the settings, and further ones. */
-export type ColumnSettings = Pick<TextSettings, 'textColumn' | 'labelColumn' | 'timeColumn'> & {
+export type ColumnSettings = Pick<TextSettings, 'textColumn' | 'timeColumn'> & {
+  /** Null where the table has no labels, whatever its columns are called. */
+  labelColumn?: string | null;
   /** Columns whose values are wanted too, by name. */
   further?: readonly string[];
 };
@@ -25,13 +27,14 @@ export function findColumns(
     ['choose one with --time-column', timeColumn],
     ...further.map((name) => ['choose one of them', name] as const),
   ] as const) {
-    if (wanted === undefined || names.includes(wanted)) continue;
+    if (wanted === undefined || wanted === null || names.includes(wanted)) continue;
     const shown = names.slice(0, 12).map((name) => JSON.stringify(name.slice(0, 40)));
     const there = `${shown.join(', ')}${names.length > 12 ? ', …' : ''}`;
     throw new UserError(
       `${where} has no column ${JSON.stringify(wanted)}; its columns are ${there || 'none'}: ${choose}`,
     );
   }
+  if (labelColumn === null) return { text: textColumn, label: undefined };
   return { text: textColumn, label: labelColumn ?? (names.includes('label') ? 'label' : undefined) };
 }
 
@@ -51,4 +54,15 @@ export function describe(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+/** The value of a column of a JSON object: of the key, or along a path of keys such as `content.body`. */
+export function valueAt(row: object, column: string): unknown {
+  if (Object.hasOwn(row, column)) return (row as Record<string, unknown>)[column];
+  let value: unknown = row;
+  for (const key of column.split('.')) {
+    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Record<string, unknown>)[key];
+  }
+  return value;
 }

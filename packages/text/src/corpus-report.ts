@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { BadUtf8Policy, TextFormat, TextSplit } from './settings.ts';
 
 export interface FileReport {
@@ -31,6 +32,10 @@ export interface CorpusReport {
   boms: number;
   crlf: number;
   noFinalNewline: number;
+  /** Files that were read as UTF-16, by their byte order mark. */
+  utf16?: number;
+  /** Objects of JSON that had no text. */
+  missing?: number;
   /** Texts from which NUL characters were taken, and in which lone surrogates became U+FFFD. */
   nul: number;
   loneSurrogates: number;
@@ -65,7 +70,14 @@ export function emptyReport(policy: BadUtf8Policy): CorpusReport {
   };
 }
 
-const counted = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
+/** One hash for the files of a corpus and the splits they are for: the same data, wherever they lie. */
+export function fingerprintOf(files: readonly Pick<FileReport, 'sha256' | 'split'>[]): string {
+  const told = files.map(({ sha256, split }) => [sha256, split]);
+  return createHash('sha256').update(JSON.stringify(told)).digest('hex');
+}
+
+export const counted = (count: number, one: string, many = `${one}s`) =>
+  `${count} ${count === 1 ? one : many}`;
 
 /** What a user should know about a corpus that is not as plain as could be; a line each. */
 export function corpusNotes(report: CorpusReport, batchSize?: number): string[] {
@@ -74,6 +86,8 @@ export function corpusNotes(report: CorpusReport, batchSize?: number): string[] 
   const notes: [count: number, text: string][] = [
     [badUtf8.lines, `${counted(badUtf8.lines, 'line')} not in UTF-8: ${left}`],
     [report.blank, `${counted(report.blank, 'blank line')} passed over`],
+    [report.utf16 ?? 0, `${counted(report.utf16 ?? 0, 'file')} read as UTF-16, by the byte order mark`],
+    [report.missing ?? 0, `${counted(report.missing ?? 0, 'row')} without a text passed over`],
     [report.nul, `NUL characters removed from ${counted(report.nul, 'text')}`],
     [report.loneSurrogates, `lone surrogates replaced in ${counted(report.loneSurrogates, 'text')}`],
     [report.cut, `${counted(report.cut, 'text')} longer than the limit, cut there`],

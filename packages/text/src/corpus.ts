@@ -1,14 +1,17 @@
-import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { cacheFolder, UserError } from '@hidden-schema/base';
-import { type CorpusReport, emptyReport, type FileReport } from './corpus-report.ts';
+import { type CorpusReport, counted, emptyReport, fingerprintOf } from './corpus-report.ts';
+import { encodingName } from './decoding.ts';
+import { detectLayout } from './detect-layout.ts';
+import { documentFiles } from './documents.ts';
 import { TextReader } from './reader.ts';
-import { hasHeader } from './records.ts';
 import { TEXT_DEFAULTS, type TextSettings, type TextSplit } from './settings.ts';
-import { type CorpusInput, hashSource, resolveSources, type TextSource } from './sources.ts';
+import { type CorpusInput, hashSources, resolveSources, type SourceSum, type TextSource } from './sources.ts';
 import { DEFAULT_SHARES, type SplitShares } from './splits.ts';
+import { declaredLayout } from './table-layout.ts';
+import { textKey } from './text-keys.ts';
 import { type CorpusProgress, type TokenizerSide, tokenStore } from './token-cache.ts';
 import type { TokenStore } from './token-store.ts';
 
@@ -37,9 +40,8 @@ export interface TextCorpus {
 
 /** A value of a column, and where it stands. */
 export interface ColumnValue {
-  /** Number of its file, and line in it. */
-  file: number;
-  line: number;
+  /** Of the text beside it; undefined where that is blank or a repeat that is removed, so that it is no row of a corpus. */
+  hash: Uint32Array | undefined;
   /** Undefined where the cell is empty. */
   value: string | undefined;
   /** For messages. */
@@ -50,12 +52,17 @@ export interface ColumnValue {
 export class TextFiles {
   readonly sources: readonly TextSource[];
   readonly settings: TextSettings;
+  /** How the files were understood, where that was found in them; a line each. */
+  readonly notes: readonly string[];
   readonly #options: TextCorpusOptions;
   readonly #spool: string;
+  #sums: Promise<SourceSum[]> | undefined;
 
   private constructor(sources: readonly TextSource[], options: TextCorpusOptions, spool: string) {
-    this.sources = sources;
     this.settings = settingsOf(options);
+    const notes: string[] = [];
+    this.sources = sources.map((source) => understood(source, this.settings, notes));
+    this.notes = notes;
     this.#options = options;
     this.#spool = spool;
   }
@@ -84,16 +91,17 @@ export class TextFiles {
   async *column(name: string): AsyncGenerator<ColumnValue> {
     const { signal } = this.#options;
     let found = false;
-    for (const [file, source] of this.sources.entries()) {
-      if (source.format === 'text' || (source.format === 'tsv' && !hasHeader(this.settings)))
+    const settings = { ...this.settings, further: [name] };
+    const reader = new TextReader(settings, emptyReport(settings.onBadUtf8));
+    for (const source of this.sources) {
+      const layout = source.layout ?? declaredLayout(source.format, this.settings);
+      if (['text', 'document'].includes(source.format) || (source.format === 'tsv' && layout.pair))
         throw new UserError(
-          `${source.name} was read without names of columns, so it has no column ${JSON.stringify(name)}; take a CSV, JSONL or Parquet file, or a TSV with a header and --text-column`,
+          `${source.name} was read without names of columns, so it has no column ${JSON.stringify(name)}; take a table with a header: CSV, TSV, JSONL or Parquet`,
         );
-      const settings = { ...this.settings, further: [name] };
-      const reader = new TextReader(settings, emptyReport(settings.onBadUtf8));
-      for await (const { line, values } of reader.values(source, signal ? { signal } : {})) {
+      for await (const { line, hash, values } of reader.values(source, signal ? { signal } : {})) {
         found ||= values[0] !== undefined;
-        yield { file, line, value: values[0]?.trim() || undefined, where: `${source.name}:${line}` };
+        yield { hash, value: values[0]?.trim() || undefined, where: `${source.name}:${line}` };
       }
     }
     if (!found) throw new UserError(`no text has a ${JSON.stringify(name)}; name another column`);
@@ -106,6 +114,7 @@ export class TextFiles {
     const { store, cached } = await tokenStore(this.sources, {
       folder,
       settings: this.settings,
+      sums: await this.sums(),
       ...sides,
       ...(signal ? { signal } : {}),
       ...(onProgress ? { onProgress } : {}),
@@ -121,12 +130,36 @@ export class TextFiles {
     };
   }
 
+  /** What tells each file from others: sha256 of its content, read once. */
+  sums(): Promise<SourceSum[]> {
+    const { signal, onProgress } = this.#options;
+    this.#sums ??= hashSources(
+      this.sources,
+      (bytes, totalBytes) => onProgress?.({ phase: 'hashing', bytes, totalBytes, sentences: 0 }),
+      signal,
+    );
+    return this.#sums;
+  }
+
   /** What tells this corpus from others, read from the files alone. */
   async fingerprint(): Promise<{ fingerprint: string; bytes: number }> {
-    const files: { sha256: string; bytes: number; split: TextSource['split'] }[] = [];
-    for (const source of this.sources)
-      files.push({ ...(await hashSource(source, () => {}, this.#options.signal)), split: source.split });
-    return { fingerprint: fingerprintOf(files), bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) };
+    const sums = await this.sums();
+    const files = sums.map(({ sha256 }, at) => ({ sha256, split: this.sources[at]!.split }));
+    return { fingerprint: fingerprintOf(files), bytes: sums.reduce((sum, { bytes }) => sum + bytes, 0) };
+  }
+
+  /** Content keys of the texts of each file, in order: what rows of a `TokenStore` have as theirs. */
+  async keys(): Promise<bigint[][]> {
+    const reader = new TextReader(this.settings, emptyReport(this.settings.onBadUtf8));
+    const { signal } = this.#options;
+    const files: bigint[][] = [];
+    for (const source of this.sources) {
+      const keys: bigint[] = [];
+      for await (const batch of reader.batches(source, signal ? { signal } : {}))
+        for (const { hash } of batch) keys.push(textKey(hash));
+      files.push(keys);
+    }
+    return files;
   }
 
   /** Removes the copy of standard input. */
@@ -136,10 +169,26 @@ export class TextFiles {
   }
 }
 
-/** One hash for the files of a corpus and the splits they are for: the same data, wherever they lie. */
-export function fingerprintOf(files: readonly Pick<FileReport, 'sha256' | 'split'>[]): string {
-  const told = files.map(({ sha256, split }) => [sha256, split]);
-  return createHash('sha256').update(JSON.stringify(told)).digest('hex');
+/** Notes of files that were read alike, at most. */
+const MOST_NOTES = 4;
+
+/** A source with the layout that is found in it, and what there is to say about it. */
+function understood(source: TextSource, settings: TextSettings, notes: string[]): TextSource {
+  const { file, name, format } = source;
+  if (settings.layout === 'declared') return source;
+  if (format === 'document' && fs.statSync(file).isDirectory()) {
+    const documents = documentFiles(file);
+    const labels = new Set(documents.flatMap(({ label }) => label ?? []));
+    const folders = labels.size > 0 ? `, labels are the ${counted(labels.size, 'folder')} in it` : '';
+    notes.push(
+      `${name}: ${counted(documents.length, 'document')}, one a file${folders}; --input-format text reads one a line`,
+    );
+    return source;
+  }
+  if (format !== 'csv' && format !== 'tsv') return source;
+  const { layout, notes: found } = detectLayout({ file, name, format }, settings);
+  if (notes.length < MOST_NOTES) notes.push(...found);
+  return { ...source, layout };
 }
 
 /** Sentences of a stream, a line each, as soon as they come; `report` counts what was done with them. */
@@ -159,14 +208,23 @@ function settingsOf(options: TextCorpusOptions): TextSettings {
     'textColumn',
     'labelColumn',
     'timeColumn',
+    'delimiter',
+    'header',
+    'layout',
     'onBadUtf8',
     'duplicates',
     'longestText',
     'longestLine',
   ] as const;
   for (const key of keys) if (options[key] !== undefined) Object.assign(settings, { [key]: options[key] });
+  const encoding = options.encoding === undefined ? undefined : encodingName(options.encoding);
+  if (encoding !== undefined) settings.encoding = encoding;
+  if (settings.delimiter !== undefined && settings.delimiter.length !== 1)
+    throw new UserError(
+      `--delimiter takes one character, such as ";" or a tab, got ${JSON.stringify(settings.delimiter)}`,
+    );
   // A table with dates has named columns, and so other texts than one without a header.
-  if (settings.timeColumn !== undefined) settings.textColumn ??= 'text';
+  if (settings.timeColumn !== undefined && settings.layout === 'declared') settings.textColumn ??= 'text';
   for (const key of ['longestText', 'longestLine'] as const) {
     if (!Number.isInteger(settings[key]) || settings[key] < 16)
       throw new UserError(`${key}: expected a whole number of at least 16, got ${settings[key]}`);

@@ -24,10 +24,12 @@ class Assembly {
   #field = '';
   #held = 0;
   readonly #limit: number;
+  readonly #delimiter: string;
 
-  constructor(line: number, limit: number) {
+  constructor(line: number, limit: number, delimiter: string) {
     this.line = line;
     this.#limit = limit;
+    this.#delimiter = delimiter;
   }
 
   /** Reads a line; the record is whole afterwards unless `quoted`. */
@@ -61,23 +63,23 @@ class Assembly {
 
   /** One field from `at`, or what follows a closing mark; where to go on. */
   #plain(text: string, at: number, name: string, line: number): number {
-    const afterQuote = at > 0 && text[at - 1] === '"' && text[at] === ',';
+    const afterQuote = at > 0 && text[at - 1] === '"' && text[at] === this.#delimiter;
     if (afterQuote) {
       this.#finish();
       return at + 1;
     }
-    if (text[at] === '"' && this.#field === '' && (at === 0 || text[at - 1] === ',')) {
+    if (text[at] === '"' && this.#field === '' && (at === 0 || text[at - 1] === this.#delimiter)) {
       this.quoted = true;
       return at + 1;
     }
-    if (at > 0 && text[at - 1] !== ',')
+    if (at > 0 && text[at - 1] !== this.#delimiter)
       throw new UserError(
-        `${name}:${line} has ${JSON.stringify(text.slice(at, at + 12))} after a closing quotation mark; expected a comma (a mark inside a field is written twice)`,
+        `${name}:${line} has ${JSON.stringify(text.slice(at, at + 12))} after a closing quotation mark; expected ${this.#delimiter === ',' ? 'a comma' : JSON.stringify(this.#delimiter)} (a mark inside a field is written twice)`,
       );
-    const comma = text.indexOf(',', at);
-    this.#add(text.slice(at, comma < 0 ? text.length : comma));
+    const next = text.indexOf(this.#delimiter, at);
+    this.#add(text.slice(at, next < 0 ? text.length : next));
     this.#finish();
-    return comma < 0 ? text.length + 1 : comma + 1;
+    return next < 0 ? text.length + 1 : next + 1;
   }
 
   #add(text: string): void {
@@ -96,20 +98,22 @@ class Assembly {
   }
 }
 
-/** Puts the records of a CSV file together from its lines; quoted fields may hold commas, doubled marks and line ends. */
+/** Puts the records of a CSV file together from its lines; quoted fields may hold delimiters, doubled marks and line ends. */
 export class CsvAssembler {
   readonly #name: string;
   readonly #limit: number;
+  readonly #delimiter: string;
   #open: Assembly | undefined;
 
-  constructor(name: string, limit: number) {
+  constructor(name: string, limit: number, delimiter = ',') {
     this.#name = name;
     this.#limit = limit;
+    this.#delimiter = delimiter;
   }
 
   /** The record that a line completes, if it completes one. */
   take(line: TextLine): CsvRecord | undefined {
-    this.#open ??= new Assembly(line.number, this.#limit);
+    this.#open ??= new Assembly(line.number, this.#limit, this.#delimiter);
     this.#open.take(line, this.#name);
     if (this.#open.quoted) return undefined;
     const { fields, line: first, cut, skip } = this.#open;

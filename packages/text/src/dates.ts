@@ -60,6 +60,13 @@ function timeOf(text: string): number {
   return Number.NaN;
 }
 
+/** Whether a cell is a date with a year of four digits; numbers of fewer digits may be anything. */
+export function isDate(cell: string): boolean {
+  const text = cell.trim().toLowerCase();
+  if (/^\d+$/.test(text) && !/^(?:1[5-9]|20)\d\d(?:\d{4})?$/.test(text)) return false;
+  return slashed.test(text) || !Number.isNaN(timeOf(text));
+}
+
 const known =
   'a year (1861), a decade (1860s), 1861-03, 1861-03-04 with or without a time, 4.3.1861, 3/4/1861, 4 March 1861, March 1861, 1861-Q1 or seconds since 1970';
 

@@ -1,12 +1,17 @@
 export { BatchOrder, type BatchPosition } from './batch-order.ts';
 export {
-  fingerprintOf,
   streamedTexts,
   type TextCorpus,
   type TextCorpusOptions,
   TextFiles,
 } from './corpus.ts';
-export { type CorpusReport, corpusNotes, emptyReport } from './corpus-report.ts';
+export {
+  type CorpusReport,
+  corpusNotes,
+  emptyReport,
+  type FileReport,
+  fingerprintOf,
+} from './corpus-report.ts';
 export { CsvAssembler } from './csv.ts';
 export { parseDates } from './dates.ts';
 export { eachField, readLines } from './field-lines.ts';
@@ -33,7 +38,8 @@ export {
   readBatch,
   type TextBatch,
 } from './text-batches.ts';
-export type { CorpusProgress, TokenizerSide } from './token-cache.ts';
+export { textHash, textKey } from './text-keys.ts';
+export { type CorpusProgress, storedCorpus, type TokenizerSide } from './token-cache.ts';
 export { TokenStore } from './token-store.ts';
 export {
   addedToken,

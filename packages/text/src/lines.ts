@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { UserError } from '@hidden-schema/base';
 import type { CorpusReport } from './corpus-report.ts';
+import { Utf8Blocks } from './decoding.ts';
 import { LineSplitter, type RawLine } from './line-splitter.ts';
 import { firstBadByte, wholeCharacters } from './utf8.ts';
 
@@ -62,12 +63,14 @@ export interface LineSource {
   /** What faults call it. */
   name: string;
   longestLine: number;
+  /** As `TextSettings` has it. */
+  encoding?: string | undefined;
   onBytes?: (count: number) => void;
   signal?: AbortSignal;
 }
 
 /** Lines as text: without BOM and line ends, bytes that are not UTF-8 by the report's policy. */
-class LineDecoder {
+export class LineDecoder {
   readonly #name: string;
   readonly #report: CorpusReport;
   #crlf = false;
@@ -111,24 +114,38 @@ class LineDecoder {
 
 /** Lines of a file, read without a turn of the event loop. */
 export function* fileLines(
-  { from, name, longestLine }: LineSource & { from: string },
+  { from, name, longestLine, encoding }: LineSource & { from: string },
   report: CorpusReport,
 ): Generator<TextLine> {
   const splitter = new LineSplitter(longestLine);
   const decoder = new LineDecoder(name, report);
-  for (const block of fileBlocks(from)) for (const line of splitter.split(block)) yield decoder.decode(line);
+  const utf8 = new Utf8Blocks(name, encoding, report);
+  for (const block of fileBlocks(from))
+    for (const line of splitter.split(utf8.take(block))) yield decoder.decode(line);
+  for (const line of splitter.split(utf8.end())) yield decoder.decode(line);
   for (const line of splitter.end()) yield decoder.decode(line);
   decoder.finish();
 }
 
-/** Lines of a file or a stream, some at a time and as soon as they are whole; a stop is heard between blocks. */
-export async function* textLines(source: LineSource, report: CorpusReport): AsyncGenerator<TextLine[]> {
-  const { from, name, longestLine, onBytes, signal } = source;
-  const splitter = new LineSplitter(longestLine);
-  const decoder = new LineDecoder(name, report);
-  let piece: TextLine[] = [];
+/** The blocks of a file or a stream in UTF-8, whatever its encoding. */
+export async function* utf8Blocks(
+  { from, name, encoding, onBytes, signal }: LineSource,
+  report: CorpusReport,
+): AsyncGenerator<Buffer> {
+  const utf8 = new Utf8Blocks(name, encoding, report);
   for await (const block of readBlocks(from, name, signal)) {
     onBytes?.(block.length);
+    yield utf8.take(block);
+  }
+  yield utf8.end();
+}
+
+/** Lines of a file or a stream, some at a time and as soon as they are whole; a stop is heard between blocks. */
+export async function* textLines(source: LineSource, report: CorpusReport): AsyncGenerator<TextLine[]> {
+  const splitter = new LineSplitter(source.longestLine);
+  const decoder = new LineDecoder(source.name, report);
+  let piece: TextLine[] = [];
+  for await (const block of utf8Blocks(source, report)) {
     for (const line of splitter.split(block)) {
       if (piece.push(decoder.decode(line)) < PIECE) continue;
       yield piece;
@@ -145,9 +162,7 @@ export async function* textLines(source: LineSource, report: CorpusReport): Asyn
 function badBytes(name: string, line: number, bytes: Buffer, before: number): UserError {
   const at = firstBadByte(bytes);
   const value = bytes[at]!.toString(16).padStart(2, '0');
-  const wide = line === 1 && at === 0 && (bytes[0] === 0xff || bytes[0] === 0xfe);
-  const hint = wide ? ' (the file looks like UTF-16)' : '';
   return new UserError(
-    `${name}:${line}:${at + 1 + before} is not valid UTF-8 (byte 0x${value})${hint}; convert the file to UTF-8, or choose --on-bad-utf8 replace or skip`,
+    `${name}:${line}:${at + 1 + before} is not valid UTF-8 (byte 0x${value}); name its encoding, as --encoding windows-1252, or choose --on-bad-utf8 replace or skip`,
   );
 }

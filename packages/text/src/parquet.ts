@@ -3,7 +3,7 @@ import { findColumns } from './columns.ts';
 import type { CorpusReport } from './corpus-report.ts';
 import { ParquetThread, type Waiting } from './parquet-thread.ts';
 import type { ParquetPiece } from './parquet-worker.ts';
-import { type RecordSettings, typedRecord } from './records.ts';
+import { type RecordSettings, typedRecord } from './record-source.ts';
 import type { TextRecord } from './settings.ts';
 import { firstBadByte } from './utf8.ts';
 

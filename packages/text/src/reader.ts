@@ -1,13 +1,16 @@
-import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { UserError } from '@hidden-schema/base';
 import type { CorpusReport } from './corpus-report.ts';
 import { textLines } from './lines.ts';
 import { parquetRecords } from './parquet.ts';
-import { lineReaders, type RecordSettings } from './records.ts';
+import { documentRecords } from './documents.ts';
+import type { RecordSettings } from './record-source.ts';
+import { lineReaders } from './records.ts';
 import { SeenTexts } from './seen.ts';
 import type { TextRecord } from './settings.ts';
 import { INPUT_NAME, type TextSource } from './sources.ts';
+import { declaredLayout } from './table-layout.ts';
+import { textHash } from './text-keys.ts';
 
 /** A sentence as it goes into a corpus. */
 export interface CorpusText {
@@ -15,13 +18,15 @@ export interface CorpusText {
   /** Number of its label in the report's list; -1 for none. */
   label: number;
   line: number;
-  /** 64 bits of its sha256: equal texts are told by it, and drawn to one split. */
+  /** By `textHash`. */
   hash: Uint32Array;
 }
 
 /** What a record has in the columns asked for. */
 export interface ColumnValues {
   line: number;
+  /** As that of a `CorpusText`; undefined where the text is no part of the corpus. */
+  hash: Uint32Array | undefined;
   values: readonly (string | undefined)[];
 }
 
@@ -66,13 +71,16 @@ export class TextReader {
 
   /** The values of the further columns of a file, record after record, of blank texts and repeats too. */
   async *values(source: TextSource, watch: Watch = {}): AsyncGenerator<ColumnValues> {
-    for await (const { line, values } of this.#records(source, watch)) yield { line, values: values ?? [] };
+    for await (const record of this.#records(source, watch)) {
+      const hash = this.#accept(record, source.name)?.hash;
+      yield { line: record.line, hash, values: record.values ?? [] };
+    }
   }
 
   /** The lines of a stream as texts, as soon as they come. */
   async *stream(from: Readable, signal?: AbortSignal): AsyncGenerator<CorpusText[]> {
-    const { longestLine } = this.#settings;
-    const source = { from, name: INPUT_NAME, longestLine, ...(signal ? { signal } : {}) };
+    const { longestLine, encoding } = this.#settings;
+    const source = { from, name: INPUT_NAME, longestLine, encoding, ...(signal ? { signal } : {}) };
     for await (const lines of textLines(source, this.report)) {
       const texts = lines.flatMap(({ text, number, cut, skip }) =>
         skip ? [] : (this.#accept({ text, label: undefined, line: number, cut }, source.name) ?? []),
@@ -81,10 +89,13 @@ export class TextReader {
     }
   }
 
-  #records({ file, name, format }: TextSource, watch: Watch): AsyncIterable<TextRecord> {
-    const { longestLine } = this.#settings;
+  #records({ file, name, format, layout: found }: TextSource, watch: Watch): AsyncIterable<TextRecord> {
+    const { longestLine, encoding } = this.#settings;
     if (format === 'parquet') return parquetRecords({ file, name, ...watch }, this.#settings, this.report);
-    return lineReaders[format]({ from: file, name, longestLine, ...watch }, this.#settings, this.report);
+    const source = { from: file, name, longestLine, encoding, ...watch };
+    if (format === 'document') return documentRecords(source, this.report);
+    const layout = found ?? declaredLayout(format, this.#settings);
+    return lineReaders[format]({ ...source, layout }, this.#settings, this.report);
   }
 
   #accept(record: TextRecord, name: string): CorpusText | undefined {
@@ -94,8 +105,7 @@ export class TextReader {
       report.blank++;
       return undefined;
     }
-    const digest = createHash('sha256').update(text).digest();
-    const hash = Uint32Array.of(digest.readUInt32LE(0), digest.readUInt32LE(4));
+    const hash = textHash(text);
     if (this.#settings.duplicates === 'remove' && !this.#seen.add(hash)) {
       report.duplicatesRemoved++;
       return undefined;

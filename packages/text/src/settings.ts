@@ -1,5 +1,5 @@
-/** How the texts of a corpus are stored. */
-export const TEXT_FORMATS = ['text', 'tsv', 'csv', 'jsonl', 'parquet'] as const;
+/** How the texts of a corpus are stored; a `document` is a whole file, or a folder of them. */
+export const TEXT_FORMATS = ['text', 'tsv', 'csv', 'jsonl', 'json', 'parquet', 'document'] as const;
 export type TextFormat = (typeof TEXT_FORMATS)[number];
 
 export const BAD_UTF8_POLICIES = ['error', 'replace', 'skip'] as const;
@@ -13,9 +13,23 @@ export type TextSplit = (typeof TEXT_SPLITS)[number];
 export interface TextSettings {
   /** By the file's ending unless given. */
   format?: TextFormat;
-  /** Columns by name; `text` and, where there is one, `label` unless given. A TSV has a header only if they are. */
+  /**
+   * Columns by name, or by number from 1 where no row names them; in JSON also a path such as `content.body`. `text` and,
+   * where there is one, `label` unless given.
+   */
   textColumn?: string;
   labelColumn?: string;
+  /** What separates columns of a CSV or TSV, one character; found in the file unless given. */
+  delimiter?: string;
+  /** Whether the first row names the columns; found in the file unless given. */
+  header?: boolean;
+  /** By the encoding standard's name; UTF-8, or UTF-16 where a byte order mark says so, unless given. */
+  encoding?: string;
+  /**
+   * `detected`: delimiter, header and columns of tables are found in them, and folders may hold documents. `declared`: as
+   * runs of 0.2.0 read texts, for the corpora of those runs.
+   */
+  layout: 'declared' | 'detected';
   /** Column with the dates of texts, for what changes over time; it changes no tokens. */
   timeColumn?: string;
   onBadUtf8: BadUtf8Policy;
@@ -28,6 +42,7 @@ export interface TextSettings {
 }
 
 export const TEXT_DEFAULTS: TextSettings = {
+  layout: 'detected',
   onBadUtf8: 'error',
   duplicates: 'keep',
   longestText: 1 << 16,
@@ -40,7 +55,7 @@ export interface TextRecord {
   label: string | undefined;
   /** Values of the further columns that were asked for, as text; undefined where there is none. */
   values?: (string | undefined)[];
-  /** Line in its file, or row of a table, from 1. */
+  /** Line in its file, row of a table or number of a document, from 1. */
   line: number;
   /** Only the beginning of its line could be held. */
   cut?: boolean;

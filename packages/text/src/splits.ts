@@ -1,4 +1,5 @@
 import { splitmix64 } from '@hidden-schema/base';
+import { textKey } from './text-keys.ts';
 
 /** Shares of train, valid and test, in any unit. */
 export type SplitShares = readonly [train: number, valid: number, test: number];
@@ -7,8 +8,7 @@ export const DEFAULT_SHARES: SplitShares = [80, 10, 10];
 
 /** A number in [0, 1) from a text's hash and the seed: the same text is drawn to the same split wherever it stands. */
 export function rowDraw(hash: Uint32Array, seed: number): number {
-  const text = (BigInt(hash[1]!) << 32n) | BigInt(hash[0]!);
-  return Number(splitmix64(text ^ splitmix64(BigInt(seed) + 1n)) >> 11n) / 2 ** 53;
+  return Number(splitmix64(textKey(hash) ^ splitmix64(BigInt(seed) + 1n)) >> 11n) / 2 ** 53;
 }
 
 /** Place in TEXT_SPLITS of a draw. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import {
+  cacheFolder,
   cacheLimit,
   keepWithin,
   markUsed,
@@ -9,11 +10,11 @@ import {
   UserError,
   writeBeside,
 } from '@hidden-schema/base';
-import { type CorpusReport, emptyReport } from './corpus-report.ts';
+import { type CorpusReport, emptyReport, fingerprintOf } from './corpus-report.ts';
 import { type CorpusText, TextReader } from './reader.ts';
 import { TEXT_SPLITS, type TextSettings } from './settings.ts';
-import { hashSource, type TextSource } from './sources.ts';
-import { CACHE_VERSION, type CacheManifest, MANIFEST, manifestText } from './token-layout.ts';
+import { refuseChanged, type SourceSum, type TextSource } from './sources.ts';
+import { CACHE_VERSION, type CacheManifest, MANIFEST, manifestText, parseManifest } from './token-layout.ts';
 import { CacheFault, TokenStore } from './token-store.ts';
 import { TokenWriter } from './token-writer.ts';
 import type { EncodedIds, Tokenizer } from './tokenizer/tokenizer.ts';
@@ -34,6 +35,8 @@ export interface CorpusProgress {
 export interface CacheOptions {
   folder: string;
   settings: TextSettings;
+  /** Of the sources, in their order. */
+  sums: readonly SourceSum[];
   encoder: TokenizerSide;
   decoder: TokenizerSide;
   signal?: AbortSignal;
@@ -55,8 +58,8 @@ export async function tokenStore(
       throw new UserError(`the ${side}'s longest sentence is from 1 to ${LONGEST} tokens, got ${longest}`);
   }
   const limit = cacheLimit();
-  const report = await startReport(sources, options);
-  const key = cacheKey(report, options);
+  const report = startReport(sources, options);
+  const key = cacheKey(report, sources, options);
   const target = path.join(options.folder, key.slice(0, 32));
   const verify = options.verify ?? true;
   const there = openIfWhole(target, key, verify);
@@ -65,6 +68,23 @@ export async function tokenStore(
   const store = TokenStore.open(target, { key, verify: false });
   keepWithin(limit, 'tokens', target);
   return { store, cached: false };
+}
+
+/** What was read of a corpus before, by its fingerprint: where its tokens lie, and the report; nothing where they are gone. */
+export function storedCorpus(
+  fingerprint: string,
+  folder: string = path.join(cacheFolder(), 'tokens'),
+): { folder: string; report: CorpusReport } | undefined {
+  for (const name of fs.existsSync(folder) ? fs.readdirSync(folder) : [])
+    try {
+      const target = path.join(folder, name);
+      const manifest = parseManifest(fs.readFileSync(path.join(target, MANIFEST), 'utf8'));
+      if (manifest && fingerprintOf(manifest.report.files) === fingerprint)
+        return { folder: target, report: manifest.report };
+    } catch {
+      // Not whole, or being written.
+    }
+  return undefined;
 }
 
 function openIfWhole(target: string, key: string, verify: boolean): TokenStore | undefined {
@@ -81,28 +101,29 @@ function openIfWhole(target: string, key: string, verify: boolean): TokenStore |
 }
 
 /** Sizes and hashes of the files. */
-async function startReport(sources: readonly TextSource[], options: CacheOptions): Promise<CorpusReport> {
-  const report = emptyReport(options.settings.onBadUtf8);
-  const totalBytes = sources.reduce((sum, { file }) => sum + fs.statSync(file).size, 0);
-  let bytes = 0;
-  const onBytes = (count: number) => {
-    bytes += count;
-    options.onProgress?.({ phase: 'hashing', bytes, totalBytes, sentences: 0 });
-  };
-  for (const source of sources) {
-    const { name, format, split } = source;
-    const hashed = await hashSource(source, onBytes, options.signal);
-    report.files.push({ name, format, split, ...hashed, lines: 0, sentences: 0 });
+function startReport(sources: readonly TextSource[], { settings, sums }: CacheOptions): CorpusReport {
+  const report = emptyReport(settings.onBadUtf8);
+  for (const [at, { name, format, split }] of sources.entries()) {
+    const { sha256, bytes } = sums[at]!;
+    report.files.push({ name, format, split, sha256, bytes, lines: 0, sentences: 0 });
   }
   return report;
 }
 
 /** All that decides what a cache holds. */
-function cacheKey(report: CorpusReport, { settings, encoder, decoder }: CacheOptions): string {
+function cacheKey(
+  report: CorpusReport,
+  sources: readonly TextSource[],
+  { settings, encoder, decoder }: CacheOptions,
+): string {
   const sides = [encoder, decoder].map(({ tokenizer, longest }) => [tokenizer.hash, longest]);
-  const files = report.files.map(({ name, format, split, sha256 }) => [name, format, split, sha256]);
+  const files = report.files.map(({ name, format, split, sha256 }, at) => {
+    const { layout } = sources[at]!;
+    return [name, format, split, sha256, ...(layout ? [layout] : [])];
+  });
   const { format: _, timeColumn: __, ...rest } = settings;
-  const sorted = Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1));
+  const given = Object.entries(rest).filter(([, value]) => value !== undefined && value !== 'declared');
+  const sorted = given.sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256')
     .update(JSON.stringify([CACHE_VERSION, files, sorted, sides]))
     .digest('hex');
@@ -123,6 +144,7 @@ async function build(
   const write = async (partial: string) => {
     fs.mkdirSync(partial);
     const manifest = await writeFiles(sources, partial, label, options);
+    refuseChanged(sources, options.sums);
     fs.writeFileSync(path.join(partial, MANIFEST), manifestText(manifest), { flush: true });
   };
   try {

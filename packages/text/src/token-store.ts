@@ -3,6 +3,7 @@ import path from 'node:path';
 import { hashFile } from '@hidden-schema/base';
 import { TEXT_SPLITS, type TextSplit } from './settings.ts';
 import { rowDraw, type SplitShares, splitOfDraw } from './splits.ts';
+import { textKey } from './text-keys.ts';
 import {
   CACHE_FILES,
   CACHE_VERSION,
@@ -91,6 +92,13 @@ export class TokenStore {
     const { report } = this.manifest;
     const label = report.labels[row.label]?.[0];
     return { text: bytes.toString('utf8'), label, file: report.files[row.file]!.name, line: row.line };
+  }
+
+  /** Content keys of all sentences, in their order. [N] */
+  keys(): BigUint64Array {
+    const keys = new BigUint64Array(this.count);
+    for (const [at, { hash }] of this.#rows()) keys[at] = textKey(hash);
+    return keys;
   }
 
   /** The sentences of each split: as the files say, or drawn by seed from what each text is. */

@@ -185,12 +185,12 @@ describe('splits', () => {
   });
 
   test('a folder that cannot be trained on', async () => {
-    folder.write({ 'e/dev.tsv': 'a\tb\n', 'e/test.tsv': 'a\tb\n', 'f/notes.md': 'x' });
+    folder.write({ 'e/dev.tsv': 'a\tb\n', 'e/test.tsv': 'a\tb\n', 'f/notes.bin': 'x' });
     await expect(folder.open(folder.file('e'))).rejects.toThrow(
       'no training texts: dev.tsv is for valid, test.tsv is for test; expected a train file, or name one file to be split',
     );
     await expect(folder.open(folder.file('f'))).rejects.toThrow(
-      'holds no corpus; expected files such as train.txt',
+      'holds no corpus; expected a table such as train.csv',
     );
     await expect(folder.open(folder.file('g.txt'))).rejects.toThrow('g.txt does not exist');
     await expect(folder.of('h.txt', 'a', { split: [0, 1, 1] })).rejects.toThrow(

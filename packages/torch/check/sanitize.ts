@@ -1,5 +1,6 @@
 // npm run sanitize                    the engine's tests and 100 000 calls of its operators under sanitizers
 // npm run sanitize -- --count 1000    fewer calls
+// npm run sanitize -- --no-tests      the calls alone
 // Builds the addon with AddressSanitizer and UndefinedBehaviorSanitizer beside the ordinary build, which stays as it is.
 // Expected last line: {"sanitize":"address,undefined","tests":…,"failed":0,"calls":100000,…,"faults":0,…}
 import { spawnSync } from 'node:child_process';
@@ -46,7 +47,13 @@ function environment(addon: string): Record<string, string> {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { count: { type: 'string', default: '100000' } } });
+  const { values } = parseArgs({
+    options: {
+      count: { type: 'string', default: '100000' },
+      tests: { type: 'boolean', default: true },
+    },
+    allowNegative: true,
+  });
   const started = performance.now();
   const seconds = (): number => Math.round((performance.now() - started) / 1000);
   const build = join(here.build, 'sanitized');
@@ -57,7 +64,9 @@ async function main(): Promise<void> {
   await setup(hostMachine(), { ...here, build, variant: { flags, env } }, progress, ordinary);
   progress.say(`${seconds()} s: the engine's tests`);
   // Those of set-up compile programs of their own and never load the addon.
-  const tested = await runTests(['packages/torch/test', 'packages/hsn/test/kernel'], env, withoutSetup);
+  const tested = values.tests
+    ? await runTests(['packages/torch/test', 'packages/hsn/test/kernel'], env, withoutSetup)
+    : { passed: 0, failed: 0 };
   progress.say(`${seconds()} s: ${values.count} calls of the operators`);
   const fuzz = ['--import', 'tsx', 'packages/hsn/test/kernel-fuzz.ts', '--count', values.count];
   const [code, out] = await runNode(fuzz, env, true);

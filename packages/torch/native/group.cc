@@ -39,8 +39,8 @@ using Collectives = c10d::ProcessGroup;
 #endif
 
 constexpr auto kTick = 250ms;
-// A process that has not ticked for this long is gone: sooner when a connection broke, later when nothing else hints at
-// it.
+// A process that has not ticked for this long does not answer: sooner when a connection broke, later when nothing else
+// hints at it.
 constexpr milliseconds kQuietInTrouble = 2s;
 constexpr milliseconds kQuiet = 30s;
 // Ranks may wait hours for rank 0 while it evaluates; that they live is seen from their ticks, not from this.
@@ -48,6 +48,10 @@ constexpr auto kLongest = 240h;
 
 std::string key(const char* what, int rank) { return std::string(what) + "/" + std::to_string(rank); }
 milliseconds quietOf(const Place& place) { return std::min(kQuiet, place.patience); }
+// Its connection is still there: it was stopped, or its machine is cut off, and nobody can tell which.
+std::string silentFor(milliseconds limit) {
+  return " has not answered for " + std::to_string(limit.count() / 1000) + " s (stopped, or cut off)";
+}
 std::string firstLine(const std::string& message) { return message.substr(0, message.find('\n')); }
 
 // The meeting place in the form in which c10d asks for it. Waiting ends with the patience, and when the group has
@@ -129,6 +133,9 @@ class Watch {
         if (trouble_) meeting_->set("trouble", "1");
         if (place_.rank == 0) look(seen, when);
         if (const auto failure = meeting_->get("failure")) note(*failure);
+      } catch (const QuietError&) {
+        if (!stopping_) note(nameOf(0) + silentFor(quietOf(place_)));
+        return;
       } catch (const std::exception&) {
         if (!stopping_) note(nameOf(0) + " is gone");
         return;
@@ -146,7 +153,10 @@ class Watch {
         seen[rank] = now;
         when[rank] = Clock::now();
       }
-      if (closed || Clock::now() - when[rank] > limit) meeting_->compareSet("failure", "", nameOf(rank) + " is gone");
+      if (closed)
+        meeting_->compareSet("failure", "", nameOf(rank) + " is gone");
+      else if (Clock::now() - when[rank] > limit)
+        meeting_->compareSet("failure", "", nameOf(rank) + silentFor(limit));
     }
   }
   void note(const std::string& what) {
@@ -307,6 +317,8 @@ class TorchGroup : public Group {
   static auto reached(F&& body) -> decltype(body()) {
     try {
       return body();
+    } catch (const QuietError& error) {
+      throw LostError(std::string("rank 0 does not answer: ") + error.what());
     } catch (const WireError& error) {
       throw LostError(std::string("rank 0 is gone: ") + error.what());
     }

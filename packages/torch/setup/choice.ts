@@ -46,7 +46,8 @@ export function onlyFound(machine: Machine): boolean {
   return choice !== undefined && choice !== 'apt';
 }
 
-/** Whether apt-get may be asked for packages: on Debian as root, unless the user says otherwise. */
+/** Whether apt-get may be asked for packages: on Debian as root, unless the user says otherwise or does not see it. */
 export function mayInstall(machine: Machine): boolean {
-  return !onlyFound(machine) && isDebian(machine) && machine.isRoot;
+  const asked = choiceOf(machine) === 'apt' || (machine.installs && !onlyFound(machine));
+  return asked && isDebian(machine) && machine.isRoot;
 }

@@ -32,6 +32,8 @@ export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
   readonly isRoot: boolean;
+  /** Whether the user, who sees what set-up says, lets it install packages of the system. */
+  readonly installs: boolean;
   /** `ID` and `ID_LIKE` of /etc/os-release, empty elsewhere. */
   readonly distribution: readonly string[];
   exists(path: string): boolean;
@@ -49,6 +51,7 @@ export interface HostOptions {
   readonly root?: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly isRoot?: boolean;
+  readonly installs?: boolean;
   readonly platform?: NodeJS.Platform;
   readonly arch?: string;
 }
@@ -63,6 +66,7 @@ export function hostMachine(options: HostOptions = {}): Machine {
     platform: options.platform ?? process.platform,
     arch: options.arch ?? process.arch,
     isRoot: options.isRoot ?? process.getuid?.() === 0,
+    installs: options.installs ?? true,
     distribution: distributionOf(readOrNothing(join(root, 'etc/os-release')) ?? ''),
     exists: existsSync,
     read: readOrNothing,

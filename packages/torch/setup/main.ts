@@ -5,6 +5,7 @@ import { cacheFolder } from '@hidden-schema/base';
 import { operatorsBeside } from './beside.ts';
 import { type BuildInfo, buildAddon } from './build.ts';
 import { type Choice, choiceOf, chosenBy, namedFolder } from './choice.ts';
+import { isDependency } from './dependency.ts';
 import { again, SetupError } from './fault.ts';
 import { inspect, type Libtorch, type Origin } from './find.ts';
 import { hostMachine, type Machine } from './machine.ts';
@@ -101,9 +102,9 @@ async function storeInfo(places: Places, info: BuildInfo): Promise<void> {
 }
 
 /** Sets up the engine of this program on this computer; a fault is told on stderr. True when the engine is there. */
-export async function setUpEngine(): Promise<boolean> {
+export async function setUpEngine(machine: Machine = hostMachine()): Promise<boolean> {
   try {
-    await setup(hostMachine(), here, showProgress(process.stdout));
+    await setup(machine, here, showProgress(process.stdout));
     return true;
   } catch (error) {
     const unforeseen = (): SetupError =>
@@ -118,13 +119,19 @@ export async function setUpEngine(): Promise<boolean> {
   }
 }
 
-/** After `npm install`: what the engine lacks is told, and does not undo what npm has installed. */
+/**
+ * After `npm install`: what the engine lacks is told, and does not undo what npm has installed. As a dependency it installs
+ * nothing on the system, since npm shows nobody what a dependency's scripts say.
+ */
 async function install(): Promise<void> {
   if (process.env.HSN_LIBTORCH === 'none') {
     process.stdout.write('HSN_LIBTORCH=none: the engine is not built; npx hsn setup builds it\n');
     return;
   }
-  if (!(await setUpEngine()))
+  const own = fileURLToPath(import.meta.url);
+  const checkout = fileURLToPath(new URL('../../..', import.meta.url));
+  const installs = !isDependency(own, checkout, process.env);
+  if (!(await setUpEngine(hostMachine({ installs }))))
     process.stderr.write('npm has installed all packages; only the engine is missing: npx hsn setup\n');
 }
 

@@ -67,7 +67,9 @@ function nothingFound(machine: Machine): SetupError {
     ? 'none, and this is not Debian or Ubuntu, where apt-get has it'
     : onlyFound(machine)
       ? `none, and HSN_LIBTORCH=${choice} keeps apt-get from installing it`
-      : 'none, and only root may install it with apt-get';
+      : machine.isRoot
+        ? 'none, and as a dependency nothing is installed on the system'
+        : 'none, and only root may install it with apt-get';
   const looked =
     choice === 'system' || choice === 'apt' ? 'the system’s' : '$LIBTORCH, python3’s torch, the system’s';
   return new SetupError('libtorch is missing', `${wanted} (${looked})`, reason, [

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
-import { readText, reasonOf, UserError } from '@hidden-schema/base';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openRegular, readRegular, reasonOf, UserError } from '@hidden-schema/base';
 import { fileLock, lockFile } from './file-lock.ts';
 
 /** Who holds a lock: for people to read, since the kernel alone decides. */
@@ -16,6 +17,8 @@ const WITHOUT = 'HSN_NO_LOCK';
 const ATTEMPTS = 20;
 const PAUSE_MS = 20;
 const WAIT_MS = 30_000;
+/** Bytes that a lock's file has at most. */
+const LONGEST = 1 << 16;
 
 /**
  * Keeps other processes out of a folder, on this machine, in its containers and on others that share the file system.
@@ -46,6 +49,15 @@ export class Lock {
       pause();
     }
     throw refusal(holderIn(file), what);
+  }
+
+  /** Takes the lock once it is free, within half a minute, while others of this process go on. */
+  static async wait(file: string, what: string): Promise<Lock> {
+    const until = performance.now() + WAIT_MS;
+    let taken = take(file, what);
+    for (; !taken && performance.now() < until; taken = take(file, what)) await sleep(PAUSE_MS);
+    if (!taken) throw refusal(holderIn(file), what);
+    return new Lock(file, what, taken);
   }
 
   /** Waits its turn for something short; `what` is to be changed. */
@@ -87,7 +99,7 @@ export class Lock {
 export function lockHolder(file: string): Partial<LockHolder> | undefined {
   let descriptor: number;
   try {
-    descriptor = fs.openSync(file, 'r');
+    descriptor = openRegular(file, { follow: false });
   } catch {
     return undefined;
   }
@@ -126,25 +138,28 @@ function take(file: string, what: string): Taken | undefined {
   }
 }
 
-/** Node closes it in child processes, which must not keep the lock. */
+/** Never through a link, since the file is emptied. Node closes it in child processes, which must not keep the lock. */
 function opened(file: string): number {
   try {
-    return fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT);
+    return openRegular(file, { flags: fs.constants.O_RDWR | fs.constants.O_CREAT, follow: false });
   } catch (error) {
+    if (error instanceof UserError) throw error;
     throw new UserError(`cannot write the lock ${file}: ${reasonOf(error)}`);
   }
 }
 
 /** Whether a name still stands for an open file. */
 function isAt(file: string, descriptor: number): boolean {
-  const there = fs.statSync(file, { bigint: true, throwIfNoEntry: false });
+  const there = fs.lstatSync(file, { bigint: true, throwIfNoEntry: false });
   const own = fs.fstatSync(descriptor, { bigint: true });
   return there !== undefined && there.ino === own.ino && there.dev === own.dev;
 }
 
 function holderIn(file: string): LockHolder | undefined {
   try {
-    const { pid, host, since } = JSON.parse(readText(file)) as LockHolder;
+    const { pid, host, since } = JSON.parse(
+      readRegular(file, LONGEST, { follow: false }).toString('utf8'),
+    ) as LockHolder;
     const known = Number.isInteger(pid) && pid > 0 && typeof host === 'string';
     return known ? { pid, host, since: String(since) } : undefined;
   } catch {

@@ -2,7 +2,8 @@ import { UserError } from '@hidden-schema/base';
 import { Generator, nn, scope, type TensorOptions } from '@hidden-schema/torch';
 import { type BertConfig, BertEncoder, bertConfigSchema } from './bert.ts';
 import type { Claim } from './claims.ts';
-import { checkedConfig, checkFolder, loaded, readModelConfig } from './model-folder.ts';
+import { checkedConfig, checkFolder, hasSafetensors, loaded, readModelConfig } from './model-folder.ts';
+import { onnxFile } from './onnx/reader.ts';
 
 /** A BERT's settings from the config.json of its folder, checked. */
 export function readBertConfig(folder: string): BertConfig {
@@ -47,15 +48,17 @@ function bertClaims(config: BertConfig): Claim[] {
   ];
 }
 
-/** A trained BERT from a Hugging Face folder; 16-bit weights become float32. */
+/** A trained BERT from a Hugging Face folder, of safetensors or else of an ONNX graph; 16-bit weights become float32. */
 export function openBert(
   folder: string,
   options: TensorOptions & { generator?: Generator; config?: BertConfig } = {},
 ): BertEncoder {
   const config = options.config ?? readBertConfig(folder);
-  checkFolder(folder, bertClaims(config), bertName);
+  const onnx = hasSafetensors(folder) ? undefined : onnxFile(folder);
+  const rules = { rename: bertName, optional: () => false, onnx };
+  checkFolder(folder, bertClaims(config), rules);
   const generator = options.generator ?? new Generator(0);
   // Its parameters outlive the scope; what they were copied from does not.
   const encoder = scope(() => nn.undrawn(() => new BertEncoder(config, generator, options)));
-  return loaded(encoder, folder, { rename: bertName, optional: () => false });
+  return loaded(encoder, folder, rules);
 }

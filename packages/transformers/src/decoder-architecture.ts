@@ -47,7 +47,7 @@ export function openFolder<
   const config = checkedConfig(architecture.schema, settings, folder);
   const rename = architecture.renamedFor(config);
   const claims = [...architecture.claims(config), ...(options.symbols ? [] : symbolClaims(config.hsn))];
-  checkFolder(folder, claims, rename);
+  checkFolder(folder, claims, { rename });
   const decoder = new architecture.Decoder(settings as Settings, generator, { ...options, blank: true });
   return loaded(decoder, folder, { optional: isAdded, rename });
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type JsonValue, jsonText, reasonOf, UserError, writeSynced } from '@hidden-schema/base';
 import {
@@ -12,6 +12,7 @@ import {
 } from '@hidden-schema/torch';
 import { z } from 'zod';
 import { type Claim, checkClaims, shapesOf } from './claims.ts';
+import { openOnnx } from './onnx/reader.ts';
 import type { SymbolOptions } from './symbol-attention.ts';
 
 /** What config.json says of the symbols, under a key that Hugging Face's readers pass over. */
@@ -57,6 +58,10 @@ export function readModelConfig(folder: string): Record<string, unknown> {
   return parsed as Record<string, unknown>;
 }
 
+export function hasSafetensors(folder: string): boolean {
+  return readdirSync(folder).some((name) => /\.safetensors(\.index\.json)?$/.test(name));
+}
+
 /** A model as its folder in Hugging Face's layout holds it. */
 export interface ModelFolder {
   config: Record<string, unknown>;
@@ -98,6 +103,8 @@ export interface LoadRules {
   readonly rename: (stored: string) => string | undefined;
   /** Parameters that keep their initial values where the file lacks them. */
   readonly optional: (name: string) => boolean;
+  /** An ONNX graph that has the weights, where they are not in safetensors. */
+  readonly onnx?: string | undefined;
 }
 
 /** Symbol projections and adapters: what public checkpoints do not have. */
@@ -106,8 +113,12 @@ export function isAdded(name: string): boolean {
 }
 
 /** Refuses the settings of a folder that are not those of its weights. */
-export function checkFolder(folder: string, claims: readonly Claim[], rename: LoadRules['rename']): void {
-  const weights = openWeights(folder);
+export function checkFolder(
+  folder: string,
+  claims: readonly Claim[],
+  { rename, onnx }: Pick<LoadRules, 'rename' | 'onnx'>,
+): void {
+  const weights = onnx === undefined ? openWeights(folder) : openOnnx(onnx);
   try {
     checkClaims(shapesOf(weights, rename), claims, `${folder}/config.json`);
   } finally {
@@ -117,7 +128,7 @@ export function checkFolder(folder: string, claims: readonly Claim[], rename: Lo
 
 /** Copies the weights at a path (file, index or folder) into a module; names and shapes must fit. */
 function loadWeights(module: nn.Module, path: string, rules: LoadRules): void {
-  const weights = openWeights(path);
+  const weights = rules.onnx === undefined ? openWeights(path) : openOnnx(rules.onnx);
   try {
     copyWeights(module, weights, rules, path);
   } finally {

@@ -9,6 +9,8 @@ import { openBert, readBertConfig } from './bert-weights.ts';
 import { DEFAULT_ENCODER } from './default-encoder.ts';
 import type { HubOptions } from './hub.ts';
 import { isHubName } from './hub-names.ts';
+import { hasSafetensors } from './model-folder.ts';
+import { onnxFile } from './onnx/reader.ts';
 
 export type PretrainedOrigin = 'folder' | 'package' | 'hub';
 
@@ -54,21 +56,34 @@ const hidden = (): string =>
     ? ''
     : '; Yarn hides the files of packages: set nodeLinker: node-modules in .yarnrc.yml and install again';
 
-/** Where an npm package is installed, as seen from here or from where the user works. */
-function packageFolder(name: string): string | undefined {
-  if (!/^(?:@[\w.-]+\/)?[\w][\w.-]*$/.test(name)) return undefined;
+/** Where an npm package is installed, or a folder of one with a scope, as seen from here or from where the user works. */
+function packageFolder(named: string): string | undefined {
+  const [, name, inner = ''] = /^(@[\w.-]+\/[\w][\w.-]*|[\w][\w.-]*$)((?:\/[\w][\w.-]*)*)$/.exec(named) ?? [];
+  if (name === undefined) return undefined;
   const here = createRequire(import.meta.url).resolve.paths(name) ?? [];
   const there = createRequire(path.join(process.cwd(), 'package.json')).resolve.paths(name) ?? [];
-  return [...here, ...there]
+  const found = [...here, ...there]
     .map((root) => path.join(root, name))
     .find((folder) => fs.existsSync(path.join(folder, 'package.json')));
+  return found === undefined || inner === '' ? found : folderWithin(found, inner, name);
+}
+
+function folderWithin(root: string, inner: string, name: string): string {
+  const folder = path.join(root, inner);
+  if (fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return folder;
+  throw new UserError(`the package ${name} has no folder ${inner.slice(1)}`);
 }
 
 /** The folder itself, or the first one inside at most `deepest` down, that has a config.json beside weights. */
 function modelFolder(root: string, name: string, deepest: number): string {
   let level = [root];
   for (let depth = 0; depth <= deepest && level.length > 0; depth++) {
-    const found = level.find((folder) => isModel(folder));
+    const models = level.filter(isModel);
+    const found = models.find((folder) => !isOnnx(folder)) ?? models[0];
+    if (models.length > 1 && models.every(isOnnx))
+      throw new UserError(
+        `${name} holds ${models.length} models: ${models.map((folder) => path.relative(root, folder)).join(', ')}; name the folder of one`,
+      );
     if (found) return found;
     level = level.flatMap((folder) =>
       fs
@@ -93,9 +108,13 @@ function isModel(folder: string): boolean {
   const names = fs.readdirSync(folder);
   return (
     names.includes('config.json') &&
-    names.some((name) => /\.safetensors(\.index\.json)?$|^pytorch_model.*\.bin$/.test(name))
+    (hasSafetensors(folder) ||
+      names.some((name) => /^pytorch_model.*\.bin$/.test(name)) ||
+      onnxFile(folder) !== undefined)
   );
 }
+
+const isOnnx = (folder: string): boolean => !hasSafetensors(folder) && onnxFile(folder) !== undefined;
 
 export interface PretrainedEncoder extends Pretrained {
   encoder: BertEncoder;

@@ -15,16 +15,25 @@ import { useTheme } from './theme.ts';
 
 export function App() {
   const [view, change] = useViewState();
+  const { dark, toggle } = useTheme();
+  // Nothing of one run is kept for another.
+  return <Explorer key={view.run} {...{ view, change, dark, toggle }} />;
+}
+
+interface ExplorerProps extends Pick<PanelProps, 'view' | 'change' | 'dark'> {
+  toggle(): void;
+}
+
+function Explorer({ view, change, dark, toggle }: ExplorerProps) {
   const client = useMemo(() => clientOf(view.run), [view.run]);
-  const { run: served, fault } = useRun(client, view.run);
+  const { run: served, fault, refresh } = useRun(client, view.run);
   const [run, edited] = usePatched(served);
   const runs = useRuns();
-  const { dark, toggle } = useTheme();
   const { graph, failure, renamed } = useGraph(client, run);
   const labels = useLabels(client, run);
   const { texts, failure: textsFailure } = useTexts(client, run, view);
   const { time, timeFailure } = useTime(client, run, view.period);
-  const edits = useEdits({ client, run, change, renamed }, edited);
+  const edits = useEdits({ client, run, change, renamed, edited, refresh });
   const grouping = useGrouping(client, run, view.level);
   const drawn = useDrawn({ graph, labels, texts }, grouping);
   const { walk, paths, ...shows } = useLit();
@@ -47,7 +56,7 @@ export function App() {
         ) : (
           <NoStage {...{ run, runs, fault, failure, view, change }} />
         )}
-        {props ? <Side key={view.run} {...props} /> : null}
+        {props ? <Side {...props} /> : null}
       </main>
     </div>
   );
@@ -165,13 +174,15 @@ function NoRun({ fault, asked, runs, change }: NoRunProps) {
 
 const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-const State = ({ run }: { run: Run }) => (
-  <span class={`state ${run.state}`} title={`made ${run.created}`}>
-    {run.state}
-    {run.lastStep === null ? '' : ` · step ${run.lastStep.toLocaleString('en')}`}
-    {run.state === 'running' ? ` of ${run.steps.toLocaleString('en')}` : ''}
-  </span>
-);
+/** Said only where a run is not as it should stay: it still trains, or broke off. */
+const State = ({ run }: { run: Run }) =>
+  run.state === 'finished' || run.state === 'discovered' ? null : (
+    <span class={`state ${run.state}`} title={`made ${run.created}`}>
+      {run.state === 'running' ? 'training' : run.state}
+      {run.lastStep === null ? '' : `, step ${run.lastStep.toLocaleString('en')}`}
+      {run.state === 'running' ? ` of ${run.steps.toLocaleString('en')}` : ''}
+    </span>
+  );
 
 function useTitle(run: string | undefined): void {
   useEffect(() => {

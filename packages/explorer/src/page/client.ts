@@ -1,7 +1,7 @@
 import type { Answer, Input } from '../shared/api.ts';
 
 /** A fault that the server explained, or the lack of any answer. */
-class ClientFault extends Error {
+export class ClientFault extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
     super(message);
@@ -57,12 +57,14 @@ type Writing = Partial<Input<'generate'>> & { walk: number[] };
 const symbolClient = (run: string) => ({
   graph: (signal?: AbortSignal) => get<Answer<'graph'>>('/api/graph', { run }, signal),
   symbol: (k: number, signal?: AbortSignal) => get<Answer<'symbol'>>(`/api/symbol/${k}`, { run }, signal),
-  rename: (k: number, name: string) => post<Answer<'rename'>>(`/api/symbol/${k}/name`, run, { name }),
+  rename: (k: number, name: string, identity: string) =>
+    post<Answer<'rename'>>(`/api/symbol/${k}/name`, run, { name, identity }),
   levels: (counts: readonly number[], signal?: AbortSignal) =>
     get<Answer<'levels'>>('/api/levels', { run, counts: counts.join() }, signal),
-  merge: (symbols: readonly number[]) => post<Answer<'merge'>>('/api/merge', run, { symbols }),
-  split: (k: number) => post<Answer<'split'>>(`/api/symbol/${k}/split`, run, {}),
-  undo: () => post<Answer<'undo'>>('/api/undo', run, {}),
+  merge: (symbols: readonly number[], identity: string) =>
+    post<Answer<'merge'>>('/api/merge', run, { symbols, identity }),
+  split: (k: number, identity: string) => post<Answer<'split'>>(`/api/symbol/${k}/split`, run, { identity }),
+  undo: (identity: string) => post<Answer<'undo'>>('/api/undo', run, { identity }),
   labels: (signal?: AbortSignal) => get<Answer<'labels'>>('/api/labels', { run }, signal),
   nearest: (walk: readonly number[], limit: number, signal?: AbortSignal) =>
     post<Answer<'nearest'>>('/api/nearest', run, { walk, limit }, signal),
@@ -85,6 +87,8 @@ const textClient = (run: string) => ({
   map: (signal?: AbortSignal) => get<Answer<'map'>>('/api/map', { run }, signal),
   texts: (at: readonly number[], signal?: AbortSignal) =>
     post<Answer<'texts'>>('/api/texts', run, { at }, signal),
+  explain: (text: string, signal?: AbortSignal) =>
+    post<Answer<'explain'>>('/api/explain', run, { text }, signal),
   matches: (words: string, signal?: AbortSignal) =>
     get<Answer<'matches'>>('/api/matches', { run, words }, signal),
   compare: (first: TextGroup, second: TextGroup | undefined, signal?: AbortSignal) =>

@@ -2,24 +2,30 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import { allRuns, type Client, type Graph, type Labels, type Run, type RunSummary } from './client.ts';
 import { latest, useLoaded, usePolling } from './loading.ts';
 
-/** The run's facts, asked again and again: fast while something changes. */
-export function useRun(client: Client, id: string): { run: Run | null; fault: string | null } {
+/** The run's facts, asked again and again: fast while something changes, and at once after `refresh`. */
+export function useRun(
+  client: Client,
+  id: string,
+): { run: Run | null; fault: string | null; refresh(): void } {
   const [run, setRun] = useState<Run | null>(null);
   const [fault, setFault] = useState<string | null>(null);
+  const [round, setRound] = useState(0);
+  const refresh = useCallback(() => setRound((last) => last + 1), []);
   usePolling(async (signal) => {
     try {
       const next = await client.run(signal);
       setRun((last) => (JSON.stringify(last) === JSON.stringify(next) ? last : next));
       setFault(null);
-      if (next.opened === null && next.problem === null) return 300;
+      const behind = next.opened?.identity !== next.identity;
+      if (behind && next.problem === null) return 300;
       return next.state === 'running' ? 2000 : 10_000;
     } catch (error) {
       if (!signal.aborted) setFault((error as Error).message);
       return 2000;
     }
-  }, id);
+  }, `${id} ${round}`);
   // What another run says is not this one's.
-  return { run: run && (id === '' || run.id === id) ? run : null, fault };
+  return { run: run && (id === '' || run.id === id) ? run : null, fault, refresh };
 }
 
 export function useRuns(): readonly RunSummary[] {

@@ -88,8 +88,8 @@ const fields = {
   colour: oneOf('community', 'label'),
   /** Labels whose maps are drawn: none, one, or two side by side. */
   maps: names,
-  /** What is drawn: graph and map as there is room, or one of them. */
-  show: oneOf('auto', 'both', 'graph', 'map'),
+  /** What is drawn: the network on the map of texts, or one of them alone. */
+  show: oneOf('both', 'graph', 'map'),
   /** Which texts are lit: of these labels, passing these symbols, with these words, within a line on the map. */
   label: names,
   only: numbers,

@@ -1,30 +1,27 @@
-import { LIKELY_LINK, pathKinds, relationMeaning } from '@hidden-schema/hsn';
+import { type LanguageRun, LIKELY_LINK, pathKinds, RunChanged, relationMeaning } from '@hidden-schema/hsn';
 import {
   explainedCandidates,
+  explainText,
   interpolateTexts,
-  mergeSymbols,
-  namedSymbols,
-  renameSymbol,
-  runEdits,
-  type SymbolEdit,
+  type SymbolNames,
   sentenceAttention,
-  splitSymbol,
   symbolLevels,
   symbolNames,
-  undoEdit,
 } from '@hidden-schema/studies';
 import type { Answer, Input, Opened } from '../shared/api.ts';
 import { checkpointKey, checkSymbol } from './checkpoint-key.ts';
 import { clamp } from './close-reading.ts';
 import { compareAnswer, timeAnswer } from './comparison-answers.ts';
+import { EditAnswers, editsOf } from './edit-answers.ts';
 import { Fault } from './fault.ts';
 import { featuresOf } from './features.ts';
 import { Latest } from './latest.ts';
-import { type Abilities, openShown, type Shown } from './shown.ts';
+import { type Abilities, openShown, requireAbilities, type Shown } from './shown.ts';
 import type { TaskContext, TaskHandlers } from './tasks.ts';
 import { mapAnswer, textsAt, textsWith } from './text-answers.ts';
 
 const ALTERNATIVES = 3;
+const MOST_ATTEMPTS = 4;
 /** Traversed links of a label that are sent. */
 const MOST_TRAVERSED = 3000;
 
@@ -32,17 +29,17 @@ const MOST_TRAVERSED = 3000;
 export class Answers implements TaskHandlers {
   readonly #directory: string;
   readonly #latest: Latest<Shown>;
-  readonly #say: (text: string) => void;
+  readonly #edits: EditAnswers;
 
   /** `say` is told what takes time. */
   constructor(directory: string, say: (text: string) => void) {
     this.#directory = directory;
-    this.#say = say;
     this.#latest = new Latest({
       key: () => `${checkpointKey(directory)} ${pathKinds(directory).join()}`,
       open: () => openShown(directory, say),
       close: (shown) => shown.close(),
     });
+    this.#edits = new EditAnswers(directory, this.#latest, say);
   }
 
   async opened(): Promise<Opened> {
@@ -58,19 +55,27 @@ export class Answers implements TaskHandlers {
   }
 
   async graph(): Promise<Answer<'graph'>> {
-    return (await this.#latest.current()).view.graph(symbolNames(this.#directory));
+    return this.#named(({ view, run }, names) => ({ identity: run.run.identity, ...view.graph(names) }));
   }
 
   async symbol({ k }: Input<'symbol'>): Promise<Answer<'symbol'>> {
-    const { view, run } = await this.#latest.current();
-    checkSymbol(k, run.symbols);
-    return view.symbol(k, symbolNames(this.#directory));
+    return this.#named(({ view, run }, names) => {
+      checkSymbol(k, run.symbols);
+      return { identity: run.run.identity, ...view.symbol(k, names) };
+    });
   }
 
-  async rename({ k, name }: Input<'rename'>): Promise<Answer<'rename'>> {
-    checkSymbol(k, (await this.#latest.current()).run.symbols);
-    const before = namedSymbols(this.#directory).get(k) ?? null;
-    return { symbol: k, name: renameSymbol(this.#directory, k, name), before };
+  /** An answer with names; a run whose symbols were edited since it was opened is opened again. */
+  async #named<T>(answer: (shown: Shown, names: SymbolNames) => T): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const shown = await this.#latest.current();
+      try {
+        return answer(shown, symbolNames(shown.run.run));
+      } catch (error) {
+        if (!(error instanceof RunChanged) || attempt >= MOST_ATTEMPTS) throw error;
+        this.#latest.changed();
+      }
+    }
   }
 
   async levels({ counts }: Input<'levels'>): Promise<Answer<'levels'>> {
@@ -80,44 +85,19 @@ export class Answers implements TaskHandlers {
       count,
       groups: groups.map(({ parent: _, ...group }) => ({ ...group, share: clamp(group.share) })),
     }));
-    return { step: run.step, symbols, levels: shown };
+    return { step: run.step, identity: run.run.identity, symbols, levels: shown };
   }
 
-  async merge({ symbols }: Input<'merge'>, { signal }: TaskContext): Promise<Answer<'merge'>> {
-    const { run } = await this.#having('levels');
-    for (const k of symbols) checkSymbol(k, run.symbols);
-    this.#say(`merging ${symbols.length} symbols`);
-    return this.#edited(await mergeSymbols(this.#directory, symbols, { signal }));
-  }
-
-  async split({ k }: Input<'split'>, { signal }: TaskContext): Promise<Answer<'split'>> {
-    checkSymbol(k, (await this.#having('levels')).run.symbols);
-    this.#say('splitting the symbol');
-    return this.#edited(await splitSymbol(this.#directory, k, { signal }));
-  }
-
-  async undo(): Promise<Answer<'undo'>> {
-    await this.#having('levels');
-    const { undone } = undoEdit(this.#directory);
-    return this.#edited({ what: `undone: ${undone}`, changed: [], renumbered: [] });
-  }
-
-  /** What is shown is the run as it is from now on. */
-  async #edited({ what, changed, renumbered }: Edit): Promise<Answer<'merge'>> {
-    this.#latest.changed();
-    const { run } = await this.#latest.current();
-    return {
-      ...{ what, symbols: run.symbols, identity: run.run.identity, edits: editsOf(this.#directory) },
-      changed: [...changed],
-      renumbered: renumbered.map(([before, now]): [number, number] => [before, now]),
-    };
-  }
+  rename: TaskHandlers['rename'] = (input) => this.#edits.rename(input);
+  merge: TaskHandlers['merge'] = (input, context) => this.#edits.merge(input, context);
+  split: TaskHandlers['split'] = (input, context) => this.#edits.split(input, context);
+  undo: TaskHandlers['undo'] = (input) => this.#edits.undo(input);
 
   async encode({ text }: Input<'encode'>): Promise<Answer<'encode'>> {
-    const { view, reader } = await this.#having('reader');
+    const { run, view, reader } = await this.#having('reader');
     const { walk, paired, ...read } = await reader(text, ALTERNATIVES);
     if (walk === null) return { step: view.step, ...read, walk };
-    const names = symbolNames(this.#directory);
+    const names = symbolNames(run.run);
     const named = <T extends { symbol: number }>(of: T) => ({ ...of, name: names.get(of.symbol) ?? null });
     const steps = walk.steps.map((step, i) => ({
       ...named(step),
@@ -216,6 +196,15 @@ export class Answers implements TaskHandlers {
     return { step: run.step, texts: textsAt(encoded, at) };
   }
 
+  async explain({ text }: Input<'explain'>): Promise<Answer<'explain'>> {
+    const { run } = await this.#having('levels');
+    const { walk, words } = await explainText(run as LanguageRun, text);
+    const carrying = words.flatMap(({ start, end, symbol, weight }) =>
+      symbol === null ? [] : [{ start, end, symbol, weight: clamp(weight) }],
+    );
+    return { step: run.step, walk, words: carrying };
+  }
+
   async matches({ words }: Input<'matches'>): Promise<Answer<'matches'>> {
     const { run, encoded } = await this.#having('encoded');
     return { step: run.step, ...textsWith(encoded, words) };
@@ -279,18 +268,9 @@ export class Answers implements TaskHandlers {
 
   /** What is shown, with abilities that a request needs; a run that lacks one refuses here. */
   async #having<A extends keyof Abilities>(...needed: A[]): Promise<Shown & Pick<Abilities, A>> {
-    const shown = await this.#latest.current();
-    const lacking = needed.find((ability) => shown[ability] === undefined);
-    if (lacking === undefined) return shown as Shown & Pick<Abilities, A>;
-    if (lacking === 'reasoner' && shown.relations)
-      throw new Fault(409, 'not_yet', 'this run has no path model yet; hsn reason train makes one');
-    throw new Fault(404, 'not_offered', 'this kind of run does not offer that');
+    return requireAbilities(await this.#latest.current(), ...needed);
   }
 }
-
-type Edit = Pick<SymbolEdit, 'what' | 'changed' | 'renumbered'>;
-
-const editsOf = (directory: string): string[] => runEdits(directory).map(({ what }) => what);
 
 const range = (count: number, one: number | undefined): number[] =>
   one === undefined ? Array.from({ length: count }, (_, at) => at) : [one];

@@ -1,7 +1,6 @@
 import { reasonOf } from '@hidden-schema/base';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { setCookie } from 'hono/cookie';
 import { etag } from 'hono/etag';
 import type { z } from 'zod';
@@ -32,20 +31,12 @@ export type App = Hono<{ Bindings: HttpBindings }>;
 export function createApp({ runs, assets, version, body, token }: AppParts): App {
   const app: App = new Hono();
   const handlers = handlersOf(runs);
-  app.use(
-    bodyLimit({
-      maxSize: body,
-      onError: () => {
-        throw tooLarge(body);
-      },
-    }),
-  );
   for (const name of Object.keys(endpoints) as EndpointName[]) {
     const endpoint: Endpoint = endpoints[name];
     // The input was checked by this endpoint's own schemas.
     const handle = handlers[name] as (input: unknown, signal: AbortSignal) => unknown;
     app[endpoint.method](endpoint.path, async (context) => {
-      const input = await readInput(endpoint, context);
+      const input = await readInput(endpoint, context, body);
       return context.json(await handle(input, context.req.raw.signal));
     });
   }
@@ -88,6 +79,7 @@ function handlersOf(runs: Runs): Handlers {
     encoded: model('encoded'),
     map: model('map'),
     texts: model('texts'),
+    explain: model('explain'),
     matches: model('matches'),
     compare: model('compare'),
     time: model('time'),
@@ -121,22 +113,36 @@ function asset(context: Context, found: Asset | undefined): Response {
   return context.body(new Uint8Array(found.body), 200, headers);
 }
 
-async function readInput(endpoint: Endpoint, context: Context): Promise<unknown> {
+async function readInput(endpoint: Endpoint, context: Context, limit: number): Promise<unknown> {
   const parts = [
     check(endpoint.params, context.req.param(), 'the address'),
     check(endpoint.query, context.req.query(), 'the query'),
-    endpoint.body ? check(endpoint.body, await readJson(context), 'the body') : {},
+    endpoint.body ? check(endpoint.body, await readJson(context, limit), 'the body') : {},
   ];
   return Object.assign({}, ...parts);
 }
 
-async function readJson(context: Context): Promise<unknown> {
-  const text = await context.req.text();
+async function readJson(context: Context, limit: number): Promise<unknown> {
+  const text = await readBody(context.req.raw.body, limit);
   try {
     return JSON.parse(text);
   } catch {
     throw new Fault(400, 'bad_request', 'the body is not JSON');
   }
+}
+
+/** A body as text, announced by its length or chunked: what is beyond the limit is not taken in. */
+async function readBody(body: ReadableStream<Uint8Array> | null, limit: number): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  // Not cancelled where it is too long: that would end the connection before the answer.
+  const reader = body?.getReader();
+  for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
+    bytes += part.value.length;
+    if (bytes > limit) throw tooLarge(limit);
+    parts.push(part.value);
+  }
+  return Buffer.concat(parts).toString();
 }
 
 /** What a schema makes of a value; all that is wrong goes into one message. */

@@ -19,7 +19,7 @@ export function featuresOf({
     ...(writer ? ['write', 'interpolate', 'attention'] : []),
     ...(encoded ? ['nearest', 'encoded', 'map', 'compare'] : []),
     ...(times ? ['time'] : []),
-    ...(levels ? ['levels'] : []),
+    ...(levels ? ['levels', 'explain'] : []),
     ...(labelMaps && (encoded?.labels ?? run.labels).length > 1 ? ['labels'] : []),
     ...(writer && train + valid + test > 0 ? ['samples'] : []),
     ...(reasoner ? ['reason'] : []),

@@ -48,7 +48,7 @@ export function textFindings(encoded: EncodedCorpus, meanings: readonly SymbolMe
       }),
     }),
   );
-  return { symbols, sample: encoded.count, neighbours: 20 };
+  return { symbols, sample: encoded.count, walks: encoded.walks, neighbours: 20 };
 }
 
 /** Tuples that are read to find usage, words and examples. */
@@ -73,7 +73,7 @@ export async function tupleFindings(
   const read = tuples.map(({ text, label }, index): Example => {
     const [head, , object] = text.split('\t');
     const { walk } = walks[index]!;
-    tally.add(walk, label, new Set(wordsOf(`${head} ${object}`).map(({ word }) => word)));
+    tally.add({ walk }, label, new Set(wordsOf(`${head} ${object}`).map(({ word }) => word)));
     const shown = { text: `${head} → ${object}`, tokens: null, label: labels[label]! };
     return { split: 'test', index, ...shown, walk };
   });
@@ -88,8 +88,9 @@ export async function tupleFindings(
     };
   });
   const labelOf = tuples.map(({ label }) => label);
-  const labelled = { walks: read.flatMap(({ walk }) => walk), symbols: K, length, labels, labelOf };
-  return { findings: { symbols, sample: count, neighbours: 20 }, labelled };
+  const steps = read.flatMap(({ walk }) => walk);
+  const labelled = { walks: steps, symbols: K, length, labels, labelOf };
+  return { findings: { symbols, sample: count, walks: steps, neighbours: 20 }, labelled };
 }
 
 /** Sentences of a synthetic language that are read to find usage and examples. */
@@ -114,7 +115,7 @@ export function tokenFindings(run: SyntheticRun, corpus: RunCorpus): Findings {
       examples: passing(read, k, TOKEN_EXAMPLES),
     };
   });
-  return { symbols, sample: walks.length, neighbours: 50, truth: run.corpus.truth };
+  return { symbols, sample: walks.length, walks: walks.flat(), neighbours: 50, truth: run.corpus.truth };
 }
 
 /** Numbers in the largest tensor of a chunk. */

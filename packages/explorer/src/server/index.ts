@@ -5,6 +5,7 @@ import { VERSION } from '@hidden-schema/hsn';
 import { createApp } from './app.ts';
 import { loadAssets } from './assets.ts';
 import { builtPage } from './build.ts';
+import { Connections } from './connections.ts';
 import { Guard, isLoopback } from './guard.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import { createServer } from './listener.ts';
@@ -40,7 +41,8 @@ export async function startExplorer(options: ExplorerOptions): Promise<Explorer>
   const assets = loadAssets(await builtPage(say));
   const app = createApp({ runs, assets, version: VERSION, body: limits.body, token });
   let guard: Guard | undefined;
-  const server = createServer({ app, guard: () => guard!, limits });
+  const connections = new Connections(limits.connections, token !== undefined);
+  const server = createServer({ app, guard: () => guard!, connections, limits });
   try {
     const bound = await listen(server, port, host);
     guard = new Guard({ host, port: bound, token, body: limits.body });

@@ -8,6 +8,7 @@ export interface Limits {
   request: number;
   /** Milliseconds without any byte after which a connection is ended. */
   idle: number;
+  /** Connections at once; where a token is asked for, as many again that have not shown it. */
   connections: number;
   /** Tasks that may wait for a model, and requests that may wait for models to be closed. */
   queue: number;

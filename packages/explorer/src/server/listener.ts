@@ -1,8 +1,10 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import type { App } from './app.ts';
-import { type Fault, faultBody } from './fault.ts';
+import type { Connections } from './connections.ts';
+import { Fault, faultBody } from './fault.ts';
 import type { Guard } from './guard.ts';
 import { SECURITY_HEADERS } from './headers.ts';
 import type { Limits } from './limits.ts';
@@ -14,6 +16,7 @@ export interface ListenerParts {
   app: App;
   /** Made once the port is known. */
   guard: () => Guard;
+  connections: Connections;
   limits: Limits;
 }
 
@@ -21,7 +24,7 @@ export interface ListenerParts {
  * An HTTP server with limits, on which every request passes the guard before anything else looks at it. Hono's own time
  * limit, CSRF check and headers come too late for that: it sees a request that is whole, of one Host, its path made plain.
  */
-export function createServer({ app, guard, limits }: ListenerParts): http.Server {
+export function createServer({ app, guard, connections, limits }: ListenerParts): http.Server {
   const handle = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const server = http.createServer(
     {
@@ -36,24 +39,28 @@ export function createServer({ app, guard, limits }: ListenerParts): http.Server
     (request, response) => {
       for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
       response.once('finish', () => endUnread(request));
+      connections.begin(request, response);
       try {
         guard().check(request);
+        if (!connections.admit(request)) throw full();
       } catch (error) {
         return refuse(response, error as Fault);
       }
       void handle(request, response);
     },
   );
-  server.maxConnections = limits.connections;
+  server.on('connection', (socket: Socket) => connections.open(socket));
   server.setTimeout(limits.idle, (socket) => socket.destroy());
   server.on('upgrade', (_, socket) => refuseSocket(socket));
   server.on('connect', (_, socket) => refuseSocket(socket));
   return server;
 }
 
+const full = (): Fault => new Fault(503, 'busy', 'too many requests are in work; try again in a moment');
+
 function refuse(response: ServerResponse, fault: Fault): void {
   const status = fault.status ?? 500;
-  if (status === 413) response.setHeader('connection', 'close');
+  if (status === 413 || status === 503) response.setHeader('connection', 'close');
   response.writeHead(status, { 'content-type': 'application/json' }).end(faultBody(fault));
 }
 

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { describeRun, evaluationFigures, MetricsFollower, type MetricsRow, Run } from '@hidden-schema/hsn';
+import { storedSymbolFigures } from '@hidden-schema/studies/stored-figures';
 import type { Answer, Input, Opened } from '../shared/api.ts';
 import { Curves } from '../shared/curves.ts';
 import { Fault } from './fault.ts';
@@ -56,6 +57,7 @@ export class RunFacts {
       steps: run.config.training.steps,
       version: run.record.version,
       config: run.config,
+      identity: run.identity,
       opened: this.#opened,
       doing: this.#models.doing(this.#directory) ?? null,
       problem: this.#problem,
@@ -104,10 +106,11 @@ export class RunFacts {
   }
 
   evaluation(): Answer<'evaluation'> {
-    const figures = evaluationFigures(Run.open(this.#directory));
-    if (!figures)
-      throw new Fault(404, 'not_yet', 'this run has no evaluation yet; it is written when training ends');
-    return figures;
+    const run = Run.open(this.#directory);
+    const [trained, symbols] = [evaluationFigures(run), storedSymbolFigures(run)];
+    if (!trained && !symbols)
+      throw new Fault(404, 'not_yet', 'this run has no evaluation yet; hsn eval makes one');
+    return { ...symbols, ...trained };
   }
 
   /** Asks the model what is open now, unless it has been asked already; one that was closed for another stays so. */

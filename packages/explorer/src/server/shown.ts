@@ -63,6 +63,18 @@ export interface Shown extends Partial<Abilities> {
   close(): void;
 }
 
+/** What is shown, with abilities that a request needs; a run that lacks one refuses here. */
+export function requireAbilities<A extends keyof Abilities>(
+  shown: Shown,
+  ...needed: A[]
+): Shown & Pick<Abilities, A> {
+  const lacking = needed.find((ability) => shown[ability] === undefined);
+  if (lacking === undefined) return shown as Shown & Pick<Abilities, A>;
+  if (lacking === 'reasoner' && shown.relations)
+    throw new Fault(409, 'not_yet', 'this run has no path model yet; hsn reason train makes one');
+  throw new Fault(404, 'not_offered', 'this kind of run does not offer that');
+}
+
 type Say = (text: string) => void;
 
 /** Sentences that are read while training goes on, and after it, unless more are stored. */

@@ -1,10 +1,10 @@
 import { type Adjacency, edgeList, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
-import { linkedSymbols, linksOf, runLayout } from '@hidden-schema/studies';
+import { linkedSymbols, linksOf, walkedNetwork } from '@hidden-schema/studies';
 import type { Answer } from '../shared/api.ts';
 import { clamp } from './close-reading.ts';
 import { communitiesOf, LEAST_PROBABILITY, type Link, MOST_LINKS } from './drawing.ts';
 
-type SymbolAnswer = Answer<'symbol'>;
+type SymbolAnswer = Omit<Answer<'symbol'>, 'identity'>;
 
 /** What sentences tell of a symbol. */
 export interface SymbolFacts
@@ -22,6 +22,8 @@ export interface Findings {
   symbols: readonly SymbolFacts[];
   /** Sentences that were read. */
   sample: number;
+  /** Walks of those sentences, one after the other. */
+  walks: ArrayLike<number>;
   /** Neighbours of a symbol that are told, at most. */
   neighbours: number;
   /** The true graph, where it is known. */
@@ -40,6 +42,7 @@ export class View {
   readonly #near: { symbol: number; probability: number }[][];
   readonly #communities: number[];
   readonly #layout: number[];
+  readonly #strengths: Answer<'graph'>['strengths'];
 
   constructor(run: OpenedRun, findings: Findings) {
     this.step = run.step;
@@ -50,7 +53,16 @@ export class View {
     this.#near = linkedSymbols(this.#links, run.symbols);
     const usage = Float64Array.from(findings.symbols, (symbol) => symbol.usage);
     this.#communities = communitiesOf(run.symbols, this.#links.slice(0, MOST_LINKS), usage);
-    this.#layout = Array.from(runLayout(run));
+    const { walks } = findings;
+    const { strengths, layout } = walkedNetwork(
+      { walks, symbols: run.symbols, length: run.length },
+      this.#links,
+    );
+    this.#layout = Array.from(layout, (x) => Math.round(x * 1e5) / 1e5);
+    this.#strengths = strengths
+      .filter(({ interval }) => interval[0] > 1)
+      .slice(0, MOST_LINKS)
+      .map(({ i, j, flow, lift, interval }) => [i, j, flow, lift, interval[0]]);
   }
 
   /** Whether the true graph is known. */
@@ -58,7 +70,7 @@ export class View {
     return this.#findings.truth !== undefined;
   }
 
-  graph(names: NamesOf): Answer<'graph'> {
+  graph(names: NamesOf): Omit<Answer<'graph'>, 'identity'> {
     const { symbols, truth } = this.#findings;
     return {
       step: this.step,
@@ -69,6 +81,7 @@ export class View {
       links: this.#links.slice(0, MOST_LINKS),
       linksLeftOut: Math.max(0, this.#links.length - MOST_LINKS),
       leastProbability: LEAST_PROBABILITY,
+      strengths: this.#strengths,
       truth: truth ? edgeList(truth) : null,
       layout: this.#layout,
     };

@@ -8,7 +8,7 @@ import {
   reasonSchema,
 } from './analysis-schemas.ts';
 import { nameSchema } from './edit-schemas.ts';
-import { type Endpoint, ofRun, one, params } from './inputs.ts';
+import { type Endpoint, ofRun, one, params, seen } from './inputs.ts';
 import {
   curvesSchema,
   encodeSchema,
@@ -96,9 +96,9 @@ export const endpoints = {
     summary: 'Name a symbol; an empty name takes it away. Stored in the run',
     params,
     query: one,
-    body: z.strictObject({ name: nameText }),
+    body: z.strictObject({ ...seen, name: nameText }),
     response: nameSchema,
-    example: { name: 'colours' },
+    example: { identity: '2026-11-18T09:00:00.000Z', name: 'colours' },
   },
   encode: {
     method: 'post',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { name, step, symbol } from './schemas.ts';
+import { identity, name, step, symbol } from './schemas.ts';
 
 /** Answers about coarser levels of symbols, and about edits that merge and split them. */
 
@@ -13,6 +13,7 @@ const group = z.object({
 
 export const levelsSchema = z.object({
   step,
+  identity,
   symbols: z.int().describe('K.'),
   levels: z.array(z.object({ count: z.int(), groups: z.array(group).describe('The largest first.') })),
 });

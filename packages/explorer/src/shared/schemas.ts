@@ -7,6 +7,8 @@ export const probability = z.number().min(0).max(1);
 export const name = z.string().nullable().describe('The name that a person gave the symbol, if any.');
 export const step = z.int().describe('The checkpoint that this comes from.');
 
+export const identity = z.string().describe('Of what is shown: another one after every edit of symbols.');
+
 export const splits = ['train', 'valid', 'test'] as const;
 
 export const faultSchema = z.object({
@@ -19,7 +21,7 @@ export const faultSchema = z.object({
 /** What is known once the model is open. */
 const openedSchema = z.object({
   step: z.int().describe('The checkpoint that is shown.'),
-  identity: z.string().describe('Of what is shown: another one after every edit of symbols.'),
+  identity,
   edits: z.array(z.string()).describe('Edits of symbols that can be undone, the oldest first.'),
   symbols: z.int(),
   corpus: z.object({
@@ -64,6 +66,7 @@ export const runSchema = z.object({
   version: z.string(),
   seconds: z.number().nullable().describe('Time in training, once it ended.'),
   config: z.record(z.string(), z.unknown()),
+  identity: z.string().describe('Of the run on disk; `opened` follows it.'),
   opened: openedSchema.nullable().describe('Null while the model is being opened, or cannot be.'),
   doing: z.string().nullable().describe('What the model is busy with, where that takes long.'),
   problem: z.string().nullable().describe('Why the model cannot be opened, if it cannot.'),
@@ -101,8 +104,14 @@ export const links = z.array(z.tuple([symbol, symbol, probability]));
 
 export const graphSchema = z.object({
   step: z.int(),
+  identity,
   nodes: z.array(node),
   links: links.describe('i, j and the probability of the link, most probable first.'),
+  strengths: z
+    .array(z.tuple([symbol, symbol, z.int(), z.number(), z.number()]))
+    .describe(
+      'i, j, walks that go between the two, that number over what chance would give, and the lower end of its 95 % interval: links that are taken more often than by chance, the strongest first.',
+    ),
   linksLeftOut: z.int().describe('Further links above leastProbability, left out to keep this short.'),
   leastProbability: probability,
   truth: z
@@ -136,6 +145,7 @@ export const symbolSchema = z.object({
   symbol,
   name,
   step: z.int(),
+  identity,
   tokens: z
     .array(z.object({ token: z.string(), probability }))
     .describe('What it emits, where it emits tokens.'),

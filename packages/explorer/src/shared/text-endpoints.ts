@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { compareSchema, timeSchema } from './comparison-schemas.ts';
 import { editSchema, levelsSchema } from './edit-schemas.ts';
-import { type Endpoint, ofRun, one, params } from './inputs.ts';
-import { mapSchema, matchesSchema, textsSchema } from './text-schemas.ts';
+import { type Endpoint, ofRun, one, params, seen } from './inputs.ts';
+import { explainSchema, mapSchema, matchesSchema, textsSchema } from './text-schemas.ts';
 
 /** What is asked of texts, of groups of them, and of symbols at coarser levels. */
 
@@ -31,6 +31,15 @@ export const textEndpoints = {
     response: textsSchema,
     example: { at: [0, 1, 2] },
   },
+  explain: {
+    method: 'post',
+    path: '/api/explain',
+    summary: 'Which words of a text carry which symbol of its walk, by leaving each word out',
+    query: one,
+    body: z.strictObject({ text: z.string().trim().min(1).max(20_000) }),
+    response: explainSchema,
+    example: { text: 'a sentence of the corpus' },
+  },
   matches: {
     method: 'get',
     path: '/api/matches',
@@ -57,9 +66,9 @@ export const textEndpoints = {
     path: '/api/merge',
     summary: 'Make one symbol of several; stored in the run, and undone by /api/undo',
     query: one,
-    body: z.strictObject({ symbols: z.array(z.int().min(0).max(1_000_000)).min(2).max(200) }),
+    body: z.strictObject({ ...seen, symbols: z.array(z.int().min(0).max(1_000_000)).min(2).max(200) }),
     response: editSchema,
-    example: { symbols: [3, 17] },
+    example: { identity: '2026-11-18T09:00:00.000Z', symbols: [3, 17] },
   },
   split: {
     method: 'post',
@@ -67,18 +76,18 @@ export const textEndpoints = {
     summary: 'Make two symbols of one; stored in the run, and undone by /api/undo',
     params,
     query: one,
-    body: z.strictObject({}),
+    body: z.strictObject(seen),
     response: editSchema,
-    example: {},
+    example: { identity: '2026-11-18T09:00:00.000Z' },
   },
   undo: {
     method: 'post',
     path: '/api/undo',
     summary: 'Take the last merging or splitting of symbols back',
     query: one,
-    body: z.strictObject({}),
+    body: z.strictObject(seen),
     response: editSchema,
-    example: {},
+    example: { identity: '2026-11-18T09:00:00.000Z' },
   },
   compare: {
     method: 'post',

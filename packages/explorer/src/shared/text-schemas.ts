@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { encodedSentence } from './analysis-schemas.ts';
-import { step } from './schemas.ts';
+import { probability, step, symbol } from './schemas.ts';
 
 /** Answers about the texts of a run: their map, the texts themselves, and which of them have some words. */
 
@@ -31,4 +31,19 @@ export const matchesSchema = z.object({
   step,
   total: z.int().describe('Texts that have all the words.'),
   texts: z.string().describe('One bit for each text of the map, the lowest of the first byte first; base64.'),
+});
+
+export const explainSchema = z.object({
+  step,
+  walk: z.array(symbol),
+  words: z
+    .array(
+      z.object({
+        start: z.int().describe('Its place in the text, in UTF-16 units.'),
+        end: z.int(),
+        symbol: symbol.describe('The symbol that it carries.'),
+        weight: probability.describe('1 for the word that matters most to the symbol.'),
+      }),
+    )
+    .describe('Words that carry a symbol.'),
 });

@@ -16,7 +16,7 @@ export function under(data: Data, defaults: Data): Data {
 
 /**
  * Defaults of new text runs where the encoder is a frozen pretrained one: symbols are discovered as vectors in its space,
- * with free links and steps as sure as they come.
+ * with free links, walks that may end early, and steps as sure as they come.
  */
 export function discoveringDefaults(data: Readonly<Data>): Data {
   const {
@@ -35,7 +35,7 @@ export function discoveringDefaults(data: Readonly<Data>): Data {
   if (walks !== undefined && walks !== 'pursuit') return {};
   return {
     encoder: { walks: 'pursuit' },
-    graph: { posterior: 'free', symbols: 'learnable', selfLoops: false },
-    walk: { range: 'none' },
+    graph: { posterior: 'free', symbols: 'learnable', selfLoops: true },
+    walk: { range: 'none', stays: true },
   };
 }

@@ -142,6 +142,11 @@ const discovery = z.strictObject({
   follow: z.enum(['rest', 'words']).default('rest'),
   /** Weight of a text's words beside its vector. */
   wordWeight: z.number().nonnegative().default(0.5),
+  /** Nearest texts that each text is averaged with before symbols are looked for, and how often; 0 times: not at all. */
+  neighbours: countSchema.default(15),
+  diffusionSteps: z.int().nonnegative().default(12),
+  /** Share of false ones to accept among the symbols that walks name after the first (`fitCutoffs`): with less, walks are shorter. */
+  falseDiscoveryRate: z.number().gt(0).max(1).default(0.02),
   /** Share of all pairs that the evidence may link. */
   density: z.number().gt(0).max(1).default(0.25),
   /** First steps of training in which symbols and graph stay as found; all of them unless given. */

@@ -55,6 +55,11 @@ export const walkSchema = z.strictObject({
   /** Most nats by which node weights of a step may differ; bounds the gradient of missing links. none: no bend. */
   range: z.union([z.literal('none'), z.number().positive()]).optional(),
   isolated: z.enum(['uniform', 'stay']).default('uniform'),
+  /**
+   * Whether walks may end before their last step by staying on a symbol: the prior weighs each symbol's link to itself, and
+   * a walk that is read by pursuit names only symbols that stand out for its text. A uniform prior has no such weights.
+   */
+  stays: z.boolean().default(false),
   /** exact: marginals in place of sampled walks, where the likelihood factorises over steps. */
   expectation: z.enum(['exact', 'sampled']).default('exact'),
   temperature: annealedSchema.default(0.75),

@@ -17,6 +17,18 @@ export interface Dictionary {
   readonly overlaps: Tensor;
   /** Links that walks keep to; without them every step is free. */
   readonly links?: OpenLinks;
+  /** Where texts that begin with each symbol lie, unit rows; the symbols themselves unless given. [K, S] */
+  readonly starts?: Tensor;
+  /** Cosines above which symbols stand out for a text: others are not named after the first. Without them all are. [K] */
+  readonly cutoffs?: Tensor;
+}
+
+/** What symbols have beside their vectors, where they were discovered. */
+export interface Reading {
+  /** [K, K] */
+  linkProbabilities?: Tensor | undefined;
+  starts?: Tensor | undefined;
+  cutoffs?: Tensor | undefined;
 }
 
 /** Nats of a step that the graph or the walk so far rules out: exp of it is zero, and sums of it are still numbers. */
@@ -47,15 +59,19 @@ export function behind({ factor, added }: Gate, nats: Tensor, rows?: Tensor): Te
   return call('addcmul', a, nats, f, 1);
 }
 
-export function dictionaryOf(symbols: Tensor, linkProbabilities?: Tensor): Dictionary {
+export function dictionaryOf(
+  symbols: Tensor,
+  { linkProbabilities, starts, cutoffs }: Reading = {},
+): Dictionary {
   // How each symbol sees another that a walk has: the latter is given where symbols learn.
   const overlaps = symbols.detach().matmul(symbols.transpose(0, 1));
-  if (!linkProbabilities) return { symbols, overlaps };
+  const read = { symbols, overlaps, ...(starts ? { starts } : {}), ...(cutoffs ? { cutoffs } : {}) };
+  if (!linkProbabilities) return read;
   return noGrad(() =>
     scope(() => {
       const steps = gateOf(linkProbabilities.le(LIKELY_LINK));
-      const starts = gateOf(linkProbabilities.amax(1).le(LIKELY_LINK).unsqueeze(0));
-      return { symbols, overlaps, links: { steps, starts } };
+      const open = gateOf(linkProbabilities.amax(1).le(LIKELY_LINK).unsqueeze(0));
+      return { ...read, links: { steps, starts: open } };
     }),
   );
 }
@@ -63,4 +79,17 @@ export function dictionaryOf(symbols: Tensor, linkProbabilities?: Tensor): Dicti
 /** Rows of length one; a row of zeros stays. */
 export function unitRows(rows: Tensor): Tensor {
   return rows.div(rows.mul(rows).sum(1, true).sqrt().clamp(1e-12));
+}
+
+/** Share of what the first symbol has of a text that later ones are measured by. */
+const ofFirst = 0.75;
+
+/**
+ * The gain c·|c| above which symbols stand out for texts that begin with given ones, τ·max(τ, ¾·c_first): a symbol must be
+ * beyond its own cutoff τ, and the more so the better the first one says what the text is about. What is rare elsewhere may
+ * still say little of this text. cutoffs [K], fit = E·x [n, K], firsts [n, b] → [n, b, K]
+ */
+export function leastGains(cutoffs: Tensor, fit: Tensor, firsts: Tensor): Tensor {
+  const first = fit.gather(1, firsts).detach().mul(ofFirst).unsqueeze(2);
+  return cutoffs.clamp(0).mul(cutoffs.maximum(first));
 }

@@ -14,7 +14,11 @@ import { WalkCounts } from './walk-counts.ts';
 export interface Discovered {
   /** E, unit rows. [K, S] */
   readonly symbols: Tensor;
-  /** q(A_jk = 1), symmetric, zero on the diagonal. [K, K] */
+  /** Directions of the texts that begin with each symbol: see `fitStarts`. [K, S] */
+  readonly starts: Tensor;
+  /** Cosines above which symbols stand out for a text: see `fitCutoffs`. [K] */
+  readonly cutoffs: Tensor;
+  /** q(A_jk = 1), symmetric, 1 on the diagonal: walks may stay. [K, K] */
   readonly linkProbabilities: Tensor;
   readonly options: DiscoveryOptions;
 }
@@ -64,9 +68,16 @@ export function encodePoints(discovered: Discovered, points: Tensor): EncodedPoi
   );
 }
 
-/** Links keep walks of more than one step. */
-const dictionaryOn = ({ symbols, linkProbabilities, options }: Discovered): Dictionary =>
-  dictionaryOf(symbols, options.length > 1 ? linkProbabilities : undefined);
+/** How walks read what was discovered: where they never stay, without starts and cutoffs. */
+export function dictionaryOn({
+  symbols,
+  linkProbabilities,
+  starts,
+  cutoffs,
+  options,
+}: Discovered): Dictionary {
+  return dictionaryOf(symbols, { linkProbabilities, ...(options.stays ? { starts, cutoffs } : {}) });
+}
 
 const pursuitOn = ({ length, candidates, firstSharpness, sharpness }: DiscoveryOptions): PursuitOptions => ({
   length,
@@ -74,8 +85,8 @@ const pursuitOn = ({ length, candidates, firstSharpness, sharpness }: DiscoveryO
   sharpness: { first: firstSharpness, later: sharpness },
 });
 
-/** How many best walks are on each symbol at each step, over the points of all processes. L lists of K */
-export function stepCounts(discovered: Discovered, points: PointSource, replicas: Replicas): Float64Array[] {
+/** Where the best walks of all processes' points are at each step, and where they stay. */
+export function walkCounts(discovered: Discovered, points: PointSource, replicas: Replicas): WalkCounts {
   const counts = new WalkCounts(discovered.options);
   noGrad(() =>
     scope(() =>
@@ -85,7 +96,7 @@ export function stepCounts(discovered: Discovered, points: PointSource, replicas
     ),
   );
   counts.share(replicas);
-  return counts.steps;
+  return counts;
 }
 
 function joined(parts: readonly EncodedPoints[]): EncodedPoints {
@@ -106,6 +117,11 @@ function joined(parts: readonly EncodedPoints[]): EncodedPoints {
     uncertainty: join('uncertainty'),
     explained: join('explained'),
   };
+}
+
+/** Frees the tensors of what was discovered. */
+export function freeDiscovered({ symbols, starts, cutoffs, linkProbabilities }: Discovered): void {
+  for (const tensor of [symbols, starts, cutoffs, linkProbabilities]) tensor.free();
 }
 
 /** Refuses points that would spoil a sum before any is made. */

@@ -1,39 +1,40 @@
 import { setImmediate } from 'node:timers/promises';
 import { UserError } from '@hidden-schema/base';
-import { Generator, noGrad, scope, type Tensor, zeros } from '@hidden-schema/torch';
+import { engineInfo, Generator, noGrad, scope, setThreads, type Tensor, zeros } from '@hidden-schema/torch';
+import { memberSums, mostAligned, unmoved } from '../clusters.ts';
 import { countLikelyLinks } from '../graph/likely.ts';
 import { Replicas } from '../train/replicas.ts';
-import { pursueBlocks, pursuedBlocks } from './blocks.ts';
-import { type Dictionary, dictionaryOf, unitRows } from './dictionary.ts';
+import { pursuedBlocks } from './blocks.ts';
+import { fitCutoffs, type ReadSymbols } from './cutoffs.ts';
+import { dictionaryOf, unitRows } from './dictionary.ts';
+import { diffusePoints } from './diffusion.ts';
 import { checkPoints, type Discovered, type EncodedPoints, encodePoints } from './encode.ts';
 import { linkProbabilities } from './links.ts';
 import { type DiscoveryOptions, discoveryOptions } from './options.ts';
-import { isSmall, type PointSource, pointsAt, sourceOf } from './point-source.ts';
-import type { PursuitOptions } from './pursuit.ts';
-import { anchored, type Shared, sharedMeans } from './spherical-means.ts';
-import { SweepSums } from './sweep-sums.ts';
+import { drawnPlaces, isSmall, type PointSource, pointsAt, sourceOf } from './point-source.ts';
+import { anchored, rounds, type Shared, sharedMeans } from './spherical-means.ts';
+import { fitStarts } from './starts.ts';
+import { TraversalSums } from './traversal-sums.ts';
 
-// Shapes: N texts, K symbols, S width of a point.
+// Shapes: N texts, n of them among which symbols are looked for, K symbols, S width of a point.
 
-/** What one sweep over all texts did. */
-export interface SweepRecord {
+/** The stages of a fit, in order. */
+export const fitStages = ['neighbours', 'symbols', 'cutoffs', 'links'] as const;
+
+/** What is known after a stage. */
+export interface StageRecord {
+  stage: (typeof fitStages)[number];
   /** From 1. */
-  sweep: number;
-  sweeps: number;
-  /** Steps of the walks in this sweep. */
-  length: number;
-  /** Share of the points' squared length that walks explain. */
-  explained: number;
-  /** Symbols that started again at a text explained badly. */
-  restarted: number;
-  /** Links of probability above one half; 0 while steps are free. */
-  links: number;
+  done: number;
+  /** Share of the points' squared length that walks explain, and links of probability above one half; after the last. */
+  explained?: number;
+  links?: number;
 }
 
 export interface FitGiven extends Partial<DiscoveryOptions> {
   signal?: AbortSignal;
-  onSweep?: (record: SweepRecord) => void;
-  /** Directions of symbols that are asked for: they come first, stay near, and never start again. [n, S], unit rows */
+  onStage?: (record: StageRecord) => void;
+  /** Directions of symbols that are asked for: they come first and stay near. [n, S], unit rows */
   seeds?: Tensor;
   /** The processes that hold the points together; this one alone unless given. */
   replicas?: Replicas;
@@ -41,16 +42,11 @@ export interface FitGiven extends Partial<DiscoveryOptions> {
 
 export interface FittedDictionary {
   discovered: Discovered;
-  sweeps: SweepRecord[];
+  explained: number;
 }
 
 export interface FittedSymbols extends FittedDictionary {
   encoded: EncodedPoints;
-}
-
-interface State {
-  symbols: Tensor;
-  links?: Tensor;
 }
 
 /** Symbols, graph and walks of texts given as points of about unit length [N, S] float32. */
@@ -61,43 +57,50 @@ export async function fitSymbols(points: Tensor, settings: FitGiven = {}): Promi
 }
 
 /**
- * Symbols and graph of texts given as points of about unit length, which processes hold together: each sweeps its own,
- * sums are added up, and all have the same symbols after each sweep.
+ * Symbols and graph of texts given as points of about unit length, which processes hold together and of which all find the
+ * same.
  *
- * Symbols start as the directions of K clusters. In each sweep every text takes its walk (`pursue`), then each symbol
- * turns to its own uses: to the texts that begin with it as a cluster's mean does, `firstWeight` times, and to what is left
- * for it in those that pass through it. After the free sweeps the graph is set in closed form from the
- * expected traversals, and the remaining sweeps keep to its links.
+ * Texts are linked to their nearest ones and averaged with them (`diffusePoints`); K clusters of these averages are the
+ * texts of K symbols. A symbol's vector is the mean direction of its texts as they are, its start the direction by which
+ * they are told from others (`fitStarts`), its cutoff the cosine from which it stands out for a text (`fitCutoffs`). The
+ * graph is set in closed form from the expected traversals of walks that may step anywhere.
  */
 export async function fitDictionary(points: PointSource, settings: FitGiven = {}): Promise<FittedDictionary> {
-  const { signal, onSweep, seeds, replicas = Replicas.alone, ...chosen } = settings;
+  const { signal, onStage, seeds, replicas = Replicas.alone, ...chosen } = settings;
   const options = discoveryOptions(chosen);
   checkCounts(points.count, options.symbols, seeds);
   await replicas.goOn(signal);
   const shared = { replicas, signal };
-  const means = {
-    count: options.symbols,
-    rounds: options.clusterRounds,
-    starts: options.clusterStarts,
-    seedingPoints: options.seedingPoints,
-    anchors: seeds,
-  };
-  let state: State = { symbols: await sharedMeans(points, means, new Generator(options.seed), shared) };
-  const sweeps: SweepRecord[] = [];
+  const told = (stage: StageRecord['stage'], figures: Partial<StageRecord> = {}) =>
+    onStage?.({ stage, done: fitStages.indexOf(stage) + 1, ...figures });
+  const generator = new Generator(options.seed);
+  // Diffused points of a group are all but the same, and rounding would part them: few are worked on by one thread.
+  const { threads } = engineInfo();
+  if (isSmall(points.count)) setThreads(1);
+  const sample = sampleOf(points, options, { generator, replicas });
+  const found: Tensor[] = [];
   try {
-    const count = options.freeSweeps + (options.length > 1 ? options.linkedSweeps : 0);
-    for (let sweep = 0; sweep < count; sweep++) {
-      const after = await swept(points, { ...state, seeds }, { options, sweep }, shared);
-      release(state, after.state);
-      state = after.state;
-      sweeps.push({ sweep: sweep + 1, sweeps: count, ...after.record });
-      onSweep?.(sweeps.at(-1)!);
-    }
+    const diffused = await diffusePoints(sample, options, shared);
+    told('neighbours');
+    const read = await foundSymbols(sample, diffused, { options, seeds, generator }, shared);
+    found.push(read.symbols, read.starts);
+    told('symbols');
+    const { falseDiscoveryRate } = options;
+    const cutoffs = fitCutoffs(points, read, { falseDiscoveryRate, replicas }).keep();
+    found.push(cutoffs);
+    await replicas.goOn(signal);
+    told('cutoffs');
+    const standing = options.stays ? { ...read, cutoffs } : { symbols: read.symbols };
+    const { links, explained } = await travelledLinks(points, standing, options, shared);
+    told('links', { explained, links: countLikelyLinks(links) });
+    return { discovered: { ...read, cutoffs, linkProbabilities: links, options }, explained };
   } catch (error) {
-    release(state);
+    for (const tensor of found) tensor.free();
     throw error;
+  } finally {
+    setThreads(threads);
+    sample.free();
   }
-  return { discovered: { symbols: state.symbols, linkProbabilities: state.links!, options }, sweeps };
 }
 
 function checkCounts(texts: number, symbols: number, seeds: Tensor | undefined): void {
@@ -109,154 +112,151 @@ function checkCounts(texts: number, symbols: number, seeds: Tensor | undefined):
     throw new UserError(`${seeds.dim(0)} seeds need as many symbols, got ${symbols}; ask for more symbols`);
 }
 
-/** Frees what the next state no longer holds. */
-function release(state: State, next?: State): void {
-  if (state.symbols !== next?.symbols) state.symbols.free();
-  if (state.links !== next?.links) state.links?.free();
+/** The points among which symbols are looked for, all in every process: all of them, or some drawn by the seed. [n, S] */
+function sampleOf(
+  points: PointSource,
+  { mostDiffused }: DiscoveryOptions,
+  { generator, replicas }: { generator: Generator; replicas: Replicas },
+): Tensor {
+  const { count } = points;
+  const places =
+    count <= mostDiffused
+      ? Array.from({ length: count }, (_, place) => place)
+      : drawnPlaces(count, mostDiffused, generator).sort((a, b) => a - b);
+  return noGrad(() => scope(() => pointsAt(points, places, replicas))).keep();
 }
 
-/** The graph of symbols given as they are: one sweep of free walks over all points, and the closed form. [K, K] */
-export function travelledLinks(points: Tensor, symbols: Tensor, options: DiscoveryOptions): Tensor {
-  const [texts, width] = points.shape as [number, number];
-  const sums = new SweepSums({ symbols: symbols.dim(0), width, firstWeight: options.firstWeight });
-  const { length, candidates } = options;
-  const sharpness = { first: options.firstSharpness, later: options.sharpness };
+interface SymbolSearch {
+  options: DiscoveryOptions;
+  seeds: Tensor | undefined;
+  generator: Generator;
+}
+
+/** The symbols of clusters of diffused points, which are freed: rank 0 finds them for all, since processors may round differently. */
+async function foundSymbols(
+  sample: Tensor,
+  diffused: Tensor,
+  search: SymbolSearch,
+  { replicas, signal }: Shared,
+): Promise<ReadSymbols> {
+  const size = [search.options.symbols, sample.dim(1)];
+  let made: ReadSymbols | undefined;
   try {
-    return noGrad(() =>
-      scope(() => {
-        const dictionary = dictionaryOf(symbols);
-        pursueBlocks(sourceOf(points), dictionary, { length, candidates, sharpness }, (...found) =>
-          sums.add(...found),
-        );
-        return linkProbabilities(sums.travelled(texts), { ...options, texts });
-      }),
-    );
+    if (replicas.leads) made = await clustered(sample, diffused, search, signal);
+    // Where rank 0 was stopped, the others hear of it here: they would wait for symbols that never come.
+    await replicas.goOn(signal);
+    made ??= { symbols: zeros(size).keep(), starts: zeros(size).keep() };
+    replicas.broadcast([made.symbols, made.starts]);
+    return made;
+  } catch (error) {
+    made?.symbols.free();
+    made?.starts.free();
+    throw error;
   } finally {
-    sums.free();
+    diffused.free();
   }
 }
 
-type Recorded = Omit<SweepRecord, 'sweep' | 'sweeps'>;
-
-/** Which sweep of a fit. */
-interface Turn {
-  options: DiscoveryOptions;
-  /** From 0. */
-  sweep: number;
-}
-
-/** How walks are looked for in a sweep. */
-function pursuitOf({ options, sweep }: Turn): PursuitOptions {
-  const length = Math.min(options.length, 1 + sweep * growth(options));
-  return {
-    length: linksIn({ options, sweep }) ? options.length : length,
-    // The graph is set, and symbols end, by the whole posterior; until then the best walk does.
-    candidates: sweep >= options.freeSweeps - 1 ? options.candidates : 1,
-    sharpness: { first: options.firstSharpness, later: options.sharpness },
+/** None where it is stopped. */
+async function clustered(
+  sample: Tensor,
+  diffused: Tensor,
+  { options, seeds, generator }: SymbolSearch,
+  signal: AbortSignal | undefined,
+): Promise<ReadSymbols | undefined> {
+  const means = {
+    count: options.symbols,
+    rounds: options.clusterRounds,
+    starts: options.clusterStarts,
+    seedingPoints: options.seedingPoints,
+    anchors: seeds,
   };
+  const alone = { replicas: Replicas.alone, signal };
+  const drawn = await sharedMeans(sourceOf(diffused), means, generator, alone).catch((error: unknown) => {
+    if (!signal?.aborted) throw error;
+  });
+  if (!drawn) return undefined;
+  try {
+    return noGrad(() =>
+      scope(() => {
+        const centres = settled(diffused, drawn, options, seeds);
+        const given = mostAligned(diffused, centres);
+        const { sums, sizes } = memberSums(sample, given, options.symbols, summedAtOnce);
+        const symbols = anchored(unitRows(sums.add(unmoved(centres, sizes))), seeds);
+        return { symbols: symbols.keep(), starts: fitStarts(sample, given, symbols).keep() };
+      }),
+    );
+  } finally {
+    drawn.free();
+  }
 }
 
-/** Whether the graph is set after this sweep. */
-const linksIn = ({ options, sweep }: Turn): boolean => sweep === options.freeSweeps - 1;
+/** Points summed at a time. */
+const summedAtOnce = 4096;
+/** Of a symbol's even part of the texts: where that is small, a fixed number would start most symbols again. */
+const fewestShare = 1 / 4;
+/** Times that symbols of few texts start again, and rounds in which all settle then. */
+const restarts = { most: 3, rounds: 4 };
 
-type SeededState = State & { seeds: Tensor | undefined };
+/** Centres of which each has enough points, or as near to that as a few restarts at far points come. [K, S] */
+function settled(
+  points: Tensor,
+  drawn: Tensor,
+  { symbols, fewestTexts }: DiscoveryOptions,
+  seeds: Tensor | undefined,
+): Tensor {
+  const fewest = Math.min(fewestTexts, (fewestShare * points.dim(0)) / symbols);
+  const planted = seeds?.dim(0) ?? 0;
+  let centres = drawn;
+  for (let again = 0; again < restarts.most; again++) {
+    const products = points.matmul(centres.transpose(0, 1));
+    const sizes = products.argmax(1).oneHot(symbols).sum(0).toNumbers();
+    const poor = sizes.flatMap((texts, symbol) => (texts < fewest && symbol >= planted ? [symbol] : []));
+    if (poor.length === 0) break;
+    const far = products.amax(1).neg().topk(poor.length, 0).indices;
+    const fresh = unitRows(points.indexSelect(0, far));
+    const moved = centres.clone();
+    for (const [at, symbol] of poor.entries()) moved.select(0, symbol).copy_(fresh.select(0, at));
+    centres = rounds(points, moved, restarts.rounds, seeds);
+  }
+  return centres;
+}
 
-async function swept(
+/** Symbols as walks read them; in a run whose walks never end early they have neither starts nor cutoffs. */
+export interface StandingSymbols extends Pick<ReadSymbols, 'symbols'> {
+  starts?: Tensor | undefined;
+  cutoffs?: Tensor | undefined;
+}
+
+/** The graph of symbols given as they are: walks of all points that may step anywhere, and the closed form. [K, K] */
+export async function travelledLinks(
   points: PointSource,
-  state: SeededState,
-  turn: Turn,
+  { symbols, starts, cutoffs }: StandingSymbols,
+  options: DiscoveryOptions,
   { replicas, signal }: Shared,
-): Promise<{ state: State; record: Recorded }> {
-  const { symbols, firstWeight } = turn.options;
-  const fewest = fewestTexts(points.count, turn);
-  const worst = fewest > 0 ? symbols : 0;
-  const wide = isSmall(points.count);
-  const sums = new SweepSums({ symbols, width: points.width, firstWeight, wide, worst });
-  const dictionary = noGrad(() => dictionaryOf(state.symbols, state.links));
-  const pursuit = pursuitOf(turn);
+): Promise<{ links: Tensor; explained: number }> {
+  const sums = new TraversalSums(symbols.dim(0));
+  const dictionary = noGrad(() => scope(() => dictionaryOf(symbols, { starts, cutoffs })));
+  const { length, candidates } = options;
+  const sharpness = { first: options.firstSharpness, later: options.sharpness };
   try {
-    for (const _ of pursuedBlocks(points, dictionary, pursuit, (...found) => sums.add(...found))) {
+    const blocks = pursuedBlocks(points, dictionary, { length, candidates, sharpness }, (found) =>
+      sums.add(found),
+    );
+    for (const _ of blocks) {
       await setImmediate();
       if (signal?.aborted) break;
     }
     await replicas.goOn(signal);
     sums.share(replicas);
-    const { restarted, ...next } = nextState(points, { ...state, fewest }, sums, { turn, replicas });
-    const links = state.links ? countLikelyLinks(state.links) : 0;
-    return { state: next, record: { length: pursuit.length, explained: sums.explained(), restarted, links } };
+    const texts = points.count;
+    const links = noGrad(() =>
+      scope(() => linkProbabilities(sums.travelled(texts), { ...options, texts })),
+    ).keep();
+    replicas.broadcast([links]);
+    return { links, explained: sums.explained() };
   } finally {
     sums.free();
-    freeGates(dictionary);
+    dictionary.overlaps.free();
   }
-}
-
-/** What a dictionary holds beside the symbols that it was made of. */
-function freeGates({ overlaps, links }: Dictionary): void {
-  overlaps.free();
-  if (!links) return;
-  for (const { factor, added } of [links.steps, links.starts]) {
-    factor.free();
-    added.free();
-  }
-}
-
-/** Symbols and graph after a sweep, those of rank 0 in all processes: processors of two kinds may round differently. */
-function nextState(
-  points: PointSource,
-  before: SeededState & { fewest: number },
-  sums: SweepSums,
-  { turn, replicas }: { turn: Turn; replicas: Replicas },
-): State & { restarted: number } {
-  const { options } = turn;
-  return noGrad(() =>
-    scope(() => {
-      const texts = points.count;
-      const travelled = () => linkProbabilities(sums.travelled(texts), { ...options, texts });
-      const links = linksIn(turn)
-        ? replicas.leads
-          ? travelled()
-          : zeros([options.symbols, options.symbols])
-        : undefined;
-      const { symbols, restarted } = turned(points, before, sums, replicas);
-      replicas.broadcast(links ? [symbols, links] : [symbols]);
-      const graph = links?.keep() ?? before.links;
-      return { symbols: symbols.keep(), ...(graph ? { links: graph } : {}), restarted };
-    }),
-  );
-}
-
-/** Steps that a walk gains each sweep: one, or what makes it whole halfway through the free sweeps. */
-function growth({ length, freeSweeps }: DiscoveryOptions): number {
-  return Math.max(1, Math.ceil((2 * (length - 1)) / freeSweeps));
-}
-
-/** Of a symbol's even part of the texts: where that is small, a fixed number would start most symbols again for ever. */
-const fewestShare = 1 / 4;
-
-/** Texts below which a symbol starts again; later than halfway through the free sweeps it could no longer settle. */
-function fewestTexts(texts: number, { options, sweep }: Turn): number {
-  if (sweep >= options.freeSweeps / 2) return 0;
-  return Math.min(options.fewestTexts, (fewestShare * texts) / options.symbols);
-}
-
-/** Symbols turned to their uses; those of fewer than `fewest` texts start again at texts that are explained worst. */
-function turned(
-  points: PointSource,
-  { symbols: before, seeds, fewest }: SeededState & { fewest: number },
-  sums: SweepSums,
-  replicas: Replicas,
-): { symbols: Tensor; restarted: number } {
-  const directions = sums.directions(before);
-  const lengths = directions.mul(directions).sum(1, true);
-  // A symbol without uses, or with uses that cancel, stays as it is.
-  const idle = lengths.le(1e-12).to('float32');
-  const symbols = anchored(unitRows(directions.add(before.mul(idle))), seeds);
-  const planted = seeds?.dim(0) ?? 0;
-  const poor = [...sums.firsts()].flatMap((texts, symbol) =>
-    texts < fewest && symbol >= planted ? [symbol] : [],
-  );
-  if (poor.length === 0) return { symbols, restarted: 0 };
-  const fresh = unitRows(pointsAt(points, sums.worst.places(poor.length), replicas));
-  for (const [at, symbol] of poor.entries()) symbols.select(0, symbol).copy_(fresh.select(0, at));
-  return { symbols, restarted: poor.length };
 }

@@ -29,7 +29,8 @@ export interface LinkOptions {
  * Link probabilities in closed form from the expected traversals (the formula of `ClosedFormPosterior`), with the
  * cost M of a missing link set so that the evidence links the share `density` of all pairs. A walk at a symbol without
  * exits is lost altogether, which the formula for one link at a time does not see: each symbol keeps its `exits` most
- * travelled links, with log-odds of at least the texts that travel them. [K, K] float32, symmetric, zero diagonal
+ * travelled links, with log-odds of at least the texts that travel them. A walk may stay where it is: every symbol is
+ * linked to itself. [K, K] float32, symmetric
  */
 export function linkProbabilities(travelled: Travelled, options: LinkOptions): Tensor {
   return noGrad(() =>
@@ -44,6 +45,7 @@ export function linkProbabilities(travelled: Travelled, options: LinkOptions): T
         else high = middle;
       }
       const logits = evidence(pairs, travelled, options, Math.exp(high));
+      pairs.free();
       return withExits(pairs, logits, travelled.traversals, options);
     }),
   );
@@ -95,5 +97,6 @@ function withExits(pairs: PairIndex, logits: Float64Array, traversals: Tensor, o
       probabilities[place] = probabilities[k * K + j] = Math.max(probabilities[place]!, kept);
     }
   }
+  for (let j = 0; j < K; j++) probabilities[j * K + j] = 1;
   return Tensor.fromArray(probabilities, [K, K]);
 }

@@ -7,19 +7,23 @@ export interface DiscoveryOptions {
   length: number;
   /** Same seed, same symbols. */
   seed: number;
-  /** Rounds of spherical k-means before the first sweep: symbols start as clusters, which is what labels agree with. */
+  /** Rounds of spherical k-means that symbols are found by: they are clusters, which is what labels agree with. */
   clusterRounds: number;
   /** Starts of k-means of which the best is followed: one alone often merges two groups. */
   clusterStarts: number;
   /** Points among which k-means looks for its starts, or four a symbol if that is more: enough to see every group. */
   seedingPoints: number;
-  /** Sweeps in which a walk may step anywhere; walks grow by one step a sweep. */
-  freeSweeps: number;
-  /** Sweeps along links alone, in which symbols get used to the graph. */
-  linkedSweeps: number;
-  /** How much more a text's first step moves its symbol than later steps: a symbol is first of all its own texts. */
-  firstWeight: number;
-  /** A symbol that comes first in fewer texts, or in fewer than a quarter of its even part, starts again at a text that is explained badly. */
+  /** Nearest texts that each text is linked to before symbols are looked for. */
+  neighbours: number;
+  /** Times that each text's point is averaged with those of its neighbours; 0: points as they are. */
+  diffusionSteps: number;
+  /** Texts whose graph of neighbours is made at the most; of more, so many are drawn, and symbols are found among these. */
+  mostDiffused: number;
+  /** Share of false ones to accept among the symbols that walks name after the first (`fitCutoffs`). */
+  falseDiscoveryRate: number;
+  /** Whether walks name only symbols that stand out, and may end before their last step. */
+  stays: boolean;
+  /** A symbol that comes first in fewer texts, or in fewer than a quarter of its even part, starts again at a text far from its own symbol. */
   fewestTexts: number;
   /** κ_1: nats for a first step that explains all of a point. */
   firstSharpness: number;
@@ -42,9 +46,11 @@ export const discoveryDefaults: DiscoveryOptions = {
   clusterRounds: 12,
   clusterStarts: 4,
   seedingPoints: 8000,
-  freeSweeps: 10,
-  linkedSweeps: 6,
-  firstWeight: 64,
+  neighbours: 15,
+  diffusionSteps: 12,
+  mostDiffused: 50_000,
+  falseDiscoveryRate: 0.02,
+  stays: true,
   fewestTexts: 5,
   firstSharpness: 800,
   sharpness: 800,
@@ -65,16 +71,23 @@ export function discoveryOptions(chosen: Partial<DiscoveryOptions> = {}): Discov
   whole(options, 'length', 1, most.length);
   whole(options, 'seed', 0, Number.MAX_SAFE_INTEGER);
   whole(options, 'candidates', 1, most.candidates);
-  for (const name of ['clusterRounds', 'clusterStarts', 'seedingPoints', 'freeSweeps'] as const)
+  for (const name of [
+    'clusterRounds',
+    'clusterStarts',
+    'seedingPoints',
+    'neighbours',
+    'mostDiffused',
+  ] as const)
     whole(options, name, 1);
-  for (const name of ['linkedSweeps', 'fewestTexts', 'exits'] as const) whole(options, name, 0);
-  for (const name of ['firstWeight', 'firstSharpness', 'sharpness'] as const) positive(name, options[name]);
+  for (const name of ['diffusionSteps', 'fewestTexts', 'exits'] as const) whole(options, name, 0);
+  for (const name of ['firstSharpness', 'sharpness'] as const) positive(name, options[name]);
   for (const parameter of options.densityPrior) positive('densityPrior', parameter);
-  if (!(options.density > 0 && options.density <= 1))
-    throw new UserError(`density lies above 0 and at most at 1, got ${options.density}`);
-  if (options.length > options.symbols)
+  for (const name of ['density', 'falseDiscoveryRate'] as const)
+    if (!(options[name] > 0 && options[name] <= 1))
+      throw new UserError(`${name} lies above 0 and at most at 1, got ${options[name]}`);
+  if (!options.stays && options.length > options.symbols)
     throw new UserError(
-      `a walk of ${options.length} steps needs as many symbols, got ${options.symbols}; ask for more symbols or shorter walks`,
+      `a walk of ${options.length} steps that never stays needs as many symbols, got ${options.symbols}; ask for more symbols or shorter walks`,
     );
   return options;
 }
@@ -87,7 +100,7 @@ type Counts =
   | 'clusterRounds'
   | 'clusterStarts'
   | 'seedingPoints';
-type MoreCounts = 'freeSweeps' | 'linkedSweeps' | 'fewestTexts' | 'exits';
+type MoreCounts = 'neighbours' | 'diffusionSteps' | 'mostDiffused' | 'fewestTexts' | 'exits';
 
 function whole(
   options: DiscoveryOptions,

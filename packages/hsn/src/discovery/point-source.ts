@@ -1,4 +1,4 @@
-import { type Generator, noGrad, randint, randperm, scope, type Tensor, zeros } from '@hidden-schema/torch';
+import { type Generator, noGrad, randint, randperm, scope, Tensor, zeros } from '@hidden-schema/torch';
 import type { Replicas } from '../train/replicas.ts';
 
 // Shapes: N points, S their width.
@@ -58,12 +58,26 @@ export function drawnPlaces(count: number, some: number, generator: Generator): 
 
 /** Points by their places among all, whichever process has them. [n, S] */
 export function pointsAt(points: PointSource, places: readonly number[], replicas: Replicas): Tensor {
+  const order = Array.from(places.keys()).sort((a, b) => places[a]! - places[b]!);
+  const inOrder = order.map((at) => places[at]!);
   const found = zeros([places.length, points.width]);
   noGrad(() => {
-    for (const [at, place] of places.entries())
-      if (place >= points.first && place < points.end)
-        scope(() => found.select(0, at).copy_(points.rows(place, place + 1).select(0, 0)));
+    let at = inOrder.findIndex((place) => place >= points.first);
+    for (let first = points.first; first < points.end && at !== -1; first += mostAtOnce) {
+      const end = Math.min(first + mostAtOnce, points.end);
+      const own: number[] = [];
+      while (at + own.length < inOrder.length && inOrder[at + own.length]! < end)
+        own.push(inOrder[at + own.length]! - first);
+      if (own.length === 0) continue;
+      scope(() => {
+        const rows = Tensor.fromArray(Int32Array.from(own), [own.length]);
+        found.narrow(0, at, own.length).copy_(points.rows(first, end).indexSelect(0, rows));
+      });
+      at += own.length;
+    }
   });
   replicas.sum([found]);
-  return found;
+  const ranks = new Int32Array(places.length);
+  for (const [rank, at] of order.entries()) ranks[at] = rank;
+  return found.indexSelect(0, Tensor.fromArray(ranks, [places.length]));
 }

@@ -7,7 +7,7 @@ import type { Symbols } from '../symbols/symbols.ts';
 import { dictionaryOf, unitRows } from './dictionary.ts';
 import { columnsOf, pieceCounts, unpadded } from './pieces.ts';
 import { type PointSpace, toPoints } from './point-space.ts';
-import { gains, pursue, settledOn } from './pursuit.ts';
+import { pursue, settledOn } from './pursuit.ts';
 import type { SparseRows } from './sparse.ts';
 import type { WordDirections } from './word-directions.ts';
 import { WordSteps } from './word-steps.ts';
@@ -25,6 +25,8 @@ export interface PursuitSizes {
   fade: number;
   /** What later steps follow: what the steps before leave over of a text, or its words. */
   follow: 'rest' | 'words';
+  /** K, where walks name only symbols that stand out for their texts, and may end before their last step. */
+  standing?: number | undefined;
 }
 
 /** The part of a point that pieces of words make: see `PointSpace`. */
@@ -101,17 +103,24 @@ export class PursuitEncoder extends TextReader {
   readonly words: PieceSpace | undefined;
   /** Where walks follow words. */
   readonly steps: WordSteps | undefined;
+  /** Directions of texts that begin with each symbol [K, S], and cosines from which symbols stand out [K]. */
+  readonly starts: Tensor | undefined;
+  readonly cutoffs: Tensor | undefined;
   #symbols: Symbols | undefined;
   #graph: GraphPosterior | undefined;
 
-  constructor(encoder: TextEncoder, { length, pieces, dimensions, sharpness, fade, follow }: PursuitSizes) {
+  constructor(encoder: TextEncoder, sizes: PursuitSizes) {
     super(encoder, true);
+    const { length, pieces, dimensions, sharpness, fade, follow, standing } = sizes;
     const logs = Float32Array.from({ length }, (_, i) => Math.log(sharpness) + i * Math.log(fade));
     this.sharpness = nn.parameter(Tensor.fromArray(logs, [length]));
     this.vectorMean = zeros([encoder.width]).keep();
     this.vectorScale = zeros([1]).keep();
     if (pieces > 0) this.words = new PieceSpace(pieces, dimensions);
     if (pieces > 0 && follow === 'words') this.steps = new WordSteps(pieces, encoder.width + dimensions);
+    if (standing === undefined) return;
+    this.starts = zeros([standing, encoder.width + (pieces > 0 ? dimensions : 0)]).keep();
+    this.cutoffs = zeros([standing]).keep();
   }
 
   /** The symbols and the graph that walks are read on: those of the network it is part of. */
@@ -129,6 +138,14 @@ export class PursuitEncoder extends TextReader {
         if (space.words) this.words?.place(space.words, pieces);
       }),
     );
+  }
+
+  /** Takes over how symbols are told from others, and from where they stand out. */
+  placeStanding({ starts, cutoffs }: { starts: Tensor; cutoffs: Tensor }): void {
+    noGrad(() => {
+      this.starts?.copy_(starts);
+      this.cutoffs?.copy_(cutoffs);
+    });
   }
 
   /** Takes over where words stand among texts, which later steps follow. */
@@ -174,9 +191,8 @@ export class PursuitEncoder extends TextReader {
       onStep: (_, scores) => steps.push(scores.reshape(points.dim(0), -1)),
     });
     if (this.steps) {
-      const whole = gains(points.matmul(dictionary.symbols.transpose(0, 1)));
       const columns = Array.from(unpadded(batch.encoder), (text) => this.words!.columns(text));
-      const later = this.steps.explained({ columns, whole }, dictionary.symbols, sharpness.length - 1);
+      const later = this.steps.explained({ columns, points }, dictionary, sharpness.length - 1);
       steps.push(...later.map((explained, i) => explained.mul(sharpness[i + 1]!)));
     }
     return stack(steps, 1);
@@ -188,7 +204,9 @@ export class PursuitEncoder extends TextReader {
   }
 
   #dictionary() {
-    const links = this.sharpness.dim(0) > 1 ? noGrad(() => this.#graph!.links().matrix()) : undefined;
-    return dictionaryOf(unitRows(this.#symbols!.rows()), links);
+    const { starts, cutoffs } = this;
+    const linkProbabilities =
+      this.sharpness.dim(0) > 1 ? noGrad(() => this.#graph!.links().matrix()) : undefined;
+    return dictionaryOf(unitRows(this.#symbols!.rows()), { linkProbabilities, starts, cutoffs });
   }
 }

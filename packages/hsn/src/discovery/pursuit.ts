@@ -1,5 +1,5 @@
 import { arange, call, callMany, cat, noGrad, stack, type Tensor, zeros } from '@hidden-schema/torch';
-import { behind, type Dictionary, ruledOut, type Sharpness } from './dictionary.ts';
+import { behind, type Dictionary, leastGains, ruledOut, type Sharpness } from './dictionary.ts';
 import { highest } from './highest.ts';
 
 // Shapes: n points, S their width, K symbols, b candidate walks a point, i steps taken so far.
@@ -52,12 +52,17 @@ export interface Pursued extends Candidates {
  *
  * (the paper's ρ and Q^[i] with these h in place of the queries' outputs). Coefficients are the non-negative least
  * squares on the symbols taken. A beam keeps the most probable walks; with one candidate it is greedy.
+ *
+ * With cutoffs τ, h_i = κ_i·(c·|c| − τ·max(τ, ¾·c_first)) after the first step (`leastGains`), with c = E·x, and 0 for the symbol that
+ * the walk is on: it goes on to the linked symbol that stands out most, and where none does it stays, to its end. A step
+ * that stays changes no coefficient. Nothing is taken off: what is left of a text is not part of its meaning.
  */
 export function pursue(points: Tensor, dictionary: Dictionary, options: PursuitOptions): Pursued {
   const { symbols, overlaps, links } = dictionary;
   const fit = points.matmul(symbols.transpose(0, 1)); // x·E [n, K]
   const { onStep } = options;
-  const first = gains(fit).mul(sharpnessAt(options, 0));
+  const begins = dictionary.starts ? points.matmul(dictionary.starts.transpose(0, 1)) : fit;
+  const first = gains(begins).mul(sharpnessAt(options, 0));
   const gate = options.from ? links?.steps : links?.starts;
   const logs = (gate ? behind(gate, first, options.from) : first).logSoftmax(1);
   onStep?.(logs, logs);
@@ -146,23 +151,33 @@ export function gains(fit: Tensor): Tensor {
 function nextStep(
   { walks, coefficients }: Candidates,
   fit: Tensor,
-  { overlaps, links }: Dictionary,
+  dictionary: Dictionary,
   sharpness: number | Tensor,
 ): { scores: Tensor; logs: Tensor } {
+  const { overlaps, links, cutoffs } = dictionary;
   const [n, b, i] = walks.shape as [number, number, number];
   const K = fit.dim(1);
   const taken = walks.reshape(n * b, i);
+  const last = taken.select(1, i - 1);
+  const seen = (scores: Tensor, value: number) => call('scatter.value', scores, 1, taken, value);
+  const gate = (scores: Tensor) => (links ? behind(links.steps, scores, last) : scores);
+  if (cutoffs) {
+    const least = leastGains(cutoffs, fit, walks.select(2, 0)); // [n, b, K]
+    const above = gains(fit).unsqueeze(1).sub(least);
+    const standing = seen(above.reshape(n * b, K), revisit);
+    const scores = call('scatter.value', standing, 1, last.unsqueeze(1), 0).mul(sharpness);
+    const open = gate(scores);
+    // A symbol elsewhere that stands out more must not drown the steps that are open: see `weightRange` of a transition.
+    const bounded = scores.minimum(open.amax(1, true));
+    return { scores: bounded.reshape(n, b, K), logs: open.logSoftmax(1).reshape(n, b, K) };
+  }
   const share = takenOff[Math.min(i, takenOff.length) - 1]!;
   const before = fit.unsqueeze(1);
-  const left =
-    share === 0
-      ? before.expand(n, b, K)
-      : before.sub(told({ walks, coefficients: coefficients.mul(share) }, overlaps).reshape(n, b, K));
+  const tells = () => told({ walks, coefficients: coefficients.mul(share) }, overlaps).reshape(n, b, K);
+  const left = share === 0 ? before.expand(n, b, K) : before.sub(tells());
   const explaining = gains(left.reshape(n * b, K));
-  const seen = (scores: Tensor, value: number) => call('scatter.value', scores, 1, taken, value);
   const scores = links ? seen(explaining, revisit).mul(sharpness) : seen(explaining.mul(sharpness), ruledOut);
-  const open = links ? behind(links.steps, scores, taken.select(1, i - 1)) : scores;
-  return { scores: scores.reshape(n, b, K), logs: open.logSoftmax(1).reshape(n, b, K) };
+  return { scores: scores.reshape(n, b, K), logs: gate(scores).logSoftmax(1).reshape(n, b, K) };
 }
 
 /** The most probable walks one step longer; new symbols have no coefficient yet. */
@@ -189,7 +204,8 @@ function extended(
 }
 
 /**
- * Non-negative least squares by coordinates: a_i ← max(0, c_i − Σ_{m≠i} (e_i·e_m)·a_m), zero where a symbol comes again.
+ * Non-negative least squares by coordinates: a_i ← max(0, c_i − Σ_{m≠i} (e_i·e_m)·a_m), zero where a symbol comes again; a
+ * walk that has just stayed keeps what it has.
  * Each coordinate of all walks is one row of numbers: many short rows would take several times as long. [n, b, i]
  */
 function settled(
@@ -223,7 +239,13 @@ function settled(
       );
       a[at] = best.clamp(0);
     }
-  return stack(a, 1).reshape(n, b, i);
+  const after = stack(a, 1).reshape(n, b, i);
+  if (i === 1) return after;
+  const stayed = walks
+    .select(2, i - 1)
+    .eq(walks.select(2, i - 2))
+    .unsqueeze(2);
+  return call('where.self', stayed, coefficients, after);
 }
 
 /** 1 where the symbol of a step did not come before it, 0 where it did. [i, n] → [n] */

@@ -94,15 +94,20 @@ export async function sharedMeans(
     }),
   ).keep();
   replicas.broadcast([centres]);
-  for (let round = 0; round < options.rounds; round++) {
-    const before = centres;
-    const { sums, sizes } = await sharedSums(points, before, { replicas, signal });
-    centres = noGrad(() =>
-      scope(() => anchored(unitRows(sums.to('float32').add(unmoved(before, sizes))), options.anchors)),
-    ).keep();
-    for (const used of [before, sums, sizes]) used.free();
+  try {
+    for (let round = 0; round < options.rounds; round++) {
+      const before = centres;
+      const { sums, sizes } = await sharedSums(points, before, { replicas, signal });
+      centres = noGrad(() =>
+        scope(() => anchored(unitRows(sums.to('float32').add(unmoved(before, sizes))), options.anchors)),
+      ).keep();
+      for (const used of [before, sums, sizes]) used.free();
+    }
+    return centres;
+  } catch (error) {
+    centres.free();
+    throw error;
   }
-  return centres;
 }
 
 /** Sums of the points that are nearest to each centre, and how many they are, over all processes; in float64. */
@@ -121,16 +126,23 @@ async function sharedSums(
     sums.add_(own.sums);
     sizes.add_(own.sizes);
   });
-  for (const _ of blocks) {
-    await setImmediate();
-    if (signal?.aborted) break;
+  try {
+    for (const _ of blocks) {
+      await setImmediate();
+      if (signal?.aborted) break;
+    }
+    await replicas.goOn(signal);
+    replicas.sum([sums, sizes]);
+    return { sums, sizes };
+  } catch (error) {
+    sums.free();
+    sizes.free();
+    throw error;
   }
-  await replicas.goOn(signal);
-  replicas.sum([sums, sizes]);
-  return { sums, sizes };
 }
 
-function rounds(points: Tensor, start: Tensor, count: number, anchors: Tensor | undefined): Tensor {
+/** Rounds of k-means from given centres, which are freed. [K, S] */
+export function rounds(points: Tensor, start: Tensor, count: number, anchors: Tensor | undefined): Tensor {
   let centres = start;
   for (let round = 0; round < count; round++) {
     const before = centres;

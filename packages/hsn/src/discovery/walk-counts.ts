@@ -9,12 +9,14 @@ export class WalkCounts {
   readonly #length: number;
   readonly #symbols: number;
   readonly #at: Float64Array; // [L, K]
+  readonly #stays: Float64Array; // [L, K]
   readonly #moves: Float64Array; // [K, K]
 
   constructor({ length, symbols }: { length: number; symbols: number }) {
     this.#length = length;
     this.#symbols = symbols;
     this.#at = new Float64Array(length * symbols);
+    this.#stays = new Float64Array(length * symbols);
     this.#moves = new Float64Array(symbols * symbols);
   }
 
@@ -26,13 +28,14 @@ export class WalkCounts {
       this.#at[step * K + to]!++;
       if (step === 0) continue;
       const from = walks[at - 1]!;
-      if (from !== to) this.#moves[from * K + to]!++;
+      if (from === to) this.#stays[step * K + to]!++;
+      else this.#moves[from * K + to]!++;
     }
   }
 
   /** Adds up what the processes have counted. */
   share(replicas: Replicas): void {
-    for (const counts of [this.#at, this.#moves]) {
+    for (const counts of [this.#at, this.#stays, this.#moves]) {
       const sum = Tensor.fromArray(counts, [counts.length]);
       replicas.sum([sum]);
       counts.set(sum.toArray() as Float64Array);
@@ -42,8 +45,17 @@ export class WalkCounts {
 
   /** How many walks are on each symbol at each step. L lists of K */
   get steps(): Float64Array[] {
+    return this.#byStep(this.#at);
+  }
+
+  /** How many of them have stayed on it since the step before. L lists of K, zeros first */
+  get stays(): Float64Array[] {
+    return this.#byStep(this.#stays);
+  }
+
+  #byStep(counts: Float64Array): Float64Array[] {
     const K = this.#symbols;
-    return Array.from({ length: this.#length }, (_, i) => this.#at.slice(i * K, (i + 1) * K));
+    return Array.from({ length: this.#length }, (_, i) => counts.slice(i * K, (i + 1) * K));
   }
 
   /** Moves per text, every walk being certain. */

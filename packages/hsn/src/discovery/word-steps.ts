@@ -1,5 +1,5 @@
-import { call, cat, nn, Tensor, zeros } from '@hidden-schema/torch';
-import { ruledOut } from './dictionary.ts';
+import { call, cat, nn, noGrad, Tensor, zeros } from '@hidden-schema/torch';
+import { type Dictionary, leastGains, ruledOut } from './dictionary.ts';
 import { gains } from './pursuit.ts';
 import type { WordDirections } from './word-directions.ts';
 
@@ -9,8 +9,8 @@ import type { WordDirections } from './word-directions.ts';
 export interface FollowedTexts {
   /** Their pieces in the order in which they stand, as columns of the space; others are left out. */
   columns: readonly (readonly number[])[];
-  /** What each symbol explains of a text as a whole, for steps that are left when its words are used up. [B, K] */
-  whole: Tensor;
+  /** The texts themselves, for steps that are left when their words are used up. [B, S] */
+  points: Tensor;
 }
 
 /**
@@ -33,8 +33,15 @@ export class WordSteps extends nn.Module {
     this.telling.copy_(telling);
   }
 
-  /** What each symbol explains of the word that each of some steps follows. [B, K] each */
-  explained({ columns, whole }: FollowedTexts, symbols: Tensor, steps: number): Tensor[] {
+  /**
+   * What each symbol explains of the word that each of some steps follows; where symbols have to stand out, nothing but
+   * those that do for the whole text can be named, and the first. [B, K] each
+   */
+  explained({ columns, points }: FollowedTexts, dictionary: Dictionary, steps: number): Tensor[] {
+    const { symbols } = dictionary;
+    const fit = points.matmul(symbols.transpose(0, 1));
+    const whole = gains(fit);
+    const hidden = hiddenSymbols(points, fit, dictionary);
     // Of all pieces in one product, so that a text alone has the walk that it has among others.
     const seen = gains(this.directions.matmul(symbols.transpose(0, 1))); // [V, K]
     const tells = this.telling.toNumbers();
@@ -42,16 +49,38 @@ export class WordSteps extends nn.Module {
     const rows = cat([seen, whole], 0);
     return Array.from({ length: steps }, (_, i) => {
       const places = Int32Array.from(words, (own, b) => own[i] ?? tells.length + b);
-      return rows.indexSelect(0, Tensor.fromArray(places, [places.length]));
+      const found = rows.indexSelect(0, Tensor.fromArray(places, [places.length]));
+      return hidden ? found.maskedFill(hidden, leastGain) : found;
     });
   }
 }
 
-/** The best walk by what symbols explain at each step, every link being there but those to itself. L of [B, K] → [B, L] */
-export function freeWalks(explained: readonly Tensor[]): Tensor {
+/** What is gained by a symbol that points the other way: the least there is. */
+const leastGain = -1;
+
+/** Which symbols do not stand out for a text, and are not its first one either. [B, K] bool */
+function hiddenSymbols(
+  points: Tensor,
+  fit: Tensor,
+  { starts, cutoffs }: Pick<Dictionary, 'starts' | 'cutoffs'>,
+): Tensor | undefined {
+  if (!starts || !cutoffs) return undefined;
+  return noGrad(() => {
+    const first = points.matmul(starts.transpose(0, 1)).argmax(1).unsqueeze(1);
+    const least = leastGains(cutoffs, fit, first).select(1, 0);
+    const below = gains(fit).le(least).to('float32');
+    return call('scatter.value', below, 1, first, 0).gt(0);
+  });
+}
+
+/**
+ * The best walk by what symbols explain at each step, every link being there; those to itself only where walks may stay.
+ * L of [B, K] → [B, L]
+ */
+export function freeWalks(explained: readonly Tensor[], stays: boolean): Tensor {
   const walks: Tensor[] = [];
   for (const step of explained) {
-    const before = walks.at(-1);
+    const before = stays ? undefined : walks.at(-1);
     const open = before ? call('scatter.value', step, 1, before, ruledOut) : step;
     walks.push(open.argmax(1).unsqueeze(1));
   }

@@ -43,6 +43,11 @@ export class PairIndex {
   vector(matrix: Tensor): Tensor {
     return matrix.reshape(-1).indexSelect(0, this.#flat);
   }
+
+  free(): void {
+    this.#position.free();
+    this.#flat.free();
+  }
 }
 
 /** Row and column numbers of the pairs as tensors. [E] each */

@@ -1,5 +1,5 @@
-import { type OpenedReasoning, prefixTable } from '../tasks/tuples/open.ts';
 import { objectLogProbs } from '../tasks/tuples/objects.ts';
+import { type OpenedReasoning, prefixTable } from '../tasks/tuples/open.ts';
 import type { TupleTokens } from '../tasks/tuples/tokens.ts';
 import type { WalkPath } from '../tasks/tuples/walk-path.ts';
 import { secondLogProbs } from '../tasks/tuples/walk-search.ts';

@@ -1,9 +1,10 @@
-import fs from 'node:fs';
 import path from 'node:path';
-import { type JsonValue, readJsonIfThere, UserError, writeJsonAtomic } from '@hidden-schema/base';
+import { type JsonValue, UserError } from '@hidden-schema/base';
 import { Generator } from '@hidden-schema/torch';
 import type { PathChoice, PathKind, ReasoningConfig } from '../config/tuples.ts';
 import { Run, type RunOptions } from '../run/run.ts';
+import { RunFiles } from '../run/run-files.ts';
+import { isRunFolder } from '../run/run-record.ts';
 import { CountedPath } from '../tasks/tuples/counted-path.ts';
 import type { OpenedReasoning } from '../tasks/tuples/open.ts';
 import type { TupleTokens } from '../tasks/tuples/tokens.ts';
@@ -25,12 +26,16 @@ const heldOut = 2000;
 const streams = { train: 0, valid: 101, test: 202 };
 
 /** Where path models of a network's run lie. */
-export const pathFolder = (directory: string, kind: PathKind): string => path.join(directory, 'paths', kind);
+export function pathFolder(directory: string, kind: PathKind): string {
+  // Refuses a link in its place.
+  new RunFiles(directory).path('paths', kind);
+  return path.join(directory, 'paths', kind);
+}
 
 /** The path models that a network's run has. */
 export function pathKinds(directory: string): PathKind[] {
   return (['counts', 'prior', 'lstm', 'transformer'] as const).filter((kind) =>
-    fs.existsSync(path.join(pathFolder(directory, kind), 'run.json')),
+    isRunFolder(pathFolder(directory, kind)),
   );
 }
 
@@ -43,11 +48,11 @@ export function pathChoices(directory: string): PathChoice[] {
 
 /** What was measured of a path model when its training ended; nothing where it has not yet. */
 export function storedPathFigures(directory: string, kind: PathKind): PathFigures | undefined {
-  const file = path.join(pathFolder(directory, kind), 'evaluation.json');
-  const figures = readJsonIfThere<Partial<PathFigures>>(file);
+  const files = new RunFiles(pathFolder(directory, kind));
+  const figures = files.readJson<Partial<PathFigures>>('evaluation.json');
   const shares = [figures?.accuracy, figures?.accuracy_free, figures?.baseline_previous, figures?.tuples];
   if (figures && !shares.every((share) => typeof share === 'number'))
-    throw new UserError(`${file} is damaged: expected the figures of a path model`);
+    throw new UserError(`${files.path('evaluation.json')} is damaged: expected the figures of a path model`);
   return figures as PathFigures | undefined;
 }
 
@@ -100,9 +105,9 @@ export function countPath(
   const path = new CountedPath(trained, walks, opened.relations);
   const run = createPathRun(opened, config, { force });
   try {
-    trained.save(run.directory);
+    trained.save(run.files);
     const figures = pathFigures(path, sets.train, sets.test, walks.half);
-    writeJsonAtomic(run.path('evaluation.json'), { ...figures });
+    run.store('evaluation.json', { ...figures });
     run.setState('finished');
     return figures;
   } finally {
@@ -211,6 +216,7 @@ export function createPathRun(
   const { run, step } = opened;
   return Run.create(pathFolder(run.directory, config.path.kind), config, run.record.corpus, {
     ...options,
+    named: false,
     extra: { network: { step, created: run.record.created } },
   });
 }

@@ -50,9 +50,9 @@ function pathRun(opened: OpenedReasoning, kind: PathKind): Run & { config: Reaso
 /** The training walks that counts are of, where a run has them. */
 export function openTrainedWalks(opened: OpenedReasoning): TrainedWalks | undefined {
   if (!pathKinds(opened.run.directory).includes('counts')) return undefined;
-  const { directory } = pathRun(opened, 'counts');
+  const { files } = pathRun(opened, 'counts');
   const { symbols, length } = opened.config;
-  return TrainedWalks.load(directory, { relations: opened.relations.length, symbols, length });
+  return TrainedWalks.load(files, { relations: opened.relations.length, symbols, length });
 }
 
 const openCounts = (opened: OpenedReasoning, walks: TupleWalks): CountedPath =>

@@ -13,7 +13,7 @@ import {
   writeDurably,
 } from '@hidden-schema/base';
 import { safetensorsBytes, type Tensor, writeSafetensors } from '@hidden-schema/torch';
-import { BEST, checkSpace, requireWritable, setAside, tidy } from './checkpoint-folder.ts';
+import { BEST, bestText, checkSpace, requireWritable, setAside, tidy } from './checkpoint-folder.ts';
 import { MANIFEST, type Manifest, MODEL, manifestText, OPTIMIZER, STATE } from './manifest.ts';
 import type { Run } from './run.ts';
 
@@ -35,6 +35,8 @@ export interface SaveOptions {
   always?: number | undefined;
 }
 
+type Warn = (text: string) => void;
+
 /** A file's bytes; or it is on disk already, since its tensors were too many to be copied. */
 type Content = Buffer | 'written';
 
@@ -47,12 +49,19 @@ const COPY_LIMIT = 1 << 30;
  */
 export class CheckpointWriter {
   readonly #run: Run;
+  readonly #warn: Warn;
   #pending: Promise<void> | undefined;
   #fault: unknown;
 
-  constructor(run: Run) {
+  /** `warn` hears, once of each, of old checkpoints that cannot be removed; training goes on beside them. */
+  constructor(run: Run, warn: Warn = () => undefined) {
     requireWritable(run);
     this.#run = run;
+    const said = new Set<string>();
+    this.#warn = (text) => {
+      if (!said.has(text)) warn(text);
+      said.add(text);
+    };
   }
 
   /** Begins `checkpoints/step-N`, which appears whole or not at all; one that is still under way is waited for. */
@@ -63,9 +72,11 @@ export class CheckpointWriter {
       throw new RangeError(`a checkpoint's step cannot be ${step}`);
     const folder = this.#run.path('checkpoints');
     const begun = begin(folder, step, parts);
-    this.#pending = finish(this.#run, step, begun, options).catch((error: unknown) => {
-      this.#fault = error;
-    });
+    this.#pending = finish({ run: this.#run, step, begun, warn: this.#warn }, options).catch(
+      (error: unknown) => {
+        this.#fault = error;
+      },
+    );
   }
 
   /** Throws what went wrong since the last call, if anything did; cheap enough for every step. */
@@ -136,7 +147,14 @@ function begin(folder: string, step: number, parts: CheckpointParts): Begun {
   });
 }
 
-async function finish(run: Run, step: number, begun: Begun, options: SaveOptions): Promise<void> {
+interface Saving {
+  run: Run;
+  step: number;
+  begun: Begun;
+  warn: Warn;
+}
+
+async function finish({ run, step, begun, warn }: Saving, options: SaveOptions): Promise<void> {
   const folder = run.path('checkpoints');
   const { partial, contents } = begun;
   await reported(folder, step, partial, async () => {
@@ -144,13 +162,21 @@ async function finish(run: Run, step: number, begun: Begun, options: SaveOptions
     await moveIntoPlace(partial, folder, step);
     if (options.best) {
       const draft = path.join(folder, `.${BEST}.${process.pid}.tmp`);
-      await writeDurably(draft, Buffer.from(jsonText({ step })));
+      await writeDurably(draft, Buffer.from(bestText(step)));
       await fs.promises.rename(draft, path.join(folder, BEST));
       await syncFolderSoon(folder);
     }
-    for (const gone of setAside(run, options.keep ?? 3, options.always))
-      await fs.promises.rm(gone, { recursive: true, force: true });
   });
+  await removeOld(run, options, warn);
+}
+
+/** The new checkpoint is there by now: what is left of old ones takes space, and harms nothing. */
+async function removeOld(run: Run, { keep = 3, always }: SaveOptions, warn: Warn): Promise<void> {
+  const { old, faults } = setAside(run, keep, always);
+  for (const gone of old)
+    await fs.promises.rm(gone, { recursive: true, force: true }).catch((error) => faults.push(error));
+  for (const fault of faults)
+    warn(`warning: an old checkpoint cannot be removed, and takes space: ${reasonOf(fault)}`);
 }
 
 /** Files first, their hashes in the manifest last. */

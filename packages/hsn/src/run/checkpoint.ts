@@ -1,8 +1,7 @@
-import fs from 'node:fs';
 import path from 'node:path';
 import { hashFile, type JsonValue, readJsonFile, reasonOf, UserError } from '@hidden-schema/base';
 import { openSafetensors, type Tensor } from '@hidden-schema/torch';
-import { BEST, bestStep, checkpointSteps, stepFolder } from './checkpoint-folder.ts';
+import { BEST, bestStep, checkpointSteps } from './checkpoint-folder.ts';
 import { MANIFEST, type Manifest, MODEL, OPTIMIZER, readManifest, STATE } from './manifest.ts';
 import type { Run } from './run.ts';
 
@@ -89,8 +88,8 @@ export function verifyCheckpoint(run: Run, step: number): { folder: string; file
 
 /** Everything of a checkpoint that is not as it was written, a line each. */
 export function checkpointFaults(run: Run, step: number): string[] {
-  const folder = writtenFolder(run, step);
   try {
+    const folder = writtenFolder(run, step);
     return [...fileFaults(folder, readManifest(path.join(folder, MANIFEST), step).files)];
   } catch (error) {
     return [reasonOf(error)];
@@ -98,9 +97,11 @@ export function checkpointFaults(run: Run, step: number): string[] {
 }
 
 /** A process killed between two renames leaves the old checkpoint of a step under its other name. */
-function writtenFolder(run: Run, step: number): string {
-  const whole = stepFolder(run, step);
-  return fs.existsSync(whole) ? whole : run.path('checkpoints', `.old-step-${step}`);
+function writtenFolder({ files }: Run, step: number): string {
+  const name = files.exists('checkpoints', `step-${step}`) ? `step-${step}` : `.old-step-${step}`;
+  // None of its files is read through a link.
+  for (const part of [MANIFEST, MODEL, OPTIMIZER, STATE]) files.path('checkpoints', name, part);
+  return files.path('checkpoints', name);
 }
 
 function* fileFaults(folder: string, files: Manifest['files']): Generator<string> {

@@ -3,180 +3,219 @@ import path from 'node:path';
 import {
   type JsonValue,
   jsonText,
-  readJsonFile,
+  plainText,
+  reasonOf,
   syncFolder,
   UserError,
+  writeFileAtomic,
   writeSynced,
 } from '@hidden-schema/base';
-import { Lock } from '@hidden-schema/torch';
+import {
+  CARRIED,
+  carriedNames,
+  EDIT_FOLDERS,
+  type EditRecord,
+  editRecord,
+  isThere,
+  leaves,
+  NEW,
+  OLD,
+  readEditRecord,
+  recordFile,
+  unfinishedEdit,
+} from './edit-record.ts';
+import type { RunFiles } from './run-files.ts';
+import { checkIdentity } from './run-record.ts';
+import { readSums, SUMS, sealFolder, sumOf, sumsText } from './sums.ts';
 
-// An edit exchanges entries of a run's folder, however the process ends. What is new is written to DRAFT; renaming that to
-// READY decides, and whoever opens the run next carries on from there. What it replaced stays in edits/N, from which
-// `undo` fetches it back in the same way.
+// An edit exchanges entries of a run's folder, however the process ends. What is new is written to a draft; renaming that
+// decides, and whoever writes to the run next carries on from there. What it replaced stays in edits/N, from which `undo`
+// fetches it back in the same way. Whoever calls these functions holds the run's lock.
 
-/** What earlier states are kept in. */
-const EDITS = 'edits';
-const DRAFT = '.edit-draft';
-const READY = '.edit-ready';
-const UNDO = '.edit-undo';
-const GONE = '.edit-gone';
-const RECORD = 'edit.json';
-const FORMAT = 1;
-/** Within an edit: what comes, and what was there. */
-const NEW = 'new';
-const OLD = 'old';
+const { edits: EDITS, draft: DRAFT, ready: READY, undo: UNDO, gone: GONE } = EDIT_FOLDERS;
 
-/** What is made of a run's model by looking at it: it leaves with the model. */
-const MADE = new Set([
-  ...['evaluation.json', 'graph.json', 'layout.json', 'analysis'],
-  ...['figures', 'MODEL.md', 'report.html'],
-]);
-
-/** `edit.json`: what was done, in a line, and with which entries. */
-export interface EditRecord {
-  format: number;
-  number: number;
-  /** ISO time. */
-  made: string;
-  /** For people: "merged 3 and 17 into 3". */
-  what: string;
-  /** For each symbol afterwards, those before that it comes from. */
-  origins: readonly (readonly number[])[];
-  /** Entries that were there before, and those that came. */
-  had: readonly string[];
-  came: readonly string[];
-}
-
-/** Whether a name in a run's folder is one of an edit under way. */
-export const isEditEntry = (name: string): boolean => [EDITS, DRAFT, READY, UNDO, GONE].includes(name);
-
-/** Edits that can be undone, the oldest first. */
-export function editsIn(folder: string): EditRecord[] {
-  const place = path.join(folder, EDITS);
-  if (!fs.existsSync(place)) return [];
-  const numbers = fs
-    .readdirSync(place)
+/** Edits that can be undone, the oldest first; one that is decided on and not through is among them. */
+export function editsIn(files: RunFiles): EditRecord[] {
+  const numbers = files
+    .names(EDITS)
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .sort((a, b) => a - b);
-  return numbers.map((number) => recordIn(path.join(place, String(number))));
+  const through = numbers.map((number) => readEditRecord(files.place(EDITS, String(number)), number));
+  const unfinished = isThere(files.root, READY) ? unfinishedEdit(files.root) : undefined;
+  return unfinished ? [...through, unfinished.record] : through;
 }
 
-function recordIn(folder: string): EditRecord {
-  const file = path.join(folder, RECORD);
-  const record = readJsonFile<EditRecord>(file);
-  const lists = [record?.had, record?.came, record?.origins];
-  if (record?.format !== FORMAT || lists.some((list) => !Array.isArray(list)))
-    throw new UserError(`${file} is damaged: expected the record of an edit`);
+/** Parts of the path at which a run's entries lie as they were before an edit. */
+export const stateBefore = ({ number }: EditRecord): [string, ...string[]] => [EDITS, String(number), OLD];
+
+/** An edit of a run's folder. */
+export interface EditPlan extends Pick<EditRecord, 'what' | 'origins'> {
+  /** Of the run that it was worked out from. */
+  identity: string;
+  /** Writes the new entries into an empty folder. */
+  fill(draft: string): void | Promise<void>;
+  /** Texts of further entries by name, worked out at the last moment, since others may change them until then. */
+  late?(): Readonly<Record<string, string>>;
+}
+
+/**
+ * Replaces entries of a run's folder by those of a plan, all of them or none; what else a run knows of its model (figures,
+ * analyses) leaves with them.
+ */
+export async function editFolder(files: RunFiles, plan: EditPlan): Promise<EditRecord> {
+  try {
+    files.remove(DRAFT);
+    const incoming = files.place(DRAFT, NEW);
+    fs.mkdirSync(incoming, { recursive: true });
+    await plan.fill(incoming);
+    // Nobody names symbols or stores analyses from here until all is exchanged.
+    return files.locked(() => {
+      checkIdentity(files, plan.identity);
+      const record = writeDraft(files, plan, incoming);
+      fs.renameSync(files.place(DRAFT), files.place(READY));
+      syncFolder(files.root);
+      finishEdits(files);
+      return record;
+    });
+  } catch (error) {
+    throw sided(files, error, { decided: READY, undecided: DRAFT, what: plan.what });
+  }
+}
+
+function writeDraft(files: RunFiles, plan: EditPlan, incoming: string): EditRecord {
+  for (const [name, text] of Object.entries(plan.late?.() ?? {}))
+    writeSynced(path.join(incoming, name), text);
+  sealFolder(incoming);
+  fs.mkdirSync(files.place(DRAFT, OLD));
+  const number = (editsIn(files).at(-1)?.number ?? 0) + 1;
+  const came = fs.readdirSync(incoming).sort();
+  const had = files.names().filter((name) => leaves(name, came));
+  const { what, origins } = plan;
+  const record = editRecord({ number, what, origins, had, came });
+  writeSynced(recordFile(files.place(DRAFT)), jsonText(record as unknown as JsonValue));
+  syncFolder(files.place(DRAFT));
   return record;
 }
 
-/** Where a run's entries lie as they were before an edit. */
-export const stateBefore = (folder: string, { number }: EditRecord): string =>
-  path.join(folder, EDITS, String(number), OLD);
-
-/** What an edit says of itself. */
-export type EditNote = Pick<EditRecord, 'what' | 'origins'>;
-
-/**
- * Replaces entries of a run's folder by those that `fill` writes into an empty one, all of them or none; what else a run
- * knows of its model (figures, analyses) leaves with them. The caller holds the run's lock.
- */
-export async function editFolder(
-  folder: string,
-  note: EditNote,
-  fill: (draft: string) => void | Promise<void>,
-): Promise<EditRecord> {
-  const draft = path.join(folder, DRAFT);
-  fs.rmSync(draft, { recursive: true, force: true });
-  try {
-    const incoming = path.join(draft, NEW);
-    fs.mkdirSync(incoming, { recursive: true });
-    await fill(incoming);
-    fs.mkdirSync(path.join(draft, OLD));
-    const number = (editsIn(folder).at(-1)?.number ?? 0) + 1;
-    const came = fs.readdirSync(incoming).sort();
-    const had = fs.readdirSync(folder).filter((name) => leaves(name, came));
-    const record = { format: FORMAT, number, made: new Date().toISOString(), ...note, had, came };
-    writeSynced(path.join(draft, RECORD), jsonText(record as unknown as JsonValue));
-    syncFolder(draft);
-    fs.renameSync(draft, path.join(folder, READY));
-    syncFolder(folder);
-    finishEdits(folder);
-    return record;
-  } catch (error) {
-    fs.rmSync(draft, { recursive: true, force: true });
-    throw error;
-  }
+/** What a fault means: before the decision nothing was changed, after it the edit stands. */
+function sided(
+  files: RunFiles,
+  error: unknown,
+  { decided, undecided, what }: { decided: string; undecided?: string; what: string },
+): unknown {
+  if (isThere(files.root, decided))
+    return new UserError(
+      `the edit stands (${plainText(what)}), but not all of its files could be moved: ${reasonOf(error)}; the next command that writes to ${files.root} completes it`,
+    );
+  if (undecided) removeLeft(files, undecided);
+  const isSystem = (error as NodeJS.ErrnoException).code !== undefined;
+  return isSystem
+    ? new UserError(`cannot edit ${files.root}: ${reasonOf(error)}; nothing was changed`)
+    : error;
 }
 
-const leaves = (name: string, came: readonly string[]): boolean => came.includes(name) || MADE.has(name);
-
-/** Takes the last edit back; `prepare` may put entries of the state before right, such as names given since. */
-export function undoLast(folder: string, prepare: (before: string, edit: EditRecord) => void): EditRecord {
-  const last = editsIn(folder).at(-1);
-  if (!last) throw new UserError(`${folder} has no edit to undo: nothing was merged, split or updated`);
-  prepare(stateBefore(folder, last), last);
-  fs.renameSync(path.join(folder, EDITS, String(last.number)), path.join(folder, UNDO));
-  syncFolder(folder);
-  finishEdits(folder);
+/** Takes the last edit back; `carry` gives texts of entries of the state before that differ, such as names given since. */
+export function undoLast(
+  files: RunFiles,
+  carry: (edit: EditRecord) => Readonly<Record<string, string>> = () => ({}),
+): EditRecord {
+  const last = editsIn(files).at(-1);
+  if (!last) throw new UserError(`${files.root} has no edit to undo: nothing was merged, split or updated`);
+  try {
+    files.locked(() => {
+      writeCarried(files, last, carry(last));
+      fs.renameSync(files.place(EDITS, String(last.number)), files.place(UNDO));
+      syncFolder(files.root);
+      finishEdits(files);
+    });
+  } catch (error) {
+    throw sided(files, error, { decided: UNDO, what: `undone: ${last.what}` });
+  }
   return last;
 }
 
-/** Whether an edit or its undoing was decided on and is not through. */
-const pending = (folder: string): boolean =>
-  [READY, UNDO].some((name) => fs.existsSync(path.join(folder, name)));
-
-/** Before a run is read: waits for an edit that is under way, or finishes that of a process that was killed. */
-export function settleEdits(folder: string, shown: string): void {
-  if (!pending(folder)) return;
-  Lock.during(path.join(folder, 'lock'), `the run folder ${shown}`, () => finishEdits(folder));
+/** Beside the state before, which stays as it is until the undoing is decided on. */
+function writeCarried(files: RunFiles, edit: EditRecord, texts: Readonly<Record<string, string>>): void {
+  const place = [EDITS, String(edit.number), CARRIED];
+  files.remove(...place);
+  if (Object.keys(texts).length === 0) return;
+  const folder = files.place(...place);
+  fs.mkdirSync(folder);
+  const sums = readSums(files.place(...stateBefore(edit), SUMS));
+  for (const [name, text] of Object.entries(texts)) {
+    writeSynced(path.join(folder, name), text);
+    sums.set(name, [sumOf(text)]);
+  }
+  if (edit.had.includes(SUMS)) writeSynced(path.join(folder, SUMS), sumsText(sums));
+  syncFolder(folder);
 }
 
-/** Carries decided edits through; whoever calls it holds the lock. */
-export function finishEdits(folder: string): void {
-  const ready = path.join(folder, READY);
-  if (fs.existsSync(ready)) {
-    const { number, had, came } = recordIn(ready);
-    exchange(folder, { from: path.join(ready, NEW), to: path.join(ready, OLD), leaving: had, coming: came });
-    fs.mkdirSync(path.join(folder, EDITS), { recursive: true });
-    fs.renameSync(ready, path.join(folder, EDITS, String(number)));
+/** Carries decided edits through; gives what they were, in a line each. */
+export function finishEdits(files: RunFiles): string[] {
+  const through: string[] = [];
+  const edit = isThere(files.root, READY) ? unfinishedEdit(files.root) : undefined;
+  if (edit) {
+    const { number, had, came } = edit.record;
+    const last = files.place(EDITS, String(number));
+    if (isThere(last)) throw new UserError(`${last} is there already; remove ${files.place(READY)}`);
+    exchange(files, { from: [READY, NEW], to: [READY, OLD], leaving: had, coming: came });
+    fs.mkdirSync(files.place(EDITS), { recursive: true });
+    fs.renameSync(files.place(READY), last);
+    through.push(edit.what);
   }
-  const undo = path.join(folder, UNDO);
-  const gone = path.join(folder, GONE);
-  if (fs.existsSync(undo)) {
-    const { had, came } = recordIn(undo);
-    const made = fs.readdirSync(folder).filter((name) => leaves(name, came));
-    exchange(folder, {
-      from: path.join(undo, OLD),
-      to: path.join(undo, NEW),
-      leaving: made.filter((name) => !had.includes(name)),
-      coming: had,
-    });
-    fs.rmSync(gone, { recursive: true, force: true });
-    fs.renameSync(undo, gone);
+  const undoing = isThere(files.root, UNDO) ? unfinishedEdit(files.root) : undefined;
+  if (undoing) {
+    finishUndo(files, undoing.record, undoing.coming);
+    through.push(undoing.what);
   }
-  for (const left of [gone, path.join(folder, DRAFT)]) fs.rmSync(left, { recursive: true, force: true });
+  if (through.length > 0) syncFolder(files.root);
+  for (const left of [GONE, DRAFT]) removeLeft(files, left);
+  return through;
+}
+
+function finishUndo(files: RunFiles, { came }: EditRecord, coming: readonly string[]): void {
+  // Done again it writes the same.
+  for (const name of carriedNames(files.root))
+    writeFileAtomic(files.place(UNDO, OLD, name), fs.readFileSync(files.place(UNDO, CARRIED, name)));
+  const leaving = files.names().filter((name) => leaves(name, came) && !coming.includes(name));
+  exchange(files, { from: [UNDO, OLD], to: [UNDO, NEW], leaving, coming });
+  files.remove(GONE);
+  fs.renameSync(files.place(UNDO), files.place(GONE));
+}
+
+/** What is left over harms nobody; the next edit removes it. */
+function removeLeft(files: RunFiles, name: string): void {
+  try {
+    files.remove(name);
+  } catch {
+    // Said by nobody, since nothing depends on it.
+  }
 }
 
 interface Exchange {
-  from: string;
-  to: string;
+  from: readonly string[];
+  to: readonly string[];
   /** Names that go to `to` whether or not another one comes, and those that come. */
   leaving: readonly string[];
   coming: readonly string[];
 }
 
 /** Every move is one rename, and each says by what is left where it stands: done again it does the rest. */
-function exchange(folder: string, { from, to, leaving, coming }: Exchange): void {
-  fs.mkdirSync(to, { recursive: true });
-  const there = (...names: string[]) => fs.existsSync(path.join(...names));
-  for (const name of new Set([...leaving, ...coming])) {
-    const comes = there(from, name);
-    const stays = coming.includes(name) && !comes;
-    if (!stays && there(folder, name) && !there(to, name))
-      fs.renameSync(path.join(folder, name), path.join(to, name));
-    if (comes) fs.renameSync(path.join(from, name), path.join(folder, name));
+function exchange(files: RunFiles, { from, to, leaving, coming }: Exchange): void {
+  // All of them are looked at before the first is moved.
+  const moves = [...new Set([...leaving, ...coming])].map((name) => ({
+    source: files.place(...from, name),
+    own: files.place(name),
+    aside: files.place(...to, name),
+    leaves: !coming.includes(name),
+  }));
+  fs.mkdirSync(files.place(...to), { recursive: true });
+  for (const move of moves) {
+    const comes = isThere(move.source);
+    if ((comes || move.leaves) && isThere(move.own) && !isThere(move.aside))
+      fs.renameSync(move.own, move.aside);
+    if (comes) fs.renameSync(move.source, move.own);
   }
-  syncFolder(folder);
+  syncFolder(files.root);
 }

@@ -83,7 +83,7 @@ export class MetricsFollower {
 
   #open(): number | undefined {
     try {
-      return openRegular(this.#file);
+      return openRegular(this.#file, { follow: false });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;

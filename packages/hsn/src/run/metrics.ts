@@ -1,5 +1,8 @@
 import fs from 'node:fs';
-import { readRegular, reasonOf, UserError } from '@hidden-schema/base';
+import { openRegular, readRegular, reasonOf, UserError } from '@hidden-schema/base';
+import { maskedCrc32c } from './crc32c.ts';
+
+const APPENDING = fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_APPEND;
 
 /** One line of `metrics.jsonl`; a value that was not finite is read back as NaN. */
 export interface MetricsRow {
@@ -13,6 +16,8 @@ export interface MetricsRow {
 /** Appends metrics as JSON lines; every line is in the file when `append` returns. */
 export class MetricsLog {
   readonly file: string;
+  /** Lines that are not as they were written, when the file was opened. */
+  readonly damaged: number;
   readonly #now: () => number;
   #descriptor: number;
 
@@ -21,18 +26,19 @@ export class MetricsLog {
     this.file = file;
     this.#now = options.now ?? Date.now;
     try {
-      this.#descriptor = fs.openSync(file, 'a+');
+      this.#descriptor = openRegular(file, { flags: APPENDING, follow: false });
     } catch (error) {
+      if (error instanceof UserError) throw error;
       throw new UserError(`cannot open ${file}: ${reasonOf(error)}`);
     }
-    const lines = readLines(file);
-    const last = lines.findLast(({ row }) => row !== undefined);
-    fs.ftruncateSync(this.#descriptor, last?.end ?? 0);
+    const { lines, whole } = readLines(file);
+    this.damaged = lines.filter(({ row }) => row === undefined).length;
+    fs.ftruncateSync(this.#descriptor, whole);
   }
 
   append(step: number, epoch: number, values: Readonly<Record<string, number>>): void {
     const row = { step, epoch, time: Math.round(this.#now()) / 1000, ...values };
-    const bytes = Buffer.from(`${JSON.stringify(row)}\n`);
+    const bytes = Buffer.from(`${sealedLine(JSON.stringify(row))}\n`);
     const start = fs.fstatSync(this.#descriptor).size;
     try {
       for (let done = 0; done < bytes.length; ) done += fs.writeSync(this.#descriptor, bytes, done);
@@ -45,7 +51,7 @@ export class MetricsLog {
 
   /** Drops every row of a later step or graph sweep: a resumed run writes them again. */
   truncateAfter(step: number, sweep = Number.POSITIVE_INFINITY): void {
-    const lines = readLines(this.file);
+    const { lines } = readLines(this.file);
     const first = lines.findIndex(({ row }) => row && (row.step > step || (row.sweep ?? 0) > sweep));
     if (first !== -1) fs.ftruncateSync(this.#descriptor, lines[first - 1]?.end ?? 0);
   }
@@ -65,6 +71,8 @@ export interface MetricsFile {
   rows: MetricsRow[];
   /** Lines that are no metrics: cut or damaged. */
   skipped: number;
+  /** Whether the last of these is half a line, as a process that was killed leaves it. */
+  cut: boolean;
 }
 
 /**
@@ -74,9 +82,9 @@ export interface MetricsFile {
  * for (const { step, loss } of readMetrics('run/metrics.jsonl').rows) console.log(step, loss);
  */
 export function readMetrics(file: string): MetricsFile {
-  const lines = readLines(file);
+  const { lines, cut } = readLines(file);
   const rows = lines.flatMap(({ row }) => (row ? [row] : []));
-  return { rows, skipped: lines.length - rows.length };
+  return { rows, skipped: lines.length - rows.length + Number(cut), cut };
 }
 
 interface Line {
@@ -85,24 +93,47 @@ interface Line {
   end: number;
 }
 
-function readLines(file: string): Line[] {
+interface Lines {
+  /** Those with their line feed: without it a line is not whole. */
+  lines: Line[];
+  /** Bytes of these. */
+  whole: number;
+  /** Whether something stands after them. */
+  cut: boolean;
+}
+
+function readLines(file: string): Lines {
   let bytes: Buffer;
   try {
-    bytes = readRegular(file, Number.POSITIVE_INFINITY);
+    bytes = readRegular(file, Number.POSITIVE_INFINITY, { follow: false });
   } catch (error) {
     throw new UserError(`cannot read ${file}: ${reasonOf(error)}`);
   }
   const lines: Line[] = [];
-  for (let start = 0; start < bytes.length; start = lines.at(-1)!.end) {
-    const feed = bytes.indexOf(0x0a, start);
-    const end = feed === -1 ? bytes.length : feed + 1;
-    // A line is whole only with its line feed.
-    lines.push({ row: feed === -1 ? undefined : parseRow(bytes.toString('utf8', start, feed)), end });
+  let whole = 0;
+  for (let feed = bytes.indexOf(0x0a); feed !== -1; feed = bytes.indexOf(0x0a, whole)) {
+    const row = parseRow(bytes.toString('utf8', whole, feed));
+    whole = feed + 1;
+    lines.push({ row, end: whole });
   }
-  return lines;
+  return { lines, whole, cut: whole < bytes.length };
 }
 
-/** One line; nothing where it is no metrics. */
+/** A line's own checksum, its last value: a file that grows and is cut has no sum as a whole. */
+const SUM = /^(\{.*),"crc":"([0-9a-f]{8})"\}$/;
+
+const crcOf = (line: string): string => maskedCrc32c(Buffer.from(line)).toString(16).padStart(8, '0');
+
+const sealedLine = (line: string): string => `${line.slice(0, -1)},"crc":"${crcOf(line)}"}`;
+
+/** Whether a line is as it was written; before 0.3 lines had numbers alone, and no checksum. */
+function isWhole(text: string, values: readonly unknown[]): boolean {
+  const [, line, crc] = SUM.exec(text) ?? [];
+  if (line !== undefined) return crcOf(`${line}}`) === crc;
+  return values.every((value) => value === null || typeof value === 'number');
+}
+
+/** One line; nothing where it is no metrics, or not as it was written. */
 export function parseRow(text: string): MetricsRow | undefined {
   let value: unknown;
   try {
@@ -112,6 +143,7 @@ export function parseRow(text: string): MetricsRow | undefined {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const row = value as Record<string, unknown>;
+  if (!isWhole(text, Object.values(row))) return undefined;
   for (const [name, inner] of Object.entries(row)) {
     if (inner === null) row[name] = Number.NaN;
     else if (typeof inner !== 'number') delete row[name];

@@ -1,5 +1,3 @@
-import fs from 'node:fs';
-import path from 'node:path';
 import {
   type FileSum,
   hashFile,
@@ -11,12 +9,13 @@ import {
   writeFileAtomic,
 } from '@hidden-schema/base';
 import { diffSettings, dumpConfig, loadConfig, type RunConfig } from '../config/settings.ts';
+import type { RunFiles } from './run-files.ts';
 import type { RunRecord } from './run-record.ts';
 
 const RUN_MANIFEST = 'manifest.json';
 const FORMAT = 1;
 /** Beside settings and record: what a continued training reads from the run's own folder. */
-const READ = /^(tokenizer\.json|corpus\.(txt|tsv|csv|jsonl|parquet))$/;
+const READ = /^(tokenizer\.json|tokenizer_config\.json|corpus\.(txt|tsv|csv|jsonl|parquet))$/;
 /** What `run.json` says of how training goes, which changes. */
 const CHANGING = new Set(['format', 'state', 'failure', 'step', 'seconds']);
 const LONGEST = 60;
@@ -30,26 +29,21 @@ interface RunManifest {
   files: Readonly<Record<string, { sha256: string; size: number }>>;
 }
 
-/**
- * Writes down what is in the folder now; `config` and `record` are what its config.yaml and run.json hold. Files are
- * looked for in `others` too, where they lie in the folder that this one is written for.
- */
-export function writeRunManifest(
-  folder: string,
-  config: RunConfig,
-  record: RunRecord,
-  others: readonly string[] = [],
-): void {
-  const places = new Map<string, string>();
-  for (const place of [...others, folder])
-    for (const name of fs.readdirSync(place)) if (READ.test(name)) places.set(name, path.join(place, name));
+/** Writes down what is in the folder now; `config` and `record` are what its config.yaml and run.json hold. */
+export function writeRunManifest(files: RunFiles, config: RunConfig, record: RunRecord): void {
+  writeFileAtomic(files.path(RUN_MANIFEST), manifestText(files, config, record));
+}
+
+/** What `manifest.json` says of a run with these settings, this record, and the files that it has. */
+export function manifestText(files: RunFiles, config: RunConfig, record: RunRecord): string {
+  const names = files.names().filter((name) => READ.test(name));
   const manifest: RunManifest = {
     format: FORMAT,
     settings: dumpConfig(config),
     record: lasting(record),
-    files: Object.fromEntries([...places].sort().map(([name, file]) => [name, hashFile(file)])),
+    files: Object.fromEntries(names.map((name) => [name, hashFile(files.path(name))])),
   };
-  writeFileAtomic(path.join(folder, RUN_MANIFEST), sealedText({ ...manifest }));
+  return sealedText({ ...manifest });
 }
 
 function lasting(record: RunRecord): RunManifest['record'] {
@@ -58,17 +52,17 @@ function lasting(record: RunRecord): RunManifest['record'] {
 }
 
 /** Whether the folder has a record of what it held. */
-export const hasManifest = (folder: string): boolean => fs.existsSync(path.join(folder, RUN_MANIFEST));
+export const hasManifest = (files: RunFiles): boolean => files.exists(RUN_MANIFEST);
 
 /** What differs from the manifest, a line each: the file, and for settings and record the key, before and now. */
-export function editsOf(folder: string, config: RunConfig, record: RunRecord): string[] {
+export function editsOf(files: RunFiles, config: RunConfig, record: RunRecord): string[] {
   let manifest: RunManifest;
   try {
-    manifest = readRunManifest(path.join(folder, RUN_MANIFEST));
+    manifest = readRunManifest(files.path(RUN_MANIFEST));
   } catch (error) {
     return [reasonOf(error)];
   }
-  const settings = loadConfig(manifest.settings, path.join(folder, RUN_MANIFEST), [], {
+  const settings = loadConfig(manifest.settings, files.path(RUN_MANIFEST), [], {
     fallback: config.model,
   });
   const now = lasting(record);
@@ -76,13 +70,13 @@ export function editsOf(folder: string, config: RunConfig, record: RunRecord): s
   return [
     ...diffSettings(settings, config).map((line) => `config.yaml: ${line}`),
     ...diffSettings(manifest.record, noted, LONGEST).map((line) => `run.json: ${line}`),
-    ...Object.entries(manifest.files).flatMap(([name, sum]) => fileEdit(folder, name, sum)),
+    ...Object.entries(manifest.files).flatMap(([name, sum]) => fileEdit(files, name, sum)),
   ];
 }
 
-function fileEdit(folder: string, name: string, sum: FileSum): string[] {
+function fileEdit(files: RunFiles, name: string, sum: FileSum): string[] {
   try {
-    const { sha256 } = hashFile(path.join(folder, name));
+    const { sha256 } = hashFile(files.path(name));
     if (sha256 === sum.sha256) return [];
     return [`${name}: sha256 ${sum.sha256.slice(0, 12)}… → ${sha256.slice(0, 12)}…`];
   } catch (error) {
@@ -93,7 +87,7 @@ function fileEdit(folder: string, name: string, sum: FileSum): string[] {
 function readRunManifest(file: string): RunManifest {
   let text: string;
   try {
-    text = readRegular(file).toString('utf8');
+    text = readRegular(file, undefined, { follow: false }).toString('utf8');
   } catch (error) {
     throw new UserError(`${RUN_MANIFEST}: cannot be read (${reasonOf(error)})`);
   }

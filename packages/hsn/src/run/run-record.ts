@@ -1,6 +1,8 @@
 import fs from 'node:fs';
-import path from 'node:path';
-import { readJsonFile, UserError } from '@hidden-schema/base';
+import { parseJson, UserError } from '@hidden-schema/base';
+import { EDIT_FOLDERS, isThere } from './edit-record.ts';
+import { RunChanged } from './run-faults.ts';
+import type { RunFiles } from './run-files.ts';
 
 /** The layout of a run folder; a later one gets another number. 1, that of 0.1.0, has no manifest. */
 export const RUN_FORMAT = 2;
@@ -31,25 +33,36 @@ export const VERSION: string = JSON.parse(
   fs.readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 ).version;
 
-/** Whether a folder is a run, whole or not; also one whose run.json leads nowhere. */
+/** Whether a folder is a run, whole or not; also one whose run.json leads nowhere, or is just being exchanged. */
 export function isRunFolder(folder: string): boolean {
-  try {
-    fs.lstatSync(path.join(folder, 'run.json'));
-    return true;
-  } catch {
-    return false;
-  }
+  const { ready, undo } = EDIT_FOLDERS;
+  return ['run.json', ready, undo].some((name) => {
+    try {
+      return isThere(folder, name);
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** Reads `run.json`; `shown` is the folder as the user wrote it. */
-export function readRecord(folder: string, shown: string): RunRecord {
-  const file = path.join(folder, 'run.json');
-  if (!fs.existsSync(folder)) throw new UserError(`the run folder ${shown} does not exist`);
-  if (!isRunFolder(folder))
+export function readRecord(files: RunFiles, shown: string): RunRecord {
+  if (!fs.existsSync(files.root)) throw new UserError(`the run folder ${shown} does not exist`);
+  if (!isRunFolder(files.root))
     throw new UserError(`${shown} is not a run: expected a folder made by "hsn train", with run.json in it`);
-  const record = readJsonFile<RunRecord>(file);
+  const file = files.path('run.json');
+  const record = parseJson<RunRecord>(files.text('run.json'), file);
   checkRecord(record, file);
   return record;
+}
+
+/** What is made of a run's model belongs to: when it was made, and when its symbols were edited last. */
+export const identityOf = ({ created, edited }: RunRecord): string =>
+  edited === undefined ? created : `${created} ${edited}`;
+
+/** Refuses a run that is no longer what it was when it was read. */
+export function checkIdentity(files: RunFiles, identity: string): void {
+  if (identityOf(readRecord(files, files.root)) !== identity) throw new RunChanged(files.root);
 }
 
 function checkRecord(record: RunRecord, file: string): void {

@@ -1,5 +1,3 @@
-import fs from 'node:fs';
-import path from 'node:path';
 import { openSafetensors, SafetensorsError } from '@hidden-schema/torch';
 import { type Claim, checkClaims, decoderKind, type Shapes, shapesOf } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../config/language.ts';
@@ -9,31 +7,32 @@ import type { RunConfig } from '../config/settings.ts';
 import type { ReasoningConfig } from '../config/tuples.ts';
 import { nameOfToday } from '../tensor-names.ts';
 import { MODEL } from './manifest.ts';
+import type { RunFiles } from './run-files.ts';
 
 /** Refuses a run whose settings state other sizes than its last checkpoint has, before a model is built from them. */
 export function checkRunSizes(
-  folder: string,
+  files: RunFiles,
   config: RunConfig,
   record: Readonly<Record<string, unknown>>,
 ): void {
-  const shapes = lastShapes(path.join(folder, 'checkpoints'));
+  const shapes = lastShapes(files);
   // Weights that are no model's are told of by whoever loads them.
   if (!shapes || ![...shapes.keys()].some((name) => modelParts.test(name))) return;
-  checkClaims(shapes, claimsOf(config), path.join(folder, 'config.yaml'));
+  checkClaims(shapes, claimsOf(config), files.path('config.yaml'));
   if (config.model !== 'synthetic' && !(config.model === 'reasoning' && config.part === 'path'))
-    checkClaims(shapes, recordedClaims(record.text ?? record.tuples), path.join(folder, 'run.json'));
+    checkClaims(shapes, recordedClaims(record.text ?? record.tuples), files.path('run.json'));
 }
 
 /** What the names of a model's tensors begin with. */
 const modelParts = /^(encoder|decoder|network)\./;
 
 /** Of the last checkpoint that can be read; damaged ones are told of by whoever loads them. */
-function lastShapes(checkpoints: string): Shapes | undefined {
-  const names = fs.existsSync(checkpoints) ? fs.readdirSync(checkpoints) : [];
+function lastShapes(files: RunFiles): Shapes | undefined {
+  const names = files.list('checkpoints');
   const steps = names.flatMap((name) => /^step-(\d+)$/.exec(name)?.[1] ?? []).map(Number);
   for (const step of steps.sort((a, b) => b - a)) {
     try {
-      const weights = openSafetensors(path.join(checkpoints, `step-${step}`, MODEL));
+      const weights = openSafetensors(files.path('checkpoints', `step-${step}`, MODEL));
       const shapes = shapesOf(weights, nameOfToday);
       weights.close();
       return shapes;

@@ -1,15 +1,29 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { parseJson, readJsonFile, readJsonIfThere, readText, reasonOf, UserError } from '@hidden-schema/base';
+import {
+  hashFile,
+  parseJson,
+  readJsonFile,
+  readRegular,
+  readText,
+  reasonOf,
+  UserError,
+} from '@hidden-schema/base';
 import type { ModelKind } from '../config/settings.ts';
 import type { Failure } from '../train/number-failure.ts';
 import { bestStep, checkpointFaults, checkpointSteps } from './checkpoint.ts';
+import { BEST } from './checkpoint-folder.ts';
+import { readConsistently } from './consistent.ts';
+import { editsIn } from './edits.ts';
 import { readEvents } from './events.ts';
-import { type MetricsRow, readMetrics } from './metrics.ts';
+import { STATE } from './manifest.ts';
+import { type MetricsFile, type MetricsRow, readMetrics } from './metrics.ts';
 import { lastMetrics } from './metrics-tail.ts';
 import { Run, type RunState } from './run.ts';
+import { DamagedFile } from './run-faults.ts';
 import { isRunFolder } from './run-record.ts';
 import type { SessionState } from './session-terms.ts';
+import { readSums, SUMS, sumFault } from './sums.ts';
 
 /** A run at a glance. */
 export interface RunSummary {
@@ -56,12 +70,23 @@ function runFolders(directory: string, depth: number): string[] {
 }
 
 export function describeRun(directory: string): RunSummary {
+  return readConsistently(
+    directory,
+    () => summaryOf(directory),
+    ({ fault }) => fault !== undefined,
+  );
+}
+
+function summaryOf(directory: string): RunSummary {
   try {
     const run = Run.open(directory);
     const { version, created, failure } = run.record;
-    readJsonIfThere(run.path('checkpoints', 'best.json'));
+    if (run.files.exists('checkpoints', BEST))
+      readRegular(run.path('checkpoints', BEST), undefined, { follow: false });
     const best = bestStep(run);
-    const rows = lastMetrics(run.path('metrics.jsonl'), 1000);
+    const { rows, ...lines } = lastMetrics(run.path('metrics.jsonl'), 1000);
+    const { fault } = metricsFault(run, lines);
+    if (fault !== undefined) throw new UserError(fault);
     const last = rows.at(-1);
     const figures = evaluationFigures(run);
     return {
@@ -83,6 +108,17 @@ export function describeRun(directory: string): RunSummary {
   }
 }
 
+/** What is wrong with metrics; half a line at the end is no fault where a process may have been killed. */
+function metricsFault(
+  run: Run,
+  { skipped, cut }: Pick<MetricsFile, 'skipped' | 'cut'>,
+): { fault?: string; note?: string } {
+  const tail = cut && ['running', 'crashed'].includes(run.state);
+  const text = (lines: number) => `${run.path('metrics.jsonl')}: ${lines} lines are cut or damaged`;
+  const damaged = skipped - Number(tail);
+  return { ...(damaged > 0 ? { fault: text(damaged) } : {}), ...(tail ? { note: text(1) } : {}) };
+}
+
 /** The last value of each figure; a step's and an evaluation's stand in rows of their own. */
 function lastFigures(rows: readonly MetricsRow[]): Record<string, number> {
   const figures: Record<string, number> = {};
@@ -92,11 +128,12 @@ function lastFigures(rows: readonly MetricsRow[]): Record<string, number> {
 
 /** The figures at the end of training; none before. */
 export function evaluationFigures(run: Run): Record<string, number | null> | undefined {
-  const figures = readJsonIfThere<Record<string, unknown>>(run.path('evaluation.json'));
+  const figures = run.files.readJson<Record<string, unknown>>('evaluation.json');
   if (figures === undefined) return undefined;
   if (typeof figures !== 'object' || figures === null || Array.isArray(figures))
-    throw new UserError(`${run.path('evaluation.json')} is damaged: expected figures by their names`);
-  const pairs = Object.entries(figures).map(([name, x]) => [name, typeof x === 'number' ? x : null]);
+    throw new DamagedFile(`${run.path('evaluation.json')} is damaged: expected figures by their names`);
+  const single = Object.entries(figures).filter(([, x]) => typeof x !== 'object' || x === null);
+  const pairs = single.map(([name, x]) => [name, typeof x === 'number' ? x : null]);
   return Object.fromEntries(pairs) as Record<string, number | null>;
 }
 
@@ -119,6 +156,14 @@ export interface Verification {
  * if (faults.length > 0) throw new Error(faults.join('\n'));
  */
 export function verifyRun(directory: string): Verification {
+  return readConsistently(
+    directory,
+    () => verification(directory),
+    ({ faults }) => faults.length > 0,
+  );
+}
+
+function verification(directory: string): Verification {
   const run = Run.open(directory);
   const checked = ['run.json', 'config.yaml'];
   const faults = run.edits().map((edit) => `edited since it was written: ${edit}`);
@@ -131,16 +176,60 @@ export function verifyRun(directory: string): Verification {
     faults.push(...checkpointFaults(run, step));
   }
   if (steps.length === 0) notes.push('no checkpoint was written yet');
-  if (fs.existsSync(run.path('checkpoints', 'best.json'))) {
+  if (run.files.exists('checkpoints', BEST)) {
     checked.push('checkpoints/best.json');
     faults.push(...bestFault(run, steps));
   }
-  for (const name of fs.readdirSync(run.directory).sort()) verifyFile(run, name, { checked, faults, notes });
-  return { run: directory, checked, faults, notes };
+  const found = { checked, faults, notes };
+  for (const name of run.files.entries()) verifyFile(run, name, found);
+  verifyAnswers(run, found);
+  verifyEdits(run, found);
+  for (const name of run.files.list('paths'))
+    if (isRunFolder(run.path('paths', name))) verifyPath(run.path('paths', name), `paths/${name}`, found);
+  return { run: directory, ...found };
+}
+
+type Found = Pick<Verification, 'checked' | 'faults' | 'notes'>;
+
+/** A path model is a run in the folder of its network. */
+function verifyPath(folder: string, shown: string, found: Found): void {
+  const { checked, faults, notes } = verifyRun(folder);
+  found.checked.push(...checked.map((name) => `${shown}/${name}`));
+  found.faults.push(...faults);
+  found.notes.push(...notes.map((note) => `${shown}: ${note}`));
+}
+
+/** What `undo` would believe. */
+function verifyEdits({ files }: Run, { checked, faults }: Found): void {
+  try {
+    checked.push(...editsIn(files).map(({ number }) => `edits/${number}`));
+  } catch (error) {
+    faults.push(reasonOf(error));
+  }
+}
+
+/** Compares what answers are made of with the sums that were recorded. */
+function verifyAnswers({ files }: Run, { checked, faults, notes }: Found): void {
+  try {
+    const sums = readSums(files.path(SUMS));
+    const present = files.answerFiles();
+    for (const name of present) {
+      const file = files.path(...name.split('/'));
+      const known = sums.get(name);
+      const fault = known && sumFault(hashFile(file).sha256, known);
+      if (fault !== undefined && !faults.some((line) => line.startsWith(file)))
+        faults.push(`${file} is damaged: ${fault}`);
+      if (!checked.includes(name)) checked.push(name);
+    }
+    const gone = [...sums.keys()].filter((name) => !present.includes(name) && !name.startsWith('analysis/'));
+    notes.push(...gone.map((name) => `${name} is gone`));
+  } catch (error) {
+    if (!faults.includes(reasonOf(error))) faults.push(reasonOf(error));
+  }
 }
 
 function bestFault(run: Run, steps: readonly number[]): string[] {
-  const file = run.path('checkpoints', 'best.json');
+  const file = run.path('checkpoints', BEST);
   const step = bestStep(run);
   if (step === undefined) return [`${file} is damaged: expected {"step": N}`];
   if (!steps.includes(step)) return [`${file} names step ${step}, which has no checkpoint`];
@@ -154,27 +243,27 @@ function bestFault(run: Run, steps: readonly number[]): string[] {
 /** The best step as the last checkpoint knows it; its damage is said where checkpoints are. */
 function bestOfLast(run: Run, steps: readonly number[]): number | undefined {
   try {
-    const file = run.path('checkpoints', `step-${steps.at(-1)}`, 'state.json');
+    const file = run.path('checkpoints', `step-${steps.at(-1)}`, STATE);
     return readJsonFile<Partial<SessionState>>(file).bestStep;
   } catch {
     return undefined;
   }
 }
 
-function verifyFile(run: Run, name: string, found: Pick<Verification, 'checked' | 'faults' | 'notes'>): void {
-  const file = run.path(name);
+function verifyFile(run: Run, name: string, found: Found): void {
+  let file = name;
   try {
+    file = run.path(name);
     if (name === 'metrics.jsonl') {
-      const { skipped } = readMetrics(file);
-      // A process that was killed leaves half a line; the next one removes it.
-      const tail = skipped === 1 && ['running', 'crashed'].includes(run.state);
-      if (skipped > 0) found[tail ? 'notes' : 'faults'].push(`${file}: ${skipped} lines are cut or damaged`);
+      const { fault, note } = metricsFault(run, readMetrics(file));
+      if (fault !== undefined) found.faults.push(fault);
+      if (note !== undefined) found.notes.push(note);
     } else if (name.startsWith('events.out.tfevents.')) {
       const { validBytes, size } = readEvents(file);
       if (validBytes < size)
         found.notes.push(`${file} can be read up to byte ${validBytes} of ${size}, as after a kill`);
     } else if (name === 'tokenizer.json') parseJson(readText(file), file, { anyKey: true });
-    else if (name.endsWith('.json') && name !== 'run.json') readJsonFile(file);
+    else if (name.endsWith('.json') && name !== 'run.json' && name !== SUMS) readJsonFile(file);
     else return;
     found.checked.push(name);
   } catch (error) {

@@ -2,7 +2,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import {
   type JsonValue,
-  readText,
+  jsonText,
+  plainText,
   reasonOf,
   removeTemporaries,
   UserError,
@@ -11,10 +12,15 @@ import {
 } from '@hidden-schema/base';
 import { Lock, lockHolder } from '@hidden-schema/torch';
 import { diffConfigs, dumpConfig, loadConfig, type RunConfig } from '../config/settings.ts';
-import { finishEdits, isEditEntry, settleEdits } from './edits.ts';
+import { readConsistently } from './consistent.ts';
+import { rememberCorpus } from './corpus-places.ts';
+import { finishEdits } from './edits.ts';
+import { RunFiles } from './run-files.ts';
 import { editsOf, hasManifest, writeRunManifest } from './run-manifest.ts';
 import {
   type CorpusInfo,
+  checkIdentity,
+  identityOf,
   RUN_FORMAT,
   type RunRecord,
   type RunState,
@@ -22,6 +28,7 @@ import {
   VERSION,
 } from './run-record.ts';
 import { checkRunSizes } from './run-sizes.ts';
+import { checkRunFolder } from './run-target.ts';
 
 export {
   type CorpusInfo,
@@ -39,6 +46,8 @@ export interface RunOptions {
   extra?: Readonly<Record<string, JsonValue>>;
   /** Writes further files that the run cannot be without. */
   fill?: (folder: string) => void;
+  /** Whether this user named the corpus; true unless another run did. */
+  named?: boolean;
 }
 
 export interface OpenOptions {
@@ -52,32 +61,10 @@ export interface OpenOptions {
 const UNRECORDED =
   'its settings and files were not recorded when it was made, so edits since cannot be seen; they are recorded from now on';
 
-/** What a run folder may hold beside events; `force` replaces a run only when it holds nothing else. */
-const RUN_FILES = new Set([
-  ...['config.yaml', 'run.json', 'manifest.json', 'metrics.jsonl', 'lock', 'checkpoints'],
-  ...[
-    'evaluation.json',
-    'graph.json',
-    'figures',
-    'README.md',
-    'tokenizer.json',
-    'tokenizer_config.json',
-    'names.json',
-    'names.lock',
-    'layout.json',
-    'paths',
-  ],
-  ...['analysis', 'MODEL.md', 'report.html'],
-]);
-const RUN_NAMES =
-  /^(corpus\.(txt|tsv|csv|jsonl|parquet)|events\.out\.tfevents\..+|lock\.stale-\d+|\..+\.\d+\.tmp)$/;
-/** What a run whose making was cut short may hold. */
-const UNFINISHED_NAMES =
-  /^((tokenizer|tokenizer_config|manifest)\.json|corpus\.(txt|tsv|csv|jsonl|parquet)|lock|lock\.stale-\d+|config\.yaml|checkpoints|\..+\.\d+\.tmp)$/;
-
 /** A folder with everything about one training run. Made and opened for writing under a lock. */
 export class Run {
   readonly directory: string;
+  readonly files: RunFiles;
   readonly config: RunConfig;
   readonly notes: readonly string[];
   #record: RunRecord;
@@ -85,6 +72,7 @@ export class Run {
 
   private constructor(directory: string, config: RunConfig, record: RunRecord, lock?: Lock) {
     this.directory = directory;
+    this.files = new RunFiles(directory);
     this.config = config;
     this.#record = record;
     this.#lock = lock;
@@ -98,11 +86,11 @@ export class Run {
   /** Makes a run in a new or empty folder; `force` replaces a run that is there, and nothing else. */
   static create(directory: string, config: RunConfig, corpus: CorpusInfo, options: RunOptions = {}): Run {
     const folder = path.resolve(directory);
-    checkTarget(folder, directory, options.force ?? false);
-    const lock = lockFolder(folder, directory);
+    checkRunFolder(directory, options.force ?? false);
+    const files = new RunFiles(folder);
+    const lock = lockFolder(files, directory);
     try {
-      for (const name of fs.readdirSync(folder))
-        if (name !== 'lock') fs.rmSync(path.join(folder, name), { recursive: true, force: true });
+      for (const name of files.names()) if (name !== 'lock') files.remove(name);
       const created = new Date().toISOString();
       const { directory: from, fingerprint } = corpus;
       const fields = { corpus: { directory: from, fingerprint }, state: 'running' as const };
@@ -110,9 +98,11 @@ export class Run {
       writeFileAtomic(path.join(folder, 'config.yaml'), dumpConfig(config));
       fs.mkdirSync(path.join(folder, 'checkpoints'));
       options.fill?.(folder);
-      writeRunManifest(folder, config, record);
+      writeRunManifest(files, config, record);
+      files.recordMissing();
       // Last: a folder without it is one whose making was cut short.
       writeJsonAtomic(path.join(folder, 'run.json'), record);
+      if (options.named ?? true) rememberCorpus({ directory: folder, record });
       return new Run(folder, config, record, lock);
     } catch (error) {
       lock.release();
@@ -125,19 +115,48 @@ export class Run {
    * that were edited. `config` stands in for the run's own settings, which stay on disk until `adopt`.
    */
   static open(directory: string, options: OpenOptions = {}): Run {
-    const folder = path.resolve(directory);
-    settleEdits(folder, directory);
-    readRecord(folder, directory);
-    if (!options.write) return Run.#read(folder, directory, options.config);
-    const lock = lockFolder(folder, directory);
+    const files = new RunFiles(directory);
+    if (!options.write)
+      return readConsistently(files.root, () => Run.#read(files, directory, options.config));
+    readRecord(files, directory);
+    return Run.#begin(lockFolder(files, directory), directory, options);
+  }
+
+  /**
+   * Opens a run to edit its symbols: waits for another edit that is under way, and refuses at once while it is trained.
+   * Numbers of symbols that were read before an unfinished edit are none of now: such an edit is completed, and said.
+   */
+  static async openToEdit(directory: string, options: { undoing?: boolean } = {}): Promise<Run> {
+    const files = new RunFiles(directory);
+    const { state } = readRecord(files, directory);
+    const what = `the run folder ${directory}`;
+    const lock =
+      state === 'running' ? lockFolder(files, directory) : await Lock.wait(files.place('lock'), what);
+    const refuse = (finished: readonly string[]) => {
+      if (finished.length > 0 && !(options.undoing && !finished[0]!.startsWith('undoing')))
+        throw new UserError(
+          `an unfinished edit of ${directory} was completed now (${plainText(finished.join('; '))}); nothing else was done: look at it, and repeat this if it is still wanted`,
+        );
+    };
+    return Run.#begin(lock, directory, {}, refuse);
+  }
+
+  /** Under the lock: another process may have changed the run until now. */
+  static #begin(
+    lock: Lock,
+    directory: string,
+    options: OpenOptions,
+    onFinished: (edits: readonly string[]) => void = () => {},
+  ): Run {
+    const files = new RunFiles(directory);
     try {
-      finishEdits(folder);
-      // Read under the lock: another process may have changed it until now.
-      const run = Run.#read(folder, directory, options.config, lock);
+      onFinished(files.locked(() => finishEdits(files)));
+      const run = Run.#read(files, directory, options.config, lock);
       if (!options.force) refuseEdits(run.edits(), directory);
-      removeTemporaries(folder);
-      fs.mkdirSync(path.join(folder, 'checkpoints'), { recursive: true });
-      if (!run.recorded) writeRunManifest(folder, readConfig(folder), run.record);
+      files.locked(() => removeTemporaries(files.root));
+      fs.mkdirSync(files.path('checkpoints'), { recursive: true });
+      if (!run.recorded) writeRunManifest(files, readConfig(files), run.record);
+      files.recordMissing();
       run.#record = { ...run.#record, format: RUN_FORMAT };
       return run;
     } catch (error) {
@@ -146,11 +165,11 @@ export class Run {
     }
   }
 
-  static #read(folder: string, shown: string, config: RunConfig | undefined, lock?: Lock): Run {
-    const record = readRecord(folder, shown);
-    const own = config ?? readConfig(folder);
-    if (!config) checkRunSizes(folder, own, record);
-    return new Run(folder, own, record, lock);
+  static #read(files: RunFiles, shown: string, config: RunConfig | undefined, lock?: Lock): Run {
+    const record = readRecord(files, shown);
+    const own = config ?? readConfig(files);
+    if (!config) checkRunSizes(files, own, record);
+    return new Run(files.root, own, record, lock);
   }
 
   get record(): RunRecord {
@@ -165,26 +184,36 @@ export class Run {
 
   /** Whether it has a record of its settings and files; a run of 0.1.0 has none. */
   get recorded(): boolean {
-    return this.#record.format >= RUN_FORMAT || hasManifest(this.directory);
+    return this.#record.format >= RUN_FORMAT || hasManifest(this.files);
   }
 
   /** What was edited by hand of the files that training reads, a line each; nothing is known of an unrecorded run. */
   edits(): string[] {
-    return this.recorded ? editsOf(this.directory, readConfig(this.directory), this.#record) : [];
+    return this.recorded ? editsOf(this.files, readConfig(this.files), this.#record) : [];
   }
 
   /** What is made of the run's model belongs to: when it was made, and when its symbols were edited last. */
   get identity(): string {
-    const { created, edited } = this.#record;
-    return edited === undefined ? created : `${created} ${edited}`;
+    return identityOf(this.#record);
+  }
+
+  /** Refuses to go on with a run whose symbols were edited since it was opened. */
+  checkUnchanged(): void {
+    checkIdentity(this.files, this.identity);
   }
 
   get locked(): boolean {
     return this.#lock !== undefined;
   }
 
+  /** Where one of its files lies; never through a link, and as it is once a decided edit is through. */
   path(...names: string[]): string {
-    return path.join(this.directory, ...names);
+    return this.files.path(...names);
+  }
+
+  /** Writes a file that answers are made of, with its sum. */
+  store(name: string, value: JsonValue): void {
+    this.files.store({ [name]: jsonText(value) }, () => this.checkUnchanged());
   }
 
   /** Writes the state, and whatever else is worth noting, to `run.json`. */
@@ -200,7 +229,7 @@ export class Run {
     writeFileAtomic(this.path('config.yaml'), dumpConfig(this.config));
     this.#record = { ...this.#record, corpus: { directory, fingerprint } };
     this.setState(this.#record.state);
-    writeRunManifest(this.directory, this.config, this.#record);
+    writeRunManifest(this.files, this.config, this.#record);
   }
 
   /** Tells other machines that this run goes on; call it at every step. */
@@ -235,53 +264,18 @@ export function refuseEdits(edits: readonly string[], shown: string): void {
   );
 }
 
-function lockFolder(folder: string, shown: string): Lock {
+function lockFolder(files: RunFiles, shown: string): Lock {
   try {
-    fs.mkdirSync(folder, { recursive: true });
+    fs.mkdirSync(files.root, { recursive: true });
   } catch (error) {
     throw asUserError(error, `cannot make the folder ${shown}`);
   }
-  return Lock.acquire(path.join(folder, 'lock'), `the run folder ${shown}`);
+  return Lock.acquire(files.place('lock'), `the run folder ${shown}`);
 }
 
 const asUserError = (error: unknown, what: string): unknown =>
   (error as NodeJS.ErrnoException).code === undefined ? error : new UserError(`${what}: ${reasonOf(error)}`);
 
-/** Refuses a folder that a run cannot be made in; also asked before long work. */
-export function checkRunFolder(directory: string, force: boolean): void {
-  checkTarget(path.resolve(directory), directory, force);
-}
-
-function checkTarget(folder: string, shown: string, force: boolean): void {
-  const stat = fs.statSync(folder, { throwIfNoEntry: false });
-  if (!stat) return;
-  if (!stat.isDirectory())
-    throw new UserError(`${shown} is a file; expected a folder for the run, choose another name`);
-  const names = fs.readdirSync(folder);
-  const begun = names.includes('run.json');
-  if (begun && !force)
-    throw new UserError(
-      `${shown} already holds a run; continue it with --resume, replace it with --force, or choose another folder`,
-    );
-  const own = (name: string) =>
-    begun ? RUN_FILES.has(name) || RUN_NAMES.test(name) || isEditEntry(name) : UNFINISHED_NAMES.test(name);
-  const foreign = names.filter((name) => !own(name));
-  if (!begun && hasCheckpoints(folder)) foreign.unshift('checkpoints');
-  if (foreign.length === 0) return;
-  const some = `${foreign.slice(0, 3).join(', ')}${foreign.length > 3 ? ', …' : ''}`;
-  throw new UserError(
-    begun
-      ? `${shown} holds more than a run (${some}), so --force will not replace it; choose another folder`
-      : `${shown} is not empty and holds no run (${some}); choose another folder`,
-  );
-}
-
-function hasCheckpoints(folder: string): boolean {
-  const checkpoints = path.join(folder, 'checkpoints');
-  return fs.existsSync(checkpoints) && fs.readdirSync(checkpoints).length > 0;
-}
-
-function readConfig(folder: string): RunConfig {
-  const file = path.join(folder, 'config.yaml');
-  return loadConfig(readText(file), file);
+function readConfig(files: RunFiles): RunConfig {
+  return loadConfig(files.text('config.yaml'), files.path('config.yaml'));
 }

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { type JsonValue, plainText, UserError, writeJsonAtomic } from '@hidden-schema/base';
+import { type JsonValue, plainText, UserError } from '@hidden-schema/base';
 import { scope } from '@hidden-schema/torch';
 import { type CheckpointSettings, checkpointsSchema } from '../config/network.ts';
 import { align } from '../train/follow.ts';
@@ -49,8 +49,10 @@ export class Session<Evaluation = unknown> {
     this.#options = options;
     this.#replicas = options.replicas ?? Replicas.alone;
     this.#trainer = task.trainer;
-    this.#writer = new CheckpointWriter(run);
+    this.#writer = new CheckpointWriter(run, (text) => options.output?.write(`${plainText(text)}\n`));
     this.#metrics = new MetricsLog(run.path('metrics.jsonl'));
+    const { damaged } = this.#metrics;
+    if (damaged > 0) options.output?.write(`metrics.jsonl: ${damaged} lines are damaged and left out\n`);
     if (options.resume) this.#restore();
     const resumed = options.resume ? { resumedAt: this.#trainer.step } : {};
     this.#events = new EventWriter(run.directory, resumed);
@@ -78,9 +80,8 @@ export class Session<Evaluation = unknown> {
       if (stopped) return this.#end({ state: 'stopped', ...(reason ? { reason } : {}) });
       this.#useBest();
       const evaluation = this.#figures();
-      writeJsonAtomic(this.#run.path('evaluation.json'), evaluation as unknown as JsonValue);
-      for (const [name, value] of Object.entries(this.#task.artifacts()))
-        writeJsonAtomic(this.#run.path(name), value);
+      this.#run.store('evaluation.json', evaluation as unknown as JsonValue);
+      for (const [name, value] of Object.entries(this.#task.artifacts())) this.#run.store(name, value);
       return this.#end({ state: 'finished', evaluation, ...(reason ? { reason } : {}) });
     } catch (error) {
       throw await this.#afterFault(error);
@@ -182,8 +183,7 @@ export class Session<Evaluation = unknown> {
     if (best) this.#state = { ...this.#state, bestStep: 0 };
     await this.#save(best);
     await this.#writer.settle();
-    for (const [name, value] of Object.entries(this.#task.artifacts()))
-      writeJsonAtomic(this.#run.path(name), value);
+    for (const [name, value] of Object.entries(this.#task.artifacts())) this.#run.store(name, value);
     this.#run.setState('running', { step: 0, seconds: this.#seconds() });
     await this.#options.onPrepared?.(this.#seconds());
   }

@@ -50,7 +50,9 @@ export function recordOf<Noted extends ModelRecord>(
 ): { record: Noted; tokenizer: Tokenizer } {
   const record = run.record[key] as Noted | undefined;
   const file = run.path('tokenizer.json');
-  if (!record || needed.some((field) => !record[field]) || !fs.existsSync(file))
+  // Read beside it.
+  run.path('tokenizer_config.json');
+  if (!record || needed.some((field) => !record[field]) || !run.files.exists('tokenizer.json'))
     throw new UserError(
       `${run.directory} is not whole: expected tokenizer.json and the ${of}' record in run.json`,
     );

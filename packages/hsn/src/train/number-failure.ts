@@ -1,5 +1,5 @@
 import { UserError } from '@hidden-schema/base';
-import { call, type nn, noGrad, scope } from '@hidden-schema/torch';
+import { call, type nn, noGrad, scope, type Tensor } from '@hidden-schema/torch';
 
 /** Where a number went wrong; kept in `run.json`, for `hsn train --diagnose`. */
 export interface Failure {
@@ -30,9 +30,14 @@ export class NumberFailure extends UserError {
 
 /** The first weight that holds NaN or an infinity, if any does: what must not be kept as a checkpoint. */
 export function brokenWeight(model: nn.Module): string | undefined {
+  return brokenTensor(model.namedParameters());
+}
+
+/** The name of the first tensor that holds NaN or an infinity, if any does. */
+export function brokenTensor(tensors: Iterable<readonly [string, Tensor]>): string | undefined {
   return scope(() =>
     noGrad(() => {
-      for (const [name, tensor] of model.namedParameters())
+      for (const [name, tensor] of tensors)
         if (call('all', call('isfinite', tensor)).item() === 0) return name;
       return undefined;
     }),

@@ -61,7 +61,7 @@ type BestStep = (transition: Transition, score: Tensor) => { from: Tensor; reach
  * Isolated nodes and the symmetric form have no such parts.
  */
 function bestStepOn({ graph, transitions }: WalkDistribution): BestStep {
-  const apart = transitions.every(({ split }) => split) && !graph.hasIsolated;
+  const apart = transitions.every(({ splits }) => splits) && !graph.hasIsolated;
   if (!apart) return bestListedStep;
   const logRows = graph.rows.log(); // [from, to]
   return ({ split }, score) => {

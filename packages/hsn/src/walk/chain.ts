@@ -105,16 +105,21 @@ export class WalkDistribution implements WalkPosterior {
     );
   }
 
-  /** KL[q(z_{1:L}|x); p(z_{1:L})] for each sentence (Eqs. 11 and 16). [B] */
-  kl(prior: WalkDistribution): Tensor {
-    let total = categoricalKl(this.logStart, prior.logStart);
+  /** The start's divergence, then that of each step given the one before it (the terms of Eqs. 11 and 16). */
+  stepKls(prior: WalkDistribution): Tensor[] {
+    const out = [categoricalKl(this.logStart, prior.logStart)];
     let position = this.logStart.exp();
     for (const [i, transition] of this.transitions.entries()) {
       const arrived = transition.arrive(position);
-      total = total.add(stepKl(transition, prior.transitions[i]!, position, arrived));
+      out.push(stepKl(transition, prior.transitions[i]!, position, arrived));
       position = transition.next(position, arrived);
     }
-    return total;
+    return out;
+  }
+
+  /** KL[q(z_{1:L}|x); p(z_{1:L})] for each sentence (Eqs. 11 and 16). [B] */
+  kl(prior: WalkDistribution): Tensor {
+    return this.stepKls(prior).reduce((total, step) => total.add(step));
   }
 
   aggregatedKl(prior: WalkDistribution, how: Aggregation, holders: BatchHolders = soleHolder): AggregatedKl {
@@ -128,7 +133,8 @@ export class WalkDistribution implements WalkPosterior {
 
 /**
  * Σ_jk ρ̂_j Q_jk log(Q_jk / P_jk). The adjacency stands in both matrices and cancels from the logarithm; isolated rows
- * are the same in both and cost nothing: R is zero there and log D is too.
+ * are the same in both and cost nothing: R is zero there and log D is too. A prior that stays is cheaper by s_j for each
+ * stay.
  */
 function stepKl(q: Transition, p: Transition, position: Tensor, arrived: Tensor): Tensor {
   const posterior = q.split;
@@ -136,7 +142,8 @@ function stepKl(q: Transition, p: Transition, position: Tensor, arrived: Tensor)
   if (!posterior || !prior) return stepKlOneByOne(q, p, position);
   const arriving = arrived.mul(posterior.target.sub(prior.target)).sum(-1);
   const leaving = position.mul(posterior.source.sub(prior.source)).sum(-1);
-  return arriving.sub(leaving);
+  const moved = arriving.sub(leaving);
+  return p.stays ? moved.sub(q.staying(position).mul(p.stays).sum(-1)) : moved;
 }
 
 /** The symmetric form with c ≠ 0 does not split into factors: one [K, K] matrix a sentence, one at a time. */

@@ -52,16 +52,17 @@ export class MeanFieldWalks implements WalkPosterior {
 
   /** Eq. 32 in its first form; its later ones divide by the start's ρ at every step, a slip. [B] */
   kl(prior: WalkDistribution): Tensor {
+    return this.stepKls(prior).reduce((total, step) => total.add(step));
+  }
+
+  stepKls(prior: WalkDistribution): Tensor[] {
     const p = this.marginals();
-    let total = categoricalKl(this.logMarginals[0]!, prior.logStart);
-    for (let i = 1; i < p.length; i++) {
-      const negativeEntropy = p[i]!.mul(this.logMarginals[i]!).sum(-1);
-      const expected = p[i - 1]!.matmul(logMatrix(prior, i - 1))
-        .mul(p[i]!)
-        .sum(-1);
-      total = total.add(negativeEntropy).sub(expected);
-    }
-    return total;
+    const steps = p.slice(1).map((position, i) => {
+      const negativeEntropy = position.mul(this.logMarginals[i + 1]!).sum(-1);
+      const expected = p[i]!.matmul(logMatrix(prior, i)).mul(position).sum(-1);
+      return negativeEntropy.sub(expected);
+    });
+    return [categoricalKl(this.logMarginals[0]!, prior.logStart), ...steps];
   }
 
   /** The aggregated form: means of the marginals for `mean`, of the pairs of neighbouring steps for `projection`. */

@@ -23,6 +23,8 @@ export interface WalkPosterior {
   logProb(walks: Tensor): Tensor;
   /** log q(z_m|x_n) of M walks [M, L] under every sentence. [B, M] */
   crossLogProb(walks: Tensor): Tensor;
+  /** The terms of the next, of each step given those before it. L tensors [B] */
+  stepKls(prior: WalkDistribution): Tensor[];
   /** KL[q(z_{1:L}|x); p(z_{1:L})] of each sentence. [B] */
   kl(prior: WalkDistribution): Tensor;
   /** KL[q*(z_{1:L}); p(z_{1:L})] of the aggregated posterior of the batch. */

@@ -8,18 +8,23 @@ import { Transition, type WalkableGraph } from './transition.ts';
  */
 export type WalkPriorKind = 'uniform' | 'trained' | 'inhomogeneous';
 
-/** p(z_{1:L}|A) of Eqs. 3 and 4. */
+/**
+ * p(z_{1:L}|A) of Eqs. 3 and 4. Where walks may end before L (`stays`), each symbol's link to itself has a weight of its own
+ * at each step, so that a walk that stays costs little: Q_jk ∝ f_k A_jk e^(s_j [j = k]), a sticky chain.
+ */
 export class WalkPrior extends nn.Module {
   readonly length: number;
   /** log ρ up to a constant [K], and log f [1 or L−1, K]; absent in the uniform walk. */
   readonly start: Tensor | undefined;
   readonly weights: Tensor | undefined;
+  /** s, the log weight of staying at each symbol. [1 or L−1, K]; absent in the uniform walk. */
+  readonly stays: Tensor | undefined;
   readonly #nodes: number;
   readonly #options: TensorOptions;
 
   constructor(
     kind: WalkPriorKind,
-    { nodes, length }: { nodes: number; length: number },
+    { nodes, length, stays = false }: { nodes: number; length: number; stays?: boolean },
     generator: Generator,
     options: TensorOptions = {},
   ) {
@@ -31,6 +36,7 @@ export class WalkPrior extends nn.Module {
     this.start = nn.parameter(nn.normal([nodes], 0.01, generator, options));
     const rows = kind === 'trained' ? 1 : length - 1;
     this.weights = nn.parameter(nn.normal([rows, nodes], 0.01, generator, options));
+    if (stays) this.stays = nn.parameter(zeros([rows, nodes], options));
   }
 
   on(graph: WalkableGraph): WalkDistribution {
@@ -39,11 +45,18 @@ export class WalkPrior extends nn.Module {
       ? this.start.logSoftmax(-1).unsqueeze(0)
       : full([1, K], -Math.log(K), this.#options);
     const flat = this.weights ? undefined : new Transition(graph, zeros([1, K], this.#options));
-    const trained = this.weights?.dim(0) === 1 ? new Transition(graph, this.weights) : undefined;
+    const trained = this.weights?.dim(0) === 1 ? this.#step(graph, 0) : undefined;
     const transitions = Array.from(
       { length: this.length - 1 },
-      (_, i) => flat ?? trained ?? new Transition(graph, this.weights!.narrow(0, i, 1)),
+      (_, i) => flat ?? trained ?? this.#step(graph, i),
     );
     return new WalkDistribution(logStart, transitions, graph);
+  }
+
+  #step(graph: WalkableGraph, i: number): Transition {
+    const weights = this.weights!.narrow(0, i, 1);
+    return this.stays
+      ? Transition.sticky(graph, weights, this.stays.narrow(0, i, 1))
+      : new Transition(graph, weights);
   }
 }

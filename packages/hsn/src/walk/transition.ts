@@ -1,4 +1,4 @@
-import { fusable, type Tensor } from '@hidden-schema/torch';
+import { call, fusable, type Tensor } from '@hidden-schema/torch';
 import { carry, findLinks, type Linked, type Links, linkMeans, meanProducts, walkStep } from '../kernels.ts';
 
 // Shapes: B sentences, K symbols. Matrices over symbols are [from, to]; the paper writes [to, from].
@@ -81,6 +81,23 @@ function constantOf(form: TransitionForm): number {
   return form.kind === 'paper' ? 0 : form.constant;
 }
 
+/**
+ * A walk that stays: e^s_j times the weight of each node's link to itself, which makes the walk sticky. Only a prior has
+ * it, in the paper's form.
+ */
+interface Stays {
+  /** s [1, K] */
+  readonly logs: Tensor;
+  /** R with e^s_j·R_jj on its diagonal, written out: a small e^s would be lost in a difference. [K, K] */
+  readonly rows: Tensor;
+}
+
+function staysOf({ rows, nodes }: WalkableGraph, logs: Tensor): Stays {
+  const own = call('diagonal', rows, 0, 0, 1);
+  const others = rows.mul(call('diag', own.detach().mul(0).add(1)).neg().add(1));
+  return { logs, rows: others.add(call('diag', own.mul(logs.exp().reshape(nodes)))) };
+}
+
 function weigh(graph: WalkableGraph, logWeights: Tensor, form: TransitionForm): Weighed {
   const constant = constantOf(form);
   // Only the paper's form may shift log f by a constant per sentence: it cancels there.
@@ -93,9 +110,12 @@ function weigh(graph: WalkableGraph, logWeights: Tensor, form: TransitionForm): 
   const weights = bent.clamp(-weightRange, weightRange).exp();
   const reached = graph.gathered(weights);
   const sums = constant === 0 ? reached : weights.mul(reached).add(constant);
-  // Rows of isolated nodes have no sum; 1 keeps their logarithm harmless.
-  const rowSums = graph.hasIsolated ? sums.mul(graph.active).add(graph.active.neg().add(1)) : sums;
-  return { weights, rowSums };
+  return { weights, rowSums: withoutIsolated(graph, sums) };
+}
+
+/** Rows of isolated nodes have no sum; 1 keeps their logarithm harmless. */
+function withoutIsolated({ hasIsolated, active }: WalkableGraph, sums: Tensor): Tensor {
+  return hasIsolated ? sums.mul(active).add(active.neg().add(1)) : sums;
 }
 
 /**
@@ -109,6 +129,8 @@ export class Transition {
   readonly #constant: number; // c; 0 means the paper's form
   readonly #weights: Tensor; // f [B, K]
   readonly #rowSums: Tensor; // D [B, K]
+  /** How a prior's walk stays, where it may. */
+  #stays: Stays | undefined;
   #priorLogRatio: Tensor | undefined;
   #priorAt: { target: Tensor; source: Tensor } | undefined;
   /** Where sentences were last seen to leave from, and what left: ρ̂ and ρ̂ / D. */
@@ -125,6 +147,17 @@ export class Transition {
     this.#constant = constantOf(form);
     this.#weights = weighed.weights;
     this.#rowSums = weighed.rowSums;
+  }
+
+  /** A prior's transition on links to itself of weight e^s: Q_jk ∝ f_k A_jk e^(s_j [j = k]). Both logs [1, K] */
+  static sticky(graph: WalkableGraph, logWeights: Tensor, stays: Tensor): Transition {
+    const { weights } = weigh(graph, logWeights, paperForm);
+    const sticky = staysOf(graph, stays);
+    const sums = weights.matmul(sticky.rows.transpose(0, 1));
+    const rowSums = withoutIsolated(graph, sums);
+    const made = new Transition(graph, logWeights, paperForm, { weights, rowSums });
+    made.#stays = sticky;
+    return made;
   }
 
   /** One transition for each step of log f [B, L−1, K], whose row sums are made in one product. */
@@ -145,7 +178,7 @@ export class Transition {
       return next;
     }
     const leaving = position.div(this.#rowSums); // what sits on isolated nodes meets zero rows
-    const { rows } = this.graph;
+    const { rows } = this.#stays ?? this.graph;
     if (this.#constant === 0) return this.#weights.mul(leaving.matmul(rows));
     const weighted = this.#weights.mul(leaving.mul(this.#weights).matmul(rows));
     return weighted.add(leaving.matmul(rows).mul(this.#constant));
@@ -153,7 +186,7 @@ export class Transition {
 
   /** Whether one kernel makes a step from here: in the paper's form, with a transition for each sentence. */
   #fused(position: Tensor): boolean {
-    if (this.#constant !== 0 || position.dim(0) !== this.#weights.dim(0)) return false;
+    if (this.#stays || this.#constant !== 0 || position.dim(0) !== this.#weights.dim(0)) return false;
     return [position, this.#weights, this.#rowSums, this.graph.rows].every(fusable);
   }
 
@@ -188,14 +221,25 @@ export class Transition {
     return position === weights && leaving?.alive ? leaving : weights.div(this.#rowSums);
   }
 
-  /** Whether log(Q/R) splits into a part of each end: in the paper's form. */
+  /** Whether log(Q/R) splits into a part of each end: in the paper's form, where walks do not stay. */
   get splits(): boolean {
-    return this.#constant === 0;
+    return this.#constant === 0 && !this.#stays;
   }
 
-  /** log f_k and log D_j, into which log(Q/R) splits in the paper's form. */
+  /** Mass that stays where it is, of positions [B, K] from which it goes on by this transition. [B, K] */
+  staying(position: Tensor): Tensor {
+    const own = call('diagonal', this.graph.rows, 0, 0, 1).unsqueeze(0);
+    return this.#leaving(position).mul(this.#weights).mul(own);
+  }
+
+  /** s of a prior that may stay. [1, K] */
+  get stays(): Tensor | undefined {
+    return this.#stays?.logs;
+  }
+
+  /** log f_k and log D_j, into which log(Q/R) splits in the paper's form but for what stays add. */
   get split(): { target: Tensor; source: Tensor } | undefined {
-    if (!this.splits) return undefined;
+    if (this.#constant !== 0) return undefined;
     return { target: this.#weights.log(), source: this.#rowSums.log() };
   }
 
@@ -219,7 +263,8 @@ export class Transition {
     const f = this.#weights.select(0, sentence);
     const targets =
       this.#constant === 0 ? f.unsqueeze(0) : f.unsqueeze(1).mul(f.unsqueeze(0)).add(this.#constant);
-    return targets.log().sub(this.#rowSums.select(0, sentence).log().unsqueeze(1));
+    const ratio = targets.log().sub(this.#rowSums.select(0, sentence).log().unsqueeze(1));
+    return this.#stays ? ratio.add(call('diag', this.#stays.logs.select(0, 0))) : ratio;
   }
 
   /** log Q of given steps: from [B], to [B] (int64) → [B]. −∞ where there is no link. */
@@ -239,7 +284,9 @@ export class Transition {
     const target = at(this.#weights, to);
     const numerator = this.#constant === 0 ? target : target.mul(at(this.#weights, from)).add(this.#constant);
     const row = this.graph.rows.reshape(-1).indexSelect(0, from.mul(this.graph.nodes).add(to));
-    const walked = row.log().add(numerator.log()).sub(at(this.#rowSums, from).log());
+    const moved = row.log().add(numerator.log()).sub(at(this.#rowSums, from).log());
+    const kept = from.eq(to).to(this.#weights.dtype);
+    const walked = this.#stays ? moved.add(at(this.#stays.logs, from).mul(kept)) : moved;
     const active = this.graph.active.indexSelect(0, from).gt(0);
     return walkedOr(active, walked, this.#isolatedLogProb(from, to));
   }

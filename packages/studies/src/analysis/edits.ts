@@ -2,11 +2,13 @@ import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import {
   checkEditable,
+  corpusPlaces,
   type EditRecord,
   editSymbols,
   editsIn,
   type LanguageRun,
   Run,
+  rememberCorpus,
   splitChange,
   textUpdate,
   undoEdit as undoRun,
@@ -15,7 +17,7 @@ import { tellingTerms } from '../measures/document-terms.ts';
 import { pmiWords } from '../measures/pmi-words.ts';
 import { textWords } from '../measures/text-words.ts';
 import { type EncodingOptions, encodedCorpus } from './encoded.ts';
-import { carryBack, namesAfter, symbolNames, symbolNumber, symbolTitle } from './names.ts';
+import { namesAfter, namesBefore, symbolNames, symbolNumber, symbolTitle } from './names.ts';
 import { openRun } from './opened.ts';
 
 /** What an edit of a run's symbols did. */
@@ -32,7 +34,10 @@ export interface SymbolEdit {
   undoable: number;
 }
 
-type Watch = Pick<EncodingOptions, 'signal' | 'onProgress'>;
+interface EditOptions extends Pick<EncodingOptions, 'signal' | 'onProgress'> {
+  /** The run's identity when the symbols' numbers were seen; what it is now unless given. */
+  identity?: string;
+}
 
 /**
  * Makes one symbol of several, on disk: it takes their lowest number, points where all their texts do, and has all their
@@ -41,25 +46,25 @@ type Watch = Pick<EncodingOptions, 'signal' | 'onProgress'>;
 export async function mergeSymbols(
   directory: string,
   symbols: readonly number[],
-  options: Watch = {},
+  options: EditOptions = {},
 ): Promise<SymbolEdit> {
   const asked = [...new Set(symbols)].sort((a, b) => a - b);
-  const { config } = editable(directory);
+  const { config, identity } = editable(directory);
   for (const symbol of asked) symbolNumber(String(symbol), config.symbols);
   if (asked.length < 2)
     throw new UserError(`merging takes at least two symbols, got ${asked.join(', ') || 'none'}`);
   const left = config.symbols - asked.length + 1;
-  const fewest = Math.max(2, config.length);
+  // Walks that may stay need no other symbol for each step.
+  const fewest = config.walk.stays ? 2 : Math.max(2, config.length);
   if (left < fewest)
     throw new UserError(
-      `${asked.length} of ${config.symbols} symbols as one would leave ${left}; walks of ${config.length} steps need at least ${fewest}`,
+      `${asked.length} of ${config.symbols} symbols as one would leave ${left}; a run needs at least ${fewest}`,
     );
-  return opened(directory, async (run) => {
+  return edited(directory, { identity, ...options }, async (run) => {
     const texts = await firstCounts(run, options);
-    const origins = mergedOrigins(config.symbols, asked);
-    const titles = titlesOf(directory, asked);
-    const what = `merged ${titles} into ${asked[0]}`;
-    return edited(directory, { what, origins, texts }, new Set([asked[0]!]));
+    const origins = mergedOrigins(run.symbols, asked);
+    const what = `merged ${titlesOf(run, asked)} into ${asked[0]}`;
+    return { what, origins, texts, changed: [asked[0]!] };
   });
 }
 
@@ -67,22 +72,23 @@ export async function mergeSymbols(
 export async function splitSymbol(
   directory: string,
   symbol: number,
-  options: Watch = {},
+  options: EditOptions = {},
 ): Promise<SymbolEdit> {
-  const { config } = editable(directory);
+  const { config, identity } = editable(directory);
   symbolNumber(String(symbol), config.symbols);
-  return opened(directory, async (run) => {
+  return edited(directory, { identity, ...options }, async (run) => {
     const { signal } = options;
     const change = await splitChange(run, symbol, signal ? { signal } : {});
-    const what = `split ${titlesOf(directory, [symbol])} into ${symbol} and ${config.symbols}`;
-    return edited(directory, { ...change, what }, new Set([symbol, config.symbols]));
+    const what = `split ${titlesOf(run, [symbol])} into ${symbol} and ${run.symbols}`;
+    return { ...change, what, changed: [symbol, run.symbols] };
   });
 }
 
 /** What more texts did to a run. */
 export interface RunUpdate extends SymbolEdit {
-  /** Texts that were added. */
+  /** Texts that were added, and how many of them the run had before. */
   added: number;
+  repeated: number;
   /** Of the texts before, the share whose nearest symbol is still the same. */
   kept: number;
   /** New symbols, by number, with how many of the added texts are nearest to them and words that tell these from others. */
@@ -93,17 +99,23 @@ export interface RunUpdate extends SymbolEdit {
 export async function updateRun(
   directory: string,
   more: string,
-  options: Watch & { onNote?: (text: string) => void } = {},
+  options: EditOptions & { onNote?: (text: string) => void } = {},
 ): Promise<RunUpdate> {
   editable(directory);
-  return opened(directory, async (run) => {
-    const { editing, added, kept, themes, others } = await textUpdate(run, more, options);
+  const { identity, ...reading } = options;
+  let found: Pick<RunUpdate, 'added' | 'repeated' | 'kept' | 'themes'> | undefined;
+  let places: readonly string[] = [];
+  const edit = await edited(directory, options, async (run) => {
+    const { editing, added, repeated, kept, themes, others } = await textUpdate(run, more, reading);
     const words = themeWords([others, ...themes.map(({ texts }) => texts)]).slice(1);
-    const what = `added ${added} texts from ${path.basename(more)}`;
-    const edit = await edited(directory, { ...editing, what }, new Set(themes.map(({ symbol }) => symbol)));
     const told = themes.map(({ symbol, texts }, i) => ({ symbol, texts: texts.length, words: words[i]! }));
-    return { ...edit, added, kept, themes: told };
+    found = { added, repeated, kept, themes: told };
+    places = [...corpusPlaces(run.run), path.resolve(more)];
+    const what = `added ${added} texts from ${path.basename(more)}`;
+    return { ...editing, what, changed: themes.map(({ symbol }) => symbol) };
   });
+  rememberCorpus(Run.open(directory), places);
+  return { ...edit, ...found! };
 }
 
 const shownWords = 6;
@@ -118,18 +130,17 @@ function themeWords(lists: readonly (readonly string[])[]): string[][] {
 }
 
 /** Takes the last edit back; names that people gave since stay with the symbols that are the same before and after. */
-export function undoEdit(directory: string): { undone: string; symbols: number; undoable: number } {
-  if (runEdits(directory).length === 0)
-    throw new UserError(`${directory} has no edit to undo: nothing was merged, split or updated`);
-  const { what } = undoRun(directory, (before, { origins }: EditRecord) =>
-    carryBack(before, directory, origins),
-  );
+export async function undoEdit(
+  directory: string,
+  options: Pick<EditOptions, 'identity'> = {},
+): Promise<{ undone: string; symbols: number; undoable: number }> {
+  const { what } = await undoRun(directory, ({ files }, edit) => namesBefore(files, edit), options.identity);
   return { undone: what, symbols: editable(directory).config.symbols, undoable: runEdits(directory).length };
 }
 
 /** Edits of a run that can be undone, the oldest first. */
 export function runEdits(directory: string): EditRecord[] {
-  return editsIn(Run.open(directory).directory);
+  return editsIn(Run.open(directory).files);
 }
 
 /** Of a run whose symbols can be edited. */
@@ -137,33 +148,41 @@ function editable(directory: string) {
   const run = Run.open(directory);
   checkEditable(run);
   if (run.config.model !== 'language') throw new UserError(`${directory} is no run of texts`);
-  return { config: run.config };
+  return { config: run.config, identity: run.identity };
 }
 
-async function opened<T>(directory: string, body: (run: LanguageRun) => Promise<T>): Promise<T> {
-  const run = await openRun(directory);
-  try {
-    return await body(run as LanguageRun);
-  } finally {
-    run.model.free();
-  }
-}
+type Change = Omit<Awaited<ReturnType<Parameters<typeof editSymbols>[1]>>, 'files'> & {
+  /** Symbols, by their numbers afterwards, that are made or changed. */
+  changed: readonly number[];
+};
 
+/** Edits a run by what `compute` finds in it; from before it is read until all is written nobody else does. */
 async function edited(
   directory: string,
-  editing: Omit<Parameters<typeof editSymbols>[1], 'files'>,
-  changed: ReadonlySet<number>,
+  { identity }: Pick<EditOptions, 'identity'>,
+  compute: (run: LanguageRun) => Promise<Change>,
 ): Promise<SymbolEdit> {
-  const { origins, what } = editing;
-  await editSymbols(directory, {
-    ...editing,
-    files: { 'names.json': namesAfter(directory, origins, changed) },
-  });
-  const renumbered = origins.flatMap((from, now): [number, number][] =>
-    from.length === 1 && from[0] !== now && !changed.has(now) ? [[from[0]!, now]] : [],
+  let change: Change | undefined;
+  const { what, origins } = await editSymbols(
+    directory,
+    async ({ files }) => {
+      const run = (await openRun(directory)) as LanguageRun;
+      try {
+        const { changed, ...editing } = await compute(run);
+        change = { ...editing, changed };
+        const names = () => ({ 'names.json': namesAfter(files, editing.origins, new Set(changed)) });
+        return { ...editing, files: names };
+      } finally {
+        run.model.free();
+      }
+    },
+    identity,
   );
-  const undoable = runEdits(directory).length;
-  return { what, symbols: origins.length, changed: [...changed], renumbered, undoable };
+  const { changed } = change!;
+  const renumbered = origins.flatMap((from, now): [number, number][] =>
+    from.length === 1 && from[0] !== now && !changed.includes(now) ? [[from[0]!, now]] : [],
+  );
+  return { what, symbols: origins.length, changed, renumbered, undoable: runEdits(directory).length };
 }
 
 /** The lowest takes all; the last symbols fill the holes, so that few numbers change. */
@@ -177,8 +196,9 @@ function mergedOrigins(symbols: number, merged: readonly number[]): number[][] {
 }
 
 /** Texts of the run's corpus that begin with each symbol. */
-async function firstCounts(run: LanguageRun, options: Watch): Promise<Float64Array> {
-  const encoded = await encodedCorpus(run, options);
+async function firstCounts(run: LanguageRun, { signal, onProgress }: EditOptions): Promise<Float64Array> {
+  const watch = { ...(signal ? { signal } : {}), ...(onProgress ? { onProgress } : {}) };
+  const encoded = await encodedCorpus(run, watch);
   try {
     const counts = new Float64Array(run.symbols);
     for (let n = 0; n < encoded.count; n++) counts[encoded.walk(n)[0]!]!++;
@@ -188,7 +208,7 @@ async function firstCounts(run: LanguageRun, options: Watch): Promise<Float64Arr
   }
 }
 
-function titlesOf(directory: string, symbols: readonly number[]): string {
-  const names = symbolNames(directory);
+function titlesOf({ run }: LanguageRun, symbols: readonly number[]): string {
+  const names = symbolNames(run);
   return symbols.map((symbol) => symbolTitle(symbol, names)).join(' and ');
 }

@@ -1,3 +1,4 @@
+import type { FileSum } from '@hidden-schema/base';
 import type { SplitName } from '@hidden-schema/hsn';
 
 /** Layout of `analysis/encoded.*`; a later one gets another number. */
@@ -15,6 +16,8 @@ export interface EncodedManifest {
   count: number;
   total: number;
   labels: readonly string[];
+  /** Sums of the other two, so that parts of two readings are never taken for one; none before 0.3. */
+  files?: Readonly<Record<'jsonl' | 'bin', FileSum>>;
 }
 
 /** A line of `encoded.jsonl`. */

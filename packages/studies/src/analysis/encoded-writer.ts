@@ -1,5 +1,6 @@
 import fs from 'node:fs';
-import { moveIntoPlace, partialName, writeAll } from '@hidden-schema/base';
+import { hashFile, type JsonValue, jsonText, partialName, writeAll } from '@hidden-schema/base';
+import type { OpenedRun } from '@hidden-schema/hsn';
 import { ENCODED_FORMAT, type EncodedManifest, type StoredSentence } from './encoded-layout.ts';
 import type { ReadSentence } from './run-corpus.ts';
 
@@ -16,10 +17,10 @@ class Pieces {
   }
 }
 
-/** Writes `encoded.jsonl` and `encoded.bin` beside their names, and moves them there when all is written. */
+/** Writes `analysis/encoded.*` beside their names, and moves them there when all is written. */
 export class EncodedWriter {
   count = 0;
-  readonly #file: string;
+  readonly #run: OpenedRun['run'];
   readonly #labels: readonly string[];
   readonly #lines: number;
   #bytes = 0;
@@ -27,10 +28,12 @@ export class EncodedWriter {
   readonly #walks = new Pieces();
   readonly #labelOf = new Pieces();
 
-  constructor(file: string, labels: readonly string[]) {
-    this.#file = file;
+  constructor(run: OpenedRun['run'], labels: readonly string[]) {
+    this.#run = run;
     this.#labels = labels;
-    this.#lines = fs.openSync(this.#partial('jsonl'), 'w');
+    fs.mkdirSync(run.files.target('analysis'), { recursive: true });
+    this.#remove();
+    this.#lines = fs.openSync(this.#partial('jsonl'), 'wx');
   }
 
   write(batch: readonly ReadSentence[]): void {
@@ -58,16 +61,25 @@ export class EncodedWriter {
     this.count += batch.length;
   }
 
-  finish(facts: Facts): EncodedManifest {
+  finish(facts: Facts): void {
     this.#offsets.add(Float64Array.of(this.#bytes));
     const table = [this.#offsets, this.#walks, this.#labelOf].map((pieces) => pieces.joined());
     fs.fsyncSync(this.#lines);
     fs.closeSync(this.#lines);
-    fs.writeFileSync(this.#partial('bin'), Buffer.concat(table), { flush: true });
-    // Without its manifest what is there belongs to nobody, so that no reader can take parts of two for one.
-    fs.rmSync(`${this.#file}.json`, { force: true });
-    for (const ending of ['jsonl', 'bin']) moveIntoPlace(this.#partial(ending), `${this.#file}.${ending}`);
-    return { format: ENCODED_FORMAT, ...facts, count: this.count, labels: this.#labels };
+    fs.writeFileSync(this.#partial('bin'), Buffer.concat(table), { flag: 'wx', flush: true });
+    const [jsonl, bin] = [this.#partial('jsonl'), this.#partial('bin')];
+    const manifest: EncodedManifest = {
+      ...{ format: ENCODED_FORMAT, ...facts, count: this.count, labels: this.#labels },
+      files: { jsonl: hashFile(jsonl), bin: hashFile(bin) },
+    };
+    this.#run.files.store(
+      {
+        'analysis/encoded.jsonl': { partial: jsonl },
+        'analysis/encoded.bin': { partial: bin },
+        'analysis/encoded.json': jsonText({ ...manifest } as unknown as JsonValue),
+      },
+      () => this.#run.checkUnchanged(),
+    );
   }
 
   abandon(): void {
@@ -76,10 +88,14 @@ export class EncodedWriter {
     } catch {
       // It was closed by `finish` already.
     }
+    this.#remove();
+  }
+
+  #remove(): void {
     for (const ending of ['jsonl', 'bin']) fs.rmSync(this.#partial(ending), { force: true });
   }
 
   #partial(ending: string): string {
-    return partialName(`${this.#file}.${ending}`);
+    return partialName(this.#run.path('analysis', `encoded.${ending}`));
   }
 }

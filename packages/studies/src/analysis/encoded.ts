@@ -1,14 +1,8 @@
 import fs from 'node:fs';
-import {
-  openRegular,
-  readJsonFile,
-  readRegular,
-  reasonOf,
-  UserError,
-  writeJsonAtomic,
-} from '@hidden-schema/base';
-import type { OpenedRun, SplitName } from '@hidden-schema/hsn';
+import { hashFile, readRegular, reasonOf, UserError } from '@hidden-schema/base';
+import { DamagedFile, type OpenedRun, RunChanged, type SplitName } from '@hidden-schema/hsn';
 import { nearestWalks } from '../evaluation/nearest-walks.ts';
+import { stepWeights } from '../measures/step-weights.ts';
 import {
   bytesAt,
   ENCODED_FORMAT,
@@ -41,23 +35,33 @@ const READ_AT_ONCE = 256;
  */
 export class EncodedCorpus {
   readonly manifest: EncodedManifest;
+  /** Its files' name without an ending. */
+  readonly file: string;
   /** [N, L] */
   readonly walks: Uint16Array;
   /** Number of each sentence's label; −1 for none. */
   readonly labelOf: Int16Array;
   readonly #offsets: Float64Array;
-  readonly #file: number;
+  readonly #lines: number;
+  #weights: Float32Array | undefined;
 
-  constructor(file: string, manifest: EncodedManifest) {
+  constructor(run: OpenedRun['run'], manifest: EncodedManifest) {
+    const { files } = run;
     this.manifest = manifest;
+    this.file = files.path('analysis', 'encoded');
     const { count, length } = manifest;
     const places = layoutOf(count, length);
-    const table = readRegular(`${file}.bin`, Number.POSITIVE_INFINITY);
-    if (table.length !== places.bytes) throw new UserError(`${file}.bin is not whole; remove it`);
+    const [lines, bin] = ['jsonl', 'bin'].map((ending) => files.path('analysis', `encoded.${ending}`));
+    const sums = files.sums();
+    checkSum(lines!, manifest.files?.jsonl.sha256 ?? sums.get('analysis/encoded.jsonl')?.at(-1));
+    checkSum(bin!, manifest.files?.bin.sha256 ?? sums.get('analysis/encoded.bin')?.at(-1));
+    const table = readRegular(bin!, Number.POSITIVE_INFINITY, { follow: false });
+    if (table.length !== places.bytes)
+      throw new DamagedFile(`${bin} is damaged: expected ${places.bytes} bytes, got ${table.length}`);
     this.#offsets = new Float64Array(bytesAt(table, places.offsets, 8 * (count + 1)));
     this.walks = new Uint16Array(bytesAt(table, places.walks, 2 * count * length));
     this.labelOf = new Int16Array(bytesAt(table, places.labels, 2 * count));
-    this.#file = openRegular(`${file}.jsonl`);
+    this.#lines = files.open('analysis', 'encoded.jsonl');
   }
 
   get count(): number {
@@ -80,6 +84,16 @@ export class EncodedCorpus {
     return this.manifest.labels;
   }
 
+  /** How much each step counts (`stepWeights`), by how much of its text it tells. Read when first asked for. [N, L] */
+  get weights(): Float32Array {
+    if (this.#weights) return this.#weights;
+    const all = new Float32Array(this.count * this.length);
+    for (const { index, walk, weights } of this.sentences())
+      all.set(stepWeights(walk, weights), index * this.length);
+    this.#weights = all;
+    return all;
+  }
+
   walk(index: number): Uint16Array {
     return this.walks.subarray(index * this.length, (index + 1) * this.length);
   }
@@ -99,7 +113,7 @@ export class EncodedCorpus {
   #read(first: number, count: number): EncodedSentence[] {
     const start = this.#offsets[first]!;
     const bytes = Buffer.alloc(this.#offsets[first + count]! - start);
-    fs.readSync(this.#file, bytes, 0, bytes.length, start);
+    fs.readSync(this.#lines, bytes, 0, bytes.length, start);
     return Array.from({ length: count }, (_, at) => {
       const index = first + at;
       const line = bytes.toString('utf8', this.#offsets[index]! - start, this.#offsets[index + 1]! - start);
@@ -145,8 +159,17 @@ export class EncodedCorpus {
   }
 
   close(): void {
-    fs.closeSync(this.#file);
+    fs.closeSync(this.#lines);
   }
+}
+
+/** Compares a file with the sum that was written with it, where one was. */
+function checkSum(file: string, expected: string | undefined): void {
+  const sum = expected && hashFile(file).sha256;
+  if (sum !== expected)
+    throw new DamagedFile(
+      `${file} is damaged: expected sha256 ${expected!.slice(0, 12)}…, got ${sum!.slice(0, 12)}…`,
+    );
 }
 
 /** How many sentences are read into walks, and who is told. */
@@ -168,19 +191,30 @@ function limitOf(opened: OpenedRun): number {
 
 /** What is stored with a run for the checkpoint that is open. */
 export function openEncoded(opened: OpenedRun): EncodedCorpus | undefined {
-  const { run, step, symbols, length } = opened;
-  const file = run.path('analysis', 'encoded');
+  const { files } = opened.run;
   try {
-    const manifest = readJsonFile<EncodedManifest>(`${file}.json`);
-    const same =
-      manifest.format === ENCODED_FORMAT &&
-      manifest.created === run.identity &&
-      manifest.step === step &&
-      manifest.symbols === symbols &&
-      manifest.length === length;
-    return same ? new EncodedCorpus(file, manifest) : undefined;
-  } catch {
-    return undefined;
+    return openFiles(opened);
+  } catch (error) {
+    if (!(error instanceof DamagedFile)) throw error;
+    // Another process may be replacing them; under the lock none is.
+    return files.unlessDamaged(() => files.locked(() => openFiles(opened)));
+  }
+}
+
+function openFiles({ run, step, symbols, length }: OpenedRun): EncodedCorpus | undefined {
+  const manifest = run.files.readJson<EncodedManifest>('analysis/encoded.json');
+  const same =
+    manifest?.format === ENCODED_FORMAT &&
+    manifest.created === run.identity &&
+    manifest.step === step &&
+    manifest.symbols === symbols &&
+    manifest.length === length;
+  if (!same) return undefined;
+  try {
+    return new EncodedCorpus(run, manifest);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
   }
 }
 
@@ -198,9 +232,13 @@ export async function encodedCorpus(
     await encode(opened, wanted, options);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    // A folder that an edit took away is no fault of the disk.
+    opened.run.checkUnchanged();
     throw new UserError(`cannot store the encoded sentences in ${opened.run.directory}: ${reasonOf(error)}`);
   }
-  return openEncoded(opened)!;
+  const made = openEncoded(opened);
+  if (!made) throw new RunChanged(opened.run.directory);
+  return made;
 }
 
 async function encode(opened: OpenedRun, wanted: number, options: EncodingOptions): Promise<void> {
@@ -208,9 +246,8 @@ async function encode(opened: OpenedRun, wanted: number, options: EncodingOption
   const { signal, onProgress } = options;
   const corpus = await runCorpus(opened, signal ? { signal } : {});
   try {
-    fs.mkdirSync(run.path('analysis'), { recursive: true });
     const total = Object.values(corpus.counts).reduce((sum, count) => sum + count, 0);
-    const writer = new EncodedWriter(run.path('analysis', 'encoded'), corpus.labels);
+    const writer = new EncodedWriter(run, corpus.labels);
     try {
       for await (const batch of readSentences(opened, corpus, wanted, signal)) {
         signal?.throwIfAborted();
@@ -218,7 +255,7 @@ async function encode(opened: OpenedRun, wanted: number, options: EncodingOption
         onProgress?.(writer.count, Math.min(wanted, total));
       }
       const facts = { created: run.identity, step, symbols, length, total };
-      writeJsonAtomic(run.path('analysis', 'encoded.json'), { ...writer.finish(facts) });
+      writer.finish(facts);
     } catch (error) {
       writer.abandon();
       throw error;

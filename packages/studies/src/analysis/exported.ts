@@ -15,7 +15,7 @@ export function exportedGraph(
 ): ExportedGraph {
   const { least = 0.5, meanings = [] } = options;
   const layout = runLayout(run);
-  const names = symbolNames(run.run.directory);
+  const names = symbolNames(run.run);
   const nodes = Array.from({ length: run.symbols }, (_, symbol) => {
     const known = meanings[symbol];
     return {

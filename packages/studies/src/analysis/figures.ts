@@ -16,7 +16,7 @@ export interface NamedFigure {
 
 /** Schema distributions on the run's stored layout. */
 export function drawLabelMaps(run: OpenedRun, maps: readonly LabelMap[], title: string): NamedFigure {
-  const names = symbolNames(run.run.directory);
+  const names = symbolNames(run.run);
   const svg = labelFigure(maps, {
     title,
     layout: runLayout(run),

@@ -4,7 +4,7 @@ import { nearestWalks } from '../evaluation/nearest-walks.ts';
 import { dot } from '../measures/dot.ts';
 import { highest } from '../measures/highest.ts';
 import type { EncodedCorpus } from './encoded.ts';
-import { sentenceOrder } from './run-corpus.ts';
+import { encodedRows } from './run-corpus.ts';
 
 // Shapes: N encoded texts, K symbols, S width of a point.
 
@@ -124,10 +124,10 @@ async function encodedPoints(
   const points = await openPoints(opened, corpus, signal ? { signal } : {});
   try {
     if (!points) return undefined;
-    const rows = sentenceOrder.flatMap((split) => Array.from(corpus.splits[split])).slice(0, encoded.count);
+    const rows = encodedRows(encoded, corpus);
     const parts: Tensor[] = [];
     for (let first = 0; first < rows.length; first += placedAtOnce)
-      parts.push(points.of(Int32Array.from(rows.slice(first, first + placedAtOnce))));
+      parts.push(points.of(rows.slice(first, first + placedAtOnce)));
     const all = cat(parts, 0);
     for (const part of parts) part.free();
     return all;

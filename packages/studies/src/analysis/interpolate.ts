@@ -133,7 +133,7 @@ function explained(
   probabilities: Float64Array,
   [from, to]: [number, number],
 ): string {
-  const names: SymbolNames = symbolNames(run.run.directory);
+  const names: SymbolNames = symbolNames(run.run);
   const part = (symbol: number) => {
     const size = component(graph, symbol).size;
     const rest = size === 1 ? 'has no links' : `is in a part of ${size} symbols`;

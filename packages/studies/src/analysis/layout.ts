@@ -1,12 +1,13 @@
-import { type JsonValue, readJsonFile, writeJsonAtomic } from '@hidden-schema/base';
+import type { JsonValue } from '@hidden-schema/base';
 import type { OpenedRun } from '@hidden-schema/hsn';
-import { linkProbabilities, linkRecords } from '@hidden-schema/hsn';
+import { graphRecord, linkProbabilities, linkRecords } from '@hidden-schema/hsn';
 import { layoutGraph } from '../evaluation/layout.ts';
 
+const FILE = 'graph.json';
 /** Links that shape the picture. */
 const drawnProbability = 0.1;
 
-/** Links (i ≤ j) of at least a probability, most probable first, from probabilities [K, K]. */
+/** Links between different symbols (i < j) of at least a probability, most probable first, from probabilities [K, K]. */
 export function linksOf(
   probabilities: Float64Array,
   symbols: number,
@@ -14,7 +15,7 @@ export function linksOf(
 ): [i: number, j: number, probability: number][] {
   const links: [number, number, number][] = [];
   for (let i = 0; i < symbols; i++) {
-    for (let j = i; j < symbols; j++) {
+    for (let j = i + 1; j < symbols; j++) {
       const p = Math.min(1, probabilities[i * symbols + j]!);
       if (p >= least) links.push([i, j, p]);
     }
@@ -30,7 +31,7 @@ export function linkedSymbols(
   const near = Array.from({ length: symbols }, (): { symbol: number; probability: number }[] => []);
   for (const [i, j, probability] of links) {
     near[i]!.push({ symbol: j, probability });
-    if (i !== j) near[j]!.push({ symbol: i, probability });
+    near[j]!.push({ symbol: i, probability });
   }
   return near;
 }
@@ -46,37 +47,30 @@ interface GraphFile {
  */
 export function runLayout(opened: OpenedRun): Float64Array {
   const { run, step, symbols, model } = opened;
-  const file = run.path('graph.json');
-  const stored = readGraph(file);
+  const stored = run.files.readIfWhole<GraphFile>(FILE);
   const layout = stored?.layout;
   if (layout?.step === step && isLayout(layout.positions, symbols))
     return Float64Array.from(layout.positions);
   const links = linksOf(linkProbabilities(model), symbols, drawnProbability);
   const positions = Array.from(layoutGraph(symbols, links), (x) => Math.round(x * 1e5) / 1e5);
   // Training writes graph.json when it ends.
-  if (run.state !== 'running') store(file, stored ?? bareGraph(opened), { step, positions });
+  if (run.state !== 'running') store(run, stored ?? graphOf(opened), { step, positions });
   return Float64Array.from(positions);
 }
 
 const isLayout = (positions: unknown, symbols: number): boolean =>
   Array.isArray(positions) && positions.length === 2 * symbols && positions.every((x) => Number.isFinite(x));
 
-function bareGraph({ model, symbols }: OpenedRun): GraphFile {
+function graphOf(opened: OpenedRun): GraphFile {
+  if (opened.kind === 'synthetic') return graphRecord(opened.model, opened.corpus) as GraphFile;
+  const { model, symbols } = opened;
   const nodes = Array.from({ length: symbols }, (_, symbol) => ({ symbol, tokens: [] }));
   return { symbols, nodes, links: linkRecords(model, symbols) };
 }
 
-function readGraph(file: string): GraphFile | undefined {
+function store(run: OpenedRun['run'], graph: GraphFile, layout: NonNullable<GraphFile['layout']>): void {
   try {
-    return readJsonFile<GraphFile>(file);
-  } catch {
-    return undefined;
-  }
-}
-
-function store(file: string, graph: GraphFile, layout: NonNullable<GraphFile['layout']>): void {
-  try {
-    writeJsonAtomic(file, { ...graph, layout });
+    run.store(FILE, { ...graph, layout });
   } catch {
     // A run that may only be read is drawn again, and alike, the next time.
   }

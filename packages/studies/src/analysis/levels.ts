@@ -62,7 +62,7 @@ export async function symbolLevels(
   const asked = checkCounts(counts, run.symbols);
   const { signal, words = 8 } = options;
   const meanings = options.meanings ?? (await storedMeanings(run, signal ? { signal } : {}));
-  const named = namedSymbols(run.run.directory);
+  const named = namedSymbols(run.run);
   const joinings = joinSymbols({
     overlaps,
     links: linkProbabilities(run.model),

@@ -1,8 +1,9 @@
 import type { OpenedRun } from '@hidden-schema/hsn';
 import { linkProbabilities } from '@hidden-schema/hsn';
+import { linkStrengths } from '../measures/link-strength.ts';
+import type { Interval } from '../measures/proportions.ts';
 import type { AttentionWords } from './attention-words.ts';
 import type { EncodedCorpus, EncodedSentence } from './encoded.ts';
-import { linkedSymbols, linksOf } from './layout.ts';
 import { symbolNames } from './names.ts';
 import { SymbolTally } from './symbol-tally.ts';
 import { WeighedSentences } from './weighed-words.ts';
@@ -24,9 +25,9 @@ export interface SymbolExample {
 export interface SymbolMeaning {
   symbol: number;
   name: string | null;
-  /** Share of all steps. */
+  /** Share of all that walks say: a sentence's first symbol counts fully, later ones by how much they tell of it, stays not. */
   usage: number;
-  /** Share of sentences that are on it at each step. [L] */
+  /** Share of sentences that come to it at each step. [L] */
   usageByPosition: number[];
   /** Sentences that visit it. */
   sentences: number;
@@ -37,8 +38,22 @@ export interface SymbolMeaning {
   examples: SymbolExample[];
   /** Share of its sentences that have a label, and times the label's share of all. */
   labels: { label: string; share: number; lift: number }[];
-  /** By link probability; traversals is the share of all moves. */
-  neighbours: { symbol: number; name: string | null; probability: number; traversals: number }[];
+  /** Symbols that walks go to and come from, the strongest link first. */
+  neighbours: SymbolNeighbour[];
+}
+
+/** A symbol beside another: how strong their link is, and how probable. */
+export interface SymbolNeighbour {
+  symbol: number;
+  name: string | null;
+  /** Posterior probability of the link. */
+  probability: number;
+  /** Walks that go between the two, and their share of all moves. */
+  flow: number;
+  traversals: number;
+  /** Times as many as by chance, with an interval of 95 %. */
+  lift: number;
+  interval: Interval;
 }
 
 export interface MeaningOptions {
@@ -52,7 +67,6 @@ export interface MeaningOptions {
 /** Sentences whose words are counted, at most. */
 const mostSentences = 200_000;
 const mostNeighbours = 20;
-const leastLink = 0.01;
 
 /** Words of a text, as each kind of run has them; of a tuple those of its event and object. */
 const splitters: Record<OpenedRun['kind'], (text: string) => { word: string }[]> = {
@@ -78,13 +92,13 @@ export function symbolMeanings(
   for (let n = 0; n < Math.min(encoded.count, mostSentences); n++) {
     const sentence = encoded.sentence(n);
     const distinct = new Set(split(sentence.text).map(({ word }) => word));
-    tally.add(sentence.walk, encoded.labelOf[n]!, distinct);
+    tally.add(sentence, encoded.labelOf[n]!, distinct);
     weighed.add(sentence);
     for (const symbol of new Set(sentence.walk)) found[symbol]!.offer(sentence, symbol);
   }
-  const near = neighboursOf(run, tally);
+  const near = neighboursOf(run, encoded);
   const telling = weighed.words(words);
-  const names = symbolNames(run.run.directory);
+  const names = symbolNames(run.run);
   return found.map((best, symbol) => ({
     symbol,
     name: names.get(symbol) ?? null,
@@ -97,13 +111,18 @@ export function symbolMeanings(
   }));
 }
 
-function neighboursOf(run: OpenedRun, tally: SymbolTally) {
-  const near = linkedSymbols(linksOf(linkProbabilities(run.model), run.symbols, leastLink), run.symbols);
-  return near.map((list, i) =>
-    list
-      .slice(0, mostNeighbours)
-      .map((other) => ({ ...other, traversals: tally.traversals(i, other.symbol) })),
-  );
+function neighboursOf(run: OpenedRun, encoded: EncodedCorpus): Omit<SymbolNeighbour, 'name'>[][] {
+  const probabilities = linkProbabilities(run.model);
+  const strengths = linkStrengths(encoded);
+  const moves = strengths.reduce((sum, { flow }) => sum + flow, 0);
+  const near = Array.from({ length: run.symbols }, (): Omit<SymbolNeighbour, 'name'>[] => []);
+  for (const { i, j, flow, lift, interval } of strengths) {
+    const probability = Math.min(1, probabilities[i * run.symbols + j]!);
+    const link = { probability, flow, traversals: flow / moves, lift, interval };
+    near[i]!.push({ symbol: j, ...link });
+    near[j]!.push({ symbol: i, ...link });
+  }
+  return near.map((list) => list.slice(0, mostNeighbours));
 }
 
 /** The sentences that are most surely on a symbol, each text once. */

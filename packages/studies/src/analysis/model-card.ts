@@ -85,13 +85,10 @@ function factsTable(run: Run): string {
 
 /** The figures at the end of training; none before. */
 export function finalFigures(run: Run): [name: string, value: number][] {
-  try {
-    return Object.entries(evaluationFigures(run) ?? {}).flatMap(([name, value]) =>
-      typeof value === 'number' ? [[name, value] as [string, number]] : [],
-    );
-  } catch {
-    return [];
-  }
+  const figures = run.files.unlessDamaged(() => evaluationFigures(run), 'its figures are left out');
+  return Object.entries(figures ?? {}).flatMap(([name, value]) =>
+    typeof value === 'number' ? [[name, value] as [string, number]] : [],
+  );
 }
 
 function figuresTable(run: Run): string {
@@ -121,7 +118,7 @@ function useText(name: string, config: Run['config']): string {
 /** Writes the card into the run as `MODEL.md`; returns the file. */
 export function writeModelCard(directory: string): string {
   const run = Run.open(directory);
-  const file = run.path('MODEL.md');
+  const file = run.files.target('MODEL.md');
   writeFileAtomic(file, modelCard(run));
   return file;
 }

@@ -1,7 +1,6 @@
-import path from 'node:path';
-import { jsonText, readJsonFile, readJsonIfThere, UserError, writeFileAtomic } from '@hidden-schema/base';
-import { Run } from '@hidden-schema/hsn/runs';
-import { Lock } from '@hidden-schema/torch';
+import { jsonText, parseJson, readRegular, reasonOf, UserError } from '@hidden-schema/base';
+import type { EditRecord } from '@hidden-schema/hsn';
+import { Run, RunChanged, RunFiles, stateBefore } from '@hidden-schema/hsn/runs';
 
 const FORMAT = 1;
 const longestName = 80;
@@ -10,28 +9,38 @@ const invisible = /[\p{Cc}\p{Cs}\p{Co}\p{Bidi_Control}\u2028\u2029]/u;
 
 export type SymbolNames = ReadonlyMap<number, string>;
 
-const fileOf = (directory: string): string => path.join(directory, 'names.json');
+const NAMES = 'names.json';
 
 /**
- * Names of symbols: those that people gave, and for the others those made of their words. None where the file is
- * damaged, which only a renaming complains about.
+ * Names of symbols: those that people gave, and for the others those made of their words. Of an open run they are asked
+ * for by its numbers: a run whose symbols were edited since is refused.
  */
-export function symbolNames(directory: string): SymbolNames {
-  const stored = readNames(directory);
-  return new Map([...(stored?.found ?? []), ...(stored?.names ?? [])]);
+export function symbolNames(of: string | Run): SymbolNames {
+  const { names, found } = namesOf(of);
+  return new Map([...found, ...names]);
+}
+
+/** Symbols that people named. */
+export function namedSymbols(of: string | Run): SymbolNames {
+  return namesOf(of).names;
+}
+
+function namesOf(of: string | Run): StoredNames {
+  const files = typeof of === 'string' ? new RunFiles(of) : of.files;
+  const outcome = 'symbols are shown without names; put it back as it was, or remove it';
+  const stored = files.unlessDamaged(() => readNames(files), outcome) ?? namesIn(undefined);
+  if (typeof of !== 'string') of.checkUnchanged();
+  return stored;
 }
 
 /**
  * Stores names that were made of symbols' words; what people named stays, and with `keep` every name that there is, so
  * that symbols which an edit left alone are called as before.
  */
-export function storeFoundNames(directory: string, found: readonly string[], keep = false): void {
-  locked(directory, () => {
-    const stored = readNames(directory);
-    // A damaged file is left to whoever repairs it.
-    if (!stored) return;
+export function storeFoundNames(run: Run, found: readonly string[], keep = false): void {
+  changeNames(run, (stored) => {
     const all = new Map(found.entries());
-    write(directory, stored.names, keep ? besides(stored.found, all) : all);
+    return { names: stored.names, found: keep ? besides(stored.found, all) : all };
   });
 }
 
@@ -50,12 +59,11 @@ function besides(kept: SymbolNames, found: SymbolNames): SymbolNames {
  * that people gave them. `origins` are each symbol's own before; `changed` are symbols whose words will be others.
  */
 export function namesAfter(
-  directory: string,
+  files: RunFiles,
   origins: readonly (readonly number[])[],
   changed: ReadonlySet<number>,
 ): string {
-  const before = readNames(directory);
-  if (!before) throw new UserError(`${fileOf(directory)} is damaged; repair or remove it, then edit again`);
+  const before = readNames(files);
   const names = new Map<number, string>();
   const found = new Map<number, string>();
   const seen = new Set<number>();
@@ -67,36 +75,63 @@ export function namesAfter(
     const own = from.length === 1 && !changed.has(symbol) ? before.found.get(from[0]!) : undefined;
     if (own !== undefined) found.set(symbol, own);
   }
-  return namesText(names, found);
+  return namesText({ names, found });
 }
 
-/** Puts names that people gave since an edit into the names.json of the state before it. */
-export function carryBack(before: string, after: string, origins: readonly (readonly number[])[]): void {
-  const [old, now] = [readNames(before), readNames(after)];
-  if (!old || !now) return;
-  const carried = [...now.names].flatMap(([symbol, name]): [number, string][] => {
+/** The text of names.json before an edit, with names that people gave since; nothing where it stays as it was. */
+export function namesBefore(files: RunFiles, edit: EditRecord): Record<string, string> {
+  const { origins } = edit;
+  const old = namesInState(files, edit);
+  const carried = [...readNames(files).names].flatMap(([symbol, name]): [number, string][] => {
     const from = origins[symbol];
     const alone = from?.length === 1 && origins.filter((other) => other.includes(from[0]!)).length === 1;
-    return alone ? [[from[0]!, name]] : [];
+    return alone && old.names.get(from[0]!) !== name ? [[from[0]!, name]] : [];
   });
-  writeFileAtomic(fileOf(before), namesText(new Map([...old.names, ...carried]), old.found));
+  if (carried.length === 0) return {};
+  return { [NAMES]: namesText({ ...old, names: new Map([...old.names, ...carried]) }) };
+}
+
+function namesInState(files: RunFiles, edit: EditRecord): StoredNames {
+  const file = files.place(...stateBefore(edit), NAMES);
+  try {
+    return namesIn(parseJson(readRegular(file).toString('utf8'), file));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return namesIn(undefined);
+    throw new UserError(`cannot read ${file}: ${reasonOf(error)}`);
+  }
 }
 
 const shortName = (name: string): string => [...name].slice(0, longestName).join('');
 
-/** Two that read before either has written would lose a name. */
-function locked(directory: string, body: () => void): void {
-  Lock.during(path.join(directory, 'names.lock'), fileOf(directory), body);
+/** Two that read before either has written would lose a name; numbers of another state would name other symbols. */
+function changeNames(run: Run, change: (stored: StoredNames) => StoredNames): void {
+  run.files.update(
+    NAMES,
+    () => namesText(change(readNames(run.files))),
+    () => run.checkUnchanged(),
+  );
 }
 
 /** Stores a name in the run, or with an empty one takes it away; returns what holds now. */
-export function renameSymbol(directory: string, symbol: number, name: string): string | null {
+export function renameSymbol(
+  directory: string,
+  symbol: number,
+  name: string,
+  options: { identity?: string } = {},
+): string | null {
   const text = name.trim().normalize();
   if ([...text].length > longestName)
     throw new UserError(`a name has at most ${longestName} characters, got ${[...text].length}`);
   if (invisible.test(text)) throw new UserError('a name has no control characters; write it as plain text');
-  locked(directory, () => store(directory, symbol, text));
-  return symbolNames(directory).get(symbol) ?? null;
+  const run = Run.open(directory);
+  if (options.identity !== undefined && options.identity !== run.identity) throw new RunChanged(directory);
+  let now: StoredNames | undefined;
+  changeNames(run, ({ names, found }) => {
+    const others = [...names].filter(([other]) => other !== symbol);
+    now = { names: new Map(text === '' ? others : [...others, [symbol, text]]), found };
+    return now;
+  });
+  return now?.names.get(symbol) ?? now?.found.get(symbol) ?? null;
 }
 
 /** Names the symbols that were asked for, which have the first numbers. */
@@ -104,31 +139,13 @@ export function nameSeeds(directory: string, seeds: readonly { name: string }[])
   for (const [symbol, { name }] of seeds.entries()) renameSymbol(directory, symbol, name);
 }
 
-function store(directory: string, symbol: number, text: string): void {
-  const stored = readNames(directory);
-  if (!stored)
-    throw new UserError(`${fileOf(directory)} is damaged; repair or remove it, then name the symbol again`);
-  if (text === '') stored.names.delete(symbol);
-  else stored.names.set(symbol, text);
-  write(directory, stored.names, stored.found);
-}
-
-function write(directory: string, names: SymbolNames, found: SymbolNames): void {
-  writeFileAtomic(fileOf(directory), namesText(names, found));
-}
-
-function namesText(names: SymbolNames, found: SymbolNames): string {
+function namesText({ names, found }: StoredNames): string {
   const sorted = (of: SymbolNames) => Object.fromEntries([...of].sort(([a], [b]) => a - b));
   return jsonText({
     format: FORMAT,
     names: sorted(names),
     ...(found.size > 0 ? { found: sorted(found) } : {}),
   });
-}
-
-/** Symbols that people named. */
-export function namedSymbols(directory: string): SymbolNames {
-  return readNames(directory)?.names ?? new Map();
 }
 
 /** A symbol for people: its number, after its name where it has one. */
@@ -138,23 +155,23 @@ export function symbolTitle(symbol: number, names: SymbolNames): string {
 }
 
 interface StoredNames {
-  names: Map<number, string>;
-  found: Map<number, string>;
+  /** Given by people. */
+  names: SymbolNames;
+  /** Made of words. */
+  found: SymbolNames;
 }
 
-function readNames(directory: string): StoredNames | undefined {
-  try {
-    const stored = readJsonIfThere<Record<string, Record<string, unknown>>>(fileOf(directory));
-    const map = (part: Record<string, unknown> = {}) =>
-      new Map(
-        Object.entries(part)
-          .filter(([, name]) => typeof name === 'string')
-          .map(([symbol, name]) => [Number(symbol), String(name)]),
-      );
-    return { names: map(stored?.names), found: map(stored?.found) };
-  } catch {
-    return undefined;
-  }
+/** Names that people gave cannot be made anew: a damaged file is an error for whoever changes them. */
+const readNames = (files: RunFiles): StoredNames => namesIn(files.readJson(NAMES));
+
+function namesIn(stored: Record<string, Record<string, unknown>> | undefined): StoredNames {
+  const map = (part: Record<string, unknown> = {}) =>
+    new Map(
+      Object.entries(part)
+        .filter(([, name]) => typeof name === 'string')
+        .map(([symbol, name]) => [Number(symbol), String(name)]),
+    );
+  return { names: map(stored?.names), found: map(stored?.found) };
 }
 
 /** A symbol as a user writes it, checked against how many there are. */
@@ -164,15 +181,36 @@ export function symbolNumber(text: string, symbols: number): number {
   throw new UserError(`the symbols of this model are 0 to ${symbols - 1}, got ${text}`);
 }
 
+/** Names that a message suggests, at most. */
+const NEAR_NAMES = 5;
+
+/** A symbol by its number or its name, in any case; tables write both, as "oil prices (17)", which is taken too. */
+export function symbolNamed(text: string, directory: string, symbols: number): number {
+  const wanted = text.trim().toLowerCase();
+  if (/^[-+\d.]*$/.test(wanted)) return symbolNumber(text, symbols);
+  const names = [...symbolNames(directory)].filter(([symbol]) => symbol < symbols);
+  const same = names.filter(([symbol, name]) =>
+    [name, `${name} (${symbol})`].some((one) => one.toLowerCase() === wanted),
+  );
+  if (same.length === 1) return same[0]![0];
+  const words = wanted.split(/\s+/);
+  const near = names.filter(([, name]) => words.some((word) => name.toLowerCase().includes(word)));
+  const shown = (same.length > 0 ? same : near)
+    .slice(0, NEAR_NAMES)
+    .map(([symbol, name]) => `${name} (${symbol})`);
+  if (same.length > 1)
+    throw new UserError(`${same.length} symbols are called ${text}: ${shown.join(', ')}; give a number`);
+  const hint = shown.length > 0 ? `near it are ${shown.join(', ')}` : 'hsn symbols RUN lists all';
+  throw new UserError(
+    `no symbol is called ${JSON.stringify(text)}; ${hint}, or give a number from 0 to ${symbols - 1}`,
+  );
+}
+
 /** How many symbols a run has, without opening its model. */
 export function runSymbols(directory: string): number {
   const run = Run.open(directory);
   if (run.config.model === 'language') return run.config.symbols;
-  try {
-    const { symbols } = readJsonFile<{ symbols: number }>(run.path('graph.json'));
-    if (Number.isInteger(symbols)) return symbols;
-  } catch {
-    // Written when training ends; said below.
-  }
+  const symbols = run.files.readJson<{ symbols: number }>('graph.json')?.symbols;
+  if (Number.isInteger(symbols)) return symbols!;
   throw new UserError(`${directory} has no graph.json yet; name symbols once training has ended`);
 }

@@ -1,6 +1,7 @@
 import { LIKELY_LINK, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
 import { layoutGraph } from '../evaluation/layout.ts';
-import { networkFigure } from '../evaluation/network-figure.ts';
+import { networkFigure } from '../drawing/network-figure.ts';
+import { type LinkStrength, linkStrengths, strongestLinks } from '../measures/link-strength.ts';
 import { namesFromWords } from '../measures/symbol-names.ts';
 import type { EncodedCorpus } from './encoded.ts';
 import type { NamedFigure } from './figures.ts';
@@ -18,16 +19,16 @@ export interface NetworkDrawing {
   years?: readonly (SymbolYears | undefined)[];
 }
 
-type Walks = Pick<EncodedCorpus, 'walks' | 'symbols' | 'length'>;
-type WalkedLink = readonly [i: number, j: number, strength: number];
+type WalksOf = { walks: ArrayLike<number>; symbols: number; length: number };
+type DrawnLink = readonly [i: number, j: number, strength: number];
 
 /** A run's graph as one large picture with names, coloured by the middle of the years where they are known. */
 export function drawNetwork(
   run: OpenedRun,
   { title, encoded, meanings, years = [] }: NetworkDrawing,
 ): NamedFigure {
-  const found = linksOf(linkProbabilities(run.model), run.symbols, LIKELY_LINK).filter(([i, j]) => i !== j);
-  const links = mostWalked(found, encoded, linksOfSymbol);
+  const found = linksOf(linkProbabilities(run.model), run.symbols, LIKELY_LINK);
+  const links = drawnLinks(encoded, linksOfSymbol);
   const names = namesFromWords(meanings.map(({ words }) => words));
   const dated = years.some((of) => of !== undefined);
   const svg = networkFigure({
@@ -46,42 +47,20 @@ export function drawNetwork(
   return { name: 'network', title, svg };
 }
 
-/**
- * Of each symbol the few links that walks take most, i < j, with how much of the two symbols' moves goes along them,
- * from 0 to 1 for the strongest.
- */
-export function mostWalked(
-  links: readonly (readonly [i: number, j: number, probability: number])[],
-  encoded: Walks,
-  ofEach: number,
-): WalkedLink[] {
-  const { between, of } = countMoves(encoded);
-  const K = encoded.symbols;
-  const walked = links
-    .map(([i, j]) => ({ i, j, moves: between[i * K + j]! }))
-    .filter(({ moves }) => moves > 0)
-    .map((link) => ({ ...link, strength: link.moves / Math.sqrt(of[link.i]! * of[link.j]!) }));
-  const kept = new Set<(typeof walked)[number]>();
-  for (let symbol = 0; symbol < K; symbol++) {
-    const own = walked.filter(({ i, j }) => i === symbol || j === symbol);
-    for (const link of own.sort((a, b) => b.strength - a.strength).slice(0, ofEach)) kept.add(link);
-  }
-  const most = Math.max(...[...kept].map(({ strength }) => strength));
-  return [...kept].map(({ i, j, strength }) => [i, j, strength / most]);
+/** A network by the walks of texts: every link with its strength, and a layout by those that are drawn. */
+export function walkedNetwork(
+  encoded: WalksOf,
+  links: readonly (readonly [number, number, number])[],
+): { strengths: LinkStrength[]; layout: Float64Array } {
+  const drawn = drawnLinks(encoded, linksOfSymbol);
+  // Walks of a run that has learnt little go by chance: then the graph's own links are drawn.
+  const layout = layoutGraph(encoded.symbols, drawn.length > 0 ? drawn : links);
+  return { strengths: linkStrengths(encoded), layout };
 }
 
-/** Moves between two symbols, either way [K, K], and all moves of each symbol [K]. */
-function countMoves({ walks, symbols: K, length: L }: Walks): { between: Float64Array; of: Float64Array } {
-  const between = new Float64Array(K * K);
-  const of = new Float64Array(K);
-  for (let at = 0; at + 1 < walks.length; at++) {
-    const [i, j] = [walks[at]!, walks[at + 1]!];
-    // The last step of a walk is followed by another text.
-    if (at % L === L - 1 || i === j) continue;
-    between[i * K + j]! += 1;
-    between[j * K + i]! += 1;
-    of[i]! += 1;
-    of[j]! += 1;
-  }
-  return { between, of };
+/** Of each symbol its few strongest links, i < j, with log lift from 0 for chance to 1 for the strongest. */
+export function drawnLinks(encoded: WalksOf, ofEach: number): DrawnLink[] {
+  const kept = strongestLinks(linkStrengths(encoded), ofEach);
+  const most = Math.log(kept[0]?.interval[0] ?? 2);
+  return kept.map(({ i, j, interval }) => [i, j, Math.log(interval[0]) / most]);
 }

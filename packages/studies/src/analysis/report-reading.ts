@@ -88,6 +88,6 @@ export async function searchedTexts(
 }
 
 function titleOf(run: OpenedRun): (symbol: number) => string {
-  const names = symbolNames(run.run.directory);
+  const names = symbolNames(run.run);
   return (symbol) => symbolTitle(symbol, names);
 }

@@ -1,12 +1,13 @@
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import type { LanguageRun, OpenedRun } from '@hidden-schema/hsn';
-import { linkProbabilities, readMetrics } from '@hidden-schema/hsn';
+import { linkProbabilities, readMetrics, reportDamage } from '@hidden-schema/hsn';
 import { drawCurves } from '../drawing/curves.ts';
 import { degreeFigure } from '../evaluation/degree-figure.ts';
 import { studyGraph } from '../evaluation/graph-samples.ts';
 import { labelMaps } from '../evaluation/label-maps.ts';
 import type { Sheet } from '../evaluation/sheets.ts';
+import { withoutStays } from '../measures/step-weights.ts';
 import { studyAttention } from './attention.ts';
 import { type EncodedCorpus, type EncodingOptions, encodedCorpus } from './encoded.ts';
 import { drawAttention, drawDivergence, drawLabelMaps } from './figures.ts';
@@ -77,7 +78,8 @@ export async function runReport(run: OpenedRun, options: ReportOptions = {}): Pr
 const titled = { loss: 'objective', validation: 'validation' };
 
 function trainingSection({ run }: OpenedRun): ReportSection {
-  const rows = readMetrics(run.path('metrics.jsonl')).rows;
+  const { rows, skipped } = readMetrics(run.path('metrics.jsonl'));
+  if (skipped > 0) reportDamage(`${run.path('metrics.jsonl')}: ${skipped} lines are damaged and left out`);
   const series = Object.entries(titled).flatMap(([key, name]) => {
     const points = rows.flatMap((row): [number, number][] => {
       const value = row[key];
@@ -139,7 +141,7 @@ function labelSections(
     const { svg } = drawLabelMaps(run, [maps.all], `Where walks go, ${sentences}`);
     return [{ title: 'Schema distribution', parts: [{ svg }] }];
   }
-  const names = symbolNames(run.run.directory);
+  const names = symbolNames(run.run);
   const words = (symbol: number) =>
     meanings[symbol]!.words.slice(0, 5)
       .map(({ word }) => word)
@@ -179,7 +181,7 @@ function examplesSection(meanings: readonly SymbolMeaning[]): ReportSection {
         .slice(0, shownExamples)
         .map(({ text, walk, label }, rank) => [
           rank > 0 ? '' : name === null ? String(symbol) : `${name} (${symbol})`,
-          ...[label ?? undefined, walk.join(' '), text],
+          ...[label ?? undefined, withoutStays(walk).join(' '), text],
         ]),
     );
   const columns = [
@@ -213,7 +215,7 @@ async function attentionSection(
   const options = { limit: 1000, ...(signal ? { signal } : {}), ...(onProgress ? { onProgress } : {}) };
   try {
     const study = await studyAttention(run, encoded, words, options);
-    const figures = drawAttention(study, symbolNames(run.run.directory));
+    const figures = drawAttention(study, symbolNames(run.run));
     return { title, parts: [{ sheet: attentionSheet(study) }, ...figures.map(({ svg }) => ({ svg }))] };
   } catch (error) {
     if (error instanceof UserError) return { title, parts: [{ text: error.message }] };
@@ -235,5 +237,5 @@ async function interpolationSection(run: LanguageRun, encoded: EncodedCorpus): P
     first: { ...found.first, text: a.text },
     second: { ...found.second, text: b.text },
   };
-  return { title, parts: [{ sheet: interpolationSheet(complete, symbolNames(run.run.directory)) }] };
+  return { title, parts: [{ sheet: interpolationSheet(complete, symbolNames(run.run)) }] };
 }

@@ -29,23 +29,29 @@ export function plainJson(data: unknown): string {
   return `${text}\n`;
 }
 
-/** Writes tables as CSV, figures as SVG and PNG, and all numbers as JSON into a folder; returns the files. */
-export function writeResults(folder: string, { name, sheets = [], figures = [], data }: Results): string[] {
+/**
+ * Writes tables as CSV, figures as SVG and PNG, and all numbers as JSON into a folder; returns the files. `check` refuses
+ * files that must not be written over, before any is.
+ */
+export function writeResults(
+  folder: string,
+  { name, sheets = [], figures = [], data }: Results,
+  check: (file: string) => void = () => {},
+): string[] {
   const file = (base: string, ending: string) => path.join(folder, `${base}.${ending}`);
   const texts: [string, string][] = [
     [file(name, 'json'), plainJson(data)],
     ...sheets.map((sheet): [string, string] => [file(sheet.name, 'csv'), sheetCsv(sheet)]),
     ...figures.map(({ name: base, svg }): [string, string] => [file(base, 'svg'), svg]),
   ];
+  const pictures = figures.map(({ name: base, svg }): [string, string] => [file(base, 'png'), svg]);
+  const targets = [...texts, ...pictures].map(([target]) => target);
+  for (const target of targets) check(target);
   try {
     fs.mkdirSync(folder, { recursive: true });
     for (const [target, text] of texts) writeFileAtomic(target, text);
-    const pictures = figures.map(({ name: base, svg }) => {
-      const target = file(base, 'png');
-      writeFileAtomic(target, toPng(svg));
-      return target;
-    });
-    return [...texts.map(([target]) => target), ...pictures];
+    for (const [target, svg] of pictures) writeFileAtomic(target, toPng(svg));
+    return targets;
   } catch (error) {
     if (error instanceof UserError) throw error;
     throw new UserError(`cannot write to ${folder}: ${reasonOf(error)}`);

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { UserError } from '@hidden-schema/base';
 import {
   type BestWalk,
   type CorpusPoints,
@@ -11,7 +12,7 @@ import {
   type SplitName,
   type SyntheticRun,
 } from '@hidden-schema/hsn';
-import { readBatch, type TextCorpus } from '@hidden-schema/text';
+import { readBatch, type TextCorpus, textHash, textKey } from '@hidden-schema/text';
 
 /** The sentences that a run was trained on, or tuples, as its `texts` read them. */
 export interface RunCorpus {
@@ -84,7 +85,7 @@ function walksOfPoints(
 }
 
 async function tuplesOf(run: ReasoningRun): Promise<RunCorpus> {
-  const { corpus, notes } = await openTuples(run);
+  const { corpus } = await openTuples(run);
   const { splits, table } = corpus;
   return {
     labels: run.relations,
@@ -93,7 +94,7 @@ async function tuplesOf(run: ReasoningRun): Promise<RunCorpus> {
       const { head, relation, object } = table.tuple(splits[split][at]!);
       return { text: `${head}\t${relation}\t${object}`, label: run.relations.indexOf(relation) };
     },
-    notes,
+    notes: [],
     close: () => {},
   };
 }
@@ -126,6 +127,34 @@ export interface ReadSentence extends BestWalk {
   /** Number of its label, −1 for none. */
   label: number;
   split: SplitName;
+}
+
+/** The rows of a corpus that hold encoded texts, by their content; of equal texts in one split, in their order. [N] */
+export function encodedRows(encoded: EncodedTexts, { store, splits }: TextCorpus): Int32Array {
+  const keys = store.keys();
+  const rows = new Map<string, number[]>();
+  for (const split of sentenceOrder)
+    for (const row of splits[split]) {
+      const place = `${split} ${keys[row]}`;
+      const equal = rows.get(place);
+      if (equal) equal.push(row);
+      else rows.set(place, [row]);
+    }
+  // Taken from the end, which costs nothing.
+  for (const equal of rows.values()) equal.reverse();
+  return Int32Array.from(encoded.sentences(), ({ text, split }) => {
+    const row = rows.get(`${split} ${textKey(textHash(text))}`)?.pop();
+    if (row !== undefined) return row;
+    throw new UserError(
+      `${encoded.file}.jsonl has a text that the corpus has not: ${JSON.stringify(text.slice(0, 60))}; remove that file, and the corpus is read again`,
+    );
+  });
+}
+
+/** Texts that are stored with a run, in their order. */
+interface EncodedTexts {
+  file: string;
+  sentences(): Iterable<{ text: string; split: SplitName }>;
 }
 
 /** The order in which sentences are read and kept. */

@@ -1,4 +1,10 @@
-import { isLikely, type LanguageFigures, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
+import {
+  isLikely,
+  type LanguageFigures,
+  linkProbabilities,
+  type OpenedRun,
+  withAlone,
+} from '@hidden-schema/hsn';
 import type { EncodedCorpus } from './encoded.ts';
 
 /** How far symbols and walks moved between two checkpoints of a run. */
@@ -35,6 +41,8 @@ export interface DecoderComparison {
   perplexity_wide_ratio: number;
   /** Nats that the decoder saves on a sentence when it is given the walk, for each nat that the walk tells (exactly). */
   efficiency: number;
+  /** The same for each nat that the walk costs: its divergence from the prior. */
+  efficiency_paid: number;
 }
 
 /** The comparison added where the decoder alone is among the figures. */
@@ -46,13 +54,16 @@ export function withEfficiency(figures: LanguageFigures): LanguageFigures & Part
     perplexity_reconstruction,
     reconstruction,
     mutual_information_exact,
+    kl_walk,
+    steps,
   } = figures;
   if (
     !baseline_perplexity ||
     !perplexity_wide ||
     !perplexity_reconstruction ||
     !reconstruction ||
-    !mutual_information_exact
+    !mutual_information_exact ||
+    !kl_walk
   )
     return figures;
   const tokens = reconstruction / Math.log(perplexity_reconstruction); // of a sentence
@@ -62,5 +73,7 @@ export function withEfficiency(figures: LanguageFigures): LanguageFigures & Part
     perplexity_ratio: perplexity / baseline_perplexity,
     perplexity_wide_ratio: perplexity_wide / baseline_perplexity,
     efficiency: saved / mutual_information_exact,
+    efficiency_paid: saved / kl_walk,
+    ...(steps ? { steps: withAlone(steps, saved) } : {}),
   };
 }

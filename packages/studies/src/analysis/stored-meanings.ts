@@ -1,12 +1,13 @@
-import { type JsonValue, readJsonFile, writeJsonAtomic } from '@hidden-schema/base';
-import type { OpenedRun } from '@hidden-schema/hsn';
+import type { JsonValue } from '@hidden-schema/base';
+import { EditUnfinished, type OpenedRun } from '@hidden-schema/hsn';
 import { namesFromWords } from '../measures/symbol-names.ts';
 import { attentionWords } from './attention-words.ts';
 import { type EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './encoded.ts';
 import { type SymbolMeaning, symbolMeanings } from './meaning.ts';
 import { storeFoundNames, symbolNames } from './names.ts';
 
-const FORMAT = 1;
+const FORMAT = 2;
+const FILE = 'analysis/symbols.json';
 
 interface Stored {
   format: number;
@@ -28,7 +29,7 @@ export async function storedMeanings(
   const encoded = options.encoded ?? (await encodedCorpus(opened, options));
   try {
     const known = readStored(opened, encoded.count);
-    return renamed(known ?? (await workedOut(opened, encoded, options)), opened.run.directory);
+    return renamed(known ?? (await workedOut(opened, encoded, options)), opened.run);
   } finally {
     if (!options.encoded) encoded.close();
   }
@@ -40,7 +41,7 @@ export function knownMeanings(opened: OpenedRun): SymbolMeaning[] | undefined {
   if (!encoded) return undefined;
   try {
     const known = readStored(opened, encoded.count);
-    return known && renamed(known, opened.run.directory);
+    return known && renamed(known, opened.run);
   } finally {
     encoded.close();
   }
@@ -59,10 +60,7 @@ async function workedOut(
   const symbols = symbolMeanings(opened, encoded, attention);
   const discovered = opened.kind === 'language' && opened.model.encoder.reads === 'points';
   const { run, step } = opened;
-  if (discovered) {
-    const found = namesFromWords(symbols.map(({ words }) => words));
-    storeFoundNames(run.directory, found, run.record.edited !== undefined);
-  }
+  const found = discovered ? namesFromWords(symbols.map(({ words }) => words)) : undefined;
   const stored: Stored = {
     format: FORMAT,
     created: run.identity,
@@ -70,27 +68,29 @@ async function workedOut(
     sentences: encoded.count,
     symbols,
   };
-  writeJsonAtomic(run.path('analysis', 'symbols.json'), stored as unknown as JsonValue);
+  try {
+    if (found) storeFoundNames(run, found, run.record.edited !== undefined);
+    run.store(FILE, stored as unknown as JsonValue);
+  } catch (error) {
+    // Worked out again the next time, and the edit is said wherever something is written.
+    if (!(error instanceof EditUnfinished)) throw error;
+  }
   return symbols;
 }
 
 function readStored({ run, step }: OpenedRun, sentences: number): SymbolMeaning[] | undefined {
-  try {
-    const stored = readJsonFile<Stored>(run.path('analysis', 'symbols.json'));
-    const same =
-      stored.format === FORMAT &&
-      stored.created === run.identity &&
-      stored.step === step &&
-      stored.sentences === sentences;
-    return same ? stored.symbols : undefined;
-  } catch {
-    return undefined;
-  }
+  const stored = run.files.readIfWhole<Stored>(FILE);
+  const same =
+    stored?.format === FORMAT &&
+    stored.created === run.identity &&
+    stored.step === step &&
+    stored.sentences === sentences;
+  return same ? stored.symbols : undefined;
 }
 
 /** Symbols may have been named since. */
-function renamed(symbols: readonly SymbolMeaning[], directory: string): SymbolMeaning[] {
-  const names = symbolNames(directory);
+function renamed(symbols: readonly SymbolMeaning[], run: OpenedRun['run']): SymbolMeaning[] {
+  const names = symbolNames(run);
   const name = <T extends { symbol: number; name: string | null }>(of: T): T => ({
     ...of,
     name: names.get(of.symbol) ?? null,

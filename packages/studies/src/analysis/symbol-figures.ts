@@ -6,6 +6,7 @@ import { comparableLabels, labelFigures, linkedShare, wordFigures } from '../mea
 import { walkInformation } from '../measures/walk-information.ts';
 import type { EncodedCorpus, EncodedSentence } from './encoded.ts';
 import type { SymbolMeaning } from './meaning.ts';
+import { storeFigures } from './stored-figures.ts';
 
 /** Words of a symbol that are measured. */
 const measuredWords = 10;
@@ -76,6 +77,7 @@ export async function symbolFigures(
     ...(linked === undefined ? {} : { linked_moves: linked }),
     ...(options.stability ? await stabilityFigure(run, options.signal) : {}),
   };
+  storeFigures(run, { ...figures });
   return { figures, ...(note ? { note } : {}) };
 }
 

@@ -1,13 +1,15 @@
-/** Counts over sentences: who visits which symbol, with which words and labels. */
+import { stepWeights } from '../measures/step-weights.ts';
+
+/** Counts over sentences: who visits which symbol, with which words and labels; each step by its weight (`stepWeights`). */
 export class SymbolTally {
   readonly #symbols: number;
   readonly #length: number;
   #sentences = 0;
   readonly #visits: Int32Array; // sentences that visit each symbol [K]
-  readonly #positions: Int32Array; // [L, K]
-  readonly #withLabel: Int32Array; // [labels, K]
+  readonly #positions: Int32Array; // sentences that come to each symbol at each step [L, K]
+  readonly #weights: Float64Array; // weights of all steps on each symbol [K]
+  readonly #withLabel: Float64Array; // the same of each label [labels, K]
   readonly #labelled: Int32Array;
-  readonly #moves = new Map<number, number>();
   /** Word → sentences with it and each symbol [K], and sentences with it in all. */
   readonly #words = new Map<string, { count: number; with: Int32Array }>();
 
@@ -16,26 +18,27 @@ export class SymbolTally {
     this.#length = length;
     this.#visits = new Int32Array(symbols);
     this.#positions = new Int32Array(length * symbols);
-    this.#withLabel = new Int32Array(labels * symbols);
+    this.#weights = new Float64Array(symbols);
+    this.#withLabel = new Float64Array(labels * symbols);
     this.#labelled = new Int32Array(labels);
   }
 
-  add(walk: readonly number[], label: number, words: ReadonlySet<string>): void {
+  add(
+    { walk, weights }: { walk: readonly number[]; weights?: readonly number[] | undefined },
+    label: number,
+    words: ReadonlySet<string>,
+  ): void {
     const K = this.#symbols;
     this.#sentences++;
-    for (const [i, symbol] of walk.entries()) {
-      this.#positions[i * K + symbol]!++;
-      if (i > 0) {
-        const key = this.#link(walk[i - 1]!, symbol);
-        this.#moves.set(key, (this.#moves.get(key) ?? 0) + 1);
-      }
+    if (label >= 0) this.#labelled[label]!++;
+    for (const [i, weight] of stepWeights(walk, weights).entries()) {
+      const symbol = walk[i]!;
+      this.#weights[symbol]! += weight;
+      if (weight > 0) this.#positions[i * K + symbol]!++;
+      if (label >= 0) this.#withLabel[label * K + symbol]! += weight;
     }
     const visited = new Set(walk);
     for (const symbol of visited) this.#visits[symbol]!++;
-    if (label >= 0) {
-      this.#labelled[label]!++;
-      for (const symbol of visited) this.#withLabel[label * K + symbol]!++;
-    }
     for (const word of words) {
       const seen = this.#words.get(word) ?? { count: 0, with: new Int32Array(K) };
       seen.count++;
@@ -50,7 +53,8 @@ export class SymbolTally {
       { length: this.#length },
       (_, i) => this.#positions[i * this.#symbols + symbol]! / N,
     );
-    const usage = usageByPosition.reduce((sum, share) => sum + share, 0) / this.#length;
+    const all = this.#weights.reduce((sum, weight) => sum + weight, 0);
+    const usage = all === 0 ? 0 : this.#weights[symbol]! / all;
     return { usage, usageByPosition, sentences: this.#visits[symbol]! };
   }
 
@@ -99,16 +103,6 @@ export class SymbolTally {
       })
       .filter(({ share }) => share > 0)
       .sort((a, b) => b.share - a.share || a.label - b.label);
-  }
-
-  /** Share of all moves that go along a link, either way. */
-  traversals(i: number, j: number): number {
-    const moves = Math.max(1, this.#sentences * (this.#length - 1));
-    return (this.#moves.get(this.#link(i, j)) ?? 0) / moves;
-  }
-
-  #link(i: number, j: number): number {
-    return Math.min(i, j) * this.#symbols + Math.max(i, j);
   }
 }
 

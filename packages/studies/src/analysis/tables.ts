@@ -140,8 +140,7 @@ function symbolTable(run: OpenedRun, meanings: readonly SymbolMeaning[]): TableD
 }
 
 function linkTable(run: OpenedRun, meanings: readonly SymbolMeaning[]): TableData {
-  const traversals = (i: number, j: number) =>
-    meanings[i]?.neighbours.find(({ symbol }) => symbol === j)?.traversals ?? null;
+  const between = (i: number, j: number) => meanings[i]?.neighbours.find(({ symbol }) => symbol === j);
   return {
     columns: {
       from: 'integer',
@@ -149,10 +148,16 @@ function linkTable(run: OpenedRun, meanings: readonly SymbolMeaning[]): TableDat
       from_name: 'text',
       to_name: 'text',
       probability: 'number',
+      texts: 'integer',
       share_of_moves: 'number',
+      lift: 'number',
+      lift_low: 'number',
+      lift_high: 'number',
     },
-    rows: linksOf(linkProbabilities(run.model), run.symbols, LIKELY_LINK).map(([i, j, p]) => [
-      ...[i, j, meanings[i]?.name ?? null, meanings[j]?.name ?? null, p, traversals(i, j)],
-    ]),
+    rows: linksOf(linkProbabilities(run.model), run.symbols, LIKELY_LINK).map(([i, j, p]) => {
+      const { flow = 0, traversals = 0, lift = null, interval } = between(i, j) ?? between(j, i) ?? {};
+      const strength = [flow, traversals, lift, interval?.[0] ?? null, interval?.[1] ?? null];
+      return [i, j, meanings[i]?.name ?? null, meanings[j]?.name ?? null, p, ...strength];
+    }),
   };
 }

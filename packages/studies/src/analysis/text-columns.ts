@@ -1,15 +1,18 @@
-import { type JsonValue, readJsonFile, UserError, writeJsonAtomic } from '@hidden-schema/base';
+import { type JsonValue, UserError } from '@hidden-schema/base';
 import { corpusColumn, type OpenedRun, openLanguageCorpus, textRecord } from '@hidden-schema/hsn';
 import { parseDates } from '@hidden-schema/text';
 import type { LabelledWalks } from '../evaluation/label-maps.ts';
 import type { EncodedCorpus } from './encoded.ts';
-import { sentenceOrder } from './run-corpus.ts';
+import { encodedRows } from './run-corpus.ts';
 
-const FORMAT = 1;
+/** 1, that of 0.2.0, was joined by row numbers and held to no content. */
+const FORMAT = 2;
+const FILE = 'analysis/columns.json';
 
 /** `analysis/columns.json`: what was read of the corpus' table beside texts and labels. */
 interface StoredColumns {
   format: number;
+  /** The run's identity. */
   created: string;
   /** Sentences it was read for. */
   count: number;
@@ -27,7 +30,7 @@ export function timeColumnOf(opened: OpenedRun): string | undefined {
 
 /**
  * What the encoded sentences have in a column of their corpus' table, as text; null where a cell is empty. Read from the
- * corpus once, then kept with the run.
+ * corpus once, joined by content, then kept with the run.
  */
 export async function textColumn(
   opened: OpenedRun,
@@ -68,7 +71,8 @@ export async function walksBy(
   const labels = [...new Set(values.filter((value) => value !== null))].sort();
   const place = new Map(labels.map((label, at) => [label, at]));
   const labelOf = Int32Array.from(values, (value) => (value === null ? -1 : place.get(value)!));
-  return { walks: encoded.walks, symbols: encoded.symbols, length: encoded.length, labels, labelOf };
+  const { walks, weights, symbols, length } = encoded;
+  return { walks, weights, symbols, length, labels, labelOf };
 }
 
 async function cellsOf(
@@ -87,8 +91,10 @@ async function cellsOf(
   const corpus = await openLanguageCorpus(opened, signal ? { signal } : {});
   try {
     const values = await corpusColumn(opened, corpus, name, signal ? { signal } : {});
-    const rows = sentenceOrder.flatMap((split) => Array.from(corpus.splits[split])).slice(0, encoded.count);
-    const cells = rows.map((row): Cell => [values[row]!.value ?? null, values[row]!.where]);
+    const cells = Array.from(encodedRows(encoded, corpus), (row): Cell => {
+      const { value, where } = values[row]!;
+      return [value ?? null, where];
+    });
     keep(opened, { ...stored, columns: { ...known, [name]: cells } });
     return cells;
   } finally {
@@ -96,22 +102,16 @@ async function cellsOf(
   }
 }
 
-const fileOf = ({ run }: OpenedRun): string => run.path('analysis', 'columns.json');
-
 function readStored(opened: OpenedRun, count: number): StoredColumns {
-  const { created } = opened.run.record;
-  try {
-    const stored = readJsonFile<StoredColumns>(fileOf(opened));
-    if (stored.format === FORMAT && stored.created === created && stored.count === count) return stored;
-  } catch {
-    // Not there, or damaged: read again.
-  }
+  const created = opened.run.identity;
+  const stored = opened.run.files.readIfWhole<StoredColumns>(FILE);
+  if (stored?.format === FORMAT && stored.created === created && stored.count === count) return stored;
   return { format: FORMAT, created, count, columns: {} };
 }
 
 function keep(opened: OpenedRun, stored: StoredColumns): void {
   try {
-    writeJsonAtomic(fileOf(opened), stored as unknown as JsonValue);
+    opened.run.store(FILE, stored as unknown as JsonValue);
   } catch {
     // A run that may only be read has its columns read again the next time.
   }

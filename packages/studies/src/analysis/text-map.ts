@@ -1,10 +1,13 @@
-import { readJsonFile, writeJsonAtomic } from '@hidden-schema/base';
-import type { OpenedRun } from '@hidden-schema/hsn';
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { editsIn, type OpenedRun } from '@hidden-schema/hsn';
+import { stateBefore } from '@hidden-schema/hsn/runs';
 import { placeTexts } from '../evaluation/text-places.ts';
 import type { EncodedCorpus } from './encoded.ts';
 import { runLayout } from './layout.ts';
 
 const FORMAT = 1;
+const FILE = 'analysis/text-map.json';
 /** Places are whole numbers from 0 to this. */
 const FINEST = 65_535;
 /** Of a step that tells nothing, so that every text has a place. */
@@ -15,18 +18,19 @@ interface Stored {
   created: string;
   step: number;
   count: number;
+  /** Hash of the texts, so that an edit of symbols leaves every text where it is. */
+  texts?: string;
   /** Base64 of x and y of each text, 16 bits each, the lower byte first. */
   places: string;
 }
 
 /**
- * The one map of a run's encoded texts: x and y of each in turn, from 0 to 65535. Made once for a checkpoint and stored
- * in `analysis/text-map.json`.
+ * The one map of a run's encoded texts: x and y of each in turn, from 0 to 65535. Made once for the same texts and stored
+ * in `analysis/text-map.json`; edits of symbols keep it.
  */
 export function textMap(opened: OpenedRun, encoded: EncodedCorpus): Uint16Array {
   const { run, step } = opened;
-  const file = run.path('analysis', 'text-map.json');
-  const known = readStored(file, { created: run.identity, step, count: encoded.count });
+  const known = readStored(run, encoded, step);
   if (known) return known;
   const { walks, symbols, length } = encoded;
   const places = placeTexts({ walks, weights: weightsOf(encoded), symbols, length }, runLayout(opened));
@@ -34,7 +38,7 @@ export function textMap(opened: OpenedRun, encoded: EncodedCorpus): Uint16Array 
   if (run.state !== 'running') {
     const bytes = Buffer.from(fine.buffer, fine.byteOffset, fine.byteLength);
     const key = { format: FORMAT, created: run.identity, step, count: encoded.count };
-    store(file, { ...key, places: bytes.toString('base64') });
+    store(run, { ...key, texts: hashOf(encoded), places: bytes.toString('base64') });
   }
   return fine;
 }
@@ -50,23 +54,31 @@ function weightsOf(encoded: EncodedCorpus): Float32Array {
 }
 
 function readStored(
-  file: string,
-  wanted: Pick<Stored, 'created' | 'step' | 'count'>,
+  { files, identity }: OpenedRun['run'],
+  encoded: EncodedCorpus,
+  step: number,
 ): Uint16Array | undefined {
-  try {
-    const { format, created, step, count, places } = readJsonFile<Stored>(file);
-    const same =
-      format === FORMAT && created === wanted.created && step === wanted.step && count === wanted.count;
-    const bytes = Buffer.from(places, 'base64');
-    return same && bytes.length === 4 * count ? new Uint16Array(Uint8Array.from(bytes).buffer) : undefined;
-  } catch {
-    return undefined;
-  }
+  const earlier = editsIn(files).map((edit) => path.posix.join(...stateBefore(edit), FILE));
+  const file = [FILE, ...earlier.reverse()].find((name) => files.exists(...name.split('/')));
+  const stored = file === undefined ? undefined : files.readIfWhole<Stored>(file);
+  if (stored?.format !== FORMAT || typeof stored.places !== 'string') return undefined;
+  if (stored.step !== step || stored.count !== encoded.count) return undefined;
+  const bytes = Buffer.from(stored.places, 'base64');
+  if (bytes.length !== 4 * encoded.count) return undefined;
+  const same =
+    stored.created === identity || (stored.texts !== undefined && stored.texts === hashOf(encoded));
+  return same ? new Uint16Array(Uint8Array.from(bytes).buffer) : undefined;
 }
 
-function store(file: string, map: Stored): void {
+function hashOf(encoded: EncodedCorpus): string {
+  const hash = createHash('sha256');
+  for (const { text } of encoded.sentences()) hash.update(text).update('\0');
+  return hash.digest('hex');
+}
+
+function store(run: OpenedRun['run'], map: Stored): void {
   try {
-    writeJsonAtomic(file, { ...map });
+    run.store(FILE, { ...map });
   } catch {
     // A run that may only be read is placed again, and alike, the next time.
   }

@@ -12,6 +12,7 @@ import {
 } from '../measures/logistic-regression.ts';
 import { countPresence } from '../measures/presence.ts';
 import { type Interval, z95 } from '../measures/proportions.ts';
+import { stepWeights } from '../measures/step-weights.ts';
 import { type GroupShare, groupShare } from './groups.ts';
 
 // Shapes: N labelled texts, K symbols.
@@ -140,8 +141,8 @@ function labelledTexts({ labels, labelOf }: LabelledWalks, folds: number) {
   return { texts, names: kept.map((label) => labels[label]!), classes };
 }
 
-/** 1 for each symbol visited, then for each of the common links taken. */
-function featuresOf({ walks, symbols: K, length: L }: LabelledWalks, texts: readonly number[]) {
+/** The weight of each symbol visited (see `stepWeights`), then 1 for each of the common links taken. */
+function featuresOf({ walks, symbols: K, length: L, weights }: LabelledWalks, texts: readonly number[]) {
   const own = Int32Array.from(texts.flatMap((n) => Array.from({ length: L }, (_, i) => walks[n * L + i]!)));
   const presence = countPresence({
     walks: own,
@@ -162,12 +163,19 @@ function featuresOf({ walks, symbols: K, length: L }: LabelledWalks, texts: read
     const [a, b] = [own[text * L + step - L]!, own[text * L + step - L + 1]!];
     return columnOf.get(Math.min(a, b) * K + Math.max(a, b)) ?? -1;
   });
+  const counting = texts.flatMap((n, text) => {
+    const said = weights
+      ? Array.from({ length: L }, (_, i) => weights[n * L + i]!)
+      : stepWeights(own.subarray(text * L, (text + 1) * L));
+    return [...said, ...Array.from({ length: L - 1 }, () => 1)];
+  });
   const features: Feature[] = [
     ...Array.from({ length: K }, (_, symbol) => ({ symbol })),
     ...common.map(({ link }) => ({ link })),
   ];
   const counts = [...presence.symbols.map((of) => of[0]!), ...common.map(({ counts: of }) => of[0]!)];
-  return { rows: walkFeatures({ symbols: uses, length: steps }, features.length), features, counts };
+  const rows = walkFeatures({ symbols: uses, length: steps, weights: counting }, features.length);
+  return { rows, features, counts };
 }
 
 function mostFrequent(classes: ArrayLike<number>, count: number): number {

@@ -76,9 +76,14 @@ export function text(x: number, y: number, content: string, style: TextStyle): M
 }
 
 /** Text that stays readable over lines. */
-export function outlinedText(x: number, y: number, content: string, style: TextStyle): Mark {
+export function outlinedText(
+  x: number,
+  y: number,
+  content: string,
+  style: TextStyle & { ground?: string },
+): Mark {
   const edge = {
-    stroke: INKS.ground,
+    stroke: style.ground ?? INKS.ground,
     'stroke-width': 0.26 * style.size,
     'stroke-linejoin': 'round',
     'paint-order': 'stroke',
@@ -93,6 +98,13 @@ export const widthOf = (content: string, size: number): number => 0.56 * size * 
 export function cut(content: string, width: number, size: number): string {
   const letters = Math.floor(width / (0.56 * size));
   return content.length > letters ? `${content.slice(0, letters - 1)}…` : content;
+}
+
+/** A straight line; a loop is a small circle above its node. */
+export function linePath([x1, y1]: readonly [number, number], [x2, y2]: readonly [number, number]): string {
+  const start = `M${short(x1)} ${short(y1)}`;
+  if (x1 === x2 && y1 === y2) return `${start}a5 5 0 1 1 0.01 0`;
+  return `${start}L${short(x2)} ${short(y2)}`;
 }
 
 export const short = (value: number): string => String(Math.round(value * 100) / 100);

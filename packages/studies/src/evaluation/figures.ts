@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { type Adjacency, edgeList, hasEdge } from '@hidden-schema/hsn';
 import { Resvg } from '@resvg/resvg-js';
-import { cut, drawing, INKS, type Mark, mark, placed, short, text } from '../drawing/svg.ts';
+import { cut, drawing, INKS, linePath, type Mark, mark, placed, text } from '../drawing/svg.ts';
 
 /** How an edge of a recovered graph stands to the truth. */
 export type EdgeStatus = 'correct' | 'extra' | 'missing';
@@ -140,13 +140,6 @@ function strokes(style: Style, lines: readonly string[], weight: number, edges: 
     'stroke-opacity': (wrong ? 0.95 : even) * (0.15 + 0.85 * weight),
     'stroke-dasharray': dashed ? '4 3' : undefined,
   });
-}
-
-/** A straight line; a loop is a small circle above its node. */
-export function linePath([x1, y1]: [number, number], [x2, y2]: [number, number]): string {
-  const start = `M${short(x1)} ${short(y1)}`;
-  if (x1 === x2 && y1 === y2) return `${start}a5 5 0 1 1 0.01 0`;
-  return `${start}L${short(x2)} ${short(y2)}`;
 }
 
 function nodeRadii({ nodeSizes, edges }: DrawnPanel, nodes: number): Float64Array {

@@ -1,5 +1,15 @@
-import { cut, drawing, heat, INKS, type Mark, mark, outlinedText, placed, text } from '../drawing/svg.ts';
-import { linePath } from './figures.ts';
+import {
+  cut,
+  drawing,
+  heat,
+  INKS,
+  linePath,
+  type Mark,
+  mark,
+  outlinedText,
+  placed,
+  text,
+} from '../drawing/svg.ts';
 import type { LabelMap } from './label-maps.ts';
 
 export interface LabelFigure {

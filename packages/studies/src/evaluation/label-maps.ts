@@ -1,9 +1,10 @@
+import { stepWeights } from '../measures/step-weights.ts';
 import { divergenceMatrix, shares } from './divergence.ts';
 
 /** A symbol's part in a label. */
 export interface TypicalSymbol {
   symbol: number;
-  /** Share of the label's steps. */
+  /** Share of the label's steps, by their weight. */
   share: number;
   /** Times its share over all labels. */
   lift: number;
@@ -15,9 +16,9 @@ export interface TypicalSymbol {
 export interface LabelMap {
   label: string;
   sentences: number;
-  /** Share of steps on each symbol. [K] */
+  /** Share of what walks say that each symbol has, steps by their weight. [K] */
   nodes: Float64Array;
-  /** Shares of moves along undirected links, i ≤ j, most used first. */
+  /** Shares of moves along undirected links, i < j, most used first. */
   edges: { i: number; j: number; share: number }[];
   /** Symbols that speak most for this label, by weight. */
   typical: TypicalSymbol[];
@@ -46,15 +47,22 @@ export interface LabelledWalks {
   labels: readonly string[];
   /** Number of each walk's label, −1 for none. [N] */
   labelOf: ArrayLike<number>;
+  /** How much each step counts (`stepWeights`); by the walk alone unless given. [N, L] */
+  weights?: ArrayLike<number> | undefined;
 }
 
 /** Schema distributions of walks for each label (Section 5, appendix F.3). */
-export function labelMaps({ walks, length, symbols, labelOf, labels }: LabelledWalks): LabelMaps {
+export function labelMaps(labelled: LabelledWalks): LabelMaps {
+  const { length, symbols, labelOf, labels } = labelled;
   const everything = new Tally(symbols);
   const each = labels.map(() => new Tally(symbols));
   for (let n = 0; n < labelOf.length; n++) {
-    everything.add(walks, n * length, length);
-    each[labelOf[n]!]?.add(walks, n * length, length);
+    const walk = Array.from({ length }, (_, i) => labelled.walks[n * length + i]!);
+    const weights = labelled.weights
+      ? walk.map((_, i) => labelled.weights![n * length + i]!)
+      : stepWeights(walk);
+    everything.add(walk, weights);
+    each[labelOf[n]!]?.add(walk, weights);
   }
   const all = everything.map('all');
   const counted = each.flatMap((tally, at) => (tally.sentences > 0 ? [tally.map(labels[at]!, all)] : []));
@@ -74,7 +82,7 @@ export function labelMaps({ walks, length, symbols, labelOf, labels }: LabelledW
 class Tally {
   readonly symbols: number;
   readonly nodes: Float64Array;
-  /** i·K + j with i ≤ j → moves. */
+  /** i·K + j with i < j → weight of moves. */
   readonly edges = new Map<number, number>();
   sentences = 0;
 
@@ -83,15 +91,15 @@ class Tally {
     this.nodes = new Float64Array(symbols);
   }
 
-  add(walks: ArrayLike<number>, start: number, length: number): void {
+  add(walk: readonly number[], weights: readonly number[]): void {
     this.sentences++;
-    for (let at = start; at < start + length; at++) {
-      const here = walks[at]!;
-      this.nodes[here]!++;
-      if (at === start) continue;
-      const before = walks[at - 1]!;
+    for (const [i, here] of walk.entries()) {
+      const weight = weights[i]!;
+      this.nodes[here]! += weight;
+      const before = walk[i - 1];
+      if (before === undefined || before === here || weight === 0) continue;
       const key = Math.min(before, here) * this.symbols + Math.max(before, here);
-      this.edges.set(key, (this.edges.get(key) ?? 0) + 1);
+      this.edges.set(key, (this.edges.get(key) ?? 0) + weight);
     }
   }
 

@@ -1,7 +1,7 @@
 /** How alike a walk is to another. */
 export interface WalkLikeness {
   index: number;
-  /** Steps at which both are on the same symbol. */
+  /** Steps at which both come to the same symbol. */
   shared: number;
   /** Symbols that both visit, wherever; each as often as both do. */
   common: number;
@@ -33,17 +33,19 @@ export function nearestWalks(
 /** Compares a walk with the one that begins at a place among others, without a view of it, which would take longer. */
 function likenessTo(walk: ArrayLike<number>, length: number) {
   const wanted = Uint16Array.from(walk);
-  // Counts the wanted walk's symbols; used up and put back.
+  const comes = (list: Uint16Array, at: number, i: number) => i === 0 || list[at + i] !== list[at + i - 1];
+  // Counts the wanted walk's symbols, without stays; used up and put back.
   const left = new Int32Array(0x10000);
-  for (const symbol of wanted) left[symbol]!++;
+  for (const [i, symbol] of wanted.entries()) if (comes(wanted, 0, i)) left[symbol]!++;
   return (walks: Uint16Array, at: number) => {
     let [shared, common] = [0, 0];
     for (let i = 0; i < length; i++) {
+      if (!comes(walks, at, i)) continue;
       const symbol = walks[at + i]!;
-      if (symbol === wanted[i]) shared++;
+      if (symbol === wanted[i] && comes(wanted, 0, i)) shared++;
       if (left[symbol]!-- > 0) common++;
     }
-    for (let i = 0; i < length; i++) left[walks[at + i]!]!++;
+    for (let i = 0; i < length; i++) if (comes(walks, at, i)) left[walks[at + i]!]!++;
     return { shared, common };
   };
 }

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { formatNumber, formatTable } from '@hidden-schema/base';
+import { formatNumber, formatTable, writeFileAtomic } from '@hidden-schema/base';
 import {
   type Adjacency,
   edgeList,
@@ -35,8 +35,8 @@ export function drawRecovery(model: SyntheticNetwork, corpus: SyntheticCorpus, f
   });
   fs.mkdirSync(folder, { recursive: true });
   const files = ['recovery.svg', 'recovery.png'].map((name) => path.join(folder, name));
-  fs.writeFileSync(files[0]!, svg);
-  fs.writeFileSync(files[1]!, toPng(svg));
+  writeFileAtomic(files[0]!, svg);
+  writeFileAtomic(files[1]!, toPng(svg));
   return files;
 }
 

@@ -53,6 +53,22 @@ export function tellingTerms(texts: TextWords): DocumentTerms {
   return documentTerms(withoutStopWords(texts), { minTexts, maxShare: mostShare });
 }
 
+/** The same counts of some texts alone; the vocabulary stays. */
+export function termsOfRows(matrix: DocumentTerms, rows: ArrayLike<number>): DocumentTerms {
+  const starts = new Uint32Array(rows.length + 1);
+  const spans = Array.from(rows, (row) => [matrix.starts[row]!, matrix.starts[row + 1]!] as const);
+  for (const [at, [from, to]] of spans.entries()) starts[at + 1] = starts[at]! + to - from;
+  const terms = new Uint32Array(starts.at(-1)!);
+  const counts = new Float32Array(terms.length);
+  for (const [at, [from, to]] of spans.entries()) {
+    terms.set(matrix.terms.subarray(from, to), starts[at]!);
+    counts.set(matrix.counts.subarray(from, to), starts[at]!);
+  }
+  const frequencies = new Uint32Array(matrix.words.length);
+  for (const term of terms) frequencies[term]!++;
+  return { words: matrix.words, frequencies, starts, terms, counts };
+}
+
 /** The numbers of the words that pass, rising. */
 function vocabulary(texts: TextWords, frequencies: Uint32Array, options: VocabularyOptions): Uint32Array {
   const { minTexts = 1, maxShare = 1, stopWords, most = Number.POSITIVE_INFINITY } = options;

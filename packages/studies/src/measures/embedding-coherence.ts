@@ -1,5 +1,10 @@
 import { type Coherence, cosine, meanOfKnown } from './coherence.ts';
 
+export interface EmbeddingCoherenceOptions {
+  /** Words of a topic that count. */
+  words?: number;
+}
+
 /**
  * Word-embedding coherence: mean cosine over the pairs of a topic's first words (Fang et al. 2016). Words without a
  * vector are left out.
@@ -7,7 +12,7 @@ import { type Coherence, cosine, meanOfKnown } from './coherence.ts';
 export function embeddingCoherence(
   topics: readonly (readonly string[])[],
   vectorOf: (word: string) => ArrayLike<number> | undefined,
-  { words: most = 10 }: { words?: number } = {},
+  { words: most = 10 }: EmbeddingCoherenceOptions = {},
 ): Coherence {
   const values = topics.map((topic) => {
     const vectors = topic.slice(0, most).flatMap((word) => {

@@ -14,6 +14,11 @@ export const oneSymbolEach = (symbols: ArrayLike<number>): SymbolUses => ({
   length: 1,
 });
 
+/** The symbol that each text begins with. [N] */
+export function firstSymbols({ symbols, length }: Pick<SymbolUses, 'symbols' | 'length'>): Int32Array {
+  return symbols.filter((_, at) => at % length === 0);
+}
+
 /** The uses of each symbol: symbol k has `texts` and `weights` from `starts[k]` up to `starts[k + 1]`. */
 export interface UsesBySymbol {
   readonly starts: Uint32Array;

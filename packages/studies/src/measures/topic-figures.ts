@@ -1,12 +1,18 @@
 import { isLikely } from '@hidden-schema/hsn';
 import { type Agreement, agreement } from './agreement.ts';
-import { cvCoherence, npmiCoherence } from './coherence.ts';
+import { cvCoherence, gensimEpsilon, npmiCoherence } from './coherence.ts';
 import { linearReaderAccuracy, walkFeatures } from './linear-reader.ts';
 import type { SymbolUses } from './symbol-uses.ts';
 import type { TextWords } from './text-words.ts';
 import { topicDiversity } from './topic-diversity.ts';
 
 // Shapes: N texts, L steps, K symbols.
+
+/**
+ * How words are counted in another corpus than that of the symbols: as gensim's c_npmi does, together where ten words in a
+ * row have both. Pairs that a small corpus never has together weigh less so than at −1, and scores follow people better.
+ */
+export const referenceWindow = { window: 10, epsilon: gensimEpsilon } as const;
 
 /** First words of each symbol. */
 export type WordLists = readonly (readonly string[])[];

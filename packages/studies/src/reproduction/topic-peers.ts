@@ -17,6 +17,10 @@ const programNames = {
   BERTopic: 'bertopic',
   'BERTopic k-means': 'bertopic-kmeans',
   KeyNMF: 'keynmf',
+  Topeax: 'topeax',
+  SensTopic: 'senstopic',
+  GMM: 'gmm',
+  FASTopic: 'fastopic',
 } as const;
 export type PythonModelName = keyof typeof programNames;
 export const pythonModels = Object.keys(programNames) as PythonModelName[];
@@ -32,19 +36,29 @@ export interface PythonTask {
   texts: readonly string[];
   /** [N, D] */
   vectors: Tensor;
-  /** The vocabulary and its vectors by the same encoder, for KeyNMF. [V, D] */
+  /** The vocabulary and its vectors by the same encoder, for models that rank words by their vectors. [V, D] */
   words: readonly string[];
   wordVectors: Tensor;
   symbols: number;
   signal?: AbortSignal;
 }
 
-const lineSchema = z.object({
-  name: z.string(),
-  seconds: z.number().nonnegative(),
-  topics: z.array(z.array(z.string())),
-  clusters: z.array(z.number().int().min(-1)),
-});
+const nameSchema = z.enum(Object.values(programNames));
+const lineSchema = z.union([
+  z.object({ name: nameSchema, error: z.string() }),
+  z.object({
+    name: nameSchema,
+    seconds: z.number().nonnegative(),
+    topics: z.array(z.array(z.string())),
+    clusters: z.array(z.number().int().min(-1)),
+  }),
+]);
+
+/** Models that were fitted, and why others were not. */
+export interface FittedPython {
+  fitted: [PythonModelName, FittedTopics][];
+  failures: [PythonModelName, reason: string][];
+}
 
 /** Refuses a Python that could not run the models, and says how to make one that can. */
 export async function checkPython(python: string, signal?: AbortSignal): Promise<void> {
@@ -55,13 +69,13 @@ export async function checkPython(python: string, signal?: AbortSignal): Promise
   } catch (error) {
     signal?.throwIfAborted();
     throw new UserError(
-      `--peers: ${python} cannot run BERTopic and KeyNMF (${lastLine(error)}); make one that can: python3 -m venv DIR && DIR/bin/pip install ${packages}, then --peers DIR/bin/python`,
+      `--peers: ${python} cannot run BERTopic and Turftopic (${lastLine(error)}); make one that can: python3 -m venv DIR && DIR/bin/pip install ${packages}, then --peers DIR/bin/python`,
     );
   }
 }
 
 /** The models of others on the same texts, vectors and words; each with the words that it ranks itself. */
-export async function fitPython(task: PythonTask, seed: number): Promise<[PythonModelName, FittedTopics][]> {
+export async function fitPython(task: PythonTask, seed: number): Promise<FittedPython> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-peers-'));
   try {
     const file = (name: string) => path.join(folder, name);
@@ -80,10 +94,7 @@ export async function fitPython(task: PythonTask, seed: number): Promise<[Python
       ],
       { maxBuffer, ...(task.signal ? { signal: task.signal } : {}) },
     );
-    return stdout
-      .trim()
-      .split('\n')
-      .map((line) => fittedOf(line, task.texts.length));
+    return answersOf(stdout, task.texts.length);
   } catch (error) {
     task.signal?.throwIfAborted();
     throw new UserError(`--peers: ${task.python} ended with an error: ${lastLine(error)}`);
@@ -95,12 +106,22 @@ export async function fitPython(task: PythonTask, seed: number): Promise<[Python
 const lines = (texts: readonly string[]) =>
   texts.map((text) => `${text.replace(/[\t\r\n]/g, ' ')}\n`).join('');
 
-function fittedOf(line: string, texts: number): [PythonModelName, FittedTopics] {
-  const { name, seconds, topics, clusters } = lineSchema.parse(JSON.parse(line));
-  const model = pythonModels.find((known) => programNames[known] === name);
-  if (!model || clusters.length !== texts)
-    throw new UserError(`it answered ${clusters.length} topics of ${name} for ${texts} texts`);
-  return [model, { uses: oneSymbolEach(clusters), own: topics, topics: topics.length, seconds }];
+function answersOf(stdout: string, texts: number): FittedPython {
+  const answers: FittedPython = { fitted: [], failures: [] };
+  for (const line of stdout.trim().split('\n')) {
+    const answer = lineSchema.parse(JSON.parse(line));
+    const model = pythonModels.find((known) => programNames[known] === answer.name)!;
+    if ('error' in answer) {
+      answers.failures.push([model, answer.error]);
+      continue;
+    }
+    const { seconds, topics, clusters } = answer;
+    if (clusters.length !== texts)
+      throw new UserError(`it answered ${clusters.length} topics of ${answer.name} for ${texts} texts`);
+    const uses = oneSymbolEach(clusters);
+    answers.fitted.push([model, { uses, own: topics, topics: topics.length, seconds }]);
+  }
+  return answers;
 }
 
 function lastLine(error: unknown): string {

@@ -37,6 +37,13 @@ export async function readTopicCorpus(
   return { name, texts, ...wordsOf(name, texts), ...comparableLabels(labels) };
 }
 
+/** The words of another corpus, in which those of topics are looked up. */
+export async function readReference(input: string, signal?: AbortSignal): Promise<TextWords> {
+  const { texts } = await readTexts(input, Number.POSITIVE_INFINITY, signal);
+  if (texts.length === 0) throw new UserError(`${input} holds no texts; expected one a line`);
+  return textWords(texts);
+}
+
 async function readTexts(input: string, limit: number, signal: AbortSignal | undefined) {
   const watch = signal ? { signal } : {};
   const files = await TextFiles.find(input, watch);

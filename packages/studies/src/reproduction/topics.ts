@@ -1,32 +1,38 @@
-import { setImmediate } from 'node:timers/promises';
-import type { Tensor } from '@hidden-schema/torch';
-import { symbolWords } from '../measures/c-tf-idf.ts';
-import type { DocumentTerms } from '../measures/document-terms.ts';
-import { pmiWords } from '../measures/pmi-words.ts';
+import type { Judge, JudgedTexts } from '../evaluation/judge.ts';
+import { judgedFit } from '../evaluation/judge.ts';
+import { npmiCoherence } from '../measures/coherence.ts';
 import { stability } from '../measures/stability.ts';
 import { namesFromWords } from '../measures/symbol-names.ts';
-import type { SymbolUses } from '../measures/symbol-uses.ts';
-import { labelFigures, wordFigures } from '../measures/topic-figures.ts';
+import { firstSymbols, type SymbolUses } from '../measures/symbol-uses.ts';
+import type { TextWords } from '../measures/text-words.ts';
+import { labelFigures, referenceWindow, wordFigures } from '../measures/topic-figures.ts';
 import { walkInformation } from '../measures/walk-information.ts';
 import {
-  type FittedTopics,
-  fitTopics,
-  type TopicModelName,
-  type TopicTask,
-  topicModels,
-} from './topic-models.ts';
-import { fitPython, type PythonModelName, pythonModels } from './topic-peers.ts';
+  type ComparedModel,
+  fits,
+  type RankedLists,
+  rankedWords,
+  type TopicFitOptions,
+  type WordScore,
+} from './topic-fits.ts';
+import type { FittedTopics, TopicTask } from './topic-models.ts';
+import { subsampledModels } from './topic-subsamples.ts';
 import type { TopicCorpus } from './topic-texts.ts';
-
-export type ComparedModel = TopicModelName | PythonModelName;
-
-/** How a model's words are ranked: both scores for all models alike; topic models also rank their own. */
-export type WordScore = 'PMI' | 'c-TF-IDF' | 'own';
 
 export interface TopicRow {
   model: ComparedModel;
   words: WordScore;
   seed: number;
+  /** Topics that the model has. */
+  topics: number;
+  /** By the judge: fit of the first step, of all later ones, and of each; different symbols of a text. */
+  fit?: number;
+  fit_later?: number;
+  fit_steps?: (number | null)[];
+  symbols_per_text?: number;
+  /** Mean cosine of the words' vectors by the judge; NPMI in windows of ten words of the reference corpus. */
+  judge_coherence?: number | null;
+  npmi_reference?: number | null;
   npmi: number | null;
   cv: number | null;
   diversity: number | null;
@@ -38,6 +44,10 @@ export interface TopicRow {
   reader_weighed?: number;
   /** Mean AMI of first symbols with those of the other seeds. */
   stability?: number;
+  /** Between fits of 80 % of the texts: NMI and ARI of first symbols of common texts, common words of matched topics. */
+  subsample_nmi?: number;
+  subsample_ari?: number;
+  subsample_words?: number;
   /** Share of texts whose walk no other different text has; of walks alone. */
   toldApart?: number;
   linked?: number;
@@ -58,25 +68,28 @@ export interface TopicResult {
   texts: number;
   vocabulary: number;
   labels: number;
+  /** The encoder that judged, and how many of the texts it read. */
+  judge?: string;
+  judged_texts?: number;
   note?: string;
   rows: TopicRow[];
   /** Commonest first. */
   symbols: ShownSymbol[];
 }
 
-export interface TopicOptions {
-  symbols: number;
-  length: number;
-  seeds: number;
-  /** A Python that has BERTopic and KeyNMF, and the vectors of the vocabulary for it. [V, D] */
-  peers?: { python: string; wordVectors: Tensor };
-  signal?: AbortSignal;
-  onModel?: (model: ComparedModel, seed: number) => void;
+/** What measures models beside the texts that they are fitted to. */
+export interface TopicMeasures {
+  /** An encoder that took no part, and the texts as it has them. */
+  judge?: { encoder: Judge; texts: JudgedTexts };
+  /** Words of another corpus. */
+  reference?: TextWords;
 }
 
-/** How many models are fitted for each seed. */
-export function comparedModels(peers: boolean): ComparedModel[] {
-  return [...topicModels, ...(peers ? pythonModels : [])];
+export interface TopicOptions extends TopicFitOptions, TopicMeasures {
+  seeds: number;
+  /** Fits to so many random subsamples of 80 % of the texts, from two on. */
+  subsamples?: number;
+  onModel?: (model: ComparedModel, seed: number) => void;
 }
 
 /** Texts as the encoder has them: vectors [N, D], and tokens of each. */
@@ -89,55 +102,77 @@ export async function compareTopics(
   options: TopicOptions,
 ): Promise<TopicResult> {
   const { matrix } = corpus;
-  const result: TopicResult = {
-    corpus: corpus.name,
-    texts: corpus.texts.length,
-    vocabulary: matrix.words.length,
-    labels: new Set(corpus.labels?.filter((label) => label !== undefined)).size,
-    ...(corpus.note ? { note: corpus.note } : {}),
-    rows: [],
-    symbols: [],
+  const notes = new Set(corpus.note ? [corpus.note] : []);
+  const fitting = {
+    ...options,
+    onFailure: (model: ComparedModel, reason: string) =>
+      notes.add(`${model} could not be fitted (${reason})`),
   };
+  const inputs = { ...encoded, matrix, texts: corpus.texts };
+  const rows: TopicRow[] = [];
+  let symbols: ShownSymbol[] = [];
   const firsts = new Map<ComparedModel, Int32Array[]>();
   for (let seed = 0; seed < options.seeds; seed++)
-    for await (const [model, fitted] of fits(corpus, encoded, options, seed)) {
-      const topics = fitted.topics ?? options.symbols;
-      const ranked = rankedWords(fitted, matrix, topics);
-      const { labels } = corpus;
-      const shared = {
-        ...(labels ? labelFigures(labels, fitted.uses, topics, fitted.coefficients) : {}),
-        ...walkFigures(corpus, fitted),
-      };
+    for await (const [model, fitted] of fits(inputs, fitting, seed)) {
+      const ranked = rankedWords(fitted, matrix, fitted.topics ?? options.symbols);
+      const shared = sharedFigures(corpus, fitted, options);
       for (const [score, lists] of ranked)
-        result.rows.push({ model, words: score, seed, ...wordFigures(corpus.words, lists), ...shared });
-      if (model === 'HSN' && seed === 0) result.symbols = shownSymbols(fitted.uses, ranked[0]![1]);
+        rows.push({ model, words: score, seed, ...(await listFigures(corpus, lists, options)), ...shared });
+      if (model === 'HSN' && seed === 0) symbols = shownSymbols(fitted.uses, ranked[0]![1]);
       firsts.set(model, [...(firsts.get(model) ?? []), firstSymbols(fitted.uses)]);
       options.onModel?.(model, seed);
     }
-  addStability(result.rows, firsts);
-  return result;
+  addStability(rows, firsts);
+  for (const [model, found] of await subsampledModels(inputs, fitting, options.subsamples ?? 0))
+    for (const row of rows) if (row.model === model) Object.assign(row, found);
+  const note = [...notes].join('; ');
+  return { ...corpusFigures(corpus, options), ...(note ? { note } : {}), rows, symbols };
 }
 
-async function* fits(
+function corpusFigures({ name, texts, matrix, labels }: TopicCorpus, { judge }: TopicMeasures) {
+  return {
+    corpus: name,
+    texts: texts.length,
+    vocabulary: matrix.words.length,
+    labels: new Set(labels?.filter((label) => label !== undefined)).size,
+    ...(judge ? { judge: judge.encoder.name, judged_texts: judge.texts.rows.length } : {}),
+  };
+}
+
+/** Figures of a model's words. */
+async function listFigures(corpus: TopicCorpus, lists: RankedLists, { judge, reference }: TopicMeasures) {
+  return {
+    ...(judge ? { judge_coherence: (await judge.encoder.coherence(lists)).mean } : {}),
+    ...(reference ? { npmi_reference: npmiCoherence(reference, lists, referenceWindow).mean } : {}),
+    ...wordFigures(corpus.words, lists),
+  };
+}
+
+/** Figures of a model's clusters or walks, whatever words are shown of them. */
+function sharedFigures(
   corpus: TopicCorpus,
-  encoded: EncodedTexts,
-  { symbols, length, peers, signal }: TopicOptions,
-  seed: number,
-): AsyncGenerator<[ComparedModel, FittedTopics]> {
-  const { texts, matrix } = corpus;
-  const { vectors } = encoded;
-  const watch = signal ? { signal } : {};
-  for (const model of topicModels) {
-    await setImmediate();
-    signal?.throwIfAborted();
-    yield [model, await fitTopics(model, { ...encoded, matrix, symbols, length, seed, ...watch })];
-  }
-  if (peers)
-    yield* await fitPython({ texts, vectors, words: matrix.words, symbols, ...peers, ...watch }, seed);
+  fitted: FittedTopics,
+  { symbols, judge }: Pick<TopicOptions, 'symbols' | 'judge'>,
+) {
+  const topics = fitted.topics ?? symbols;
+  const { labels } = corpus;
+  return {
+    topics,
+    ...(judge ? fitFigures(judge.texts, fitted.uses) : {}),
+    ...(labels ? labelFigures(labels, fitted.uses, topics, fitted.coefficients) : {}),
+    ...walkFigures(corpus, fitted),
+  };
 }
 
-function firstSymbols({ symbols, length }: SymbolUses): Int32Array {
-  return symbols.filter((_, at) => at % length === 0);
+function fitFigures(texts: JudgedTexts, uses: SymbolUses) {
+  const { steps, later, symbolsPerText } = judgedFit(texts, uses);
+  const first = steps[0]?.fit ?? null;
+  return {
+    ...(first === null ? {} : { fit: first }),
+    ...(later === null ? {} : { fit_later: later }),
+    fit_steps: steps.map(({ fit }) => fit),
+    symbols_per_text: symbolsPerText,
+  };
 }
 
 function addStability(rows: readonly TopicRow[], firsts: ReadonlyMap<ComparedModel, Int32Array[]>): void {
@@ -145,21 +180,6 @@ function addStability(rows: readonly TopicRow[], firsts: ReadonlyMap<ComparedMod
     for (const [seed, ami] of stability(runs).entries())
       for (const row of rows)
         if (ami !== null && row.model === model && row.seed === seed) row.stability = ami;
-}
-
-type RankedLists = readonly (readonly string[])[];
-
-/** A text counts for a symbol by its squared coefficient; a cluster's texts count alike. */
-function rankedWords({ uses, coefficients, own }: FittedTopics, matrix: DocumentTerms, symbols: number) {
-  const weighed: SymbolUses = coefficients ? { ...uses, weights: coefficients.map((a) => a * a) } : uses;
-  const plain = (lists: readonly (readonly { word: string }[])[]) =>
-    lists.map((list) => list.map(({ word }) => word));
-  const ranked: [WordScore, RankedLists][] = [
-    ['PMI', plain(pmiWords(matrix, weighed, { symbols }))],
-    ['c-TF-IDF', plain(symbolWords(matrix, weighed, { symbols }))],
-  ];
-  if (own) ranked.push(['own', own]);
-  return ranked;
 }
 
 function walkFigures({ texts }: TopicCorpus, { uses, coefficients, linked, seconds }: FittedTopics) {

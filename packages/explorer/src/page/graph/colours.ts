@@ -41,7 +41,24 @@ const labelColours = [
   ...['#2f6fd0', '#d9622b', '#2f9463', '#b8479a', '#7b61c9', '#0f97a0', '#a08a16', '#c9445a'],
   ...['#5d8c2f', '#8a6f4b', '#5b9bd5', '#e39a4e', '#6fbf8f', '#d98cc0', '#a897dc', '#57b8bd'],
 ];
-export const labelColour = (at: number): string => labelColours[at] ?? '#8590a0';
+/** Further labels go around the circle of hues by the golden angle, in two depths. */
+export function labelColour(at: number): string {
+  if (at < 0) return '#8590a0';
+  return labelColours[at] ?? hexOf((at * 137.508) % 360, at % 2 === 0 ? 0.42 : 0.58);
+}
+
+/** A hue in degrees at a lightness, half saturated. */
+function hexOf(hue: number, lightness: number): string {
+  const reach = 0.55 * Math.min(lightness, 1 - lightness);
+  const channel = (shift: number) => {
+    const at = (shift + hue / 30) % 12;
+    const value = lightness - reach * Math.max(-1, Math.min(at - 3, 9 - at, 1));
+    return Math.round(255 * value)
+      .toString(16)
+      .padStart(2, '0');
+  };
+  return `#${channel(0)}${channel(8)}${channel(4)}`;
+}
 
 /** Symbols of a community share its hue; these parts of white, or of black where below zero, tell them apart. */
 const SHADES = [0, 0.34, -0.26, 0.17, -0.13, 0.48, -0.36];

@@ -25,7 +25,9 @@ export function Controls({ view, change, links, labels, scenes, shown, symbols, 
     <div class="controls">
       {shown === null ? null : <ShownChoice shown={shown} change={change} />}
       {symbols === null ? null : <Level {...{ symbols, view, change }} />}
-      <Threshold least={graph.leastProbability} value={view.threshold} change={change} />
+      {view.truth && graph.truth ? (
+        <Threshold least={graph.leastProbability} value={view.threshold} change={change} />
+      ) : null}
       {graph.truth ? (
         <label class="check">
           <input
@@ -48,9 +50,9 @@ export function Controls({ view, change, links, labels, scenes, shown, symbols, 
 }
 
 const SHOWN: readonly { shown: Shown; name: string }[] = [
-  { shown: 'graph', name: 'Graph' },
-  { shown: 'both', name: 'Both' },
-  { shown: 'map', name: 'Texts' },
+  { shown: 'both', name: 'Network on map' },
+  { shown: 'graph', name: 'Network' },
+  { shown: 'map', name: 'Map' },
 ];
 
 const ShownChoice = ({ shown, change }: { shown: Shown; change: Change }) => (

@@ -1,4 +1,4 @@
-import { labelOf } from '../labels.ts';
+import { title } from '../labels.ts';
 import {
   communityColour,
   css,
@@ -12,7 +12,7 @@ import {
   thinned,
   WALK_COLOUR,
 } from './colours.ts';
-import { type DrawnLink, pairKey, type Scene, statusOf, litWalks, steppedPairs } from './scene.ts';
+import { type DrawnLink, litWalks, pairKey, type Scene, statusOf, steppedPairs } from './scene.ts';
 
 export interface LinkLook {
   colour: string;
@@ -71,7 +71,8 @@ export class Looks {
     const base = Math.max(2, Math.min(6, 50 / Math.sqrt(graph.nodes.length)));
     const size = map ? Math.sqrt(map.nodes[k]! / map.most) : Math.sqrt(node.usage) * this.#scale;
     const radius = base * (map ? 0.45 + 2.4 * size : 0.6 + 1.6 * size) * (steps ? 1.25 : 1);
-    const label = steps ? `${steps.toSorted((a, b) => a - b).join(',')} → ${labelOf(node)}` : labelOf(node);
+    const called = title(node) || String(k);
+    const label = steps ? `${steps.toSorted((a, b) => a - b).join(',')} → ${called}` : called;
     const strong = k === selected || k === this.#scene.hovered || steps !== undefined;
     const own = this.#tone(k);
     // Beside a walk the communities stay visible; around the pointer only what is near.
@@ -107,8 +108,8 @@ export class Looks {
     const tone = status === 'plain' ? plain[theme] : statusColours[status];
     const wrong = status === 'extra' || status === 'missing';
     const strong = wrong || this.#focus !== null;
-    const depth = wrong ? 0.9 : strong ? 0.6 : 0.12 + 0.38 * link.probability;
-    const width = strong ? 1.5 : 0.6 + 0.6 * link.probability;
+    const depth = wrong ? 0.9 : strong ? 0.6 : 0.2 + 0.4 * link.strength;
+    const width = strong ? 1.5 : 0.7 + 2.3 * link.strength;
     return { colour: thinned(tone, depth, theme), width, level: wrong ? 2 : 1 };
   }
 

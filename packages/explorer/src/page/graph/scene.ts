@@ -1,4 +1,5 @@
 import type { Graph } from '../client.ts';
+import { LINKS_OF_EACH, strongLinks } from './strongest.ts';
 
 /** All that decides how the graph looks. */
 export interface Scene {
@@ -45,6 +46,8 @@ export interface DrawnLink {
   j: number;
   /** 0 for a true link that was not found at all. */
   probability: number;
+  /** From 0 to 1: how thick it is. */
+  strength: number;
   isTrue: boolean;
 }
 
@@ -52,17 +55,32 @@ export interface DrawnLink {
 const PAIR = 2 ** 21;
 export const pairKey = (i: number, j: number): number => (i < j ? i * PAIR + j : j * PAIR + i);
 
-/** Links of a graph with what is known of the truth, and true links that were not found. */
-export function drawnLinks(graph: Graph): DrawnLink[] {
+/**
+ * The strongest few links of each symbol; where the graph is compared with the truth all of them, and true links that were
+ * not found.
+ */
+export function drawnLinks(graph: Graph, compared: boolean): DrawnLink[] {
+  if (!compared)
+    return strongLinks(graph, LINKS_OF_EACH).map(([i, j, strength]) => ({
+      ...{ i, j, probability: 1, strength, isTrue: false },
+    }));
   const truth = new Set((graph.truth ?? []).map(([i, j]) => pairKey(i, j)));
   const links = graph.links
     .filter(([i, j]) => i !== j)
-    .map(([i, j, probability]) => ({ i, j, probability, isTrue: truth.delete(pairKey(i, j)) }));
+    .map(([i, j, probability]) => ({
+      ...{ i, j, probability, strength: probability, isTrue: truth.delete(pairKey(i, j)) },
+    }));
   const missed = [...truth].map((key) => ({
     ...{ i: Math.floor(key / PAIR), j: key % PAIR },
-    ...{ probability: 0, isTrue: true },
+    ...{ probability: 0, strength: 0, isTrue: true },
   }));
   return [...links, ...missed];
+}
+
+/** Probability of a link; 0 where it is too improbable to be sent. */
+export function linkOf({ links }: Pick<Graph, 'links'>, a: number, b: number): number {
+  const [i, j] = [Math.min(a, b), Math.max(a, b)];
+  return links.find((link) => link[0] === i && link[1] === j)?.[2] ?? 0;
 }
 
 export function statusOf(link: DrawnLink, scene: Pick<Scene, 'threshold' | 'truth'>): Status | null {

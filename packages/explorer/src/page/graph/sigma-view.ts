@@ -6,7 +6,7 @@ import { Looks } from './looks.ts';
 import { drawHover, drawLabel } from './node-labels.ts';
 import { PatientSigma } from './patient-sigma.ts';
 import { placesOf } from './places.ts';
-import { type DrawnLink, litWalks, type Scene, steppedPairs } from './scene.ts';
+import { type DrawnLink, linkOf, litWalks, type Scene, steppedPairs } from './scene.ts';
 import { around, type CameraPlace, type GraphView, type ViewEvents } from './view.ts';
 
 interface EdgeData {
@@ -24,7 +24,7 @@ export class SigmaView implements GraphView {
   /** Sigma itself follows the window only. */
   readonly #watch: ResizeObserver;
   readonly #room = new LabelRoom();
-  #drawn: Scene['graph'] | undefined;
+  #drawn: { layout: readonly number[]; links: readonly DrawnLink[] } | undefined;
   #looks: Looks | undefined;
   #dark = false;
   #many = false;
@@ -36,9 +36,9 @@ export class SigmaView implements GraphView {
       allowInvalidContainer: true,
       zIndex: true,
       edgeProgramClasses: { hairline: EdgeLineProgram },
-      labelDensity: 0.6,
+      labelDensity: 4,
       labelGridCellSize: 130,
-      labelRenderedSizeThreshold: 7,
+      labelRenderedSizeThreshold: 3,
       labelFont: 'system-ui, sans-serif',
       labelSize: 12,
       stagePadding: 40,
@@ -66,9 +66,8 @@ export class SigmaView implements GraphView {
   draw(scene: Scene, links: readonly DrawnLink[]): void {
     this.#dark = scene.dark;
     this.#looks = new Looks(scene, links);
-    if (this.#drawn?.layout !== scene.graph.layout || this.#drawn.links !== scene.graph.links)
-      this.#fill(scene, links);
-    this.#drawn = scene.graph;
+    if (this.#drawn?.layout !== scene.graph.layout || this.#drawn.links !== links) this.#fill(scene, links);
+    this.#drawn = { layout: scene.graph.layout, links };
     this.#addSteps(scene);
     // With the next frame, so that many changes are drawn once.
     this.#waits = true;
@@ -135,7 +134,9 @@ export class SigmaView implements GraphView {
   #addSteps(scene: Scene): void {
     for (const { i, j } of steppedPairs(litWalks(scene))) {
       if (this.#graph.hasEdge(i, j)) continue;
-      this.#graph.addEdge(i, j, { link: { i, j, probability: 0, isTrue: false } });
+      this.#graph.addEdge(i, j, {
+        link: { i, j, probability: linkOf(scene.graph, i, j), strength: 0, isTrue: false },
+      });
     }
   }
 

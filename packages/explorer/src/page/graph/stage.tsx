@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { Client, Graph, Labels } from '../client.ts';
 import type { Grouping } from '../levels/grouped.ts';
@@ -12,7 +13,7 @@ import { useGaze } from './gaze.ts';
 import { mapsOf, symbolLabels } from './label-maps.ts';
 import { Legend } from './legend.tsx';
 import { countLinks, drawnLinks, type LabelMap, type Scene } from './scene.ts';
-import { useShown } from './shown.ts';
+import { type Shown, shownOf } from './shown.ts';
 import { useViews } from './views.ts';
 
 interface StageProps {
@@ -39,29 +40,28 @@ export function Stage(props: StageProps) {
   const views = useViews(gaze.moved);
   const { hovered, kind } = views;
   const { links, scenes } = useScenes(drawn, view, { walk: props.walk, paths: props.paths, dark, hovered });
-  const shown = useShown(view.show, texts !== null);
-  const beside = shown === 'graph' ? null : texts;
+  const shown = shownOf(view.show, texts !== null);
+  const mapped = shown === 'graph' ? null : texts;
   const scene = scenes[0]!;
   const counts = countLinks(links, scene);
   const shared: Omit<CanvasProps, 'scene' | 'at'> = {
-    ...{ links, counts, views, flight, gaze: gaze.place },
-    // While a walk is composed the graph stays where it is.
-    fits: view.panel !== 'compose',
-    onStep: (node) => step(node, drawn, view, change),
-    onSelect: (node) => select(node, drawn, view, change),
+    ...{ links, counts, views, flight, gaze: gaze.place, ...actionsOf(drawn, view, change) },
   };
   return (
     <section class="stage" aria-label="Graph">
-      <div class={`drawing showing-${shown}`}>
-        {shown === 'map' ? null : (
-          <div class="graph-side">
-            {scenes.map((one, at) => (
-              <Canvas key={at} scene={one} at={at} {...shared} />
-            ))}
+      <Explained shown={shown} graph={graph} />
+      <div class="drawing">
+        {mapped ? (
+          <TextMap
+            {...{ client, graph, labels, view, change, dark, texts: mapped }}
+            networked={shown === 'both'}
+            onSelect={shared.onSelect}
+          />
+        ) : (
+          <Network {...{ scenes, shared }}>
             <Over {...{ graph, symbols, counts }} compared={scene.truth} kind={kind} />
-          </div>
+          </Network>
         )}
-        {beside ? <TextMap {...{ client, graph, labels, view, change, dark, texts: beside }} /> : null}
       </div>
       {labels && view.colour === 'label' && view.maps.length === 0 ? <Legend labels={labels} /> : null}
       <Controls
@@ -72,6 +72,43 @@ export function Stage(props: StageProps) {
     </section>
   );
 }
+
+const actionsOf = (drawn: Drawn, view: ViewState, change: Change) => ({
+  // While a walk is composed the graph stays where it is.
+  fits: view.panel !== 'compose',
+  onStep: (node: number) => step(node, drawn, view, change),
+  onSelect: (node: number | null) => select(node, drawn, view, change),
+});
+
+interface NetworkProps {
+  scenes: readonly Scene[];
+  shared: Omit<CanvasProps, 'scene' | 'at'>;
+  children: ComponentChildren;
+}
+
+/** The network alone; twice where two labels are compared. */
+const Network = ({ scenes, shared, children }: NetworkProps) => (
+  <div class="graph-side">
+    {scenes.map((one, at) => (
+      <Canvas key={at} scene={one} at={at} {...shared} />
+    ))}
+    {children}
+  </div>
+);
+
+const WHAT: Readonly<Record<Shown, string>> = {
+  both: 'Each dot is a text, and each name a symbol: a theme that was found in the texts. A line joins themes that texts often go through one after the other.',
+  graph:
+    'Each name is a symbol: a theme that was found. A line joins symbols that often follow each other; drawn are the strongest few of each.',
+  map: 'Each dot is a text; like texts lie together, under the names of the themes that they begin with.',
+};
+
+/** In a line what one sees. */
+const Explained = ({ shown, graph }: { shown: Shown; graph: Graph }) => (
+  <p class="explained">
+    {WHAT[shown]} <span class="faint">{graph.nodes.length} themes.</span>
+  </p>
+);
 
 interface Looked {
   /** A walk over symbols that is lit up, or several. */
@@ -89,7 +126,10 @@ function useScenes(drawn: Drawn, view: ViewState, { dark, hovered, ...lit }: Loo
       grouping ? one.map((symbol) => grouping.groupOf[symbol]!) : one;
     return { walk: lit.walk && inGroups(lit.walk), paths: lit.paths?.map(inGroups) ?? null };
   }, [lit.walk, lit.paths, grouping]);
-  const links = useMemo(() => drawnLinks(graph), [graph.links, graph.truth]);
+  const links = useMemo(
+    () => drawnLinks(graph, view.truth),
+    [graph.links, graph.strengths, graph.truth, view.truth],
+  );
   const byLabel = useMemo(
     () => (labels && view.colour === 'label' ? symbolLabels(labels) : null),
     [labels, view.colour],

@@ -5,13 +5,15 @@ import type { TextData } from '../texts/text-data.ts';
 export interface Grouping {
   level: Level;
   groupOf: Uint16Array;
+  /** Of the run whose symbols they are. */
+  identity: string;
 }
 
-export function groupingOf(level: Level, symbols: number): Grouping {
+export function groupingOf(level: Level, symbols: number, identity: string): Grouping {
   const groupOf = new Uint16Array(symbols);
   for (const { group, symbols: members } of level.groups)
     for (const symbol of members) groupOf[symbol] = group;
-  return { level, groupOf };
+  return { level, groupOf, identity };
 }
 
 /** The graph with groups in place of symbols: between their symbols by use, linked as the most probable of their links. */
@@ -28,7 +30,20 @@ export function groupedGraph(graph: Graph, { level, groupOf }: Grouping): Graph 
     return { symbol: group, name, tokens: words, usage: Math.min(1, usage), community: largest.community };
   });
   const links = joined(graph.links, groupOf, Math.max).sort((a, b) => b[2] - a[2]);
-  return { ...graph, nodes, layout, links, truth: null };
+  const flows = joined(
+    graph.strengths.map(([i, j, flow]) => [i, j, flow] as const),
+    groupOf,
+    (a, b) => a + b,
+  );
+  const lows = joined(
+    graph.strengths.map(([i, j, , , low]) => [i, j, low] as const),
+    groupOf,
+    Math.max,
+  );
+  const strengths = flows
+    .map(([i, j, flow], at): Graph['strengths'][number] => [i, j, flow, lows[at]![2], lows[at]![2]])
+    .sort((a, b) => b[4] - a[4]);
+  return { ...graph, nodes, layout, links, strengths, truth: null };
 }
 
 type Links = readonly (readonly [number, number, number])[];

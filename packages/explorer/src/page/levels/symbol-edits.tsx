@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
+import type { SymbolFacts } from '../client.ts';
 import { findSymbols } from '../find-symbols.ts';
 import { labelOf } from '../labels.ts';
 import type { PanelProps } from '../panels/panel.ts';
 
-type SymbolEditsProps = Pick<PanelProps, 'graph' | 'edits'> & { symbol: number };
+type SymbolEditsProps = Pick<PanelProps, 'graph' | 'edits'> & { symbol: SymbolFacts };
 
 /** Splits a symbol in two, or makes one of it and another. */
 export function SymbolEdits(props: SymbolEditsProps) {
@@ -16,7 +17,11 @@ export function SymbolEdits(props: SymbolEditsProps) {
         <button type="button" disabled={busy} aria-expanded={open} onClick={() => setOpen(!open)}>
           Merge with …
         </button>
-        <button type="button" disabled={busy} onClick={() => void edits.split(symbol)}>
+        <button
+          type="button"
+          disabled={busy}
+          onClick={() => void edits.split(symbol.symbol, symbol.identity)}
+        >
           Split in two
         </button>
       </p>
@@ -28,9 +33,15 @@ export function SymbolEdits(props: SymbolEditsProps) {
 /** Finds the symbol to merge with. */
 function MergeWith({ symbol, graph, edits }: SymbolEditsProps) {
   const [query, setQuery] = useState('');
-  const found = findSymbols(graph?.nodes ?? [], query).filter((node) => node.symbol !== symbol);
+  // While one of the two is read anew after an edit, their numbers are not of the same run.
+  const nodes = graph?.identity === symbol.identity ? graph.nodes : [];
+  const found = findSymbols(nodes, query).filter((node) => node.symbol !== symbol.symbol);
+  const merge = (event: Event) => {
+    event.preventDefault();
+    if (found[0] && edits.busy === null) void edits.merge([symbol.symbol, found[0].symbol], symbol.identity);
+  };
   return (
-    <p class="chips">
+    <form class="chips" onSubmit={merge}>
       <input
         type="search"
         aria-label="Symbol to merge with"
@@ -43,11 +54,11 @@ function MergeWith({ symbol, graph, edits }: SymbolEditsProps) {
           key={node.symbol}
           type="button"
           disabled={edits.busy !== null}
-          onClick={() => void edits.merge([symbol, node.symbol])}
+          onClick={() => void edits.merge([symbol.symbol, node.symbol], symbol.identity)}
         >
           {labelOf(node)}
         </button>
       ))}
-    </p>
+    </form>
   );
 }

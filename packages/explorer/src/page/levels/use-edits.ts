@@ -1,18 +1,23 @@
 import { useCallback, useMemo, useState } from 'preact/hooks';
-import type { Client, Edit, Run } from '../client.ts';
+import { type Client, ClientFault, type Edit, type Run } from '../client.ts';
 import type { Change } from '../state.ts';
 
-/** Renaming, merging and splitting of symbols, each of which can be taken back. */
+/**
+ * Renaming, merging and splitting of symbols, each of which can be taken back. Symbols go with the identity of the run
+ * that they were seen in: the server refuses them where it has changed.
+ */
 export interface Edits {
   /** What Undo would take back; null for nothing. */
   last: string | null;
   busy: string | null;
   failure: string | null;
+  /** Identity of the run as this page knew it when an edit was refused; its symbols are not those of the server. */
+  outdated: string | null;
   /** What was done last, for those who do not see it. */
   said: string;
-  rename(symbol: number, name: string): Promise<void>;
-  merge(symbols: readonly number[]): Promise<void>;
-  split(symbol: number): Promise<void>;
+  rename(symbol: number, name: string, identity: string): Promise<void>;
+  merge(symbols: readonly number[], identity: string): Promise<void>;
+  split(symbol: number, identity: string): Promise<void>;
   undo(): Promise<void>;
 }
 
@@ -36,6 +41,10 @@ interface EditProps {
   run: Run | null;
   change: Change;
   renamed(symbol: number, name: string | null): void;
+  /** Hears of each edit that changed the run's symbols. */
+  edited(now: Edit): void;
+  /** Asks for the run's facts at once. */
+  refresh(): void;
 }
 
 export function usePatched(run: Run | null): [Run | null, (now: Edit) => void] {
@@ -47,7 +56,7 @@ export function usePatched(run: Run | null): [Run | null, (now: Edit) => void] {
 }
 
 /** Does one thing after another, and tells what is being done, was done, or went wrong. */
-function useDoing() {
+function useDoing(onEdited: () => void) {
   const [state, setState] = useState({
     busy: null as string | null,
     failure: null as string | null,
@@ -59,47 +68,57 @@ function useDoing() {
       const said = await act();
       setState({ busy: null, failure: null, said });
     } catch (error) {
-      setState((last) => ({ ...last, busy: null, failure: (error as Error).message }));
+      const { message } = error as Error;
+      const outdated = error instanceof ClientFault && error.code === 'edited';
+      if (outdated) onEdited();
+      const failure = outdated ? `${message}. They are shown as they are now.` : message;
+      setState((last) => ({ ...last, busy: null, failure }));
     }
   };
   return { ...state, doing };
 }
 
-/** Edits by this page; `edited` hears of each that changed the run's symbols. */
-export function useEdits({ client, run, change, renamed }: EditProps, edited: (now: Edit) => void): Edits {
+/** Of the view after an edit: numbers of symbols may be others. */
+const selected = (symbol: number | null) => ({ symbol, only: [], walk: [], level: 0 });
+
+/** Edits by this page. */
+export function useEdits({ client, run, change, renamed, edited, refresh }: EditProps): Edits {
   const [renamings, setRenamings] = useState<readonly Renaming[]>([]);
-  const { doing, ...state } = useDoing();
+  const [outdated, setOutdated] = useState<string | null>(null);
   const identity = run?.opened?.identity ?? '';
+  const { doing, ...state } = useDoing(() => {
+    setOutdated(identity);
+    change(selected(null));
+    refresh();
+  });
   const renaming = renamings.findLast((one) => one.identity === identity);
   const take = (now: Edit): string => {
     edited(now);
-    // Numbers of symbols may be others now.
-    change({ symbol: now.changed[0] ?? null, only: [], walk: [], level: 0 });
+    change(selected(now.changed[0] ?? null));
     return now.what;
   };
-  const rename = (symbol: number, name: string) =>
+  const rename = (symbol: number, name: string, seen: string) =>
     doing('Naming …', async () => {
-      const now = await client.rename(symbol, name);
+      const now = await client.rename(symbol, name, seen);
       renamed(symbol, now.name);
       const what = `named ${symbol} ${now.name ?? ''}`.trim();
-      setRenamings((all) => [...all, { symbol, before: now.before ?? '', what, identity }]);
+      setRenamings((all) => [...all, { symbol, before: now.before ?? '', what, identity: seen }]);
       return what;
     });
   const undo = () =>
     doing('Undoing …', async () => {
-      if (!renaming) return take(await client.undo());
-      const { name } = await client.rename(renaming.symbol, renaming.before);
-      renamed(renaming.symbol, name);
+      if (!renaming) return take(await client.undo(identity));
+      renamed(renaming.symbol, (await client.rename(renaming.symbol, renaming.before, identity)).name);
       setRenamings((all) => all.filter((one) => one !== renaming));
       return `undone: ${renaming.what}`;
     });
   return {
     ...state,
     last: renaming?.what ?? run?.opened?.edits.at(-1) ?? null,
-    ...{ rename, undo },
-    merge: (symbols) =>
-      doing('Merging, and reading texts anew …', async () => take(await client.merge(symbols))),
-    split: (symbol) =>
-      doing('Splitting, and reading texts anew …', async () => take(await client.split(symbol))),
+    ...{ rename, undo, outdated },
+    merge: (symbols, seen) =>
+      doing('Merging, and reading texts anew …', async () => take(await client.merge(symbols, seen))),
+    split: (symbol, seen) =>
+      doing('Splitting, and reading texts anew …', async () => take(await client.split(symbol, seen))),
   };
 }

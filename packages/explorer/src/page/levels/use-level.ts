@@ -19,11 +19,11 @@ export function useGrouping(client: Client, run: Run | null, level: number): Gro
   const asked = opened && level >= 2 && level < opened.symbols ? level : null;
   const key = asked === null ? null : `${run!.id} ${opened!.identity} ${asked}`;
   const loaded = useLoaded(key, async (signal) => {
-    const { levels, symbols } = await client.levels([asked!], signal);
-    return groupingOf(levels[0]!, symbols);
+    const { levels, symbols, identity } = await client.levels([asked!], signal);
+    return groupingOf(levels[0]!, symbols, identity);
   });
   const found = asked === null ? null : latest(loaded);
-  return found && found.groupOf.length === opened!.symbols ? found : null;
+  return found?.identity === opened?.identity ? found : null;
 }
 
 export function useDrawn(
@@ -35,8 +35,7 @@ export function useDrawn(
   // After an edit one comes before the other, and what is of other symbols waits.
   const texts = of.texts?.data.symbols === symbols ? of.texts : null;
   const labels = of.labels?.maps.every(({ nodes }) => nodes.length === symbols) ? of.labels : null;
-  const fits = grouping !== null && graph !== null && graph.nodes.length === grouping.groupOf.length;
-  const groups = fits ? grouping : null;
+  const groups = grouping?.identity === graph?.identity ? grouping : null;
   const drawnGraph = useMemo(() => (graph && groups ? groupedGraph(graph, groups) : graph), [graph, groups]);
   const drawnLabels = useMemo(
     () => (labels && groups ? groupedLabels(labels, groups) : labels),

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Graph } from '../client.ts';
 import { findSymbols } from '../find-symbols.ts';
 import { MISSING_LINK } from '../graph/looks.ts';
+import { linkOf } from '../graph/scene.ts';
 import { percent, title } from '../labels.ts';
 import { Empty, SymbolLink } from '../parts.tsx';
 import type { PanelProps } from './panel.ts';
@@ -36,12 +37,6 @@ export function ComposePanel(props: PanelProps) {
       )}
     </section>
   );
-}
-
-/** Probability of a link; 0 where it is too improbable to be sent. */
-function linkOf({ links }: Graph, a: number, b: number): number {
-  const [i, j] = [Math.min(a, b), Math.max(a, b)];
-  return links.find((link) => link[0] === i && link[1] === j)?.[2] ?? 0;
 }
 
 function Add({ nodes, onAdd }: { nodes: Graph['nodes']; onAdd(symbol: number): void }) {

@@ -64,17 +64,19 @@ function Groups({ grouping, graph, view, change, goTo, edits }: GroupsProps) {
             <Bar of={share} most={most} />
           </h4>
           <p class="faint words">{words.join(' ')}</p>
-          {chosen(symbols) ? <Members {...{ symbols, graph, change, goTo, edits }} /> : null}
+          {chosen(symbols) ? <Members {...{ symbols, grouping, graph, change, goTo, edits }} /> : null}
         </li>
       ))}
     </ul>
   );
 }
 
-type MembersProps = Pick<PanelProps, 'graph' | 'change' | 'goTo' | 'edits'> & { symbols: readonly number[] };
+type MembersProps = Pick<GroupsProps, 'grouping' | 'graph' | 'change' | 'goTo' | 'edits'> & {
+  symbols: readonly number[];
+};
 
 /** The symbols of a group, each a way to itself, and a press that makes them one. */
-function Members({ symbols, graph, change, goTo, edits }: MembersProps) {
+function Members({ symbols, grouping, graph, change, goTo, edits }: MembersProps) {
   const choose = (symbol: number) => {
     change({ level: 0, only: [] });
     goTo(symbol);
@@ -91,7 +93,11 @@ function Members({ symbols, graph, change, goTo, edits }: MembersProps) {
         );
       })}
       {symbols.length > 1 ? (
-        <button type="button" disabled={edits.busy !== null} onClick={() => void edits.merge(symbols)}>
+        <button
+          type="button"
+          disabled={edits.busy !== null}
+          onClick={() => void edits.merge(symbols, grouping.identity)}
+        >
           Merge these {symbols.length} into one symbol
         </button>
       ) : null}

@@ -33,7 +33,13 @@ export interface PanelProps {
   edits: Edits;
 }
 
-/** A tab beside the graph. One that needs a feature appears on runs that have it. */
+/** A tab beside the picture, with what stands there. */
+export interface Place {
+  title: string;
+  panels: readonly Panel[];
+}
+
+/** What stands in a place. One that needs a feature appears on runs that have it. */
 export interface Panel {
   id: string;
   title: string;

@@ -40,6 +40,23 @@ const meanings: Readonly<Record<string, string>> = {
   kl_aggregated: 'KL of the aggregated latents',
   active_units: 'dimensions whose means differ between sentences',
   symbols_used: 'symbols in use',
+  texts: 'texts whose walks were read',
+  npmi: 'coherence of symbols’ words (NPMI)',
+  cv: 'coherence of symbols’ words (C_v)',
+  embedding_coherence: 'coherence of symbols’ words by their vectors',
+  diversity: 'different words among the first ten of all symbols',
+  nmi: 'first symbols and labels: normalised mutual information',
+  ami: 'the same, adjusted for chance',
+  purity: 'texts whose label is the commonest of their first symbol',
+  reader: 'labels that a linear reader of walks gets right',
+  reader_weighed: 'the same with the weight of each step',
+  walk_information: 'information of walks about texts, nats',
+  walk_information_bound: 'the most that so many texts allow',
+  told_apart: 'texts with a walk of their own',
+  links: 'links of probability above one half',
+  density: 'their share of all pairs',
+  linked_moves: 'moves of walks along them',
+  stability: 'agreement of first symbols with another seed (AMI)',
 };
 
 export function RunPanel({ client, run }: PanelProps) {

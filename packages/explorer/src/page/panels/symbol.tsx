@@ -1,19 +1,20 @@
-import { useEffect, useState } from 'preact/hooks';
-import type { Graph, SymbolFacts } from '../client.ts';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { SymbolFacts } from '../client.ts';
 import { TableHead } from '../figure.tsx';
 import { communityColour } from '../graph/colours.ts';
 import { percent, title } from '../labels.ts';
 import { EditBar } from '../levels/edit-bar.tsx';
 import { SymbolEdits } from '../levels/symbol-edits.tsx';
 import { useLoaded } from '../loading.ts';
-import { Bar, Dot, Empty, Show, SymbolLink } from '../parts.tsx';
+import { Bar, Dot, Show, SymbolLink } from '../parts.tsx';
+import { flowsOf } from '../texts/flows.ts';
 import { LabelShares, Meaning } from './meaning.tsx';
 import type { PanelProps } from './panel.ts';
 import { Passing } from './passing.tsx';
 import { Positions } from './positions.tsx';
+import { Themes } from './themes.tsx';
 
 const FEW_NEIGHBOURS = 12;
-const MOST_USED = 15;
 
 /** What a symbol means: its words or tokens, neighbours, labels, positions and sentences. */
 export function SymbolPanel(props: PanelProps) {
@@ -23,7 +24,7 @@ export function SymbolPanel(props: PanelProps) {
     symbol === null ? null : `${symbol}@${run.opened?.identity} ${run.opened?.step}`,
     (signal) => client.symbol(symbol!, signal),
   );
-  if (symbol === null) return <MostUsed {...props} />;
+  if (symbol === null) return <Themes {...props} />;
   const current = graph?.nodes[symbol];
   return (
     <Show of={loaded} what="Reading the symbol …">
@@ -31,51 +32,6 @@ export function SymbolPanel(props: PanelProps) {
     </Show>
   );
 }
-
-function MostUsed({ graph, run, goTo }: PanelProps) {
-  if (!graph)
-    return (
-      <Empty>{run.problem === null ? 'The graph is not there yet.' : 'There is no graph to show.'}</Empty>
-    );
-  const ranked = graph.nodes.toSorted((a, b) => b.usage - a.usage);
-  const top = ranked.slice(0, MOST_USED);
-  return (
-    <>
-      <p class="faint">Click a symbol in the graph, or search for one ( / ).</p>
-      <TableHead name="symbols" rows={() => usageRows(ranked)}>
-        The most used
-      </TableHead>
-      <table>
-        <thead>
-          <tr>
-            <th>Symbol</th>
-            <th>Share of walk steps</th>
-          </tr>
-        </thead>
-        <tbody>
-          {top.map((node) => (
-            <tr key={node.symbol}>
-              <td>
-                <SymbolLink symbol={node.symbol} label={title(node)} onChoose={goTo} />
-              </td>
-              <td>
-                <Bar of={node.usage} most={top[0]!.usage || 1} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </>
-  );
-}
-
-const usageRows = (nodes: Graph['nodes']) => [
-  ['symbol', 'name', 'words', 'usage', 'community'],
-  ...nodes.map(({ symbol, name, tokens, usage, community }) => [
-    ...[symbol, name, tokens.join(' ')],
-    ...[usage, community],
-  ]),
-];
 
 export type FactProps = PanelProps & { symbol: SymbolFacts };
 
@@ -89,13 +45,17 @@ function Facts(props: FactProps) {
           <Dot colour={communityColour(symbol.community)} /> Symbol {symbol.symbol}
           {symbol.name === null ? null : <span class="name"> {symbol.name}</span>}
         </h2>
+        <button type="button" class="plain back" onClick={() => change({ symbol: null })}>
+          ← All themes
+        </button>
         <Rename key={symbol.symbol} {...{ symbol, edits }} />
         {run.opened?.features.includes('levels') ? (
-          <SymbolEdits key={`edit ${symbol.symbol}`} symbol={symbol.symbol} {...{ graph, edits }} />
+          <SymbolEdits key={`edit ${symbol.symbol}`} {...{ symbol, graph, edits }} />
         ) : null}
         <EditBar edits={edits} />
       </header>
       <Meaning symbol={symbol} />
+      <LinksInWords {...props} />
       <LabelShares symbol={symbol} labels={props.labels} />
       <Positions values={symbol.usageByPosition} dark={dark} />
       <p class="faint">
@@ -108,6 +68,40 @@ function Facts(props: FactProps) {
         <Passing key={symbol.symbol} {...props} onRead={read} />
       ) : null}
     </article>
+  );
+}
+
+const FEW_FLOWS = 5;
+
+/** Which themes texts go to from this one and come from, in words. */
+function LinksInWords({ symbol, graph, texts, goTo }: FactProps) {
+  const data = texts?.data.symbols === graph?.nodes.length ? texts?.data : undefined;
+  const flows = useMemo(() => (data ? flowsOf(data, symbol.symbol) : null), [data, symbol.symbol]);
+  if (!flows || !graph) return null;
+  const told = [
+    { what: 'Often followed by', flow: flows.after },
+    { what: 'Often comes after', flow: flows.before },
+  ];
+  return (
+    <div class="flows">
+      {told.map(({ what, flow }) =>
+        flow.length === 0 ? null : (
+          <p key={what}>
+            {what}{' '}
+            {flow.slice(0, FEW_FLOWS).map(({ symbol: other, share }, at) => (
+              <>
+                {at > 0 ? ', ' : ''}
+                <button type="button" class="plain" onClick={() => goTo(other)}>
+                  {title(graph.nodes[other]!)}
+                </button>{' '}
+                <span class="faint number">({percent(share)} of its texts)</span>
+              </>
+            ))}
+            .
+          </p>
+        ),
+      )}
+    </div>
   );
 }
 
@@ -154,7 +148,7 @@ function Rename({ symbol, edits }: Pick<FactProps, 'symbol' | 'edits'>) {
   useEffect(() => setText(symbol.name ?? ''), [symbol.name]);
   const save = (event: Event) => {
     event.preventDefault();
-    void edits.rename(symbol.symbol, text);
+    void edits.rename(symbol.symbol, text, symbol.identity);
   };
   return (
     <form class="rename" onSubmit={save}>

@@ -1,10 +1,25 @@
+import { WALK_COLOUR } from '../graph/colours.ts';
+import type { StrongLink } from '../graph/strongest.ts';
 import { type MapCamera, type Size, toScreen, WHOLE } from './camera.ts';
 import { DotPainter, type Dots, dotRadius } from './dots.ts';
 import { type MapLabel, roomFor } from './map-labels.ts';
 
+/** The network over the dots. */
+export interface MapNetwork {
+  links: readonly StrongLink[];
+  /** The colour of each symbol's disc. */
+  colourOf(symbol: number): string;
+  /** The symbol whose links stand out. */
+  focus: number | null;
+}
+
 /** What is drawn over the dots. */
 export interface MapScene {
   labels: readonly MapLabel[];
+  /** Null for the map alone. */
+  network: MapNetwork | null;
+  /** Symbols that the open text, or the one that is pointed at, goes through. */
+  walk: readonly number[];
   /** The text that is open, and the one that is pointed at. */
   chosen: number | null;
   pointed: number | null;
@@ -15,6 +30,13 @@ export interface MapScene {
   accent: string;
 }
 
+interface Disc {
+  x: number;
+  y: number;
+  radius: number;
+}
+
+const LINE_HEIGHT = 16;
 const FONT = '600 12px system-ui, sans-serif';
 /** More pixels for each unit of the page than this are not seen. */
 const MOST_RATIO = 2;
@@ -34,6 +56,9 @@ export class MapView {
   #dots: Dots | undefined;
   #scene: MapScene | undefined;
   #waits = 0;
+  /** Of the last frame: discs by symbol, and the names that found room. */
+  #places = new Map<number, Disc>();
+  #names: readonly { symbol: number; x: number; y: number; width: number; text: string }[] = [];
 
   constructor(container: HTMLElement) {
     this.#context = this.#canvas.getContext('2d', { alpha: false })!;
@@ -88,6 +113,10 @@ export class MapView {
     this.#context.putImageData(this.#painter.paint(this.#camera, { width, height }, this.#ratio), 0, 0);
     this.#context.setTransform(this.#ratio, 0, 0, this.#ratio, 0, 0);
     this.#drawLine(this.#scene);
+    this.#places = this.#screenPlaces(this.#scene);
+    if (this.#scene.network) this.#drawLinks(this.#scene, this.#scene.network);
+    this.#drawWalk(this.#scene);
+    if (this.#scene.network) this.#drawDiscs(this.#scene, this.#scene.network);
     this.#drawLabels(this.#scene);
     this.#ring(this.#scene.chosen, this.#scene);
     this.#ring(this.#scene.pointed, this.#scene);
@@ -115,7 +144,81 @@ export class MapView {
     context.globalAlpha = 1;
   }
 
-  #drawLabels({ labels, ink, halo }: MapScene): void {
+  /** The symbol whose disc or name lies at a place, in pixels; none on the map alone, which has no discs. */
+  symbolAt([x, y]: readonly [number, number]): number | null {
+    if (!this.#scene?.network) return null;
+    for (const [symbol, place] of this.#places)
+      if (Math.hypot(x - place.x, y - place.y) <= place.radius + 4) return symbol;
+    const named = this.#names.find(
+      (name) => Math.abs(x - name.x) <= name.width / 2 && Math.abs(y - name.y) <= LINE_HEIGHT / 2,
+    );
+    return named?.symbol ?? null;
+  }
+
+  #screenPlaces({ labels, network }: MapScene): Map<number, Disc> {
+    const most = labels.reduce((largest, { texts }) => Math.max(largest, texts), 1);
+    return new Map(
+      labels.map(({ symbol, x, y, texts }) => {
+        const [left, top] = toScreen(this.#camera, this.#size, [x, y]);
+        return [symbol, { x: left, y: top, radius: network ? 4 + 8 * Math.sqrt(texts / most) : 0 }];
+      }),
+    );
+  }
+
+  #drawLinks({ ink }: MapScene, { links, focus }: MapNetwork): void {
+    const context = this.#context;
+    context.strokeStyle = ink;
+    for (const [i, j, strength] of links) {
+      const [from, to] = [this.#places.get(i), this.#places.get(j)];
+      if (!from || !to) continue;
+      const stands = focus === i || focus === j;
+      context.globalAlpha = focus === null ? 0.22 + 0.4 * strength : stands ? 0.85 : 0.1;
+      context.lineWidth = 0.8 + 2.6 * strength + (stands ? 0.6 : 0);
+      context.beginPath();
+      context.moveTo(from.x, from.y);
+      context.lineTo(to.x, to.y);
+      context.stroke();
+    }
+    context.globalAlpha = 1;
+  }
+
+  #drawDiscs({ labels, halo }: MapScene, { colourOf }: MapNetwork): void {
+    const context = this.#context;
+    context.strokeStyle = halo;
+    context.lineWidth = 2;
+    for (const { symbol } of labels) {
+      const { x, y, radius } = this.#places.get(symbol)!;
+      context.beginPath();
+      context.arc(x, y, radius, 0, 2 * Math.PI);
+      context.fillStyle = colourOf(symbol);
+      context.fill();
+      context.stroke();
+    }
+  }
+
+  /** From the text's dot over the symbols of its walk, in their order. */
+  #drawWalk({ walk, pointed, chosen }: MapScene): void {
+    const text = pointed ?? chosen;
+    const { places } = this.#dots!;
+    const steps = walk.flatMap((symbol) => this.#places.get(symbol) ?? []);
+    if (text === null || steps.length === 0 || 2 * text >= places.length) return;
+    const context = this.#context;
+    context.beginPath();
+    context.moveTo(...toScreen(this.#camera, this.#size, [places[2 * text]!, places[2 * text + 1]!]));
+    for (const { x, y } of steps) context.lineTo(x, y);
+    context.strokeStyle = WALK_COLOUR;
+    context.lineWidth = 3.5;
+    context.lineJoin = 'round';
+    context.stroke();
+    for (const { x, y, radius } of steps) {
+      context.beginPath();
+      context.arc(x, y, radius + 4, 0, 2 * Math.PI);
+      context.fillStyle = WALK_COLOUR;
+      context.fill();
+    }
+  }
+
+  #drawLabels({ labels, ink, halo, walk, network }: MapScene): void {
     const context = this.#context;
     context.font = FONT;
     context.textAlign = 'center';
@@ -124,14 +227,19 @@ export class MapView {
     context.lineWidth = 4;
     context.strokeStyle = halo;
     context.fillStyle = ink;
-    const placed = labels.map((label) => {
-      const [x, y] = toScreen(this.#camera, this.#size, [label.x, label.y]);
-      return { text: label.text, x, y, width: this.#width(label.text) };
+    const first = new Set([...walk, ...(network && network.focus !== null ? [network.focus] : [])]);
+    const ordered = labels.toSorted((a, b) => Number(first.has(b.symbol)) - Number(first.has(a.symbol)));
+    const named = ordered.map(({ symbol, text }) => {
+      const step = walk.indexOf(symbol);
+      const name = step < 0 ? text : `${step + 1} ${text}`;
+      return { symbol, text: name, width: this.#width(name), ...this.#places.get(symbol)! };
     });
-    for (const { text, x, y } of roomFor(placed, this.#size)) {
+    this.#names = roomFor(named, this.#size);
+    for (const { text, x, y } of this.#names) {
       context.strokeText(text, x, y);
       context.fillText(text, x, y);
     }
+    this.#canvas.dataset.names = String(this.#names.length);
   }
 
   /** Measuring a text takes longer than drawing it. */

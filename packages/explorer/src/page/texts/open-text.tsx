@@ -1,5 +1,7 @@
 import { useEffect } from 'preact/hooks';
+import type { Answer } from '../../shared/api.ts';
 import { titleIn } from '../labels.ts';
+import { useLoaded } from '../loading.ts';
 import type { PanelProps } from '../panels/panel.ts';
 import { Bar, SymbolLink, Waiting } from '../parts.tsx';
 import { useText } from './use-texts.ts';
@@ -14,11 +16,19 @@ export function OpenText({ client, run, graph, texts, view, change, goTo, showWa
     showWalk(text?.walk ?? null);
     return () => showWalk(null);
   }, [text]);
+  const carries = text !== null && (run.opened?.features.includes('explain') ?? false);
+  const loaded = useLoaded(carries ? `${run.id} ${run.opened?.identity} ${point}` : null, (signal) =>
+    client.explain(text!.text, signal),
+  );
+  // Words of the text before are not this one's.
+  const explained = loaded.state === 'ready' && carries ? loaded.value : null;
   if (point === null) return null;
   if (!text) return <Waiting what="Reading the text …" />;
   return (
     <article class="open-text" aria-label="The text that is open">
-      <blockquote>{text.text}</blockquote>
+      <blockquote>
+        <Marked text={text.text} words={explained?.words ?? []} walk={text.walk} />
+      </blockquote>
       <p class="open-facts">
         {text.label === null ? null : <span class="tag">{text.label}</span>}
         <span class="faint">text {point.toLocaleString('en')}</span>
@@ -33,6 +43,31 @@ export function OpenText({ client, run, graph, texts, view, change, goTo, showWa
       </p>
       <Walked {...{ text, graph, goTo }} />
     </article>
+  );
+}
+
+interface MarkedProps {
+  text: string;
+  words: Answer<'explain'>['words'];
+  walk: readonly number[];
+}
+
+/** A text with the words that carry a step marked, each with the number of its step. */
+function Marked({ text, words, walk }: MarkedProps) {
+  const inside = words.filter(({ end }) => end <= text.length);
+  return (
+    <>
+      {inside.map(({ start, end, symbol }, at) => (
+        <>
+          {text.slice(inside[at - 1]?.end ?? 0, start)}
+          <mark>
+            {text.slice(start, end)}
+            <sub>{walk.indexOf(symbol) + 1}</sub>
+          </mark>
+        </>
+      ))}
+      {text.slice(inside.at(-1)?.end ?? 0)}
+    </>
   );
 }
 

@@ -1,8 +1,9 @@
 import type { RefObject } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Client, Graph, Labels } from '../client.ts';
-import { groundOf, type Rgb, rgbOf, symbolTones } from '../graph/colours.ts';
+import { css, groundOf, type Rgb, rgbOf, symbolTones } from '../graph/colours.ts';
 import { colourOf } from '../graph/label-maps.ts';
+import { LINKS_OF_EACH, strongLinks } from '../graph/strongest.ts';
 import { inksOf } from '../inks.ts';
 import type { Change, ViewState } from '../state.ts';
 import { toScreen, WHOLE } from './camera.ts';
@@ -25,6 +26,10 @@ export interface TextMapProps {
   view: ViewState;
   change: Change;
   dark: boolean;
+  /** Whether the network is drawn over the texts. */
+  networked: boolean;
+  /** A symbol was pressed, by a pointer or a key. */
+  onSelect(symbol: number): void;
 }
 
 /** Each text as a dot: like texts lie together, under the words of their first symbols. */
@@ -36,10 +41,8 @@ export function TextMap(props: TextMapProps) {
   const [stepped, setStepped] = useState<number | null>(null);
   const shown = pointed ?? stepped;
   const map = useMapView(container, props, useScene(props, shown));
-  usePointers(container, map, { texts, change, tool, onPoint: setPointed });
-  const open = (n: number) => change({ point: n, panel: 'texts' });
-  const onKeyDown = (event: KeyboardEvent) =>
-    onMapKey(event, { map: map.current, texts, at: stepped, onStep: setStepped, onOpen: open, change });
+  usePointers(container, map, { texts, change, tool, onPoint: setPointed, onSelect: props.onSelect });
+  const onKeyDown = (event: KeyboardEvent) => onKey(event, props, { map: map.current, stepped, setStepped });
   const tip = useText(client, shown);
   const reset = () => map.current && showAll(map.current, change);
   return (
@@ -50,9 +53,11 @@ export function TextMap(props: TextMapProps) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the drawing is moved by keys
         tabIndex={0}
         role="application"
-        aria-label={`Map of ${texts.data.count} texts, ${texts.count} of them lit. Arrow keys move, plus and minus zoom, 0 shows all, n and p step through the lit texts, Enter opens one, Escape shows all texts again.`}
+        aria-label={spoken(texts)}
         data-texts={texts.data.count}
         data-lit={texts.count}
+        data-nodes={graph.nodes.length}
+        data-network={props.networked}
         onKeyDown={onKeyDown}
         onBlur={() => setStepped(null)}
       />
@@ -65,6 +70,25 @@ export function TextMap(props: TextMapProps) {
       </div>
     </div>
   );
+}
+
+/** What the map is, for those who do not see it. */
+const spoken = ({ data, count }: Texts): string =>
+  `Map of ${data.count} texts, ${count} of them lit. Arrow keys move, plus and minus zoom, 0 shows all, n and p step through the lit texts, s and shift s through the symbols, Enter opens one, Escape shows all texts again.`;
+
+interface Stepping {
+  map: MapView | null;
+  stepped: number | null;
+  setStepped(n: number): void;
+}
+
+function onKey(event: KeyboardEvent, props: TextMapProps, { map, stepped, setStepped }: Stepping): void {
+  const { graph, texts, view, change, onSelect } = props;
+  onMapKey(event, {
+    ...{ map, texts, change, at: stepped, onStep: setStepped },
+    onOpen: (n) => change({ point: n, panel: 'texts' }),
+    symbols: { of: graph.nodes.length, at: view.symbol, onSelect },
+  });
 }
 
 /** Where a text is on the screen. */
@@ -96,11 +120,23 @@ function useDots({ graph, labels, texts, view, dark }: TextMapProps): Dots {
 }
 
 /** What is drawn over the dots; `pointed` is the text under the pointer or the keys. */
-function useScene({ graph, texts, view, dark }: TextMapProps, pointed: number | null): MapScene {
+function useScene({ graph, texts, view, dark, networked }: TextMapProps, pointed: number | null): MapScene {
   const labels = useMemo(() => mapLabels(texts.data, texts.lit, graph.nodes), [texts, graph.nodes]);
-  const { ink, accent } = inksOf(dark);
+  const links = useMemo(() => strongLinks(graph, LINKS_OF_EACH), [graph.strengths, graph.links]);
+  const tones = useMemo(() => symbolTones(graph.nodes.map(({ community }) => community)), [graph.nodes]);
+  const { ink, accent, faint } = inksOf(dark);
+  // In the colours of labels a symbol has none of its own.
+  const colourOf = (symbol: number) =>
+    view.colour === 'label' ? faint : css(tones[symbol] ?? [128, 128, 128]);
+  const focus = view.panel === 'symbol' ? view.symbol : null;
+  const { walks, length, count } = texts.data;
+  const text = pointed ?? view.point;
+  const walk =
+    text === null || text >= count ? [] : Array.from(walks.subarray(text * length, (text + 1) * length));
   return {
     ...{ labels, ink, accent, around: view.around, chosen: view.point, pointed },
+    network: networked ? { links, colourOf, focus } : null,
+    walk: [...new Set(walk)],
     halo: `rgba(${groundOf(dark).join(',')},0.85)`,
   };
 }
@@ -116,8 +152,11 @@ function useMapView(
     map.current = new MapView(container.current!);
     return () => map.current?.destroy();
   }, []);
-  const { labels, chosen, pointed, around, ink } = scene;
-  useEffect(() => map.current?.draw(dots, scene), [dots, labels, chosen, pointed, around, ink]);
+  const { labels, chosen, pointed, around, ink, network } = scene;
+  useEffect(
+    () => map.current?.draw(dots, scene),
+    [dots, labels, chosen, pointed, around, ink, network?.links, network?.focus, props.view.colour],
+  );
   const { mapat } = props.view;
   const place = mapat ? { x: mapat.x, y: mapat.y, zoom: mapat.near } : WHOLE;
   useEffect(() => {

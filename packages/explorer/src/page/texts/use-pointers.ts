@@ -17,6 +17,7 @@ interface PointerProps {
   change: Change;
   tool: Tool;
   onPoint(n: number | null): void;
+  onSelect(symbol: number): void;
 }
 
 /** Follows the mouse and fingers on the map: pointing at a text, opening it, drawing a line around some. */
@@ -54,8 +55,10 @@ function listen(container: HTMLElement, view: MapView, { now, at }: Listening): 
   const props = () => now.current!;
   const letGo = followPointers(container, view, {
     tool: () => props().tool,
-    hover: (place) => props().onPoint(place ? at(place, 10) : null),
+    hover: (place) => props().onPoint(place && view.symbolAt(place) === null ? at(place, 10) : null),
     tap: (place, reach) => {
+      const symbol = view.symbolAt(place);
+      if (symbol !== null) return props().onSelect(symbol);
       const n = at(place, reach);
       props().onPoint(n);
       props().change(n === null ? { point: null } : { point: n, panel: 'texts' });

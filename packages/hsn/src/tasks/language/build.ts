@@ -198,7 +198,8 @@ function walkEncoder(
   const { symbols, length } = config;
   if (discovery) {
     const { sharpness, fade, follow } = config.discovery;
-    return new PursuitEncoder(encoder, { length, sharpness, fade, follow, ...discovery });
+    const standing = config.walk.stays ? symbols : undefined;
+    return new PursuitEncoder(encoder, { length, sharpness, fade, follow, standing, ...discovery });
   }
   const { dropout, sharpness } = config.encoder;
   return new WalkEncoder(encoder, { symbols, length, dropout, sharpness, frozen }, generator);

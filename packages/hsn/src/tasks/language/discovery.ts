@@ -1,9 +1,9 @@
 import { UserError } from '@hidden-schema/base';
 import type { TextCorpus } from '@hidden-schema/text';
-import { noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { call, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import type { LanguageConfig } from '../../config/language.ts';
 import { SparseSpool } from '../../discovery/count-blocks.ts';
-import { type Discovered, stepCounts } from '../../discovery/encode.ts';
+import { type Discovered, freeDiscovered, walkCounts } from '../../discovery/encode.ts';
 import { type FittedDictionary, type FittedSymbols, fitDictionary } from '../../discovery/fit.ts';
 import { type DiscoveryOptions, discoveryOptions } from '../../discovery/options.ts';
 import { columnsOf, pieceCounts } from '../../discovery/pieces.ts';
@@ -13,6 +13,7 @@ import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import { RowSpool } from '../../discovery/row-spool.ts';
 import type { SparseRows } from '../../discovery/sparse.ts';
 import type { VectorRows } from '../../discovery/vector-rows.ts';
+import type { WalkCounts } from '../../discovery/walk-counts.ts';
 import { countLikelyLinks } from '../../graph/likely.ts';
 import { Replicas } from '../../train/replicas.ts';
 import type { PreparationWatch } from '../../train/task.ts';
@@ -39,27 +40,32 @@ export interface DiscoveryInputs {
   seeds: readonly Seed[];
 }
 
-type CheckedConfig = Pick<LanguageConfig, 'symbols' | 'length' | 'seed' | 'encoder' | 'graph'> & {
-  discovery: Pick<LanguageConfig['discovery'], 'density'> &
-    Partial<Pick<LanguageConfig['discovery'], 'follow' | 'wordWeight'>>;
+type CheckedConfig = Pick<LanguageConfig, 'symbols' | 'length' | 'seed' | 'encoder' | 'graph' | 'walk'> & {
+  discovery: FitSettings & Partial<Pick<LanguageConfig['discovery'], 'follow' | 'wordWeight'>>;
 };
+
+/** Settings that symbols are found with. */
+type FitSettings = Pick<
+  LanguageConfig['discovery'],
+  'density' | 'neighbours' | 'diffusionSteps' | 'falseDiscoveryRate'
+>;
 
 /** Refuses, before anything is encoded, what no symbols can be found in. */
 export function checkDiscovery(config: CheckedConfig, texts: number): void {
-  const { symbols, length, seed, encoder, graph, discovery } = config;
+  const { symbols, encoder, graph, walk, discovery } = config;
   if (encoder.name === 'transformer' || encoder.name === 'lstm' || !encoder.frozen)
     throw new UserError(
       'encoder.walks: pursuit reads walks in the space of a pretrained encoder that stays as it is; name one with encoder.frozen: true, or take encoder.walks: queries',
     );
-  if (graph.posterior !== 'free' || graph.symbols !== 'learnable' || graph.selfLoops)
+  if (graph.posterior !== 'free' || graph.symbols !== 'learnable' || graph.selfLoops !== walk.stays)
     throw new UserError(
-      'encoder.walks: pursuit needs graph.posterior: free, graph.symbols: learnable and graph.selfLoops: false',
+      'encoder.walks: pursuit needs graph.posterior: free and graph.symbols: learnable, and graph.selfLoops where walk.stays is true',
     );
   if (discovery.follow === 'words' && discovery.wordWeight === 0)
     throw new UserError(
       'discovery.follow: words needs the words of texts, and discovery.wordWeight is 0; leave it out, or take discovery.follow: rest',
     );
-  discoveryOptions({ symbols, length, seed, density: discovery.density });
+  discoveryOptions(fitOptions(config));
   if (texts < symbols)
     throw new UserError(
       `${symbols} symbols need at least as many training texts, got ${texts}; ask for fewer with --symbols, or give more texts`,
@@ -81,20 +87,20 @@ export function discoverySizes(pieces: number, texts: number): DiscoverySizes {
 
 /** The first stage: finds symbols and graph in the encoder's space and hands them to the network, without a decoder. */
 export class Discovery extends DiscoveryStage {
-  /** Each process sweeps its part of the texts. */
+  /** Each process reads its part of the texts. */
   readonly together = true;
   readonly #training: LanguageTraining;
   readonly #inputs: DiscoveryInputs;
   readonly #replicas: Replicas;
 
   constructor(training: LanguageTraining, inputs: DiscoveryInputs, replicas: Replicas) {
-    super(training.config.length);
+    super();
     this.#training = training;
     this.#inputs = inputs;
     this.#replicas = replicas;
   }
 
-  /** All sweeps at once, in seconds: what is stopped on the way begins again. */
+  /** All stages at once: what is stopped on the way begins again. */
   async advance({ signal, onPart }: PreparationWatch): Promise<Record<string, number>> {
     const { config, corpus, model } = this.#training;
     const { pieces, seeds } = this.#inputs;
@@ -108,30 +114,27 @@ export class Discovery extends DiscoveryStage {
         ...(directions ? { seeds: directions } : {}),
         ...(signal ? { signal } : {}),
         replicas,
-        onSweep: ({ sweep, explained, restarted, links }) => onPart(sweep, { explained, restarted, links }),
+        onStage: ({ done, stage, ...figures }) => onPart(done, figures),
       });
       const encoder = model.encoder as PursuitEncoder;
-      const { discovered, sweeps } = fitted;
+      const { discovered, explained } = fitted;
       encoder.place(space, pieces);
+      encoder.placeStanding(discovered);
       const followed = encoder.steps && followWords(encoder, discovered, { corpus, points, replicas });
-      adopt(
-        model,
-        { ...discovered, ...followed },
-        followed?.counts ?? stepCounts(discovered, points, replicas),
-      );
+      const counts = followed?.counts ?? walkCounts(discovered, points, replicas);
+      adopt(model, { ...discovered, ...followed }, counts);
       followed?.linkProbabilities.free();
       this.finish();
-      return { explained: sweeps.at(-1)!.explained, links: countLikelyLinks(model.graph.links().matrix()) };
+      return { explained, links: countLikelyLinks(model.graph.links().matrix()) };
     } finally {
       points.free();
       directions?.free();
-      fitted?.discovered.symbols.free();
-      fitted?.discovered.linkProbabilities.free();
+      if (fitted) freeDiscovered(fitted.discovered);
     }
   }
 }
 
-/** Texts that become points together: a whole number of a sweep's blocks. */
+/** Texts that become points together: a whole number of blocks. */
 const placedAtOnce = 16_384;
 
 /** This process's training texts of a corpus as points, and the space that all training texts make. */
@@ -175,8 +178,16 @@ function* vectorBlocks(vectors: VectorRows, blocks: readonly Int32Array[]): Gene
 }
 
 /** The settings of a run that its symbols are found with. */
-export function fitOptions({ symbols, length, seed, discovery }: LanguageConfig): Partial<DiscoveryOptions> {
-  return { symbols, length, seed, density: discovery.density };
+export function fitOptions(
+  config: Pick<LanguageConfig, 'symbols' | 'length' | 'seed'> & {
+    walk: Pick<LanguageConfig['walk'], 'stays'>;
+    discovery: FitSettings;
+  },
+): Partial<DiscoveryOptions> {
+  const { density, neighbours, diffusionSteps, falseDiscoveryRate } = config.discovery;
+  const { symbols, length, seed, walk } = config;
+  const found = { density, neighbours, diffusionSteps, falseDiscoveryRate };
+  return { symbols, length, seed, stays: walk.stays, ...found };
 }
 
 /** What of a network is set by discovery. */
@@ -186,19 +197,41 @@ type Network = Pick<LanguageTraining['model'], 'symbols' | 'graph' | 'walkPrior'
 export function adopt(
   model: Network,
   discovered: Pick<Discovered, 'symbols' | 'linkProbabilities'>,
-  counts: readonly ArrayLike<number>[],
+  counts: Pick<WalkCounts, 'steps' | 'stays'>,
 ): void {
   noGrad(() =>
     scope(() => {
       model.symbols.vectors!.copy_(discovered.symbols);
       const { graph, walkPrior } = model;
       graph.adopt(discovered.linkProbabilities);
-      const [start, ...later] = counts.map(logShares);
-      walkPrior.start?.copy_(start!);
-      for (let i = 0; i < Math.min(walkPrior.weights?.dim(0) ?? 0, later.length); i++)
-        walkPrior.weights!.select(0, i).copy_(later[i]!);
+      const { steps, stays } = counts;
+      walkPrior.start?.copy_(logShares(steps[0]!));
+      const rows = Math.min(walkPrior.weights?.dim(0) ?? 0, steps.length - 1);
+      for (let i = 0; i < rows; i++) {
+        const [at, stayed] = [steps[i + 1]!, stays[i + 1]!];
+        const arrivals = walkPrior.stays
+          ? logShares(at.map((count, k) => count - stayed[k]!))
+          : logShares(at);
+        walkPrior.weights!.select(0, i).copy_(arrivals);
+        const before = { at: steps[i]!, stayed, links: graph.links().matrix() };
+        walkPrior.stays?.select(0, i).copy_(stayWeights(arrivals, before));
+      }
     }),
   );
+}
+
+/**
+ * s for which a walk on symbol j stays as often as walks do: e^s_j f_j A_jj / Σ_k f_k A_jk = λ/(1 − λ) over other symbols k,
+ * λ being the share of those at j that stay, half a text added to either. [K]
+ */
+function stayWeights(
+  logs: Tensor,
+  { at, stayed, links }: { at: Float64Array; stayed: Float64Array; links: Tensor },
+): Tensor {
+  const odds = Float32Array.from(stayed, (count, j) => Math.log((count + 0.5) / (at[j]! - count + 0.5)));
+  const own = call('diagonal', links, 0, 0, 1);
+  const away = links.matmul(logs.exp().unsqueeze(1)).squeeze(1).sub(own.mul(logs.exp()));
+  return Tensor.fromArray(odds, [odds.length]).add(away.clamp(1e-12).log()).sub(logs).sub(own.log());
 }
 
 /** log of the share of walks that are on each symbol at a step, every symbol counted once more. [K] */
@@ -211,7 +244,6 @@ function logShares(counts: ArrayLike<number>): Tensor {
 
 /** Frees what was found. */
 export function release({ discovered, encoded }: FittedSymbols): void {
-  discovered.symbols.free();
-  discovered.linkProbabilities.free();
+  freeDiscovered(discovered);
   for (const tensor of Object.values(encoded) as Tensor[]) tensor.free();
 }

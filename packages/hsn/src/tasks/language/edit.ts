@@ -4,25 +4,21 @@ import { type JsonValue, jsonText, UserError, writeSynced } from '@hidden-schema
 import { scope } from '@hidden-schema/torch';
 import { dumpConfig, languageConfig } from '../../config/settings.ts';
 import { bestStep, checkpointSteps, loadCheckpoint, saveElsewhere } from '../../run/checkpoint.ts';
-import { BEST } from '../../run/checkpoint-folder.ts';
-import {
-  type EditNote,
-  type EditRecord,
-  editFolder,
-  editsIn,
-  stateBefore,
-  undoLast,
-} from '../../run/edits.ts';
+import { BEST, bestText } from '../../run/checkpoint-folder.ts';
+import type { EditRecord } from '../../run/edit-record.ts';
+import { editFolder, editsIn, stateBefore, undoLast } from '../../run/edits.ts';
 import { Run } from '../../run/run.ts';
-import { writeRunManifest } from '../../run/run-manifest.ts';
+import { RunChanged } from '../../run/run-faults.ts';
+import { manifestText } from '../../run/run-manifest.ts';
+import { brokenTensor } from '../../train/number-failure.ts';
 import { pursues } from './discovery.ts';
 import { changedTensors, type SymbolChange } from './edited-tensors.ts';
 
 export interface SymbolEditing extends SymbolChange {
   /** In a line, for `hsn undo` and people. */
   what: string;
-  /** Further files of the run that change with its symbols, by name. */
-  files?: Readonly<Record<string, string>>;
+  /** Texts of further files of the run that change with its symbols, by name; asked for when nobody changes them. */
+  files?: () => Readonly<Record<string, string>>;
   /** More for run.json. */
   record?: Readonly<Record<string, JsonValue>>;
 }
@@ -37,17 +33,26 @@ export function checkEditable(run: Run): void {
 }
 
 /**
- * Changes the symbols of a run on disk, in all of its checkpoints, whole or not at all. The decoder reads symbols as
- * vectors, so that one that was trained goes on with those there are now.
+ * Changes the symbols of a run on disk, in all of its checkpoints, whole or not at all. The run is locked before `compute`
+ * reads it, so that the edit is one of what is there. The decoder reads symbols as vectors, so that one that was trained
+ * goes on with those there are now. `identity` is that of the run whose symbols' numbers were given, where they were.
  */
-export async function editSymbols(directory: string, editing: SymbolEditing): Promise<EditRecord> {
-  const run = Run.open(directory, { write: true });
+export async function editSymbols(
+  directory: string,
+  compute: (run: Run) => Promise<SymbolEditing>,
+  identity?: string,
+): Promise<EditRecord> {
+  const run = await Run.openToEdit(directory);
   try {
+    if (identity !== undefined && identity !== run.identity) throw new RunChanged(directory);
     checkEditable(run);
-    const { what, origins } = editing;
-    return await editFolder(run.directory, { what, origins } satisfies EditNote, (draft) =>
-      writeEdited(run, editing, draft),
-    );
+    const editing = await compute(run);
+    const { what, origins, files } = editing;
+    return await editFolder(run.files, {
+      ...{ what, origins, identity: run.identity },
+      ...(files ? { late: files } : {}),
+      fill: (draft) => writeEdited(run, editing, draft),
+    });
   } finally {
     run.close();
   }
@@ -60,11 +65,10 @@ async function writeEdited(run: Run, editing: SymbolEditing, draft: string): Pro
   fs.mkdirSync(checkpoints);
   for (const step of checkpointSteps(run)) await writeCheckpoint(run, step, editing, checkpoints);
   const best = bestStep(run);
-  if (best !== undefined) writeSynced(path.join(checkpoints, BEST), jsonText({ step: best }));
-  for (const [name, text] of Object.entries(editing.files ?? {})) writeSynced(path.join(draft, name), text);
+  if (best !== undefined) writeSynced(path.join(checkpoints, BEST), bestText(best));
   writeSynced(path.join(draft, 'config.yaml'), dumpConfig(config));
   writeSynced(path.join(draft, 'run.json'), jsonText(record as unknown as JsonValue));
-  writeRunManifest(draft, config, record, [run.directory]);
+  writeSynced(path.join(draft, 'manifest.json'), manifestText(run.files, config, record));
 }
 
 async function writeCheckpoint(run: Run, step: number, change: SymbolChange, folder: string): Promise<void> {
@@ -77,6 +81,11 @@ async function writeCheckpoint(run: Run, step: number, change: SymbolChange, fol
     return { model, ...(optimizer ? { optimizer } : {}) };
   });
   try {
+    const broken = brokenTensor([...made.model, ...(made.optimizer ?? [])]);
+    if (broken !== undefined)
+      throw new UserError(
+        `the edit would put numbers that are not finite into ${broken} of step ${step}; nothing was changed`,
+      );
     await saveElsewhere(folder, step, { ...made, state: saved.state });
   } finally {
     for (const tensors of [made.model, made.optimizer, saved.model, saved.optimizer])
@@ -84,22 +93,27 @@ async function writeCheckpoint(run: Run, step: number, change: SymbolChange, fol
   }
 }
 
-/** Takes the last edit of a run back; `prepare` may put right what the state before has, such as names given since. */
-export function undoEdit(directory: string, prepare: (before: string, edit: EditRecord) => void): EditRecord {
-  const run = Run.open(directory, { write: true });
+/** Takes the last edit of a run back; `carry` gives texts of files that the state before lacks, such as names given since. */
+export async function undoEdit(
+  directory: string,
+  carry: (run: Run, edit: EditRecord) => Readonly<Record<string, string>>,
+  identity?: string,
+): Promise<EditRecord> {
+  const run = await Run.openToEdit(directory, { undoing: true });
   try {
-    refuseTrained(run, directory);
-    return undoLast(run.directory, prepare);
+    if (identity !== undefined && identity !== run.identity) throw new RunChanged(directory);
+    checkUndoable(run, directory);
+    return undoLast(run.files, (edit) => carry(run, edit));
   } finally {
     run.close();
   }
 }
 
-/** Undoing would throw away what was trained since. */
-function refuseTrained(run: Run, shown: string): void {
-  const last = editsIn(run.directory).at(-1);
-  if (!last) return;
-  const before = checkpointSteps(run, stateBefore(run.directory, last));
+/** Where nothing was edited there is nothing to undo; undoing would throw away what was trained since. */
+function checkUndoable(run: Run, shown: string): void {
+  const last = editsIn(run.files).at(-1);
+  if (!last) throw new UserError(`${shown} has no edit to undo: nothing was merged, split or updated`);
+  const before = checkpointSteps(run, stateBefore(last));
   const since = checkpointSteps(run).find((step) => !before.includes(step));
   if (since !== undefined)
     throw new UserError(

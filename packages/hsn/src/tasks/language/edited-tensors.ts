@@ -1,3 +1,4 @@
+import { UserError } from '@hidden-schema/base';
 import { Tensor } from '@hidden-schema/torch';
 import { leastChance } from '../../graph/posterior.ts';
 
@@ -15,11 +16,14 @@ export interface SymbolChange {
   parts?: ReadonlyMap<number, number>;
   /** Link probabilities [J, J] that hold for the symbols `turns` names; others keep theirs. */
   links?: Float64Array;
+  /** Cosines from which symbols stand out [J], likewise. */
+  cutoffs?: Float64Array;
 }
 
 type Numbers = Float32Array | Float64Array;
 
-const shaped = /^(symbols\.vectors|graph\.logits|walkPrior\.start|walkPrior\.weights|graphPrior\.excess)/;
+const shaped =
+  /^(symbols\.vectors|graph\.logits|walkPrior\.(start|weights|stays)|graphPrior\.excess|encoder\.(starts|cutoffs))/;
 const moments = /\.(first|second)$/;
 
 /** The tensors of a checkpoint's model, or its optimiser's moments, with the symbols changed; the rest as they are. */
@@ -28,22 +32,52 @@ export function changedTensors(
   change: SymbolChange,
 ): Map<string, Tensor> {
   return new Map(
-    [...tensors].map(([name, tensor]) => [name, shaped.test(name) ? changed(name, tensor, change) : tensor]),
+    [...tensors].map(([name, tensor]) => {
+      if (name === 'walkPrior.stays')
+        return [name, changedStays(tensor, tensors.get('walkPrior.weights')!, change)];
+      return [name, shaped.test(name) ? changed(name, tensor, change) : tensor];
+    }),
   );
 }
+
+/** s of symbols whose links to themselves keep the weight e^s·f that they have, whatever becomes of f. */
+function changedStays(stays: Tensor, weights: Tensor, change: SymbolChange): Tensor {
+  const [s, f] = [stays.toArray() as Numbers, weights.toArray() as Numbers];
+  const own = byRow(
+    Float64Array.from(s, (log, at) => log + f[at]!),
+    stays,
+    change,
+    meansOrAll,
+  );
+  const after = byRow(f, weights, change, logSums);
+  return shapedLike(
+    stays,
+    own.map((log, at) => log - after[at]!),
+    rowShape(stays, change.origins.length),
+  );
+}
+
+const shapedLike = ({ dtype }: Tensor, numbers: Float64Array, shape: number[]): Tensor =>
+  Tensor.fromArray(dtype === 'float64' ? numbers : Float32Array.from(numbers), shape);
 
 function changed(name: string, tensor: Tensor, change: SymbolChange): Tensor {
   const data = tensor.toArray() as Numbers;
   const J = change.origins.length;
-  const make = (numbers: Float64Array, shape: number[]) =>
-    Tensor.fromArray(tensor.dtype === 'float64' ? numbers : Float32Array.from(numbers), shape);
+  const make = (numbers: Float64Array, shape: number[]) => shapedLike(tensor, numbers, shape);
   const moment = moments.test(name);
-  if (name.startsWith('symbols.vectors')) {
-    const S = tensor.dim(1);
+  if (name.startsWith('encoder.cutoffs')) return make(cutoffs(data, change), [J]);
+  if (name.startsWith('symbols.vectors') || name.startsWith('encoder.starts')) {
+    const [K, S] = tensor.shape as [number, number];
+    if (change.texts.length !== K)
+      throw new UserError(
+        `an edit of ${change.texts.length} symbols cannot be one of ${K}; look again and repeat it`,
+      );
     return make(moment ? means(data, S, change) : directions(data, S, change), [J, S]);
   }
-  if (name.startsWith('graph.logits'))
-    return make(moment ? pairMeans(data, change) : pairLogits(data, change), [(J * (J - 1)) / 2]);
+  if (name.startsWith('graph.logits')) {
+    const pairs = moment ? pairMeans(data, change) : pairLogits(data, change);
+    return make(pairs, [pairs.length]);
+  }
   if (name.startsWith('graphPrior') || moment)
     return make(byRow(data, tensor, change, means), rowShape(tensor, J));
   return make(byRow(data, tensor, change, logSums), rowShape(tensor, J));
@@ -79,8 +113,21 @@ function means(data: Numbers, width: number, { origins, texts }: SymbolChange): 
   return all;
 }
 
+/** Means by texts, of all symbols for one that is all new. [K] → [J] */
+function meansOrAll(data: Numbers, width: number, change: SymbolChange): Float64Array {
+  const everyone = Array.from(data.keys());
+  const origins = change.origins.map((from) => (from.length > 0 ? from : everyone));
+  return means(data, width, { ...change, origins });
+}
+
 /** One more than the texts there are, so that symbols which no text begins with count too. */
 const weightOf = (texts: ArrayLike<number>, k: number): number => texts[k]! + 1;
+
+/** What was measured anew where symbols turn, else the mean of those that a symbol is made of. [K] → [J] */
+function cutoffs(data: Numbers, change: SymbolChange): Float64Array {
+  const kept = means(data, 1, change);
+  return kept.map((mean, j) => (change.turns?.has(j) && change.cutoffs ? change.cutoffs[j]! : mean));
+}
 
 /** The mean's direction, as long as the symbols are: a cluster of all their texts points there. */
 function directions(data: Numbers, S: number, change: SymbolChange): Float64Array {
@@ -107,31 +154,39 @@ function logSums(data: Numbers, _: number, { origins, parts }: SymbolChange): Fl
   });
 }
 
-/** Place of the pair i < j among those of `count` symbols, as `PairIndex` numbers them. */
-const pairAt = (i: number, j: number, count: number): number => i * count - (i * (i + 1)) / 2 + (j - i - 1);
+/** Pairs of symbols as `PairIndex` numbers them, those of a symbol with itself among them where there are so many. */
+function pairsOf(count: number, symbols: number): { loops: boolean; at: (i: number, j: number) => number } {
+  const loops = count === (symbols * (symbols + 1)) / 2;
+  const offset = loops ? 0 : 1;
+  return { loops, at: (i, j) => i * symbols - (i * (i - 1 + 2 * offset)) / 2 + (j - i - offset) };
+}
 
-/** Calls for each pair of symbols afterwards, with the pairs before that it is made of. */
+/** Calls for each pair of symbols afterwards, with the pairs before that it is made of. Returns how many there are. */
 function eachPair(
+  data: Numbers,
   { origins, texts }: SymbolChange,
   visit: (place: number, pair: [number, number], before: number[]) => void,
-): void {
-  const [J, K] = [origins.length, texts.length];
+): number {
+  const J = origins.length;
+  const { loops, at } = pairsOf(data.length, texts.length);
   let place = 0;
   for (let i = 0; i < J; i++) {
-    for (let j = i + 1; j < J; j++, place++) {
+    for (let j = loops ? i : i + 1; j < J; j++, place++) {
       const before = origins[i]!.flatMap((a) =>
-        origins[j]!.flatMap((b) => (a === b ? [] : [pairAt(Math.min(a, b), Math.max(a, b), K)])),
+        origins[j]!.flatMap((b) => (a === b && !loops ? [] : [at(Math.min(a, b), Math.max(a, b))])),
       );
-      visit(place, [i, j], before);
+      // A link between two symbols that become one is one of its links to itself, once.
+      visit(place, [i, j], [...new Set(before)]);
     }
   }
+  return place;
 }
 
 /** A link is there where any of those that it is made of is: 1 − Π(1 − p). */
 function pairLogits(data: Numbers, change: SymbolChange): Float64Array {
   const J = change.origins.length;
-  const all = new Float64Array((J * (J - 1)) / 2);
-  eachPair(change, (place, [i, j], before) => {
+  const all = new Float64Array((J * (J + 1)) / 2);
+  const count = eachPair(data, change, (place, [i, j], before) => {
     const turned = change.turns?.has(i) || change.turns?.has(j);
     if (before.length === 1 && !turned) {
       all[place] = data[before[0]!]!;
@@ -142,14 +197,14 @@ function pairLogits(data: Numbers, change: SymbolChange): Float64Array {
     const chance = Math.min(1 - leastChance, Math.max(leastChance, p));
     all[place] = Math.log(chance) - Math.log1p(-chance);
   });
-  return all;
+  return all.slice(0, count);
 }
 
 function pairMeans(data: Numbers, change: SymbolChange): Float64Array {
   const J = change.origins.length;
-  const all = new Float64Array((J * (J - 1)) / 2);
-  eachPair(change, (place, _, before) => {
+  const all = new Float64Array((J * (J + 1)) / 2);
+  const count = eachPair(data, change, (place, _, before) => {
     for (const e of before) all[place]! += data[e]! / before.length;
   });
-  return all;
+  return all.slice(0, count);
 }

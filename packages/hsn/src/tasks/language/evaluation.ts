@@ -6,6 +6,7 @@ import type { WalkPosterior } from '../../walk/posterior.ts';
 import { WalkableGraph } from '../../walk/transition.ts';
 import type { LanguageNetwork, ReadTexts } from './network.ts';
 import { type DrawnGraph, logWeights, type SentenceEstimate, sentenceEstimate } from './perplexity.ts';
+import { cutLogLikelihoods, type StepNats, stepNats } from './step-nats.ts';
 import { wideLogLikelihood } from './wide-draws.ts';
 
 /** What `hsn eval` reports of a language model (Table 2 and its supplement). */
@@ -33,6 +34,8 @@ export interface LanguageEvaluation {
   kl_walk_aggregated: number;
   kl_graph: number;
   symbols_used: number;
+  /** What each step costs and what the decoder gains by it. */
+  steps: StepNats[];
   baseline_perplexity?: number;
 }
 
@@ -95,12 +98,10 @@ function evaluated(
     }
     for (const batch of batchesByLength(corpus.store, more, batchSize, frames)) scores.push(scoresOf(batch));
     const information_sentences = rows.length + more.length;
-    const measured = {
-      ...summarise(estimates),
-      ...summariseWide(estimates),
-      ...information(model, scores, graphs),
-    };
-    return { sentences: rows.length, information_sentences, ...measured };
+    const { paid, ...told } = information(model, scores, graphs);
+    const measured = { ...summarise(estimates), ...summariseWide(estimates), ...told };
+    const steps = stepNats(paid, meanCut(estimates));
+    return { sentences: rows.length, information_sentences, ...measured, steps };
   } finally {
     for (const tensor of [...scores, ...graphs.map(({ adjacency }) => adjacency)]) tensor.free();
   }
@@ -120,8 +121,15 @@ export function sampledGraphs(
   );
 }
 
-/** With log p(x) by walks that are drawn less surely as well (`wideLogLikelihood`). */
-type WideEstimate = SentenceEstimate & { wideLogLikelihood: number };
+/** With log p(x) by walks that are drawn less surely as well, and log p(x|z) of walks that end after each step. */
+type WideEstimate = SentenceEstimate & { wideLogLikelihood: number; cut?: number[] };
+
+/** Means over sentences of log p(x|z) by where walks end. [L] */
+function meanCut(estimates: readonly WideEstimate[]): number[] | undefined {
+  return estimates[0]?.cut?.map(
+    (_, i) => estimates.reduce((sum, { cut }) => sum + cut![i]!, 0) / estimates.length,
+  );
+}
 
 function* estimateBatch(
   model: LanguageNetwork,
@@ -135,9 +143,11 @@ function* estimateBatch(
     yield scope(() =>
       noGrad(() => {
         const sentence = { scores: scores.narrow(0, n, 1), tokens };
-        const drawn = sentenceEstimate(logWeights(model, sentence, graphs, walks), length - 1);
+        const weights = logWeights(model, sentence, graphs, walks);
+        const drawn = sentenceEstimate(weights, length - 1);
         const less = wideLogLikelihood(model, sentence, graphs, { walks, generator: wide });
-        return { ...drawn, wideLogLikelihood: less };
+        const ends = model.config.walk.stays ? { cut: cutLogLikelihoods(model, weights.walks, tokens) } : {};
+        return { ...drawn, wideLogLikelihood: less, ...ends };
       }),
     );
   }
@@ -198,6 +208,7 @@ function information(model: LanguageNetwork, scores: readonly Tensor[], graphs: 
       mutual_information_bound: Math.log(all.dim(0)),
       kl_walk: mean((one) => one.kl),
       kl_walk_aggregated: mean((one) => one.kl - one.paper),
+      paid: each[0]!.paid.map((_, i) => mean((one) => one.paid[i]!)),
       kl_graph: scope(() => noGrad(() => graphKl(model.graph.links(), model.graphPrior).item())),
       symbols_used: new Set(each.flatMap(({ symbols }) => [...symbols])).size,
     };
@@ -216,6 +227,7 @@ function informationOn(model: LanguageNetwork, scores: Tensor, adjacency: Tensor
     paper: mutualInformation(posterior, prior, 'mean').item(),
     exact: exactInformation(posterior, nodes),
     kl: posterior.kl(prior).mean().item(),
+    paid: posterior.stepKls(prior).map((step) => step.mean().item()),
     symbols: new Set(nodes.toNumbers()),
   };
 }

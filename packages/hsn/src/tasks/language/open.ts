@@ -1,12 +1,15 @@
-import { type CorpusProgress, type TextCorpus, TextFiles } from '@hidden-schema/text';
+import { UserError } from '@hidden-schema/base';
+import { type CorpusProgress, type TextCorpus, TextFiles, textKey } from '@hidden-schema/text';
 import { Generator, scope } from '@hidden-schema/torch';
 import type { TextEncoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
 import { languageConfig } from '../../config/settings.ts';
 import type { StoredVectorOptions } from '../../discovery/vector-store.ts';
+import { openConsistently } from '../../run/consistent.ts';
 import { Run } from '../../run/run.ts';
 import { checkEncoderHash, fillFromCheckpoint, withEncoderOf } from '../recorded-models.ts';
 import { makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
+import { checkCorpus } from './corpus-check.ts';
 import { CorpusPoints, corpusVectors } from './corpus-vectors.ts';
 import { pursues } from './discovery.ts';
 import type { LanguageNetwork } from './network.ts';
@@ -35,10 +38,18 @@ interface OpenedTexts {
 }
 
 /** Opens a run's language model at a checkpoint: `best`, `last` or a step. */
-export async function openLanguage(
+export function openLanguage(
   directory: string,
   asked: { checkpoint?: string } = {},
 ): Promise<OpenedLanguage> {
+  return openConsistently(
+    directory,
+    () => openOnce(directory, asked),
+    ({ model }) => model.free(),
+  );
+}
+
+async function openOnce(directory: string, asked: { checkpoint?: string }): Promise<OpenedLanguage> {
   const run = Run.open(directory);
   const config = languageConfig(run.config, `the run ${directory}`);
   const { record, tokenizer } = textRecord(run);
@@ -104,6 +115,7 @@ export async function openLanguageCorpus(
     seed: config.seed,
   });
   try {
+    if (!other) await checkCorpus(run, files, more === undefined ? undefined : addedSource(files, more));
     const models = { encoder: model.encoder.base, decoderPositions: model.decoder.maxPositions };
     return await files.tokenise(sidesOf(config, tokenizers, models));
   } finally {
@@ -114,7 +126,14 @@ export async function openLanguageCorpus(
 const added = ({ more = [] }: TextInput, file: string | undefined): Pick<TextInput, 'more'> =>
   file === undefined ? {} : { more: [...more, file] };
 
-/** What the texts of a run's corpus have in a column of its table, by rows of its store. [N] */
+/** Number of the file that was added: the last, or the last that trains where the input has splits of its own. */
+const addedSource = ({ sources }: Pick<TextFiles, 'sources'>, file: string): number =>
+  sources.findLastIndex((source) => source.file === file && (source.split ?? 'train') === 'train');
+
+/**
+ * What the texts of a run's corpus have in a column of its table, by rows of its store. [N] A value is read with the text
+ * beside it, and goes to the row that has that text.
+ */
 export async function corpusColumn(
   { run }: OpenedLanguage,
   { store }: TextCorpus,
@@ -122,16 +141,21 @@ export async function corpusColumn(
   options: { signal?: AbortSignal } = {},
 ): Promise<WrittenValue[]> {
   const source = textInput(run);
-  const { input, settings } = source;
-  const files = await TextFiles.find(await corpusInput(source), { ...settings, ...options });
-  const lines = files.sources.map(() => new Map<number, WrittenValue>());
-  for await (const { file, line, value, where } of files.column(name))
-    lines[file]!.set(line, { value, where });
-  return Array.from({ length: store.count }, (_, at) => {
-    const { file, line } = store.row(at);
-    return lines[file]?.get(line) ?? { value: undefined, where: `${input}:${line}` };
-  });
+  const files = await TextFiles.find(await corpusInput(source), { ...source.settings, ...options });
+  const keys = store.keys();
+  const values: WrittenValue[] = [];
+  for await (const { hash, value, where } of files.column(name)) {
+    if (!hash) continue;
+    // Rows are in the order of the files, so that equal texts keep theirs.
+    if (textKey(hash) !== keys[values.length]) throw writtenMeanwhile(where);
+    values.push({ value, where });
+  }
+  if (values.length !== store.count) throw writtenMeanwhile(source.input);
+  return values;
 }
+
+const writtenMeanwhile = (where: string): UserError =>
+  new UserError(`${where} was changed while it was read; try again once it is still`);
 
 /** A value of a column, and where it stands. */
 interface WrittenValue {

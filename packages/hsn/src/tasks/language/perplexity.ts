@@ -21,6 +21,11 @@ export interface LogWeights {
   likelihoods: Float64Array;
 }
 
+/** The same, with the walks that were drawn. R·S of [L] */
+export interface WalkWeights extends LogWeights {
+  walks: number[][];
+}
+
 /** A graph from q(A), with log p(A) − log q(A). */
 export interface DrawnGraph {
   adjacency: Tensor;
@@ -38,16 +43,14 @@ export function logWeights(
   { scores, tokens }: { scores: Tensor; tokens: Int32Array },
   graphs: readonly DrawnGraph[],
   walks: number,
-): LogWeights {
+): WalkWeights {
   const drawn = graphs.map(({ adjacency }) => drawWalks(model, scores, adjacency, walks));
-  const likelihoods = decodedWalks(
-    model,
-    drawn.flatMap(({ nodes }) => nodes),
-    tokens,
-  );
+  const nodes = drawn.flatMap((one) => one.nodes);
+  const likelihoods = decodedWalks(model, nodes, tokens);
   const ratios = drawn.flatMap(({ ratio }) => ratio);
   const weights = Float64Array.from(likelihoods, (likelihood, i) => likelihood + ratios[i]!);
   return {
+    walks: nodes,
     weights,
     paperWeights: weights.map((weight, i) => weight + graphs[Math.floor(i / walks)]!.logRatio),
     likelihoods: Float64Array.from(likelihoods),

@@ -111,7 +111,7 @@ export async function prepareTexts<Config extends TextConfig>(
     const widest = asked.decoder.whole ? withLongest(asked, mostTokens(models)) : asked;
     const corpus = await files.tokenise(sidesOf(widest, tokenizers, models));
     const read = asked.decoder.whole ? withLongest(asked, neededTokens(corpus, mostTokens(models))) : asked;
-    const notes = corpusNotes(corpus.report, asked.training.batch);
+    const notes = [...files.notes, ...corpusNotes(corpus.report, asked.training.batch)];
     const materials = { encoder, frozen, folder, generator, read };
     const texts = { ...textsOf(source, files, corpus), tokenizers };
     await options.onTexts?.(texts);

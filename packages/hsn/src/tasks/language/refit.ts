@@ -1,4 +1,5 @@
-import { scope } from '@hidden-schema/torch';
+import type { TextCorpus } from '@hidden-schema/text';
+import { scope, Tensor } from '@hidden-schema/torch';
 import { fitSymbols } from '../../discovery/fit.ts';
 import { sourceOf } from '../../discovery/point-source.ts';
 import { fitOptions, release } from './discovery.ts';
@@ -6,14 +7,62 @@ import { type OpenedLanguage, openLanguageCorpus, openPoints } from './open.ts';
 import { seedDirections } from './seeds.ts';
 import { textRecord } from './text-record.ts';
 
+interface RefitOptions {
+  signal?: AbortSignal;
+}
+
 /**
  * Finds symbols once more, with another seed, among the training texts of a run: which first symbol each text had with
  * either. Nothing where walks are not read by pursuit.
  */
-export async function refitSymbols(
+export function refitSymbols(
   opened: OpenedLanguage,
-  options: { signal?: AbortSignal } = {},
+  options: RefitOptions = {},
 ): Promise<{ before: number[]; after: number[] } | undefined> {
+  const { seed } = opened.config;
+  return withTrainingTexts(opened, options, async ({ fit }) => ({
+    before: await fit(seed),
+    after: await fit(seed + 1),
+  }));
+}
+
+/** Symbols of some of the training texts of a run. */
+export interface RefitSubsample {
+  /** Among the training texts. [n] */
+  rows: Int32Array;
+  /** First symbol of each. [n] */
+  symbols: number[];
+}
+
+/**
+ * Finds symbols in parts of the training texts, all with the run's seed; `draw` is given how many texts there are.
+ * Nothing where walks are not read by pursuit.
+ */
+export function refitSubsamples(
+  opened: OpenedLanguage,
+  draw: (count: number) => readonly Int32Array[],
+  options: RefitOptions = {},
+): Promise<{ texts: string[]; samples: RefitSubsample[] } | undefined> {
+  return withTrainingTexts(opened, options, async ({ corpus, fit }) => {
+    const { store, splits } = corpus;
+    const samples: RefitSubsample[] = [];
+    for (const rows of draw(splits.train.length))
+      samples.push({ rows, symbols: await fit(opened.config.seed, rows) });
+    return { texts: Array.from(splits.train, (row) => store.example(row).text), samples };
+  });
+}
+
+interface TrainingTexts {
+  corpus: TextCorpus;
+  /** First symbol of each of the training texts, or of some rows of them, under a seed. */
+  fit(seed: number, rows?: Int32Array): Promise<number[]>;
+}
+
+async function withTrainingTexts<T>(
+  opened: OpenedLanguage,
+  options: RefitOptions,
+  body: (texts: TrainingTexts) => Promise<T>,
+): Promise<T | undefined> {
   const { config, model } = opened;
   if (model.encoder.reads !== 'points') return undefined;
   const corpus = await openLanguageCorpus(opened, options);
@@ -21,18 +70,29 @@ export async function refitSymbols(
   const points = placed!.of(corpus.splits.train);
   const { seeds = [] } = textRecord(opened.run).record;
   const directions = seeds.length > 0 ? { seeds: seedDirections(seeds, corpus, sourceOf(points)) } : {};
-  try {
-    const first = async (seed: number): Promise<number[]> => {
-      const fitted = await fitSymbols(points, { ...fitOptions(config), ...options, ...directions, seed });
+  const fit = async (seed: number, rows?: Int32Array): Promise<number[]> => {
+    const some = rows ? rowsOf(points, rows) : points;
+    try {
+      const fitted = await fitSymbols(some, { ...fitOptions(config), ...options, ...directions, seed });
       const symbols = scope(() => fitted.encoded.walks.select(1, 0).toNumbers());
       release(fitted);
       return symbols;
-    };
-    return { before: await first(config.seed), after: await first(config.seed + 1) };
+    } finally {
+      if (rows) some.free();
+    }
+  };
+  try {
+    return await body({ corpus, fit });
   } finally {
     directions.seeds?.free();
     points.free();
     placed!.free();
     corpus.close();
   }
+}
+
+function rowsOf(points: Tensor, rows: Int32Array): Tensor {
+  return scope(() =>
+    points.indexSelect(0, Tensor.fromArray(BigInt64Array.from(rows, BigInt), [rows.length])),
+  );
 }

@@ -1,12 +1,17 @@
 import { UserError } from '@hidden-schema/base';
 import { cat, Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { mostAligned } from '../../clusters.ts';
+import { fitCutoffs, type ReadSymbols } from '../../discovery/cutoffs.ts';
 import { unitRows } from '../../discovery/dictionary.ts';
 import { travelledLinks } from '../../discovery/fit.ts';
 import { discoveryDefaults, discoveryOptions } from '../../discovery/options.ts';
+import { sourceOf } from '../../discovery/point-source.ts';
+import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import { sphericalMeans } from '../../discovery/spherical-means.ts';
+import { Replicas } from '../../train/replicas.ts';
 import { fitOptions } from './discovery.ts';
 import type { SymbolChange } from './edited-tensors.ts';
+import type { LanguageNetwork } from './network.ts';
 import { type OpenedLanguage, openLanguageCorpus, openPoints } from './open.ts';
 
 // Shapes: N training texts, n of them that begin with the symbol, K symbols, S their width.
@@ -24,39 +29,63 @@ export async function splitChange(
   symbol: number,
   options: { signal?: AbortSignal } = {},
 ): Promise<SymbolChange> {
-  return withPoints(opened, options, (points) => {
-    const before = unitRows(opened.model.symbols.rows().detach());
-    const first = mostAligned(points, before).toNumbers();
-    const own = first.flatMap((k, n) => (k === symbol ? [n] : []));
-    const texts = countsOf(first, before.dim(0));
-    const { halves, sizes } = halvesOf(points, own, { symbol, seed: opened.config.seed });
-    const K = before.dim(0);
-    const after = cat([before, halves.narrow(0, 1, 1)], 0);
-    after.select(0, symbol).copy_(halves.select(0, 0));
-    const turn = (half: number) =>
-      halves.select(0, half).sub(opened.model.symbols.rows().select(0, symbol)).toArray() as Float32Array;
-    const all = Array.from({ length: K }, (_, k) => [k]);
-    return {
-      origins: [...all, [symbol]],
-      texts,
-      turns: new Map([symbol, K].map((k, half) => [k, turn(half)])),
-      parts: new Map([symbol, K].map((k, half) => [k, sizes[half]! / own.length])),
-      links: linksAmong(opened, points, after),
-    };
+  return withPoints(opened, options, async (points) => {
+    const { read, ...change } = noGrad(() => scope(() => halvedSymbols(opened, points, symbol)));
+    return { ...change, ...(await readAmong(opened, points, read)) };
   });
+}
+
+/** The symbols with one of them as two, and what changes with them but for links and cutoffs. */
+function halvedSymbols(
+  opened: OpenedLanguage,
+  points: Tensor,
+  symbol: number,
+): Omit<SymbolChange, 'links' | 'cutoffs'> & { read: ReadSymbols } {
+  const before = symbolsOf(opened);
+  const first = mostAligned(points, before.starts).toNumbers();
+  const own = first.flatMap((k, n) => (k === symbol ? [n] : []));
+  const K = before.symbols.dim(0);
+  const { halves, sizes } = halvesOf(points, own, { symbol, seed: opened.config.seed });
+  const turns = halves.sub(opened.model.symbols.rows().narrow(0, symbol, 1)); // [2, S]
+  const halved = (rows: Tensor) => {
+    const both = unitRows(rows.narrow(0, symbol, 1).add(turns));
+    const after = cat([rows, both.narrow(0, 1, 1)], 0);
+    after.select(0, symbol).copy_(both.select(0, 0));
+    return after;
+  };
+  const starts = standing(opened.model)?.starts;
+  const symbols = halved(opened.model.symbols.rows());
+  return {
+    origins: [...Array.from({ length: K }, (_, k) => [k]), [symbol]],
+    texts: countsOf(first, K),
+    turns: new Map([symbol, K].map((k, half) => [k, turns.select(0, half).toArray() as Float32Array])),
+    parts: new Map([symbol, K].map((k, half) => [k, sizes[half]! / own.length])),
+    read: { symbols: unitRows(symbols), starts: starts ? halved(starts) : unitRows(symbols) },
+  };
+}
+
+/** A run's symbols, and the directions of the texts that begin with them. [K, S] each */
+export function symbolsOf({ model }: OpenedLanguage): ReadSymbols {
+  const symbols = unitRows(model.symbols.rows().detach());
+  return { symbols, starts: standing(model)?.starts ?? symbols };
+}
+
+/** What the encoder of a run has whose walks may end early. */
+function standing({ encoder }: LanguageNetwork): PursuitEncoder | undefined {
+  return encoder.reads === 'points' && encoder.cutoffs ? encoder : undefined;
 }
 
 /** Does something with the training texts of a run as points. [N, S] */
 async function withPoints<T>(
   opened: OpenedLanguage,
   options: { signal?: AbortSignal },
-  body: (points: Tensor) => T,
+  body: (points: Tensor) => Promise<T>,
 ): Promise<T> {
   const corpus = await openLanguageCorpus(opened, options);
   const placed = await openPoints(opened, corpus, options);
   const points = placed!.of(corpus.splits.train);
   try {
-    return noGrad(() => scope(() => body(points)));
+    return await body(points);
   } finally {
     points.free();
     placed!.free();
@@ -64,10 +93,26 @@ async function withPoints<T>(
   }
 }
 
-/** Link probabilities of symbols [J, S] by the walks of the points. [J, J] */
-export function linksAmong({ config }: OpenedLanguage, points: Tensor, symbols: Tensor): Float64Array {
-  const options = discoveryOptions({ ...fitOptions(config), symbols: symbols.dim(0) });
-  return Float64Array.from(travelledLinks(points, symbols, options).toNumbers());
+/** Link probabilities of symbols by the walks of the points [J, J], and their cutoffs where walks may end early [J]; frees the symbols. */
+export async function readAmong(
+  { config, model }: OpenedLanguage,
+  points: Tensor,
+  read: ReadSymbols,
+): Promise<Pick<SymbolChange, 'links' | 'cutoffs'>> {
+  const options = discoveryOptions({ ...fitOptions(config), symbols: read.symbols.dim(0) });
+  const shared = { replicas: Replicas.alone };
+  const source = sourceOf(points);
+  const cutoffs = standing(model) && fitCutoffs(source, read, { ...options, ...shared });
+  const found: Tensor[] = [read.symbols, read.starts, ...(cutoffs ? [cutoffs] : [])];
+  try {
+    const reading = cutoffs ? { ...read, cutoffs } : { symbols: read.symbols };
+    const { links } = await travelledLinks(source, reading, options, shared);
+    found.push(links);
+    const numbers = (tensor: Tensor) => Float64Array.from(tensor.toNumbers());
+    return { links: numbers(links), ...(cutoffs ? { cutoffs: numbers(cutoffs) } : {}) };
+  } finally {
+    for (const tensor of found) tensor.free();
+  }
 }
 
 export function countsOf(first: readonly number[], symbols: number): Float64Array {

@@ -1,12 +1,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { UserError } from '@hidden-schema/base';
-import type { TextSettings, Tokenizer } from '@hidden-schema/text';
+import { type JsonValue, UserError } from '@hidden-schema/base';
+import { TEXT_DEFAULTS, type TextSettings, type Tokenizer } from '@hidden-schema/text';
 import type { LanguageDecoder } from '@hidden-schema/transformers';
 import type { SymbolChoice } from '../../discovery/choose.ts';
+import { corpusPlaces } from '../../run/corpus-places.ts';
 import type { Run, RunOptions } from '../../run/run.ts';
 import { createRecordedRun, type ModelRecord, modelRecord, recordOf } from '../recorded-models.ts';
 import type { DiscoverySizes } from './build.ts';
+import { type CorpusFile, corpusFiles } from './corpus-check.ts';
 import { discoverySizes } from './discovery.ts';
 import type { PreparedLanguage } from './prepare.ts';
 import type { PreparedTexts, TextConfig, TextInput } from './prepare-texts.ts';
@@ -17,6 +19,8 @@ export interface TextRecord extends ModelRecord {
   settings: Partial<TextSettings>;
   /** Files that were added since the run was made. */
   more?: readonly string[];
+  /** What tells each file of the corpus from others; runs of 0.2.0 have one hash for all. */
+  files?: readonly CorpusFile[];
   /** Sentences in the training split: N of the objective. */
   sentences: number;
   labels: readonly string[];
@@ -44,7 +48,8 @@ export function createLanguageRun(
   const sentences = corpus.splits.train.length;
   const encoder = { name: config.encoder.name, tokenizer: tokenizers.encoder.hash };
   const text: TextRecord = {
-    settings: source.settings,
+    settings: { layout: TEXT_DEFAULTS.layout, ...source.settings },
+    files: corpusFiles(corpus.report.files),
     sentences,
     labels: corpus.labels,
     ...modelRecord(encoder, model.decoder),
@@ -58,18 +63,30 @@ export function createLanguageRun(
   return createRecordedRun(directory, prepared, { text }, { ...options, fill });
 }
 
-/** A run's notes on its texts, and the vocabulary that lies beside them. */
-export function textRecord(run: Run): { record: TextRecord; tokenizer: Tokenizer } {
-  return recordOf<TextRecord>(run, { key: 'text', of: 'texts', needed: ['encoder', 'decoder'] });
+/** What run.json notes of texts that a run goes on with in place of those it had. */
+export function textsAdopted(run: Run, { corpus }: Pick<PreparedTexts, 'corpus'>): Record<string, JsonValue> {
+  const { more: _, ...record } = textRecord(run).record;
+  const files = corpusFiles(corpus.report.files);
+  return { text: JSON.parse(JSON.stringify({ ...record, files })) as JsonValue };
 }
 
-/** Where a run's texts are; a copy of standard input lies in its folder. */
+/** A run's notes on its texts, and the vocabulary that lies beside them. */
+export function textRecord(run: Run): { record: TextRecord; tokenizer: Tokenizer } {
+  const { record, tokenizer } = recordOf<TextRecord>(run, {
+    key: 'text',
+    of: 'texts',
+    needed: ['encoder', 'decoder'],
+  });
+  // Runs of 0.2.0 have texts as these were read then.
+  return { record: { ...record, settings: { layout: 'declared', ...record.settings } }, tokenizer };
+}
+
+/** Where a run's texts are, as far as this user named them; a copy of standard input lies in its folder. */
 export function textInput(run: Run): TextInput {
-  const { record } = textRecord(run);
-  const input = path.resolve(run.directory, run.record.corpus.directory);
+  const { settings } = textRecord(run).record;
+  const [input, ...more] = corpusPlaces(run) as [string, ...string[]];
   if (!fs.existsSync(input))
     throw new UserError(`${input}, the corpus of ${run.directory}, is gone; name it with --corpus`);
-  const { more = [], settings } = record;
   const gone = more.find((file) => !fs.existsSync(file));
   if (gone !== undefined)
     throw new UserError(

@@ -1,23 +1,25 @@
 import path from 'node:path';
 import { type JsonValue, UserError } from '@hidden-schema/base';
-import type { TextCorpus } from '@hidden-schema/text';
+import { fingerprintOf, type TextCorpus } from '@hidden-schema/text';
 import { cat, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { mostAligned } from '../../clusters.ts';
-import { unitRows } from '../../discovery/dictionary.ts';
+import type { ReadSymbols } from '../../discovery/cutoffs.ts';
 import type { StoredVectorOptions } from '../../discovery/vector-store.ts';
+import { corpusFiles, sameContent } from './corpus-check.ts';
 import type { SymbolEditing } from './edit.ts';
 import { newThemes } from './new-themes.ts';
 import { type OpenedLanguage, openLanguageCorpus, openPoints } from './open.ts';
 import { textFingerprint } from './prepare-texts.ts';
-import { countsOf, linksAmong } from './split.ts';
+import { countsOf, readAmong, symbolsOf } from './split.ts';
 import { textRecord } from './text-record.ts';
 
 // Shapes: N texts before, M added, K symbols before, J after, S their width.
 
 /** What more texts do to the symbols of a run. */
 export interface TextUpdate {
-  /** Texts that were added. */
+  /** Texts that were added, and how many of them the run had before. */
   added: number;
+  repeated: number;
   /** Of the texts before, the share whose nearest symbol is the same. */
   kept: number;
   /** Symbols that are new, by number, with the added texts that are nearest to them. */
@@ -43,15 +45,16 @@ export async function textUpdate(
     throw new UserError(`${more} was added to ${opened.run.directory} before; give other texts`);
   const corpus = await openLanguageCorpus(opened, { more: file, ...(signal ? { signal } : {}) });
   try {
-    const fresh = addedRows(corpus, file);
+    const fresh = addedRows(opened, corpus);
     checkAdded(corpus, fresh, { more, labels: record.labels });
+    const repeated = countRepeated(opened, corpus, { ...fresh, file });
     const placed = await openPoints(opened, corpus, options);
     const rows = corpus.splits.train;
     const points = placed!.of(rows);
     try {
       const old = rows.filter((row) => row < fresh.first).length;
       const noted = recordWith(opened, corpus, file);
-      const { themes, ...change } = noGrad(() => scope(() => changeBy(opened, points, old)));
+      const { themes, ...change } = await changeBy(opened, points, old);
       const texts = Array.from(rows.subarray(old), (row) => corpus.store.example(row).text);
       const taken = new Set(themes.flatMap(({ at }) => at));
       return {
@@ -59,6 +62,7 @@ export async function textUpdate(
         themes: themes.map(({ symbol, at }) => ({ symbol, texts: at.map((n) => texts[n]!) })),
         others: texts.filter((_, n) => !taken.has(n)),
         added: fresh.end - fresh.first,
+        repeated,
         editing: { ...change.editing, record: noted },
       };
     } finally {
@@ -74,18 +78,46 @@ export async function textUpdate(
 function recordWith({ run }: OpenedLanguage, corpus: TextCorpus, file: string): Record<string, JsonValue> {
   const { record } = textRecord(run);
   const more = [...(record.more ?? []), file];
-  const text = { ...record, more, sentences: corpus.splits.train.length, labels: corpus.labels };
+  const files = corpusFiles(corpus.report.files);
+  const text = { ...record, more, files, sentences: corpus.splits.train.length, labels: corpus.labels };
   return {
     corpus: { directory: run.record.corpus.directory, fingerprint: textFingerprint(corpus) },
     text: JSON.parse(JSON.stringify(text)) as JsonValue,
   };
 }
 
-/** Rows of the file that was added: after the training files, where the input has splits of its own, else the last. */
-function addedRows({ report: { files } }: TextCorpus, file: string): { first: number; end: number } {
-  const at = files.findLastIndex(({ name }) => name === path.basename(file));
+/** The file that was added, by its number, with its rows. */
+interface AddedRows {
+  at: number;
+  first: number;
+  end: number;
+}
+
+/** The added file is the one without which the corpus is the run's own, as was checked when it was opened. */
+function addedRows({ run }: OpenedLanguage, { report: { files } }: TextCorpus): AddedRows {
+  const { fingerprint } = run.record.corpus;
+  const at = files.findIndex((_, n) => fingerprintOf(files.filter((__, m) => m !== n)) === fingerprint);
   const first = files.slice(0, at).reduce((sum, { sentences }) => sum + sentences, 0);
-  return { first, end: first + files[at]!.sentences };
+  return { at, first, end: first + files[at]!.sentences };
+}
+
+/** How many of the added texts the run has already; refused where they are those of one of its files, in any order. */
+function countRepeated(
+  { run }: OpenedLanguage,
+  { store, report: { files } }: TextCorpus,
+  { file, at, first, end }: AddedRows & { file: string },
+): number {
+  const keys = store.keys();
+  const fresh = keys.slice(first, end).sort();
+  let start = 0;
+  for (const [n, { name, sentences }] of files.entries()) {
+    const own = keys.slice(start, start + sentences).sort();
+    if (n !== at && own.length === fresh.length && own.every((key, i) => key === fresh[i]))
+      throw sameContent(run, file, name);
+    start += sentences;
+  }
+  const before = new Set([...keys.subarray(0, first), ...keys.subarray(end)]);
+  return fresh.reduce((count, key) => count + (before.has(key) ? 1 : 0), 0);
 }
 
 interface Change extends Pick<TextUpdate, 'kept' | 'editing'> {
@@ -94,14 +126,20 @@ interface Change extends Pick<TextUpdate, 'kept' | 'editing'> {
 }
 
 /** Training texts are in the order of files, those that were added last. */
-function changeBy(opened: OpenedLanguage, points: Tensor, old: number): Change {
-  const symbols = unitRows(opened.model.symbols.rows().detach());
+async function changeBy(opened: OpenedLanguage, points: Tensor, old: number): Promise<Change> {
+  const { read, editing, ...change } = noGrad(() => scope(() => withThemes(opened, points, old)));
+  return { ...change, editing: { ...editing, ...(read ? await readAmong(opened, points, read) : {}) } };
+}
+
+/** The symbols with those of new themes, where there are any. */
+function withThemes(opened: OpenedLanguage, points: Tensor, old: number): Change & { read?: ReadSymbols } {
+  const { symbols, starts } = symbolsOf(opened);
   const [K, S] = symbols.shape as [number, number];
   const [before, added] = [points.narrow(0, 0, old), points.narrow(0, old, points.dim(0) - old)];
   const themes = added.dim(0) > 0 ? newThemes({ before, added }, symbols, opened.config.seed) : [];
   const fresh = themes.map(({ direction }) => Tensor.fromArray(direction, [1, S]));
-  const after = fresh.length > 0 ? cat([symbols, ...fresh], 0) : symbols;
-  const [was, now] = [symbols, after].map((rows) => mostAligned(before, rows).toNumbers());
+  const withFresh = (rows: Tensor) => cat([rows, ...fresh], 0);
+  const [was, now] = [starts, withFresh(starts)].map((rows) => mostAligned(before, rows).toNumbers());
   const kept = was!.filter((symbol, n) => symbol === now![n]).length / old;
   const texts = countsOf(was!, K);
   return {
@@ -111,8 +149,8 @@ function changeBy(opened: OpenedLanguage, points: Tensor, old: number): Change {
       origins: [...Array.from({ length: K }, (_, k) => [k]), ...themes.map(() => [])],
       texts,
       turns: new Map(themes.map(({ direction }, i) => [K + i, direction])),
-      ...(themes.length > 0 ? { links: linksAmong(opened, points, after) } : {}),
     },
+    ...(themes.length > 0 ? { read: { symbols: withFresh(symbols), starts: withFresh(starts) } } : {}),
   };
 }
 

@@ -1,10 +1,9 @@
 import type { TextCorpus } from '@hidden-schema/text';
 import { noGrad, scope, type Tensor } from '@hidden-schema/torch';
 import { visitBlocks } from '../../discovery/blocks.ts';
-import type { Discovered } from '../../discovery/encode.ts';
+import { type Discovered, dictionaryOn } from '../../discovery/encode.ts';
 import { linkProbabilities } from '../../discovery/links.ts';
 import { mostAtOnce, type PointSource } from '../../discovery/point-source.ts';
-import { gains } from '../../discovery/pursuit.ts';
 import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import { WalkCounts } from '../../discovery/walk-counts.ts';
 import { WordSums } from '../../discovery/word-directions.ts';
@@ -21,22 +20,54 @@ interface Trained {
 
 /**
  * Lets walks follow words: the encoder is given where words stand among the training texts, and the graph is set anew
- * from the walks that they make, on which every step but to stay is free.
+ * from the walks that they make, on which every step is free, but to stay where walks never do.
  */
 export function followWords(
   encoder: PursuitEncoder,
   discovered: Discovered,
-  { corpus: { store, splits }, points, replicas }: Trained,
-): { linkProbabilities: Tensor; counts: Float64Array[] } {
-  const tokens = (first: number, count: number) =>
-    storedTokens(store, splits.train.subarray(first, first + count));
-  const { width, count: texts } = points;
-  const sums = new WordSums({ pieces: encoder.words!.pieces.dim(0), width });
-  const read = (visit: (block: Tensor, first: number) => void) => {
-    for (const _ of visitBlocks(points, mostAtOnce, visit));
-  };
+  trained: Trained,
+): { linkProbabilities: Tensor; counts: WalkCounts } {
+  const { points, replicas } = trained;
+  placeDirections(encoder, trained);
+  const { options, symbols } = discovered;
+  const counts = new WalkCounts(options);
+  noGrad(() =>
+    scope(() => {
+      const dictionary = dictionaryOn(discovered);
+      const begins = (dictionary.starts ?? symbols).transpose(0, 1);
+      eachBlock(trained, (block, tokens) => {
+        const columns = Array.from(tokens(), (text) => encoder.words!.columns(text));
+        const later = encoder.steps!.explained({ columns, points: block }, dictionary, options.length - 1);
+        counts.add(freeWalks([block.matmul(begins), ...later], options.stays).toNumbers());
+      });
+    }),
+  );
+  counts.share(replicas);
+  const texts = points.count;
+  const links = noGrad(() =>
+    scope(() => linkProbabilities(counts.travelled(texts), { ...options, texts }).keep()),
+  );
+  replicas.broadcast([links]);
+  return { linkProbabilities: links, counts };
+}
+
+/** This process's texts block by block: their points, and their tokens. */
+function eachBlock(
+  { corpus: { store, splits }, points }: Trained,
+  visit: (block: Tensor, tokens: () => Iterable<ArrayLike<number>>) => void,
+): void {
+  const blocks = visitBlocks(points, mostAtOnce, (block, first) =>
+    visit(block, () => storedTokens(store, splits.train.subarray(first, first + block.dim(0)))),
+  );
+  for (const _ of blocks);
+}
+
+/** Gives the encoder where words stand among the texts. */
+function placeDirections(encoder: PursuitEncoder, trained: Trained): void {
+  const { points, replicas } = trained;
+  const sums = new WordSums({ pieces: encoder.words!.pieces.dim(0), width: points.width });
   try {
-    read((block, first) => sums.add(block, encoder.words!.counts(tokens(first, block.dim(0)))));
+    eachBlock(trained, (block, tokens) => sums.add(block, encoder.words!.counts(tokens())));
     const found = sums.directions(replicas);
     // Those of rank 0 in all processes: processors of two kinds may round differently.
     replicas.broadcast([found.directions, found.telling]);
@@ -45,18 +76,4 @@ export function followWords(
   } finally {
     sums.free();
   }
-  const { options, symbols } = discovered;
-  const counts = new WalkCounts(options);
-  read((block, first) => {
-    const whole = gains(block.matmul(symbols.transpose(0, 1)));
-    const columns = Array.from(tokens(first, block.dim(0)), (text) => encoder.words!.columns(text));
-    const later = encoder.steps!.explained({ columns, whole }, symbols, options.length - 1);
-    counts.add(freeWalks([whole, ...later]).toNumbers());
-  });
-  counts.share(replicas);
-  const links = noGrad(() =>
-    scope(() => linkProbabilities(counts.travelled(texts), { ...options, texts }).keep()),
-  );
-  replicas.broadcast([links]);
-  return { linkProbabilities: links, counts: counts.steps };
 }

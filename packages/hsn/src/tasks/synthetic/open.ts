@@ -1,8 +1,8 @@
-import path from 'node:path';
 import { reasonOf, UserError } from '@hidden-schema/base';
 import { scope } from '@hidden-schema/torch';
 import { syntheticConfig } from '../../config/settings.ts';
 import { loadCheckpoint, whichCheckpoint } from '../../run/checkpoint.ts';
+import { checkContent, corpusPlaces } from '../../run/corpus-places.ts';
 import { Run } from '../../run/run.ts';
 import { readSyntheticCorpus, type SyntheticCorpus } from './corpus/reader.ts';
 import { type SyntheticNetwork, syntheticNetwork } from './network.ts';
@@ -23,15 +23,11 @@ export function openModel(
 ): OpenedModel {
   const run = Run.open(directory);
   const config = syntheticConfig(run.config, `the run ${directory}`);
-  const corpus = readSyntheticCorpus(
-    options.corpus ?? path.resolve(run.directory, run.record.corpus.directory),
-    {
-      seed: config.seed,
-    },
-  );
+  const corpus = readSyntheticCorpus(options.corpus ?? corpusPlaces(run)[0]!, {
+    seed: config.seed,
+  });
+  if (!options.corpus) checkContent(run, corpus);
   const notes: string[] = [];
-  if (!options.corpus && corpus.fingerprint !== run.record.corpus.fingerprint)
-    notes.push(`the corpus ${corpus.directory} has changed since this run was trained on it`);
   const model = scope(() => syntheticNetwork(config, modelShape(config, corpus)));
   const step = scope(() => {
     const saved = loadCheckpoint(run, whichCheckpoint(options.checkpoint ?? 'best'));

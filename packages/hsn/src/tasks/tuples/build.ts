@@ -70,7 +70,10 @@ function walkEncoder(
   generator: Generator,
 ): TwoPartEncoder | TwoPartPursuit {
   const { symbols, length, discovery } = config;
-  if (pursues(config)) return new TwoPartPursuit(encoder, { length, sharpness: discovery.sharpness });
+  if (pursues(config)) {
+    const standing = config.walk.stays ? symbols : undefined;
+    return new TwoPartPursuit(encoder, { length, sharpness: discovery.sharpness, standing });
+  }
   const { dropout, sharpness } = config.encoder;
   return new TwoPartEncoder(encoder, { symbols, length, dropout, sharpness, frozen }, generator);
 }

@@ -1,8 +1,8 @@
-import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import { Generator } from '@hidden-schema/torch';
 import { tuplesConfig } from '../../config/settings.ts';
 import type { ReasoningConfig } from '../../config/tuples.ts';
+import { checkContent, corpusPlaces } from '../../run/corpus-places.ts';
 import { Run } from '../../run/run.ts';
 import type { Tokenizers } from '../language/build.ts';
 import { checkEncoderHash, fillFromCheckpoint, withEncoderOf } from '../recorded-models.ts';
@@ -53,8 +53,9 @@ export function runTuples(
   other?: string,
   changes: TupleOptions = {},
 ): TupleCorpus {
-  const input = other ?? path.resolve(run.directory, run.record.corpus.directory);
+  const input = other ?? corpusPlaces(run)[0]!;
   const corpus = readTuples(input, { ...config.tuples, seed: config.seed, ...changes });
+  if (!other) checkContent(run, { directory: input, fingerprint: tupleFingerprint(corpus) });
   checkRelations(corpus.table, relations, input);
   return corpus;
 }
@@ -63,13 +64,9 @@ export function runTuples(
 export async function openTuples(
   opened: OpenedReasoning,
   other?: string,
-): Promise<{ corpus: TupleCorpus; tokens: TupleTokens; notes: string[] }> {
-  const { run } = opened;
+): Promise<{ corpus: TupleCorpus; tokens: TupleTokens }> {
   const corpus = runTuples(opened, other);
-  const input = path.resolve(run.directory, run.record.corpus.directory);
-  const changed = !other && tupleFingerprint(corpus) !== run.record.corpus.fingerprint;
-  const notes = changed ? [`the tuples in ${input} have changed since this run was trained on them`] : [];
-  return { corpus, tokens: await tokenise(opened, corpus.table), notes };
+  return { corpus, tokens: await tokenise(opened, corpus.table) };
 }
 
 /** Tuples as a run's models read them. */

@@ -1,8 +1,8 @@
-import fs from 'node:fs';
-import { UserError } from '@hidden-schema/base';
+import { partialName, UserError } from '@hidden-schema/base';
 import { rowsOfPadded } from '@hidden-schema/text';
 import { noGrad, openSafetensors, scope, Tensor, writeSafetensors } from '@hidden-schema/torch';
 import { vectorRows } from '../../discovery/text-memory.ts';
+import type { RunFiles } from '../../run/run-files.ts';
 import type { TupleTokens } from './tokens.ts';
 import type { TupleWalks } from './walks.ts';
 
@@ -104,11 +104,13 @@ export class TrainedWalks {
     );
   }
 
-  save(folder: string): void {
+  /** Stores them in the folder of a path model's run. */
+  save(files: RunFiles): void {
+    const partial = partialName(files.target(fileName));
     const whole = (numbers: Int32Array) => Tensor.fromArray(numbers, [numbers.length]);
     scope(() =>
       writeSafetensors(
-        `${folder}/${fileName}`,
+        partial,
         [
           ['vectors', this.#vectors],
           ['event', whole(this.event)],
@@ -119,15 +121,13 @@ export class TrainedWalks {
         { [textKey]: JSON.stringify({ events: this.events, objects: this.objects }) },
       ),
     );
-  }
-
-  static stands(folder: string): boolean {
-    return fs.existsSync(`${folder}/${fileName}`);
+    files.store({ [fileName]: { partial } });
   }
 
   /** Reads what `save` wrote; what cannot be is refused in one line. */
-  static load(folder: string, bounds: { relations: number; symbols: number; length: number }): TrainedWalks {
-    const file = `${folder}/${fileName}`;
+  static load(files: RunFiles, bounds: { relations: number; symbols: number; length: number }): TrainedWalks {
+    const file = files.path(fileName);
+    files.check(fileName);
     const weights = openSafetensors(file);
     try {
       const names = ['vectors', 'event', 'relation', 'object', 'walks'];

@@ -1,6 +1,6 @@
 import { Random } from '@hidden-schema/base';
 import { cat, noGrad, scope, type Tensor } from '@hidden-schema/torch';
-import { type Discovered, encodePoints } from '../../discovery/encode.ts';
+import { type Discovered, encodePoints, freeDiscovered } from '../../discovery/encode.ts';
 import { fitSymbols } from '../../discovery/fit.ts';
 import { linkProbabilities } from '../../discovery/links.ts';
 import { fitPointSpace } from '../../discovery/point-space.ts';
@@ -8,7 +8,7 @@ import { WalkCounts } from '../../discovery/walk-counts.ts';
 import { countLikelyLinks } from '../../graph/likely.ts';
 import type { PreparationWatch } from '../../train/task.ts';
 import { DiscoveryStage } from '../discovery-stage.ts';
-import { adopt } from '../language/discovery.ts';
+import { adopt, fitOptions } from '../language/discovery.ts';
 import type { TupleTraining } from './training.ts';
 import type { TwoPartPursuit } from './two-part-pursuit.ts';
 
@@ -26,36 +26,35 @@ export class TupleDiscovery extends DiscoveryStage {
   readonly #training: TupleTraining;
 
   constructor(training: TupleTraining) {
-    super(training.config.length / 2);
+    super();
     this.#training = training;
   }
 
-  /** All sweeps at once: what is stopped on the way begins again. */
+  /** All stages at once: what is stopped on the way begins again. */
   async advance({ signal, onPart }: PreparationWatch): Promise<Record<string, number>> {
     const { config, corpus, points: known } = this.#training;
     const { table, splits } = corpus;
-    const { symbols, length, seed, discovery } = config;
     const encoder = this.#training.model.encoder as TwoPartPursuit;
     const prefixOf = (row: number) => table.head[row]! * table.relations.length + table.relation[row]!;
     const prefixes = distinctRows(splits.train, prefixOf);
     const objects = distinctRows(splits.train, (row) => table.object[row]!);
     onPart(0, { texts: prefixes.rows.length + objects.rows.length });
     const points = scope(() => {
-      const [first, second] = [some(prefixes.rows, seed), some(objects.rows, seed)];
+      const [first, second] = [some(prefixes.rows, config.seed), some(objects.rows, config.seed)];
       encoder.events.place(fitPointSpace(known!.prefixVectors(first)));
       encoder.objects.place(fitPointSpace(known!.objectVectors(second)));
       return cat([known!.first(first), known!.second(second)], 0);
     });
     try {
-      const { discovered, sweeps, encoded } = await fitSymbols(points, {
-        ...{ symbols, length: length / 2, seed, density: discovery.density },
+      const { discovered, explained, encoded } = await fitSymbols(points, {
+        ...fitOptions({ ...config, length: config.length / 2 }),
         ...(signal ? { signal } : {}),
-        onSweep: ({ sweep, explained, links }) => onPart(sweep, { explained, links }),
+        onStage: ({ done, stage, ...figures }) => onPart(done, figures),
       });
       for (const tensor of Object.values(encoded) as Tensor[]) tensor.free();
       const links = this.#adopt(discovered, prefixes, objects);
       this.finish();
-      return { explained: sweeps.at(-1)!.explained, links };
+      return { explained, links };
     } finally {
       points.free();
     }
@@ -77,9 +76,11 @@ export class TupleDiscovery extends DiscoveryStage {
       scope(() => {
         const texts = rows.length;
         const links = linkProbabilities(counts.travelled(texts), { ...discovered.options, texts });
-        adopt(model, { symbols: discovered.symbols, linkProbabilities: links }, counts.steps);
-        discovered.symbols.free();
-        discovered.linkProbabilities.free();
+        adopt(model, { symbols: discovered.symbols, linkProbabilities: links }, counts);
+        const encoder = model.encoder as TwoPartPursuit;
+        encoder.starts?.copy_(discovered.starts);
+        encoder.cutoffs?.copy_(discovered.cutoffs);
+        freeDiscovered(discovered);
         return countLikelyLinks(links);
       }),
     );

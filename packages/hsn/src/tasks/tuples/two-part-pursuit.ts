@@ -52,15 +52,24 @@ export class TwoPartPursuit extends TextReader {
   readonly sharpness: Tensor;
   readonly events: VectorSpace;
   readonly objects: VectorSpace;
+  /** See `PursuitEncoder`. [K, D], [K] */
+  readonly starts: Tensor | undefined;
+  readonly cutoffs: Tensor | undefined;
   #symbols: Symbols | undefined;
   #graph: GraphPosterior | undefined;
 
-  constructor(encoder: TextEncoder, { length, sharpness }: { length: number; sharpness: number }) {
+  constructor(
+    encoder: TextEncoder,
+    { length, sharpness, standing }: { length: number; sharpness: number; standing?: number | undefined },
+  ) {
     super(encoder, true);
     halfOf(length);
     this.sharpness = nn.parameter(full([length], Math.log(sharpness)));
     this.events = new VectorSpace(encoder.width);
     this.objects = new VectorSpace(encoder.width);
+    if (standing === undefined) return;
+    this.starts = zeros([standing, encoder.width]).keep();
+    this.cutoffs = zeros([standing]).keep();
   }
 
   attach(symbols: Symbols, graph: GraphPosterior): void {
@@ -82,10 +91,12 @@ export class TwoPartPursuit extends TextReader {
 
   /** The scores of a half's steps along the walk that pursues best, and where it ends. */
   #half(points: Tensor, at: number, from?: Tensor): { steps: Tensor[]; last: Tensor } {
-    const links = noGrad(() => this.#graph!.links().matrix());
+    const { starts, cutoffs } = this;
+    const linkProbabilities = noGrad(() => this.#graph!.links().matrix());
+    const dictionary = dictionaryOf(unitRows(this.#symbols!.rows()), { linkProbabilities, starts, cutoffs });
     const sharpness = this.sharpness.exp().unbind(0);
     const steps: Tensor[] = [];
-    const { walks } = pursue(points, dictionaryOf(unitRows(this.#symbols!.rows()), links), {
+    const { walks } = pursue(points, dictionary, {
       length: sharpness.length / 2,
       candidates: 1,
       sharpness: (step) => sharpness[at + step]!,

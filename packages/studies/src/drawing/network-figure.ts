@@ -1,25 +1,35 @@
-import { linearScale } from '../drawing/scales.ts';
+import { linearScale } from './scales.ts';
+import { spreadBoxes } from './spread-boxes.ts';
 import {
   cut,
   drawing,
   INKS,
+  type Inks,
+  linePath,
   type Mark,
   mark,
   outlinedText,
+  short,
   text,
   timeColour,
   widthOf,
-} from '../drawing/svg.ts';
-import { linePath } from './figures.ts';
-import { spreadBoxes } from './spread-boxes.ts';
+} from './svg.ts';
 
 /** A symbol as it is drawn. */
 export interface DrawnSymbol {
   name: string;
-  /** Share of steps; its circle grows with it. */
+  /** Share of steps; the area of its circle. */
   usage: number;
-  /** What its colour says; grey without. */
+  /** Position on the colour scale; grey without one, unless `colour` is given. */
   value?: number | undefined;
+  colour?: string;
+}
+
+/** Texts drawn as dots under the network. */
+export interface FigureDots {
+  /** x and y of each text in turn, in the unit square of the symbols' layout. [N, 2] */
+  places: ArrayLike<number>;
+  colourOf(text: number): string;
 }
 
 export interface NetworkFigure {
@@ -27,11 +37,13 @@ export interface NetworkFigure {
   subtitle: string;
   symbols: readonly DrawnSymbol[];
   /** x and y of each symbol in the unit square. */
-  layout: Float64Array;
+  layout: ArrayLike<number>;
   /** With how strong each is, from 0 to 1. */
   links: readonly (readonly [i: number, j: number, strength: number])[];
   /** What the colours mean. */
   legend?: string;
+  dots?: FigureDots;
+  inks?: Inks;
 }
 
 const WIDTH = 1280;
@@ -42,31 +54,27 @@ const FOOT = 56;
 const NAME = 14;
 const UNKNOWN = '#9aa5b1';
 
-/** A schema network as one large picture: names under symbols, links as lines, colours by a value such as a year. */
+/** A schema network as one large picture: names under symbols, links as lines, texts as dots where they have places. */
 export function networkFigure(figure: NetworkFigure): string {
-  const { title, subtitle, symbols, links } = figure;
+  const { title, subtitle, symbols, links, inks = INKS } = figure;
   const radii = radiiOf(symbols);
   const names = symbols.map(({ name }) => cut(name, 230, NAME));
   const places = placesOf(figure, radii, names);
   const { colourOf, marks } = coloursOf(figure);
-  const circles = symbols.map(({ value }, at) => {
+  const circles = symbols.map((symbol, at) => {
     const [cx, cy] = places[at]!;
-    return mark('circle', {
-      cx,
-      cy,
-      r: radii[at]!,
-      fill: colourOf(value),
-      stroke: INKS.ground,
-      'stroke-width': 1.5,
-    });
+    const fill = symbol.colour ?? colourOf(symbol.value);
+    return mark('circle', { cx, cy, r: radii[at]!, fill, stroke: inks.ground, 'stroke-width': 1.5 });
   });
   const labels = names.map((name, at) => {
     const [x, y] = places[at]!;
-    return outlinedText(x, y + radii[at]! + NAME, name, { size: NAME, anchor: 'middle' });
+    const style = { size: NAME, anchor: 'middle', colour: inks.ink, ground: inks.ground } as const;
+    return outlinedText(x, y + radii[at]! + NAME, name, style);
   });
-  return drawing({ width: WIDTH, height: HEIGHT }, title, [
-    text(MARGIN, 42, cut(title, WIDTH - 2 * MARGIN, 24), { size: 24, bold: true }),
-    text(MARGIN, 67, cut(subtitle, WIDTH - 2 * MARGIN, 15), { size: 15, colour: INKS.faint }),
+  return drawing({ width: WIDTH, height: HEIGHT, inks }, title, [
+    ...dotMarks(figure),
+    text(MARGIN, 42, cut(title, WIDTH - 2 * MARGIN, 24), { size: 24, bold: true, colour: inks.ink }),
+    text(MARGIN, 67, cut(subtitle, WIDTH - 2 * MARGIN, 15), { size: 15, colour: inks.faint }),
     ...links.map((link) => lineOf(link, places)),
     ...circles,
     ...labels,
@@ -80,14 +88,21 @@ function radiiOf(symbols: readonly DrawnSymbol[]): number[] {
 }
 
 type Place = readonly [x: number, y: number];
+const [AREA_WIDTH, AREA_HEIGHT] = [WIDTH - 2 * MARGIN, HEIGHT - HEAD - FOOT];
 
 /** The layout stretched over the picture, symbols moved apart where their names would lie on each other. */
-function placesOf({ layout }: NetworkFigure, radii: readonly number[], names: readonly string[]): Place[] {
-  const [width, height] = [WIDTH - 2 * MARGIN, HEIGHT - HEAD - FOOT];
-  const [across, down] = [stretched(layout, 0), stretched(layout, 1)];
+function placesOf(
+  { layout, dots }: NetworkFigure,
+  radii: readonly number[],
+  names: readonly string[],
+): Place[] {
+  // Symbols among texts keep to the scale of these.
+  const [across, down] = dots
+    ? [axisOf(layout, 0), axisOf(layout, 1)]
+    : [0, 1].map((axis) => stretched(layout, axis));
   const boxes = names.map((name, at) => ({
-    x: MARGIN + across[at]! * width,
-    y: HEAD + down[at]! * height,
+    x: MARGIN + across![at]! * AREA_WIDTH,
+    y: HEAD + down![at]! * AREA_HEIGHT,
     width: Math.max(2 * radii[at]!, widthOf(name, NAME)) + 10,
     height: 2 * radii[at]! + NAME + 10,
   }));
@@ -96,23 +111,43 @@ function placesOf({ layout }: NetworkFigure, radii: readonly number[], names: re
   return spreadBoxes(boxes, area).map(({ x, y }): Place => [x, y - (NAME + 4) / 2]);
 }
 
+const axisOf = (layout: ArrayLike<number>, axis: number): number[] =>
+  Array.from({ length: layout.length / 2 }, (_, at) => layout[2 * at + axis]!);
+
 /** One coordinate of all symbols, from 0 to 1. */
-function stretched(layout: Float64Array, axis: 0 | 1): number[] {
-  const own = Array.from({ length: layout.length / 2 }, (_, at) => layout[2 * at + axis]!);
+function stretched(layout: ArrayLike<number>, axis: number): number[] {
+  const own = axisOf(layout, axis);
   const [least, most] = [Math.min(...own), Math.max(...own)];
   return own.map((value) => (most > least ? (value - least) / (most - least) : 0.5));
 }
 
+/** One path a colour, so that thousands of texts stay a small file. */
+function dotMarks({ dots }: NetworkFigure): Mark[] {
+  if (!dots) return [];
+  const count = dots.places.length / 2;
+  const paths = new Map<string, string[]>();
+  for (let n = 0; n < count; n++) {
+    const colour = dots.colourOf(n);
+    const [x, y] = [MARGIN + dots.places[2 * n]! * AREA_WIDTH, HEAD + dots.places[2 * n + 1]! * AREA_HEIGHT];
+    const path = paths.get(colour) ?? [];
+    path.push(`M${short(Math.round(10 * x) / 10)} ${short(Math.round(10 * y) / 10)}h0`);
+    paths.set(colour, path);
+  }
+  const width = Math.max(2, Math.min(5, 220 / Math.sqrt(count + 1)));
+  const look = { fill: 'none', 'stroke-width': width, 'stroke-linecap': 'round', 'stroke-opacity': 0.45 };
+  return [...paths].map(([stroke, lines]) => mark('path', { d: lines.join(''), stroke, ...look }));
+}
+
 function lineOf([i, j, strength]: NetworkFigure['links'][number], places: readonly Place[]): Mark {
   return mark('path', {
-    ...{ d: linePath([...places[i]!], [...places[j]!]), fill: 'none', stroke: '#7b8794' },
+    ...{ d: linePath(places[i]!, places[j]!), fill: 'none', stroke: '#7b8794' },
     'stroke-width': 0.6 + 3 * strength,
     'stroke-opacity': 0.3 + 0.4 * strength,
   });
 }
 
 /** Colours of values, with the scale that explains them. */
-function coloursOf({ symbols, legend }: NetworkFigure): {
+function coloursOf({ symbols, legend, inks = INKS }: NetworkFigure): {
   colourOf: (value: number | undefined) => string;
   marks: Mark[];
 } {
@@ -129,9 +164,9 @@ function coloursOf({ symbols, legend }: NetworkFigure): {
     return mark('rect', { x: left + at * step, y, width: step + 0.3, height: 10, fill });
   });
   const ticks = scale.ticks.map(({ at }) =>
-    text(scale.place(at), y + 26, String(at), { size: 13, anchor: 'middle', colour: INKS.faint }),
+    text(scale.place(at), y + 26, String(at), { size: 13, anchor: 'middle', colour: inks.faint }),
   );
-  const meaning = text(left - 14, y + 10, legend ?? '', { size: 14, anchor: 'end', colour: INKS.faint });
+  const meaning = text(left - 14, y + 10, legend ?? '', { size: 14, anchor: 'end', colour: inks.faint });
   return {
     colourOf: (value) => (value === undefined ? UNKNOWN : timeColour(share(scale.place(value)))),
     marks: [...bars, ...ticks, meaning],

@@ -1,0 +1,97 @@
+import type {
+  Judge,
+  JudgedFigures,
+  MeasuredRun,
+  SubsampleStability,
+  SymbolFigures,
+} from '@hidden-schema/studies';
+import { progressOf } from './analysis.ts';
+import { judgedText, subsampleText, symbolText } from './evaluation-text.ts';
+import { say } from './terminal.ts';
+import { wholeNumber } from './text-flags.ts';
+
+/** What of eval's flags says how symbols are measured. */
+export interface SymbolFlags {
+  checkpoint: string;
+  corpus?: string;
+  stages?: boolean;
+  stability?: boolean;
+  judge?: string;
+  referenceCorpus?: string;
+  subsamples?: string;
+}
+
+/** All that is measured of symbols: what is asked for beside their own figures is missing without it. */
+interface Symbols {
+  figures: SymbolFigures & { npmi_reference?: number | null };
+  judged?: JudgedFigures;
+  subsamples?: SubsampleStability;
+}
+
+/** The flags among those of symbols' measures that are given. */
+export function measuresOf({ judge, referenceCorpus, subsamples }: SymbolFlags): string[] {
+  const given = { '--judge': judge, '--reference-corpus': referenceCorpus, '--subsamples': subsamples };
+  return Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+}
+
+/** Refuses flags of symbols' measures where no symbols are measured, before anything is opened. */
+export async function checkMeasures(flags: SymbolFlags): Promise<void> {
+  const { UserError } = await import('@hidden-schema/base');
+  const [first] = measuresOf(flags);
+  if (first === undefined) return;
+  const other = flags.stages ? '--stages' : flags.corpus === undefined ? undefined : '--corpus';
+  if (other) throw new UserError(`${first} measures the symbols of the run's own texts; leave out ${other}`);
+}
+
+export const symbolsText = ({ figures, judged, subsamples }: Symbols): string =>
+  `${judged ? judgedText(judged) : ''}${subsamples ? subsampleText(subsamples) : ''}${symbolText(figures)}`;
+
+export function symbolsJson(symbols: Symbols | undefined) {
+  if (!symbols) return {};
+  const { figures, ...more } = symbols;
+  return { symbols: { ...figures, ...more } };
+}
+
+/** How good symbols are for a reader of texts; another corpus has no walks that are stored with the run. */
+export async function evaluateSymbols(
+  directory: string,
+  flags: Omit<SymbolFlags, 'stages'>,
+): Promise<Symbols | undefined> {
+  if (flags.corpus !== undefined) return undefined;
+  const studies = await import('@hidden-schema/studies');
+  const subsamples = await wholeNumber('--subsamples', flags.subsamples, 2);
+  const { referenceCorpus, stability = true } = flags;
+  const judge = flags.judge === undefined ? undefined : await studies.Judge.open(flags.judge);
+  const reference = referenceCorpus === undefined ? undefined : await studies.readReference(referenceCorpus);
+  const run = await studies.openRun(directory, { checkpoint: flags.checkpoint });
+  const { onProgress, done } = await progressOf('read', 'texts');
+  const encoded = await studies.encodedCorpus(run, { onProgress });
+  try {
+    const meanings = await studies.storedMeanings(run, { encoded });
+    done();
+    const judged = judge ? { judged: await judgedBy(judge, { run, encoded, meanings }) } : {};
+    const stable = subsamples === undefined ? undefined : await studies.subsampleFigures(run, subsamples);
+    if (subsamples !== undefined && !stable)
+      say(
+        '--subsamples: the walks of this run are learned and not found, so there is nothing to find again\n',
+      );
+    const { figures, note } = await studies.symbolFigures(run, encoded, meanings, { stability });
+    if (note) say(`${note}\n`);
+    const elsewhere = reference ? { npmi_reference: studies.referenceNpmi(meanings, reference) } : {};
+    return { figures: { ...figures, ...elsewhere }, ...judged, ...(stable ? { subsamples: stable } : {}) };
+  } finally {
+    judge?.free();
+    encoded.close();
+    run.model.free();
+  }
+}
+
+async function judgedBy(judge: Judge, measured: MeasuredRun): Promise<JudgedFigures> {
+  const { judgedFigures } = await import('@hidden-schema/studies');
+  const { onProgress, done } = await progressOf('judge', 'texts');
+  try {
+    return await judgedFigures(measured, judge, { onProgress });
+  } finally {
+    done();
+  }
+}

@@ -1,0 +1,3 @@
+import { testRows } from './fault-rows.ts';
+
+testRows(43, 54);
