@@ -17,7 +17,7 @@ names: ${Object.keys(benches).join(', ')}
   --threads N  --rounds N  --corpus FILE
   --old COMMIT            versions: the commit that today's is compared with
   --libtorch pip|FOLDER   build the engine for the peers' PyTorch, or the libtorch of a folder, and measure that
-  --write                 put the tables into docs/performance.md; those of named benchmarks beside those of all`;
+  --write                 put the tables into docs/research/performance.md; those of named benchmarks beside those of all`;
 
 class UsageError extends Error {}
 

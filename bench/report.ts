@@ -7,7 +7,7 @@ import type { BenchOptions, Measurement } from './measure.ts';
 import { peerVersions } from './peers.ts';
 import type { Told } from './unattended.ts';
 
-const file = fileURLToPath(new URL('../docs/performance.md', import.meta.url));
+const file = fileURLToPath(new URL('../docs/research/performance.md', import.meta.url));
 
 /** The list of goals, by its numbers in bench/README.md. */
 const goals: Readonly<Record<number, string>> = {
@@ -85,7 +85,7 @@ export function withPart(document: string, name: string, text: string): string {
   return `${document.slice(0, from)}${part}${document.slice(to + end.length)}`;
 }
 
-/** Puts both tables into docs/performance.md. */
+/** Puts both tables into docs/research/performance.md. */
 export function writeTables(told: readonly Told[], about: Wrote): void {
   const document = existsSync(file) ? readFileSync(file, 'utf8') : '# Speed\n';
   const short = withPart(document, 'bench-short', shortTable(told));

@@ -1,4 +1,4 @@
-// node --import tsx checks/departures.ts           fails where docs/departures.md does not say what the settings are
+// node --import tsx checks/departures.ts           fails where docs/research/departures.md does not say what the settings are
 // node --import tsx checks/departures.ts --write   writes the tables into it
 import fs from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { loadConfig, type RunConfig, settingValues } from '../packages/hsn/src/c
 import { notSaid, reasons } from './departure-reasons.ts';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-const document = 'docs/departures.md';
+const document = 'docs/research/departures.md';
 const [begin, end] = ['<!-- settings: begin -->', '<!-- settings: end -->'];
 
 interface Kind {

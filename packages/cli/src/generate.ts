@@ -21,7 +21,7 @@ const examples = `
 Examples:
   $ hsn generate run --walk 3,17,8,8,21
   $ hsn generate run --like "the food was great" --count 5 --temperature 0.8 --top-p 0.9 --seed 7
-  $ hsn generate optimus-run --prior --count 5        a rival: a latent of its prior for each (docs/rivals.md)
+  $ hsn generate optimus-run --prior --count 5        a rival: a latent of its prior for each (docs/research/rivals.md)
 `;
 
 export function register(program: Command): void {

@@ -74,7 +74,7 @@ async function optionsOf(flags: ReproduceFlags): Promise<Table1Options> {
 
 const spelled = (flag: string) => `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-const caption = `‖·‖ are Frobenius norms over pairs of symbols, of link probabilities for HSN and of called links for the baselines; NLL is in the authors' convention (bag probabilities as logits), "NLL true" the likelihood itself. KL-G is the sum over links; the paper's was divided by the batch of 256 (docs/departures.md). "exact" counts the seeds that found every link and no other. The paper's rows were trained for 200 epochs.`;
+const caption = `‖·‖ are Frobenius norms over pairs of symbols, of link probabilities for HSN and of called links for the baselines; NLL is in the authors' convention (bag probabilities as logits), "NLL true" the likelihood itself. KL-G is the sum over links; the paper's was divided by the batch of 256 (docs/research/departures.md). "exact" counts the seeds that found every link and no other. The paper's rows were trained for 200 epochs.`;
 
 const graphs: readonly Graph[] = ['barabasi', 'erdos', 'shared'];
 const isGraph = (name: string): name is Graph => (graphs as readonly string[]).includes(name);

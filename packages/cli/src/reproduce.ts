@@ -120,7 +120,7 @@ function addTableOptions(command: Command): void {
     .option('--models <list>', 'table2: of alone, 50-5, 50-20, 100-5, 100-20 (default: all)')
     .option(
       '--systems <names>',
-      'table2: all, or some of its systems, at equal size and steps (docs/rivals.md)',
+      'table2: all, or some of its systems, at equal size and steps (docs/research/rivals.md)',
     )
     .option(
       '--set <key=value>',

@@ -53,7 +53,7 @@ standard input (--set model=language says so where in doubt). Texts
 train a language model in two stages: "discover" finds symbols and graph in the space of a pretrained encoder (the MiniLM
 that comes with this program unless encoder.name is given) and can be looked at at once; "write" teaches a decoder to
 write sentences from walks. --set encoder.walks=queries trains the paper's encoder of walks instead, in one stage. Other
-models of texts have another latent between the same encoder and decoder: optimus, ivae and vq (docs/rivals.md).
+models of texts have another latent between the same encoder and decoder: optimus, ivae and vq (docs/research/rivals.md).
 
 --symbols auto prints, stores and draws the curve that decided. --seeds names a file with a line for each symbol that you
 ask for, its name, a tab, and words that its texts have ("delivery<TAB>late parcel courier"), or YAML ("delivery: [late,
@@ -65,7 +65,7 @@ stops; the run can be continued or evaluated.
 
 Several processes share the texts of "discover" and every batch, and compute what one alone would. On several machines
 start one process for each rank with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun, Slurm and PyTorchJob set
-them (docs/scaling.md). A rank waits HSN_PATIENCE seconds (300) for the others; ranks that disagree on settings or corpus end and say where.
+them (docs/guides/scaling.md). A rank waits HSN_PATIENCE seconds (300) for the others; ranks that disagree on settings or corpus end and say where.
 `;
 
 export function register(program: Command): void {

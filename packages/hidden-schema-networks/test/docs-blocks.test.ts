@@ -20,8 +20,9 @@ const pages = [
   'README.md',
   'packages/hidden-schema-networks/README.md',
   ...fs
-    .readdirSync(path.join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md'))
+    .readdirSync(path.join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && !name.startsWith('reference/library'))
+    .sort()
     .map((name) => `docs/${name}`),
 ];
 const blocks = pages.flatMap((page) => codeBlocks(page, fs.readFileSync(path.join(ROOT, page), 'utf8')));

@@ -1,4 +1,4 @@
-// docs/departures.md says what the settings are, and checks/departures.ts notices when it does not.
+// docs/research/departures.md says what the settings are, and checks/departures.ts notices when it does not.
 import { expect, test } from 'vitest';
 import { departuresPage, departureTables } from '../../../checks/departures.ts';
 

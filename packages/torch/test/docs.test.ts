@@ -200,7 +200,7 @@ function scriptProblems(root: string, markdown: string): string[] {
 /** All that is wrong with one page. Unfinished rows of the map may name files still to come. */
 function pageProblems(root: string, page: string): string[] {
   const markdown = readFileSync(join(root, page), 'utf8');
-  const isMap = page === 'docs/paper-map.md';
+  const isMap = page === 'docs/research/paper-map.md';
   const prose = isMap ? markdown.replace(/^\|.*$/gm, '') : markdown;
   return [
     ...linkProblems(root, page, markdown),
@@ -211,7 +211,9 @@ function pageProblems(root: string, page: string): string[] {
 }
 
 function pagesOf(root: string): string[] {
-  const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+  const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && !name.startsWith('reference/library'))
+    .sort();
   return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs.map((name) => `docs/${name}`)];
 }
 
@@ -222,7 +224,7 @@ describe('the documentation of this repository', () => {
 
   it('maps all 35 numbered equations of the paper', () => {
     expect(EQUATIONS).toHaveLength(35);
-    const { rows } = readMap(readFileSync(join(ROOT, 'docs/paper-map.md'), 'utf8'));
+    const { rows } = readMap(readFileSync(join(ROOT, 'docs/research/paper-map.md'), 'utf8'));
     expect(rows.filter((row) => row.paper.startsWith('Eq. '))).toHaveLength(35);
   });
 });

@@ -11,7 +11,7 @@ import {
 
 const dropout = z.number().min(0).lt(1);
 
-/** The graph of a language model: links of a network over pairs of symbols, loops among them; docs/departures.md has what differs from appendix F.1. */
+/** The graph of a language model: links of a network over pairs of symbols, loops among them; docs/research/departures.md has what differs from appendix F.1. */
 const graph = graphSchema
   .omit({ missingLinkCost: true, traversalRate: true, sweeps: true, sweepSentences: true })
   .extend({
