@@ -45,7 +45,7 @@ describe('pages for newcomers have no long sentences', () => {
   });
 
   test('the check finds one', () => {
-    const long = Array.from({ length: 31 }, (_, i) => `w${i}`).join(' ');
+    const long = Array.from({ length: 31 }, (_, i) => `Word${i}`).join(' ');
     const found = sentencesOf(
       `# A title\n\nShort one. ${long}.\n\n\`\`\`sh\n${long}\n\`\`\`\n\n| ${long} |\n`,
     );
