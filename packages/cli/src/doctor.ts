@@ -53,7 +53,7 @@ export function register(program: Command): void {
   program
     .command('doctor')
     .description(
-      'say which libtorch, BLAS, kernels, threads and weights are used, what is missing, and what another libtorch would bring',
+      'check the installation: libtorch, kernels, threads, weights',
     )
     .option('--json', 'print one JSON object')
     .action(async (options: { json?: boolean }) => {

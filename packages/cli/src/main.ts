@@ -8,61 +8,68 @@ interface Verb {
   register(program: Command): void;
 }
 
-/** The verbs, in the order of the help. Each loads what is heavy inside its action only, and itself when it is asked for. */
-const verbs: Readonly<Record<string, () => Promise<Verb>>> = {
-  demo: () => import('./demo.ts'),
-  setup: () => import('./setup.ts'),
-  doctor: () => import('./doctor.ts'),
-  synth: () => import('./synth.ts'),
-  data: () => import('./data.ts'),
-  train: () => import('./train.ts'),
-  eval: () => import('./eval.ts'),
-  encode: () => import('./encode.ts'),
-  generate: () => import('./generate.ts'),
-  export: () => import('./export.ts'),
-  import: () => import('./import.ts'),
-  graph: () => import('./graph.ts'),
-  symbols: () => import('./symbols.ts'),
-  labels: () => import('./labels.ts'),
-  find: () => import('./find.ts'),
-  compare: () => import('./compare.ts'),
-  predict: () => import('./predict.ts'),
-  explain: () => import('./explain.ts'),
-  time: () => import('./time.ts'),
-  attend: () => import('./attend.ts'),
-  interpolate: () => import('./interpolate.ts'),
-  rename: () => import('./rename.ts'),
-  merge: () => import('./merge.ts'),
-  split: () => import('./split.ts'),
-  update: () => import('./update.ts'),
-  undo: () => import('./undo.ts'),
-  report: () => import('./report-page.ts'),
-  serve: () => import('./serve.ts'),
-  runs: () => import('./runs.ts'),
-  verify: () => import('./verify.ts'),
-  cache: () => import('./cache.ts'),
-  schema: () => import('./schema.ts'),
-  completion: () => import('./completion.ts'),
-  reason: () => import('./reason.ts'),
-  reproduce: () => import('./reproduce.ts'),
+/** Verbs by what people want to do, in the order of the help. Each verb loads itself when it is asked for, and what is heavy in its action only. */
+const groups: Readonly<Record<string, Readonly<Record<string, () => Promise<Verb>>>>> = {
+  'Start:': {
+    demo: () => import('./demo.ts'),
+    setup: () => import('./setup.ts'),
+    doctor: () => import('./doctor.ts'),
+    data: () => import('./data.ts'),
+    train: () => import('./train.ts'),
+  },
+  'Look at a run:': {
+    symbols: () => import('./symbols.ts'),
+    find: () => import('./find.ts'),
+    compare: () => import('./compare.ts'),
+    time: () => import('./time.ts'),
+    labels: () => import('./labels.ts'),
+    predict: () => import('./predict.ts'),
+    explain: () => import('./explain.ts'),
+    encode: () => import('./encode.ts'),
+    graph: () => import('./graph.ts'),
+    report: () => import('./report-page.ts'),
+    serve: () => import('./serve.ts'),
+    mcp: () => import('./mcp.ts'),
+    export: () => import('./export.ts'),
+    runs: () => import('./runs.ts'),
+  },
+  'Change a run:': {
+    rename: () => import('./rename.ts'),
+    merge: () => import('./merge.ts'),
+    split: () => import('./split.ts'),
+    undo: () => import('./undo.ts'),
+    update: () => import('./update.ts'),
+  },
+  'Write and reason:': {
+    generate: () => import('./generate.ts'),
+    interpolate: () => import('./interpolate.ts'),
+    attend: () => import('./attend.ts'),
+    reason: () => import('./reason.ts'),
+  },
+  'Research and upkeep:': {
+    eval: () => import('./eval.ts'),
+    synth: () => import('./synth.ts'),
+    reproduce: () => import('./reproduce.ts'),
+    import: () => import('./import.ts'),
+    schema: () => import('./schema.ts'),
+    verify: () => import('./verify.ts'),
+    cache: () => import('./cache.ts'),
+    completion: () => import('./completion.ts'),
+  },
 };
+const verbs: Readonly<Record<string, () => Promise<Verb>>> = Object.assign({}, ...Object.values(groups));
+const groupOf = (verb: string): string => Object.keys(groups).find((group) => verb in groups[group]!)!;
 
 const examples = `
 Examples:
-  $ hsn doctor                              what this machine has, and what is missing
-  $ hsn synth --out corpus                  draw a graph and a corpus of walks on it
-  $ hsn train --corpus corpus --out run     find the graph again
-  $ hsn eval run                            how well it was found
-  $ hsn train --corpus reviews.tsv --out run   the same for texts
-  $ hsn encode run reviews.tsv              the walks of sentences
-  $ hsn generate run --like "a good place"  sentences from the same walk
-  $ hsn symbols run                         what the symbols mean
-  $ hsn find run "late delivery"            symbols, walks and texts near a phrase
-  $ hsn compare run --by label              what one group of texts has more of
-  $ hsn report run                          all tables and figures on one page
+  $ hsn demo                                try it on presidents' speeches
+  $ hsn train --corpus reviews.tsv --stage discover --out run   themes, links and walks of your texts
+  $ hsn symbols run                         what the themes are
+  $ hsn find run "late delivery"            themes and texts near a phrase
+  $ hsn compare run --by label              what one group of texts talks about more
   $ hsn serve run                           look at it in the browser
-  $ hsn runs                                runs with their state; hsn verify run checks one
-  $ hsn cache                               what is kept between runs, and clearing it
+  $ hsn report run                          one page to send to a colleague
+  $ hsn train --out run --resume            train a decoder, which writes texts from walks
   $ hsn help train                          all about one verb
 `;
 
@@ -91,12 +98,12 @@ function neededVerbs([first = '', second = '']: readonly string[]): readonly str
 /** The command line with its verbs, all unless some are named, yet to be given its words. */
 export async function createProgram(names: readonly string[] = Object.keys(verbs)): Promise<Command> {
   const program = new Command('hsn')
-    .description('Hidden Schema Networks: discover the graph of symbols behind a corpus.')
+    .description('Hidden Schema Networks: find the themes of your texts, and how they follow one another.')
     .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .usage('<verb> [options]')
-    .commandsGroup('Verbs:')
     .helpCommand('help [verb]', 'print the help of a verb')
+    .commandsGroup('Help:')
     .addHelpText('after', examples)
     .configureOutput({
       writeOut: print,
@@ -106,7 +113,10 @@ export async function createProgram(names: readonly string[] = Object.keys(verbs
     .exitOverride();
   const needed = await Promise.all(names.map((name) => verbs[name]!()));
   for (const verb of needed) verb.register(program);
-  for (const command of program.commands) addCorpusOption(command);
+  for (const command of program.commands) {
+    command.helpGroup(groupOf(command.name()));
+    addCorpusOption(command);
+  }
   return program.hook('preAction', async (_, command) => {
     await noteOutputs(command);
     await takeCorpus(command);

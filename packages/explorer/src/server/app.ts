@@ -12,7 +12,8 @@ import { cookieName, tooLarge } from './guard.ts';
 import type { Runs } from './runs.ts';
 import type { ModelEndpoint } from './tasks.ts';
 
-type Handlers = {
+/** What answers each endpoint, whoever asks: a page over HTTP, or an agent. */
+export type Handlers = {
   [N in EndpointName]: (input: Input<N>, signal: AbortSignal) => Answer<N> | Promise<Answer<N>>;
 };
 
@@ -51,7 +52,7 @@ export function createApp({ runs, assets, version, body, token }: AppParts): App
   return app;
 }
 
-function handlersOf(runs: Runs): Handlers {
+export function handlersOf(runs: Runs): Handlers {
   const model =
     <N extends ModelEndpoint>(name: N) =>
     (input: Input<N>, signal: AbortSignal): Promise<Answer<N>> =>
@@ -146,7 +147,7 @@ async function readBody(body: ReadableStream<Uint8Array> | null, limit: number):
 }
 
 /** What a schema makes of a value; all that is wrong goes into one message. */
-function check(schema: z.ZodObject | undefined, value: unknown, what: string): object {
+export function check(schema: z.ZodObject | undefined, value: unknown, what: string): object {
   if (!schema) return {};
   const result = schema.safeParse(value);
   if (result.success) return result.data;

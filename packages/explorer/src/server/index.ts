@@ -11,6 +11,8 @@ import { LIMITS, type Limits } from './limits.ts';
 import { createServer } from './listener.ts';
 import { Runs } from './runs.ts';
 
+export { type AgentOptions, serveAgents } from './agents.ts';
+
 /** What is served, and where. */
 export interface ExplorerOptions {
   /** A run's folder, a folder that holds runs, or several of these. */
