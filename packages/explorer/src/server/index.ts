@@ -11,7 +11,7 @@ import { LIMITS, type Limits } from './limits.ts';
 import { createServer } from './listener.ts';
 import { Runs } from './runs.ts';
 
-export { type AgentOptions, serveAgents } from './agents.ts';
+export { serveAgents } from './agents.ts';
 
 /** What is served, and where. */
 export interface ExplorerOptions {
