@@ -52,9 +52,7 @@ const carriers: readonly { name: string; kind: Weights['kind']; gives: string }[
 export function register(program: Command): void {
   program
     .command('doctor')
-    .description(
-      'check the installation: libtorch, kernels, threads, weights',
-    )
+    .description('check the installation: libtorch, kernels, threads, weights')
     .option('--json', 'print one JSON object')
     .action(async (options: { json?: boolean }) => {
       const diagnosis = await diagnose();
