@@ -32,7 +32,7 @@ const processorSeconds = (): number => {
   return (user + system) / 1e6;
 };
 
-/** What a text costs at each stage of a fit, in processor time, and what processes exchange: what docs/guides/scaling.md calculates with. */
+/** What a text costs at each stage of a fit, in processor time, and what processes exchange: what docs/research/scaling.md calculates with. */
 export async function* run({ threads, rounds }: BenchOptions): AsyncGenerator<Measurement> {
   setThreads(threads);
   yield costLine('encoding a text of 50 words, MiniLM', 'ms', [1000 * (await encodeCost(rounds)), null]);
