@@ -79,8 +79,14 @@ export function fingerprintOf(files: readonly Pick<FileReport, 'sha256' | 'split
 export const counted = (count: number, one: string, many = `${one}s`) =>
   `${count} ${count === 1 ? one : many}`;
 
-/** What a user should know about a corpus that is not as plain as could be; a line each. */
-export function corpusNotes(report: CorpusReport, batchSize?: number): string[] {
+/**
+ * What a user should know about a corpus that is not as plain as could be; a line each. Where the encoder reads long texts
+ * as passages, it cuts nothing off.
+ */
+export function corpusNotes(
+  report: CorpusReport,
+  { batchSize, passages = false }: { batchSize?: number; passages?: boolean } = {},
+): string[] {
   const { badUtf8, labels, tokens } = report;
   const left = badUtf8.policy === 'skip' ? 'left out' : 'read with U+FFFD in place of the bad bytes';
   const notes: [count: number, text: string][] = [
@@ -96,7 +102,7 @@ export function corpusNotes(report: CorpusReport, batchSize?: number): string[] 
   ];
   for (const side of ['encoder', 'decoder'] as const) {
     const found = tokens?.[side];
-    if (!found) continue;
+    if (!found || (side === 'encoder' && passages)) continue;
     const text = `${counted(found.cutSentences, 'sentence')} longer than the ${side}'s positions: ${found.lostTokens} tokens cut off`;
     notes.push([found.cutSentences, text]);
   }

@@ -40,6 +40,7 @@ export {
 } from './text-batches.ts';
 export { textHash, textKey } from './text-keys.ts';
 export { type CorpusProgress, storedCorpus, type TokenizerSide } from './token-cache.ts';
+export { type TokenPassage, tokenPassages } from './token-passages.ts';
 export { TokenStore } from './token-store.ts';
 export {
   addedToken,

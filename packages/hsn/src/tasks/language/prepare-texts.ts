@@ -62,6 +62,7 @@ export type TextConfig = Pick<LanguageConfig, 'seed'> & {
     'symbolAttention' | 'symbolPositions' | 'symbolProjections' | 'lora'
   >;
   training: Pick<LanguageConfig['training'], 'batch'>;
+  discovery?: Pick<LanguageConfig['discovery'], 'passages'>;
 };
 
 /** Texts and tokenizers, ready for a model. */
@@ -111,7 +112,8 @@ export async function prepareTexts<Config extends TextConfig>(
     const widest = asked.decoder.whole ? withLongest(asked, mostTokens(models)) : asked;
     const corpus = await files.tokenise(sidesOf(widest, tokenizers, models));
     const read = asked.decoder.whole ? withLongest(asked, neededTokens(corpus, mostTokens(models))) : asked;
-    const notes = [...files.notes, ...corpusNotes(corpus.report, asked.training.batch)];
+    const told = { batchSize: asked.training.batch, passages: asked.discovery?.passages ?? false };
+    const notes = [...files.notes, ...corpusNotes(corpus.report, told)];
     const materials = { encoder, frozen, folder, generator, read };
     const texts = { ...textsOf(source, files, corpus), tokenizers };
     await options.onTexts?.(texts);
