@@ -36,6 +36,8 @@ export interface CorpusReport {
   utf16?: number;
   /** Objects of JSON that had no text. */
   missing?: number;
+  /** Texts from which markup, addresses or tags of news agencies were taken. */
+  cleaned?: number;
   /** Texts from which NUL characters were taken, and in which lone surrogates became U+FFFD. */
   nul: number;
   loneSurrogates: number;
@@ -94,6 +96,10 @@ export function corpusNotes(
     [report.blank, `${counted(report.blank, 'blank line')} passed over`],
     [report.utf16 ?? 0, `${counted(report.utf16 ?? 0, 'file')} read as UTF-16, by the byte order mark`],
     [report.missing ?? 0, `${counted(report.missing ?? 0, 'row')} without a text passed over`],
+    [
+      report.cleaned ?? 0,
+      `markup, addresses or tags of news agencies taken out of ${counted(report.cleaned ?? 0, 'text')}; --no-clean keeps them`,
+    ],
     [report.nul, `NUL characters removed from ${counted(report.nul, 'text')}`],
     [report.loneSurrogates, `lone surrogates replaced in ${counted(report.loneSurrogates, 'text')}`],
     [report.cut, `${counted(report.cut, 'text')} longer than the limit, cut there`],

@@ -16,6 +16,7 @@ export { CsvAssembler } from './csv.ts';
 export { parseDates } from './dates.ts';
 export { eachField, readLines } from './field-lines.ts';
 export { fileLines } from './lines.ts';
+export { countRepeated } from './near-duplicates.ts';
 export { type Frame, idsTensor, type PaddedIds, padded, partOfPadded, rowsOfPadded } from './padding.ts';
 export { passagesOf } from './passages.ts';
 export { TextReader } from './reader.ts';

@@ -7,7 +7,13 @@ import { ownPart } from '../../discovery/point-source.ts';
 import type { OpenedEncoder } from '../../discovery/text-vectors.ts';
 import { Replicas } from '../../train/replicas.ts';
 import { corpusVectors } from './corpus-vectors.ts';
-import { checkDiscovery, type DiscoveryInputs, pursues, trainingPoints } from './discovery.ts';
+import {
+  checkDifferent,
+  checkDiscovery,
+  type DiscoveryInputs,
+  pursues,
+  trainingPoints,
+} from './discovery.ts';
 import { Passages } from './passages.ts';
 import { checkSeeds, type Seed, textsOf } from './seeds.ts';
 
@@ -29,12 +35,14 @@ export interface DiscoveryAsked {
 /** The texts' vectors and telling pieces, from which symbols are found. */
 export async function discoveryInputs(
   config: LanguageConfig,
-  { store, splits }: TextCorpus,
+  corpus: TextCorpus,
   opened: OpenedEncoder,
   { cache, signal, onVectors, onNote, seeds = [], replicas = Replicas.alone }: DiscoveryAsked,
 ): Promise<DiscoveryInputs> {
+  const { store, splits } = corpus;
   checkDiscovery(config, splits.train.length);
-  if (seeds.length > 0) checkSeeds(seeds, textsOf({ store, splits }));
+  checkDifferent(corpus, config.symbols);
+  if (seeds.length > 0) checkSeeds(seeds, textsOf(corpus));
   const { longest } = config.encoder;
   const passages = await Passages.of(store, opened, { longest, cut: config.discovery.passages, signal });
   const all = passages.rowsOf(splits.train);

@@ -1,5 +1,5 @@
 import { UserError } from '@hidden-schema/base';
-import type { TextCorpus } from '@hidden-schema/text';
+import { type TextCorpus, textKey } from '@hidden-schema/text';
 import { call, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import type { LanguageConfig } from '../../config/language.ts';
 import { SparseSpool } from '../../discovery/count-blocks.ts';
@@ -70,10 +70,26 @@ export function checkDiscovery(config: CheckedConfig, texts: number): void {
       'discovery.passages needs walks that follow what is left of a text and may end early; take discovery.follow: rest and walk.stays: true, or discovery.passages: false',
     );
   discoveryOptions(fitOptions(config));
-  if (texts < symbols)
-    throw new UserError(
-      `${symbols} symbols need at least as many training texts, got ${texts}; ask for fewer with --symbols, or give more texts`,
-    );
+  if (texts < symbols) throw tooFewTexts(symbols, texts, 'training texts');
+}
+
+/** Refuses fewer different training texts than symbols: equal ones are one point. */
+export function checkDifferent({ store, splits: { train } }: TextCorpus, symbols: number): void {
+  const different = new Set<bigint>();
+  for (const row of train) {
+    different.add(textKey(store.row(row).hash));
+    if (different.size >= symbols) return;
+  }
+  throw tooFewTexts(symbols, different.size, `different texts among the ${train.length} that train`);
+}
+
+function tooFewTexts(symbols: number, texts: number, what: string): UserError {
+  const ask = Math.max(2, Math.round(Math.sqrt(texts)));
+  const fewer =
+    texts < 2 ? 'at least 2 are needed' : `at most ${texts} symbols can be found, such as --symbols ${ask}`;
+  return new UserError(
+    `${symbols} symbols need at least as many texts, got ${texts} ${what}: ${fewer}; or give more texts`,
+  );
 }
 
 /** Symbols as wide as the points they are found among. */
@@ -85,8 +101,12 @@ export function inSpace<C extends { graph: { symbolDimension: number } }>(
 }
 
 /** Sizes of the space that a corpus is discovered in. */
-export function discoverySizes(pieces: number, texts: number): DiscoverySizes {
-  return { pieces, dimensions: Math.min(pointDefaults.wordDimensions, pieces, texts) };
+export function discoverySizes(
+  { pieces: { length }, passages }: Pick<DiscoveryInputs, 'pieces' | 'passages'>,
+  { splits }: Pick<TextCorpus, 'splits'>,
+): DiscoverySizes {
+  const points = passages.rowsOf(splits.train).length;
+  return { pieces: length, dimensions: Math.min(pointDefaults.wordDimensions, length, points) };
 }
 
 /** The first stage: finds symbols and graph in the encoder's space and hands them to the network, without a decoder. */

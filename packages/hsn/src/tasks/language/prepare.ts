@@ -1,5 +1,5 @@
 import { UserError } from '@hidden-schema/base';
-import type { TextCorpus, Tokenizer } from '@hidden-schema/text';
+import { countRepeated, type TextCorpus, type Tokenizer, type TokenStore } from '@hidden-schema/text';
 import { startEngine } from '@hidden-schema/torch';
 import type { LanguageDecoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
@@ -44,7 +44,7 @@ export async function prepareLanguage(
   };
   try {
     if (pursues(asked)) discovery = await discoveryInputs(asked, corpus, { encoder, tokenizer }, options);
-    const space = options.discovery ?? (discovery && discoverySizes(discovery.pieces.length, sentences));
+    const space = options.discovery ?? (discovery && discoverySizes(discovery, corpus));
     const chosen =
       options.chooseSymbols && discovery
         ? chosenSymbols(asked, corpus, discovery, options.replicas)
@@ -56,12 +56,25 @@ export async function prepareLanguage(
     checkVocabulary(model, decoder, config.decoder.name);
     const strange = discovery && unknownWordsNote(corpus, tokenizer);
     const cut = discovery && passagesNote(corpus, discovery.passages, read.encoder.longest);
-    const notes = [...texts.notes, ...(cut ? [cut] : []), ...(strange ? [strange] : [])];
+    const repeated = discovery && repeatedNote(corpus);
+    const notes = [...texts.notes, ...[repeated, cut, strange].filter((note) => note !== undefined)];
     return { ...texts, config, model, discovery, chosen, notes, close };
   } catch (error) {
     close();
     throw error;
   }
+}
+
+/** How many texts repeat an earlier one: they count as often as they are there. */
+function repeatedNote({ store }: TextCorpus): string | undefined {
+  const { looked, same, near } = countRepeated(textsOfStore(store));
+  if (same + near === 0) return undefined;
+  const among = looked < store.count ? `the first ${looked} texts` : `${looked} texts`;
+  return `of ${among}, ${same} repeat an earlier one and ${near} more are nearly the same; all count (--duplicates remove leaves out equal ones)`;
+}
+
+function* textsOfStore(store: TokenStore): Iterable<string> {
+  for (let row = 0; row < store.count; row++) yield store.example(row).text;
 }
 
 function passagesNote({ store }: TextCorpus, passages: Passages, longest: number): string | undefined {
