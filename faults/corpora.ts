@@ -87,7 +87,7 @@ async function oddFiles(tally: Tally): Promise<void> {
   );
   await tally.expect('fewer sentences than a batch', () =>
     withCorpus(tally, ['few.txt', 'one\ntwo\nthree\n'], ({ report }) =>
-      assert.match(corpusNotes(report, 64).join(), /3 .*64|batch/),
+      assert.match(corpusNotes(report, { batchSize: 64 }).join(), /3 .*64|batch/),
     ),
   );
 }

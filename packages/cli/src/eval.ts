@@ -164,7 +164,7 @@ async function readingOf(opened: OpenedLanguage, corpus: TextCorpus) {
   const { onProgress, done } = await progressOf('encode', 'texts');
   const placed = await openPoints(opened, corpus, { onProgress });
   done();
-  return placed && ((batch: TextBatch) => ({ ...batch, points: placed.of(batch.rows) }));
+  return placed && ((batch: TextBatch) => ({ ...batch, ...placed.reading(batch.rows) }));
 }
 
 /** What the second stage changed. */

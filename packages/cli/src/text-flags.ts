@@ -12,6 +12,8 @@ export interface TextFlags {
   encoding?: string;
   onBadUtf8?: string;
   duplicates?: string;
+  clean?: boolean;
+  stopWords?: string;
 }
 
 /** How texts are read, for every verb that reads some. */
@@ -27,6 +29,7 @@ export function addTextOptions(command: Command): Command {
     .option('--no-header', 'no row names the columns: they are numbers from 1')
     .option('--encoding <name>', 'such as windows-1252 (default: UTF-8, or UTF-16 where the file says so)')
     .option('--on-bad-utf8 <what>', 'error, replace or skip (default: error)')
+    .option('--no-clean', 'keep markup, addresses and tags of news agencies in texts')
     .option('--duplicates <what>', 'keep or remove equal sentences (default: keep)');
 }
 
@@ -47,10 +50,28 @@ export async function textSettings(flags: TextFlags): Promise<Partial<TextSettin
     ...(flags.header === undefined ? {} : { header: flags.header }),
     ...(flags.encoding ? { encoding: flags.encoding } : {}),
     ...(flags.onBadUtf8 ? { onBadUtf8: oneOf('--on-bad-utf8', flags.onBadUtf8, BAD_UTF8_POLICIES) } : {}),
+    ...(flags.clean === false ? { clean: false } : {}),
+    ...(flags.stopWords === undefined ? {} : { stopWords: await stopWordsIn(flags.stopWords) }),
     ...(flags.duplicates
       ? { duplicates: oneOf('--duplicates', flags.duplicates, ['keep', 'remove'] as const) }
       : {}),
   };
+}
+
+/** The words of a file, in lines or between spaces; lines that begin with # are notes. */
+async function stopWordsIn(file: string): Promise<string[]> {
+  const { reasonOf, readText, UserError } = await import('@hidden-schema/base');
+  const expected = 'expected words, a line each';
+  let text: string;
+  try {
+    text = readText(file);
+  } catch (error) {
+    throw new UserError(`cannot read the stop words ${file}: ${reasonOf(error)}; ${expected}`);
+  }
+  const lines = text.split('\n').filter((line) => !line.startsWith('#'));
+  const words = lines.flatMap((line) => line.toLowerCase().match(/[\p{L}\p{M}\p{N}'’]+/gu) ?? []);
+  if (words.length === 0) throw new UserError(`${file} has no words; ${expected}`);
+  return [...new Set(words)];
 }
 
 /** A delimiter as people can type it. */

@@ -55,7 +55,12 @@ async function prepare(
     settings: { ...known?.record.settings, ...settings },
   };
   const seeds = flags.seeds === undefined ? known?.record.seeds : readSeeds(flags.seeds);
-  const terms = { seeds, chooseSymbols: flags.symbols === 'auto', discovery: known?.record.discovery };
+  const terms = {
+    seeds,
+    chooseSymbols: flags.symbols === 'auto',
+    discovery: known?.record.discovery,
+    onlyDiscover: flags.stage === 'discover',
+  };
   const { watch, done } = await watchedPreparation();
   try {
     return await prepareTextRun(config, source, {

@@ -85,6 +85,7 @@ export function register(program: Command): void {
       'texts: end after "discover", without the decoder; or do all, "write" (default)',
     )
     .option('--seeds <file>', 'texts: symbols that you ask for, a line each: name<TAB>word word …')
+    .option('--stop-words <file>', 'texts: words that are no words of symbols, a line each')
     .option('--time-column <name>', 'texts: column with their dates, for "hsn time"')
     .option(
       '--input-format <name>',

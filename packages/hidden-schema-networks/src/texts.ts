@@ -20,6 +20,10 @@ export interface TextOptions {
   encoding?: string;
   /** What to do with bytes that are not UTF-8: stop (`error`, the default), put U+FFFD in their place, or skip the text. */
   onBadUtf8?: TextSettings['onBadUtf8'];
+  /** Whether markup, addresses and tags of news agencies are taken out of texts; true unless given. */
+  clean?: boolean;
+  /** Words that are no words of symbols, beside the stop words of a language. */
+  stopWords?: readonly string[];
   /** `remove` keeps the first of equal texts; `keep` unless given. */
   duplicates?: TextSettings['duplicates'];
 }

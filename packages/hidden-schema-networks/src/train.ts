@@ -88,6 +88,7 @@ export async function train(source: Texts, options: TrainOptions): Promise<Train
     ...(signal ? { signal } : {}),
     ...(source.stream ? { stdin: source.stream() } : {}),
     chooseSymbols: options.symbols === 'auto',
+    onlyDiscover: options.stage === 'discover',
     seeds: options.seeds,
   });
   try {

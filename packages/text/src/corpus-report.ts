@@ -36,6 +36,8 @@ export interface CorpusReport {
   utf16?: number;
   /** Objects of JSON that had no text. */
   missing?: number;
+  /** Texts from which markup, addresses or tags of news agencies were taken. */
+  cleaned?: number;
   /** Texts from which NUL characters were taken, and in which lone surrogates became U+FFFD. */
   nul: number;
   loneSurrogates: number;
@@ -79,8 +81,14 @@ export function fingerprintOf(files: readonly Pick<FileReport, 'sha256' | 'split
 export const counted = (count: number, one: string, many = `${one}s`) =>
   `${count} ${count === 1 ? one : many}`;
 
-/** What a user should know about a corpus that is not as plain as could be; a line each. */
-export function corpusNotes(report: CorpusReport, batchSize?: number): string[] {
+/**
+ * What a user should know about a corpus that is not as plain as could be; a line each. Where the encoder reads long texts
+ * as passages, it cuts nothing off.
+ */
+export function corpusNotes(
+  report: CorpusReport,
+  { batchSize, passages = false }: { batchSize?: number; passages?: boolean } = {},
+): string[] {
   const { badUtf8, labels, tokens } = report;
   const left = badUtf8.policy === 'skip' ? 'left out' : 'read with U+FFFD in place of the bad bytes';
   const notes: [count: number, text: string][] = [
@@ -88,6 +96,10 @@ export function corpusNotes(report: CorpusReport, batchSize?: number): string[] 
     [report.blank, `${counted(report.blank, 'blank line')} passed over`],
     [report.utf16 ?? 0, `${counted(report.utf16 ?? 0, 'file')} read as UTF-16, by the byte order mark`],
     [report.missing ?? 0, `${counted(report.missing ?? 0, 'row')} without a text passed over`],
+    [
+      report.cleaned ?? 0,
+      `markup, addresses or tags of news agencies taken out of ${counted(report.cleaned ?? 0, 'text')}; --no-clean keeps them`,
+    ],
     [report.nul, `NUL characters removed from ${counted(report.nul, 'text')}`],
     [report.loneSurrogates, `lone surrogates replaced in ${counted(report.loneSurrogates, 'text')}`],
     [report.cut, `${counted(report.cut, 'text')} longer than the limit, cut there`],
@@ -96,7 +108,7 @@ export function corpusNotes(report: CorpusReport, batchSize?: number): string[] 
   ];
   for (const side of ['encoder', 'decoder'] as const) {
     const found = tokens?.[side];
-    if (!found) continue;
+    if (!found || (side === 'encoder' && passages)) continue;
     const text = `${counted(found.cutSentences, 'sentence')} longer than the ${side}'s positions: ${found.lostTokens} tokens cut off`;
     notes.push([found.cutSentences, text]);
   }

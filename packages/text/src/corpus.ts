@@ -212,6 +212,8 @@ function settingsOf(options: TextCorpusOptions): TextSettings {
     'header',
     'layout',
     'onBadUtf8',
+    'clean',
+    'stopWords',
     'duplicates',
     'longestText',
     'longestLine',

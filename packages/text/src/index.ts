@@ -16,6 +16,7 @@ export { CsvAssembler } from './csv.ts';
 export { parseDates } from './dates.ts';
 export { eachField, readLines } from './field-lines.ts';
 export { fileLines } from './lines.ts';
+export { countRepeated } from './near-duplicates.ts';
 export { type Frame, idsTensor, type PaddedIds, padded, partOfPadded, rowsOfPadded } from './padding.ts';
 export { passagesOf } from './passages.ts';
 export { TextReader } from './reader.ts';
@@ -40,6 +41,7 @@ export {
 } from './text-batches.ts';
 export { textHash, textKey } from './text-keys.ts';
 export { type CorpusProgress, storedCorpus, type TokenizerSide } from './token-cache.ts';
+export { type TokenPassage, tokenPassages } from './token-passages.ts';
 export { TokenStore } from './token-store.ts';
 export {
   addedToken,

@@ -13,17 +13,25 @@ const beforeNumbers = new Set(['no', 'nos', 'p', 'art', 'sec']);
 const possibleEnd = /[.!?]+["'”’)\]]*(\s+)(?=["'“‘([]*[\p{Lu}\p{N}])/gu;
 const lastWord = /([\p{L}\p{N}.]+)[.!?]+["'”’)\]]*$/u;
 
-/** The sentences of a text in English: abbreviations, initials and numbers with points end none. */
-export function sentencesOf(text: string): string[] {
-  const sentences: string[] = [];
+/** Where the sentences of a text in English begin and end: abbreviations, initials and numbers with points end none. */
+export function sentenceSpans(text: string): [start: number, end: number][] {
+  const spans: [number, number][] = [];
   let start = 0;
   for (const found of text.matchAll(possibleEnd)) {
     const end = found.index + found[0].length;
     if (!endsHere(text.slice(start, end - found[1]!.length), text[end]!)) continue;
-    sentences.push(flat(text.slice(start, end)));
+    spans.push([start, end]);
     start = end;
   }
-  return [...sentences, flat(text.slice(start))].filter((sentence) => sentence !== '');
+  if (start < text.length) spans.push([start, text.length]);
+  return spans;
+}
+
+/** The sentences of a text, each on one line. */
+export function sentencesOf(text: string): string[] {
+  return sentenceSpans(text)
+    .map(([start, end]) => flat(text.slice(start, end)))
+    .filter((sentence) => sentence !== '');
 }
 
 function endsHere(before: string, next: string): boolean {

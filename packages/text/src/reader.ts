@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { UserError } from '@hidden-schema/base';
+import { cleanText } from './cleaning.ts';
 import type { CorpusReport } from './corpus-report.ts';
 import { textLines } from './lines.ts';
 import { parquetRecords } from './parquet.ts';
@@ -114,7 +115,7 @@ export class TextReader {
     return { text, label: this.#labelOf(record.label, name), line: record.line, hash };
   }
 
-  /** Without NUL, lone surrogates and space around it, and no longer than the limit. */
+  /** Without NUL, lone surrogates, space around it and what nobody says (`cleanText`), and no longer than the limit. */
   #clean(record: TextRecord): string {
     const { report } = this;
     let { text } = record;
@@ -127,6 +128,11 @@ export class TextReader {
       text = text.replace(/\p{Surrogate}/gu, '\uFFFD');
     }
     text = text.trim();
+    if (this.#settings.clean) {
+      const cleaned = cleanText(text);
+      if (cleaned !== text) report.cleaned = (report.cleaned ?? 0) + 1;
+      text = cleaned;
+    }
     const most = this.#settings.longestText;
     if (text.length > most || record.cut) report.cut++;
     if (text.length <= most) return text;

@@ -33,6 +33,10 @@ export interface TextSettings {
   /** Column with the dates of texts, for what changes over time; it changes no tokens. */
   timeColumn?: string;
   onBadUtf8: BadUtf8Policy;
+  /** Whether tags of markup, character references, addresses and tags of news agencies are taken out of texts. */
+  clean: boolean;
+  /** Words that are no words of symbols, beside the stop words of a language; they change no tokens. */
+  stopWords?: readonly string[];
   /** `remove` keeps the first of equal texts. Kept ones always lie in one split when it is drawn by seed. */
   duplicates: 'keep' | 'remove';
   /** A text of more UTF-16 units is cut there, and counted. */
@@ -44,8 +48,9 @@ export interface TextSettings {
 export const TEXT_DEFAULTS: TextSettings = {
   layout: 'detected',
   onBadUtf8: 'error',
+  clean: true,
   duplicates: 'keep',
-  longestText: 1 << 16,
+  longestText: 1 << 20,
   longestLine: 1 << 24,
 };
 

@@ -121,7 +121,7 @@ function cacheKey(
     const { layout } = sources[at]!;
     return [name, format, split, sha256, ...(layout ? [layout] : [])];
   });
-  const { format: _, timeColumn: __, ...rest } = settings;
+  const { format: _, timeColumn: __, stopWords: ___, ...rest } = settings;
   const given = Object.entries(rest).filter(([, value]) => value !== undefined && value !== 'declared');
   const sorted = given.sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256')

@@ -168,7 +168,7 @@ describe('splits', () => {
     for (const seed of [1, 2, 3, 4, 5, 6]) {
       const corpus = await folder.of('one.txt', 'alone', { split: [1, 50, 50], seed });
       expect([...corpus.splits.train]).toEqual([0]);
-      expect(corpusNotes(corpus.report, 32)).toContain(
+      expect(corpusNotes(corpus.report, { batchSize: 32 })).toContain(
         '1 sentence, fewer than a batch of 32: batches hold what there is',
       );
     }

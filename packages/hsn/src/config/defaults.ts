@@ -34,8 +34,16 @@ export function discoveringDefaults(data: Readonly<Data>): Data {
     return {};
   if (walks !== undefined && walks !== 'pursuit') return {};
   return {
+    ...(cutsPassages(data) ? { discovery: { passages: true } } : {}),
     encoder: { walks: 'pursuit' },
     graph: { posterior: 'free', symbols: 'learnable', selfLoops: true },
     walk: { range: 'none', stays: true },
   };
+}
+
+/** Whether new runs of these settings cut long texts: walks must follow what is left of a text, and may end early. */
+function cutsPassages({ model, discovery, walk }: Readonly<Data>): boolean {
+  const words = isMapping(discovery) && discovery.follow === 'words';
+  const fixed = isMapping(walk) && walk.stays === false;
+  return model === 'language' && !words && !fixed;
 }

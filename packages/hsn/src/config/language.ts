@@ -140,6 +140,11 @@ const discovery = z.strictObject({
    * order, each step the next one that tells anything of its texts.
    */
   follow: z.enum(['rest', 'words']).default('rest'),
+  /**
+   * Whether a text longer than `encoder.longest` is cut into passages at the ends of sentences: symbols are found among
+   * passages, and a text's walk joins those of its passages. "hsn train" cuts; false reads the beginning of a text alone.
+   */
+  passages: z.boolean().default(false),
   /** Weight of a text's words beside its vector. */
   wordWeight: z.number().nonnegative().default(0.5),
   /** Nearest texts that each text is averaged with before symbols are looked for, and how often; 0 times: not at all. */

@@ -79,7 +79,10 @@ export const reasoningConfigSchema = languageConfigSchema.extend({
     .extend({ range: z.union([z.number().positive(), z.literal('none')]).default(5) })
     .prefault({}),
   /** Symbols as found in the encoder's space, where walks pursue; texts here are too short for words beside vectors. */
-  discovery: discovery.unwrap().omit({ wordWeight: true, fade: true, follow: true }).prefault({}),
+  discovery: discovery
+    .unwrap()
+    .omit({ wordWeight: true, fade: true, follow: true, passages: true })
+    .prefault({}),
   encoder: encoder
     .unwrap()
     .extend({ longest: encoder.unwrap().shape.longest.unwrap().default(64) })

@@ -79,7 +79,13 @@ export function dictionaryOn({
   return dictionaryOf(symbols, { linkProbabilities, ...(options.stays ? { starts, cutoffs } : {}) });
 }
 
-const pursuitOn = ({ length, candidates, firstSharpness, sharpness }: DiscoveryOptions): PursuitOptions => ({
+/** How walks are pursued on what was discovered. */
+export const pursuitOn = ({
+  length,
+  candidates,
+  firstSharpness,
+  sharpness,
+}: DiscoveryOptions): PursuitOptions => ({
   length,
   candidates,
   sharpness: { first: firstSharpness, later: sharpness },

@@ -5,6 +5,7 @@ import { TextReader, unitMeans } from '../encoder/walk-queries.ts';
 import type { GraphPosterior } from '../graph/posterior.ts';
 import type { Symbols } from '../symbols/symbols.ts';
 import { dictionaryOf, unitRows } from './dictionary.ts';
+import { joinedWeights, joinPassages } from './joined-passages.ts';
 import { columnsOf, pieceCounts, unpadded } from './pieces.ts';
 import { type PointSpace, toPoints } from './point-space.ts';
 import { pursue, settledOn } from './pursuit.ts';
@@ -84,6 +85,8 @@ class PieceSpace extends nn.Module {
 export interface PointBatch {
   encoder: PaddedIds;
   points?: Tensor | undefined;
+  /** Passages of each text, where it has several: points are then theirs. [B] */
+  passages?: Int32Array | undefined;
 }
 
 /**
@@ -183,6 +186,11 @@ export class PursuitEncoder extends TextReader {
     const steps: Tensor[] = [];
     const sharpness = this.sharpness.exp().unbind(0);
     const dictionary = this.#dictionary();
+    const { passages } = batch;
+    if (passages) {
+      const options = { length: sharpness.length, sharpness: (step: number) => sharpness[step]! };
+      return stack(joinPassages({ points, passages }, dictionary, options).scores, 1);
+    }
     const length = this.steps ? 1 : sharpness.length;
     pursue(points, dictionary, {
       length,
@@ -200,7 +208,16 @@ export class PursuitEncoder extends TextReader {
 
   /** How much of its text each step of a walk tells: a ≥ 0 with x ≈ Σ_i a_i·e_{z_i}. [B, L] */
   weights(batch: PointBatch, walks: Tensor): Tensor {
-    return noGrad(() => scope(() => settledOn(this.pointsOf(batch), this.#dictionary(), walks)));
+    const { passages } = batch;
+    return noGrad(() =>
+      scope(() => {
+        const points = this.pointsOf(batch);
+        const dictionary = this.#dictionary();
+        return passages
+          ? joinedWeights({ points, passages }, dictionary, walks)
+          : settledOn(points, dictionary, walks);
+      }),
+    );
   }
 
   #dictionary() {

@@ -5,7 +5,7 @@ import { highest } from './highest.ts';
 // Shapes: n points, S their width, K symbols, b candidate walks a point, i steps taken so far.
 
 /** Gain of a symbol that the walk already has, below every gain of a new one (at least −1): taken where nothing else is linked. */
-const revisit = -4;
+export const revisit = -4;
 /**
  * β after one, two, three and more symbols: how much of what they tell is taken off before the next is chosen. Right
  * after the first a symbol near the whole point says most of what kind of text it is; later ones tell texts apart.
@@ -90,7 +90,7 @@ export function pursue(points: Tensor, dictionary: Dictionary, options: PursuitO
   };
 }
 
-function sharpnessAt({ sharpness }: PursuitOptions, step: number): number | Tensor {
+export function sharpnessAt({ sharpness }: Pick<PursuitOptions, 'sharpness'>, step: number): number | Tensor {
   if (typeof sharpness === 'function') return sharpness(step);
   return step === 0 ? sharpness.first : sharpness.later;
 }
@@ -163,13 +163,12 @@ function nextStep(
   const gate = (scores: Tensor) => (links ? behind(links.steps, scores, last) : scores);
   if (cutoffs) {
     const least = leastGains(cutoffs, fit, walks.select(2, 0)); // [n, b, K]
-    const above = gains(fit).unsqueeze(1).sub(least);
-    const standing = seen(above.reshape(n * b, K), revisit);
-    const scores = call('scatter.value', standing, 1, last.unsqueeze(1), 0).mul(sharpness);
-    const open = gate(scores);
-    // A symbol elsewhere that stands out more must not drown the steps that are open: see `weightRange` of a transition.
-    const bounded = scores.minimum(open.amax(1, true));
-    return { scores: bounded.reshape(n, b, K), logs: open.logSoftmax(1).reshape(n, b, K) };
+    const above = gains(fit)
+      .unsqueeze(1)
+      .sub(least)
+      .reshape(n * b, K);
+    const { scores, open } = standingScores(above, taken, { links, sharpness });
+    return { scores: scores.reshape(n, b, K), logs: open.logSoftmax(1).reshape(n, b, K) };
   }
   const share = takenOff[Math.min(i, takenOff.length) - 1]!;
   const before = fit.unsqueeze(1);
@@ -178,6 +177,24 @@ function nextStep(
   const explaining = gains(left.reshape(n * b, K));
   const scores = links ? seen(explaining, revisit).mul(sharpness) : seen(explaining.mul(sharpness), ruledOut);
   return { scores: scores.reshape(n, b, K), logs: gate(scores).logSoftmax(1).reshape(n, b, K) };
+}
+
+/**
+ * h_i where walks name what stands out: κ_i times how far each symbol is above its cutoff, those that the walk has far below,
+ * and 0 for the one that it is on, so that it stays where nothing stands out. `open` has them along the links of that one.
+ * above [m, K], taken [m, i] → [m, K] each
+ */
+export function standingScores(
+  above: Tensor,
+  taken: Tensor,
+  { links, sharpness }: { links: Dictionary['links']; sharpness: number | Tensor },
+): { scores: Tensor; open: Tensor } {
+  const last = taken.select(1, taken.dim(1) - 1);
+  const standing = call('scatter.value', above, 1, taken, revisit);
+  const scores = call('scatter.value', standing, 1, last.unsqueeze(1), 0).mul(sharpness);
+  const open = links ? behind(links.steps, scores, last) : scores;
+  // A symbol elsewhere that stands out more must not drown the steps that are open: see `weightRange` of a transition.
+  return { scores: scores.minimum(open.amax(1, true)), open };
 }
 
 /** The most probable walks one step longer; new symbols have no coefficient yet. */

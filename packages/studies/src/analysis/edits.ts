@@ -10,6 +10,7 @@ import {
   Run,
   rememberCorpus,
   splitChange,
+  textRecord,
   textUpdate,
   undoEdit as undoRun,
 } from '@hidden-schema/hsn';
@@ -107,7 +108,8 @@ export async function updateRun(
   let places: readonly string[] = [];
   const edit = await edited(directory, options, async (run) => {
     const { editing, added, repeated, kept, themes, others } = await textUpdate(run, more, reading);
-    const words = themeWords([others, ...themes.map(({ texts }) => texts)]).slice(1);
+    const { stopWords = [] } = textRecord(run.run).record.settings;
+    const words = themeWords([others, ...themes.map(({ texts }) => texts)], new Set(stopWords)).slice(1);
     const told = themes.map(({ symbol, texts }, i) => ({ symbol, texts: texts.length, words: words[i]! }));
     found = { added, repeated, kept, themes: told };
     places = [...corpusPlaces(run.run), path.resolve(more)];
@@ -121,8 +123,8 @@ export async function updateRun(
 const shownWords = 6;
 
 /** Words that tell each of several lists of texts from the others. */
-function themeWords(lists: readonly (readonly string[])[]): string[][] {
-  const matrix = tellingTerms(textWords(lists.flat()));
+function themeWords(lists: readonly (readonly string[])[], stopWords: ReadonlySet<string>): string[][] {
+  const matrix = tellingTerms(textWords(lists.flat()), stopWords);
   const symbols = Int32Array.from(lists.flatMap((texts, i) => texts.map(() => i)));
   const uses = { symbols, length: 1, weights: Array.from(symbols, () => 1) };
   const ranked = pmiWords(matrix, uses, { symbols: lists.length, words: shownWords });

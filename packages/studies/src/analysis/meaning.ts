@@ -1,12 +1,12 @@
 import type { OpenedRun } from '@hidden-schema/hsn';
-import { linkProbabilities } from '@hidden-schema/hsn';
+import { linkProbabilities, textRecord } from '@hidden-schema/hsn';
 import { linkStrengths } from '../measures/link-strength.ts';
 import type { Interval } from '../measures/proportions.ts';
 import type { AttentionWords } from './attention-words.ts';
 import type { EncodedCorpus, EncodedSentence } from './encoded.ts';
 import { symbolNames } from './names.ts';
 import { SymbolTally } from './symbol-tally.ts';
-import { WeighedSentences } from './weighed-words.ts';
+import { WeighedSentences, type WordSettings } from './weighed-words.ts';
 import { tokensOf, wordsOf } from './words.ts';
 
 /** A sentence whose walk visits a symbol. */
@@ -86,18 +86,21 @@ export function symbolMeanings(
 ): SymbolMeaning[] {
   const { words = 12, examples = 8 } = options;
   const split = splitters[run.kind];
+  const settings = wordSettings(run);
   const tally = new SymbolTally(encoded.symbols, encoded.length, encoded.labels.length);
   const weighed = new WeighedSentences(encoded.symbols, encoded.length);
   const found = Array.from({ length: encoded.symbols }, () => new Examples(examples));
   for (let n = 0; n < Math.min(encoded.count, mostSentences); n++) {
     const sentence = encoded.sentence(n);
-    const distinct = new Set(split(sentence.text).map(({ word }) => word));
+    const distinct = new Set(
+      split(sentence.text).flatMap(({ word }) => (settings.stopWords.has(word) ? [] : word)),
+    );
     tally.add(sentence, encoded.labelOf[n]!, distinct);
     weighed.add(sentence);
     for (const symbol of new Set(sentence.walk)) found[symbol]!.offer(sentence, symbol);
   }
   const near = neighboursOf(run, encoded);
-  const telling = weighed.words(words);
+  const telling = weighed.words(words, settings);
   const names = symbolNames(run.run);
   return found.map((best, symbol) => ({
     symbol,
@@ -109,6 +112,13 @@ export function symbolMeanings(
     labels: tally.labels(symbol).map(({ label, ...rest }) => ({ label: encoded.labels[label]!, ...rest })),
     neighbours: near[symbol]!.map((other) => ({ ...other, name: names.get(other.symbol) ?? null })),
   }));
+}
+
+/** What of a run's texts is no word of a symbol; runs of 0.2.0 count all. */
+function wordSettings(run: OpenedRun): WordSettings {
+  const { clean = false, stopWords = [] } =
+    run.kind === 'language' ? textRecord(run.run).record.settings : {};
+  return { clean, stopWords: new Set(stopWords.map((word) => word.toLowerCase())) };
 }
 
 function neighboursOf(run: OpenedRun, encoded: EncodedCorpus): Omit<SymbolNeighbour, 'name'>[][] {

@@ -75,11 +75,11 @@ function walksOfPoints(
   return (split, first, count) => {
     const rows = splits[split].slice(first, first + count);
     const { encoder } = readBatch(store, rows, texts.frames);
-    const placed = points.of(rows);
+    const placed = points.reading(rows);
     try {
-      return texts.readBatch({ encoder, points: placed });
+      return texts.readBatch({ encoder, ...placed });
     } finally {
-      placed.free();
+      placed.points.free();
     }
   };
 }

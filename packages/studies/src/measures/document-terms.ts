@@ -47,10 +47,10 @@ const mostShare = 0.5;
 export const fewestTextsOf = (texts: number): number =>
   texts < smallCorpus ? fewestTexts.small : fewestTexts.large;
 
-/** The words that tell texts apart, counted: neither too rare nor too common, and no stop words of their language. */
-export function tellingTerms(texts: TextWords): DocumentTerms {
+/** The words that tell texts apart, counted: neither too rare nor too common, and no stop words of their language or given ones. */
+export function tellingTerms(texts: TextWords, stopWords: ReadonlySet<string> = new Set()): DocumentTerms {
   const minTexts = fewestTextsOf(textCount(texts));
-  return documentTerms(withoutStopWords(texts), { minTexts, maxShare: mostShare });
+  return documentTerms(withoutStopWords(texts), { minTexts, maxShare: mostShare, stopWords });
 }
 
 /** The same counts of some texts alone; the vocabulary stays. */

@@ -1,49 +1,70 @@
 import type { TokenStore } from '@hidden-schema/text';
 import { noGrad, scope, type Tensor } from '@hidden-schema/torch';
+import { type PassagePoints, textPoints } from '../../discovery/joined-passages.ts';
 import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import type { OpenedEncoder } from '../../discovery/text-vectors.ts';
 import type { VectorRows } from '../../discovery/vector-rows.ts';
 import { type StoredVectorOptions, storedVectors } from '../../discovery/vector-store.ts';
+import type { Passages } from './passages.ts';
 
-// Shapes: N texts of the corpus, B some of them, D width of the encoder, S of a point.
+// Shapes: N texts of the corpus, B some of them, P their passages, D width of the encoder, S of a point.
 
-/** The vectors of all texts of a corpus, by rows of its store: from the cache, or encoded. */
+/** The texts of a corpus as the encoder reads them, with their vectors. */
+export interface PassageVectors {
+  passages: Passages;
+  /** Of all passages, by their numbers. */
+  vectors: VectorRows;
+}
+
+/** The vectors of all passages of a corpus, by their numbers: from the cache, or encoded. */
 export function corpusVectors(
   store: TokenStore,
+  passages: Passages,
   opened: OpenedEncoder,
   options: StoredVectorOptions,
 ): Promise<VectorRows> {
   const slice = (first: number, end: number) =>
-    Array.from({ length: end - first }, (_, n) => store.example(first + n).text);
+    Array.from({ length: end - first }, (_, n) => passages.text(first + n));
   // File by file, so that one which is added leaves the stored vectors of the others as they are.
-  const parts = store.manifest.report.files.map(({ sentences }) => sentences);
-  return storedVectors({ count: store.count, slice }, opened, { parts, ...options });
-}
-
-/** The encoder's tokens of some texts, one after the other. */
-export function* storedTokens(store: TokenStore, rows: Iterable<number>): Generator<Int32Array> {
-  for (const row of rows) yield store.ids('encoder', store.row(row));
+  let first = 0;
+  const parts = store.manifest.report.files.map(({ sentences }) => {
+    first += sentences;
+    return passages.between(first - sentences, first);
+  });
+  return storedVectors({ count: passages.count, slice }, opened, { parts, ...options });
 }
 
 /** Texts of a corpus as points, from vectors that were made once. */
 export class CorpusPoints {
   readonly #encoder: PursuitEncoder;
-  readonly #store: TokenStore;
+  readonly passages: Passages;
   readonly #vectors: VectorRows;
 
-  constructor(encoder: PursuitEncoder, store: TokenStore, vectors: VectorRows) {
+  constructor(encoder: PursuitEncoder, { passages, vectors }: PassageVectors) {
     this.#encoder = encoder;
-    this.#store = store;
+    this.passages = passages;
     this.#vectors = vectors;
   }
 
   free(): void {
     this.#vectors.free();
+    this.passages.free();
   }
 
-  /** [B, S] */
+  /** What walks of some texts are read from: a point for each passage, and how many passages each text has. */
+  reading(rows: Int32Array): PassagePoints {
+    const own = this.passages.rowsOf(rows);
+    const tokens = this.passages.tokens(own);
+    const points = scope(() => noGrad(() => this.#encoder.points(tokens, this.#vectors.rows(own))));
+    return { points, passages: this.passages.countsOf(rows) };
+  }
+
+  /** One point for each text. [B, S] */
   of(rows: Int32Array): Tensor {
-    const texts = storedTokens(this.#store, rows);
-    return scope(() => noGrad(() => this.#encoder.points(texts, this.#vectors.rows(rows))));
+    const { points, passages } = this.reading(rows);
+    if (!passages) return points;
+    const all = scope(() => noGrad(() => textPoints({ points, passages })));
+    points.free();
+    return all;
   }
 }

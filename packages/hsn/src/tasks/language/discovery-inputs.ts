@@ -6,9 +6,16 @@ import { tellingPieces } from '../../discovery/pieces.ts';
 import { ownPart } from '../../discovery/point-source.ts';
 import type { OpenedEncoder } from '../../discovery/text-vectors.ts';
 import { Replicas } from '../../train/replicas.ts';
-import { corpusVectors, storedTokens } from './corpus-vectors.ts';
-import { checkDiscovery, type DiscoveryInputs, pursues, trainingPoints } from './discovery.ts';
-import { checkSeeds, type Seed } from './seeds.ts';
+import { corpusVectors } from './corpus-vectors.ts';
+import {
+  checkDifferent,
+  checkDiscovery,
+  type DiscoveryInputs,
+  pursues,
+  trainingPoints,
+} from './discovery.ts';
+import { Passages } from './passages.ts';
+import { checkSeeds, type Seed, textsOf } from './seeds.ts';
 
 /** What symbols are asked for, and who is told while texts become vectors. */
 export interface DiscoveryAsked {
@@ -28,29 +35,34 @@ export interface DiscoveryAsked {
 /** The texts' vectors and telling pieces, from which symbols are found. */
 export async function discoveryInputs(
   config: LanguageConfig,
-  { store, splits }: TextCorpus,
+  corpus: TextCorpus,
   opened: OpenedEncoder,
   { cache, signal, onVectors, onNote, seeds = [], replicas = Replicas.alone }: DiscoveryAsked,
 ): Promise<DiscoveryInputs> {
+  const { store, splits } = corpus;
   checkDiscovery(config, splits.train.length);
-  if (seeds.length > 0) checkSeeds(seeds, { store, splits });
-  const part = ownPart(splits.train.length, replicas);
-  const own = storedTokens(store, splits.train.subarray(part.first, part.end));
+  checkDifferent(corpus, config.symbols);
+  if (seeds.length > 0) checkSeeds(seeds, textsOf(corpus));
+  const { longest } = config.encoder;
+  const passages = await Passages.of(store, opened, { longest, cut: config.discovery.passages, signal });
+  const all = passages.rowsOf(splits.train);
+  const part = ownPart(all.length, replicas);
+  const own = passages.tokens(all.subarray(part.first, part.end));
   const shared = { replicas, vocabulary: opened.tokenizer.vocabulary };
   const pieces = config.discovery.wordWeight > 0 ? tellingPieces(own, shared) : [];
   if (config.discovery.follow === 'words' && pieces.length === 0)
     throw new UserError(
       'discovery.follow: words needs words that several texts share and not all of them, and these have none; give more texts, or take discovery.follow: rest',
     );
-  const vectors = await corpusVectors(store, opened, {
-    longest: config.encoder.longest,
+  const vectors = await corpusVectors(store, passages, opened, {
+    longest,
     replicas,
     ...(cache ? { cache } : {}),
     ...(signal ? { signal } : {}),
     ...(onVectors ? { onProgress: onVectors } : {}),
     ...(onNote ? { onNote } : {}),
   });
-  return { vectors, pieces: Int32Array.from(pieces), seeds };
+  return { vectors, passages, pieces: Int32Array.from(pieces), seeds };
 }
 
 /** Refuses what only discovery can do, and seeds that there are too few symbols for. */
@@ -61,6 +73,10 @@ export function checkPursuitOptions(
   if (!pursues(config) && (seeds.length > 0 || chooseSymbols))
     throw new UserError(
       `${seeds.length > 0 ? 'seeds are' : 'the number of symbols is'} for symbols that are discovered; leave encoder.walks and baseline as they are by default`,
+    );
+  if (!pursues(config) && config.discovery.passages)
+    throw new UserError(
+      'discovery.passages is for symbols that are discovered; take encoder.walks: pursuit, or leave it out',
     );
   if (seeds.length > config.symbols)
     throw new UserError(

@@ -1,5 +1,5 @@
 import { UserError } from '@hidden-schema/base';
-import type { TextCorpus } from '@hidden-schema/text';
+import { type TextCorpus, textKey } from '@hidden-schema/text';
 import { call, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import type { LanguageConfig } from '../../config/language.ts';
 import { SparseSpool } from '../../discovery/count-blocks.ts';
@@ -19,7 +19,9 @@ import { Replicas } from '../../train/replicas.ts';
 import type { PreparationWatch } from '../../train/task.ts';
 import { DiscoveryStage } from '../discovery-stage.ts';
 import type { DiscoverySizes } from './build.ts';
-import { storedTokens } from './corpus-vectors.ts';
+import { CorpusPoints, type PassageVectors } from './corpus-vectors.ts';
+import { joinedGraph } from './joined-graph.ts';
+import type { Passages } from './passages.ts';
 import { type Seed, seedDirections } from './seeds.ts';
 import type { LanguageTraining } from './training.ts';
 import { followWords } from './word-following.ts';
@@ -31,9 +33,7 @@ export const pursues = (config: Pick<LanguageConfig, 'baseline' | 'encoder'>): b
   !config.baseline && config.encoder.walks === 'pursuit';
 
 /** What a corpus is discovered from beside its tokens. */
-export interface DiscoveryInputs {
-  /** Of all texts, by row. */
-  vectors: VectorRows;
+export interface DiscoveryInputs extends PassageVectors {
   /** The encoder's pieces of words that are counted. */
   pieces: Int32Array;
   /** Symbols that are asked for by name and words; they have the first numbers. */
@@ -41,7 +41,7 @@ export interface DiscoveryInputs {
 }
 
 type CheckedConfig = Pick<LanguageConfig, 'symbols' | 'length' | 'seed' | 'encoder' | 'graph' | 'walk'> & {
-  discovery: FitSettings & Partial<Pick<LanguageConfig['discovery'], 'follow' | 'wordWeight'>>;
+  discovery: FitSettings & Partial<Pick<LanguageConfig['discovery'], 'follow' | 'wordWeight' | 'passages'>>;
 };
 
 /** Settings that symbols are found with. */
@@ -65,11 +65,31 @@ export function checkDiscovery(config: CheckedConfig, texts: number): void {
     throw new UserError(
       'discovery.follow: words needs the words of texts, and discovery.wordWeight is 0; leave it out, or take discovery.follow: rest',
     );
-  discoveryOptions(fitOptions(config));
-  if (texts < symbols)
+  if (discovery.passages && (discovery.follow === 'words' || !walk.stays))
     throw new UserError(
-      `${symbols} symbols need at least as many training texts, got ${texts}; ask for fewer with --symbols, or give more texts`,
+      'discovery.passages needs walks that follow what is left of a text and may end early; take discovery.follow: rest and walk.stays: true, or discovery.passages: false',
     );
+  discoveryOptions(fitOptions(config));
+  if (texts < symbols) throw tooFewTexts(symbols, texts, 'training texts');
+}
+
+/** Refuses fewer different training texts than symbols: equal ones are one point. */
+export function checkDifferent({ store, splits: { train } }: TextCorpus, symbols: number): void {
+  const different = new Set<bigint>();
+  for (const row of train) {
+    different.add(textKey(store.row(row).hash));
+    if (different.size >= symbols) return;
+  }
+  throw tooFewTexts(symbols, different.size, `different texts among the ${train.length} that train`);
+}
+
+function tooFewTexts(symbols: number, texts: number, what: string): UserError {
+  const ask = Math.max(2, Math.round(Math.sqrt(texts)));
+  const fewer =
+    texts < 2 ? 'at least 2 are needed' : `at most ${texts} symbols can be found, such as --symbols ${ask}`;
+  return new UserError(
+    `${symbols} symbols need at least as many texts, got ${texts} ${what}: ${fewer}; or give more texts`,
+  );
 }
 
 /** Symbols as wide as the points they are found among. */
@@ -81,8 +101,12 @@ export function inSpace<C extends { graph: { symbolDimension: number } }>(
 }
 
 /** Sizes of the space that a corpus is discovered in. */
-export function discoverySizes(pieces: number, texts: number): DiscoverySizes {
-  return { pieces, dimensions: Math.min(pointDefaults.wordDimensions, pieces, texts) };
+export function discoverySizes(
+  { pieces: { length }, passages }: Pick<DiscoveryInputs, 'pieces' | 'passages'>,
+  { splits }: Pick<TextCorpus, 'splits'>,
+): DiscoverySizes {
+  const points = passages.rowsOf(splits.train).length;
+  return { pieces: length, dimensions: Math.min(pointDefaults.wordDimensions, length, points) };
 }
 
 /** The first stage: finds symbols and graph in the encoder's space and hands them to the network, without a decoder. */
@@ -103,11 +127,12 @@ export class Discovery extends DiscoveryStage {
   /** All stages at once: what is stopped on the way begins again. */
   async advance({ signal, onPart }: PreparationWatch): Promise<Record<string, number>> {
     const { config, corpus, model } = this.#training;
-    const { pieces, seeds } = this.#inputs;
+    const { pieces, seeds, passages } = this.#inputs;
     const replicas = this.#replicas;
     const { space, points } = trainingPoints(config, corpus, this.#inputs, replicas);
     let fitted: FittedDictionary | undefined;
-    const directions = seeds.length > 0 ? seedDirections(seeds, corpus, points, replicas) : undefined;
+    const directions =
+      seeds.length > 0 ? seedDirections(seeds, trainingTexts(corpus, passages), points, replicas) : undefined;
     try {
       fitted = await fitDictionary(points, {
         ...fitOptions(config),
@@ -120,7 +145,10 @@ export class Discovery extends DiscoveryStage {
       const { discovered, explained } = fitted;
       encoder.place(space, pieces);
       encoder.placeStanding(discovered);
-      const followed = encoder.steps && followWords(encoder, discovered, { corpus, points, replicas });
+      const rows = corpus.splits.train;
+      const followed = passages.countsOf(rows)
+        ? joinedGraph(discovered, { placed: new CorpusPoints(encoder, this.#inputs), rows, replicas })
+        : encoder.steps && followWords(encoder, discovered, { corpus, points, replicas });
       const counts = followed?.counts ?? walkCounts(discovered, points, replicas);
       adopt(model, { ...discovered, ...followed }, counts);
       followed?.linkProbabilities.free();
@@ -134,24 +162,33 @@ export class Discovery extends DiscoveryStage {
   }
 }
 
-/** Texts that become points together: a whole number of blocks. */
+/** The passages of the training texts, as they are read. */
+export function* trainingTexts(
+  { splits }: Pick<TextCorpus, 'splits'>,
+  passages: Passages,
+): Generator<string> {
+  for (const passage of passages.rowsOf(splits.train)) yield passages.text(passage);
+}
+
+/** Passages that become points together: a whole number of blocks. */
 const placedAtOnce = 16_384;
 
-/** This process's training texts of a corpus as points, and the space that all training texts make. */
+/** This process's passages of training texts as points, and the space that all of them make. */
 export function trainingPoints(
   config: Pick<LanguageConfig, 'seed' | 'discovery'>,
-  { store, splits }: Pick<TextCorpus, 'store' | 'splits'>,
-  { vectors, pieces }: Pick<DiscoveryInputs, 'vectors' | 'pieces'>,
+  { splits }: Pick<TextCorpus, 'splits'>,
+  { vectors, passages, pieces }: Pick<DiscoveryInputs, 'vectors' | 'passages' | 'pieces'>,
   replicas = Replicas.alone,
 ): { space: PointSpace; points: RowSpool } {
-  const count = splits.train.length;
+  const all = passages.rowsOf(splits.train);
+  const count = all.length;
   const part = ownPart(count, replicas);
   const blocks: Int32Array[] = [];
   for (let first = part.first; first < part.end; first += placedAtOnce)
-    blocks.push(splits.train.subarray(first, Math.min(first + placedAtOnce, part.end)));
+    blocks.push(all.subarray(first, Math.min(first + placedAtOnce, part.end)));
   const spool = pieces.length > 0 ? new SparseSpool() : undefined;
   const columns = columnsOf(pieces);
-  for (const rows of blocks) spool?.add(pieceCounts(storedTokens(store, rows), columns));
+  for (const rows of blocks) spool?.add(pieceCounts(passages.tokens(rows), columns));
   const { wordWeight } = config.discovery;
   const words = spool && { columns: columns.size, texts: count, blocks: () => spool.blocks() };
   try {

@@ -20,7 +20,8 @@ export async function inspectLanguage(
   step: number,
   texts: LanguageTexts,
 ): Promise<Inspection> {
-  if (training.config.baseline) return { figures: {} };
+  // A small corpus may have no text for validation.
+  if (training.config.baseline || training.corpus.splits.valid.length === 0) return { figures: {} };
   const { sentences, symbols_used, information } = usage(training);
   const warnings = sentences < fewSentences ? [] : collapse(training, symbols_used, information);
   const examples = step === 0 ? [] : [await example(training, step, texts)];

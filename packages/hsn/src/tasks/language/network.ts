@@ -8,10 +8,11 @@ import { likelyLinks } from '../../graph/likely.ts';
 import type { HiddenSchemaNetwork } from '../../model.ts';
 import { WalkableGraph } from '../../walk/transition.ts';
 
-/** Texts as the network takes them, with a frozen encoder's states, or points, of them where they are known already. */
+/** Texts as the network takes them, with a frozen encoder's states, or points, of them where they are known already, and how many passages each has. */
 export type ReadTexts = Omit<TextBatch, 'labels' | 'rows'> & {
   states?: Tensor | undefined;
   points?: Tensor | undefined;
+  passages?: Int32Array | undefined;
 };
 
 /** Natural language (Section 5). */

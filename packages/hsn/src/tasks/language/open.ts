@@ -13,6 +13,7 @@ import { checkCorpus } from './corpus-check.ts';
 import { CorpusPoints, corpusVectors } from './corpus-vectors.ts';
 import { pursues } from './discovery.ts';
 import type { LanguageNetwork } from './network.ts';
+import { Passages } from './passages.ts';
 import { corpusInput, sidesOf, type TextConfig, type TextInput } from './prepare-texts.ts';
 import { type TextRecord, textInput, textRecord } from './text-record.ts';
 import { LanguageTexts } from './texts.ts';
@@ -89,8 +90,14 @@ export async function openPoints(
   if (encoder.reads !== 'points') return undefined;
   const opened = { encoder: encoder.base, tokenizer: tokenizers.encoder };
   const { longest } = config.encoder;
-  const vectors = await corpusVectors(corpus.store, opened, { ...options, longest });
-  return new CorpusPoints(encoder, corpus.store, vectors);
+  const { signal } = options;
+  const passages = await Passages.of(corpus.store, opened, {
+    longest,
+    cut: config.discovery.passages,
+    signal,
+  });
+  const vectors = await corpusVectors(corpus.store, passages, opened, { ...options, longest });
+  return new CorpusPoints(encoder, { passages, vectors });
 }
 
 /** The corpus a run was trained on, or another one; tokenised again where its cache is gone. */

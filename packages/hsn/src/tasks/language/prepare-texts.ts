@@ -6,6 +6,7 @@ import {
   corpusNotes,
   fingerprintOf,
   parseDates,
+  TEXT_SPLITS,
   type TextCorpus,
   TextFiles,
   type TextSettings,
@@ -48,6 +49,8 @@ export interface PrepareOptions extends DiscoveryAsked {
   tokenizer?: Tokenizer;
   /** Sizes of the space that a run's symbols were found in; else they are the corpus' own. */
   discovery?: DiscoverySizes | undefined;
+  /** Whether symbols are found and nothing is learnt: no texts are needed but those for training. */
+  onlyDiscover?: boolean;
   stdin?: NodeJS.ReadableStream;
   onProgress?: (progress: CorpusProgress) => void;
   /** Called with the texts once they are read, before they are encoded: where processes begin to work together. */
@@ -62,6 +65,7 @@ export type TextConfig = Pick<LanguageConfig, 'seed'> & {
     'symbolAttention' | 'symbolPositions' | 'symbolProjections' | 'lora'
   >;
   training: Pick<LanguageConfig['training'], 'batch'>;
+  discovery?: Pick<LanguageConfig['discovery'], 'passages'>;
 };
 
 /** Texts and tokenizers, ready for a model. */
@@ -111,8 +115,10 @@ export async function prepareTexts<Config extends TextConfig>(
     const widest = asked.decoder.whole ? withLongest(asked, mostTokens(models)) : asked;
     const corpus = await files.tokenise(sidesOf(widest, tokenizers, models));
     const read = asked.decoder.whole ? withLongest(asked, neededTokens(corpus, mostTokens(models))) : asked;
-    const notes = [...files.notes, ...corpusNotes(corpus.report, asked.training.batch)];
+    const told = { batchSize: asked.training.batch, passages: asked.discovery?.passages ?? false };
+    const notes = [...files.notes, ...corpusNotes(corpus.report, told)];
     const materials = { encoder, frozen, folder, generator, read };
+    checkSplits(corpus, source.input, options.onlyDiscover ? ['train'] : TEXT_SPLITS);
     const texts = { ...textsOf(source, files, corpus), tokenizers };
     await options.onTexts?.(texts);
     return { ...texts, notes, ...materials };
@@ -122,9 +128,8 @@ export async function prepareTexts<Config extends TextConfig>(
   }
 }
 
-/** A corpus with what a run notes of it; one that lacks a split is refused. */
+/** A corpus with what a run notes of it. */
 function textsOf(source: TextInput, files: TextFiles, corpus: TextCorpus) {
-  checkSplits(corpus, source.input);
   const spool = source.input === '-' ? files.sources[0]! : undefined;
   const spooled = spool && { file: spool.file, name: spoolName(spool.format) };
   const directory = spooled?.name ?? path.resolve(source.input);
@@ -207,12 +212,15 @@ function checkSizes({ encoder, decoder }: TextConfig): void {
   }
 }
 
-function checkSplits({ splits, report }: TextCorpus, input: string): void {
-  for (const [name, rows] of Object.entries(splits)) {
-    if (rows.length > 0) continue;
-    const where = input === '-' ? 'standard input' : input;
-    throw new UserError(
-      `${where} has ${report.sentences} sentences and none of them for ${name}: give more, or a folder with train, valid and test files`,
-    );
-  }
+/** Refuses a corpus that lacks texts for something. */
+function checkSplits({ splits, report }: TextCorpus, input: string, needed: readonly TextSplit[]): void {
+  const where = input === '-' ? 'standard input' : input;
+  const missing = needed.filter((name) => splits[name].length === 0);
+  if (missing.length === 0) return;
+  const others = missing.includes('train')
+    ? ''
+    : '; or find symbols alone with --stage discover, which needs no other texts than those for training';
+  throw new UserError(
+    `${where} has ${report.sentences} sentences and none of them for ${missing.join(' and ')}: of each ten, eight train, one is for valid and one for test, so that 100 are enough; give more, or a folder with train, valid and test files${others}`,
+  );
 }

@@ -1,5 +1,5 @@
 import { UserError } from '@hidden-schema/base';
-import type { Tokenizer } from '@hidden-schema/text';
+import { countRepeated, type TextCorpus, type Tokenizer, type TokenStore } from '@hidden-schema/text';
 import { startEngine } from '@hidden-schema/torch';
 import type { LanguageDecoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
@@ -9,6 +9,7 @@ import { type DiscoveryInputs, discoverySizes, inSpace, pursues } from './discov
 import { checkPursuitOptions, chosenSymbols, discoveryInputs, fewestSymbols } from './discovery-inputs.ts';
 import { unknownWordsNote } from './known-words.ts';
 import type { LanguageNetwork } from './network.ts';
+import type { Passages } from './passages.ts';
 import { type PreparedTexts, type PrepareOptions, prepareTexts, type TextInput } from './prepare-texts.ts';
 
 /** Texts, tokenizers and models, ready for a run. */
@@ -39,10 +40,11 @@ export async function prepareLanguage(
   const close = () => {
     texts.close();
     discovery?.vectors.free();
+    discovery?.passages.free();
   };
   try {
     if (pursues(asked)) discovery = await discoveryInputs(asked, corpus, { encoder, tokenizer }, options);
-    const space = options.discovery ?? (discovery && discoverySizes(discovery.pieces.length, sentences));
+    const space = options.discovery ?? (discovery && discoverySizes(discovery, corpus));
     const chosen =
       options.chooseSymbols && discovery
         ? chosenSymbols(asked, corpus, discovery, options.replicas)
@@ -53,12 +55,33 @@ export async function prepareLanguage(
     const model = makeNetwork(config, { ...parts, ...(folder ? { decoder: { folder } } : {}) }, generator);
     checkVocabulary(model, decoder, config.decoder.name);
     const strange = discovery && unknownWordsNote(corpus, tokenizer);
-    const notes = [...texts.notes, ...(strange ? [strange] : [])];
+    const cut = discovery && passagesNote(corpus, discovery.passages, read.encoder.longest);
+    const repeated = discovery && repeatedNote(corpus);
+    const notes = [...texts.notes, ...[repeated, cut, strange].filter((note) => note !== undefined)];
     return { ...texts, config, model, discovery, chosen, notes, close };
   } catch (error) {
     close();
     throw error;
   }
+}
+
+/** How many texts repeat an earlier one: they count as often as they are there. */
+function repeatedNote({ store }: TextCorpus): string | undefined {
+  const { looked, same, near } = countRepeated(textsOfStore(store));
+  if (same + near === 0) return undefined;
+  const among = looked < store.count ? `the first ${looked} texts` : `${looked} texts`;
+  return `of ${among}, ${same} repeat an earlier one and ${near} more are nearly the same; all count (--duplicates remove leaves out equal ones)`;
+}
+
+function* textsOfStore(store: TokenStore): Iterable<string> {
+  for (let row = 0; row < store.count; row++) yield store.example(row).text;
+}
+
+function passagesNote({ store }: TextCorpus, passages: Passages, longest: number): string | undefined {
+  const { cutTexts } = passages;
+  if (cutTexts === 0) return undefined;
+  const parts = passages.count - (store.count - cutTexts);
+  return `${cutTexts} of ${store.count} texts are longer than the encoder reads at once: cut into ${parts} passages of at most ${longest} tokens, read as ${cutTexts} texts`;
 }
 
 function checkLora({ decoder: { name, lora } }: LanguageConfig): void {

@@ -1,8 +1,9 @@
 import type { TextCorpus } from '@hidden-schema/text';
 import { scope, Tensor } from '@hidden-schema/torch';
 import { fitSymbols } from '../../discovery/fit.ts';
+import { mostSaid } from '../../discovery/joined-passages.ts';
 import { sourceOf } from '../../discovery/point-source.ts';
-import { fitOptions, release } from './discovery.ts';
+import { fitOptions, release, trainingTexts } from './discovery.ts';
 import { type OpenedLanguage, openLanguageCorpus, openPoints } from './open.ts';
 import { seedDirections } from './seeds.ts';
 import { textRecord } from './text-record.ts';
@@ -67,16 +68,18 @@ async function withTrainingTexts<T>(
   if (model.encoder.reads !== 'points') return undefined;
   const corpus = await openLanguageCorpus(opened, options);
   const placed = await openPoints(opened, corpus, options);
-  const points = placed!.of(corpus.splits.train);
+  const { points, passages } = placed!.reading(corpus.splits.train);
   const { seeds = [] } = textRecord(opened.run).record;
-  const directions = seeds.length > 0 ? { seeds: seedDirections(seeds, corpus, sourceOf(points)) } : {};
+  const texts = trainingTexts(corpus, placed!.passages);
+  const directions = seeds.length > 0 ? { seeds: seedDirections(seeds, texts, sourceOf(points)) } : {};
   const fit = async (seed: number, rows?: Int32Array): Promise<number[]> => {
-    const some = rows ? rowsOf(points, rows) : points;
+    const some = rows ? rowsOf(points, passages ? passagesOfTexts(rows, passages) : rows) : points;
     try {
       const fitted = await fitSymbols(some, { ...fitOptions(config), ...options, ...directions, seed });
       const symbols = scope(() => fitted.encoded.walks.select(1, 0).toNumbers());
       release(fitted);
-      return symbols;
+      const counts = rows && passages ? rows.map((row) => passages[row]!) : passages;
+      return counts ? mostSaid(symbols, counts) : symbols;
     } finally {
       if (rows) some.free();
     }
@@ -89,6 +92,15 @@ async function withTrainingTexts<T>(
     placed!.free();
     corpus.close();
   }
+}
+
+/** Passages of some texts, of which all have so many. */
+function passagesOfTexts(texts: Int32Array, passages: Int32Array): Int32Array {
+  const firsts = [0];
+  for (const count of passages) firsts.push(firsts.at(-1)! + count);
+  return Int32Array.from(
+    Array.from(texts).flatMap((text) => Array.from({ length: passages[text]! }, (_, n) => firsts[text]! + n)),
+  );
 }
 
 function rowsOf(points: Tensor, rows: Int32Array): Tensor {

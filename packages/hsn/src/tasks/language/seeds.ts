@@ -119,13 +119,14 @@ class SeedMatches {
 
 type TrainingTexts = Pick<TextCorpus, 'store' | 'splits'>;
 
-function* textsOf({ store, splits }: TrainingTexts): Generator<string> {
+/** The training texts. */
+export function* textsOf({ store, splits }: TrainingTexts): Generator<string> {
   for (const row of splits.train) yield store.example(row).text;
 }
 
 /** Refuses seeds that no training text has a word of, naming them. */
-export function checkSeeds(seeds: readonly Seed[], corpus: TrainingTexts): void {
-  const { texts } = new SeedMatches(seeds, textsOf(corpus));
+export function checkSeeds(seeds: readonly Seed[], training: Iterable<string>): void {
+  const { texts } = new SeedMatches(seeds, training);
   const missing = seeds.filter((_, s) => texts[s]!.length === 0);
   if (missing.length === 0) return;
   const named = missing.map(({ name, words }) => `${name} (${words.join(' ')})`).join(', ');
@@ -137,14 +138,14 @@ export function checkSeeds(seeds: readonly Seed[], corpus: TrainingTexts): void 
 /** Points that are looked at together. */
 const atOnce = 1024;
 
-/** Where seeds point: to the texts that have their words, whichever process has their points. [n, S], unit rows */
+/** Where seeds point: to the training texts, a point each, that have their words, whichever process has their points. [n, S], unit rows */
 export function seedDirections(
   seeds: readonly Seed[],
-  corpus: TrainingTexts,
+  training: Iterable<string>,
   points: PointSource,
   replicas = Replicas.alone,
 ): Tensor {
-  const { texts } = new SeedMatches(seeds, textsOf(corpus));
+  const { texts } = new SeedMatches(seeds, training);
   const told = texts.map((own) => new Map(own.map(({ at, weight }) => [at, weight])));
   return noGrad(() =>
     scope(() => {

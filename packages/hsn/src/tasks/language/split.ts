@@ -6,11 +6,13 @@ import { unitRows } from '../../discovery/dictionary.ts';
 import { travelledLinks } from '../../discovery/fit.ts';
 import { discoveryDefaults, discoveryOptions } from '../../discovery/options.ts';
 import { sourceOf } from '../../discovery/point-source.ts';
+import type { PassagePoints } from '../../discovery/joined-passages.ts';
 import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import { sphericalMeans } from '../../discovery/spherical-means.ts';
 import { Replicas } from '../../train/replicas.ts';
 import { fitOptions } from './discovery.ts';
 import type { SymbolChange } from './edited-tensors.ts';
+import { joinedLinks } from './joined-graph.ts';
 import type { LanguageNetwork } from './network.ts';
 import { type OpenedLanguage, openLanguageCorpus, openPoints } from './open.ts';
 
@@ -29,9 +31,9 @@ export async function splitChange(
   symbol: number,
   options: { signal?: AbortSignal } = {},
 ): Promise<SymbolChange> {
-  return withPoints(opened, options, async (points) => {
-    const { read, ...change } = noGrad(() => scope(() => halvedSymbols(opened, points, symbol)));
-    return { ...change, ...(await readAmong(opened, points, read)) };
+  return withPoints(opened, options, async (texts) => {
+    const { read, ...change } = noGrad(() => scope(() => halvedSymbols(opened, texts.points, symbol)));
+    return { ...change, ...(await readAmong(opened, texts, read)) };
   });
 }
 
@@ -75,28 +77,28 @@ function standing({ encoder }: LanguageNetwork): PursuitEncoder | undefined {
   return encoder.reads === 'points' && encoder.cutoffs ? encoder : undefined;
 }
 
-/** Does something with the training texts of a run as points. [N, S] */
+/** Does something with the training texts of a run as points. */
 async function withPoints<T>(
   opened: OpenedLanguage,
   options: { signal?: AbortSignal },
-  body: (points: Tensor) => Promise<T>,
+  body: (texts: PassagePoints) => Promise<T>,
 ): Promise<T> {
   const corpus = await openLanguageCorpus(opened, options);
   const placed = await openPoints(opened, corpus, options);
-  const points = placed!.of(corpus.splits.train);
+  const texts = placed!.reading(corpus.splits.train);
   try {
-    return await body(points);
+    return await body(texts);
   } finally {
-    points.free();
+    texts.points.free();
     placed!.free();
     corpus.close();
   }
 }
 
-/** Link probabilities of symbols by the walks of the points [J, J], and their cutoffs where walks may end early [J]; frees the symbols. */
+/** Link probabilities of symbols by the walks of the texts [J, J], and their cutoffs where walks may end early [J]; frees the symbols. */
 export async function readAmong(
   { config, model }: OpenedLanguage,
-  points: Tensor,
+  { points, passages }: PassagePoints,
   read: ReadSymbols,
 ): Promise<Pick<SymbolChange, 'links' | 'cutoffs'>> {
   const options = discoveryOptions({ ...fitOptions(config), symbols: read.symbols.dim(0) });
@@ -106,12 +108,34 @@ export async function readAmong(
   const found: Tensor[] = [read.symbols, read.starts, ...(cutoffs ? [cutoffs] : [])];
   try {
     const reading = cutoffs ? { ...read, cutoffs } : { symbols: read.symbols };
-    const { links } = await travelledLinks(source, reading, options, shared);
+    const links =
+      cutoffs && passages
+        ? joinedLinks(
+            () => blocksOf({ points, passages }),
+            { ...read, cutoffs },
+            { ...options, texts: passages.length },
+            Replicas.alone,
+          )
+        : (await travelledLinks(source, reading, options, shared)).links;
     found.push(links);
     const numbers = (tensor: Tensor) => Float64Array.from(tensor.toNumbers());
     return { links: numbers(links), ...(cutoffs ? { cutoffs: numbers(cutoffs) } : {}) };
   } finally {
     for (const tensor of found) tensor.free();
+  }
+}
+
+/** Texts that are read together. */
+const textsAtOnce = 64;
+
+/** Some texts after the other. */
+function* blocksOf({ points, passages }: PassagePoints & { passages: Int32Array }): Iterable<PassagePoints> {
+  let first = 0;
+  for (let at = 0; at < passages.length; at += textsAtOnce) {
+    const some = passages.subarray(at, at + textsAtOnce);
+    const count = some.reduce((sum, passage) => sum + passage, 0);
+    yield { points: points.narrow(0, first, count), passages: some };
+    first += count;
   }
 }
 
@@ -127,7 +151,9 @@ function halvesOf(points: Tensor, own: readonly number[], of: { symbol: number; 
     throw new UserError(`symbol ${of.symbol} cannot be split: ${why}`);
   };
   if (own.length < 2 * fewestOfHalf)
-    refuse(`${own.length} training texts begin with it, and each half needs ${fewestOfHalf}`);
+    refuse(
+      `${own.length} training texts, or passages of them, begin with it, and each half needs ${fewestOfHalf}`,
+    );
   const some = points.indexSelect(0, Tensor.fromArray(Int32Array.from(own), [own.length]));
   const means = sphericalMeans(some, halving, new Generator(of.seed));
   const sizes = countsOf(mostAligned(some, means).toNumbers(), 2);

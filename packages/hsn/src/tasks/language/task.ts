@@ -36,7 +36,7 @@ export class LanguageTask implements Task<LanguageFigures> {
 
   constructor({ model, corpus, tokenizers, discovery }: PreparedLanguage, replicas = Replicas.alone) {
     this.texts = new LanguageTexts(model, tokenizers);
-    this.training = new LanguageTraining(model, corpus, this.texts.frames, discovery?.vectors);
+    this.training = new LanguageTraining(model, corpus, this.texts.frames, discovery);
     this.trainer = new Trainer(this.training, replicas);
     this.usablePrepared = discovery !== undefined;
     this.preparation = discovery ? new Discovery(this.training, discovery, replicas) : this.#warmStart();

@@ -38,6 +38,13 @@ interface TextModel {
   model: { decoder: LanguageDecoder };
 }
 
+/** What decides of what a corpus is, and may be another in a later version. */
+const recorded = {
+  layout: TEXT_DEFAULTS.layout,
+  longestText: TEXT_DEFAULTS.longestText,
+  clean: TEXT_DEFAULTS.clean,
+};
+
 /** Makes the run's folder, with the decoder's vocabulary and a copy of what came from standard input. */
 export function createLanguageRun(
   directory: string,
@@ -48,12 +55,12 @@ export function createLanguageRun(
   const sentences = corpus.splits.train.length;
   const encoder = { name: config.encoder.name, tokenizer: tokenizers.encoder.hash };
   const text: TextRecord = {
-    settings: { layout: TEXT_DEFAULTS.layout, ...source.settings },
+    settings: { ...recorded, ...source.settings },
     files: corpusFiles(corpus.report.files),
     sentences,
     labels: corpus.labels,
     ...modelRecord(encoder, model.decoder),
-    ...(discovery ? { discovery: discoverySizes(discovery.pieces.length, sentences) } : {}),
+    ...(discovery ? { discovery: discoverySizes(discovery, corpus) } : {}),
     ...(discovery && discovery.seeds.length > 0 ? { seeds: discovery.seeds } : {}),
     ...(chosen ? { chosen } : {}),
   };
@@ -70,6 +77,9 @@ export function textsAdopted(run: Run, { corpus }: Pick<PreparedTexts, 'corpus'>
   return { text: JSON.parse(JSON.stringify({ ...record, files })) as JsonValue };
 }
 
+/** How runs of 0.2.0 read their texts. */
+const settingsBefore = { layout: 'declared', longestText: 1 << 16, clean: false } as const;
+
 /** A run's notes on its texts, and the vocabulary that lies beside them. */
 export function textRecord(run: Run): { record: TextRecord; tokenizer: Tokenizer } {
   const { record, tokenizer } = recordOf<TextRecord>(run, {
@@ -77,8 +87,7 @@ export function textRecord(run: Run): { record: TextRecord; tokenizer: Tokenizer
     of: 'texts',
     needed: ['encoder', 'decoder'],
   });
-  // Runs of 0.2.0 have texts as these were read then.
-  return { record: { ...record, settings: { layout: 'declared', ...record.settings } }, tokenizer };
+  return { record: { ...record, settings: { ...settingsBefore, ...record.settings } }, tokenizer };
 }
 
 /** Where a run's texts are, as far as this user named them; a copy of standard input lies in its folder. */

@@ -1,8 +1,10 @@
 import { UserError } from '@hidden-schema/base';
-import { type Frames, type PaddedIds, padded } from '@hidden-schema/text';
-import { Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { type Frames, type PaddedIds, padded, tokenPassages } from '@hidden-schema/text';
+import { cat, Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { generate, type LanguageDecoder, type SamplingOptions } from '@hidden-schema/transformers';
 import { unitRows } from '../../discovery/dictionary.ts';
+import { textPoints } from '../../discovery/joined-passages.ts';
+import type { PointBatch, PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import { encodeTexts } from '../../discovery/text-vectors.ts';
 import type { BestWalk } from '../../walk/best.ts';
 import type { WalkPosterior } from '../../walk/posterior.ts';
@@ -52,13 +54,17 @@ export class LanguageTexts {
 
   /**
    * The most probable walk of each text. It is read where every link weighs its probability (`readGraph`), so that no draw
-   * decides what is read. `cut` counts texts longer than the encoder reads.
+   * decides what is read. `cut` counts texts of
+   * which only the beginning was read; with `discovery.passages` all is read.
    */
   async read(texts: readonly string[]): Promise<{ walks: BestWalk[]; cut: number }> {
     const { config } = this.model;
     if (config.baseline) throw new UserError('a baseline has no symbols, so it reads no walks');
     const { results: walks, cut } = await this.#inBatches(texts, (encoder) => this.readBatch({ encoder }));
-    return { walks, cut };
+    if (cut.length === 0 || !config.discovery.passages) return { walks, cut: cut.length };
+    for (const at of cut)
+      walks[at] = await this.#withPassages(texts[at]!, (passages) => this.readBatch(passages)[0]!);
+    return { walks, cut: 0 };
   }
 
   /** Texts as points of length one in the space that symbols are vectors in; nothing where walks are read otherwise. [N][S] */
@@ -66,14 +72,41 @@ export class LanguageTexts {
     const { encoder: reader } = this.model;
     if (reader.reads !== 'points') return undefined;
     this.model.train(false);
-    const { results } = await this.#inBatches(texts, (encoder) => {
+    const { results, cut } = await this.#inBatches(texts, (encoder) => {
       const placed = reader.pointsOf({ encoder });
       const all = placed.toArray() as Float32Array;
       const width = placed.dim(1);
       placed.free();
       return Array.from({ length: encoder.lengths.length }, (_, b) => all.slice(b * width, (b + 1) * width));
     });
+    for (const at of this.model.config.discovery.passages ? cut : [])
+      results[at] = await this.#withPassages(texts[at]!, (passages) =>
+        Float32Array.from(scope(() => noGrad(() => textPoints(passages).toNumbers()))),
+      );
     return results;
+  }
+
+  /** Reads a text that is longer than the encoder reads at once as the points of its passages. */
+  async #withPassages<T>(
+    text: string,
+    read: (batch: PointBatch & { points: Tensor; passages: Int32Array }) => T,
+  ): Promise<T> {
+    const { encoder: tokenizer } = this.tokenizers;
+    const reader = this.model.encoder as PursuitEncoder;
+    const ids = (await tokenPassages(text, tokenizer, this.longestRead)).map((passage) => passage.ids);
+    const parts: Tensor[] = [];
+    for (let first = 0; first < ids.length; first += readAtOnce) {
+      const encoder = padded(ids.slice(first, first + readAtOnce), this.frames.encoder);
+      parts.push(reader.pointsOf({ encoder }));
+    }
+    const points = cat(parts, 0);
+    for (const part of parts) part.free();
+    try {
+      const encoder = padded(ids.slice(0, 1), this.frames.encoder);
+      return read({ encoder, points, passages: Int32Array.of(ids.length) });
+    } finally {
+      points.free();
+    }
   }
 
   /** Symbols as vectors of length one in that space. [K][S] */
@@ -85,11 +118,11 @@ export class LanguageTexts {
     return Array.from({ length: K }, (_, k) => all.slice(k * S, (k + 1) * S));
   }
 
-  /** Tokens of texts, some at a time, those of like length together so that little is padding; results in order. */
+  /** Tokens of texts, some at a time, those of like length together so that little is padding; results in order, and which texts were cut. */
   async #inBatches<T>(
     texts: readonly string[],
     each: (encoder: PaddedIds) => readonly T[],
-  ): Promise<{ results: T[]; cut: number }> {
+  ): Promise<{ results: T[]; cut: number[] }> {
     const options = { specials: true, literal: true, longest: this.longestRead };
     const encoded = await this.tokenizers.encoder.encodeBatch(texts, options);
     const order = Array.from(encoded.keys()).sort((a, b) => encoded[a]!.ids.length - encoded[b]!.ids.length);
@@ -104,7 +137,8 @@ export class LanguageTexts {
       );
       for (const [i, place] of places.entries()) results[place] = some[i]!;
     }
-    return { results, cut: encoded.filter(({ lost }) => lost > 0).length };
+    const cut = Array.from(encoded.keys()).filter((n) => encoded[n]!.lost > 0);
+    return { results, cut };
   }
 
   /** Texts, or words, as unit vectors of the encoder, a row each. [N·D] */
@@ -124,12 +158,12 @@ export class LanguageTexts {
   }
 
   /** q(z|x) of a batch, on the graph that texts are read on. */
-  posterior(batch: Pick<ReadTexts, 'encoder' | 'points'>): WalkPosterior {
+  posterior(batch: Pick<ReadTexts, 'encoder' | 'points' | 'passages'>): WalkPosterior {
     return this.model.posterior(this.model.encoder.scores(batch), readGraph(this.model));
   }
 
   /** The most probable walk of each sentence of a batch, with the weights of its steps where it has some. */
-  readBatch(batch: Pick<ReadTexts, 'encoder' | 'points'>): BestWalk[] {
+  readBatch(batch: Pick<ReadTexts, 'encoder' | 'points' | 'passages'>): BestWalk[] {
     const { model } = this;
     model.train(false);
     return scope(() =>

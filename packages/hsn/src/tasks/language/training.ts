@@ -11,9 +11,8 @@ import {
 import type { optim, Tensor } from '@hidden-schema/torch';
 import { StateCache } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
-import type { VectorRows } from '../../discovery/vector-rows.ts';
 import { type HeldOut, NetworkTraining } from '../../train/network-training.ts';
-import { CorpusPoints } from './corpus-vectors.ts';
+import { CorpusPoints, type PassageVectors } from './corpus-vectors.ts';
 import type { LanguageKind, LanguageNetwork, ReadTexts } from './network.ts';
 import { parameterGroups } from './parameter-groups.ts';
 
@@ -32,8 +31,8 @@ export class LanguageTraining extends NetworkTraining<LanguageKind> {
   readonly #cache: StateCache | undefined;
   readonly #points: CorpusPoints | undefined;
 
-  /** `vectors` are those of all texts, where walks are read by pursuit. */
-  constructor(model: LanguageNetwork, corpus: TextCorpus, frames: Frames, vectors?: VectorRows) {
+  /** `inputs` are passages and vectors of all texts, where walks are read by pursuit. */
+  constructor(model: LanguageNetwork, corpus: TextCorpus, frames: Frames, inputs?: PassageVectors) {
     super(model);
     const { config } = model;
     this.config = config;
@@ -45,7 +44,7 @@ export class LanguageTraining extends NetworkTraining<LanguageKind> {
     this.fit = { parameters: /^(encoder\.walk|graph)\./, rate: warmStart.rate };
     const { encoder } = model;
     if (encoder.reads === 'points') {
-      if (vectors) this.#points = new CorpusPoints(encoder, corpus.store, vectors);
+      if (inputs) this.#points = new CorpusPoints(encoder, inputs);
     } else if (encoder.frozen) this.#cache = new StateCache(encoder.base.width, config.encoder.cache);
   }
 
@@ -62,7 +61,7 @@ export class LanguageTraining extends NetworkTraining<LanguageKind> {
   withReading(batch: TextBatch): ReadTexts {
     if (this.config.baseline) return batch;
     return this.#points
-      ? { ...batch, points: this.#points.of(batch.rows) }
+      ? { ...batch, ...this.#points.reading(batch.rows) }
       : { ...batch, states: this.states(batch) };
   }
 

@@ -4,6 +4,7 @@ import { fingerprintOf, type TextCorpus } from '@hidden-schema/text';
 import { cat, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { mostAligned } from '../../clusters.ts';
 import type { ReadSymbols } from '../../discovery/cutoffs.ts';
+import { mostSaid, type PassagePoints } from '../../discovery/joined-passages.ts';
 import type { StoredVectorOptions } from '../../discovery/vector-store.ts';
 import { corpusFiles, sameContent } from './corpus-check.ts';
 import type { SymbolEditing } from './edit.ts';
@@ -50,12 +51,13 @@ export async function textUpdate(
     const repeated = countRepeated(opened, corpus, { ...fresh, file });
     const placed = await openPoints(opened, corpus, options);
     const rows = corpus.splits.train;
-    const points = placed!.of(rows);
+    const placedTexts = placed!.reading(rows);
     try {
       const old = rows.filter((row) => row < fresh.first).length;
       const noted = recordWith(opened, corpus, file);
-      const { themes, ...change } = await changeBy(opened, points, old);
+      const { themes: found, ...change } = await changeBy(opened, placedTexts, old);
       const texts = Array.from(rows.subarray(old), (row) => corpus.store.example(row).text);
+      const themes = found.map(({ symbol, at }) => ({ symbol, at: textsAt(at, placedTexts.passages, old) }));
       const taken = new Set(themes.flatMap(({ at }) => at));
       return {
         ...change,
@@ -66,7 +68,7 @@ export async function textUpdate(
         editing: { ...change.editing, record: noted },
       };
     } finally {
-      points.free();
+      placedTexts.points.free();
       placed!.free();
     }
   } finally {
@@ -120,26 +122,42 @@ function countRepeated(
   return fresh.reduce((count, key) => count + (before.has(key) ? 1 : 0), 0);
 }
 
+/** The added texts that have some of the added passages, each once. */
+function textsAt(at: readonly number[], passages: Int32Array | undefined, old: number): number[] {
+  if (!passages) return [...at];
+  const texts = Array.from(passages.subarray(old)).flatMap((count, n) => new Array<number>(count).fill(n));
+  return [...new Set(at.map((passage) => texts[passage]!))];
+}
+
 interface Change extends Pick<TextUpdate, 'kept' | 'editing'> {
-  /** New symbols with the places of their texts among those that were added. */
+  /** New symbols with the places of their passages among those that were added. */
   themes: { symbol: number; at: number[] }[];
 }
 
 /** Training texts are in the order of files, those that were added last. */
-async function changeBy(opened: OpenedLanguage, points: Tensor, old: number): Promise<Change> {
-  const { read, editing, ...change } = noGrad(() => scope(() => withThemes(opened, points, old)));
-  return { ...change, editing: { ...editing, ...(read ? await readAmong(opened, points, read) : {}) } };
+async function changeBy(opened: OpenedLanguage, texts: PassagePoints, old: number): Promise<Change> {
+  const { read, editing, ...change } = noGrad(() => scope(() => withThemes(opened, texts, old)));
+  return { ...change, editing: { ...editing, ...(read ? await readAmong(opened, texts, read) : {}) } };
 }
 
 /** The symbols with those of new themes, where there are any. */
-function withThemes(opened: OpenedLanguage, points: Tensor, old: number): Change & { read?: ReadSymbols } {
+function withThemes(
+  opened: OpenedLanguage,
+  { points, passages }: PassagePoints,
+  old: number,
+): Change & { read?: ReadSymbols } {
   const { symbols, starts } = symbolsOf(opened);
   const [K, S] = symbols.shape as [number, number];
-  const [before, added] = [points.narrow(0, 0, old), points.narrow(0, old, points.dim(0) - old)];
+  const earlier = passages?.subarray(0, old);
+  const first = earlier ? earlier.reduce((sum, count) => sum + count, 0) : old;
+  const [before, added] = [points.narrow(0, 0, first), points.narrow(0, first, points.dim(0) - first)];
   const themes = added.dim(0) > 0 ? newThemes({ before, added }, symbols, opened.config.seed) : [];
   const fresh = themes.map(({ direction }) => Tensor.fromArray(direction, [1, S]));
   const withFresh = (rows: Tensor) => cat([rows, ...fresh], 0);
-  const [was, now] = [starts, withFresh(starts)].map((rows) => mostAligned(before, rows).toNumbers());
+  const [was, now] = [starts, withFresh(starts)].map((rows) => {
+    const nearest = mostAligned(before, rows).toNumbers();
+    return earlier ? mostSaid(nearest, earlier) : nearest;
+  });
   const kept = was!.filter((symbol, n) => symbol === now![n]).length / old;
   const texts = countsOf(was!, K);
   return {

@@ -1,4 +1,4 @@
-import type { TextCorpus } from '@hidden-schema/text';
+import type { TextCorpus, TokenStore } from '@hidden-schema/text';
 import { noGrad, scope, type Tensor } from '@hidden-schema/torch';
 import { visitBlocks } from '../../discovery/blocks.ts';
 import { type Discovered, dictionaryOn } from '../../discovery/encode.ts';
@@ -9,7 +9,6 @@ import { WalkCounts } from '../../discovery/walk-counts.ts';
 import { WordSums } from '../../discovery/word-directions.ts';
 import { freeWalks } from '../../discovery/word-steps.ts';
 import type { Replicas } from '../../train/replicas.ts';
-import { storedTokens } from './corpus-vectors.ts';
 
 /** Training texts as points, and their tokens. */
 interface Trained {
@@ -57,9 +56,14 @@ function eachBlock(
   visit: (block: Tensor, tokens: () => Iterable<ArrayLike<number>>) => void,
 ): void {
   const blocks = visitBlocks(points, mostAtOnce, (block, first) =>
-    visit(block, () => storedTokens(store, splits.train.subarray(first, first + block.dim(0)))),
+    visit(block, () => tokensOf(store, splits.train.subarray(first, first + block.dim(0)))),
   );
   for (const _ of blocks);
+}
+
+/** The encoder's tokens of some texts, one after the other. */
+function* tokensOf(store: TokenStore, rows: Iterable<number>): Generator<Int32Array> {
+  for (const row of rows) yield store.ids('encoder', store.row(row));
 }
 
 /** Gives the encoder where words stand among the texts. */

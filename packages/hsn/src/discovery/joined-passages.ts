@@ -1,0 +1,126 @@
+import { call, cat, Tensor, zeros } from '@hidden-schema/torch';
+import type { Dictionary } from './dictionary.ts';
+import { type PursuitOptions, pursue, revisit, settledOn, sharpnessAt, standingScores } from './pursuit.ts';
+
+// Shapes: D texts, P passages of them, S width of a point, K symbols, L steps.
+
+/** Texts as the points of their passages. */
+export interface PassagePoints {
+  /** Text after text. [P, S] */
+  points: Tensor;
+  /** Passages of each text, at least one; one each unless given. [D] */
+  passages?: Int32Array | undefined;
+}
+
+/** What walks of texts are read from, and the most probable ones. */
+export interface JoinedWalks {
+  /** h_i of each step. L times [D, K] */
+  scores: Tensor[];
+  /** [D, L] int64 */
+  walks: Tensor;
+}
+
+/**
+ * Walks of texts from those of their passages (`pursue`). A text begins with the symbol that most of its passages begin
+ * with: q(z_1) is the mean of theirs. Then it goes on to linked symbols that its passages name, by the share of the
+ * passages' squared length that these explain, in the mean w_k = (1/P) Σ_p Σ_i a_pi·c_pi [z_pi = k]: h_i = κ_i·w. Where no
+ * more is named it stays, to its end. A text of one passage has that passage's walk.
+ */
+export function joinPassages(
+  { points, passages }: PassagePoints & { passages: Int32Array },
+  dictionary: Dictionary,
+  { length, sharpness }: Pick<PursuitOptions, 'length' | 'sharpness'>,
+): JoinedWalks {
+  const own: Tensor[] = [];
+  const onStep = (_: Tensor, scores: Tensor) => own.push(scores.reshape(points.dim(0), -1));
+  const found = pursue(points, dictionary, { length, candidates: 1, sharpness, onStep });
+  const walks = found.walks.select(1, 0); // [P, L]
+  const fit = points.matmul(dictionary.symbols.transpose(0, 1));
+  const shares = found.coefficients.select(1, 0).mul(fit.gather(1, walks)).detach();
+  const named = call('scatter_add', zeros([points.dim(0), fit.dim(1)]), 1, walks, shares);
+  const first = meanOfTexts(own[0]!.exp(), passages).clamp(leastProbability).log();
+  const weights = meanOfTexts(named, passages);
+  const joined = joinedSteps(first, weights, { dictionary, length, sharpness });
+  const single = Tensor.fromArray(
+    Int32Array.from(passages, (count) => (count === 1 ? 1 : 0)),
+    [passages.length, 1],
+  ).gt(0);
+  const firsts = firstOfTexts(passages);
+  const alone = (all: Tensor, other: Tensor) => call('where.self', single, all.indexSelect(0, firsts), other);
+  return {
+    scores: joined.scores.map((scores, step) => alone(own[step]!, scores)),
+    walks: alone(walks, joined.walks),
+  };
+}
+
+const leastProbability = 1e-30;
+
+interface JoinOptions extends Pick<PursuitOptions, 'length' | 'sharpness'> {
+  dictionary: Dictionary;
+}
+
+/** Step after step along the best walk. first: log q(z_1), weights: w, [D, K] each */
+function joinedSteps(
+  first: Tensor,
+  weights: Tensor,
+  { dictionary: { links }, length, sharpness }: JoinOptions,
+): JoinedWalks {
+  // What no passage names comes after staying.
+  const above = call('where.self', weights.gt(0), weights, call('full_like', weights, revisit));
+  const scores = [first];
+  let taken = first.argmax(1).unsqueeze(1);
+  for (let step = 1; step < length; step++) {
+    const next = standingScores(above, taken, { links, sharpness: sharpnessAt({ sharpness }, step) });
+    scores.push(next.scores);
+    taken = cat([taken, next.open.argmax(1).unsqueeze(1)], 1);
+  }
+  return { scores, walks: taken };
+}
+
+/** a ≥ 0 of each step of texts' walks [D, L]: means over their passages of x ≈ Σ_i a_i·e_{z_i}. [D, L] */
+export function joinedWeights(
+  { points, passages }: PassagePoints & { passages: Int32Array },
+  dictionary: Dictionary,
+  walks: Tensor,
+): Tensor {
+  const each = walks.indexSelect(0, textOfPassages(passages));
+  return meanOfTexts(settledOn(points, dictionary, each), passages);
+}
+
+/** One point a text: the direction of the sum of its passages' points; that of its only one. [D, S] */
+export function textPoints({ points, passages }: PassagePoints & { passages: Int32Array }): Tensor {
+  const means = meanOfTexts(points, passages);
+  return means.div(means.mul(means).sum(1, true).sqrt().clamp(1e-12));
+}
+
+/** Means over the passages of each text. [P, n] → [D, n] */
+function meanOfTexts(rows: Tensor, passages: Int32Array): Tensor {
+  const sums = zeros([passages.length, rows.dim(1)]);
+  const counts = Tensor.fromArray(Float32Array.from(passages), [passages.length, 1]);
+  return call('index_add', sums, 0, textOfPassages(passages), rows, 1).div(counts);
+}
+
+function textOfPassages(passages: Int32Array): Tensor {
+  const texts = Array.from(passages).flatMap((count, text) => new Array<number>(count).fill(text));
+  return Tensor.fromArray(Int32Array.from(texts), [texts.length]);
+}
+
+function firstOfTexts(passages: Int32Array): Tensor {
+  let first = 0;
+  const firsts = Int32Array.from(passages, (count) => {
+    first += count;
+    return first - count;
+  });
+  return Tensor.fromArray(firsts, [firsts.length]);
+}
+
+/** The symbol that most of a text's passages begin with, the lowest of equal ones. firsts [P] → [D] */
+export function mostSaid(firsts: readonly number[], passages: Int32Array): number[] {
+  let at = 0;
+  return Array.from(passages, (count) => {
+    const counts = new Map<number, number>();
+    for (const symbol of firsts.slice(at, at + count)) counts.set(symbol, (counts.get(symbol) ?? 0) + 1);
+    at += count;
+    return [...counts].sort(([a, x], [b, y]) => y - x || a - b)[0]![0];
+  });
+}
