@@ -86,8 +86,7 @@ export const reasoningConfigSchema = languageConfigSchema.extend({
     .prefault({}),
   decoder: decoder
     .unwrap()
-    // The relations' embeddings are new and must learn.
-    .omit({ lora: true, whole: true })
+    .omit({ whole: true })
     .extend({
       longest: countSchema.default(64),
       vocabularySize: z.int().min(300).default(4000),

@@ -3,6 +3,7 @@ import type { Tokenizer } from '@hidden-schema/text';
 import { startEngine } from '@hidden-schema/torch';
 import type { LanguageDecoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
+import type { ReasoningConfig } from '../../config/tuples.ts';
 import type { SymbolChoice } from '../../discovery/choose.ts';
 import { fromScratch, makeNetwork } from './build.ts';
 import { type DiscoveryInputs, discoverySizes, inSpace, pursues } from './discovery.ts';
@@ -61,7 +62,10 @@ export async function prepareLanguage(
   }
 }
 
-function checkLora({ decoder: { name, lora } }: LanguageConfig): void {
+/** Refuses adapters on a decoder that starts from scratch: its own weights would never learn. */
+export function checkLora({
+  decoder: { name, lora },
+}: Pick<LanguageConfig, 'decoder'> | Pick<ReasoningConfig, 'decoder'>): void {
   if (lora && fromScratch(name))
     throw new UserError(
       `decoder.lora leaves a decoder's own weights as they are, and ${name} starts from scratch: name a pretrained one, or leave lora out`,
