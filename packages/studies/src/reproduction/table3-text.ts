@@ -21,6 +21,7 @@ const pathTitles: Record<string, string> = {
   transformer: 'Transformer',
   counts: 'counts',
   prior: 'local prior',
+  mlp: 'feed-forward',
 };
 
 const titleOf = (model: Table3Model): string =>
