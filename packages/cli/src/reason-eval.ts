@@ -6,6 +6,7 @@ import { wholeNumber } from './text-flags.ts';
 interface ReasonEvalFlags {
   comet?: string;
   bart?: string;
+  answers?: string;
   split?: string;
   limit?: string;
   search?: string;
@@ -19,6 +20,8 @@ interface ReasonEvalFlags {
 const examples = `
 Examples:
   $ hsn reason eval run --comet comet
+  $ hsn reason eval run --comet comet --answers comet_bart.jsonl     on the file's own questions
+  $ hsn reason eval --answers comet_bart.jsonl                       the file alone, without a run
   $ hsn reason eval run --split valid --limit 300 --search greedy,beam5 --path counts --json
   $ hsn reason eval run --comet comet --bert-model microsoft/deberta-base --layer 9
 
@@ -32,9 +35,16 @@ export function register(parent: Command): void {
     .description(
       'BLEU, ROUGE-L, BERTScore, recall of references, diversity and novelty of answers for unseen events.',
     )
-    .argument('<run>', 'run folder of a network over tuples')
+    .argument(
+      '[run]',
+      'run folder of a network over tuples; without it, only the answers of --answers are scored',
+    )
     .option('--comet <run>', 'a run of --part comet to compare with')
     .option('--bart <run>', 'a run of --part comet --decoder bart, for a row of its own')
+    .option(
+      '--answers <file>',
+      "any system's answers as JSON lines (head, relation, references, answers): scored beside ours on its questions",
+    )
     .option('--split <name>', 'test, or valid to choose settings on', 'test')
     .option('--limit <n>', '(event, relation) pairs to ask, "none" included (default: all)')
     .option(
@@ -53,30 +63,57 @@ export function register(parent: Command): void {
     .action(evaluate);
 }
 
-async function evaluate(run: string, flags: ReasonEvalFlags): Promise<void> {
+async function evaluate(run: string | undefined, flags: ReasonEvalFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { evaluateReasoning, readSearch, table3Caption, table3Text } = await import('@hidden-schema/studies');
-  const { split, search, path, bertModel } = flags;
-  if (split !== 'test' && split !== 'valid') throw new UserError(`--split takes test or valid, got ${split}`);
-  const limit = await wholeNumber('--limit', flags.limit);
-  const layer = await wholeNumber('--layer', flags.layer, 0);
-  const table = await evaluateReasoning(run, {
-    split,
-    ...(flags.comet ? { comet: flags.comet } : {}),
-    ...(flags.bart ? { bart: flags.bart } : {}),
-    ...(limit === undefined ? {} : { limit }),
-    ...(layer === undefined ? {} : { layer }),
-    ...(search === undefined ? {} : { searches: search.split(',').map(readSearch) }),
-    ...(path === undefined ? {} : { paths: await knownPaths(run, path.split(',')) }),
-    ...(bertModel === undefined ? {} : { bertModel }),
-    idf: flags.idf ?? false,
-    onProgress: (text) => say(`${text}\n`),
-  });
+  const { table3Caption, table3Text } = await import('@hidden-schema/studies');
+  if (flags.split !== 'test' && flags.split !== 'valid')
+    throw new UserError(`--split takes test or valid, got ${flags.split}`);
+  const table = run === undefined ? await answersAlone(flags) : await besideRun(run, flags);
   print(
     flags.json
       ? `${JSON.stringify(table, null, 2)}\n`
       : `${table3Text(table, 'terminal')}\n${table3Caption(table)}`,
   );
+}
+
+/** Settings of scoring, which need no run. */
+async function scoringFlags(flags: ReasonEvalFlags) {
+  const limit = await wholeNumber('--limit', flags.limit);
+  const layer = await wholeNumber('--layer', flags.layer, 0);
+  return {
+    ...(limit === undefined ? {} : { limit }),
+    ...(layer === undefined ? {} : { layer }),
+    ...(flags.bertModel === undefined ? {} : { bertModel: flags.bertModel }),
+    idf: flags.idf ?? false,
+    onProgress: (text: string) => say(`${text}\n`),
+  };
+}
+
+async function answersAlone(flags: ReasonEvalFlags) {
+  const { UserError } = await import('@hidden-schema/base');
+  const { evaluateAnswers } = await import('@hidden-schema/studies');
+  if (flags.answers === undefined)
+    throw new UserError(
+      'what is to be evaluated? give the run of a network over tuples, or --answers <file>',
+    );
+  const ofRuns = { comet: flags.comet, bart: flags.bart, search: flags.search, path: flags.path };
+  for (const [flag, value] of Object.entries(ofRuns))
+    if (value !== undefined) throw new UserError(`--${flag} is for a run, and none was given`);
+  return evaluateAnswers(flags.answers, await scoringFlags(flags));
+}
+
+async function besideRun(run: string, flags: ReasonEvalFlags) {
+  const { evaluateReasoning, readSearch } = await import('@hidden-schema/studies');
+  const { search, path, comet, bart, answers } = flags;
+  return evaluateReasoning(run, {
+    split: flags.split as 'test' | 'valid',
+    ...(comet === undefined ? {} : { comet }),
+    ...(bart === undefined ? {} : { bart }),
+    ...(answers === undefined ? {} : { answers }),
+    ...(search === undefined ? {} : { searches: search.split(',').map(readSearch) }),
+    ...(path === undefined ? {} : { paths: await knownPaths(run, path.split(',')) }),
+    ...(await scoringFlags(flags)),
+  });
 }
 
 /** Names of path models, refused where the run has no such one. */

@@ -6,8 +6,9 @@ import { Generator } from '@hidden-schema/torch';
 import { BertEncoder, bertConfigSchema, writeModelFolder } from '@hidden-schema/transformers';
 import { afterAll, expect, test } from 'vitest';
 import { reasoningConfigSchema } from '../src/config/tuples.ts';
-import { contextOf, openPrefixEncoder } from '../src/path/path-encoder.ts';
-import { withRelations } from '../src/tasks/tuples/tokens.ts';
+import { openPathContext } from '../src/path/path-encoder.ts';
+import { type TupleTokens, withRelations } from '../src/tasks/tuples/tokens.ts';
+import type { TupleWalks } from '../src/tasks/tuples/walks.ts';
 
 const folder = temporaryFolder('path-encoder');
 afterAll(folder.remove);
@@ -29,19 +30,22 @@ test.each([true, false])('frozen: %s', async (frozen) => {
     model: 'reasoning',
     path: { encoder: { name, frozen } },
   });
-  const opened = await openPrefixEncoder(
-    settings,
-    { encoder: own, decoder: own },
-    relations,
-    new Generator(2),
-  );
-  expect(opened.frozen).toBe(frozen);
-  const { hidden } = contextOf(opened, padded([Int32Array.of(3, 5, 320)], { pad: 0 }));
-  const weights = [...opened.text.namedParameters()].map(([, tensor]) => tensor);
+  const tokenizers = { encoder: own, decoder: own };
+  const read = padded([Int32Array.of(3, 5, 320)], { pad: 0 });
+  const tokens = {
+    table: { head: [0], relation: [0], relations },
+    prefix: () => read,
+  } as unknown as TupleTokens;
+  const walks = { tokens } as TupleWalks;
+  const opened = await openPathContext(settings, { tokenizers, relations }, walks, new Generator(2));
+  expect(opened.trained === undefined).toBe(frozen);
+  const { hidden } = opened.of(Int32Array.of(0), tokens);
+  const weights = [...(opened.trained?.namedParameters() ?? [])].map(([, tensor]) => tensor);
   if (frozen) expect(hidden.requiresGrad).toBe(false);
   else {
     hidden.sum().backward();
     expect(weights.filter((weight) => weight.grad !== undefined).length).toBeGreaterThan(5);
   }
-  opened.text.free();
+  opened.free();
+  opened.trained?.free();
 });

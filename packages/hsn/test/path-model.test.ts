@@ -13,7 +13,7 @@ const K = 4;
 const half = 3;
 const sizes = { symbols: K, half, context: 6, hidden: 8, width: 8, layers: 2, heads: 2, dropout: 0 };
 
-function network(kind: 'lstm' | 'transformer') {
+function network(kind: 'lstm' | 'transformer' | 'mlp') {
   const made = makePath(kind, sizes, new Generator(2));
   jitter(made, 1);
   return made.train(false);
@@ -25,7 +25,7 @@ function context(count: number): PathContext {
   return { hidden: Tensor.fromArray(data, [count, 2, 6]), mask };
 }
 
-const kinds = ['lstm', 'transformer'] as const;
+const kinds = ['lstm', 'transformer', 'mlp'] as const;
 
 describe.each(kinds)('the %s path model', (kind) => {
   test('predicts a step from those before it alone, all at once or one by one', () => {
@@ -94,7 +94,7 @@ describe('steps without a link', () => {
 });
 
 /** A path model around a bare network; only what a search asks for. */
-function searchable(kind: 'lstm' | 'transformer', adjacency?: Tensor) {
+function searchable(kind: 'lstm' | 'transformer' | 'mlp', adjacency?: Tensor) {
   const own = network(kind);
   const scores = (first: Tensor, second: Tensor | undefined, given: PathContext) => {
     const free = own.scores(first, second, given);

@@ -52,8 +52,8 @@ export {
   renameSymbol,
   runSymbols,
   type SymbolNames,
-  symbolNames,
   symbolNamed,
+  symbolNames,
   symbolTitle,
 } from './analysis/names.ts';
 export { drawNetwork, walkedNetwork } from './analysis/network-drawing.ts';
@@ -148,7 +148,7 @@ export {
   table2Sheet,
 } from './reproduction/table2.ts';
 export { type Table2Settings, table2Config } from './reproduction/table2-settings.ts';
-export { evaluateReasoning, type Table3 } from './reproduction/table3.ts';
+export { evaluateAnswers, evaluateReasoning, type Table3 } from './reproduction/table3.ts';
 export { table3Caption, table3Sheets, table3Text, table3Title } from './reproduction/table3-text.ts';
 export { type TrainedRun, timesSheet } from './reproduction/table8.ts';
 export { comparedModels } from './reproduction/topic-fits.ts';

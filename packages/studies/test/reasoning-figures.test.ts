@@ -6,10 +6,10 @@ import { answerFigures, type Scoring, withoutNone } from '../src/reasoning/figur
 import { Floors } from '../src/reasoning/floors.ts';
 
 /** A corpus of training tuples, as scoring and floors read one. */
-function corpusOf(tuples: readonly Tuple[]): Scoring['corpus'] {
+function corpusOf(tuples: readonly Tuple[]): NonNullable<Scoring['corpus']> {
   const table = { tuple: (row: number) => tuples[row]! };
   const train = Int32Array.from(tuples.keys());
-  return { table, splits: { train } } as unknown as Scoring['corpus'];
+  return { table, splits: { train } } as unknown as NonNullable<Scoring['corpus']>;
 }
 
 const tuple = (head: string, relation: string, object: string): Tuple => ({ head, relation, object });

@@ -20,10 +20,11 @@ const tuples = z.strictObject({
 const path = z.strictObject({
   /**
    * lstm: the paper's. transformer: in its place. prior: the local prior of appendix H, node weights from (s, r) alone.
-   * counts: no network, second halves of training counted and those of the nearest events.
+   * counts: no network, second halves of training counted and those of the nearest events. mlp: a feed-forward network over
+   * the vectors of event and relation and the symbols so far, which trains in a minute.
    */
-  kind: z.enum(['lstm', 'transformer', 'prior', 'counts']).default('lstm'),
-  /** Width of the LSTMs, as in the paper. */
+  kind: z.enum(['lstm', 'transformer', 'prior', 'counts', 'mlp']).default('lstm'),
+  /** Width of the LSTMs, as in the paper, and of the feed-forward network. */
   hidden: countSchema.default(512),
   /** Transformer: its width and sizes. */
   width: countSchema.default(256),
@@ -89,8 +90,7 @@ export const reasoningConfigSchema = languageConfigSchema.extend({
     .prefault({}),
   decoder: decoder
     .unwrap()
-    // The relations' embeddings are new and must learn.
-    .omit({ lora: true, whole: true })
+    .omit({ whole: true })
     .extend({
       longest: countSchema.default(64),
       vocabularySize: z.int().min(300).default(4000),

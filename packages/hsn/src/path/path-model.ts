@@ -1,4 +1,4 @@
-import { cat, full, type Generator, nn, type Tensor, where, zeros } from '@hidden-schema/torch';
+import { arange, cat, full, type Generator, nn, type Tensor, where, zeros } from '@hidden-schema/torch';
 import { paddingMask, sinusoidalPositions, TransformerBlock } from '@hidden-schema/transformers';
 import type { NetworkKind } from '../config/tuples.ts';
 import { meanPooled, WalkQueries } from '../encoder/walk-queries.ts';
@@ -126,7 +126,45 @@ class PriorPath extends PathNetwork {
   }
 }
 
-const networks = { lstm: LstmPath, transformer: TransformerPath, prior: PriorPath };
+/**
+ * A feed-forward network: (s, r), the first half and the step make a hidden layer, and the symbol before shifts it. It sees
+ * (s, r) as the mean of its states.
+ */
+class FeedForwardPath extends PathNetwork {
+  readonly prefix: nn.Linear;
+  readonly symbols: nn.Embedding;
+  readonly steps: nn.Embedding;
+  readonly output: nn.Linear;
+  readonly dropout: nn.Dropout;
+  readonly #symbols: number;
+  readonly #half: number;
+
+  constructor({ symbols, half, hidden, context, dropout }: PathSizes, generator: Generator) {
+    super();
+    this.#symbols = symbols;
+    this.#half = half;
+    this.prefix = new nn.Linear(context, hidden, generator);
+    // A row for each place of the first half and its symbols, and for each step and the symbol before it.
+    this.symbols = new nn.Embedding(2 * half * symbols, hidden, generator, { deviation: 0.1 });
+    this.steps = new nn.Embedding(half, hidden, generator, { deviation: 0.1 });
+    this.output = new nn.Linear(hidden, symbols, generator);
+    this.dropout = new nn.Dropout(dropout, generator);
+  }
+
+  override scores(first: Tensor, second: Tensor | undefined, { hidden, mask }: PathContext): Tensor {
+    const before = inputsOf(first, second); // [B, M + 1]
+    const [H, M] = [this.#half, before.dim(1)];
+    const places = (from: number, count: number) => arange(count).add(from).mul(this.#symbols);
+    const known = this.prefix
+      .forward(meanPooled(hidden, mask))
+      .add(this.symbols.forward(first.add(places(0, H))).sum(1))
+      .unsqueeze(1); // [B, 1, W]
+    const own = this.symbols.forward(before.add(places(H, M))).add(this.steps.forward(arange(M)));
+    return this.output.forward(this.dropout.forward(known.add(own).relu())); // [B, M + 1, K]
+  }
+}
+
+const networks = { lstm: LstmPath, transformer: TransformerPath, prior: PriorPath, mlp: FeedForwardPath };
 
 export function makePath(kind: NetworkKind, sizes: PathSizes, generator: Generator): PathNetwork {
   return new networks[kind](sizes, generator);

@@ -16,7 +16,7 @@ import type { Inspection, Task } from '../train/task.ts';
 import { Trainer } from '../train/trainer.ts';
 import { PathModel } from './path.ts';
 import { type PathFigures, pathFigures } from './path-accuracy.ts';
-import { openPrefixEncoder } from './path-encoder.ts';
+import { openPathContext } from './path-encoder.ts';
 import { type PathBatch, PathTraining, type WalkSet } from './path-training.ts';
 import { TargetTable } from './step-targets.ts';
 
@@ -34,7 +34,7 @@ export function pathFolder(directory: string, kind: PathKind): string {
 
 /** The path models that a network's run has. */
 export function pathKinds(directory: string): PathKind[] {
-  return (['counts', 'prior', 'lstm', 'transformer'] as const).filter((kind) =>
+  return (['counts', 'prior', 'lstm', 'transformer', 'mlp'] as const).filter((kind) =>
     isRunFolder(pathFolder(directory, kind)),
   );
 }
@@ -88,7 +88,7 @@ export async function preparePath(
   const walks = new TupleWalks(opened.model, tokens);
   const sets = readSets(config, corpus, walks, onProgress);
   const generator = new Generator(config.seed);
-  const encoder = await openPrefixEncoder(config, opened.tokenizers, opened.relations, generator);
+  const encoder = await openPathContext(config, opened, walks, generator);
   return { config, model: new PathModel(config, encoder, walks, generator), walks, sets };
 }
 

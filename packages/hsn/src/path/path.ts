@@ -1,15 +1,12 @@
 import { crossEntropy, type Generator, nn, type Tensor } from '@hidden-schema/torch';
-import { maskOfLengths, StateCache, type TextEncoder } from '@hidden-schema/transformers';
+import type { TextEncoder } from '@hidden-schema/transformers';
 import type { NetworkKind, ReasoningConfig } from '../config/tuples.ts';
 import type { TupleTokens } from '../tasks/tuples/tokens.ts';
 import type { BegunWalks, FirstHalves, WalkPath } from '../tasks/tuples/walk-path.ts';
 import { type TupleWalks, walkTensor } from '../tasks/tuples/walks.ts';
 import { begunByScores } from './continuation.ts';
-import { contextOf, type PrefixEncoder } from './path-encoder.ts';
+import type { PathContexts } from './path-encoder.ts';
 import { inputsOf, makePath, onGraph, type PathContext, type PathNetwork } from './path-model.ts';
-
-/** Megabytes of a frozen encoder's states of (s, r) that are kept. */
-const keptStates = 1000;
 
 /** The likeliest symbols of each step and their probabilities. [B, H, T] each */
 export interface StepTargets {
@@ -17,44 +14,36 @@ export interface StepTargets {
   probabilities: Tensor;
 }
 
-/** A path model with its second encoder, on the graph of a network over tuples. */
+/** A path model with what it sees of (s, r), on the graph of a network over tuples. */
 export class PathModel extends nn.Module implements WalkPath {
   readonly network: PathNetwork;
   /** The second encoder where it is trained along. */
   readonly text: TextEncoder | undefined;
   readonly config: ReasoningConfig;
   readonly generator: Generator;
-  readonly #encoder: PrefixEncoder;
+  readonly #contexts: PathContexts;
   readonly #walks: TupleWalks;
-  readonly #cache: StateCache | undefined;
 
-  constructor(config: ReasoningConfig, encoder: PrefixEncoder, walks: TupleWalks, generator: Generator) {
+  constructor(config: ReasoningConfig, contexts: PathContexts, walks: TupleWalks, generator: Generator) {
     super();
     this.config = config;
     this.generator = generator;
-    this.#encoder = encoder;
+    this.#contexts = contexts;
     this.#walks = walks;
     const { symbols } = walks.model.config;
     const { kind, hidden, width, layers, heads, dropout } = config.path;
-    const sizes = { symbols, half: walks.half, context: encoder.text.width };
+    const sizes = { symbols, half: walks.half, context: contexts.width };
     this.network = makePath(
       kind as NetworkKind,
       { ...sizes, hidden, width, layers, heads, dropout },
       generator,
     );
-    if (encoder.frozen) this.#cache = new StateCache(encoder.text.width, keptStates);
-    else this.text = encoder.text;
+    this.text = contexts.trained;
   }
 
-  /** The second encoder's view of each tuple's (s, r). */
+  /** What is seen of each tuple's (s, r). */
   context(rows: Int32Array, tokens: TupleTokens = this.#walks.tokens): PathContext {
-    const ids = tokens.prefix(rows);
-    // Tokens of another table have row numbers of their own.
-    if (!this.#cache || tokens !== this.#walks.tokens) return contextOf(this.#encoder, ids);
-    const { table } = tokens;
-    const prefixes = rows.map((row) => table.head[row]! * table.relations.length + table.relation[row]!);
-    const hidden = this.#cache.states(prefixes, ids, (some) => contextOf(this.#encoder, some).hidden);
-    return { hidden, mask: maskOfLengths(ids.lengths, ids.width) };
+    return this.#contexts.of(rows, tokens);
   }
 
   /** Scores of steps 1 to M + 1 of the second half; links that are not there ruled out if the settings say so. */
@@ -84,6 +73,6 @@ export class PathModel extends nn.Module implements WalkPath {
 
   override free(): void {
     super.free();
-    if (this.#encoder.frozen) this.#encoder.text.free();
+    this.#contexts.free();
   }
 }

@@ -15,7 +15,7 @@ import { continueWalks, type SearchOptions } from '../tasks/tuples/walk-search.t
 import { TupleWalks } from '../tasks/tuples/walks.ts';
 import { CombinedPath } from './continuation.ts';
 import { PathModel } from './path.ts';
-import { openPrefixEncoder } from './path-encoder.ts';
+import { openPathContext } from './path-encoder.ts';
 import { pathChoices, pathFolder, pathKinds } from './path-task.ts';
 
 /** Opens a network's path model, or counts together with a network's. */
@@ -67,7 +67,7 @@ async function openNetwork(
   const run = pathRun(opened, kind);
   const { config } = run;
   const generator = new Generator(config.seed);
-  const encoder = await openPrefixEncoder(config, opened.tokenizers, opened.relations, generator);
+  const encoder = await openPathContext(config, opened, walks, generator);
   const model = new PathModel(config, encoder, walks, generator);
   scope(() => model.load(loadCheckpoint(run, whichCheckpoint(checkpoint)).model));
   return model.train(false);

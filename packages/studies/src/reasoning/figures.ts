@@ -4,7 +4,7 @@ import { type BertScore, type BertScorer, meanScore, rescaled } from '../evaluat
 import { bleuWords, corpusBleu, sentenceBleu } from '../evaluation/bleu.ts';
 import { distinctN, novelty } from '../evaluation/diversity.ts';
 import { recallAt } from '../evaluation/recall.ts';
-import { rougeL } from '../evaluation/rouge.ts';
+import { rougeL, rougeWords } from '../evaluation/rouge.ts';
 import { type Answered, mostAnswers } from './answers.ts';
 
 /** What answers are worth. Those of one text (BLEU, ROUGE, BERTScore, distinct, new) are of each question's first answer. */
@@ -15,6 +15,8 @@ export interface AnswerFigures {
   bleu2_by_relation: Record<string, number>;
   /** BLEU-1 to 4: mean over questions of sentence BLEU (method 1), and of all as one corpus, without smoothing. */
   bleu_sentence: number[];
+  /** Mean of sentence BLEU-2 (method 1) of words without punctuation, as recall compares texts. */
+  bleu2_words: number;
   bleu_corpus: number[];
   /** F1 of the best reference. */
   rouge_l: number;
@@ -23,9 +25,9 @@ export interface AnswerFigures {
   bert_score_rescaled: number;
   distinct_1: number;
   distinct_2: number;
-  /** Shares of first answers, as tuples and as objects, that train does not have. */
-  novel_tuples: number;
-  novel_objects: number;
+  /** Shares of first answers, as tuples and as objects, that train does not have; absent where train is not known. */
+  novel_tuples?: number;
+  novel_objects?: number;
   /** Different answers a question, at most ten; references among them; and how near the nearest of them comes to each reference. */
   answers: number;
   recall_10: number;
@@ -38,7 +40,8 @@ export type QuestionScores = Record<(typeof comparedMeasures)[number], number[]>
 
 /** What scoring needs beside answers; shared by the models that are compared. */
 export interface Scoring {
-  corpus: TupleCorpus;
+  /** Training tuples, for figures of novelty. */
+  corpus?: TupleCorpus;
   scorer: BertScorer;
   baseline: BertScore;
 }
@@ -77,13 +80,14 @@ export async function answerFigures(
     bleu2: mean(Object.values(byRelation)),
     bleu2_by_relation: byRelation,
     bleu_sentence: sentences.map(mean),
+    bleu2_words: mean(answered.map(plainBleu2)),
     bleu_corpus: orders.map((n) => corpusBleu(words, references, { n })),
     rouge_l: mean(first.map((text, i) => rougeL(text, answered[i]!.references))),
     bert_score: meanScore(bert).f1,
     bert_score_rescaled: rescaled(meanScore(bert), baseline).f1,
     distinct_1: distinctN(words, 1),
     distinct_2: distinctN(words, 2),
-    ...novelties(answered, corpus),
+    ...(corpus ? novelties(answered, corpus) : {}),
     answers: mean(answered.map(({ answers }) => answers.length)),
     recall_10: mean(recalls),
     bert_recall_10: await bertRecall(answered, scorer),
@@ -93,6 +97,9 @@ export async function answerFigures(
 }
 
 const orders = [1, 2, 3, 4];
+
+const plainBleu2 = ({ answers, references }: Answered): number =>
+  sentenceBleu(rougeWords(answers[0] ?? ''), references.map(rougeWords), { smoothing: 'method1' });
 
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);

@@ -2,7 +2,8 @@ import type { Column, TableFormat } from '@hidden-schema/base';
 import { aboveGuessing } from '@hidden-schema/hsn';
 import { type Sheet, sheetText } from '../evaluation/sheets.ts';
 import { searchName } from '../reasoning/answers.ts';
-import type { Table3, Table3Difference, Table3Model, Table3Row } from './table3.ts';
+import type { Table3 } from './table3.ts';
+import type { Table3Difference, Table3Model, Table3Row } from './table3-rows.ts';
 
 const titles: Record<string, string> = {
   constant: 'the constant answer of each relation',
@@ -13,12 +14,14 @@ const titles: Record<string, string> = {
   alone: "HSN's decoder, walks taken away",
   comet: 'COMET, same decoder',
   bart: 'COMET (BART)',
+  file: 'answers of the file',
 };
 const pathTitles: Record<string, string> = {
   lstm: 'LSTM',
   transformer: 'Transformer',
   counts: 'counts',
   prior: 'local prior',
+  mlp: 'feed-forward',
 };
 
 const titleOf = (model: Table3Model): string =>
@@ -43,6 +46,7 @@ const columns: readonly Column[] = [
   { title: 'model' },
   { title: 'search' },
   right('BLEU-2'),
+  right('without punctuation'),
   right('recall@10'),
   right('BERTScore'),
   right('rescaled'),
@@ -76,8 +80,9 @@ export function table3Sheets(table: Table3): Sheet[] {
     bleu,
     '',
     '',
+    '',
     bert,
-    ...Array.from({ length: columns.length - 6 }, () => ''),
+    ...Array.from({ length: columns.length - 7 }, () => ''),
   ]);
   const main = { name: 'table3', title: table3Title, columns, rows: [...rows.map(cells), ...theirs] };
   return [
@@ -115,21 +120,29 @@ function cells({ model, search, figures: f, kept }: Table3Row): string[] {
   return [
     titleOf(model),
     search ? searchName(search) : '',
-    ...[f.bleu_sentence[1]!, f.recall_10, f.bert_score, f.bert_score_rescaled, f.bert_recall_10].map(number),
+    ...[
+      f.bleu_sentence[1]!,
+      f.bleu2_words,
+      f.recall_10,
+      f.bert_score,
+      f.bert_score_rescaled,
+      f.bert_recall_10,
+    ].map(number),
     f.bleu_corpus.map(number).join(' '),
-    ...[f.rouge_l, f.distinct_2, f.novel_objects].map(number),
+    ...[f.rouge_l, f.distinct_2].map(number),
+    f.novel_objects === undefined ? '' : number(f.novel_objects),
     f.answers.toFixed(1),
     ...[kept.bleu_sentence[1]!, kept.recall_10].map(number),
   ];
 }
 
-const against: readonly Table3Model[] = ['comet', 'constant', 'vote', 'kernel'];
+const against: readonly Table3Model[] = ['comet', 'file', 'constant', 'vote', 'kernel'];
 
 /** A line for each row of HSN-AR and measure, with the middle 95 % of the paired bootstrap. */
 function differencesSheet(differences: readonly Table3Difference[]): Sheet {
   const keys = new Map<string, Table3Difference[]>();
   for (const one of differences) {
-    const key = [titleOf(one.model), searchName(one.search), one.measure].join('\t');
+    const key = [titleOf(one.model), one.search ? searchName(one.search) : '', one.measure].join('\t');
     keys.set(key, [...(keys.get(key) ?? []), one]);
   }
   const shown = (all: readonly Table3Difference[], other: Table3Model): string => {
@@ -143,7 +156,13 @@ function differencesSheet(differences: readonly Table3Difference[]): Sheet {
     ...against.map((other) => shown(all, other)),
   ]);
   const heads = ['model', 'search', 'measure'].map((title) => ({ title }));
-  const others = ['− COMET, same search', '− constant', '− vote of 30', '− 200 nearest weighed'].map(right);
+  const others = [
+    '− COMET, same search',
+    '− the file',
+    '− constant',
+    '− vote of 30',
+    '− 200 nearest weighed',
+  ].map(right);
   const title = 'HSN-AR less the other, with the middle 95 % of the paired bootstrap';
   return { name: 'table3-differences', title, columns: [...heads, ...others], rows };
 }
@@ -151,7 +170,7 @@ function differencesSheet(differences: readonly Table3Difference[]): Sheet {
 /** How it was measured, for under the table. */
 export function table3Caption({ split, rows, bertModel }: Table3): string {
   const [first] = rows;
-  return `${first!.figures.questions} (event, relation) of ${split} events, none of them trained on; ${first!.kept.questions} with those that say
+  return `${first!.figures.questions} (event, relation) of ${split === 'file' ? "the file's" : split} events, none of them trained on; ${first!.kept.questions} with those that say
 "none" alone. BLEU-2 is the mean over them of NLTK's sentence BLEU (smoothing: method 1) with all references; corpus BLEU
 is without smoothing. recall@10 is the share of different references (of ten at most) among ten different answers, BERT
 recall@10 how near the nearest answer comes to each reference. BERTScore is F1 with the best reference, by ${bertModel},

@@ -15,8 +15,9 @@ import {
   storedPathFigures,
 } from '@hidden-schema/hsn';
 import { openPretrainedEncoder } from '@hidden-schema/transformers';
+import { DEFAULT_ENCODER } from '@hidden-schema/transformers/default-encoder';
 import { BertScorer } from '../evaluation/bert-score.ts';
-import { type PairedDifference, pairedDifference } from '../evaluation/bootstrap.ts';
+import { readAnswers } from '../reasoning/answer-files.ts';
 import {
   type Answered,
   plainAnswers,
@@ -29,43 +30,13 @@ import {
   type Search,
   type WritingSearch,
 } from '../reasoning/answers.ts';
-import {
-  type AnswerFigures,
-  answerFigures,
-  comparedMeasures,
-  type QuestionScores,
-  type Scoring,
-  withoutNone,
-} from '../reasoning/figures.ts';
-import { type Floor, Floors } from '../reasoning/floors.ts';
-
-/** COMET with the network's own kind of decoder, and as an encoder-decoder. */
-type Comet = 'comet' | 'bart';
-
-/** A model of Table 3; `alone` is the network's decoder with its walks taken away. */
-export type Table3Model = Floor | 'posterior' | 'alone' | Comet | `ar-${PathChoice}`;
-
-export interface Table3Row {
-  model: Table3Model;
-  /** How answers were looked for, where there is a choice. */
-  search?: Search;
-  /** Without what says "none", and with it. */
-  figures: AnswerFigures;
-  kept: AnswerFigures;
-  /** A few of its answers. */
-  examples: Answered[];
-}
-
-/** A row of HSN-AR against another one: the difference of a measure, "none" left out. */
-export interface Table3Difference extends PairedDifference {
-  model: Table3Model;
-  search: Search;
-  against: Table3Model;
-  measure: (typeof comparedMeasures)[number];
-}
+import type { Scoring } from '../reasoning/figures.ts';
+import { Floors } from '../reasoning/floors.ts';
+import { type Comet, Rows, type Table3Difference, type Table3Row } from './table3-rows.ts';
 
 export interface Table3 {
-  split: 'valid' | 'test';
+  /** Whose events were asked: a split's, or those of a file of answers. */
+  split: 'valid' | 'test' | 'file';
   /** The model that BERTScore is by. */
   bertModel: string;
   rows: Table3Row[];
@@ -78,6 +49,8 @@ export interface Table3Options {
   /** A run of COMET with the network's kind of decoder, and one of BART's. */
   comet?: string;
   bart?: string;
+  /** Another system's answers as JSON lines; all are then asked the file's questions. */
+  answers?: string;
   /** Events that were not trained on: settings are chosen on `valid`. */
   split?: 'valid' | 'test';
   /** (s, r) asked, at most. */
@@ -100,17 +73,17 @@ const defaultSearches: readonly Search[] = [
   { how: 'rank', count: 50 },
 ];
 
-const exampleCount = 5;
-
 /** Answers of floors, of a network, of its path models and of COMET for unseen events, each against all references. */
 export async function evaluateReasoning(run: string, options: Table3Options = {}): Promise<Table3> {
   const opened = await openReasoning(run);
   try {
     if (opened.config.baseline)
       throw new UserError(`${run} is COMET; give the run of a network, and this one with --comet`);
-    const questions = questionsOf(opened, options);
+    const given = options.answers === undefined ? undefined : givenAnswers(opened, options);
+    const questions = given ?? questionsOf(opened, options);
     const rows = new Rows(await scoringOf(opened, questions, options), options.onProgress);
-    const floors = new Floors(rows.scoring.corpus);
+    const floors = new Floors(rows.scoring.corpus!);
+    if (given) await rows.add({ model: 'file' }, () => given);
     await addFloors(rows, floors, questions);
     await rows.add({ model: 'posterior' }, () => reconstructedAnswers(opened, questions));
     const searches = options.searches ?? defaultSearches;
@@ -133,12 +106,30 @@ export async function evaluateReasoning(run: string, options: Table3Options = {}
         );
       reasoner.free();
     }
-    const { split = 'test', bertModel = opened.config.encoder.name } = options;
+    const { split = 'test', bertModel = DEFAULT_ENCODER } = options;
     const paths = pathsMeasured(opened.run.directory, choices);
-    return { split, bertModel, rows: rows.rows, differences: rows.differences(), paths };
+    return {
+      split: given ? 'file' : split,
+      bertModel,
+      rows: rows.rows,
+      differences: rows.differences(),
+      paths,
+    };
   } finally {
     opened.model.free();
   }
+}
+
+/** Scores of a file's answers alone, without any model. */
+export async function evaluateAnswers(
+  answers: string,
+  options: Pick<Table3Options, 'limit' | 'bertModel' | 'layer' | 'idf' | 'onProgress'> = {},
+): Promise<Table3> {
+  const given = spread(readAnswers(answers), options.limit);
+  const rows = new Rows(await scoringOf(undefined, given, options), options.onProgress);
+  await rows.add({ model: 'file' }, () => given);
+  const { bertModel = DEFAULT_ENCODER } = options;
+  return { split: 'file', bertModel, rows: rows.rows, differences: [], paths: [] };
 }
 
 /** What is asked of every model; objects to rank are looked for once, and read into walks once. */
@@ -189,80 +180,32 @@ function pathsMeasured(directory: string, choices: readonly PathChoice[]): Table
 /** (s, r) of a split with all their objects, those that say "none" too; at most so many, spread evenly over it. */
 function questionsOf(opened: OpenedReasoning, { split = 'test', limit }: Table3Options): Question[] {
   const { table, splits } = runTuples(opened, undefined, { none: 'keep' });
-  const all = prefixesOf(table, splits[split]);
-  const count = Math.min(limit ?? all.length, all.length);
+  return spread(prefixesOf(table, splits[split]), limit);
+}
+
+/** At most so many, spread evenly. */
+function spread<T>(all: readonly T[], limit = all.length): T[] {
+  const count = Math.min(limit, all.length);
   return Array.from({ length: count }, (_, i) => all[Math.floor((i * all.length) / count)]!);
 }
 
-function processorSeconds(begun: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(begun);
-  return (user + system) / 1e6;
-}
-
-/** Rows of the table as they are made. */
-class Rows {
-  readonly rows: Table3Row[] = [];
-  readonly #scoring: Scoring;
-  readonly #onProgress: ((text: string) => void) | undefined;
-  readonly #scores = new Map<Table3Row, QuestionScores>();
-
-  constructor(scoring: Scoring, onProgress: ((text: string) => void) | undefined) {
-    this.#scoring = scoring;
-    this.#onProgress = onProgress;
-  }
-
-  get scoring(): Scoring {
-    return this.#scoring;
-  }
-
-  async add(
-    kind: Pick<Table3Row, 'model' | 'search'>,
-    answer: () => Answered[] | Promise<Answered[]>,
-  ): Promise<void> {
-    const name = `${kind.model}${kind.search ? ` ${kind.search.how}${kind.search.count}` : ''}`;
-    this.#onProgress?.(`${name}: answering`);
-    const begun = process.cpuUsage();
-    const all = await answer();
-    const answered = processorSeconds(begun);
-    const real = withoutNone(all);
-    const { figures, scores } = await answerFigures(real, this.#scoring);
-    const kept = (await answerFigures(all, this.#scoring)).figures;
-    const step = Math.max(1, Math.floor(real.length / exampleCount));
-    const examples = real.filter((_, i) => i % step === 0).slice(0, exampleCount);
-    const row = { ...kind, figures, kept, examples };
-    this.rows.push(row);
-    this.#scores.set(row, scores);
-    const scored = processorSeconds(begun) - answered;
-    this.#onProgress?.(
-      `${name}: ${all.length} questions answered in ${answered.toFixed(1)} s of the processor, scored in ${scored.toFixed(1)}`,
+/** A file's answers to events that the run was not trained on, by relations that it knows. */
+function givenAnswers(opened: OpenedReasoning, { answers, limit, onProgress }: Table3Options): Answered[] {
+  const all = readAnswers(answers!);
+  const strange = all.find(({ relation }) => !opened.relations.includes(relation));
+  if (strange)
+    throw new UserError(
+      `${answers} has the relation ${strange.relation}; the run knows ${opened.relations.join(', ')}`,
     );
-  }
-
-  /** Every row of HSN-AR against COMET by the same search, and against the floors. */
-  differences(): Table3Difference[] {
-    return this.rows.flatMap((row) => {
-      const { model, search } = row;
-      if (!model.startsWith('ar-') || !search) return [];
-      const others = this.rows.filter(
-        (other) =>
-          other.model === 'constant' ||
-          other.model === 'vote' ||
-          other.model === 'kernel' ||
-          (other.model === 'comet' &&
-            other.search?.how === search.how &&
-            other.search.count === search.count),
-      );
-      return others.flatMap((other) =>
-        comparedMeasures.map((measure) => ({
-          model,
-          search,
-          against: other.model,
-          measure,
-          ...pairedDifference(this.#scores.get(row)![measure], this.#scores.get(other)![measure]),
-        })),
-      );
-    });
-  }
+  const { table, splits } = runTuples(opened, undefined, { none: 'keep' });
+  const trained = new Set(Array.from(splits.train, (row) => table.heads[table.head[row]!]!));
+  const unseen = all.filter(({ head }) => !trained.has(head));
+  if (unseen.length < all.length)
+    onProgress?.(
+      `${all.length - unseen.length} questions left out, since the run was trained on their events`,
+    );
+  if (unseen.length === 0) throw new UserError(`${answers}: the run was trained on all events that it asks`);
+  return spread(unseen, limit);
 }
 
 async function addFloors(rows: Rows, floors: Floors, questions: readonly Question[]): Promise<void> {
@@ -296,7 +239,7 @@ async function addComet(
 
 /** One scorer and one baseline for all models that are compared. */
 async function scoringOf(
-  opened: OpenedReasoning,
+  opened: OpenedReasoning | undefined,
   questions: readonly Question[],
   { layer, idf, bertModel }: Table3Options,
 ): Promise<Scoring> {
@@ -307,5 +250,9 @@ async function scoringOf(
     ...(layer === undefined ? {} : { layer }),
     ...(idf ? { idf: references } : {}),
   });
-  return { corpus: runTuples(opened), scorer, baseline: await scorer.baseline(references) };
+  return {
+    ...(opened ? { corpus: runTuples(opened) } : {}),
+    scorer,
+    baseline: await scorer.baseline(references),
+  };
 }

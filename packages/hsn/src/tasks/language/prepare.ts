@@ -3,6 +3,7 @@ import { countRepeated, type TextCorpus, type Tokenizer, type TokenStore } from 
 import { startEngine } from '@hidden-schema/torch';
 import type { LanguageDecoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
+import type { ReasoningConfig } from '../../config/tuples.ts';
 import type { SymbolChoice } from '../../discovery/choose.ts';
 import { fromScratch, makeNetwork } from './build.ts';
 import { type DiscoveryInputs, discoverySizes, inSpace, pursues } from './discovery.ts';
@@ -84,7 +85,10 @@ function passagesNote({ store }: TextCorpus, passages: Passages, longest: number
   return `${cutTexts} of ${store.count} texts are longer than the encoder reads at once: cut into ${parts} passages of at most ${longest} tokens, read as ${cutTexts} texts`;
 }
 
-function checkLora({ decoder: { name, lora } }: LanguageConfig): void {
+/** Refuses adapters on a decoder that starts from scratch: its own weights would never learn. */
+export function checkLora({
+  decoder: { name, lora },
+}: Pick<LanguageConfig, 'decoder'> | Pick<ReasoningConfig, 'decoder'>): void {
   if (lora && fromScratch(name))
     throw new UserError(
       `decoder.lora leaves a decoder's own weights as they are, and ${name} starts from scratch: name a pretrained one, or leave lora out`,

@@ -1,6 +1,6 @@
 import { type Frames, loadTokenizer, type Tokenizer } from '@hidden-schema/text';
 import { Generator } from '@hidden-schema/torch';
-import { BertEncoder, type LanguageDecoder, type TextEncoder } from '@hidden-schema/transformers';
+import { addLora, BertEncoder, type LanguageDecoder, type TextEncoder } from '@hidden-schema/transformers';
 import type { ReasoningConfig } from '../../config/tuples.ts';
 import { HiddenSchemaNetwork } from '../../model.ts';
 import { heldByWarmStart } from '../../train/warm-start.ts';
@@ -58,6 +58,8 @@ export async function makeReasoning(
   const { symbols, length } = config;
   const encoder = walkEncoder(config, parts, generator);
   const decoder = await decoderOf(config, parts.decoderVocabulary, generator, parts.decoder);
+  // Relations keep the embeddings of their meanings; the adapters learn what follows them.
+  if (config.decoder.lora) addLora(decoder, config.decoder.lora, generator);
   const { discovery, training, warmStart } = config;
   const hold = pursues(config) ? (discovery.hold ?? training.steps) : heldByWarmStart(warmStart);
   const sizes = { symbols, length, sentences: parts.tuples, hold };

@@ -7,6 +7,7 @@ import type { ReasoningConfig } from '../../config/tuples.ts';
 import type { CorpusInfo, Run, RunOptions } from '../../run/run.ts';
 import { decoderTokenizer, fromScratch, type Tokenizers } from '../language/build.ts';
 import { checkDiscovery, inSpace, pursues } from '../language/discovery.ts';
+import { checkLora } from '../language/prepare.ts';
 import { createRecordedRun, type ModelRecord, modelRecord, recordOf } from '../recorded-models.ts';
 import { makeReasoning, openRelationEncoder, tupleTokens } from './build.ts';
 import { halfOf } from './encoder.ts';
@@ -40,6 +41,7 @@ export async function prepareReasoning(
   input: string,
   run: { tokenizer?: Tokenizer } = {},
 ): Promise<PreparedReasoning> {
+  checkLora(asked);
   startEngine();
   const corpus = checkedTuples(asked, input);
   const { relations } = corpus.table;
