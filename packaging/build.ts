@@ -4,11 +4,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { builtPage } from '../packages/explorer/src/server/build.ts';
+import { enginePackage } from '../packages/torch/src/prebuilt.ts';
 import {
   FACE,
   type Manifest,
   OUT,
   outerDependencies,
+  PUBLISHED_ENGINES,
   ROOT,
   readManifest,
   shippedPackages,
@@ -112,8 +114,8 @@ function writeFront(out: string, packages: readonly Workspace[]): void {
       '**/*.mjs',
     ],
     files: ['bin', LIB, SOURCE, EXAMPLES, 'CHANGELOG.md'],
-    scripts: { postinstall: `node ${LIB}/torch/setup/main.js --install` },
     dependencies: outerDependencies(packages),
+    optionalDependencies: engineDependencies(about.version),
   };
   writeJson(path.join(out, 'package.json'), manifest);
   const program = [
@@ -126,6 +128,13 @@ function writeFront(out: string, packages: readonly Workspace[]): void {
   fs.writeFileSync(path.join(out, 'bin/hsn.js'), `${program.join('\n')}\n`, { mode: 0o755 });
   copy(path.join(ROOT, 'packages', FACE, 'README.md'), path.join(out, 'README.md'));
   for (const name of ['LICENSE', 'CHANGELOG.md']) copy(path.join(ROOT, name), path.join(out, name));
+}
+
+/** The engines that npm may install, each for one platform; a system without one compiles its own (`hsn setup`). */
+function engineDependencies(version: string): Record<string, string> {
+  return Object.fromEntries(
+    PUBLISHED_ENGINES.map(([platform, arch]) => [enginePackage(platform, arch), version]),
+  );
 }
 
 function typedExports(exports: Record<string, string>): Record<string, { types: string; default: string }> {

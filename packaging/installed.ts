@@ -46,7 +46,7 @@ export class InstalledPackage {
   compile(resolution: Resolution): void {
     const compilerOptions = {
       ...{ target: 'ES2022', module: RESOLUTIONS[resolution], moduleResolution: resolution },
-      ...{ strict: true, skipLibCheck: false, types: ['node'] },
+      ...{ strict: true, skipLibCheck: false },
     };
     const config = path.join(this.folder, 'tsconfig.json');
     fs.writeFileSync(config, JSON.stringify({ compilerOptions, files: ['program.ts'] }));

@@ -8,6 +8,13 @@ export const FACE = 'hidden-schema-networks';
 /** Built folder of the package to publish. */
 export const OUT = path.join(ROOT, 'packages', FACE, 'dist');
 
+/** Folder of the tarballs that `npm run package` makes. */
+export const TARBALLS = path.join(ROOT, 'packaging/out');
+/** Bytes of a packed engine at most. */
+export const ENGINE_LIMIT = 150e6;
+/** Engines that are published: npm installs the one for the user's platform. Others come in once they are published. */
+export const PUBLISHED_ENGINES: readonly (readonly [platform: string, arch: string])[] = [['linux', 'x64']];
+
 /** What is read of a package.json. */
 export interface Manifest {
   name: string;

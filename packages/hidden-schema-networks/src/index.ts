@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /**
  * Hidden Schema Networks: give it texts, and it discovers a graph of K symbols behind them, and writes each text as a
  * walk of L symbols on that graph.

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /**
  * The parts of a Hidden Schema Network, for those who compose another one: data, an encoder and a decoder around the
  * one model; graph, walks, objective, trainer and runs come with it. docs/guides/extend.md in the repository tells how.

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /**
  * Analyses of a run: statistics of its graph beside random graphs, walks of its corpus, maps of labels, meanings of
  * symbols. The verbs `hsn graph`, `labels`, `symbols` print what these give.

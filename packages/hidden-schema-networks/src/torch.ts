@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /**
  * The engine: a small typed tensor library on libtorch. `scope` frees what is made in it, `Generator` is the only source
  * of randomness, and any ATen operator is one `call('name.overload', …)` away.

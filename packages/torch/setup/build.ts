@@ -2,7 +2,16 @@ import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { cacheKey, forgetBuilt, keepBuilt, takeBuilt } from './cache.ts';
-import { type Compiler, collectiveFlags, compile, failed, findCompiler, link } from './compile.ts';
+import {
+  type Compiler,
+  collectiveFlags,
+  compile,
+  failed,
+  findCompiler,
+  link,
+  linkFlags,
+  moduleFlags,
+} from './compile.ts';
 import { again, SetupError } from './fault.ts';
 import type { Libtorch } from './find.ts';
 import type { Machine } from './machine.ts';
@@ -15,6 +24,8 @@ export interface BuildInfo extends Libtorch {
   readonly hash: string;
   readonly builtAt: string;
   readonly seconds: number;
+  /** The variable by which the user chose this libtorch; absent where set-up found it by itself. */
+  readonly chosenBy?: string;
 }
 
 /** What one build is made with. */
@@ -124,9 +135,9 @@ async function compileAll(
   for (const target of targets) {
     const objects = all.filter((one) => one.target === target).map(({ object }) => object);
     const output = join(work, target.file);
-    await link(machine, [...compiler.command, ...flags], libtorch, {
-      ...{ objects, output, plain: target.kind === 'plain' },
-    });
+    const libraries =
+      target.kind === 'plain' ? moduleFlags(machine) : linkFlags(machine, libtorch, places.variant);
+    await link(machine, [...compiler.command, ...flags], libtorch, { objects, output, libraries });
   }
 }
 

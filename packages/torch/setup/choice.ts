@@ -4,9 +4,10 @@ import { isDebian, type Machine } from './machine.ts';
 
 /**
  * What HSN_LIBTORCH may say: the system's libtorch, the same with apt-get installing what is missing, the PyTorch of
- * the user's Python, or that npm install builds nothing. An absolute path names the folder of a libtorch.
+ * the user's Python, the engine that npm installs ready-made, or that npm install builds nothing. An absolute path names
+ * the folder of a libtorch.
  */
-const choices = ['system', 'apt', 'pip', 'none'] as const;
+const choices = ['system', 'apt', 'pip', 'prebuilt', 'none'] as const;
 export type Choice = (typeof choices)[number];
 
 /** The user's choice, where there is one. */
@@ -19,7 +20,7 @@ export function choiceOf(machine: Machine): Choice | undefined {
     'HSN_LIBTORCH is not understood',
     `one of ${choices.join(', ')}, or the absolute path of a libtorch`,
     `HSN_LIBTORCH=${given}`,
-    'set it to system (only the system’s libtorch), apt (which apt-get may install), pip (the PyTorch of python3), a folder, or none (build nothing at install)',
+    'set it to system (only the system’s libtorch), apt (which apt-get may install), pip (the PyTorch of python3), prebuilt (the engine that npm installed), a folder, or none (build nothing at install)',
   );
 }
 
@@ -32,12 +33,12 @@ export function namedFolder(machine: Machine): { variable: string; folder: strin
   return undefined;
 }
 
-/** Who chose the libtorch in use: a part of the line that says which it is. */
-export function chosenBy(machine: Machine): string {
+/** Who chose the libtorch in use, where the user did: the variable, with its value where that is a word. */
+export function chosenBy(machine: Machine): string | undefined {
   const named = namedFolder(machine);
-  if (named) return `, chosen by ${named.variable}`;
+  if (named) return named.variable;
   const choice = choiceOf(machine);
-  return choice === undefined || choice === 'none' ? '' : `, chosen by HSN_LIBTORCH=${choice}`;
+  return choice === undefined || choice === 'none' ? undefined : `HSN_LIBTORCH=${choice}`;
 }
 
 /** Whether the user wants nothing installed or downloaded. */

@@ -80,9 +80,12 @@ export async function link(
   machine: Machine,
   [program = 'c++', ...args]: readonly string[],
   libtorch: Libtorch,
-  { objects, output, plain }: { objects: readonly string[]; output: string; plain: boolean },
+  {
+    objects,
+    output,
+    libraries,
+  }: { objects: readonly string[]; output: string; libraries: readonly string[] },
 ): Promise<void> {
-  const libraries = plain ? moduleFlags(machine) : linkFlags(machine, libtorch);
   const run = await machine.run(program, [...args, '-o', output, ...objects, ...libraries]);
   if (run.code !== 0) throw failed(`linking ${basename(output)} failed`, run.output, libtorch);
 }
@@ -96,17 +99,26 @@ function includeFlags(libtorch: Libtorch): string[] {
   return [addonApi, nodeApi, ...torch].flatMap((dir) => ['-isystem', dir]);
 }
 
-export function linkFlags(machine: Machine, libtorch: Libtorch): string[] {
-  const dirs = libtorch.libDirs.flatMap((dir) => [`-L${dir}`, `-Wl,-rpath,${dir}`]);
+/**
+ * What links a file with libtorch, which it finds where it is now; a relocatable one beside itself. That one is linked
+ * without libtorch.so, which is empty and only names the other libraries.
+ */
+export function linkFlags(
+  machine: Machine,
+  libtorch: Libtorch,
+  { relocatable = false }: { relocatable?: boolean } = {},
+): string[] {
+  const beside = machine.platform === 'darwin' ? '@loader_path' : '$ORIGIN';
+  const dirs = libtorch.libDirs.flatMap((dir) => [`-L${dir}`, `-Wl,-rpath,${relocatable ? beside : dir}`]);
   const cuda = libtorch.cuda ? ['-ltorch_cuda', '-lc10_cuda'] : [];
-  const libraries = ['-ltorch', '-ltorch_cpu', '-lc10', ...cuda];
+  const libraries = [...(relocatable ? [] : ['-ltorch']), '-ltorch_cpu', '-lc10', ...cuda];
   // Operators register themselves when their library is loaded, so none may be dropped as unused.
   const kept = machine.platform === 'darwin' ? [] : ['-Wl,--no-as-needed'];
   return [...moduleFlags(machine), ...dirs, ...kept, ...libraries];
 }
 
 /** What makes a file that Node loads. */
-const moduleFlags = ({ platform }: Machine): string[] =>
+export const moduleFlags = ({ platform }: Machine): string[] =>
   platform === 'darwin' ? ['-bundle', '-undefined', 'dynamic_lookup'] : ['-shared'];
 
 export function failed(title: string, output: string, libtorch: Libtorch): SetupError {

@@ -10,6 +10,7 @@ import { again, SetupError } from './fault.ts';
 import { inspect, type Libtorch, type Origin } from './find.ts';
 import { hostMachine, type Machine } from './machine.ts';
 import { obtainLibtorch } from './obtain.ts';
+import { type Offered, takePrebuilt } from './prebuilt.ts';
 import { type Progress, showProgress } from './progress.ts';
 import { buildHash, type Places, targetsOf } from './targets.ts';
 
@@ -33,22 +34,28 @@ export async function setup(
   choiceOf(machine);
   const stored = await storedInfo(places);
   const known = stored && stillThere(machine, stored) ? stored : undefined;
+  const chosen = chosenBy(machine);
   if (known && upToDate(machine, places, known)) {
     progress.say(`libtorch ${known.version} (${known.origin}), addon up to date`);
-    return known;
+    return known.chosenBy === chosen ? known : storeInfo(places, withChoice(known, chosen));
   }
   const from = known ?? given;
   const libtorch: Libtorch = from
     ? onlyLibtorch(from)
     : await obtainLibtorch(machine, join(places.build, 'libtorch'), progress);
-  progress.say(`libtorch ${libtorch.version} (${libtorch.origin}) in ${libtorch.root}${chosenBy(machine)}`);
+  const by = chosen === undefined ? '' : `, chosen by ${chosen}`;
+  progress.say(`libtorch ${libtorch.version} (${libtorch.origin}) in ${libtorch.root}${by}`);
   const info = await buildAddon(machine, places, libtorch, {
     progress,
     expectedSeconds: stored?.seconds,
   });
-  await storeInfo(places, info);
   progress.say(`addon built in ${info.seconds} s`);
-  return info;
+  return storeInfo(places, withChoice(info, chosen));
+}
+
+/** A build with who chose its libtorch, by which a later start prefers it to a prebuilt engine. */
+function withChoice({ chosenBy: _, ...info }: BuildInfo, chosen: string | undefined): BuildInfo {
+  return chosen === undefined ? info : { ...info, chosenBy: chosen };
 }
 
 /** True when the stored build is of these sources and flags and this libtorch. */
@@ -95,16 +102,35 @@ function isBuildInfo(info: unknown): info is BuildInfo {
   return texts && lists && typeof seconds === 'number';
 }
 
-async function storeInfo(places: Places, info: BuildInfo): Promise<void> {
+async function storeInfo(places: Places, info: BuildInfo): Promise<BuildInfo> {
   const part = join(places.build, `info.json.${process.pid}`);
   await writeFile(part, `${JSON.stringify(info, null, 2)}\n`);
   await rename(part, join(places.build, 'info.json'));
+  return info;
+}
+
+/** Sets up the engine: the prebuilt one where it is installed and the user names no other, else a compiled one. */
+export async function prepare(
+  machine: Machine,
+  places: Places,
+  progress: Progress,
+  offered?: Offered,
+): Promise<void> {
+  const prebuilt = takePrebuilt(machine, offered);
+  if (prebuilt === undefined) {
+    await setup(machine, places, progress);
+    return;
+  }
+  const stored = await storedInfo(places);
+  if (stored?.chosenBy !== undefined) await storeInfo(places, withChoice(stored, undefined));
+  const { name, version, libtorch } = prebuilt.manifest;
+  progress.say(`libtorch ${libtorch} (prebuilt, ${name} ${version}), nothing to compile`);
 }
 
 /** Sets up the engine of this program on this computer; a fault is told on stderr. True when the engine is there. */
 export async function setUpEngine(machine: Machine = hostMachine()): Promise<boolean> {
   try {
-    await setup(machine, here, showProgress(process.stdout));
+    await prepare(machine, here, showProgress(process.stdout));
     return true;
   } catch (error) {
     const unforeseen = (): SetupError =>

@@ -23,6 +23,8 @@ export interface Places {
 export interface Variant {
   readonly flags: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Whether the files look for libtorch's libraries in their own folder, wherever that is. */
+  readonly relocatable?: boolean;
 }
 
 /** One file to build. */
@@ -66,7 +68,10 @@ export function targetHash(machine: Machine, places: Places, libtorch: Libtorch,
   const hash = createHash('sha256');
   const { version, includeDirs, libDirs, cuda, abi } = libtorch;
   hash.update(
-    JSON.stringify([compileFlags, threadFlags, linkFlags(machine, libtorch), machine.platform, machine.arch]),
+    JSON.stringify([
+      ...[compileFlags, threadFlags, linkFlags(machine, libtorch, places.variant)],
+      ...[machine.platform, machine.arch],
+    ]),
   );
   if (places.variant) hash.update(JSON.stringify(places.variant.flags));
   hash.update(JSON.stringify([version, includeDirs, libDirs, cuda, abi ?? null, process.versions.modules]));

@@ -20,6 +20,7 @@ export { placeOf } from './distributed/place.ts';
 export { freePort } from './distributed/port.ts';
 export type { DType } from './dtype.ts';
 export { type EngineInfo, engineInfo, liveTensors, setThreads } from './engine.ts';
+export { engineFiles, prebuiltBeside } from './engine-files.ts';
 export { ArgumentError, EngineError, RankLostError, TorchError, UseAfterFreeError } from './errors.ts';
 export { cat, crossEntropy, dropout, embedding, layerNorm, linear, stack, where } from './functional.ts';
 export {

@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { reasonOf } from '@hidden-schema/base';
+import { engineFiles } from './engine-files.ts';
 import { ArgumentError, EngineError, RankLostError, TorchError } from './errors.ts';
+import { checkPrebuilt } from './prebuilt.ts';
 import { chooseBlasCore } from './processor.ts';
 
 /** A number that names a tensor or generator inside the addon. */
@@ -102,15 +103,14 @@ export interface Native {
   info(): { version: string; threads: number; cudaDevices: number; parallel: string; config: string };
 }
 
-/** The addon as `npm install` builds it, or another build of it, such as that of `npm run sanitize`. */
-const addonPath = process.env.HSN_ADDON ?? fileURLToPath(new URL('../build/torch.node', import.meta.url));
-
 function load(): Native {
   // Threads that spin while they wait for the next product starve whatever shares the cores with them.
   process.env.OMP_WAIT_POLICY ??= 'passive';
   chooseBlasCore(process.env);
+  const { addon, prebuilt } = engineFiles();
+  if (prebuilt) checkPrebuilt(prebuilt);
   const require = createRequire(import.meta.url);
-  return loaded(addonPath, () => require(addonPath) as Native);
+  return loaded(addon, () => require(addon) as Native);
 }
 
 /** What loading a built file gives, or what to do where it does not load. */
@@ -118,9 +118,14 @@ function loaded<T>(file: string, body: () => T): T {
   try {
     return body();
   } catch (error) {
+    const { prebuilt, passedOver } = engineFiles();
+    if (prebuilt)
+      throw new EngineError(
+        `the prebuilt engine ${prebuilt.manifest.name} does not load (${reasonOf(error)}); compile one for this system: HSN_LIBTORCH=pip npx hsn setup`,
+      );
     if (!existsSync(file))
       throw new EngineError(
-        'the engine is not set up: its addon is built after "npm install", unless scripts were off or something was missing; run "npx hsn setup"',
+        `the engine is not set up: ${passedOver ?? 'no prebuilt one is installed, and none was compiled'}; run "npx hsn setup"`,
       );
     throw new EngineError(
       `the engine does not load (${reasonOf(error)}); run "npx hsn setup" to build it anew`,
@@ -130,7 +135,9 @@ function loaded<T>(file: string, body: () => T): T {
 
 /** An addon that was built with the engine and needs no libtorch, which is not loaded for it. */
 export function loadPlain(name: string): unknown {
-  const file = join(dirname(addonPath), `${name}.node`);
+  const { addon, prebuilt } = engineFiles();
+  const file = join(dirname(addon), `${name}.node`);
+  if (prebuilt) checkPrebuilt(prebuilt, [`${name}.node`]);
   const require = createRequire(import.meta.url);
   return loaded(file, () => require(file));
 }
@@ -145,7 +152,7 @@ export function loadOperators(name: string): void {
 }
 
 function loadBuilt(addon: Native, name: string): void {
-  const file = join(dirname(addonPath), `${name}.so`);
+  const file = join(dirname(engineFiles().addon), `${name}.so`);
   loaded(file, () => addon.loadOperators(file, name));
 }
 
