@@ -1,6 +1,6 @@
 // A layer of BERT over texts of any lengths that lie one after the other, without padding: attention within each text,
-// then the feed-forward layers, each with a residual sum and a norm. Texts go through the whole layer some at a time, on
-// one thread, so that what lies between is still in its cache. Weights are packed (packed.h); no gradient.
+// then the feed-forward layers, each with a residual sum and a norm. Texts go through the whole layer some at a time,
+// on one thread, so that what lies between is still in its cache. Weights are packed (packed.h); no gradient.
 #pragma once
 #include <vector>
 
@@ -59,10 +59,8 @@ void attendText(const EncoderLayer& layer, const float* packed, int64_t rows, Ro
   Mask mask;
   // The column of a key that lies d after its query is reach − 1 + d.
   if (layer.relative) mask = {layer.relative + layer.reach - 1, 0, 2 * layer.reach - 1, -1, 1};
-  for (int64_t h = 0; h < layer.heads; ++h)
-    forwardHead(s, x, mask, Drop(), 0, h, room, nullptr, out + h * each, width);
+  for (int64_t h = 0; h < layer.heads; ++h) forwardHead(s, x, mask, Drop(), 0, h, room, nullptr, out + h * each, width);
 }
-
 
 // norm(x·Wᵀ + b + base), rows of x as they come; the product has the bias in it already.
 void addAndNorm(float* rows, const float* base, const float* none, const Norm& norm, int64_t count, int64_t width) {
@@ -151,8 +149,8 @@ at::Tensor encoderLayer(const at::Tensor& given, const at::Tensor& ends, at::Ten
     checkFloats({{"relative", *relative}});
     checkRank({"relative", *relative}, 2);
     const int64_t columns = relative->size(1);
-    TORCH_CHECK(relative->is_contiguous() && relative->size(0) == heads && columns % 2 == 1,
-                "expects 'relative' of ", heads, " rows of an odd number, got ", relative->sizes());
+    TORCH_CHECK(relative->is_contiguous() && relative->size(0) == heads && columns % 2 == 1, "expects 'relative' of ",
+                heads, " rows of an odd number, got ", relative->sizes());
     layer.relative = relative->data_ptr<float>();
     layer.reach = (columns + 1) / 2;
     for (int64_t t = 0; t < texts; ++t)

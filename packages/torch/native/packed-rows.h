@@ -73,7 +73,7 @@ ENGINE_INLINE Range rangeOf(const float* x, int64_t width) {
 // [rows, width] → [rows, to], zero after the last. A row that holds what is no finite number has a scale that is none.
 ENGINE_CLONES void quantiseRows(const float* x, int64_t rows, int64_t width, const ByteRows out, int64_t to) {
   for (int64_t r = 0; r < rows; ++r, x += width) {
-    const Range range = rangeOf(x, width);
+    const Range range = width > 0 ? rangeOf(x, width) : Range{0, 0, true};
     const float span = range.high - range.low;
     const bool fits = range.numbers && std::isfinite(span);
     uint8_t* bytes = out.bytes + r * to;

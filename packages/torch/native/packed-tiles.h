@@ -64,38 +64,39 @@ ENGINE_INLINE void finish(const Product& p, const Sum (&sums)[Rows][kBlocks], in
     std::memcpy(p.out + (row + r) * p.outputs + first, cells + r * kPanel, count * sizeof(float));
 }
 
-// Functions of one kind of numbers, for a processor (`Tile` and `Target`): `Step(sum, row's unit in all lanes, a column's unit in each)` adds a product.
-#define ENGINE_PRODUCT(Name, Tile, Target, Sum, Step)                                                            \
-  template <int Rows>                                                                                       \
-  Tile ENGINE_INLINE void Name##Tile(const Product& p, int64_t row, int64_t panel) {                      \
-    Sum sums[Rows][kBlocks] = {};                                                                           \
-    const int32_t *a = p.rows + row * p.units, *b = p.packed + panel * p.units * kPanel;                    \
-    for (int64_t k = 0; k < p.units; ++k) {                                                                 \
-      Ints right[kBlocks];                                                                                  \
+// Functions of one kind of numbers, for a processor (`Tile` and `Target`): `Step(sum, row's unit in all lanes, a
+// column's unit in each)` adds a product.
+#define ENGINE_PRODUCT(Name, Tile, Target, Sum, Step)                                                      \
+  template <int Rows>                                                                                      \
+  Tile ENGINE_INLINE void Name##Tile(const Product& p, int64_t row, int64_t panel) {                       \
+    Sum sums[Rows][kBlocks] = {};                                                                          \
+    const int32_t *a = p.rows + row * p.units, *b = p.packed + panel * p.units * kPanel;                   \
+    for (int64_t k = 0; k < p.units; ++k) {                                                                \
+      Ints right[kBlocks];                                                                                 \
       for (int n = 0; n < kBlocks; ++n) std::memcpy(&right[n], b + k * kPanel + n * kLanes, sizeof(Ints)); \
-      for (int r = 0; r < Rows; ++r) {                                                                      \
-        const Ints left = Ints{} + a[r * p.units + k];                                                      \
-        for (int n = 0; n < kBlocks; ++n) sums[r][n] = Step(sums[r][n], left, right[n]);                    \
-      }                                                                                                     \
-    }                                                                                                       \
-    finish<Rows>(p, sums, row, panel);                                                                      \
-  }                                                                                                         \
-  Target void Name(const Product& p, int64_t rows) {                                                        \
-    for (int64_t first = 0; first < rows; first += kRowBlock) {                                             \
-      const int64_t end = std::min(rows, first + kRowBlock);                                                \
-      for (int64_t panel = 0; panel * kPanel < p.outputs; ++panel) {                                        \
-        int64_t row = first;                                                                                \
-        for (; row + kTileRows <= end; row += kTileRows) Name##Tile<kTileRows>(p, row, panel);              \
-        switch (end - row) {                                                                                \
-          case 5: Name##Tile<5>(p, row, panel); break;                                                      \
-          case 4: Name##Tile<4>(p, row, panel); break;                                                      \
-          case 3: Name##Tile<3>(p, row, panel); break;                                                      \
-          case 2: Name##Tile<2>(p, row, panel); break;                                                      \
-          case 1: Name##Tile<1>(p, row, panel); break;                                                      \
-          default: break;                                                                                   \
-        }                                                                                                   \
-      }                                                                                                     \
-    }                                                                                                       \
+      for (int r = 0; r < Rows; ++r) {                                                                     \
+        const Ints left = Ints{} + a[r * p.units + k];                                                     \
+        for (int n = 0; n < kBlocks; ++n) sums[r][n] = Step(sums[r][n], left, right[n]);                   \
+      }                                                                                                    \
+    }                                                                                                      \
+    finish<Rows>(p, sums, row, panel);                                                                     \
+  }                                                                                                        \
+  Target void Name(const Product& p, int64_t rows) {                                                       \
+    for (int64_t first = 0; first < rows; first += kRowBlock) {                                            \
+      const int64_t end = std::min(rows, first + kRowBlock);                                               \
+      for (int64_t panel = 0; panel * kPanel < p.outputs; ++panel) {                                       \
+        int64_t row = first;                                                                               \
+        for (; row + kTileRows <= end; row += kTileRows) Name##Tile<kTileRows>(p, row, panel);             \
+        switch (end - row) {                                                                               \
+          case 5: Name##Tile<5>(p, row, panel); break;                                                     \
+          case 4: Name##Tile<4>(p, row, panel); break;                                                     \
+          case 3: Name##Tile<3>(p, row, panel); break;                                                     \
+          case 2: Name##Tile<2>(p, row, panel); break;                                                     \
+          case 1: Name##Tile<1>(p, row, panel); break;                                                     \
+          default: break;                                                                                  \
+        }                                                                                                  \
+      }                                                                                                    \
+    }                                                                                                      \
   }
 
 template <typename To, typename From>
@@ -139,13 +140,13 @@ ENGINE_PRODUCT(productOfHalves, ENGINE_HALVES, ENGINE_HALVES, Floats, addHalves)
 
 // Whether this processor multiplies bytes, and bfloat16, by itself.
 bool hasByteProducts() {
-  static const bool has = __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
-                          __builtin_cpu_supports("avx512vl");
+  static const bool has =
+      __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
   return has;
 }
 bool hasHalfProducts() {
-  static const bool has = __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") &&
-                          __builtin_cpu_supports("avx512vl");
+  static const bool has =
+      __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
   return has;
 }
 #else

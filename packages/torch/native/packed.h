@@ -1,6 +1,6 @@
-// Products x·Wᵀ + b with a weight that is packed once, for layers whose weights stay as they are. A row and a weight are
-// read in units of 32 bits: one float32, two bfloat16, or four int8. A packed weight is [panels, units, 64, in a unit]:
-// what one pass over a row needs lies side by side. No gradient.
+// Products x·Wᵀ + b with a weight that is packed once, for layers whose weights stay as they are. A row and a weight
+// are read in units of 32 bits: one float32, two bfloat16, or four int8. A packed weight is [panels, units, 64, in a
+// unit]: what one pass over a row needs lies side by side. No gradient.
 #pragma once
 #include <ATen/ops/zeros.h>
 

@@ -45,7 +45,8 @@ export class RelativePositions extends nn.Module {
     const single = half >> 1;
     const away = Math.abs(distance);
     const logarithmic = Math.log(away / single) / Math.log(farthest / single);
-    const within = away < single ? away : Math.min(half - 1, single + Math.floor(logarithmic * (half - single)));
+    const within =
+      away < single ? away : Math.min(half - 1, single + Math.floor(logarithmic * (half - single)));
     return within + (distance > 0 ? half : 0);
   }
 }
