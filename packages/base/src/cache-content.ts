@@ -5,7 +5,7 @@ import { cacheFolder } from './cache-folder.ts';
 import { UserError } from './errors.ts';
 
 /** What the cache holds, each kind in a folder of its name. */
-export const CACHE_KINDS = ['vectors', 'tokens', 'hub', 'converted', 'tokenizers', 'input'] as const;
+export const CACHE_KINDS = ['vectors', 'tokens', 'hub', 'converted', 'distilled', 'tokenizers', 'input'] as const;
 export type CacheKind = (typeof CACHE_KINDS)[number];
 
 /** Names that are ours, with those of unfinished writers: anything else in the folder is left alone. */
@@ -14,6 +14,7 @@ const ownNames: Record<CacheKind, RegExp> = {
   tokens: /^(?:[0-9a-f]{32}|\.[0-9a-f]{32}\.partial-\d+)$/,
   hub: /^[A-Za-z0-9][\w.%-]*$/,
   converted: /^(?:llama2c-[0-9a-f]{16}(?:\.\d+\.partial)?|\.llama2c-[0-9a-f]{16}\.partial-\d+)$/,
+  distilled: /^[0-9a-f]{64}\.safetensors(?:\.\d+\.[0-9a-f]+\.tmp)?$/,
   tokenizers: /^[0-9a-f]{64}-\d+$/,
   input: /^input-\d+-\d+$/,
 };

@@ -4,6 +4,7 @@
 
 #include "attention.h"
 #include "dropout.h"
+#include "encoder-layer.h"
 #include "likelihood.h"
 #include "linear.h"
 
@@ -29,6 +30,13 @@ TORCH_LIBRARY(engine, m) {
       "Tensor",
       linearNorm);
   m.def("erf_gelu(Tensor x) -> Tensor", erfGelu);
+  m.def("pack_linear(Tensor weight, Tensor? bias, int precision) -> Tensor[]", packLinear);
+  m.def("packed_linear(Tensor x, Tensor data, Tensor table, int outputs, int activation=0) -> Tensor", packedLinear);
+  m.def(
+      "encoder_layer(Tensor x, Tensor ends, Tensor[] weights, int heads, int hidden, int activation, float epsilon, "
+      "Tensor? relative=None) -> Tensor",
+      encoderLayer);
+  m.def("unit_text_means(Tensor x, Tensor ends) -> Tensor", unitTextMeans);
   m.def("few_linear(Tensor x, Tensor weight, Tensor? bias=None) -> Tensor", fewLinear);
 }
 

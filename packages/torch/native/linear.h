@@ -28,18 +28,6 @@ void checkLinear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor
   checkShape({"bias", bias}, {weight.size(0)});
 }
 
-// erf to 2e-7 (Abramowitz and Stegun, 7.1.26).
-ENGINE_INLINE Floats errorFunction(const Floats& x) {
-  const Floats size = larger(x, -x), t = 1.0f / (1.0f + 0.3275911f * size);
-  Floats p = spread(1.061405429f);
-  p = p * t - 1.453152027f;
-  p = p * t + 1.421413741f;
-  p = p * t - 0.284496736f;
-  p = p * t + 0.254829592f;
-  const Floats y = 1.0f - p * t * exponential(-size * size);
-  return x < Floats{} ? -y : y;
-}
-
 ENGINE_CLONES void biasGelu(float* row, const float* bias, int64_t width, bool tanh) {
   for (int64_t i = 0; i < width; i += kLanes) {
     const Floats x = load(row + i) + load(bias + i);

@@ -111,6 +111,18 @@ constexpr float kTwice = 1.5957691216057308f, kCubic = 0.044715f;
 
 ENGINE_INLINE Floats gate(const Floats& x) { return 1.0f / (1.0f + exponential(-kTwice * (x + kCubic * x * x * x))); }
 
+// erf to 2e-7 (Abramowitz and Stegun, 7.1.26).
+ENGINE_INLINE Floats errorFunction(const Floats& x) {
+  const Floats size = larger(x, -x), t = 1.0f / (1.0f + 0.3275911f * size);
+  Floats p = spread(1.061405429f);
+  p = p * t - 1.453152027f;
+  p = p * t + 1.421413741f;
+  p = p * t - 0.284496736f;
+  p = p * t + 0.254829592f;
+  const Floats y = 1.0f - p * t * exponential(-size * size);
+  return x < Floats{} ? -y : y;
+}
+
 // splitmix64's finaliser: element i of a mask depends on (seed, i) alone, whatever the number of threads.
 ENGINE_INLINE uint32_t hashed(uint64_t seed, uint64_t i) {
   uint64_t z = seed + i * 0x9e3779b97f4a7c15ULL;

@@ -35,6 +35,16 @@ export { loadOperators, startEngine } from './native.ts';
 export * as nn from './nn/index.ts';
 export { type NumberFault, type NumberReport, watchNumbers } from './number-watch.ts';
 export * as optim from './optim/index.ts';
+export {
+  type Activation,
+  type EncoderPrecision,
+  encoderLayer,
+  type PackedLayer,
+  packedLinear,
+  packLinear,
+  unitTextMeans,
+} from './packed.ts';
+export { packedProductsHere } from './processor.ts';
 export { chromeTrace, operatorTotals, type Profile, span, startProfile, stopProfile } from './profile.ts';
 export { Generator, type Share } from './random.ts';
 export { SafetensorsError } from './safetensors/errors.ts';

@@ -85,7 +85,7 @@ const addDropout = calls({
 });
 
 /** From its formula: libtorch 1.13 misreads a gradient of its own operator that does not lie in one piece. */
-const byErf = (x: Tensor): Tensor => x.mul(0.5).mul(call('erf', x.mul(Math.SQRT1_2)).add(1));
+export const byErf = (x: Tensor): Tensor => x.mul(0.5).mul(call('erf', x.mul(Math.SQRT1_2)).add(1));
 
 const erfGelu = calls({
   sizes: [],

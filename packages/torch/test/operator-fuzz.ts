@@ -10,6 +10,7 @@ import { type DType, grad, scope, type Tensor } from '../src/index.ts';
 import { make, mutated, same } from './operator-arguments.ts';
 import { type Call, type Calls, smallOperators } from './operator-cases.ts';
 import { largeOperators } from './operator-heads.ts';
+import { packedOperators } from './operator-packed.ts';
 
 export interface FuzzSummary {
   readonly fuzz: 'operators';
@@ -23,7 +24,11 @@ export interface FuzzSummary {
   readonly seconds: number;
 }
 
-export const operators: Readonly<Record<string, Calls>> = { ...smallOperators, ...largeOperators };
+export const operators: Readonly<Record<string, Calls>> = {
+  ...smallOperators,
+  ...largeOperators,
+  ...packedOperators,
+};
 
 /** Names of the operators that the sources of a folder register. */
 export function definedIn(folder: string): string[] {

@@ -5,13 +5,13 @@ import type { Claim } from './claims.ts';
 import { checkedConfig, checkFolder, hasSafetensors, loaded, readModelConfig } from './model-folder.ts';
 import { onnxFile } from './onnx/reader.ts';
 
-/** A BERT's settings from the config.json of its folder, checked. */
+/** A BERT's or MPNet's settings from the config.json of its folder, checked. */
 export function readBertConfig(folder: string): BertConfig {
   const settings = readModelConfig(folder);
   const kind = settings.model_type ?? 'bert';
-  if (kind !== 'bert')
+  if (kind !== 'bert' && kind !== 'mpnet')
     throw new UserError(
-      `${folder} holds a model of type ${JSON.stringify(kind)}; expected a BERT as encoder`,
+      `${folder} holds a model of type ${JSON.stringify(kind)}; expected a BERT or an MPNet as encoder`,
     );
   const config = checkedConfig(bertConfigSchema, settings, `${folder}/config.json`);
   if (config.hidden_size % config.num_attention_heads !== 0)
@@ -21,12 +21,18 @@ export function readBertConfig(folder: string): BertConfig {
   return config;
 }
 
+const projections: Readonly<Record<string, string>> = { q: 'query', k: 'key', v: 'value' };
+
 /** Name here of a stored tensor; nothing for heads, poolers and counters, which hold nothing that is used. */
 export function bertName(stored: string): string | undefined {
   const name = stored
-    .replace(/^(?:bert|model|0\.auto_model)\./, '')
+    .replace(/^(?:bert|mpnet|model|0\.auto_model)\./, '')
     .replace(/LayerNorm\.gamma$/, 'LayerNorm.weight')
-    .replace(/LayerNorm\.beta$/, 'LayerNorm.bias');
+    .replace(/LayerNorm\.beta$/, 'LayerNorm.bias')
+    // MPNet's names of what BERT has too.
+    .replace(/\.attention\.attn\.([qkv])\./, (_, part: string) => `.attention.self.${projections[part]}.`)
+    .replace('.attention.attn.o.', '.attention.output.dense.')
+    .replace('.attention.LayerNorm.', '.attention.output.LayerNorm.');
   if (name === 'embeddings.position_ids') return undefined;
   return /^(?:embeddings|encoder)\./.test(name) ? name : undefined;
 }
@@ -43,12 +49,14 @@ function bertClaims(config: BertConfig): Claim[] {
     of('vocab_size', /^embeddings\.word_embeddings\.weight$/, 0),
     of('hidden_size', /^embeddings\.word_embeddings\.weight$/, 1),
     of('max_position_embeddings', /^embeddings\.position_embeddings\.weight$/, 0),
-    of('type_vocab_size', /^embeddings\.token_type_embeddings\.weight$/, 0),
+    config.model_type === 'mpnet'
+      ? of('relative_attention_num_buckets', /^encoder\.relative_attention_bias\.weight$/, 0)
+      : of('type_vocab_size', /^embeddings\.token_type_embeddings\.weight$/, 0),
     of('intermediate_size', /^encoder\.layer\.0\.intermediate\.dense\.weight$/, 0),
   ];
 }
 
-/** A trained BERT from a Hugging Face folder, of safetensors or else of an ONNX graph; 16-bit weights become float32. */
+/** A trained BERT or MPNet from a Hugging Face folder, of safetensors or else of an ONNX graph; 16-bit weights become float32. */
 export function openBert(
   folder: string,
   options: TensorOptions & { generator?: Generator; config?: BertConfig } = {},

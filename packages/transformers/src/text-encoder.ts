@@ -12,6 +12,11 @@ export interface TextEncoder extends nn.Module {
   readonly positions: number;
   /** Token numbers [B, T] and their mask [B, T], 1 for a token and 0 for padding → [B, T, D]. */
   hidden(ids: Tensor, mask: Tensor): Tensor;
+  /**
+   * Texts as token numbers → unit vectors, without a gradient, where the encoder has a faster way to them than the mean
+   * of `hidden`; nothing where it has none. [B, D]
+   */
+  vectors?(texts: readonly Int32Array[]): Tensor | undefined;
 }
 
 /** 0 for a token, so low for padding that no attention is left on it; added to scores. [B, T] → [B, 1, 1, T] */
@@ -27,10 +32,11 @@ export function maskOfLengths(lengths: ArrayLike<number>, width: number): Tensor
 }
 
 /** Refuses sentences that the encoder has no positions for, before an index runs out inside libtorch. */
-export function checkLength(ids: Tensor, positions: number): void {
-  if (ids.dim(1) > positions)
+export function checkLength(ids: Tensor | number, positions: number): void {
+  const length = typeof ids === 'number' ? ids : ids.dim(1);
+  if (length > positions)
     throw new UserError(
-      `a sentence of ${ids.dim(1)} tokens came to an encoder of ${positions} positions; cut sentences at ${positions} tokens`,
+      `a sentence of ${length} tokens came to an encoder of ${positions} positions; cut sentences at ${positions} tokens`,
     );
 }
 

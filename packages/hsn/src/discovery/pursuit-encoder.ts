@@ -1,7 +1,7 @@
-import { idsTensor, type PaddedIds } from '@hidden-schema/text';
+import { type PaddedIds, rowsOfPadded } from '@hidden-schema/text';
 import { full, nn, noGrad, scope, stack, Tensor, zeros } from '@hidden-schema/torch';
-import { maskOfLengths, type TextEncoder } from '@hidden-schema/transformers';
-import { TextReader, unitMeans } from '../encoder/walk-queries.ts';
+import type { TextEncoder } from '@hidden-schema/transformers';
+import { TextReader } from '../encoder/walk-queries.ts';
 import type { GraphPosterior } from '../graph/posterior.ts';
 import type { Symbols } from '../symbols/symbols.ts';
 import { dictionaryOf, unitRows } from './dictionary.ts';
@@ -10,6 +10,7 @@ import { columnsOf, pieceCounts, unpadded } from './pieces.ts';
 import { type PointSpace, toPoints } from './point-space.ts';
 import { pursue, settledOn } from './pursuit.ts';
 import type { SparseRows } from './sparse.ts';
+import { unitVectors } from './text-vectors.ts';
 import type { WordDirections } from './word-directions.ts';
 import { WordSteps } from './word-steps.ts';
 
@@ -163,8 +164,7 @@ export class PursuitEncoder extends TextReader {
 
   /** Texts as unit vectors, without a gradient. [B, D] */
   vectors(ids: PaddedIds): Tensor {
-    const mask = maskOfLengths(ids.lengths, ids.width);
-    return noGrad(() => scope(() => unitMeans(this.base.hidden(idsTensor(ids), mask), mask)));
+    return noGrad(() => scope(() => unitVectors(this.base, rowsOfPadded(ids))));
   }
 
   /** Texts as points, from their vectors and their pieces. [B, S] */

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { padded } from '@hidden-schema/text';
 import { Tensor } from '@hidden-schema/torch';
 import { BertEncoder, type TextEncoder } from '@hidden-schema/transformers';
 import { RememberedFiles, type TextKey } from './remembered-files.ts';
@@ -122,11 +121,10 @@ function encodeTokens(encoder: TextEncoder, texts: readonly Int32Array[]): Float
   const out = new Array<Float32Array>(texts.length);
   encoder.train(false);
   for (const rows of batchesOfLikeLength(texts)) {
-    const ids = padded(
+    const flat = meanVectors(
+      encoder,
       rows.map((row) => texts[row]!),
-      { pad: 0 },
     );
-    const flat = meanVectors(encoder, ids);
     for (const [at, row] of rows.entries())
       out[row] = flat.slice(at * encoder.width, (at + 1) * encoder.width);
   }

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { idsTensor, type PaddedIds, padded, type Tokenizer } from '@hidden-schema/text';
+import { idsTensor, padded, type Tokenizer } from '@hidden-schema/text';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { maskOfLengths, type TextEncoder } from '@hidden-schema/transformers';
 import { unitMeans } from '../encoder/walk-queries.ts';
@@ -40,11 +40,11 @@ export async function encodeTexts(
   for (const rows of batchesOfLikeLength(tokens)) {
     await setImmediate();
     signal?.throwIfAborted();
-    const ids = padded(
+    const means = meanVectors(
+      encoder,
       rows.map((row) => tokens[row]!),
-      { pad: tokenizer.special.pad ?? 0 },
+      tokenizer.special.pad,
     );
-    const means = meanVectors(encoder, ids);
     for (const [at, row] of rows.entries())
       vectors.set(means.subarray(at * encoder.width, (at + 1) * encoder.width), row * encoder.width);
     done += rows.length;
@@ -70,14 +70,18 @@ export async function encoderTokens(
   return tokens;
 }
 
-/** Unit means of the encoder's states. Row-major [B, D]. */
-export function meanVectors(encoder: TextEncoder, ids: PaddedIds): Float32Array {
-  return noGrad(() =>
-    scope(() => {
-      const mask = maskOfLengths(ids.lengths, ids.width);
-      return unitMeans(encoder.hidden(idsTensor(ids), mask), mask).toArray();
-    }),
-  ) as Float32Array;
+/** Unit means of the encoder's states for texts of like length. Row-major [B, D]. */
+export function meanVectors(encoder: TextEncoder, texts: readonly Int32Array[], pad = 0): Float32Array {
+  return noGrad(() => scope(() => unitVectors(encoder, texts, pad).toArray())) as Float32Array;
+}
+
+/** The same as a tensor. [B, D] */
+export function unitVectors(encoder: TextEncoder, texts: readonly Int32Array[], pad = 0): Tensor {
+  const fast = encoder.vectors?.(texts);
+  if (fast) return fast;
+  const ids = padded(texts, { pad });
+  const mask = maskOfLengths(ids.lengths, ids.width);
+  return unitMeans(encoder.hidden(idsTensor(ids), mask), mask);
 }
 
 /** Rows in order of length, so that little is padded. */
