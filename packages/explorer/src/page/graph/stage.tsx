@@ -54,7 +54,9 @@ export function Stage(props: StageProps) {
         {mapped ? (
           <TextMap
             {...{ client, graph, labels, view, change, dark, texts: mapped }}
+            explains={levelled && drawn.grouping === null}
             networked={shown === 'both'}
+            lit={{ walk: scene.walk, paths: scene.paths }}
             onSelect={shared.onSelect}
           />
         ) : (
@@ -66,7 +68,7 @@ export function Stage(props: StageProps) {
       {labels && view.colour === 'label' && view.maps.length === 0 ? <Legend labels={labels} /> : null}
       <Controls
         {...{ view, change, links, labels, scenes }}
-        {...{ symbols: levelled ? symbols : null, shown: texts ? shown : null }}
+        {...{ symbols: levelled ? symbols : null, shown: texts ? shown : null, texts: mapped }}
         onReset={() => views.first()?.reset()}
       />
     </section>
@@ -97,9 +99,9 @@ const Network = ({ scenes, shared, children }: NetworkProps) => (
 );
 
 const WHAT: Readonly<Record<Shown, string>> = {
-  both: 'Each dot is a text, and each name a symbol: a theme that was found in the texts. A line joins themes that texts often go through one after the other.',
+  both: 'Each dot is a text; each name is a theme that was found in the texts. A line joins themes that texts often go through one after the other.',
   graph:
-    'Each name is a symbol: a theme that was found. A line joins symbols that often follow each other; drawn are the strongest few of each.',
+    'Each name is a theme that was found. A line joins themes that often follow each other; drawn are the strongest few of each.',
   map: 'Each dot is a text; like texts lie together, under the names of the themes that they begin with.',
 };
 
@@ -209,11 +211,11 @@ const Counts = ({ graph, symbols, counts, compared }: CountsProps) => (
   <div class="counts" role="status">
     {graph.nodes.length < symbols ? (
       <>
-        <b>{graph.nodes.length}</b> groups of <b>{symbols}</b> symbols
+        <b>{graph.nodes.length}</b> groups of <b>{symbols}</b> themes
       </>
     ) : (
       <>
-        <b>{symbols}</b> symbols
+        <b>{symbols}</b> themes
       </>
     )}{' '}
     · <b>{counts.shown}</b> links

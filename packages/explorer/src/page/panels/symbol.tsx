@@ -1,7 +1,7 @@
+import { communityColour } from '@hidden-schema/studies/drawing';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { SymbolFacts } from '../client.ts';
 import { TableHead } from '../figure.tsx';
-import { communityColour } from '../graph/colours.ts';
 import { percent, title } from '../labels.ts';
 import { EditBar } from '../levels/edit-bar.tsx';
 import { SymbolEdits } from '../levels/symbol-edits.tsx';

@@ -1,7 +1,7 @@
+import { css, symbolTones } from '@hidden-schema/studies/drawing';
 import { useMemo } from 'preact/hooks';
 import type { Graph } from '../client.ts';
 import { TableHead } from '../figure.tsx';
-import { css, symbolTones } from '../graph/colours.ts';
 import { percent, title } from '../labels.ts';
 import { EditBar } from '../levels/edit-bar.tsx';
 import { latest, useLoaded } from '../loading.ts';
