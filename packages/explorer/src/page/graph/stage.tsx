@@ -49,7 +49,7 @@ export function Stage(props: StageProps) {
   };
   return (
     <section class="stage" aria-label="Graph">
-      <Explained shown={shown} graph={graph} />
+      <p class="explained">{WHAT[shown]}</p>
       <div class="drawing">
         {mapped ? (
           <TextMap
@@ -98,19 +98,13 @@ const Network = ({ scenes, shared, children }: NetworkProps) => (
   </div>
 );
 
+/** In a line what one sees. */
 const WHAT: Readonly<Record<Shown, string>> = {
   both: 'Each dot is a text; each name is a theme that was found in the texts. A line joins themes that texts often go through one after the other.',
   graph:
     'Each name is a theme that was found. A line joins themes that often follow each other; drawn are the strongest few of each.',
   map: 'Each dot is a text; like texts lie together, under the names of the themes that they begin with.',
 };
-
-/** In a line what one sees. */
-const Explained = ({ shown, graph }: { shown: Shown; graph: Graph }) => (
-  <p class="explained">
-    {WHAT[shown]} <span class="faint">{graph.nodes.length} themes.</span>
-  </p>
-);
 
 interface Looked {
   /** A walk over symbols that is lit up, or several. */

@@ -116,6 +116,7 @@ const placeOf = ({ camera, size }: MapView, { places }: TextData, n: number) => 
 const walkOf = ({ walks, length }: TextData, n: number): number[] =>
   Array.from(walks.subarray(n * length, (n + 1) * length));
 
+/** Of a text without a label. */
 const NO_LABEL: Rgb = [133, 144, 160];
 
 /** By label where symbols are coloured so, else by first symbol. */
