@@ -1,5 +1,5 @@
 // What browser tests share: a Chromium, pages that note every complaint, and the API beside them.
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { findChromium } from './chromium.ts';
 import { json, request } from './requests.ts';
 
@@ -46,3 +46,7 @@ export async function openPage(
 
 export const answerOf = async <T>(url: string, address: string, body?: unknown): Promise<T> =>
   JSON.parse((await request(url, address, body === undefined ? {} : json(body))).text) as T;
+
+/** The symbols that links of the page lead to. */
+export const symbolsIn = (links: Locator): Promise<number[]> =>
+  links.evaluateAll((all) => all.map((one) => Number(one.getAttribute('data-symbol'))));

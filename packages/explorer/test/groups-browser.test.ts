@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { percent } from '../src/page/labels.ts';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
 import type { Answer } from '../src/shared/api.ts';
-import { answerOf, launch, openPage } from './browse.ts';
+import { answerOf, launch, openPage, symbolsIn } from './browse.ts';
 import { makeSmallDiscovered, type SmallDiscovered, SYMBOLS } from './small-discovered.ts';
 
 let small: SmallDiscovered;
@@ -62,7 +62,7 @@ describe('compare', () => {
     const rows = page.locator('table.compared[data-what="symbols"] tbody tr');
     const sure = found.symbols.filter(({ corrected }) => corrected < 0.05);
     await poll(() => rows.count()).toBe(Math.min(12, sure.length));
-    expect((await rows.locator('.symbol-link .number').allInnerTexts()).map(Number)).toEqual(
+    expect(await symbolsIn(rows.locator('.symbol-link'))).toEqual(
       sure.slice(0, 12).map(({ symbol }) => symbol),
     );
     expect(await rows.first().locator('.share-line .number').allInnerTexts()).toEqual([

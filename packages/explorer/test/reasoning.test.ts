@@ -30,7 +30,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
 import { type Answer, endpoints } from '../src/shared/api.ts';
-import { answerOf, launch, openPage } from './browse.ts';
+import { answerOf, launch, openPage, symbolsIn } from './browse.ts';
 import { json, request } from './requests.ts';
 
 setThreads(1);
@@ -200,15 +200,21 @@ test('the Reason panel: objects, walks in words, what they are like, paths merge
     .locator('.paths > ul > li')
     .evaluateAll((items) => items.map((item) => Number(item.getAttribute('data-share'))));
   expect(top.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1);
-  const step = page.getByLabel('Step 3');
-  const choices = await step
-    .locator('option')
-    .evaluateAll((all) => all.map((one) => Number(one.getAttribute('value'))));
+  // One step's alternatives at a time.
+  expect(await page.locator('.alternatives').count()).toBe(0);
+  await page.getByLabel('Step 2:').click();
+  await page.getByLabel('Step 3:').click();
+  expect(await page.locator('.alternatives').count()).toBe(1);
+  const more = page.locator('.alternatives').getByRole('button', { name: /more$/ });
+  if ((await more.count()) > 0) await more.click();
+  const choices = await symbolsIn(page.locator('.alternatives [data-symbol]'));
   const graph = await answerOf<Answer<'graph'>>(explorer.url, '/api/graph');
   const near = neighbours(graph, first.walk[1]!);
-  expect(choices).toEqual([...new Set([...near, first.walk[2]!])].toSorted((a, b) => a - b));
-  const other = choices.find((symbol) => symbol !== first.walk[2])!;
-  await step.selectOption(String(other));
+  expect(choices.toSorted((a, b) => a - b)).toEqual(
+    near.filter((symbol) => symbol !== first.walk[2]).toSorted((a, b) => a - b),
+  );
+  const other = choices.at(-1)!;
+  await page.locator(`.alternatives [data-symbol="${other}"]`).click();
   await page.waitForSelector('.begun');
   const along = [...first.walk.slice(0, 2), other];
   await page.waitForFunction(
@@ -220,7 +226,7 @@ test('the Reason panel: objects, walks in words, what they are like, paths merge
     edited.results[0]!.candidates.map(({ object }) => object || '(nothing)'),
   );
   expect(page.url()).toContain(`along=${along.join('-')}`);
-  await page.getByRole('button', { name: 'Any walk' }).click();
+  await page.getByRole('button', { name: 'Any path' }).click();
   await page.waitForFunction(
     (whole) => document.querySelector('.walked')?.getAttribute('data-walk') === whole,
     first.walk.join(' '),

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { scaleOf, toScreen, WHOLE } from '../src/page/texts/camera.ts';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
 import type { Answer } from '../src/shared/api.ts';
-import { answerOf, launch, openPage } from './browse.ts';
+import { answerOf, launch, openPage, symbolsIn } from './browse.ts';
 import { pixelsOf } from './pixels.ts';
 import { LENGTH, makeSmallDiscovered, type SmallDiscovered, SYMBOLS } from './small-discovered.ts';
 
@@ -106,9 +106,7 @@ describe('the map of texts', () => {
     expect(await page.locator('.tip img, .tip script, .tip svg').count()).toBe(0);
     await page.mouse.click(x, y);
     await poll(openedText).toBe(all[n]!.text);
-    expect((await page.locator('.open-walk .symbol-link .number').allInnerTexts()).map(Number)).toEqual(
-      walkOf(n),
-    );
+    expect(await symbolsIn(page.locator('.open-walk .symbol-link'))).toEqual(walkOf(n));
     expect(page.url()).toContain(`point=${n}`);
     await page.reload();
     await poll(openedText).toBe(all[n]!.text);
@@ -188,7 +186,7 @@ describe('linked choices', () => {
     const planets = where((n) => /\bplanet/i.test(all[n]!.text));
     await poll(lit).toBe(planets.length);
     const symbol = walkOf(planets[0]!)[1]!;
-    await page.getByLabel('Add a symbol').fill(String(symbol));
+    await page.getByLabel('Add a theme').fill(String(symbol));
     await page.keyboard.press('Enter');
     const passing = planets.filter((n) => walkOf(n).includes(symbol));
     await poll(lit).toBe(passing.length);

@@ -1,7 +1,7 @@
 import { Random } from '@hidden-schema/base';
+import { symbolTones } from '@hidden-schema/studies/drawing';
 import { describe, expect, test } from 'vitest';
 import type { Graph, Labels } from '../src/page/client.ts';
-import { symbolTones } from '../src/page/graph/colours.ts';
 import { pairKey } from '../src/page/graph/scene.ts';
 import { groupedGraph, groupedLabels, groupedTexts, groupingOf } from '../src/page/levels/grouped.ts';
 import { readState, writeState } from '../src/page/state.ts';

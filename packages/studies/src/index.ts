@@ -57,6 +57,7 @@ export {
   symbolTitle,
 } from './analysis/names.ts';
 export { drawNetwork, walkedNetwork } from './analysis/network-drawing.ts';
+export { communitiesOf } from './evaluation/communities.ts';
 export { languageRun, openRun } from './analysis/opened.ts';
 export { runReport } from './analysis/report.ts';
 export { type ReportPart, reportPage } from './analysis/report-page.ts';

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { clientOf, type Graph, type Run, type RunSummary } from './client.ts';
 import { Stage } from './graph/stage.tsx';
 import { useEdits, usePatched } from './levels/use-edits.ts';
-import { useDrawn, useGrouping } from './levels/use-level.ts';
+import { type Drawn, useDrawn, useGrouping } from './levels/use-level.ts';
 import type { PanelProps } from './panels/panel.ts';
 import { Empty, Failure, Waiting } from './parts.tsx';
 import { RunChoice } from './run-choice.tsx';
@@ -35,7 +35,8 @@ function Explorer({ view, change, dark, toggle }: ExplorerProps) {
   const { time, timeFailure } = useTime(client, run, view.period);
   const edits = useEdits({ client, run, change, renamed, edited, refresh });
   const grouping = useGrouping(client, run, view.level);
-  const drawn = useDrawn({ graph, labels, texts }, grouping);
+  const mapped = run?.opened?.features.includes('map') === true && textsFailure === null;
+  const drawn = useSettled(useDrawn({ graph, labels, texts }, grouping), mapped);
   const { walk, paths, ...shows } = useLit();
   const { flight, goTo } = useFlight(view, change);
   useKeys(() => change({ symbol: null }));
@@ -60,6 +61,13 @@ function Explorer({ view, change, dark, toggle }: ExplorerProps) {
       </main>
     </div>
   );
+}
+
+/** What was drawn last, while a run with a map has its texts read: the picture never changes its kind meanwhile. */
+function useSettled(drawn: Drawn | null, mapped: boolean): Drawn | null {
+  const last = useRef<Drawn | null>(null);
+  if (!drawn || drawn.texts !== null || !mapped) last.current = drawn;
+  return last.current;
 }
 
 /** What panels light on the graph: one walk, and all walks of an answer. */
@@ -138,7 +146,12 @@ const Theme = ({ dark, toggle }: { dark: boolean; toggle(): void }) => (
 
 function NoGraph({ run, failure }: { run: Run | null; failure: string | null }) {
   const message = failure ?? run?.problem ?? null;
-  if (message === null) return <Waiting what={`${sentenceCase(run?.doing ?? 'opening the model')} …`} />;
+  if (message === null)
+    return (
+      <Waiting
+        what={`${sentenceCase(run?.doing ?? (run?.opened ? 'placing the texts on the map' : 'opening the model'))} …`}
+      />
+    );
   return run?.state === 'running' ? <Empty>{message}</Empty> : <Failure message={message} />;
 }
 

@@ -35,10 +35,14 @@ export const Bar = ({ of, most = 1 }: { of: number; most?: number }) => (
   </span>
 );
 
-/** A spot of a colour, as legends have. */
-export const Dot = ({ colour }: { colour: string }) => (
+/** A spot of a colour, as legends have: round for themes, square for labels, whose colours mean something else. */
+export const Dot = ({ colour, square = false }: { colour: string; square?: boolean }) => (
   <svg class="dot" viewBox="0 0 10 10" aria-hidden="true">
-    <circle cx="5" cy="5" r="5" fill={colour} />
+    {square ? (
+      <rect x="0.5" y="0.5" width="9" height="9" rx="1.5" fill={colour} />
+    ) : (
+      <circle cx="5" cy="5" r="5" fill={colour} />
+    )}
   </svg>
 );
 
@@ -50,8 +54,8 @@ interface SymbolLinkProps {
 
 /** A symbol that can be gone to. */
 export const SymbolLink = ({ symbol, label, onChoose }: SymbolLinkProps) => (
-  <button type="button" class="symbol-link" onClick={() => onChoose(symbol)}>
-    <span class="number">{symbol}</span> {label}
+  <button type="button" class="symbol-link" data-symbol={symbol} onClick={() => onChoose(symbol)}>
+    {label || symbol}
   </button>
 );
 

@@ -28,8 +28,8 @@ export function Search({ nodes, onChoose }: { nodes: Graph['nodes']; onChoose(sy
         ref={input}
         id="search"
         type="search"
-        placeholder="Find a symbol or token  ( / )"
-        aria-label="Find a symbol or token"
+        placeholder="Find a theme or a word  ( / )"
+        aria-label="Find a theme or a word"
         aria-controls={id}
         autocomplete="off"
         value={query}
@@ -59,7 +59,7 @@ interface MatchesProps {
 }
 
 const Matches = ({ id, found, active, choose }: MatchesProps) => (
-  <div class="matches" id={id} role="listbox" aria-label="Symbols found">
+  <div class="matches" id={id} role="listbox" aria-label="Themes found">
     {found.map((node, at) => (
       <button
         type="button"
@@ -74,6 +74,6 @@ const Matches = ({ id, found, active, choose }: MatchesProps) => (
         <span class="number">{node.symbol}</span> {title(node)}
       </button>
     ))}
-    {found.length === 0 ? <p class="faint">No symbol has this number, name or token.</p> : null}
+    {found.length === 0 ? <p class="faint">No theme has this number, name or word.</p> : null}
   </div>
 );

@@ -1,8 +1,8 @@
 import { type Adjacency, edgeList, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
-import { linkedSymbols, linksOf, walkedNetwork } from '@hidden-schema/studies';
+import { communitiesOf, linkedSymbols, linksOf, walkedNetwork } from '@hidden-schema/studies';
 import type { Answer } from '../shared/api.ts';
 import { clamp } from './close-reading.ts';
-import { communitiesOf, LEAST_PROBABILITY, type Link, MOST_LINKS } from './drawing.ts';
+import { LEAST_PROBABILITY, type Link, MOST_LINKS } from './drawing.ts';
 
 type SymbolAnswer = Omit<Answer<'symbol'>, 'identity'>;
 
@@ -52,7 +52,7 @@ export class View {
     this.#links = linksOf(this.#probabilities, run.symbols, LEAST_PROBABILITY);
     this.#near = linkedSymbols(this.#links, run.symbols);
     const usage = Float64Array.from(findings.symbols, (symbol) => symbol.usage);
-    this.#communities = communitiesOf(run.symbols, this.#links.slice(0, MOST_LINKS), usage);
+    this.#communities = communitiesOf(this.#links.slice(0, MOST_LINKS), usage);
     const { walks } = findings;
     const { strengths, layout } = walkedNetwork(
       { walks, symbols: run.symbols, length: run.length },

@@ -10,8 +10,10 @@ const LONGEST_MOVE = 4;
 /** Pulls in all: with many texts fewer rounds do, since like texts begin near each other. */
 const PULLS = 12_000_000;
 const ROUNDS = { least: 12, most: 200 };
-/** What lies beyond this share on either side is brought to the edge. */
-const OUTLIERS = 0.002;
+/** Of either axis, the texts whose range is drawn to scale; what lies beyond this share at each end is brought nearer. */
+const OUTLIERS = 0.02;
+/** Of the square's side, kept at each end for what lies beyond. */
+const RIM = 0.08;
 
 /**
  * A place in the plane for each text: it begins between the symbols of its walk, by how much each tells, and is then
@@ -147,16 +149,19 @@ function pushAway(places: Float64Array, n: number, m: number, rate: number): voi
 
 const bounded = (move: number): number => Math.min(LONGEST_MOVE, Math.max(-LONGEST_MOVE, move));
 
-/** Scaled alike in both directions, so that shapes stay; the few that lie far out come to the edge. */
+/** Each axis fills the square. The few texts that lie far out are drawn nearer, in their order, so that they cost no room. */
 function intoSquare(places: Float64Array): Float64Array {
-  const [x, y] = [0, 1].map((axis) => {
+  const ranges = [0, 1].map((axis) => {
     const sorted = places.filter((_, at) => at % 2 === axis).sort();
     const cut = Math.floor(OUTLIERS * sorted.length);
     return [sorted[cut] ?? 0, sorted[sorted.length - 1 - cut] ?? 0] as const;
-  }) as unknown as [readonly [number, number], readonly [number, number]];
-  const size = Math.max(x[1] - x[0], y[1] - y[0]) || 1;
+  });
   return places.map((value, at) => {
-    const [low, high] = at % 2 === 0 ? x : y;
-    return Math.max(0, Math.min(1, 0.5 + (value - (low + high) / 2) / size));
+    const [low, high] = ranges[at % 2]!;
+    if (high === low) return 0.5;
+    const place = (value - low) / (high - low);
+    const rim = (beyond: number) => RIM * (1 - Math.exp((-beyond * (1 - 2 * RIM)) / RIM));
+    if (place < 0) return RIM - rim(-place);
+    return place > 1 ? 1 - RIM + rim(place - 1) : RIM + place * (1 - 2 * RIM);
   });
 }

@@ -49,9 +49,9 @@ export function Canvas(props: CanvasProps) {
       />
       {map ? (
         <p class="map-title">
-          <Dot colour={map.colour} />
+          <Dot colour={map.colour} square />
           <b>{map.label}</b>
-          <span class="faint">{map.sentences.toLocaleString('en')} sentences</span>
+          <span class="faint">{map.sentences.toLocaleString('en')} texts</span>
         </p>
       ) : null}
     </div>

@@ -1,13 +1,6 @@
+import { css, type Rgb } from '@hidden-schema/studies/drawing';
 import type { Status } from './scene.ts';
 
-/** Told apart on light and on dark ground; communities beyond these are grey. */
-const communities = [
-  ...['#3b7dd8', '#e08a2c', '#3f9b6c', '#c4569b', '#7b61c9', '#1fa3a8', '#c9563c', '#a08a16'],
-  ...['#5d8c2f', '#b06f4b'],
-];
-export const communityColour = (community: number): string => communities[community] ?? '#8590a0';
-
-export type Rgb = readonly [number, number, number];
 export const statusColours: Record<Exclude<Status, 'plain'>, Rgb> = {
   correct: [59, 125, 216],
   extra: [222, 55, 70],
@@ -16,17 +9,11 @@ export const statusColours: Record<Exclude<Status, 'plain'>, Rgb> = {
 const ground = { light: [245, 247, 250], dark: [14, 19, 25] } as const satisfies Record<string, Rgb>;
 export const plain = { light: [70, 88, 115], dark: [165, 180, 205] } as const satisfies Record<string, Rgb>;
 
-export const rgbOf = (hex: string): Rgb => {
-  const value = Number.parseInt(hex.slice(1), 16);
-  return [value >> 16, (value >> 8) & 255, value & 255];
-};
-
 /** A tone laid thinly on the ground. Mixed here, since WebGL would add transparent colours up. */
 export const mixed = (tone: Rgb, share: number, theme: 'light' | 'dark'): Rgb => {
   const on = (at: 0 | 1 | 2) => Math.round(tone[at] * share + ground[theme][at] * (1 - share));
   return [on(0), on(1), on(2)];
 };
-export const css = (tone: Rgb): string => `rgb(${tone.join(',')})`;
 export const thinned = (tone: Rgb, share: number, theme: 'light' | 'dark'): string =>
   css(mixed(tone, share, theme));
 export const WALK_COLOUR = '#f0a202';
@@ -60,20 +47,4 @@ function hexOf(hue: number, lightness: number): string {
   return `#${channel(0)}${channel(8)}${channel(4)}`;
 }
 
-/** Symbols of a community share its hue; these parts of white, or of black where below zero, tell them apart. */
-const SHADES = [0, 0.34, -0.26, 0.17, -0.13, 0.48, -0.36];
-
-/** A colour for each symbol, near that of its community. */
-export function symbolTones(communityOf: readonly number[]): Rgb[] {
-  const seen = new Map<number, number>();
-  return communityOf.map((community) => {
-    const rank = seen.get(community) ?? 0;
-    seen.set(community, rank + 1);
-    const shade = SHADES[rank % SHADES.length]!;
-    const [towards, share] = shade < 0 ? [0, -shade] : [255, shade];
-    const [red, green, blue] = rgbOf(communityColour(community));
-    const mix = (value: number) => Math.round(value * (1 - share) + towards * share);
-    return [mix(red), mix(green), mix(blue)];
-  });
-}
 export const groundOf = (dark: boolean): Rgb => ground[dark ? 'dark' : 'light'];

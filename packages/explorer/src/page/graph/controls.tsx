@@ -1,7 +1,10 @@
 import type { Graph, Labels } from '../client.ts';
 import { Downloads } from '../downloads.tsx';
 import { labelOf } from '../labels.ts';
+import { useNarrow } from '../narrow.ts';
 import type { Change, ViewState } from '../state.ts';
+import { mapSvg } from '../texts/map-svg.ts';
+import type { Texts } from '../texts/use-texts.ts';
 import { sceneSvg } from './plain-view.ts';
 import type { DrawnLink, Scene } from './scene.ts';
 import type { Shown } from './shown.ts';
@@ -14,15 +17,38 @@ interface ControlProps {
   scenes: readonly Scene[];
   /** What is drawn; null where there are no texts beside the graph. */
   shown: Shown | null;
+  /** The texts, where their map is drawn. */
+  texts: Texts | null;
   /** K, where symbols can be drawn as groups. */
   symbols: number | null;
   onReset(): void;
 }
 
-export function Controls({ view, change, links, labels, scenes, shown, symbols, onReset }: ControlProps) {
-  const { graph } = scenes[0]!;
+/** What is drawn and how; folded on a phone, so that the picture comes first. */
+export function Controls(props: ControlProps) {
+  const narrow = useNarrow();
+  if (!narrow)
+    return (
+      <div class="controls">
+        <AllControls {...props} />
+      </div>
+    );
   return (
-    <div class="controls">
+    <details class="controls-fold">
+      <summary>What is drawn</summary>
+      <div class="controls">
+        <AllControls {...props} />
+      </div>
+    </details>
+  );
+}
+
+function AllControls({ view, change, links, labels, scenes, shown, symbols, texts, onReset }: ControlProps) {
+  const { graph, dark } = scenes[0]!;
+  const picture = () =>
+    texts ? mapSvg({ graph, data: texts.data, dark, networked: shown === 'both' }) : sceneSvg(scenes, links);
+  return (
+    <>
       {shown === null ? null : <ShownChoice shown={shown} change={change} />}
       {symbols === null ? null : <Level {...{ symbols, view, change }} />}
       {view.truth && graph.truth ? (
@@ -35,17 +61,20 @@ export function Controls({ view, change, links, labels, scenes, shown, symbols, 
             checked={view.truth}
             onChange={(event) => change({ truth: event.currentTarget.checked })}
           />
-          Compare with the truth
+          Compare with the true graph
         </label>
       ) : null}
-      {labels ? <LabelControls {...{ view, change, labels }} /> : null}
+      {labels ? <Colours {...{ view, change }} /> : null}
+      {labels && !texts ? <LabelMaps {...{ view, change, labels }} /> : null}
       <span class="buttons">
-        <button type="button" onClick={onReset}>
-          Show all
-        </button>
-        <Downloads name="graph" svg={() => sceneSvg(scenes, links)} rows={() => linkRows(graph)} />
+        {texts ? null : (
+          <button type="button" onClick={onReset}>
+            Show all
+          </button>
+        )}
+        <Downloads name={texts ? 'map' : 'graph'} svg={picture} rows={() => linkRows(graph)} />
       </span>
-    </div>
+    </>
   );
 }
 
@@ -70,21 +99,21 @@ function Level({ symbols, view, change }: Pick<ControlProps, 'view' | 'change'> 
   const level = view.level >= 2 && view.level < symbols ? view.level : symbols;
   return (
     <label class="slider">
-      Level
+      Themes
       <input
         type="range"
         min="2"
         max={symbols}
         step="1"
         value={level}
-        aria-label="How many groups symbols are drawn as"
-        aria-valuetext={level === symbols ? `each of ${symbols} symbols` : `${level} groups`}
+        aria-label="How many groups themes are drawn as"
+        aria-valuetext={level === symbols ? `each of ${symbols} themes` : `${level} groups`}
         onInput={(event) => {
           const asked = Number(event.currentTarget.value);
           change({ level: asked === symbols ? 0 : asked });
         }}
       />
-      <output>{level === symbols ? 'all' : level}</output>
+      <output>{level === symbols ? `all ${symbols}` : `${level} groups`}</output>
     </label>
   );
 }
@@ -107,27 +136,30 @@ const Threshold = ({ least, value, change }: { least: number; value: number; cha
 
 type LabelProps = Pick<ControlProps, 'view' | 'change'> & { labels: Labels };
 
-function LabelControls({ view, change, labels }: LabelProps) {
+const Colours = ({ view, change }: Pick<ControlProps, 'view' | 'change'>) => (
+  <label class="choice">
+    Colour by
+    <select
+      value={view.colour}
+      onChange={(event) => change({ colour: event.currentTarget.value as ViewState['colour'] })}
+    >
+      <option value="community">theme</option>
+      <option value="label">label</option>
+    </select>
+  </label>
+);
+
+/** On the network alone: where texts of one label go, or of two side by side. */
+function LabelMaps({ view, change, labels }: LabelProps) {
   const names = labels.maps.map(({ label }) => label);
   const [first = '', second = ''] = view.maps;
   const setMaps = (...chosen: string[]) => change({ maps: chosen.filter((name) => name !== '') });
   return (
     <>
-      <label class="choice">
-        Colour
-        <select
-          aria-label="Colour of symbols"
-          value={view.colour}
-          onChange={(event) => change({ colour: event.currentTarget.value as ViewState['colour'] })}
-        >
-          <option value="community">community</option>
-          <option value="label">label</option>
-        </select>
-      </label>
       <span class="choice">
-        Map
+        Texts of
         <Names
-          label="Label whose map is drawn"
+          label="Label whose texts are drawn"
           {...{ names, value: first }}
           onChange={(name) => setMaps(name, name === '' ? '' : second)}
         />
@@ -160,7 +192,7 @@ const Names = ({ label, names, value, onChange }: NamesProps) => (
     value={value}
     onChange={(event) => onChange(event.currentTarget.value)}
   >
-    <option value="">none</option>
+    <option value="">all labels</option>
     {names.map((name) => (
       <option key={name} value={name}>
         {name}

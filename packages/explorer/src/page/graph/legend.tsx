@@ -7,7 +7,7 @@ export const Legend = ({ labels }: { labels: Labels }) => (
   <ul class="legend" aria-label="Colours of the labels">
     {labels.maps.map(({ label }, at) => (
       <li key={label}>
-        <Dot colour={labelColour(at)} />
+        <Dot colour={labelColour(at)} square />
         {label}
       </li>
     ))}

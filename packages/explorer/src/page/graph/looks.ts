@@ -1,17 +1,6 @@
+import { communityColour, css, type Rgb, rgbOf } from '@hidden-schema/studies/drawing';
 import { title } from '../labels.ts';
-import {
-  communityColour,
-  css,
-  greyOf,
-  MISSING_COLOUR,
-  mixed,
-  plain,
-  type Rgb,
-  rgbOf,
-  statusColours,
-  thinned,
-  WALK_COLOUR,
-} from './colours.ts';
+import { greyOf, MISSING_COLOUR, mixed, plain, statusColours, thinned, WALK_COLOUR } from './colours.ts';
 import { type DrawnLink, litWalks, pairKey, type Scene, statusOf, steppedPairs } from './scene.ts';
 
 export interface LinkLook {

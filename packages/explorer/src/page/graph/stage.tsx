@@ -49,12 +49,14 @@ export function Stage(props: StageProps) {
   };
   return (
     <section class="stage" aria-label="Graph">
-      <Explained shown={shown} graph={graph} />
+      <p class="explained">{WHAT[shown]}</p>
       <div class="drawing">
         {mapped ? (
           <TextMap
             {...{ client, graph, labels, view, change, dark, texts: mapped }}
+            explains={levelled && drawn.grouping === null}
             networked={shown === 'both'}
+            lit={{ walk: scene.walk, paths: scene.paths }}
             onSelect={shared.onSelect}
           />
         ) : (
@@ -66,7 +68,7 @@ export function Stage(props: StageProps) {
       {labels && view.colour === 'label' && view.maps.length === 0 ? <Legend labels={labels} /> : null}
       <Controls
         {...{ view, change, links, labels, scenes }}
-        {...{ symbols: levelled ? symbols : null, shown: texts ? shown : null }}
+        {...{ symbols: levelled ? symbols : null, shown: texts ? shown : null, texts: mapped }}
         onReset={() => views.first()?.reset()}
       />
     </section>
@@ -96,19 +98,13 @@ const Network = ({ scenes, shared, children }: NetworkProps) => (
   </div>
 );
 
+/** In a line what one sees. */
 const WHAT: Readonly<Record<Shown, string>> = {
-  both: 'Each dot is a text, and each name a symbol: a theme that was found in the texts. A line joins themes that texts often go through one after the other.',
+  both: 'Each dot is a text; each name is a theme that was found in the texts. A line joins themes that texts often go through one after the other.',
   graph:
-    'Each name is a symbol: a theme that was found. A line joins symbols that often follow each other; drawn are the strongest few of each.',
+    'Each name is a theme that was found. A line joins themes that often follow each other; drawn are the strongest few of each.',
   map: 'Each dot is a text; like texts lie together, under the names of the themes that they begin with.',
 };
-
-/** In a line what one sees. */
-const Explained = ({ shown, graph }: { shown: Shown; graph: Graph }) => (
-  <p class="explained">
-    {WHAT[shown]} <span class="faint">{graph.nodes.length} themes.</span>
-  </p>
-);
 
 interface Looked {
   /** A walk over symbols that is lit up, or several. */
@@ -209,11 +205,11 @@ const Counts = ({ graph, symbols, counts, compared }: CountsProps) => (
   <div class="counts" role="status">
     {graph.nodes.length < symbols ? (
       <>
-        <b>{graph.nodes.length}</b> groups of <b>{symbols}</b> symbols
+        <b>{graph.nodes.length}</b> groups of <b>{symbols}</b> themes
       </>
     ) : (
       <>
-        <b>{symbols}</b> symbols
+        <b>{symbols}</b> themes
       </>
     )}{' '}
     · <b>{counts.shown}</b> links

@@ -5,7 +5,8 @@ import { labelColour } from '../graph/colours.ts';
 import { percent, title } from '../labels.ts';
 import { useLoaded } from '../loading.ts';
 import { Dot, Empty, Failure, Show, SymbolLink, Waiting } from '../parts.tsx';
-import { readState } from '../state.ts';
+import { readState, type ViewState } from '../state.ts';
+import { defaultGroups } from '../texts/default-groups.ts';
 import { bitsOf } from '../texts/filter.ts';
 import { groupName, groupOfLabel, groupText } from '../texts/group.ts';
 import { litBy, type Texts, useFilter } from '../texts/use-texts.ts';
@@ -16,11 +17,15 @@ const SURE = 0.05;
 
 /** Two groups of texts: what one has more of than the other, with intervals and corrected tests. */
 export function ComparePanel(props: PanelProps) {
-  const { texts, textsFailure } = props;
+  const { texts, textsFailure, view } = props;
   if (!texts)
     return textsFailure === null ? <Waiting what="Reading texts …" /> : <Failure message={textsFailure} />;
-  return <Compare {...props} texts={texts} />;
+  return <Compare {...props} texts={texts} view={chosenOr(view, texts)} />;
 }
+
+/** What was chosen to be compared; two large groups to begin with where nothing was. */
+const chosenOr = (view: ViewState, { data }: Texts): ViewState =>
+  view.first === '' && view.second === '' ? { ...view, ...defaultGroups(data) } : view;
 
 type CompareProps = PanelProps & { texts: Texts };
 
@@ -44,8 +49,8 @@ function Compare(props: CompareProps) {
       <GroupChoice {...props} texts={texts} at="second" name="Second group" />
       {view.first === '' ? (
         <Empty>
-          Choose a group: a label, or the texts that are lit now. Without a second it is compared with all
-          others.
+          Draw around texts on the map or find some under Texts, then choose them here. Without a second group
+          they are compared with all others.
         </Empty>
       ) : (
         <Show of={loaded} what="Comparing …">
@@ -88,17 +93,18 @@ function GroupChoice({ at, name, texts, view, change, graph }: GroupChoiceProps)
     if (chosen === KEPT) return;
     const text =
       chosen === '' ? '' : chosen === LIT ? groupText(view) : groupOfLabel(labels[Number(chosen)]!);
-    change(at === 'first' ? { first: text } : { second: text });
+    const { first, second } = view;
+    change(at === 'first' ? { first: text, second } : { first, second: text });
   };
   return (
     <label class="group-choice">
-      <Dot colour={labelColour(at === 'first' ? 0 : 1)} />
+      <Dot colour={labelColour(at === 'first' ? 0 : 1)} square />
       <span class="group-name">{name}</span>
       <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
         <option value="">{at === 'first' ? 'choose …' : 'all other texts'}</option>
         {value === KEPT ? <option value={KEPT}>{groupName(asked, graph?.nodes ?? [])}</option> : null}
         <option value={LIT} disabled={!texts.active}>
-          texts that are lit now ({texts.count.toLocaleString('en')})
+          the texts chosen on the map or under Texts ({texts.count.toLocaleString('en')})
         </option>
         {labels.map((one, number) => (
           <option key={one} value={String(number)}>
@@ -119,17 +125,58 @@ function Findings(props: FindingProps) {
     <>
       <p class="faint">
         {first!.texts.toLocaleString('en')} texts beside {second!.texts.toLocaleString('en')}
-        {found.both > 0 ? `; ${found.both.toLocaleString('en')} in both are left out` : ''}.{' '}
-        {found.sure.symbols} of {found.tests.symbols} symbols and {found.sure.links} of {found.tests.links}{' '}
-        links differ at a corrected p below {SURE}.
+        {found.both > 0 ? `; ${found.both.toLocaleString('en')} in both are left out` : ''}.
       </p>
+      <InWords {...props} />
       <Table {...props} what="symbols" />
       <Table {...props} what="links" />
-      <p class="faint">
-        Share of a group’s texts whose walk has it. Intervals: {found.interval}. {found.test};{' '}
-        {found.correction}.
-      </p>
+      <details class="fold">
+        <summary>How this is tested</summary>
+        <p class="faint">
+          Share of a group’s texts that go through a theme, or from one theme to another. {found.sure.symbols}{' '}
+          of {found.tests.symbols} themes and {found.sure.links} of {found.tests.links} links differ at a
+          corrected p below {SURE}. Intervals: {found.interval}. {found.test}; {found.correction}.
+        </p>
+      </details>
     </>
+  );
+}
+
+const FEW = 3;
+
+/** What each group has more of, as a sentence each. */
+function InWords({ found, view, graph }: FindingProps) {
+  const nodes = graph?.nodes ?? [];
+  const sure = found.symbols.filter(({ corrected }) => corrected < SURE);
+  const share = ({ own, others }: Row) => `${percent(own.share)} against ${percent(others.share)}`;
+  const sides = [
+    { group: view.first, rows: sure.filter(({ difference }) => difference > 0) },
+    {
+      group: view.second,
+      rows: sure
+        .filter(({ difference }) => difference < 0)
+        .map((row) => ({ ...row, own: row.others, others: row.own })),
+    },
+  ];
+  return (
+    <ul class="in-words">
+      {sides.map(({ group, rows }, at) => (
+        <li key={at}>
+          <Dot colour={labelColour(at)} square />
+          <span>
+            <b>{at === 1 && group === '' ? 'All other texts' : groupName(group, nodes)}</b>{' '}
+            {rows.length === 0
+              ? 'has nothing that is surely more frequent.'
+              : `has more of ${rows
+                  .slice(0, FEW)
+                  .map(
+                    (row) => `${nodes[row.symbol] ? title(nodes[row.symbol]!) : row.symbol} (${share(row)})`,
+                  )
+                  .join(', ')}.`}
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -143,7 +190,7 @@ function Table({ found, what, graph, goTo, change }: FindingProps & { what: 'sym
   return (
     <>
       <TableHead name={`compare-${what}`} rows={() => csvRows(rows, named)}>
-        {what === 'symbols' ? 'Symbols' : 'Links'}
+        {what === 'symbols' ? 'Themes' : 'Themes one after the other'}
       </TableHead>
       {sure.length === 0 ? (
         <p class="faint">None differs surely.</p>
@@ -151,9 +198,9 @@ function Table({ found, what, graph, goTo, change }: FindingProps & { what: 'sym
         <table class="compared" data-what={what}>
           <thead>
             <tr>
-              <th>{what === 'symbols' ? 'Symbol' : 'Link'}</th>
-              <th>First, second</th>
-              <th>Difference, 95 %</th>
+              <th>{what === 'symbols' ? 'Theme' : 'Link'}</th>
+              <th>Share of texts</th>
+              <th>Difference</th>
               <th>p</th>
             </tr>
           </thead>

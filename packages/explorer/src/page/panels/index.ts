@@ -18,7 +18,7 @@ const places: readonly Place[] = [
   {
     title: 'Themes',
     panels: [
-      { id: 'symbol', title: 'Themes', Body: SymbolPanel },
+      { id: 'symbol', title: 'Main themes', Body: SymbolPanel },
       { id: 'levels', title: 'Fewer, broader', feature: 'levels', Body: LevelsPanel },
     ],
   },
@@ -33,7 +33,7 @@ const places: readonly Place[] = [
     title: 'Compare',
     panels: [
       { id: 'compare', title: 'Two groups', feature: 'compare', Body: ComparePanel },
-      { id: 'labels', title: 'All labels', feature: 'labels', Body: LabelsPanel },
+      { id: 'labels', title: 'Each label', feature: 'labels', Body: LabelsPanel },
     ],
   },
   { title: 'Time', panels: [{ id: 'time', title: 'Time', feature: 'time', Body: TimePanel }] },

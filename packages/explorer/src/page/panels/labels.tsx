@@ -1,43 +1,55 @@
+import { useState } from 'preact/hooks';
 import type { Labels } from '../client.ts';
 import { TableHead } from '../figure.tsx';
 import { colourOf } from '../graph/label-maps.ts';
 import { HeatMap } from '../heat-map.tsx';
-import { decimal, percent, titleIn } from '../labels.ts';
+import { percent, titleIn } from '../labels.ts';
 import { Dot, SymbolLink, Waiting } from '../parts.tsx';
 import type { PanelProps } from './panel.ts';
 
-const FEW = 6;
+const FEW = 5;
+const FEW_LABELS = 12;
+/** Labels whose differences are written as numbers; of more they would not be read. */
+const MOST_WRITTEN = 12;
 /** Smaller divergences than this are not drawn as if they were large. */
 const LEAST_FULL = 0.2;
 
 /** How labels differ: the symbols that speak for each, and how far apart their distributions are. */
 export function LabelsPanel(props: PanelProps) {
   const { labels, dark } = props;
+  const [all, setAll] = useState(false);
   if (!labels) return <Waiting what="Counting labels …" />;
   const names = labels.maps.map(({ label }) => label);
   return (
     <section class="labels" aria-label="Labels">
       <p class="faint">
-        Walks of {labels.encoded.toLocaleString('en')} sentences. A label’s map shows on which symbols its
-        walks are, and which links they take.
+        The themes that texts of each label have more of than all {labels.encoded.toLocaleString('en')} texts.
       </p>
       <Presets {...props} labels={labels} />
-      <HeatMap
-        name="divergence"
-        caption="Jensen–Shannon divergence of symbols, bits"
-        dark={dark}
-        rows={names}
-        columns={names}
-        values={labels.divergence}
-        most={Math.max(LEAST_FULL, ...labels.divergence.flat())}
-        written
-      />
       <TableHead name="typical-symbols" rows={() => typicalRows(props, labels)}>
-        Symbols that speak for each label
+        Typical themes
       </TableHead>
-      {labels.maps.map((map) => (
+      {labels.maps.slice(0, all ? undefined : FEW_LABELS).map((map) => (
         <Typical key={map.label} {...props} labels={labels} map={map} />
       ))}
+      {labels.maps.length > FEW_LABELS && !all ? (
+        <button type="button" class="plain" onClick={() => setAll(true)}>
+          {labels.maps.length - FEW_LABELS} more labels
+        </button>
+      ) : null}
+      <details class="fold">
+        <summary>How far labels are apart</summary>
+        <HeatMap
+          name="divergence"
+          caption="Jensen–Shannon divergence of themes, bits: 0 for alike"
+          dark={dark}
+          rows={names}
+          columns={names}
+          values={labels.divergence}
+          most={Math.max(LEAST_FULL, ...labels.divergence.flat())}
+          written={names.length <= MOST_WRITTEN}
+        />
+      </details>
     </section>
   );
 }
@@ -52,16 +64,18 @@ function Presets({ labels, view, change }: PanelProps & { labels: Labels }) {
         type="button"
         aria-pressed={view.maps.length === 2}
         disabled={both.length < 2}
-        onClick={() => change({ maps: view.maps.length === 2 ? [] : both })}
+        onClick={() =>
+          change(view.maps.length === 2 ? { maps: [], show: 'both' } : { maps: both, show: 'graph' })
+        }
       >
-        {view.maps.length === 2 ? 'Back to one graph' : 'Compare side by side'}
+        {view.maps.length === 2 ? 'Back to one network' : 'Two labels side by side'}
       </button>
       <button
         type="button"
         aria-pressed={view.colour === 'label'}
         onClick={() => change({ colour: view.colour === 'label' ? 'community' : 'label', maps: [] })}
       >
-        Colour symbols by {view.colour === 'label' ? 'community' : 'label'}
+        Colour by {view.colour === 'label' ? 'theme' : 'label'}
       </button>
     </p>
   );
@@ -70,14 +84,14 @@ function Presets({ labels, view, change }: PanelProps & { labels: Labels }) {
 type TypicalProps = PanelProps & { labels: Labels; map: Labels['maps'][number] };
 
 function LabelHead({ map, labels, change, view }: TypicalProps) {
-  const shown = view.maps.includes(map.label);
-  const toggle = () => change({ maps: shown ? view.maps.filter((name) => name !== map.label) : [map.label] });
+  const shown = view.label.includes(map.label);
+  const toggle = () => change({ label: shown ? [] : [map.label] });
   return (
     <h4>
-      <Dot colour={colourOf(labels, map.label)} />
-      {map.label} <span class="faint">{map.sentences.toLocaleString('en')} sentences</span>
+      <Dot colour={colourOf(labels, map.label)} square />
+      {map.label} <span class="faint">{map.sentences.toLocaleString('en')} texts</span>
       <button type="button" class="plain" onClick={toggle}>
-        {shown ? 'hide its map' : 'show its map'}
+        {shown ? 'show all texts' : 'show its texts'}
       </button>
     </h4>
   );
@@ -91,9 +105,9 @@ function Typical(props: TypicalProps) {
       <table data-label={map.label}>
         <thead>
           <tr>
-            <th>Symbol</th>
+            <th>Theme</th>
             <th>Share of steps</th>
-            <th title="times its share among all sentences">Lift</th>
+            <th>Times the usual</th>
           </tr>
         </thead>
         <tbody>
@@ -103,7 +117,7 @@ function Typical(props: TypicalProps) {
                 <SymbolLink symbol={symbol} label={titleIn(graph, symbol)} onChoose={goTo} />
               </td>
               <td class="number">{percent(share)}</td>
-              <td class="number">{decimal(lift)}</td>
+              <td class="number">{lift.toFixed(1)}</td>
             </tr>
           ))}
         </tbody>

@@ -1,6 +1,6 @@
 import { percent, title } from '../labels.ts';
 import { EditBar } from '../levels/edit-bar.tsx';
-import { Bar, Empty, SymbolLink, Waiting } from '../parts.tsx';
+import { Bar, SymbolLink, Waiting } from '../parts.tsx';
 import type { PanelProps } from './panel.ts';
 
 /** Counts that are a press away. */
@@ -10,14 +10,14 @@ const PRESETS = [5, 10, 20];
 export function LevelsPanel(props: PanelProps) {
   const { graph, run, grouping, view, change, edits } = props;
   const symbols = run.opened?.symbols ?? 0;
-  if (!graph) return <Empty>The graph is not there yet.</Empty>;
+  if (!graph) return <Waiting what="Opening the run …" />;
   const presets = PRESETS.filter((count) => count < symbols);
   return (
     <section class="levels" aria-label="Levels">
       <EditBar edits={edits} />
       <p class="faint">
-        Symbols joined by their vectors and links. Nothing is changed by looking; a press merges a group for
-        good, and Undo takes that back.
+        Like themes joined into groups. Looking changes nothing. A group can be merged into one theme; Undo
+        takes that back.
       </p>
       <p class="buttons">
         {presets.map((count) => (
@@ -31,13 +31,13 @@ export function LevelsPanel(props: PanelProps) {
           </button>
         ))}
         <button type="button" aria-pressed={grouping === null} onClick={() => change({ level: 0 })}>
-          All {symbols} symbols
+          All {symbols} themes
         </button>
       </p>
       {grouping ? (
         <Groups {...props} grouping={grouping} />
       ) : view.level >= 2 && view.level < symbols ? (
-        <Waiting what="Joining symbols …" />
+        <Waiting what="Joining themes …" />
       ) : null}
     </section>
   );
@@ -98,7 +98,7 @@ function Members({ symbols, grouping, graph, change, goTo, edits }: MembersProps
           disabled={edits.busy !== null}
           onClick={() => void edits.merge(symbols, grouping.identity)}
         >
-          Merge these {symbols.length} into one symbol
+          Merge these {symbols.length} into one theme
         </button>
       ) : null}
     </>

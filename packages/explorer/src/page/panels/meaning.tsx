@@ -1,7 +1,7 @@
 import type { Labels, SymbolFacts } from '../client.ts';
 import { TableHead } from '../figure.tsx';
 import { labelColour } from '../graph/colours.ts';
-import { decimal, percent } from '../labels.ts';
+import { percent } from '../labels.ts';
 
 /** What a symbol emits, or the words that speak for it and attend to it. */
 export const Meaning = ({ symbol }: { symbol: SymbolFacts }) => (
@@ -34,9 +34,9 @@ function Words({ words, symbol }: SymbolFacts) {
   return (
     <>
       <TableHead name={`words-${symbol}`} rows={rows}>
-        Words that speak for it <span class="hint">pointwise mutual information, bits</span>
+        Its words
       </TableHead>
-      <Chips of={words.map(({ word, pmi }) => ({ text: word, note: decimal(Number(pmi.toFixed(2))) }))} />
+      <Chips of={words.map(({ word }) => ({ text: word }))} />
     </>
   );
 }
@@ -56,18 +56,27 @@ function Attended({ attended, symbol }: SymbolFacts) {
   );
 }
 
-const Chips = ({ of }: { of: readonly { text: string; note: string }[] }) =>
+const Chips = ({ of }: { of: readonly { text: string; note?: string }[] }) =>
   of.length === 0 ? (
-    <p class="faint">None: no sentence that was read passes here.</p>
+    <p class="faint">None: no text that was read passes here.</p>
   ) : (
     <ul class="tokens">
       {of.map(({ text, note }) => (
         <li key={text}>
-          {text} <span class="faint number">{note}</span>
+          {text}
+          {note === undefined ? null : <span class="faint number"> {note}</span>}
         </li>
       ))}
     </ul>
   );
+
+/** How often a label is among a theme's texts, beside its share of all texts. */
+const times = (lift: number): string =>
+  lift >= 1.15
+    ? `${lift.toFixed(1)} times the usual`
+    : lift <= 0.87
+      ? `${percent(lift)} of the usual`
+      : 'as usual';
 
 /** How the labels of its sentences are shared out. */
 export function LabelShares({ symbol, labels }: { symbol: SymbolFacts; labels: Labels | null }) {
@@ -80,7 +89,7 @@ export function LabelShares({ symbol, labels }: { symbol: SymbolFacts; labels: L
   return (
     <>
       <TableHead name={`labels-${symbol.symbol}`} rows={rows}>
-        Labels
+        Whose texts these are
       </TableHead>
       <table class="label-shares">
         <tbody>
@@ -96,7 +105,7 @@ export function LabelShares({ symbol, labels }: { symbol: SymbolFacts; labels: L
                 </span>
               </td>
               <td class="number faint" title="times the label’s share of all sentences">
-                ×{lift.toFixed(2)}
+                {times(lift)}
               </td>
             </tr>
           ))}

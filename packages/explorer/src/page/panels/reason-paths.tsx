@@ -1,17 +1,14 @@
-import { percent } from '../labels.ts';
+import { percent, titleIn } from '../labels.ts';
 import type { PanelProps } from './panel.ts';
 import { type Branch, pathTree } from './path-tree.ts';
-import { type Result, type ResultProps, wordsOf } from './reason-answers.tsx';
+import type { Result, ResultProps } from './reason-answers.tsx';
 
 /** The walks of all answers as one tree, common beginnings merged, each branch as thick as its share of them. */
 export function Paths({ result, ...props }: ResultProps) {
   const tree = pathTree(result.candidates.map(({ walk }) => walk));
   return (
     <section class="paths" aria-label="Paths">
-      <h5 class="paths-head">
-        Paths{' '}
-        <span class="faint">as thick as the share of answers that go this way; click to go on from one</span>
-      </h5>
+      <p class="faint">As thick as the share of answers that go this way; a press goes on from there.</p>
       <Branches {...props} result={result} branches={tree} />
     </section>
   );
@@ -67,7 +64,7 @@ function BranchButton({ branch, share, result, graph, change, showWalk }: Branch
     >
       {steps.map((symbol, i) => (
         <span key={i} class={before + i < half ? 'step' : 'step second'}>
-          <span class="number">{symbol}</span> {graph ? wordsOf(graph, symbol) : ''}
+          {titleIn(graph, symbol) || symbol}
         </span>
       ))}
       <span class="faint number">{percent(share)}</span>

@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { TableHead } from '../figure.tsx';
+import { titleIn } from '../labels.ts';
 import { useLoaded } from '../loading.ts';
 import { Empty, Show } from '../parts.tsx';
 import type { PanelProps } from './panel.ts';
-import { Answers, type Reasoned, wordsOf } from './reason-answers.tsx';
+import { Answers, type Reasoned, type ResultProps } from './reason-answers.tsx';
 import { Paths } from './reason-paths.tsx';
 
 /** What may follow an event: for each relation different objects, the walks that lead to them, and what they are like. */
@@ -17,11 +18,13 @@ export function ReasonPanel(props: PanelProps) {
     <section class="reason" aria-label="Reason">
       <Ask key={event} {...props} />
       {key === null || !graph ? (
-        <Empty>An event, such as “PersonX goes home”, and the graph leads to what may follow.</Empty>
+        <Empty>
+          Write an event, such as “PersonX goes home”: the answers say what may follow, and by which path.
+        </Empty>
       ) : (
         <>
           <Begun {...props} />
-          <Show of={loaded} what="Walking on …">
+          <Show of={loaded} what="Looking for answers …">
             {(value) => <Results {...props} value={value} busy={loaded.state === 'loading'} />}
           </Show>
         </>
@@ -101,16 +104,16 @@ function Begun({ view, change, graph }: PanelProps) {
   return (
     <p class="begun">
       <span>
-        Walks that begin with{' '}
+        Paths that begin with{' '}
         {view.along.map((symbol, at) => (
           <>
             {at > 0 ? ' → ' : ''}
-            <b class="number">{symbol}</b> {graph ? wordsOf(graph, symbol) : ''}
+            <b>{titleIn(graph, symbol) || symbol}</b>
           </>
         ))}
       </span>
       <button type="button" class="let-go" onClick={() => change({ along: [] })}>
-        Any walk
+        Any path
       </button>
     </p>
   );
@@ -119,7 +122,7 @@ function Begun({ view, change, graph }: PanelProps) {
 function Results(props: PanelProps & { value: Reasoned; busy: boolean }) {
   const { value, busy, showWalk, showPaths } = props;
   const [asked, setAsked] = useState<string | null>(null);
-  // Walks of one relation are drawn at a time: that which was last looked at.
+  // One relation at a time.
   const drawn = value.results.find(({ relation }) => relation === asked) ?? value.results[0];
   useEffect(() => {
     showPaths(drawn ? drawn.candidates.map(({ walk }) => walk) : null);
@@ -131,27 +134,45 @@ function Results(props: PanelProps & { value: Reasoned; busy: boolean }) {
       <TableHead name="reasoning" rows={() => rowsOf(value)}>
         What follows <span class="hint">{value.event}</span>
       </TableHead>
-      {value.results.map((result) => {
-        const { relation, meaning, candidates } = result;
-        const looking = (walk: readonly number[] | null) => {
-          if (walk) setAsked(relation);
-          showWalk(walk);
-        };
-        const own = { ...props, result, showWalk: looking };
-        return (
-          <section key={relation} data-relation={relation}>
-            <h4>
-              {relation} <span class="faint">{meaning}</span>
-            </h4>
-            <Answers key={JSON.stringify([value.event, candidates[0]?.walk])} {...own} />
-            {candidates.length > 1 ? <Paths {...own} /> : null}
-          </section>
-        );
-      })}
+      {value.results.length > 1 ? (
+        <fieldset class="segments relations" aria-label="Relation">
+          {value.results.map(({ relation, meaning }) => (
+            <button
+              key={relation}
+              type="button"
+              title={meaning}
+              aria-pressed={relation === drawn?.relation}
+              onClick={() => setAsked(relation)}
+            >
+              {relation}
+            </button>
+          ))}
+        </fieldset>
+      ) : null}
+      {drawn ? <OneRelation key={drawn.relation} {...props} result={drawn} event={value.event} /> : null}
       <p class="faint">by the path model “{value.path}”</p>
     </div>
   );
 }
+
+/** The answers of one relation, each with its path; all paths as a tree below. */
+const OneRelation = ({ event, ...props }: ResultProps & { event: string }) => {
+  const { relation, meaning, candidates } = props.result;
+  return (
+    <section data-relation={relation}>
+      <h4>
+        {relation} <span class="faint">{meaning}</span>
+      </h4>
+      <Answers key={JSON.stringify([event, candidates[0]?.walk])} {...props} />
+      {candidates.length > 1 ? (
+        <details class="fold">
+          <summary>All paths as a tree</summary>
+          <Paths {...props} />
+        </details>
+      ) : null}
+    </section>
+  );
+};
 
 const rowsOf = ({ results }: Reasoned) => [
   [

@@ -62,13 +62,17 @@ const meanings: Readonly<Record<string, string>> = {
 export function RunPanel({ client, run }: PanelProps) {
   return (
     <>
-      <h3>Run</h3>
+      <h3>This run</h3>
       <Facts run={run} />
       <Evaluation client={client} run={run} />
-      <h3>Settings</h3>
-      <Settings value={run.config} />
-      <h3>Keys</h3>
-      <Keys />
+      <details class="fold">
+        <summary>Settings</summary>
+        <Settings value={run.config} />
+      </details>
+      <details class="fold">
+        <summary>Keys</summary>
+        <Keys />
+      </details>
       <p class="faint">
         The same data for programs: <a href="/api/openapi.json">the HTTP API</a>
       </p>
@@ -83,6 +87,7 @@ const Row = ({ name, children }: { name: string; children: ComponentChildren }) 
   </tr>
 );
 
+const MOST_LABELS = 20;
 const count = (n: number): string => n.toLocaleString('en');
 
 function Facts({ run }: { run: Run }) {
@@ -91,13 +96,15 @@ function Facts({ run }: { run: Run }) {
     <table class="facts">
       <tbody>
         <Row name="state">
-          {run.state}
-          {run.seconds === null ? '' : ` after ${count(Math.round(run.seconds))} s of training`}
+          {run.state === 'discovered' ? 'themes are found; it cannot write texts' : run.state}
+          {run.seconds === null ? '' : ` (${count(Math.round(run.seconds))} s of work)`}
         </Row>
-        <Row name="step">
-          {run.lastStep ?? 0} of {run.steps}
-          {opened ? `; shown: checkpoint of step ${opened.step}` : ''}
-        </Row>
+        {run.state === 'discovered' ? null : (
+          <Row name="step">
+            {run.lastStep ?? 0} of {run.steps}
+            {opened ? `; shown: checkpoint of step ${opened.step}` : ''}
+          </Row>
+        )}
         <Row name="made">
           {new Date(run.created).toLocaleString()}, version {run.version}
         </Row>
@@ -112,17 +119,22 @@ function CorpusFacts({ corpus, symbols, walk, labels, notes }: NonNullable<Run['
   return (
     <>
       <Row name="corpus">{corpus.directory}</Row>
-      <Row name="sentences">
+      <Row name="texts">
         {count(train)} train, {count(valid)} valid, {count(test)} test
       </Row>
       <Row name="tokens">
         {count(corpus.vocabulary)} different
         {corpus.length === null ? '' : `, ${corpus.length} in a sentence`}
       </Row>
-      <Row name="symbols">
-        {symbols}, walks of {walk} steps
+      <Row name="themes">
+        {symbols}; a text goes through at most {walk}
       </Row>
-      {labels.length > 0 ? <Row name="labels">{labels.join(', ')}</Row> : null}
+      {labels.length > 0 ? (
+        <Row name="labels">
+          {labels.slice(0, MOST_LABELS).join(', ')}
+          {labels.length > MOST_LABELS ? ` and ${labels.length - MOST_LABELS} more` : ''}
+        </Row>
+      ) : null}
       {notes.map((note) => (
         <Row key={note} name="note">
           {note}

@@ -64,7 +64,9 @@ function Compose({ text, length, onRead }: ComposeProps) {
   };
   return (
     <form class="compose" onSubmit={submit}>
-      <label for="sentence">{length === null ? 'Sentence' : `Sentence of ${length} tokens`}</label>
+      <label for="sentence">
+        {length === null ? 'A sentence of your own' : `Sentence of ${length} tokens`}
+      </label>
       <textarea
         id="sentence"
         rows={3}
@@ -77,7 +79,7 @@ function Compose({ text, length, onRead }: ComposeProps) {
       />
       <span class="buttons">
         <button type="submit" class="primary" disabled={draft.trim() === ''}>
-          Show its walk
+          Read it
         </button>
         <button type="button" disabled={draft === '' && text === ''} onClick={clear}>
           Clear

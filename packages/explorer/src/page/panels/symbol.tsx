@@ -1,7 +1,7 @@
+import { communityColour } from '@hidden-schema/studies/drawing';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { SymbolFacts } from '../client.ts';
 import { TableHead } from '../figure.tsx';
-import { communityColour } from '../graph/colours.ts';
 import { percent, title } from '../labels.ts';
 import { EditBar } from '../levels/edit-bar.tsx';
 import { SymbolEdits } from '../levels/symbol-edits.tsx';
@@ -13,6 +13,7 @@ import type { PanelProps } from './panel.ts';
 import { Passing } from './passing.tsx';
 import { Positions } from './positions.tsx';
 import { Themes } from './themes.tsx';
+import { SymbolOverTime } from './time.tsx';
 
 const FEW_NEIGHBOURS = 12;
 
@@ -27,7 +28,7 @@ export function SymbolPanel(props: PanelProps) {
   if (symbol === null) return <Themes {...props} />;
   const current = graph?.nodes[symbol];
   return (
-    <Show of={loaded} what="Reading the symbol …">
+    <Show of={loaded} what="Reading the theme …">
       {(value) => <Facts {...props} symbol={{ ...value, name: current ? current.name : value.name }} />}
     </Show>
   );
@@ -37,39 +38,55 @@ export type FactProps = PanelProps & { symbol: SymbolFacts };
 
 function Facts(props: FactProps) {
   const { symbol, change, run, dark, graph, edits } = props;
+  const node = graph?.nodes[symbol.symbol];
+  const heading = symbol.name ?? (node ? title(node) : '');
   const read = (text: string) => change({ panel: 'sentence', text });
   return (
     <article class="symbol" data-symbol={symbol.symbol}>
       <header>
-        <h2>
-          <Dot colour={communityColour(symbol.community)} /> Symbol {symbol.symbol}
-          {symbol.name === null ? null : <span class="name"> {symbol.name}</span>}
-        </h2>
         <button type="button" class="plain back" onClick={() => change({ symbol: null })}>
           ← All themes
         </button>
-        <Rename key={symbol.symbol} {...{ symbol, edits }} />
-        {run.opened?.features.includes('levels') ? (
-          <SymbolEdits key={`edit ${symbol.symbol}`} {...{ symbol, graph, edits }} />
-        ) : null}
+        <h2>
+          <Dot colour={communityColour(symbol.community)} /> {heading || 'Theme'}{' '}
+          <span class="faint number">no. {symbol.symbol}</span>
+        </h2>
         <EditBar edits={edits} />
       </header>
       <Meaning symbol={symbol} />
       <LinksInWords {...props} />
       <LabelShares symbol={symbol} labels={props.labels} />
-      <Positions values={symbol.usageByPosition} dark={dark} />
-      <p class="faint">
-        {percent(symbol.usage)} of all steps, over {symbol.sample.toLocaleString('en')} sentences
-      </p>
-      <Neighbours key={symbol.symbol} {...props} />
-      <h3>Sentences</h3>
+      {props.time ? <SymbolOverTime {...props} time={props.time} of={symbol.symbol} /> : null}
+      <h3>Texts that say so</h3>
       <Examples symbol={symbol} onRead={read} />
       {run.opened?.features.includes('encoded') ? (
         <Passing key={symbol.symbol} {...props} onRead={read} />
       ) : null}
+      <Editing {...props} />
+      <details class="fold">
+        <summary>All neighbours, and where in texts it comes</summary>
+        <Neighbours key={symbol.symbol} {...props} />
+        <Positions values={symbol.usageByPosition} dark={dark} />
+        <p class="faint">
+          {percent(symbol.usage)} of all steps, over {symbol.sample.toLocaleString('en')} texts
+        </p>
+      </details>
     </article>
   );
 }
+
+/** Its name, and edits that make two themes of it or one of two; folded until someone wants to. */
+const Editing = ({ symbol, graph, edits, run }: FactProps) => (
+  <details class="fold editing">
+    <summary>
+      {run.opened?.features.includes('levels') ? 'Rename, merge or split this theme' : 'Rename this theme'}
+    </summary>
+    <Rename key={symbol.symbol} {...{ symbol, edits }} />
+    {run.opened?.features.includes('levels') ? (
+      <SymbolEdits key={`edit ${symbol.symbol}`} {...{ symbol, graph, edits }} />
+    ) : null}
+  </details>
+);
 
 const FEW_FLOWS = 5;
 
@@ -119,7 +136,7 @@ function Neighbours({ symbol, graph, goTo }: FactProps) {
       <TableHead name={`neighbours-${symbol.symbol}`} rows={rows}>
         Neighbours
       </TableHead>
-      {neighbours.length === 0 ? <p class="faint">No link reaches this symbol.</p> : null}
+      {neighbours.length === 0 ? <p class="faint">No link reaches this theme.</p> : null}
       <table class="neighbours">
         <tbody>
           {shown.map((next) => (

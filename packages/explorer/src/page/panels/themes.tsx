@@ -1,11 +1,11 @@
+import { css, symbolTones } from '@hidden-schema/studies/drawing';
 import { useMemo } from 'preact/hooks';
 import type { Graph } from '../client.ts';
 import { TableHead } from '../figure.tsx';
-import { css, symbolTones } from '../graph/colours.ts';
 import { percent, title } from '../labels.ts';
 import { EditBar } from '../levels/edit-bar.tsx';
 import { latest, useLoaded } from '../loading.ts';
-import { Dot, Empty } from '../parts.tsx';
+import { Dot, Empty, Waiting } from '../parts.tsx';
 import { symbolCounts } from '../texts/filter.ts';
 import type { Texts } from '../texts/use-texts.ts';
 import type { PanelProps } from './panel.ts';
@@ -31,7 +31,11 @@ function rankThemes(graph: Graph, texts: Texts | null): Theme[] {
 /** What the texts are about: the ten largest themes with a text each, and the others by name. */
 export function Themes(props: PanelProps) {
   const { client, graph, run, texts, edits } = props;
-  const themes = useMemo(() => (graph ? rankThemes(graph, texts) : []), [graph, texts?.data]);
+  const awaited = run.opened?.features.includes('map') === true && !texts && props.textsFailure === null;
+  const themes = useMemo(
+    () => (graph && !awaited ? rankThemes(graph, texts) : []),
+    [graph, texts?.data, awaited],
+  );
   const main = themes.slice(0, MAIN);
   const isOld = graph?.identity === edits.outdated;
   const key =
@@ -40,9 +44,11 @@ export function Themes(props: PanelProps) {
     const facts = await Promise.all(main.map(({ node }) => client.symbol(node.symbol, signal)));
     return new Map(facts.map(({ symbol, examples }) => [symbol, examples[0]?.text ?? '']));
   });
-  if (!graph)
-    return (
-      <Empty>{run.problem === null ? 'The graph is not there yet.' : 'There is no graph to show.'}</Empty>
+  if (!graph || awaited)
+    return run.problem === null ? (
+      <Waiting what="Reading the themes …" />
+    ) : (
+      <Empty>There are no themes to show.</Empty>
     );
   return (
     <>

@@ -3,7 +3,7 @@ import type { TimeAnswer } from '../client.ts';
 import { Drawn } from '../drawn.tsx';
 import { Figure, TableHead } from '../figure.tsx';
 import { FONT } from '../inks.ts';
-import { decimal, percent, title, titleIn } from '../labels.ts';
+import { percent, title, titleIn } from '../labels.ts';
 import { Failure, SymbolLink, Waiting } from '../parts.tsx';
 import type { PanelProps } from './panel.ts';
 
@@ -22,7 +22,7 @@ export function TimePanel(props: PanelProps) {
         <Failure message={timeFailure} />
         {view.period === '' ? null : (
           <button type="button" onClick={() => change({ period: '' })}>
-            Periods by how much there is
+            Choose periods by the number of texts
           </button>
         )}
       </>
@@ -37,15 +37,15 @@ function Times(props: TimeProps) {
   return (
     <section class="times" aria-label="Time">
       <p class="faint">
-        Share of the texts of each {time.period} (column {time.column}) whose walk has the symbol; bands:{' '}
-        {time.interval}; shaded: bursts.
-        {time.undated > 0 ? ` ${time.undated.toLocaleString('en')} texts have no date.` : ''}{' '}
-        {asked.length > 0 ? 'Symbols that are asked for:' : 'What changes most:'}
+        {asked.length > 0 ? 'The themes that were asked for' : 'The themes that change most'}: the share of
+        the texts of each {time.period} that go through each. Shaded: when a theme was far more frequent than
+        usual.
+        {time.undated > 0 ? ` ${time.undated.toLocaleString('en')} texts have no date.` : ''}
       </p>
       <label class="choice">
         Periods
         <select value={view.period} onChange={(event) => change({ period: event.currentTarget.value })}>
-          <option value="">by how much there is</option>
+          <option value="">chosen by the number of texts</option>
           {time.lengths.map((length) => (
             <option key={length} value={length}>
               {length}
@@ -69,14 +69,22 @@ const mostChanged = ({ symbols }: TimeAnswer): Row[] =>
 const chosen = ({ symbols }: TimeAnswer, asked: readonly number[]): Row[] =>
   asked.flatMap((symbol) => symbols.find((row) => row.symbol === symbol) ?? []);
 
-function TimeChart({ row, time, graph, dark, goTo }: TimeProps & { row: Row }) {
+/** One theme over time, where it is looked at by itself. */
+export function SymbolOverTime({ of, ...props }: TimeProps & { of: number }) {
+  const row = props.time.symbols.find(({ symbol }) => symbol === of);
+  return row ? (
+    <TimeChart {...props} row={row} caption={`Share of the texts of each ${props.time.period}`} />
+  ) : null;
+}
+
+function TimeChart({ row, time, graph, dark, goTo, caption }: TimeProps & { row: Row; caption?: string }) {
   const node = graph?.nodes[row.symbol];
   const name = node ? title(node) : String(row.symbol);
   const { width, height, left, top } = TIME_PANEL;
   return (
     <Figure
       name={`time-${row.symbol}`}
-      caption={<SymbolLink symbol={row.symbol} label={name} onChoose={goTo} />}
+      caption={caption ?? <SymbolLink symbol={row.symbol} label={name} onChoose={goTo} />}
       dark={dark}
       rows={() => timeRows(row, time)}
     >
@@ -113,7 +121,7 @@ const panelOf = ({ shares, bursts }: Row) => ({
 });
 
 const burstsText = ({ bursts }: Row): string =>
-  bursts.length === 0 ? 'No bursts.' : `Bursts: ${bursts.map(({ label }) => label).join(', ')}.`;
+  bursts.length === 0 ? 'No peaks.' : `Peaks: ${bursts.map(({ label }) => label).join(', ')}.`;
 
 const timeRows = ({ shares }: Row, { periods }: TimeAnswer) => [
   ['period', 'count', 'texts', 'share', 'low', 'high'],
@@ -130,7 +138,7 @@ function Bursts({ time, graph, change, goTo }: TimeProps) {
   const bursts = time.symbols
     .flatMap(({ symbol, bursts: own }) => own.map((burst) => ({ symbol, ...burst })))
     .sort((a, b) => b.weight - a.weight);
-  if (bursts.length === 0) return <p class="faint">No symbol had a burst.</p>;
+  if (bursts.length === 0) return <p class="faint">No theme had a peak.</p>;
   const nameOf = (symbol: number) => titleIn(graph, symbol);
   const rows = () => [
     ['symbol', 'name', 'when', 'share then', 'share otherwise', 'weight'],
@@ -141,16 +149,15 @@ function Bursts({ time, graph, change, goTo }: TimeProps) {
   return (
     <>
       <TableHead name="bursts" rows={rows}>
-        Bursts
+        Peaks
       </TableHead>
       <table class="bursts">
         <thead>
           <tr>
-            <th>Symbol</th>
+            <th>Theme</th>
             <th>When</th>
-            <th>Then</th>
-            <th>Else</th>
-            <th title="nats that a burst explains the counts better by">Weight</th>
+            <th>Share then</th>
+            <th>At other times</th>
           </tr>
         </thead>
         <tbody>
@@ -160,7 +167,12 @@ function Bursts({ time, graph, change, goTo }: TimeProps) {
           })}
         </tbody>
       </table>
-      <p class="faint">Bursts: {time.burst}.</p>
+      <details class="fold">
+        <summary>How this is counted</summary>
+        <p class="faint">
+          Dates: column {time.column}. Bands: {time.interval}. Peaks: bursts by {time.burst}.
+        </p>
+      </details>
     </>
   );
 }
@@ -171,7 +183,7 @@ interface BurstRowProps extends Pick<TimeProps, 'time' | 'change' | 'goTo'> {
 }
 
 function BurstRow({ burst, name, time, change, goTo }: BurstRowProps) {
-  const { symbol, label, from, to, inside, outside, weight } = burst;
+  const { symbol, label, from, to, inside, outside } = burst;
   const between = { since: time.periods[from]!.start, until: time.periods[to]!.end };
   return (
     <tr>
@@ -190,7 +202,6 @@ function BurstRow({ burst, name, time, change, goTo }: BurstRowProps) {
       </td>
       <td class="number">{percent(inside.share)}</td>
       <td class="number">{percent(outside.share)}</td>
-      <td class="number">{decimal(Number(weight.toPrecision(3)))}</td>
     </tr>
   );
 }

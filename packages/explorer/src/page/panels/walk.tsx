@@ -1,6 +1,6 @@
 import type { Encoded } from '../client.ts';
 import { TableHead } from '../figure.tsx';
-import { decimal, percent, titleIn } from '../labels.ts';
+import { percent, titleIn } from '../labels.ts';
 import { Bar, SymbolLink } from '../parts.tsx';
 import type { PanelProps } from './panel.ts';
 
@@ -20,7 +20,7 @@ export function Walk({ encoded, truth, graph, goTo }: WalkProps) {
   return (
     <section class="walk" aria-label="Walk" data-walk={walk.steps.map(({ symbol }) => symbol).join(' ')}>
       <TableHead name="walk" rows={() => walkRows(walk, labelOf)}>
-        Walk
+        Themes it goes through
       </TableHead>
       <Summary walk={walk} truth={truth} cut={encoded.cut} />
       <table>
@@ -28,13 +28,13 @@ export function Walk({ encoded, truth, graph, goTo }: WalkProps) {
           <tr>
             <th>Step</th>
             {walk.steps[0]?.token === null ? null : <th>Token</th>}
-            <th>Symbol</th>
-            <th>Probability</th>
-            <th>Else</th>
+            <th>Theme</th>
+            <th>How sure</th>
+            <th>Otherwise</th>
           </tr>
         </thead>
         <tbody>
-          {walk.steps.map((step, at) => (
+          {shownSteps(walk).map(({ step, at }) => (
             <Step
               key={at}
               {...{ step, at, labelOf, goTo }}
@@ -46,6 +46,12 @@ export function Walk({ encoded, truth, graph, goTo }: WalkProps) {
     </section>
   );
 }
+
+/** All steps; of a text without those that only stay where the walk is. */
+const shownSteps = ({ steps }: Walked) =>
+  steps
+    .map((step, at) => ({ step, at }))
+    .filter(({ step, at }) => step.token !== null || step.symbol !== steps[at - 1]?.symbol);
 
 const NoWalk = ({ problem, tokens }: Encoded) => (
   <div class="failure" role="alert">
@@ -72,13 +78,17 @@ function Summary({ walk, truth, cut }: { walk: Walked; truth: number[] | null; c
   const right = walk.steps.filter(({ symbol }, at) => symbol === truth?.[at]).length;
   return (
     <p class="faint">
-      log-probability of this walk{' '}
-      <b>{walk.logProbability === null ? '−∞: it leaves the graph' : decimal(walk.logProbability)}</b>
-      {cut ? ' · the text is longer than the encoder reads; its end was left out' : ''}
-      {truth ? ` · ${right} of ${truth.length} symbols are the true ones` : ''}
+      {[
+        ...(walk.logProbability === null ? ['One of its steps has no link.'] : []),
+        ...(cut ? ['The text is longer than the encoder reads; its end was left out.'] : []),
+        ...(truth ? [`${right} of ${truth.length} symbols are the true ones.`] : []),
+      ].join(' ')}
     </p>
   );
 }
+
+/** A less probable alternative is no other reading. */
+const WORTH_SAYING = 0.005;
 
 interface StepProps {
   step: Walked['steps'][number];
@@ -104,17 +114,13 @@ const Step = ({ step, at, wrong, labelOf, goTo }: StepProps) => (
       <Bar of={step.probability} />
     </td>
     <td class="else">
-      {step.alternatives.map(({ symbol, probability }) => (
-        <button
-          type="button"
-          class="plain number"
-          key={symbol}
-          title={`${labelOf(symbol)}: ${percent(probability)}`}
-          onClick={() => goTo(symbol)}
-        >
-          {symbol} <span class="faint">{percent(probability)}</span>
-        </button>
-      ))}
+      {step.alternatives
+        .filter(({ probability }) => probability >= WORTH_SAYING)
+        .map(({ symbol, probability }) => (
+          <button type="button" class="plain" key={symbol} onClick={() => goTo(symbol)}>
+            {labelOf(symbol) || symbol} <span class="faint">{percent(probability)}</span>
+          </button>
+        ))}
     </td>
   </tr>
 );

@@ -1,4 +1,4 @@
-import type { Rgb } from '../graph/colours.ts';
+import type { Rgb } from '@hidden-schema/studies/drawing';
 import { type MapCamera, type Size, scaleOf } from './camera.ts';
 
 /** How the dots of a map look: the colour of each, and which are lit. */
@@ -54,7 +54,7 @@ export class DotPainter {
     const image = this.#sized(size);
     const ground = packed(...dots.ground);
     this.#pixels.fill(ground);
-    const stamp = stampOf(dotRadius(dots.lit.length, camera.zoom) * ratio, size.width);
+    const stamp = stampOf(dotRadius(dots.lit.length, camera.zoom, size.width / ratio) * ratio, size.width);
     this.#pass(camera, stamp, 0, ground);
     this.#pass(camera, stamp, 1, ground);
     return image;
@@ -96,9 +96,13 @@ export class DotPainter {
   }
 }
 
-/** Smaller where there are many, larger from near. */
-export function dotRadius(count: number, zoom: number): number {
-  const whole = Math.max(1, Math.min(3.2, 150 / Math.sqrt(count + 1)));
+/** Width of a map, in pixels, on which dots have their full size; on a phone they are smaller. */
+export const FULL_WIDTH = 800;
+
+/** Smaller where there are many or the map is narrow, larger from near. */
+export function dotRadius(count: number, zoom: number, width: number): number {
+  const narrow = Math.min(1, Math.sqrt(width / FULL_WIDTH));
+  const whole = Math.max(1, narrow * Math.min(3.2, 150 / Math.sqrt(count + 1)));
   return Math.min(6, whole * Math.max(1, zoom) ** 0.4);
 }
 

@@ -72,7 +72,7 @@ function LabelFilter({ view, change, texts, labels }: FilterProps) {
             checked={view.label.includes(label)}
             onChange={(event) => toggle(label, event.currentTarget.checked)}
           />
-          <Dot colour={labels ? colourOf(labels, label) : 'none'} />
+          <Dot colour={labels ? colourOf(labels, label) : 'none'} square />
           <span class="label-name">{label}</span>
           <span class="track" aria-hidden="true">
             <span style={{ width: `${(100 * count) / most}%` }} />
@@ -99,7 +99,7 @@ function SymbolFilter({ view, change, texts, graph, goTo }: FilterProps) {
   const asked = askedSymbols(view).filter((symbol) => symbol < nodes.length);
   return (
     <fieldset class="symbol-filter">
-      <legend>Symbols on the walk{asked.length > 1 ? ', any of' : ''}</legend>
+      <legend>Themes{asked.length > 1 ? ', any of' : ''}</legend>
       <AddSymbol nodes={nodes} asked={asked} onAdd={(symbol) => change({ only: [...asked, symbol] })}>
         {asked.map((symbol) => (
           <Chip
@@ -142,8 +142,8 @@ function AddSymbol({ nodes, asked, onAdd, children }: AddSymbolProps) {
         {children}
         <input
           type="search"
-          aria-label="Add a symbol"
-          placeholder="add a symbol"
+          aria-label="Add a theme"
+          placeholder="add a theme"
           value={query}
           onInput={(event) => setQuery(event.currentTarget.value)}
           onKeyDown={onKeyDown}
@@ -156,7 +156,7 @@ function AddSymbol({ nodes, asked, onAdd, children }: AddSymbolProps) {
               {labelOf(node)}
             </button>
           ))}
-          {found.length === 0 ? <span class="faint">No symbol has this number, name or word.</span> : null}
+          {found.length === 0 ? <span class="faint">No theme has this number, name or word.</span> : null}
         </p>
       )}
     </>
@@ -192,7 +192,7 @@ function Typical({ texts, nodes, goTo }: TypicalProps) {
         <tr>
           <th>These texts have more of</th>
           <th>Share</th>
-          <th title="times its share among all texts">Times</th>
+          <th>Times the usual</th>
         </tr>
       </thead>
       <tbody>

@@ -55,28 +55,51 @@ export interface Named {
 const LINE = 8;
 const BESIDE = 5;
 
-/** Where a name may stand: under its disc, above it, right or left of it. */
+/** Where a name may stand: under its disc, above it, right or left of it, or at a corner. */
 function sides({ x, y, width, radius = 0 }: Named): (readonly [x: number, y: number])[] {
   if (radius === 0) return [[x, y]];
   const [down, across] = [radius + LINE + 2, radius + BESIDE + width / 2];
+  const [lower, aside] = [0.7 * radius + LINE, 0.6 * across];
   return [
-    [x, y + down],
-    [x, y - down],
-    [x + across, y],
-    [x - across, y],
+    ...([
+      [x, y + down],
+      [x, y - down],
+      [x + across, y],
+      [x - across, y],
+    ] as const),
+    ...([
+      [x + aside, y + lower],
+      [x - aside, y + lower],
+      [x + aside, y - lower],
+      [x - aside, y - lower],
+    ] as const),
   ];
 }
 
-/** Of names in their order, those that find room beside their disc without covering another or the edge. */
+/** More names than this are not looked for room in one frame. */
+const MOST_NAMES = 300;
+
+/**
+ * Of names in their order, those that find room beside their disc without covering another name or the edge. A place that
+ * covers no disc is taken first; one over a disc where there is no other.
+ */
 export function roomFor<T extends Named>(labels: readonly T[], size: { width: number; height: number }): T[] {
   const room = new LabelRoom();
-  return labels.flatMap((label) => {
+  const seen = labels.filter(({ x, y }) => x >= 0 && x <= size.width && y >= 0 && y <= size.height);
+  const names = seen.slice(0, MOST_NAMES);
+  return names.flatMap((label) => {
     const { width } = label;
-    const found = sides(label).find(([x, y]) => {
-      const inside =
-        x - width / 2 >= 0 && x + width / 2 <= size.width && y >= UNDER && y <= size.height - UNDER;
-      return inside && room.take(x - width / 2, y, width);
-    });
+    const inside = sides(label).filter(
+      ([x, y]) => x - width / 2 >= 0 && x + width / 2 <= size.width && y >= UNDER && y <= size.height - UNDER,
+    );
+    const free = inside.filter(
+      (place) => !names.some((other) => other !== label && covers(place, width, other)),
+    );
+    const found = [...free, ...inside].find(([x, y]) => room.take(x - width / 2, y, width));
     return found ? [{ ...label, x: found[0], y: found[1] }] : [];
   });
 }
+
+/** Whether a name at a place lies over the disc of another. */
+const covers = ([x, y]: readonly [number, number], width: number, { radius = 0, ...disc }: Named): boolean =>
+  radius > 0 && Math.abs(x - disc.x) < width / 2 + radius && Math.abs(y - disc.y) < LINE + radius - 2;

@@ -29,7 +29,7 @@ export const MapTools = ({ tool, setTool, texts, change, onReset }: MapToolProps
         </>
       ) : (
         <>
-          <b>{texts.data.count.toLocaleString('en')}</b> texts
+          <b>{texts.data.count.toLocaleString('en')}</b> texts · <b>{texts.data.symbols}</b> themes
         </>
       )}
     </p>

@@ -1,7 +1,7 @@
 import { WALK_COLOUR } from '../graph/colours.ts';
 import type { StrongLink } from '../graph/strongest.ts';
 import { type MapCamera, type Size, toScreen, WHOLE } from './camera.ts';
-import { DotPainter, type Dots, dotRadius } from './dots.ts';
+import { DotPainter, type Dots, dotRadius, FULL_WIDTH } from './dots.ts';
 import { type MapLabel, roomFor } from './map-labels.ts';
 
 /** The network over the dots. */
@@ -18,8 +18,10 @@ export interface MapScene {
   labels: readonly MapLabel[];
   /** Null for the map alone. */
   network: MapNetwork | null;
-  /** Symbols that the open text, or the one that is pointed at, goes through. */
+  /** Symbols that the open text, or the one that is pointed at, goes through; else a walk that a panel shows. */
   walk: readonly number[];
+  /** Several walks at once, where there is no single one. */
+  paths: readonly (readonly number[])[];
   /** The text that is open, and the one that is pointed at. */
   chosen: number | null;
   pointed: number | null;
@@ -155,12 +157,20 @@ export class MapView {
     return named?.symbol ?? null;
   }
 
+  /** Where a symbol is on the screen. */
+  placeOf(symbol: number): readonly [number, number] | null {
+    const place = this.#places.get(symbol);
+    return place ? [place.x, place.y] : null;
+  }
+
   #screenPlaces({ labels, network }: MapScene): Map<number, Disc> {
     const most = labels.reduce((largest, { texts }) => Math.max(largest, texts), 1);
     return new Map(
       labels.map(({ symbol, x, y, texts }) => {
         const [left, top] = toScreen(this.#camera, this.#size, [x, y]);
-        return [symbol, { x: left, y: top, radius: network ? 4 + 8 * Math.sqrt(texts / most) : 0 }];
+        const narrow = Math.min(1, Math.sqrt(this.#size.width / FULL_WIDTH));
+        const radius = network ? narrow * (4 + 8 * Math.sqrt(texts / most)) : 0;
+        return [symbol, { x: left, y: top, radius }];
       }),
     );
   }
@@ -172,8 +182,8 @@ export class MapView {
       const [from, to] = [this.#places.get(i), this.#places.get(j)];
       if (!from || !to) continue;
       const stands = focus === i || focus === j;
-      context.globalAlpha = focus === null ? 0.22 + 0.4 * strength : stands ? 0.85 : 0.1;
-      context.lineWidth = 0.8 + 2.6 * strength + (stands ? 0.6 : 0);
+      context.globalAlpha = focus === null ? 0.16 + 0.4 * strength : stands ? 0.85 : 0.08;
+      context.lineWidth = 0.7 + 2.6 * strength + (stands ? 0.6 : 0);
       context.beginPath();
       context.moveTo(from.x, from.y);
       context.lineTo(to.x, to.y);
@@ -196,26 +206,38 @@ export class MapView {
     }
   }
 
-  /** From the text's dot over the symbols of its walk, in their order. */
-  #drawWalk({ walk, pointed, chosen }: MapScene): void {
+  /** Over the symbols of a walk in their order, from the text's dot where there is one; or several walks, thinner. */
+  #drawWalk({ walk, paths, pointed, chosen }: MapScene): void {
+    const stepsOf = (symbols: readonly number[]) =>
+      symbols.flatMap((symbol) => this.#places.get(symbol) ?? []);
+    for (const path of paths) this.#stroke(stepsOf(path), 1.5 + 3 / paths.length);
     const text = pointed ?? chosen;
     const { places } = this.#dots!;
-    const steps = walk.flatMap((symbol) => this.#places.get(symbol) ?? []);
-    if (text === null || steps.length === 0 || 2 * text >= places.length) return;
+    const steps = stepsOf(walk);
+    if (steps.length === 0) return;
+    const known = text !== null && 2 * text < places.length;
+    const [x, y] = known
+      ? toScreen(this.#camera, this.#size, [places[2 * text]!, places[2 * text + 1]!])
+      : [steps[0]!.x, steps[0]!.y];
+    this.#stroke([{ x, y }, ...steps], 3.5);
     const context = this.#context;
-    context.beginPath();
-    context.moveTo(...toScreen(this.#camera, this.#size, [places[2 * text]!, places[2 * text + 1]!]));
-    for (const { x, y } of steps) context.lineTo(x, y);
-    context.strokeStyle = WALK_COLOUR;
-    context.lineWidth = 3.5;
-    context.lineJoin = 'round';
-    context.stroke();
     for (const { x, y, radius } of steps) {
       context.beginPath();
       context.arc(x, y, radius + 4, 0, 2 * Math.PI);
       context.fillStyle = WALK_COLOUR;
       context.fill();
     }
+  }
+
+  /** A line of a walk. */
+  #stroke(places: readonly { x: number; y: number }[], width: number): void {
+    const context = this.#context;
+    context.beginPath();
+    for (const { x, y } of places) context.lineTo(x, y);
+    context.strokeStyle = WALK_COLOUR;
+    context.lineWidth = width;
+    context.lineJoin = 'round';
+    context.stroke();
   }
 
   #drawLabels({ labels, ink, halo, walk, network }: MapScene): void {
@@ -254,7 +276,7 @@ export class MapView {
     if (n === null || n >= lit.length) return;
     const [x, y] = toScreen(this.#camera, this.#size, [places[2 * n]!, places[2 * n + 1]!]);
     const context = this.#context;
-    const radius = dotRadius(lit.length, this.#camera.zoom) + 4;
+    const radius = dotRadius(lit.length, this.#camera.zoom, this.#size.width) + 4;
     for (const [colour, width] of [
       [halo, 5],
       [ink, 2],

@@ -1,9 +1,8 @@
 import { useEffect } from 'preact/hooks';
-import type { Answer } from '../../shared/api.ts';
 import { titleIn } from '../labels.ts';
-import { useLoaded } from '../loading.ts';
 import type { PanelProps } from '../panels/panel.ts';
 import { Bar, SymbolLink, Waiting } from '../parts.tsx';
+import { Marked, stepsOf, useExplained } from './marked.tsx';
 import { useText } from './use-texts.ts';
 
 type OpenedText = NonNullable<ReturnType<typeof useText>>;
@@ -17,11 +16,8 @@ export function OpenText({ client, run, graph, texts, view, change, goTo, showWa
     return () => showWalk(null);
   }, [text]);
   const carries = text !== null && (run.opened?.features.includes('explain') ?? false);
-  const loaded = useLoaded(carries ? `${run.id} ${run.opened?.identity} ${point}` : null, (signal) =>
-    client.explain(text!.text, signal),
-  );
-  // Words of the text before are not this one's.
-  const explained = loaded.state === 'ready' && carries ? loaded.value : null;
+  const key = carries ? `${run.id} ${run.opened?.identity} ${point}` : null;
+  const explained = useExplained(client, key, text?.text ?? '');
   if (point === null) return null;
   if (!text) return <Waiting what="Reading the text …" />;
   return (
@@ -46,31 +42,6 @@ export function OpenText({ client, run, graph, texts, view, change, goTo, showWa
   );
 }
 
-interface MarkedProps {
-  text: string;
-  words: Answer<'explain'>['words'];
-  walk: readonly number[];
-}
-
-/** A text with the words that carry a step marked, each with the number of its step. */
-function Marked({ text, words, walk }: MarkedProps) {
-  const inside = words.filter(({ end }) => end <= text.length);
-  return (
-    <>
-      {inside.map(({ start, end, symbol }, at) => (
-        <>
-          {text.slice(inside[at - 1]?.end ?? 0, start)}
-          <mark>
-            {text.slice(start, end)}
-            <sub>{walk.indexOf(symbol) + 1}</sub>
-          </mark>
-        </>
-      ))}
-      {text.slice(inside.at(-1)?.end ?? 0)}
-    </>
-  );
-}
-
 /** The steps of its walk, and what each tells. */
 function Walked({ text, graph, goTo }: Pick<PanelProps, 'graph' | 'goTo'> & { text: OpenedText }) {
   const told = text.weights ?? text.probabilities;
@@ -79,18 +50,19 @@ function Walked({ text, graph, goTo }: Pick<PanelProps, 'graph' | 'goTo'> & { te
     <table class="open-walk">
       <thead>
         <tr>
-          <th>Its walk</th>
-          <th>{text.weights ? 'Tells of the text' : 'Probability'}</th>
+          <th>Themes it goes through</th>
+          <th>{text.weights ? 'How much of the text' : 'Probability'}</th>
         </tr>
       </thead>
       <tbody>
-        {text.walk.map((symbol, step) => (
-          <tr key={step}>
+        {stepsOf(text.walk).map((symbol, step) => (
+          <tr key={symbol}>
             <td>
+              <span class="step-number">{step + 1}</span>
               <SymbolLink symbol={symbol} label={titleIn(graph, symbol)} onChoose={goTo} />
             </td>
             <td>
-              <Bar of={told[step]!} most={text.weights ? most : 1} />
+              <Bar of={told[text.walk.indexOf(symbol)]!} most={text.weights ? most : 1} />
             </td>
           </tr>
         ))}

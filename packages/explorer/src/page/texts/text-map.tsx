@@ -1,7 +1,8 @@
+import { css, type Rgb, rgbOf, symbolTones } from '@hidden-schema/studies/drawing';
 import type { RefObject } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Client, Graph, Labels } from '../client.ts';
-import { css, groundOf, type Rgb, rgbOf, symbolTones } from '../graph/colours.ts';
+import { groundOf } from '../graph/colours.ts';
 import { colourOf } from '../graph/label-maps.ts';
 import { LINKS_OF_EACH, strongLinks } from '../graph/strongest.ts';
 import { inksOf } from '../inks.ts';
@@ -14,7 +15,7 @@ import type { Tool } from './map-pointer.ts';
 import { MapTools } from './map-tools.tsx';
 import { type MapScene, MapView } from './map-view.ts';
 import type { TextData } from './text-data.ts';
-import { TextTip } from './text-tip.tsx';
+import { SymbolTip, TextTip } from './text-tip.tsx';
 import { usePointers } from './use-pointers.ts';
 import { type Texts, useText } from './use-texts.ts';
 
@@ -26,8 +27,12 @@ export interface TextMapProps {
   view: ViewState;
   change: Change;
   dark: boolean;
+  /** Whether the words that carry a step of a text can be asked for. */
+  explains: boolean;
   /** Whether the network is drawn over the texts. */
   networked: boolean;
+  /** Walks over symbols that a panel shows: one, or several. */
+  lit: { walk: readonly number[] | null; paths: readonly (readonly number[])[] | null };
   /** A symbol was pressed, by a pointer or a key. */
   onSelect(symbol: number): void;
 }
@@ -39,9 +44,12 @@ export function TextMap(props: TextMapProps) {
   const [tool, setTool] = useState<Tool>('move');
   const [pointed, setPointed] = useState<number | null>(null);
   const [stepped, setStepped] = useState<number | null>(null);
+  const [symbol, setSymbol] = useState<number | null>(null);
   const shown = pointed ?? stepped;
-  const map = useMapView(container, props, useScene(props, shown));
-  usePointers(container, map, { texts, change, tool, onPoint: setPointed, onSelect: props.onSelect });
+  const map = useMapView(container, props, useScene(props, shown, symbol));
+  usePointers(container, map, {
+    ...{ texts, change, tool, onPoint: setPointed, onPointSymbol: setSymbol, onSelect: props.onSelect },
+  });
   const onKeyDown = (event: KeyboardEvent) => onKey(event, props, { map: map.current, stepped, setStepped });
   const tip = useText(client, shown);
   const reset = () => map.current && showAll(map.current, change);
@@ -63,7 +71,15 @@ export function TextMap(props: TextMapProps) {
       />
       <MapTools {...{ tool, setTool, texts, change }} onReset={reset} />
       {shown !== null && map.current ? (
-        <TextTip {...{ text: tip, graph, ...placeOf(map.current, texts.data, shown) }} />
+        <TextTip
+          {...{ client, text: tip, graph, explains: props.explains, walk: walkOf(texts.data, shown) }}
+          {...placeOf(map.current, texts.data, shown)}
+        />
+      ) : symbol !== null && map.current?.placeOf(symbol) ? (
+        <SymbolTip
+          {...{ symbol, graph, data: texts.data, size: map.current.size }}
+          place={map.current.placeOf(symbol)!}
+        />
       ) : null}
       <div class="unseen" role="status">
         {stepped !== null && tip ? `Text ${stepped + 1}: ${tip.text.slice(0, 300)}` : ''}
@@ -97,6 +113,10 @@ const placeOf = ({ camera, size }: MapView, { places }: TextData, n: number) => 
   size,
 });
 
+const walkOf = ({ walks, length }: TextData, n: number): number[] =>
+  Array.from(walks.subarray(n * length, (n + 1) * length));
+
+/** Of a text without a label. */
 const NO_LABEL: Rgb = [133, 144, 160];
 
 /** By label where symbols are coloured so, else by first symbol. */
@@ -120,7 +140,8 @@ function useDots({ graph, labels, texts, view, dark }: TextMapProps): Dots {
 }
 
 /** What is drawn over the dots; `pointed` is the text under the pointer or the keys. */
-function useScene({ graph, texts, view, dark, networked }: TextMapProps, pointed: number | null): MapScene {
+function useScene(props: TextMapProps, pointed: number | null, hovered: number | null): MapScene {
+  const { graph, texts, view, dark, networked, lit } = props;
   const labels = useMemo(() => mapLabels(texts.data, texts.lit, graph.nodes), [texts, graph.nodes]);
   const links = useMemo(() => strongLinks(graph, LINKS_OF_EACH), [graph.strengths, graph.links]);
   const tones = useMemo(() => symbolTones(graph.nodes.map(({ community }) => community)), [graph.nodes]);
@@ -128,15 +149,14 @@ function useScene({ graph, texts, view, dark, networked }: TextMapProps, pointed
   // In the colours of labels a symbol has none of its own.
   const colourOf = (symbol: number) =>
     view.colour === 'label' ? faint : css(tones[symbol] ?? [128, 128, 128]);
-  const focus = view.panel === 'symbol' ? view.symbol : null;
-  const { walks, length, count } = texts.data;
+  const focus = hovered ?? (view.panel === 'symbol' ? view.symbol : null);
   const text = pointed ?? view.point;
-  const walk =
-    text === null || text >= count ? [] : Array.from(walks.subarray(text * length, (text + 1) * length));
+  const walk = text === null || text >= texts.data.count ? (lit.walk ?? []) : walkOf(texts.data, text);
   return {
     ...{ labels, ink, accent, around: view.around, chosen: view.point, pointed },
     network: networked ? { links, colourOf, focus } : null,
     walk: [...new Set(walk)],
+    paths: text === null && lit.walk === null ? (lit.paths ?? []) : [],
     halo: `rgba(${groundOf(dark).join(',')},0.85)`,
   };
 }
@@ -152,10 +172,13 @@ function useMapView(
     map.current = new MapView(container.current!);
     return () => map.current?.destroy();
   }, []);
-  const { labels, chosen, pointed, around, ink, network } = scene;
+  const { labels, chosen, pointed, around, ink, network, walk, paths } = scene;
   useEffect(
     () => map.current?.draw(dots, scene),
-    [dots, labels, chosen, pointed, around, ink, network?.links, network?.focus, props.view.colour],
+    [
+      ...[dots, labels, chosen, pointed, around, ink, network?.links, network?.focus, props.view.colour],
+      ...[walk.join(), paths.join(';')],
+    ],
   );
   const { mapat } = props.view;
   const place = mapat ? { x: mapat.x, y: mapat.y, zoom: mapat.near } : WHOLE;

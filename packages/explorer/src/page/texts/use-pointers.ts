@@ -17,6 +17,7 @@ interface PointerProps {
   change: Change;
   tool: Tool;
   onPoint(n: number | null): void;
+  onPointSymbol(symbol: number | null): void;
   onSelect(symbol: number): void;
 }
 
@@ -55,7 +56,11 @@ function listen(container: HTMLElement, view: MapView, { now, at }: Listening): 
   const props = () => now.current!;
   const letGo = followPointers(container, view, {
     tool: () => props().tool,
-    hover: (place) => props().onPoint(place && view.symbolAt(place) === null ? at(place, 10) : null),
+    hover: (place) => {
+      const symbol = place && view.symbolAt(place);
+      props().onPointSymbol(symbol);
+      props().onPoint(place && symbol === null ? at(place, 10) : null);
+    },
     tap: (place, reach) => {
       const symbol = view.symbolAt(place);
       if (symbol !== null) return props().onSelect(symbol);
@@ -71,6 +76,7 @@ function listen(container: HTMLElement, view: MapView, { now, at }: Listening): 
     },
     move: () => {
       props().onPoint(null);
+      props().onPointSymbol(null);
       clearTimeout(timer);
       timer = window.setTimeout(() => remember(view, props().change), RESTS);
     },
