@@ -55,6 +55,7 @@ export {
   symbolNames,
   symbolNamed,
   symbolTitle,
+  titleOf,
 } from './analysis/names.ts';
 export { drawNetwork, walkedNetwork } from './analysis/network-drawing.ts';
 export { languageRun, openRun } from './analysis/opened.ts';

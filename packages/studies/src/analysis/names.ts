@@ -150,8 +150,14 @@ function namesText({ names, found }: StoredNames): string {
 
 /** A symbol for people: its number, after its name where it has one. */
 export function symbolTitle(symbol: number, names: SymbolNames): string {
-  const name = names.get(symbol);
-  return name === undefined ? String(symbol) : `${name} (${symbol})`;
+  return titleOf(symbol, names.get(symbol) ?? null);
+}
+
+/** The same where its name is at hand; one that ends with the number says it once. */
+export function titleOf(symbol: number, name: string | null): string {
+  const number = `(${symbol})`;
+  if (name === null) return String(symbol);
+  return name.endsWith(number) ? name : `${name} ${number}`;
 }
 
 interface StoredNames {
@@ -181,23 +187,30 @@ export function symbolNumber(text: string, symbols: number): number {
   throw new UserError(`the symbols of this model are 0 to ${symbols - 1}, got ${text}`);
 }
 
+/** Names are told apart by their words alone: case, commas and spaces do not matter. */
+const comparable = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[\s,]+/g, ' ')
+    .trim();
+
 /** Names that a message suggests, at most. */
 const NEAR_NAMES = 5;
 
 /** A symbol by its number or its name, in any case; tables write both, as "oil prices (17)", which is taken too. */
 export function symbolNamed(text: string, directory: string, symbols: number): number {
-  const wanted = text.trim().toLowerCase();
-  if (/^[-+\d.]*$/.test(wanted)) return symbolNumber(text, symbols);
+  if (/^[-+\d.]*$/.test(text.trim())) return symbolNumber(text, symbols);
+  const wanted = comparable(text);
   const names = [...symbolNames(directory)].filter(([symbol]) => symbol < symbols);
   const same = names.filter(([symbol, name]) =>
-    [name, `${name} (${symbol})`].some((one) => one.toLowerCase() === wanted),
+    [name, titleOf(symbol, name)].some((one) => comparable(one) === wanted),
   );
   if (same.length === 1) return same[0]![0];
   const words = wanted.split(/\s+/);
   const near = names.filter(([, name]) => words.some((word) => name.toLowerCase().includes(word)));
   const shown = (same.length > 0 ? same : near)
     .slice(0, NEAR_NAMES)
-    .map(([symbol, name]) => `${name} (${symbol})`);
+    .map(([symbol, name]) => titleOf(symbol, name));
   if (same.length > 1)
     throw new UserError(`${same.length} symbols are called ${text}: ${shown.join(', ')}; give a number`);
   const hint = shown.length > 0 ? `near it are ${shown.join(', ')}` : 'hsn symbols RUN lists all';

@@ -1,12 +1,12 @@
 import type { JsonValue } from '@hidden-schema/base';
 import { EditUnfinished, type OpenedRun } from '@hidden-schema/hsn';
-import { namesFromWords } from '../measures/symbol-names.ts';
 import { attentionWords } from './attention-words.ts';
 import { type EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './encoded.ts';
+import { foundNames } from './found-names.ts';
 import { type SymbolMeaning, symbolMeanings } from './meaning.ts';
 import { storeFoundNames, symbolNames } from './names.ts';
 
-const FORMAT = 2;
+const FORMAT = 3;
 const FILE = 'analysis/symbols.json';
 
 interface Stored {
@@ -58,9 +58,8 @@ async function workedOut(
       ? { attention: await attentionWords(opened, encoded, options) }
       : {};
   const symbols = symbolMeanings(opened, encoded, attention);
-  const discovered = opened.kind === 'language' && opened.model.encoder.reads === 'points';
   const { run, step } = opened;
-  const found = discovered ? namesFromWords(symbols.map(({ words }) => words)) : undefined;
+  const found = opened.kind === 'language' ? foundNames(symbols, encoded) : undefined;
   const stored: Stored = {
     format: FORMAT,
     created: run.identity,

@@ -4,7 +4,7 @@ import { textWords } from '../measures/text-words.ts';
 import type { EncodedSentence } from './encoded.ts';
 
 /** A step's weight counts by this power: words of a symbol are those of the texts that it tells most of. */
-const power = 2;
+export const WEIGHT_POWER = 2;
 
 /** Sentences whose steps have weights, from which words of symbols are chosen with them. */
 export class WeighedSentences {
@@ -23,7 +23,7 @@ export class WeighedSentences {
     if (!weights) return;
     this.#texts.push(text);
     this.#walks.push(...walk);
-    this.#weights.push(...weights.map((weight) => weight ** power));
+    this.#weights.push(...weights.map((weight) => weight ** WEIGHT_POWER));
   }
 
   /** The words of each symbol; nothing where no sentence has weights. */
