@@ -31,6 +31,7 @@ const verbs: Readonly<Record<string, () => Promise<Verb>>> = {
   time: () => import('./time.ts'),
   attend: () => import('./attend.ts'),
   interpolate: () => import('./interpolate.ts'),
+  name: () => import('./name.ts'),
   rename: () => import('./rename.ts'),
   merge: () => import('./merge.ts'),
   split: () => import('./split.ts'),

@@ -90,11 +90,12 @@ type Part = Pick<Sheet, 'name' | 'title' | 'columns' | 'rows'>;
 /** Everything about one symbol. */
 function sheetsOf(one: SymbolMeaning, shown: Shown): Sheet[] {
   const called = one.name === null ? `Symbol ${one.symbol}` : `Symbol ${one.symbol}, ${one.name}`;
+  const said = one.description === undefined ? '' : ` (${one.description})`;
   return [...wordParts(one), ...walkParts(one, shown)]
     .filter(({ rows }) => rows.length > 0)
     .map(({ name, title, ...table }) => ({
       name: `symbol-${one.symbol}-${name}`,
-      title: `${called}: ${title}`,
+      title: name === 'usage' ? `${called}${said}: ${title}` : `${called}: ${title}`,
       ...table,
     }));
 }

@@ -44,6 +44,8 @@ export {
   type SymbolLevels,
   symbolLevels,
 } from './analysis/levels.ts';
+export { askNames, type NamedSymbol, SENT, storeNames } from './naming/ask-names.ts';
+export { type ChatServer, isLoopback, parseEndpoint } from './naming/chat-client.ts';
 export { type SymbolExample, type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
 export { writeModelCard } from './analysis/model-card.ts';
 export {

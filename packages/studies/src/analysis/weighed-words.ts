@@ -1,3 +1,4 @@
+import { coherentWords, RERANKED_WORDS, rowsByWord } from '../measures/coherent-words.ts';
 import { tellingTerms } from '../measures/document-terms.ts';
 import { pmiWords } from '../measures/pmi-words.ts';
 import { textWords } from '../measures/text-words.ts';
@@ -5,6 +6,8 @@ import type { EncodedSentence } from './encoded.ts';
 
 /** A step's weight counts by this power: words of a symbol are those of the texts that it tells most of. */
 export const WEIGHT_POWER = 2;
+
+export type WordVectors = (words: readonly string[]) => Promise<Float32Array>;
 
 /** Sentences whose steps have weights, from which words of symbols are chosen with them. */
 export class WeighedSentences {
@@ -26,12 +29,18 @@ export class WeighedSentences {
     this.#weights.push(...weights.map((weight) => weight ** WEIGHT_POWER));
   }
 
-  /** The words of each symbol; nothing where no sentence has weights. */
-  words(most: number): string[][] | undefined {
+  /**
+   * The words of each symbol that go together by the vectors that `vectorsOf` gives them, a row each; nothing where no
+   * sentence has weights.
+   */
+  async words(most: number, vectorsOf: WordVectors): Promise<string[][] | undefined> {
     if (this.#texts.length === 0) return undefined;
     const matrix = tellingTerms(textWords(this.#texts));
     const uses = { symbols: Int32Array.from(this.#walks), length: this.#length, weights: this.#weights };
-    const ranked = pmiWords(matrix, uses, { symbols: this.#symbols, words: most });
-    return ranked.map((list) => list.map(({ word }) => word));
+    const options = { symbols: this.#symbols, words: RERANKED_WORDS, leastDifferent: 0 };
+    const ranked = pmiWords(matrix, uses, options);
+    const words = [...new Set(ranked.flat().map(({ word }) => word))];
+    const vectorOf = rowsByWord(words, await vectorsOf(words));
+    return coherentWords(ranked, vectorOf, { words: most }).map((list) => list.map(({ word }) => word));
   }
 }

@@ -114,7 +114,10 @@ export async function compareTopics(
   const firsts = new Map<ComparedModel, Int32Array[]>();
   for (let seed = 0; seed < options.seeds; seed++)
     for await (const [model, fitted] of fits(inputs, fitting, seed)) {
-      const ranked = rankedWords(fitted, matrix, fitted.topics ?? options.symbols);
+      const ranked = rankedWords(fitted, matrix, {
+        ...options,
+        symbols: fitted.topics ?? options.symbols,
+      });
       const shared = sharedFigures(corpus, fitted, options);
       for (const [score, lists] of ranked)
         rows.push({ model, words: score, seed, ...(await listFigures(corpus, lists, options)), ...shared });
