@@ -36,7 +36,9 @@ export function register(program: Command): void {
 async function find(directory: string, words: string[], flags: FindFlags): Promise<void> {
   const phrase = words.join(' ');
   const { UserError } = await import('@hidden-schema/base');
-  const { plainJson, storedMeanings, TextFinder, withoutStays } = await import('@hidden-schema/studies');
+  const { plainJson, storedMeanings, TextFinder, titleOf, withoutStays } = await import(
+    '@hidden-schema/studies'
+  );
   const top = (await wholeNumber('--top', flags.top))!;
   if (phrase.trim() === '')
     throw new UserError('the phrase to look for is empty; name some words, such as "late delivery"');
@@ -51,7 +53,7 @@ async function find(directory: string, words: string[], flags: FindFlags): Promi
         return { ...one, name, words: words.slice(0, 6).map(({ word }) => word) };
       });
       if (flags.json) return print(plainJson({ ...found, symbols: named }));
-      const title = (symbol: number) => meanings[symbol]!.name ?? String(symbol);
+      const title = (symbol: number) => titleOf(symbol, meanings[symbol]!.name);
       return showSheets(sheetsOf({ ...found, symbols: named }, { title, withoutStays }));
     } finally {
       finder.free();
@@ -94,14 +96,14 @@ function sheetsOf(found: Named, { title, withoutStays }: Showing): Sheet[] {
         { title: 'symbol' },
         { title: 'probability', digits: 2 },
       ],
-      rows: withoutStays(walk).map((symbol, i) => [i + 1, `${title(symbol)} (${symbol})`, probabilities[i]!]),
+      rows: withoutStays(walk).map((symbol, i) => [i + 1, title(symbol), probabilities[i]!]),
     },
     {
       name: 'find-symbols',
       title: 'Nearest symbols',
       columns: [{ title: 'close', digits: 2 }, { title: 'symbol' }, { title: 'words' }],
       rows: symbols.map(({ symbol, closeness, words }) => [
-        ...[closeness ?? undefined, `${title(symbol)} (${symbol})`, words.join(' ') || undefined],
+        ...[closeness ?? undefined, title(symbol), words.join(' ') || undefined],
       ]),
     },
     near('find-walks', 'Nearest walks', walks),

@@ -34,6 +34,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, () => Promise<Verb
     runs: () => import('./runs.ts'),
   },
   'Change a run:': {
+    name: () => import('./name.ts'),
     rename: () => import('./rename.ts'),
     merge: () => import('./merge.ts'),
     split: () => import('./split.ts'),

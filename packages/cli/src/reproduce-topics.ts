@@ -112,7 +112,8 @@ async function resultOf(
     const judged = judge && wordVectors ? { judge: await judgedBy(judge, corpus, wordVectors, signal) } : {};
     const peers = python !== undefined && wordVectors ? { peers: { python, wordVectors } } : {};
     const measures = { ...judged, ...(reference ? { reference } : {}) };
-    const options = { symbols, length, seeds, subsamples, signal, ...peers, ...measures };
+    const vectorsOfWords = wordVectors ? { wordVectors } : {};
+    const options = { symbols, length, seeds, subsamples, signal, ...peers, ...vectorsOfWords, ...measures };
     return await compareTopics(
       corpus,
       { vectors, tokens },

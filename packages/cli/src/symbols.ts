@@ -77,7 +77,7 @@ async function symbols(directory: string, named: string | undefined, flags: Symb
           sheets: [studies.symbolSheet(meanings)],
         });
       const [data, name] = [meanings[symbol]!, `symbol-${symbol}`];
-      return deliver(directory, flags, { name, data, sheets: sheetsOf(data, studies.withoutStays) });
+      return deliver(directory, flags, { name, data, sheets: sheetsOf(data, studies) });
     } finally {
       encoded.close();
     }
@@ -88,13 +88,14 @@ async function symbols(directory: string, named: string | undefined, flags: Symb
 type Part = Pick<Sheet, 'name' | 'title' | 'columns' | 'rows'>;
 
 /** Everything about one symbol. */
-function sheetsOf(one: SymbolMeaning, withoutStays: Shorten): Sheet[] {
+function sheetsOf(one: SymbolMeaning, shown: Shown): Sheet[] {
   const called = one.name === null ? `Symbol ${one.symbol}` : `Symbol ${one.symbol}, ${one.name}`;
-  return [...wordParts(one), ...walkParts(one, withoutStays)]
+  const said = one.description === undefined ? '' : ` (${one.description})`;
+  return [...wordParts(one), ...walkParts(one, shown)]
     .filter(({ rows }) => rows.length > 0)
     .map(({ name, title, ...table }) => ({
       name: `symbol-${one.symbol}-${name}`,
-      title: `${called}: ${title}`,
+      title: name === 'usage' ? `${called}${said}: ${title}` : `${called}: ${title}`,
       ...table,
     }));
 }
@@ -128,9 +129,12 @@ function wordParts(one: SymbolMeaning): Part[] {
   ];
 }
 
-type Shorten = (walk: readonly number[]) => number[];
+interface Shown {
+  withoutStays: (walk: readonly number[]) => number[];
+  titleOf: (symbol: number, name: string | null) => string;
+}
 
-function walkParts(one: SymbolMeaning, withoutStays: Shorten): Part[] {
+function walkParts(one: SymbolMeaning, { withoutStays, titleOf }: Shown): Part[] {
   return [
     {
       name: 'neighbours',
@@ -144,7 +148,7 @@ function walkParts(one: SymbolMeaning, withoutStays: Shorten): Part[] {
         { title: 'probability', digits: 3 },
       ],
       rows: one.neighbours.map(({ symbol, name, probability, flow, lift, interval }) => [
-        name === null ? String(symbol) : `${name} (${symbol})`,
+        titleOf(symbol, name),
         ...[flow, lift, ...interval, probability],
       ]),
     },

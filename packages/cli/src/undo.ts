@@ -3,7 +3,7 @@ import { print } from './terminal.ts';
 
 const examples = `
 Examples:
-  $ hsn undo run                  takes the last merge, split or update back
+  $ hsn undo run                  takes the last merge, split, update or naming back
   $ hsn undo run --list           what could be taken back, the last first
 
 Everything is as it was before, figures and analyses included; names that you gave since stay with their symbols.
@@ -12,7 +12,7 @@ Everything is as it was before, figures and analyses included; names that you ga
 export function register(program: Command): void {
   program
     .command('undo')
-    .summary('take the last merge, split or update back')
+    .summary('take the last merge, split, update or naming back')
     .description('Take the last edit of a run back; again and again up to the run as it was trained.')
     .argument('<run>', 'run folder')
     .option('--list', 'only list what could be taken back')

@@ -113,6 +113,7 @@ export type { SessionOptions, SessionResult } from './run/session-terms.ts';
 export { makeNetwork } from './tasks/language/build.ts';
 export type { CorpusPoints } from './tasks/language/corpus-vectors.ts';
 export { pursues } from './tasks/language/discovery.ts';
+export { editNames } from './run/name-edit.ts';
 export { checkEditable, editSymbols, undoEdit } from './tasks/language/edit.ts';
 export { baselinePerplexity, type LanguageEvaluationOptions } from './tasks/language/evaluation.ts';
 export type { LanguageNetwork } from './tasks/language/network.ts';

@@ -44,6 +44,8 @@ export {
   type SymbolLevels,
   symbolLevels,
 } from './analysis/levels.ts';
+export { askNames, type NamedSymbol, SENT, storeNames } from './naming/ask-names.ts';
+export { type ChatServer, isLoopback, parseEndpoint } from './naming/chat-client.ts';
 export { type SymbolExample, type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
 export { writeModelCard } from './analysis/model-card.ts';
 export {
@@ -55,6 +57,7 @@ export {
   symbolNamed,
   symbolNames,
   symbolTitle,
+  titleOf,
 } from './analysis/names.ts';
 export { drawNetwork, walkedNetwork } from './analysis/network-drawing.ts';
 export { communitiesOf } from './evaluation/communities.ts';

@@ -4,7 +4,6 @@ import { symbolWords } from '../src/measures/c-tf-idf.ts';
 import { corpusStopWords } from '../src/measures/corpus-stop-words.ts';
 import { documentTerms } from '../src/measures/document-terms.ts';
 import { englishStopWords } from '../src/measures/stop-words.ts';
-import { namesFromWords } from '../src/measures/symbol-names.ts';
 import { oneSymbolEach } from '../src/measures/symbol-uses.ts';
 import { documentFrequencies, textWords } from '../src/measures/text-words.ts';
 import { letterRuns, type TokenizeOptions, wordsOfRun } from '../src/measures/tokenize.ts';
@@ -127,39 +126,5 @@ describe('words of a symbol', () => {
     expect(all.map(({ word }) => word)).toEqual(['cat', 'dog', 'bird']);
     expect(all[1]!.score).toBeGreaterThan(all[2]!.score);
     expect(ranked(2)).toEqual(all.slice(0, 2));
-  });
-});
-
-describe('names of symbols', () => {
-  const names = (...lists: string[]) =>
-    namesFromWords(
-      lists.map((list) =>
-        list
-          .split(' ')
-          .filter(Boolean)
-          .map((word) => ({ word })),
-      ),
-    );
-
-  test('are the first two words, of different stems', () => {
-    expect(names('album albums rock', 'company companies bank', 'star state city')).toEqual([
-      'album rock',
-      'company bank',
-      'star state',
-    ]);
-  });
-
-  test('take one more word where another symbol has the same two in any order', () => {
-    expect(names('river lake boat', 'lake river shore', 'song drum')).toEqual([
-      'river lake boat',
-      'lake river shore',
-      'song drum',
-    ]);
-  });
-
-  test('are all different, however little there is', () => {
-    const found = names('', 'river', 'river', '', 'river lake', 'lake river', 'river lake');
-    expect(new Set(found).size).toBe(found.length);
-    expect(found.slice(0, 3)).toEqual(['no words (0)', 'river (1)', 'river (2)']);
   });
 });

@@ -25,10 +25,10 @@ export const CARRIED = 'carried';
 const RECORD = 'edit.json';
 const FORMAT = 1;
 
+export const NAMES = 'names.json';
+
 /** What an edit may bring. */
-const BROUGHT = new Set([
-  ...['checkpoints', 'config.yaml', 'run.json', 'manifest.json', 'names.json', 'sums.json'],
-]);
+const BROUGHT = new Set([...['checkpoints', 'config.yaml', 'run.json', 'manifest.json', NAMES, 'sums.json']]);
 /** What is made of a run's model by looking at it: it leaves with the model. */
 const MADE = new Set([
   ...['evaluation.json', 'graph.json', 'layout.json', 'analysis'],
@@ -61,9 +61,13 @@ export function editRecord(
 /** Where the record of an edit stands. */
 export const recordFile = (folder: string): string => path.join(folder, RECORD);
 
+/** Whether an edit changes names alone: what is made of the model stays then. */
+export const isNaming = (came: readonly string[]): boolean =>
+  came.includes(NAMES) && came.every((name) => name === NAMES || name === 'sums.json');
+
 /** Whether an entry leaves a run's folder when others come. */
 export const leaves = (name: string, came: readonly string[]): boolean =>
-  came.includes(name) || MADE.has(name);
+  came.includes(name) || (MADE.has(name) && !isNaming(came));
 
 /** Reads the record of an edit; one that names anything but known entries of a run is refused with the reason. */
 export function readEditRecord(folder: string, number?: number): EditRecord {

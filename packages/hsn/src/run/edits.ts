@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import {
+  hashFile,
   type JsonValue,
   jsonText,
   plainText,
@@ -16,8 +17,10 @@ import {
   EDIT_FOLDERS,
   type EditRecord,
   editRecord,
+  isNaming,
   isThere,
   leaves,
+  NAMES,
   NEW,
   OLD,
   readEditRecord,
@@ -26,7 +29,7 @@ import {
 } from './edit-record.ts';
 import type { RunFiles } from './run-files.ts';
 import { checkIdentity } from './run-record.ts';
-import { readSums, SUMS, sealFolder, sumOf, sumsText } from './sums.ts';
+import { readSums, SUMS, type Sums, sealFolder, sumOf, sumsText } from './sums.ts';
 
 // An edit exchanges entries of a run's folder, however the process ends. What is new is written to a draft; renaming that
 // decides, and whoever writes to the run next carries on from there. What it replaced stays in edits/N, from which `undo`
@@ -86,7 +89,8 @@ export async function editFolder(files: RunFiles, plan: EditPlan): Promise<EditR
 function writeDraft(files: RunFiles, plan: EditPlan, incoming: string): EditRecord {
   for (const [name, text] of Object.entries(plan.late?.() ?? {}))
     writeSynced(path.join(incoming, name), text);
-  sealFolder(incoming);
+  // Names alone leave the analyses where they are, and so their sums.
+  sealFolder(incoming, isNaming(fs.readdirSync(incoming)) ? files.sums() : undefined);
   fs.mkdirSync(files.place(DRAFT, OLD));
   const number = (editsIn(files).at(-1)?.number ?? 0) + 1;
   const came = fs.readdirSync(incoming).sort();
@@ -121,7 +125,8 @@ export function undoLast(
   carry: (edit: EditRecord) => Readonly<Record<string, string>> = () => ({}),
 ): EditRecord {
   const last = editsIn(files).at(-1);
-  if (!last) throw new UserError(`${files.root} has no edit to undo: nothing was merged, split or updated`);
+  if (!last)
+    throw new UserError(`${files.root} has no edit to undo: nothing was merged, split, updated or named`);
   try {
     files.locked(() => {
       writeCarried(files, last, carry(last));
@@ -139,16 +144,26 @@ export function undoLast(
 function writeCarried(files: RunFiles, edit: EditRecord, texts: Readonly<Record<string, string>>): void {
   const place = [EDITS, String(edit.number), CARRIED];
   files.remove(...place);
-  if (Object.keys(texts).length === 0) return;
+  const naming = isNaming(edit.came);
+  if (Object.keys(texts).length === 0 && !naming) return;
   const folder = files.place(...place);
   fs.mkdirSync(folder);
-  const sums = readSums(files.place(...stateBefore(edit), SUMS));
+  const sums = naming ? sumsWithNamesBefore(files, edit) : readSums(files.place(...stateBefore(edit), SUMS));
   for (const [name, text] of Object.entries(texts)) {
     writeSynced(path.join(folder, name), text);
     sums.set(name, [sumOf(text)]);
   }
-  if (edit.had.includes(SUMS)) writeSynced(path.join(folder, SUMS), sumsText(sums));
+  if (edit.had.includes(SUMS) || naming) writeSynced(path.join(folder, SUMS), sumsText(sums));
   syncFolder(folder);
+}
+
+/** Analyses may have been stored since names were given: their sums are those of now. */
+function sumsWithNamesBefore(files: RunFiles, edit: EditRecord): Sums {
+  const sums = new Map(files.sums());
+  const before = files.place(...stateBefore(edit), NAMES);
+  if (isThere(before)) sums.set(NAMES, [hashFile(before).sha256]);
+  else sums.delete(NAMES);
+  return sums;
 }
 
 /** Carries decided edits through; gives what they were, in a line each. */

@@ -100,9 +100,12 @@ export function recordSums(files: Recorded & { answerFiles(): string[] }): void 
   writeFileAtomic(files.path(SUMS), sumsText(sums));
 }
 
-/** Sums of the files of a folder that is to become a run's, written into it. */
-export function sealFolder(folder: string): void {
+/** Sums of the files of a folder that is to become a run's, written into it beside those of files that stay. */
+export function sealFolder(
+  folder: string,
+  staying: ReadonlyMap<string, readonly string[]> = new Map(),
+): void {
   const names = fs.readdirSync(folder).filter(isAnswerFile);
-  const sums: Sums = new Map(names.map((name) => [name, [hashFile(path.join(folder, name)).sha256]]));
-  writeFileAtomic(path.join(folder, SUMS), sumsText(sums));
+  const own = names.map((name) => [name, [hashFile(path.join(folder, name)).sha256]] as const);
+  writeFileAtomic(path.join(folder, SUMS), sumsText(new Map([...staying, ...own])));
 }

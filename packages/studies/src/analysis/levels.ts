@@ -2,9 +2,9 @@ import { plainText, UserError } from '@hidden-schema/base';
 import { groupsAt, type Joining, joinSymbols, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
 import { noGrad, scope } from '@hidden-schema/torch';
 import type { Sheet } from '../evaluation/sheets.ts';
-import { namesFromWords } from '../measures/symbol-names.ts';
+import { nameSymbols, partsFromNames } from '../measures/symbol-names.ts';
 import type { SymbolMeaning } from './meaning.ts';
-import { namedSymbols } from './names.ts';
+import { namedSymbols, titleOf } from './names.ts';
 import { storedMeanings } from './stored-meanings.ts';
 
 /** Symbols that count as one at a level. */
@@ -114,7 +114,10 @@ function groupsOf(parts: readonly number[][], { meanings, named, words, above }:
     symbols.reduce((sum, symbol) => sum + meanings[symbol]!.usageByPosition[0]!, 0);
   const sorted = parts.toSorted((a, b) => shareOf(b) - shareOf(a) || a[0]! - b[0]!);
   const ranked = sorted.map((symbols) => jointWords(symbols.map((symbol) => meanings[symbol]!)));
-  const found = namesFromWords(ranked);
+  const found = nameSymbols(
+    ranked.map((list) => list.map(({ word }) => word)),
+    partsFromNames(meanings.flatMap(({ name }) => name ?? [])),
+  );
   return sorted.map((symbols, group) => {
     const own = symbols.flatMap((symbol) => named.get(symbol) ?? []);
     const only = symbols.length === 1 ? meanings[symbols[0]!]!.name : null;
@@ -159,7 +162,7 @@ export function levelsText({ levels }: SymbolLevels, meanings: readonly SymbolMe
     inside(level + 1, depth + 1, group);
   };
   const tellSymbol = (depth: number, { symbol, name, usageByPosition, words }: SymbolMeaning) => {
-    const title = name === null ? `(${symbol})` : `${name} (${symbol})`;
+    const title = name === null ? `(${symbol})` : titleOf(symbol, name);
     line(
       depth,
       title,

@@ -25,6 +25,8 @@ export interface SymbolExample {
 export interface SymbolMeaning {
   symbol: number;
   name: string | null;
+  /** What a language model said of it, where one was asked. */
+  description?: string;
   /** Share of all that walks say: a sentence's first symbol counts fully, later ones by how much they tell of it, stays not. */
   usage: number;
   /** Share of sentences that come to it at each step. [L] */
@@ -79,11 +81,11 @@ const splitters: Record<OpenedRun['kind'], (text: string) => { word: string }[]>
 };
 
 /** What each symbol means. */
-export function symbolMeanings(
+export async function symbolMeanings(
   run: OpenedRun,
   encoded: EncodedCorpus,
   options: MeaningOptions = {},
-): SymbolMeaning[] {
+): Promise<SymbolMeaning[]> {
   const { words = 12, examples = 8 } = options;
   const split = splitters[run.kind];
   const settings = wordSettings(run);
@@ -100,7 +102,10 @@ export function symbolMeanings(
     for (const symbol of new Set(sentence.walk)) found[symbol]!.offer(sentence, symbol);
   }
   const near = neighboursOf(run, encoded);
-  const telling = weighed.words(words, settings);
+  const telling =
+    run.kind === 'language'
+      ? await weighed.words(words, settings, (all) => run.texts.vectors(all))
+      : undefined;
   const names = symbolNames(run.run);
   return found.map((best, symbol) => ({
     symbol,

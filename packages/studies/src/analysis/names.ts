@@ -1,4 +1,4 @@
-import { jsonText, parseJson, readRegular, reasonOf, UserError } from '@hidden-schema/base';
+import { type JsonValue, jsonText, parseJson, readRegular, reasonOf, UserError } from '@hidden-schema/base';
 import type { EditRecord } from '@hidden-schema/hsn';
 import { Run, RunChanged, RunFiles, stateBefore } from '@hidden-schema/hsn/runs';
 
@@ -12,12 +12,24 @@ export type SymbolNames = ReadonlyMap<number, string>;
 const NAMES = 'names.json';
 
 /**
- * Names of symbols: those that people gave, and for the others those made of their words. Of an open run they are asked
+ * Names of symbols: those that people gave, else those that a model suggested, else those made of their words. Of an open run they are asked
  * for by its numbers: a run whose symbols were edited since is refused.
  */
 export function symbolNames(of: string | Run): SymbolNames {
-  const { names, found } = namesOf(of);
-  return new Map([...found, ...names]);
+  const { names, suggested, found } = namesOf(of);
+  const byModel = [...suggested].map(([symbol, { name }]) => [symbol, name] as const);
+  return new Map([...found, ...byModel, ...names]);
+}
+
+/** What a language model said of symbols. */
+export function suggestedNames(of: string | Run): ReadonlyMap<number, SuggestedName> {
+  return namesOf(of).suggested;
+}
+
+/** The text of names.json with names that a model suggested; those of earlier ones stay where it has none. */
+export function namesWithSuggested(run: Run, fresh: ReadonlyMap<number, SuggestedName>): string {
+  const stored = readNames(run.files);
+  return namesText({ ...stored, suggested: new Map([...stored.suggested, ...fresh]) });
 }
 
 /** Symbols that people named. */
@@ -40,7 +52,7 @@ function namesOf(of: string | Run): StoredNames {
 export function storeFoundNames(run: Run, found: readonly string[], keep = false): void {
   changeNames(run, (stored) => {
     const all = new Map(found.entries());
-    return { names: stored.names, found: keep ? besides(stored.found, all) : all };
+    return { ...stored, found: keep ? besides(stored.found, all) : all };
   });
 }
 
@@ -66,16 +78,20 @@ export function namesAfter(
   const before = readNames(files);
   const names = new Map<number, string>();
   const found = new Map<number, string>();
+  const suggested = new Map<number, SuggestedName>();
   const seen = new Set<number>();
   for (const [symbol, from] of origins.entries()) {
     // Of two parts of a symbol the one under its number keeps what people called it.
     const earlier = from.flatMap((one) => (seen.has(one) ? [] : (before.names.get(one) ?? [])));
     for (const one of from) seen.add(one);
     if (earlier.length > 0) names.set(symbol, shortName([...new Set(earlier)].join(' + ')));
-    const own = from.length === 1 && !changed.has(symbol) ? before.found.get(from[0]!) : undefined;
+    if (from.length > 1 || changed.has(symbol)) continue;
+    const own = before.found.get(from[0]!);
     if (own !== undefined) found.set(symbol, own);
+    const said = before.suggested.get(from[0]!);
+    if (said !== undefined) suggested.set(symbol, said);
   }
-  return namesText({ names, found });
+  return namesText({ names, found, suggested });
 }
 
 /** The text of names.json before an edit, with names that people gave since; nothing where it stays as it was. */
@@ -126,12 +142,12 @@ export function renameSymbol(
   const run = Run.open(directory);
   if (options.identity !== undefined && options.identity !== run.identity) throw new RunChanged(directory);
   let now: StoredNames | undefined;
-  changeNames(run, ({ names, found }) => {
-    const others = [...names].filter(([other]) => other !== symbol);
-    now = { names: new Map(text === '' ? others : [...others, [symbol, text]]), found };
+  changeNames(run, (stored) => {
+    const others = [...stored.names].filter(([other]) => other !== symbol);
+    now = { ...stored, names: new Map(text === '' ? others : [...others, [symbol, text]]) };
     return now;
   });
-  return now?.names.get(symbol) ?? now?.found.get(symbol) ?? null;
+  return now?.names.get(symbol) ?? now?.suggested.get(symbol)?.name ?? now?.found.get(symbol) ?? null;
 }
 
 /** Names the symbols that were asked for, which have the first numbers. */
@@ -139,27 +155,40 @@ export function nameSeeds(directory: string, seeds: readonly { name: string }[])
   for (const [symbol, { name }] of seeds.entries()) renameSymbol(directory, symbol, name);
 }
 
-function namesText({ names, found }: StoredNames): string {
-  const sorted = (of: SymbolNames) => Object.fromEntries([...of].sort(([a], [b]) => a - b));
+function namesText({ names, found, suggested }: StoredNames): string {
+  const sorted = <T extends JsonValue>(of: ReadonlyMap<number, T>) =>
+    Object.fromEntries([...of].sort(([a], [b]) => a - b));
   return jsonText({
     format: FORMAT,
     names: sorted(names),
+    ...(suggested.size > 0 ? { suggested: sorted(suggested) } : {}),
     ...(found.size > 0 ? { found: sorted(found) } : {}),
   });
 }
 
 /** A symbol for people: its number, after its name where it has one. */
 export function symbolTitle(symbol: number, names: SymbolNames): string {
-  const name = names.get(symbol);
-  return name === undefined ? String(symbol) : `${name} (${symbol})`;
+  return titleOf(symbol, names.get(symbol) ?? null);
+}
+
+/** The same where its name is at hand; one that ends with the number says it once. */
+export function titleOf(symbol: number, name: string | null): string {
+  const number = `(${symbol})`;
+  if (name === null) return String(symbol);
+  return name.endsWith(number) ? name : `${name} ${number}`;
 }
 
 interface StoredNames {
   /** Given by people. */
   names: SymbolNames;
+  /** By a language model. */
+  suggested: ReadonlyMap<number, SuggestedName>;
   /** Made of words. */
   found: SymbolNames;
 }
+
+/** What a model says of a symbol: its name, and a sentence. */
+export type SuggestedName = { name: string; description: string };
 
 /** Names that people gave cannot be made anew: a damaged file is an error for whoever changes them. */
 const readNames = (files: RunFiles): StoredNames => namesIn(files.readJson(NAMES));
@@ -171,7 +200,12 @@ function namesIn(stored: Record<string, Record<string, unknown>> | undefined): S
         .filter(([, name]) => typeof name === 'string')
         .map(([symbol, name]) => [Number(symbol), String(name)]),
     );
-  return { names: map(stored?.names), found: map(stored?.found) };
+  const said = Object.entries(stored?.suggested ?? {}).flatMap(([symbol, one]): [number, SuggestedName][] => {
+    const { name, description } = (one ?? {}) as Partial<Record<keyof SuggestedName, unknown>>;
+    if (typeof name !== 'string' || typeof description !== 'string') return [];
+    return [[Number(symbol), { name, description }]];
+  });
+  return { names: map(stored?.names), suggested: new Map(said), found: map(stored?.found) };
 }
 
 /** A symbol as a user writes it, checked against how many there are. */
@@ -181,23 +215,30 @@ export function symbolNumber(text: string, symbols: number): number {
   throw new UserError(`the symbols of this model are 0 to ${symbols - 1}, got ${text}`);
 }
 
+/** Names are told apart by their words alone: case, commas and spaces do not matter. */
+const comparable = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[\s,]+/g, ' ')
+    .trim();
+
 /** Names that a message suggests, at most. */
 const NEAR_NAMES = 5;
 
 /** A symbol by its number or its name, in any case; tables write both, as "oil prices (17)", which is taken too. */
 export function symbolNamed(text: string, directory: string, symbols: number): number {
-  const wanted = text.trim().toLowerCase();
-  if (/^[-+\d.]*$/.test(wanted)) return symbolNumber(text, symbols);
+  if (/^[-+\d.]*$/.test(text.trim())) return symbolNumber(text, symbols);
+  const wanted = comparable(text);
   const names = [...symbolNames(directory)].filter(([symbol]) => symbol < symbols);
   const same = names.filter(([symbol, name]) =>
-    [name, `${name} (${symbol})`].some((one) => one.toLowerCase() === wanted),
+    [name, titleOf(symbol, name)].some((one) => comparable(one) === wanted),
   );
   if (same.length === 1) return same[0]![0];
   const words = wanted.split(/\s+/);
   const near = names.filter(([, name]) => words.some((word) => name.toLowerCase().includes(word)));
   const shown = (same.length > 0 ? same : near)
     .slice(0, NEAR_NAMES)
-    .map(([symbol, name]) => `${name} (${symbol})`);
+    .map(([symbol, name]) => titleOf(symbol, name));
   if (same.length > 1)
     throw new UserError(`${same.length} symbols are called ${text}: ${shown.join(', ')}; give a number`);
   const hint = shown.length > 0 ? `near it are ${shown.join(', ')}` : 'hsn symbols RUN lists all';

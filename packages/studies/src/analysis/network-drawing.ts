@@ -2,7 +2,7 @@ import { LIKELY_LINK, linkProbabilities, type OpenedRun } from '@hidden-schema/h
 import { networkFigure } from '../drawing/network-figure.ts';
 import { layoutGraph } from '../evaluation/layout.ts';
 import { type LinkStrength, linkStrengths, strongestLinks } from '../measures/link-strength.ts';
-import { namesFromWords } from '../measures/symbol-names.ts';
+import { nameSymbols } from '../measures/symbol-names.ts';
 import type { EncodedCorpus } from './encoded.ts';
 import type { NamedFigure } from './figures.ts';
 import { linksOf } from './layout.ts';
@@ -29,7 +29,7 @@ export function drawNetwork(
 ): NamedFigure {
   const found = linksOf(linkProbabilities(run.model), run.symbols, LIKELY_LINK);
   const links = drawnLinks(encoded, linksOfSymbol);
-  const names = namesFromWords(meanings.map(({ words }) => words));
+  const names = nameSymbols(meanings.map(({ words }) => words.map(({ word }) => word)));
   const dated = years.some((of) => of !== undefined);
   const svg = networkFigure({
     title,

@@ -14,7 +14,7 @@ import { drawAttention, drawDivergence, drawLabelMaps } from './figures.ts';
 import { interpolateWalks } from './interpolate.ts';
 import type { SymbolMeaning } from './meaning.ts';
 import { finalFigures, runFacts } from './model-card.ts';
-import { symbolNames } from './names.ts';
+import { symbolNames, titleOf } from './names.ts';
 import { drawNetwork } from './network-drawing.ts';
 import { type ReportPart, type ReportSection, reportPage } from './report-page.ts';
 import { comparisonSections, searchedTexts, timeSections } from './report-reading.ts';
@@ -180,7 +180,7 @@ function examplesSection(meanings: readonly SymbolMeaning[]): ReportSection {
       examples
         .slice(0, shownExamples)
         .map(({ text, walk, label }, rank) => [
-          rank > 0 ? '' : name === null ? String(symbol) : `${name} (${symbol})`,
+          rank > 0 ? '' : titleOf(symbol, name),
           ...[label ?? undefined, withoutStays(walk).join(' '), text],
         ]),
     );

@@ -5,7 +5,7 @@ import type { Sheet, SheetCell } from '../evaluation/sheets.ts';
 import type { AttentionStudy } from './attention.ts';
 import type { Interpolation } from './interpolate.ts';
 import type { SymbolMeaning } from './meaning.ts';
-import { type SymbolNames, symbolTitle } from './names.ts';
+import { type SymbolNames, symbolTitle, titleOf } from './names.ts';
 
 /** Columns of the paper's table of graph statistics, and their values for one row. */
 export const graphColumns: readonly Column[] = [
@@ -121,7 +121,7 @@ export function symbolSheet(meanings: readonly SymbolMeaning[], most = 6): Sheet
     rows: used
       .toSorted((a, b) => b.usage - a.usage || a.symbol - b.symbol)
       .map(({ symbol, name, usage, sentences, labels, words, attended }) => [
-        name === null ? String(symbol) : `${name} (${symbol})`,
+        titleOf(symbol, name),
         ...[usage, sentences],
         labels[0] ? `${labels[0].label} ${Math.round(100 * labels[0].share)} %` : undefined,
         words

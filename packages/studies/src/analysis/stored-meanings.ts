@@ -1,12 +1,12 @@
 import type { JsonValue } from '@hidden-schema/base';
 import { EditUnfinished, type OpenedRun } from '@hidden-schema/hsn';
-import { namesFromWords } from '../measures/symbol-names.ts';
 import { attentionWords } from './attention-words.ts';
 import { type EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './encoded.ts';
+import { foundNames } from './found-names.ts';
 import { type SymbolMeaning, symbolMeanings } from './meaning.ts';
-import { storeFoundNames, symbolNames } from './names.ts';
+import { storeFoundNames, suggestedNames, symbolNames } from './names.ts';
 
-const FORMAT = 2;
+const FORMAT = 3;
 const FILE = 'analysis/symbols.json';
 
 interface Stored {
@@ -57,10 +57,9 @@ async function workedOut(
     opened.kind === 'language' && opened.texts.writes
       ? { attention: await attentionWords(opened, encoded, options) }
       : {};
-  const symbols = symbolMeanings(opened, encoded, attention);
-  const discovered = opened.kind === 'language' && opened.model.encoder.reads === 'points';
+  const symbols = await symbolMeanings(opened, encoded, attention);
   const { run, step } = opened;
-  const found = discovered ? namesFromWords(symbols.map(({ words }) => words)) : undefined;
+  const found = opened.kind === 'language' ? foundNames(symbols, encoded) : undefined;
   const stored: Stored = {
     format: FORMAT,
     created: run.identity,
@@ -95,5 +94,10 @@ function renamed(symbols: readonly SymbolMeaning[], run: OpenedRun['run']): Symb
     ...of,
     name: names.get(of.symbol) ?? null,
   });
-  return symbols.map((one) => ({ ...name(one), neighbours: one.neighbours.map(name) }));
+  const said = suggestedNames(run);
+  return symbols.map((one) => {
+    const { description } = said.get(one.symbol) ?? {};
+    const named = { ...name(one), neighbours: one.neighbours.map(name) };
+    return description === undefined ? named : { ...named, description };
+  });
 }

@@ -1,3 +1,4 @@
+import { coherentWords, RERANKED_WORDS, rowsByWord } from '../measures/coherent-words.ts';
 import { tellingTerms } from '../measures/document-terms.ts';
 import { pmiWords } from '../measures/pmi-words.ts';
 import { withoutRepeatedSentences } from '../measures/repeated-sentences.ts';
@@ -5,7 +6,9 @@ import { textWords } from '../measures/text-words.ts';
 import type { EncodedSentence } from './encoded.ts';
 
 /** A step's weight counts by this power: words of a symbol are those of the texts that it tells most of. */
-const power = 2;
+export const WEIGHT_POWER = 2;
+
+export type WordVectors = (words: readonly string[]) => Promise<Float32Array>;
 
 /** What of texts is no word of a symbol. */
 export interface WordSettings {
@@ -31,16 +34,26 @@ export class WeighedSentences {
     if (!weights) return;
     this.#texts.push(text);
     this.#walks.push(...walk);
-    this.#weights.push(...weights.map((weight) => weight ** power));
+    this.#weights.push(...weights.map((weight) => weight ** WEIGHT_POWER));
   }
 
-  /** The words of each symbol, none of them a stop word; nothing where no sentence has weights. */
-  words(most: number, { clean, stopWords }: WordSettings): string[][] | undefined {
+  /**
+   * The words of each symbol that go together by the vectors that `vectorsOf` gives them, a row each, none of them a stop
+   * word; nothing where no sentence has weights.
+   */
+  async words(
+    most: number,
+    { clean, stopWords }: WordSettings,
+    vectorsOf: WordVectors,
+  ): Promise<string[][] | undefined> {
     if (this.#texts.length === 0) return undefined;
     const texts = clean ? withoutRepeatedSentences(this.#texts) : this.#texts;
     const matrix = tellingTerms(textWords(texts), stopWords);
     const uses = { symbols: Int32Array.from(this.#walks), length: this.#length, weights: this.#weights };
-    const ranked = pmiWords(matrix, uses, { symbols: this.#symbols, words: most });
-    return ranked.map((list) => list.map(({ word }) => word));
+    const options = { symbols: this.#symbols, words: RERANKED_WORDS, leastDifferent: 0 };
+    const ranked = pmiWords(matrix, uses, options);
+    const words = [...new Set(ranked.flat().map(({ word }) => word))];
+    const vectorOf = rowsByWord(words, await vectorsOf(words));
+    return coherentWords(ranked, vectorOf, { words: most }).map((list) => list.map(({ word }) => word));
   }
 }

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Tensor } from '@hidden-schema/torch';
+import { coherentWords, RERANKED_WORDS, rowsByWord } from '../measures/coherent-words.ts';
 import { symbolWords } from '../measures/c-tf-idf.ts';
 import type { DocumentTerms } from '../measures/document-terms.ts';
 import { pmiWords } from '../measures/pmi-words.ts';
@@ -30,6 +31,8 @@ export interface TopicFitOptions {
   length: number;
   /** A Python that has the models of others, and the vectors of the vocabulary for it. [V, D] */
   peers?: { python: string; wordVectors: Tensor };
+  /** The same vectors, by which walks rank their own words. [V, D] */
+  wordVectors?: Tensor;
   signal?: AbortSignal;
   /** Hears of a model of others that could not be fitted. */
   onFailure?: (model: PythonModelName, reason: string) => void;
@@ -55,7 +58,7 @@ export async function* fits(
   yield* fitted;
 }
 
-/** How a model's words are ranked: both scores for all models alike; topic models also rank their own. */
+/** How a model's words are ranked: both scores for all models alike; topic models, and walks by word vectors, also rank their own. */
 export type WordScore = 'PMI' | 'c-TF-IDF' | 'own';
 
 export type RankedLists = readonly (readonly string[])[];
@@ -64,7 +67,7 @@ export type RankedLists = readonly (readonly string[])[];
 export function rankedWords(
   { uses, coefficients, own }: FittedTopics,
   matrix: DocumentTerms,
-  symbols: number,
+  { symbols, wordVectors }: Pick<TopicFitOptions, 'symbols' | 'wordVectors'>,
 ) {
   const weighed: SymbolUses = coefficients ? { ...uses, weights: coefficients.map((a) => a * a) } : uses;
   const plain = (lists: readonly (readonly { word: string }[])[]) =>
@@ -74,5 +77,10 @@ export function rankedWords(
     ['c-TF-IDF', plain(symbolWords(matrix, weighed, { symbols }))],
   ];
   if (own) ranked.push(['own', own]);
+  if (coefficients && wordVectors) {
+    const lists = pmiWords(matrix, weighed, { symbols, words: RERANKED_WORDS, leastDifferent: 0 });
+    const vectorOf = rowsByWord(matrix.words, wordVectors.toArray() as Float32Array);
+    ranked.push(['own', plain(coherentWords(lists, vectorOf, { words: 10 }))]);
+  }
   return ranked;
 }

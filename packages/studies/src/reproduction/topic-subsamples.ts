@@ -27,7 +27,9 @@ export async function subsampledModels(
     const some = inputsOfRows(inputs, rows);
     try {
       for await (const [model, fitted] of fits(some, options, 0)) {
-        const [[, words] = []] = rankedWords(fitted, some.matrix, fitted.topics ?? options.symbols);
+        const [[, words] = []] = rankedWords(fitted, some.matrix, {
+          symbols: fitted.topics ?? options.symbols,
+        });
         const fit = { rows, symbols: firstSymbols(fitted.uses), words: words ?? [] };
         found.set(model, [...(found.get(model) ?? []), fit]);
       }

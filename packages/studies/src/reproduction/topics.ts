@@ -2,7 +2,7 @@ import type { Judge, JudgedTexts } from '../evaluation/judge.ts';
 import { judgedFit } from '../evaluation/judge.ts';
 import { npmiCoherence } from '../measures/coherence.ts';
 import { stability } from '../measures/stability.ts';
-import { namesFromWords } from '../measures/symbol-names.ts';
+import { nameSymbols, partsFromTexts } from '../measures/symbol-names.ts';
 import { firstSymbols, type SymbolUses } from '../measures/symbol-uses.ts';
 import type { TextWords } from '../measures/text-words.ts';
 import { labelFigures, referenceWindow, wordFigures } from '../measures/topic-figures.ts';
@@ -114,11 +114,14 @@ export async function compareTopics(
   const firsts = new Map<ComparedModel, Int32Array[]>();
   for (let seed = 0; seed < options.seeds; seed++)
     for await (const [model, fitted] of fits(inputs, fitting, seed)) {
-      const ranked = rankedWords(fitted, matrix, fitted.topics ?? options.symbols);
+      const ranked = rankedWords(fitted, matrix, {
+        ...options,
+        symbols: fitted.topics ?? options.symbols,
+      });
       const shared = sharedFigures(corpus, fitted, options);
       for (const [score, lists] of ranked)
         rows.push({ model, words: score, seed, ...(await listFigures(corpus, lists, options)), ...shared });
-      if (model === 'HSN' && seed === 0) symbols = shownSymbols(fitted.uses, ranked[0]![1]);
+      if (model === 'HSN' && seed === 0) symbols = shownSymbols(corpus, fitted.uses, ranked[0]![1]);
       firsts.set(model, [...(firsts.get(model) ?? []), firstSymbols(fitted.uses)]);
       options.onModel?.(model, seed);
     }
@@ -190,11 +193,12 @@ function walkFigures({ texts }: TopicCorpus, { uses, coefficients, linked, secon
   };
 }
 
-function shownSymbols({ symbols, length }: SymbolUses, lists: RankedLists): ShownSymbol[] {
+function shownSymbols(corpus: TopicCorpus, uses: SymbolUses, lists: RankedLists): ShownSymbol[] {
+  const { symbols, length } = uses;
   const texts = symbols.length / length;
   const counts = new Array<number>(lists.length).fill(0);
   for (let at = 0; at < symbols.length; at += length) counts[symbols[at]!]!++;
-  const names = namesFromWords(lists.map((list) => list.map((word) => ({ word }))));
+  const names = nameSymbols(lists, partsFromTexts(lists, { texts: corpus.texts, uses }));
   return lists
     .map((words, symbol) => ({
       symbol,

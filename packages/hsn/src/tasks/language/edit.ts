@@ -112,7 +112,9 @@ export async function undoEdit(
 /** Where nothing was edited there is nothing to undo; undoing would throw away what was trained since. */
 function checkUndoable(run: Run, shown: string): void {
   const last = editsIn(run.files).at(-1);
-  if (!last) throw new UserError(`${shown} has no edit to undo: nothing was merged, split or updated`);
+  if (!last) throw new UserError(`${shown} has no edit to undo: nothing was merged, split, updated or named`);
+  // Names alone leave the checkpoints as they are.
+  if (!last.came.includes('checkpoints')) return;
   const before = checkpointSteps(run, stateBefore(last));
   const since = checkpointSteps(run).find((step) => !before.includes(step));
   if (since !== undefined)
