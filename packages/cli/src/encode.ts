@@ -60,10 +60,11 @@ export function register(program: Command): void {
 async function encode(directory: string, file: string | undefined, flags: EncodeFlags): Promise<void> {
   const { corpusNotes, emptyReport } = await import('@hidden-schema/text');
   const { walkSink } = await import('@hidden-schema/studies');
-  const settings = await textSettings(flags);
+  const asked = await textSettings(flags);
   const format = await walkFormat(flags);
   const shard = await shardOf(flags.shard);
-  const { reader, unsure } = await openReader(directory, flags);
+  const { reader, unsure, clean } = await openReader(directory, flags);
+  const settings = { clean, ...asked };
   await stoppable(async (signal) => {
     const sink = walkSink(format, flags.out ?? { write: printLines }, unsure);
     const report = emptyReport(settings.onBadUtf8 ?? 'error');
@@ -107,16 +108,18 @@ function teller(): (count: number) => void {
 async function openReader(
   directory: string,
   { checkpoint, unsure }: EncodeFlags,
-): Promise<{ reader: WalkReader; unsure: { unsure?: number } }> {
-  const { open } = await import('@hidden-schema/hsn');
+): Promise<{ reader: WalkReader; unsure: { unsure?: number }; clean: boolean }> {
+  const { open, textRecord } = await import('@hidden-schema/hsn');
   const { encodedCorpus, shareNumber, unsureTexts } = await import('@hidden-schema/studies');
   const share = unsure === undefined ? undefined : shareNumber('--unsure', unsure);
   const opened = await open(directory, { checkpoint });
   for (const note of opened.notes) say(`${note}\n`);
-  if (share === undefined) return { reader: opened.texts, unsure: {} };
+  // Texts are read as those were that the run was trained on.
+  const clean = opened.kind === 'language' && (textRecord(opened.run).record.settings.clean ?? false);
+  if (share === undefined) return { reader: opened.texts, unsure: {}, clean };
   const encoded = await encodedCorpus(opened);
   try {
-    return { reader: opened.texts, unsure: { unsure: unsureTexts(encoded, share).threshold } };
+    return { reader: opened.texts, unsure: { unsure: unsureTexts(encoded, share).threshold }, clean };
   } finally {
     encoded.close();
   }

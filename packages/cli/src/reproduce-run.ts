@@ -73,7 +73,8 @@ export async function trainLanguageRun(config: TextRunConfig, corpus: string, ou
     const { onProgress, done } = await tokenising();
     const prepared = await hsn.prepareTextRun(
       config,
-      { input: corpus, settings: {} },
+      // The paper's texts as they are.
+      { input: corpus, settings: { clean: false } },
       { signal, onProgress },
     );
     done();

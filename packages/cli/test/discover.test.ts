@@ -315,7 +315,7 @@ describe('what cannot be discovered', () => {
   test('fewer texts than symbols', async () => {
     const few = writeTexts(folder.path('few.tsv'), plantedLines().slice(0, 20));
     await refused(
-      /^hsn: 50 symbols need at least as many training texts, got \d+; ask for fewer/,
+      /^hsn: 50 symbols need at least as many texts, got \d+ training texts: at most \d+ symbols can be found/,
       '--corpus',
       few,
     );

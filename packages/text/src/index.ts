@@ -41,7 +41,7 @@ export {
 } from './text-batches.ts';
 export { textHash, textKey } from './text-keys.ts';
 export { type CorpusProgress, storedCorpus, type TokenizerSide } from './token-cache.ts';
-export { type TokenPassage, tokenPassages } from './token-passages.ts';
+export { tokenPassages } from './token-passages.ts';
 export { TokenStore } from './token-store.ts';
 export {
   addedToken,

@@ -46,7 +46,8 @@ export async function readReference(input: string, signal?: AbortSignal): Promis
 
 async function readTexts(input: string, limit: number, signal: AbortSignal | undefined) {
   const watch = signal ? { signal } : {};
-  const files = await TextFiles.find(input, watch);
+  // As they are, since others read the same files.
+  const files = await TextFiles.find(input, { ...watch, clean: false });
   try {
     const report = emptyReport(files.settings.onBadUtf8);
     const reader = new TextReader(files.settings, report);

@@ -55,15 +55,28 @@ export async function prepareLanguage(
     const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences, discovery: space };
     const model = makeNetwork(config, { ...parts, ...(folder ? { decoder: { folder } } : {}) }, generator);
     checkVocabulary(model, decoder, config.decoder.name);
-    const strange = discovery && unknownWordsNote(corpus, tokenizer);
-    const cut = discovery && passagesNote(corpus, discovery.passages, read.encoder.longest);
-    const repeated = discovery && repeatedNote(corpus);
-    const notes = [...texts.notes, ...[repeated, cut, strange].filter((note) => note !== undefined)];
+    const { longest } = read.encoder;
+    const told = discovery ? discoveryNotes(corpus, discovery.passages, { tokenizer, longest }) : [];
+    const notes = [...texts.notes, ...told];
     return { ...texts, config, model, discovery, chosen, notes, close };
   } catch (error) {
     close();
     throw error;
   }
+}
+
+/** What a user should know of texts before symbols are found in them; a line each. */
+function discoveryNotes(
+  corpus: TextCorpus,
+  passages: Passages,
+  { tokenizer, longest }: { tokenizer: Tokenizer; longest: number },
+): string[] {
+  const notes = [
+    repeatedNote(corpus),
+    passagesNote(corpus, passages, longest),
+    unknownWordsNote(corpus, tokenizer, longest),
+  ];
+  return notes.filter((note) => note !== undefined);
 }
 
 /** How many texts repeat an earlier one: they count as often as they are there. */

@@ -39,12 +39,11 @@ export async function textUpdate(
   more: string,
   options: Omit<StoredVectorOptions, 'longest' | 'parts'> = {},
 ): Promise<TextUpdate> {
-  const { signal } = options;
   const file = path.resolve(more);
   const { record } = textRecord(opened.run);
   if (record.more?.includes(file))
     throw new UserError(`${more} was added to ${opened.run.directory} before; give other texts`);
-  const corpus = await openLanguageCorpus(opened, { more: file, ...(signal ? { signal } : {}) });
+  const corpus = await openLanguageCorpus(opened, { more: file, ...signalOf(options) });
   try {
     const fresh = addedRows(opened, corpus);
     checkAdded(corpus, fresh, { more, labels: record.labels });
@@ -75,6 +74,8 @@ export async function textUpdate(
     corpus.close();
   }
 }
+
+const signalOf = ({ signal }: { signal?: AbortSignal }) => (signal ? { signal } : {});
 
 /** What run.json notes of the corpus once a file was added. */
 function recordWith({ run }: OpenedLanguage, corpus: TextCorpus, file: string): Record<string, JsonValue> {
