@@ -52,8 +52,8 @@ export {
   renameSymbol,
   runSymbols,
   type SymbolNames,
-  symbolNames,
   symbolNamed,
+  symbolNames,
   symbolTitle,
 } from './analysis/names.ts';
 export { drawNetwork, walkedNetwork } from './analysis/network-drawing.ts';

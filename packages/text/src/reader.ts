@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { UserError } from '@hidden-schema/base';
 import type { CorpusReport } from './corpus-report.ts';
+import { documentRecords } from './documents.ts';
 import { textLines } from './lines.ts';
 import { parquetRecords } from './parquet.ts';
-import { documentRecords } from './documents.ts';
 import type { RecordSettings } from './record-source.ts';
 import { lineReaders } from './records.ts';
 import { SeenTexts } from './seen.ts';

@@ -1,6 +1,6 @@
 import { LIKELY_LINK, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
-import { layoutGraph } from '../evaluation/layout.ts';
 import { networkFigure } from '../drawing/network-figure.ts';
+import { layoutGraph } from '../evaluation/layout.ts';
 import { type LinkStrength, linkStrengths, strongestLinks } from '../measures/link-strength.ts';
 import { namesFromWords } from '../measures/symbol-names.ts';
 import type { EncodedCorpus } from './encoded.ts';

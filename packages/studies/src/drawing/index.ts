@@ -3,5 +3,5 @@ export { type Curve, drawCurves, plotCurves } from './curves.ts';
 export { type HeatLook, heatMarks } from './heat-figure.ts';
 export type { Scale } from './scales.ts';
 export { type Inks, type Mark, printable } from './svg.ts';
-export { TIME_PANEL, timePanelMarks } from './time-figure.ts';
 export { symbolCentres } from './symbol-centres.ts';
+export { TIME_PANEL, timePanelMarks } from './time-figure.ts';
