@@ -28,6 +28,7 @@ export const benches: Readonly<Record<string, Entry>> = {
   checkpoints: { load: () => import('./checkpoints.ts'), minutes: 1, least: 25 },
   load: { load: () => import('./load.ts'), minutes: 0.7, least: 30 },
   frames: { load: () => import('./frames.ts'), minutes: 0.8, least: 30 },
+  prebuilt: { load: () => import('./prebuilt.ts'), minutes: 0, least: 0 },
   versions: { load: () => import('./versions.ts'), minutes: 0, least: 0 },
   scaling: { load: () => import('./scaling.ts'), minutes: 0, least: 0 },
   sentences: { load: () => import('./sentences.ts'), minutes: 0.8, least: 30 },

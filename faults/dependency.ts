@@ -44,7 +44,7 @@ class Project {
   }
 }
 
-/** Row 53: what npm runs of a dependency, unseen, installs nothing on the system; what the user asks for does. */
+/** Row 53: npm runs nothing of a dependency, whatever HSN_LIBTORCH says; what the user starts installs. */
 async function asDependency(tally: Tally): Promise<void> {
   const apt = RecordedApt.make(tally.path('apt'));
   if (typeof apt === 'string') {
@@ -59,7 +59,10 @@ async function asDependency(tally: Tally): Promise<void> {
   });
   await firstUse(tally, project, apt);
   await tally.expect('HSN_LIBTORCH=apt npm install of the package', () => {
-    new Project(tally.path('asks'), apt).install(tarball, { HSN_LIBTORCH: 'apt' });
+    const asks = new Project(tally.path('asks'), apt);
+    asks.install(tarball, { HSN_LIBTORCH: 'apt' });
+    assert.deepEqual(apt.calls(), []);
+    asks.run(['npx', '--no-install', 'hsn', 'setup'], { HSN_LIBTORCH: 'apt' });
     assert.match(apt.calls().join('\n'), INSTALL);
   });
   const checkout = tally.path('checkout');

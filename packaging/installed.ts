@@ -29,16 +29,14 @@ export class InstalledPackage {
   readonly folder: string;
   readonly #env: NodeJS.ProcessEnv;
 
-  /** Packs what was built and installs it into an empty folder; no scripts run, so the engine is yet to be set up. */
-  constructor(built: string, folder: string, env: NodeJS.ProcessEnv = {}) {
+  /** Installs packages into an empty folder, as npm names them; no scripts run. */
+  constructor(packages: readonly string[], folder: string, env: NodeJS.ProcessEnv = {}) {
     this.folder = folder;
     this.#env = { ...process.env, ...env };
     fs.mkdirSync(folder, { recursive: true });
-    const packed = this.#npm('pack', built, '--json', '--pack-destination', folder);
-    const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
     fs.writeFileSync(path.join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
     const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
-    this.#npm('install', ...quietly, path.join(folder, filename));
+    this.#run('npm', ['install', ...quietly, ...packages]);
     fs.copyFileSync(PROGRAM, path.join(folder, 'program.ts'));
   }
 
@@ -66,10 +64,6 @@ export class InstalledPackage {
   /** The same as people start it. */
   npx(...args: string[]): string {
     return this.#run('npx', ['--no-install', 'hsn', ...args]);
-  }
-
-  #npm(...args: string[]): string {
-    return this.#run('npm', args);
   }
 
   #run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): string {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
-import { fileHash, type PrebuiltFile } from '../../packages/torch/src/prebuilt.ts';
+import { fileCrc, fileHash, type PrebuiltFile } from '../../packages/torch/src/prebuilt.ts';
 import { faultsOf, ownLibraries } from './requirements.ts';
 
 /** Why each file is in the package; one that is not listed is refused, so that none comes in unnoticed. */
@@ -52,7 +52,13 @@ export function collect(
   if (platform === 'linux') refuseFaults(out, names);
   return names.sort().map((name) => {
     const file = path.join(out, name);
-    return { name, bytes: fs.statSync(file).size, sha256: fileHash(file), why: reasonFor(name) };
+    return {
+      name,
+      bytes: fs.statSync(file).size,
+      sha256: fileHash(file),
+      crc32: fileCrc(file),
+      why: reasonFor(name),
+    };
   });
 }
 

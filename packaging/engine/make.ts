@@ -103,7 +103,7 @@ function readme({ name, libtorch, glibc, files }: PrebuiltManifest): string {
     '',
     `The engine of hidden-schema-networks, which installs it by itself: its addon on Node-API with the libraries of libtorch ${libtorch} that it needs, from pip's CPU build.`,
     ...(glibc ? [`It runs on systems with glibc ${glibc} or later.`] : []),
-    '`engine.json` lists the SHA-256 of every file, which the program checks before it loads them.',
+    '`engine.json` lists the checksums of every file, which the program compares before it loads them.',
     '',
     '| file | MB | why it is in |',
     '| --- | ---: | --- |',

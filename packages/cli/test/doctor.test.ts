@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { enginePackage, fileHash } from '../../torch/src/prebuilt.ts';
+import { enginePackage, fileCrc, fileHash } from '../../torch/src/prebuilt.ts';
 import { formatBytes, formatRows, paintFor } from '../src/check-list.ts';
 import { loadedBlas } from '../src/doctor.ts';
 import { anotherWouldBring, bfloat16Line, kernelsOf } from '../src/kernels.ts';
@@ -73,7 +73,13 @@ function putEngine(checkout: string): { name: string; version: string; folder: s
   const files = ['torch.node', 'hsn.so', 'lock.node'].map((file) => {
     const to = join(home, 'lib', file);
     cpSync(join(repository, 'packages/torch/build', file), to);
-    return { name: file, bytes: statSync(to).size, sha256: fileHash(to), why: 'for this test' };
+    return {
+      name: file,
+      bytes: statSync(to).size,
+      sha256: fileHash(to),
+      crc32: fileCrc(to),
+      why: 'for this test',
+    };
   });
   const manifest = { name, version, libtorch: '2.13.0', compiler: 'c++', files };
   writeFileSync(join(home, 'package.json'), JSON.stringify({ name, version }));

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildPackage } from '../../../packaging/build.ts';
+import { pack } from '../../../packaging/engine/pack.ts';
 import { InstalledPackage, RESOLUTIONS, type Resolution } from '../../../packaging/installed.ts';
 
 const folder = temporaryFolder('package');
@@ -15,7 +16,8 @@ let installed: InstalledPackage;
 
 beforeAll(async () => {
   await buildPackage(built);
-  installed = new InstalledPackage(built, folder.path('app'), { HSN_ADDON: addon, HSN_THREADS: '1' });
+  const { file } = pack(built, folder.path('tarballs'));
+  installed = new InstalledPackage([file], folder.path('app'), { HSN_ADDON: addon, HSN_THREADS: '1' });
 }, 300_000);
 
 const filesOf = (ending: RegExp): string[] =>
@@ -28,10 +30,13 @@ describe('the package', () => {
       return /from\s*['"](@hidden-schema\/|[^'"]*\.ts['"])|tsx\/esm/.test(text);
     });
     expect(strange).toEqual([]);
-    const { dependencies, bin, engines, license } = JSON.parse(
+    const { dependencies, optionalDependencies, scripts, version, bin, engines, license } = JSON.parse(
       fs.readFileSync(path.join(built, 'package.json'), 'utf8'),
     );
     expect(Object.keys(dependencies).filter((name) => /^(@hidden-schema|tsx|vite)/.test(name))).toEqual([]);
+    // Nothing runs at install: the engine comes compiled, of the same version.
+    expect(scripts).toBeUndefined();
+    expect(optionalDependencies).toEqual({ '@hidden-schema/engine-linux-x64': version });
     expect({ bin, engines, license }).toEqual({
       bin: { hsn: 'bin/hsn.js' },
       engines: { node: '>=20.11' },

@@ -2,9 +2,9 @@ import { UserError } from '@hidden-schema/base';
 import { emptyReport } from './corpus-report.ts';
 import { CsvAssembler } from './csv.ts';
 import { isDate } from './dates.ts';
-import { fileBlocks, type TextLine } from './lines.ts';
-import { LineSplitter } from './line-splitter.ts';
 import { Utf8Blocks } from './decoding.ts';
+import { LineSplitter } from './line-splitter.ts';
+import { fileBlocks, type TextLine } from './lines.ts';
 import type { TextFormat, TextSettings } from './settings.ts';
 import { columnNames, declaredLayout, type TableLayout } from './table-layout.ts';
 

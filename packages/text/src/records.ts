@@ -1,8 +1,8 @@
 import { jsonRecords } from './json-records.ts';
 import { textLines } from './lines.ts';
 import type { RecordReader } from './record-source.ts';
-import { tableRecords } from './table-records.ts';
 import type { TextRecord } from './settings.ts';
+import { tableRecords } from './table-records.ts';
 
 /** One sentence a line. */
 async function* plainRecords(

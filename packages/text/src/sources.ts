@@ -5,8 +5,8 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { UserError } from '@hidden-schema/base';
-import { readBlocks } from './lines.ts';
 import { type DocumentFile, documentFiles, hashDocuments, isDocument } from './documents.ts';
+import { readBlocks } from './lines.ts';
 import { TEXT_SPLITS, type TextFormat, type TextSettings, type TextSplit } from './settings.ts';
 import type { TableLayout } from './table-layout.ts';
 

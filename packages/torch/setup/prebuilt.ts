@@ -1,5 +1,5 @@
 import { ownVersion, prebuiltBeside, prebuiltName } from '../src/engine-files.ts';
-import { checkPrebuilt, type Prebuilt } from '../src/prebuilt.ts';
+import { type Prebuilt, verifyPrebuilt } from '../src/prebuilt.ts';
 import { choiceOf, chosenBy } from './choice.ts';
 import { again, SetupError } from './fault.ts';
 import type { Machine } from './machine.ts';
@@ -27,7 +27,7 @@ export function takePrebuilt(machine: Machine, { prebuilt, version } = offered()
 
 function checked(prebuilt: Prebuilt): Prebuilt {
   try {
-    checkPrebuilt(prebuilt);
+    verifyPrebuilt(prebuilt);
     return prebuilt;
   } catch (error) {
     const { name, version } = prebuilt.manifest;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import zlib from 'node:zlib';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { chooseEngine } from '../src/engine-files.ts';
@@ -10,6 +11,7 @@ import {
   installedPrebuilt,
   type Prebuilt,
   readPrebuilt,
+  verifyPrebuilt,
 } from '../src/prebuilt.ts';
 
 const folder = temporaryFolder('prebuilt');
@@ -17,7 +19,7 @@ afterAll(folder.remove);
 
 const MEGABYTE = 1 << 20;
 const contents = {
-  'torch.node': Buffer.alloc(8 * MEGABYTE, 'engine'),
+  'torch.node': Buffer.alloc(20 * MEGABYTE, 'engine'),
   'lock.node': Buffer.from('lock'),
 };
 let at = 0;
@@ -37,7 +39,13 @@ function putEngine(change: (manifest: Record<string, unknown>) => void = () => {
   mkdirSync(join(home, 'lib'), { recursive: true });
   const files = Object.entries(contents).map(([name, bytes]) => {
     writeFileSync(join(home, 'lib', name), bytes);
-    return { name, bytes: bytes.length, sha256: sha256(bytes), why: 'for this test' };
+    return {
+      name,
+      bytes: bytes.length,
+      sha256: sha256(bytes),
+      crc32: zlib.crc32(bytes),
+      why: 'for this test',
+    };
   });
   const name = enginePackage('linux', 'x64');
   const manifest = { name, version: '0.2.0', libtorch: '2.13.0', compiler: 'c++ 12', glibc: '2.28', files };
@@ -87,10 +95,14 @@ describe('the engine that is loaded', () => {
   });
 
   it.each([
-    ['a name that leads out of the package', { name: '../torch.node', bytes: 1, sha256: 'a'.repeat(64) }],
-    ['the folder itself', { name: '..', bytes: 1, sha256: 'a'.repeat(64) }],
-    ['no checksum', { name: 'torch.node', bytes: 1 }],
-    ['a checksum of another length', { name: 'torch.node', bytes: 1, sha256: 'abc' }],
+    [
+      'a name that leads out of the package',
+      { name: '../torch.node', bytes: 1, crc32: 1, sha256: 'a'.repeat(64) },
+    ],
+    ['the folder itself', { name: '..', bytes: 1, crc32: 1, sha256: 'a'.repeat(64) }],
+    ['no checksum', { name: 'torch.node', bytes: 1, crc32: 1 }],
+    ['no CRC', { name: 'torch.node', bytes: 1, sha256: 'a'.repeat(64) }],
+    ['a checksum of another length', { name: 'torch.node', bytes: 1, crc32: 1, sha256: 'abc' }],
   ])('is not one whose list has %s', (_, file) => {
     expect(putEngine((manifest) => Object.assign(manifest, { files: [file] }))).toBeUndefined();
   });
@@ -110,7 +122,7 @@ describe('checksums', () => {
     const prebuilt = putEngine()!;
     const before = bytesRead();
     checkPrebuilt(prebuilt);
-    expect(bytesRead() - before).toBeGreaterThan(8 * MEGABYTE);
+    expect(bytesRead() - before).toBeGreaterThan(20 * MEGABYTE);
     expect(stamps()).toHaveLength(1);
     const second = bytesRead();
     checkPrebuilt(prebuilt);
@@ -127,11 +139,14 @@ describe('checksums', () => {
     writeFileSync(path, bytes);
     utimesSync(path, 1e9, 1e9);
     expect(() => checkPrebuilt(prebuilt)).toThrow(
-      /^the prebuilt engine is damaged: torch\.node of @hidden-schema\/engine-linux-x64: expected sha256 [0-9a-f]{12}…, found [0-9a-f]{12}…; run "npm install --force @hidden-schema\/engine-linux-x64@0\.2\.0", or compile one: HSN_LIBTORCH=pip npx hsn setup$/,
+      /^the prebuilt engine is damaged: torch\.node of @hidden-schema\/engine-linux-x64: expected CRC-32 \d+, found \d+; run "npm install --force @hidden-schema\/engine-linux-x64@0\.2\.0", or compile one: HSN_LIBTORCH=pip npx hsn setup$/,
     );
     expect(stamps()).toHaveLength(1);
     // What needs no libtorch is checked by itself.
     checkPrebuilt(prebuilt, ['lock.node']);
+    writeFileSync(file(prebuilt, 'lock.node'), 'loCk');
+    const small = /lock\.node of .*: expected SHA-256 [0-9a-f]{12}…, found [0-9a-f]{12}…;/;
+    expect(() => checkPrebuilt(prebuilt, ['lock.node'])).toThrow(small);
     expect(() => checkPrebuilt(prebuilt, ['other.node'])).toThrow(/engine\.json does not list it/);
   });
 
@@ -142,6 +157,16 @@ describe('checksums', () => {
     rmSync(file(prebuilt, 'lock.node'));
     expect(() => checkPrebuilt(prebuilt)).toThrow(/lock\.node of .*: it is missing;/);
     expect(stamps()).toEqual([]);
+  });
+
+  it('are all SHA-256 where somebody asks, stamp or not', () => {
+    const other = sha256(Buffer.from('something else'));
+    const prebuilt = putEngine((manifest) =>
+      Object.assign((manifest.files as object[])[0]!, { sha256: other }),
+    )!;
+    checkPrebuilt(prebuilt);
+    expect(() => verifyPrebuilt(prebuilt)).toThrow(/torch\.node of .*: expected SHA-256/);
+    verifyPrebuilt(putEngine()!);
   });
 
   it('need no cache that can be written', () => {

@@ -24,7 +24,7 @@ function putPrebuilt(): Prebuilt {
   const file = put('engine/lib/torch.node', 'an addon');
   const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
   const name = '@hidden-schema/engine-linux-x64';
-  const files = [{ name: 'torch.node', bytes: 8, sha256, why: 'for this test' }];
+  const files = [{ name: 'torch.node', bytes: 8, sha256, crc32: 0, why: 'for this test' }];
   put(
     'engine/engine.json',
     JSON.stringify({ name, version: '9.9.9', libtorch: '2.13.0', compiler: 'c++', files }),
