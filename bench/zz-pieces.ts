@@ -8,7 +8,9 @@ for (const [, t] of encoder.namedTensors()) t.requireGrad(false);
 const out: Buffer[] = [];
 const c0 = process.cpuUsage();
 for (let first = 0; first < 30522; first += 1024) {
-  const texts = Array.from({ length: Math.min(1024, 30522 - first) }, (_, i) => Int32Array.of(101, first + i, 102));
+  const texts = Array.from({ length: Math.min(1024, 30522 - first) }, (_, i) =>
+    Int32Array.of(101, first + i, 102),
+  );
   out.push(Buffer.from(meanVectors(encoder, texts).slice().buffer));
 }
 fs.writeFileSync('/tmp/vec/pieces.f32', Buffer.concat(out));

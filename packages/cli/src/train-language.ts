@@ -47,7 +47,7 @@ async function prepare(
   { flags, corpus, earlier, replicas }: TrainAsked,
   signal: AbortSignal,
 ): Promise<PreparedRun | undefined> {
-  const { prepareTextRun, readSeeds, textInput, textRecord } = await import('@hidden-schema/hsn');
+  const { ownEncoder, prepareTextRun, readSeeds, textInput, textRecord } = await import('@hidden-schema/hsn');
   const settings = await textSettings(flags);
   const known = earlier && textRecord(earlier);
   const source = {
@@ -55,7 +55,12 @@ async function prepare(
     settings: { ...known?.record.settings, ...settings },
   };
   const seeds = flags.seeds === undefined ? known?.record.seeds : readSeeds(flags.seeds);
-  const terms = { seeds, chooseSymbols: flags.symbols === 'auto', discovery: known?.record.discovery };
+  const terms = {
+    seeds,
+    chooseSymbols: flags.symbols === 'auto',
+    discovery: known?.record.discovery,
+    encoderFolder: earlier && ownEncoder(earlier),
+  };
   const { watch, done } = await watchedPreparation();
   try {
     return await prepareTextRun(config, source, {

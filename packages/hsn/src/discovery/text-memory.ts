@@ -69,6 +69,7 @@ class StoredMemory implements TextMemory {
     const table = weights.find(([name]) => name === wordTable)![1];
     this.#words = { table: table.toArray() as Float32Array, hashes: new Map() };
     const hash = createHash('sha256');
+    if (encoder.precision !== 'float32') hash.update(encoder.precision);
     for (const [name, tensor] of weights)
       if (name !== wordTable) hash.update(name).update(tensor.toArray() as NodeJS.TypedArray);
     this.#files = new RememberedFiles(hash.digest('hex').slice(0, 16), encoder.width);

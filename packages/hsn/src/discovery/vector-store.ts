@@ -223,6 +223,7 @@ function dataPlace(descriptor: number): number {
 /** Of all weights and the vocabulary: a folder whose model was replaced has other vectors under the same name. */
 function fingerprintOf({ encoder, tokenizer }: OpenedEncoder): string {
   const hash = createHash('sha256').update(tokenizer.hash);
+  if (encoder.precision && encoder.precision !== 'float32') hash.update(encoder.precision);
   for (const [weight, tensor] of encoder.namedTensors())
     hash.update(weight).update(tensor.toArray() as NodeJS.TypedArray);
   return hash.digest('hex');

@@ -62,6 +62,10 @@ export function checkPursuitOptions(
     throw new UserError(
       `${seeds.length > 0 ? 'seeds are' : 'the number of symbols is'} for symbols that are discovered; leave encoder.walks and baseline as they are by default`,
     );
+  if (!pursues(config) && config.encoder.precision !== 'float32')
+    throw new UserError(
+      `encoder.precision: ${config.encoder.precision} is for symbols that are discovered; take encoder.walks: pursuit, or float32`,
+    );
   if (seeds.length > config.symbols)
     throw new UserError(
       `${seeds.length} seeds need as many symbols, got ${config.symbols}; ask for more with --symbols`,
