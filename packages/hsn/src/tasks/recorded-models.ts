@@ -72,7 +72,7 @@ export function withEncoderOf<Config extends { encoder: { name: string } }>(
 export function ownEncoder(run: Run): string | undefined {
   if (!run.files.exists(ENCODER_FOLDER)) return undefined;
   for (const name of ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'])
-    run.path(path.join(ENCODER_FOLDER, name));
+    run.files.path(ENCODER_FOLDER, name);
   return run.path(ENCODER_FOLDER);
 }
 
