@@ -1,8 +1,9 @@
 import { UserError } from '@hidden-schema/base';
-import { type Frames, type PaddedIds, padded } from '@hidden-schema/text';
+import { type Frames, type PaddedIds, padded, rowsOfPadded } from '@hidden-schema/text';
 import { Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { generate, type LanguageDecoder, type SamplingOptions } from '@hidden-schema/transformers';
 import { unitRows } from '../../discovery/dictionary.ts';
+import { storedMemory, vectorRows } from '../../discovery/text-memory.ts';
 import { encodeTexts } from '../../discovery/text-vectors.ts';
 import type { BestWalk } from '../../walk/best.ts';
 import type { WalkPosterior } from '../../walk/posterior.ts';
@@ -52,13 +53,28 @@ export class LanguageTexts {
 
   /**
    * The most probable walk of each text. It is read where every link weighs its probability (`readGraph`), so that no draw
-   * decides what is read. `cut` counts texts longer than the encoder reads.
+   * decides what is read. `cut` counts texts longer than the encoder reads. `remember`: vectors come from the cache, as far
+   * as it has them, and stay there; `known` counts those.
    */
-  async read(texts: readonly string[]): Promise<{ walks: BestWalk[]; cut: number }> {
-    const { config } = this.model;
+  async read(
+    texts: readonly string[],
+    { remember = false }: { remember?: boolean } = {},
+  ): Promise<{ walks: BestWalk[]; cut: number; known: number }> {
+    const { config, encoder: reader } = this.model;
     if (config.baseline) throw new UserError('a baseline has no symbols, so it reads no walks');
-    const { results: walks, cut } = await this.#inBatches(texts, (encoder) => this.readBatch({ encoder }));
-    return { walks, cut };
+    const memory =
+      remember && reader.reads === 'points' && reader.frozen ? storedMemory(reader.base) : undefined;
+    let known = 0;
+    const { results: walks, cut } = await this.#inBatches(texts, (encoder) => {
+      if (!memory || reader.reads !== 'points') return this.readBatch({ encoder });
+      const tokens = rowsOfPadded(encoder);
+      known += tokens.filter((ids) => memory.find(memory.keyOf(ids))).length;
+      return scope(() => {
+        const vectors = vectorRows(reader.base, tokens);
+        return this.readBatch({ encoder, points: noGrad(() => reader.points(tokens, vectors)) });
+      });
+    });
+    return { walks, cut, known };
   }
 
   /** Texts as points of length one in the space that symbols are vectors in; nothing where walks are read otherwise. [N][S] */
