@@ -5,7 +5,15 @@ import { cacheFolder } from './cache-folder.ts';
 import { UserError } from './errors.ts';
 
 /** What the cache holds, each kind in a folder of its name. */
-export const CACHE_KINDS = ['vectors', 'tokens', 'hub', 'converted', 'distilled', 'tokenizers', 'input'] as const;
+export const CACHE_KINDS = [
+  'vectors',
+  'tokens',
+  'hub',
+  'converted',
+  'distilled',
+  'tokenizers',
+  'input',
+] as const;
 export type CacheKind = (typeof CACHE_KINDS)[number];
 
 /** Names that are ours, with those of unfinished writers: anything else in the folder is left alone. */

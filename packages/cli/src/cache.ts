@@ -13,6 +13,7 @@ const meanings: Record<CacheKind, string> = {
   tokens: 'corpora as numbers of tokens',
   hub: 'models from the hub',
   converted: 'models in another layout',
+  distilled: 'encoders that were distilled for --encoder fast',
   tokenizers: 'tokenizers that were found safe',
   input: 'copies of standard input',
 };

@@ -68,15 +68,16 @@ async function encode(directory: string, file: string | undefined, flags: Encode
   await stoppable(async (signal) => {
     const sink = walkSink(format, flags.out ?? { write: printLines }, unsure);
     const report = emptyReport(settings.onBadUtf8 ?? 'error');
-    let [count, cut] = [0, 0];
+    let [count, cut, known] = [0, 0, 0];
     const tell = teller();
     try {
       for await (const texts of shardSentences(sentencesOf(file, { ...settings, signal }, report), shard)) {
         if (signal.aborted) break;
-        const read = await reader.read(texts);
+        const read = await reader.read(texts, { remember: true });
         await sink.write(texts.map((text, i) => ({ text, ...read.walks[i]! })));
         count += texts.length;
         cut += read.cut;
+        known += read.known ?? 0;
         tell(count);
       }
       if (signal.aborted) sink.abandon();
@@ -87,6 +88,7 @@ async function encode(directory: string, file: string | undefined, flags: Encode
     }
     // Labels mean nothing here.
     for (const note of corpusNotes({ ...report, labels: [] })) say(`${note}\n`);
+    if (known > 0) say(`${known} of ${count} texts were known: their vectors came from the cache\n`);
     if (cut > 0) say(`${cut} of ${count} sentences were longer than the encoder reads: cut\n`);
   }, 'result');
 }

@@ -15,7 +15,10 @@ export interface Assignment {
 }
 
 /** What is asked for of symbols, and the space that a run's were found in. */
-export type TextTerms = Pick<PrepareOptions, 'seeds' | 'chooseSymbols' | 'discovery' | 'onlyDiscover'>;
+export type TextTerms = Pick<
+  PrepareOptions,
+  'seeds' | 'chooseSymbols' | 'discovery' | 'onlyDiscover' | 'encoderFolder'
+>;
 
 /**
  * Trains in the group that the environment names, or alone. Other ranks than 0 follow; `lead` is for rank 0. All have
@@ -128,10 +131,18 @@ async function textTask(
 ): Promise<OwnTask> {
   const { prepareTextRun, textRunConfig } = await import('@hidden-schema/hsn');
   const { tokenizerFromJson } = await import('@hidden-schema/text');
-  const { tokenizer: vocabulary, seeds, chooseSymbols, discovery, onlyDiscover, ...source } = texts;
+  const {
+    tokenizer: vocabulary,
+    seeds,
+    chooseSymbols,
+    discovery,
+    onlyDiscover,
+    encoderFolder,
+    ...source
+  } = texts;
   const tokenizer = tokenizerFromJson(vocabulary, 'rank 0');
   const prepared = await prepareTextRun(textRunConfig(config), source, {
-    ...{ tokenizer, seeds, discovery, replicas, signal },
+    ...{ tokenizer, seeds, discovery, encoderFolder, replicas, signal },
     chooseSymbols: chooseSymbols ?? false,
     onlyDiscover: onlyDiscover ?? false,
     onTexts: ({ info }) => check(info.fingerprint, texts.input),

@@ -47,7 +47,7 @@ async function prepare(
   { flags, corpus, earlier, replicas }: TrainAsked,
   signal: AbortSignal,
 ): Promise<PreparedRun | undefined> {
-  const { prepareTextRun, readSeeds, textInput, textRecord } = await import('@hidden-schema/hsn');
+  const { ownEncoder, prepareTextRun, readSeeds, textInput, textRecord } = await import('@hidden-schema/hsn');
   const settings = await textSettings(flags);
   const known = earlier && textRecord(earlier);
   const source = {
@@ -60,6 +60,7 @@ async function prepare(
     chooseSymbols: flags.symbols === 'auto',
     discovery: known?.record.discovery,
     onlyDiscover: flags.stage === 'discover',
+    encoderFolder: earlier && ownEncoder(earlier),
   };
   const { watch, done } = await watchedPreparation();
   try {

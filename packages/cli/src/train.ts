@@ -17,6 +17,7 @@ export interface TrainFlags extends TextFlags, TrainingFlags {
   out?: string;
   symbols?: string;
   length?: string;
+  encoder?: string;
   stage?: string;
   seeds?: string;
 }
@@ -35,6 +36,7 @@ Examples:
   $ hsn train --corpus corpus --out run --set training.steps=2000 --set graph.p=0.1
   $ hsn train --corpus reviews.tsv --symbols 50 --length 5 --out run
   $ hsn train --corpus reviews.tsv --stage discover --out run   symbols, graph and walks alone, in about a minute
+  $ hsn train --corpus reviews.tsv --stage discover --encoder fast --out run   a first look, in seconds
   $ hsn train --corpus reviews.tsv --stage discover --symbols auto --out run   as many symbols as texts fall into
   $ hsn train --corpus reviews.tsv --stage discover --seeds seeds.tsv --out run   with symbols that you name
   $ hsn train --corpus speeches.csv --label-column party --time-column year --stage discover --out run
@@ -81,6 +83,10 @@ export function register(program: Command): void {
     )
     .option('--length <n>', 'steps of a walk (for texts 5 by default)')
     .option(
+      '--encoder <name>',
+      'texts: a folder, npm package or hub name; fast: a bag of word pieces fitted to the corpus, for a first look',
+    )
+    .option(
       '--stage <name>',
       'texts: end after "discover", without the decoder; or do all, "write" (default)',
     )
@@ -120,6 +126,8 @@ async function checkTrainFlags(flags: TrainFlags): Promise<void> {
     throw new UserError(
       '--symbols auto and --seeds are for a new run; leave them out to go on with this one',
     );
+  if (flags.resume && flags.encoder !== undefined)
+    throw new UserError('--encoder is for a new run; leave it out to go on with this one');
   if (flags.resume && !flags.out)
     throw new UserError('--resume needs --out: the folder of the run to continue');
   if (flags.diagnose && !flags.out)

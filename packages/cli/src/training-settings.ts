@@ -17,7 +17,8 @@ export async function settingsOf(
   const short = (['symbols', 'length'] as const).flatMap((key) =>
     flags[key] === undefined || flags[key] === 'auto' ? [] : [`${key}=${flags[key]}`],
   );
-  const overrides = [...short, ...flags.set];
+  const encoder = flags.encoder === undefined ? [] : [`encoder.name=${JSON.stringify(flags.encoder)}`];
+  const overrides = [...short, ...encoder, ...flags.set];
   const text =
     file === undefined
       ? earlier

@@ -88,7 +88,7 @@ describe('hsn reproduce topics', () => {
     const [file] = fs.readdirSync(folder.path('cache', 'vectors'));
     const first = fs.readFileSync(path.join(out, 'topics.json'), 'utf8').replace(/"seconds": .*/g, '');
     const again = await topics(`planted=${labelled}`, ...small, '--out', out, '--json');
-    expect(again.stderr).toContain('planted: vectors of 120 texts were in the cache');
+    expect(again.stderr).toContain('planted: vectors of 120 of 120 texts were in the cache');
     expect(again.stderr).not.toContain('encode planted');
     expect(JSON.parse(again.stdout)).toEqual(read(out));
     expect(again.stdout.replace(/"seconds": .*/g, '')).toBe(first);
@@ -143,7 +143,7 @@ describe('hsn reproduce topics', () => {
     expect(of('k-means')).not.toHaveProperty('fit_later');
 
     const again = await topics(`planted=${labelled}`, ...small, '--out', away, '--judge', judge);
-    expect(again.stderr).toContain('planted: vectors of 120 texts were in the cache (judge)');
+    expect(again.stderr).toContain('planted: vectors of 120 of 120 texts were in the cache (judge)');
   });
 
   test('leaves label columns out without labels, and where all are the same', async () => {

@@ -132,6 +132,7 @@ export { readSeeds, type Seed } from './tasks/language/seeds.ts';
 export { splitChange } from './tasks/language/split.ts';
 export { type StepNats, withAlone } from './tasks/language/step-nats.ts';
 export { type LanguageFigures, LanguageTask, languageFigures } from './tasks/language/task.ts';
+export { ownEncoder } from './tasks/recorded-models.ts';
 export { createLanguageRun, textInput, textRecord, textsAdopted } from './tasks/language/text-record.ts';
 export { LanguageTexts, type WritingOptions } from './tasks/language/texts.ts';
 export { textUpdate } from './tasks/language/update.ts';

@@ -10,8 +10,14 @@ import type { BestWalk } from './walk/best.ts';
 
 /** Reads sentences, or tuples, as the run they were trained on has them: the most probable walk of each. */
 export interface WalkReader {
-  /** `cut` counts texts longer than the encoder reads. */
-  read(texts: readonly string[]): Promise<{ walks: BestWalk[]; cut: number }>;
+  /**
+   * `cut` counts texts longer than the encoder reads; `known` those whose vectors the cache had, where `remember` asks for
+   * it and the model reads texts as vectors.
+   */
+  read(
+    texts: readonly string[],
+    options?: { remember?: boolean },
+  ): Promise<{ walks: BestWalk[]; cut: number; known?: number }>;
 }
 
 /** What every run has, whatever it was trained on. */

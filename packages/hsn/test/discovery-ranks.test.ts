@@ -6,7 +6,7 @@ import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { freePort } from '@hidden-schema/torch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ownPart } from '../src/discovery/point-source.ts';
-import { vectorFolder } from '../src/discovery/vector-store.ts';
+import { vectorFolder } from '../src/discovery/vector-folder.ts';
 import { Replicas } from '../src/train/replicas.ts';
 import {
   discoverCase,

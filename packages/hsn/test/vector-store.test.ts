@@ -5,7 +5,8 @@ import { tinyLanguage } from '@hidden-schema/testing/tiny-texts';
 import { trainByteBpe } from '@hidden-schema/text';
 import { Generator } from '@hidden-schema/torch';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { textVectors, vectorFolder } from '../src/discovery/vector-store.ts';
+import { vectorFolder } from '../src/discovery/vector-folder.ts';
+import { textVectors } from '../src/discovery/vector-store.ts';
 import { openTextEncoder } from '../src/tasks/language/build.ts';
 
 const folder = temporaryFolder('vector-store');
@@ -44,7 +45,7 @@ describe('stored vectors', () => {
     hoursAgo(first.file!, 2);
     hoursAgo(second.file!, 1);
     const again = await encode(['a cat']);
-    expect(again).toEqual({ file: undefined, notes: ['vectors of 1 texts were in the cache'] });
+    expect(again).toEqual({ file: undefined, notes: ['vectors of 1 of 1 texts were in the cache'] });
     process.env.HSN_CACHE_LIMIT = String((2.5 * fs.statSync(first.file!).size) / 1e6);
     const third = await encode(['the mat']);
     expect(files()).toEqual(new Set([first.file, third.file]));

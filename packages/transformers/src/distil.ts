@@ -83,7 +83,10 @@ function stored(file: string, { vocabulary }: TextEncoder, { onNote }: DistilOpt
 async function pieceVectors({ encoder, tokenizer }: Teacher, options: DistilOptions): Promise<Tensor> {
   encoder.train(false);
   const around = (await tokenizer.encode('', { specials: true })).ids;
-  const [before, after] = [around.slice(0, Math.ceil(around.length / 2)), around.slice(Math.ceil(around.length / 2))];
+  const [before, after] = [
+    around.slice(0, Math.ceil(around.length / 2)),
+    around.slice(Math.ceil(around.length / 2)),
+  ];
   const total = encoder.vocabulary;
   const all = new Float32Array(total * encoder.width);
   for (let first = 0; first < total; first += piecesAtOnce) {
@@ -91,7 +94,10 @@ async function pieceVectors({ encoder, tokenizer }: Teacher, options: DistilOpti
     options.signal?.throwIfAborted();
     const count = Math.min(piecesAtOnce, total - first);
     const texts = Array.from({ length: count }, (_, n) => Int32Array.of(...before, first + n, ...after));
-    all.set(noGrad(() => scope(() => meansOf(encoder, texts).toArray())) as Float32Array, first * encoder.width);
+    all.set(
+      noGrad(() => scope(() => meansOf(encoder, texts).toArray())) as Float32Array,
+      first * encoder.width,
+    );
     options.onProgress?.(first + count, total);
   }
   return Tensor.fromArray(all, [total, encoder.width]);

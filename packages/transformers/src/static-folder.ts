@@ -12,33 +12,33 @@ const staticConfigSchema = z.looseObject({
   hidden_size: z.int().positive(),
   piece_size: z.int().positive(),
   vocab_size: z.int().positive(),
-  /** The encoder that it was distilled from. */
   teacher: z.string(),
-  /** Texts that it was fitted on, and the mean cosine of its vectors to the teacher's on texts left out. */
   fitted: z.strictObject({ texts: z.int().nonnegative(), cosine: z.number() }),
 });
-
-/** What is known of a static encoder beside its tensors. */
-export type StaticNotes = Pick<z.output<typeof staticConfigSchema>, 'teacher' | 'fitted'>;
 
 /** Makes a folder with a static encoder and its tokenizer; tables of pieces are kept in float16. */
 export function writeStaticEncoder(
   folder: string,
-  { encoder, tokenizer, notes }: { encoder: StaticEncoder; tokenizer: Tokenizer; notes: StaticNotes },
+  { encoder, tokenizer }: { encoder: StaticEncoder; tokenizer: Tokenizer },
 ): void {
   const config = {
     model_type: 'static',
     hidden_size: encoder.width,
     piece_size: encoder.pieces.dim(1),
     vocab_size: encoder.vocabulary,
-    ...notes,
+    ...encoder.notes,
   };
   const { json, special } = tokenizer;
   scope(() => {
     const tensors = [...encoder.namedTensors()].map(
       ([name, tensor]) => [name, halved.has(name) ? tensor.to('float16') : tensor] as const,
     );
-    writeModelFolder(folder, { config, tensors, tokenizer: json, special: specialConfig(special, tokenizer) });
+    writeModelFolder(folder, {
+      config,
+      tensors,
+      tokenizer: json,
+      special: specialConfig(special, tokenizer),
+    });
   });
 }
 
@@ -48,11 +48,7 @@ const halved = new Set(['pieces', 'words']);
 export const keptInHalf = (table: Tensor): Tensor => table.to('float16').to('float32');
 
 /** Opens a folder that `writeStaticEncoder` made. */
-export function openStaticEncoder(folder: string): {
-  encoder: StaticEncoder;
-  tokenizer: Tokenizer;
-  notes: StaticNotes;
-} {
+export function openStaticEncoder(folder: string): { encoder: StaticEncoder; tokenizer: Tokenizer } {
   const config = checkedConfig(staticConfigSchema, readModelConfig(folder), `${folder}/config.json`);
   const tokenizer = loadTokenizer(folder);
   const weights = openWeights(folder);
@@ -61,7 +57,9 @@ export function openStaticEncoder(folder: string): {
     const get = (name: string, shape: readonly (number | undefined)[], dtype: DType = 'float32'): Tensor =>
       checkedTensor(folder, name, { found: weights.get(name), shape, dtype });
     if (tokenizer.vocabulary > pieces)
-      throw new UserError(`${folder}: the tokenizer has ${tokenizer.vocabulary} tokens, the weights ${pieces}`);
+      throw new UserError(
+        `${folder}: the tokenizer has ${tokenizer.vocabulary} tokens, the weights ${pieces}`,
+      );
     const parts: StaticParts = {
       pieces: get('pieces', [pieces, size]),
       rarity: get('rarity', [pieces]),
@@ -71,7 +69,8 @@ export function openStaticEncoder(folder: string): {
       shift: get('shift', [width]),
     };
     checkColumns(folder, parts);
-    return { encoder: new StaticEncoder(parts), tokenizer, notes: config };
+    const { teacher, fitted } = config;
+    return { encoder: new StaticEncoder(parts, { teacher, fitted }), tokenizer };
   } finally {
     weights.close();
   }
@@ -98,5 +97,7 @@ function checkColumns(folder: string, { columns, words }: StaticParts): void {
   const most = words.dim(0);
   const outside = (columns.toArray() as Int32Array).find((row) => row < 0 || row >= most);
   if (outside !== undefined)
-    throw new UserError(`${folder}: columns names row ${outside} of ${most}; take a folder that was written whole`);
+    throw new UserError(
+      `${folder}: columns names row ${outside} of ${most}; take a folder that was written whole`,
+    );
 }

@@ -1,5 +1,13 @@
 import { UserError } from '@hidden-schema/base';
-import { arange, cat, type Generator, nn, Tensor, type TensorOptions } from '@hidden-schema/torch';
+import {
+  arange,
+  cat,
+  type EncoderPrecision,
+  type Generator,
+  nn,
+  Tensor,
+  type TensorOptions,
+} from '@hidden-schema/torch';
 import { type BlockOptions, sinusoidalPositions, TransformerBlock } from './transformer-block.ts';
 
 // Shapes: B sentences, T tokens, D width.
@@ -17,6 +25,8 @@ export interface TextEncoder extends nn.Module {
    * of `hidden`; nothing where it has none. [B, D]
    */
   vectors?(texts: readonly Int32Array[]): Tensor | undefined;
+  /** The numbers that `vectors` multiplies in, where it can be told which. */
+  precision?: EncoderPrecision;
 }
 
 /** 0 for a token, so low for padding that no attention is left on it; added to scores. [B, T] → [B, 1, 1, T] */

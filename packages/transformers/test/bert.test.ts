@@ -186,7 +186,7 @@ describe('checkpoints', () => {
     };
     expect(fault('{oops')).toContain('DIR/config.json: expected the config.json of a model');
     expect(fault('{"model_type": "gpt2"}')).toBe(
-      'DIR holds a model of type "gpt2"; expected a BERT as encoder',
+      'DIR holds a model of type "gpt2"; expected a BERT or an MPNet as encoder',
     );
     const several = fault(JSON.stringify({ ...small(), hidden_size: 'wide', num_hidden_layers: -1 }));
     expect(several).toContain('hidden_size: ');

@@ -9,7 +9,7 @@ const beta = objective.unwrap().shape.beta.unwrap();
 const texts = { seed, checkpoints };
 
 /** The encoder of a Hidden Schema Network, whose queries are read by another head. */
-const reading = encoder.unwrap().omit({ walks: true, sharpness: true });
+const reading = encoder.unwrap().omit({ walks: true, sharpness: true, precision: true });
 /** Its decoder; a latent is no walk, and adapters are not made for its projections. */
 const writing = decoder
   .unwrap()

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { cacheLimit, keepWithin, markUsed } from '@hidden-schema/base';
 import { openSafetensors, scope, Tensor, writeSafetensors } from '@hidden-schema/torch';
-import { vectorFolder } from './vector-store.ts';
+import { vectorFolder } from './vector-folder.ts';
 
 // Shapes: N texts of a file, D width of the encoder.
 
@@ -11,6 +11,7 @@ import { vectorFolder } from './vector-store.ts';
 export type TextKey = string;
 
 const tensorName = 'vectors';
+const filesInMemory = 16;
 
 /** Texts of a file with their vectors. */
 interface Written {
@@ -28,7 +29,7 @@ export class RememberedFiles {
   static readonly most = 2048;
   readonly #encoder: string;
   readonly #width: number;
-  readonly #folder = vectorFolder();
+  readonly #folder: string;
   readonly #limit = cacheLimit();
   readonly #places = new Map<TextKey, { file: string; row: number }>();
   readonly #read = new Map<string, Float32Array | undefined>();
@@ -37,14 +38,16 @@ export class RememberedFiles {
   #own: Written;
 
   /** `encoder` is a name for its weights, of 16 hexadecimal digits. */
-  constructor(encoder: string, width: number) {
+  constructor(encoder: string, width: number, cache?: string) {
     this.#encoder = encoder;
     this.#width = width;
+    this.#folder = vectorFolder(cache);
     this.#own = this.#fresh();
     for (const file of this.#there()) {
-      const keys = keysIn(file) ?? [];
+      const keys = keysIn(file, encoder) ?? [];
       for (const [row, key] of keys.entries()) this.#places.set(key, { file, row });
-      if (keys.length > 0 && keys.length < RememberedFiles.most) this.#parts.set(file, keys);
+      const own = path.basename(file).startsWith('texts-');
+      if (own && keys.length > 0 && keys.length < RememberedFiles.most) this.#parts.set(file, keys);
     }
   }
 
@@ -52,9 +55,18 @@ export class RememberedFiles {
     const place = this.#places.get(key);
     if (!place) return undefined;
     const { file, row } = place;
-    if (!this.#read.has(file)) this.#read.set(file, vectorsIn(file, this.#width));
-    const vector = this.#read.get(file)?.subarray(row * this.#width, (row + 1) * this.#width);
+    const vector = this.#vectorsIn(file)?.subarray(row * this.#width, (row + 1) * this.#width);
     return vector?.length === this.#width ? vector : undefined;
+  }
+
+  /** Some files stay in memory; texts that were written together are asked for together. */
+  #vectorsIn(file: string): Float32Array | undefined {
+    const known = this.#read.has(file) ? this.#read.get(file) : vectorsIn(file, this.#width);
+    this.#read.delete(file);
+    this.#read.set(file, known);
+    const [oldest] = this.#read.keys();
+    if (this.#read.size > filesInMemory) this.#read.delete(oldest!);
+    return known;
   }
 
   /** Keeps vectors for the next process. A cache that is full or may only be read keeps none, which costs time alone. */
@@ -77,7 +89,7 @@ export class RememberedFiles {
 
   #there(): string[] {
     if (!fs.existsSync(this.#folder)) return [];
-    const own = new RegExp(`^texts-${this.#encoder}-[0-9a-f]{16}\\.safetensors$`);
+    const own = new RegExp(`^(?:texts-${this.#encoder}-[0-9a-f]{16}|[0-9a-f]{64})\\.safetensors$`);
     return fs
       .readdirSync(this.#folder)
       .filter((name) => own.test(name))
@@ -120,10 +132,12 @@ export class RememberedFiles {
 const sumOf = (keys: readonly TextKey[], flat: Float32Array): string =>
   createHash('sha256').update(keys.join(' ')).update(flat).digest('hex');
 
-function keysIn(file: string): TextKey[] | undefined {
+/** The texts of a file; none where another encoder wrote it. */
+function keysIn(file: string, encoder: string): TextKey[] | undefined {
   try {
     const weights = openSafetensors(file);
     weights.close();
+    if ((weights.metadata.get('encoder') ?? encoder) !== encoder) return undefined;
     return weights.metadata.get('keys')?.split(' ');
   } catch {
     return undefined;
@@ -139,7 +153,9 @@ function vectorsIn(file: string, width: number): Float32Array | undefined {
       const { dtype, shape } = weights.info(tensorName);
       if (dtype !== 'float32' || shape.join() !== `${keys.length},${width}`) return undefined;
       const flat = scope(() => weights.get(tensorName).toArray()) as Float32Array;
-      if (weights.metadata.get('sha256') !== sumOf(keys, flat)) return undefined;
+      // Files of a corpus have a sum of their numbers alone.
+      const sum = weights.metadata.has('encoder') ? sumOf([], flat) : sumOf(keys, flat);
+      if (weights.metadata.get('sha256') !== sum) return undefined;
       markUsed(file);
       return flat;
     } finally {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
+import { cacheFolder } from '@hidden-schema/base';
 import { Tensor } from '@hidden-schema/torch';
 import { BertEncoder, type TextEncoder } from '@hidden-schema/transformers';
 import { RememberedFiles, type TextKey } from './remembered-files.ts';
 import {
-  batchesOfLikeLength,
+  encodeLikeLengths,
   encoderTokens,
-  meanVectors,
   type OpenedEncoder,
   type TextVectorOptions,
 } from './text-vectors.ts';
@@ -13,6 +13,8 @@ import {
 // Shapes: N texts, D width of the encoder.
 
 const wordTable = 'embeddings.word_embeddings.weight';
+/** Texts whose vectors stay in memory; those of more are read again from the cache. */
+const mostInMemory = 100_000;
 /** Bytes of a text's key: two texts of one key are not to be expected in anyone's life. */
 const keyBytes = 16;
 
@@ -22,15 +24,23 @@ export interface TextMemory {
   vectors(texts: readonly Int32Array[]): Float32Array[];
 }
 
-const memories = new WeakMap<TextEncoder, TextMemory>();
+const memories = new WeakMap<TextEncoder, Map<string, StoredMemory>>();
+
+/** What the cache has of an encoder's texts; nothing for encoders that are none of the pretrained ones. */
+export function storedMemory(encoder: TextEncoder, cache: string = cacheFolder()): StoredMemory | undefined {
+  if (!(encoder instanceof BertEncoder)) return undefined;
+  const folders = memories.get(encoder) ?? new Map<string, StoredMemory>();
+  memories.set(encoder, folders);
+  const name = `${cache} ${encoder.precision}`;
+  const known = folders.get(name) ?? new StoredMemory(encoder, cache);
+  folders.set(name, known);
+  return known;
+}
 
 /** The memory of an encoder, one for as long as it lives; on disk where it is a pretrained one that stays as it is. */
 export function memoryOf(encoder: TextEncoder, { frozen }: { frozen: boolean }): TextMemory {
-  if (!frozen || !(encoder instanceof BertEncoder))
-    return { vectors: (texts) => encodeTokens(encoder, texts) };
-  const known = memories.get(encoder) ?? new StoredMemory(encoder);
-  memories.set(encoder, known);
-  return known;
+  const known = frozen ? storedMemory(encoder) : undefined;
+  return known ?? { vectors: (texts) => encodeTokens(encoder, texts) };
 }
 
 /** Texts as unit means of a frozen encoder's states, each text encoded once in its life. [N, D] float32 */
@@ -57,25 +67,34 @@ export function vectorRows(encoder: TextEncoder, texts: readonly Int32Array[], f
  * are read for it, those of its own tokens and all that are not a token's. So texts that have no token of a relation are
  * the same to an encoder with relations and to one without.
  */
-class StoredMemory implements TextMemory {
+export class StoredMemory implements TextMemory {
+  /** A name for the encoder's weights. */
+  readonly encoder: string;
   readonly #encoder: BertEncoder;
   readonly #known = new Map<TextKey, Float32Array>();
   readonly #words: { table: Float32Array; hashes: Map<number, Buffer> };
   readonly #files: RememberedFiles;
 
-  constructor(encoder: BertEncoder) {
+  constructor(encoder: BertEncoder, cache: string) {
     this.#encoder = encoder;
     const weights = [...encoder.namedTensors()];
     const table = weights.find(([name]) => name === wordTable)![1];
     this.#words = { table: table.toArray() as Float32Array, hashes: new Map() };
     const hash = createHash('sha256');
+    if (encoder.precision !== 'float32') hash.update(encoder.precision);
     for (const [name, tensor] of weights)
       if (name !== wordTable) hash.update(name).update(tensor.toArray() as NodeJS.TypedArray);
-    this.#files = new RememberedFiles(hash.digest('hex').slice(0, 16), encoder.width);
+    this.encoder = hash.digest('hex').slice(0, 16);
+    this.#files = new RememberedFiles(this.encoder, encoder.width, cache);
+  }
+
+  /** A text's vector, where the cache has it; it is not kept in memory. */
+  find(key: TextKey): Float32Array | undefined {
+    return this.#known.get(key) ?? this.#files.find(key);
   }
 
   vectors(texts: readonly Int32Array[]): Float32Array[] {
-    const keys = texts.map((ids) => this.#keyOf(ids));
+    const keys = texts.map((ids) => this.keyOf(ids));
     const fresh = new Map<TextKey, Int32Array>();
     for (const [n, key] of keys.entries()) {
       if (this.#known.has(key)) continue;
@@ -94,10 +113,12 @@ class StoredMemory implements TextMemory {
       for (const [n, key] of some.entries()) this.#known.set(key, vectors[n]!);
       this.#files.keep(some, vectors);
     }
-    return keys.map((key) => this.#known.get(key)!);
+    const found = keys.map((key) => this.#known.get(key)!);
+    if (this.#known.size > mostInMemory) this.#known.clear();
+    return found;
   }
 
-  #keyOf(ids: Int32Array): TextKey {
+  keyOf(ids: Int32Array): TextKey {
     const hash = createHash('sha256');
     for (const id of ids) hash.update(this.#wordHash(id));
     return hash.digest().subarray(0, keyBytes).toString('hex');
@@ -116,17 +137,11 @@ class StoredMemory implements TextMemory {
   }
 }
 
-/** Texts of like length together. [N] of [D] */
+/** [N] of [D] */
 function encodeTokens(encoder: TextEncoder, texts: readonly Int32Array[]): Float32Array[] {
   const out = new Array<Float32Array>(texts.length);
-  encoder.train(false);
-  for (const rows of batchesOfLikeLength(texts)) {
-    const flat = meanVectors(
-      encoder,
-      rows.map((row) => texts[row]!),
-    );
-    for (const [at, row] of rows.entries())
-      out[row] = flat.slice(at * encoder.width, (at + 1) * encoder.width);
-  }
+  encodeLikeLengths(encoder, texts, (row, vector) => {
+    out[row] = vector.slice();
+  });
   return out;
 }

@@ -29,28 +29,61 @@ export async function encodeTexts(
   { encoder, tokenizer }: OpenedEncoder,
   { longest, signal, onProgress }: TextVectorOptions,
 ): Promise<Tensor> {
-  encoder.train(false);
   const tokens = await encoderTokens(
     texts,
     { encoder, tokenizer },
     { longest, ...(signal ? { signal } : {}) },
   );
-  const vectors = new Float32Array(texts.length * encoder.width);
+  const vectors = await encodeRows(tokens, encoder, {
+    ...(signal ? { signal } : {}),
+    ...(onProgress ? { onProgress } : {}),
+  });
+  return Tensor.fromArray(vectors, [texts.length, encoder.width]);
+}
+
+/** Texts as the encoder's tokens to unit vectors, with pauses for what else the process does. Row-major [N, D]. */
+export async function encodeRows(
+  tokens: readonly Int32Array[],
+  encoder: TextEncoder,
+  { signal, onProgress }: Pick<TextVectorOptions, 'signal' | 'onProgress'>,
+): Promise<Float32Array> {
+  encoder.train(false);
+  const vectors = new Float32Array(tokens.length * encoder.width);
   let done = 0;
   for (const rows of batchesOfLikeLength(tokens)) {
     await setImmediate();
     signal?.throwIfAborted();
-    const means = meanVectors(
-      encoder,
-      rows.map((row) => tokens[row]!),
-      tokenizer.special.pad,
-    );
-    for (const [at, row] of rows.entries())
-      vectors.set(means.subarray(at * encoder.width, (at + 1) * encoder.width), row * encoder.width);
+    encodeBatch(encoder, tokens, rows, (row, vector) => vectors.set(vector, row * encoder.width));
     done += rows.length;
-    onProgress?.(done, texts.length);
+    onProgress?.(done, tokens.length);
   }
-  return Tensor.fromArray(vectors, [texts.length, encoder.width]);
+  return vectors;
+}
+
+/** The same at once; `each` gets every text's number and vector, which is overwritten afterwards. */
+export function encodeLikeLengths(
+  encoder: TextEncoder,
+  tokens: readonly Int32Array[],
+  each: EachVector,
+): void {
+  encoder.train(false);
+  for (const rows of batchesOfLikeLength(tokens)) encodeBatch(encoder, tokens, rows, each);
+}
+
+type EachVector = (row: number, vector: Float32Array) => void;
+
+function encodeBatch(
+  encoder: TextEncoder,
+  tokens: readonly Int32Array[],
+  rows: readonly number[],
+  each: EachVector,
+): void {
+  const { width } = encoder;
+  const means = meanVectors(
+    encoder,
+    rows.map((row) => tokens[row]!),
+  );
+  for (const [at, row] of rows.entries()) each(row, means.subarray(at * width, (at + 1) * width));
 }
 
 /** The encoder's tokens of each text, as many as it reads. */
@@ -71,21 +104,22 @@ export async function encoderTokens(
 }
 
 /** Unit means of the encoder's states for texts of like length. Row-major [B, D]. */
-export function meanVectors(encoder: TextEncoder, texts: readonly Int32Array[], pad = 0): Float32Array {
-  return noGrad(() => scope(() => unitVectors(encoder, texts, pad).toArray())) as Float32Array;
+function meanVectors(encoder: TextEncoder, texts: readonly Int32Array[]): Float32Array {
+  return noGrad(() => scope(() => unitVectors(encoder, texts).toArray())) as Float32Array;
 }
 
 /** The same as a tensor. [B, D] */
-export function unitVectors(encoder: TextEncoder, texts: readonly Int32Array[], pad = 0): Tensor {
+export function unitVectors(encoder: TextEncoder, texts: readonly Int32Array[]): Tensor {
   const fast = encoder.vectors?.(texts);
   if (fast) return fast;
-  const ids = padded(texts, { pad });
+  // What pads a text is masked, whatever it is.
+  const ids = padded(texts, { pad: 0 });
   const mask = maskOfLengths(ids.lengths, ids.width);
   return unitMeans(encoder.hidden(idsTensor(ids), mask), mask);
 }
 
 /** Rows in order of length, so that little is padded. */
-export function* batchesOfLikeLength(tokens: readonly Int32Array[]): Generator<number[]> {
+function* batchesOfLikeLength(tokens: readonly Int32Array[]): Generator<number[]> {
   const order = Array.from(tokens.keys()).sort((a, b) => tokens[b]!.length - tokens[a]!.length || a - b);
   for (let first = 0; first < order.length; ) {
     const count = Math.max(1, Math.floor(tokensAtOnce / tokens[order[first]!]!.length));

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { cacheFolder, cacheLimit, keepWithin, markUsed, reasonOf, UserError } from '@hidden-schema/base';
+import { cacheLimit, keepWithin, markUsed, reasonOf, UserError } from '@hidden-schema/base';
 import { openSafetensors, scope, Tensor, writeSafetensors, zeros } from '@hidden-schema/torch';
 import { Replicas } from '../train/replicas.ts';
-import { encodeTexts, type OpenedEncoder, type TextVectorOptions } from './text-vectors.ts';
+import { type StoredMemory, storedMemory } from './text-memory.ts';
+import { encodeRows, encoderTokens, type OpenedEncoder, type TextVectorOptions } from './text-vectors.ts';
+import { vectorFolder } from './vector-folder.ts';
 import { OpenFiles, StoredRows, type Stretch, type VectorRows } from './vector-rows.ts';
 
 // Shapes: N texts, D width of the encoder.
@@ -19,9 +21,6 @@ export interface StoredVectorOptions extends TextVectorOptions {
   /** Hears where vectors came from, and what went wrong with the store. */
   onNote?: (text: string) => void;
 }
-
-/** The folder of stored vectors within that of caches. */
-export const vectorFolder = (cache: string = cacheFolder()): string => path.join(cache, 'vectors');
 
 const format = 2;
 const name = 'vectors';
@@ -81,7 +80,8 @@ export async function storedVectors(
   await replicas.goOn(signal);
   await exchange(found, spans, { texts, store, replicas, width: opened.encoder.width });
   progress(texts.count);
-  if (stored > 0) onNote?.(`vectors of ${stored} texts were in the cache`);
+  const known = stored + store.known;
+  if (known > 0) onNote?.(`vectors of ${known} of ${texts.count} texts were in the cache`);
   return new StoredRows(found as Stretch[], opened.encoder.width, store.files);
 }
 
@@ -157,12 +157,16 @@ class VectorFiles {
   readonly #folder: string;
   readonly #encoder: string;
   readonly #limit = cacheLimit();
+  readonly #memory: StoredMemory | undefined;
+  /** Texts of files that were made whose vectors the cache had, in other files. */
+  known = 0;
 
   constructor(opened: OpenedEncoder, options: StoredVectorOptions) {
     this.#opened = opened;
     this.#options = options;
     this.#folder = vectorFolder(options.cache);
     this.#encoder = fingerprintOf(opened);
+    this.#memory = storedMemory(opened.encoder, options.cache);
   }
 
   #file(texts: readonly string[]): string {
@@ -192,16 +196,40 @@ class VectorFiles {
     texts: readonly string[],
     onProgress: (done: number) => void,
   ): Promise<Stretch> {
-    const vectors = await encodeTexts(texts, this.#opened, { ...this.#options, onProgress });
-    return this.keep(span, texts, vectors);
+    const { signal, longest } = this.#options;
+    const stopping = signal ? { signal } : {};
+    const tokens = await encoderTokens(texts, this.#opened, { longest, ...stopping });
+    const { encoder } = this.#opened;
+    const keys = this.#memory && tokens.map((ids) => this.#memory!.keyOf(ids));
+    const known = tokens.map((_, row) => keys && this.#memory!.find(keys[row]!)?.slice());
+    const fresh = [...tokens.keys()].filter((row) => known[row] === undefined);
+    const before = tokens.length - fresh.length;
+    this.known += before;
+    const made = await encodeRows(
+      fresh.map((row) => tokens[row]!),
+      encoder,
+      { ...stopping, onProgress: (done) => onProgress(before + done) },
+    );
+    const all = new Float32Array(tokens.length * encoder.width);
+    for (const [row, vector] of known.entries()) if (vector) all.set(vector, row * encoder.width);
+    for (const [at, row] of fresh.entries())
+      all.set(made.subarray(at * encoder.width, (at + 1) * encoder.width), row * encoder.width);
+    return this.keep(span, texts, Tensor.fromArray(all, [tokens.length, encoder.width]), keys);
   }
 
   /** Writes a file for the next time; vectors that cannot be kept stay in memory. */
-  keep([first, end]: [number, number], texts: readonly string[], vectors: Tensor): Stretch {
+  keep(
+    [first, end]: [number, number],
+    texts: readonly string[],
+    vectors: Tensor,
+    keys?: readonly string[],
+  ): Stretch {
     try {
       fs.mkdirSync(this.#folder, { recursive: true });
       const file = this.#file(texts);
-      writeSafetensors(file, [[name, vectors]], { sha256: sumOf(vectors) });
+      // Keys let a text be found by itself, whatever stands around it in another corpus.
+      const found = keys && this.#memory ? { encoder: this.#memory.encoder, keys: keys.join(' ') } : {};
+      writeSafetensors(file, [[name, vectors]], { sha256: sumOf(vectors), ...found });
       keepWithin(this.#limit, 'vectors', file);
       const place = dataPlace(this.files.descriptor(file));
       vectors.free();
@@ -223,6 +251,7 @@ function dataPlace(descriptor: number): number {
 /** Of all weights and the vocabulary: a folder whose model was replaced has other vectors under the same name. */
 function fingerprintOf({ encoder, tokenizer }: OpenedEncoder): string {
   const hash = createHash('sha256').update(tokenizer.hash);
+  if (encoder.precision && encoder.precision !== 'float32') hash.update(encoder.precision);
   for (const [weight, tensor] of encoder.namedTensors())
     hash.update(weight).update(tensor.toArray() as NodeJS.TypedArray);
   return hash.digest('hex');

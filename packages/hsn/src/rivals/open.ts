@@ -4,7 +4,7 @@ import { rivalConfig } from '../config/settings.ts';
 import { Run } from '../run/run.ts';
 import { openTextEncoder, type Tokenizers } from '../tasks/language/build.ts';
 import { textRecord } from '../tasks/language/text-record.ts';
-import { checkEncoderHash, fillFromCheckpoint, withEncoderOf } from '../tasks/recorded-models.ts';
+import { checkEncoderHash, fillFromCheckpoint, ownEncoder, withEncoderOf } from '../tasks/recorded-models.ts';
 import { makeRival } from './build.ts';
 import type { Rival } from './rival.ts';
 import { RivalTexts } from './texts.ts';
@@ -33,6 +33,7 @@ export async function openRival(
     withEncoderOf(config, record),
     decoder,
     generator,
+    { folder: ownEncoder(run) },
   );
   checkEncoderHash(record, tokenizer.hash, directory);
   const sources = { encoder, frozen, decoderVocabulary: decoder.vocabulary };

@@ -27,7 +27,15 @@ import {
 /** What a run folder may hold beside events and edits. */
 const ENTRIES = new Set([
   ...['config.yaml', 'run.json', 'manifest.json', SUMS, 'metrics.jsonl', 'lock', 'names.lock', 'checkpoints'],
-  ...['evaluation.json', 'graph.json', 'figures', 'README.md', 'tokenizer.json', 'tokenizer_config.json'],
+  ...[
+    'evaluation.json',
+    'graph.json',
+    'figures',
+    'README.md',
+    'tokenizer.json',
+    'tokenizer_config.json',
+    'encoder',
+  ],
   ...['names.json', 'layout.json', 'paths', 'walks.safetensors', 'analysis', 'MODEL.md', 'report.html'],
   ...Object.values(EDIT_FOLDERS),
 ]);

@@ -7,6 +7,7 @@ import type { LanguageDecoder } from '@hidden-schema/transformers';
 import { loadCheckpoint, whichCheckpoint } from '../run/checkpoint.ts';
 import { type CorpusInfo, Run, type RunOptions } from '../run/run.ts';
 import { type Tokenizers, tokenizerOfRun } from './language/build.ts';
+import { ENCODER_FOLDER } from './language/fast-encoder.ts';
 
 /** What `run.json` notes of a run's models, so that the folder can be opened without anything else. */
 export interface ModelRecord {
@@ -65,6 +66,14 @@ export function withEncoderOf<Config extends { encoder: { name: string } }>(
   { encoder: { name } }: ModelRecord,
 ): Config {
   return { ...config, encoder: { ...config.encoder, name } };
+}
+
+/** The folder of an encoder that a run has for itself; nothing where it has none. */
+export function ownEncoder(run: Run): string | undefined {
+  if (!run.files.exists(ENCODER_FOLDER)) return undefined;
+  for (const name of ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'])
+    run.files.path(ENCODER_FOLDER, name);
+  return run.path(ENCODER_FOLDER);
 }
 
 /** Refuses another tokenizer of the encoder than a run was trained with. */

@@ -18,6 +18,7 @@ import {
   LstmText,
   openDecoder,
   openPretrainedEncoder,
+  openStaticEncoder,
   type SymbolOptions,
   type TextEncoder,
   TransformerText,
@@ -27,6 +28,7 @@ import { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import { WalkEncoder } from '../../encoder/walk-queries.ts';
 import { HiddenSchemaNetwork } from '../../model.ts';
 import { heldByWarmStart } from '../../train/warm-start.ts';
+import { isFast, teacherOf } from './fast-encoder.ts';
 import type { LanguageKind, LanguageNetwork } from './network.ts';
 
 export interface Tokenizers {
@@ -34,16 +36,43 @@ export interface Tokenizers {
   decoder: Tokenizer;
 }
 
+/** Models that are compared with the network read states, which have no other precision. */
+type EncoderSettings = Omit<LanguageConfig['encoder'], 'walks' | 'sharpness' | 'precision'> &
+  Partial<Pick<LanguageConfig['encoder'], 'precision'>>;
+
+/** Where an encoder that is called `fast` comes from: a folder that has it, or its teacher, for it to be fitted. */
+interface FastSource {
+  folder?: string | undefined;
+  teacher?: boolean;
+}
+
+/** Refuses a precision that nothing would be computed in. */
+function checkPrecision({ name, frozen, precision = 'float32' }: EncoderSettings): void {
+  const scratch = name === 'transformer' || name === 'lstm';
+  if (precision !== 'float32' && (scratch || !frozen))
+    throw new UserError(
+      `encoder.precision: ${precision} is for a pretrained encoder that stays frozen; take float32, or training.precision`,
+    );
+}
+
 /** The encoder before its queries: pretrained by name, or from scratch on the decoder's own vocabulary. */
 export async function openTextEncoder(
-  config: { encoder: Omit<LanguageConfig['encoder'], 'walks' | 'sharpness'> },
+  config: { encoder: EncoderSettings },
   decoderTokenizer: Tokenizer,
   generator: Generator,
+  fast: FastSource = {},
 ): Promise<{ encoder: TextEncoder; tokenizer: Tokenizer; frozen: boolean }> {
-  const { name, frozen, width, layers, heads, dropout, longest } = config.encoder;
+  const { name, frozen, width, layers, heads, dropout, longest, precision = 'float32' } = config.encoder;
+  checkPrecision(config.encoder);
+  if (isFast(name) && fast.folder !== undefined) return { ...openStaticEncoder(fast.folder), frozen: true };
+  if (isFast(name) && !fast.teacher)
+    throw new UserError(
+      `encoder.name: ${name} is fitted to a corpus of texts; name a pretrained encoder here`,
+    );
   if (name !== 'transformer' && name !== 'lstm') {
-    const { encoder, tokenizer } = await openPretrainedEncoder(name);
-    return { encoder, tokenizer, frozen };
+    const { encoder, tokenizer } = await openPretrainedEncoder(isFast(name) ? teacherOf(name) : name);
+    encoder.precision = precision;
+    return { encoder, tokenizer, frozen: frozen || isFast(name) };
   }
   const sizes = { vocabulary: decoderTokenizer.vocabulary, width, layers, positions: longest, dropout };
   const encoder = scope(() =>

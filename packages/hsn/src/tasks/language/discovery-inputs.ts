@@ -78,6 +78,10 @@ export function checkPursuitOptions(
     throw new UserError(
       'discovery.passages is for symbols that are discovered; take encoder.walks: pursuit, or leave it out',
     );
+  if (!pursues(config) && config.encoder.precision !== 'float32')
+    throw new UserError(
+      `encoder.precision: ${config.encoder.precision} is for symbols that are discovered; take encoder.walks: pursuit, or float32`,
+    );
   if (seeds.length > config.symbols)
     throw new UserError(
       `${seeds.length} seeds need as many symbols, got ${config.symbols}; ask for more with --symbols`,

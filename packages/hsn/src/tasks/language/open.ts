@@ -7,7 +7,7 @@ import { languageConfig } from '../../config/settings.ts';
 import type { StoredVectorOptions } from '../../discovery/vector-store.ts';
 import { openConsistently } from '../../run/consistent.ts';
 import { Run } from '../../run/run.ts';
-import { checkEncoderHash, fillFromCheckpoint, withEncoderOf } from '../recorded-models.ts';
+import { checkEncoderHash, fillFromCheckpoint, ownEncoder, withEncoderOf } from '../recorded-models.ts';
 import { makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
 import { checkCorpus } from './corpus-check.ts';
 import { CorpusPoints, corpusVectors } from './corpus-vectors.ts';
@@ -54,7 +54,7 @@ async function openOnce(directory: string, asked: { checkpoint?: string }): Prom
   const run = Run.open(directory);
   const config = languageConfig(run.config, `the run ${directory}`);
   const { record, tokenizer } = textRecord(run);
-  const { model, tokenizers } = await modelOfRecord(config, record, tokenizer, directory);
+  const { model, tokenizers } = await modelOfRecord(config, record, tokenizer, run);
   const saved = fillFromCheckpoint(model, run, asked.checkpoint ?? 'best', directory);
   const writes = !pursues(config) || saved.step > 0;
   const texts = new LanguageTexts(model, tokenizers, { writes });
@@ -65,12 +65,14 @@ async function modelOfRecord(
   config: LanguageConfig,
   record: TextRecord,
   decoder: Tokenizers['decoder'],
-  directory: string,
+  run: Run,
 ) {
   const generator = new Generator(config.seed);
   const named = withEncoderOf(config, record);
-  const { encoder, tokenizer, frozen } = await openTextEncoder(named, decoder, generator);
-  checkEncoderHash(record, tokenizer.hash, directory);
+  const { encoder, tokenizer, frozen } = await openTextEncoder(named, decoder, generator, {
+    folder: ownEncoder(run),
+  });
+  checkEncoderHash(record, tokenizer.hash, run.directory);
   const { sentences, discovery } = record;
   const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences, discovery };
   // What weights are drawn from would hold their memory after `free`.

@@ -14,8 +14,14 @@ import {
   type Tokenizer,
 } from '@hidden-schema/text';
 import { Generator } from '@hidden-schema/torch';
-import { findPretrained, readModelConfig, type TextEncoder } from '@hidden-schema/transformers';
+import {
+  findPretrained,
+  readModelConfig,
+  StaticEncoder,
+  type TextEncoder,
+} from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
+import type { OpenedEncoder } from '../../discovery/text-vectors.ts';
 import type { CorpusInfo } from '../../run/run.ts';
 import {
   type DiscoverySizes,
@@ -25,6 +31,7 @@ import {
   type Tokenizers,
 } from './build.ts';
 import type { DiscoveryAsked } from './discovery-inputs.ts';
+import { fitFastEncoder, isFast } from './fast-encoder.ts';
 
 /** Where the texts are and how they are read; `-` is standard input. */
 export interface TextInput {
@@ -51,6 +58,8 @@ export interface PrepareOptions extends DiscoveryAsked {
   discovery?: DiscoverySizes | undefined;
   /** Whether symbols are found and nothing is learnt: no texts are needed but those for training. */
   onlyDiscover?: boolean;
+  /** Where a run has an encoder of its own (`ENCODER_FOLDER`). */
+  encoderFolder?: string | undefined;
   stdin?: NodeJS.ReadableStream;
   onProgress?: (progress: CorpusProgress) => void;
   /** Called with the texts once they are read, before they are encoded: where processes begin to work together. */
@@ -59,7 +68,8 @@ export interface PrepareOptions extends DiscoveryAsked {
 
 /** The settings that texts are prepared by, whatever model is made of them. */
 export type TextConfig = Pick<LanguageConfig, 'seed'> & {
-  encoder: Omit<LanguageConfig['encoder'], 'walks' | 'sharpness'>;
+  encoder: Omit<LanguageConfig['encoder'], 'walks' | 'sharpness' | 'precision'> &
+    Partial<Pick<LanguageConfig['encoder'], 'precision'>>;
   decoder: Omit<
     LanguageConfig['decoder'],
     'symbolAttention' | 'symbolPositions' | 'symbolProjections' | 'lora'
@@ -109,22 +119,42 @@ export async function prepareTexts<Config extends TextConfig>(
     const folder = await pretrainedFolder(asked, options);
     const decoder = known ?? (await decoderTokenizer(asked, files, folder));
     const generator = new Generator(asked.seed);
-    const { encoder, tokenizer, frozen } = await openTextEncoder(asked, decoder, generator);
+    const opened = await openTextEncoder(asked, decoder, generator, {
+      folder: options.encoderFolder,
+      teacher: true,
+    });
+    const { tokenizer, frozen } = opened;
     const tokenizers = { encoder: tokenizer, decoder };
-    const models = { encoder, ...(folder ? { decoderPositions: positionsOf(folder) } : {}) };
+    const models = { encoder: opened.encoder, ...(folder ? { decoderPositions: positionsOf(folder) } : {}) };
     const widest = asked.decoder.whole ? withLongest(asked, mostTokens(models)) : asked;
     const corpus = await files.tokenise(sidesOf(widest, tokenizers, models));
     const read = asked.decoder.whole ? withLongest(asked, neededTokens(corpus, mostTokens(models))) : asked;
     const told = { batchSize: asked.training.batch, passages: asked.discovery?.passages ?? false };
     const notes = [...files.notes, ...corpusNotes(corpus.report, told)];
-    const materials = { encoder, frozen, folder, generator, read };
     checkSplits(corpus, source.input, options.onlyDiscover ? ['train'] : TEXT_SPLITS);
     const texts = { ...textsOf(source, files, corpus), tokenizers };
     await options.onTexts?.(texts);
+    const encoder = await fittedEncoder(asked, opened, corpus, options);
+    const materials = { encoder, frozen, folder, generator, read };
     return { ...texts, notes, ...materials };
   } catch (error) {
     files.close();
     throw error;
+  }
+}
+
+/** The encoder that was opened; or, where the settings ask for a fast one that is not there yet, one fitted to it. */
+async function fittedEncoder(
+  { encoder: { name, longest }, seed }: TextConfig,
+  opened: OpenedEncoder,
+  corpus: TextCorpus,
+  { cache, signal, onNote }: PrepareOptions,
+): Promise<TextEncoder> {
+  if (!isFast(name) || opened.encoder instanceof StaticEncoder) return opened.encoder;
+  try {
+    return await fitFastEncoder(opened, corpus, { name, seed, longest, cache, signal, onNote });
+  } finally {
+    opened.encoder.free();
   }
 }
 

@@ -2,7 +2,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { type JsonValue, UserError } from '@hidden-schema/base';
 import { TEXT_DEFAULTS, type TextSettings, type Tokenizer } from '@hidden-schema/text';
-import type { LanguageDecoder } from '@hidden-schema/transformers';
+import {
+  type LanguageDecoder,
+  StaticEncoder,
+  type TextEncoder,
+  writeStaticEncoder,
+} from '@hidden-schema/transformers';
 import type { SymbolChoice } from '../../discovery/choose.ts';
 import { corpusPlaces } from '../../run/corpus-places.ts';
 import type { Run, RunOptions } from '../../run/run.ts';
@@ -10,6 +15,7 @@ import { createRecordedRun, type ModelRecord, modelRecord, recordOf } from '../r
 import type { DiscoverySizes } from './build.ts';
 import { type CorpusFile, corpusFiles } from './corpus-check.ts';
 import { discoverySizes } from './discovery.ts';
+import { ENCODER_FOLDER } from './fast-encoder.ts';
 import type { PreparedLanguage } from './prepare.ts';
 import type { PreparedTexts, TextConfig, TextInput } from './prepare-texts.ts';
 import type { Seed } from './seeds.ts';
@@ -35,7 +41,7 @@ export interface TextRecord extends ModelRecord {
 /** A model of texts with its settings. */
 interface TextModel {
   config: Run['config'] & TextConfig;
-  model: { decoder: LanguageDecoder };
+  model: { decoder: LanguageDecoder; encoder: { base: TextEncoder } };
 }
 
 /** What decides of what a corpus is, and may be another in a later version. */
@@ -66,6 +72,12 @@ export function createLanguageRun(
   };
   const fill = (folder: string) => {
     if (spooled) fs.copyFileSync(spooled.file, path.join(folder, spooled.name));
+    const { base } = model.encoder;
+    if (base instanceof StaticEncoder)
+      writeStaticEncoder(path.join(folder, ENCODER_FOLDER), {
+        encoder: base,
+        tokenizer: tokenizers.encoder,
+      });
   };
   return createRecordedRun(directory, prepared, { text }, { ...options, fill });
 }

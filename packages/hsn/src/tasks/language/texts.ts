@@ -1,10 +1,11 @@
 import { UserError } from '@hidden-schema/base';
-import { type Frames, type PaddedIds, padded, tokenPassages } from '@hidden-schema/text';
+import { type Frames, type PaddedIds, padded, rowsOfPadded, tokenPassages } from '@hidden-schema/text';
 import { cat, Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { generate, type LanguageDecoder, type SamplingOptions } from '@hidden-schema/transformers';
 import { unitRows } from '../../discovery/dictionary.ts';
 import { textPoints } from '../../discovery/joined-passages.ts';
 import type { PointBatch, PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
+import { storedMemory, vectorRows } from '../../discovery/text-memory.ts';
 import { encodeTexts } from '../../discovery/text-vectors.ts';
 import type { BestWalk } from '../../walk/best.ts';
 import type { WalkPosterior } from '../../walk/posterior.ts';
@@ -54,17 +55,31 @@ export class LanguageTexts {
 
   /**
    * The most probable walk of each text. It is read where every link weighs its probability (`readGraph`), so that no draw
-   * decides what is read. `cut` counts texts of
-   * which only the beginning was read; with `discovery.passages` all is read.
+   * decides what is read. `cut` counts texts of which only the beginning was read; with `discovery.passages` all is read.
+   * `remember`: vectors come from the cache, as far as it has them, and stay there; `known` counts those.
    */
-  async read(texts: readonly string[]): Promise<{ walks: BestWalk[]; cut: number }> {
-    const { config } = this.model;
+  async read(
+    texts: readonly string[],
+    { remember = false }: { remember?: boolean } = {},
+  ): Promise<{ walks: BestWalk[]; cut: number; known: number }> {
+    const { config, encoder: reader } = this.model;
     if (config.baseline) throw new UserError('a baseline has no symbols, so it reads no walks');
-    const { results: walks, cut } = await this.#inBatches(texts, (encoder) => this.readBatch({ encoder }));
-    if (cut.length === 0 || !config.discovery.passages) return { walks, cut: cut.length };
+    const memory =
+      remember && reader.reads === 'points' && reader.frozen ? storedMemory(reader.base) : undefined;
+    let known = 0;
+    const { results: walks, cut } = await this.#inBatches(texts, (encoder) => {
+      if (!memory || reader.reads !== 'points') return this.readBatch({ encoder });
+      const tokens = rowsOfPadded(encoder);
+      known += tokens.filter((ids) => memory.find(memory.keyOf(ids))).length;
+      return scope(() => {
+        const vectors = vectorRows(reader.base, tokens);
+        return this.readBatch({ encoder, points: noGrad(() => reader.points(tokens, vectors)) });
+      });
+    });
+    if (cut.length === 0 || !config.discovery.passages) return { walks, cut: cut.length, known };
     for (const at of cut)
       walks[at] = await this.#withPassages(texts[at]!, (passages) => this.readBatch(passages)[0]!);
-    return { walks, cut: 0 };
+    return { walks, cut: 0, known };
   }
 
   /** Texts as points of length one in the space that symbols are vectors in; nothing where walks are read otherwise. [N][S] */
