@@ -4,6 +4,6 @@ export { type HeatLook, heatMarks } from './heat-figure.ts';
 export { networkFigure } from './network-figure.ts';
 export type { Scale } from './scales.ts';
 export { type Inks, type Mark, printable } from './svg.ts';
-export { TIME_PANEL, timePanelMarks } from './time-figure.ts';
 export { symbolCentres } from './symbol-centres.ts';
 export { communityColour, css, type Rgb, rgbOf, symbolTones } from './symbol-colours.ts';
+export { TIME_PANEL, timePanelMarks } from './time-figure.ts';
