@@ -65,7 +65,7 @@ describe('graph', () => {
     expect(await canvas.getAttribute('data-kind')).toBe('webgl');
     expect(await canvas.getAttribute('data-nodes')).toBe('12');
     expect(await canvas.getAttribute('data-links')).toBe(String(shown));
-    expect(await text('.counts')).toBe(`12 symbols · ${shown} links`);
+    expect(await text('.counts')).toBe(`12 themes · ${shown} links`);
     await page.waitForTimeout(300);
     expect(await pixelsOf(await canvas.screenshot(), community)).toBeGreaterThan(200);
     await page.getByText('Compare with the truth').click();

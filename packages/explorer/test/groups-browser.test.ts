@@ -75,7 +75,7 @@ describe('compare', () => {
     const [low, high] = sure[0]!.differenceInterval.map((x) => `${x > 0 ? '+' : ''}${(100 * x).toFixed(1)}`);
     expect(await rows.first().locator('.interval').textContent()).toBe(`${low} to ${high}`);
     const text = await page.locator('.compare').textContent();
-    expect(text).toContain(`${found.sure.symbols} of ${found.tests.symbols} symbols`);
+    expect(text).toContain(`${found.sure.symbols} of ${found.tests.symbols} themes`);
     expect(text).toContain('Benjamini–Hochberg');
     await page.reload();
     await poll(() => rows.count()).toBe(Math.min(12, sure.length));
@@ -118,7 +118,7 @@ describe('time', () => {
 describe('levels and edits', () => {
   test('symbols are drawn as groups; a group lights its texts', async () => {
     await open('panel=levels');
-    await page.getByLabel('How many groups symbols are drawn as').fill('3');
+    await page.getByLabel('How many groups themes are drawn as').fill('3');
     await poll(nodes).toBe('3');
     const { levels } = await api<Answer<'levels'>>('/api/levels?counts=3');
     const names = page.locator('.groups h4 .plain');
