@@ -25,7 +25,7 @@ interface PageFacts {
 
 /** One page of all pieces, as HTML that needs nothing else and as Markdown. */
 export async function writePages(folder: string, pieces: readonly Piece[], about: PageFacts): Promise<void> {
-  const { reportPage } = await import('@hidden-schema/studies');
+  const { sectionsPage } = await import('@hidden-schema/studies');
   const title = `The paper's tables and figures${about.quick ? ', on small data' : ''}`;
   const seconds = pieces.reduce((sum, { record }) => sum + (record?.seconds ?? 0), 0);
   const facts: [string, string][] = [
@@ -38,7 +38,7 @@ export async function writePages(folder: string, pieces: readonly Piece[], about
     title: record?.title ?? name,
     parts: record ? partsOf(record) : [{ text: `not made: ${failure}` }],
   }));
-  await writeOutput(path.join(folder, 'index.html'), reportPage(title, facts, sections));
+  await writeOutput(path.join(folder, 'index.html'), sectionsPage(title, facts, sections));
   await writeOutput(path.join(folder, 'index.md'), await markdownPage(title, facts, pieces));
 }
 

@@ -1,4 +1,7 @@
 // What browser tests share: a Chromium, pages that note every complaint, and the API beside them.
+
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { findChromium } from './chromium.ts';
 import { json, request } from './requests.ts';
@@ -50,3 +53,14 @@ export const answerOf = async <T>(url: string, address: string, body?: unknown):
 /** The symbols that links of the page lead to. */
 export const symbolsIn = (links: Locator): Promise<number[]> =>
   links.evaluateAll((all) => all.map((one) => Number(one.getAttribute('data-symbol'))));
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** What axe-core finds wrong with a page for those who use keys or hear it: the rule, and the first element that breaks it. */
+export async function accessFaults(page: Page): Promise<string[]> {
+  await page.evaluate(fs.readFileSync(axe, 'utf8'));
+  return page.evaluate<string[]>(
+    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ': ' + nodes[0].target.join(' ') + ' ' + nodes[0].html.slice(0, 120)))`,
+  );
+}

@@ -23,6 +23,10 @@ const open = async (hash = '', width = 1280) => {
 };
 const lit = async () => Number(await page.locator('.text-canvas').getAttribute('data-lit'));
 const graph = () => api<Answer<'graph'>>('/api/graph');
+/** Edits are folded until someone wants to. */
+const openEditing = async () => {
+  if ((await page.locator('.editing[open]').count()) === 0) await page.locator('.editing summary').click();
+};
 const named = async () => ((await page.locator('article.symbol .name').textContent()) ?? '').trim();
 const nodes = () => page.locator('.text-canvas').getAttribute('data-nodes');
 
@@ -71,7 +75,7 @@ describe('compare', () => {
     const [low, high] = sure[0]!.differenceInterval.map((x) => `${x > 0 ? '+' : ''}${(100 * x).toFixed(1)}`);
     expect(await rows.first().locator('.interval').textContent()).toBe(`${low} to ${high}`);
     const text = await page.locator('.compare').textContent();
-    expect(text).toContain(`${found.sure.symbols} of ${found.tests.symbols} symbols`);
+    expect(text).toContain(`${found.sure.symbols} of ${found.tests.symbols} themes`);
     expect(text).toContain('Benjamini–Hochberg');
     await page.reload();
     await poll(() => rows.count()).toBe(Math.min(12, sure.length));
@@ -114,7 +118,7 @@ describe('time', () => {
 describe('levels and edits', () => {
   test('symbols are drawn as groups; a group lights its texts', async () => {
     await open('panel=levels');
-    await page.getByLabel('How many groups symbols are drawn as').fill('3');
+    await page.getByLabel('How many groups themes are drawn as').fill('3');
     await poll(nodes).toBe('3');
     const { levels } = await api<Answer<'levels'>>('/api/levels?counts=3');
     const names = page.locator('.groups h4 .plain');
@@ -133,7 +137,8 @@ describe('levels and edits', () => {
   test('a name and its undoing', async () => {
     const before = (await graph()).nodes[3]!.name;
     await open('symbol=3');
-    await page.getByLabel('Name of this symbol').fill('<b>mine</b>');
+    await openEditing();
+    await page.getByLabel('Name of this theme').fill('<b>mine</b>');
     await page.getByRole('button', { name: 'Save' }).click();
     await poll(named).toBe('<b>mine</b>');
     await page.getByRole('button', { name: 'Undo' }).click();
@@ -144,12 +149,13 @@ describe('levels and edits', () => {
 
   test('two symbols become one, and two again', async () => {
     await open('symbol=1');
+    await openEditing();
     await page.getByRole('button', { name: 'Merge with …' }).click();
-    await page.getByLabel('Symbol to merge with').fill('2');
+    await page.getByLabel('Theme to merge with').fill('2');
     const places = async () => (await api<Answer<'map'>>('/api/map')).places;
     const before = await places();
     // Enter takes the first that was found.
-    await page.getByLabel('Symbol to merge with').press('Enter');
+    await page.getByLabel('Theme to merge with').press('Enter');
     await poll(nodes).toBe(String(SYMBOLS - 1));
     expect(await places()).toBe(before);
     expect((await graph()).nodes).toHaveLength(SYMBOLS - 1);
@@ -169,7 +175,7 @@ describe('levels and edits', () => {
     await open('panel=levels&level=3');
     await poll(nodes).toBe('3');
     await page.locator('.groups h4 .plain').first().click();
-    await page.getByRole('button', { name: `Merge these ${size} into one symbol` }).click();
+    await page.getByRole('button', { name: `Merge these ${size} into one theme` }).click();
     await poll(nodes).toBe(String(SYMBOLS - size + 1));
     await page.getByRole('button', { name: 'Undo' }).click();
     await poll(nodes).toBe(String(SYMBOLS));
@@ -178,8 +184,9 @@ describe('levels and edits', () => {
 
   test('an edit in a page that is older than one in a terminal is refused; the page shows what there is now', async () => {
     await open('symbol=2');
+    await openEditing();
     await page.getByRole('button', { name: 'Merge with …' }).click();
-    await page.getByLabel('Symbol to merge with').fill('4');
+    await page.getByLabel('Theme to merge with').fill('4');
     const press = page.locator('.symbol-edits .chips button').first();
     await press.waitFor();
     // As in a tab that is not looked at: what the page knows stays as old as it is.
@@ -206,12 +213,14 @@ describe('levels and edits', () => {
     const whole = fs.readFileSync(file);
     await open('symbol=3');
     fs.writeFileSync(file, '{');
-    await page.getByLabel('Name of this symbol').fill('mine');
+    await openEditing();
+    await page.getByLabel('Name of this theme').fill('mine');
     await page.getByRole('button', { name: 'Save' }).click();
     await poll(() => page.locator('.edit-bar .failure').textContent()).toContain('names.json is damaged');
     expect(fs.readFileSync(file, 'utf8')).toBe('{');
     fs.writeFileSync(file, whole);
-    await page.getByLabel('Name of this symbol').fill('mine');
+    await openEditing();
+    await page.getByLabel('Name of this theme').fill('mine');
     await page.getByRole('button', { name: 'Save' }).click();
     await poll(named).toBe('mine');
     await page.getByRole('button', { name: 'Undo' }).click();

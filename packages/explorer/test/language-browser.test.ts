@@ -4,7 +4,7 @@ import { symbolNames } from '@hidden-schema/studies';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { drawnLinks } from '../src/page/graph/scene.ts';
-import { decimal, percent } from '../src/page/labels.ts';
+import { decimal, percent, title } from '../src/page/labels.ts';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
 import type { Answer } from '../src/shared/api.ts';
 import { answerOf, launch, openPage, symbolsIn } from './browse.ts';
@@ -61,9 +61,9 @@ describe('graph and labels', () => {
     for (const { label, typical } of labels.maps) {
       const rows = page.locator(`table[data-label=${JSON.stringify(label)}] tbody tr`);
       expect(await symbolsIn(rows.locator('.symbol-link'))).toEqual(
-        typical.slice(0, 6).map(({ symbol }) => symbol),
+        typical.slice(0, 5).map(({ symbol }) => symbol),
       );
-      expect(await rows.first().locator('td').nth(2).textContent()).toBe(decimal(typical[0]!.lift));
+      expect(await rows.first().locator('td').nth(2).textContent()).toBe(typical[0]!.lift.toFixed(1));
     }
     const cells = await page.locator('.heat g g text').allTextContents();
     expect(cells).toEqual(labels.divergence.flat().map((value) => value.toFixed(2)));
@@ -82,7 +82,7 @@ describe('graph and labels', () => {
     await page.getByLabel('Second label, drawn beside').selectOption('');
     await poll(() => page.locator('.canvas').count()).toBe(1);
     await page.getByLabel('Colour by').selectOption('label');
-    await page.getByLabel('Label whose map is drawn').selectOption('');
+    await page.getByLabel('Label whose texts are drawn').selectOption('');
     expect(await page.locator('.legend li').allInnerTexts()).toEqual(labels.maps.map(({ label }) => label));
   });
 
@@ -108,23 +108,24 @@ test('symbol: words, labels, sentences page by page, and its name everywhere', a
   await open(`symbol=${k}`);
   await page.waitForSelector('article.symbol');
   const chips = await page.locator('.tokens').first().locator('li').allInnerTexts();
-  expect(chips.map((chip) => chip.replace(/ \S+$/, ''))).toEqual(symbol.words.map(({ word }) => word));
+  expect(chips).toEqual(symbol.words.map(({ word }) => word));
   for (const { label, share } of symbol.labels)
     expect(await text(`.label-shares tr[data-label=${JSON.stringify(label)}] .number`)).toBe(percent(share));
   expect(await page.locator('.examples li .sentence-text').allInnerTexts()).toEqual(
     symbol.examples.map((example) => example.text),
   );
-  await page.getByRole('button', { name: 'All sentences that pass here' }).click();
-  await page.getByLabel('Label of the sentences').selectOption(labelNames[1]);
+  await page.getByRole('button', { name: 'All texts that pass here' }).click();
+  await page.getByLabel('Label of the texts').selectOption(labelNames[1]);
   const query = `symbol=${k}&limit=10&label=${encodeURIComponent(labelNames[1])}`;
   const passing = await api<Answer<'encoded'>>(`/api/encoded?${query}`);
   await poll(() => page.locator('.passing .sentence-text').allInnerTexts()).toEqual(
     passing.sentences.map((one) => one.text),
   );
   expect(await text('.passing .pages span')).toContain(`of ${passing.total}`);
-  await page.getByLabel('Name of this symbol').fill(markup[3]!);
+  await page.getByText('Rename this theme').click();
+  await page.getByLabel('Name of this theme').fill(markup[3]!);
   await page.keyboard.press('Enter');
-  await poll(() => text('article.symbol h2')).toBe(`Symbol ${k} ${markup[3]}`);
+  await poll(() => text('article.symbol h2')).toBe(`${markup[3]} no. ${k}`);
   expect(symbolNames(small.run).get(k)).toBe(markup[3]);
   await page.locator('#place-model').click();
   await page.locator('#tab-compose').click();
@@ -140,9 +141,12 @@ test('sentence: walk, reconstruction, attention and nearest sentences are the li
   await page.waitForSelector('.walk');
   expect(await page.locator('.walk').getAttribute('data-walk')).toBe(walk.join(' '));
   const first = encoded.walk!.steps[0]!;
+  const graph = await api<Answer<'graph'>>('/api/graph');
   expect(await text('.walk tbody tr .bar .number')).toBe(percent(first.probability));
   expect(await page.locator('.walk tbody tr').first().locator('.else button').allInnerTexts()).toEqual(
-    first.alternatives.map((other) => `${other.symbol} ${percent(other.probability)}`),
+    first.alternatives
+      .filter(({ probability }) => probability >= 0.005)
+      .map((other) => `${title(graph.nodes[other.symbol]!)} ${percent(other.probability)}`),
   );
   const written = await api<Answer<'generate'>>('/api/generate', { walk, force: true });
   await poll(() => text('blockquote.written')).toBe(shown(written.samples[0]!.text));

@@ -30,7 +30,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
 import { type Answer, endpoints } from '../src/shared/api.ts';
-import { answerOf, launch, openPage, symbolsIn } from './browse.ts';
+import { accessFaults, answerOf, launch, openPage, symbolsIn } from './browse.ts';
 import { json, request } from './requests.ts';
 
 setThreads(1);
@@ -139,7 +139,7 @@ test('analyses read tuples as they read texts; relations are their labels', asyn
     const words = meanings.flatMap((meaning) => meaning.words.map(({ word }) => word));
     expect(words).not.toHaveLength(0);
     expect(words.filter((word) => opened.labels.some((name) => name.toLowerCase() === word))).toEqual([]);
-    expect(await runReport(opened, { samples: 3 })).toContain('<h2>Labels</h2>');
+    expect(await runReport(opened, { samples: 3 })).toContain('<h2>Each label</h2>');
     expect(() => languageRun(opened, 'hsn attend')).toThrow(
       'is the run of tuples; hsn attend takes a language',
     );
@@ -192,6 +192,7 @@ test('the Reason panel: objects, walks in words, what they are like, paths merge
   );
   expect(await page.locator('[data-relation]').count()).toBe(1);
   expect(page.url()).toContain('relations=rB');
+  expect(await accessFaults(page)).toEqual([]);
   const first = candidates[0]!;
   expect(await page.locator('.walked').getAttribute('data-walk')).toBe(first.walk.join(' '));
   expect(await page.locator('.like li').count()).toBe(first.like.length);

@@ -10,6 +10,7 @@ import { launch } from './browse.ts';
 const folder = temporaryFolder('report-page');
 const hostile = '</script><script>document.title="taken"</script><img src=x onerror="document.title=1">';
 const complaints: string[] = [];
+const title = 'What 120 texts of planted.jsonl are about';
 let browser: Browser;
 let page: Page;
 
@@ -59,14 +60,56 @@ const shown = () => page.locator('#texts li').count();
 
 describe('the report in a browser', () => {
   test('has its charts, and nothing of a text became markup', async () => {
-    for (const title of ['Search', 'Network', 'Symbols', 'Labels compared', 'Over time'])
-      expect(await page.locator('h2', { hasText: title }).count()).toBeGreaterThan(0);
+    for (const heading of ['Search', 'All themes', 'Labels compared', 'Over time', 'About this run'])
+      expect(await page.locator('summary h2', { hasText: heading }).count()).toBe(1);
     expect(await page.locator('figure svg').count()).toBeGreaterThanOrEqual(4);
-    expect(await page.title()).toBe('Schema network of run');
+    expect(await page.title()).toBe(title);
     expect(await page.locator('img').count()).toBe(0);
   });
 
+  test('begins with what was read, the picture, themes with texts, groups and times, all within two screens', async () => {
+    expect(await page.locator('.lede').first().textContent()).toContain('120 texts');
+    // Dots of texts, names of themes, lines between them.
+    const picture = page.locator('.picture svg');
+    expect(await picture.locator('text').count()).toBe(6);
+    const dots = await picture
+      .locator('path[stroke-linecap]')
+      .evaluateAll((paths) => paths.map((path) => path.getAttribute('d')!.split('h0').length - 1));
+    expect(dots.reduce((sum, count) => sum + count, 0)).toBe(120);
+    const themes = page.locator('.themes > li');
+    expect(await themes.count()).toBe(6);
+    expect(await page.locator('.themes .example').count()).toBe(12);
+    const shares = (await themes.locator('.share').allTextContents()).map((share) =>
+      Number.parseInt(share, 10),
+    );
+    expect(shares).toEqual(shares.toSorted((a, b) => b - a));
+    const groups = await page.locator('#differences li b').allTextContents();
+    expect(groups.toSorted()).toEqual(['food', 'music', 'space']);
+    expect(await page.locator('details[open]').count()).toBe(0);
+    const most = await page.evaluate('document.getElementById("more-heading").getBoundingClientRect().top');
+    expect(most).toBeLessThan(2 * 900);
+    expect(fs.statSync(folder.path('report.html')).size).toBeLessThan(3e6);
+  });
+
+  test('writes walks in words', async () => {
+    await page.locator('#s1 summary').click();
+    const names = await page.locator('.picture svg text').allTextContents();
+    const walks = await page.locator('#s1 td:nth-child(3)').allTextContents();
+    expect(walks.length).toBeGreaterThan(5);
+    for (const walk of walks) for (const step of walk.split(' → ')) expect(names).toContain(step);
+    await page.locator('#s1 summary').click();
+  });
+
+  test('prints its first screen, and folds only where they are open', async () => {
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.locator('#s0').isVisible()).toBe(false);
+    expect(await page.locator('.themes').isVisible()).toBe(true);
+    await page.emulateMedia({ media: null });
+    expect(await page.locator('#s0').isVisible()).toBe(true);
+  });
+
   test('finds texts by words, and symbols with them', async () => {
+    await page.locator('#search summary').click();
     expect(await shown()).toBe(0);
     await page.fill('#q', 'rocket moon');
     const expected = plantedTexts().filter(
@@ -82,7 +125,7 @@ describe('the report in a browser', () => {
     await page.fill('#q', 'onerror');
     expect(await shown()).toBe(1);
     expect(await page.locator('#texts li p').first().textContent()).toContain(hostile);
-    expect(await page.title()).toBe('Schema network of run');
+    expect(await page.title()).toBe(title);
     expect(await page.locator('img').count()).toBe(0);
   });
 
@@ -94,7 +137,7 @@ describe('the report in a browser', () => {
     expect(await shown()).toBe(40);
     await page.check('#u');
     const unsure = await page.locator('#found').textContent();
-    expect(unsure).toMatch(/0 symbols, \d texts?/);
+    expect(unsure).toMatch(/0 themes, \d texts?/);
     await page.uncheck('#u');
     await page.selectOption('#l', '');
     await page.fill('#q', 'rocket');
@@ -109,7 +152,7 @@ describe('the report in a browser', () => {
       document.head.append(script);
       return document.title;
     });
-    expect(ran).toBe('Schema network of run');
+    expect(ran).toBe(title);
     // The only complaint is about the script just refused.
     expect(complaints.filter((text) => !text.includes('Content Security Policy'))).toEqual([]);
     expect(complaints).toHaveLength(1);

@@ -156,7 +156,9 @@ describe('the map', () => {
     const crowd = Array.from({ length: 40 }, (_, at) => named(200 + 9 * (at % 8), 150 + 11 * (at >> 3)));
     const placed = roomFor(crowd, size);
     expect(placed.length).toBeGreaterThan(4);
-    expect(placed[0]).toMatchObject({ x: 200, y: 166 });
+    expect(roomFor([named(200, 150)], size)).toMatchObject([{ x: 200, y: 166 }]);
+    // A disc below is not covered where there is room above.
+    expect(roomFor([named(200, 150), named(200, 170)], size)[0]).toMatchObject({ x: 200, y: 134 });
     for (const [at, a] of placed.entries())
       for (const b of placed.slice(at + 1))
         expect(Math.abs(a.x - b.x) >= 60 || Math.abs(a.y - b.y) >= 16).toBe(true);

@@ -60,10 +60,9 @@ export {
   titleOf,
 } from './analysis/names.ts';
 export { drawNetwork, walkedNetwork } from './analysis/network-drawing.ts';
-export { communitiesOf } from './evaluation/communities.ts';
 export { languageRun, openRun } from './analysis/opened.ts';
 export { runReport } from './analysis/report.ts';
-export { type ReportPart, reportPage } from './analysis/report-page.ts';
+export { type ReportPart, sectionsPage } from './analysis/report-page.ts';
 export { plainJson, type Results, writeResults } from './analysis/results.ts';
 export { type RunCorpus, runCorpus } from './analysis/run-corpus.ts';
 export {
@@ -105,6 +104,7 @@ export { type LabelPrediction, predictLabels } from './comparison/prediction.ts'
 export { predictionFigure, predictionSheets, predictionTable } from './comparison/prediction-sheets.ts';
 export { studyTime, type TimeStudy } from './comparison/time.ts';
 export { burstSheet, timeFigureOf, timeTables } from './comparison/time-sheets.ts';
+export { communitiesOf } from './evaluation/communities.ts';
 export { degreeFigure, degreesFigure } from './evaluation/degree-figure.ts';
 export { toPng } from './evaluation/figures.ts';
 export { GRAPH_FORMATS, type GraphFormat, graphText, nodesCsv } from './evaluation/graph-export.ts';

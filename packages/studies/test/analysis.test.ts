@@ -238,7 +238,7 @@ describe('the report', () => {
   test('is one page with everything, in which no text is markup', async () => {
     renameSymbol(run.run.directory, encoded.walk(0)[0]!, '<svg onload=alert(2)>');
     const page = await runReport(run, { samples: 5, words: ['is', 'was'] });
-    for (const title of ['Training', 'Graph', 'Labels', 'Symbols', 'Representative sentences', 'Attention'])
+    for (const title of ['Training', 'Graph', 'Each label', 'All themes', 'Texts of each theme', 'Attention'])
       expect(page).toContain(`<h2>${title}</h2>`);
     expect(page).toContain('&lt;svg onload=alert(2)&gt;');
     expect(/<img|<svg onload/.test(page)).toBe(false);
@@ -273,7 +273,7 @@ test('a synthetic run is analysed by the same functions', async () => {
   expect(sentences.sentence(0).text.split(' ')).toHaveLength(5);
   sentences.close();
   const page = await runReport(opened, { samples: 5 });
-  expect(page).toContain('<h2>Schema distribution</h2>');
+  expect(page).toContain('<h2>Where walks go</h2>');
   expect(() => languageRun(opened, 'hsn attend')).toThrow('hsn attend takes a language model');
   opened.model.free();
 });

@@ -30,7 +30,7 @@ export function Search({ nodes, onChoose }: { nodes: Graph['nodes']; onChoose(sy
         type="search"
         placeholder="Find a theme or a word  ( / )"
         aria-label="Find a theme or a word"
-        aria-controls={id}
+        aria-controls={query.trim() === '' ? undefined : id}
         autocomplete="off"
         value={query}
         onInput={(event) => {

@@ -35,6 +35,7 @@ export function Side(props: PanelProps) {
       </div>
       {place.panels.length > 1 ? <Within {...{ place, change }} current={current.id} /> : null}
       <div class="panel" role="tabpanel" id="panel" aria-labelledby={tab(place)}>
+        <h2 class="unseen">{current.title}</h2>
         <current.Body key={current.id} {...props} />
       </div>
     </aside>

@@ -1,5 +1,8 @@
 import { LIKELY_LINK, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
 import { networkFigure } from '../drawing/network-figure.ts';
+import { symbolCentres } from '../drawing/symbol-centres.ts';
+import { css, symbolTones } from '../drawing/symbol-colours.ts';
+import { communitiesOf } from '../evaluation/communities.ts';
 import { layoutGraph } from '../evaluation/layout.ts';
 import { type LinkStrength, linkStrengths, strongestLinks } from '../measures/link-strength.ts';
 import { nameSymbols } from '../measures/symbol-names.ts';
@@ -8,6 +11,7 @@ import type { NamedFigure } from './figures.ts';
 import { linksOf } from './layout.ts';
 import type { SymbolMeaning } from './meaning.ts';
 import type { SymbolYears } from './symbol-years.ts';
+import { textMap } from './text-map.ts';
 
 /** All links of a large graph are a ball of wool: of each symbol these are drawn. */
 const linksOfSymbol = 3;
@@ -45,6 +49,49 @@ export function drawNetwork(
     ...(dated ? { legend: 'middle of the years in which a symbol comes first' } : {}),
   });
   return { name: 'network', title, svg };
+}
+
+/** Texts that the picture of a map has; more make it no clearer. */
+const MOST_DOTS = 8000;
+/** Places of a text map are whole numbers up to this. */
+const FINEST = 65_535;
+/** Links that make communities are at least so probable. */
+const LEAST_PROBABILITY = 0.01;
+
+/** The network on the map of texts as one picture: the explorer's first view, to print and to send. */
+export function drawTextMap(
+  run: OpenedRun,
+  encoded: EncodedCorpus,
+  meanings: readonly SymbolMeaning[],
+): string {
+  const places = Float64Array.from(textMap(run, encoded), (place) => place / FINEST);
+  const { walks, symbols, length } = encoded;
+  const probable = linksOf(linkProbabilities(run.model), symbols, LEAST_PROBABILITY);
+  const communities = communitiesOf(
+    probable,
+    meanings.map(({ usage }) => usage),
+  );
+  const tones = symbolTones(communities).map(css);
+  const centres = symbolCentres({ walks, length, symbols, places });
+  const placed = meanings.filter(({ symbol }) => !Number.isNaN(centres[2 * symbol]!));
+  const at = new Map(placed.map(({ symbol }, order) => [symbol, order]));
+  const names = nameSymbols(meanings.map(({ words }) => words.map(({ word }) => word)));
+  const step = Math.max(1, Math.ceil(encoded.count / MOST_DOTS));
+  const drawn = Array.from({ length: Math.ceil(encoded.count / step) }, (_, n) => n * step);
+  return networkFigure({
+    ...{ bare: true, title: 'The network of themes on the map of texts', subtitle: '' },
+    symbols: placed.map(({ symbol, name, usage }) => ({
+      ...{ name: name ?? names[symbol]!, usage, colour: tones[symbol]! },
+    })),
+    layout: placed.flatMap(({ symbol }) => [centres[2 * symbol]!, centres[2 * symbol + 1]!]),
+    links: drawnLinks(encoded, linksOfSymbol).flatMap(([i, j, strength]) =>
+      at.has(i) && at.has(j) ? [[at.get(i)!, at.get(j)!, strength] as const] : [],
+    ),
+    dots: {
+      places: drawn.flatMap((n) => [places[2 * n]!, places[2 * n + 1]!]),
+      colourOf: (order) => tones[walks[drawn[order]! * length]!]!,
+    },
+  });
 }
 
 /** A network by the walks of texts: every link with its strength, and a layout by those that are drawn. */

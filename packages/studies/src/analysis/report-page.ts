@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { type Cell, formatNumber } from '@hidden-schema/base';
 import { escapeXml } from '../drawing/svg.ts';
 import { type Sheet, shownRows } from '../evaluation/sheets.ts';
+import { firstScreen, firstScreenStyle } from './report-first-screen.ts';
+import type { Overview } from './report-overview.ts';
 import { type SearchedTexts, searchPart, searchScript, searchStyle } from './report-search.ts';
 
 /** A part of a report: a heading, then texts, tables and drawings in turn. */
@@ -40,26 +42,58 @@ export function pageOf({ title, style: more = '', body, script }: PageParts): st
   ].join('\n');
 }
 
-/** The report: facts, contents and sections, with a search over symbols and texts where there are some. */
-export function reportPage(
-  title: string,
-  facts: readonly (readonly [string, string])[],
-  sections: readonly ReportSection[],
-  searched?: SearchedTexts,
-): string {
-  const contents = sections.map(({ title: name }, at) => `<li><a href="#s${at}">${escapeXml(name)}</a></li>`);
+/** What a report is made of. */
+export interface ReportParts {
+  overview: Overview;
+  facts: readonly (readonly [name: string, value: string])[];
+  sections: readonly ReportSection[];
+  searched: SearchedTexts;
+}
+
+/** The report: a first screen in plain words; search, tables, figures and facts of the run in folds below it. */
+export function reportPage({ overview, facts, sections, searched }: ReportParts): string {
   const body = [
-    `<header><h1>${escapeXml(title)}</h1><dl>${facts.map(([name, value]) => `<dt>${escapeXml(name)}</dt><dd>${escapeXml(value)}</dd>`).join('')}</dl></header>`,
-    `<nav aria-label="Contents"><ol>${contents.join('')}</ol></nav>`,
-    ...(searched ? [searchPart(searched)] : []),
+    '<main>',
+    firstScreen(overview),
+    '<h2 id="more-heading">More</h2>',
+    fold('Search', 'search', searchPart(searched)),
+    ...sections.map(({ title, parts }, at) =>
+      fold(title, `s${at}`, parts.map((part) => shownPart(part, title)).join('\n')),
+    ),
+    fold('About this run', 'run', factList(facts)),
+    '</main>',
+  ].join('\n');
+  return pageOf({
+    title: overview.title,
+    body,
+    style: `${firstScreenStyle}${searchStyle}`,
+    script: searchScript,
+  });
+}
+
+/** Tables and figures one after the other, under facts about them. */
+export function sectionsPage(
+  title: string,
+  facts: ReportParts['facts'],
+  sections: readonly ReportSection[],
+): string {
+  const body = [
+    `<header><h1>${escapeXml(title)}</h1>${factList(facts)}</header>`,
     '<main>',
     ...sections.map(({ title: name, parts }, at) => {
       return `<section id="s${at}"><h2>${escapeXml(name)}</h2>${parts.map((part) => shownPart(part, name)).join('\n')}</section>`;
     }),
     '</main>',
   ].join('\n');
-  return pageOf({ title, body, ...(searched ? { style: searchStyle, script: searchScript } : {}) });
+  return pageOf({ title, body });
 }
+
+const factList = (facts: ReportParts['facts']): string =>
+  `<dl>${facts.map(([name, value]) => `<dt>${escapeXml(name)}</dt><dd>${escapeXml(value)}</dd>`).join('')}</dl>`;
+
+/** A part that is closed until someone opens it; what is open is printed. */
+const fold = (title: string, id: string, inner: string): string =>
+  `<details id="${id}"><summary><h2>${escapeXml(title)}</h2></summary>${inner}</details>`;
 
 function shownPart(part: ReportPart, heading: string): string {
   if ('text' in part) return `<p>${escapeXml(part.text)}</p>`;
@@ -94,11 +128,12 @@ const style = `
 body{margin:0 auto;max-width:76rem;padding:1.5rem 1.25rem 4rem;font:16px/1.55 system-ui,-apple-system,"Segoe UI",sans-serif;color:var(--ink);background:var(--back)}
 h1{font-size:1.7rem;margin:.2em 0 .5em;overflow-wrap:anywhere}h2{font-size:1.3rem;margin:2.4em 0 .6em;padding-top:.6em;border-top:1px solid var(--line)}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1.2rem;margin:0;font-size:.92rem}dt{color:var(--faint)}dd{margin:0;overflow-wrap:anywhere}
-nav ol{columns:2;max-width:44rem;padding-left:1.4rem}a{color:var(--link)}
+a{color:var(--link)}
+details{border-top:1px solid var(--line)}details:last-of-type{border-bottom:1px solid var(--line)}summary{padding:.5rem 0;cursor:pointer}summary h2{display:inline;margin:0;padding:0;border:0;font-size:1.05rem;font-weight:600}
 .table{overflow-x:auto;margin:1rem 0 .3rem}table{border-collapse:collapse;font-size:.9rem}caption{text-align:left;font-weight:600;padding:.2rem 0 .4rem}
 th,td{padding:.32rem .8rem .32rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
 td{overflow-wrap:anywhere;min-width:10rem;max-width:42rem}td.n,td.s{min-width:0}th{color:var(--faint);font-weight:600}.n{text-align:right;font-variant-numeric:tabular-nums}td.n,.s{white-space:nowrap}
 .note{color:var(--faint);font-size:.87rem;margin:.2rem 0 1.4rem;max-width:60rem}
 figure{margin:1rem 0;padding:.5rem;width:fit-content;max-width:100%;background:#ffffff;border:1px solid var(--line);border-radius:6px;overflow-x:auto}figure svg{display:block;max-width:100%;height:auto}
-@media print{nav{display:none}figure{break-inside:avoid}}
+@media print{body{padding:0;max-width:none;font-size:11pt}figure,tr{break-inside:avoid}details:not([open]),#more-heading{display:none}figure{border:0}}
 `;

@@ -1,10 +1,12 @@
 import type { OpenedRun } from '@hidden-schema/hsn';
 import { comparisonFigure, comparisonSheets, comparisonText } from '../comparison/group-sheets.ts';
-import { compareGroups } from '../comparison/groups.ts';
-import { studyTime } from '../comparison/time.ts';
+import { compareGroups, type GroupComparison } from '../comparison/groups.ts';
+import { studyTime, type TimeStudy } from '../comparison/time.ts';
 import { burstSheet, timeFigureOf } from '../comparison/time-sheets.ts';
+import type { LabelledWalks } from '../evaluation/label-maps.ts';
+import { withoutStays } from '../measures/step-weights.ts';
 import { comparableLabels } from '../measures/topic-figures.ts';
-import type { EncodedCorpus } from './encoded.ts';
+import type { EncodedCorpus, EncodedSentence } from './encoded.ts';
 import type { SymbolMeaning } from './meaning.ts';
 import { symbolNames, symbolTitle } from './names.ts';
 import type { ReportSection } from './report-page.ts';
@@ -12,15 +14,35 @@ import type { SearchedTexts } from './report-search.ts';
 import { textColumn, textTimes, timeColumnOf } from './text-columns.ts';
 import { unsureTexts } from './unsure.ts';
 
-/** More labels are names, or too many to compare on a page. */
-const mostLabels = 50;
+/** Labels that a page compares; further ones are taken together. */
+export const MOST_LABELS = 20;
+/** What further labels are called together. */
+export const OTHER_LABELS = 'other labels';
 
-/** What the texts of one label have more of; nothing where labels say nothing of texts. */
-export function comparisonSections(run: OpenedRun, encoded: EncodedCorpus): ReportSection[] {
+/** What the texts of one label have more of than all others; undefined where labels say nothing of texts. */
+export function labelComparison(encoded: EncodedCorpus): GroupComparison | undefined {
   const labels = Array.from(encoded.labelOf, (label) => encoded.labels[label]);
-  const different = new Set(labels.filter((label) => label !== undefined)).size;
-  if (!comparableLabels(labels).labels || different > mostLabels) return [];
-  const comparison = compareGroups(encoded);
+  return comparableLabels(labels).labels ? compareGroups(fewerLabels(encoded)) : undefined;
+}
+
+/** Walks with the labels that most texts have; of more than a page has room for, the rest as one group. */
+function fewerLabels({ walks, weights, symbols, length, labels, labelOf }: EncodedCorpus): LabelledWalks {
+  const walked = { walks, weights, symbols, length };
+  const counts = new Int32Array(labels.length);
+  for (const label of labelOf) if (label >= 0) counts[label]!++;
+  const order = Array.from(counts.keys()).sort((a, b) => counts[b]! - counts[a]! || a - b);
+  if (order.length <= MOST_LABELS) return { ...walked, labels, labelOf };
+  const place = new Map(order.slice(0, MOST_LABELS).map((label, at) => [label, at]));
+  return {
+    ...walked,
+    labels: [...order.slice(0, MOST_LABELS).map((label) => labels[label]!), OTHER_LABELS],
+    labelOf: Int32Array.from(labelOf, (label) => (label < 0 ? -1 : (place.get(label) ?? MOST_LABELS))),
+  };
+}
+
+/** The comparison of labels with its tests. */
+export function comparisonSections(run: OpenedRun, comparison: GroupComparison | undefined): ReportSection[] {
+  if (!comparison) return [];
   const title = titleOf(run);
   const sheets = comparisonSheets(comparison, title).filter(({ rows }) => rows.length > 0);
   const figure = sheets.length > 0 ? [{ svg: comparisonFigure(comparison, title, 'label').svg }] : [];
@@ -32,16 +54,21 @@ export function comparisonSections(run: OpenedRun, encoded: EncodedCorpus): Repo
   ];
 }
 
-/** Shares over time, where training was told of dates. */
-export async function timeSections(
+/** Shares over time; undefined where training was told of no dates. */
+export async function timeStudyOf(
   run: OpenedRun,
   encoded: EncodedCorpus,
   signal?: AbortSignal,
-): Promise<ReportSection[]> {
-  if (timeColumnOf(run) === undefined) return [];
+): Promise<TimeStudy | undefined> {
+  if (timeColumnOf(run) === undefined) return undefined;
   const { times } = await textTimes(run, encoded, signal ? { signal } : {});
   const { walks, symbols, length } = encoded;
-  const study = studyTime({ walks, symbols, length, times });
+  return studyTime({ walks, symbols, length, times });
+}
+
+/** The study of time with its figures and bursts. */
+export function timeSections(run: OpenedRun, study: TimeStudy | undefined): ReportSection[] {
+  if (!study) return [];
   const title = titleOf(run);
   return [
     {
@@ -55,8 +82,9 @@ export async function timeSections(
   ];
 }
 
-/** Texts that a page holds unless told otherwise: about as many as it can be sent by mail with. */
+/** Texts that a page holds unless told otherwise, and letters of these in all: it is to be sent by mail. */
 const defaultTexts = 5000;
+const MOST_LETTERS = 1_200_000;
 const unsureShare = 0.05;
 
 /** What the page's search looks through; the first texts, those of the test split before the others. */
@@ -79,12 +107,25 @@ export async function searchedTexts(
         words: words.map(({ word }) => word),
         texts: sentences,
       })),
-    texts: Array.from({ length: Math.min(encoded.count, options.texts ?? defaultTexts) }, (_, n) => {
-      const { text, label, walk } = encoded.sentence(n);
-      return { text, label, walk, unsure: unsure[n] === 1, when: when?.[n] ?? null };
-    }),
+    texts: heldTexts(encoded, options.texts).map(({ text, label, walk }, n) => ({
+      ...{ text, label, walk: withoutStays(walk) },
+      ...{ unsure: unsure[n] === 1, when: when?.[n] ?? null },
+    })),
     total: encoded.total,
   };
+}
+
+/** As many as were asked for; else the first that are short enough together. */
+function heldTexts(encoded: EncodedCorpus, asked: number | undefined): EncodedSentence[] {
+  const held: EncodedSentence[] = [];
+  const most = Math.min(encoded.count, asked ?? defaultTexts);
+  for (let letters = 0; held.length < most; ) {
+    const sentence = encoded.sentence(held.length);
+    letters += sentence.text.length;
+    if (asked === undefined && letters > MOST_LETTERS) break;
+    held.push(sentence);
+  }
+  return held;
 }
 
 function titleOf(run: OpenedRun): (symbol: number) => string {

@@ -13,14 +13,13 @@ const dataText = (data: unknown): string => JSON.stringify(data).replaceAll('<',
 export function searchPart(searched: SearchedTexts): string {
   const held = searched.texts.length;
   const some = held < searched.total ? ` ${held} of the ${searched.total} texts are in this page.` : '';
-  return `<section id="search"><h2>Search</h2>
-<form role="search"><label>Words <input type="search" id="q" placeholder="words of texts or symbols"></label>
-<label>Symbol <select id="k"><option value="">any</option></select></label>
+  return `<form role="search"><label>Words <input type="search" id="q" placeholder="words of texts or themes"></label>
+<label>Theme <select id="k"><option value="">any</option></select></label>
 <label>Label <select id="l"><option value="">any</option></select></label>
 <label><input type="checkbox" id="u"> only unsure</label></form>
 <noscript><p>The search needs scripts; everything else on this page does not.</p></noscript>
 <p class="note">All words must be in a text, in any order; texts of the test split come first.${some}</p>
-<p id="found" role="status"></p><ul id="symbols"></ul><ol id="texts"></ol><button type="button" id="more" hidden>more</button></section>
+<p id="found" role="status"></p><ul id="symbols"></ul><ol id="texts"></ol><button type="button" id="more" hidden>more</button>
 <script type="application/json" id="data">${dataText(searched)}</script>`;
 }
 
@@ -60,7 +59,7 @@ const shownText = (one) => {
     if (i > 0) walk.append(' → ');
     const button = made('button', names.get(symbol) ?? String(symbol));
     button.type = 'button';
-    button.addEventListener('click', () => { at('k').value = String(symbol); changed(); at('search').scrollIntoView(); });
+    button.addEventListener('click', () => { at('k').value = String(symbol); changed(); at('search').open = true; at('search').scrollIntoView(); });
     walk.append(button);
   });
   item.append(walk);
@@ -77,7 +76,7 @@ const draw = () => {
     (!unsure || one.unsure)) : [];
   const symbols = words.length === 0 ? [] : data.symbols.filter((one) =>
     words.every((word) => one.name.toLowerCase().includes(word) || one.words.some((other) => other.startsWith(word))));
-  at('found').textContent = asked ? counted(symbols.length, 'symbol') + ', ' + counted(found.length, 'text') : '';
+  at('found').textContent = asked ? counted(symbols.length, 'theme') + ', ' + counted(found.length, 'text') : '';
   at('symbols').replaceChildren(...symbols.map((one) => made('li', one.name + ': ' + one.words.join(' ') + ' (' + one.texts + ' texts)')));
   at('texts').replaceChildren(...found.slice(0, shown).map(shownText));
   at('more').hidden = found.length <= shown;

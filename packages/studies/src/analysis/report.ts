@@ -1,11 +1,10 @@
-import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import type { LanguageRun, OpenedRun } from '@hidden-schema/hsn';
 import { linkProbabilities, readMetrics, reportDamage } from '@hidden-schema/hsn';
 import { drawCurves } from '../drawing/curves.ts';
 import { degreeFigure } from '../evaluation/degree-figure.ts';
 import { studyGraph } from '../evaluation/graph-samples.ts';
-import { labelMaps } from '../evaluation/label-maps.ts';
+import { type LabelMaps, labelMaps } from '../evaluation/label-maps.ts';
 import type { Sheet } from '../evaluation/sheets.ts';
 import { withoutStays } from '../measures/step-weights.ts';
 import { studyAttention } from './attention.ts';
@@ -14,10 +13,17 @@ import { drawAttention, drawDivergence, drawLabelMaps } from './figures.ts';
 import { interpolateWalks } from './interpolate.ts';
 import type { SymbolMeaning } from './meaning.ts';
 import { finalFigures, runFacts } from './model-card.ts';
-import { symbolNames, titleOf } from './names.ts';
-import { drawNetwork } from './network-drawing.ts';
+import { symbolNames } from './names.ts';
+import { overviewOf, themeName } from './report-overview.ts';
 import { type ReportPart, type ReportSection, reportPage } from './report-page.ts';
-import { comparisonSections, searchedTexts, timeSections } from './report-reading.ts';
+import {
+  comparisonSections,
+  labelComparison,
+  MOST_LABELS,
+  searchedTexts,
+  timeSections,
+  timeStudyOf,
+} from './report-reading.ts';
 import {
   attentionSheet,
   degreeSheet,
@@ -49,14 +55,16 @@ export async function runReport(run: OpenedRun, options: ReportOptions = {}): Pr
     stage('what symbols mean');
     const meanings = await storedMeanings(run, { ...options, encoded });
     stage('graph statistics');
+    const comparison = labelComparison(encoded);
+    const time = await timeStudyOf(run, encoded, options.signal);
+    const overview = overviewOf(run, { encoded, meanings, comparison, time });
     // What was found first, then how it came about.
     const sections = [
-      ...networkSections(run, encoded, meanings),
       symbolsSection(meanings),
       examplesSection(meanings),
+      ...comparisonSections(run, comparison),
       ...labelSections(run, encoded, meanings),
-      ...comparisonSections(run, encoded),
-      ...(await timeSections(run, encoded, options.signal)),
+      ...timeSections(run, time),
       graphSection(run, options.samples),
       trainingSection(run),
     ];
@@ -69,7 +77,7 @@ export async function runReport(run: OpenedRun, options: ReportOptions = {}): Pr
     const facts = [...runFacts(run.run), ['checkpoint', `step ${run.step}`] as [string, string]];
     stage('search');
     const searched = await searchedTexts(run, encoded, meanings, options);
-    return reportPage(`Schema network of ${path.basename(run.run.directory)}`, facts, sections, searched);
+    return reportPage({ overview, facts, sections, searched });
   } finally {
     encoded.close();
   }
@@ -100,18 +108,6 @@ function trainingSection({ run }: OpenedRun): ReportSection {
   return { title: 'Training', parts: [...curve, ...(figures.rows.length > 0 ? [{ sheet: figures }] : [])] };
 }
 
-/** The graph as a picture with names, where symbols have words of a language. */
-function networkSections(
-  run: OpenedRun,
-  encoded: EncodedCorpus,
-  meanings: readonly SymbolMeaning[],
-): ReportSection[] {
-  if (run.kind === 'synthetic') return [];
-  const title = `Symbols of ${path.basename(run.run.record.corpus.directory)}`;
-  const { svg } = drawNetwork(run, { title, encoded, meanings });
-  return [{ title: 'Network', parts: [{ svg }] }];
-}
-
 function graphSection(run: OpenedRun, samples?: number): ReportSection {
   const study = studyGraph(
     linkProbabilities(run.model),
@@ -136,10 +132,11 @@ function labelSections(
   meanings: readonly SymbolMeaning[],
 ): ReportSection[] {
   const maps = labelMaps(encoded);
+  const few = maps.maps.length <= MOST_LABELS;
   const sentences = `${encoded.count} of ${encoded.total} sentences`;
   if (maps.maps.length === 0) {
     const { svg } = drawLabelMaps(run, [maps.all], `Where walks go, ${sentences}`);
-    return [{ title: 'Schema distribution', parts: [{ svg }] }];
+    return [{ title: 'Where walks go', parts: [{ svg }] }];
   }
   const names = symbolNames(run.run);
   const words = (symbol: number) =>
@@ -148,51 +145,62 @@ function labelSections(
       .join(' ');
   return [
     {
-      title: 'Labels',
+      title: 'Each label',
       parts: [
-        { svg: drawLabelMaps(run, maps.maps, `Schema distributions of labels, ${sentences}`).svg },
+        ...(few
+          ? [{ svg: drawLabelMaps(run, maps.maps, `Schema distributions of labels, ${sentences}`).svg }]
+          : []),
         { sheet: typicalSheet(maps, names, words) },
-        ...(maps.maps.length > 1 ? [{ svg: drawDivergence(maps).svg }] : []),
-        { sheet: divergenceSheet(maps, maps.divergence, 'label-divergence') },
-        {
-          sheet: {
-            ...divergenceSheet(maps, maps.edgeDivergence, 'label-divergence-links'),
-            title: 'Divergence between labels over links',
-          },
-        },
+        ...(few ? divergenceParts(maps) : []),
       ],
     },
   ];
 }
 
+/** How far labels are apart, as a picture and as tables. */
+const divergenceParts = (maps: LabelMaps): ReportPart[] => [
+  ...(maps.maps.length > 1 ? [{ svg: drawDivergence(maps).svg }] : []),
+  { sheet: divergenceSheet(maps, maps.divergence, 'label-divergence') },
+  {
+    sheet: {
+      ...divergenceSheet(maps, maps.edgeDivergence, 'label-divergence-links'),
+      title: 'Divergence between labels over links',
+    },
+  },
+];
+
 const symbolsSection = (meanings: readonly SymbolMeaning[]): ReportSection => ({
-  title: 'Symbols',
+  title: 'All themes',
   parts: [{ sheet: symbolSheet(meanings, 10) }],
 });
 
 const shownExamples = 2;
 
 function examplesSection(meanings: readonly SymbolMeaning[]): ReportSection {
+  const inWords = (walk: readonly number[]) =>
+    withoutStays(walk)
+      .map((symbol) => themeName(meanings[symbol]!))
+      .join(' → ');
   const rows = meanings
     .filter(({ sentences }) => sentences > 0)
     .toSorted((a, b) => b.usage - a.usage || a.symbol - b.symbol)
-    .flatMap(({ symbol, name, examples }) =>
+    .flatMap(({ symbol, examples }) =>
       examples
         .slice(0, shownExamples)
         .map(({ text, walk, label }, rank) => [
-          rank > 0 ? '' : titleOf(symbol, name),
-          ...[label ?? undefined, withoutStays(walk).join(' '), text],
+          rank > 0 ? '' : themeName(meanings[symbol]!),
+          ...[label ?? undefined, inWords(walk), text],
         ]),
     );
   const columns = [
-    { title: 'symbol', align: 'left' as const },
+    { title: 'theme', align: 'left' as const },
     { title: 'label' },
     { title: 'walk' },
-    { title: 'sentence' },
+    { title: 'text' },
   ];
-  const title = 'Sentences that are most surely on a symbol';
+  const title = 'Texts that are most surely about a theme';
   return {
-    title: 'Representative sentences',
+    title: 'Texts of each theme',
     parts: [{ sheet: { name: 'examples', title, columns, rows } }],
   };
 }

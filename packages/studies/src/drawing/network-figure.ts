@@ -42,21 +42,24 @@ export interface NetworkFigure {
   links: readonly (readonly [i: number, j: number, strength: number])[];
   /** What the colours mean. */
   legend?: string;
+  /** Without a heading, for a page that has one; the title stays for those who do not see the picture. */
+  bare?: true;
   dots?: FigureDots;
   inks?: Inks;
 }
 
 const WIDTH = 1280;
-const HEIGHT = 800;
 const MARGIN = 28;
-const HEAD = 84;
-const FOOT = 56;
+/** Height of a picture, and what its heading and its scale take of it. */
+const FRAME = { height: 800, head: 84, foot: 56 };
+const BARE = { height: 580, head: 20, foot: 20 };
+const frameOf = ({ bare }: NetworkFigure) => (bare ? BARE : FRAME);
 const NAME = 14;
 const UNKNOWN = '#9aa5b1';
 
 /** A schema network as one large picture: names under symbols, links as lines, texts as dots where they have places. */
 export function networkFigure(figure: NetworkFigure): string {
-  const { title, subtitle, symbols, links, inks = INKS } = figure;
+  const { title, symbols, links, inks = INKS } = figure;
   const radii = radiiOf(symbols);
   const names = symbols.map(({ name }) => cut(name, 230, NAME));
   const places = placesOf(figure, radii, names);
@@ -71,15 +74,22 @@ export function networkFigure(figure: NetworkFigure): string {
     const style = { size: NAME, anchor: 'middle', colour: inks.ink, ground: inks.ground } as const;
     return outlinedText(x, y + radii[at]! + NAME, name, style);
   });
-  return drawing({ width: WIDTH, height: HEIGHT, inks }, title, [
+  return drawing({ width: WIDTH, height: frameOf(figure).height, inks }, title, [
     ...dotMarks(figure),
-    text(MARGIN, 42, cut(title, WIDTH - 2 * MARGIN, 24), { size: 24, bold: true, colour: inks.ink }),
-    text(MARGIN, 67, cut(subtitle, WIDTH - 2 * MARGIN, 15), { size: 15, colour: inks.faint }),
+    ...headingOf(figure),
     ...links.map((link) => lineOf(link, places)),
     ...circles,
     ...labels,
     ...marks,
   ]);
+}
+
+function headingOf({ title, subtitle, bare, inks = INKS }: NetworkFigure): Mark[] {
+  if (bare) return [];
+  return [
+    text(MARGIN, 42, cut(title, WIDTH - 2 * MARGIN, 24), { size: 24, bold: true, colour: inks.ink }),
+    text(MARGIN, 67, cut(subtitle, WIDTH - 2 * MARGIN, 15), { size: 15, colour: inks.faint }),
+  ];
 }
 
 function radiiOf(symbols: readonly DrawnSymbol[]): number[] {
@@ -88,25 +98,27 @@ function radiiOf(symbols: readonly DrawnSymbol[]): number[] {
 }
 
 type Place = readonly [x: number, y: number];
-const [AREA_WIDTH, AREA_HEIGHT] = [WIDTH - 2 * MARGIN, HEIGHT - HEAD - FOOT];
+const AREA_WIDTH = WIDTH - 2 * MARGIN;
+const areaHeight = ({ height, head, foot }: typeof FRAME) => height - head - foot;
 
 /** The layout stretched over the picture, symbols moved apart where their names would lie on each other. */
-function placesOf(
-  { layout, dots }: NetworkFigure,
-  radii: readonly number[],
-  names: readonly string[],
-): Place[] {
+function placesOf(figure: NetworkFigure, radii: readonly number[], names: readonly string[]): Place[] {
+  const { layout, dots } = figure;
+  const frame = frameOf(figure);
   // Symbols among texts keep to the scale of these.
   const [across, down] = dots
     ? [axisOf(layout, 0), axisOf(layout, 1)]
     : [0, 1].map((axis) => stretched(layout, axis));
   const boxes = names.map((name, at) => ({
     x: MARGIN + across![at]! * AREA_WIDTH,
-    y: HEAD + down![at]! * AREA_HEIGHT,
+    y: frame.head + down![at]! * areaHeight(frame),
     width: Math.max(2 * radii[at]!, widthOf(name, NAME)) + 10,
     height: 2 * radii[at]! + NAME + 10,
   }));
-  const area = { left: MARGIN, top: HEAD, right: WIDTH - MARGIN, bottom: HEIGHT - FOOT };
+  const area = {
+    ...{ left: MARGIN, right: WIDTH - MARGIN },
+    ...{ top: frame.head, bottom: frame.height - frame.foot },
+  };
   // A box reaches from the top of the circle to the foot of the name.
   return spreadBoxes(boxes, area).map(({ x, y }): Place => [x, y - (NAME + 4) / 2]);
 }
@@ -122,19 +134,22 @@ function stretched(layout: ArrayLike<number>, axis: number): number[] {
 }
 
 /** One path a colour, so that thousands of texts stay a small file. */
-function dotMarks({ dots }: NetworkFigure): Mark[] {
+function dotMarks(figure: NetworkFigure): Mark[] {
+  const { dots } = figure;
   if (!dots) return [];
+  const frame = frameOf(figure);
   const count = dots.places.length / 2;
   const paths = new Map<string, string[]>();
   for (let n = 0; n < count; n++) {
     const colour = dots.colourOf(n);
-    const [x, y] = [MARGIN + dots.places[2 * n]! * AREA_WIDTH, HEAD + dots.places[2 * n + 1]! * AREA_HEIGHT];
+    const x = MARGIN + dots.places[2 * n]! * AREA_WIDTH;
+    const y = frame.head + dots.places[2 * n + 1]! * areaHeight(frame);
     const path = paths.get(colour) ?? [];
     path.push(`M${short(Math.round(10 * x) / 10)} ${short(Math.round(10 * y) / 10)}h0`);
     paths.set(colour, path);
   }
-  const width = Math.max(2, Math.min(5, 220 / Math.sqrt(count + 1)));
-  const look = { fill: 'none', 'stroke-width': width, 'stroke-linecap': 'round', 'stroke-opacity': 0.45 };
+  const width = Math.max(2.4, Math.min(5, 250 / Math.sqrt(count + 1)));
+  const look = { fill: 'none', 'stroke-width': width, 'stroke-linecap': 'round', 'stroke-opacity': 0.6 };
   return [...paths].map(([stroke, lines]) => mark('path', { d: lines.join(''), stroke, ...look }));
 }
 
@@ -153,7 +168,7 @@ function coloursOf({ symbols, legend, inks = INKS }: NetworkFigure): {
 } {
   const values = symbols.flatMap(({ value }) => (value === undefined ? [] : [value]));
   if (values.length === 0) return { colourOf: () => timeColour(0.33), marks: [] };
-  const [left, right, y] = [WIDTH - MARGIN - 420, WIDTH - MARGIN - 20, HEIGHT - 38];
+  const [left, right, y] = [WIDTH - MARGIN - 420, WIDTH - MARGIN - 20, FRAME.height - 38];
   const range = [Math.min(...values), Math.max(...values)] as const;
   const scale = linearScale(values, { from: left, to: right, ticks: 6, range });
   const share = (place: number) => (place - left) / (right - left);

@@ -38,8 +38,7 @@ export function Stage(props: StageProps) {
   const { graph, labels, texts } = drawn;
   const gaze = useGaze(view, change);
   const views = useViews(gaze.moved);
-  const { hovered, kind } = views;
-  const { links, scenes } = useScenes(drawn, view, { walk: props.walk, paths: props.paths, dark, hovered });
+  const { links, scenes } = useScenes(drawn, view, { ...props, hovered: views.hovered });
   const shown = shownOf(view.show, texts !== null);
   const mapped = shown === 'graph' ? null : texts;
   const scene = scenes[0]!;
@@ -61,11 +60,11 @@ export function Stage(props: StageProps) {
           />
         ) : (
           <Network {...{ scenes, shared }}>
-            <Over {...{ graph, symbols, counts }} compared={scene.truth} kind={kind} />
+            <Over {...{ graph, symbols, counts }} compared={scene.truth} kind={views.kind} />
           </Network>
         )}
       </div>
-      {labels && view.colour === 'label' && view.maps.length === 0 ? <Legend labels={labels} /> : null}
+      <LabelColours {...{ labels, view }} />
       <Controls
         {...{ view, change, links, labels, scenes }}
         {...{ symbols: levelled ? symbols : null, shown: texts ? shown : null, texts: mapped }}
@@ -74,6 +73,10 @@ export function Stage(props: StageProps) {
     </section>
   );
 }
+
+/** Which colour is which label, where colours mean labels. */
+const LabelColours = ({ labels, view }: { labels: Labels | null; view: ViewState }) =>
+  labels && view.colour === 'label' && view.maps.length === 0 ? <Legend labels={labels} /> : null;
 
 const actionsOf = (drawn: Drawn, view: ViewState, change: Change) => ({
   // While a walk is composed the graph stays where it is.

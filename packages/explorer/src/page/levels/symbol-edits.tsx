@@ -44,7 +44,7 @@ function MergeWith({ symbol, graph, edits }: SymbolEditsProps) {
     <form class="chips" onSubmit={merge}>
       <input
         type="search"
-        aria-label="Symbol to merge with"
+        aria-label="Theme to merge with"
         placeholder="number, name or word"
         value={query}
         onInput={(event) => setQuery(event.currentTarget.value)}

@@ -49,25 +49,28 @@ function Groups({ grouping, graph, view, change, goTo, edits }: GroupsProps) {
   const chosen = (symbols: readonly number[]) => symbols.join() === view.only.join();
   const most = grouping.level.groups[0]?.share || 1;
   return (
-    <ul class="groups">
-      {grouping.level.groups.map(({ group, symbols, name, words, share }) => (
-        <li key={group} class={chosen(symbols) ? 'current' : ''} data-group={group}>
-          <h4>
-            <button
-              type="button"
-              class="plain"
-              aria-pressed={chosen(symbols)}
-              onClick={() => change({ only: chosen(symbols) ? [] : symbols })}
-            >
-              {name}
-            </button>
-            <Bar of={share} most={most} />
-          </h4>
-          <p class="faint words">{words.join(' ')}</p>
-          {chosen(symbols) ? <Members {...{ symbols, grouping, graph, change, goTo, edits }} /> : null}
-        </li>
-      ))}
-    </ul>
+    <>
+      <h3 class="unseen">Groups</h3>
+      <ul class="groups">
+        {grouping.level.groups.map(({ group, symbols, name, words, share }) => (
+          <li key={group} class={chosen(symbols) ? 'current' : ''} data-group={group}>
+            <h4>
+              <button
+                type="button"
+                class="plain"
+                aria-pressed={chosen(symbols)}
+                onClick={() => change({ only: chosen(symbols) ? [] : symbols })}
+              >
+                {name}
+              </button>
+              <Bar of={share} most={most} />
+            </h4>
+            <p class="faint words">{words.join(' ')}</p>
+            {chosen(symbols) ? <Members {...{ symbols, grouping, graph, change, goTo, edits }} /> : null}
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

@@ -14,7 +14,7 @@ export function Passing(props: PassingProps) {
   if (open) return <Sentences {...props} />;
   return (
     <button type="button" class="plain" onClick={() => setOpen(true)}>
-      All sentences that pass here
+      All texts that pass here
     </button>
   );
 }
@@ -27,7 +27,7 @@ function Sentences({ client, run, symbol, onRead }: PassingProps) {
     return client.encoded({ offset, limit: PAGE, symbol: symbol.symbol, ...filter }, signal);
   });
   return (
-    <section class="passing" aria-label="All sentences that pass here">
+    <section class="passing" aria-label="All texts that pass here">
       <h3>
         All that pass here{' '}
         <LabelChoice
@@ -63,7 +63,7 @@ interface LabelChoiceProps {
 const LabelChoice = ({ labels, label, onChoose }: LabelChoiceProps) =>
   labels.length > 1 ? (
     <select
-      aria-label="Label of the sentences"
+      aria-label="Label of the texts"
       value={label}
       onChange={(event) => onChoose(event.currentTarget.value)}
     >

@@ -48,7 +48,7 @@ function Facts(props: FactProps) {
           ← All themes
         </button>
         <h2>
-          <Dot colour={communityColour(symbol.community)} /> {heading || 'Theme'}{' '}
+          <Dot colour={communityColour(symbol.community)} /> <span class="name">{heading || 'Theme'}</span>{' '}
           <span class="faint number">no. {symbol.symbol}</span>
         </h2>
         <EditBar edits={edits} />
@@ -170,7 +170,7 @@ function Rename({ symbol, edits }: Pick<FactProps, 'symbol' | 'edits'>) {
   return (
     <form class="rename" onSubmit={save}>
       <input
-        aria-label="Name of this symbol"
+        aria-label="Name of this theme"
         placeholder="Give it a name"
         maxLength={80}
         value={text}
@@ -185,7 +185,7 @@ function Rename({ symbol, edits }: Pick<FactProps, 'symbol' | 'edits'>) {
 
 function Examples({ symbol, onRead }: { symbol: SymbolFacts; onRead(text: string): void }) {
   if (symbol.examples.length === 0)
-    return <p class="faint">None of the {symbol.sample} sentences that were read passes here.</p>;
+    return <p class="faint">None of the {symbol.sample} texts that were read passes here.</p>;
   return (
     <ul class="examples">
       {symbol.examples.map(({ index, text, tokens, label, positions }) => (

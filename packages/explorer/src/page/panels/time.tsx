@@ -134,21 +134,24 @@ const timeRows = ({ shares }: Row, { periods }: TimeAnswer) => [
   ]),
 ];
 
+type NamedBurst = Row['bursts'][number] & { symbol: number };
+
+const burstRows = (bursts: readonly NamedBurst[], nameOf: (symbol: number) => string) => [
+  ['symbol', 'name', 'when', 'share then', 'share otherwise', 'weight'],
+  ...bursts.map(({ symbol, label, inside, outside, weight }) => [
+    ...[symbol, nameOf(symbol), label, inside.share, outside.share, weight],
+  ]),
+];
+
 function Bursts({ time, graph, change, goTo }: TimeProps) {
   const bursts = time.symbols
     .flatMap(({ symbol, bursts: own }) => own.map((burst) => ({ symbol, ...burst })))
     .sort((a, b) => b.weight - a.weight);
   if (bursts.length === 0) return <p class="faint">No theme had a peak.</p>;
   const nameOf = (symbol: number) => titleIn(graph, symbol);
-  const rows = () => [
-    ['symbol', 'name', 'when', 'share then', 'share otherwise', 'weight'],
-    ...bursts.map(({ symbol, label, inside, outside, weight }) => [
-      ...[symbol, nameOf(symbol), label, inside.share, outside.share, weight],
-    ]),
-  ];
   return (
     <>
-      <TableHead name="bursts" rows={rows}>
+      <TableHead name="bursts" rows={() => burstRows(bursts, nameOf)}>
         Peaks
       </TableHead>
       <table class="bursts">
@@ -178,7 +181,7 @@ function Bursts({ time, graph, change, goTo }: TimeProps) {
 }
 
 interface BurstRowProps extends Pick<TimeProps, 'time' | 'change' | 'goTo'> {
-  burst: Row['bursts'][number] & { symbol: number };
+  burst: NamedBurst;
   name: string;
 }
 

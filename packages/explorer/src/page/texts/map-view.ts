@@ -64,6 +64,7 @@ export class MapView {
 
   constructor(container: HTMLElement) {
     this.#context = this.#canvas.getContext('2d', { alpha: false })!;
+    Object.assign(this.#canvas.style, { display: 'block', width: '100%', height: '100%' });
     container.append(this.#canvas);
     this.#watch = new ResizeObserver(() => this.#measure(container));
     this.#watch.observe(container);

@@ -70,22 +70,36 @@ export function TextMap(props: TextMapProps) {
         onBlur={() => setStepped(null)}
       />
       <MapTools {...{ tool, setTool, texts, change }} onReset={reset} />
-      {shown !== null && map.current ? (
-        <TextTip
-          {...{ client, text: tip, graph, explains: props.explains, walk: walkOf(texts.data, shown) }}
-          {...placeOf(map.current, texts.data, shown)}
-        />
-      ) : symbol !== null && map.current?.placeOf(symbol) ? (
-        <SymbolTip
-          {...{ symbol, graph, data: texts.data, size: map.current.size }}
-          place={map.current.placeOf(symbol)!}
-        />
-      ) : null}
+      <Tips {...props} {...{ shown, symbol, tip }} map={map.current} />
       <div class="unseen" role="status">
         {stepped !== null && tip ? `Text ${stepped + 1}: ${tip.text.slice(0, 300)}` : ''}
       </div>
     </div>
   );
+}
+
+type TipsProps = TextMapProps & {
+  map: MapView | null;
+  /** The text, and the symbol, that is pointed at. */
+  shown: number | null;
+  symbol: number | null;
+  /** Null while it is read. */
+  tip: ReturnType<typeof useText>;
+};
+
+/** What is told beside the pointer: of a text, else of a symbol. */
+function Tips({ client, graph, texts, explains, map, shown, symbol, tip }: TipsProps) {
+  if (map && shown !== null)
+    return (
+      <TextTip
+        {...{ client, text: tip, graph, explains, walk: walkOf(texts.data, shown) }}
+        {...placeOf(map, texts.data, shown)}
+      />
+    );
+  const place = symbol === null ? null : map?.placeOf(symbol);
+  return map && symbol !== null && place ? (
+    <SymbolTip {...{ symbol, graph, place, data: texts.data, size: map.size }} />
+  ) : null;
 }
 
 /** What the map is, for those who do not see it. */
