@@ -14,10 +14,10 @@ export async function settingsOf(
   earlier: Run | undefined,
 ): Promise<RunConfig> {
   const { discoveringDefaults, dumpConfig, loadConfig } = await import('@hidden-schema/hsn');
-  const short = (['symbols', 'length'] as const).flatMap((key) =>
-    flags[key] === undefined || flags[key] === 'auto' ? [] : [`${key}=${flags[key]}`],
+  const short = (['symbols', 'length'] as const).filter(
+    (key) => flags[key] !== undefined && flags[key] !== 'auto',
   );
-  const overrides = [...short, ...flags.set];
+  const overrides = [...short.map((key) => `${key}=${flags[key]}`), ...flags.set];
   const text =
     file === undefined
       ? earlier
@@ -26,6 +26,7 @@ export async function settingsOf(
       : await readSettings(file, 'experiments');
   return loadConfig(text, file ?? 'settings', overrides, {
     fallback: earlier?.config.model ?? corpusKind(corpus),
+    flags: short.filter((key) => !flags.set.some((one) => one.startsWith(`${key}=`))),
     ...(earlier ? {} : { beneath: discoveringDefaults }),
   });
 }

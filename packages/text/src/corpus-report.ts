@@ -79,6 +79,13 @@ export function fingerprintOf(files: readonly Pick<FileReport, 'sha256' | 'split
 export const counted = (count: number, one: string, many = `${one}s`) =>
   `${count} ${count === 1 ? one : many}`;
 
+/** That sentences are longer than an encoder or decoder reads. */
+export const cutNote = (
+  side: 'encoder' | 'decoder',
+  { cutSentences, lostTokens }: { cutSentences: number; lostTokens: number },
+): string =>
+  `${counted(cutSentences, 'sentence')} longer than the ${side}'s positions: ${lostTokens} tokens cut off`;
+
 /** What a user should know about a corpus that is not as plain as could be; a line each. */
 export function corpusNotes(report: CorpusReport, batchSize?: number): string[] {
   const { badUtf8, labels, tokens } = report;
@@ -97,8 +104,7 @@ export function corpusNotes(report: CorpusReport, batchSize?: number): string[] 
   for (const side of ['encoder', 'decoder'] as const) {
     const found = tokens?.[side];
     if (!found) continue;
-    const text = `${counted(found.cutSentences, 'sentence')} longer than the ${side}'s positions: ${found.lostTokens} tokens cut off`;
-    notes.push([found.cutSentences, text]);
+    notes.push([found.cutSentences, cutNote(side, found)]);
   }
   const lines = notes.filter(([count]) => count > 0).map(([, text]) => text);
   if (labels.length === 1)

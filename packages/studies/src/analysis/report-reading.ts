@@ -1,6 +1,6 @@
 import type { OpenedRun } from '@hidden-schema/hsn';
 import { comparisonFigure, comparisonSheets, comparisonText } from '../comparison/group-sheets.ts';
-import { compareGroups } from '../comparison/groups.ts';
+import { compareGroups, tooManyGroups } from '../comparison/groups.ts';
 import { studyTime } from '../comparison/time.ts';
 import { burstSheet, timeFigureOf } from '../comparison/time-sheets.ts';
 import { comparableLabels } from '../measures/topic-figures.ts';
@@ -12,14 +12,11 @@ import type { SearchedTexts } from './report-search.ts';
 import { textColumn, textTimes, timeColumnOf } from './text-columns.ts';
 import { unsureTexts } from './unsure.ts';
 
-/** More labels are names, or too many to compare on a page. */
-const mostLabels = 50;
-
 /** What the texts of one label have more of; nothing where labels say nothing of texts. */
 export function comparisonSections(run: OpenedRun, encoded: EncodedCorpus): ReportSection[] {
   const labels = Array.from(encoded.labelOf, (label) => encoded.labels[label]);
-  const different = new Set(labels.filter((label) => label !== undefined)).size;
-  if (!comparableLabels(labels).labels || different > mostLabels) return [];
+  const known = labels.filter((label) => label !== undefined);
+  if (!comparableLabels(labels).labels || tooManyGroups(new Set(known).size, known.length)) return [];
   const comparison = compareGroups(encoded);
   const title = titleOf(run);
   const sheets = comparisonSheets(comparison, title).filter(({ rows }) => rows.length > 0);
