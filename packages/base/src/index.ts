@@ -48,6 +48,7 @@ export {
   formatMeanSd,
   formatNumber,
   formatTable,
+  wrapText,
   type MeanSd,
   meanSd,
   plainText,

@@ -7,6 +7,8 @@ export interface Column {
   align?: 'left' | 'right';
   /** Decimals of numbers that are not whole; three significant ones without it. */
   digits?: number;
+  /** Left out, with a line that says so, on a terminal that is too narrow. */
+  optional?: boolean;
 }
 
 /** Mean and standard deviation over seeds (n − 1 in the denominator); NaN without values. */
@@ -49,12 +51,23 @@ const decimals = (value: number): number =>
     ? 0
     : Math.min(8, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value)))));
 
-/** A table with aligned columns, for a terminal or as Markdown. */
+/**
+ * A table with aligned columns, for a terminal or as Markdown. A terminal of `width` columns gets cells of text, and
+ * titles, on as many lines as they need; numbers stay whole.
+ */
 export function formatTable(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
   format: TableFormat,
+  width = Number.POSITIVE_INFINITY,
 ): string {
+  const { kept, dropped } =
+    format === 'markdown' ? { kept: columns, dropped: [] } : fitColumns(columns, rows, width);
+  if (dropped.length > 0) {
+    const cells = rows.map((row) => row.filter((_, at) => !dropped.includes(columns[at]!)));
+    const names = dropped.map(({ title }) => title).join(', ');
+    return `${formatTable(kept, cells, format, width)}left out, as the terminal is narrow: ${names}\n`;
+  }
   const clean = format === 'markdown' ? markdownText : plainText;
   const right = columns.map(({ align }, at) => (align ? align === 'right' : isNumeric(rows, at)));
   const head = columns.map(({ title }) => clean(title));
@@ -68,8 +81,89 @@ export function formatTable(
     const rule = widths.map((width, at) => (right[at] ? `${'-'.repeat(width - 1)}:` : '-'.repeat(width)));
     return [pad(head), rule, ...body.map(pad)].map((line) => `| ${line.join(' | ')} |\n`).join('');
   }
-  const rule = widths.map((width) => '─'.repeat(width));
-  return [pad(head), rule, ...body.map(pad)].map((line) => `${line.join('  ').trimEnd()}\n`).join('');
+  fitWidths(widths, [head, ...body], width, right);
+  const rule = widths.map((wide) => '─'.repeat(wide));
+  const lines = (row: readonly string[]) => wrappedRow(row, widths).map(pad);
+  return [...lines(head), rule, ...body.flatMap(lines)]
+    .map((line) => `${line.join('  ').trimEnd()}\n`)
+    .join('');
+}
+
+const GAP = 2;
+/** Narrowest that a column of text becomes, and how wide it is to be before optional columns go. */
+const LEAST_TEXT = 8;
+const FAIR_TEXT = 18;
+
+/** Columns without as many optional ones, from the right, as there is no room for. */
+function fitColumns(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  width: number,
+): { kept: readonly Column[]; dropped: readonly Column[] } {
+  const wide = columns.map((column, at) => {
+    const cells = [column.title, ...rows.map((row) => cellText(row[at], column.digits))].map(displayWidth);
+    const isText = column.align === 'left' || !isNumeric(rows, at);
+    return Math.min(Math.max(...cells), isText && !column.optional ? FAIR_TEXT : Number.POSITIVE_INFINITY);
+  });
+  let total = wide.reduce((sum, one) => sum + one + GAP, -GAP);
+  const dropped: Column[] = [];
+  for (const [at, column] of [...columns.entries()].reverse()) {
+    if (total <= width || !column.optional) continue;
+    dropped.unshift(column);
+    total -= wide[at]! + GAP;
+  }
+  return { kept: columns.filter((column) => !dropped.includes(column)), dropped };
+}
+
+/** Takes columns from the widest column of text, then from titles, until a row fits or nothing gives way. */
+function fitWidths(
+  widths: number[],
+  [head, ...body]: readonly (readonly string[])[],
+  width: number,
+  right: readonly boolean[],
+): void {
+  const longestWord = (text: string) => Math.max(...text.split(' ').map(displayWidth));
+  const least = widths.map((_, at) =>
+    right[at]
+      ? Math.max(longestWord(head![at]!), ...body.map((row) => displayWidth(row[at]!)))
+      : Math.min(widths[at]!, Math.max(LEAST_TEXT, longestWord(head![at]!))),
+  );
+  const total = () => widths.reduce((sum, wide) => sum + wide, GAP * (widths.length - 1));
+  while (total() > width) {
+    let widest = -1;
+    for (const [at, wide] of widths.entries())
+      if (wide > least[at]! && wide > (widths[widest] ?? 0)) widest = at;
+    if (widest < 0) return;
+    widths[widest]!--;
+  }
+}
+
+/** A row as lines: words go on below where a cell is full. */
+function wrappedRow(row: readonly string[], widths: readonly number[]): string[][] {
+  const cells = row.map((text, at) => wrapText(text, widths[at]!));
+  const height = Math.max(...cells.map((lines) => lines.length));
+  return Array.from({ length: height }, (_, line) => cells.map((lines) => lines[line] ?? ''));
+}
+
+/** Lines of at most so many columns, broken between words, or within one that is longer. */
+export function wrapText(text: string, width: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)!;
+    const joined = line === '' ? word : `${line} ${word}`;
+    if (displayWidth(joined) <= width) lines[lines.length - 1] = joined;
+    else lines.splice(lines.length - Number(line === ''), 1, ...brokenWord(word, width));
+  }
+  return lines;
+}
+
+function brokenWord(word: string, width: number): string[] {
+  const parts = [''];
+  for (const char of word) {
+    if (displayWidth(parts.at(-1)! + char) > width && parts.at(-1) !== '') parts.push('');
+    parts[parts.length - 1] += char;
+  }
+  return parts;
 }
 
 function cellText(cell: Cell, digits: number | undefined): string {

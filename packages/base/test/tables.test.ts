@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatMeanSd, formatNumber, formatTable, meanSd } from '../src/tables.ts';
+import { formatMeanSd, formatNumber, formatTable, meanSd, wrapText } from '../src/tables.ts';
 
 const columns = [{ title: 'graph' }, { title: 'AUC', digits: 3 }, { title: 'edges' }];
 const rows = [
@@ -70,4 +70,34 @@ test('numbers', () => {
   expect(
     [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY].map((v) => formatNumber(v)),
   ).toEqual(['–', '∞', '−∞']);
+});
+
+test('a narrow terminal gets text on several lines, numbers whole, and says which columns are left out', () => {
+  const wide = [
+    { title: 'symbol' },
+    { title: '95 %', align: 'left' as const, optional: true },
+    { title: 'texts in all' },
+  ];
+  const lines = formatTable(wide, [['oil prices and other things', '1.0 to 2.0 %', 12345]], 'terminal', 24);
+  expect(lines).toBe(
+    [
+      'symbol            texts',
+      '                 in all',
+      '───────────────  ──────',
+      'oil prices and    12345',
+      'other things',
+      'left out, as the terminal is narrow: 95 %',
+      '',
+    ].join('\n'),
+  );
+  expect(
+    Math.max(
+      ...lines
+        .split('\n')
+        .slice(0, 5)
+        .map((line) => line.length),
+    ),
+  ).toBeLessThanOrEqual(24);
+  expect(wrapText('a verylongwordindeed b', 8)).toEqual(['a', 'verylong', 'wordinde', 'ed b']);
+  expect(wrapText('verylongword', 8)).toEqual(['verylong', 'word']);
 });

@@ -4,7 +4,7 @@ import type { EncodedCorpus, Results, Sheet } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import { outputCheck } from './output-files.ts';
 import { stoppable } from './stopping.ts';
-import { live, print, say } from './terminal.ts';
+import { live, print, say, terminalWidth } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
 /** Options of every verb that looks at a run. */
@@ -118,11 +118,13 @@ export async function deliver(
 
 /** Prints tables, and a text after them. */
 export async function showSheets(sheets: readonly Sheet[], text?: string): Promise<void> {
-  const { plainText } = await import('@hidden-schema/base');
+  const { plainText, wrapText } = await import('@hidden-schema/base');
+  const wrapped = (words: string) => wrapText(words, Math.min(100, terminalWidth() ?? 100)).join('\n');
   const { sheetText } = await import('@hidden-schema/studies');
   for (const sheet of sheets) {
     const caption = sheet.caption ? `${wrapped(plainText(sheet.caption))}\n` : '';
-    print(`${plainText(sheet.title)}\n${sheetText(cutCells(sheet), 'terminal')}${caption}\n`);
+    const table = sheetText(cutCells(sheet), 'terminal', terminalWidth());
+    print(`${wrapped(plainText(sheet.title))}\n${table}${caption}\n`);
   }
   if (text) print(`${wrapped(text)}\n\n`);
 }
@@ -134,14 +136,4 @@ function cutCells(sheet: Sheet): Sheet {
   const cut = (cell: Sheet['rows'][number][number]) =>
     typeof cell === 'string' && cell.length > longestCell ? `${cell.slice(0, longestCell - 1)}…` : cell;
   return { ...sheet, rows: sheet.rows.map((row) => row.map(cut)) };
-}
-
-function wrapped(text: string, width = 100): string {
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1)!;
-    if (line !== '' && line.length + word.length + 1 > width) lines.push(word);
-    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
-  }
-  return lines.join('\n');
 }

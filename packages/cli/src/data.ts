@@ -10,6 +10,7 @@ interface DataFlags {
   limit?: string;
   seed?: string;
   force?: boolean;
+  json?: boolean;
 }
 
 const examples = `
@@ -50,6 +51,7 @@ export function register(program: Command): void {
     .option('--limit <n>', 'sotu: draw so many passages, evenly over the speeches (default: all)')
     .option('--seed <n>', 'sotu: of that draw (default: 1)')
     .option('--force', 'all but sotu: replace a corpus that is there')
+    .option('--json', 'print JSON')
     .addHelpText('after', examples)
     .action(data);
 }
@@ -71,7 +73,7 @@ async function data(corpus: string, source: string | undefined, flags: DataFlags
     throw new UserError(`hsn data knows the corpora ${Object.keys(corpora).join(', ')}; got ${corpus}`);
   const { write, flags: known } = corpora[corpus]!;
   const unused = (Object.keys(flags) as (keyof DataFlags)[]).find(
-    (flag) => flag !== 'out' && !known.includes(flag),
+    (flag) => flag !== 'out' && flag !== 'json' && !known.includes(flag),
   );
   if (unused !== undefined) throw new UserError(`hsn data ${corpus} does not use --${unused}; leave it out`);
   await write(source, flags);
@@ -92,7 +94,8 @@ async function speeches(source: string | undefined, flags: DataFlags): Promise<v
   const rows = texts.passageRows(passages);
   await writeOutput(flags.out, format === '.csv' ? csvText(rows) : rows.map(tsvLine).join(''));
   const years = `${passages[0]!.year} to ${passages.at(-1)!.year}`;
-  print(`${passages.length} passages of speeches from ${years} written to ${flags.out}\n`);
+  const text = `${passages.length} passages of speeches from ${years} written to ${flags.out}`;
+  tell(flags, text, { out: flags.out, passages: passages.length });
 }
 
 async function authors(source: string | undefined, flags: DataFlags): Promise<void> {
@@ -105,9 +108,9 @@ async function authors(source: string | undefined, flags: DataFlags): Promise<vo
   const corpus = convertAuthorsCorpus(source, flags.out, { force: flags.force ?? false });
   const { truth, splits, length, vocabulary } = corpus;
   const counts = SPLIT_NAMES.map((split) => splits[split].count).join(', ');
-  print(
-    `${counts} sentences of ${length} tokens for train, valid and test, ${vocabulary.length} tokens, ${truth!.nodes} nodes and ${edgeCount(truth!)} edges written to ${flags.out}\n`,
-  );
+  const text = `${counts} sentences of ${length} tokens for train, valid and test, ${vocabulary.length} tokens, ${truth!.nodes} nodes and ${edgeCount(truth!)} edges written to ${flags.out}`;
+  const sizes = Object.fromEntries(SPLIT_NAMES.map((split) => [split, splits[split].count]));
+  tell(flags, text, { out: flags.out, sentences: sizes, tokens: vocabulary.length, nodes: truth!.nodes });
 }
 
 async function ofPaper(name: PaperCorpus, source: string | undefined, flags: DataFlags): Promise<void> {
@@ -122,6 +125,13 @@ async function ofPaper(name: PaperCorpus, source: string | undefined, flags: Dat
   });
   const what = name === 'atomic' ? 'tuples' : name === 'ptb' ? 'sentences' : 'documents';
   const sizes = `${counts.train}, ${counts.valid}, ${counts.test} ${what} for train, valid and test`;
-  print(`${sizes}${labels > 0 ? ` with ${labels} labels` : ''} written to ${flags.out}\n`);
-  for (const note of notes) print(`note: ${note}\n`);
+  const lines = [
+    `${sizes}${labels > 0 ? ` with ${labels} labels` : ''} written to ${flags.out}`,
+    ...notes.map((note) => `note: ${note}`),
+  ];
+  tell(flags, lines.join('\n'), { out: flags.out, [what]: counts, labels, notes });
+}
+
+function tell({ json }: DataFlags, text: string, data: object): void {
+  print(`${json ? JSON.stringify(data, null, 2) : text}\n`);
 }

@@ -13,6 +13,7 @@ interface EncodeFlags extends TextFlags {
   checkpoint: string;
   shard?: string;
   unsure?: string;
+  json?: boolean;
 }
 
 const examples = `
@@ -41,6 +42,7 @@ export function register(program: Command): void {
       'texts, as for "hsn train"; without it or with -, a sentence a line from standard input',
     )
     .option('--format <name>', 'tsv, jsonl or parquet (default: by the ending of --out, else tsv)')
+    .option('--json', 'the same as --format jsonl')
     .option('--out <file>', 'where to write (default: standard output)')
     .option(
       '--input-format <name>',
@@ -127,10 +129,13 @@ async function openReader(
   }
 }
 
-async function walkFormat({ format, out }: EncodeFlags): Promise<WalkFormat> {
+async function walkFormat({ format, out, json }: EncodeFlags): Promise<WalkFormat> {
   const { UserError } = await import('@hidden-schema/base');
   const { WALK_FORMATS } = await import('@hidden-schema/studies');
   const known = (name: string | undefined) => WALK_FORMATS.find((one) => one === name);
+  if (json && format !== undefined && format !== 'jsonl')
+    throw new UserError(`--json and --format ${format} ask for two formats; leave one out`);
+  if (json) return 'jsonl';
   if (format === undefined) return known(out?.split('.').at(-1)) ?? 'tsv';
   const found = known(format);
   if (!found) throw new UserError(`--format takes one of ${WALK_FORMATS.join(', ')}, got ${format}`);

@@ -183,10 +183,20 @@ function stepText(steps: readonly StepNats[]): string {
 type FigureRow = readonly [name: string, value: string, meaning: string];
 type FigureMeaning<T> = readonly [key: keyof T & string, meaning: string, digits: number];
 
+/** Times the importance-weighted perplexity above which the paper's estimate says nothing. */
+const mostTimes = 1000;
+
+/** Whether the paper's estimator, whose weights hold the graph's divergence once a sentence, has lost all draws but one. */
+const brokeDown = (key: string, value: number, { perplexity }: { perplexity?: number }): boolean =>
+  key === 'perplexity_paper' && perplexity !== undefined && !(value < mostTimes * perplexity);
+
 function rowsOf<T extends object>(figures: T, known: readonly FigureMeaning<T>[]): FigureRow[] {
   return known.flatMap(([key, meaning, digits]) => {
     const value = figures[key];
-    return typeof value === 'number' ? [[key, value.toFixed(digits), meaning] as const] : [];
+    if (typeof value !== 'number') return [];
+    if (brokeDown(key, value, figures))
+      return [[key, 'none', 'the estimator of Eq. 34 broke down: one draw outweighs all others'] as const];
+    return [[key, value.toFixed(digits), meaning] as const];
   });
 }
 

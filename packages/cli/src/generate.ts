@@ -8,13 +8,14 @@ interface GenerateFlags {
   like?: string;
   prior?: boolean;
   count: string;
-  temperature?: string;
+  temperature: string;
   topK?: string;
-  topP?: string;
+  topP: string;
   repetitionPenalty?: string;
   seed?: string;
   maxTokens: string;
   checkpoint: string;
+  json?: boolean;
 }
 
 const examples = `
@@ -34,13 +35,14 @@ export function register(program: Command): void {
     .option('--like <text>', 'the most probable walk of this sentence')
     .option('--prior', 'runs of optimus, ivae and vq: a latent drawn from the prior for each sentence')
     .option('--count <n>', 'sentences to write', '1')
-    .option('--temperature <t>', '0 takes the best token; by default 0 for one sentence, 1 for several')
+    .option('--temperature <t>', '0 takes the best token each time', '0.7')
     .option('--top-k <k>', 'only the k best tokens')
-    .option('--top-p <p>', 'only the best tokens that together have this probability')
+    .option('--top-p <p>', 'only the best tokens that together have this probability', '0.9')
     .option('--repetition-penalty <x>', 'above 1, what was said already becomes less likely')
     .option('--seed <n>', "draws the sentences (default: the run's)")
     .option('--max-tokens <n>', 'tokens of a sentence, at most', '60')
     .option('--checkpoint <which>', 'best, last, or a step', 'best')
+    .option('--json', 'print JSON')
     .addHelpText('after', examples)
     .action(generate);
 }
@@ -56,7 +58,12 @@ async function generate(directory: string, flags: GenerateFlags): Promise<void> 
   const { texts, notes } = await openLanguage(directory, { checkpoint: flags.checkpoint });
   for (const note of notes) say(`${note}\n`);
   const walk = flags.walk === undefined ? await walkLike(flags.like!, texts) : symbolsIn(flags.walk);
-  for (const text of await texts.write(walk, options)) print(`${oneLine(text)}\n`);
+  show(await texts.write(walk, options), flags, { walk });
+}
+
+function show(texts: readonly string[], { json }: GenerateFlags, about: { walk?: number[] } = {}): void {
+  if (json) print(`${JSON.stringify({ ...about, texts }, null, 2)}\n`);
+  else for (const text of texts) print(`${oneLine(text)}\n`);
 }
 
 /** Sentences of a model without walks: about another sentence's latent, or about latents of the prior. */
@@ -72,7 +79,7 @@ async function generateLatents(directory: string, flags: GenerateFlags): Promise
   for (const note of notes) say(`${note}\n`);
   const read = flags.like === undefined ? undefined : (await texts.read([flags.like]))[0]!;
   const latents = read ? Array.from({ length: count }, () => read) : texts.fromPrior(count, options.seed);
-  for (const text of await texts.write(latents, options)) print(`${oneLine(text)}\n`);
+  show(await texts.write(latents, options), flags);
 }
 
 /** Where lines are sentences, a sentence is a line. */
@@ -100,10 +107,10 @@ async function writing(flags: GenerateFlags): Promise<WritingOptions> {
   const options: WritingOptions = {
     count,
     maxTokens: (await wholeNumber('--max-tokens', flags.maxTokens))!,
-    temperature: number(flags.temperature) ?? (count > 1 ? 1 : 0),
+    temperature: number(flags.temperature)!,
     ...(seed === undefined ? {} : { seed }),
     ...(topK === undefined ? {} : { topK }),
-    ...(topP === undefined ? {} : { topP }),
+    topP: topP!,
     ...(penalty === undefined ? {} : { repetitionPenalty: penalty }),
   };
   checkSampling(options);

@@ -20,11 +20,12 @@ export function register(program: Command): void {
     )
     .argument('<file>', 'GGUF file')
     .requiredOption('--out <folder>', 'folder to make')
+    .option('--json', 'print JSON')
     .addHelpText('after', examples)
     .action(importModel);
 }
 
-async function importModel(file: string, { out }: { out: string }): Promise<void> {
+async function importModel(file: string, { out, json }: { out: string; json?: boolean }): Promise<void> {
   const { Progress } = await import('@hidden-schema/hsn');
   const { importGguf } = await import('@hidden-schema/transformers/gguf');
   let shown: InstanceType<typeof Progress> | undefined;
@@ -33,6 +34,7 @@ async function importModel(file: string, { out }: { out: string }): Promise<void
     shown.update(done);
   });
   shown?.finish();
+  if (json) return print(`${JSON.stringify({ out, ...imported }, null, 2)}\n`);
   const { architecture, parameters, vocabulary, formats, bytes } = imported;
   const kinds = Object.entries(formats)
     .map(([name, count]) => `${count} ${name}`)

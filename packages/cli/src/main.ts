@@ -78,6 +78,7 @@ Examples:
 export async function main(argv: string[]): Promise<void> {
   watchOutputs();
   try {
+    refuseUnknownHelp(argv);
     const program = await createProgram(neededVerbs(argv));
     if (argv.length === 0) program.outputHelp();
     else await program.parseAsync(argv, { from: 'user' });
@@ -87,6 +88,16 @@ export async function main(argv: string[]): Promise<void> {
     // What a signal asked for counts more than how its verb ended.
     process.exitCode ||= code;
   }
+}
+
+/** commander would print the help of all verbs instead. */
+function refuseUnknownHelp([first, second]: readonly string[]): void {
+  if (first !== 'help' || second === undefined || second.startsWith('-') || Object.hasOwn(verbs, second))
+    return;
+  const near = Object.keys(verbs).filter((verb) => verb.startsWith(second.slice(0, 2)));
+  const hint = near.length > 0 ? `near it ${near.length > 1 ? 'are' : 'is'} ${near.join(', ')}; ` : '';
+  say(`hsn: there is no verb ${second}; ${hint}hsn --help lists all\n`);
+  throw new CommanderError(2, 'hsn.unknownVerb', second);
 }
 
 /** The verb that is asked for or about, if it is one; else all: the help lists them, and a wrong word is compared with them. */

@@ -22,14 +22,19 @@ export function register(program: Command): void {
     .description('Make one symbol of several, without training.')
     .argument('<run>', 'run folder')
     .argument('<symbols...>', 'their numbers or names, two or more')
+    .option('--json', 'print JSON')
     .addHelpText('after', examples)
     .action(merge);
 }
 
-async function merge(directory: string, symbols: string[]): Promise<void> {
+async function merge(directory: string, symbols: string[], flags: EditFlags): Promise<void> {
   const { mergeSymbols, runSymbols, symbolNamed } = await import('@hidden-schema/studies');
   const numbers = symbols.map((symbol) => symbolNamed(symbol, directory, runSymbols(directory)));
-  await edit(directory, (watch) => mergeSymbols(directory, numbers, watch));
+  await edit(directory, flags, (watch) => mergeSymbols(directory, numbers, watch));
+}
+
+export interface EditFlags {
+  json?: boolean;
 }
 
 interface Watch {
@@ -38,11 +43,16 @@ interface Watch {
 }
 
 /** Does an edit, and says what it did. */
-export async function edit(directory: string, body: (watch: Watch) => Promise<SymbolEdit>): Promise<void> {
+export async function edit(
+  directory: string,
+  { json }: EditFlags,
+  body: (watch: Watch) => Promise<SymbolEdit>,
+): Promise<void> {
   const { plainText } = await import('@hidden-schema/base');
   const { onProgress, done } = await progressOf('read', 'sentences');
   const made = await stoppable((signal) => body({ signal, onProgress }).finally(done), 'result');
   if (!made) return;
+  if (json) return print(`${JSON.stringify(made, null, 2)}\n`);
   const { what, symbols, renumbered, undoable } = made;
   const moved = renumbered.map(([before, now]) => `symbol ${before} is ${now} now\n`).join('');
   const edits = undoable === 1 ? 'it' : `${undoable} edits`;

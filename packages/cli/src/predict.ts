@@ -50,12 +50,14 @@ async function predict(directory: string, flags: PredictFlags): Promise<void> {
       await studies.storedMeanings(run, { encoded, signal });
       const names = studies.symbolNames(run.run);
       const title = (symbol: number) => studies.symbolTitle(symbol, names);
-      const shown = studies.predictionSheets(prediction, title);
+      const all = studies.predictionSheets(prediction, title);
+      const shown = studies.predictionSheets(prediction, title, { largest: true });
       await deliver(directory, flags, {
         name: 'predict',
         data: { by: flags.by, ...prediction },
-        sheets: [...shown, studies.predictionTable(prediction, title)],
+        sheets: [...all, studies.predictionTable(prediction, title)],
         shown,
+        text: studies.predictionText(prediction),
         figures: prediction.coefficients.length > 0 ? [studies.predictionFigure(prediction, title)] : [],
       });
     } finally {

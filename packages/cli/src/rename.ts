@@ -17,13 +17,20 @@ export function register(program: Command): void {
     .argument('<run>', 'run folder')
     .argument('<symbol>', 'its number or name')
     .argument('<name>', 'its name; an empty one takes it away')
+    .option('--json', 'print JSON')
     .addHelpText('after', examples)
     .action(rename);
 }
 
-async function rename(directory: string, symbol: string, name: string): Promise<void> {
+async function rename(
+  directory: string,
+  symbol: string,
+  name: string,
+  { json }: { json?: boolean },
+): Promise<void> {
   const { renameSymbol, runSymbols, symbolNamed } = await import('@hidden-schema/studies/names');
   const number = symbolNamed(symbol, directory, runSymbols(directory));
   const now = renameSymbol(directory, number, name);
+  if (json) return print(`${JSON.stringify({ symbol: number, name: now })}\n`);
   print(now === null ? `symbol ${number} has no name now\n` : `symbol ${number} is now "${now}"\n`);
 }

@@ -12,6 +12,7 @@ interface ReportFlags {
   samples?: string;
   texts?: string;
   checkpoint: string;
+  json?: boolean;
 }
 
 const examples = `
@@ -36,6 +37,7 @@ export function register(program: Command): void {
     .option('--texts <n>', 'texts that the search of the page holds (default: 5000)')
     .option('--samples <n>', 'graphs drawn for statistics (default: 500, fewer for many symbols)')
     .option('--checkpoint <which>', 'best, last, or a step', 'best')
+    .option('--json', 'print JSON')
     .addHelpText('after', examples)
     .action(report);
 }
@@ -57,6 +59,8 @@ async function report(directory: string, flags: ReportFlags): Promise<void> {
     if (flags.out === undefined) run.run.files.target('report.html');
     const file = flags.out ?? path.join(directory, 'report.html');
     await writeOutput(file, page);
-    print(`report: ${file}\nmodel card: ${writeModelCard(directory)}\n`);
+    const card = writeModelCard(directory);
+    if (flags.json) print(`${JSON.stringify({ report: file, card })}\n`);
+    else print(`report: ${file}\nmodel card: ${card}\n`);
   });
 }

@@ -1,6 +1,6 @@
 import type { RunSummary } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
-import { print } from './terminal.ts';
+import { print, terminalWidth } from './terminal.ts';
 
 const examples = `
 Examples:
@@ -39,7 +39,7 @@ async function table(runs: readonly RunSummary[]): Promise<string> {
     title,
     align: 'left' as const,
   }));
-  return formatTable(columns, rows, 'terminal');
+  return formatTable(columns, rows, 'terminal', terminalWidth());
 }
 
 const stepsOf = ({ step, steps }: RunSummary): string => (steps === undefined ? '' : `${step ?? 0}/${steps}`);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { edit } from './merge.ts';
+import { type EditFlags, edit } from './merge.ts';
 
 const examples = `
 Examples:
@@ -17,12 +17,13 @@ export function register(program: Command): void {
     .description('Make two symbols of one, without training.')
     .argument('<run>', 'run folder')
     .argument('<symbol>', 'its number or name')
+    .option('--json', 'print JSON')
     .addHelpText('after', examples)
     .action(split);
 }
 
-async function split(directory: string, symbol: string): Promise<void> {
+async function split(directory: string, symbol: string, flags: EditFlags): Promise<void> {
   const { runSymbols, splitSymbol, symbolNamed } = await import('@hidden-schema/studies');
   const number = symbolNamed(symbol, directory, runSymbols(directory));
-  await edit(directory, (watch) => splitSymbol(directory, number, watch));
+  await edit(directory, flags, (watch) => splitSymbol(directory, number, watch));
 }

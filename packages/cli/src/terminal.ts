@@ -57,6 +57,12 @@ function write(name: Stream, text: string): boolean {
   }
 }
 
+/** Columns of the terminal that results go to; none where they go to a file or another program. */
+export function terminalWidth(): number | undefined {
+  const asked = Number(process.env.COLUMNS);
+  return process.stdout.isTTY ? process.stdout.columns || 80 : asked > 0 ? asked : undefined;
+}
+
 /** To standard output: results. */
 export function print(text: string): void {
   write('stdout', visible(text));

@@ -134,7 +134,17 @@ export async function report(result: SessionResult<unknown>, out: string, figure
     finished: `look again with: hsn eval ${out}`,
   };
   const how = result.state === 'discovered' ? 'discovered' : `${result.state} at step ${result.step}`;
-  print(`run ${how}: ${out}\n${next[result.state]}\n`);
+  const why = result.reason === undefined || result.state === 'stopped' ? '' : ` (${result.reason})`;
+  print(`run ${how}${why}: ${out}\n${await checkpointLine(out, result)}${next[result.state]}\n`);
+}
+
+/** Which weights verbs use from now on. */
+async function checkpointLine(out: string, { state, step }: SessionResult<unknown>): Promise<string> {
+  const { bestStep, Run } = await import('@hidden-schema/hsn');
+  const best = state === 'discovered' ? undefined : bestStep(Run.open(out));
+  if (best === undefined) return '';
+  const other = best === step ? '' : `; --checkpoint last takes step ${step}`;
+  return `verbs use the checkpoint of step ${best}, the best on validation texts${other}\n`;
 }
 
 function refuseChanges(changes: string[], out: string, Fault: new (message: string) => Error): void {

@@ -14,11 +14,11 @@ export async function settingsOf(
   earlier: Run | undefined,
 ): Promise<RunConfig> {
   const { discoveringDefaults, dumpConfig, loadConfig } = await import('@hidden-schema/hsn');
-  const short = (['symbols', 'length'] as const).flatMap((key) =>
-    flags[key] === undefined || flags[key] === 'auto' ? [] : [`${key}=${flags[key]}`],
+  const short = (['symbols', 'length'] as const).filter(
+    (key) => flags[key] !== undefined && flags[key] !== 'auto',
   );
   const encoder = flags.encoder === undefined ? [] : [`encoder.name=${JSON.stringify(flags.encoder)}`];
-  const overrides = [...short, ...encoder, ...flags.set];
+  const overrides = [...short.map((key) => `${key}=${flags[key]}`), ...encoder, ...flags.set];
   const text =
     file === undefined
       ? earlier
@@ -27,6 +27,7 @@ export async function settingsOf(
       : await readSettings(file, 'experiments');
   return loadConfig(text, file ?? 'settings', overrides, {
     fallback: earlier?.config.model ?? corpusKind(corpus),
+    flags: short.filter((key) => !flags.set.some((one) => one.startsWith(`${key}=`))),
     ...(earlier ? {} : { beneath: discoveringDefaults }),
   });
 }

@@ -16,19 +16,22 @@ export function register(program: Command): void {
     .description('Take the last edit of a run back; again and again up to the run as it was trained.')
     .argument('<run>', 'run folder')
     .option('--list', 'only list what could be taken back')
+    .option('--json', 'print JSON')
     .addHelpText('after', examples)
     .action(undo);
 }
 
-async function undo(directory: string, flags: { list?: boolean }): Promise<void> {
+async function undo(directory: string, flags: { list?: boolean; json?: boolean }): Promise<void> {
   const { plainText } = await import('@hidden-schema/base');
-  const { runEdits, undoEdit } = await import('@hidden-schema/studies');
+  const { plainJson, runEdits, undoEdit } = await import('@hidden-schema/studies');
   if (flags.list) {
     const edits = runEdits(directory).reverse();
+    if (flags.json) return print(plainJson(edits.map(({ made, what }) => ({ made, what }))));
     print(edits.map(({ made, what }) => `${made}  ${plainText(what)}\n`).join('') || 'no edits\n');
     return;
   }
   const { undone, symbols, undoable } = await undoEdit(directory);
+  if (flags.json) return print(plainJson({ undone, symbols, undoable }));
   const left = undoable === 0 ? '' : `, ${undoable} more can be undone`;
   print(`undone: ${plainText(undone)}\n${symbols} symbols${left}\n`);
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { progressOf } from './analysis.ts';
-import { edit } from './merge.ts';
+import { type EditFlags, edit } from './merge.ts';
 import { print, say } from './terminal.ts';
 
 const examples = `
@@ -20,16 +20,17 @@ export function register(program: Command): void {
     .description('Add more texts to a run, without discovering its symbols again.')
     .argument('<run>', 'run folder')
     .argument('<file>', 'texts to add')
+    .option('--json', 'print JSON')
     .addHelpText('after', examples)
     .action(update);
 }
 
-async function update(directory: string, file: string): Promise<void> {
+async function update(directory: string, file: string, flags: EditFlags): Promise<void> {
   const { plainText } = await import('@hidden-schema/base');
   const { updateRun } = await import('@hidden-schema/studies');
   const vectors = await progressOf('encode', 'texts');
   const onNote = (text: string) => say(`${plainText(text)}\n`);
-  await edit(directory, async ({ signal }) => {
+  await edit(directory, flags, async ({ signal }) => {
     const options = { signal, onProgress: vectors.onProgress, onNote };
     const made = await updateRun(directory, file, options).finally(vectors.done);
     const { added, repeated, kept, themes } = made;
@@ -39,6 +40,7 @@ async function update(directory: string, file: string): Promise<void> {
     const told = lines.length > 0 ? lines : ['no new theme'];
     if (repeated > 0)
       say(`${repeated} of the ${added} added texts were in the run before, and are in it once more now\n`);
+    if (flags.json) return made;
     print(
       `${[`${(100 * kept).toFixed(1)} % of the texts before are nearest to the same symbol`, ...told].join('\n')}\n`,
     );

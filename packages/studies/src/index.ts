@@ -101,7 +101,12 @@ export {
 } from './comparison/groups.ts';
 export { PERIODS, type PeriodLength } from './comparison/periods.ts';
 export { type LabelPrediction, predictLabels } from './comparison/prediction.ts';
-export { predictionFigure, predictionSheets, predictionTable } from './comparison/prediction-sheets.ts';
+export {
+  predictionFigure,
+  predictionSheets,
+  predictionText,
+  predictionTable,
+} from './comparison/prediction-sheets.ts';
 export { studyTime, type TimeStudy } from './comparison/time.ts';
 export { burstSheet, timeFigureOf, timeTables } from './comparison/time-sheets.ts';
 export { communitiesOf } from './evaluation/communities.ts';

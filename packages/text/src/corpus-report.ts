@@ -81,6 +81,13 @@ export function fingerprintOf(files: readonly Pick<FileReport, 'sha256' | 'split
 export const counted = (count: number, one: string, many = `${one}s`) =>
   `${count} ${count === 1 ? one : many}`;
 
+/** That sentences are longer than an encoder or decoder reads. */
+export const cutNote = (
+  side: 'encoder' | 'decoder',
+  { cutSentences, lostTokens }: { cutSentences: number; lostTokens: number },
+): string =>
+  `${counted(cutSentences, 'sentence')} longer than the ${side}'s positions: ${lostTokens} tokens cut off`;
+
 /**
  * What a user should know about a corpus that is not as plain as could be; a line each. Where the encoder reads long texts
  * as passages, it cuts nothing off.
@@ -109,8 +116,7 @@ export function corpusNotes(
   for (const side of ['encoder', 'decoder'] as const) {
     const found = tokens?.[side];
     if (!found || (side === 'encoder' && passages)) continue;
-    const text = `${counted(found.cutSentences, 'sentence')} longer than the ${side}'s positions: ${found.lostTokens} tokens cut off`;
-    notes.push([found.cutSentences, text]);
+    notes.push([found.cutSentences, cutNote(side, found)]);
   }
   const lines = notes.filter(([count]) => count > 0).map(([, text]) => text);
   if (labels.length === 1)

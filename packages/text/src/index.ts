@@ -8,6 +8,7 @@ export {
 export {
   type CorpusReport,
   corpusNotes,
+  cutNote,
   emptyReport,
   type FileReport,
   fingerprintOf,

@@ -120,7 +120,8 @@ const training = z.strictObject({
   schedule: z.enum(['constant', 'linear', 'cosine']).default('cosine'),
   logEvery: countSchema.default(20),
   evaluateEvery: countSchema.default(250),
-  patience: countSchema.default(20),
+  /** Evaluations without a better validation objective before training stops. */
+  patience: countSchema.default(4),
   /** bfloat16: matrix products of encoder and decoder in half the bits, for processors that have them in hardware. */
   precision: z.enum(['float32', 'bfloat16']).default('float32'),
 });

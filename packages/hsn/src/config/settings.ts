@@ -103,6 +103,8 @@ export interface LoadOptions {
   fallback?: ModelKind;
   /** Other defaults than the schema's. */
   beneath?: (data: Readonly<Data>) => Data;
+  /** Settings among the overrides that were given by flags of their own name, for messages. */
+  flags?: readonly string[];
 }
 
 /**
@@ -113,7 +115,7 @@ export function loadConfig(
   yamlText: string,
   source: string,
   overrides: readonly string[] = [],
-  { fallback = 'synthetic', beneath }: LoadOptions = {},
+  { fallback = 'synthetic', beneath, flags = [] }: LoadOptions = {},
 ): RunConfig {
   const lines = new LineCounter();
   const { data, document, faults } = readYaml(yamlText, source, lines);
@@ -124,7 +126,8 @@ export function loadConfig(
     faults.push(...parsed.error.issues.flatMap((issue) => faultsOf(schema, issue, [], data)));
   if (faults.length === 0 && parsed.success) return parsed.data as RunConfig;
   const place = (path: Path): string => {
-    if (changed.some((key) => key.every((part, at) => part === path[at]))) return ' (--set)';
+    if (changed.some((key) => key.every((part, at) => part === path[at])))
+      return ` (${flags.includes(path.join('.')) ? `--${path.join('.')}` : '--set'})`;
     const offset = offsetOf(document, path);
     return offset === undefined ? '' : ` (line ${lines.linePos(offset).line})`;
   };

@@ -1,6 +1,6 @@
 import type { OpenedRun } from '@hidden-schema/hsn';
 import { comparisonFigure, comparisonSheets, comparisonText } from '../comparison/group-sheets.ts';
-import { compareGroups, type GroupComparison } from '../comparison/groups.ts';
+import { compareGroups, type GroupComparison, tooManyGroups } from '../comparison/groups.ts';
 import { studyTime, type TimeStudy } from '../comparison/time.ts';
 import { burstSheet, timeFigureOf } from '../comparison/time-sheets.ts';
 import type { LabelledWalks } from '../evaluation/label-maps.ts';
@@ -22,7 +22,9 @@ export const OTHER_LABELS = 'other labels';
 /** What the texts of one label have more of than all others; undefined where labels say nothing of texts. */
 export function labelComparison(encoded: EncodedCorpus): GroupComparison | undefined {
   const labels = Array.from(encoded.labelOf, (label) => encoded.labels[label]);
-  return comparableLabels(labels).labels ? compareGroups(fewerLabels(encoded)) : undefined;
+  const known = labels.filter((label) => label !== undefined);
+  if (!comparableLabels(labels).labels || tooManyGroups(new Set(known).size, known.length)) return undefined;
+  return compareGroups(fewerLabels(encoded));
 }
 
 /** Walks with the labels that most texts have; of more than a page has room for, the rest as one group. */

@@ -19,11 +19,11 @@ export const pValue = (p: number): string => (p < 0.0001 ? '< 0.0001' : p.toFixe
 
 const comparedColumns = [
   { title: 'share', align: 'right' as const },
-  { title: '95 %', align: 'left' as const },
+  { title: '95 %', align: 'left' as const, optional: true },
   { title: 'others', align: 'right' as const },
-  { title: '95 % others', align: 'left' as const },
+  { title: '95 % others', align: 'left' as const, optional: true },
   { title: "Cohen's h", digits: 2 },
-  { title: 'p', align: 'right' as const },
+  { title: 'p', align: 'right' as const, optional: true },
   { title: 'p corrected', align: 'right' as const },
 ];
 
@@ -32,11 +32,28 @@ const comparedCells = ({ own, others, effect, p, corrected }: ComparedShare): Sh
   ...[effect, pValue(p), pValue(corrected)],
 ];
 
-function captionOf({ groups, left, interval, test, correction, against }: GroupComparison): string {
-  const counts = groups.map(({ group, texts }) => `${group} ${texts}`).join(', ');
-  const beside = against === 'pair' ? `beside ${groups[1]!.group}` : 'beside all other texts';
+/** Groups that are shown; all of them stand in the files. */
+const shownGroups = 12;
+
+/** The groups with most texts, in their order. */
+export function largestGroups({ groups }: Pick<GroupComparison, 'groups'>): GroupComparison['groups'] {
+  const least = groups.map(({ texts }) => texts).sort((a, b) => b - a)[shownGroups - 1] ?? 0;
+  return groups.filter(({ texts }) => texts >= least).slice(0, shownGroups);
+}
+
+function captionOf(comparison: GroupComparison): string {
+  const { groups, left, interval, test, correction, against } = comparison;
+  const shown = largestGroups(comparison);
+  const counts = shown.map(({ group, texts }) => `${group} ${texts}`).join(', ');
+  const [first, second] = groups.map(({ group }) => group);
+  const beside =
+    against === 'pair'
+      ? `others being the texts of the other group: ${second} in rows of ${first}, ${first} in rows of ${second}; in the files a difference above 0 is more in ${first}`
+      : 'others being all other texts';
+  const rest = groups.length - shown.length;
+  const hidden = rest === 0 ? '' : ` and ${rest} smaller groups, which stand in the files`;
   const without = left === 0 ? '' : ` ${left} texts are in no group compared.`;
-  return `Share of a group's texts whose walk has it, ${beside}. Intervals: ${interval}. Test: ${test}, ${correction}. Texts: ${counts}.${without}`;
+  return `Share of a group's texts whose walk has it, ${beside}. Intervals: ${interval}. Test: ${test}, ${correction}. Texts: ${counts}${hidden}.${without}`;
 }
 
 /** For people: of each group what it has most more of, as far as it is no chance finding; for a pair both ways. */
@@ -50,14 +67,20 @@ export function comparisonSheets(comparison: GroupComparison, title: SymbolTitle
   });
   const symbols = comparison.symbols.map((one) => ({ ...one, title: title(one.symbol) }));
   const links = comparison.links.map((one) => ({ ...one, title: linkTitle(one.link, title) }));
-  const bySymbol = moreOf(comparison, symbols, most);
-  const byLink = moreOf(comparison, links, most);
+  const largest = { ...comparison, groups: largestGroups(comparison) };
+  const bySymbol = moreOf(largest, symbols, most);
+  const byLink = moreOf(largest, links, most);
+  const [first, second] = comparison.groups.map(({ group }) => group);
+  const which =
+    comparison.against === 'pair'
+      ? `${first} or ${second} has more of than the other`
+      : 'a group has more of';
   return [
     {
-      ...shown('compare-most-symbols', 'Symbols that a group has more of', bySymbol),
+      ...shown('compare-most-symbols', `Symbols that ${which}`, bySymbol),
       caption: captionOf(comparison),
     },
-    shown('compare-most-links', 'Links that a group has more of', byLink),
+    shown('compare-most-links', `Links that ${which}`, byLink),
   ];
 }
 
@@ -65,7 +88,8 @@ export function comparisonSheets(comparison: GroupComparison, title: SymbolTitle
 export function comparisonText({ symbols, links }: GroupComparison): string {
   const sure = (tests: readonly ComparedShare[]) =>
     tests.filter(({ corrected }) => corrected < falseShare).length;
-  return `${sure(symbols)} of ${symbols.length} tests of symbols and ${sure(links)} of ${links.length} tests of links have a corrected p below ${falseShare}; the files hold all of them.`;
+  const none = sure(symbols) + sure(links) === 0 ? 'No group has surely more of any symbol or link. ' : '';
+  return `${none}${sure(symbols)} of ${symbols.length} tests of symbols and ${sure(links)} of ${links.length} tests of links have a corrected p below ${falseShare}; the files hold all of them.`;
 }
 
 /** Of each group the findings with the largest effects; of a pair the second group's are the first one's turned round. */
@@ -143,12 +167,13 @@ export const mostRows = 48;
 
 /** The differences with their intervals. */
 export function comparisonFigure(comparison: GroupComparison, title: SymbolTitle, by: string) {
-  const each = Math.max(1, Math.min(5, Math.floor(mostRows / comparison.groups.length)));
-  const found = moreOf(comparison, comparison.symbols, each).slice(0, mostRows);
+  const groups = largestGroups(comparison);
+  const each = Math.max(1, Math.min(5, Math.floor(mostRows / groups.length)));
+  const found = moreOf({ ...comparison, groups }, comparison.symbols, each).slice(0, mostRows);
   const heading = `What texts of one ${by} have more of`;
   const svg = forestFigure({
     title: heading,
-    subtitle: `difference of shares of texts ${comparison.against === 'pair' ? 'between the two' : 'to all others'}, 95 % (Newcombe); p corrected by Benjamini–Hochberg, below ${falseShare}`,
+    subtitle: `difference of shares of texts ${comparison.against === 'pair' ? `to the other of ${comparison.groups.map(({ group }) => group).join(' and ')}` : 'to all others'}, 95 % (Newcombe); p corrected by Benjamini–Hochberg, below ${falseShare}`,
     xLabel: 'more, in percentage points',
     written: (value) => `${Math.round(100 * value)}`,
     rows: found.map((one, at) => ({

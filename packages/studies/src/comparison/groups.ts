@@ -59,8 +59,10 @@ export interface GroupOptions {
 }
 
 const defaultLeast = 10;
-/** More groups than this are names or numbers rather than groups. */
-const mostGroups = 50;
+/** More groups than this, or many of hardly any texts, are names or numbers rather than groups. */
+const mostGroups = 500;
+const manyGroups = 50;
+const fewTexts = 3;
 
 /** Which symbols and links one group of texts has more of than the others. */
 export function compareGroups(labelled: LabelledWalks, options: GroupOptions = {}): GroupComparison {
@@ -88,6 +90,10 @@ export function compareGroups(labelled: LabelledWalks, options: GroupOptions = {
   };
 }
 
+/** Whether what was taken for groups are names or numbers of texts. */
+export const tooManyGroups = (groups: number, texts: number): boolean =>
+  groups > mostGroups || (groups > manyGroups && texts < fewTexts * groups);
+
 /** As people order names with numbers in them: 2 before 10. */
 const { compare: byName } = new Intl.Collator('en', { numeric: true });
 
@@ -104,9 +110,10 @@ function filledGroups({ labels, labelOf }: LabelledWalks) {
         ? 'no text is in a group, so there is nothing to compare'
         : `all texts are of the group ${JSON.stringify(labels[filled[0]!])}; two groups are needed to compare`,
     );
-  if (filled.length > mostGroups)
+  const texts = counts.reduce((sum, count) => sum + count, 0);
+  if (tooManyGroups(filled.length, texts))
     throw new UserError(
-      `there are ${filled.length} groups, more than ${mostGroups}: name two of them with --groups A,B, or choose a column that has fewer`,
+      `there are ${filled.length} groups of ${texts} texts, too many to compare: name two groups, or choose a column that has fewer`,
     );
   const place = new Map(filled.map((label, at) => [label, at]));
   const groupOf = Int32Array.from({ length: labelOf.length }, (_, n) => place.get(labelOf[n]!) ?? -1);

@@ -7,11 +7,40 @@ import type { Coefficient, LabelPrediction } from './prediction.ts';
 const featureTitle = (of: Coefficient, title: SymbolTitle): string =>
   'symbol' in of ? title(of.symbol) : linkTitle(of.link, title);
 
-/** How well labels are predicted, and what predicts each. */
-export const predictionSheets = (prediction: LabelPrediction, title: SymbolTitle, most = 5): Sheet[] => [
-  accuracySheet(prediction),
-  tellingSheet(prediction, title, most),
-];
+/** Labels that are shown to people; the others stand in the files. */
+const shownLabels = 12;
+const featuresOfLabel = 5;
+const likely = 0.05;
+
+/** How well labels are predicted, and what predicts each: of all labels, or of those with most texts. */
+export function predictionSheets(
+  prediction: LabelPrediction,
+  title: SymbolTitle,
+  { largest = false } = {},
+): Sheet[] {
+  const bySize = prediction.labels.toSorted((a, b) => b.right.texts - a.right.texts).slice(0, shownLabels);
+  const labels = largest ? prediction.labels.filter((one) => bySize.includes(one)) : prediction.labels;
+  return [
+    accuracySheet({ ...prediction, labels }),
+    tellingSheet({ ...prediction, labels }, title, featuresOfLabel),
+  ].filter(({ rows }) => rows.length > 0);
+}
+
+/** In words: whether walks say anything of labels, and what is not shown. */
+export function predictionText({ accuracy, floor, p, coefficients, labels }: LabelPrediction): string {
+  const better = accuracy.share > floor.share && p < likely;
+  return [
+    better
+      ? ''
+      : `Walks do not predict the label better than always saying "${floor.label}" (p ${p < 0.0001 ? '' : '= '}${pValue(p)}).`,
+    coefficients.length > 0 ? '' : 'No symbol or link predicts a label better than chance.',
+    labels.length > shownLabels
+      ? `Shown are the ${shownLabels} labels with most texts; the files hold all ${labels.length}.`
+      : '',
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
 
 function accuracySheet(prediction: LabelPrediction): Sheet {
   const { labels, accuracy, floor } = prediction;

@@ -61,7 +61,7 @@ const choiceTexts = 2000;
 const mostLinks = 200;
 const fewestTexts = 20;
 const quick = { tolerance: 1e-5, iterations: 500 };
-const mostLabels = 50;
+const mostLabels = 200;
 
 /** Which symbols and links predict the label, and how well, on texts that were not seen. */
 export function predictLabels(labelled: LabelledWalks, options: PredictionOptions = {}): LabelPrediction {

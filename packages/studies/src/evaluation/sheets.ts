@@ -22,8 +22,9 @@ export interface Sheet {
 
 const isMean = (cell: SheetCell): cell is MeanSd => typeof cell === 'object';
 
-export function sheetText({ columns, rows }: Sheet, format: TableFormat): string {
-  return formatTable(columns, shownRows(columns, rows), format);
+/** A sheet as text; on a terminal of `width` columns. */
+export function sheetText({ columns, rows }: Sheet, format: TableFormat, width?: number): string {
+  return formatTable(columns, shownRows(columns, rows), format, width);
 }
 
 /** Cells as they are shown: means with their deviations. */
