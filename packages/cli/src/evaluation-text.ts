@@ -154,11 +154,11 @@ export function languageText(figures: Partial<TextFigures> & { sentences: number
     languageMeanings,
     `on ${figures.sentences} test sentences:`,
   );
-  return `${lines}${figures.steps ? stepText(figures.steps) : ''}`;
+  return `${lines}${figures.steps ? stepText(figures.steps, figures.evidence) : ''}`;
 }
 
 /** What each step of walks costs, and what the decoder gains by it. */
-function stepText(steps: readonly StepNats[]): string {
+function stepText(steps: readonly StepNats[], evidence: readonly number[] | undefined): string {
   const row = (name: string, values: readonly string[]) =>
     `  ${name.padEnd(8)}${values.map((value) => value.padStart(8)).join('')}`;
   const of = (value: number | null) => value?.toFixed(2) ?? '-';
@@ -167,10 +167,13 @@ function stepText(steps: readonly StepNats[]): string {
     : steps[0]!.gained === null
       ? '  gained by the first step: add --baseline, a run of the decoder alone\n'
       : '';
+  const used = evidence
+    ? `${row('evidence', evidence.map(String))}  share of it that walks are drawn with, fitted on validation sentences\n`
+    : '';
   return `nats a sentence, by step of the walk:\n${row(
     'step',
     steps.map((_, i) => String(i + 1)),
-  )}\n${row(
+  )}\n${used}${row(
     'paid',
     steps.map(({ paid }) => of(paid)),
   )}  divergence from the walk prior\n${row(

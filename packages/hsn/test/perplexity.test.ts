@@ -9,6 +9,7 @@ import type { LanguageNetwork } from '../src/tasks/language/network.ts';
 import {
   type LogWeights,
   logWeights,
+  type PosteriorOf,
   type SentenceEstimate,
   schemaOf,
   sentenceEstimate,
@@ -124,9 +125,17 @@ const someScores = (length: number): Tensor =>
     'float32',
   );
 
+/** The network's own posterior. */
+const ownOf =
+  (model: LanguageNetwork): PosteriorOf =>
+  (scores, graph) =>
+    model.posterior(scores, graph);
+
 function weighted(model: LanguageNetwork, scores: Tensor, graphs: readonly Tensor[], walks: number) {
   const drawn = graphs.map((adjacency) => ({ adjacency, logRatio: 0 }));
-  return scope(() => noGrad(() => logWeights(model, { scores, tokens }, drawn, walks)));
+  return scope(() =>
+    noGrad(() => logWeights(model, { scores, tokens, posterior: ownOf(model) }, drawn, walks)),
+  );
 }
 
 /** Walks that leave a standard error of a few thousandths of a nat. */
@@ -207,7 +216,7 @@ describe('walks drawn less surely as well', () => {
       noGrad(() =>
         wideLogLikelihood(
           model,
-          { scores, tokens },
+          { scores, tokens, posterior: ownOf(model) },
           graphs.map((adjacency) => ({ adjacency, logRatio: 0 })),
           { walks, generator: new Generator(3) },
         ),
@@ -275,7 +284,9 @@ describe('log p(x) against all graphs and walks (Eq. 34)', () => {
     const exact = Math.log(sum(each.map((value, g) => value * Math.exp(logPrior(everyGraph[g]!)))));
     const shared = Math.log(sum(each.map((value, g) => value * Math.exp(logPosterior[g]!))));
     const graphs = sampledGraphs(model, 500);
-    const drawn = scope(() => noGrad(() => logWeights(model, { scores, tokens }, graphs, 20)));
+    const drawn = scope(() =>
+      noGrad(() => logWeights(model, { scores, tokens, posterior: ownOf(model) }, graphs, 20)),
+    );
     const { logLikelihood, paperLogLikelihood } = sentenceEstimate(drawn, 5);
     for (const { adjacency, logRatio } of graphs.slice(0, 20)) {
       const g = everyGraph.findIndex((graph) => graph.sub(adjacency).abs().sum().item() === 0);

@@ -331,3 +331,44 @@ test('a walk of two steps has weights of its own for staying too', () => {
   const [step] = prior.on(new WalkableGraph(tensor(digits('11 11')))).transitions;
   expectClose(step!.next(tensor(digits('10 01'))), [0.75, 0.25, 0.5, 0.5], 1e-6);
 });
+
+describe('a posterior that weighs evidence by such a prior', () => {
+  /** Every step's row of the prior, times exp(h), summing to one. */
+  const posteriorTables = ({ start, q }: Model, matrices: readonly number[][][], alone: readonly boolean[]) =>
+    q.map((h) => {
+      const first = softmax(start.map((value, k) => value + h[0]![k]!));
+      const steps = matrices.map((matrix, i) =>
+        matrix.map((row, j) => {
+          if (alone[j]) return row;
+          const weighed = row.map((p, k) => p * Math.exp(h[i + 1]![k]!));
+          return weighed.map((value) => value / sum(weighed));
+        }),
+      );
+      return table(first, steps);
+    });
+
+  test('has the written-out probabilities and divergences; without evidence it is the prior', () => {
+    fc.assert(
+      fc.property(models, (model) => {
+        const { graph, module, prior, matrices, priorTable } = made(model);
+        const alone = model.adjacency.map((links) => sum(links.slice()) === 0);
+        const tables = posteriorTables(model, matrices, alone);
+        const posterior = module.withEvidence(graph, f64(model.q));
+        expectClose(posterior.crossLogProb(walkTensor(walks)).exp(), tables, 1e-10);
+        expectClose(
+          posterior.kl(prior),
+          tables.map((one) => tableKl(one, priorTable)),
+          1e-9,
+        );
+        const one = module.withEvidence(graph, f64(model.q.slice(0, 1)));
+        for (const how of ['mean', 'projection'] as const) {
+          const { start, steps } = one.aggregatedKl(prior, how);
+          expectClose(start.add(steps), tableKl(tables[0]!, priorTable), 1e-9, how);
+        }
+        const none = module.withEvidence(graph, f64(model.q).mul(0));
+        expectClose(none.logProb(walkTensor(walks.slice(0, 2))).exp(), priorTable.slice(0, 2), 1e-12);
+        expectClose(none.kl(prior), [0, 0], 1e-12);
+      }),
+    );
+  });
+});

@@ -133,8 +133,8 @@ export class WalkDistribution implements WalkPosterior {
 
 /**
  * Σ_jk ρ̂_j Q_jk log(Q_jk / P_jk). The adjacency stands in both matrices and cancels from the logarithm; isolated rows
- * are the same in both and cost nothing: R is zero there and log D is too. A prior that stays is cheaper by s_j for each
- * stay.
+ * are the same in both and cost nothing: R is zero there and log D is too. Where walks may stay, each stay costs the
+ * difference of both s_j.
  */
 function stepKl(q: Transition, p: Transition, position: Tensor, arrived: Tensor): Tensor {
   const posterior = q.split;
@@ -143,7 +143,10 @@ function stepKl(q: Transition, p: Transition, position: Tensor, arrived: Tensor)
   const arriving = arrived.mul(posterior.target.sub(prior.target)).sum(-1);
   const leaving = position.mul(posterior.source.sub(prior.source)).sum(-1);
   const moved = arriving.sub(leaving);
-  return p.stays ? moved.sub(q.staying(position).mul(p.stays).sum(-1)) : moved;
+  if (!q.stays && !p.stays) return moved;
+  const zero = position.mul(0);
+  const more = (q.stays ?? zero).sub(p.stays ?? zero);
+  return moved.add(q.staying(position).mul(more).sum(-1));
 }
 
 /** The symmetric form with c ≠ 0 does not split into factors: one [K, K] matrix a sentence, one at a time. */

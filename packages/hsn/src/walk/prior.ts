@@ -39,6 +39,26 @@ export class WalkPrior extends nn.Module {
     if (stays) this.stays = nn.parameter(zeros([rows, nodes], options));
   }
 
+  /**
+   * The posterior that weighs evidence h [B, L, K] by this prior (Bayes' rule step by step):
+   *
+   *   q(z_1 = k|x) ∝ ρ_k·exp(h_1[k]),   q(z_i = k|z_{i−1} = j, x) ∝ p(z_i = k|z_{i−1} = j)·exp(h_i[k])
+   *
+   * It is of the form of Eqs. 6 and 9 but for the prior's links to itself. Without evidence it is the prior, and costs nothing.
+   */
+  withEvidence(graph: WalkableGraph, scores: Tensor): WalkDistribution {
+    const prior = this.on(graph);
+    const steps = scores.unbind(1);
+    const logStart = steps[0]!.add(prior.logStart).logSoftmax(-1);
+    const row = (all: Tensor, i: number) => all.narrow(0, all.dim(0) === 1 ? 0 : i, 1);
+    const transitions = steps.slice(1).map((h, i) => {
+      const logWeights = this.weights ? h.add(row(this.weights, i)) : h;
+      const stays = prior.transitions[i]!.stays;
+      return stays ? Transition.sticky(graph, logWeights, stays) : new Transition(graph, logWeights);
+    });
+    return new WalkDistribution(logStart, transitions, graph);
+  }
+
   on(graph: WalkableGraph): WalkDistribution {
     const K = this.#nodes;
     const logStart = this.start

@@ -82,8 +82,8 @@ function constantOf(form: TransitionForm): number {
 }
 
 /**
- * A walk that stays: e^s_j times the weight of each node's link to itself, which makes the walk sticky. Only a prior has
- * it, in the paper's form.
+ * A walk that stays: e^s_j times the weight of each node's link to itself, which makes the walk sticky. A prior has it, and
+ * a posterior that weighs evidence by that prior, in the paper's form.
  */
 interface Stays {
   /** s [1, K] */
@@ -129,7 +129,7 @@ export class Transition {
   readonly #constant: number; // c; 0 means the paper's form
   readonly #weights: Tensor; // f [B, K]
   readonly #rowSums: Tensor; // D [B, K]
-  /** How a prior's walk stays, where it may. */
+  /** How a walk stays, where it may. */
   #stays: Stays | undefined;
   #priorLogRatio: Tensor | undefined;
   #priorAt: { target: Tensor; source: Tensor } | undefined;
@@ -149,7 +149,7 @@ export class Transition {
     this.#rowSums = weighed.rowSums;
   }
 
-  /** A prior's transition on links to itself of weight e^s: Q_jk ∝ f_k A_jk e^(s_j [j = k]). Both logs [1, K] */
+  /** A transition on links to itself of weight e^s: Q_jk ∝ f_k A_jk e^(s_j [j = k]). log f [B, K], s [1, K] */
   static sticky(graph: WalkableGraph, logWeights: Tensor, stays: Tensor): Transition {
     const { weights } = weigh(graph, logWeights, paperForm);
     const sticky = staysOf(graph, stays);
@@ -201,6 +201,12 @@ export class Transition {
    */
   meanRatio(weights?: Tensor): Tensor {
     const leaving = this.#leaving(weights);
+    if (this.#stays) {
+      const moved = leaving.div(leaving.dim(0)).transpose(0, 1).matmul(this.#weights);
+      return moved.add(
+        call('diag', call('diagonal', moved, 0, 0, 1).mul(call('expm1', this.#stays.logs.select(0, 0)))),
+      );
+    }
     if (this.#constant === 0 && [leaving, this.#weights].every(fusable))
       return meanProducts(leaving, this.#weights, this.graph.links);
     const scaled = leaving.div(leaving.dim(0)).transpose(0, 1); // [K, B]
@@ -228,11 +234,11 @@ export class Transition {
 
   /** Mass that stays where it is, of positions [B, K] from which it goes on by this transition. [B, K] */
   staying(position: Tensor): Tensor {
-    const own = call('diagonal', this.graph.rows, 0, 0, 1).unsqueeze(0);
+    const own = call('diagonal', (this.#stays ?? this.graph).rows, 0, 0, 1).unsqueeze(0);
     return this.#leaving(position).mul(this.#weights).mul(own);
   }
 
-  /** s of a prior that may stay. [1, K] */
+  /** s of a walk that may stay. [1, K] */
   get stays(): Tensor | undefined {
     return this.#stays?.logs;
   }

@@ -120,7 +120,8 @@ function cells(own: readonly Table2Row[], all: readonly Table2Row[]): SheetCell[
   const [told, reconstruction, walk, graph] = (known && supplement[known][place]) ?? [];
   const alone = all.filter((row) => row.corpus === corpus && row.model === 'baseline');
   const baseline = over(alone, ({ figures }) => figures.perplexity)?.mean;
-  const mean = (name: Exclude<keyof LanguageFigures, 'steps'>) => over(own, ({ figures }) => figures[name]);
+  const mean = (name: Exclude<keyof LanguageFigures, 'steps' | 'evidence'>) =>
+    over(own, ({ figures }) => figures[name]);
   return [
     corpus.toUpperCase(),
     table2ModelName(model),

@@ -5,7 +5,14 @@ import { mutualInformation } from '../../walk/aggregate.ts';
 import type { WalkPosterior } from '../../walk/posterior.ts';
 import { WalkableGraph } from '../../walk/transition.ts';
 import type { LanguageNetwork, ReadTexts } from './network.ts';
-import { type DrawnGraph, logWeights, type SentenceEstimate, sentenceEstimate } from './perplexity.ts';
+import { fitEvidenceShares, weighedByPrior } from './evidence.ts';
+import {
+  type DrawnGraph,
+  logWeights,
+  type PosteriorOf,
+  type SentenceEstimate,
+  sentenceEstimate,
+} from './perplexity.ts';
 import { cutLogLikelihoods, type StepNats, stepNats } from './step-nats.ts';
 import { wideLogLikelihood } from './wide-draws.ts';
 
@@ -36,6 +43,11 @@ export interface LanguageEvaluation {
   symbols_used: number;
   /** What each step costs and what the decoder gains by it. */
   steps: StepNats[];
+  /**
+   * Share of each step's evidence that walks are drawn with in all of these figures, fitted to the decoder on validation
+   * sentences (`fitEvidenceShares`); absent where walks have a fixed length.
+   */
+  evidence?: number[];
   baseline_perplexity?: number;
 }
 
@@ -82,6 +94,10 @@ function evaluated(
   const rows = test.slice(0, options.limit ?? test.length);
   const more = test.slice(rows.length, options.informationLimit ?? rows.length);
   const scoresOf = (batch: TextBatch) => scope(() => noGrad(() => model.encoder.scores(read(batch))));
+  const evidence = fitEvidenceShares(model, corpus, frames, scoresOf);
+  const posterior: PosteriorOf = evidence
+    ? weighedByPrior(model, evidence)
+    : (h, graph) => model.posterior(h, graph);
   const graphs = sampledGraphs(model, options.graphs ?? 10);
   // A generator of its own, so that the other figures are those of their own draws.
   const wide = new Generator(model.config.seed);
@@ -91,17 +107,25 @@ function evaluated(
     for (const batch of batchesByLength(corpus.store, rows, batchSize, frames)) {
       const h = scoresOf(batch);
       scores.push(h);
-      for (const estimate of estimateBatch(model, batch, h, { graphs, walks: options.walks ?? 100, wide })) {
+      for (const estimate of estimateBatch(model, batch, h, {
+        posterior,
+        graphs,
+        walks: options.walks ?? 100,
+        wide,
+      })) {
         estimates.push(estimate);
         options.onProgress?.(estimates.length, rows.length);
       }
     }
     for (const batch of batchesByLength(corpus.store, more, batchSize, frames)) scores.push(scoresOf(batch));
     const information_sentences = rows.length + more.length;
-    const { paid, ...told } = information(model, scores, graphs);
-    const measured = { ...summarise(estimates), ...summariseWide(estimates), ...told };
+    const { paid, ...rest } = information(model, scores, { graphs, posterior });
+    const measured = { ...summarise(estimates), ...summariseWide(estimates), ...rest };
     const steps = stepNats(paid, meanCut(estimates));
-    return { sentences: rows.length, information_sentences, ...measured, steps };
+    return {
+      ...{ sentences: rows.length, information_sentences, ...measured, steps },
+      ...(evidence ? { evidence: [...evidence] } : {}),
+    };
   } finally {
     for (const tensor of [...scores, ...graphs.map(({ adjacency }) => adjacency)]) tensor.free();
   }
@@ -121,6 +145,12 @@ export function sampledGraphs(
   );
 }
 
+/** What walks are drawn from, and on which graphs. */
+interface Draws {
+  posterior: PosteriorOf;
+  graphs: readonly DrawnGraph[];
+}
+
 /** With log p(x) by walks that are drawn less surely as well, and log p(x|z) of walks that end after each step. */
 type WideEstimate = SentenceEstimate & { wideLogLikelihood: number; cut?: number[] };
 
@@ -135,14 +165,14 @@ function* estimateBatch(
   model: LanguageNetwork,
   batch: TextBatch,
   scores: Tensor,
-  { graphs, walks, wide }: { graphs: readonly DrawnGraph[]; walks: number; wide: Generator },
+  { posterior, graphs, walks, wide }: Draws & { walks: number; wide: Generator },
 ): Iterable<WideEstimate> {
   const { lengths, width, ids } = batch.decoder;
   for (const [n, length] of lengths.entries()) {
     const tokens = ids.subarray(n * width, n * width + length);
     yield scope(() =>
       noGrad(() => {
-        const sentence = { scores: scores.narrow(0, n, 1), tokens };
+        const sentence = { scores: scores.narrow(0, n, 1), posterior, tokens };
         const weights = logWeights(model, sentence, graphs, walks);
         const drawn = sentenceEstimate(weights, length - 1);
         const less = wideLogLikelihood(model, sentence, graphs, { walks, generator: wide });
@@ -194,11 +224,11 @@ function summariseWide(estimates: readonly WideEstimate[]) {
 }
 
 /** Information and divergences of all sentences together, means over graphs. */
-function information(model: LanguageNetwork, scores: readonly Tensor[], graphs: readonly DrawnGraph[]) {
+function information(model: LanguageNetwork, scores: readonly Tensor[], { graphs, posterior }: Draws) {
   const all = scope(() => catRows(scores));
   try {
     const each = graphs.map(({ adjacency }) =>
-      scope(() => noGrad(() => informationOn(model, all, adjacency))),
+      scope(() => noGrad(() => informationOn(model, all, adjacency, posterior))),
     );
     const mean = (of: (one: (typeof each)[number]) => number) =>
       each.reduce((sum, one) => sum + of(one), 0) / each.length;
@@ -218,9 +248,9 @@ function information(model: LanguageNetwork, scores: readonly Tensor[], graphs: 
 }
 
 /** What walks of all sentences tell on one graph, and which symbols they use. */
-function informationOn(model: LanguageNetwork, scores: Tensor, adjacency: Tensor) {
+function informationOn(model: LanguageNetwork, scores: Tensor, adjacency: Tensor, posteriorOf: PosteriorOf) {
   const graph = new WalkableGraph(adjacency, model.config.walk.isolated);
-  const posterior = model.posterior(scores, graph);
+  const posterior = posteriorOf(scores, graph);
   const prior = model.walkPrior.on(graph);
   const nodes = posterior.sampleNodes(model.generator);
   return {

@@ -1,5 +1,6 @@
 import { stack, Tensor } from '@hidden-schema/torch';
 import type { HiddenSchemaNetwork, Kind } from '../../model.ts';
+import type { WalkPosterior } from '../../walk/posterior.ts';
 import { WalkableGraph } from '../../walk/transition.ts';
 import type { LanguageNetwork } from './network.ts';
 
@@ -26,6 +27,16 @@ export interface WalkWeights extends LogWeights {
   walks: number[][];
 }
 
+/** q(z|x, A) from scores [B, L, K]: the network's own, or one that weighs them by the prior (`fitEvidenceShares`). */
+export type PosteriorOf = (scores: Tensor, graph: WalkableGraph) => WalkPosterior;
+
+/** A sentence to estimate: scores [1, L, K], what walks are drawn from, tokens. */
+export interface ScoredSentence {
+  scores: Tensor;
+  posterior: PosteriorOf;
+  tokens: Int32Array;
+}
+
 /** A graph from q(A), with log p(A) − log q(A). */
 export interface DrawnGraph {
   adjacency: Tensor;
@@ -40,13 +51,13 @@ export interface DrawnGraph {
  */
 export function logWeights(
   model: LanguageNetwork,
-  { scores, tokens }: { scores: Tensor; tokens: Int32Array },
+  sentence: ScoredSentence,
   graphs: readonly DrawnGraph[],
   walks: number,
 ): WalkWeights {
-  const drawn = graphs.map(({ adjacency }) => drawWalks(model, scores, adjacency, walks));
+  const drawn = graphs.map(({ adjacency }) => drawWalks(model, sentence, adjacency, walks));
   const nodes = drawn.flatMap((one) => one.nodes);
-  const likelihoods = decodedWalks(model, nodes, tokens);
+  const likelihoods = decodedWalks(model, nodes, sentence.tokens);
   const ratios = drawn.flatMap(({ ratio }) => ratio);
   const weights = Float64Array.from(likelihoods, (likelihood, i) => likelihood + ratios[i]!);
   return {
@@ -58,10 +69,9 @@ export function logWeights(
 }
 
 /** R walks of one sentence [1, L, K] on a graph, with log p(z|A) − log q(z|x, A). */
-function drawWalks(model: LanguageNetwork, scores: Tensor, adjacency: Tensor, count: number) {
+function drawWalks(model: LanguageNetwork, sentence: ScoredSentence, adjacency: Tensor, count: number) {
   const graph = new WalkableGraph(adjacency, model.config.walk.isolated);
-  const repeated = scores.expand(count, -1, -1);
-  const posterior = model.posterior(repeated, graph);
+  const posterior = sentence.posterior(sentence.scores.expand(count, -1, -1), graph);
   const nodes = posterior.sampleNodes(model.generator); // [R, L]
   const ratio = model.walkPrior.on(graph).logProb(nodes).sub(posterior.logProb(nodes)).toNumbers();
   return { ratio, nodes: rowsOf(nodes) };

@@ -2,7 +2,7 @@ import { cat, type Generator, stack, type Tensor } from '@hidden-schema/torch';
 import { WalkDistribution } from '../../walk/chain.ts';
 import { WalkableGraph } from '../../walk/transition.ts';
 import type { LanguageNetwork } from './network.ts';
-import { type DrawnGraph, decodedWalks, logMeanExp, rowsOf } from './perplexity.ts';
+import { type DrawnGraph, decodedWalks, logMeanExp, rowsOf, type ScoredSentence } from './perplexity.ts';
 
 /** What scores are divided by: q itself, and the same less and less sure. */
 const widths = [1, 4, 16] as const;
@@ -19,16 +19,16 @@ const widths = [1, 4, 16] as const;
  */
 export function wideLogLikelihood(
   model: LanguageNetwork,
-  { scores, tokens }: { scores: Tensor; tokens: Int32Array },
+  sentence: ScoredSentence,
   graphs: readonly DrawnGraph[],
   { walks, generator }: { walks: number; generator: Generator },
 ): number {
   const share = Math.ceil(walks / (widths.length + 1));
-  const drawn = graphs.map(({ adjacency }) => drawWide(model, scores, adjacency, { share, generator }));
+  const drawn = graphs.map(({ adjacency }) => drawWide(model, sentence, adjacency, { share, generator }));
   const likelihoods = decodedWalks(
     model,
     drawn.flatMap(({ nodes }) => nodes),
-    tokens,
+    sentence.tokens,
   );
   const ratios = drawn.flatMap(({ ratio }) => ratio);
   return logMeanExp(Float64Array.from(likelihoods, (likelihood, i) => likelihood + ratios[i]!));
@@ -37,7 +37,7 @@ export function wideLogLikelihood(
 /** As many walks from each part of the mixture, with log p(z|A) − log m(z). */
 function drawWide(
   model: LanguageNetwork,
-  scores: Tensor,
+  { scores, posterior }: ScoredSentence,
   adjacency: Tensor,
   { share, generator }: { share: number; generator: Generator },
 ) {
@@ -46,11 +46,11 @@ function drawWide(
   const repeated = new WalkDistribution(prior.logStart.expand(share, -1), prior.transitions, graph);
   const less = widths.map((width) => scores.div(width));
   const nodes = cat([
-    ...less.map((h) => model.posterior(h.expand(share, -1, -1), graph).sampleNodes(generator)),
+    ...less.map((h) => posterior(h.expand(share, -1, -1), graph).sampleNodes(generator)),
     repeated.sampleNodes(generator),
   ]); // [R, L]
   const own = prior.logProb(nodes);
-  const parts = [...less.map((h) => model.posterior(h, graph).crossLogProb(nodes).select(0, 0)), own];
+  const parts = [...less.map((h) => posterior(h, graph).crossLogProb(nodes).select(0, 0)), own];
   const mixed = stack(parts).logSumExp(0).sub(Math.log(parts.length));
   return { ratio: own.sub(mixed).toNumbers(), nodes: rowsOf(nodes) };
 }
