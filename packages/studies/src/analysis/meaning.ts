@@ -5,6 +5,7 @@ import type { Interval } from '../measures/proportions.ts';
 import type { AttentionWords } from './attention-words.ts';
 import type { EncodedCorpus, EncodedSentence } from './encoded.ts';
 import { symbolNames } from './names.ts';
+import type { ReadPassage } from './run-corpus.ts';
 import { SymbolTally } from './symbol-tally.ts';
 import { WeighedSentences, type WordSettings } from './weighed-words.ts';
 import { tokensOf, wordsOf } from './words.ts';
@@ -62,6 +63,8 @@ export interface MeaningOptions {
   examples?: number;
   /** What `attentionWords` found. */
   attention?: AttentionWords;
+  /** Passages of long texts with their own walks, from which words are chosen in place of the texts. */
+  passages?: Iterable<ReadPassage> | undefined;
 }
 
 /** Sentences whose words are counted, at most. */
@@ -96,9 +99,10 @@ export function symbolMeanings(
       split(sentence.text).flatMap(({ word }) => (settings.stopWords.has(word) ? [] : word)),
     );
     tally.add(sentence, encoded.labelOf[n]!, distinct);
-    weighed.add(sentence);
+    if (!options.passages) weighed.add(sentence);
     for (const symbol of new Set(sentence.walk)) found[symbol]!.offer(sentence, symbol);
   }
+  for (const passage of firstOf(options.passages ?? [], mostSentences)) weighed.add(passage);
   const near = neighboursOf(run, encoded);
   const telling = weighed.words(words, settings);
   const names = symbolNames(run.run);
@@ -112,6 +116,14 @@ export function symbolMeanings(
     labels: tally.labels(symbol).map(({ label, ...rest }) => ({ label: encoded.labels[label]!, ...rest })),
     neighbours: near[symbol]!.map((other) => ({ ...other, name: names.get(other.symbol) ?? null })),
   }));
+}
+
+function* firstOf<T>(items: Iterable<T>, most: number): Generator<T> {
+  let count = 0;
+  for (const item of items) {
+    if (count++ === most) return;
+    yield item;
+  }
 }
 
 /** What of a run's texts is no word of a symbol; runs of 0.2.0 count all. */
