@@ -33,6 +33,7 @@ beforeAll(async () => {
     'year',
     '--stage',
     'discover',
+    '--no-clean',
     '--out',
     run,
     ...settings,
