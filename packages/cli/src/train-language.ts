@@ -123,7 +123,6 @@ async function planOf(
     earlier && !flags.corpus
       ? { ...prepared.info, directory: earlier.record.corpus.directory }
       : prepared.info;
-  const notes = await notesFor(flags.stage, prepared);
   return {
     config: prepared.config,
     info,
@@ -135,7 +134,7 @@ async function planOf(
       if (chosen) writeResults(path.join(out, 'figures'), choiceResults(chosen));
       return run;
     },
-    describe: () => describe(prepared, notes),
+    describe: () => describe(prepared, prepared.notes),
     onPrepared: (seconds) => showDiscovered(out, seconds),
   };
 }
@@ -174,17 +173,6 @@ async function showDiscovered(out: string, seconds: number): Promise<void> {
   } finally {
     run.model.free();
   }
-}
-
-/** Without a decoder to train, what it could not read says nothing. */
-async function notesFor(
-  stage: string | undefined,
-  { corpus, notes }: PreparedRun,
-): Promise<readonly string[]> {
-  const { cutNote } = await import('@hidden-schema/text');
-  const decoder = corpus.report.tokens?.decoder;
-  if (stage !== 'discover' || !decoder) return notes;
-  return notes.filter((note) => note !== cutNote('decoder', decoder));
 }
 
 function describe({ config, corpus, tokenizers, model }: PreparedRun, notes: readonly string[]): void {

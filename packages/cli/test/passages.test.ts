@@ -95,10 +95,19 @@ describe('documents that are longer than the encoder reads', () => {
 
   test('are counted as documents by every verb, and found by what stands at their end', async () => {
     const symbols = await hsn('symbols', folder.path('run'), '--json');
-    const rows = JSON.parse(symbols.stdout) as { sentences: number; words: { count: number }[] }[];
+    const rows = JSON.parse(symbols.stdout) as {
+      sentences: number;
+      words: { word: string; count: number }[];
+    }[];
     // Each document names two of three symbols.
     expect(rows.reduce((sum, { sentences }) => sum + sentences, 0)).toBeLessThanOrEqual(2 * 60 + 3);
     for (const { words } of rows) for (const { count } of words) expect(count).toBeLessThanOrEqual(60);
+    // Its words are those of its own passages, not of what else its documents speak of.
+    const own = rows.map(({ words }) => words.slice(0, 8).map(({ word }) => word));
+    for (const words of own) {
+      const hits = names.map((name) => words.filter((word) => subjects[name].includes(word)).length);
+      expect(Math.max(...hits), words.join(' ')).toBe(8);
+    }
     const end = documents[0]!.text.split('. ').at(-1)!;
     const found = await hsn('find', folder.path('run'), end, '--json');
     expect(found.code, found.stderr).toBe(0);

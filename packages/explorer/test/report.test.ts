@@ -34,6 +34,7 @@ beforeAll(async () => {
     'year',
     '--stage',
     'discover',
+    '--no-clean',
     '--out',
     run,
     ...settings,

@@ -36,7 +36,8 @@ export async function makeSmallDiscovered(): Promise<SmallDiscovered> {
   fs.writeFileSync(corpus, csvText([['year', 'label', 'text'], ...rows]));
   const run = folder.path('planted');
   const sizes = ['--symbols', String(SYMBOLS), '--length', String(LENGTH), '--threads', '1'];
-  const texts = ['--corpus', corpus, '--time-column', 'year'];
+  // With the markup in texts, which the page must not take for its own.
+  const texts = ['--corpus', corpus, '--time-column', 'year', '--no-clean'];
   const made = await hsn('train', ...texts, '--stage', 'discover', '--out', run, ...sizes);
   if (made.code !== 0) throw new Error(made.stderr);
   return { run, remove: folder.remove };

@@ -61,7 +61,7 @@ export async function makeSmallLanguage(): Promise<SmallLanguage> {
 }
 
 async function train(directory: string, corpus: string, seed: number): Promise<void> {
-  const prepared = await prepareLanguage(settings(seed), { input: corpus, settings: {} });
+  const prepared = await prepareLanguage(settings(seed), { input: corpus, settings: { clean: false } });
   const run = createLanguageRun(directory, prepared);
   try {
     await new Session(run, new LanguageTask(prepared), { output: { write: () => true } }).train();

@@ -62,6 +62,18 @@ describe('the walk of a text of several passages', () => {
     const points = unitRows(randn([9, 4], new Generator(3)));
     const alone = pursue(points, dictionary(), { ...options, candidates: 1 }).walks.toNumbers();
     const rows = Array.from({ length: 9 }, (_, n) => points.toNumbers().slice(4 * n, 4 * n + 4));
+    const scores: number[][] = [];
+    pursue(points, dictionary(), {
+      ...options,
+      candidates: 1,
+      onStep: (_, step) => scores.push(step.toNumbers()),
+    });
+    const given = {
+      points: tensor([...rows, ...passages]),
+      passages: Int32Array.of(...rows.map(() => 1), 3),
+    };
+    for (const [step, own] of joinPassages(given, dictionary(), options).scores.entries())
+      expect(own.toNumbers().slice(0, 36)).toEqual(scores[step]);
     expect(walkOf([...rows, ...passages], [...rows.map(() => 1), 3]).flat()).toEqual([...alone, 1, 0, 3, 3]);
   });
 

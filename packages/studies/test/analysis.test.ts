@@ -32,7 +32,7 @@ beforeAll(async () => {
   const lines = tinySentences(120).map((line, i) => (i % 40 === 3 ? `${line} ${hostile}` : line));
   writeTexts(folder.path('reviews.tsv'), lines);
   const sizes = ['--symbols', '6', '--length', '3', ...tinyLanguageFlags, '--set', 'warmStart.steps=0'];
-  const corpus = ['--corpus', folder.path('reviews.tsv')];
+  const corpus = ['--corpus', folder.path('reviews.tsv'), '--no-clean'];
   const trained = await hsn(
     'train',
     ...corpus,

@@ -81,20 +81,16 @@ export function fingerprintOf(files: readonly Pick<FileReport, 'sha256' | 'split
 export const counted = (count: number, one: string, many = `${one}s`) =>
   `${count} ${count === 1 ? one : many}`;
 
-/** That sentences are longer than an encoder or decoder reads. */
-export const cutNote = (
-  side: 'encoder' | 'decoder',
-  { cutSentences, lostTokens }: { cutSentences: number; lostTokens: number },
-): string =>
-  `${counted(cutSentences, 'sentence')} longer than the ${side}'s positions: ${lostTokens} tokens cut off`;
+/** Sides that read only the beginning of a long text, both unless given, and the size of batches where there are some. */
+export interface NoteOptions {
+  cutting?: readonly ('encoder' | 'decoder')[];
+  batchSize?: number;
+}
 
-/**
- * What a user should know about a corpus that is not as plain as could be; a line each. Where the encoder reads long texts
- * as passages, it cuts nothing off.
- */
+/** What a user should know about a corpus that is not as plain as could be; a line each. */
 export function corpusNotes(
   report: CorpusReport,
-  { batchSize, passages = false }: { batchSize?: number; passages?: boolean } = {},
+  { cutting = ['encoder', 'decoder'], batchSize }: NoteOptions = {},
 ): string[] {
   const { badUtf8, labels, tokens } = report;
   const left = badUtf8.policy === 'skip' ? 'left out' : 'read with U+FFFD in place of the bad bytes';
@@ -113,10 +109,11 @@ export function corpusNotes(
     [report.tooLong, `${counted(report.tooLong, 'record')} too long to be read, left out`],
     [report.duplicatesRemoved, `${counted(report.duplicatesRemoved, 'duplicate')} removed`],
   ];
-  for (const side of ['encoder', 'decoder'] as const) {
+  for (const side of cutting) {
     const found = tokens?.[side];
-    if (!found || (side === 'encoder' && passages)) continue;
-    notes.push([found.cutSentences, cutNote(side, found)]);
+    if (!found) continue;
+    const text = `${counted(found.cutSentences, 'sentence')} longer than the ${side}'s positions: ${found.lostTokens} tokens cut off`;
+    notes.push([found.cutSentences, text]);
   }
   const lines = notes.filter(([count]) => count > 0).map(([, text]) => text);
   if (labels.length === 1)

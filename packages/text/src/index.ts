@@ -8,7 +8,6 @@ export {
 export {
   type CorpusReport,
   corpusNotes,
-  cutNote,
   emptyReport,
   type FileReport,
   fingerprintOf,

@@ -24,6 +24,13 @@ describe('passages of at most so many tokens', () => {
     for (const [n, { ids }] of passages.entries()) expect(ids).toHaveLength(await tokensOf(parts[n]!));
   });
 
+  test('are two halves of a text that hardly does not fit, not all of it and its end', async () => {
+    const all = await tokensOf(text);
+    const sizes = (await tokenPassages(text, tokenizer, all - 3)).map(({ ids }) => ids.length);
+    expect(sizes).toHaveLength(2);
+    for (const size of sizes) expect(size).toBeGreaterThan(all / 4);
+  });
+
   test('a text that fits is one, as it is', async () => {
     const all = await tokensOf(text);
     const [only, ...others] = await tokenPassages(text, tokenizer, all);
@@ -46,7 +53,12 @@ describe('passages of at most so many tokens', () => {
         const passages = await tokenPassages(whole, tokenizer, longest);
         const joined = passages.map(({ start, end }) => whole.slice(start, end)).join('');
         expect(squeezed(joined)).toBe(squeezed(whole));
-        for (const { ids } of passages) expect(ids.length).toBeLessThanOrEqual(longest);
+        for (const { ids, start, end } of passages) {
+          expect(ids.length).toBeLessThanOrEqual(longest);
+          // A text that is one passage is read as it is.
+          const part = whole.slice(start, end);
+          expect(ids).toHaveLength(await tokensOf(passages.length > 1 ? part.trim() : part));
+        }
       }),
       { numRuns: 60, seed: 7 },
     );

@@ -5,6 +5,7 @@ import type { Interval } from '../measures/proportions.ts';
 import type { AttentionWords } from './attention-words.ts';
 import type { EncodedCorpus, EncodedSentence } from './encoded.ts';
 import { symbolNames } from './names.ts';
+import type { ReadPassage } from './run-corpus.ts';
 import { SymbolTally } from './symbol-tally.ts';
 import { WeighedSentences, type WordSettings } from './weighed-words.ts';
 import { tokensOf, wordsOf } from './words.ts';
@@ -64,6 +65,8 @@ export interface MeaningOptions {
   examples?: number;
   /** What `attentionWords` found. */
   attention?: AttentionWords;
+  /** Passages of long texts with their own walks, from which words are chosen in place of the texts. */
+  passages?: Iterable<ReadPassage> | undefined;
 }
 
 /** Sentences whose words are counted, at most. */
@@ -98,9 +101,10 @@ export async function symbolMeanings(
       split(sentence.text).flatMap(({ word }) => (settings.stopWords.has(word) ? [] : word)),
     );
     tally.add(sentence, encoded.labelOf[n]!, distinct);
-    weighed.add(sentence);
+    if (!options.passages) weighed.add(sentence);
     for (const symbol of new Set(sentence.walk)) found[symbol]!.offer(sentence, symbol);
   }
+  for (const passage of firstOf(options.passages ?? [], mostSentences)) weighed.add(passage);
   const near = neighboursOf(run, encoded);
   const telling =
     run.kind === 'language'
@@ -117,6 +121,14 @@ export async function symbolMeanings(
     labels: tally.labels(symbol).map(({ label, ...rest }) => ({ label: encoded.labels[label]!, ...rest })),
     neighbours: near[symbol]!.map((other) => ({ ...other, name: names.get(other.symbol) ?? null })),
   }));
+}
+
+function* firstOf<T>(items: Iterable<T>, most: number): Generator<T> {
+  let count = 0;
+  for (const item of items) {
+    if (count++ === most) return;
+    yield item;
+  }
 }
 
 /** What of a run's texts is no word of a symbol; runs of 0.2.0 count all. */

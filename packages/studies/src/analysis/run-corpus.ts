@@ -25,11 +25,18 @@ export interface RunCorpus {
   notes: readonly string[];
   /** Walks of many sentences, where what they are read from is stored: quicker than reading their texts. */
   stored?(): Promise<StoredWalks | undefined>;
+  /** The passages of texts that are read as several, each with a walk of its own; nothing where none is. */
+  passages?(): Promise<Iterable<ReadPassage> | undefined>;
   close(): void;
 }
 
 /** The walks of `count` sentences of a split from the `first` on. */
 export type StoredWalks = (split: SplitName, first: number, count: number) => BestWalk[];
+
+/** A passage of a text with its own walk. */
+export interface ReadPassage extends BestWalk {
+  text: string;
+}
 
 export interface CorpusOptions {
   signal?: AbortSignal;
@@ -47,6 +54,10 @@ async function textsOf(run: LanguageRun, options: CorpusOptions): Promise<RunCor
   const corpus = await openLanguageCorpus(run, options);
   const { labels, store, splits } = corpus;
   let points: CorpusPoints | undefined;
+  const opened = async () => {
+    points ??= await openPoints(run, corpus, options.signal ? { signal: options.signal } : {});
+    return points;
+  };
   return {
     labels,
     counts: mapSplits((split) => splits[split].length),
@@ -55,8 +66,12 @@ async function textsOf(run: LanguageRun, options: CorpusOptions): Promise<RunCor
       return { text: store.example(row).text, label: store.row(row).label };
     },
     stored: async () => {
-      points ??= await openPoints(run, corpus, options.signal ? { signal: options.signal } : {});
-      return points && walksOfPoints(run, corpus, points);
+      const placed = await opened();
+      return placed && walksOfPoints(run, corpus, placed);
+    },
+    passages: async () => {
+      const placed = run.config.discovery.passages ? await opened() : undefined;
+      return placed && placed.passages.cutTexts > 0 ? passagesOf(run, corpus, placed) : undefined;
     },
     notes: [],
     close: () => {
@@ -82,6 +97,26 @@ function walksOfPoints(
       placed.points.free();
     }
   };
+}
+
+/** Texts whose passages are read together. */
+const passagedAtOnce = 64;
+
+function* passagesOf(
+  { texts }: LanguageRun,
+  { store, splits }: TextCorpus,
+  points: CorpusPoints,
+): Generator<ReadPassage> {
+  for (const split of sentenceOrder)
+    for (let first = 0; first < splits[split].length; first += passagedAtOnce) {
+      const rows = splits[split].slice(first, first + passagedAtOnce);
+      const { encoder } = readBatch(store, rows, texts.frames);
+      const own = points.passages.rowsOf(rows);
+      const { points: read } = points.reading(rows);
+      const walks = texts.readBatch({ encoder, points: read });
+      read.free();
+      for (const [n, walk] of walks.entries()) yield { text: points.passages.text(own[n]!), ...walk };
+    }
 }
 
 async function tuplesOf(run: ReasoningRun): Promise<RunCorpus> {

@@ -1,10 +1,11 @@
-import type { JsonValue } from '@hidden-schema/base';
-import { EditUnfinished, type OpenedRun } from '@hidden-schema/hsn';
+import { type JsonValue, UserError } from '@hidden-schema/base';
+import { EditUnfinished, type OpenedRun, textRecord } from '@hidden-schema/hsn';
 import { attentionWords } from './attention-words.ts';
 import { type EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './encoded.ts';
 import { foundNames } from './found-names.ts';
-import { type SymbolMeaning, symbolMeanings } from './meaning.ts';
+import { type MeaningOptions, type SymbolMeaning, symbolMeanings } from './meaning.ts';
 import { storeFoundNames, suggestedNames, symbolNames } from './names.ts';
+import { type RunCorpus, runCorpus } from './run-corpus.ts';
 
 const FORMAT = 3;
 const FILE = 'analysis/symbols.json';
@@ -57,7 +58,7 @@ async function workedOut(
     opened.kind === 'language' && opened.texts.writes
       ? { attention: await attentionWords(opened, encoded, options) }
       : {};
-  const symbols = await symbolMeanings(opened, encoded, attention);
+  const symbols = await meaningsOf(opened, encoded, { ...attention, ...(signal ? { signal } : {}) });
   const { run, step } = opened;
   const found = opened.kind === 'language' ? foundNames(symbols, encoded) : undefined;
   const stored: Stored = {
@@ -75,6 +76,40 @@ async function workedOut(
     if (!(error instanceof EditUnfinished)) throw error;
   }
   return symbols;
+}
+
+/** With words of passages, where the corpus is at hand and has texts that are read as several. */
+async function meaningsOf(
+  opened: OpenedRun,
+  encoded: EncodedCorpus,
+  { signal, ...options }: MeaningOptions & { signal?: AbortSignal },
+): Promise<SymbolMeaning[]> {
+  const corpus = hasPassages(opened) ? await corpusAtHand(opened, signal) : undefined;
+  try {
+    return symbolMeanings(opened, encoded, { ...options, passages: await corpus?.passages?.() });
+  } finally {
+    corpus?.close();
+  }
+}
+
+/** Whether texts of a run may have several passages: those that it was made with, or others that were added. */
+function hasPassages(opened: OpenedRun): boolean {
+  if (opened.kind !== 'language' || !opened.config.discovery.passages) return false;
+  const { cutTexts = 0, more = [] } = textRecord(opened.run).record;
+  return cutTexts > 0 || more.length > 0;
+}
+
+/** Without its corpus a run still knows its texts and their walks, and words are those of whole texts. */
+async function corpusAtHand(
+  opened: OpenedRun,
+  signal: AbortSignal | undefined,
+): Promise<RunCorpus | undefined> {
+  try {
+    return await runCorpus(opened, signal ? { signal } : {});
+  } catch (error) {
+    if (error instanceof UserError) return undefined;
+    throw error;
+  }
 }
 
 function readStored({ run, step }: OpenedRun, sentences: number): SymbolMeaning[] | undefined {

@@ -17,7 +17,7 @@ export interface WordSettings {
   stopWords: ReadonlySet<string>;
 }
 
-/** Sentences whose steps have weights, from which words of symbols are chosen with them. */
+/** Sentences, or passages of texts, whose steps have weights, from which words of symbols are chosen with them. */
 export class WeighedSentences {
   readonly #symbols: number;
   readonly #length: number;
@@ -30,7 +30,7 @@ export class WeighedSentences {
     this.#length = length;
   }
 
-  add({ text, walk, weights }: EncodedSentence): void {
+  add({ text, walk, weights }: Pick<EncodedSentence, 'text' | 'walk' | 'weights'>): void {
     if (!weights) return;
     this.#texts.push(text);
     this.#walks.push(...walk);

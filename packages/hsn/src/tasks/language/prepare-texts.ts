@@ -129,8 +129,7 @@ export async function prepareTexts<Config extends TextConfig>(
     const widest = asked.decoder.whole ? withLongest(asked, mostTokens(models)) : asked;
     const corpus = await files.tokenise(sidesOf(widest, tokenizers, models));
     const read = asked.decoder.whole ? withLongest(asked, neededTokens(corpus, mostTokens(models))) : asked;
-    const told = { batchSize: asked.training.batch, passages: asked.discovery?.passages ?? false };
-    const notes = [...files.notes, ...corpusNotes(corpus.report, told)];
+    const notes = [...files.notes, ...corpusNotes(corpus.report, notesFor(asked, options))];
     checkSplits(corpus, source.input, options.onlyDiscover ? ['train'] : TEXT_SPLITS);
     const texts = { ...textsOf(source, files, corpus), tokenizers };
     await options.onTexts?.(texts);
@@ -156,6 +155,14 @@ async function fittedEncoder(
   } finally {
     opened.encoder.free();
   }
+}
+
+/** Passages are read whole; where symbols are only found, no decoder reads any batch. */
+function notesFor({ discovery, training }: TextConfig, { onlyDiscover }: PrepareOptions) {
+  const encoder = discovery?.passages ? [] : (['encoder'] as const);
+  return onlyDiscover
+    ? { cutting: encoder }
+    : { cutting: [...encoder, 'decoder'] as const, batchSize: training.batch };
 }
 
 /** A corpus with what a run notes of it. */

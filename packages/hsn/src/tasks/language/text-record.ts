@@ -32,6 +32,8 @@ export interface TextRecord extends ModelRecord {
   labels: readonly string[];
   /** Sizes of the space that symbols were found in, where walks are read by pursuit. */
   discovery?: DiscoverySizes;
+  /** Texts that were cut into passages when the run was made, where some were. */
+  cutTexts?: number;
   /** Symbols that were asked for, in their order. */
   seeds?: readonly Seed[];
   /** The curve that decided how many symbols there are, where it did. */
@@ -67,6 +69,7 @@ export function createLanguageRun(
     labels: corpus.labels,
     ...modelRecord(encoder, model.decoder),
     ...(discovery ? { discovery: discoverySizes(discovery, corpus) } : {}),
+    ...(discovery && discovery.passages.cutTexts > 0 ? { cutTexts: discovery.passages.cutTexts } : {}),
     ...(discovery && discovery.seeds.length > 0 ? { seeds: discovery.seeds } : {}),
     ...(chosen ? { chosen } : {}),
   };
