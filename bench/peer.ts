@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { chooseBlasCore } from '../packages/torch/src/processor.ts';
 import type { BenchOptions } from './measure.ts';
 import { peakMB, resetPeak } from './peak-memory.ts';
+import { processorSeconds } from './processor-time.ts';
 
 /** Milliseconds that a peer has to end by itself. */
 const stopMs = 10_000;
@@ -118,6 +119,11 @@ export class Peer {
   /** Most memory since the last reset, in MB. */
   peakMB(): number {
     return peakMB(this.#child.pid!);
+  }
+
+  /** Seconds of the processor that it has had since its start. */
+  processorSeconds(): number {
+    return processorSeconds(this.#child.pid!);
   }
 
   resetPeak(): void {

@@ -96,7 +96,7 @@ async function* compared(
 }
 
 /** Answers of today's program and the older one, which take turns; round 0 warms up and is not counted. */
-export async function turns(
+async function turns(
   today: Peer,
   before: Peer,
   request: Readonly<Record<string, unknown>>,
