@@ -39,7 +39,6 @@ export {
   type EncoderPrecision,
   encoderLayer,
   type PackedLayer,
-  packedLinear,
   packLinear,
   unitTextMeans,
 } from './packed.ts';
