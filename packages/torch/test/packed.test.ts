@@ -21,7 +21,7 @@ const error = (got: Tensor, expected: Tensor): number => {
 
 describe('a packed linear layer', () => {
   // At the sizes of MiniLM; rows and columns that fill no tile; the most that each precision may be off.
-  const most: Record<EncoderPrecision, number> = { float32: 1e-5, bfloat16: 0.02, int8: 0.06 };
+  const most: Record<EncoderPrecision, number> = { float32: 1e-5, bfloat16: 0.02, int8: 0.1 };
   test.each([
     [97, 384, 1536],
     [6, 1536, 384],
