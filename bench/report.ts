@@ -110,7 +110,7 @@ export function withPart(document: string, name: string, text: string): string {
 export function writeResults(told: readonly Told[], run: string): void {
   const known = JSON.parse(readFileSync(kept, 'utf8')) as Results;
   const results = withRun(known, told, run);
-  writeFileAtomic(kept, `${JSON.stringify(results, null, 1)}\n`);
+  writeFileAtomic(kept, `${JSON.stringify(results, null, 2)}\n`);
   writeFileAtomic(file, withPart(readFileSync(file, 'utf8'), 'bench', resultsTable(results)));
   process.stderr.write(`the table is in ${file}\n`);
 }
