@@ -15,9 +15,10 @@ names: ${Object.keys(benches).join(', ')}
   --no-peers              measure ours alone
   --budget MINUTES        all: end within so many minutes (default 40); fewer rounds, and less, where they are few
   --threads N  --rounds N  --corpus FILE
+  --processor-time        encoding: count processor time of both sides, for machines that do other work too
   --old COMMIT            versions: the commit that today's is compared with
   --libtorch pip|FOLDER   build the engine for the peers' PyTorch, or the libtorch of a folder, and measure that
-  --write                 put the tables into docs/research/performance.md; those of named benchmarks beside those of all`;
+  --write                 put what was measured into the table of docs/research/performance.md, in place of what it had of these`;
 
 class UsageError extends Error {}
 
@@ -33,6 +34,7 @@ const flags = {
   budget: { type: 'string' },
   libtorch: { type: 'string' },
   write: { type: 'boolean' },
+  'processor-time': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -76,6 +78,7 @@ async function optionsOf(values: Values): Promise<Omit<BenchOptions, 'budget'>> 
   return {
     threads,
     rounds,
+    ...(values['processor-time'] ? { processorTime: true } : {}),
     ...peers,
     ...(corpus === undefined ? {} : { corpus }),
     ...(old === undefined ? {} : { old }),
@@ -104,27 +107,29 @@ async function main(): Promise<void> {
   await some(positionals, limited, values.write ?? false);
 }
 
-/** Benchmarks by name, in this process; what is written stands beside the tables of all. */
+/** Benchmarks by name, in this process. */
 async function some(names: readonly string[], options: BenchOptions, write: boolean): Promise<void> {
-  const told: Measurement[] = [];
+  const told: { name: string; measurements: Measurement[] }[] = [];
   for (const name of names) {
     const bench = await benches[name]!.load();
+    const measurements: Measurement[] = [];
+    told.push({ name, measurements });
     for await (const measurement of bench.run(options)) {
       process.stdout.write(`${JSON.stringify(measurement)}\n`);
-      told.push(measurement);
+      measurements.push(measurement);
     }
   }
   if (!write) return;
-  const { writeAgain } = await import('./report.ts');
-  writeAgain(told, names.join(' '), options);
+  const { describeRun, writeResults } = await import('./report.ts');
+  writeResults(told, describeRun(names.join(' '), options));
 }
 
 async function all(minutes: number, options: Omit<BenchOptions, 'budget'>, write: boolean): Promise<void> {
   const { runAll } = await import('./unattended.ts');
   const told = await runAll(minutes, { ...options, budget: new Budget(minutes * 60) });
   if (!write) return;
-  const { writeTables } = await import('./report.ts');
-  writeTables(told, { ...options, minutes });
+  const { describeRun, writeResults } = await import('./report.ts');
+  writeResults(told, describeRun(`all --budget ${minutes}`, options));
 }
 
 async function profiles(names: readonly string[], options: BenchOptions): Promise<void> {

@@ -6,6 +6,8 @@ import type { Peer } from './peer.ts';
 export interface BenchOptions {
   /** Threads of ours and of the peer. */
   readonly threads: number;
+  /** Count processor time, all threads, in place of the clock's; only `encoding` can. */
+  readonly processorTime?: boolean | undefined;
   /** How often ours and the peer take turns; medians are reported. */
   readonly rounds: number;
   /** A text whose sentences' lengths the language benchmark takes, a sentence a line. */
@@ -67,6 +69,17 @@ export function secondsOf(body: () => void): number {
   const start = process.hrtime.bigint();
   body();
   return Number(process.hrtime.bigint() - start) / 1e9;
+}
+
+/** Seconds of a body, by the clock or of the processor. */
+export async function spentOn(
+  { processorTime }: Pick<BenchOptions, 'processorTime'>,
+  body: () => void | Promise<void>,
+): Promise<number> {
+  const [start, spent] = [performance.now(), process.cpuUsage()];
+  await body();
+  const { user, system } = process.cpuUsage(spent);
+  return processorTime ? (user + system) / 1e6 : (performance.now() - start) / 1000;
 }
 
 export interface Comparison {

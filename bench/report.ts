@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { writeFileAtomic } from '@hidden-schema/base';
 import { engineInfo } from '@hidden-schema/torch';
@@ -8,6 +8,7 @@ import { peerVersions } from './peers.ts';
 import type { Told } from './unattended.ts';
 
 const file = fileURLToPath(new URL('../docs/research/performance.md', import.meta.url));
+const kept = fileURLToPath(new URL('results.json', import.meta.url));
 
 /** The list of goals, by its numbers in bench/README.md. */
 const goals: Readonly<Record<number, string>> = {
@@ -20,8 +21,7 @@ const goals: Readonly<Record<number, string>> = {
   8: 'start',
 };
 
-type Settings = Pick<BenchOptions, 'threads' | 'rounds' | 'python'>;
-type Wrote = Settings & { minutes: number };
+type Settings = Pick<BenchOptions, 'threads' | 'rounds' | 'python' | 'processorTime'>;
 
 const shown = (value: number | null | undefined): string =>
   value === null || value === undefined ? '–' : `${value}`;
@@ -42,38 +42,59 @@ function row(line: Measurement): string {
   return `| ${[...cells, ...figures, goal === 'none' ? '' : goal, reached(line)].join(' | ')} |`;
 }
 
-const columns = [
-  '| what | unit | ours | peer | ratio | MB ours / peer | goal | reached |',
-  '| --- | --- | --: | --: | --: | --: | --- | --- |',
-];
-
-/** What was measured, how and on what, in one sentence. */
-function heading(count: number, what: string, { threads, rounds, python }: Settings): string {
+/** The command, and what it ran on. */
+export function describeRun(what: string, { threads, rounds, python, processorTime }: Settings): string {
   const processor = cpus()[0]?.model.trim() ?? 'unknown processor';
   const peers = python === undefined ? 'no peers' : `peers ${peerVersions(python)}`;
   const day = new Date().toISOString().slice(0, 10);
-  return `${count} lines of \`npm run -s bench -- ${what} --threads ${threads} --rounds ${rounds}\` on ${processor}, ${cpus().length} cores, libtorch ${engineInfo().version}, Node ${process.version}, ${peers}, ${day}; ratios above 1 are in our favour:`;
+  const load = loadavg()[2]! / cpus().length;
+  const shared = load > 1.5 ? `, shared with other work (load ${load.toFixed(0)} for each core)` : '';
+  return `\`npm run -s bench -- ${what} --threads ${threads} --rounds ${rounds}${processorTime ? ' --processor-time' : ''}\` on ${processor}, ${cpus().length} cores${shared}, libtorch ${engineInfo().version}, Node ${process.version}, ${peers}, ${day}`;
 }
 
-/** Every measurement, bench by bench. */
-export function wholeTable(told: readonly Told[], about: Wrote): string {
-  const rows = told.flatMap(({ measurements }) => measurements.map(row));
-  return [heading(rows.length, `all --budget ${about.minutes}`, about), '', ...columns, ...rows].join('\n');
+/** A measurement with the benchmark that it is from, and the number of its run. */
+export type ResultLine = Measurement & { readonly from: string; readonly run: number };
+
+/** The newest measurements of every benchmark, as bench/results.json keeps them. */
+export interface Results {
+  readonly runs: readonly string[];
+  readonly lines: readonly ResultLine[];
 }
 
-/** The measurements that answer the list of goals, in its order, and how many are reached. */
-export function shortTable(told: readonly Told[]): string {
-  const answers = told.flatMap(({ measurements }) => measurements).filter(({ list }) => list !== undefined);
-  const judged = answers.filter(({ met, goal }) => met !== null && goal !== 'none');
+/** Results with those of a run in place of what its benchmarks gave before; runs without lines are forgotten. */
+export function withRun(results: Results, told: readonly Told[], run: string): Results {
+  const number = results.runs.length;
+  const fresh = new Map(
+    told.map(({ name, measurements }) => [
+      name,
+      measurements.map((line) => ({ ...line, from: name, run: number })),
+    ]),
+  );
+  const order = [...new Set([...results.lines.map(({ from }) => from), ...fresh.keys()])];
+  const lines = order.flatMap((name) => fresh.get(name) ?? results.lines.filter(({ from }) => from === name));
+  const kept = [...new Set(lines.map((line) => line.run))].sort((a, b) => a - b);
+  const runs = [...results.runs, run];
+  return {
+    runs: kept.map((at) => runs[at]!),
+    lines: lines.map((line) => ({ ...line, run: kept.indexOf(line.run) })),
+  };
+}
+
+/** Every measurement, bench by bench, with how many goals are reached; those that answer the list have its number. */
+export function resultsTable({ runs, lines }: Results): string {
+  const judged = lines.filter(({ list, met, goal }) => list !== undefined && met !== null && goal !== 'none');
   const met = judged.filter((line) => line.met).length;
-  const rows = Object.entries(goals).flatMap(([number, name]) =>
-    answers
-      .filter(({ list }) => list === Number(number))
-      .map((line) => row({ ...line, bench: `${number}, ${name}: ${line.bench}` })),
-  );
-  return [`${met} of ${judged.length} goals that were measured are reached:`, '', ...columns, ...rows].join(
-    '\n',
-  );
+  const named = (line: ResultLine): Measurement =>
+    line.list === undefined ? line : { ...line, bench: `${line.list}, ${goals[line.list]}: ${line.bench}` };
+  return [
+    `${met} of the ${judged.length} goals of [the list](../bench/README.md) that were measured are reached. Ratios above 1 are in our favour.`,
+    '',
+    ...runs.map((run, at) => `- run ${at + 1}: ${run}`),
+    '',
+    '| what | unit | ours | peer | ratio | MB ours / peer | goal | reached | run |',
+    '| --- | --- | --: | --: | --: | --: | --- | --- | --: |',
+    ...lines.map((line) => `${row(named(line))} ${line.run + 1} |`),
+  ].join('\n');
 }
 
 /** Puts a text between the marks of a part of a document, or marks and text at its end. */
@@ -85,17 +106,11 @@ export function withPart(document: string, name: string, text: string): string {
   return `${document.slice(0, from)}${part}${document.slice(to + end.length)}`;
 }
 
-/** Puts both tables into docs/research/performance.md. */
-export function writeTables(told: readonly Told[], about: Wrote): void {
-  const document = existsSync(file) ? readFileSync(file, 'utf8') : '# Speed\n';
-  const short = withPart(document, 'bench-short', shortTable(told));
-  writeFileAtomic(file, withPart(short, 'bench', wholeTable(told, about)));
-  process.stderr.write(`the tables are in ${file}\n`);
-}
-
-/** Puts benchmarks that were run by name beside the tables of all, in place of those that were run so before. */
-export function writeAgain(told: readonly Measurement[], names: string, about: Settings): void {
-  const text = [heading(told.length, names, about), '', ...columns, ...told.map(row)].join('\n');
-  writeFileAtomic(file, withPart(readFileSync(file, 'utf8'), 'bench-again', text));
+/** Keeps what was measured, and puts the table into docs/research/performance.md. */
+export function writeResults(told: readonly Told[], run: string): void {
+  const known = JSON.parse(readFileSync(kept, 'utf8')) as Results;
+  const results = withRun(known, told, run);
+  writeFileAtomic(kept, `${JSON.stringify(results, null, 2)}\n`);
+  writeFileAtomic(file, withPart(readFileSync(file, 'utf8'), 'bench', resultsTable(results)));
   process.stderr.write(`the table is in ${file}\n`);
 }

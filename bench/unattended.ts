@@ -55,11 +55,12 @@ export async function runAll(minutes: number, options: BenchOptions): Promise<To
 const clock = (seconds: number): string =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
 
-function flagsOf({ threads, rounds, corpus, python, peersFolder }: BenchOptions): string[] {
+function flagsOf({ threads, rounds, corpus, python, peersFolder, processorTime }: BenchOptions): string[] {
   return [
     ...['--threads', `${threads}`, '--rounds', `${rounds}`],
     ...(corpus === undefined ? [] : ['--corpus', corpus]),
     ...(peersFolder === undefined ? ['--no-peers'] : ['--peers-folder', peersFolder]),
     ...['--python', python ?? ''],
+    ...(processorTime ? ['--processor-time'] : []),
   ];
 }

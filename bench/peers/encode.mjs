@@ -25,9 +25,11 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { batches } = JSON.parse(line);
   const feeds = batches.map(inputs);
   const start = process.hrtime.bigint();
+  const spent = process.cpuUsage();
   let last;
   for (const feed of feeds) last = await session.run(feed);
   const seconds = Number(process.hrtime.bigint() - start) / 1e9;
+  const { user, system } = process.cpuUsage(spent);
   const [first] = Object.values(last)[0].data;
-  process.stdout.write(`${JSON.stringify({ seconds, first })}\n`);
+  process.stdout.write(`${JSON.stringify({ seconds, processor: (user + system) / 1e6, first })}\n`);
 }

@@ -5,7 +5,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { formatBytes, formatRows, paintFor, type Row } from './check-list.ts';
-import { anotherWouldBring, bfloat16Line, type Kernels, kernelsOf, readProcessor } from './kernels.ts';
+import {
+  anotherWouldBring,
+  bfloat16Line,
+  encoderLine,
+  type Kernels,
+  kernelsOf,
+  readProcessor,
+} from './kernels.ts';
 import { print, printPainted, visible } from './terminal.ts';
 
 export interface Weights {
@@ -70,7 +77,8 @@ export async function diagnose(): Promise<Diagnosis> {
   const engine = await loadEngine();
   const running = engine instanceof Error ? undefined : engine;
   const blas = running ? loadedBlas(readMaps(), running.config) : null;
-  const kernels = running ? kernelsOf(running.config, readProcessor()) : null;
+  const { packedProductsHere } = await import('@hidden-schema/torch');
+  const kernels = running ? kernelsOf(running.config, readProcessor(), packedProductsHere()) : null;
   const weights = findWeights(process.cwd());
   const problems = [
     ...(engine instanceof Error ? [notWorking(engine)] : []),
@@ -272,7 +280,11 @@ function kernelRows({ kernels, another }: Diagnosis): Row[] {
   const { attention, update, vectors, onednn, bfloat16 } = kernels;
   const own = `libtorch's own operators: ${vectors ?? 'unknown'}${onednn ? `, oneDNN ${onednn}` : ''}`;
   return [
-    { mark: 'yes', name: 'kernels', lines: [`attention: ${attention}`, `update: ${update}`, own] },
+    {
+      mark: 'yes',
+      name: 'kernels',
+      lines: [`attention: ${attention}`, `update: ${update}`, encoderLine(kernels), own],
+    },
     { mark: bfloat16.length > 0 ? 'yes' : 'note', name: 'bfloat16', lines: [bfloat16Line(kernels)] },
     { mark: 'note', name: 'another', lines: [...another] },
   ];

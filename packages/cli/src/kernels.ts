@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { EncoderPrecision } from '@hidden-schema/torch';
 
 /** What computes the dear parts of a model on this processor. */
 export interface Kernels {
@@ -11,6 +12,8 @@ export interface Kernels {
   readonly update: string;
   /** What this processor multiplies bfloat16 with; none where it does not. */
   readonly bfloat16: readonly string[];
+  /** Precisions of frozen encoders that this processor has packed products for. */
+  readonly encoder: readonly EncoderPrecision[];
 }
 
 /** The libtorch that pip's PyTorch of today brings. */
@@ -31,7 +34,11 @@ export function readProcessor(): string {
 }
 
 /** Attention and updates are this program's own with every libtorch; the rest is what libtorch was built with. */
-export function kernelsOf(config: string, cpuinfo: string): Kernels {
+export function kernelsOf(
+  config: string,
+  cpuinfo: string,
+  packed: Partial<Record<EncoderPrecision, boolean>> = {},
+): Kernels {
   const flags = new Set(/^(?:flags|Features)\s*:(.*)$/m.exec(cpuinfo)?.[1]?.trim().split(/\s+/));
   return {
     vectors: /CPU capability usage: (\S+)/.exec(config)?.[1] ?? null,
@@ -39,7 +46,15 @@ export function kernelsOf(config: string, cpuinfo: string): Kernels {
     attention: 'ours, a head in one pass',
     update: 'ours, Adam in one pass',
     bfloat16: bfloat16Flags.filter((flag) => flags.has(flag)),
+    encoder: (['float32', 'bfloat16', 'int8'] as const).filter((precision) => packed[precision]),
   };
+}
+
+/** Who multiplies for frozen encoders, and what encoder.precision can be without loss of time. */
+export function encoderLine({ encoder }: Kernels): string {
+  if (encoder.length === 0)
+    return "frozen encoders: libtorch's products; this processor has no AVX-512 for ours, and encoder.precision would cost time";
+  return `frozen encoders: ours, weights packed once, in ${encoder.join(', ')} (encoder.precision)`;
 }
 
 /** Whether training.precision: bfloat16 can pay here, and why. */

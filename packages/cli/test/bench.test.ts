@@ -5,7 +5,7 @@ import { allotted, Budget } from '../../../bench/budget.ts';
 import { followBench } from '../../../bench/follow-bench.ts';
 import { growthExponent } from '../../../bench/growth.ts';
 import type { Measurement } from '../../../bench/measure.ts';
-import { shortTable, wholeTable, withPart } from '../../../bench/report.ts';
+import { resultsTable, withPart, withRun } from '../../../bench/report.ts';
 
 const line = (changes: Partial<Measurement> = {}): Measurement => ({
   ...{ bench: 'a step', unit: 's', ours: 1, peer: 3, ratio: 3, goal: 'ratio >= 2', met: true },
@@ -53,32 +53,34 @@ test('what one bench does not use goes to those after it', () => {
   expect(new Budget(10).next(4).left()).toBeLessThanOrEqual(2.5);
 });
 
-test('tables go between their marks and leave the rest of the page alone', () => {
-  const about = { threads: 2, rounds: 3, minutes: 40 };
-  const list = [
+test('a run takes the place of what its benchmarks gave before, and the page has one table', () => {
+  const before = {
+    runs: ['the first', 'the second'],
+    lines: [
+      { ...line({ bench: 'old' }), from: 'one', run: 0 },
+      { ...line({ list: 7, met: false }), from: 'two', run: 1 },
+    ],
+  };
+  const told = [
     { name: 'one', measurements: [line({ list: 2, oursMB: 10, peerMB: 20 }), line({ bench: 'a | b' })] },
-    {
-      name: 'two',
-      measurements: [
-        line({ list: 7, met: false }),
-        line({ list: 8, ours: null, met: null, note: 'failed: x' }),
-      ],
-    },
+    { name: 'three', measurements: [line({ list: 8, ours: null, met: null, note: 'failed: x' })] },
   ];
+  const results = withRun(before, told, 'the third');
+  expect(results.runs).toEqual(['the second', 'the third']);
+  const table = resultsTable(results);
   const page = withPart(
     '# Speed\n\n<!-- bench:begin -->\nold\n<!-- bench:end -->\n\nProse.\n',
     'bench',
-    wholeTable(list, about),
+    table,
   );
-  expect(page).toMatch(/^# Speed\n\n<!-- bench:begin -->\n4 lines of /);
+  expect(page).toMatch(/^# Speed\n\n<!-- bench:begin -->\n1 of the 2 goals /);
   expect(page).toMatch(/<!-- bench:end -->\n\nProse\.\n$/);
   expect(page).not.toContain('old');
-  expect(page).toContain('| a \\| b | s | 1 | 3 | 3 |  | ratio >= 2 | yes |');
-  const short = shortTable(list);
-  expect(short).toContain('1 of 2 goals that were measured are reached:');
-  expect(short).toContain('| 2, against PyTorch: a step | s | 1 | 3 | 3 | 10 / 20 | ratio >= 2 | yes |');
-  expect(short).toContain('| **no** |');
-  expect(short).toContain('8, start: a step (failed: x) | s | – |');
+  expect(page).toContain('- run 2: the third');
+  expect(page).toContain('| a \\| b | s | 1 | 3 | 3 |  | ratio >= 2 | yes | 2 |');
+  expect(page).toContain('| 2, against PyTorch: a step | s | 1 | 3 | 3 | 10 / 20 | ratio >= 2 | yes | 2 |');
+  expect(page).toContain('| ratio >= 2 | **no** | 1 |');
+  expect(page).toContain('8, start: a step (failed: x) | s | – |');
 });
 
 test('time that grows as a power gives the power', () => {

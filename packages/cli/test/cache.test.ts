@@ -83,7 +83,7 @@ describe('hsn cache --clear', () => {
   test.each([
     [
       ['--clear', 'photos'],
-      '--clear takes one of vectors, tokens, hub, converted, tokenizers, input, or nothing, got photos',
+      '--clear takes one of vectors, tokens, hub, converted, distilled, tokenizers, input, or nothing, got photos',
     ],
     [['--clear', '--older', 'long'], '--older takes a number of days from 0, got long'],
   ])('refuses %s and removes nothing', async (args, message) => {

@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { enginePackage, fileCrc, fileHash } from '../../torch/src/prebuilt.ts';
 import { formatBytes, formatRows, paintFor } from '../src/check-list.ts';
 import { loadedBlas } from '../src/doctor.ts';
-import { anotherWouldBring, bfloat16Line, kernelsOf } from '../src/kernels.ts';
+import { anotherWouldBring, bfloat16Line, encoderLine, kernelsOf } from '../src/kernels.ts';
 import { explain } from '../src/main.ts';
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
@@ -190,6 +190,10 @@ describe('hsn doctor', () => {
     const old = kernelsOf(debian, 'flags\t\t: fpu avx2 avx512f\n');
     expect(old).toMatchObject({ vectors: 'AVX2', onednn: '2.6.3', bfloat16: [] });
     expect(bfloat16Line(old)).toContain('no unit');
+    expect(encoderLine(old)).toContain("libtorch's products");
+    expect(encoderLine(kernelsOf(debian, '', { float32: true, int8: true }))).toBe(
+      'frozen encoders: ours, weights packed once, in float32, int8 (encoder.precision)',
+    );
     expect(anotherWouldBring('1.13.0', 'openblas', old)).toEqual([
       'pip’s 2.13: MKL for matrix products; nothing for bfloat16, which this processor has no unit for; fused attention and fused Adam, in whose place ours run',
     ]);

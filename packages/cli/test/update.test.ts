@@ -84,7 +84,7 @@ describe('hsn update', () => {
     const names = [...symbolNames(run)];
     const { code, stdout, stderr } = await hsn('update', run, more);
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain('vectors of 60 of ');
+    expect(stderr).toContain('vectors of 120 of 120 texts were in the cache');
     expect(stdout).toContain('added 60 texts from more.tsv\n5 symbols');
     expect(stdout).toContain('100.0 % of the texts before are nearest to the same symbol');
     const told = /new theme: symbol 4, \d+ added texts: (.*)/.exec(stdout)![1]!.split(' ');

@@ -40,7 +40,6 @@ export {
   type EncoderPrecision,
   encoderLayer,
   type PackedLayer,
-  packedLinear,
   packLinear,
   unitTextMeans,
 } from './packed.ts';

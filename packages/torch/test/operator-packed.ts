@@ -107,7 +107,8 @@ const texts = fc.record({
 });
 
 function endsOf({ lengths, wrong }: { lengths: readonly number[]; wrong: string }): Tensor {
-  const ends = lengths.reduce<number[]>((all, n) => [...all, all.at(-1)! + n], [0]);
+  const ends = [0];
+  for (const n of lengths) ends.push(ends.at(-1)! + n);
   if (wrong === 'falls') ends.splice(1, 0, 1000);
   if (wrong === 'beyond') ends.push(ends.at(-1)! + 1);
   if (wrong === 'short') ends.splice(0, 1, 1);

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { blasCore, chooseBlasCore } from '../src/processor.ts';
+import { blasCore, chooseBlasCore, packedProducts } from '../src/processor.ts';
 
 const cpuinfo = (vendor: string, flags: string) =>
   `processor\t: 0\nvendor_id\t: ${vendor}\nmodel\t\t: 207\nflags\t\t: fpu ${flags} sse2\nbogomips\t: 4600\n`;
@@ -21,6 +21,14 @@ describe('the OpenBLAS kernel', () => {
   test('is left to OpenBLAS where flags are not given', () => {
     expect(blasCore('processor\t: 0\nFeatures\t: fp asimd\n')).toBeUndefined();
     expect(blasCore('')).toBeUndefined();
+  });
+  test('packed products are those of its instructions', () => {
+    const wide = 'avx512f avx512cd avx512bw avx512dq avx512vl';
+    const of = (flags: string) => packedProducts(cpuinfo('AuthenticAMD', flags));
+    expect(of(wide)).toEqual({ float32: true, bfloat16: false, int8: false });
+    expect(of(`${wide} avx512_vnni avx512_bf16`)).toEqual({ float32: true, bfloat16: true, int8: true });
+    expect(of('avx2 fma avx512f avx512_vnni')).toEqual({ float32: false, bfloat16: false, int8: false });
+    expect(packedProducts('')).toEqual({ float32: false, bfloat16: false, int8: false });
   });
   test("is the user's where they chose one", () => {
     const environment = { OPENBLAS_CORETYPE: 'PRESCOTT' };

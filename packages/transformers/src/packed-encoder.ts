@@ -1,4 +1,5 @@
 import {
+  cat,
   type EncoderPrecision,
   encoderLayer,
   noGrad,
@@ -50,6 +51,36 @@ export function packedVectors(
       );
       return unitTextMeans(states, ends);
     }),
+  );
+}
+
+/** Texts of fewer tokens are read in bfloat16 where int8 is asked for: over so few, its rounding does not average out. */
+const fewTokens = 9;
+
+/** Vectors of texts, each read in the precision that suits its length, in their order. [S, D] */
+export function byPrecision(
+  texts: readonly Int32Array[],
+  asked: EncoderPrecision,
+  read: (texts: readonly Int32Array[], precision: EncoderPrecision) => Tensor,
+): Tensor {
+  const isShort = ({ length }: Int32Array) => length < fewTokens;
+  if (asked !== 'int8' || !texts.some(isShort)) return read(texts, asked);
+  if (texts.every(isShort)) return read(texts, 'bfloat16');
+  const rows = [...texts.keys()];
+  const [short, long] = [
+    rows.filter((row) => isShort(texts[row]!)),
+    rows.filter((row) => !isShort(texts[row]!)),
+  ];
+  const place = new Int32Array(texts.length);
+  for (const [at, row] of [...short, ...long].entries()) place[row] = at;
+  const of = (some: readonly number[]) => some.map((row) => texts[row]!);
+  return noGrad(() =>
+    scope(() =>
+      cat([read(of(short), 'bfloat16'), read(of(long), 'int8')], 0).indexSelect(
+        0,
+        Tensor.fromArray(place, [place.length]),
+      ),
+    ),
   );
 }
 

@@ -100,6 +100,36 @@ describe('MiniLM', () => {
     );
   });
 
+  test('vectors by packed weights are those of its states, however texts are batched', () => {
+    const { cases, batch_input_ids: ids, batch_attention_mask: mask } = fixture('hidden.json');
+    const texts = cases.map(({ input_ids }) => Int32Array.from(input_ids));
+    const expected = noGrad(() =>
+      scope(() => {
+        const masks = Tensor.fromArray(Float32Array.from(mask!.flat()), [4, mask![0]!.length]);
+        const means = meanPooled(minilm.hidden(tokens(ids!), masks), masks);
+        return means.div(means.mul(means).sum(1, true).sqrt()).toNumbers();
+      }),
+    );
+    const least = { float32: 1 - 1e-6, bfloat16: 0.9995, int8: 0.995 };
+    for (const [precision, bound] of Object.entries(least) as ['float32', number][]) {
+      minilm.precision = precision;
+      const together = minilm.vectors(texts);
+      if (!together) continue; // a processor without AVX-512
+      const all = together.toNumbers();
+      together.free();
+      for (const [i, text] of texts.entries()) {
+        const alone = minilm.vectors([text])!;
+        expect(all.slice(384 * i, 384 * (i + 1))).toEqual(alone.toNumbers());
+        alone.free();
+        const own = expected.slice(384 * i, 384 * (i + 1));
+        expect(own.reduce((sum, x, d) => sum + x * all[384 * i + d]!, 0)).toBeGreaterThan(bound);
+        const most = own.reduce((m, x, d) => Math.max(m, Math.abs(x - all[384 * i + d]!)), 0);
+        if (precision === 'float32') expect(most).toBeLessThan(1e-5);
+      }
+    }
+    minilm.precision = 'float32';
+  });
+
   test('weights are float32, and names are those of the checkpoint', () => {
     const names = new Map(minilm.namedTensors());
     expect(names.size).toBe(5 + 16 * 6);
