@@ -81,11 +81,12 @@ test('a narrow terminal gets text on several lines, numbers whole, and says whic
   const lines = formatTable(wide, [['oil prices and other things', '1.0 to 2.0 %', 12345]], 'terminal', 24);
   expect(lines).toBe(
     [
-      'symbol            texts',
-      '                 in all',
-      '───────────────  ──────',
-      'oil prices and    12345',
-      'other things',
+      'symbol          texts in',
+      '                     all',
+      '───────────  ───────────',
+      'oil prices         12345',
+      'and other',
+      'things',
       'left out, as the terminal is narrow: 95 %',
       '',
     ].join('\n'),

@@ -1,7 +1,9 @@
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { RunTable, TableFormat } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import { encodedOf, limitHelp, withAnalysed } from './analysis.ts';
+import { outputCheck } from './output-files.ts';
 import { print, say } from './terminal.ts';
 
 interface ExportFlags {
@@ -12,6 +14,7 @@ interface ExportFlags {
   unsure?: string;
   columns?: string;
   limit?: string;
+  json?: boolean;
 }
 
 const examples = `
@@ -19,9 +22,10 @@ Examples:
   $ hsn export run --table texts --out texts.csv          a row a text: walk, names, weights, unsure
   $ hsn export run --table texts --columns year,party --out texts.parquet
   $ hsn export run --table symbols --format jsonl --out symbols.jsonl
+  $ hsn export run --table texts,symbols,links,vectors --out tables      a Parquet file each, for pandas
   $ hsn export run --out model      model/decoder, and model/encoder where it was trained along
 
-Tables: texts, symbols, links, words (of symbols) and examples (texts of symbols), as CSV that spreadsheets take as text,
+Tables: texts, symbols, links, words (of symbols), examples (texts of symbols) and vectors (of texts and symbols), as CSV that spreadsheets take as text,
 JSONL, or Parquet. Every text has a walk; unsure marks the least certain 5 %, or another share with --unsure. The graph
 with its layout goes to Gephi and others with "hsn graph RUN --export run.gexf".
 `;
@@ -34,9 +38,10 @@ export function register(program: Command): void {
       'Write a table of a run (--table), or the decoder, and the encoder where it was fine-tuned, as folders with config.json, tokenizer.json and model.safetensors.',
     )
     .argument('<run>', 'run folder')
-    .requiredOption('--out <where>', 'file to write a table to, or folder to make')
-    .option('--table <name>', 'texts, symbols, links, words or examples')
-    .option('--format <name>', 'csv, jsonl or parquet (default: by the ending of --out)')
+    .requiredOption('--out <where>', 'file to write a table to, or folder for several or for models')
+    .option('--table <names>', 'texts, symbols, links, words, examples, vectors; several with commas between')
+    .option('--format <name>', 'csv, jsonl or parquet (default: by the ending of --out; parquet for several)')
+    .option('--json', 'print JSON of what was written')
     .option('--unsure <share>', 'texts: share that is marked as unsure (default: 5%)')
     .option('--columns <names>', "texts: further columns of the corpus' table, with commas between")
     .option('--limit <n>', limitHelp)
@@ -46,7 +51,7 @@ export function register(program: Command): void {
 }
 
 async function exportRun(directory: string, flags: ExportFlags): Promise<void> {
-  if (flags.table !== undefined) return exportTable(directory, flags.table, flags);
+  if (flags.table !== undefined) return exportTables(directory, flags.table, flags);
   const { UserError } = await import('@hidden-schema/base');
   const stray = (['format', 'unsure', 'columns', 'limit'] as const).find((name) => flags[name] !== undefined);
   if (stray) throw new UserError(`--${stray} is for tables: name one with --table`);
@@ -55,20 +60,23 @@ async function exportRun(directory: string, flags: ExportFlags): Promise<void> {
   const opened = await openLanguage(directory, { checkpoint: flags.checkpoint });
   for (const note of opened.notes) say(`${note}\n`);
   const folders = exportLanguage(opened, flags.out);
-  for (const folder of folders) print(`${folder}\n`);
+  if (flags.json) print(`${JSON.stringify({ folders })}\n`);
+  else for (const folder of folders) print(`${folder}\n`);
   if (opened.model.encoder.frozen)
     say(`the encoder was not trained: ${opened.config.encoder.name} as it is\n`);
 }
 
-async function exportTable(directory: string, asked: string, flags: ExportFlags): Promise<void> {
+async function exportTables(directory: string, asked: string, flags: ExportFlags): Promise<void> {
   const studies = await import('@hidden-schema/studies');
-  const table = await oneOf<RunTable>('--table', asked, studies.RUN_TABLES);
-  const format = await formatOf(flags);
+  const tables: RunTable[] = [];
+  for (const name of asked.split(','))
+    tables.push(await oneOf<RunTable>('--table', name.trim(), studies.RUN_TABLES));
+  const files = await filesOf(tables, flags);
   const { UserError } = await import('@hidden-schema/base');
   const stray = (['unsure', 'columns'] as const).find(
-    (name) => flags[name] !== undefined && table !== 'texts',
+    (name) => flags[name] !== undefined && !tables.includes('texts'),
   );
-  if (stray) throw new UserError(`--${stray} is for --table texts, got --table ${table}`);
+  if (stray) throw new UserError(`--${stray} is for --table texts, got --table ${asked}`);
   const unsure = flags.unsure === undefined ? {} : { unsure: studies.shareNumber('--unsure', flags.unsure) };
   await withAnalysed(directory, flags, async (run, signal) => {
     const encoded = await encodedOf(run, flags, signal);
@@ -77,17 +85,42 @@ async function exportTable(directory: string, asked: string, flags: ExportFlags)
       const columns: Record<string, (string | null)[]> = {};
       for (const name of flags.columns?.split(',') ?? [])
         columns[name.trim()] = await studies.textColumn(run, encoded, name.trim(), { signal });
-      const data = studies.runTable(table, { run, encoded, meanings, columns, ...unsure });
-      const rows = await studies.writeTable(flags.out, format, data);
-      const partly =
-        encoded.count < encoded.total && table === 'texts'
-          ? ` of ${encoded.total} texts; --limit reads more`
-          : '';
-      print(`${rows} rows${partly} written to ${flags.out}\n`);
+      const source = { run, encoded, meanings, columns, ...unsure };
+      const written: { table: RunTable; file: string; rows: number }[] = [];
+      for (const { table, file, format } of files) {
+        const rows = await studies.writeTable(file, format, await studies.runTable(table, source));
+        written.push({ table, file, rows });
+      }
+      if (flags.json) return print(studies.plainJson({ texts: encoded.total, written }));
+      for (const { table, file, rows } of written) {
+        const partly = encoded.count < encoded.total && table === 'texts';
+        const more = partly ? ` of ${encoded.total} texts; --limit reads more` : '';
+        print(`${rows} rows${more} written to ${file}\n`);
+      }
     } finally {
       encoded.close();
     }
   });
+}
+
+/** One table goes to a file; several go to a folder, under their names. */
+async function filesOf(tables: readonly RunTable[], flags: ExportFlags) {
+  if (tables.length === 1) {
+    const [table] = tables as [RunTable];
+    return [{ table, file: flags.out, format: await formatOf(flags) }];
+  }
+  const { TABLE_FORMATS } = await import('@hidden-schema/studies');
+  const format = await oneOf<TableFormat>('--format', flags.format ?? 'parquet', TABLE_FORMATS);
+  const files = tables.map((table) => ({ table, file: path.join(flags.out, `${table}.${format}`), format }));
+  const check = await outputCheck();
+  for (const { file } of files) check(file);
+  const { reasonOf, UserError } = await import('@hidden-schema/base');
+  try {
+    mkdirSync(flags.out, { recursive: true });
+  } catch (error) {
+    throw new UserError(`cannot make the folder ${flags.out}: ${reasonOf(error)}`);
+  }
+  return files;
 }
 
 async function formatOf({ format, out }: ExportFlags): Promise<TableFormat> {

@@ -203,7 +203,7 @@ describe('merge, split and undo', () => {
     const { code, stderr } = await hsn('undo', other);
     expect([code, stderr]).toEqual([
       1,
-      `hsn: ${other} has no edit to undo: nothing was merged, split or updated\n`,
+      `hsn: ${other} has no edit to undo: nothing was merged, split, updated or named\n`,
     ]);
     // Halves of halves have ever fewer texts.
     for (let k = 0; ; k++) {

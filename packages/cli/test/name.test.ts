@@ -105,6 +105,16 @@ test.each<[string, Answer, RegExp]>([
   ['no JSON at all', (_, __, response) => response.end('<html>'), /no JSON/],
   ['no message', (_, __, response) => response.end('{"choices": []}'), /no message/],
   ['a long name', (_, __, r) => says(r, JSON.stringify({ name: 'x'.repeat(61), description: 'ok' })), /name/],
+  [
+    'a sentence for a name',
+    (_, __, r) => says(r, '{"name":"a b c d e f g","description":"ok"}'),
+    /more than 6 words/,
+  ],
+  [
+    'the question',
+    (_, __, r) => says(r, '{"name":"two to four words","description":"ok"}'),
+    /repeats the question/,
+  ],
   ['a wrong type', (_, __, r) => says(r, JSON.stringify({ name: 7, description: 'ok' })), /name/],
   ['an oversized answer', (_, __, r) => says(r, 'x'.repeat(200_000)), /more than 65536 bytes/],
   ['an address', (_, __, r) => says(r, '{"name":"see http://evil.example","description":"ok"}'), /address/],

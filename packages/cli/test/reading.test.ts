@@ -286,7 +286,7 @@ describe('hsn export --table', () => {
 
   test('wrong questions get a line and leave nothing', async () => {
     expect(await fault('export', run, '--table', 'walks', '--out', folder.path('w.csv'))).toContain(
-      '--table takes one of texts, symbols, links, words, examples, got walks',
+      '--table takes one of texts, symbols, links, words, examples, vectors, got walks',
     );
     expect(await fault('export', run, '--table', 'texts', '--out', folder.path('w.xls'))).toContain(
       '--out takes a file ending in .csv, .jsonl, .parquet',

@@ -61,4 +61,4 @@ export type {
   TimeOptions,
 } from './schema-options.ts';
 export { type TextItem, type TextOptions, type Texts, texts } from './texts.ts';
-export { type Settings, type TrainedRun, type TrainOptions, train } from './train.ts';
+export { type Settings, type TrainedRun, type TrainOptions, type TrainStage, train } from './train.ts';

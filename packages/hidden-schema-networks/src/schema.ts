@@ -49,6 +49,7 @@ import {
   walksBy,
   writeTable,
 } from '@hidden-schema/studies';
+import { inOptions } from './option-names.ts';
 import { checkSymbol, SchemaGraph } from './schema-graph.ts';
 import type {
   CompareOptions,
@@ -109,27 +110,26 @@ export class Schema implements Disposable {
     return this.#graph;
   }
 
-  /** Reads texts into walks; the same text always has the same. */
+  /** Reads texts into walks; the same text always has the same, and one without words an empty one. */
   async encode(texts: readonly string[]): Promise<EncodedText[]> {
     if (typeof texts === 'string')
       throw new UserError('encode takes a list of texts, got one: put it into [ ]');
-    const { walks } = await this.#open().texts.read(texts);
-    return walks.map(({ walk, probabilities }, i) => ({
-      text: texts[i]!,
-      walk,
-      steps: probabilities,
-      probability: probabilities.reduce((product, p) => product * p, 1),
-    }));
+    const { walks } = await this.#open().texts.read(texts.filter(isWritten));
+    return texts.map((text) => {
+      const { walk, probabilities } = isWritten(text) ? walks.shift()! : { walk: [], probabilities: [] };
+      return { text, walk, steps: probabilities, probability: product(probabilities) };
+    });
   }
 
   /**
-   * Writes texts about a walk: one, its most probable token after token, unless options say otherwise.
+   * Writes texts about a walk: one, drawn at temperature 0.7 from the likeliest 90 %, unless options say otherwise;
+   * temperature 0 takes the most probable token each time.
    *
    * @example
    * const five = await schema.generate([3, 17, 8, 2, 21], { count: 5, temperature: 0.8, seed: 1 });
    */
   async generate(walk: readonly number[], options: WritingOptions = {}): Promise<string[]> {
-    return this.#language('generate').texts.write(walk, options);
+    return this.#language('generate').texts.write(walk, { temperature: 0.7, topP: 0.9, ...options });
   }
 
   /**
@@ -236,7 +236,7 @@ export class Schema implements Disposable {
     return explainText(opened, text);
   }
 
-  /** Writes a table of the run (a row a text, symbol, link, word or example) as CSV, JSONL or Parquet; returns its rows. */
+  /** Writes a table of the run (a row a text, symbol, link, word, example or vector) as CSV, JSONL or Parquet; returns its rows. */
   async exportTable(table: RunTable, file: string, options: ExportOptions = {}): Promise<number> {
     const { format = formatOf(file), unsure, columns: names = [], ...reading } = options;
     return this.#reading(reading, async (encoded) => {
@@ -245,7 +245,7 @@ export class Schema implements Disposable {
       const columns: Record<string, (string | null)[]> = {};
       for (const name of names) columns[name] = await textColumn(run, encoded, name);
       const source = { run, encoded, meanings, columns, ...(unsure === undefined ? {} : { unsure }) };
-      return writeTable(file, format, runTable(table, source));
+      return writeTable(file, format, await runTable(table, source));
     });
   }
 
@@ -260,9 +260,9 @@ export class Schema implements Disposable {
   }
 
   async #reading<T>(options: EncodingOptions, body: (encoded: EncodedCorpus) => Promise<T>): Promise<T> {
-    const encoded = await encodedCorpus(this.#open(), options);
+    const encoded = await inOptions(() => encodedCorpus(this.#open(), options));
     try {
-      return await body(encoded);
+      return await inOptions(() => body(encoded));
     } finally {
       encoded.close();
     }
@@ -303,7 +303,7 @@ export class Schema implements Disposable {
     return this.#edited(() => updateRun(this.directory, file));
   }
 
-  /** Takes the last merge, split or update of the run back; returns what that was. */
+  /** Takes the last merge, split, update or naming of the run back; returns what that was. */
   async undo(): Promise<string> {
     const { undone } = await this.#edited(() => undoEdit(this.directory));
     return undone;
@@ -348,6 +348,9 @@ export class Schema implements Disposable {
     throw new UserError(`${verb} takes a model of texts; ${this.directory} is ${words[opened.kind]}`);
   }
 }
+
+const isWritten = (text: string): boolean => text.trim() !== '';
+const product = (factors: readonly number[]): number => factors.reduce((all, one) => all * one, 1);
 
 function formatOf(file: string): TableFormat {
   const found = TABLE_FORMATS.find((format) => file.toLowerCase().endsWith(`.${format}`));

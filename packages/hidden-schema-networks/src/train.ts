@@ -19,11 +19,15 @@ import {
 } from '@hidden-schema/hsn';
 import { nameSeeds, writeModelCard } from '@hidden-schema/studies';
 import type { z } from 'zod';
+import { inOptions } from './option-names.ts';
 import { open } from './schema.ts';
 import type { Texts } from './texts.ts';
 
 /** Any setting of a language model, by its place; `hsn train --help` and docs/reference/settings.md say what they mean. */
 export type Settings = Omit<z.input<typeof languageConfigSchema>, 'model' | 'symbols' | 'length' | 'seed'>;
+
+/** What training does, in this order; `train` only where a decoder is trained. */
+export type TrainStage = 'read' | 'encode' | 'train' | 'describe';
 
 /** What `train` is asked to do. */
 export interface TrainOptions {
@@ -48,6 +52,8 @@ export interface TrainOptions {
   force?: boolean;
   /** Told of every step. */
   onStep?: (step: StepMetrics) => void;
+  /** Told how far each stage is: bytes read, texts encoded, training steps, sentences whose walks are read at the end. */
+  onProgress?: (stage: TrainStage, done: number, total: number) => void;
   /** Aborting ends training after the step under way, with a checkpoint; `hsn train --resume` goes on. */
   signal?: AbortSignal;
   /** Whether what the symbols mean is worked out and stored at the end; true unless given. */
@@ -78,8 +84,12 @@ export interface TrainedRun {
  *   out: 'run', symbols: 50, length: 5, onStep: ({ step, loss }) => console.log(step, loss),
  * });
  */
-export async function train(source: Texts, options: TrainOptions): Promise<TrainedRun> {
-  const { out, force = false, signal } = options;
+export function train(source: Texts, options: TrainOptions): Promise<TrainedRun> {
+  return inOptions(() => trained(source, options));
+}
+
+async function trained(source: Texts, options: TrainOptions): Promise<TrainedRun> {
+  const { out, force = false, signal, onProgress } = options;
   const config = configOf(options);
   // Before the corpus is read, which may take minutes.
   checkRunFolder(out, force);
@@ -87,6 +97,7 @@ export async function train(source: Texts, options: TrainOptions): Promise<Train
   const prepared = await prepareLanguage(config, texts, {
     ...(signal ? { signal } : {}),
     ...(source.stream ? { stdin: source.stream() } : {}),
+    ...(onProgress ? preparationProgress(onProgress) : {}),
     chooseSymbols: options.symbols === 'auto',
     onlyDiscover: options.stage === 'discover',
     seeds: options.seeds,
@@ -94,10 +105,10 @@ export async function train(source: Texts, options: TrainOptions): Promise<Train
   try {
     const run = createLanguageRun(out, prepared, { force });
     nameSeeds(out, options.seeds ?? []);
-    const trained = await session(run, prepared, options);
-    if (trained.state !== 'stopped' && options.meanings !== false && !config.baseline)
-      await storeMeanings(out, signal);
-    return trained;
+    const result = await session(run, prepared, options);
+    if (result.state !== 'stopped' && options.meanings !== false && !config.baseline)
+      await storeMeanings(options);
+    return result;
   } finally {
     prepared.close();
   }
@@ -115,12 +126,17 @@ function configOf({ symbols, length, seed, settings = {} }: TrainOptions): Langu
 const silent = { write: () => undefined };
 
 function session(run: Run, prepared: PreparedLanguage, options: TrainOptions): Promise<TrainedRun> {
-  const { out, onStep, signal } = options;
+  const { out, signal, onProgress } = options;
+  const { steps } = prepared.config.training;
+  const onStep = (metrics: StepMetrics) => {
+    options.onStep?.(metrics);
+    onProgress?.('train', metrics.step, steps);
+  };
   return closingRun(run, async () => {
     const started = new Session(run, new LanguageTask(prepared), {
       output: silent,
       onlyPrepare: options.stage === 'discover',
-      ...(onStep ? { onStep } : {}),
+      onStep,
       ...(signal ? { signal } : {}),
     });
     const { evaluation, ...result } = await started.train();
@@ -129,10 +145,21 @@ function session(run: Run, prepared: PreparedLanguage, options: TrainOptions): P
   });
 }
 
-async function storeMeanings(out: string, signal: AbortSignal | undefined): Promise<void> {
+type OnProgress = NonNullable<TrainOptions['onProgress']>;
+
+const preparationProgress = (onProgress: OnProgress) => ({
+  onProgress: ({ bytes, totalBytes }: { bytes: number; totalBytes: number }) =>
+    onProgress('read', bytes, totalBytes),
+  onVectors: (done: number, total: number) => onProgress('encode', done, total),
+});
+
+async function storeMeanings({ out, signal, onProgress }: TrainOptions): Promise<void> {
   using schema = await open(out);
   try {
-    await schema.describe(signal ? { signal } : {});
+    await schema.describe({
+      ...(signal ? { signal } : {}),
+      ...(onProgress ? { onProgress: (done, total) => onProgress('describe', done, total) } : {}),
+    });
   } catch (error) {
     // The run is whole; what it means can be worked out later.
     if (!signal?.aborted && !(error instanceof UserError)) throw error;

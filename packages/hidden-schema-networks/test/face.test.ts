@@ -26,11 +26,13 @@ const items = tinySentences(120).map((line) => {
 
 describe('texts in memory', () => {
   const steps: StepMetrics[] = [];
+  const stages = new Map<string, [number, number]>();
 
   beforeAll(async () => {
     const trained = await train(texts(items), {
       ...{ out: run, symbols: 6, length: 3, settings },
       onStep: (step) => steps.push(step),
+      onProgress: (stage, done, total) => stages.set(stage, [done, total]),
     });
     expect(trained).toMatchObject({ directory: run, state: 'finished', step: 6 });
     expect(trained.figures!.perplexity).toBeGreaterThan(1);
@@ -39,6 +41,25 @@ describe('texts in memory', () => {
   test('are trained on, step by step', () => {
     expect(steps.map(({ step }) => step)).toEqual([1, 2, 3, 4, 5, 6]);
     expect(steps.every(({ loss }) => Number.isFinite(loss))).toBe(true);
+  });
+
+  test('are told of stage by stage, to the end of each', () => {
+    expect([...stages.keys()]).toEqual(expect.arrayContaining(['read', 'train', 'describe']));
+    for (const [stage, [done, total]] of stages) expect([stage, done]).toEqual([stage, total]);
+  });
+
+  test('without words have an empty walk, and others are read as ever', async () => {
+    using schema = await open(run);
+    const [alone] = await schema.encode(['the cat is very good']);
+    const [empty, blank, same] = await schema.encode(['', ' \n', 'the cat is very good']);
+    expect(empty).toEqual({ text: '', walk: [], steps: [], probability: 1 });
+    expect(blank!.walk).toEqual([]);
+    expect(same).toEqual(alone);
+  });
+
+  test('faults speak of options', async () => {
+    using schema = await open(run);
+    await expect(schema.compare({ by: 'nosuch' })).rejects.toThrow(/^(?!.*--)/s);
   });
 
   test('are read, written, interpolated and evaluated', async () => {

@@ -153,3 +153,8 @@ describe('settings of a language model', () => {
     expect(faults({ walk: { temperature: { ...annealed, to: 0 } } })).toHaveLength(1);
   });
 });
+
+test('training can end early by default', () => {
+  const { steps, evaluateEvery, patience } = languageConfigSchema.parse({ model: 'language' }).training;
+  expect(patience * evaluateEvery).toBeLessThan(steps / 2);
+});

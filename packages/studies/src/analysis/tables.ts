@@ -1,3 +1,4 @@
+import { UserError } from '@hidden-schema/base';
 import { LIKELY_LINK, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
 import { product } from '../measures/product.ts';
 import type { TableData, TableValue } from '../table-files.ts';
@@ -6,7 +7,7 @@ import { linksOf, runLayout } from './layout.ts';
 import type { SymbolMeaning } from './meaning.ts';
 import { unsureTexts } from './unsure.ts';
 
-export const RUN_TABLES = ['texts', 'symbols', 'links', 'words', 'examples'] as const;
+export const RUN_TABLES = ['texts', 'symbols', 'links', 'words', 'examples', 'vectors'] as const;
 export type RunTable = (typeof RUN_TABLES)[number];
 
 /** What a table is made from. */
@@ -22,10 +23,12 @@ export interface TableSource {
 
 const defaultUnsure = 0.05;
 
-/** A table of a run for other programs: one row a text, symbol, link, word of a symbol, or example of one. */
-export function runTable(name: RunTable, source: TableSource): TableData {
+/** A table of a run for other programs: one row a text, symbol, link, word of a symbol, example of one, or vector. */
+export async function runTable(name: RunTable, source: TableSource): Promise<TableData> {
   const { run, meanings } = source;
   switch (name) {
+    case 'vectors':
+      return vectorTable(run, source.encoded);
     case 'texts':
       return textTable(source);
     case 'symbols':
@@ -37,6 +40,23 @@ export function runTable(name: RunTable, source: TableSource): TableData {
     case 'examples':
       return exampleTable(meanings);
   }
+}
+
+/** Vectors of length one of texts, in the order of the table of texts, and of symbols: in one space where there is one. */
+async function vectorTable(run: OpenedRun, encoded: EncodedCorpus): Promise<TableData> {
+  if (run.kind !== 'language' || run.model.encoder.reads !== 'points')
+    throw new UserError(
+      `${run.run.directory} has no space that texts and symbols share; discover symbols with: hsn train --stage discover`,
+    );
+  const texts = Array.from(encoded.sentences(), ({ text }) => text);
+  const points = (await run.texts.points(texts))!;
+  const rows = (of: string, vectors: readonly Float32Array[]) =>
+    vectors.map((vector, at) => [of, at, ...vector]);
+  const dimensions = Array.from({ length: points[0]?.length ?? 0 }, (_, at) => [`v${at}`, 'number'] as const);
+  return {
+    columns: { of: 'text', number: 'integer', ...Object.fromEntries(dimensions) },
+    rows: [...rows('text', points), ...rows('symbol', run.texts.symbolVectors())],
+  };
 }
 
 const wordTable = (meanings: readonly SymbolMeaning[]): TableData => ({

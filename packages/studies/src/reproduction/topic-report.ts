@@ -84,7 +84,7 @@ export function topicText(results: readonly TopicResult[]): string {
 
 const topicCaption = `All models see the same texts, and both scores rank the words of all of them: PMI, p(w,k)·ln(p(w,k)/(p(w)p(k))) by texts that
 have the word, repeats given up that cost least until 85 % of all words are different; c-TF-IDF;
-"own" are those that topic models rank themselves. Figures of words are of the first ten.
+"own" are those that models rank themselves: HSN by the vectors of its encoder as well, where there is a judge. Figures of words are of the first ten.
 Fit: share of the other symbols that fit a text worse than its first, by an encoder that took no part (chance is 0.5);
 later: the same of all later steps that name a new symbol; symbols: different ones of a text.
 NMI, AMI and purity compare first symbols with labels, reader is the share of labels that a linear reader of the walk gets
