@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { PaddedIds } from '@hidden-schema/text';
 import { autocast, noGrad, scope, setThreads, Tensor } from '@hidden-schema/torch';
-import { type PretrainedEncoder, maskOfLengths, openPretrainedEncoder } from '@hidden-schema/transformers';
+import { maskOfLengths, openPretrainedEncoder, type PretrainedEncoder } from '@hidden-schema/transformers';
 import { encodeTexts } from '../packages/hsn/src/discovery/text-vectors.ts';
 import {
   type BenchOptions,

@@ -164,6 +164,22 @@ describe('the map', () => {
         expect(Math.abs(a.x - b.x) >= 60 || Math.abs(a.y - b.y) >= 16).toBe(true);
   });
 
+  test('more names find room from near', () => {
+    const crowd = Array.from({ length: 40 }, (_, at) => ({
+      x: 9 * (at % 8),
+      y: 11 * (at >> 3),
+      width: 60,
+      radius: 6,
+    }));
+    const from = (zoom: number) =>
+      roomFor(
+        crowd.map((one) => ({ ...one, x: 60 + zoom * one.x, y: 60 + zoom * one.y })),
+        { width: 4000, height: 4000 },
+      ).length;
+    expect(from(2)).toBeGreaterThan(from(1));
+    expect(from(12)).toBe(40);
+  });
+
   test('links in words: the share of a symbol’s texts that go to another next', () => {
     for (const symbol of [0, 3]) {
       const own = where((n) => walk(n).includes(symbol));
