@@ -128,12 +128,23 @@ async function eachFrame(page: Page, kind: 'pointermove' | 'wheel', [x, y]: [num
   })`);
 }
 
+/** Milliseconds from asking for the page to the map with its names; the run is open, and its map made. */
+async function firstView(page: Page, url: string): Promise<Measurement> {
+  const began = performance.now();
+  await page.goto(url);
+  await page.waitForSelector(`.text-canvas[data-texts="${TEXTS}"] canvas[data-names]`, { timeout: 300_000 });
+  const ours = Math.round(performance.now() - began);
+  return {
+    ...{ bench: `frames: first view of ${TEXTS} texts`, unit: 'ms', ours, peer: null, ratio: null },
+    ...{ goal: 'ours <= 3000', met: ours <= 3000 },
+  };
+}
+
 /** How smoothly the map of a hundred thousand texts moves, zooms and tells what is pointed at. */
 async function* mapFrames(browser: Browser, url: string): AsyncGenerator<Measurement> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
   await serveMap(page);
-  await page.goto(`${url}#show=map`);
-  await page.waitForSelector(`.text-canvas[data-texts="${TEXTS}"]`, { timeout: 300_000 });
+  yield await firstView(page, url);
   await page.waitForTimeout(1500);
   const box = (await page.locator('.text-canvas').boundingBox())!;
   const at = (turn: number): [number, number] => [

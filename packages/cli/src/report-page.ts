@@ -20,9 +20,9 @@ Examples:
   $ hsn report run                         RUN/report.html
   $ hsn report run --words good,bad,great --out report.html
 
-One page with everything: a search over symbols and texts, graph, symbols, sentences, labels and how they differ, shares
-over time (where training was told of dates), training, attention, interpolation. It loads nothing, and runs only its own
-search, so it can be sent as it is. The model card, MODEL.md in the run, is written anew too.
+One page that begins in plain words: the picture, ten main themes with texts, what differs between labels, what changed over
+time (where training was told of dates). Folded below: a search, all themes and texts, comparisons, graph, training,
+attention, interpolation. What is open is printed. It loads nothing, and runs only its own search, so it can be sent as it is. The model card, MODEL.md in the run, is written anew too.
 `;
 
 export function register(program: Command): void {
@@ -34,7 +34,10 @@ export function register(program: Command): void {
     .option('--out <file>', 'where to write (default: report.html in the run)')
     .option('--words <list>', 'texts: words of the attention study, with commas between')
     .option('--limit <n>', limitHelp)
-    .option('--texts <n>', 'texts that the search of the page holds (default: 5000)')
+    .option(
+      '--texts <n>',
+      'texts that the search of the page holds (default: up to 5000, 1.2 million letters in all)',
+    )
     .option('--samples <n>', 'graphs drawn for statistics (default: 500, fewer for many symbols)')
     .option('--checkpoint <which>', 'best, last, or a step', 'best')
     .option('--json', 'print JSON')

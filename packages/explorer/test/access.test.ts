@@ -26,7 +26,7 @@ const states: readonly (readonly [hash: string, ready: string])[] = [
   ['panel=time', '.time-chart'],
   ['panel=run', '.facts'],
   ['panel=training', '.charts'],
-  ['panel=runs', '.run-list'],
+  ['panel=runs', '#panel'],
   ['show=graph', '.canvas[data-kind]'],
   ['colour=label', '.legend'],
 ];

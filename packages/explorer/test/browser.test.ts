@@ -68,7 +68,7 @@ describe('graph', () => {
     expect(await text('.counts')).toBe(`12 themes · ${shown} links`);
     await page.waitForTimeout(300);
     expect(await pixelsOf(await canvas.screenshot(), community)).toBeGreaterThan(200);
-    await page.getByText('Compare with the truth').click();
+    await page.getByText('Compare with the true graph').click();
     await page.getByLabel('Least probability of a link').fill('0.01');
     await poll(() => canvas.getAttribute('data-links')).toBe(String(graph.links.length));
     expect(page.url()).toContain('threshold=0.01');

@@ -130,7 +130,7 @@ describe('levels and edits', () => {
     expect(page.url()).toContain('level=3');
     await page.reload();
     await poll(nodes).toBe('3');
-    await page.getByRole('button', { name: `All ${SYMBOLS} symbols` }).click();
+    await page.getByRole('button', { name: `All ${SYMBOLS} themes` }).click();
     await poll(nodes).toBe(String(SYMBOLS));
   });
 

@@ -25,20 +25,28 @@ export const plantedRows: readonly PlantedRow[] = plantedTexts().map(([label, te
 
 export interface SmallDiscovered {
   run: string;
+  /** A second run, of the first texts alone, where one was asked for. */
+  other: string;
   remove(): void;
 }
 
-export async function makeSmallDiscovered(): Promise<SmallDiscovered> {
+/** `few` texts make a second run, where that is not 0. */
+export async function makeSmallDiscovered(few = 0): Promise<SmallDiscovered> {
   const folder = temporaryFolder('explorer-discovered');
   folder.holdCache();
-  const corpus = folder.path('planted.csv');
-  const rows = plantedRows.map(({ year, label, text }) => [year, label, text]);
-  fs.writeFileSync(corpus, csvText([['year', 'label', 'text'], ...rows]));
-  const run = folder.path('planted');
+  const [run, other] = [folder.path('planted'), folder.path('planted-few')];
+  await discover(run, plantedRows);
+  if (few > 0) await discover(other, plantedRows.slice(0, few));
+  return { run, other, remove: folder.remove };
+}
+
+async function discover(run: string, rows: readonly PlantedRow[]): Promise<void> {
+  const corpus = `${run}.csv`;
+  const cells = rows.map(({ year, label, text }) => [year, label, text]);
+  fs.writeFileSync(corpus, csvText([['year', 'label', 'text'], ...cells]));
   const sizes = ['--symbols', String(SYMBOLS), '--length', String(LENGTH), '--threads', '1'];
   // With the markup in texts, which the page must not take for its own.
   const texts = ['--corpus', corpus, '--time-column', 'year', '--no-clean'];
   const made = await hsn('train', ...texts, '--stage', 'discover', '--out', run, ...sizes);
   if (made.code !== 0) throw new Error(made.stderr);
-  return { run, remove: folder.remove };
 }

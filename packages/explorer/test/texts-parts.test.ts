@@ -18,7 +18,6 @@ import {
 import { flowsOf } from '../src/page/texts/flows.ts';
 import { groupName, groupText } from '../src/page/texts/group.ts';
 import { litMap } from '../src/page/texts/lit-map.ts';
-import { roomFor } from '../src/page/texts/map-labels.ts';
 import { NearestDot } from '../src/page/texts/nearest-dot.ts';
 import type { TextData } from '../src/page/texts/text-data.ts';
 
@@ -136,32 +135,6 @@ describe('the map', () => {
       const near = where((n) => some[n] === 1 && distance(n) <= 1).sort((a, b) => distance(a) - distance(b));
       expect(nearest.find([x, y], [0.06, 0.1], some)).toBe(near[0] ?? null);
     }
-  });
-
-  test('words that would cover others, or the edge, are left out', () => {
-    const word = (x: number, y: number, width = 80) => ({ x, y, width });
-    const words = [
-      word(320, 200),
-      word(350, 205),
-      word(320, 225),
-      word(20, 100),
-      word(500, 20),
-      word(500, 200),
-    ];
-    expect(roomFor(words, size)).toEqual([words[0], words[2], words[5]]);
-  });
-
-  test('a name stands under its disc, else above or beside it; none covers another', () => {
-    const named = (x: number, y: number) => ({ x, y, width: 60, radius: 6 });
-    const crowd = Array.from({ length: 40 }, (_, at) => named(200 + 9 * (at % 8), 150 + 11 * (at >> 3)));
-    const placed = roomFor(crowd, size);
-    expect(placed.length).toBeGreaterThan(4);
-    expect(roomFor([named(200, 150)], size)).toMatchObject([{ x: 200, y: 166 }]);
-    // A disc below is not covered where there is room above.
-    expect(roomFor([named(200, 150), named(200, 170)], size)[0]).toMatchObject({ x: 200, y: 134 });
-    for (const [at, a] of placed.entries())
-      for (const b of placed.slice(at + 1))
-        expect(Math.abs(a.x - b.x) >= 60 || Math.abs(a.y - b.y) >= 16).toBe(true);
   });
 
   test('links in words: the share of a symbol’s texts that go to another next', () => {

@@ -2,9 +2,9 @@ import type { Graph } from './client.ts';
 
 type Node = Graph['nodes'][number];
 
-/** What a symbol is called: its name, else its most probable tokens. */
-export function title({ name, tokens }: Pick<Node, 'name' | 'tokens'>): string {
-  return name ?? tokens.slice(0, 3).join(' ');
+/** What a symbol is called: its name, else its most probable tokens, else its number. */
+export function title({ symbol, name, tokens }: Pick<Node, 'symbol' | 'name' | 'tokens'>): string {
+  return name ?? (tokens.slice(0, 3).join(' ') || `theme ${symbol}`);
 }
 
 /** The same by number; nothing where there is no such symbol, or no graph yet. */

@@ -1,11 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { Client, Graph } from '../client.ts';
 import type { PanelProps } from './panel.ts';
-import { Path } from './reason-path.tsx';
+import { movesOf, Path } from './reason-path.tsx';
 
 export type Reasoned = Awaited<ReturnType<Client['reason']>>;
 export type Result = Reasoned['results'][number];
 type Candidate = Result['candidates'][number];
+
+/** The symbols of a walk without its stays: what is drawn of it. */
+export const movesIn = (walk: readonly number[]): number[] => movesOf(walk).map((at) => walk[at]!);
 
 export interface ResultProps extends PanelProps {
   result: Result;
@@ -18,13 +21,13 @@ export function Answers({ result, ...props }: ResultProps) {
   return (
     <ol class="answers" onMouseLeave={() => showWalk(null)}>
       {result.candidates.map((one, at) => (
-        <li key={at} onMouseEnter={() => showWalk(one.walk)}>
+        <li key={at} onMouseEnter={() => showWalk(movesIn(one.walk))}>
           <button
             type="button"
             class="sentence"
             aria-expanded={open === at}
             title="Its path, and what it is like"
-            onFocus={() => showWalk(one.walk)}
+            onFocus={() => showWalk(movesIn(one.walk))}
             onBlur={() => showWalk(null)}
             onClick={() => setOpen(open === at ? null : at)}
           >

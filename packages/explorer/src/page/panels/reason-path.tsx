@@ -10,6 +10,10 @@ interface PathProps {
   onChange(at: number, symbol: number): void;
 }
 
+/** Where a walk comes to another symbol: its steps without those that stay. */
+export const movesOf = (walk: readonly number[]): number[] =>
+  walk.flatMap((symbol, at) => (symbol === walk[at - 1] ? [] : [at]));
+
 /** Alternatives that are shown until more are asked for. */
 const FEW = 8;
 
@@ -19,16 +23,16 @@ export function Path({ graph, walk, onChange }: PathProps) {
   return (
     <>
       <ol class="walked" data-walk={walk.join(' ')} aria-label="Its path">
-        {walk.map((symbol, at) => (
+        {movesOf(walk).map((at, step) => (
           <li key={at} class={at < walk.length / 2 ? '' : 'second'}>
             <button
               type="button"
               class="walk-step"
-              aria-label={`Step ${at + 1}: ${titleIn(graph, symbol)}`}
+              aria-label={`Step ${step + 1}: ${titleIn(graph, walk[at]!)}`}
               aria-expanded={open === at}
               onClick={() => setOpen(open === at ? null : at)}
             >
-              {titleIn(graph, symbol) || symbol}
+              {titleIn(graph, walk[at]!) || walk[at]}
             </button>
           </li>
         ))}
@@ -58,7 +62,7 @@ function Alternatives({ graph, walk, at, onChoose }: AlternativesProps) {
       <p class="faint">
         {choices.length === 0
           ? 'Nothing else can stand here.'
-          : `Go on with another theme at step ${at + 1}:`}
+          : `Go on with another theme at step ${movesOf(walk).indexOf(at) + 1}:`}
       </p>
       <p class="chips">
         {shown.map((symbol) => (

@@ -1,7 +1,8 @@
 import { percent, titleIn } from '../labels.ts';
 import type { PanelProps } from './panel.ts';
 import { type Branch, pathTree } from './path-tree.ts';
-import type { Result, ResultProps } from './reason-answers.tsx';
+import { movesIn, type Result, type ResultProps } from './reason-answers.tsx';
+import { movesOf } from './reason-path.tsx';
 
 /** The walks of all answers as one tree, common beginnings merged, each branch as thick as its share of them. */
 export function Paths({ result, ...props }: ResultProps) {
@@ -58,13 +59,13 @@ function BranchButton({ branch, share, result, graph, change, showWalk }: Branch
       type="button"
       class="plain branch"
       title="Other answers that go this way"
-      onMouseEnter={() => showWalk(prefix)}
+      onMouseEnter={() => showWalk(movesIn(prefix))}
       onMouseLeave={() => showWalk(null)}
       onClick={() => change({ relations: [result.relation], along: prefix })}
     >
-      {steps.map((symbol, i) => (
+      {movesOf(steps).map((i) => (
         <span key={i} class={before + i < half ? 'step' : 'step second'}>
-          {titleIn(graph, symbol) || symbol}
+          {titleIn(graph, steps[i]!) || steps[i]}
         </span>
       ))}
       <span class="faint number">{percent(share)}</span>

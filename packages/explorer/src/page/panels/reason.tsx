@@ -4,7 +4,7 @@ import { titleIn } from '../labels.ts';
 import { useLoaded } from '../loading.ts';
 import { Empty, Show } from '../parts.tsx';
 import type { PanelProps } from './panel.ts';
-import { Answers, type Reasoned, type ResultProps } from './reason-answers.tsx';
+import { Answers, movesIn, type Reasoned, type ResultProps } from './reason-answers.tsx';
 import { Paths } from './reason-paths.tsx';
 
 /** What may follow an event: for each relation different objects, the walks that lead to them, and what they are like. */
@@ -125,7 +125,7 @@ function Results(props: PanelProps & { value: Reasoned; busy: boolean }) {
   // One relation at a time.
   const drawn = value.results.find(({ relation }) => relation === asked) ?? value.results[0];
   useEffect(() => {
-    showPaths(drawn ? drawn.candidates.map(({ walk }) => walk) : null);
+    showPaths(drawn ? drawn.candidates.map(({ walk }) => movesIn(walk)) : null);
     return () => showPaths(null);
   }, [value, drawn?.relation, showPaths]);
   useEffect(() => () => showWalk(null), [value, showWalk]);

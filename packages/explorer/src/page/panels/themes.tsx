@@ -25,6 +25,7 @@ function rankThemes(graph: Graph, texts: Texts | null): Theme[] {
   const counts = data ? symbolCounts(data, new Uint8Array(data.count).fill(1)) : null;
   return graph.nodes
     .map((node) => ({ node, share: counts ? counts[node.symbol]! / data!.count : node.usage }))
+    .filter(({ share }) => share > 0)
     .sort((a, b) => b.share - a.share || a.node.symbol - b.node.symbol);
 }
 

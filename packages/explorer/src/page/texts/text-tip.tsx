@@ -11,7 +11,7 @@ const WIDTH = 320;
 const LONGEST = 320;
 const AWAY = 14;
 /** Milliseconds for which a pointer rests on a text before its words are asked for. */
-const RESTS = 150;
+const RESTS = 400;
 
 interface Placed {
   place: readonly [number, number];
