@@ -120,6 +120,7 @@ export { referenceWindow } from './measures/topic-figures.ts';
 export { readSearch } from './reasoning/answers.ts';
 export { type ExplainedCandidate, explainedCandidates, explainerOf } from './reasoning/explained.ts';
 export type { WalkExplainer } from './reasoning/explanation.ts';
+export { type FittedMixture, trainMixture } from './reasoning/mixture-run.ts';
 export {
   type CurveOptions,
   type CurvePoint,
