@@ -203,6 +203,7 @@ export {
   openReasoning,
   openTuples,
   prefixTable,
+  promptTable,
   runTuples,
 } from './tasks/tuples/open.ts';
 export {
