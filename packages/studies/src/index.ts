@@ -119,7 +119,7 @@ export type { SubsampleStability } from './measures/subsample-stability.ts';
 export { referenceWindow } from './measures/topic-figures.ts';
 export { readSearch } from './reasoning/answers.ts';
 export { type ExplainedCandidate, explainedCandidates, explainerOf } from './reasoning/explained.ts';
-export { explainedMixture, type MixedCandidate } from './reasoning/explained-mixture.ts';
+export { explainedMixture, type MixedCandidate, reasonedCandidates } from './reasoning/explained-mixture.ts';
 export type { WalkExplainer } from './reasoning/explanation.ts';
 export {
   type AnswerMixture,

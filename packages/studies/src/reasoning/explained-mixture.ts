@@ -1,7 +1,7 @@
 import { promptTable } from '@hidden-schema/hsn';
 import { answerKey } from '../evaluation/recall.ts';
 import { type AnswerPool, sharedSteps } from './answer-pools.ts';
-import type { ExplainedCandidate } from './explained.ts';
+import { type ExplainedCandidate, explainedCandidates } from './explained.ts';
 import type { WalkExplainer } from './explanation.ts';
 import { type MixedObject, mixedAnswers, mixedObjects } from './mixture.ts';
 import type { PartWeights } from './mixture-fit.ts';
@@ -26,6 +26,20 @@ export interface MixedCandidate extends ExplainedCandidate {
 }
 
 const SHOWN_EVENTS = 3;
+
+/** By the run's mixture where it has one and walks are not led, else what the decoder writes from likely paths. */
+export async function reasonedCandidates(
+  {
+    mixture,
+    ...reasons
+  }: Parameters<typeof explainedCandidates>[0] & { mixture?: AnswerMixture | undefined },
+  question: { event: string; relation: string },
+  { count, along }: { count: number; along: readonly number[] },
+): Promise<(ExplainedCandidate & Partial<Pick<MixedCandidate, 'parts' | 'events'>>)[]> {
+  if (mixture && along.length === 0)
+    return explainedMixture({ mixture, explainer: reasons.explainer }, question, count);
+  return explainedCandidates(reasons, question, { count, along });
+}
 
 /** Different answers to (event, relation) by a run's mixture, each with its walk, its parts and the events behind it. */
 export async function explainedMixture(
