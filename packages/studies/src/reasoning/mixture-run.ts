@@ -13,7 +13,7 @@ import {
 import { recallAt } from '../evaluation/recall.ts';
 import { type AnswerPool, AnswerPools } from './answer-pools.ts';
 import { mostAnswers, type Question } from './answers.ts';
-import { type MixtureKind, mixedAnswers, mixtureKinds } from './mixture.ts';
+import { type MixtureKind, mixedObjects, mixtureKinds } from './mixture.ts';
 import { fitMixture, type MixtureWeights } from './mixture-fit.ts';
 
 const FILE = 'analysis/mixture.json';
@@ -144,8 +144,8 @@ export async function trainMixture(
     const parts = mixtureKinds[kind].filter((part) => part !== 'learned' || learned !== undefined);
     weights[kind] = fitMixture(found, parts);
     const scores = found.map((pool) => {
-      const { answers, references } = mixedAnswers(pool, weights[kind]!);
-      return recallAt(mostAnswers, answers, references);
+      const texts = mixedObjects(pool, weights[kind]!).map(({ object }) => object);
+      return recallAt(mostAnswers, texts, pool.references);
     });
     recall[kind] = scores.reduce((sum, one) => sum + one, 0) / scores.length;
   }
