@@ -26,7 +26,9 @@ Examples:
   $ hsn reason generate run "PersonX goes home" --relation xWant --along 48,29     walks that begin so
   $ hsn reason generate comet "PersonX goes home" -n 3      COMET writes without walks; the beam is one of words
 
-Each object stands with the walk that it was written from: the first half says what (event, relation) is about, the second
+Where the run has a mixture (--part mixture), answers are weighed objects of near training events and written ones; beneath
+each stand its path, what each part counted (nats above the mean of the objects weighed) and the training events that have it.
+Otherwise each object stands with the walk that it was written from: the first half says what (event, relation) is about, the second
 what follows. Where the run has counts (--part path --set path.kind=counts), symbols are told in words, and beneath are
 the training tuples whose walks have most steps in common with it.
 `;
@@ -190,10 +192,17 @@ function shown(relation: string, candidates: readonly Shown[]): string {
         `      like ${oneLine(tuple.event)} → ${oneLine(tuple.object)} (${tuple.same} of ${walk.length} steps)\n`,
     );
     if (parts && events)
-      return `  ${oneLine(object).padEnd(width)}  ${score.toFixed(2).padStart(7)}\n${reasons({ path: `${halves.join(' | ')}`, parts, events })}`;
+      return `  ${oneLine(object).padEnd(width)}  ${score.toFixed(2).padStart(7)}\n${reasons({ path: pathOf(steps), parts, events })}`;
     return `  ${oneLine(object).padEnd(width)}  ${score.toFixed(2).padStart(7)}${path}\n${others.join('')}`;
   });
   return `${relation}\n${lines.join('')}`;
+}
+
+/** Both halves of a walk; a symbol that it stays at is told once. */
+function pathOf(steps: readonly string[]): string {
+  const moves = (some: readonly string[]) => some.filter((step, i) => step !== some[i - 1]).join(' → ');
+  const half = steps.length / 2;
+  return `${moves(steps.slice(0, half))} | ${moves(steps.slice(half))}`;
 }
 
 /** What speaks for an answer: its path in words, the parts in nats, the training events that have it. */
@@ -207,7 +216,7 @@ function reasons({
   );
   const behind = events.map(
     ({ event, share, same }) =>
-      `      from ${oneLine(event)} (${(100 * share).toFixed(1)} % of the near events' weight, ${same} steps in common)\n`,
+      `      from ${oneLine(event)} (${(100 * share).toFixed(1)} % of the near events' weight, ${same} ${same === 1 ? 'step' : 'steps'} in common)\n`,
   );
   return `      path ${path}\n      parts ${counted.join(', ')}\n${behind.join('')}`;
 }
