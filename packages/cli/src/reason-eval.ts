@@ -49,7 +49,7 @@ export function register(parent: Command): void {
     .option('--limit <n>', '(event, relation) pairs to ask, "none" included (default: all)')
     .option(
       '--search <list>',
-      'greedy, beamN, sampleN and rankN (of N training objects) with commas between, of walks and of COMET alike (default: greedy,beam5,beam10,sample10,rank50)',
+      'greedy, beamN, sampleN and rankN (of N training objects) with commas between, of walks and of COMET alike; none for floors and mixtures alone (default: greedy,beam5,beam10,sample10,rank50)',
     )
     .option(
       '--path <list>',
@@ -110,7 +110,7 @@ async function besideRun(run: string, flags: ReasonEvalFlags) {
     ...(comet === undefined ? {} : { comet }),
     ...(bart === undefined ? {} : { bart }),
     ...(answers === undefined ? {} : { answers }),
-    ...(search === undefined ? {} : { searches: search.split(',').map(readSearch) }),
+    ...(search === undefined ? {} : { searches: search === 'none' ? [] : search.split(',').map(readSearch) }),
     ...(path === undefined ? {} : { paths: await knownPaths(run, path.split(',')) }),
     ...(await scoringFlags(flags)),
   });

@@ -1,5 +1,5 @@
 import type { CandidateOptions, CometCandidate } from '@hidden-schema/hsn';
-import type { ExplainedCandidate } from '@hidden-schema/studies';
+import type { ExplainedCandidate, MixedCandidate } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import { knownPaths } from './reason-eval.ts';
 import { print, say } from './terminal.ts';
@@ -8,7 +8,7 @@ import { wholeNumber } from './text-flags.ts';
 interface ReasonGenerateFlags {
   relation: string[];
   path?: string;
-  search: string;
+  search?: string;
   count?: string;
   walks?: string;
   along?: string;
@@ -26,7 +26,9 @@ Examples:
   $ hsn reason generate run "PersonX goes home" --relation xWant --along 48,29     walks that begin so
   $ hsn reason generate comet "PersonX goes home" -n 3      COMET writes without walks; the beam is one of words
 
-Each object stands with the walk that it was written from: the first half says what (event, relation) is about, the second
+Where the run has a mixture (--part mixture), answers are weighed objects of near training events and written ones; beneath
+each stand its path, what each part counted (nats above the mean of the objects weighed) and the training events that have it.
+Otherwise each object stands with the walk that it was written from: the first half says what (event, relation) is about, the second
 what follows. Where the run has counts (--part path --set path.kind=counts), symbols are told in words, and beneath are
 the training tuples whose walks have most steps in common with it.
 `;
@@ -47,11 +49,14 @@ export function register(parent: Command): void {
       '--path <kind>',
       'counts, prior, lstm, transformer, or counts+ one of these (default: the last of those there are)',
     )
-    .option('--search <how>', 'greedy, sample or beam', 'beam')
+    .option(
+      '--search <how>',
+      'mixture, greedy, sample or beam (default: mixture where the run has one and walks are free, else beam)',
+    )
     .option('-n, --count <n>', 'different objects, at most (default: 5)')
     .option('--walks <n>', 'walks to write them from (default: as many as objects)')
     .option('--along <symbols>', 'symbols that every walk begins with, with commas between')
-    .option('--temperature <t>', 'of the words; 0 takes the best', '0')
+    .option('--temperature <t>', 'of the words; 0 takes the best (default: 0)')
     .option('--walk-temperature <t>', 'sample: of the walks (default: 1)')
     .option('--seed <n>', "draws (default: the run's)")
     .option('--json', 'print JSON')
@@ -60,7 +65,7 @@ export function register(parent: Command): void {
 }
 
 /** An object with its score, and the walk it was written from where there is one. */
-type Shown = CometCandidate & Partial<ExplainedCandidate>;
+type Shown = CometCandidate & Partial<MixedCandidate>;
 
 async function generate(run: string, event: string, flags: ReasonGenerateFlags): Promise<void> {
   const { openReasoner } = await import('@hidden-schema/hsn');
@@ -74,6 +79,8 @@ async function generate(run: string, event: string, flags: ReasonGenerateFlags):
       await cometFound(comet, event, flags, { ...options, ...(options.how === 'greedy' ? {} : { count }) }),
       flags,
     );
+  const mixed = await mixtureFound(run, event, flags, count);
+  if (mixed) return printFound(event, mixed, flags);
   const [path] = flags.path === undefined ? [] : await knownPaths(run, [flags.path]);
   const reasoner = await openReasoner(run, path ? { path } : {});
   const { explainedCandidates, explainerOf } = await import('@hidden-schema/studies');
@@ -87,6 +94,39 @@ async function generate(run: string, event: string, flags: ReasonGenerateFlags):
   for (const relation of flags.relation.length > 0 ? flags.relation : reasoner.relations)
     found.set(relation, await explainedCandidates({ reasoner, explainer }, { event, relation }, asked));
   printFound(event, found, flags);
+}
+
+/** Answers by the run's mixture; nothing where it has none, or flags ask for written ones. */
+async function mixtureFound(
+  run: string,
+  event: string,
+  flags: ReasonGenerateFlags,
+  count: number,
+): Promise<Map<string, MixedCandidate[]> | undefined> {
+  const { UserError } = await import('@hidden-schema/base');
+  const ofWriting = { path: flags.path, walks: flags.walks, along: flags.along, seed: flags.seed };
+  const given = Object.entries(ofWriting).find(([, value]) => value !== undefined)?.[0];
+  const drawn = flags.temperature !== undefined || flags.walkTemperature !== undefined;
+  if (flags.search !== undefined && flags.search !== 'mixture') return undefined;
+  if (flags.search === undefined && (given !== undefined || drawn)) return undefined;
+  if (given !== undefined || drawn)
+    throw new UserError(
+      `--${given ?? 'temperature'} is for objects that are written, and a mixture weighs given ones`,
+    );
+  const { openReasoning } = await import('@hidden-schema/hsn');
+  const { explainedMixture, explainerOf, openMixture } = await import('@hidden-schema/studies');
+  const opened = await openReasoning(run);
+  const mixture = await openMixture(opened);
+  if (!mixture && flags.search === undefined) return undefined;
+  if (!mixture)
+    throw new UserError(
+      `${run} has no mixture yet; fit one with: hsn reason train --part mixture --run ${run}`,
+    );
+  const explainer = explainerOf(opened);
+  const found = new Map<string, MixedCandidate[]>();
+  for (const relation of flags.relation.length > 0 ? flags.relation : opened.relations)
+    found.set(relation, await explainedMixture({ mixture, explainer }, { event, relation }, count));
+  return found;
 }
 
 async function symbolsOf(text: string | undefined): Promise<number[]> {
@@ -139,7 +179,7 @@ const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
 
 function shown(relation: string, candidates: readonly Shown[]): string {
   const width = Math.max(0, ...candidates.map(({ object }) => object.length));
-  const lines = candidates.map(({ object, score, walk = [], words, like = [] }) => {
+  const lines = candidates.map(({ object, score, walk = [], words, like = [], parts, events }) => {
     const half = walk.length / 2;
     const steps = walk.map((symbol, i) =>
       words ? `${symbol} ${words[i]!.join('/')}`.trim() : String(symbol),
@@ -151,22 +191,48 @@ function shown(relation: string, candidates: readonly Shown[]): string {
       (tuple) =>
         `      like ${oneLine(tuple.event)} → ${oneLine(tuple.object)} (${tuple.same} of ${walk.length} steps)\n`,
     );
+    if (parts && events)
+      return `  ${oneLine(object).padEnd(width)}  ${score.toFixed(2).padStart(7)}\n${reasons({ path: pathOf(steps), parts, events })}`;
     return `  ${oneLine(object).padEnd(width)}  ${score.toFixed(2).padStart(7)}${path}\n${others.join('')}`;
   });
   return `${relation}\n${lines.join('')}`;
 }
 
+/** Both halves of a walk; a symbol that it stays at is told once. */
+function pathOf(steps: readonly string[]): string {
+  const moves = (some: readonly string[]) => some.filter((step, i) => step !== some[i - 1]).join(' → ');
+  const half = steps.length / 2;
+  return `${moves(steps.slice(0, half))} | ${moves(steps.slice(half))}`;
+}
+
+/** What speaks for an answer: its path in words, the parts in nats, the training events that have it. */
+function reasons({
+  path,
+  parts,
+  events,
+}: Pick<MixedCandidate, 'parts' | 'events'> & { path: string }): string {
+  const counted = Object.entries(parts).map(
+    ([part, nats]) => `${part} ${nats < 0 ? '−' : '+'}${Math.abs(nats).toFixed(1)}`,
+  );
+  const behind = events.map(
+    ({ event, share, same }) =>
+      `      from ${oneLine(event)} (${(100 * share).toFixed(1)} % of the near events' weight, ${same} ${same === 1 ? 'step' : 'steps'} in common)\n`,
+  );
+  return `      path ${path}\n      parts ${counted.join(', ')}\n${behind.join('')}`;
+}
+
 async function searching(flags: ReasonGenerateFlags): Promise<CandidateOptions> {
   const { UserError } = await import('@hidden-schema/base');
   const { checkSampling } = await import('@hidden-schema/transformers');
-  const { search: how } = flags;
+  const { search = 'beam' } = flags;
+  const how = search === 'mixture' ? 'beam' : search;
   if (how !== 'greedy' && how !== 'sample' && how !== 'beam')
-    throw new UserError(`--search takes greedy, sample or beam, got ${how}`);
+    throw new UserError(`--search takes mixture, greedy, sample or beam, got ${how}`);
   const seed = await wholeNumber('--seed', flags.seed, 0);
   const number = (text: string | undefined) => Number(text?.trim() || Number.NaN);
   const options: CandidateOptions = {
     how,
-    temperature: number(flags.temperature),
+    temperature: number(flags.temperature ?? '0'),
     walkTemperature: number(flags.walkTemperature ?? '1'),
     ...(seed === undefined ? {} : { seed }),
   };

@@ -14,6 +14,7 @@ import type { Terms } from '@hidden-schema/torch';
 import type { Command } from 'commander';
 import { launch } from './processes.ts';
 import { checkProfileFile } from './profiling.ts';
+import { fitMixture } from './reason-mixture.ts';
 import { inGroup } from './replicas.ts';
 import { readSettings } from './settings-file.ts';
 import { stoppable } from './stopping.ts';
@@ -28,6 +29,8 @@ interface ReasonTrainFlags extends TrainingFlags {
   run?: string;
   out?: string;
   decoder?: string;
+  comet?: string;
+  limit?: string;
 }
 
 const examples = `
@@ -37,6 +40,7 @@ Examples:
   $ hsn reason train --part comet --decoder bart --tuples atomic --out comet-bart
   $ hsn reason train --part path --run run --set path.kind=transformer
   $ hsn reason train --part path --run run --set path.kind=counts      no network, in seconds
+  $ hsn reason train --part mixture --run run --comet comet            weights of answers, fitted on valid events
   $ hsn reason train --out run --resume
   $ hsn reason train --tuples atomic --out run --processes 2 --set training.precision=bfloat16
 
@@ -49,7 +53,9 @@ export function register(parent: Command): void {
     .command('train')
     .description('Train a network over tuples, its path model, or COMET.')
     .argument('[config]', 'YAML file with settings; without it, the defaults')
-    .option('--part <name>', 'network, path or comet', 'network')
+    .option('--part <name>', 'network, path, mixture or comet', 'network')
+    .option('--comet <run>', 'mixture: a run of --part comet, to fit mixtures with it as well')
+    .option('--limit <n>', 'mixture: valid questions that its weights are fitted on (default: 800)')
     .option('--tuples <where>', 'file or folder of tuples')
     .option('--run <folder>', "path: the network's run")
     .option('--out <folder>', 'network and comet: run folder to make')
@@ -68,8 +74,11 @@ async function train(file: string | undefined, flags: ReasonTrainFlags): Promise
   if (processes !== undefined && processes > 1) return launch(processes, flags.threads);
   await useThreads(flags.threads);
   if (flags.profile !== undefined) await checkProfileFile(flags.profile);
-  if (!['path', 'network', 'comet'].includes(flags.part))
-    throw new UserError(`--part takes network, path or comet, got ${flags.part}`);
+  if (!['path', 'network', 'comet', 'mixture'].includes(flags.part))
+    throw new UserError(`--part takes network, path, mixture or comet, got ${flags.part}`);
+  if (flags.part === 'mixture') return fitMixture(file, flags);
+  for (const flag of ['comet', 'limit'] as const)
+    if (flags[flag] !== undefined) throw new UserError(`--${flag} is for --part mixture`);
   if (flags.part === 'path' && flags.decoder !== undefined)
     throw new UserError('--decoder is for a network or COMET: a path model writes no text');
   const lead = flags.part === 'path' ? trainPath : trainNetwork;

@@ -67,7 +67,7 @@ describe('hsn reason train', () => {
   test.each([
     ['odd walks', ['--set', 'length=5'], /length: walks of two halves.* even number of steps from 2, got 5/],
     ['walks of one step', ['--set', 'length=1'], /length: expected a whole number of at least 2, got 1/],
-    ['an unknown part', ['--part', 'all'], /--part takes network, path or comet, got all/],
+    ['an unknown part', ['--part', 'all'], /--part takes network, path, mixture or comet, got all/],
     ['an unknown setting', ['--set', 'path.kin=lstm'], /unknown key path\.kin, did you mean path\.kind/],
     [
       'a relation that is not there',
@@ -160,7 +160,7 @@ describe('hsn reason generate', () => {
     ['an empty event', [' '], /the event is empty/],
     ['an event that is too long', ['word '.repeat(200)], /more tokens than the models read of one/],
     ['steps that are no symbols', [event, '--along', '3,x'], /--along takes symbols with commas between/],
-    ['an unknown search', [event, '--search', 'best'], /--search takes greedy, sample or beam, got best/],
+    ['an unknown search', [event, '--search', 'best'], /--search takes mixture, greedy, sample or beam, got best/],
   ])('refuses %s', async (_, args, message) => {
     const ended = await hsn('reason', 'generate', run, ...args);
     expect(ended).toMatchObject({ code: 1, stdout: '' });

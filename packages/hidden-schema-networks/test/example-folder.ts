@@ -58,7 +58,11 @@ const additions: Readonly<Record<string, (words: readonly string[]) => readonly 
   demo: () => ['--no-serve', '--sentences', '300', '--steps', '3', '--texts', 'none'],
   reproduce: ([, name]) =>
     name === 'topics' ? ['--symbols', '5', '--seeds', '1', '--out', 'reproduced'] : ['--out', 'reproduced'],
-  'reason train': (words) => (flagValue(words, '--part') === 'path' ? tinyPathFlags : tinyReasoningFlags),
+  'reason train': (words) => {
+    const part = flagValue(words, '--part');
+    if (part === 'mixture') return [];
+    return part === 'path' ? tinyPathFlags : tinyReasoningFlags;
+  },
   'reason eval': () => ['--limit', '4'],
 };
 

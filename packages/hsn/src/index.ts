@@ -98,6 +98,7 @@ export { MetricsFollower } from './run/metrics-follower.ts';
 export { Progress } from './run/progress.ts';
 export { Run, refuseEdits } from './run/run.ts';
 export { DamagedFile, EditUnfinished, RunChanged, reportDamage } from './run/run-faults.ts';
+export { RunFiles } from './run/run-files.ts';
 export { type CorpusInfo, isRunFolder, VERSION } from './run/run-record.ts';
 export {
   describeRun,
@@ -204,6 +205,7 @@ export {
   openReasoning,
   openTuples,
   prefixTable,
+  promptTable,
   runTuples,
 } from './tasks/tuples/open.ts';
 export {
@@ -216,8 +218,9 @@ export { readTuples } from './tasks/tuples/read-tuples.ts';
 export { NONE, relationMeaning } from './tasks/tuples/relations.ts';
 export { type ReasoningFigures, ReasoningTask } from './tasks/tuples/task.ts';
 export { TupleTokens } from './tasks/tuples/tokens.ts';
-export type { TrainedWalks } from './tasks/tuples/trained-walks.ts';
+export { eventVectors, type TrainedWalks } from './tasks/tuples/trained-walks.ts';
 export { prefixesOf, type Tuple, type TupleCorpus } from './tasks/tuples/tuples.ts';
+export type { WalkPath } from './tasks/tuples/walk-path.ts';
 export { TupleWalks } from './tasks/tuples/walks.ts';
 export {
   type PreparedRun,

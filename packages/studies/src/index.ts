@@ -128,7 +128,14 @@ export type { SubsampleStability } from './measures/subsample-stability.ts';
 export { referenceWindow } from './measures/topic-figures.ts';
 export { readSearch } from './reasoning/answers.ts';
 export { type ExplainedCandidate, explainedCandidates, explainerOf } from './reasoning/explained.ts';
+export { explainedMixture, type MixedCandidate, reasonedCandidates } from './reasoning/explained-mixture.ts';
 export type { WalkExplainer } from './reasoning/explanation.ts';
+export {
+  type AnswerMixture,
+  type FittedMixture,
+  openMixture,
+  trainMixture,
+} from './reasoning/mixture-run.ts';
 export {
   type CurveOptions,
   type CurvePoint,

@@ -1,9 +1,9 @@
 import { readFixture } from '@hidden-schema/testing/closeness';
 import { describe, expect, test } from 'vitest';
 import {
+  BleuReferences,
   type BleuSmoothing,
   brevityPenalty,
-  clippedMatches,
   closestLength,
   corpusBleu,
   sentenceBleu,
@@ -31,9 +31,15 @@ const methods: readonly BleuSmoothing[] = ['none', 'method1', 'method2', 'method
 
 describe('BLEU-2 equals NLTK', () => {
   test.each(cases)('$name', ({ hypothesis, references, ...expected }) => {
-    expect(clippedMatches(hypothesis, references, 1)).toEqual(expected.unigram);
-    expect(clippedMatches(hypothesis, references, 2)).toEqual(expected.bigram);
-    expect(closestLength(hypothesis.length, references)).toBe(expected.closest_ref_len);
+    const known = new BleuReferences(references);
+    expect(known.clippedMatches(hypothesis, 1)).toEqual(expected.unigram);
+    expect(known.clippedMatches(hypothesis, 2)).toEqual(expected.bigram);
+    expect(
+      closestLength(
+        hypothesis.length,
+        references.map((words) => words.length),
+      ),
+    ).toBe(expected.closest_ref_len);
     expect(brevityPenalty(hypothesis.length, expected.closest_ref_len)).toBeCloseTo(
       expected.brevity_penalty,
       10,

@@ -1,8 +1,8 @@
 import { type LanguageRun, LIKELY_LINK, pathKinds, RunChanged, relationMeaning } from '@hidden-schema/hsn';
 import {
-  explainedCandidates,
   explainText,
   interpolateTexts,
+  reasonedCandidates,
   type SymbolNames,
   sentenceAttention,
   symbolLevels,
@@ -255,7 +255,7 @@ export class Answers implements TaskHandlers {
     const results: Answer<'reason'>['results'] = [];
     for (const relation of input.relations.length > 0 ? input.relations : reasoner.relations) {
       if (signal.aborted) break;
-      const found = await explainedCandidates(reasons, { event, relation }, { count, along });
+      const found = await reasonedCandidates(reasons, { event, relation }, { count, along });
       const candidates = found.map(({ words, like = [], ...one }) => ({
         ...one,
         words: words ? words.map((some) => [...some]) : null,

@@ -8,12 +8,14 @@ import {
   type SyntheticRun,
 } from '@hidden-schema/hsn';
 import {
+  type AnswerMixture,
   type EncodedCorpus,
   encodedCorpus,
   explainerOf,
   type LabelMaps,
   labelMaps,
   openEncoded,
+  openMixture,
   type RunCorpus,
   runCorpus,
   type SymbolMeaning,
@@ -49,7 +51,11 @@ export interface Abilities {
   /** Where walks of each label go. */
   labelMaps: () => LabelMaps;
   /** Says what follows an event, and in words where training walks were counted. */
-  reasoner: { reasoner: Reasoner; explainer: WalkExplainer | undefined };
+  reasoner: {
+    reasoner: Reasoner;
+    explainer: WalkExplainer | undefined;
+    mixture: AnswerMixture | undefined;
+  };
 }
 
 /** A run at a checkpoint with what it can do; an ability that it lacks is missing. */
@@ -171,6 +177,7 @@ async function reasonsOf(run: ReasoningRun) {
     const reasons: Abilities['reasoner'] = {
       reasoner: await reasonerOf(run),
       explainer: explainerOf(run),
+      mixture: await openMixture(run),
     };
     return { reasons, problem: [] };
   } catch (error) {

@@ -112,6 +112,23 @@ export const reasonSchema = z.object({
               }),
             )
             .describe('Training tuples of the relation that walk most like it.'),
+          parts: z
+            .record(z.string(), z.number())
+            .optional()
+            .describe(
+              'Where the run has a mixture: nats by which each part sets the object above the mean of those weighed.',
+            ),
+          events: z
+            .array(
+              z.object({
+                event: z.string(),
+                object: z.string(),
+                share: probability.describe('Share of the weight of all near events.'),
+                same: z.int().describe('Steps of the first half in common.'),
+              }),
+            )
+            .optional()
+            .describe('Where the run has a mixture: near training events that have the object.'),
         }),
       ),
     }),

@@ -162,14 +162,16 @@ function decoderClaims({ decoder }: Pick<TextModels, 'decoder'>): Claim[] {
 function pathClaims({ path: { kind, hidden, width, layers, encoder } }: ReasoningConfig): Claim[] {
   const output = /^network\.output\.weight$/;
   return [
-    ...(kind === 'lstm' ? [{ key: 'path.hidden', value: hidden, tensor: output, axis: 1 }] : []),
+    ...(kind === 'lstm' || kind === 'mlp'
+      ? [{ key: 'path.hidden', value: hidden, tensor: output, axis: 1 }]
+      : []),
     ...(kind === 'transformer'
       ? [
           { key: 'path.width', value: width, tensor: output, axis: 1 },
           { key: 'path.layers', value: layers, tensor: /^network\.blocks\.(\d+)\./ },
         ]
       : []),
-    ...(encoder.name === 'transformer'
+    ...(encoder.name === 'transformer' && kind !== 'mlp'
       ? [
           { key: 'path.encoder.width', value: encoder.width, tensor: /^text\.embedding\.weight$/, axis: 1 },
           { key: 'path.encoder.layers', value: encoder.layers, tensor: /^text\.blocks\.(\d+)\./ },

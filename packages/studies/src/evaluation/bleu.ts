@@ -16,30 +16,49 @@ function ngrams(words: readonly string[], n: number): Map<string, number> {
   return counts;
 }
 
-/** n-grams of a hypothesis that references have too, each at most as often as in the reference that has most. */
-export function clippedMatches(
-  hypothesis: readonly string[],
-  references: readonly (readonly string[])[],
-  n: number,
-): Precision {
-  const own = ngrams(hypothesis, n);
-  const others = references.map((reference) => ngrams(reference, n));
-  let [matches, total] = [0, 0];
-  for (const [gram, count] of own) {
-    total += count;
-    matches += Math.min(count, Math.max(0, ...others.map((counts) => counts.get(gram) ?? 0)));
+/** References of one hypothesis after another: of each n-gram, how often the reference that has most has it. */
+export class BleuReferences {
+  readonly #most: readonly ReadonlyMap<string, number>[];
+  readonly #lengths: readonly number[];
+
+  /** Words of references, and the longest n-grams that are compared. */
+  constructor(references: readonly (readonly string[])[], n = 2) {
+    this.#most = orders(n).map((order) => mostOf(references.map((words) => ngrams(words, order))));
+    this.#lengths = references.map((words) => words.length);
   }
-  return [matches, Math.max(1, total)];
+
+  /** n-grams of a hypothesis that references have too, each at most as often as in the reference that has most. */
+  clippedMatches(hypothesis: readonly string[], n: number): Precision {
+    const most = this.#most[n - 1]!;
+    let [matches, total] = [0, 0];
+    for (const [gram, count] of ngrams(hypothesis, n)) {
+      total += count;
+      matches += Math.min(count, most.get(gram) ?? 0);
+    }
+    return [matches, Math.max(1, total)];
+  }
+
+  /** BLEU of a hypothesis, up to the n-grams that are compared. */
+  bleu(hypothesis: readonly string[], smoothing: BleuSmoothing = 'none'): number {
+    const precisions = this.#most.map((_, i) => this.clippedMatches(hypothesis, i + 1));
+    const { length } = hypothesis;
+    return combined(precisions, brevityPenalty(length, closestLength(length, this.#lengths)), smoothing);
+  }
+}
+
+function mostOf(counts: readonly ReadonlyMap<string, number>[]): Map<string, number> {
+  const most = new Map<string, number>();
+  for (const one of counts)
+    for (const [gram, count] of one) if (count > (most.get(gram) ?? 0)) most.set(gram, count);
+  return most;
 }
 
 /** The reference length nearest to the hypothesis's; of two as near the shorter. */
-export function closestLength(length: number, references: readonly (readonly string[])[]): number {
-  return references
-    .map((reference) => reference.length)
-    .reduce((best, next) => {
-      const [a, b] = [Math.abs(best - length), Math.abs(next - length)];
-      return b < a || (b === a && next < best) ? next : best;
-    });
+export function closestLength(length: number, references: readonly number[]): number {
+  return references.reduce((best, next) => {
+    const [a, b] = [Math.abs(best - length), Math.abs(next - length)];
+    return b < a || (b === a && next < best) ? next : best;
+  });
 }
 
 /** exp(1 − r/c) for a hypothesis shorter than its reference. */
@@ -75,9 +94,7 @@ export function sentenceBleu(
   references: readonly (readonly string[])[],
   { n = 2, smoothing = 'none' }: { n?: number; smoothing?: BleuSmoothing } = {},
 ): number {
-  const precisions = orders(n).map((order) => clippedMatches(hypothesis, references, order));
-  const { length } = hypothesis;
-  return combined(precisions, brevityPenalty(length, closestLength(length, references)), smoothing);
+  return new BleuReferences(references, n).bleu(hypothesis, smoothing);
 }
 
 /** BLEU of a corpus: matches, totals and lengths summed before they are divided. */
@@ -86,12 +103,21 @@ export function corpusBleu(
   references: readonly (readonly (readonly string[])[])[],
   { n = 2, smoothing = 'none' }: { n?: number; smoothing?: BleuSmoothing } = {},
 ): number {
+  const known = references.map((some) => new BleuReferences(some, n));
   const precisions = orders(n).map((order) => {
-    const all = hypotheses.map((words, i) => clippedMatches(words, references[i]!, order));
+    const all = hypotheses.map((words, i) => known[i]!.clippedMatches(words, order));
     return all.reduce<Precision>(([m, t], [matches, total]) => [m + matches, t + total], [0, 0]);
   });
   const length = hypotheses.reduce((sum, words) => sum + words.length, 0);
-  const closest = hypotheses.reduce((sum, words, i) => sum + closestLength(words.length, references[i]!), 0);
+  const closest = hypotheses.reduce(
+    (sum, words, i) =>
+      sum +
+      closestLength(
+        words.length,
+        references[i]!.map((one) => one.length),
+      ),
+    0,
+  );
   return combined(precisions, brevityPenalty(length, closest), smoothing);
 }
 

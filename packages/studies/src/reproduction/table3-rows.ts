@@ -10,12 +10,20 @@ import {
   withoutNone,
 } from '../reasoning/figures.ts';
 import type { Floor } from '../reasoning/floors.ts';
+import type { MixtureKind } from '../reasoning/mixture.ts';
 
 /** COMET with the network's own kind of decoder, and as an encoder-decoder. */
 export type Comet = 'comet' | 'bart';
 
 /** A model of Table 3; `alone` is the network's decoder with its walks taken away, `file` a system whose answers a file has. */
-export type Table3Model = Floor | 'posterior' | 'alone' | Comet | 'file' | `ar-${PathChoice}`;
+export type Table3Model =
+  | Floor
+  | 'posterior'
+  | 'alone'
+  | Comet
+  | 'file'
+  | `ar-${PathChoice}`
+  | `mix-${MixtureKind}`;
 
 export interface Table3Row {
   model: Table3Model;
@@ -96,9 +104,25 @@ export class Rows {
   }
 }
 
-/** Whether a row is set against another: HSN-AR against COMET by the same search, the floors and a file's answers. */
+const BASELINES: readonly Table3Model[] = ['constant', 'vote', 'kernel', 'file'];
+
+/**
+ * Whether a row is set against another: HSN-AR against COMET by the same search, the floors and a file's answers; mixtures
+ * against those of fewer parts, the last floor and a file's answers.
+ */
 function isCompared({ model, search }: Table3Row, other: Table3Row): boolean {
+  if (model.startsWith('mix-')) {
+    const smaller =
+      model === 'mix-all'
+        ? MIXTURES
+        : MIXTURES.filter((one) => one === 'mix-neighbours' || model === 'mix-walks');
+    return (
+      other.model !== model && (smaller.includes(other.model) || ['kernel', 'file'].includes(other.model))
+    );
+  }
   if (!model.startsWith('ar-') || !search) return false;
   const same = other.search?.how === search.how && other.search.count === search.count;
-  return ['constant', 'vote', 'kernel', 'file'].includes(other.model) || (other.model === 'comet' && same);
+  return BASELINES.includes(other.model) || (other.model === 'comet' && same);
 }
+
+const MIXTURES: readonly Table3Model[] = ['mix-neighbours', 'mix-walks', 'mix-comet'];

@@ -15,6 +15,10 @@ const titles: Record<string, string> = {
   comet: 'COMET, same decoder',
   bart: 'COMET (BART)',
   file: 'answers of the file',
+  'mix-neighbours': 'mixture: neighbours',
+  'mix-walks': 'mixture: neighbours + walks',
+  'mix-comet': 'mixture: neighbours + COMET',
+  'mix-all': 'mixture: neighbours + walks + COMET',
 };
 const pathTitles: Record<string, string> = {
   lstm: 'LSTM',
@@ -136,7 +140,16 @@ function cells({ model, search, figures: f, kept }: Table3Row): string[] {
   ];
 }
 
-const against: readonly Table3Model[] = ['comet', 'file', 'constant', 'vote', 'kernel'];
+const against: readonly Table3Model[] = [
+  'comet',
+  'file',
+  'constant',
+  'vote',
+  'kernel',
+  'mix-neighbours',
+  'mix-walks',
+  'mix-comet',
+];
 
 /** A line for each row of HSN-AR and measure, with the middle 95 % of the paired bootstrap. */
 function differencesSheet(differences: readonly Table3Difference[]): Sheet {
@@ -163,7 +176,7 @@ function differencesSheet(differences: readonly Table3Difference[]): Sheet {
     '− vote of 30',
     '− 200 nearest weighed',
   ].map(right);
-  const title = 'HSN-AR less the other, with the middle 95 % of the paired bootstrap';
+  const title = 'HSN-AR and mixtures less the other, with the middle 95 % of the paired bootstrap';
   return { name: 'table3-differences', title, columns: [...heads, ...others], rows };
 }
 

@@ -32,6 +32,8 @@ import {
 } from '../reasoning/answers.ts';
 import type { Scoring } from '../reasoning/figures.ts';
 import { Floors } from '../reasoning/floors.ts';
+import { mixedAnswers } from '../reasoning/mixture.ts';
+import { manyPools, openMixture, storedMixture } from '../reasoning/mixture-run.ts';
 import { type Comet, Rows, type Table3Difference, type Table3Row } from './table3-rows.ts';
 
 export interface Table3 {
@@ -55,6 +57,7 @@ export interface Table3Options {
   split?: 'valid' | 'test';
   /** (s, r) asked, at most. */
   limit?: number;
+  /** None: floors, a file's answers and mixtures alone. */
   searches?: readonly Search[];
   /** Path models to try; all that the run has unless given. */
   paths?: readonly PathChoice[];
@@ -85,27 +88,16 @@ export async function evaluateReasoning(run: string, options: Table3Options = {}
     const floors = new Floors(rows.scoring.corpus!);
     if (given) await rows.add({ model: 'file' }, () => given);
     await addFloors(rows, floors, questions);
-    await rows.add({ model: 'posterior' }, () => reconstructedAnswers(opened, questions));
     const searches = options.searches ?? defaultSearches;
     const asked = new Asked(questions, floors, opened);
-    const greedy: WritingSearch = { how: 'greedy', count: 1 };
-    await rows.add({ model: 'alone', search: greedy }, () => plainAnswers(opened, questions, greedy));
+    if (searches.length > 0) await addNetwork(rows, opened, questions);
     for (const model of ['comet', 'bart'] as const) {
       const directory = options[model];
       if (directory !== undefined) await addComet(rows, { model, directory }, { opened, asked, searches });
     }
     const choices = options.paths ?? pathChoices(opened.run.directory);
-    for (const path of choices) {
-      const reasoner = await openReasoner(run, { path });
-      for (const search of searches)
-        await rows.add({ model: `ar-${path}`, search }, () =>
-          asked.by(search, {
-            write: (how) => reasonedAnswers(reasoner, questions, how),
-            rank: async (ranked) => rankedByWalks(reasoner, await asked.read(ranked), ranked),
-          }),
-        );
-      reasoner.free();
-    }
+    for (const path of choices) await addPath(rows, path, { run, asked, searches });
+    await addMixtures(rows, opened, questions, options.comet);
     const { split = 'test', bertModel = DEFAULT_ENCODER } = options;
     const paths = pathsMeasured(opened.run.directory, choices);
     return {
@@ -118,6 +110,51 @@ export async function evaluateReasoning(run: string, options: Table3Options = {}
   } finally {
     opened.model.free();
   }
+}
+
+/** The network itself: with the answer's own walk, and without any. */
+async function addNetwork(
+  rows: Rows,
+  opened: OpenedReasoning,
+  questions: readonly Question[],
+): Promise<void> {
+  await rows.add({ model: 'posterior' }, () => reconstructedAnswers(opened, questions));
+  const greedy: WritingSearch = { how: 'greedy', count: 1 };
+  await rows.add({ model: 'alone', search: greedy }, () => plainAnswers(opened, questions, greedy));
+}
+
+async function addPath(
+  rows: Rows,
+  path: PathChoice,
+  { run, asked, searches }: { run: string; asked: Asked; searches: readonly Search[] },
+): Promise<void> {
+  const reasoner = await openReasoner(run, { path });
+  for (const search of searches)
+    await rows.add({ model: `ar-${path}`, search }, () =>
+      asked.by(search, {
+        write: (how) => reasonedAnswers(reasoner, asked.questions, how),
+        rank: async (ranked) => rankedByWalks(reasoner, await asked.read(ranked), ranked),
+      }),
+    );
+  reasoner.free();
+}
+
+/** A row for each mixture that was fitted; objects are collected once for all. */
+async function addMixtures(
+  rows: Rows,
+  opened: OpenedReasoning,
+  questions: readonly Question[],
+  cometRun: string | undefined,
+): Promise<void> {
+  if (!storedMixture(opened)) return;
+  const comet = cometRun === undefined ? undefined : await openReasoning(cometRun);
+  const mixture = (await openMixture(opened, comet))!;
+  const pools = await manyPools(mixture.pools, questions);
+  for (const kind of mixture.kinds)
+    await rows.add({ model: `mix-${kind}` }, () =>
+      pools.map((pool) => mixedAnswers(pool, mixture.weights[kind]!)),
+    );
+  comet?.model.free();
 }
 
 /** Scores of a file's answers alone, without any model. */

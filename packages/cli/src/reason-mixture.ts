@@ -1,0 +1,53 @@
+import type { FittedMixture } from '@hidden-schema/studies';
+import { live, print } from './terminal.ts';
+import { wholeNumber } from './text-flags.ts';
+
+/** Flags of `hsn reason train` that fitting a mixture takes; others belong to training. */
+interface MixtureFlags {
+  run?: string;
+  comet?: string;
+  limit?: string;
+  out?: string;
+  tuples?: string;
+  decoder?: string;
+  set: readonly string[];
+}
+
+/** Fits how much each part counts for an answer: `hsn reason train --part mixture`. */
+export async function fitMixture(file: string | undefined, flags: MixtureFlags): Promise<void> {
+  const { UserError } = await import('@hidden-schema/base');
+  const { run, comet, out, tuples, decoder } = flags;
+  if (!run) throw new UserError("a mixture is of a network's answers: give --run, its folder");
+  const others = {
+    '--out': out,
+    '--tuples': tuples,
+    '--decoder': decoder,
+    '--set': flags.set[0],
+    'a settings file': file,
+  };
+  for (const [flag, value] of Object.entries(others))
+    if (value !== undefined)
+      throw new UserError(`a mixture is fitted to the run as it is: ${flag} is not taken`);
+  const limit = await wholeNumber('--limit', flags.limit);
+  const { trainMixture } = await import('@hidden-schema/studies');
+  const { Progress } = await import('@hidden-schema/hsn');
+  let shown: InstanceType<typeof Progress> | undefined;
+  const fitted = await trainMixture(run, {
+    ...(comet === undefined ? {} : { comet }),
+    ...(limit === undefined ? {} : { limit }),
+    onProgress: (done, total) => {
+      shown ??= new Progress({ label: 'collect answers', total, unit: 'questions', output: live });
+      shown.update(done);
+    },
+  });
+  shown?.finish();
+  print(mixtureText(fitted));
+}
+
+function mixtureText({ questions, recall, weights }: FittedMixture): string {
+  const lines = Object.entries(weights).map(([kind, { shared }]) => {
+    const parts = Object.entries(shared).map(([part, weight]) => `${part} ${weight.toFixed(2)}`);
+    return `  ${kind.padEnd(10)}  ${(recall[kind as keyof typeof recall] ?? 0).toFixed(3)}  ${parts.join(', ')}\n`;
+  });
+  return `mixtures fitted on ${questions} valid questions; recall@10 on these, and the weights of all relations:\n${lines.join('')}`;
+}

@@ -1,0 +1,75 @@
+import { distinctAnswers } from '../evaluation/recall.ts';
+import { type AnswerPart, type AnswerPool, answerParts, type PooledObject } from './answer-pools.ts';
+import { type Answered, mostAnswers } from './answers.ts';
+import { likedFirst, type Weighed } from './liked-first.ts';
+import { type MixtureWeights, mixtureScore, type PartWeights } from './mixture-fit.ts';
+
+/** What answers are mixed of, from near events alone to all there is. */
+export const mixtureKinds = {
+  neighbours: ['near', 'common'],
+  walks: ['near', 'common', 'shared', 'counted', 'learned', 'writer'],
+  comet: ['near', 'common', 'comet'],
+  all: ['near', 'common', 'shared', 'counted', 'learned', 'writer', 'comet'],
+} as const satisfies Record<string, readonly AnswerPart[]>;
+export type MixtureKind = keyof typeof mixtureKinds;
+
+/** Answers among which the first is chosen, and near events that stand for references; chosen on valid events of ATOMIC. */
+const FIRST_OF = 40;
+const EXPECTED = 100;
+/** Power of a near event's weight where it stands for references: less than 1 trusts more events. */
+const FLATTENED = 0.5;
+
+/** An object with its probability in the pool, and how much each part speaks for it. */
+export interface MixedObject extends PooledObject {
+  score: number;
+  probability: number;
+  /** Nats by which each part sets the object above the mean of its pool. */
+  parts: PartWeights;
+}
+
+/** The objects of a pool by what a mixture thinks of them, the most probable first. */
+export function mixedObjects(pool: AnswerPool, weights: MixtureWeights): MixedObject[] {
+  const own = weights.relations[pool.relation] ?? weights.shared;
+  const scored = pool.objects.map((one) => ({ ...one, score: mixtureScore(one.scores, own) }));
+  const top = Math.max(...scored.map(({ score }) => score));
+  const total = scored.reduce((sum, { score }) => sum + Math.exp(score - top), 0);
+  const means = partMeans(pool, own);
+  return scored
+    .map((one) => ({
+      ...one,
+      probability: Math.exp(one.score - top) / total,
+      parts: partsOf(one, own, means),
+    }))
+    .sort((a, b) => b.score - a.score);
+}
+
+const used = (weights: PartWeights) => answerParts.filter((part) => weights[part] !== undefined);
+
+/** Mean over the pool of what each part gives. */
+function partMeans({ objects }: AnswerPool, weights: PartWeights): PartWeights {
+  const mean = (part: AnswerPart) =>
+    objects.reduce((sum, { scores }) => sum + (scores[part] ?? 0), 0) / Math.max(1, objects.length);
+  return Object.fromEntries(used(weights).map((part) => [part, weights[part]! * mean(part)]));
+}
+
+function partsOf({ scores }: PooledObject, weights: PartWeights, means: PartWeights): PartWeights {
+  return Object.fromEntries(
+    used(weights).map((part) => [part, weights[part]! * (scores[part] ?? 0) - means[part]!]),
+  );
+}
+
+/**
+ * Ten different answers. The first of them has the highest expected BLEU-2, where near events stand for what the
+ * references may be (minimum Bayes risk); the others are in the order of the mixture.
+ */
+export function mixedAnswers(pool: AnswerPool, weights: MixtureWeights): Answered {
+  const { head, relation, references, near } = pool;
+  const texts = distinctAnswers(
+    mixedObjects(pool, weights).map(({ object }) => object),
+    FIRST_OF,
+  );
+  const expected: Weighed[] = near
+    .slice(0, EXPECTED)
+    .map(({ objects, weight }) => ({ objects, weight: weight ** FLATTENED }));
+  return { head, relation, references, answers: likedFirst(texts, expected).slice(0, mostAnswers) };
+}
