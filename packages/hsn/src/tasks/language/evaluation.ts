@@ -95,24 +95,18 @@ function evaluated(
   const more = test.slice(rows.length, options.informationLimit ?? rows.length);
   const scoresOf = (batch: TextBatch) => scope(() => noGrad(() => model.encoder.scores(read(batch))));
   const evidence = fitEvidenceShares(model, corpus, frames, scoresOf);
-  const posterior: PosteriorOf = evidence
-    ? weighedByPrior(model, evidence)
-    : (h, graph) => model.posterior(h, graph);
+  const posterior = posteriorOf(model, evidence);
   const graphs = sampledGraphs(model, options.graphs ?? 10);
   // A generator of its own, so that the other figures are those of their own draws.
   const wide = new Generator(model.config.seed);
+  const drawing = { posterior, graphs, walks: options.walks ?? 100, wide };
   const estimates: WideEstimate[] = [];
   const scores: Tensor[] = [];
   try {
     for (const batch of batchesByLength(corpus.store, rows, batchSize, frames)) {
       const h = scoresOf(batch);
       scores.push(h);
-      for (const estimate of estimateBatch(model, batch, h, {
-        posterior,
-        graphs,
-        walks: options.walks ?? 100,
-        wide,
-      })) {
+      for (const estimate of estimateBatch(model, batch, h, drawing)) {
         estimates.push(estimate);
         options.onProgress?.(estimates.length, rows.length);
       }
@@ -129,6 +123,11 @@ function evaluated(
   } finally {
     for (const tensor of [...scores, ...graphs.map(({ adjacency }) => adjacency)]) tensor.free();
   }
+}
+
+/** What sentences are scored with: the network's own posterior where no shares of evidence were fitted. */
+function posteriorOf(model: LanguageNetwork, evidence: readonly number[] | undefined): PosteriorOf {
+  return evidence ? weighedByPrior(model, evidence) : (scores, graph) => model.posterior(scores, graph);
 }
 
 /** Hard graphs from q(A). S of [K, K] */
@@ -248,9 +247,9 @@ function information(model: LanguageNetwork, scores: readonly Tensor[], { graphs
 }
 
 /** What walks of all sentences tell on one graph, and which symbols they use. */
-function informationOn(model: LanguageNetwork, scores: Tensor, adjacency: Tensor, posteriorOf: PosteriorOf) {
+function informationOn(model: LanguageNetwork, scores: Tensor, adjacency: Tensor, of: PosteriorOf) {
   const graph = new WalkableGraph(adjacency, model.config.walk.isolated);
-  const posterior = posteriorOf(scores, graph);
+  const posterior = of(scores, graph);
   const prior = model.walkPrior.on(graph);
   const nodes = posterior.sampleNodes(model.generator);
   return {
