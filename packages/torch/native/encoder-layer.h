@@ -83,19 +83,22 @@ void encodeTexts(const EncoderLayer& layer, const float* x, const int64_t* first
   float* middle = room.middle.get();
   multiplyPacked(layer.output, room.attended.get(), rows, room.units, middle, Activation::none);
   addAndNorm(middle, x, none, layer.first, rows, width);
-  for (int64_t at = 0; at < rows; at += kRowBlock) {
-    const int64_t count = std::min(kRowBlock, rows - at);
+  const int64_t block = std::max<int64_t>(kTileRows, blockOf(rows));
+  for (int64_t at = 0; at < rows; at += block) {
+    const int64_t count = std::min(block, rows - at);
     multiplyPacked(layer.up, middle + at * width, count, room.units, room.hidden.get(), layer.activation);
     multiplyPacked(layer.down, room.hidden.get(), count, room.units, out + at * width, Activation::none);
     addAndNorm(out + at * width, middle + at * width, none, layer.second, count, width);
   }
 }
 
-// Runs of texts of at least a block of rows; the last may have fewer. Ends of texts, by number.
+constexpr int64_t kGroupRows = 96;
+
+// Runs of texts of at least so many rows; the last may have fewer. Ends of texts, by number.
 std::vector<int64_t> textGroups(const int64_t* ends, int64_t texts) {
   std::vector<int64_t> groups{0};
   for (int64_t t = 1; t <= texts; ++t)
-    if (t == texts || ends[t] - ends[groups.back()] >= kRowBlock) groups.push_back(t);
+    if (t == texts || ends[t] - ends[groups.back()] >= kGroupRows) groups.push_back(t);
   return groups;
 }
 

@@ -16,8 +16,14 @@ namespace engine {
 namespace {
 
 constexpr int64_t kBlocks = 4, kPanel = kBlocks * kLanes, kTileRows = 6;
-// Rows that go through all panels together: they stay in the second cache beside a panel.
-constexpr int64_t kRowBlock = 96;
+// Rows that go through all panels together, at most: they stay in the second cache beside a panel.
+constexpr int64_t kRowBlock = 144;
+
+// Rows of a block where there are so many in all: blocks are alike, since a weight is read once for each.
+inline int64_t blockOf(int64_t rows) {
+  const int64_t blocks = std::max<int64_t>(1, (rows + kRowBlock - 1) / kRowBlock);
+  return (rows + blocks * kTileRows - 1) / (blocks * kTileRows) * kTileRows;
+}
 
 enum class Activation : int64_t { none, gelu, tanhGelu, relu };
 
@@ -82,8 +88,9 @@ ENGINE_INLINE void finish(const Product& p, const Sum (&sums)[Rows][kBlocks], in
     finish<Rows>(p, sums, row, panel);                                                                     \
   }                                                                                                        \
   Target void Name(const Product& p, int64_t rows) {                                                       \
-    for (int64_t first = 0; first < rows; first += kRowBlock) {                                            \
-      const int64_t end = std::min(rows, first + kRowBlock);                                               \
+    const int64_t block = std::max<int64_t>(kTileRows, blockOf(rows));                                     \
+    for (int64_t first = 0; first < rows; first += block) {                                                \
+      const int64_t end = std::min(rows, first + block);                                                   \
       for (int64_t panel = 0; panel * kPanel < p.outputs; ++panel) {                                       \
         int64_t row = first;                                                                               \
         for (; row + kTileRows <= end; row += kTileRows) Name##Tile<kTileRows>(p, row, panel);             \

@@ -1,3 +1,4 @@
+import { ArgumentError } from './errors.ts';
 import { call, callMany, type Tensor } from './tensor.ts';
 
 // Layers whose weights stay as they are: a weight is packed once, in the order that products read it. No gradient.
@@ -17,6 +18,8 @@ export interface PackedLinear {
   readonly data: Tensor;
   /** Bias, scale and sum of each output. */
   readonly table: Tensor;
+  /** Panels are padded, so that sizes cannot be told from them. */
+  readonly inputs: number;
   readonly outputs: number;
 }
 
@@ -27,15 +30,22 @@ export function packLinear(
   precision: EncoderPrecision,
 ): PackedLinear {
   const [data, table] = callMany('engine::pack_linear', weight, bias, precisions.indexOf(precision));
-  return { data: data!, table: table!, outputs: weight.dim(0) };
+  return { data: data!, table: table!, inputs: weight.dim(1), outputs: weight.dim(0) };
+}
+
+function checkSizes(name: string, layer: PackedLinear, inputs: number, outputs: number): void {
+  if (layer.inputs === inputs && layer.outputs === outputs) return;
+  const [wanted, got] = [
+    [outputs, inputs],
+    [layer.outputs, layer.inputs],
+  ].map((shape) => `[${shape.join(', ')}]`);
+  throw new ArgumentError(`expects a packed weight '${name}' of ${wanted}, got ${got}`);
 }
 
 /** activation(x·Wᵀ + b) of rows x [.., in]. [.., out] */
-export function packedLinear(
-  x: Tensor,
-  { data, table, outputs }: PackedLinear,
-  then: Activation = 'none',
-): Tensor {
+export function packedLinear(x: Tensor, layer: PackedLinear, then: Activation = 'none'): Tensor {
+  const { data, table, outputs } = layer;
+  checkSizes('weight', layer, x.shape.at(-1) ?? 0, outputs);
   return call('engine::packed_linear', x, data, table, outputs, activations.indexOf(then));
 }
 
@@ -64,6 +74,11 @@ interface NormWeights {
  */
 export function encoderLayer(x: Tensor, ends: Tensor, layer: PackedLayer, relative?: Tensor): Tensor {
   const { attention, output, up, down, norms, heads, activation, epsilon } = layer;
+  const width = x.shape.at(-1) ?? 0;
+  checkSizes('attention', attention, width, 3 * width);
+  checkSizes('output', output, width, width);
+  checkSizes('up', up, width, up.outputs);
+  checkSizes('down', down, up.outputs, width);
   const weights = [attention, output, up, down].flatMap(({ data, table }) => [data, table]);
   weights.push(...norms.flatMap(({ weight, bias }) => [weight, bias]));
   const then = activations.indexOf(activation);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { layerNorm } from '../src/functional.ts';
 import { call, callMany, cat, linear, noGrad, Tensor, zeros } from '../src/index.ts';
+import * as packed from '../src/packed.ts';
 import { anySize, type Draw } from './operator-arguments.ts';
 import { byErf, type Calls, calls, few, mostly } from './operator-cases.ts';
 
@@ -12,6 +13,8 @@ const activations = [
   (x: Tensor) => x.gelu('tanh'),
   (x: Tensor) => x.relu(),
 ] as const;
+
+const names: readonly packed.Activation[] = ['none', 'gelu', 'gelu_tanh', 'relu'];
 
 /** Packed weights have no gradient, so what is trained is refused. */
 const restricted = ({ trained }: Draw<unknown>): boolean => trained.some(Boolean);
@@ -67,6 +70,8 @@ const packedLinear = calls({
     scale: 16,
     fused: ([x, w, b]) => {
       const [data, table] = callMany('engine::pack_linear', w!, b, options.precision);
+      const layer = { data: data!, table: table!, inputs: w!.dim(1), outputs: w!.dim(0) };
+      if (names[options.activation]) return [packed.packedLinear(x!, layer, names[options.activation])];
       return [call('engine::packed_linear', x!, data!, table!, w!.dim(0), options.activation)];
     },
     composed: (given) => noGrad(() => [composedLinear(given, options)]),
@@ -183,15 +188,20 @@ const encoderLayer = calls({
       // In bfloat16 rows are rounded between products.
       scale: precision === 0 ? 50 : 4000,
       fused: ([x, qkv, bias, out, up, down, norm, relative]) => {
-        const packed = ([[qkv, bias], [out], [up], [down]] as const).flatMap(([w, b]) =>
-          callMany('engine::pack_linear', w!, b, precision),
-        );
+        const kind = precision === 0 ? 'float32' : 'bfloat16';
         const none = zeros([width]);
-        const weights = [...packed, norm!, none, norm!, none];
-        const ends = endsOf(options);
-        return [
-          call('engine::encoder_layer', x!, ends, weights, heads, hidden, activation, epsilon, relative),
-        ];
+        const layer = {
+          attention: packed.packLinear(qkv!, bias, kind),
+          output: packed.packLinear(out!, undefined, kind),
+          up: packed.packLinear(up!, undefined, kind),
+          down: packed.packLinear(down!, undefined, kind),
+          norms: [
+            { weight: norm!, bias: none },
+            { weight: norm!, bias: none },
+          ] as const,
+          ...{ heads, activation: names[activation]!, epsilon },
+        };
+        return [packed.encoderLayer(x!, endsOf(options), layer, relative)];
       },
       composed: ([x, ...weights]) =>
         noGrad(() => {

@@ -183,8 +183,8 @@ class Layer extends nn.Module {
   /** Its weights as they are now, packed; they live until they are freed. */
   packed(precision: EncoderPrecision): PackedLayer {
     const pack = ({ weight, bias }: { weight: Tensor; bias: Tensor | undefined }) => {
-      const { data, table, outputs } = packLinear(weight, bias, precision);
-      return { data: data.keep(), table: table.keep(), outputs };
+      const made = packLinear(weight, bias, precision);
+      return { ...made, data: made.data.keep(), table: made.table.keep() };
     };
     const { self, output } = this.attention;
     const projections = [self.query, self.key, self.value];

@@ -116,10 +116,8 @@ function evaluated(
     const { paid, ...rest } = information(model, scores, { graphs, posterior });
     const measured = { ...summarise(estimates), ...summariseWide(estimates), ...rest };
     const steps = stepNats(paid, meanCut(estimates));
-    return {
-      ...{ sentences: rows.length, information_sentences, ...measured, steps },
-      ...(evidence ? { evidence: [...evidence] } : {}),
-    };
+    const used = evidence ? { evidence } : {};
+    return { sentences: rows.length, information_sentences, ...measured, steps, ...used };
   } finally {
     for (const tensor of [...scores, ...graphs.map(({ adjacency }) => adjacency)]) tensor.free();
   }
