@@ -160,7 +160,11 @@ describe('hsn reason generate', () => {
     ['an empty event', [' '], /the event is empty/],
     ['an event that is too long', ['word '.repeat(200)], /more tokens than the models read of one/],
     ['steps that are no symbols', [event, '--along', '3,x'], /--along takes symbols with commas between/],
-    ['an unknown search', [event, '--search', 'best'], /--search takes mixture, greedy, sample or beam, got best/],
+    [
+      'an unknown search',
+      [event, '--search', 'best'],
+      /--search takes mixture, greedy, sample or beam, got best/,
+    ],
   ])('refuses %s', async (_, args, message) => {
     const ended = await hsn('reason', 'generate', run, ...args);
     expect(ended).toMatchObject({ code: 1, stdout: '' });
