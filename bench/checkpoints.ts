@@ -4,11 +4,11 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import {
   CheckpointWriter,
-  configSchema,
   Run,
   readSyntheticCorpus,
   SYNTHETIC_DEFAULTS,
   SyntheticTask,
+  syntheticOptions,
   writeSyntheticCorpus,
 } from '@hidden-schema/hsn';
 import { setThreads } from '@hidden-schema/torch';
@@ -70,7 +70,7 @@ class Training {
     const directory = path.join(folder, 'corpus');
     writeSyntheticCorpus(SYNTHETIC_DEFAULTS, directory);
     const corpus = readSyntheticCorpus(directory);
-    const config = configSchema.parse({ graph: { sweeps: 0 }, training: { steps: 1_000_000 } });
+    const config = syntheticOptions.parse({ graph: { sweeps: 0 }, training: { steps: 1_000_000 } });
     this.#run = Run.create(path.join(folder, 'run'), config, {
       directory,
       fingerprint: corpus.fingerprint,

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { configSchema, Replicas, readSyntheticCorpus, SyntheticTask } from '@hidden-schema/hsn';
+import { Replicas, readSyntheticCorpus, SyntheticTask, syntheticOptions } from '@hidden-schema/hsn';
 import { Group, placeOf, setThreads } from '@hidden-schema/torch';
 
 /** One process of a training, alone or in a group: answers with the seconds that `steps` updates took it. */
@@ -18,7 +18,7 @@ let current: { batch: number; trainer: SyntheticTask['trainer'] } | undefined;
 function trainerOf({ corpus, batch }: Request): SyntheticTask['trainer'] {
   if (current?.batch === batch) return current.trainer;
   current?.trainer.free();
-  const config = configSchema.parse({ training: { batch, steps: 1_000_000 }, graph: { sweeps: 0 } });
+  const config = syntheticOptions.parse({ training: { batch, steps: 1_000_000 }, graph: { sweeps: 0 } });
   current = { batch, trainer: new SyntheticTask(config, readSyntheticCorpus(corpus), replicas).trainer };
   return current.trainer;
 }

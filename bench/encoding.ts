@@ -18,8 +18,8 @@ import {
 } from '@hidden-schema/transformers';
 import { fitStatic, rarityOf } from '../packages/hsn/src/discovery/fit-static.ts';
 import {
-  encodeTexts,
   encoderTokens,
+  encodeTexts,
   type OpenedEncoder,
 } from '../packages/hsn/src/discovery/text-vectors.ts';
 import {

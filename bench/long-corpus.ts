@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Random } from '@hidden-schema/base';
 import {
-  configSchema,
   Run,
   readSyntheticCorpus,
   Session,
   SYNTHETIC_DEFAULTS,
   SyntheticTask,
+  syntheticOptions,
   writeSyntheticCorpus,
 } from '@hidden-schema/hsn';
 
@@ -42,7 +42,7 @@ async function makeRun(
   writeSyntheticCorpus({ ...SYNTHETIC_DEFAULTS, nodes, sentences: 5000 }, corpus);
   const read = readSyntheticCorpus(corpus);
   const width = Number(values.width);
-  const config = configSchema.parse({
+  const config = syntheticOptions.parse({
     graph: { sweeps: 2 },
     encoder: { width, hidden: width },
     training: { steps: 1, batch: 64 },

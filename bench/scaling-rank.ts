@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { configSchema, Replicas, readSyntheticCorpus, SyntheticTask } from '@hidden-schema/hsn';
+import { Replicas, readSyntheticCorpus, SyntheticTask, syntheticOptions } from '@hidden-schema/hsn';
 import { Generator, Group, placeOf, randn, scope, setThreads, type Tensor } from '@hidden-schema/torch';
 import { unitRows } from '../packages/hsn/src/discovery/dictionary.ts';
 import { fitDictionary } from '../packages/hsn/src/discovery/fit.ts';
@@ -51,7 +51,7 @@ await fitDictionary(points, {
 });
 points.free();
 
-const config = configSchema.parse({ training: { batch: 256, steps: 1000 }, graph: { sweeps: 0 } });
+const config = syntheticOptions.parse({ training: { batch: 256, steps: 1000 }, graph: { sweeps: 0 } });
 const { trainer } = new SyntheticTask(config, readSyntheticCorpus(corpus!), replicas);
 trainer.trainStep();
 await replicas.barrier();

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline';
 import {
   ClosedFormPosterior,
-  type Config,
-  configSchema,
   exactMarginals,
   type ModelShape,
+  type SyntheticConfig,
   type SyntheticNetwork,
   syntheticNetwork,
+  syntheticOptions,
 } from '@hidden-schema/hsn';
 import { Generator, optim, rand, randint, scope, setThreads, type Tensor } from '@hidden-schema/torch';
 import { flopsWithin } from './flops.ts';
@@ -34,14 +34,14 @@ const sureLogit = 12;
 const idleMB = process.memoryUsage().rss / 2 ** 20;
 
 setThreads(Number(process.argv[2] ?? 1));
-const configs: Record<Request['model'], Config> = {
-  paper: configSchema.parse({
+const configs: Record<Request['model'], SyntheticConfig> = {
+  paper: syntheticOptions.parse({
     graph: { posterior: 'pairs', prior: 'bernoulli', klWeight: 'batch' },
     walk: { expectation: 'sampled' },
     encoder: { teacher: 'none' },
     objective: { aggregation: 'mean' },
   }),
-  'closed-form': configSchema.parse({}),
+  'closed-form': syntheticOptions.parse({}),
 };
 
 function shapeOf({ symbols, vocabulary, length, batch }: Request): ModelShape {

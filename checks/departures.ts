@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { languageConfigSchema } from '../packages/hsn/src/config/language.ts';
-import { configSchema } from '../packages/hsn/src/config/network.ts';
+import { syntheticOptions } from '../packages/hsn/src/config/network.ts';
 import { loadConfig, type RunConfig, settingValues } from '../packages/hsn/src/config/settings.ts';
 import { notSaid, reasons } from './departure-reasons.ts';
 
@@ -23,7 +23,7 @@ const kinds: readonly Kind[] = [
   {
     title: 'Synthetic experiment',
     paper: 'synthetic/paper-barabasi.yaml',
-    defaults: configSchema.parse({}),
+    defaults: syntheticOptions.parse({}),
     experiments: ['synthetic/barabasi.yaml', 'synthetic/quick-paper-barabasi.yaml'],
   },
   {

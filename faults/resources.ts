@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { CheckpointWriter, configSchema, loadCheckpoint, Run } from '@hidden-schema/hsn';
+import { CheckpointWriter, loadCheckpoint, Run, syntheticOptions } from '@hidden-schema/hsn';
 import { HsnProcess, hsn } from '@hidden-schema/testing/hsn-process';
 import { LockingProcess } from '@hidden-schema/testing/locking-process';
 import { tinyConfig, tinyFlags } from '@hidden-schema/testing/tiny-corpus';
@@ -71,7 +71,7 @@ function fillDisk(file: string, left: number): void {
 }
 
 async function withRun(directory: string, body: (run: Run, writer: CheckpointWriter) => Promise<void>) {
-  const run = Run.create(directory, configSchema.parse({}), info);
+  const run = Run.create(directory, syntheticOptions.parse({}), info);
   try {
     const writer = new CheckpointWriter(run);
     await writer.save(1, { model: weights(1000, 1), state: 1 });

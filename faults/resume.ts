@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { type Config, type LanguageConfig, Run, writeSyntheticCorpus } from '@hidden-schema/hsn';
+import { type LanguageConfig, Run, type SyntheticConfig, writeSyntheticCorpus } from '@hidden-schema/hsn';
 import { hsn } from '@hidden-schema/testing/hsn-process';
 import { tinyConfig, tinyFlags, tinySettings } from '@hidden-schema/testing/tiny-corpus';
 import { tinyLanguage } from '@hidden-schema/testing/tiny-texts';
@@ -17,7 +17,7 @@ const synthetic = {
 const texts = { 'step 1': [1], 'mid-epoch': [5], 'an epoch’s end': [8], 'again and again': [1, 3, 9] };
 
 const training = { steps: 14, evaluateEvery: 5 };
-const kinds: Record<string, Config> = {
+const kinds: Record<string, SyntheticConfig> = {
   'closed-form': tinyConfig({ graph: { sweeps: 6 }, encoder: { dropout: 0.2 }, training }),
   sampled: tinyConfig({
     seed: 9,

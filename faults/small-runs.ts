@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import {
-  type Config,
   checkpointSteps,
   createLanguageRun,
   type LanguageConfig,
@@ -11,6 +10,7 @@ import {
   readMetrics,
   readSyntheticCorpus,
   Session,
+  type SyntheticConfig,
   SyntheticTask,
   textInput,
   textRecord,
@@ -46,7 +46,7 @@ export function corpusOf(tally: Tally) {
 export async function trained(
   tally: Tally,
   name: string,
-  config: Config,
+  config: SyntheticConfig,
   { resume = false, until = Number.POSITIVE_INFINITY, said = [] }: TrainOptions = {},
 ): Promise<Run> {
   const corpus = corpusOf(tally);

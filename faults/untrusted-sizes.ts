@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Random } from '@hidden-schema/base';
-import { openModel } from '@hidden-schema/hsn';
+import { openSyntheticRun } from '@hidden-schema/hsn';
 import { tinyModels, withSize, writeTinyModel } from '@hidden-schema/testing/tiny-models';
 import { scope, writeSafetensors, zeros } from '@hidden-schema/torch';
 import { type Fault, refusal, type Tally } from './tally.ts';
@@ -51,7 +51,7 @@ async function runSizes(tally: Tally): Promise<void> {
       fs.writeFileSync(`${run}/config.yaml`, text);
       const [key, value] = what.split(': ');
       const expected = `config.yaml: ${key} is ${value}, but the weights hold `;
-      assert.ok((await refusal(() => openModel(run))).includes(expected));
+      assert.ok((await refusal(() => openSyntheticRun(run))).includes(expected));
     });
 }
 

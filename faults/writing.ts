@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { CheckpointWriter, checkpointSteps, configSchema, Run } from '@hidden-schema/hsn';
+import { CheckpointWriter, checkpointSteps, Run, syntheticOptions } from '@hidden-schema/hsn';
 import { scope, Tensor } from '@hidden-schema/torch';
 
 const [directory, elements] = process.argv.slice(2);
@@ -11,7 +11,7 @@ if (directory === undefined || elements === undefined) throw new Error('expected
 const count = Number(elements);
 const run = fs.existsSync(path.join(directory, 'run.json'))
   ? Run.open(directory, { write: true })
-  : Run.create(directory, configSchema.parse({}), { directory: 'corpus', fingerprint: 'none' });
+  : Run.create(directory, syntheticOptions.parse({}), { directory: 'corpus', fingerprint: 'none' });
 const writer = new CheckpointWriter(run);
 const filled = (value: number) => Tensor.fromArray(new Float32Array(count).fill(value), [count]).keep();
 

@@ -13,7 +13,7 @@ export const partialName = (target: string): string =>
   path.join(path.dirname(target), `.${path.basename(target)}.partial-${own}`);
 
 /** What becomes of a folder that has the name already: the new one takes its place, or it stays and the new one goes. */
-type Standing = 'replaced' | 'kept';
+type OnConflict = 'replaced' | 'kept';
 
 /**
  * Writes what is to become `target`, a file or a folder, beside it, and moves it there once all is written. After a fault
@@ -22,7 +22,7 @@ type Standing = 'replaced' | 'kept';
 export function writeBeside<T>(
   target: string,
   write: (partial: string) => T,
-  { partial = partialName(target), standing }: { partial?: string; standing?: Standing } = {},
+  { partial = partialName(target), standing }: { partial?: string; standing?: OnConflict } = {},
 ): T {
   const moved = <R>(result: R): R => {
     moveIntoPlace(partial, target, standing);
@@ -41,7 +41,7 @@ export function writeBeside<T>(
 }
 
 /** Gives what was written beside `target` its name, for good. */
-export function moveIntoPlace(partial: string, target: string, standing: Standing = 'replaced'): void {
+export function moveIntoPlace(partial: string, target: string, standing: OnConflict = 'replaced'): void {
   const old = takeName(partial, target, { standing });
   syncFolder(path.dirname(target));
   if (old !== undefined) fs.rmSync(old, { recursive: true, force: true });
@@ -54,7 +54,7 @@ export function moveIntoPlace(partial: string, target: string, standing: Standin
 export function takeName(
   partial: string,
   target: string,
-  { standing = 'replaced', aside = `${partial}-old` }: { standing?: Standing; aside?: string } = {},
+  { standing = 'replaced', aside = `${partial}-old` }: { standing?: OnConflict; aside?: string } = {},
 ): string | undefined {
   // One rename replaces a file; a folder that is not empty refuses it, and a file never takes a folder's place.
   const replaced = standing === 'replaced' && isFolder(target) && isFolder(partial);

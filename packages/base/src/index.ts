@@ -48,9 +48,9 @@ export {
   formatMeanSd,
   formatNumber,
   formatTable,
-  wrapText,
   type MeanSd,
   meanSd,
   plainText,
   type TableFormat,
+  wrapText,
 } from './tables.ts';

@@ -104,9 +104,9 @@ async function showRecovery(
   corpus: SyntheticCorpus,
   evaluation: SyntheticEvaluation,
 ): Promise<void> {
-  const { openModel } = await import('@hidden-schema/hsn');
+  const { openSyntheticRun } = await import('@hidden-schema/hsn');
   const studies = await import('@hidden-schema/studies');
-  const { model } = openModel(runFolder);
+  const { model } = openSyntheticRun(runFolder);
   const figures = studies.drawRecovery(model, corpus, path.join(runFolder, 'figures'));
   print(
     [

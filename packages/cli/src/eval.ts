@@ -86,7 +86,7 @@ async function evaluate(directory: string, flags: EvalFlags): Promise<void> {
 
 async function evaluateSynthetic(directory: string, flags: EvalFlags, limit: number | undefined) {
   const hsn = await import('@hidden-schema/hsn');
-  const { model, corpus, notes } = hsn.openModel(directory, {
+  const { model, corpus, notes } = hsn.openSyntheticRun(directory, {
     checkpoint: flags.checkpoint,
     ...(flags.corpus === undefined ? {} : { corpus: flags.corpus }),
   });

@@ -10,7 +10,7 @@ import type {
   ReasoningFigures,
   Replicas,
 } from '@hidden-schema/hsn';
-import type { Terms } from '@hidden-schema/torch';
+import type { GroupConfig } from '@hidden-schema/torch';
 import type { Command } from 'commander';
 import { launch } from './processes.ts';
 import { checkProfileFile } from './profiling.ts';
@@ -89,7 +89,7 @@ async function train(file: string | undefined, flags: ReasonTrainFlags): Promise
 }
 
 /** What the ranks of a group must agree on: their command lines, and the settings file. */
-async function termsOf(file: string | undefined, flags: ReasonTrainFlags): Promise<Terms> {
+async function termsOf(file: string | undefined, flags: ReasonTrainFlags): Promise<GroupConfig> {
   const text = file === undefined ? '' : await readSettings(file, 'experiments/reasoning');
   return {
     '--part': flags.part,

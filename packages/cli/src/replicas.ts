@@ -1,5 +1,5 @@
 import type { PrepareOptions, Replicas, RunConfig, Task, TextInput } from '@hidden-schema/hsn';
-import type { Terms } from '@hidden-schema/torch';
+import type { GroupConfig } from '@hidden-schema/torch';
 import { LAUNCHED, LOST_CODE } from './processes.ts';
 import { STOP_SIGNALS } from './stopping.ts';
 
@@ -26,7 +26,7 @@ export type TextTerms = Pick<
  */
 export async function inGroup(
   lead: (replicas: Replicas) => Promise<void>,
-  terms: () => Promise<Terms>,
+  terms: () => Promise<GroupConfig>,
 ): Promise<void> {
   const { Replicas } = await import('@hidden-schema/hsn');
   const { Group, placeOf, RankLostError } = await import('@hidden-schema/torch');

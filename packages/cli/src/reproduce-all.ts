@@ -8,7 +8,7 @@ import { type Piece, type PieceRecord, writePages } from './reproduce-pages.ts';
 import { print, say } from './terminal.ts';
 
 /** What the pieces are made of. */
-interface Materials {
+interface ReproductionInputs {
   flags: ReproduceFlags;
   /** NAME=PATH of texts, as table2 takes them. */
   texts: string;
@@ -19,7 +19,7 @@ interface Materials {
 
 interface Planned {
   name: string;
-  make: (from: Materials) => Promise<Reproduced>;
+  make: (from: ReproductionInputs) => Promise<Reproduced>;
 }
 
 /** Minutes in all on two cores: the least that still goes through every part. */
@@ -95,7 +95,7 @@ async function chosen(only: string | undefined): Promise<readonly Planned[]> {
 }
 
 /** The corpora given, and small ones drawn in place of those that a quick look lacks. */
-async function materials(flags: ReproduceFlags, wanted: readonly Planned[]): Promise<Materials> {
+async function materials(flags: ReproduceFlags, wanted: readonly Planned[]): Promise<ReproductionInputs> {
   const { UserError } = await import('@hidden-schema/base');
   const { namedPaths } = await import('./named-paths.ts');
   const expected =
@@ -131,9 +131,9 @@ async function materials(flags: ReproduceFlags, wanted: readonly Planned[]): Pro
   };
 }
 
-const outOf = ({ flags }: Materials, name: string): string => path.join(flags.out, name);
+const outOf = ({ flags }: ReproductionInputs, name: string): string => path.join(flags.out, name);
 
-async function table1(from: Materials): Promise<Reproduced> {
+async function table1(from: ReproductionInputs): Promise<Reproduced> {
   const { reproduced } = await import('./reproduce-named.ts');
   const { quick } = from.flags;
   const sizes = quick ? { quick, ...smallTable1 } : {};
@@ -141,19 +141,19 @@ async function table1(from: Materials): Promise<Reproduced> {
   return reproduced('table1', { ...sizes, ...corpus, out: outOf(from, 'table1') });
 }
 
-const table2Flags = (from: Materials): ReproduceFlags => ({
+const table2Flags = (from: ReproductionInputs): ReproduceFlags => ({
   ...(from.flags.quick ? { quick: true } : { seeds: '5' }),
   corpus: from.texts,
   set: from.flags.set ?? [],
   out: outOf(from, 'table2'),
 });
 
-async function table2(from: Materials): Promise<Reproduced> {
+async function table2(from: ReproductionInputs): Promise<Reproduced> {
   const { reproduced } = await import('./reproduce-named.ts');
   return reproduced('table2', table2Flags(from));
 }
 
-async function table3(from: Materials): Promise<Reproduced> {
+async function table3(from: ReproductionInputs): Promise<Reproduced> {
   const { reproduceTable3 } = await import('./reproduce-table3.ts');
   const { quick } = from.flags;
   return reproduceTable3({

@@ -18,9 +18,9 @@ import { type Plan, report, trainPlan } from './training-run.ts';
 /** Trains on texts. */
 export async function trainLanguage(config: TextRunConfig, asked: TrainAsked): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { checkRunFolder, isRival, pursues } = await import('@hidden-schema/hsn');
+  const { checkRunFolder, isRival, usesPursuit } = await import('@hidden-schema/hsn');
   const { flags, out, earlier } = asked;
-  if (flags.stage === 'discover' && (isRival(config) || !pursues(config)))
+  if (flags.stage === 'discover' && (isRival(config) || !usesPursuit(config)))
     throw new UserError(
       '--stage discover needs walks that are read by pursuit; leave encoder.walks and baseline as they are by default',
     );

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Config, SyntheticCorpus } from '@hidden-schema/hsn';
+import type { SyntheticConfig, SyntheticCorpus } from '@hidden-schema/hsn';
 import { evaluationText } from './evaluation-text.ts';
 import { stoppable } from './stopping.ts';
 import { say } from './terminal.ts';
@@ -7,7 +7,7 @@ import type { TrainAsked } from './train.ts';
 import { report, trainPlan } from './training-run.ts';
 
 /** Trains on a synthetic language. */
-export async function trainSynthetic(config: Config, asked: TrainAsked): Promise<void> {
+export async function trainSynthetic(config: SyntheticConfig, asked: TrainAsked): Promise<void> {
   const { checkTrainable, readSyntheticCorpus, Run, SyntheticTask } = await import('@hidden-schema/hsn');
   const { flags, out, replicas } = asked;
   const corpus = readSyntheticCorpus(asked.corpus, { seed: config.seed });

@@ -9,7 +9,7 @@ import { addTextOptions, type TextFlags, wholeNumber } from './text-flags.ts';
 import { useThreads } from './threads.ts';
 import { trainLanguage } from './train-language.ts';
 import { trainSynthetic } from './train-synthetic.ts';
-import { type Asked, addTrainingOptions, type TrainingFlags } from './training-run.ts';
+import { addTrainingOptions, type TrainingFlags, type TrainRequest } from './training-run.ts';
 import { settingsOf, termsOf } from './training-settings.ts';
 
 export interface TrainFlags extends TextFlags, TrainingFlags {
@@ -23,7 +23,7 @@ export interface TrainFlags extends TextFlags, TrainingFlags {
 }
 
 /** What `hsn train` is asked to do. */
-export interface TrainAsked extends Asked<TrainFlags> {
+export interface TrainAsked extends TrainRequest<TrainFlags> {
   corpus: string;
 }
 

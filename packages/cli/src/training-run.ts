@@ -21,7 +21,7 @@ export interface TrainingFlags {
 }
 
 /** What training is asked to do, whatever the model. */
-export interface Asked<Flags extends TrainingFlags = TrainingFlags> {
+export interface TrainRequest<Flags extends TrainingFlags = TrainingFlags> {
   flags: Flags;
   out: string;
   /** The run to continue. */
@@ -69,7 +69,7 @@ export function addTrainingOptions(command: Command): Command {
 /** Trains as planned, as rank 0 or alone; with `--diagnose` it repeats what went wrong instead, and gives nothing. */
 export async function trainPlan<Evaluation>(
   plan: Plan<Evaluation>,
-  { flags, out, earlier, replicas }: Asked,
+  { flags, out, earlier, replicas }: TrainRequest,
   signal: AbortSignal,
 ): Promise<SessionResult<Evaluation> | undefined> {
   const { UserError } = await import('@hidden-schema/base');

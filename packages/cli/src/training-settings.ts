@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Run, RunConfig } from '@hidden-schema/hsn';
-import type { Terms } from '@hidden-schema/torch';
+import type { GroupConfig } from '@hidden-schema/torch';
 import { corpusKind } from './corpus-kind.ts';
 import { readSettings } from './settings-file.ts';
 import { textSettings } from './text-flags.ts';
@@ -48,7 +48,7 @@ const textFlags = {
  * What the ranks of a group must agree on. A resumed run's settings and corpus are in its folder, which only rank 0
  * needs: there the command lines are compared.
  */
-export async function termsOf(file: string | undefined, flags: TrainFlags): Promise<Terms> {
+export async function termsOf(file: string | undefined, flags: TrainFlags): Promise<GroupConfig> {
   const reading = Object.entries(textFlags).flatMap(([flag, name]) =>
     flags[name] === undefined ? [] : [[flag, String(flags[name])]],
   );

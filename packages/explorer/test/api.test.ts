@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { linkProbabilities, type OpenedModel, openModel, readMetrics } from '@hidden-schema/hsn';
+import { linkProbabilities, type OpenedModel, openSyntheticRun, readMetrics } from '@hidden-schema/hsn';
 import { noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
@@ -17,7 +17,7 @@ let library: OpenedModel;
 beforeAll(async () => {
   small = await makeSmallRun();
   explorer = await startExplorer({ run: small.run });
-  library = openModel(small.run);
+  library = openSyntheticRun(small.run);
 }, 120_000);
 afterAll(async () => {
   await explorer?.close();

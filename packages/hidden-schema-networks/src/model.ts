@@ -6,35 +6,43 @@
  * @module hidden-schema-networks/model
  */
 
+/**
+ * Names of version 0.2, for one version more.
+ */
 export {
   BagDecoder,
   ClosedFormPosterior,
-  type Config,
-  configSchema,
   createLanguageRun,
   type Decoder,
   type Encoder,
   evaluateSynthetic,
   FreeLogits,
   HiddenSchemaNetwork,
-  type Kind,
   type LanguageConfig,
   type LanguageNetwork,
   LanguageTask,
   LanguageTexts,
   type Likelihood,
   type Loss,
+  type LossTerms,
+  /** @deprecated Use `LossTerms`. */
+  type LossTerms as Terms,
   languageConfigSchema,
   languageFigures,
   linkProbabilities,
   loadConfig,
+  type ModelSpec,
+  /** @deprecated Use `ModelSpec`. */
+  type ModelSpec as Kind,
   type NetworkParts,
   type ObjectiveOptions,
   type OpenedLanguage,
   objective,
   openLanguage,
-  openModel,
   openReasoner,
+  openSyntheticRun,
+  /** @deprecated Use `openSyntheticRun`. */
+  openSyntheticRun as openModel,
   type Preparation,
   type PreparedLanguage,
   prepareLanguage,
@@ -45,10 +53,15 @@ export {
   Session,
   type SessionOptions,
   type SessionResult,
+  type SyntheticConfig,
+  /** @deprecated Use `SyntheticConfig`. */
+  type SyntheticConfig as Config,
   SyntheticTask,
+  syntheticOptions,
+  /** @deprecated Use `syntheticOptions`. */
+  syntheticOptions as configSchema,
   type Task,
   type TaskTrainer,
-  type Terms,
   Trainer,
   type Training,
   WalkableGraph,

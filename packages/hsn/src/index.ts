@@ -1,7 +1,7 @@
 export { memberSums, nearestCentre } from './clusters.ts';
 export { discoveringDefaults } from './config/defaults.ts';
 export { type LanguageConfig, languageConfigSchema } from './config/language.ts';
-export { type Config, configSchema } from './config/network.ts';
+export { type SyntheticConfig, syntheticOptions } from './config/network.ts';
 export {
   isRival,
   ivaeConfigSchema,
@@ -44,13 +44,13 @@ export {
   type Decoder,
   type Encoder,
   HiddenSchemaNetwork,
-  type Kind,
   type Likelihood,
+  type ModelSpec,
   type NetworkParts,
   type Schema,
 } from './model.ts';
 export { nameCorpus } from './name-corpus.ts';
-export { type ObjectiveOptions, objective, type Terms } from './objective/objective.ts';
+export { type LossTerms, type ObjectiveOptions, objective } from './objective/objective.ts';
 export {
   type LanguageRun,
   type OpenedRun,
@@ -59,7 +59,7 @@ export {
   type SyntheticRun,
   type WalkReader,
 } from './open.ts';
-export { judgedByWalks, judgedPlainly, type ReadObjects, readObjects } from './path/judged.ts';
+export { type ReadObjects, readObjects, scoreWithoutWalks, scoreWithWalks } from './path/judged.ts';
 export { aboveGuessing, type PathFigures } from './path/path-accuracy.ts';
 export {
   countPath,
@@ -95,6 +95,7 @@ export { editsIn } from './run/edits.ts';
 export { EventWriter, readEvents } from './run/events.ts';
 export { type MetricsRow, readMetrics } from './run/metrics.ts';
 export { MetricsFollower } from './run/metrics-follower.ts';
+export { editNames } from './run/name-edit.ts';
 export { Progress } from './run/progress.ts';
 export { Run, refuseEdits } from './run/run.ts';
 export { DamagedFile, EditUnfinished, RunChanged, reportDamage } from './run/run-faults.ts';
@@ -113,8 +114,7 @@ export { Session } from './run/session.ts';
 export type { SessionOptions, SessionResult } from './run/session-terms.ts';
 export { makeNetwork } from './tasks/language/build.ts';
 export type { CorpusPoints } from './tasks/language/corpus-vectors.ts';
-export { pursues } from './tasks/language/discovery.ts';
-export { editNames } from './run/name-edit.ts';
+export { usesPursuit } from './tasks/language/discovery.ts';
 export { checkEditable, editSymbols, undoEdit } from './tasks/language/edit.ts';
 export { baselinePerplexity, type LanguageEvaluationOptions } from './tasks/language/evaluation.ts';
 export type { LanguageNetwork } from './tasks/language/network.ts';
@@ -133,11 +133,11 @@ export { readSeeds, type Seed } from './tasks/language/seeds.ts';
 export { splitChange } from './tasks/language/split.ts';
 export { type StepNats, withAlone } from './tasks/language/step-nats.ts';
 export { type LanguageFigures, LanguageTask, languageFigures } from './tasks/language/task.ts';
-export { ownEncoder } from './tasks/recorded-models.ts';
 export { createLanguageRun, textInput, textRecord, textsAdopted } from './tasks/language/text-record.ts';
 export { LanguageTexts, type WritingOptions } from './tasks/language/texts.ts';
 export { textUpdate } from './tasks/language/update.ts';
 export { convertPaperCorpus, type PaperCorpus } from './tasks/paper-corpora.ts';
+export { ownEncoder } from './tasks/recorded-models.ts';
 export { tokensFrom, tokensOf } from './tasks/synthetic/batch.ts';
 export { convertAuthorsCorpus } from './tasks/synthetic/corpus/authors.ts';
 export { type Fault, faultMessage } from './tasks/synthetic/corpus/faults.ts';
@@ -192,7 +192,7 @@ export {
   type SyntheticNetwork,
   syntheticNetwork,
 } from './tasks/synthetic/network.ts';
-export { type OpenedModel, openModel } from './tasks/synthetic/open.ts';
+export { type OpenedModel, openSyntheticRun } from './tasks/synthetic/open.ts';
 export { rocAuc } from './tasks/synthetic/ranking.ts';
 export { upperTriangle } from './tasks/synthetic/recovery.ts';
 export { SyntheticTask } from './tasks/synthetic/task.ts';

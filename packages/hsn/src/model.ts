@@ -12,12 +12,12 @@ import { graphPosteriorOf, graphPriorOf } from './graph/build.ts';
 import { PairIndex } from './graph/pairs.ts';
 import type { GraphPosterior } from './graph/posterior.ts';
 import type { GraphPrior } from './graph/prior.ts';
-import { graphDivisorOf, type ObjectiveOptions, objective, type Terms } from './objective/objective.ts';
+import { graphDivisorOf, type LossTerms, type ObjectiveOptions, objective } from './objective/objective.ts';
 import { annealedAt, betaAt } from './objective/schedule.ts';
 import { inPrecision } from './precision.ts';
 import { type Symbols, symbolsOf } from './symbols/symbols.ts';
-import { namesOfToday } from './tensor-names.ts';
-import { type BatchHolders, soleHolder } from './walk/aggregate.ts';
+import { migrateTensorNames } from './tensor-names.ts';
+import { type ProcessGroup, singleProcess } from './walk/aggregate.ts';
 import { WalkDistribution } from './walk/chain.ts';
 import { MeanFieldWalks } from './walk/mean-field.ts';
 import type { Positions, WalkPosterior } from './walk/posterior.ts';
@@ -57,7 +57,7 @@ export interface Decoder<Batch> extends nn.Module {
 }
 
 /** Data, encoder, decoder and settings that belong together: all that differs between one kind of model and another. */
-export interface Kind {
+export interface ModelSpec {
   batch: unknown;
   encoder: nn.Module;
   decoder: nn.Module;
@@ -65,7 +65,7 @@ export interface Kind {
 }
 
 /** What a network is made of. */
-export interface NetworkParts<K extends Kind> {
+export interface NetworkParts<K extends ModelSpec> {
   encoder: K['encoder'] & Encoder<K['batch']>;
   decoder: K['decoder'] & Decoder<K['batch']>;
   symbols: number; // K
@@ -84,7 +84,7 @@ export interface ForwardOptions {
   beta?: number | undefined;
   /** The exact posterior of each step's node, where the encoder is to learn from it too. L tensors [B, K] */
   teacher?: readonly Tensor[] | undefined;
-  holders?: BatchHolders;
+  holders?: ProcessGroup;
   /** A graph drawn before, in place of one drawn now. */
   graph?: WalkableGraph;
   /** Marginals in place of sampled walks, or not, whatever the settings say. */
@@ -92,7 +92,7 @@ export interface ForwardOptions {
 }
 
 /** Hidden Schema Network: encode → sample graph → sample walk → decode → score, whatever the data. */
-export class HiddenSchemaNetwork<K extends Kind> extends nn.Module {
+export class HiddenSchemaNetwork<K extends ModelSpec> extends nn.Module {
   readonly encoder: K['encoder'];
   readonly decoder: K['decoder'] & Decoder<K['batch']>;
   readonly symbols: Symbols;
@@ -148,8 +148,8 @@ export class HiddenSchemaNetwork<K extends Kind> extends nn.Module {
   }
 
   /** One pass over a batch at a training step: every term of the objective (Eqs. 10 and 28). */
-  forward(batch: K['batch'], options: ForwardOptions): Terms {
-    const { step, teacher, holders = soleHolder } = options;
+  forward(batch: K['batch'], options: ForwardOptions): LossTerms {
+    const { step, teacher, holders = singleProcess } = options;
     const { graph, walk, objective: settings, training } = this.config;
     if (this.config.baseline) return this.#alone(batch);
     const scores = inPrecision(training.precision, () => this.#held(step, () => this.#scores(batch)));
@@ -172,7 +172,7 @@ export class HiddenSchemaNetwork<K extends Kind> extends nn.Module {
   }
 
   /** The decoder without symbols: what perplexity is compared with. */
-  #alone(batch: K['batch']): Terms {
+  #alone(batch: K['batch']): LossTerms {
     const { perSentence, tokens } = this.decoder.logLikelihood(batch, undefined, this.generator);
     const loss = perSentence.mean().neg();
     const none = zeros([]);
@@ -226,12 +226,12 @@ export class HiddenSchemaNetwork<K extends Kind> extends nn.Module {
 
   /** Also takes tensors by the names that version 0.1 gave them. */
   override load(source: ReadonlyMap<string, Tensor>): void {
-    super.load(namesOfToday(source, new Set([...this.namedTensors()].map(([name]) => name))));
+    super.load(migrateTensorNames(source, new Set([...this.namedTensors()].map(([name]) => name))));
   }
 }
 
 /** Adds −Σ_i Σ_k γ_ik log softmax(h_i)_k, which is least where the encoder's belief is the exact posterior γ. */
-function taught(terms: Terms, scores: Tensor, posterior: readonly Tensor[]): Terms {
+function taught(terms: LossTerms, scores: Tensor, posterior: readonly Tensor[]): LossTerms {
   const beliefs = scores.logSoftmax(-1); // [B, L, K]
   const teacher = beliefs.mul(stack(posterior, 1)).sum().div(-scores.dim(0));
   return { ...terms, teacher, loss: terms.loss.add(teacher) };

@@ -2,7 +2,7 @@ import { UserError } from '@hidden-schema/base';
 import { isRival, rivalNames } from './config/rivals.ts';
 import { Run } from './run/run.ts';
 import { type OpenedLanguage, openLanguage } from './tasks/language/open.ts';
-import { type OpenedModel, openModel } from './tasks/synthetic/open.ts';
+import { type OpenedModel, openSyntheticRun } from './tasks/synthetic/open.ts';
 import { SyntheticTexts } from './tasks/synthetic/texts.ts';
 import { type OpenedReasoning, openReasoning } from './tasks/tuples/open.ts';
 import { TupleTexts } from './tasks/tuples/texts.ts';
@@ -51,7 +51,7 @@ export async function open(directory: string, options: { checkpoint?: string } =
     const texts = new TupleTexts(opened);
     return { kind, ...opened, ...sizesOf(opened), labels: opened.relations, texts };
   }
-  const opened = openModel(directory, options);
+  const opened = openSyntheticRun(directory, options);
   const notes = [...opened.corpus.notes, ...opened.notes];
   const texts = new SyntheticTexts(opened.model, opened.corpus);
   return { kind, ...opened, ...sizesOf(opened), notes, labels: [], texts };

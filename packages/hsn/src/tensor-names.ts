@@ -7,7 +7,7 @@ const renamed: readonly [RegExp, string][] = [
 ];
 
 /** Tensors by today's names; symbols that are numbers were kept once and are not any more. */
-export function namesOfToday(
+export function migrateTensorNames(
   source: ReadonlyMap<string, Tensor>,
   own: ReadonlySet<string>,
 ): ReadonlyMap<string, Tensor> {

@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Tensor } from '@hidden-schema/torch';
-import { configSchema } from '../src/config/network.ts';
+import { syntheticOptions } from '../src/config/network.ts';
 import { saveCheckpoint } from '../src/run/checkpoint.ts';
 import { Run } from '../src/run/run.ts';
 
@@ -17,7 +17,7 @@ process.on('SIGXFSZ', () => {});
 try {
   const run = fs.existsSync(path.join(directory, 'run.json'))
     ? Run.open(directory, { write: true })
-    : Run.create(directory, configSchema.parse({}), { directory: 'corpus', fingerprint: 'abc' });
+    : Run.create(directory, syntheticOptions.parse({}), { directory: 'corpus', fingerprint: 'abc' });
   for (const note of run.notes) console.log(`note ${note}`);
   for (let step = 1; count === '0' || step <= Number(count); step++) {
     const weight = Tensor.fromArray(new Float32Array(Number(elements)).fill(step), [Number(elements)]);

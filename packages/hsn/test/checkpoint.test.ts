@@ -8,7 +8,7 @@ import { Random, UserError } from '@hidden-schema/base';
 import { cannotStick, makeStuck } from '@hidden-schema/testing/stuck-file';
 import { Tensor } from '@hidden-schema/torch';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { configSchema } from '../src/config/network.ts';
+import { syntheticOptions } from '../src/config/network.ts';
 import {
   bestStep,
   CheckpointWriter,
@@ -41,7 +41,7 @@ let run: Run;
 let made = 0;
 beforeEach(() => {
   const directory = path.join(root, `run-${made++}`);
-  run = Run.create(directory, configSchema.parse({}), { directory: 'corpus', fingerprint: 'abc' });
+  run = Run.create(directory, syntheticOptions.parse({}), { directory: 'corpus', fingerprint: 'abc' });
 });
 
 describe('saving and loading', () => {

@@ -2,7 +2,7 @@ import { Generator, randn, scope, tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { dictionaryOf, unitRows } from '../src/discovery/dictionary.ts';
 import { joinedWeights, joinPassages, mostSaid, textPoints } from '../src/discovery/joined-passages.ts';
-import { pursue, settledOn } from '../src/discovery/pursuit.ts';
+import { pursue, solveNnls } from '../src/discovery/pursuit.ts';
 import { dot, unit } from './planted-points.ts';
 
 const axes = [
@@ -80,7 +80,7 @@ describe('the walk of a text of several passages', () => {
   test('has the means of its passages’ weights, and a point in the middle of theirs', () => {
     const given = { points: tensor(passages), passages: Int32Array.of(3) };
     const walk = tensor([[1, 0, 3, 3]]).to('int64');
-    const each = passages.map((x) => settledOn(tensor([x]), dictionary(), walk).toNumbers());
+    const each = passages.map((x) => solveNnls(tensor([x]), dictionary(), walk).toNumbers());
     const weights = joinedWeights(given, dictionary(), walk).toNumbers();
     for (const [i, weight] of weights.entries())
       expect(weight).toBeCloseTo(each.reduce((sum, row) => sum + row[i]!, 0) / 3, 6);

@@ -2,8 +2,8 @@ import { Random } from '@hidden-schema/base';
 import { tinyConfig } from '@hidden-schema/testing/tiny-corpus';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import type { Config } from '../src/config/network.ts';
-import type { Terms } from '../src/objective/objective.ts';
+import type { SyntheticConfig } from '../src/config/network.ts';
+import type { LossTerms } from '../src/objective/objective.ts';
 import { type ModelShape, type SyntheticNetwork, syntheticNetwork } from '../src/tasks/synthetic/network.ts';
 
 // Five symbols, seven tokens, four steps, three sentences: small enough to move every weight by hand.
@@ -31,7 +31,7 @@ interface Case {
 }
 
 /** Soft relaxations: the value itself is differentiable, where a hard one is not. */
-function softConfig({ graph, walk, encoder, objective }: Case): Config {
+function softConfig({ graph, walk, encoder, objective }: Case): SyntheticConfig {
   return tinyConfig({
     seed: 5,
     graph: { posterior: 'free', prior: 'bernoulli', hard: false, hidden: 4, symbolDimension: 3, ...graph },
@@ -189,7 +189,7 @@ describe('gradients of the whole objective', () => {
 });
 
 describe('terms of the objective', () => {
-  const terms = (it: Case, step = 0): Record<keyof Terms, number> =>
+  const terms = (it: Case, step = 0): Record<keyof LossTerms, number> =>
     scope(() => {
       const model = syntheticNetwork(softConfig(it), it.shape ?? given, { dtype: 'float64' });
       const { tokens: _, ...out } = model.forward(
@@ -198,7 +198,7 @@ describe('terms of the objective', () => {
       );
       model.free();
       const numbers = Object.entries(out).map(([name, tensor]) => [name, (tensor as Tensor).item()]);
-      return Object.fromEntries(numbers) as Record<keyof Terms, number>;
+      return Object.fromEntries(numbers) as Record<keyof LossTerms, number>;
     });
 
   test.each([

@@ -1,6 +1,6 @@
 import { scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { configSchema } from '../src/config/network.ts';
+import { syntheticOptions } from '../src/config/network.ts';
 import { LinkDistribution } from '../src/graph/bernoulli.ts';
 import { PairIndex } from '../src/graph/pairs.ts';
 import { BernoulliPrior, BetaBernoulliPrior } from '../src/graph/prior.ts';
@@ -23,7 +23,7 @@ describe('schedules', () => {
 
   test('beta is constant, rises once, or again in every cycle', () => {
     const at = (given: object, steps: number[]) => {
-      const { beta } = configSchema.parse({ objective: { beta: given } }).objective;
+      const { beta } = syntheticOptions.parse({ objective: { beta: given } }).objective;
       return steps.map((step) => betaAt(beta, step));
     };
     expect(at({ to: 0.3 }, [0, 7])).toEqual([0.3, 0.3]);

@@ -13,7 +13,7 @@ import { openLanguage, openLanguageCorpus } from '../src/tasks/language/open.ts'
 import { languageFigures } from '../src/tasks/language/task.ts';
 import { readSyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
 import { evaluateSynthetic, validationLoss } from '../src/tasks/synthetic/evaluation.ts';
-import { openModel } from '../src/tasks/synthetic/open.ts';
+import { openSyntheticRun } from '../src/tasks/synthetic/open.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 import { openReasoning, openTuples } from '../src/tasks/tuples/open.ts';
 import { oldWalks } from './old-pursuit.ts';
@@ -33,7 +33,7 @@ describe('a run of version 0.1.0', () => {
     expect(verifyRun(directory).notes).toEqual([
       expect.stringContaining('were not recorded when it was made'),
     ]);
-    const { model, corpus, step, notes } = openModel(directory);
+    const { model, corpus, step, notes } = openSyntheticRun(directory);
     expect([step, notes]).toEqual([5, []]);
     // Another processor may round otherwise.
     expect(validationLoss(model, corpus)).toBeCloseTo(rowAt(5, 'validation').validation!, 3);

@@ -2,7 +2,7 @@ import { tinyPath, tinyReasoning } from '@hidden-schema/testing/planted-run';
 import { plantedTuples, writePlanted } from '@hidden-schema/testing/planted-tuples';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { judgedByWalks, judgedPlainly, readObjects } from '../src/path/judged.ts';
+import { readObjects, scoreWithoutWalks, scoreWithWalks } from '../src/path/judged.ts';
 import { aboveGuessing, type PathFigures } from '../src/path/path-accuracy.ts';
 import { createPathRun, PathTask, preparePath } from '../src/path/path-task.ts';
 import { openReasoner, type Reasoner } from '../src/path/reasoner.ts';
@@ -64,7 +64,7 @@ describe('objects that follow from the event by a known path', () => {
   test('of all objects the right one is ranked first, by the probabilities that the search has', async () => {
     const objects = [...new Set(corpus.train.map(({ object }) => object))];
     const asked = corpus.test.map(({ head, relation }) => ({ head, relation, objects }));
-    const judged = judgedByWalks(reasoner.path, await readObjects(reasoner.opened, asked));
+    const judged = scoreWithWalks(reasoner.path, await readObjects(reasoner.opened, asked));
     const right = corpus.test.filter(({ object }, n) => judged[n]![0]!.object === object).length;
     expect(right / corpus.test.length).toBeGreaterThanOrEqual(0.95);
     const { head, relation } = corpus.test[0]!;
@@ -75,7 +75,7 @@ describe('objects that follow from the event by a known path', () => {
     expect(again[0]).toMatchObject({ object: same.object, walk: same.walk });
     expect(again[0]!.walkLogProb).toBeCloseTo(same.walkLogProb, 3);
     expect(again[0]!.objectLogProb).toBeCloseTo(same.objectLogProb, 3);
-    const plain = await judgedPlainly(reasoner.opened, asked.slice(0, 1));
+    const plain = await scoreWithoutWalks(reasoner.opened, asked.slice(0, 1));
     expect(plain[0]!.map(({ object }) => object).toSorted()).toEqual(objects.toSorted());
   });
 

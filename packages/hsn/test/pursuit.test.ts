@@ -3,7 +3,7 @@ import { allWalks } from '@hidden-schema/testing/enumeration';
 import { Generator, randn, scope, tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { dictionaryOf, unitRows } from '../src/discovery/dictionary.ts';
-import { pursue, settledOn } from '../src/discovery/pursuit.ts';
+import { pursue, solveNnls } from '../src/discovery/pursuit.ts';
 import { dot, unit } from './planted-points.ts';
 
 const K = 4;
@@ -141,7 +141,7 @@ describe('walks that may stay', () => {
     const flat = found.walks.toNumbers();
     const walks = Array.from({ length: texts }, (_, n) => flat.slice(n * length, (n + 1) * length));
     const cosines = points.matmul(own.transpose(0, 1)).toNumbers();
-    const weights = settledOn(points, dictionary, found.walks.squeeze(1)).toNumbers();
+    const weights = solveNnls(points, dictionary, found.walks.squeeze(1)).toNumbers();
     return { walks, cosines, cut, links, steps, coefficients: found.coefficients.toNumbers(), weights };
   }
 

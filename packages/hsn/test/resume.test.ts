@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { tinyConfig, tinyCorpus } from '@hidden-schema/testing/tiny-corpus';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Config } from '../src/config/network.ts';
+import type { SyntheticConfig } from '../src/config/network.ts';
 import { syntheticConfig } from '../src/config/settings.ts';
 import { bestStep, checkpointSteps } from '../src/run/checkpoint.ts';
 import { readMetrics } from '../src/run/metrics.ts';
@@ -41,7 +41,7 @@ async function train(run: Run, resume: boolean, until?: Point, said: string[] = 
 }
 
 /** One run, stopped at each of the points in turn and continued by a fresh session. */
-async function trained(name: string, config: Config, points: readonly Point[] = []): Promise<Run> {
+async function trained(name: string, config: SyntheticConfig, points: readonly Point[] = []): Promise<Run> {
   let run = Run.create(folder.path(name), config, info);
   for (const [i, point] of [...points, undefined].entries()) {
     if (i > 0) run = Run.open(run.directory, { write: true });
@@ -73,7 +73,7 @@ function traces(run: Run) {
 
 // 280 sentences in batches of 64 make epochs of 4 steps.
 const training = { steps: 14, evaluateEvery: 5 };
-const kinds: [string, Config][] = [
+const kinds: [string, SyntheticConfig][] = [
   ['closed-form', tinyConfig({ graph: { sweeps: 6 }, encoder: { dropout: 0.2 }, training })],
   [
     'pairs, sampled',

@@ -5,14 +5,14 @@ import { jsonText, UserError, writeJsonAtomic } from '@hidden-schema/base';
 import { LockingProcess } from '@hidden-schema/testing/locking-process';
 import { Lock, lockHolder } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import { configSchema } from '../src/config/network.ts';
+import { syntheticOptions } from '../src/config/network.ts';
 import { Run, VERSION } from '../src/run/run.ts';
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-run-'));
 afterAll(() => fs.rmSync(root, { recursive: true, force: true }));
 let made = 0;
 const fresh = () => path.join(root, `run-${made++}`);
-const config = configSchema.parse({ seed: 3 });
+const config = syntheticOptions.parse({ seed: 3 });
 const corpus = { directory: 'corpora/barabasi', fingerprint: 'f'.repeat(64) };
 
 function message(action: () => unknown): string {
@@ -158,7 +158,7 @@ describe('opening a run', () => {
     const run = Run.create(directory, config, corpus);
     expect(run.differences(config, { ...corpus, directory: 'moved' })).toEqual([]);
     const other = { directory: 'corpora/erdos', fingerprint: 'e'.repeat(64) };
-    expect(run.differences(configSchema.parse({ seed: 4 }), other)).toEqual([
+    expect(run.differences(syntheticOptions.parse({ seed: 4 }), other)).toEqual([
       'seed: 3 → 4',
       'corpus: corpora/barabasi (ffffffffffff) → corpora/erdos (eeeeeeeeeeee)',
     ]);

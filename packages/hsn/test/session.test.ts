@@ -3,7 +3,7 @@ import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { tinyConfig, tinyCorpus } from '@hidden-schema/testing/tiny-corpus';
 import { scope } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Config } from '../src/config/network.ts';
+import type { SyntheticConfig } from '../src/config/network.ts';
 import { bestStep, checkpointSteps, loadCheckpoint, verifyCheckpoint } from '../src/run/checkpoint.ts';
 import { readEvents } from '../src/run/events.ts';
 import { readMetrics } from '../src/run/metrics.ts';
@@ -13,14 +13,14 @@ import type { SessionResult } from '../src/run/session-terms.ts';
 import { readSyntheticCorpus, type SyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
 import type { SyntheticEvaluation } from '../src/tasks/synthetic/evaluation.ts';
 import { evaluateSynthetic } from '../src/tasks/synthetic/evaluation.ts';
-import { openModel } from '../src/tasks/synthetic/open.ts';
+import { openSyntheticRun } from '../src/tasks/synthetic/open.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 
 const folder = temporaryFolder('session');
 afterAll(folder.remove);
 const corpus = tinyCorpus(folder.path('corpus'));
 
-async function train(name: string, config: Config, on: SyntheticCorpus = corpus) {
+async function train(name: string, config: SyntheticConfig, on: SyntheticCorpus = corpus) {
   const info = { directory: on.directory, fingerprint: on.fingerprint };
   const run = Run.create(folder.path(name), config, info);
   const written: string[] = [];
@@ -99,17 +99,17 @@ describe('a run on disk', () => {
   });
 
   test('opens again, and evaluates to the same figures, also twice', () => {
-    const opened = openModel(folder.path('whole'));
+    const opened = openSyntheticRun(folder.path('whole'));
     expect(opened.notes).toEqual([]);
     const first = evaluateSynthetic(opened.model, opened.corpus);
     expect(JSON.parse(JSON.stringify(first))).toEqual(json(opened.run, 'evaluation.json'));
     expect(evaluateSynthetic(opened.model, opened.corpus)).toEqual(first);
     opened.model.free();
-    expect(() => openModel(folder.path('whole'), { checkpoint: 'first' })).toThrow(
+    expect(() => openSyntheticRun(folder.path('whole'), { checkpoint: 'first' })).toThrow(
       'a checkpoint is "best", "last" or a step, got "first"',
     );
     const other = tinyCorpus(folder.path('other'), { nodes: 9, tokens: 14 });
-    expect(() => openModel(folder.path('whole'), { corpus: other.directory })).toThrow(
+    expect(() => openSyntheticRun(folder.path('whole'), { corpus: other.directory })).toThrow(
       /does not fit the corpus .*expected/,
     );
   });
@@ -128,7 +128,7 @@ describe('model selection', () => {
     expect(checkpointSteps(run)).toEqual(
       [lowest.step, 36, 38, 40].filter((s, i, all) => all.indexOf(s) === i).sort((a, b) => a - b),
     );
-    const opened = openModel(run.directory);
+    const opened = openSyntheticRun(run.directory);
     expect(opened.step).toBe(lowest.step);
     expect(evaluateSynthetic(opened.model, corpus)).toEqual(result.evaluation);
     opened.model.free();
@@ -181,7 +181,7 @@ describe('a corpus that says less', () => {
       );
       expect(result.state).toBe('finished');
       expect(Number.isFinite(result.evaluation!.nll)).toBe(true);
-      const opened = openModel(run.directory);
+      const opened = openSyntheticRun(run.directory);
       expect(opened.model.shape).toMatchObject({ symbols: 6, length: 5 });
       expect(opened.model.decoder.logits!.shape).toEqual([6, corpus.vocabulary.length]);
       opened.model.free();

@@ -1,7 +1,7 @@
 import { UserError } from '@hidden-schema/base';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { configSchema } from '../src/config/network.ts';
+import { syntheticOptions } from '../src/config/network.ts';
 import { diffConfigs, dumpConfig, loadConfig, syntheticConfig } from '../src/config/settings.ts';
 
 function fault(text: string, overrides: string[] = []): string {
@@ -22,7 +22,7 @@ function milliseconds(body: () => void): number {
   return (user + system) / 1000;
 }
 
-const defaults = configSchema.parse({});
+const defaults = syntheticOptions.parse({});
 
 describe('loadConfig', () => {
   test('an empty file and a comment give the defaults', () => {
@@ -181,7 +181,7 @@ test('any text gives a config or a UserError', () => {
       ),
       (text) => {
         try {
-          configSchema.parse(loadConfig(text, 'a.yaml', []));
+          syntheticOptions.parse(loadConfig(text, 'a.yaml', []));
         } catch (error) {
           expect(error).toBeInstanceOf(UserError);
         }

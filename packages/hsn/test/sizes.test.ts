@@ -14,7 +14,7 @@ import { reasoningConfigSchema } from '../src/config/tuples.ts';
 import { makePath } from '../src/path/path-model.ts';
 import { RunFiles } from '../src/run/run-files.ts';
 import { checkRunSizes } from '../src/run/run-sizes.ts';
-import { openModel } from '../src/tasks/synthetic/open.ts';
+import { openSyntheticRun } from '../src/tasks/synthetic/open.ts';
 import { makeReasoning } from '../src/tasks/tuples/build.ts';
 
 const folder = temporaryFolder('sizes');
@@ -156,7 +156,7 @@ describe('runs', () => {
     const run = folder.path('kept/synthetic-0.1.0');
     const yaml = fs.readFileSync(`${run}/config.yaml`, 'utf8');
     fs.writeFileSync(`${run}/config.yaml`, `symbols: 1000000000\n${yaml}`);
-    expect(message(() => openModel(run))).toBe(
+    expect(message(() => openSyntheticRun(run))).toBe(
       'ROOT/kept/synthetic-0.1.0/config.yaml: symbols is 1000000000, but the weights hold 8 (encoder.head.weight is [8, 8]); settings and weights do not belong together, take those that were written together',
     );
     const config = loadConfig(yaml, 'test');

@@ -5,7 +5,7 @@ import { openTextCorpus } from '@hidden-schema/testing/text-corpus';
 import { trainByteBpe } from '@hidden-schema/text';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasEdge } from '../src/tasks/synthetic/corpus/graphs.ts';
-import { readAdjacency } from '../src/tasks/synthetic/corpus/truth.ts';
+import { readAdjacency } from '../src/tasks/synthetic/corpus/hidden-graph.ts';
 import { THEMES } from '../src/tasks/synthetic/corpus/word-topics.ts';
 import {
   drawWords,

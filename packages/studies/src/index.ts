@@ -44,8 +44,6 @@ export {
   type SymbolLevels,
   symbolLevels,
 } from './analysis/levels.ts';
-export { askNames, type NamedSymbol, SENT, storeNames } from './naming/ask-names.ts';
-export { type ChatServer, isLoopback, parseEndpoint } from './naming/chat-client.ts';
 export { type SymbolExample, type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
 export { writeModelCard } from './analysis/model-card.ts';
 export {
@@ -104,8 +102,8 @@ export { type LabelPrediction, predictLabels } from './comparison/prediction.ts'
 export {
   predictionFigure,
   predictionSheets,
-  predictionText,
   predictionTable,
+  predictionText,
 } from './comparison/prediction-sheets.ts';
 export { studyTime, type TimeStudy } from './comparison/time.ts';
 export { burstSheet, timeFigureOf, timeTables } from './comparison/time-sheets.ts';
@@ -126,6 +124,8 @@ export { spearman } from './measures/rank-correlation.ts';
 export { withoutStays } from './measures/step-weights.ts';
 export type { SubsampleStability } from './measures/subsample-stability.ts';
 export { referenceWindow } from './measures/topic-figures.ts';
+export { askNames, type NamedSymbol, SENT, storeNames } from './naming/ask-names.ts';
+export { type ChatServer, isLoopback, parseEndpoint } from './naming/chat-client.ts';
 export { readSearch } from './reasoning/answers.ts';
 export { type ExplainedCandidate, explainedCandidates, explainerOf } from './reasoning/explained.ts';
 export { explainedMixture, type MixedCandidate, reasonedCandidates } from './reasoning/explained-mixture.ts';

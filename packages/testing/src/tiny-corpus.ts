@@ -1,12 +1,12 @@
 // A language small enough to train on in a second.
 
 import {
-  type Config,
-  configSchema,
   readSyntheticCorpus,
   SYNTHETIC_DEFAULTS,
+  type SyntheticConfig,
   type SyntheticCorpus,
   type SyntheticSettings,
+  syntheticOptions,
   writeSyntheticCorpus,
 } from '@hidden-schema/hsn';
 import type { z } from 'zod';
@@ -28,12 +28,12 @@ export function tinyCorpus(folder: string, changes: Partial<SyntheticSettings> =
   return readSyntheticCorpus(folder);
 }
 
-type ConfigInput = z.input<typeof configSchema>;
+type ConfigInput = z.input<typeof syntheticOptions>;
 
 /** Settings for that language: a small encoder, few steps, an evaluation every 5. */
-export function tinyConfig(changes: ConfigInput = {}): Config {
+export function tinyConfig(changes: ConfigInput = {}): SyntheticConfig {
   const { encoder, training, graph, ...rest } = changes;
-  return configSchema.parse({
+  return syntheticOptions.parse({
     ...rest,
     graph: { hidden: 8, symbolDimension: 6, ...graph },
     encoder: { width: 16, heads: 2, blocks: 1, hidden: 16, ...encoder },

@@ -1,8 +1,8 @@
+import { TextFolder } from '@hidden-schema/testing/text-folder';
 import { describe, expect, test } from 'vitest';
 import { cleanText } from '../src/cleaning.ts';
 import { corpusNotes } from '../src/corpus-report.ts';
 import { countRepeated } from '../src/near-duplicates.ts';
-import { TextFolder } from '@hidden-schema/testing/text-folder';
 
 describe('what nobody says', () => {
   test.each([

@@ -14,7 +14,7 @@ export {
   tensor,
   zeros,
 } from './create.ts';
-export type { Terms } from './distributed/agreement.ts';
+export type { GroupConfig } from './distributed/agreement.ts';
 export { Group } from './distributed/group.ts';
 export { placeOf } from './distributed/place.ts';
 export { freePort } from './distributed/port.ts';

@@ -37,12 +37,12 @@ const numbers: Field<readonly number[]> = {
   write: (value) => value.join('-'),
 };
 /** Where something is looked at from: x, y, and how near. */
-export interface Gaze {
+export interface Camera {
   x: number;
   y: number;
   near: number;
 }
-const gaze: Field<Gaze | null> = {
+const gaze: Field<Camera | null> = {
   initial: null,
   read: (stated) => {
     const [x, y, near, ...more] = stated.split('_').map(Number);

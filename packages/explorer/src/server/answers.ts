@@ -15,8 +15,8 @@ import { compareAnswer, timeAnswer } from './comparison-answers.ts';
 import { EditAnswers, editsOf } from './edit-answers.ts';
 import { Fault } from './fault.ts';
 import { featuresOf } from './features.ts';
-import { Latest } from './latest.ts';
-import { type Abilities, openShown, requireAbilities, type Shown } from './shown.ts';
+import { Reloading } from './reloading.ts';
+import { type Capabilities, openShown, type RunView, requireAbilities } from './shown.ts';
 import type { TaskContext, TaskHandlers } from './tasks.ts';
 import { mapAnswer, textsAt, textsWith } from './text-answers.ts';
 
@@ -28,13 +28,13 @@ const MOST_TRAVERSED = 3000;
 /** A run of any kind with its model, in the worker: what the page asks is answered here. */
 export class Answers implements TaskHandlers {
   readonly #directory: string;
-  readonly #latest: Latest<Shown>;
+  readonly #latest: Reloading<RunView>;
   readonly #edits: EditAnswers;
 
   /** `say` is told what takes time. */
   constructor(directory: string, say: (text: string) => void) {
     this.#directory = directory;
-    this.#latest = new Latest({
+    this.#latest = new Reloading({
       key: () => `${checkpointKey(directory)} ${pathKinds(directory).join()}`,
       open: () => openShown(directory, say),
       close: (shown) => shown.close(),
@@ -66,7 +66,7 @@ export class Answers implements TaskHandlers {
   }
 
   /** An answer with names; a run whose symbols were edited since it was opened is opened again. */
-  async #named<T>(answer: (shown: Shown, names: SymbolNames) => T): Promise<T> {
+  async #named<T>(answer: (shown: RunView, names: SymbolNames) => T): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const shown = await this.#latest.current();
       try {
@@ -267,7 +267,7 @@ export class Answers implements TaskHandlers {
   }
 
   /** What is shown, with abilities that a request needs; a run that lacks one refuses here. */
-  async #having<A extends keyof Abilities>(...needed: A[]): Promise<Shown & Pick<Abilities, A>> {
+  async #having<A extends keyof Capabilities>(...needed: A[]): Promise<RunView & Pick<Capabilities, A>> {
     return requireAbilities(await this.#latest.current(), ...needed);
   }
 }

@@ -11,8 +11,8 @@ import {
 import type { Answer, Input } from '../shared/api.ts';
 import { checkSymbol } from './checkpoint-key.ts';
 import { Fault } from './fault.ts';
-import type { Latest } from './latest.ts';
-import { requireAbilities, type Shown } from './shown.ts';
+import type { Reloading } from './reloading.ts';
+import { type RunView, requireAbilities } from './shown.ts';
 import type { TaskContext } from './tasks.ts';
 
 const EDITED = 'symbols were edited since this page was loaded; reload and try again';
@@ -25,10 +25,10 @@ export const editsOf = (directory: string): string[] => runEdits(directory).map(
 /** Edits of a run's symbols. Each carries the identity of the run that its sender saw, and another run refuses it. */
 export class EditAnswers {
   readonly #directory: string;
-  readonly #latest: Latest<Shown>;
+  readonly #latest: Reloading<RunView>;
   readonly #say: (text: string) => void;
 
-  constructor(directory: string, latest: Latest<Shown>, say: (text: string) => void) {
+  constructor(directory: string, latest: Reloading<RunView>, say: (text: string) => void) {
     this.#directory = directory;
     this.#latest = latest;
     this.#say = say;
@@ -68,7 +68,7 @@ export class EditAnswers {
   }
 
   /** Compared here, before anything else is checked against the run, and again by the edit itself, under the lock. */
-  async #from<T>(identity: string, edit: (shown: Shown) => T | Promise<T>): Promise<T> {
+  async #from<T>(identity: string, edit: (shown: RunView) => T | Promise<T>): Promise<T> {
     try {
       if (Run.open(this.#directory).identity !== identity) throw new RunChanged(this.#directory);
       return await edit(await this.#latest.current());

@@ -1,4 +1,4 @@
-import type { Shown } from './shown.ts';
+import type { RunView } from './shown.ts';
 
 /** What the page may show of a run beside its graph. */
 export function featuresOf({
@@ -12,7 +12,7 @@ export function featuresOf({
   corpus,
   reasoner,
   view,
-}: Shown): string[] {
+}: RunView): string[] {
   const { train, valid, test } = corpus.sentences;
   return [
     ...(reader ? ['encode'] : []),

@@ -33,7 +33,7 @@ import { textFindings, tokenFindings, tupleFindings } from './findings.ts';
 import { View } from './view.ts';
 
 /** What a run may be able to do beside showing its graph. */
-export interface Abilities {
+export interface Capabilities {
   /** Reads a sentence that someone writes. */
   reader: CloseReader;
   /** Writes from walks, and shows what it attends to meanwhile. */
@@ -59,7 +59,7 @@ export interface Abilities {
 }
 
 /** A run at a checkpoint with what it can do; an ability that it lacks is missing. */
-export interface Shown extends Partial<Abilities> {
+export interface RunView extends Partial<Capabilities> {
   run: OpenedRun;
   view: View;
   corpus: Opened['corpus'];
@@ -70,12 +70,12 @@ export interface Shown extends Partial<Abilities> {
 }
 
 /** What is shown, with abilities that a request needs; a run that lacks one refuses here. */
-export function requireAbilities<A extends keyof Abilities>(
-  shown: Shown,
+export function requireAbilities<A extends keyof Capabilities>(
+  shown: RunView,
   ...needed: A[]
-): Shown & Pick<Abilities, A> {
+): RunView & Pick<Capabilities, A> {
   const lacking = needed.find((ability) => shown[ability] === undefined);
-  if (lacking === undefined) return shown as Shown & Pick<Abilities, A>;
+  if (lacking === undefined) return shown as RunView & Pick<Capabilities, A>;
   if (lacking === 'reasoner' && shown.relations)
     throw new Fault(409, 'not_yet', 'this run has no path model yet; hsn reason train makes one');
   throw new Fault(404, 'not_offered', 'this kind of run does not offer that');
@@ -88,7 +88,7 @@ const FEW = 300;
 const MANY = 5000;
 
 /** Opens a run of any kind; the only place that looks at which kind it is. */
-export async function openShown(directory: string, say: Say): Promise<Shown> {
+export async function openShown(directory: string, say: Say): Promise<RunView> {
   say('opening the model');
   const run = await open(directory);
   try {
@@ -125,7 +125,7 @@ async function corpusOf(run: OpenedRun, say: Say): Promise<{ corpus: RunCorpus; 
   }
 }
 
-function showTokens(run: SyntheticRun, sentences: RunCorpus, notes: string[]): Shown {
+function showTokens(run: SyntheticRun, sentences: RunCorpus, notes: string[]): RunView {
   const { directory, fingerprint, vocabulary, length } = run.corpus;
   return {
     ...{ run, notes, sentences, reader: tokenReader(run), close: () => run.model.free() },
@@ -134,7 +134,12 @@ function showTokens(run: SyntheticRun, sentences: RunCorpus, notes: string[]): S
   };
 }
 
-async function showTexts(run: LanguageRun, sentences: RunCorpus, notes: string[], say: Say): Promise<Shown> {
+async function showTexts(
+  run: LanguageRun,
+  sentences: RunCorpus,
+  notes: string[],
+  say: Say,
+): Promise<RunView> {
   const encoded = await encodedOf(run, say);
   const view = new View(run, textFindings(encoded, await meaningsOf(run, encoded, say)));
   const { times, problem } = await timesOf(run, encoded);
@@ -157,7 +162,7 @@ async function showTexts(run: LanguageRun, sentences: RunCorpus, notes: string[]
   };
 }
 
-async function showTuples(run: ReasoningRun, tuples: RunCorpus, notes: string[], say: Say): Promise<Shown> {
+async function showTuples(run: ReasoningRun, tuples: RunCorpus, notes: string[], say: Say): Promise<RunView> {
   say('reading tuples');
   const { reasons, problem } = await reasonsOf(run);
   const { findings, labelled } = await tupleFindings(run, tuples, reasons?.explainer);
@@ -174,7 +179,7 @@ async function showTuples(run: ReasoningRun, tuples: RunCorpus, notes: string[],
 /** What reasons by a run; it can be looked at before a path model was trained. */
 async function reasonsOf(run: ReasoningRun) {
   try {
-    const reasons: Abilities['reasoner'] = {
+    const reasons: Capabilities['reasoner'] = {
       reasoner: await reasonerOf(run),
       explainer: explainerOf(run),
       mixture: await openMixture(run),

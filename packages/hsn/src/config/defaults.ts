@@ -7,10 +7,10 @@ export const isMapping = (value: unknown): value is Data =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What is given, and beneath it defaults for what is not. */
-export function under(data: Data, defaults: Data): Data {
+export function mergeDefaults(data: Data, defaults: Data): Data {
   const merged = { ...defaults, ...data };
   for (const [key, inner] of Object.entries(defaults))
-    if (isMapping(inner) && isMapping(data[key])) merged[key] = under(data[key], inner);
+    if (isMapping(inner) && isMapping(data[key])) merged[key] = mergeDefaults(data[key], inner);
   return merged;
 }
 

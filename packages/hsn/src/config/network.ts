@@ -132,7 +132,7 @@ export const checkpointsSchema = z.strictObject({
 });
 
 /** Checks the settings of a synthetic language, and fills in what is not given. */
-export const configSchema = z.strictObject({
+export const syntheticOptions = z.strictObject({
   model: z.literal('synthetic').default('synthetic'),
   seed: z.int().nonnegative().default(1),
   /** Number of symbols; with given bags, theirs. */
@@ -148,7 +148,7 @@ export const configSchema = z.strictObject({
 });
 
 /** The settings of a synthetic language. */
-export type Config = z.infer<typeof configSchema>;
+export type SyntheticConfig = z.infer<typeof syntheticOptions>;
 export type CheckpointSettings = z.infer<typeof checkpointsSchema>;
 export type Annealed = z.infer<typeof annealedSchema>;
 

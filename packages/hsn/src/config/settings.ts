@@ -1,9 +1,9 @@
 import { type JsonValue, UserError } from '@hidden-schema/base';
 import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument, stringify, visit } from 'yaml';
 import { z } from 'zod';
-import { type Data, isMapping, under } from './defaults.ts';
+import { type Data, isMapping, mergeDefaults } from './defaults.ts';
 import { type LanguageConfig, languageConfigSchema } from './language.ts';
-import { type Config, configSchema } from './network.ts';
+import { type SyntheticConfig, syntheticOptions } from './network.ts';
 import {
   isRival,
   ivaeConfigSchema,
@@ -34,11 +34,11 @@ interface Fault {
 }
 
 /** The settings of a run, of any kind of model. */
-export type RunConfig = Config | LanguageConfig | ReasoningConfig | RivalConfig;
+export type RunConfig = SyntheticConfig | LanguageConfig | ReasoningConfig | RivalConfig;
 export type ModelKind = RunConfig['model'];
 
 const schemas: Record<ModelKind, SettingsSchema> = {
-  synthetic: configSchema,
+  synthetic: syntheticOptions,
   language: languageConfigSchema,
   reasoning: reasoningConfigSchema,
   optimus: optimusConfigSchema,
@@ -73,7 +73,7 @@ function wrongKind(what: string, found: ModelKind, wanted: ModelKind): UserError
 }
 
 /** The settings, where they are those of a synthetic language; refused otherwise. */
-export function syntheticConfig(config: RunConfig, what = 'this model'): Config {
+export function syntheticConfig(config: RunConfig, what = 'this model'): SyntheticConfig {
   if (config.model === 'synthetic') return config;
   throw wrongKind(what, config.model, 'synthetic');
 }
@@ -121,7 +121,7 @@ export function loadConfig(
   const { data, document, faults } = readYaml(yamlText, source, lines);
   const schema = schemaOf(data, overrides, fallback);
   const changed = overrides.flatMap((override) => applyOverride(schema, data, override, faults));
-  const parsed = schema.safeParse(beneath ? under(data, beneath(data)) : data);
+  const parsed = schema.safeParse(beneath ? mergeDefaults(data, beneath(data)) : data);
   if (!parsed.success)
     faults.push(...parsed.error.issues.flatMap((issue) => faultsOf(schema, issue, [], data)));
   if (faults.length === 0 && parsed.success) return parsed.data as RunConfig;

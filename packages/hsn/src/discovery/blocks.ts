@@ -17,7 +17,7 @@ function rowsOfBlock(symbols: number, candidates: number): number {
 }
 
 /** A block of points as a walk is looked for in: filled up with zeros to `rows`. */
-export function filledUp(block: Tensor, rows: number): Tensor {
+export function padRows(block: Tensor, rows: number): Tensor {
   const [count, S] = block.shape as [number, number];
   return (count === rows ? block : cat([block, zeros([rows - count, S])], 0)).contiguous();
 }
@@ -46,7 +46,7 @@ export function pursuedBlocks(
 ): Generator<number> {
   const rows = rowsOfBlock(dictionary.symbols.dim(0), options.candidates);
   return visitBlocks(points, rows, (block, first) => {
-    const found = pursue(filledUp(block, rows), dictionary, options);
+    const found = pursue(padRows(block, rows), dictionary, options);
     const count = block.dim(0);
     visit(count === rows ? found : firstRows(found, count), block, first);
   });

@@ -1,6 +1,6 @@
 import { arange, call, full, noGrad, scope, Tensor, zeros } from '@hidden-schema/torch';
 import type { Replicas } from '../train/replicas.ts';
-import { filledUp, visitBlocks } from './blocks.ts';
+import { padRows, visitBlocks } from './blocks.ts';
 import { mostAtOnce, type PointSource } from './point-source.ts';
 
 // Shapes: N points, S their width, K symbols.
@@ -55,7 +55,7 @@ export function fitCutoffs(
 
 /** This process's points block by block, all of one shape, as cosines with rows. [n, K] */
 function eachBlock(points: PointSource, visit: (block: Tensor, padded: Tensor) => void): void {
-  for (const _ of visitBlocks(points, mostAtOnce, (block) => visit(block, filledUp(block, mostAtOnce))));
+  for (const _ of visitBlocks(points, mostAtOnce, (block) => visit(block, padRows(block, mostAtOnce))));
 }
 
 /** What is known of a symbol's cosines over all texts. [K] float64 each */

@@ -32,9 +32,9 @@ export interface Reading {
 }
 
 /** Nats of a step that the graph or the walk so far rules out: exp of it is zero, and sums of it are still numbers. */
-export const ruledOut = -1e6;
+export const NEG_LARGE = -1e6;
 
-/** What nats are multiplied by and what is added then: 1 and 0 where there is a way, 0 and `ruledOut` where there is none. */
+/** What nats are multiplied by and what is added then: 1 and 0 where there is a way, 0 and `NEG_LARGE` where there is none. */
 export interface Gate {
   readonly factor: Tensor;
   readonly added: Tensor;
@@ -50,11 +50,11 @@ export interface OpenLinks {
 
 function gateOf(shut: Tensor): Gate {
   const none = shut.to('float32');
-  return { factor: none.neg().add(1), added: none.mul(ruledOut) };
+  return { factor: none.neg().add(1), added: none.mul(NEG_LARGE) };
 }
 
 /** Nats [n, K] behind the gate's rows that are named, or behind its only one: quicker than to fill a mask. */
-export function behind({ factor, added }: Gate, nats: Tensor, rows?: Tensor): Tensor {
+export function maskByLinks({ factor, added }: Gate, nats: Tensor, rows?: Tensor): Tensor {
   const [f, a] = rows ? [factor.indexSelect(0, rows), added.indexSelect(0, rows)] : [factor, added];
   return call('addcmul', a, nats, f, 1);
 }

@@ -1,6 +1,13 @@
 import { call, cat, Tensor, zeros } from '@hidden-schema/torch';
 import type { Dictionary } from './dictionary.ts';
-import { type PursuitOptions, pursue, revisit, settledOn, sharpnessAt, standingScores } from './pursuit.ts';
+import {
+  type PursuitOptions,
+  pursue,
+  REVISIT_PENALTY,
+  sharpnessAt,
+  solveNnls,
+  standingScores,
+} from './pursuit.ts';
 
 // Shapes: D texts, P passages of them, S width of a point, K symbols, L steps.
 
@@ -66,7 +73,7 @@ function joinedSteps(
   { dictionary: { links }, length, sharpness }: JoinOptions,
 ): JoinedWalks {
   // What no passage names comes after staying.
-  const above = call('where.self', weights.gt(0), weights, call('full_like', weights, revisit));
+  const above = call('where.self', weights.gt(0), weights, call('full_like', weights, REVISIT_PENALTY));
   const scores = [first];
   let taken = first.argmax(1).unsqueeze(1);
   for (let step = 1; step < length; step++) {
@@ -84,7 +91,7 @@ export function joinedWeights(
   walks: Tensor,
 ): Tensor {
   const each = walks.indexSelect(0, textOfPassages(passages));
-  return meanOfTexts(settledOn(points, dictionary, each), passages);
+  return meanOfTexts(solveNnls(points, dictionary, each), passages);
 }
 
 /** One point a text: the direction of the sum of its passages' points; that of its only one. [D, S] */

@@ -8,7 +8,7 @@ import { dictionaryOf, unitRows } from './dictionary.ts';
 import { joinedWeights, joinPassages } from './joined-passages.ts';
 import { columnsOf, pieceCounts, unpadded } from './pieces.ts';
 import { type PointSpace, toPoints } from './point-space.ts';
-import { pursue, settledOn } from './pursuit.ts';
+import { pursue, solveNnls } from './pursuit.ts';
 import type { SparseRows } from './sparse.ts';
 import { unitVectors } from './text-vectors.ts';
 import type { WordDirections } from './word-directions.ts';
@@ -215,7 +215,7 @@ export class PursuitEncoder extends TextReader {
         const dictionary = this.#dictionary();
         return passages
           ? joinedWeights({ points, passages }, dictionary, walks)
-          : settledOn(points, dictionary, walks);
+          : solveNnls(points, dictionary, walks);
       }),
     );
   }

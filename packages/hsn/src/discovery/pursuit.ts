@@ -1,16 +1,16 @@
 import { arange, call, callMany, cat, noGrad, stack, type Tensor, zeros } from '@hidden-schema/torch';
-import { behind, type Dictionary, leastGains, ruledOut, type Sharpness } from './dictionary.ts';
+import { type Dictionary, leastGains, maskByLinks, NEG_LARGE, type Sharpness } from './dictionary.ts';
 import { highest } from './highest.ts';
 
 // Shapes: n points, S their width, K symbols, b candidate walks a point, i steps taken so far.
 
 /** Gain of a symbol that the walk already has, below every gain of a new one (at least −1): taken where nothing else is linked. */
-export const revisit = -4;
+export const REVISIT_PENALTY = -4;
 /**
  * β after one, two, three and more symbols: how much of what they tell is taken off before the next is chosen. Right
  * after the first a symbol near the whole point says most of what kind of text it is; later ones tell texts apart.
  */
-const takenOff = [0, 0.5, 1] as const;
+const residualShares = [0, 0.5, 1] as const;
 /** Rounds in which coefficients settle after each step, from those before it. */
 const settlingRounds = 2;
 
@@ -46,7 +46,7 @@ export interface Pursued extends Candidates {
 
 /**
  * The posterior over walks as an unrolled pursuit. With r_i = x − β_i·Σ_{m<i} a_m·e_{z_m} what the walk so far leaves over
- * (`takenOff`) and c = E·r_i, taking symbol k explains c_k² of its squared length, so that
+ * (`residualShares`) and c = E·r_i, taking symbol k explains c_k² of its squared length, so that
  *
  *   h_i = κ_i·c·|c|,   q(z_1) = softmax(h_1),   q(z_i = k | z_{i−1} = j) = exp(h_i[k])·A_kj / Σ_m exp(h_i[m])·A_mj
  *
@@ -64,7 +64,7 @@ export function pursue(points: Tensor, dictionary: Dictionary, options: PursuitO
   const begins = dictionary.starts ? points.matmul(dictionary.starts.transpose(0, 1)) : fit;
   const first = gains(begins).mul(sharpnessAt(options, 0));
   const gate = options.from ? links?.steps : links?.starts;
-  const logs = (gate ? behind(gate, first, options.from) : first).logSoftmax(1);
+  const logs = (gate ? maskByLinks(gate, first, options.from) : first).logSoftmax(1);
   onStep?.(logs, logs);
   const { values, indices } = highest(logs, options.candidates);
   let beam: Candidates = {
@@ -96,7 +96,7 @@ export function sharpnessAt({ sharpness }: Pick<PursuitOptions, 'sharpness'>, st
 }
 
 /** The coefficients of given walks [n, L]: the non-negative least squares on their symbols. [n, L] */
-export function settledOn(points: Tensor, { symbols, overlaps }: Dictionary, walks: Tensor): Tensor {
+export function solveNnls(points: Tensor, { symbols, overlaps }: Dictionary, walks: Tensor): Tensor {
   const fit = points.matmul(symbols.transpose(0, 1));
   const [n, L] = walks.shape as [number, number];
   let beam = { walks: walks.narrow(1, 0, 1).unsqueeze(1), coefficients: zeros([n, 1, 1]) };
@@ -118,12 +118,15 @@ function explained({ walks, coefficients }: Candidates, fit: Tensor, overlaps: T
   const rest = fit
     .mul(2)
     .unsqueeze(1)
-    .sub(told({ walks, coefficients }, overlaps).reshape(n, b, K));
+    .sub(reconstruction({ walks, coefficients }, overlaps).reshape(n, b, K));
   return rest.gather(2, walks).mul(coefficients).sum(2);
 }
 
 /** Σ_i a_i·E·e_{z_i}: what each walk tells, seen by every symbol, from the few it has. [n·b, K] */
-function told({ walks, coefficients }: Pick<Candidates, 'walks' | 'coefficients'>, overlaps: Tensor): Tensor {
+function reconstruction(
+  { walks, coefficients }: Pick<Candidates, 'walks' | 'coefficients'>,
+  overlaps: Tensor,
+): Tensor {
   const [n, b, i] = walks.shape as [number, number, number];
   const starts = arange(n * b).mul(i);
   const sum = 0;
@@ -160,7 +163,7 @@ function nextStep(
   const taken = walks.reshape(n * b, i);
   const last = taken.select(1, i - 1);
   const seen = (scores: Tensor, value: number) => call('scatter.value', scores, 1, taken, value);
-  const gate = (scores: Tensor) => (links ? behind(links.steps, scores, last) : scores);
+  const gate = (scores: Tensor) => (links ? maskByLinks(links.steps, scores, last) : scores);
   if (cutoffs) {
     const least = leastGains(cutoffs, fit, walks.select(2, 0)); // [n, b, K]
     const above = gains(fit)
@@ -170,12 +173,15 @@ function nextStep(
     const { scores, open } = standingScores(above, taken, { links, sharpness });
     return { scores: scores.reshape(n, b, K), logs: open.logSoftmax(1).reshape(n, b, K) };
   }
-  const share = takenOff[Math.min(i, takenOff.length) - 1]!;
+  const share = residualShares[Math.min(i, residualShares.length) - 1]!;
   const before = fit.unsqueeze(1);
-  const tells = () => told({ walks, coefficients: coefficients.mul(share) }, overlaps).reshape(n, b, K);
+  const tells = () =>
+    reconstruction({ walks, coefficients: coefficients.mul(share) }, overlaps).reshape(n, b, K);
   const left = share === 0 ? before.expand(n, b, K) : before.sub(tells());
   const explaining = gains(left.reshape(n * b, K));
-  const scores = links ? seen(explaining, revisit).mul(sharpness) : seen(explaining.mul(sharpness), ruledOut);
+  const scores = links
+    ? seen(explaining, REVISIT_PENALTY).mul(sharpness)
+    : seen(explaining.mul(sharpness), NEG_LARGE);
   return { scores: scores.reshape(n, b, K), logs: gate(scores).logSoftmax(1).reshape(n, b, K) };
 }
 
@@ -190,9 +196,9 @@ export function standingScores(
   { links, sharpness }: { links: Dictionary['links']; sharpness: number | Tensor },
 ): { scores: Tensor; open: Tensor } {
   const last = taken.select(1, taken.dim(1) - 1);
-  const standing = call('scatter.value', above, 1, taken, revisit);
+  const standing = call('scatter.value', above, 1, taken, REVISIT_PENALTY);
   const scores = call('scatter.value', standing, 1, last.unsqueeze(1), 0).mul(sharpness);
-  const open = links ? behind(links.steps, scores, last) : scores;
+  const open = links ? maskByLinks(links.steps, scores, last) : scores;
   // A symbol elsewhere that stands out more must not drown the steps that are open: see `weightRange` of a transition.
   return { scores: scores.minimum(open.amax(1, true)), open };
 }

@@ -14,7 +14,7 @@ import {
 } from '@hidden-schema/torch';
 import { memberSums, mostAligned, unmoved } from '../clusters.ts';
 import type { Replicas } from '../train/replicas.ts';
-import { filledUp, visitBlocks } from './blocks.ts';
+import { padRows, visitBlocks } from './blocks.ts';
 import { unitRows } from './dictionary.ts';
 import { drawnPlaces, isSmall, mostAtOnce, type PointSource, pointsAt } from './point-source.ts';
 
@@ -121,7 +121,7 @@ async function sharedSums(
   const sizes = zeros([K, 1], { dtype: 'float64' }).keep();
   const blocks = visitBlocks(points, mostAtOnce, (block) => {
     // All blocks of one shape, so that a point rounds alike whichever block it is in.
-    const nearest = mostAligned(filledUp(block, mostAtOnce), centres).narrow(0, 0, block.dim(0));
+    const nearest = mostAligned(padRows(block, mostAtOnce), centres).narrow(0, 0, block.dim(0));
     const own = memberSums(isSmall(points.count) ? block.to('float64') : block, nearest, K);
     sums.add_(own.sums);
     sizes.add_(own.sizes);

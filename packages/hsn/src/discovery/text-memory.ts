@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { cacheFolder } from '@hidden-schema/base';
 import { Tensor } from '@hidden-schema/torch';
 import { BertEncoder, type TextEncoder } from '@hidden-schema/transformers';
-import { RememberedFiles, type TextKey } from './remembered-files.ts';
 import {
   encodeLikeLengths,
   encoderTokens,
   type OpenedEncoder,
   type TextVectorOptions,
 } from './text-vectors.ts';
+import { type TextKey, VectorCacheFiles } from './vector-cache-files.ts';
 
 // Shapes: N texts, D width of the encoder.
 
@@ -38,7 +38,7 @@ export function storedMemory(encoder: TextEncoder, cache: string = cacheFolder()
 }
 
 /** The memory of an encoder, one for as long as it lives; on disk where it is a pretrained one that stays as it is. */
-export function memoryOf(encoder: TextEncoder, { frozen }: { frozen: boolean }): TextMemory {
+export function cacheFor(encoder: TextEncoder, { frozen }: { frozen: boolean }): TextMemory {
   const known = frozen ? storedMemory(encoder) : undefined;
   return known ?? { vectors: (texts) => encodeTokens(encoder, texts) };
 }
@@ -57,7 +57,7 @@ export async function rememberedVectors(
 export function vectorRows(encoder: TextEncoder, texts: readonly Int32Array[], frozen = true): Tensor {
   const { width } = encoder;
   const all = new Float32Array(texts.length * width);
-  for (const [n, vector] of memoryOf(encoder, { frozen }).vectors(texts).entries())
+  for (const [n, vector] of cacheFor(encoder, { frozen }).vectors(texts).entries())
     all.set(vector, n * width);
   return Tensor.fromArray(all, [texts.length, width]);
 }
@@ -73,7 +73,7 @@ export class StoredMemory implements TextMemory {
   readonly #encoder: BertEncoder;
   readonly #known = new Map<TextKey, Float32Array>();
   readonly #words: { table: Float32Array; hashes: Map<number, Buffer> };
-  readonly #files: RememberedFiles;
+  readonly #files: VectorCacheFiles;
 
   constructor(encoder: BertEncoder, cache: string) {
     this.#encoder = encoder;
@@ -85,7 +85,7 @@ export class StoredMemory implements TextMemory {
     for (const [name, tensor] of weights)
       if (name !== wordTable) hash.update(name).update(tensor.toArray() as NodeJS.TypedArray);
     this.encoder = hash.digest('hex').slice(0, 16);
-    this.#files = new RememberedFiles(this.encoder, encoder.width, cache);
+    this.#files = new VectorCacheFiles(this.encoder, encoder.width, cache);
   }
 
   /** A text's vector, where the cache has it; it is not kept in memory. */
@@ -103,9 +103,9 @@ export class StoredMemory implements TextMemory {
       else fresh.set(key, texts[n]!);
     }
     const made = [...fresh.keys()];
-    for (let first = 0; first < made.length; first += RememberedFiles.most) {
+    for (let first = 0; first < made.length; first += VectorCacheFiles.most) {
       // Kept part by part: what is stopped on the way has not encoded for nothing.
-      const some = made.slice(first, first + RememberedFiles.most);
+      const some = made.slice(first, first + VectorCacheFiles.most);
       const vectors = encodeTokens(
         this.#encoder,
         some.map((key) => fresh.get(key)!),

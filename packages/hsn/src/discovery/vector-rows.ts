@@ -16,7 +16,7 @@ export interface VectorRows {
 }
 
 /** Vectors of texts that follow each other: in memory, or in a file from a place on. */
-export type Stretch = { readonly first: number; readonly end: number } & (
+export type RowRange = { readonly first: number; readonly end: number } & (
   | { readonly vectors: Tensor }
   | { readonly file: string; readonly place: number }
 );
@@ -54,10 +54,10 @@ export class OpenFiles {
 /** Vectors in files of the cache: rows are read when they are asked for, so that memory does not grow with texts. */
 export class StoredRows implements VectorRows {
   readonly width: number;
-  readonly #stretches: readonly Stretch[];
+  readonly #stretches: readonly RowRange[];
   readonly #files: OpenFiles;
 
-  constructor(stretches: readonly Stretch[], width: number, files: OpenFiles) {
+  constructor(stretches: readonly RowRange[], width: number, files: OpenFiles) {
     this.#stretches = stretches;
     this.width = width;
     this.#files = files;
@@ -81,7 +81,7 @@ export class StoredRows implements VectorRows {
     });
   }
 
-  #stretchOf(row: number): Stretch {
+  #stretchOf(row: number): RowRange {
     let [low, high] = [0, this.#stretches.length - 1];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -91,7 +91,7 @@ export class StoredRows implements VectorRows {
     return this.#stretches[low]!;
   }
 
-  #read(stretch: Stretch, row: number, count: number): Tensor {
+  #read(stretch: RowRange, row: number, count: number): Tensor {
     const skipped = row - stretch.first;
     if ('vectors' in stretch) return stretch.vectors.narrow(0, skipped, count);
     const numbers = new Float32Array(count * this.width);

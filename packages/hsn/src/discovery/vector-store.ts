@@ -7,7 +7,7 @@ import { Replicas } from '../train/replicas.ts';
 import { type StoredMemory, storedMemory } from './text-memory.ts';
 import { encodeRows, encoderTokens, type OpenedEncoder, type TextVectorOptions } from './text-vectors.ts';
 import { vectorFolder } from './vector-folder.ts';
-import { OpenFiles, StoredRows, type Stretch, type VectorRows } from './vector-rows.ts';
+import { OpenFiles, type RowRange, StoredRows, type VectorRows } from './vector-rows.ts';
 
 // Shapes: N texts, D width of the encoder.
 
@@ -63,7 +63,7 @@ export async function storedVectors(
   const { onNote, onProgress, signal, replicas = Replicas.alone } = options;
   const store = new VectorFiles(opened, options);
   const spans = [...stretches(options.parts ?? [texts.count])];
-  const found: (Stretch | undefined)[] = spans.map((span) => store.find(span, texts.slice(...span)));
+  const found: (RowRange | undefined)[] = spans.map((span) => store.find(span, texts.slice(...span)));
   const stored = found.reduce((sum, stretch) => sum + (stretch ? stretch.end - stretch.first : 0), 0);
   await replicas.goOn(signal);
   // Only what no process has is encoded, each file by one of them.
@@ -82,7 +82,7 @@ export async function storedVectors(
   progress(texts.count);
   const known = stored + store.known;
   if (known > 0) onNote?.(`vectors of ${known} of ${texts.count} texts were in the cache`);
-  return new StoredRows(found as Stretch[], opened.encoder.width, store.files);
+  return new StoredRows(found as RowRange[], opened.encoder.width, store.files);
 }
 
 /** Never tells the same twice. */
@@ -95,7 +95,7 @@ function progressOf(total: number, tell: StoredVectorOptions['onProgress']): (do
 }
 
 /** For each file the processes that have it. */
-function holders(found: readonly (Stretch | undefined)[], replicas: Replicas): number[][] {
+function holders(found: readonly (RowRange | undefined)[], replicas: Replicas): number[][] {
   const count = found.length;
   const flags = new Float32Array(count * replicas.size);
   for (const [at, stretch] of found.entries()) flags[replicas.rank * count + at] = stretch ? 1 : 0;
@@ -117,7 +117,7 @@ interface Exchange {
 
 /** Hands each file that some process lacks to all: sending a vector costs a thousandth of encoding it. */
 async function exchange(
-  found: (Stretch | undefined)[],
+  found: (RowRange | undefined)[],
   spans: readonly [number, number][],
   { texts, store, replicas, width }: Exchange,
 ): Promise<void> {
@@ -178,7 +178,7 @@ class VectorFiles {
   }
 
   /** A file that is there and whole. */
-  find([first, end]: [number, number], texts: readonly string[]): Stretch | undefined {
+  find([first, end]: [number, number], texts: readonly string[]): RowRange | undefined {
     const file = this.#file(texts);
     if (!fs.existsSync(file)) return undefined;
     try {
@@ -195,7 +195,7 @@ class VectorFiles {
     span: [number, number],
     texts: readonly string[],
     onProgress: (done: number) => void,
-  ): Promise<Stretch> {
+  ): Promise<RowRange> {
     const { signal, longest } = this.#options;
     const stopping = signal ? { signal } : {};
     const tokens = await encoderTokens(texts, this.#opened, { longest, ...stopping });
@@ -223,7 +223,7 @@ class VectorFiles {
     texts: readonly string[],
     vectors: Tensor,
     keys?: readonly string[],
-  ): Stretch {
+  ): RowRange {
     try {
       fs.mkdirSync(this.#folder, { recursive: true });
       const file = this.#file(texts);

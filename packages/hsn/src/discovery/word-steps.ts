@@ -1,5 +1,5 @@
 import { call, cat, nn, noGrad, Tensor, zeros } from '@hidden-schema/torch';
-import { type Dictionary, leastGains, ruledOut } from './dictionary.ts';
+import { type Dictionary, leastGains, NEG_LARGE } from './dictionary.ts';
 import { gains } from './pursuit.ts';
 import type { WordDirections } from './word-directions.ts';
 
@@ -81,7 +81,7 @@ export function freeWalks(explained: readonly Tensor[], stays: boolean): Tensor 
   const walks: Tensor[] = [];
   for (const step of explained) {
     const before = stays ? undefined : walks.at(-1);
-    const open = before ? call('scatter.value', step, 1, before, ruledOut) : step;
+    const open = before ? call('scatter.value', step, 1, before, NEG_LARGE) : step;
     walks.push(open.argmax(1).unsqueeze(1));
   }
   return cat(walks, 1);

@@ -1,15 +1,15 @@
 import type { Tensor } from '@hidden-schema/torch';
-import type { Config } from '../config/network.ts';
+import type { SyntheticConfig } from '../config/network.ts';
 import type { LinkDistribution } from '../graph/bernoulli.ts';
 import type { GraphPrior } from '../graph/prior.ts';
-import { type BatchHolders, soleHolder } from '../walk/aggregate.ts';
+import { type ProcessGroup, singleProcess } from '../walk/aggregate.ts';
 import type { WalkDistribution } from '../walk/chain.ts';
 import type { WalkPosterior } from '../walk/posterior.ts';
 
 /** Which form the objective has, and its weights. */
 export interface ObjectiveOptions {
-  readonly kind: Config['objective']['kind'];
-  readonly aggregation: Config['objective']['aggregation'];
+  readonly kind: SyntheticConfig['objective']['kind'];
+  readonly aggregation: SyntheticConfig['objective']['aggregation'];
   readonly klThreshold: number;
   readonly graphKlThreshold: number;
   /** Nats of information above which it costs what the ELBO asks for it; without it, it never does (Eq. 28). */
@@ -17,19 +17,19 @@ export interface ObjectiveOptions {
   /** What the graph's KL is divided by (1 as the paper writes it). */
   readonly graphDivisor: number;
   /** Who holds the batch; one process unless given. */
-  readonly holders?: BatchHolders;
+  readonly holders?: ProcessGroup;
 }
 
 /** What the graph's KL is divided by, where the training set has `data` sentences. */
 export function graphDivisorOf(
-  weight: Config['graph']['klWeight'],
+  weight: SyntheticConfig['graph']['klWeight'],
   sizes: { data: number; batch: number },
 ): number {
   return typeof weight === 'number' ? weight : { ...sizes, one: 1 }[weight];
 }
 
 /** The parts of the objective, each a scalar in nats per sentence. */
-export interface Terms {
+export interface LossTerms {
   /** −E log p(x|z) */
   readonly reconstruction: Tensor;
   /** KL of the walks: of each sentence's posterior (elbo), or of the aggregated one (information). */
@@ -46,7 +46,7 @@ export interface Terms {
 
 /** KL of the walks: mean of Eq. 16 for the ELBO (Eq. 10), of the aggregated posterior for Eq. 28. */
 export function walkKl(posterior: WalkPosterior, prior: WalkDistribution, options: ObjectiveOptions): Tensor {
-  const { aggregation, holders = soleHolder } = options;
+  const { aggregation, holders = singleProcess } = options;
   if (options.kind === 'elbo') return holders.mean([posterior.kl(prior).mean()])[0]!;
   const { start, steps } = posterior.aggregatedKl(prior, aggregation, holders);
   return start.add(steps);
@@ -89,7 +89,7 @@ export function objective(
   },
   beta: number,
   options: ObjectiveOptions,
-): Omit<Terms, 'tokens'> {
+): Omit<LossTerms, 'tokens'> {
   const reconstruction = parts.logLikelihood.mean().neg();
   const walk = walkKl(parts.posterior, parts.walkPrior, options);
   const graph = graphKl(parts.links, parts.graphPrior);

@@ -1,4 +1,4 @@
-import type { Annealed, Config } from '../config/network.ts';
+import type { Annealed, SyntheticConfig } from '../config/network.ts';
 
 /** A temperature at a training step. */
 export function annealedAt(value: Annealed, step: number): number {
@@ -10,7 +10,7 @@ export function annealedAt(value: Annealed, step: number): number {
 }
 
 /** β, the weight of the KL terms, at a training step: constant, rising once, or rising again in every cycle. */
-export function betaAt(beta: Config['objective']['beta'], step: number): number {
+export function betaAt(beta: SyntheticConfig['objective']['beta'], step: number): number {
   switch (beta.kind) {
     case 'constant':
       return beta.to;

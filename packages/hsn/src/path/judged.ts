@@ -32,7 +32,7 @@ function* lists<T>(asked: readonly ObjectsToJudge[], all: readonly T[]): Generat
 }
 
 /** Objects by log p(o|s, r) of a decoder that is given no walk, the most probable first. */
-export async function judgedPlainly(
+export async function scoreWithoutWalks(
   opened: OpenedReasoning,
   asked: readonly ObjectsToJudge[],
 ): Promise<JudgedObject[][]> {
@@ -75,7 +75,7 @@ export async function readObjects(
  * Objects by log p(z_{L/2+1:L}|z_{1:L/2}, s, r) + log p(o|s, r, z), z the walk that the object itself is read into: the
  * largest term of log p(o|s, r) = log Σ_z p(z|s, r) p(o|s, r, z), since other walks hardly lead to it.
  */
-export function judgedByWalks(path: WalkPath, read: ReadObjects): Candidate[][] {
+export function scoreWithWalks(path: WalkPath, read: ReadObjects): Candidate[][] {
   const { asked, tokens, rows, walks, written } = read;
   const there = asked.flatMap(({ objects }, n) => (objects.length > 0 ? [n] : []));
   const halfOf = (walk: readonly number[], second: boolean) =>

@@ -1,6 +1,6 @@
 import { UserError } from '@hidden-schema/base';
 import { type NumberFault, type NumberReport, scope, watchNumbers } from '@hidden-schema/torch';
-import { brokenWeight, type Failure, NumberFailure } from '../train/number-failure.ts';
+import { brokenWeight, type Failure, NumberFailure } from '../train/non-finite.ts';
 import type { Task, TaskTrainer } from '../train/task.ts';
 import { checkpointSteps, loadCheckpoint } from './checkpoint.ts';
 import type { Run } from './run.ts';

@@ -1,7 +1,7 @@
 import { openSafetensors, SafetensorsError } from '@hidden-schema/torch';
 import { type Claim, checkClaims, decoderKind, type Shapes, shapesOf } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../config/language.ts';
-import type { Config } from '../config/network.ts';
+import type { SyntheticConfig } from '../config/network.ts';
 import { isRival, type RivalConfig } from '../config/rivals.ts';
 import type { RunConfig } from '../config/settings.ts';
 import type { ReasoningConfig } from '../config/tuples.ts';
@@ -69,7 +69,7 @@ function rivalClaims(config: RivalConfig): Claim[] {
   ];
 }
 
-function syntheticClaims({ symbols, encoder, graph }: Config): Claim[] {
+function syntheticClaims({ symbols, encoder, graph }: SyntheticConfig): Claim[] {
   const head = /^encoder\.head\.weight$/;
   return [
     ...(symbols === undefined ? [] : [{ key: 'symbols', value: symbols, tensor: head, axis: 0 }]),
@@ -85,7 +85,11 @@ function syntheticClaims({ symbols, encoder, graph }: Config): Claim[] {
   ];
 }
 
-function graphClaims({ posterior, symbols, ...graph }: Config['graph'] | LanguageConfig['graph']): Claim[] {
+function graphClaims({
+  posterior,
+  symbols,
+  ...graph
+}: SyntheticConfig['graph'] | LanguageConfig['graph']): Claim[] {
   const { hidden, layers, symbolDimension } = graph;
   if (posterior !== 'pairs' && posterior !== 'inner') return [];
   const learned = /^symbols\.vectors$/;

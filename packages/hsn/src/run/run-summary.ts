@@ -10,7 +10,7 @@ import {
   UserError,
 } from '@hidden-schema/base';
 import type { ModelKind } from '../config/settings.ts';
-import type { Failure } from '../train/number-failure.ts';
+import type { Failure } from '../train/non-finite.ts';
 import { bestStep, checkpointFaults, checkpointSteps } from './checkpoint.ts';
 import { BEST } from './checkpoint-folder.ts';
 import { readConsistently } from './consistent.ts';

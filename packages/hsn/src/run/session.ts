@@ -4,7 +4,7 @@ import { type JsonValue, plainText, UserError } from '@hidden-schema/base';
 import { scope } from '@hidden-schema/torch';
 import { type CheckpointSettings, checkpointsSchema } from '../config/network.ts';
 import { align } from '../train/follow.ts';
-import { brokenWeight, NumberFailure } from '../train/number-failure.ts';
+import { brokenWeight, NumberFailure } from '../train/non-finite.ts';
 import { Replicas } from '../train/replicas.ts';
 import type { Preparation, Task, TaskTrainer } from '../train/task.ts';
 import type { StepMetrics } from '../train/trainer.ts';

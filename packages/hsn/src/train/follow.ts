@@ -4,7 +4,7 @@ import type { PreparationState, Task } from './task.ts';
 import type { TrainerState } from './trainer-state.ts';
 
 /** Where rank 0 stands, beside its tensors. */
-interface Standing {
+interface RankState {
   trainer: TrainerState;
   preparation: PreparationState | null;
 }
@@ -13,14 +13,14 @@ interface Standing {
 export async function align({ trainer, preparation }: Task<unknown>, replicas: Replicas): Promise<void> {
   if (replicas.size === 1) return;
   await replicas.lead('align');
-  const standing: Standing = { trainer: trainer.state(), preparation: preparation?.state ?? null };
+  const standing: RankState = { trainer: trainer.state(), preparation: preparation?.state ?? null };
   replicas.tell(standing);
   replicas.send(namedTensors(trainer.model));
   replicas.send(namedTensors(trainer.optimizer));
 }
 
 function takeOver({ trainer, preparation }: Task<unknown>, replicas: Replicas): void {
-  const standing = replicas.tell<Standing>();
+  const standing = replicas.tell<RankState>();
   scope(() => trainer.restore(standing.trainer, replicas.receive(), replicas.receive()));
   if (preparation && standing.preparation) preparation.state = standing.preparation;
 }

@@ -1,13 +1,13 @@
 import type { BatchOrder } from '@hidden-schema/text';
 import { type Generator, type nn, noGrad, type optim, scope, type Tensor } from '@hidden-schema/torch';
-import type { HiddenSchemaNetwork, Kind } from '../model.ts';
-import type { Terms } from '../objective/objective.ts';
+import type { HiddenSchemaNetwork, ModelSpec } from '../model.ts';
+import type { LossTerms } from '../objective/objective.ts';
 import type { Replicas } from './replicas.ts';
 import type { Loss, Training } from './trainer.ts';
 import type { UpdateSettings } from './updater.ts';
 
 /** Training of a Hidden Schema Network: kinds of data say how a batch is made, the rest is the same for all. */
-export abstract class NetworkTraining<K extends Kind> implements Training<K['batch']> {
+export abstract class NetworkTraining<K extends ModelSpec> implements Training<K['batch']> {
   readonly model: HiddenSchemaNetwork<K>;
   abstract readonly settings: UpdateSettings;
   abstract readonly groups: readonly optim.ParameterGroup[];
@@ -31,7 +31,7 @@ export abstract class NetworkTraining<K extends Kind> implements Training<K['bat
     return { loss: terms.loss, figures: this.figures(terms) };
   }
 
-  protected figures({ reconstruction, walk, graph, teacher, tokens }: Terms): Loss['figures'] {
+  protected figures({ reconstruction, walk, graph, teacher, tokens }: LossTerms): Loss['figures'] {
     return {
       reconstruction: reconstruction.item(),
       kl_walk: walk.item(),

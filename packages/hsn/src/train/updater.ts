@@ -1,5 +1,5 @@
 import { optim, span, type Tensor } from '@hidden-schema/torch';
-import { NumberFailure } from './number-failure.ts';
+import { NumberFailure } from './non-finite.ts';
 import { Replicas } from './replicas.ts';
 
 /** The settings of updates that every model's training has. */

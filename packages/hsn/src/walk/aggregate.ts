@@ -20,21 +20,21 @@ export interface AggregatedKl {
 }
 
 /** The processes that hold a batch together, in equal parts. */
-export interface BatchHolders {
+export interface ProcessGroup {
   readonly size: number;
   /** Means over the processes, with gradients. */
   mean(values: readonly Tensor[]): readonly Tensor[];
 }
 
 /** One process holds the whole batch. */
-export const soleHolder: BatchHolders = { size: 1, mean: (values) => values };
+export const singleProcess: ProcessGroup = { size: 1, mean: (values) => values };
 
 /** KL[q*(z_{1:L}|A); p(z_{1:L}|A)] over the batch (last terms of Eqs. 23 and 28). */
 export function aggregatedKl(
   q: WalkDistribution,
   prior: WalkDistribution,
   how: Aggregation,
-  holders: BatchHolders = soleHolder,
+  holders: ProcessGroup = singleProcess,
 ): AggregatedKl {
   const positions = how === 'mean' ? [q.logStart.exp()] : q.marginals(); // ρ̂ of each sentence [B, K]
   const links = how === 'mean' ? undefined : soleLinks(q, prior);

@@ -3,8 +3,8 @@ import {
   type AggregatedKl,
   type Aggregation,
   aggregatedKl,
-  type BatchHolders,
-  soleHolder,
+  type ProcessGroup,
+  singleProcess,
 } from './aggregate.ts';
 import { type BestWalk, bestPaths } from './best.ts';
 import { categoricalKl } from './categorical.ts';
@@ -122,7 +122,11 @@ export class WalkDistribution implements WalkPosterior {
     return this.stepKls(prior).reduce((total, step) => total.add(step));
   }
 
-  aggregatedKl(prior: WalkDistribution, how: Aggregation, holders: BatchHolders = soleHolder): AggregatedKl {
+  aggregatedKl(
+    prior: WalkDistribution,
+    how: Aggregation,
+    holders: ProcessGroup = singleProcess,
+  ): AggregatedKl {
     return aggregatedKl(this, prior, how, holders);
   }
 

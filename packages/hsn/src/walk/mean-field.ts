@@ -1,5 +1,5 @@
 import { eye, type Generator, stack, type Tensor } from '@hidden-schema/torch';
-import { type AggregatedKl, type Aggregation, type BatchHolders, soleHolder } from './aggregate.ts';
+import { type AggregatedKl, type Aggregation, type ProcessGroup, singleProcess } from './aggregate.ts';
 import { type BestWalk, bestSteps } from './best.ts';
 import { categoricalKl, expectedLog } from './categorical.ts';
 import type { WalkDistribution } from './chain.ts';
@@ -66,7 +66,11 @@ export class MeanFieldWalks implements WalkPosterior {
   }
 
   /** The aggregated form: means of the marginals for `mean`, of the pairs of neighbouring steps for `projection`. */
-  aggregatedKl(prior: WalkDistribution, how: Aggregation, holders: BatchHolders = soleHolder): AggregatedKl {
+  aggregatedKl(
+    prior: WalkDistribution,
+    how: Aggregation,
+    holders: ProcessGroup = singleProcess,
+  ): AggregatedKl {
     const p = this.marginals();
     const own =
       how === 'mean' ? [] : p.slice(1).map((to, i) => p[i]!.transpose(0, 1).matmul(to).div(to.dim(0)));

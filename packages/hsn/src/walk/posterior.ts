@@ -1,5 +1,5 @@
 import type { Generator, Tensor } from '@hidden-schema/torch';
-import type { AggregatedKl, Aggregation, BatchHolders } from './aggregate.ts';
+import type { AggregatedKl, Aggregation, ProcessGroup } from './aggregate.ts';
 import type { BestWalk } from './best.ts';
 import type { WalkDistribution } from './chain.ts';
 import type { Relaxation } from './gumbel.ts';
@@ -28,7 +28,7 @@ export interface WalkPosterior {
   /** KL[q(z_{1:L}|x); p(z_{1:L})] of each sentence. [B] */
   kl(prior: WalkDistribution): Tensor;
   /** KL[q*(z_{1:L}); p(z_{1:L})] of the aggregated posterior of the batch. */
-  aggregatedKl(prior: WalkDistribution, how: Aggregation, holders?: BatchHolders): AggregatedKl;
+  aggregatedKl(prior: WalkDistribution, how: Aggregation, holders?: ProcessGroup): AggregatedKl;
   /** The walk of highest probability for each sentence. */
   best(): BestWalk[];
 }

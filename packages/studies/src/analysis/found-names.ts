@@ -1,7 +1,7 @@
 import { nameSymbols, partsFromTexts } from '../measures/symbol-names.ts';
-import { WEIGHT_POWER } from './weighed-words.ts';
 import type { EncodedCorpus } from './encoded.ts';
 import type { SymbolMeaning } from './meaning.ts';
+import { WEIGHT_POWER } from './weighed-words.ts';
 
 /** A name for each symbol from its words, and from the phrases and capitals of the texts whose walks visit it. */
 export function foundNames(symbols: readonly SymbolMeaning[], encoded: EncodedCorpus): string[] {

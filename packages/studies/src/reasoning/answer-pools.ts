@@ -1,12 +1,12 @@
 import { UserError } from '@hidden-schema/base';
 import {
-  judgedByWalks,
-  judgedPlainly,
   type OpenedReasoning,
   openTrainedWalks,
   prefixTable,
   type Reasoner,
   readObjects,
+  scoreWithoutWalks,
+  scoreWithWalks,
   searchObjects,
   type TupleTokens,
   tupleFrames,
@@ -86,9 +86,9 @@ export class AnswerPools {
       return { head, relation, objects };
     });
     const read = await readObjects(opened, asked);
-    const judged = judgedByWalks(this.reasoner.path, read);
-    const learned = this.#learned && judgedByWalks(this.#learned, read);
-    const plain = this.#comet && (await judgedPlainly(this.#comet, asked));
+    const judged = scoreWithWalks(this.reasoner.path, read);
+    const learned = this.#learned && scoreWithWalks(this.#learned, read);
+    const plain = this.#comet && (await scoreWithoutWalks(this.#comet, asked));
     return questions.map((question, i) => {
       const first = judged[i]![0]?.walk.slice(0, walks.half) ?? [];
       const heard = spokenBy(near[i]!, first, this.#neighbourhood.shares(relations[i]!));

@@ -1,19 +1,19 @@
 import { UserError } from '@hidden-schema/base';
 import {
   type CandidateOptions,
-  judgedByWalks,
-  judgedPlainly,
   type OpenedReasoning,
   prefixTable,
   type ReadObjects,
   type Reasoner,
+  scoreWithoutWalks,
+  scoreWithWalks,
   searchObjects,
   type TupleTokens,
   TupleWalks,
   tupleFrames,
 } from '@hidden-schema/hsn';
 import { distinctAnswers } from '../evaluation/recall.ts';
-import { likedFirst } from './liked-first.ts';
+import { byExpectedBleu } from './liked-first.ts';
 
 /** (s, r) of an event that was not trained on, with all objects that the corpus has for it. */
 export interface Question {
@@ -165,7 +165,7 @@ export function expectedFirst(
       const lists = some
         .slice(0, against)
         .map(({ object, score }) => ({ objects: [object], weight: Math.exp(score - some[0]!.score) }));
-      const best = likedFirst(
+      const best = byExpectedBleu(
         some.slice(0, firstOf).map(({ object }) => object),
         lists,
       );
@@ -179,10 +179,10 @@ export const rankedByWalks = (
   reasoner: Reasoner,
   read: ReadObjects,
   questions: readonly Ranked[],
-): Answered[] => expectedFirst(questions, judgedByWalks(reasoner.path, read));
+): Answered[] => expectedFirst(questions, scoreWithWalks(reasoner.path, read));
 
 /** The same by a decoder that is given (s, r) alone. */
 export const rankedPlainly = async (
   opened: OpenedReasoning,
   questions: readonly Ranked[],
-): Promise<Answered[]> => expectedFirst(questions, await judgedPlainly(opened, questions));
+): Promise<Answered[]> => expectedFirst(questions, await scoreWithoutWalks(opened, questions));

@@ -3,7 +3,7 @@ import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { openPretrainedEncoder } from '@hidden-schema/transformers';
 import { answerKey, distinctAnswers } from '../evaluation/recall.ts';
 import { type Answered, mostAnswers, type Question, type Ranked } from './answers.ts';
-import { likedFirst, type Weighed } from './liked-first.ts';
+import { byExpectedBleu, type Weighed } from './liked-first.ts';
 
 /** What is answered without any model of language, from training tuples alone. */
 export type Floor = 'constant' | 'nearest' | 'vote' | 'kernel';
@@ -84,7 +84,7 @@ export class Floors {
       kernel: of((near, relation) => {
         const speaking = spoken(near);
         const ranked = weighed(speaking, shares.get(relation) ?? new Map());
-        return likedFirst(ranked.slice(0, constants), speaking.slice(0, heard));
+        return byExpectedBleu(ranked.slice(0, constants), speaking.slice(0, heard));
       }),
     };
   }
@@ -226,5 +226,5 @@ function constantsOf(events: ReadonlyMap<string, readonly string[]>): string[] {
   const lists = [...events.values()];
   const step = Math.max(1, Math.floor(lists.length / triedOn));
   const tried = lists.filter((_, i) => i % step === 0).map((objects) => ({ objects, weight: 1 }));
-  return likedFirst(voted(lists).slice(0, constants), tried).slice(0, mostAnswers);
+  return byExpectedBleu(voted(lists).slice(0, constants), tried).slice(0, mostAnswers);
 }

@@ -7,7 +7,7 @@ export interface Weighed {
 }
 
 /** Texts with that one first which has the highest weighed mean BLEU-2 against lists of others. */
-export function likedFirst(texts: readonly string[], lists: readonly Weighed[]): string[] {
+export function byExpectedBleu(texts: readonly string[], lists: readonly Weighed[]): string[] {
   if (texts.length === 0) return [];
   const tried = lists.map(({ objects, weight }) => ({
     expected: new BleuReferences(objects.map(bleuWords)),

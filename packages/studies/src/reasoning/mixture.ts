@@ -1,7 +1,7 @@
 import { distinctAnswers } from '../evaluation/recall.ts';
 import { type AnswerPart, type AnswerPool, answerParts, type PooledObject } from './answer-pools.ts';
 import { type Answered, mostAnswers } from './answers.ts';
-import { likedFirst, type Weighed } from './liked-first.ts';
+import { byExpectedBleu, type Weighed } from './liked-first.ts';
 import { type MixtureWeights, mixtureScore, type PartWeights } from './mixture-fit.ts';
 
 /** What answers are mixed of, from near events alone to all there is. */
@@ -71,5 +71,5 @@ export function mixedAnswers(pool: AnswerPool, weights: MixtureWeights): Answere
   const expected: Weighed[] = near
     .slice(0, EXPECTED)
     .map(({ objects, weight }) => ({ objects, weight: weight ** FLATTENED }));
-  return { head, relation, references, answers: likedFirst(texts, expected).slice(0, mostAnswers) };
+  return { head, relation, references, answers: byExpectedBleu(texts, expected).slice(0, mostAnswers) };
 }

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { meanSd } from '@hidden-schema/base';
 import {
-  configSchema,
   type GraphKind,
   linkLogits,
   SYNTHETIC_DEFAULTS,
   type SyntheticCorpus,
   type SyntheticSettings,
   SyntheticTask,
+  syntheticOptions,
 } from '@hidden-schema/hsn';
 import {
   baumWelchFigures,
@@ -98,7 +98,7 @@ function fit(method: CurveMethod, corpus: SyntheticCorpus): LinkFigures {
 
 /** The closed-form graph alone: it needs no encoder, so the encoder here is as small as can be and is not trained. */
 function closedFormFigures(corpus: SyntheticCorpus): LinkFigures {
-  const config = configSchema.parse({ encoder: { width: 2, heads: 1, blocks: 1, hidden: 2 } });
+  const config = syntheticOptions.parse({ encoder: { width: 2, heads: 1, blocks: 1, hidden: 2 } });
   const task = new SyntheticTask(config, corpus);
   try {
     sweepUntilSettled(task, config.graph.sweeps);

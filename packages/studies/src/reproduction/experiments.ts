@@ -1,4 +1,9 @@
-import { type Config, configSchema, SYNTHETIC_DEFAULTS, type SyntheticSettings } from '@hidden-schema/hsn';
+import {
+  SYNTHETIC_DEFAULTS,
+  type SyntheticConfig,
+  type SyntheticSettings,
+  syntheticOptions,
+} from '@hidden-schema/hsn';
 
 /** A corpus of Table 1, or one that the paper's text describes and its data do not have. */
 export interface Dataset {
@@ -40,8 +45,8 @@ export function datasets(sentences: number, seed: number): Dataset[] {
 }
 
 /** Our settings: closed-form graph, learned density, exact expectations. */
-export function ourConfig(seed: number, steps: number): Config {
-  return configSchema.parse({ seed, training: { steps, evaluateEvery: steps } });
+export function ourConfig(seed: number, steps: number): SyntheticConfig {
+  return syntheticOptions.parse({ seed, training: { steps, evaluateEvery: steps } });
 }
 
 /** How near to the paper's settings its rows are: in steps that end today, or as appendix E has them. */
@@ -53,9 +58,9 @@ export function paperConfig(
   steps: number,
   p: number,
   settings: PaperSettings = 'near',
-): Config {
+): SyntheticConfig {
   const length = { steps, evaluateEvery: steps };
-  return configSchema.parse(settings === 'near' ? near(seed, p, length) : written(seed, p, length));
+  return syntheticOptions.parse(settings === 'near' ? near(seed, p, length) : written(seed, p, length));
 }
 
 /**

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import {
-  type Config,
   evaluateSynthetic,
   graphRecovery,
   readSyntheticCorpus,
+  type SyntheticConfig,
   type SyntheticCorpus,
   SyntheticTask,
 } from '@hidden-schema/hsn';
@@ -141,7 +141,7 @@ function corpusOf(dataset: Dataset, options: Table1Options): SyntheticCorpus {
   return folder === undefined ? drawnCorpus(dataset.settings) : readSyntheticCorpus(folder);
 }
 
-async function trainOnce(config: Config, corpus: SyntheticCorpus): Promise<Figures> {
+async function trainOnce(config: SyntheticConfig, corpus: SyntheticCorpus): Promise<Figures> {
   const task = new SyntheticTask(config, corpus);
   const { trainer } = task;
   const began = performance.now();

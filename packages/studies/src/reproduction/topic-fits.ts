@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Tensor } from '@hidden-schema/torch';
-import { coherentWords, RERANKED_WORDS, rowsByWord } from '../measures/coherent-words.ts';
 import { symbolWords } from '../measures/c-tf-idf.ts';
+import { coherentWords, RERANKED_WORDS, rowsByWord } from '../measures/coherent-words.ts';
 import type { DocumentTerms } from '../measures/document-terms.ts';
 import { pmiWords } from '../measures/pmi-words.ts';
 import type { SymbolUses } from '../measures/symbol-uses.ts';

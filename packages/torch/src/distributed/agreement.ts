@@ -5,13 +5,13 @@ import { guardedLater, native } from '../native.ts';
 import { type Place, usualPatience } from './place.ts';
 
 /** What all ranks must have in common, by the name under which a user knows it. */
-export type Terms = Readonly<Record<string, string>>;
+export type GroupConfig = Readonly<Record<string, string>>;
 
 /** What a rank says of itself before it computes with the others. */
 interface RankRecord {
   /** The process. */
   readonly name: string;
-  readonly terms: Terms;
+  readonly terms: GroupConfig;
 }
 
 const mostShown = 5;
@@ -21,7 +21,7 @@ const pollMs = 20;
  * Exchanges records until all are there and say the same, or the clock shows `until`; the names of the ranks. Whoever
  * finds a fault tells all.
  */
-export async function agree(place: Place, until: number, terms: Terms): Promise<string[]> {
+export async function agree(place: Place, until: number, terms: GroupConfig): Promise<string[]> {
   const { rank, size } = place;
   const name = `process ${process.pid} on ${hostname()}`;
   const own: RankRecord = { name, terms: { WORLD_SIZE: String(size), ...terms } };

@@ -5,14 +5,14 @@ import { GroupError, TorchError } from '../errors.ts';
 import { guarded, guardedLater, native } from '../native.ts';
 import { scope } from '../scope.ts';
 import { Tensor } from '../tensor.ts';
-import { agree, type Terms } from './agreement.ts';
+import { agree, type GroupConfig } from './agreement.ts';
 import { type Place, usualPatience } from './place.ts';
 
 export interface GroupOptions {
   /** gloo for tensors in the machines' memory; nccl for those on GPUs, where libtorch has it. */
   backend?: 'gloo' | 'nccl';
   /** What all ranks must have in common; where they differ, none computes and all say where. */
-  terms?: Terms;
+  terms?: GroupConfig;
 }
 
 /** The collectives of torch that this libtorch brings. */

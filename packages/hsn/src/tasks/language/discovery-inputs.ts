@@ -11,8 +11,8 @@ import {
   checkDifferent,
   checkDiscovery,
   type DiscoveryInputs,
-  pursues,
   trainingPoints,
+  usesPursuit,
 } from './discovery.ts';
 import { Passages } from './passages.ts';
 import { checkSeeds, type Seed, textsOf } from './seeds.ts';
@@ -70,15 +70,15 @@ export function checkPursuitOptions(
   config: LanguageConfig,
   { seeds = [], chooseSymbols }: DiscoveryAsked,
 ): void {
-  if (!pursues(config) && (seeds.length > 0 || chooseSymbols))
+  if (!usesPursuit(config) && (seeds.length > 0 || chooseSymbols))
     throw new UserError(
       `${seeds.length > 0 ? 'seeds are' : 'the number of symbols is'} for symbols that are discovered; leave encoder.walks and baseline as they are by default`,
     );
-  if (!pursues(config) && config.discovery.passages)
+  if (!usesPursuit(config) && config.discovery.passages)
     throw new UserError(
       'discovery.passages is for symbols that are discovered; take encoder.walks: pursuit, or leave it out',
     );
-  if (!pursues(config) && config.encoder.precision !== 'float32')
+  if (!usesPursuit(config) && config.encoder.precision !== 'float32')
     throw new UserError(
       `encoder.precision: ${config.encoder.precision} is for symbols that are discovered; take encoder.walks: pursuit, or float32`,
     );

@@ -29,7 +29,7 @@ import { followWords } from './word-following.ts';
 // Shapes: N training texts, L steps, K symbols.
 
 /** Whether walks are read by pursuit; a baseline has none. */
-export const pursues = (config: Pick<LanguageConfig, 'baseline' | 'encoder'>): boolean =>
+export const usesPursuit = (config: Pick<LanguageConfig, 'baseline' | 'encoder'>): boolean =>
   !config.baseline && config.encoder.walks === 'pursuit';
 
 /** What a corpus is discovered from beside its tokens. */
@@ -93,7 +93,7 @@ function tooFewTexts(symbols: number, texts: number, what: string): UserError {
 }
 
 /** Symbols as wide as the points they are found among. */
-export function inSpace<C extends { graph: { symbolDimension: number } }>(
+export function withSymbolWidth<C extends { graph: { symbolDimension: number } }>(
   config: C,
   symbolDimension: number,
 ): C {

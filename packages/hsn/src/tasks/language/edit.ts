@@ -10,8 +10,8 @@ import { editFolder, editsIn, stateBefore, undoLast } from '../../run/edits.ts';
 import { Run } from '../../run/run.ts';
 import { RunChanged } from '../../run/run-faults.ts';
 import { manifestText } from '../../run/run-manifest.ts';
-import { brokenTensor } from '../../train/number-failure.ts';
-import { pursues } from './discovery.ts';
+import { brokenTensor } from '../../train/non-finite.ts';
+import { usesPursuit } from './discovery.ts';
 import { changedTensors, type SymbolChange } from './edited-tensors.ts';
 
 export interface SymbolEditing extends SymbolChange {
@@ -26,7 +26,7 @@ export interface SymbolEditing extends SymbolChange {
 /** Refuses a run whose symbols cannot be edited. */
 export function checkEditable(run: Run): void {
   const config = languageConfig(run.config, `the run ${run.directory}`);
-  if (!pursues(config))
+  if (!usesPursuit(config))
     throw new UserError(
       `${run.directory} reads walks with queries of its own for each symbol, which cannot be merged or split; discover symbols with: hsn train --stage discover`,
     );

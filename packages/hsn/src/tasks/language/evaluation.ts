@@ -4,8 +4,8 @@ import { graphKl, logGraphRatio } from '../../objective/objective.ts';
 import { mutualInformation } from '../../walk/aggregate.ts';
 import type { WalkPosterior } from '../../walk/posterior.ts';
 import { WalkableGraph } from '../../walk/transition.ts';
-import type { LanguageNetwork, ReadTexts } from './network.ts';
 import { fitEvidenceShares, weighedByPrior } from './evidence.ts';
+import type { LanguageNetwork, ReadTexts } from './network.ts';
 import {
   type DrawnGraph,
   logWeights,

@@ -11,7 +11,7 @@ import { checkEncoderHash, fillFromCheckpoint, ownEncoder, withEncoderOf } from 
 import { makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
 import { checkCorpus } from './corpus-check.ts';
 import { CorpusPoints, corpusVectors } from './corpus-vectors.ts';
-import { pursues } from './discovery.ts';
+import { usesPursuit } from './discovery.ts';
 import type { LanguageNetwork } from './network.ts';
 import { Passages } from './passages.ts';
 import { corpusInput, sidesOf, type TextConfig, type TextInput } from './prepare-texts.ts';
@@ -56,7 +56,7 @@ async function openOnce(directory: string, asked: { checkpoint?: string }): Prom
   const { record, tokenizer } = textRecord(run);
   const { model, tokenizers } = await modelOfRecord(config, record, tokenizer, run);
   const saved = fillFromCheckpoint(model, run, asked.checkpoint ?? 'best', directory);
-  const writes = !pursues(config) || saved.step > 0;
+  const writes = !usesPursuit(config) || saved.step > 0;
   const texts = new LanguageTexts(model, tokenizers, { writes });
   return { run, config, model, tokenizers, texts, labels: record.labels, ...saved };
 }

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { tokenPassages, type TokenStore } from '@hidden-schema/text';
+import { type TokenStore, tokenPassages } from '@hidden-schema/text';
 import { Scratch } from '../../discovery/scratch.ts';
 import type { OpenedEncoder } from '../../discovery/text-vectors.ts';
 

@@ -1,5 +1,5 @@
 import { stack, Tensor } from '@hidden-schema/torch';
-import type { HiddenSchemaNetwork, Kind } from '../../model.ts';
+import type { HiddenSchemaNetwork, ModelSpec } from '../../model.ts';
 import type { WalkPosterior } from '../../walk/posterior.ts';
 import { WalkableGraph } from '../../walk/transition.ts';
 import type { LanguageNetwork } from './network.ts';
@@ -118,7 +118,7 @@ function decodeWalks(model: LanguageNetwork, walks: readonly number[][], tokens:
 
 /** The symbols of walks, as a network's decoder reads them. [M, L, S] */
 export function schemaOf(
-  model: Pick<HiddenSchemaNetwork<Kind>, 'schema' | 'shape'>,
+  model: Pick<HiddenSchemaNetwork<ModelSpec>, 'schema' | 'shape'>,
   walks: readonly (readonly number[])[],
 ): Tensor {
   const flat = BigInt64Array.from(walks.flat(), BigInt);

@@ -92,7 +92,7 @@ export interface PreparedTexts {
 }
 
 /** The same with what a model for them is made of. */
-interface Materials<Config> extends PreparedTexts {
+interface TextInputs<Config> extends PreparedTexts {
   /** The settings that texts were read by: whole texts decide how long they may be. */
   read: Config;
   encoder: TextEncoder;
@@ -107,7 +107,7 @@ export async function prepareTexts<Config extends TextConfig>(
   asked: Config,
   source: TextInput,
   options: PrepareOptions,
-): Promise<Materials<Config>> {
+): Promise<TextInputs<Config>> {
   checkSizes(asked);
   const { tokenizer: known, cache, signal, stdin, onProgress } = options;
   const reading = { cache, signal, stdin, onProgress };

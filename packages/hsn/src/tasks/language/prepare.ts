@@ -6,7 +6,7 @@ import type { LanguageConfig } from '../../config/language.ts';
 import type { ReasoningConfig } from '../../config/tuples.ts';
 import type { SymbolChoice } from '../../discovery/choose.ts';
 import { fromScratch, makeNetwork } from './build.ts';
-import { type DiscoveryInputs, discoverySizes, inSpace, pursues } from './discovery.ts';
+import { type DiscoveryInputs, discoverySizes, usesPursuit, withSymbolWidth } from './discovery.ts';
 import { checkPursuitOptions, chosenSymbols, discoveryInputs, fewestSymbols } from './discovery-inputs.ts';
 import { unknownWordsNote } from './known-words.ts';
 import type { LanguageNetwork } from './network.ts';
@@ -44,14 +44,14 @@ export async function prepareLanguage(
     discovery?.passages.free();
   };
   try {
-    if (pursues(asked)) discovery = await discoveryInputs(asked, corpus, { encoder, tokenizer }, options);
+    if (usesPursuit(asked)) discovery = await discoveryInputs(asked, corpus, { encoder, tokenizer }, options);
     const space = options.discovery ?? (discovery && discoverySizes(discovery, corpus));
     const chosen =
       options.chooseSymbols && discovery
         ? chosenSymbols(asked, corpus, discovery, options.replicas)
         : undefined;
     const sized = chosen ? { ...read, symbols: chosen.symbols } : read;
-    const config = space ? inSpace(sized, encoder.width + space.dimensions) : sized;
+    const config = space ? withSymbolWidth(sized, encoder.width + space.dimensions) : sized;
     const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences, discovery: space };
     const model = makeNetwork(config, { ...parts, ...(folder ? { decoder: { folder } } : {}) }, generator);
     checkVocabulary(model, decoder, config.decoder.name);

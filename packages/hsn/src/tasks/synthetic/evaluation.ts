@@ -33,7 +33,7 @@ export function validationLoss(model: SyntheticNetwork, corpus: SyntheticCorpus,
   model.train(false);
   const saved = model.generator.state();
   const { valid } = corpus.splits;
-  const loss = quietly(() => {
+  const loss = withoutGrad(() => {
     const graph = sampledGraph(model);
     const losses = chunks(valid, corpus.length, limit).map((tokens) => {
       const { loss } = model.forward({ tokens }, { step: 0, beta: 1, graph, expectation: 'exact' });
@@ -68,7 +68,7 @@ function withSeed<T>(model: SyntheticNetwork, seed: number, body: () => T): T {
   const saved = model.generator.state();
   model.generator.restore(new Generator(seed).state());
   try {
-    return quietly(body);
+    return withoutGrad(body);
   } finally {
     model.generator.restore(saved);
   }
@@ -96,7 +96,7 @@ export function graphRecovery(
 
 /** Logits of q(A_ij = 1) as plain numbers, row-major [K, K]; zero on the diagonal where self-loops are not part. */
 export function linkLogits(model: SyntheticNetwork): Float64Array {
-  return quietly(() => Float64Array.from(model.graph.links().logitMatrix().toNumbers()));
+  return withoutGrad(() => Float64Array.from(model.graph.links().logitMatrix().toNumbers()));
 }
 
 function sumOver(model: SyntheticNetwork, corpus: SyntheticCorpus, limit: number) {
@@ -140,7 +140,7 @@ export function sampledGraph(model: SyntheticNetwork): WalkableGraph {
   return new WalkableGraph(model.graph.links().sample(model.generator, hard), model.config.walk.isolated);
 }
 
-function quietly<T>(body: () => T): T {
+function withoutGrad<T>(body: () => T): T {
   return scope(() => noGrad(body));
 }
 

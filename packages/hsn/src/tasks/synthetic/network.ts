@@ -1,5 +1,5 @@
 import { Generator, noGrad, scope, Tensor, type TensorOptions } from '@hidden-schema/torch';
-import type { Config } from '../../config/network.ts';
+import type { SyntheticConfig } from '../../config/network.ts';
 import { BagDecoder } from '../../decoder/bag.ts';
 import { TransformerEncoder } from '../../encoder/transformer.ts';
 import type { ClosedFormPosterior } from '../../graph/closed-form.ts';
@@ -17,7 +17,7 @@ export interface SyntheticKind {
   batch: SyntheticBatch;
   encoder: TransformerEncoder;
   decoder: BagDecoder;
-  config: Config;
+  config: SyntheticConfig;
 }
 
 export type SyntheticNetwork = HiddenSchemaNetwork<SyntheticKind>;
@@ -35,7 +35,7 @@ export interface ModelShape {
 
 /** A network over the synthetic language (Section 4), with weights as drawn by the seed. */
 export function syntheticNetwork(
-  config: Config,
+  config: SyntheticConfig,
   shape: ModelShape,
   options: TensorOptions = {},
 ): SyntheticNetwork {

@@ -17,7 +17,7 @@ export interface OpenedModel {
 }
 
 /** Opens a run's model at a checkpoint (`best`, `last` or a step), with the corpus it was trained on or another. */
-export function openModel(
+export function openSyntheticRun(
   directory: string,
   options: { checkpoint?: string; corpus?: string } = {},
 ): OpenedModel {

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@hidden-schema/base';
-import type { Config } from '../../config/network.ts';
+import type { SyntheticConfig } from '../../config/network.ts';
 import { ClosedFormPosterior } from '../../graph/closed-form.ts';
 import { Replicas } from '../../train/replicas.ts';
 import type { Inspection, Preparation, PreparationState, Task } from '../../train/task.ts';
@@ -57,7 +57,7 @@ export class SyntheticTask implements Task<SyntheticEvaluation> {
   readonly preparation: Preparation;
   readonly #replicas: Replicas;
 
-  constructor(config: Config, corpus: SyntheticCorpus, replicas: Replicas = Replicas.alone) {
+  constructor(config: SyntheticConfig, corpus: SyntheticCorpus, replicas: Replicas = Replicas.alone) {
     this.training = new SyntheticTraining(config, corpus);
     this.trainer = new Trainer(this.training, replicas);
     this.preparation = new GraphSweeps(this);

@@ -1,9 +1,9 @@
 import { UserError } from '@hidden-schema/base';
 import { BatchOrder } from '@hidden-schema/text';
 import { type optim, span, type Tensor } from '@hidden-schema/torch';
-import type { Config } from '../../config/network.ts';
+import type { SyntheticConfig } from '../../config/network.ts';
 import { ClosedFormPosterior } from '../../graph/closed-form.ts';
-import type { Terms } from '../../objective/objective.ts';
+import type { LossTerms } from '../../objective/objective.ts';
 import { NetworkTraining } from '../../train/network-training.ts';
 import type { Replicas } from '../../train/replicas.ts';
 import type { Loss } from '../../train/trainer.ts';
@@ -21,12 +21,12 @@ import {
 
 /** A network over a synthetic corpus in training. */
 export class SyntheticTraining extends NetworkTraining<SyntheticKind> {
-  readonly config: Config;
+  readonly config: SyntheticConfig;
   readonly corpus: SyntheticCorpus;
   readonly order: BatchOrder;
   readonly groups: readonly optim.ParameterGroup[];
 
-  constructor(config: Config, corpus: SyntheticCorpus) {
+  constructor(config: SyntheticConfig, corpus: SyntheticCorpus) {
     checkTrainable(config, corpus);
     super(syntheticNetwork(config, modelShape(config, corpus)));
     const { train } = corpus.splits;
@@ -37,7 +37,7 @@ export class SyntheticTraining extends NetworkTraining<SyntheticKind> {
     this.groups = parameterGroups(this.model, config);
   }
 
-  get settings(): Config['training'] {
+  get settings(): SyntheticConfig['training'] {
     return this.config.training;
   }
 
@@ -47,7 +47,7 @@ export class SyntheticTraining extends NetworkTraining<SyntheticKind> {
   }
 
   /** Sentences have one length, so that perplexity would say what the likelihood does. */
-  protected override figures(terms: Terms): Loss['figures'] {
+  protected override figures(terms: LossTerms): Loss['figures'] {
     const { tokens: _, ...figures } = super.figures(terms);
     return figures;
   }
@@ -83,7 +83,7 @@ export class SyntheticTraining extends NetworkTraining<SyntheticKind> {
 }
 
 /** What training needs beyond a model that fits: refused before a run folder is touched. */
-export function checkTrainable(config: Config, corpus: SyntheticCorpus): void {
+export function checkTrainable(config: SyntheticConfig, corpus: SyntheticCorpus): void {
   modelShape(config, corpus);
   const { width, heads } = config.encoder;
   if (width % heads !== 0)
@@ -97,7 +97,7 @@ export function checkTrainable(config: Config, corpus: SyntheticCorpus): void {
 }
 
 /** K, V, L and N from the corpus; the bags' number of symbols wins over the configuration only when it is silent. */
-export function modelShape(config: Config, corpus: SyntheticCorpus) {
+export function modelShape(config: SyntheticConfig, corpus: SyntheticCorpus) {
   const bags = corpus.bags?.nodes;
   const symbols = config.symbols ?? bags;
   if (symbols === undefined) {
@@ -125,7 +125,7 @@ export function modelShape(config: Config, corpus: SyntheticCorpus) {
 }
 
 /** Group 0: encoder, decoder and walk prior. Group 1: the graph's posterior and prior. */
-function parameterGroups(model: SyntheticNetwork, config: Config): optim.ParameterGroup[] {
+function parameterGroups(model: SyntheticNetwork, config: SyntheticConfig): optim.ParameterGroup[] {
   const named = [...model.namedParameters()];
   const isGraph = (name: string) => /^(graph|graphPrior|symbols)\./.test(name);
   const { rate, graphRate, decay } = config.training;

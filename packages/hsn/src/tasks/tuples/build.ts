@@ -11,7 +11,7 @@ import {
   openTextEncoder,
   type Tokenizers,
 } from '../language/build.ts';
-import { pursues } from '../language/discovery.ts';
+import { usesPursuit } from '../language/discovery.ts';
 import { TwoPartEncoder } from './encoder.ts';
 import type { ReasoningNetwork, TupleKind } from './network.ts';
 import { decoderWithRelations, withRelationRows } from './relation-rows.ts';
@@ -61,7 +61,7 @@ export async function makeReasoning(
   // Relations keep the embeddings of their meanings; the adapters learn what follows them.
   if (config.decoder.lora) addLora(decoder, config.decoder.lora, generator);
   const { discovery, training, warmStart } = config;
-  const hold = pursues(config) ? (discovery.hold ?? training.steps) : heldByWarmStart(warmStart);
+  const hold = usesPursuit(config) ? (discovery.hold ?? training.steps) : heldByWarmStart(warmStart);
   const sizes = { symbols, length, sentences: parts.tuples, hold };
   return new HiddenSchemaNetwork<TupleKind>(config, { encoder, decoder, ...sizes }, generator);
 }
@@ -72,7 +72,7 @@ function walkEncoder(
   generator: Generator,
 ): TwoPartEncoder | TwoPartPursuit {
   const { symbols, length, discovery } = config;
-  if (pursues(config)) {
+  if (usesPursuit(config)) {
     const standing = config.walk.stays ? symbols : undefined;
     return new TwoPartPursuit(encoder, { length, sharpness: discovery.sharpness, standing });
   }

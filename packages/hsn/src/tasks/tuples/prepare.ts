@@ -6,7 +6,7 @@ import { findPretrained } from '@hidden-schema/transformers';
 import type { ReasoningConfig } from '../../config/tuples.ts';
 import type { CorpusInfo, Run, RunOptions } from '../../run/run.ts';
 import { decoderTokenizer, fromScratch, type Tokenizers } from '../language/build.ts';
-import { checkDiscovery, inSpace, pursues } from '../language/discovery.ts';
+import { checkDiscovery, usesPursuit, withSymbolWidth } from '../language/discovery.ts';
 import { checkLora } from '../language/prepare.ts';
 import { createRecordedRun, type ModelRecord, modelRecord, recordOf } from '../recorded-models.ts';
 import { makeReasoning, openRelationEncoder, tupleTokens } from './build.ts';
@@ -52,7 +52,7 @@ export async function prepareReasoning(
   const generator = new Generator(asked.seed);
   const opened = await openRelationEncoder(asked, relations, decoder, generator);
   const { encoder, tokenizer, frozen, hash } = opened;
-  const config = pursues(asked) ? inSpace(asked, encoder.width) : asked;
+  const config = usesPursuit(asked) ? withSymbolWidth(asked, encoder.width) : asked;
   const tuples = corpus.splits.train.length;
   const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, tuples };
   const pretrained = folder ? { decoder: { folder, relations } } : {};
@@ -74,7 +74,7 @@ function checkedTuples(config: ReasoningConfig, input: string): TupleCorpus {
   const half = halfOf(length);
   const corpus = readTuples(input, { ...tuples, seed });
   checkSplits(corpus, input);
-  if (pursues(config)) checkDiscovery({ ...config, length: half }, corpus.splits.train.length);
+  if (usesPursuit(config)) checkDiscovery({ ...config, length: half }, corpus.splits.train.length);
   return corpus;
 }
 

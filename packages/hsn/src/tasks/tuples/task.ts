@@ -6,7 +6,7 @@ import type { Inspection, Preparation, Task } from '../../train/task.ts';
 import { Trainer } from '../../train/trainer.ts';
 import { WarmStart } from '../../train/warm-start.ts';
 import type { Tokenizers } from '../language/build.ts';
-import { pursues } from '../language/discovery.ts';
+import { usesPursuit } from '../language/discovery.ts';
 import { exactInformation } from '../language/evaluation.ts';
 import { tupleFrames } from './build.ts';
 import type { ReasoningNetwork, TupleBatch } from './network.ts';
@@ -45,7 +45,7 @@ export class ReasoningTask implements Task<ReasoningFigures> {
     this.training = new TupleTraining(model, corpus, tokens);
     this.trainer = new Trainer(this.training, replicas);
     const { baseline, warmStart } = model.config;
-    this.preparation = pursues(model.config)
+    this.preparation = usesPursuit(model.config)
       ? new TupleDiscovery(this.training)
       : new WarmStart(this.trainer, new TupleWalkCodes(this.training), baseline ? 0 : warmStart.steps);
     this.#tokenizers = tokenizers;

@@ -1,6 +1,6 @@
 import { type PaddedIds, rowsOfPadded } from '@hidden-schema/text';
 import { scope, Tensor } from '@hidden-schema/torch';
-import { memoryOf } from '../../discovery/text-memory.ts';
+import { cacheFor } from '../../discovery/text-memory.ts';
 import type { TupleTokens } from './tokens.ts';
 import { prefixVectors, type TwoPartPursuit } from './two-part-pursuit.ts';
 
@@ -24,7 +24,7 @@ class KnownVectors {
     for (const row of rows) if (!this.#known.has(numbers[row]!)) fresh.set(numbers[row]!, row);
     if (fresh.size > 0) {
       const texts = rowsOfPadded(this.#tokens(Int32Array.from(fresh.values())));
-      const found = memoryOf(this.#encoder.base, this.#encoder).vectors(texts);
+      const found = cacheFor(this.#encoder.base, this.#encoder).vectors(texts);
       for (const [i, number] of [...fresh.keys()].entries()) this.#known.set(number, found[i]!);
     }
     const { width } = this.#encoder.base;

@@ -3,9 +3,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Random, UserError } from '@hidden-schema/base';
 import { type Adjacency, hasEdge } from './graphs.ts';
+import { type Bags, readAdjacency, readBags } from './hidden-graph.ts';
 import { nodeNumber, type Rows, readRows, TokenNumbers } from './sentences.ts';
 import { SYNTHETIC_DEFAULTS, splitCounts } from './synthetic.ts';
-import { type Bags, readAdjacency, readBags } from './truth.ts';
 import { CORPUS_FORMAT, type CorpusRecord, SPLITS, type SplitName } from './writer.ts';
 
 /** Sentences of one split: tokens (and the true walks, where known) row-major [count, length]. */

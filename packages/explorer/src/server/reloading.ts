@@ -8,7 +8,7 @@ interface Source<Shown> {
 }
 
 /** What is shown of a run: opened anew when training has written a better checkpoint. */
-export class Latest<Shown> {
+export class Reloading<Shown> {
   readonly #source: Source<Shown>;
   #open: { key: string; shown: Shown } | undefined;
   #checked = Number.NEGATIVE_INFINITY;

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { Change, Gaze, ViewState } from '../state.ts';
+import type { Camera, Change, ViewState } from '../state.ts';
 import type { CameraPlace } from './view.ts';
 
 /** Milliseconds after which a camera that rests is written into the address. */
@@ -13,7 +13,7 @@ export function useGaze(
 ): { place: CameraPlace | null; moved(place: CameraPlace): void } {
   const timer = useRef(0);
   /** What this page itself wrote, and so need not follow. */
-  const written = useRef<Gaze | null>(null);
+  const written = useRef<Camera | null>(null);
   useEffect(() => () => clearTimeout(timer.current), []);
   const place = useMemo(() => {
     if (graphat === written.current) return null;

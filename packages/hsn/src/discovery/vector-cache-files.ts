@@ -24,7 +24,7 @@ interface Written {
  * Vectors by text in the cache, in files that any process may read while others write: each process writes under names of
  * its own. A file that is damaged or gone is as if it had never been.
  */
-export class RememberedFiles {
+export class VectorCacheFiles {
   /** Texts of a file: what is stopped loses no more than these. */
   static readonly most = 2048;
   readonly #encoder: string;
@@ -47,7 +47,7 @@ export class RememberedFiles {
       const keys = keysIn(file, encoder) ?? [];
       for (const [row, key] of keys.entries()) this.#places.set(key, { file, row });
       const own = path.basename(file).startsWith('texts-');
-      if (own && keys.length > 0 && keys.length < RememberedFiles.most) this.#parts.set(file, keys);
+      if (own && keys.length > 0 && keys.length < VectorCacheFiles.most) this.#parts.set(file, keys);
     }
   }
 
@@ -109,7 +109,7 @@ export class RememberedFiles {
   }
 
   #add(key: TextKey, vector: Float32Array): void {
-    if (this.#own.keys.length === RememberedFiles.most) {
+    if (this.#own.keys.length === VectorCacheFiles.most) {
       this.#write();
       this.#own = this.#fresh();
     }
