@@ -27,7 +27,7 @@ export interface CloseReading {
 /** Reads one text, with so many other symbols that could stand at each step. */
 export type CloseReader = (text: string, alternatives: number) => Promise<CloseReading>;
 
-export const quietly = <T>(body: () => T): T => scope(() => noGrad(body));
+export const withoutGrad = <T>(body: () => T): T => scope(() => noGrad(body));
 
 /** Reads sentences of a synthetic language: tokens with spaces between, as many as a walk has steps. */
 export function tokenReader({ model, corpus }: SyntheticRun): CloseReader {
@@ -42,7 +42,7 @@ export function tokenReader({ model, corpus }: SyntheticRun): CloseReader {
     if (problem !== null) return { ...read, walk: null };
     const ids = Int32Array.from(words, (word) => numbers.get(word)!);
     model.train(false);
-    const walk = quietly(() =>
+    const walk = withoutGrad(() =>
       closely(model.encode({ tokens: Tensor.fromArray(ids, [1, ids.length]) }), alternatives),
     );
     return { ...read, walk };
@@ -59,7 +59,7 @@ export function textReader({ texts }: LanguageRun): CloseReader {
     const [plain] = await tokenizers.encoder.encodeBatch([text], options);
     const pieces = await Promise.all(Array.from(plain!.ids, (id) => tokenizers.encoder.decode([id])));
     model.train(false);
-    const walk = quietly(() =>
+    const walk = withoutGrad(() =>
       closely(texts.posterior({ encoder: padded([encoded!.ids], frames.encoder) }), alternatives),
     );
     const tokens = pieces.map((piece) => ({ text: piece, known: true }));

@@ -17,7 +17,7 @@ import {
 } from '@hidden-schema/studies';
 import { scope, stack } from '@hidden-schema/torch';
 import type { Answer } from '../shared/api.ts';
-import { clamp, quietly } from './close-reading.ts';
+import { clamp, withoutGrad } from './close-reading.ts';
 import type { Findings } from './view.ts';
 
 // Shapes: N sentences, L steps, K symbols.
@@ -129,7 +129,7 @@ function readSample(model: SyntheticNetwork, split: CorpusSplit, limit: number) 
   const walks: number[][] = [];
   const byPosition = new Float64Array(L * K);
   model.train(false);
-  quietly(() => {
+  withoutGrad(() => {
     const graph = model.expectedGraph();
     for (let first = 0; first < sentences; first += chunk) {
       const count = Math.min(chunk, sentences - first);
@@ -151,7 +151,7 @@ const TOKEN_SHARE = 0.25;
 /** The tokens that a symbol most probably emits. */
 function symbolTokens(model: SyntheticNetwork, vocabulary: readonly string[]) {
   const most = Math.min(MOST_TOKENS, vocabulary.length);
-  const { p, v } = quietly(() => {
+  const { p, v } = withoutGrad(() => {
     const { values, indices } = model.decoder.probabilities().topk(most);
     return { p: values.toNumbers(), v: indices.toNumbers() };
   });

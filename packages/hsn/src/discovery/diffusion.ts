@@ -90,7 +90,7 @@ export async function nearestTexts(
       await setImmediate();
       if (signal?.aborted) break;
     }
-    await replicas.goOn(signal);
+    await replicas.syncOrAbort(signal);
     replicas.sum([places, cosines]);
     const numbers = (tensor: Tensor) => tensor.toArray() as Float64Array;
     return { places: numbers(places), cosines: numbers(cosines), count, neighbours };

@@ -69,7 +69,7 @@ export async function fitDictionary(points: PointSource, settings: FitGiven = {}
   const { signal, onStage, seeds, replicas = Replicas.alone, ...chosen } = settings;
   const options = discoveryOptions(chosen);
   checkCounts(points.count, options.symbols, seeds);
-  await replicas.goOn(signal);
+  await replicas.syncOrAbort(signal);
   const shared = { replicas, signal };
   const told = (stage: StageRecord['stage'], figures: Partial<StageRecord> = {}) =>
     onStage?.({ stage, done: fitStages.indexOf(stage) + 1, ...figures });
@@ -88,7 +88,7 @@ export async function fitDictionary(points: PointSource, settings: FitGiven = {}
     const { falseDiscoveryRate } = options;
     const cutoffs = fitCutoffs(points, read, { falseDiscoveryRate, replicas }).keep();
     found.push(cutoffs);
-    await replicas.goOn(signal);
+    await replicas.syncOrAbort(signal);
     told('cutoffs');
     const standing = options.stays ? { ...read, cutoffs } : { symbols: read.symbols };
     const { links, explained } = await travelledLinks(points, standing, options, shared);
@@ -144,7 +144,7 @@ async function foundSymbols(
   try {
     if (replicas.leads) made = await clustered(sample, diffused, search, signal);
     // Where rank 0 was stopped, the others hear of it here: they would wait for symbols that never come.
-    await replicas.goOn(signal);
+    await replicas.syncOrAbort(signal);
     made ??= { symbols: zeros(size).keep(), starts: zeros(size).keep() };
     replicas.broadcast([made.symbols, made.starts]);
     return made;
@@ -247,7 +247,7 @@ export async function travelledLinks(
       await setImmediate();
       if (signal?.aborted) break;
     }
-    await replicas.goOn(signal);
+    await replicas.syncOrAbort(signal);
     sums.share(replicas);
     const texts = points.count;
     const links = noGrad(() =>

@@ -131,7 +131,7 @@ async function sharedSums(
       await setImmediate();
       if (signal?.aborted) break;
     }
-    await replicas.goOn(signal);
+    await replicas.syncOrAbort(signal);
     replicas.sum([sums, sizes]);
     return { sums, sizes };
   } catch (error) {

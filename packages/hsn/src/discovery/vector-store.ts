@@ -65,7 +65,7 @@ export async function storedVectors(
   const spans = [...stretches(options.parts ?? [texts.count])];
   const found: (RowRange | undefined)[] = spans.map((span) => store.find(span, texts.slice(...span)));
   const stored = found.reduce((sum, stretch) => sum + (stretch ? stretch.end - stretch.first : 0), 0);
-  await replicas.goOn(signal);
+  await replicas.syncOrAbort(signal);
   // Only what no process has is encoded, each file by one of them.
   const missing = holders(found, replicas).flatMap((who, at) => (who.length === 0 ? [at] : []));
   const progress = progressOf(texts.count, missing.length > 0 ? onProgress : undefined);
@@ -77,7 +77,7 @@ export async function storedVectors(
     done += span[1] - span[0];
     progress(done);
   }
-  await replicas.goOn(signal);
+  await replicas.syncOrAbort(signal);
   await exchange(found, spans, { texts, store, replicas, width: opened.encoder.width });
   progress(texts.count);
   const known = stored + store.known;
@@ -136,7 +136,7 @@ async function exchange(
     });
     if (mine) vectors.free();
     else found[at] = store.keep(span, texts.slice(...span), vectors);
-    await replicas.goOn();
+    await replicas.syncOrAbort();
   }
 }
 

@@ -94,7 +94,7 @@ export class Replicas {
   }
 
   /** Waits for the others; where one of the processes is asked to stop, all of them throw here. */
-  async goOn(signal?: AbortSignal): Promise<void> {
+  async syncOrAbort(signal?: AbortSignal): Promise<void> {
     if (this.#group) {
       const [stops] = await this.#group.totals([signal?.aborted ? 1 : 0]);
       if (stops === 0) return;

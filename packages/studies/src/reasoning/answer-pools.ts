@@ -91,13 +91,13 @@ export class AnswerPools {
     const plain = this.#comet && (await scoreWithoutWalks(this.#comet, asked));
     return questions.map((question, i) => {
       const first = judged[i]![0]?.walk.slice(0, walks.half) ?? [];
-      const heard = spokenBy(near[i]!, first, this.#neighbourhood.shares(relations[i]!));
+      const countsFor = spokenBy(near[i]!, first, this.#neighbourhood.shares(relations[i]!));
       const byComet = new Map((plain?.[i] ?? []).map(({ object, score }) => [object, score]));
       const byNetwork = new Map((learned?.[i] ?? []).map((one) => [one.object, one.walkLogProb]));
       const objects = judged[i]!.map(({ object, walk, walkLogProb, objectLogProb }) => {
         const [network, comet] = [byNetwork.get(object), byComet.get(object)];
         const scores = {
-          ...heard(object),
+          ...countsFor(object),
           counted: Math.max(LEAST, walkLogProb),
           writer: objectLogProb,
           ...(network === undefined ? {} : { learned: Math.max(LEAST, network) }),

@@ -9,16 +9,16 @@ import { byExpectedBleu, type Weighed } from './liked-first.ts';
 export type Floor = 'constant' | 'nearest' | 'vote' | 'kernel';
 
 /** Nearest events that vote. */
-const voters = 30;
+const votingEvents = 30;
 /**
  * Nearest events that speak for the kernel, each by exp(−(c_1 − c) / `width`) of its cosine c; what all events of the
- * relation say counts as much as `doubt` of them. Chosen on valid events of ATOMIC.
+ * relation say counts as much as `pseudoCount` of them. Chosen on valid events of ATOMIC.
  */
-const speakers = 200;
+const neighbours = 200;
 const width = 0.1;
-const doubt = 10;
-/** Of the speakers, those that the kernel's first answer is tried on. */
-const heard = 60;
+const pseudoCount = 10;
+/** Of the neighbours, those that the kernel's first answer is tried on. */
+const maxNeighbours = 60;
 /** Commonest objects of a relation among which its constant is looked for, and questions that it is tried on. */
 const constants = 20;
 const triedOn = 500;
@@ -80,11 +80,11 @@ export class Floors {
           mostAnswers,
         ),
       ),
-      vote: of((near) => voted(ballots(near))),
+      vote: of((near) => voted(votes(near))),
       kernel: of((near, relation) => {
         const speaking = spoken(near);
         const ranked = weighed(speaking, shares.get(relation) ?? new Map());
-        return byExpectedBleu(ranked.slice(0, constants), speaking.slice(0, heard));
+        return byExpectedBleu(ranked.slice(0, constants), speaking.slice(0, maxNeighbours));
       }),
     };
   }
@@ -118,7 +118,7 @@ export class Floors {
         own.map((i) => placeAsked.get(questions[i]!.head)!),
         names.map((name) => place.get(name)!),
       ];
-      const nearest = nearestOf(picked(fresh, rows), picked(known, columns), speakers);
+      const nearest = nearestOf(picked(fresh, rows), picked(known, columns), neighbours);
       for (const [n, i] of own.entries())
         out[i] = nearest[n]!.map(({ at, cosine }) => ({ objects: events.get(names[at]!)!, cosine }));
     }
@@ -176,8 +176,8 @@ interface Near {
 }
 
 /** The lists of objects that vote. */
-const ballots = (near: readonly Near[]): (readonly string[])[] =>
-  near.slice(0, voters).map(({ objects }) => objects);
+const votes = (near: readonly Near[]): (readonly string[])[] =>
+  near.slice(0, votingEvents).map(({ objects }) => objects);
 
 /** By the keys of objects, the share of events that have them, and how they are written. */
 type Shares = ReadonlyMap<string, { text: string; share: number }>;
@@ -210,8 +210,8 @@ function weighed(speaking: readonly Weighed[], shares: Shares): string[] {
   const counts = countsOf(speaking);
   for (const [key, { text, share }] of shares) {
     const known = counts.get(key);
-    if (known) known.weight += doubt * share;
-    else counts.set(key, { text, weight: doubt * share });
+    if (known) known.weight += pseudoCount * share;
+    else counts.set(key, { text, weight: pseudoCount * share });
   }
   return [...counts.values()].sort((a, b) => b.weight - a.weight).map(({ text }) => text);
 }

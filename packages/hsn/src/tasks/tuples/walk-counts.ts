@@ -9,7 +9,7 @@ export interface StepContext {
 }
 
 /** Pseudo-counts with which the level above enters: as many as a context needs before it is believed by half. */
-const doubt = 4;
+const pseudoCount = 4;
 
 /** Keys of the contexts of a step, the general ones first; the last symbol is always known, since the graph is. */
 function contextsOf({ relation, first, second }: StepContext): string[] {
@@ -53,13 +53,13 @@ export class WalkCounts {
     for (const symbol of open) p[symbol] = 1 / open.length;
     for (const key of contextsOf(context)) {
       const counts = this.#counts.get(key);
-      if (counts) p = smoothed(p, counts, doubt);
+      if (counts) p = smoothed(p, counts, pseudoCount);
     }
     return p;
   }
 }
 
-/** (counts + doubt·p) / (their sum + doubt), over the symbols that p allows. */
+/** (counts + pseudoCount·p) / (their sum + pseudoCount), over the symbols that p allows. */
 export function smoothed(
   p: Float64Array,
   counts: ReadonlyMap<number, number>,
