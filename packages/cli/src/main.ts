@@ -114,8 +114,8 @@ export async function createProgram(names: readonly string[] = Object.keys(verbs
     .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .usage('<verb> [options]')
-    .helpCommand('help [verb]', 'print the help of a verb')
     .commandsGroup('Help:')
+    .helpCommand('help [verb]', 'print the help of a verb')
     .addHelpText('after', examples)
     .configureOutput({
       writeOut: print,

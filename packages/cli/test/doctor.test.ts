@@ -222,8 +222,10 @@ describe('hsn', () => {
     for (const args of [[], ['--help'], ['help']]) {
       const { status, stdout } = hsn(args);
       expect(status).toBe(0);
-      expect(stdout).toMatch(/Verbs:\n {2}demo /);
-      expect(stdout).toContain('$ hsn train --corpus corpus --out run');
+      expect(stdout).toMatch(/Start:\n {2}demo /);
+      for (const group of ['Look at a run:', 'Change a run:', 'Write and reason:', 'Research and upkeep:'])
+        expect(stdout).toContain(`\n${group}\n`);
+      expect(stdout).toContain('$ hsn train --corpus reviews.tsv --stage discover --out run');
       expect(stdout).not.toContain('Commands:');
     }
   });
