@@ -178,7 +178,10 @@ describe('hsn reproduce topics', () => {
   });
 
   test('Ctrl-C while texts are encoded ends it with 130 and leaves nothing', async () => {
-    const many = Array.from({ length: 40 }, () => plantedTexts().map((row) => row.join('\t'))).flat();
+    // All different: a text that comes again is not encoded again.
+    const many = Array.from({ length: 40 }, (_, copy) =>
+      plantedTexts().map((row) => `${row.join('\t')} ${copy}`),
+    ).flat();
     const stored = fs.readdirSync(folder.path('cache', 'vectors'));
     const stopped = new HsnProcess([
       ...[

@@ -194,7 +194,7 @@ describe('groups', () => {
       labels: many,
       labelOf: many.map(Number),
     };
-    expect(() => compareGroups(names)).toThrow('there are 60 groups, more than 50');
+    expect(() => compareGroups(names)).toThrow('there are 60 groups of 60 texts, too many to compare');
   });
 });
 
