@@ -26,7 +26,9 @@ describe('hsn train', () => {
     expect(trained.code).toBe(0);
     expect(trained.stdout).toContain('on 40 test sentences:');
     expect(trained.stdout).toMatch(/ {2}auc +[01]\.\d{4} {2}ROC AUC of link probabilities/);
-    expect(trained.stdout).toMatch(/run finished at step 15: .*\nlook again with: hsn eval .*\n$/);
+    expect(trained.stdout).toMatch(
+      /run finished at step 15: .*\nverbs use the checkpoint of step \d+, the best on validation texts.*\nlook again with: hsn eval .*\n$/,
+    );
     const evaluated = await runHsn('eval', out, '--json');
     expect(evaluated).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(evaluated.stdout)).toEqual(

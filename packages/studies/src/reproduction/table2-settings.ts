@@ -40,7 +40,7 @@ function ours(corpus: string, length: number) {
       : { code: 'vectors', steps: 2000, hold: 500 },
     encoder: { walks: 'queries', longest: 512 },
     decoder: { whole: true },
-    training: { steps: 3000, batch: 64, ...(treebank ? { encoderRate: 1e-4 } : {}) },
+    training: { steps: 3000, batch: 64, patience: 20, ...(treebank ? { encoderRate: 1e-4 } : {}) },
   };
 }
 
