@@ -27,7 +27,9 @@ describe('hsn train on texts', () => {
     expect(ended.stderr).toMatch(/model: 6 symbols, walks of 3 steps, encoder transformer/);
     expect(ended.stderr).toMatch(/".+" → \d \d \d → ".*"/);
     expect(ended.stdout).toMatch(/ {2}perplexity +[\d.]+ {2}importance-weighted/);
-    expect(ended.stdout).toMatch(/run finished at step 6: .*\nlook again with: hsn eval/);
+    expect(ended.stdout).toMatch(
+      /run finished at step 6: .*\nverbs use the checkpoint of step \d+, the best on validation texts.*\nlook again with: hsn eval/,
+    );
     expect(Run.open(folder.path('run')).config).toMatchObject({ model: 'language', symbols: 6, length: 3 });
   });
 
