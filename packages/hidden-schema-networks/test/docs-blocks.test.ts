@@ -214,6 +214,6 @@ describe.each(pages.filter((page) => toRun(page).length > 0))('%s', (page) => {
 
 test('few blocks are not run, each with its reason', () => {
   const left = blocks.filter(({ notRun }) => notRun !== undefined);
-  expect(left.length).toBeLessThanOrEqual(17);
+  expect(left.length).toBeLessThanOrEqual(22);
   for (const { notRun } of left) expect(notRun!.length).toBeGreaterThan(20);
 });

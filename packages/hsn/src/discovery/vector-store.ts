@@ -228,7 +228,8 @@ class VectorFiles {
       fs.mkdirSync(this.#folder, { recursive: true });
       const file = this.#file(texts);
       // Keys let a text be found by itself, whatever stands around it in another corpus.
-      const found = keys && this.#memory ? { encoder: this.#memory.encoder, keys: keys.join(' ') } : {};
+      const found: Record<string, string> =
+        keys && this.#memory ? { encoder: this.#memory.encoder, keys: keys.join(' ') } : {};
       writeSafetensors(file, [[name, vectors]], { sha256: sumOf(vectors), ...found });
       keepWithin(this.#limit, 'vectors', file);
       const place = dataPlace(this.files.descriptor(file));
