@@ -31,7 +31,10 @@ function yearsOf(all: readonly Pick<DatedText, 'text' | 'year'>[]): Record<strin
 function writtenYears(): Record<string, number[]> {
   const [header, ...lines] = fs.readFileSync(folder.path('table.csv'), 'utf8').trim().split('\r\n');
   const at = (name: string) => header!.split(',').indexOf(name);
-  const cells = lines.map((line) => line.split(','));
+  // Names of symbols have commas, and quotes around them then.
+  const cells = lines.map((line) =>
+    [...line.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)].map(([, cell]) => cell!),
+  );
   return yearsOf(cells.map((cell) => ({ text: cell[at('text')]!, year: Number(cell[at('year')]) })));
 }
 

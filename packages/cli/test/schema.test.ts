@@ -46,8 +46,8 @@ describe('hsn completion', () => {
     const { stdout } = await hsn('completion', 'bash');
     fs.mkdirSync(folder.path('my-run'), { recursive: true });
     fs.writeFileSync(folder.path('my-run', 'run.json'), '{}');
-    expect(offered(stdout, 'hsn', 'sy')).toEqual(['synth', 'symbols']);
-    expect(offered(stdout, 'hsn', 'train', '--st')).toEqual(['--stage']);
+    expect(offered(stdout, 'hsn', 'sy')).toEqual(['symbols', 'synth']);
+    expect(offered(stdout, 'hsn', 'train', '--st')).toEqual(['--stage', '--stop-words']);
     expect(offered(stdout, 'hsn', 'eval', 'my')).toContain('my-run');
   });
 

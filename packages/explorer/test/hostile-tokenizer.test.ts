@@ -72,7 +72,7 @@ test('the page says what is wrong with a run, and leads on to others', async () 
   expect(await page.getByLabel('Run', { exact: true }).inputValue()).toBe('cut-run');
   await page.waitForSelector('.other-runs button');
   await page.getByRole('button', { name: 'first' }).click();
-  await page.waitForSelector('.canvas[data-kind]');
+  await page.waitForSelector('.text-canvas[data-texts]');
   await page.goto(`${explorer.url}#run=first&panel=runs`);
   await page.waitForSelector('tr[data-run="cut-run"] .fault');
   expect(await page.locator('tr[data-run="cut-run"]').textContent()).toMatch(

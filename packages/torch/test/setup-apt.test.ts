@@ -65,7 +65,7 @@ describe('apt-get', () => {
   it('refuses another word in HSN_LIBTORCH', async () => {
     const text = await faultOf(run({ env: { HSN_LIBTORCH: 'conda' } }));
     expect(text).toMatch(
-      /expected {2}one of system, apt, pip, none, or the absolute path of a libtorch\n {2}found {5}HSN_LIBTORCH=conda/,
+      /expected {2}one of system, apt, pip, prebuilt, none, or the absolute path of a libtorch\n {2}found {5}HSN_LIBTORCH=conda/,
     );
   });
 
