@@ -6,90 +6,14 @@
  * @module hidden-schema-networks/model
  */
 
-/**
- * Names of version 0.2, for one version more.
- */
-export {
-  BagDecoder,
-  ClosedFormPosterior,
-  createLanguageRun,
-  type Decoder,
-  type Encoder,
-  evaluateSynthetic,
-  FreeLogits,
-  HiddenSchemaNetwork,
-  type LanguageConfig,
-  type LanguageNetwork,
-  LanguageTask,
-  LanguageTexts,
-  type Likelihood,
-  type Loss,
-  type LossTerms,
-  /** @deprecated Use `LossTerms`. */
-  type LossTerms as Terms,
-  languageConfigSchema,
-  languageFigures,
-  linkProbabilities,
-  loadConfig,
-  type ModelSpec,
-  /** @deprecated Use `ModelSpec`. */
-  type ModelSpec as Kind,
-  type NetworkParts,
-  type ObjectiveOptions,
-  type OpenedLanguage,
-  objective,
-  openLanguage,
-  openReasoner,
-  openSyntheticRun,
-  /** @deprecated Use `openSyntheticRun`. */
-  openSyntheticRun as openModel,
-  type Preparation,
-  type PreparedLanguage,
-  prepareLanguage,
-  Reasoner,
-  Run,
-  readSyntheticCorpus,
-  type Schema as DecodedSchema,
-  Session,
-  type SessionOptions,
-  type SessionResult,
-  type SyntheticConfig,
-  /** @deprecated Use `SyntheticConfig`. */
-  type SyntheticConfig as Config,
-  SyntheticTask,
-  syntheticOptions,
-  /** @deprecated Use `syntheticOptions`. */
-  syntheticOptions as configSchema,
-  type Task,
-  type TaskTrainer,
-  Trainer,
-  type Training,
-  WalkableGraph,
-  WalkDistribution,
-  WalkEncoder,
-  type WalkPosterior,
-  writeSyntheticCorpus,
-} from '@hidden-schema/hsn';
-export { loadTokenizer, type Tokenizer, trainByteBpe } from '@hidden-schema/text';
-export {
-  addLora,
-  type DecoderKind,
-  findPretrained,
-  Gpt2Decoder,
-  generate,
-  generateSync,
-  LanguageDecoder,
-  LlamaDecoder,
-  LstmText,
-  loraTensors,
-  mergeLora,
-  openDecoder,
-  openPretrainedEncoder,
-  RecurrentDecoder,
-  type SamplingOptions,
-  SymbolAttention,
-  type TextEncoder,
-  TransformerText,
-  writeModelFolder,
-} from '@hidden-schema/transformers';
-export { llama2cFolder } from '@hidden-schema/transformers/llama2c';
+// Names of version 0.2, for one version more.
+/** @deprecated Use `LossTerms`. */
+export type { LossTerms as Terms } from '@hidden-schema/hsn';
+/** @deprecated Use `ModelSpec`. */
+export type { ModelSpec as Kind } from '@hidden-schema/hsn';
+/** @deprecated Use `SyntheticConfig`. */
+export type { SyntheticConfig as Config } from '@hidden-schema/hsn';
+/** @deprecated Use `openSyntheticRun`. */
+export { openSyntheticRun as openModel } from '@hidden-schema/hsn';
+/** @deprecated Use `syntheticOptions`. */
+export { syntheticOptions as configSchema } from '@hidden-schema/hsn';
