@@ -6,14 +6,14 @@
  * @module hidden-schema-networks/model
  */
 
-// Names of version 0.2, for one version more.
-/** @deprecated Use `LossTerms`. */
-export type { LossTerms as Terms } from '@hidden-schema/hsn';
-/** @deprecated Use `ModelSpec`. */
-export type { ModelSpec as Kind } from '@hidden-schema/hsn';
-/** @deprecated Use `SyntheticConfig`. */
-export type { SyntheticConfig as Config } from '@hidden-schema/hsn';
-/** @deprecated Use `openSyntheticRun`. */
-export { openSyntheticRun as openModel } from '@hidden-schema/hsn';
-/** @deprecated Use `syntheticOptions`. */
-export { syntheticOptions as configSchema } from '@hidden-schema/hsn';
+/**
+ * @deprecated Names of version 0.2, for one version more: use `SyntheticConfig`, `ModelSpec`, `LossTerms`, `openSyntheticRun`
+ * and `syntheticOptions`.
+ */
+export {
+  type LossTerms as Terms,
+  type ModelSpec as Kind,
+  openSyntheticRun as openModel,
+  type SyntheticConfig as Config,
+  syntheticOptions as configSchema,
+} from '@hidden-schema/hsn';
