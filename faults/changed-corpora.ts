@@ -131,7 +131,10 @@ async function stored(
 function checkDates(file: string, rows: readonly DatedText[]): void {
   const [header, ...lines] = fs.readFileSync(file, 'utf8').trim().split(/\r\n/);
   const names = header!.split(',');
-  const cells = lines.map((line) => line.split(','));
+  // Names of symbols have commas, and quotes around them then.
+  const cells = lines.map((line) =>
+    [...line.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)].map(([, cell]) => cell!),
+  );
   const of = (cell: string[], name: string) => cell[names.indexOf(name)]!;
   assert.equal(cells.length, rows.length);
   for (const text of new Set(rows.map((row) => row.text)))
