@@ -202,7 +202,7 @@ function scriptProblems(root: string, markdown: string): string[] {
 /** All that is wrong with one page. Unfinished rows of the map may name files still to come. */
 function pageProblems(root: string, page: string): string[] {
   const markdown = readFileSync(join(root, page), 'utf8');
-  const isMap = page === 'docs/research/paper-map.md';
+  const isMap = page === 'docs/paper-map.md';
   const prose = isMap ? markdown.replace(/^\|.*$/gm, '') : markdown;
   return [
     ...linkProblems(root, page, markdown),
@@ -226,7 +226,7 @@ describe('the documentation of this repository', () => {
 
   it('maps all 35 numbered equations of the paper', () => {
     expect(EQUATIONS).toHaveLength(35);
-    const { rows } = readMap(readFileSync(join(ROOT, 'docs/research/paper-map.md'), 'utf8'));
+    const { rows } = readMap(readFileSync(join(ROOT, 'docs/paper-map.md'), 'utf8'));
     expect(rows.filter((row) => row.paper.startsWith('Eq. '))).toHaveLength(35);
   });
 });
