@@ -92,13 +92,17 @@ void encodeTexts(const EncoderLayer& layer, const float* x, const int64_t* first
   }
 }
 
-constexpr int64_t kGroupRows = 96;
-
-// Runs of texts of at least so many rows; the last may have fewer. Ends of texts, by number.
+// Runs of texts, as many for each thread and of about as many rows: a block of products each, at most, where texts are
+// no longer. Ends of texts, by number.
 std::vector<int64_t> textGroups(const int64_t* ends, int64_t texts) {
+  const int64_t rows = ends[texts], threads = std::max<int64_t>(1, at::get_num_threads());
+  const int64_t count = upTo(upTo(rows, kRowBlock), threads) * threads;
   std::vector<int64_t> groups{0};
-  for (int64_t t = 1; t <= texts; ++t)
-    if (t == texts || ends[t] - ends[groups.back()] >= kGroupRows) groups.push_back(t);
+  for (int64_t t = 1; t <= texts; ++t) {
+    // The text belongs to the group that most of its rows fall into.
+    const int64_t next = t < texts ? (ends[t] + ends[t + 1]) / 2 : rows;
+    if (t == texts || next * count >= static_cast<int64_t>(groups.size()) * rows) groups.push_back(t);
+  }
   return groups;
 }
 

@@ -31,8 +31,7 @@ void checkLinear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor
 ENGINE_CLONES void biasGelu(float* row, const float* bias, int64_t width, bool tanh) {
   for (int64_t i = 0; i < width; i += kLanes) {
     const Floats x = load(row + i) + load(bias + i);
-    const Floats y = tanh ? x * gate(x) : 0.5f * x * (1.0f + errorFunction(x * 0.70710678118654752f));
-    store(row + i, x == x ? y : x);
+    store(row + i, tanh ? x * gate(x) : geluByError(x));
   }
 }
 

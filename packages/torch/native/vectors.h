@@ -111,16 +111,40 @@ constexpr float kTwice = 1.5957691216057308f, kCubic = 0.044715f;
 
 ENGINE_INLINE Floats gate(const Floats& x) { return 1.0f / (1.0f + exponential(-kTwice * (x + kCubic * x * x * x))); }
 
+// x without its sign, and y with that of x: by bits, since compilers take comparisons apart lane by lane.
+ENGINE_INLINE Floats magnitude(const Floats& x) {
+  Ints bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  bits &= 0x7fffffff;
+  Floats size;
+  std::memcpy(&size, &bits, sizeof size);
+  return size;
+}
+
+ENGINE_INLINE Floats signedAs(const Floats& y, const Floats& x) {
+  Ints bits, of;
+  std::memcpy(&bits, &y, sizeof bits);
+  std::memcpy(&of, &x, sizeof of);
+  bits ^= of & static_cast<int32_t>(0x80000000);
+  Floats made;
+  std::memcpy(&made, &bits, sizeof made);
+  return made;
+}
+
 // erf to 2e-7 (Abramowitz and Stegun, 7.1.26).
 ENGINE_INLINE Floats errorFunction(const Floats& x) {
-  const Floats size = larger(x, -x), t = 1.0f / (1.0f + 0.3275911f * size);
+  const Floats size = magnitude(x), t = 1.0f / (1.0f + 0.3275911f * size);
   Floats p = spread(1.061405429f);
   p = p * t - 1.453152027f;
   p = p * t + 1.421413741f;
   p = p * t - 0.284496736f;
   p = p * t + 0.254829592f;
-  const Floats y = 1.0f - p * t * exponential(-size * size);
-  return x < Floats{} ? -y : y;
+  return signedAs(1.0f - p * t * exponential(-size * size), x);
+}
+
+// x·Φ(x), of which what is no number stays none.
+ENGINE_INLINE Floats geluByError(const Floats& x) {
+  return 0.5f * x * (1.0f + errorFunction(x * 0.70710678118654752f));
 }
 
 // splitmix64's finaliser: element i of a mask depends on (seed, i) alone, whatever the number of threads.
