@@ -79,25 +79,38 @@ export async function prepare(folder: string, texts: readonly string[], whole: b
   const [corpus, cache] = [path.join(folder, 'texts.txt'), path.join(folder, 'cache')];
   fs.writeFileSync(corpus, texts.map((text) => `${text}\n`).join(''));
   const { encoder, tokenizer } = await openPretrainedEncoder();
-  if (!whole) encoder.hidden = (ids) => encoder.embeddings.word_embeddings.forward(ids);
+  if (!whole) {
+    encoder.hidden = (ids) => encoder.embeddings.word_embeddings.forward(ids);
+    encoder.vectors = () => undefined;
+  }
   const vectors = await textVectors(texts, { encoder, tokenizer }, { cache, longest });
   encoder.free();
   return { folder, corpus, cache, vectors };
 }
 
-/** `hsn train --stage discover` on texts whose vectors are stored. */
-export async function discover(
-  { folder, corpus, cache }: Prepared,
+/** `hsn train --stage discover` on a file of texts, with its own folder of caches. */
+export async function discoverFile(
+  { folder, corpus, cache }: Omit<Prepared, 'vectors'>,
   options: BenchOptions,
   name: string,
+  flags: readonly string[] = [],
 ): Promise<Ended & { run: string }> {
   const run = path.join(folder, name);
   const env = { ...sideEnvironment(options), HSN_CACHE: cache };
-  const flags = ['--corpus', corpus, '--stage', 'discover', '--out', run, '--threads', `${options.threads}`];
-  const ended = await measuredProcess([process.execPath, hsn, 'train', ...flags], env);
+  const all = ['--corpus', corpus, '--stage', 'discover', '--out', run, '--threads', `${options.threads}`];
+  return { ...(await measuredProcess([process.execPath, hsn, 'train', ...all, ...flags], env)), run };
+}
+
+/** Likewise, on texts whose vectors are stored. */
+export async function discover(
+  prepared: Prepared,
+  options: BenchOptions,
+  name: string,
+): Promise<Ended & { run: string }> {
+  const ended = await discoverFile(prepared, options, name);
   if (!/were in the cache/.test(ended.said))
     throw new Error(
       'vectors were encoded again, though they had been stored: the time would be that of encoding',
     );
-  return { ...ended, run };
+  return ended;
 }

@@ -12,7 +12,7 @@ import {
   writeSafetensors,
 } from '@hidden-schema/torch';
 import { whenOpened } from '../packages/explorer/test/requests.ts';
-import { discover, type Ended, measuredProcess, type Prepared, prepare } from './discovered.ts';
+import { discover, discoverFile, type Ended, measuredProcess, type Prepared, prepare } from './discovered.ts';
 import {
   type BenchOptions,
   boundLine,
@@ -31,6 +31,8 @@ const [asked, few] = [10_000, 300];
 /** Seconds that encoding 10 000 texts and BERTopic take on two slow cores. */
 const wholeSeconds = 150;
 const mostSeconds = 15;
+/** Seconds from a file of texts to the explorer: with the encoder that is the default, and distilled. */
+const fromFile = { whole: 60, fast: 15 };
 const goal = 2;
 const topics = fileURLToPath(new URL('peers/topics.py', import.meta.url));
 
@@ -45,6 +47,7 @@ export async function* run(options: BenchOptions): AsyncGenerator<Measurement> {
     const encoding = (performance.now() - began) / 1000;
     yield costLine(`first picture: encoding ${count} texts of 50 words, once`, 's', [encoding, null]);
     yield* pictures(prepared, count, options);
+    yield* fileToExplorer(prepared, count, options);
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
   }
@@ -112,14 +115,42 @@ async function pictured(
   name: string,
 ): Promise<Ended & { opening: number }> {
   const { run, ...ended } = await discover(prepared, options, name);
+  return { ...ended, opening: await secondsToOpen(run) };
+}
+
+/** Until the explorer's page of a run can be used. */
+async function secondsToOpen(run: string): Promise<number> {
   const began = performance.now();
   const explorer = await startExplorer({ run });
   try {
     await whenOpened(explorer.url);
-    return { ...ended, opening: (performance.now() - began) / 1000 };
+    return (performance.now() - began) / 1000;
   } finally {
     await explorer.close();
   }
+}
+
+/** Everything: reading, encoding, discovering, opening. The distilled encoder is made once for a model, and kept. */
+async function* fileToExplorer(
+  { folder, corpus }: Prepared,
+  count: number,
+  options: BenchOptions,
+): AsyncGenerator<Measurement> {
+  const smaller = count === asked ? {} : { met: null };
+  const measured = async (name: string, cache: string, flags: readonly string[]) => {
+    fs.rmSync(path.join(cache, 'vectors'), { recursive: true, force: true });
+    const { seconds, peakMB, run } = await discoverFile({ folder, corpus, cache }, options, name, flags);
+    return { seconds: seconds + (await secondsToOpen(run)), oursMB: peakMB };
+  };
+  const what = `${count} texts of 50 words from a file to the explorer`;
+  const whole = await measured('whole', path.join(folder, 'whole-cache'), []);
+  yield { ...boundLine(what, 's', whole.seconds, fromFile.whole), ...inMemory(whole), list: 3, ...smaller };
+  const cache = path.join(folder, 'fast-cache');
+  const first = await measured('fast-first', cache, ['--encoder', 'fast']);
+  const fast = await measured('fast', cache, ['--encoder', 'fast']);
+  const note = `the encoder was distilled before; the first time ${first.seconds.toFixed(1)} s`;
+  const line = boundLine(`${what}, --encoder fast`, 's', fast.seconds, fromFile.fast);
+  yield { ...line, ...inMemory(fast), list: 3, note, ...smaller };
 }
 
 /** BERTopic's fit alone counts, without the imports that come before it. */
