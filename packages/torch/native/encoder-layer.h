@@ -43,13 +43,27 @@ struct EncoderLayer {
 struct LayerRoom {
   std::unique_ptr<float[]> packed, attended, middle, hidden;
   UnitRows units;
-  LayerRoom(const EncoderLayer& layer, int64_t rows)
-      : packed(new float[rows * 3 * layer.width]),
-        attended(new float[rows * layer.width]),
-        middle(new float[rows * layer.width]),
-        hidden(new float[kRowBlock * layer.hidden]),
-        units(rows, std::max(layer.width, layer.hidden)) {}
+  LayerRoom(int64_t rows, int64_t width, int64_t most)
+      : packed(new float[rows * 3 * width]),
+        attended(new float[rows * width]),
+        middle(new float[rows * width]),
+        hidden(new float[kRowBlock * most]),
+        units(rows, std::max(width, most)) {}
 };
+
+// A thread's buffers stay for its next layer: memory that is new each time costs more than the norms do.
+LayerRoom& layerRoom(const EncoderLayer& layer, int64_t rows) {
+  thread_local std::unique_ptr<LayerRoom> kept;
+  thread_local int64_t sizes[3] = {0, 0, 0};
+  if (!kept || rows > sizes[0] || layer.width > sizes[1] || layer.hidden > sizes[2]) {
+    kept.reset();
+    sizes[0] = std::max(rows, sizes[0]);
+    sizes[1] = std::max(layer.width, sizes[1]);
+    sizes[2] = std::max(layer.hidden, sizes[2]);
+    kept.reset(new LayerRoom(sizes[0], sizes[1], sizes[2]));
+  }
+  return *kept;
+}
 
 void attendText(const EncoderLayer& layer, const float* packed, int64_t rows, Room& room, float* out) {
   const int64_t width = layer.width, each = width / layer.heads, row = 3 * width;
@@ -174,7 +188,7 @@ at::Tensor encoderLayer(const at::Tensor& given, const at::Tensor& ends, at::Ten
   at::parallel_for(0, static_cast<int64_t>(groups.size()) - 1, 1, [&](int64_t begin, int64_t end) {
     int64_t most = 0;
     for (int64_t g = begin; g < end; ++g) most = std::max(most, at[groups[g + 1]] - at[groups[g]]);
-    LayerRoom room(layer, most);
+    LayerRoom& room = layerRoom(layer, most);
     for (int64_t g = begin; g < end; ++g) {
       const int64_t row = at[groups[g]] * layer.width;
       encodeTexts(layer, from + row, at + groups[g], at + groups[g + 1], room, none.data(), to + row);
