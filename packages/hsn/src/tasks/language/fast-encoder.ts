@@ -1,4 +1,5 @@
 import type { TextCorpus } from '@hidden-schema/text';
+import { packedProductsHere } from '@hidden-schema/torch';
 import { DEFAULT_ENCODER, distilledPieces, type StaticEncoder } from '@hidden-schema/transformers';
 import { fitStatic, rarityOf, sampleRows } from '../../discovery/fit-static.ts';
 import { rememberedVectors } from '../../discovery/text-memory.ts';
@@ -32,6 +33,8 @@ export async function fitFastEncoder(
 ): Promise<StaticEncoder> {
   const { name, seed, longest, cache, signal, onNote } = options;
   for (const [, tensor] of teacher.encoder.namedTensors()) tensor.requireGrad(false);
+  // A fit to a thousand vectors does not feel what bfloat16 rounds off.
+  if (packedProductsHere().bfloat16) teacher.encoder.precision = 'bfloat16';
   const given = { ...(cache ? { cache } : {}), ...(signal ? { signal } : {}), ...(onNote ? { onNote } : {}) };
   const pieces = await distilledPieces(teacher, given);
   const rows = sampleRows(splits.train, seed);
