@@ -45,16 +45,32 @@ function diffused(points: Tensor, graph: TextGraph, steps: number): Tensor {
   const list = (numbers: Int32Array | Float32Array) => Tensor.fromArray(numbers, [numbers.length]);
   const [offsets, targets, weights] = [list(graph.offsets), list(graph.targets), list(graph.weights)];
   const sum = 0;
-  let state = unitRows(points);
-  for (let step = 0; step < steps; step++) {
-    const before = state;
-    state = scope(() => {
-      const bags = callMany('embedding_bag', before, targets, offsets, false, sum, false, weights, false);
-      return unitRows(before.mul(1 - mixed).add(bags[0]!.mul(mixed)));
+  const state = unitCopy(points);
+  for (let step = 0; step < steps; step++)
+    scope(() => {
+      const [bags] = callMany('embedding_bag', state, targets, offsets, false, sum, false, weights, false);
+      inBlocks(state, (rows, first) => {
+        const means = bags!.narrow(0, first, rows.dim(0)).mul(mixed);
+        return unitRows(rows.mul(1 - mixed).add(means));
+      });
     });
-    before.free();
-  }
   return state;
+}
+
+/** Changes rows in their place, so many at a time that what is computed on the way stays small. */
+function inBlocks(all: Tensor, change: (rows: Tensor, first: number) => Tensor): void {
+  const count = all.dim(0);
+  for (let first = 0; first < count; first += mostAtOnce)
+    scope(() => {
+      const rows = all.narrow(0, first, Math.min(mostAtOnce, count - first));
+      rows.copy_(change(rows, first));
+    });
+}
+
+function unitCopy(points: Tensor): Tensor {
+  const unit = points.clone();
+  inBlocks(unit, unitRows);
+  return unit;
 }
 
 /** The nearest texts of each, and their cosines; of equal ones the lowest places. [N, k] each */
@@ -73,7 +89,7 @@ export async function nearestTexts(
 ): Promise<NearestTexts> {
   const count = points.dim(0);
   const rows = Math.max(1, Math.min(mostAtOnce, Math.floor(blockNumbers / count)));
-  const unit = noGrad(() => scope(() => unitRows(points))).keep();
+  const unit = noGrad(() => unitCopy(points)).keep();
   const places = zeros([count, neighbours], { dtype: 'float64' }).keep();
   const cosines = zeros([count, neighbours], { dtype: 'float64' }).keep();
   try {
@@ -107,30 +123,47 @@ function othersOf(unit: Tensor, first: number, some: number): Tensor {
 
 /** Links both ways with the weight cos², each once, row by row. */
 function graphOf({ places, cosines, count, neighbours }: NearestTexts): TextGraph {
-  const rows = Array.from({ length: count }, () => new Map<number, number>());
+  const ends = new Int32Array(count + 1);
+  for (const [at, to] of places.entries()) {
+    ends[Math.floor(at / neighbours) + 1]!++;
+    ends[to + 1]!++;
+  }
+  for (let row = 0; row < count; row++) ends[row + 1]! += ends[row]!;
+  const [targets, weights] = [new Int32Array(2 * places.length), new Float64Array(2 * places.length)];
+  const filled = ends.slice(0, count);
   const link = (from: number, to: number, weight: number) => {
-    const row = rows[from]!;
-    row.set(to, Math.max(row.get(to) ?? 0, weight));
+    const at = filled[from]!++;
+    targets[at] = to;
+    weights[at] = weight;
   };
-  for (let at = 0; at < places.length; at++) {
-    const [from, to, cosine] = [Math.floor(at / neighbours), places[at]!, Math.max(0, cosines[at]!)];
+  for (const [at, to] of places.entries()) {
+    const [from, cosine] = [Math.floor(at / neighbours), Math.max(0, cosines[at]!)];
     link(from, to, cosine * cosine);
     link(to, from, cosine * cosine);
   }
-  const links = rows.reduce((sum, row) => sum + row.size, 0);
+  return scaledRows(ends, targets, weights);
+}
+
+/** Rows of links, of which some come twice, each once with the larger weight; weights of a row then sum to 1. */
+function scaledRows(ends: Int32Array, targets: Int32Array, weights: Float64Array): TextGraph {
+  const count = ends.length - 1;
   const graph = {
     offsets: new Int32Array(count),
-    targets: new Int32Array(links),
-    weights: new Float32Array(links),
+    targets: new Int32Array(targets.length),
+    weights: new Float32Array(targets.length),
   };
   let at = 0;
-  for (const [row, own] of rows.entries()) {
+  const own = new Map<number, number>();
+  for (let row = 0; row < count; row++) {
     graph.offsets[row] = at;
+    own.clear();
+    for (let link = ends[row]!; link < ends[row + 1]!; link++)
+      own.set(targets[link]!, Math.max(own.get(targets[link]!) ?? 0, weights[link]!));
     const total = [...own.values()].reduce((sum, weight) => sum + weight, 0);
     for (const [to, weight] of [...own].sort(([a], [b]) => a - b)) {
       graph.targets[at] = to;
       graph.weights[at++] = total > 0 ? weight / total : 0;
     }
   }
-  return graph;
+  return { ...graph, targets: graph.targets.slice(0, at), weights: graph.weights.slice(0, at) };
 }
