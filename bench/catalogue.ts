@@ -31,5 +31,6 @@ export const benches: Readonly<Record<string, Entry>> = {
   prebuilt: { load: () => import('./prebuilt.ts'), minutes: 0, least: 0 },
   versions: { load: () => import('./versions.ts'), minutes: 0, least: 0 },
   scaling: { load: () => import('./scaling.ts'), minutes: 0, least: 0 },
+  streamed: { load: () => import('./streamed.ts'), minutes: 0, least: 0 },
   sentences: { load: () => import('./sentences.ts'), minutes: 0.8, least: 30 },
 };
