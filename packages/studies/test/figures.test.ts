@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { type Curve, drawCurves } from '../src/drawing/curves.ts';
 import { FONT } from '../src/drawing/svg.ts';
 import { compareGraphs, drawGraphs, toPng } from '../src/evaluation/figures.ts';
-import { layoutGraph } from '../src/evaluation/layout.ts';
+import { layoutGraph } from '../src/evaluation/force-layout.ts';
 
 const truth = randomGraph('blocks', 60, { blocks: 3, inside: 0.4, outside: 0.01 }, new Random(1)).adjacency;
 const positions = layoutGraph(60, edgeList(truth));

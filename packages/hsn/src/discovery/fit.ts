@@ -9,7 +9,7 @@ import { fitCutoffs, type ReadSymbols } from './cutoffs.ts';
 import { dictionaryOf, unitRows } from './dictionary.ts';
 import { diffusePoints } from './diffusion.ts';
 import { checkPoints, type Discovered, type EncodedPoints, encodePoints } from './encode.ts';
-import { linkProbabilities } from './links.ts';
+import { inferLinks } from './links.ts';
 import { type DiscoveryOptions, discoveryOptions } from './options.ts';
 import { drawnPlaces, isSmall, type PointSource, pointsAt, sourceOf } from './point-source.ts';
 import { anchored, rounds, type Shared, sharedMeans } from './spherical-means.ts';
@@ -250,9 +250,7 @@ export async function travelledLinks(
     await replicas.syncOrAbort(signal);
     sums.share(replicas);
     const texts = points.count;
-    const links = noGrad(() =>
-      scope(() => linkProbabilities(sums.travelled(texts), { ...options, texts })),
-    ).keep();
+    const links = noGrad(() => scope(() => inferLinks(sums.travelled(texts), { ...options, texts }))).keep();
     replicas.broadcast([links]);
     return { links, explained: sums.explained() };
   } finally {

@@ -3,7 +3,7 @@ import { networkFigure } from '../drawing/network-figure.ts';
 import { symbolCentres } from '../drawing/symbol-centres.ts';
 import { css, symbolTones } from '../drawing/symbol-colours.ts';
 import { communitiesOf } from '../evaluation/communities.ts';
-import { layoutGraph } from '../evaluation/layout.ts';
+import { layoutGraph } from '../evaluation/force-layout.ts';
 import { type LinkStrength, linkStrengths, strongestLinks } from '../measures/link-strength.ts';
 import { nameSymbols } from '../measures/symbol-names.ts';
 import type { EncodedCorpus } from './encoded.ts';

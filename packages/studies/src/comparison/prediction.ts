@@ -5,9 +5,9 @@ import { mcNemarExact } from '../measures/exact-tests.ts';
 import { stratifiedFolds, walkFeatures } from '../measures/linear-reader.ts';
 import {
   classProbabilities,
+  type FeatureRows,
   fitLogisticRegression,
   predictedClasses,
-  type SparseRows,
   selectRows,
 } from '../measures/logistic-regression.ts';
 import { countPresence } from '../measures/presence.ts';
@@ -186,7 +186,7 @@ function mostFrequent(classes: ArrayLike<number>, count: number): number {
 
 /** Predictions for each text by a model that has not seen it, and the label that was most frequent there. */
 function heldOut(
-  rows: SparseRows,
+  rows: FeatureRows,
   classes: Uint32Array,
   { folds, classCount, onFold }: { folds: number; classCount: number; onFold: (done: number) => void },
 ) {
@@ -216,7 +216,7 @@ function heldOut(
 }
 
 /** The penalty that tells most of a third of the texts by the others, of some texts. */
-function chosenStrength(rows: SparseRows, classes: Uint32Array, classCount: number): number {
+function chosenStrength(rows: FeatureRows, classes: Uint32Array, classCount: number): number {
   const stride = Math.max(1, Math.floor(classes.length / choiceTexts));
   const some = Array.from(classes.keys()).filter((n) => n % stride === 0);
   const [fit, check] = [some.filter((_, at) => at % 3 !== 0), some.filter((_, at) => at % 3 === 0)];
@@ -238,11 +238,11 @@ function firstAppearance(classes: Uint32Array): Uint32Array {
 }
 
 /** Coefficients of one label against all others, with their intervals. */
-function againstOthers(rows: SparseRows, labels: Uint32Array, strength: number) {
+function againstOthers(rows: FeatureRows, labels: Uint32Array, strength: number) {
   const model = fitLogisticRegression(rows, labels, 2, { strength, tolerance: 1e-7 });
   const deviations = coefficientDeviations(rows, classProbabilities(model, rows, 1), strength);
-  const W = rows.width + 1;
-  return Array.from({ length: rows.width }, (_, at) => {
+  const W = rows.columns + 1;
+  return Array.from({ length: rows.columns }, (_, at) => {
     const coefficient = model.coefficients[W + at]! - model.coefficients[at]!;
     const half = z95 * deviations[at]!;
     return { coefficient, interval: [coefficient - half, coefficient + half] as const };
