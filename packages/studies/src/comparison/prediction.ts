@@ -13,7 +13,7 @@ import {
 import { countPresence } from '../measures/presence.ts';
 import { type Interval, z95 } from '../measures/proportions.ts';
 import { stepWeights } from '../measures/step-weights.ts';
-import { type GroupShare, groupShare } from './groups.ts';
+import { type GroupShare, groupShare, textsOfLabels } from './groups.ts';
 
 // Shapes: N labelled texts, K symbols.
 
@@ -124,8 +124,7 @@ function sharesRight(
 
 /** The texts that have a label which enough others have, and their labels as numbers. */
 function labelledTexts({ labels, labelOf }: LabelledWalks, folds: number) {
-  const counts = new Int32Array(labels.length);
-  for (let n = 0; n < labelOf.length; n++) if (labelOf[n]! >= 0) counts[labelOf[n]!]!++;
+  const counts = textsOfLabels({ labels, labelOf });
   const kept = labels.flatMap((_, at) => (counts[at]! >= folds ? [at] : []));
   if (kept.length < 2)
     throw new UserError(

@@ -1,4 +1,4 @@
-import { css, linkStrengths, strongestLinks, symbolTones } from '@hidden-schema/studies/drawing';
+import { css, linkStrengths, scaledLinks, symbolTones } from '@hidden-schema/studies/drawing';
 import { groundOf } from '../graph/colours.ts';
 import { LINKS_OF_EACH } from '../graph/strongest.ts';
 import { inksOf } from '../inks.ts';
@@ -178,7 +178,5 @@ function dataOf({ places, walks, length, themes }: SchemaMapProps): TextData {
 
 /** The strongest links of each theme: those that walks take more often than by chance. */
 function linksOf({ walks, length, themes }: SchemaMapProps): ThemeLink[] {
-  const kept = strongestLinks(linkStrengths({ walks, symbols: themes.length, length }), LINKS_OF_EACH);
-  const most = Math.log(kept[0]?.interval[0] ?? 2);
-  return kept.map(({ i, j, interval: [low] }) => [i, j, Math.log(low) / most]);
+  return scaledLinks(linkStrengths({ walks, symbols: themes.length, length }), LINKS_OF_EACH);
 }
