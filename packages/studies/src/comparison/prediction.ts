@@ -202,10 +202,10 @@ function heldOut(
     const strength = chosenStrength(own, seen, classCount);
     chosen.push(strength);
     const model = fitLogisticRegression(own, seen, classCount, { strength, ...quick });
-    const told = predictedClasses(model, selectRows(rows, test));
+    const classesOfTest = predictedClasses(model, selectRows(rows, test));
     const usual = mostFrequent(seen, classCount);
     for (const [at, n] of test.entries()) {
-      predicted[n] = told[at]!;
+      predicted[n] = classesOfTest[at]!;
       floor[n] = usual;
     }
     onFold(fold + 1);
