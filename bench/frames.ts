@@ -6,7 +6,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { findChromium } from '../packages/explorer/test/chromium.ts';
 import { whenOpened } from '../packages/explorer/test/requests.ts';
 import { makeSmallRun } from '../packages/explorer/test/small-run.ts';
-import { serveMap, TEXTS } from './map-frames.ts';
+import { graphAnswer, serveMap, TEXTS } from './map-frames.ts';
 import { type BenchOptions, type Measurement, median } from './measure.ts';
 
 const NODES = 10_000;
@@ -32,18 +32,7 @@ function generated(): Answer<'graph'> {
     ...{ symbol, name: null, tokens: [`word${symbol}`], usage: random.next() / NODES },
     community: symbol % groups,
   }));
-  const links = [...pairs.values()];
-  return {
-    step: 1,
-    identity: '',
-    nodes,
-    links,
-    strengths: links.map(([i, j]): [number, number, number, number, number] => [i, j, 20, 3, 2]),
-    linksLeftOut: 0,
-    leastProbability: 0.01,
-    truth: null,
-    layout,
-  };
+  return graphAnswer({ nodes, links: [...pairs.values()], layout });
 }
 
 interface Frames {

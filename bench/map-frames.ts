@@ -47,17 +47,13 @@ function graph(): Answer<'graph'> {
   }));
   const layout = Array.from({ length: 2 * SYMBOLS }, () => random.next());
   const links = nodes.slice(1).map(({ symbol }): [number, number, number] => [symbol - 1, symbol, 0.9]);
-  return {
-    step: 1,
-    identity: '',
-    nodes,
-    links,
-    strengths: links.map(([i, j]): [number, number, number, number, number] => [i, j, 20, 3, 2]),
-    linksLeftOut: 0,
-    leastProbability: 0.01,
-    truth: null,
-    layout,
-  };
+  return graphAnswer({ nodes, links, layout });
+}
+
+/** A graph as the explorer's page is sent it. */
+export function graphAnswer(parts: Pick<Answer<'graph'>, 'nodes' | 'links' | 'layout'>): Answer<'graph'> {
+  const fixed = { step: 1, identity: '', linksLeftOut: 0, leastProbability: 0.01, truth: null };
+  return { ...parts, ...fixed, strengths: parts.links.map(([i, j]) => [i, j, 20, 3, 2]) };
 }
 
 /** Gives a page the map in place of what its run has. */

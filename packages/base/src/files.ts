@@ -31,6 +31,16 @@ export function sealedText(content: Readonly<Record<string, JsonValue>>): string
   return jsonText({ ...content, sha256 });
 }
 
+/** The content of a sealed text; nothing where a byte differs from what `sealedText` writes for it. */
+export function openSealed(text: string): Record<string, JsonValue> | undefined {
+  try {
+    const { sha256: _, ...content } = JSON.parse(text) as Record<string, JsonValue>;
+    return text === sealedText(content) ? content : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Writes a file that lasts: synced before its name is used. The folder is synced by the caller. */
 export function writeSynced(file: string, text: string): void {
   fs.writeFileSync(file, text, { flag: 'wx', flush: true });

@@ -29,6 +29,7 @@ export {
   hashFileSlowly,
   type JsonValue,
   jsonText,
+  openSealed,
   sealedText,
   spareMemory,
   syncFolder,

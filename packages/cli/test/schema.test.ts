@@ -10,7 +10,7 @@ const root = new URL('../../../', import.meta.url);
 
 describe('hsn schema', () => {
   test('is the one that lies beside the experiments, which all name it', async () => {
-    const { code, stdout } = await hsn('schema');
+    const { code, stdout } = await hsn('schema', '--all');
     expect(code).toBe(0);
     expect(fs.readFileSync(new URL('experiments/settings.schema.json', root), 'utf8')).toBe(stdout);
     for (const kind of ['language', 'reasoning', 'synthetic'])
@@ -21,7 +21,7 @@ describe('hsn schema', () => {
   });
 
   test('of one kind has its settings, and refuses what is no setting', async () => {
-    const schema = JSON.parse((await hsn('schema', 'language')).stdout) as {
+    const schema = JSON.parse((await hsn('schema', 'language', '--all')).stdout) as {
       properties: Record<string, { properties?: object }>;
       additionalProperties: boolean;
     };

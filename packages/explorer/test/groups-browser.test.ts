@@ -21,7 +21,7 @@ const open = async (hash = '', width = 1280) => {
   page = await openPage(browser, explorer.url, complaints, { hash: `#${hash}`, width });
   await page.waitForSelector('.text-canvas');
 };
-const lit = async () => Number(await page.locator('.text-canvas').getAttribute('data-lit'));
+const selected = async () => Number(await page.locator('.text-canvas').getAttribute('data-selected'));
 const graph = () => api<Answer<'graph'>>('/api/graph');
 /** Edits are folded until someone wants to. */
 const openEditing = async () => {
@@ -57,7 +57,7 @@ async function groupOf(label: string) {
 }
 
 describe('compare', () => {
-  test('two labels, then lit texts beside all others; shares, intervals and corrected tests are the server’s', async () => {
+  test('two labels, then selected texts beside all others; shares, intervals and corrected tests are the server’s', async () => {
     await open('panel=compare');
     await page.getByLabel('First group').selectOption('food');
     await page.getByLabel('Second group').selectOption('space');
@@ -81,10 +81,10 @@ describe('compare', () => {
     await poll(() => rows.count()).toBe(Math.min(12, sure.length));
     await page.locator('#place-texts').click();
     await page.getByLabel('Words').fill('soup');
-    await poll(lit).toBeLessThan(120);
-    const count = await lit();
+    await poll(selected).toBeLessThan(120);
+    const count = await selected();
     await page.locator('#place-compare').click();
-    await page.getByLabel('First group').selectOption('lit');
+    await page.getByLabel('First group').selectOption('selected');
     await page.getByLabel('Second group').selectOption('');
     await poll(() => page.locator('.compare').textContent()).toContain(
       `${count} texts beside ${120 - count}.`,
@@ -106,7 +106,7 @@ describe('time', () => {
     const row = page.locator('.bursts tbody tr').first();
     expect(await row.locator('td').nth(2).textContent()).toBe(percent(bursts[0]!.inside.share));
     await row.getByTitle('Show these texts').click();
-    await poll(lit).toBe(bursts[0]!.inside.count);
+    await poll(selected).toBe(bursts[0]!.inside.count);
     expect(page.url()).toMatch(/since=-?\d+/);
     await page.close();
     await open(`panel=time&period=decade&symbol=${bursts[0]!.symbol}`);
@@ -126,7 +126,7 @@ describe('levels and edits', () => {
     await names.first().click();
     const { sentences } = await api<Answer<'encoded'>>('/api/encoded?limit=200');
     const members = new Set(levels[0]!.groups[0]!.symbols);
-    await poll(lit).toBe(sentences.filter(({ walk }) => walk.some((k) => members.has(k))).length);
+    await poll(selected).toBe(sentences.filter(({ walk }) => walk.some((k) => members.has(k))).length);
     expect(page.url()).toContain('level=3');
     await page.reload();
     await poll(nodes).toBe('3');

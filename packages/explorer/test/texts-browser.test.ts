@@ -20,7 +20,7 @@ const complaints: string[] = [];
 const api = <T>(address: string, body?: unknown): Promise<T> => answerOf<T>(explorer.url, address, body);
 const poll = <T>(value: () => Promise<T> | T) => expect.poll(value, { timeout: 30_000 });
 const bytes = (base64: string) => Uint8Array.from(Buffer.from(base64, 'base64')).buffer;
-const lit = async () => Number(await page.locator('.text-canvas').getAttribute('data-lit'));
+const selected = async () => Number(await page.locator('.text-canvas').getAttribute('data-selected'));
 const open = async (hash = '', width = 1280) => {
   page = await openPage(browser, explorer.url, complaints, { hash: `#${hash}`, width });
   await page.waitForSelector(
@@ -129,14 +129,16 @@ describe('the map of texts', () => {
     const near = (value: number, edge: number) => Math.abs(value - edge) < 0.01;
     const unsure = where((n) => near(places[2 * n]!, 0.5) || near(places[2 * n + 1]!, 0.7)).length;
     const inside = where((n) => places[2 * n]! < 0.5 && places[2 * n + 1]! < 0.7).length;
-    const found = await lit();
+    const found = await selected();
     expect(Math.abs(found - inside)).toBeLessThanOrEqual(unsure);
     expect(found).toBeGreaterThan(0);
-    expect(await page.locator('.lit-counts').textContent()).toMatch(new RegExp(`^${found}\\s*of 120 texts`));
+    expect(await page.locator('.selected-counts').textContent()).toMatch(
+      new RegExp(`^${found}\\s*of 120 texts`),
+    );
     await page.reload();
-    await page.waitForSelector(`.text-canvas[data-lit="${found}"]`);
+    await page.waitForSelector(`.text-canvas[data-selected="${found}"]`);
     await page.locator('.map-tools').getByRole('button', { name: 'Clear' }).click();
-    await poll(lit).toBe(120);
+    await poll(selected).toBe(120);
     expect(page.url()).not.toContain('around');
     await page.getByRole('button', { name: 'Lasso' }).click();
     await page.mouse.move(...at(0.02, 0.02));
@@ -148,9 +150,9 @@ describe('the map of texts', () => {
       await page.mouse.move(...at(x, y), { steps: 6 });
     await page.mouse.up();
     const upper = where((n) => places[2 * n]! > places[2 * n + 1]!).length;
-    await poll(async () => Math.abs((await lit()) - upper)).toBeLessThan(12);
+    await poll(async () => Math.abs((await selected()) - upper)).toBeLessThan(12);
     await page.goBack();
-    await poll(lit).toBe(120);
+    await poll(selected).toBe(120);
   });
 
   test('moves, zooms and is read by keys; the address says from where it is looked at', async () => {
@@ -184,29 +186,29 @@ describe('linked choices', () => {
     await open('panel=texts&period=decade');
     await page.getByLabel('Words').fill('planet');
     const planets = where((n) => /\bplanet/i.test(all[n]!.text));
-    await poll(lit).toBe(planets.length);
+    await poll(selected).toBe(planets.length);
     const symbol = walkOf(planets[0]!)[1]!;
     await page.getByLabel('Add a theme').fill(String(symbol));
     await page.keyboard.press('Enter');
     const passing = planets.filter((n) => walkOf(n).includes(symbol));
-    await poll(lit).toBe(passing.length);
+    await poll(selected).toBe(passing.length);
     await page.getByLabel('From', { exact: true }).selectOption({ label: '1950s' });
     const since = passing.filter((n) => times[n]! >= Date.UTC(1950, 0));
-    await poll(lit).toBe(since.length);
+    await poll(selected).toBe(since.length);
     expect(since.length).toBeGreaterThan(0);
     const space = page.locator('.label-filter label', { hasText: 'space' });
     expect(await space.locator('.number').textContent()).toBe(String(since.length));
     await page.locator('.label-filter label', { hasText: 'food' }).getByRole('checkbox').check();
-    await poll(lit).toBe(0);
+    await poll(selected).toBe(0);
     expect(await page.locator('.empty').textContent()).toContain('No text is all of this');
     await space.getByRole('checkbox').check();
-    await poll(lit).toBe(since.length);
+    await poll(selected).toBe(since.length);
     const shown = await page.locator('.texts .examples .sentence-text').allInnerTexts();
     expect(shown).toEqual(since.slice(0, 10).map((n) => all[n]!.text.replaceAll(/\s+/g, ' ')));
     await page.reload();
-    await page.waitForSelector(`.text-canvas[data-lit="${since.length}"]`);
-    await page.locator('.lit-counts').getByRole('button', { name: 'Clear' }).click();
-    await poll(lit).toBe(120);
+    await page.waitForSelector(`.text-canvas[data-selected="${since.length}"]`);
+    await page.locator('.selected-counts').getByRole('button', { name: 'Clear' }).click();
+    await poll(selected).toBe(120);
     expect(await page.getByLabel('Words').inputValue()).toBe('');
   });
 
@@ -214,9 +216,9 @@ describe('linked choices', () => {
     await open();
     await page.locator('.text-canvas').press('s');
     await page.waitForSelector('article.symbol[data-symbol="0"]');
-    await poll(lit).toBe(where((n) => walkOf(n).includes(0)).length);
+    await poll(selected).toBe(where((n) => walkOf(n).includes(0)).length);
     await page.keyboard.press('Escape');
-    await poll(lit).toBe(120);
+    await poll(selected).toBe(120);
     await page.getByRole('button', { name: 'Network', exact: true }).click();
     await page.locator('.canvas').press('n');
     await page.waitForSelector('article.symbol[data-symbol="0"]');

@@ -11,14 +11,14 @@ import {
   countOf,
   type Filter,
   labelCounts,
-  litTexts,
   passing,
+  selectedTexts,
   symbolCounts,
 } from '../src/page/texts/filter.ts';
 import { flowsOf } from '../src/page/texts/flows.ts';
 import { groupName, groupText } from '../src/page/texts/group.ts';
-import { litMap } from '../src/page/texts/lit-map.ts';
 import { NearestDot } from '../src/page/texts/nearest-dot.ts';
+import { selectionMap } from '../src/page/texts/selection-map.ts';
 import type { TextData } from '../src/page/texts/text-data.ts';
 
 const COUNT = 400;
@@ -33,24 +33,24 @@ const data: TextData = {
   times: Float64Array.from({ length: COUNT }, (_, n) => (n % 5 === 0 ? Number.NaN : 1000 * random.int(9))),
 };
 const all: Filter = { labels: [], symbols: [], around: [], between: [null, null], words: null };
-const lit = (filter: Partial<Filter>, without?: keyof Filter) =>
-  litTexts(passing(data, { ...all, ...filter }, without), 0, COUNT);
+const selected = (filter: Partial<Filter>, without?: keyof Filter) =>
+  selectedTexts(passing(data, { ...all, ...filter }, without), 0, COUNT);
 const where = (of: (n: number) => boolean) => Array.from({ length: COUNT }, (_, n) => n).filter(of);
 const walk = (n: number) => Array.from(data.walks.subarray(n * LENGTH, (n + 1) * LENGTH));
 
-describe('which texts are lit', () => {
+describe('which texts are selected', () => {
   test('by each question, and by all together', () => {
-    expect(lit({})).toHaveLength(COUNT);
-    expect(lit({ labels: ['b/c'] })).toEqual(where((n) => data.labelOf[n] === 1));
-    expect(lit({ labels: ['a', 'b/c'] })).toEqual(where((n) => data.labelOf[n]! >= 0));
-    expect(lit({ labels: ['gone'] })).toEqual([]);
-    expect(lit({ symbols: [2, 5] })).toEqual(where((n) => walk(n).some((k) => k === 2 || k === 5)));
-    expect(lit({ between: [2000, 5000] })).toEqual(
+    expect(selected({})).toHaveLength(COUNT);
+    expect(selected({ labels: ['b/c'] })).toEqual(where((n) => data.labelOf[n] === 1));
+    expect(selected({ labels: ['a', 'b/c'] })).toEqual(where((n) => data.labelOf[n]! >= 0));
+    expect(selected({ labels: ['gone'] })).toEqual([]);
+    expect(selected({ symbols: [2, 5] })).toEqual(where((n) => walk(n).some((k) => k === 2 || k === 5)));
+    expect(selected({ between: [2000, 5000] })).toEqual(
       where((n) => data.times![n]! >= 2000 && data.times![n]! < 5000),
     );
-    expect(lit({ between: [null, 1000] })).toEqual(where((n) => data.times![n] === 0));
+    expect(selected({ between: [null, 1000] })).toEqual(where((n) => data.times![n] === 0));
     const words = Uint8Array.from({ length: COUNT / 8 }, () => 0b101);
-    expect(lit({ words })).toEqual(where((n) => n % 8 === 0 || n % 8 === 2));
+    expect(selected({ words })).toEqual(where((n) => n % 8 === 0 || n % 8 === 2));
     const filter = { labels: ['a'], symbols: [1], between: [1000, null], words } as const;
     const each = [
       { labels: filter.labels },
@@ -58,20 +58,20 @@ describe('which texts are lit', () => {
       { between: filter.between },
       { words },
     ];
-    const sets = each.map((one) => new Set(lit(one as Partial<Filter>)));
-    expect(lit(filter)).toEqual(where((n) => sets.every((set) => set.has(n))));
-    expect(lit(filter, 'labels')).toEqual(where((n) => sets.slice(1).every((set) => set.has(n))));
+    const sets = each.map((one) => new Set(selected(one as Partial<Filter>)));
+    expect(selected(filter)).toEqual(where((n) => sets.every((set) => set.has(n))));
+    expect(selected(filter, 'labels')).toEqual(where((n) => sets.slice(1).every((set) => set.has(n))));
   });
 
   test('within a line: a box, and one that is not convex', () => {
     const at = (n: number) => [1000 * data.places[2 * n]!, 1000 * data.places[2 * n + 1]!] as const;
-    expect(lit({ around: [100, 200, 600, 200, 600, 900, 100, 900] })).toEqual(
+    expect(selected({ around: [100, 200, 600, 200, 600, 900, 100, 900] })).toEqual(
       where((n) => at(n)[0] > 100 && at(n)[0] < 600 && at(n)[1] > 200 && at(n)[1] < 900),
     );
     // An L: a box without its upper right quarter.
     const corner = [0, 0, 500, 0, 500, 500, 1000, 500, 1000, 1000, 0, 1000];
-    expect(lit({ around: corner })).toEqual(where((n) => !(at(n)[0] > 500 && at(n)[1] < 500)));
-    expect(lit({ around: [1, 2, 3, 4] })).toHaveLength(COUNT);
+    expect(selected({ around: corner })).toEqual(where((n) => !(at(n)[0] > 500 && at(n)[1] < 500)));
+    expect(selected({ around: [1, 2, 3, 4] })).toHaveLength(COUNT);
   });
 
   test('counts, bits, pages and shares on the graph', () => {
@@ -82,10 +82,10 @@ describe('which texts are lit', () => {
     expect(Array.from(symbolCounts(data, some))).toEqual(
       Array.from({ length: SYMBOLS }, (_, k) => own.filter((n) => walk(n).includes(k)).length),
     );
-    expect(litTexts(some, 3, 4)).toEqual(own.slice(3, 7));
+    expect(selectedTexts(some, 3, 4)).toEqual(own.slice(3, 7));
     const bytes = Buffer.from(bitsOf(some), 'base64');
     expect(where((n) => ((bytes[n >> 3]! >> (n & 7)) & 1) === 1)).toEqual(own);
-    const map = litMap(data, some, own.length);
+    const map = selectionMap(data, some, own.length);
     expect(map.nodes.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 9);
     const steps = own.flatMap((n) =>
       walk(n)
@@ -125,7 +125,7 @@ describe('the map', () => {
     expect(after[1] - before[1]).toBeCloseTo(-12, 6);
   });
 
-  test('the nearest text is that of all pairs, among those that are lit', () => {
+  test('the nearest text is that of all pairs, among those that are selected', () => {
     const nearest = new NearestDot(data.places);
     const some = passing(data, { ...all, labels: ['a'] });
     for (let turn = 0; turn < 200; turn++) {

@@ -60,3 +60,35 @@ export function memberSums(
 export function unmoved(before: Tensor, sizes: Tensor): Tensor {
   return before.mul(sizes.eq(0).to(before.dtype));
 }
+
+/** Where starts are drawn: places of points by weights [N] → [some] int64, and distances from those places. [some, N] */
+export interface StartSource {
+  draw(weights: Tensor, some: number): Tensor;
+  distances(places: Tensor): Tensor;
+}
+
+/**
+ * Greedy k-means++ (Arthur & Vassilvitskii 2007): points drawn one after the other by their distance `closest` [N] to
+ * the nearest one before, each the best of 2 + ln K draws. Frees `closest`; returns the places of `missing` points.
+ */
+export function drawStarts(
+  { draw, distances }: StartSource,
+  closest: Tensor,
+  { missing, K }: { missing: number; K: number },
+): number[] {
+  const chosen: number[] = [];
+  const trials = 2 + Math.floor(Math.log(K));
+  let before = closest;
+  while (chosen.length < missing) {
+    const drawn = draw(before, trials);
+    const best = scope(() => {
+      const after = distances(drawn).minimum(before); // [trials, N]
+      const at = after.sum(1).neg().argmax().item();
+      return { at, distance: after.select(0, at).contiguous() };
+    });
+    chosen.push(drawn.select(0, best.at).item());
+    before.free();
+    before = best.distance;
+  }
+  return chosen;
+}

@@ -1,4 +1,4 @@
-export { memberSums, nearestCentre } from './clusters.ts';
+export { drawStarts, memberSums, nearestCentre } from './clusters.ts';
 export { discoveringDefaults } from './config/defaults.ts';
 export { type LanguageConfig, languageConfigSchema } from './config/language.ts';
 export { type SyntheticConfig, syntheticOptions } from './config/network.ts';
@@ -32,6 +32,7 @@ export { groupsAt, type Joining, joinSymbols } from './discovery/hierarchy.ts';
 export { discoveryDefaults, discoveryOptions } from './discovery/options.ts';
 export { columnsOf, pieceCounts, tellingPieces } from './discovery/pieces.ts';
 export { fitPointSpace, toPoints } from './discovery/point-space.ts';
+export type { SparseRows } from './discovery/sparse.ts';
 export { rememberedVectors } from './discovery/text-memory.ts';
 export { encoderTokens } from './discovery/text-vectors.ts';
 export { textVectors } from './discovery/vector-store.ts';

@@ -4,8 +4,8 @@ import { scope, Tensor, tensor } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
 import { CombinedPath } from '../src/path/continuation.ts';
 import { RunFiles } from '../src/run/run-files.ts';
+import { ContextCounts, smoothed } from '../src/tasks/tuples/context-counts.ts';
 import { TrainedWalks } from '../src/tasks/tuples/trained-walks.ts';
-import { smoothed, WalkCounts } from '../src/tasks/tuples/walk-counts.ts';
 import type { WalkPath } from '../src/tasks/tuples/walk-path.ts';
 
 const folder = temporaryFolder('counted-path');
@@ -20,7 +20,7 @@ describe('counts of second halves', () => {
   });
 
   test('without walks a step is even over the links; with many it is what followed there', () => {
-    const counts = new WalkCounts(4);
+    const counts = new ContextCounts(4);
     const open = [1, 2];
     const at = { relation: 0, first: [0, 3], second: [] };
     expect([...counts.probabilities(at, open)]).toEqual([0, 0.5, 0.5, 0]);
@@ -36,7 +36,7 @@ describe('counts of second halves', () => {
   });
 
   test('by hand: one walk, one step', () => {
-    const counts = new WalkCounts(3);
+    const counts = new ContextCounts(3);
     counts.add(0, [0, 1, 2, 0]);
     // Five levels each add one count to four parts of the level above: 1 − p falls by 4/5 each time.
     const [, , p] = counts.probabilities({ relation: 0, first: [0, 1], second: [] }, [0, 2]);

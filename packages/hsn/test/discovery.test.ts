@@ -6,7 +6,7 @@ import { TransformerText } from '@hidden-schema/transformers';
 import { describe, expect, test } from 'vitest';
 import { type Discovered, encodePoints, freeDiscovered } from '../src/discovery/encode.ts';
 import { fitStages, fitSymbols, type StageRecord } from '../src/discovery/fit.ts';
-import { evidence, linkProbabilities } from '../src/discovery/links.ts';
+import { evidence, inferLinks } from '../src/discovery/links.ts';
 import { type DiscoveryOptions, discoveryOptions } from '../src/discovery/options.ts';
 import { PursuitEncoder } from '../src/discovery/pursuit-encoder.ts';
 import { digamma } from '../src/graph/gamma.ts';
@@ -175,13 +175,13 @@ describe('links from traversals', () => {
 
   test('every symbol that is travelled keeps an exit, and no pair that never is gets one', () => {
     const options = { texts: 20, density: 0.01, exits: 1, densityPrior };
-    const links = rows(linkProbabilities(travelled, options));
+    const links = rows(inferLinks(travelled, options));
     expect(links.map((row, j) => row[j])).toEqual([1, 1, 1, 1]);
     expect(links.map((row, j) => row.filter((p, k) => k !== j && p > 0.5).length)).toEqual([1, 1, 1, 1]);
-    const more = rows(linkProbabilities(travelled, { ...options, exits: 3 }));
+    const more = rows(inferLinks(travelled, { ...options, exits: 3 }));
     expect(more[0]![3]).toBeGreaterThan(0.5);
     const none = { traversals: f64(traversals).mul(0), certainty: f64(traversals).mul(0) };
-    const alone = rows(linkProbabilities(none, { ...options, exits: 3 }));
+    const alone = rows(inferLinks(none, { ...options, exits: 3 }));
     expect(Math.max(...alone.flatMap((row, j) => row.filter((_, k) => k !== j)))).toBeLessThan(0.5);
   });
 });

@@ -28,7 +28,7 @@ describe('gamma functions', () => {
       [2, 1 - euler],
     ] as const)
       expectClose(digamma(x), wanted, 1e-11);
-    expectClose(digamma(1e-3), -1000 - euler + 1.6434e-3, 1e-5);
+    expectClose(digamma(1e-3), -1000.575571931, 1e-8);
   });
 
   test('recurrences hold, and ψ is the slope of log Γ', () => {

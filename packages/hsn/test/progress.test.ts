@@ -36,15 +36,6 @@ test('made after the first steps, it tells no rate of them', () => {
   expect(written).toEqual(['train  33% 200/600\n']);
 });
 
-test('without a terminal: a line every n steps where asked for', () => {
-  const { progress, written, clock } = setup({ everySteps: 50 });
-  for (let step = 1; step <= 120; step++) {
-    clock.time += 1;
-    progress.update(step);
-  }
-  expect(written.map((line) => /(\d+)\/600/.exec(line)?.[1])).toEqual(['1', '51', '101']);
-});
-
 test('on a terminal: one line that is redrawn, never faster than ten times a second', () => {
   const { progress, written, clock } = setup({ tty: true, columns: 120 });
   for (let step = 1; step <= 300; step++) {

@@ -8,8 +8,9 @@ import { describe, expect, test } from 'vitest';
 import { type VqConfig, vqConfigSchema } from '../src/config/rivals.ts';
 import { makeRival } from '../src/rivals/build.ts';
 import { logWeightsOf } from '../src/rivals/evaluation.ts';
-import { CodePrior, squaredDistances, straightThrough, type Vq } from '../src/rivals/vq.ts';
+import { CodePrior, squaredDistances, type Vq } from '../src/rivals/vq.ts';
 import type { ReadTexts } from '../src/tasks/language/network.ts';
+import { straightThrough } from '../src/walk/gumbel.ts';
 
 const vocabulary = 7;
 
@@ -78,7 +79,7 @@ describe('quantising', () => {
   test('going forward it is the code, going back the encoder', () => {
     const vectors = f64([[[0.2, -0.1]]]).requireGrad();
     const chosen = f64([[[1, 1]]]);
-    const through = straightThrough(vectors, chosen);
+    const through = straightThrough(chosen, vectors);
     expectClose(through, [1, 1], 1e-12);
     expectClose(gradientOf(through.mul(f64([2, 3])).sum(), vectors), [2, 3], 1e-12);
   });

@@ -1,3 +1,12 @@
+export {
+  attentionSheet,
+  degreeSheet,
+  divergenceSheet,
+  graphSheet,
+  interpolationSheet,
+  symbolSheet,
+  typicalSheet,
+} from './analysis/analysis-sheets.ts';
 export { sentenceAttention, studyAttention } from './analysis/attention.ts';
 export { choiceResults } from './analysis/choice.ts';
 export {
@@ -63,15 +72,6 @@ export { runReport } from './analysis/report.ts';
 export { type ReportPart, sectionsPage } from './analysis/report-page.ts';
 export { plainJson, type Results, writeResults } from './analysis/results.ts';
 export { type RunCorpus, runCorpus } from './analysis/run-corpus.ts';
-export {
-  attentionSheet,
-  degreeSheet,
-  divergenceSheet,
-  graphSheet,
-  interpolationSheet,
-  symbolSheet,
-  typicalSheet,
-} from './analysis/sheets.ts';
 export {
   changesBetween,
   type DecoderComparison,

@@ -69,8 +69,8 @@ function line(row: WalkRow, format: 'tsv' | 'jsonl', options: WalkFileOptions): 
   const mark = options.unsure === undefined ? [] : [unsure];
   if (format === 'tsv') return tsvLine([walk, number(probability), steps, ...mark.map(Number), text]);
   const plain = row.probabilities.map((p) => Number(number(p)));
-  const told = { text, walk: row.walk, probability: Number(number(probability)), steps: plain };
-  return `${JSON.stringify(options.unsure === undefined ? told : { ...told, unsure })}\n`;
+  const record = { text, walk: row.walk, probability: Number(number(probability)), steps: plain };
+  return `${JSON.stringify(options.unsure === undefined ? record : { ...record, unsure })}\n`;
 }
 
 class LineSink implements WalkSink {

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { type Adjacency, emptyGraph } from '@hidden-schema/hsn';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { interpolationSheet } from '../src/analysis/sheets.ts';
+import { interpolationSheet } from '../src/analysis/analysis-sheets.ts';
 import { jensenShannon, klDivergence, smoothedShares } from '../src/evaluation/divergence.ts';
 import {
   interpolate,

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { type Curve, drawCurves } from '../src/drawing/curves.ts';
 import { FONT } from '../src/drawing/svg.ts';
 import { compareGraphs, drawGraphs, toPng } from '../src/evaluation/figures.ts';
-import { layoutGraph } from '../src/evaluation/layout.ts';
+import { layoutGraph } from '../src/evaluation/force-layout.ts';
 
 const truth = randomGraph('blocks', 60, { blocks: 3, inside: 0.4, outside: 0.01 }, new Random(1)).adjacency;
 const positions = layoutGraph(60, edgeList(truth));
@@ -119,9 +119,11 @@ describe('drawGraphs', () => {
             { i: 0, j: 0 },
             { i: 0, j: 1, weight: 0.1 },
             { i: 1, j: 0, weight: 7 },
+            { i: 1, j: 2, weight: 1 },
+            { i: 1, j: 2, weight: 1 },
+            { i: 1, j: 2, weight: 1 },
           ],
-          positions: Float64Array.from([0, 0, 1, 1]),
-          nodeSizes: [1, 4],
+          positions: Float64Array.from([0, 0, 1, 1, 0, 1]),
         },
         { title: 'c', edges: emptyGraph(0), positions: new Float64Array(0) },
       ],

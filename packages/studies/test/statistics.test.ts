@@ -13,7 +13,7 @@ import { classProbabilities, fitLogisticRegression } from '../src/measures/logis
 import { benjaminiHochberg } from '../src/measures/multiple-tests.ts';
 import { countPresence } from '../src/measures/presence.ts';
 import { cohensH, differenceInterval, wilsonInterval } from '../src/measures/proportions.ts';
-import { upperGamma } from '../src/measures/special-functions.ts';
+import { upperGamma } from '../src/measures/upper-gamma.ts';
 
 const fixture = <T>(name: string): T =>
   JSON.parse(

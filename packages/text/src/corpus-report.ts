@@ -74,8 +74,8 @@ export function emptyReport(policy: BadUtf8Policy): CorpusReport {
 
 /** One hash for the files of a corpus and the splits they are for: the same data, wherever they lie. */
 export function fingerprintOf(files: readonly Pick<FileReport, 'sha256' | 'split'>[]): string {
-  const told = files.map(({ sha256, split }) => [sha256, split]);
-  return createHash('sha256').update(JSON.stringify(told)).digest('hex');
+  const identities = files.map(({ sha256, split }) => [sha256, split]);
+  return createHash('sha256').update(JSON.stringify(identities)).digest('hex');
 }
 
 export const counted = (count: number, one: string, many = `${one}s`) =>

@@ -18,7 +18,7 @@ export interface TableLayout {
 }
 
 /** Whether columns are named by the settings: a TSV without is label and text, as long as nothing else is found in it. */
-export const namesColumns = ({ textColumn, labelColumn, timeColumn }: ColumnSettings): boolean =>
+const namesColumns = ({ textColumn, labelColumn, timeColumn }: ColumnSettings): boolean =>
   textColumn !== undefined || labelColumn !== undefined || timeColumn !== undefined;
 
 /** The layout that a format has by itself: what runs of 0.2.0 read their tables by. */

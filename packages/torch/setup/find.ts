@@ -67,7 +67,7 @@ export function inspect(
   machine: Machine,
   origin: Origin,
   root: string,
-  told: { version?: string; abi?: 0 | 1 } = {},
+  known: { version?: string; abi?: 0 | 1 } = {},
 ): Libtorch | SetupError | undefined {
   const library = libraryFile(machine, 'torch_cpu');
   const include = join(root, 'include');
@@ -78,7 +78,7 @@ export function inspect(
   const headers = [join(api, 'torch/torch.h'), join(include, 'ATen/core/dispatch/Dispatcher.h')];
   const missing = headers.filter((path) => !machine.exists(path));
   if (!libDir && missing.length > 0) return undefined;
-  const version = versionIn(machine, root) ?? told.version;
+  const version = versionIn(machine, root) ?? known.version;
   if (version !== undefined && isOld(version)) return tooOld(version, root);
   if (missing[0] !== undefined) return lackingHeaders(machine, libDir ?? root, missing[0]);
   if (!libDir || !machine.exists(join(libDir, library)))
@@ -87,7 +87,7 @@ export function inspect(
   const processor = builtFor(machine, join(libDir, library));
   if (processor !== undefined && processor !== machine.arch)
     return otherProcessor(machine, join(libDir, library), processor);
-  const abi = told.abi ?? abiIn(machine, root);
+  const abi = known.abi ?? abiIn(machine, root);
   const cuda = machine.exists(join(libDir, libraryFile(machine, 'torch_cuda')));
   const dirs = { includeDirs: [api, include], libDirs: [libDir], cuda };
   return { version, origin, root, ...dirs, ...(abi === undefined ? {} : { abi }) };

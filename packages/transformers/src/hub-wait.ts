@@ -24,7 +24,7 @@ export async function lockOrReady(
   ready: () => Promise<boolean>,
   options: WaitOptions,
 ): Promise<Lock | undefined> {
-  let told = false;
+  let notified = false;
   let before = -1;
   let since = Date.now();
   for (let pollMs = 50; ; pollMs = Math.min(SLOWEST_POLL_MS, 2 * pollMs)) {
@@ -40,8 +40,8 @@ export async function lockOrReady(
       throw new UserError(
         `gave up waiting after ${Math.round(options.patienceMs / 1000)} s without progress: ${lock.message}`,
       );
-    if (!told) options.onWait(`waiting: ${lock.message.split(';')[0]}`);
-    told = true;
+    if (!notified) options.onWait(`waiting: ${lock.message.split(';')[0]}`);
+    notified = true;
     await pause(pollMs, undefined, options.signal ? { signal: options.signal } : {});
   }
 }

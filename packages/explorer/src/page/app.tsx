@@ -37,7 +37,7 @@ function Explorer({ view, change, dark, toggle }: ExplorerProps) {
   const grouping = useGrouping(client, run, view.level);
   const mapped = run?.opened?.features.includes('map') === true && textsFailure === null;
   const drawn = useSettled(useDrawn({ graph, labels, texts }, grouping), mapped);
-  const { walk, paths, ...shows } = useLit();
+  const { walk, paths, ...shows } = useHighlighted();
   const { flight, goTo } = useFlight(view, change);
   useKeys(() => change({ symbol: null }));
   useTitle(run?.name);
@@ -71,7 +71,7 @@ function useSettled(drawn: Drawn | null, mapped: boolean): Drawn | null {
 }
 
 /** What panels light on the graph: one walk, and all walks of an answer. */
-function useLit() {
+function useHighlighted() {
   const [walk, showWalk] = useState<readonly number[] | null>(null);
   const [paths, showPaths] = useState<readonly (readonly number[])[] | null>(null);
   return { walk, paths, showWalk, showPaths };
@@ -88,10 +88,11 @@ function useFlight(view: ViewState, change: Change) {
     [change],
   );
   // An address that says where to look from is followed there.
-  const told = useRef(view.graphat !== null);
+  const wasPlaced = useRef(view.graphat !== null);
   useEffect(() => {
-    if (view.panel === 'symbol' && view.symbol !== null && !told.current) setFlight((count) => count + 1);
-    told.current = false;
+    if (view.panel === 'symbol' && view.symbol !== null && !wasPlaced.current)
+      setFlight((count) => count + 1);
+    wasPlaced.current = false;
   }, [view.panel]);
   return { flight, goTo };
 }

@@ -57,5 +57,5 @@ const lookOf = ({ accent, ink, faint, ground }: Inks): HeatLook => ({
     'fill-opacity': 0.06 + 0.94 * strength,
     ink: strength > 0.55 ? ground : ink,
   }),
-  told: (row, column, value) => `${row} · ${column}: ${decimal(value)}`,
+  titleOf: (row, column, value) => `${row} · ${column}: ${decimal(value)}`,
 });

@@ -90,7 +90,7 @@ const fields = {
   maps: names,
   /** What is drawn: the network on the map of texts, or one of them alone. */
   show: oneOf('both', 'graph', 'map'),
-  /** Which texts are lit: of these labels, passing these symbols, with these words, within a line on the map. */
+  /** Which texts are selected: of these labels, passing these symbols, with these words, within a line on the map. */
   label: names,
   only: numbers,
   words: text(''),

@@ -1,6 +1,6 @@
-import { type JsonValue, UserError } from '@hidden-schema/base';
+import { UserError } from '@hidden-schema/base';
 import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument, stringify, visit } from 'yaml';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { type Data, isMapping, mergeDefaults } from './defaults.ts';
 import { type LanguageConfig, languageConfigSchema } from './language.ts';
 import { type SyntheticConfig, syntheticOptions } from './network.ts';
@@ -37,7 +37,8 @@ interface Fault {
 export type RunConfig = SyntheticConfig | LanguageConfig | ReasoningConfig | RivalConfig;
 export type ModelKind = RunConfig['model'];
 
-const schemas: Record<ModelKind, SettingsSchema> = {
+/** The settings of each kind of model. */
+export const schemas: Record<ModelKind, SettingsSchema> = {
   synthetic: syntheticOptions,
   language: languageConfigSchema,
   reasoning: reasoningConfigSchema,
@@ -46,8 +47,9 @@ const schemas: Record<ModelKind, SettingsSchema> = {
   vq: vqConfigSchema,
 };
 
-const modelKinds = Object.keys(schemas).join(', ');
-const isKind = (name: unknown): name is ModelKind => typeof name === 'string' && Object.hasOwn(schemas, name);
+export const modelKinds = Object.keys(schemas).join(', ');
+export const isKind = (name: unknown): name is ModelKind =>
+  typeof name === 'string' && Object.hasOwn(schemas, name);
 
 /** The schema that `model` names, the last override counting most; also notes a fallback in the data. */
 function schemaOf(data: Data, overrides: readonly string[], fallback: ModelKind): SettingsSchema {
@@ -131,27 +133,8 @@ export function loadConfig(
     const offset = offsetOf(document, path);
     return offset === undefined ? '' : ` (line ${lines.linePos(offset).line})`;
   };
-  throw new UserError(
-    listed(
-      source,
-      faults.map(
-        ({ path, text }) =>
-          () =>
-            `${text()}${place(path)}`,
-      ),
-    ),
-  );
-}
-
-/** JSON schema of the settings of one kind of model, or of any: for editors, and for programs that write settings. */
-export function settingsJsonSchema(kind?: string): JsonValue {
-  if (kind !== undefined && !isKind(kind)) throw new UserError(`settings are of ${modelKinds}; got ${kind}`);
-  const kinds = kind === undefined ? Object.values(schemas) : [schemas[kind]];
-  const [first, ...others] = kinds.map((schema) => z.toJSONSchema(schema, { io: 'input' }));
-  const { $schema } = first!;
-  const plain = [first!, ...others].map(({ $schema: _, ...rest }) => rest);
-  const body = plain.length === 1 ? plain[0]! : { anyOf: plain };
-  return { $schema, title: 'Settings of hsn train', ...body } as unknown as JsonValue;
+  const sentences = faults.map((fault) => () => `${fault.text()}${place(fault.path)}`);
+  throw new UserError(listed(source, sentences));
 }
 
 /** The settings as YAML that `loadConfig` reads back unchanged. */

@@ -61,8 +61,7 @@ export class BagDecoder extends nn.Module {
   /** E[log p(x|z)] of each sentence for positions (soft, one-hot or marginal) [B, K] of each step. [B] */
   expectedLog(tokens: Tensor, positions: readonly Tensor[]): Tensor {
     const table = this.probabilities().log().transpose(0, 1).contiguous(); // [V, K]
-    const terms = tokens.unbind(1).map((step, i) => table.indexSelect(0, step).mul(positions[i]!).sum(-1));
-    return terms.reduce((sum, term) => sum.add(term));
+    return sumOverSteps(table, tokens, positions);
   }
 
   /** The authors' reading of the same: bag probabilities used as logits over the vocabulary (and four special tokens). */
@@ -70,7 +69,12 @@ export class BagDecoder extends nn.Module {
     const pure = this.bags ?? this.logits!.softmax(-1);
     const normaliser = pure.exp().sum(1).add(specialTokens).log(); // [K]
     const table = pure.sub(normaliser.unsqueeze(1)).transpose(0, 1).contiguous(); // [V, K]
-    const terms = tokens.unbind(1).map((step, i) => table.indexSelect(0, step).mul(positions[i]!).sum(-1));
-    return terms.reduce((sum, term) => sum.add(term));
+    return sumOverSteps(table, tokens, positions);
   }
+}
+
+/** Σ_i Σ_k table[x_i, k]·position_i[k]. table [V, K], tokens [B, L], positions L of [B, K] → [B] */
+function sumOverSteps(table: Tensor, tokens: Tensor, positions: readonly Tensor[]): Tensor {
+  const terms = tokens.unbind(1).map((step, i) => table.indexSelect(0, step).mul(positions[i]!).sum(-1));
+  return terms.reduce((sum, term) => sum.add(term));
 }

@@ -9,7 +9,7 @@ import { fitCutoffs, type ReadSymbols } from './cutoffs.ts';
 import { dictionaryOf, unitRows } from './dictionary.ts';
 import { diffusePoints } from './diffusion.ts';
 import { checkPoints, type Discovered, type EncodedPoints, encodePoints } from './encode.ts';
-import { linkProbabilities } from './links.ts';
+import { inferLinks } from './links.ts';
 import { type DiscoveryOptions, discoveryOptions } from './options.ts';
 import { drawnPlaces, isSmall, type PointSource, pointsAt, sourceOf } from './point-source.ts';
 import { anchored, rounds, type Shared, sharedMeans } from './spherical-means.ts';
@@ -71,7 +71,7 @@ export async function fitDictionary(points: PointSource, settings: FitGiven = {}
   checkCounts(points.count, options.symbols, seeds);
   await replicas.syncOrAbort(signal);
   const shared = { replicas, signal };
-  const told = (stage: StageRecord['stage'], figures: Partial<StageRecord> = {}) =>
+  const report = (stage: StageRecord['stage'], figures: Partial<StageRecord> = {}) =>
     onStage?.({ stage, done: fitStages.indexOf(stage) + 1, ...figures });
   const generator = new Generator(options.seed);
   // Diffused points of a group are all but the same, and rounding would part them: few are worked on by one thread.
@@ -81,18 +81,18 @@ export async function fitDictionary(points: PointSource, settings: FitGiven = {}
   const found: Tensor[] = [];
   try {
     const diffused = await diffusePoints(sample, options, shared);
-    told('neighbours');
+    report('neighbours');
     const read = await foundSymbols(sample, diffused, { options, seeds, generator }, shared);
     found.push(read.symbols, read.starts);
-    told('symbols');
+    report('symbols');
     const { falseDiscoveryRate } = options;
     const cutoffs = fitCutoffs(points, read, { falseDiscoveryRate, replicas }).keep();
     found.push(cutoffs);
     await replicas.syncOrAbort(signal);
-    told('cutoffs');
+    report('cutoffs');
     const standing = options.stays ? { ...read, cutoffs } : { symbols: read.symbols };
     const { links, explained } = await travelledLinks(points, standing, options, shared);
-    told('links', { explained, links: countLikelyLinks(links) });
+    report('links', { explained, links: countLikelyLinks(links) });
     return { discovered: { ...read, cutoffs, linkProbabilities: links, options }, explained };
   } catch (error) {
     for (const tensor of found) tensor.free();
@@ -250,9 +250,7 @@ export async function travelledLinks(
     await replicas.syncOrAbort(signal);
     sums.share(replicas);
     const texts = points.count;
-    const links = noGrad(() =>
-      scope(() => linkProbabilities(sums.travelled(texts), { ...options, texts })),
-    ).keep();
+    const links = noGrad(() => scope(() => inferLinks(sums.travelled(texts), { ...options, texts }))).keep();
     replicas.broadcast([links]);
     return { links, explained: sums.explained() };
   } finally {

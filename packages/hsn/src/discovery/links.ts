@@ -32,7 +32,7 @@ export interface LinkOptions {
  * travelled links, with log-odds of at least the texts that travel them. A walk may stay where it is: every symbol is
  * linked to itself. [K, K] float32, symmetric
  */
-export function linkProbabilities(travelled: Travelled, options: LinkOptions): Tensor {
+export function inferLinks(travelled: Travelled, options: LinkOptions): Tensor {
   return noGrad(() =>
     scope(() => {
       const K = travelled.traversals.dim(0);

@@ -2,11 +2,11 @@ import { UserError } from '@hidden-schema/base';
 import { callMany, Tensor } from '@hidden-schema/torch';
 
 /** A sparse matrix by rows (CSR): row i has `indices[indptr[i] … indptr[i + 1])` with the same places of `values`. */
-export interface SparseRows {
+export interface SparseRows<Values = Float32Array> {
   readonly columns: number;
   readonly indptr: Int32Array;
   readonly indices: Int32Array;
-  readonly values: Float32Array;
+  readonly values: Values;
 }
 
 export function rowCount(matrix: SparseRows): number {

@@ -12,7 +12,7 @@ import {
   type Tensor,
   zeros,
 } from '@hidden-schema/torch';
-import { memberSums, mostAligned, unmoved } from '../clusters.ts';
+import { drawStarts, memberSums, mostAligned, type StartSource, unmoved } from '../clusters.ts';
 import type { Replicas } from '../train/replicas.ts';
 import { padRows, visitBlocks } from './blocks.ts';
 import { unitRows } from './dictionary.ts';
@@ -158,23 +158,14 @@ function startingCentres(
   generator: Generator,
 ): Tensor {
   const first = anchors ?? sample.indexSelect(0, randint(sample.dim(0), [1], generator));
-  const chosen = first.unbind(0);
-  let distance = farness(sample, first).neg().amax(0).neg(); // [some]
-  const trials = 2 + Math.floor(Math.log(count));
-  while (chosen.length < count) {
+  const source: StartSource = {
     // The small floor draws evenly once every point is a centre.
-    const drawn = multinomial(distance.add(1e-6), trials, generator);
-    const before = distance;
-    const best = scope(() => {
-      const after = farness(sample, sample.indexSelect(0, drawn)).minimum(before); // [trials, some]
-      const at = after.sum(1).neg().argmax().item();
-      return { at, distance: after.select(0, at).contiguous() };
-    });
-    chosen.push(sample.select(0, drawn.select(0, best.at).item()));
-    distance = best.distance;
-    before.free();
-  }
-  return unitRows(stack(chosen));
+    draw: (weights, some) => multinomial(weights.add(1e-6), some, generator),
+    distances: (places) => farness(sample, sample.indexSelect(0, places)),
+  };
+  const closest = farness(sample, first).neg().amax(0).neg(); // [some]
+  const places = drawStarts(source, closest, { missing: count - first.dim(0), K: count });
+  return unitRows(stack([...first.unbind(0), ...places.map((place) => sample.select(0, place))]));
 }
 
 /** 1 − x·c for each centre, never below zero; of a few centres, points are read once. [centres, some] */

@@ -87,10 +87,10 @@ export async function storedVectors(
 
 /** Never tells the same twice. */
 function progressOf(total: number, tell: StoredVectorOptions['onProgress']): (done: number) => void {
-  let told = 0;
+  let reported = 0;
   return (done) => {
-    if (done > told) tell?.(done, total);
-    told = Math.max(told, done);
+    if (done > reported) tell?.(done, total);
+    reported = Math.max(reported, done);
   };
 }
 

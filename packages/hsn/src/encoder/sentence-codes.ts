@@ -51,7 +51,7 @@ export function sentenceCodes(vectors: Tensor, options: CodeOptions, generator: 
         levels.push(kMeans(rest, symbols, generator));
         return { centres: levels.at(-1)! };
       });
-      const adjacency = travelledLinks(free, options);
+      const adjacency = mostTravelled(free, options);
       const walks = quantised(vectors, length, (_, level, before) => ({
         centres: levels[level]!,
         ...(before ? { allowed: adjacency.indexSelect(0, before) } : {}),
@@ -93,7 +93,7 @@ function quantised(
 }
 
 /** The pairs that walks travel most, as many as the density asks for; every symbol keeps its best one. [K, K] */
-export function travelledLinks(walks: Tensor, { symbols: K, density, selfLoops }: CodeOptions): Tensor {
+export function mostTravelled(walks: Tensor, { symbols: K, density, selfLoops }: CodeOptions): Tensor {
   const steps = walks.unbind(1);
   let counts = zeros([K, K]);
   for (let i = 1; i < steps.length; i++) {

@@ -1,5 +1,5 @@
 import { cat, type Generator, noGrad, randperm, scope, type Tensor, zeros } from '@hidden-schema/torch';
-import { type CodeOptions, type SentenceCodes, travelledLinks } from './sentence-codes.ts';
+import { type CodeOptions, mostTravelled, type SentenceCodes } from './sentence-codes.ts';
 
 // Shapes: N sentences, V words, K symbols, L walk steps.
 
@@ -58,7 +58,7 @@ export class TopicCodes {
     this.#topics = noGrad(() =>
       scope(() => {
         const { walks, observed, expected } = this.#assign();
-        if (++this.#sweeps === sweeps) this.#adjacency = travelledLinks(walks, this.#options).keep();
+        if (++this.#sweeps === sweeps) this.#adjacency = mostTravelled(walks, this.#options).keep();
         return logOdds(observed, expected, this.#frequencies);
       }),
     ).keep();

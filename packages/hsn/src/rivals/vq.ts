@@ -13,6 +13,7 @@ import {
 import type { VqConfig } from '../config/rivals.ts';
 import type { ReadingBatch } from '../encoder/walk-queries.ts';
 import type { ReadTexts } from '../tasks/language/network.ts';
+import { straightThrough } from '../walk/gumbel.ts';
 import { MeanFieldWalks } from '../walk/mean-field.ts';
 import {
   type Holders,
@@ -132,7 +133,7 @@ export class Vq extends Rival {
     const vectors = this.encoded(batch); // [B, L, C]
     const codes = this.#nearest(vectors);
     const chosen = this.#vectorsOf(codes);
-    const { perSentence, tokens } = this.written(batch, straightThrough(vectors, chosen));
+    const { perSentence, tokens } = this.written(batch, straightThrough(chosen, vectors));
     const reconstruction = perSentence.mean().neg();
     const kl = this.prior.logProb(codes).mean().neg();
     const held = squaredError(vectors, chosen.detach()).mul(this.config.commitment);
@@ -217,11 +218,6 @@ export class Vq extends Rival {
   usage(read: Tensor): { symbols_used: number } {
     return { symbols_used: new Set(read.toNumbers()).size };
   }
-}
-
-/** The codes' vectors going forward, the encoder's own going back. */
-export function straightThrough(vectors: Tensor, chosen: Tensor): Tensor {
-  return vectors.add(chosen.sub(vectors).detach());
 }
 
 /** Σ over the places of a sentence of the squared distance, mean over sentences. */

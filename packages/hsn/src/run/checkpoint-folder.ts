@@ -8,7 +8,7 @@ export const BEST = 'best.json';
 /** Bytes beyond the tensors: headers, manifest, and blocks that are not full. */
 const SPACE_MARGIN = 1 << 20;
 
-export const stepFolder = (run: Run, step: number): string => run.path('checkpoints', `step-${step}`);
+const stepFolder = (run: Run, step: number): string => run.path('checkpoints', `step-${step}`);
 
 export function requireWritable(run: Run): void {
   if (!run.locked) throw new Error(`${run.directory} was opened to read; open it with { write: true }`);

@@ -1,4 +1,4 @@
-import { readText, sealedText, UserError } from '@hidden-schema/base';
+import { openSealed, readText, sealedText, UserError } from '@hidden-schema/base';
 
 export const MODEL = 'model.safetensors';
 export const OPTIMIZER = 'optimizer.safetensors';
@@ -14,14 +14,14 @@ export interface Manifest {
   files: Record<string, { sha256: string; size: number }>;
 }
 
-/** The manifest with a hash of itself, in exactly one spelling, so that a change of any byte shows. */
+/** The manifest as it is written (`sealedText`). */
 export function manifestText(step: number, files: Manifest['files'], format = MANIFEST_FORMAT): string {
   return sealedText({ format, step, files });
 }
 
 /** Reads a manifest and checks it against its own hash. */
 export function readManifest(file: string, step: number): Manifest {
-  const manifest = parseExactly(readText(file));
+  const manifest = openSealed(readText(file)) as Manifest | undefined;
   if (manifest && manifest.format > MANIFEST_FORMAT)
     throw new UserError(`${file} has format ${manifest.format}; this version reads up to ${MANIFEST_FORMAT}`);
   const names = Object.keys(manifest?.files ?? {});
@@ -29,14 +29,4 @@ export function readManifest(file: string, step: number): Manifest {
   if (manifest?.step !== step || !complete)
     throw new UserError(`${file} is damaged: expected the manifest of step ${step} as it was written`);
   return manifest;
-}
-
-/** The manifest, if the text is just what this program writes for it. */
-function parseExactly(text: string): Manifest | undefined {
-  try {
-    const manifest = JSON.parse(text) as Manifest;
-    return text === manifestText(manifest.step, manifest.files, manifest.format) ? manifest : undefined;
-  } catch {
-    return undefined;
-  }
 }

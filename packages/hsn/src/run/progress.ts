@@ -18,13 +18,11 @@ export interface ProgressOptions {
   output?: ProgressOutput;
   /** Milliseconds from any fixed moment. */
   now?: () => number;
-  /** Without a terminal: a line after this many milliseconds, 10 s by default. */
-  everyMs?: number;
-  /** Without a terminal: a line after this many steps too, where given. */
-  everySteps?: number;
 }
 
+/** Milliseconds between two states on a terminal, and between two lines elsewhere. */
 const REDRAW_MS = 100;
+const LINE_MS = 10_000;
 const RATE_WINDOW_MS = 30_000;
 const BAR = 20;
 const CLEAR_LINE = '\r\x1b[2K';
@@ -40,7 +38,6 @@ export class Progress {
   #step: number;
   #metrics: Readonly<Record<string, number | string>> = {};
   #shownAt = Number.NEGATIVE_INFINITY;
-  #shownStep: number;
   #drawn = false;
   #finished = false;
 
@@ -51,7 +48,6 @@ export class Progress {
     this.#live = this.#output.isTTY === true && process.env.TERM !== 'dumb';
     this.#begin = this.#now();
     this.#step = options.start ?? 0;
-    this.#shownStep = this.#step;
     this.#samples = [{ time: this.#begin, step: this.#step }];
   }
 
@@ -90,13 +86,11 @@ export class Progress {
 
   #due(now: number): boolean {
     if (this.#live) return now - this.#shownAt >= REDRAW_MS || this.#step >= this.#options.total;
-    const { everyMs = 10_000, everySteps = Number.POSITIVE_INFINITY } = this.#options;
-    return now - this.#shownAt >= everyMs || this.#step - this.#shownStep >= everySteps;
+    return now - this.#shownAt >= LINE_MS;
   }
 
   #show(now: number): void {
     this.#shownAt = now;
-    this.#shownStep = this.#step;
     if (this.#live) this.#draw(this.#line(now));
     else this.#output.write(`${this.#line(now)}\n`);
   }

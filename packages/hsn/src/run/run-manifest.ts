@@ -2,6 +2,7 @@ import {
   type FileSum,
   hashFile,
   type JsonValue,
+  openSealed,
   readRegular,
   reasonOf,
   sealedText,
@@ -91,11 +92,7 @@ function readRunManifest(file: string): RunManifest {
   } catch (error) {
     throw new UserError(`${RUN_MANIFEST}: cannot be read (${reasonOf(error)})`);
   }
-  try {
-    const { sha256: _, ...manifest } = JSON.parse(text) as RunManifest & { sha256: string };
-    if (text === sealedText({ ...manifest }) && manifest.format === FORMAT) return manifest;
-  } catch {
-    // Not JSON; said below.
-  }
+  const manifest = openSealed(text);
+  if (manifest?.format === FORMAT) return manifest as unknown as RunManifest;
   throw new UserError(`${RUN_MANIFEST}: is damaged, expected it as it was written`);
 }

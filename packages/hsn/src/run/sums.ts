@@ -4,6 +4,7 @@ import path from 'node:path';
 import {
   hashFile,
   moveIntoPlace,
+  openSealed,
   readRegular,
   reasonOf,
   sealedText,
@@ -40,13 +41,9 @@ export function readSums(file: string): Sums {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
     throw error instanceof UserError ? error : new UserError(`cannot read ${file}: ${reasonOf(error)}`);
   }
-  try {
-    const { files } = JSON.parse(text) as { files: Record<string, readonly string[]> };
-    const sums = new Map(Object.entries(files));
-    if (sumsText(sums) === text) return sums;
-  } catch {
-    // Not JSON, or not of this form; said below.
-  }
+  const sealed = openSealed(text);
+  if (sealed?.format === FORMAT)
+    return new Map(Object.entries(sealed.files as Record<string, readonly string[]>));
   throw new UserError(`${file} is damaged: expected it as it was written`);
 }
 

@@ -110,8 +110,12 @@ export async function updateRun(
     const { editing, added, repeated, kept, themes, others } = await textUpdate(run, more, reading);
     const { stopWords = [] } = textRecord(run.run).record.settings;
     const words = themeWords([others, ...themes.map(({ texts }) => texts)], new Set(stopWords)).slice(1);
-    const told = themes.map(({ symbol, texts }, i) => ({ symbol, texts: texts.length, words: words[i]! }));
-    found = { added, repeated, kept, themes: told };
+    const summaries = themes.map(({ symbol, texts }, i) => ({
+      symbol,
+      texts: texts.length,
+      words: words[i]!,
+    }));
+    found = { added, repeated, kept, themes: summaries };
     places = [...corpusPlaces(run.run), path.resolve(more)];
     const what = `added ${added} texts from ${path.basename(more)}`;
     return { ...editing, what, changed: themes.map(({ symbol }) => symbol) };

@@ -53,7 +53,7 @@ export async function explainText(run: LanguageRun, text: string): Promise<Expla
   );
   const most = drops.map((of) => Math.max(0, ...of));
   const least = leastWeight.ofText * Math.max(...most);
-  const told = words.map((word, at): ExplainedWord => {
+  const explainedWords = words.map((word, at): ExplainedWord => {
     const weights = drops.map((of, k) => (most[k]! > 0 ? of[at]! / most[k]! : 0));
     const carried = drops.map((of, k) =>
       weights[k]! >= leastWeight.ofSymbol && of[at]! >= least ? of[at]! : 0,
@@ -62,7 +62,14 @@ export async function explainText(run: LanguageRun, text: string): Promise<Expla
     const carries = carried[best]! > 0;
     return { ...word, symbol: carries ? symbols[best]!.symbol : null, weight: carries ? weights[best]! : 0 };
   });
-  return { text, walk, symbols, words: told, method: 'occlusion', untried: all.length - words.length };
+  return {
+    text,
+    walk,
+    symbols,
+    words: explainedWords,
+    method: 'occlusion',
+    untried: all.length - words.length,
+  };
 }
 
 /** Whether words that are said to carry a symbol do: how often the first symbol changes when they are left out. */

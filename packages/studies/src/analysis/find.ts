@@ -67,7 +67,7 @@ export class TextFinder {
     const [point] = (this.#opened.kind === 'language' && (await this.#opened.texts.points([phrase]))) || [];
     const like = this.#encoded.nearest(walk, { limit: top });
     const cosines = point && this.#points ? this.#cosines(point) : undefined;
-    const told = (index: number, walkLikeness: { shared: number; common: number }): FoundText => {
+    const foundText = (index: number, walkLikeness: { shared: number; common: number }): FoundText => {
       const { text, label, walk: own } = this.#encoded.sentence(index);
       return { index, text, label, walk: own, closeness: cosines ? cosines[index]! : null, ...walkLikeness };
     };
@@ -78,9 +78,9 @@ export class TextFinder {
       symbols: point
         ? this.#nearSymbols(point, top)
         : [...new Set(walk)].map((symbol) => ({ symbol, closeness: null })),
-      walks: like.map(({ sentence, shared, common }) => told(sentence.index, { shared, common })),
+      walks: like.map(({ sentence, shared, common }) => foundText(sentence.index, { shared, common })),
       sentences: cosines
-        ? this.#nearest(cosines, walk, top).map(({ index, ...like }) => told(index, like))
+        ? this.#nearest(cosines, walk, top).map(({ index, ...like }) => foundText(index, like))
         : [],
     };
   }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@hidden-schema/base';
 import type { OpenedRun } from '@hidden-schema/hsn';
 import { graphRecord, linkProbabilities, linkRecords } from '@hidden-schema/hsn';
-import { layoutGraph } from '../evaluation/layout.ts';
+import { layoutGraph } from '../evaluation/force-layout.ts';
 
 const FILE = 'graph.json';
 /** Links that shape the picture. */

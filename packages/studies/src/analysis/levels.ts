@@ -134,11 +134,11 @@ function groupsOf(parts: readonly number[][], { meanings, named, words, above }:
 
 /** Words of several symbols by what they tell of them in sum, count times bits. */
 function jointWords(members: readonly SymbolMeaning[]): { word: string }[] {
-  const told = new Map<string, number>();
+  const scores = new Map<string, number>();
   for (const { words } of members)
     for (const { word, pmi, count } of words)
-      told.set(word, (told.get(word) ?? 0) + count * Math.max(0, pmi));
-  return [...told].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([word]) => ({ word }));
+      scores.set(word, (scores.get(word) ?? 0) + count * Math.max(0, pmi));
+  return [...scores].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([word]) => ({ word }));
 }
 
 /** Levels as a tree for people: groups within groups, and the symbols in the finest. */

@@ -3,8 +3,8 @@ import { networkFigure } from '../drawing/network-figure.ts';
 import { symbolCentres } from '../drawing/symbol-centres.ts';
 import { css, symbolTones } from '../drawing/symbol-colours.ts';
 import { communitiesOf } from '../evaluation/communities.ts';
-import { layoutGraph } from '../evaluation/layout.ts';
-import { type LinkStrength, linkStrengths, strongestLinks } from '../measures/link-strength.ts';
+import { layoutGraph } from '../evaluation/force-layout.ts';
+import { type LinkStrength, linkStrengths, scaledLinks } from '../measures/link-strength.ts';
 import { nameSymbols } from '../measures/symbol-names.ts';
 import type { EncodedCorpus } from './encoded.ts';
 import type { NamedFigure } from './figures.ts';
@@ -107,7 +107,5 @@ export function walkedNetwork(
 
 /** Of each symbol its few strongest links, i < j, with log lift from 0 for chance to 1 for the strongest. */
 export function drawnLinks(encoded: WalksOf, ofEach: number): DrawnLink[] {
-  const kept = strongestLinks(linkStrengths(encoded), ofEach);
-  const most = Math.log(kept[0]?.interval[0] ?? 2);
-  return kept.map(({ i, j, interval }) => [i, j, Math.log(interval[0]) / most]);
+  return scaledLinks(linkStrengths(encoded), ofEach);
 }

@@ -46,10 +46,10 @@ function groupItem({ group, texts, more }: GroupDifferences): string {
 
 function changeItem(change: ThemeOverTime): string {
   const { name, peak } = change;
-  const told = peak
+  const sentence = peak
     ? `most in ${peak.when}: ${percent(peak.inside)} of texts then, ${percent(peak.outside)} at other times`
     : 'changes without one clear peak';
-  return `<li>${sparkline(change)}<span><b>${escapeXml(name)}</b> ${escapeXml(told)}.</span></li>`;
+  return `<li>${sparkline(change)}<span><b>${escapeXml(name)}</b> ${escapeXml(sentence)}.</span></li>`;
 }
 
 const [WIDTH, HEIGHT] = [120, 26];

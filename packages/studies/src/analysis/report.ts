@@ -7,6 +7,15 @@ import { studyGraph } from '../evaluation/graph-samples.ts';
 import { type LabelMaps, labelMaps } from '../evaluation/label-maps.ts';
 import type { Sheet } from '../evaluation/sheets.ts';
 import { withoutStays } from '../measures/step-weights.ts';
+import {
+  attentionSheet,
+  degreeSheet,
+  divergenceSheet,
+  graphSheet,
+  interpolationSheet,
+  symbolSheet,
+  typicalSheet,
+} from './analysis-sheets.ts';
 import { studyAttention } from './attention.ts';
 import { type EncodedCorpus, type EncodingOptions, encodedCorpus } from './encoded.ts';
 import { drawAttention, drawDivergence, drawLabelMaps } from './figures.ts';
@@ -24,15 +33,6 @@ import {
   timeSections,
   timeStudyOf,
 } from './report-reading.ts';
-import {
-  attentionSheet,
-  degreeSheet,
-  divergenceSheet,
-  graphSheet,
-  interpolationSheet,
-  symbolSheet,
-  typicalSheet,
-} from './sheets.ts';
 import { storedMeanings } from './stored-meanings.ts';
 
 export interface ReportOptions extends EncodingOptions {

@@ -193,7 +193,7 @@ interface EncodedTexts {
 }
 
 /** The order in which sentences are read and kept. */
-export const sentenceOrder: readonly SplitName[] = ['test', 'valid', 'train'];
+const sentenceOrder: readonly SplitName[] = ['test', 'valid', 'train'];
 const readAtOnce = 64;
 /** The same where nothing is encoded: most of what a batch takes is then the same for any size. */
 const storedAtOnce = 512;

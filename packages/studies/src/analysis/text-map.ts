@@ -46,8 +46,8 @@ export function textMap(opened: OpenedRun, encoded: EncodedCorpus): Uint16Array 
 /** How much each step tells of its text; all alike where the model does not say. [N, L] */
 function weightsOf(encoded: EncodedCorpus): Float32Array {
   const weights = new Float32Array(encoded.count * encoded.length).fill(1);
-  for (const { index, weights: told } of encoded.sentences())
-    told?.forEach((weight, step) => {
+  for (const { index, weights: stepWeights } of encoded.sentences())
+    stepWeights?.forEach((weight, step) => {
       weights[index * encoded.length + step] = Math.max(LEAST_WEIGHT, weight);
     });
   return weights;

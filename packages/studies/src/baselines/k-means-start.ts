@@ -1,36 +1,27 @@
 import type { Random } from '@hidden-schema/base';
-import { scope, stack, Tensor } from '@hidden-schema/torch';
+import { drawStarts } from '@hidden-schema/hsn';
+import { scope, Tensor } from '@hidden-schema/torch';
 
-/**
- * First centres: points drawn one by one with a chance in proportion to the squared distance from those drawn before,
- * the best of 2 + ln K draws each time (greedy k-means++). [N, D] → [K, D]
- */
+/** First centres by greedy k-means++ on squared distances. [N, D] → [K, D] */
 export function drawnCentres(points: Tensor, K: number, random: Random): Tensor {
   return scope(() => {
     const norms = points.mul(points).sum(1);
-    const first = random.int(points.dim(0));
-    const chosen = [first];
-    let closest = distances(points, norms, [first]).select(0, 0);
-    const draws = 2 + Math.floor(Math.log(K));
-    while (chosen.length < K) {
-      const drawn = drawnByWeight(closest.toArray(), draws, random);
-      const before = closest;
-      const { best, left } = scope(() => {
-        const reach = distances(points, norms, drawn).minimum(before); // [draws, N]
-        const best = reach.sum(1).neg().argmax(0).item();
-        return { best, left: reach.select(0, best).clone() };
-      });
-      chosen.push(drawn[best]!);
-      closest = left;
-      before.free();
-    }
-    return stack(chosen.map((point) => points.select(0, point)));
+    const source = {
+      draw: (weights: Tensor, some: number) => placesOf(drawnByWeight(weights.toArray(), some, random)),
+      distances: (places: Tensor) => distances(points, norms, places),
+    };
+    const first = placesOf([random.int(points.dim(0))]);
+    const closest = source.distances(first).select(0, 0).contiguous();
+    const others = drawStarts(source, closest, { missing: K - 1, K });
+    return points.indexSelect(0, placesOf([first.item(), ...others]));
   });
 }
 
+const placesOf = (places: readonly number[]): Tensor =>
+  Tensor.fromArray(BigInt64Array.from(places, BigInt), [places.length]);
+
 /** Squared distances from some of the points to all. [some, N] */
-function distances(points: Tensor, norms: Tensor, some: readonly number[]): Tensor {
-  const from = Tensor.fromArray(BigInt64Array.from(some, BigInt), [some.length]);
+function distances(points: Tensor, norms: Tensor, from: Tensor): Tensor {
   const products = points.indexSelect(0, from).matmul(points.transpose(0, 1));
   return products.mul(-2).add(norms).add(norms.indexSelect(0, from).unsqueeze(1)).clamp(0);
 }

@@ -1,5 +1,5 @@
+import { digamma, logGamma } from '@hidden-schema/hsn/gamma';
 import type { DocumentTerms } from '../measures/document-terms.ts';
-import { digamma, lnGamma } from '../measures/special-functions.ts';
 import { textCount } from '../measures/text-words.ts';
 
 /**
@@ -33,10 +33,10 @@ export function ldaBound(
 function dirichletTerm(parameters: Float64Array, logs: Float64Array, prior: number): number {
   let [sum, total] = [0, 0];
   for (const [at, value] of parameters.entries()) {
-    sum += (prior - value) * logs[at]! + lnGamma(value) - lnGamma(prior);
+    sum += (prior - value) * logs[at]! + logGamma(value) - logGamma(prior);
     total += value;
   }
-  return sum + lnGamma(prior * parameters.length) - lnGamma(total);
+  return sum + logGamma(prior * parameters.length) - logGamma(total);
 }
 
 function logSumExp(left: Float64Array, right: Float64Array, from: number): number {

@@ -1,6 +1,6 @@
 import { Random } from '@hidden-schema/base';
+import { digamma } from '@hidden-schema/hsn/gamma';
 import type { DocumentTerms } from '../measures/document-terms.ts';
-import { digamma } from '../measures/special-functions.ts';
 import { textCount } from '../measures/text-words.ts';
 import { ldaBound } from './lda-bound.ts';
 import { largestOfRows, type TopicModel, wordsByWeight } from './topic-model.ts';

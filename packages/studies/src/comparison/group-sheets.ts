@@ -36,7 +36,7 @@ const comparedCells = ({ own, others, effect, p, corrected }: ComparedShare): Sh
 const shownGroups = 12;
 
 /** The groups with most texts, in their order. */
-export function largestGroups({ groups }: Pick<GroupComparison, 'groups'>): GroupComparison['groups'] {
+function largestGroups({ groups }: Pick<GroupComparison, 'groups'>): GroupComparison['groups'] {
   const least = groups.map(({ texts }) => texts).sort((a, b) => b - a)[shownGroups - 1] ?? 0;
   return groups.filter(({ texts }) => texts >= least).slice(0, shownGroups);
 }

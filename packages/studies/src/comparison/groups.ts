@@ -97,10 +97,16 @@ export const tooManyGroups = (groups: number, texts: number): boolean =>
 /** As people order names with numbers in them: 2 before 10. */
 const { compare: byName } = new Intl.Collator('en', { numeric: true });
 
-/** The groups that have texts, in the order of their names. */
-function filledGroups({ labels, labelOf }: LabelledWalks) {
+/** How many texts have each label. */
+export function textsOfLabels({ labels, labelOf }: Pick<LabelledWalks, 'labels' | 'labelOf'>): Int32Array {
   const counts = new Int32Array(labels.length);
   for (let n = 0; n < labelOf.length; n++) if (labelOf[n]! >= 0) counts[labelOf[n]!]!++;
+  return counts;
+}
+
+/** The groups that have texts, in the order of their names. */
+function filledGroups({ labels, labelOf }: LabelledWalks) {
+  const counts = textsOfLabels({ labels, labelOf });
   const filled = labels
     .flatMap((_, at) => (counts[at]! > 0 ? [at] : []))
     .sort((a, b) => byName(labels[a]!, labels[b]!));

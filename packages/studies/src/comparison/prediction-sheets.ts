@@ -44,7 +44,7 @@ export function predictionText({ accuracy, floor, p, coefficients, labels }: Lab
 
 function accuracySheet(prediction: LabelPrediction): Sheet {
   const { labels, accuracy, floor } = prediction;
-  const told = (name: string, of: { share: number; interval: Interval; texts: number }) => [
+  const rowOf = (name: string, of: { share: number; interval: Interval; texts: number }) => [
     ...[name, of.texts, percent(of.share), within(of.interval)],
   ];
   return {
@@ -58,9 +58,9 @@ function accuracySheet(prediction: LabelPrediction): Sheet {
       { title: '95 %', align: 'left' },
     ],
     rows: [
-      told('all labels', accuracy),
-      told(`all labels, always "${floor.label}"`, floor),
-      ...labels.map(({ label, right }) => told(label, right)),
+      rowOf('all labels', accuracy),
+      rowOf(`all labels, always "${floor.label}"`, floor),
+      ...labels.map(({ label, right }) => rowOf(label, right)),
     ],
   };
 }

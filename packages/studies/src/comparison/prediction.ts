@@ -5,15 +5,15 @@ import { mcNemarExact } from '../measures/exact-tests.ts';
 import { stratifiedFolds, walkFeatures } from '../measures/linear-reader.ts';
 import {
   classProbabilities,
+  type FeatureRows,
   fitLogisticRegression,
   predictedClasses,
-  type SparseRows,
   selectRows,
 } from '../measures/logistic-regression.ts';
 import { countPresence } from '../measures/presence.ts';
 import { type Interval, z95 } from '../measures/proportions.ts';
 import { stepWeights } from '../measures/step-weights.ts';
-import { type GroupShare, groupShare } from './groups.ts';
+import { type GroupShare, groupShare, textsOfLabels } from './groups.ts';
 
 // Shapes: N labelled texts, K symbols.
 
@@ -124,8 +124,7 @@ function sharesRight(
 
 /** The texts that have a label which enough others have, and their labels as numbers. */
 function labelledTexts({ labels, labelOf }: LabelledWalks, folds: number) {
-  const counts = new Int32Array(labels.length);
-  for (let n = 0; n < labelOf.length; n++) if (labelOf[n]! >= 0) counts[labelOf[n]!]!++;
+  const counts = textsOfLabels({ labels, labelOf });
   const kept = labels.flatMap((_, at) => (counts[at]! >= folds ? [at] : []));
   if (kept.length < 2)
     throw new UserError(
@@ -186,7 +185,7 @@ function mostFrequent(classes: ArrayLike<number>, count: number): number {
 
 /** Predictions for each text by a model that has not seen it, and the label that was most frequent there. */
 function heldOut(
-  rows: SparseRows,
+  rows: FeatureRows,
   classes: Uint32Array,
   { folds, classCount, onFold }: { folds: number; classCount: number; onFold: (done: number) => void },
 ) {
@@ -203,10 +202,10 @@ function heldOut(
     const strength = chosenStrength(own, seen, classCount);
     chosen.push(strength);
     const model = fitLogisticRegression(own, seen, classCount, { strength, ...quick });
-    const told = predictedClasses(model, selectRows(rows, test));
+    const classesOfTest = predictedClasses(model, selectRows(rows, test));
     const usual = mostFrequent(seen, classCount);
     for (const [at, n] of test.entries()) {
-      predicted[n] = told[at]!;
+      predicted[n] = classesOfTest[at]!;
       floor[n] = usual;
     }
     onFold(fold + 1);
@@ -216,7 +215,7 @@ function heldOut(
 }
 
 /** The penalty that tells most of a third of the texts by the others, of some texts. */
-function chosenStrength(rows: SparseRows, classes: Uint32Array, classCount: number): number {
+function chosenStrength(rows: FeatureRows, classes: Uint32Array, classCount: number): number {
   const stride = Math.max(1, Math.floor(classes.length / choiceTexts));
   const some = Array.from(classes.keys()).filter((n) => n % stride === 0);
   const [fit, check] = [some.filter((_, at) => at % 3 !== 0), some.filter((_, at) => at % 3 === 0)];
@@ -238,11 +237,11 @@ function firstAppearance(classes: Uint32Array): Uint32Array {
 }
 
 /** Coefficients of one label against all others, with their intervals. */
-function againstOthers(rows: SparseRows, labels: Uint32Array, strength: number) {
+function againstOthers(rows: FeatureRows, labels: Uint32Array, strength: number) {
   const model = fitLogisticRegression(rows, labels, 2, { strength, tolerance: 1e-7 });
   const deviations = coefficientDeviations(rows, classProbabilities(model, rows, 1), strength);
-  const W = rows.width + 1;
-  return Array.from({ length: rows.width }, (_, at) => {
+  const W = rows.columns + 1;
+  return Array.from({ length: rows.columns }, (_, at) => {
     const coefficient = model.coefficients[W + at]! - model.coefficients[at]!;
     const half = z95 * deviations[at]!;
     return { coefficient, interval: [coefficient - half, coefficient + half] as const };

@@ -102,7 +102,7 @@ function axes(
   size: number,
 ) {
   const style = { size, colour: inks.faint };
-  const told = roomy(x.ticks, (tick) => x.place(tick.at), size);
+  const labelled = roomy(x.ticks, (tick) => x.place(tick.at), size);
   return [
     ...y.ticks.map(({ at }) => {
       const line = `M${short(left)} ${short(y.place(at))}H${short(right)}`;
@@ -111,7 +111,7 @@ function axes(
     ...y.ticks.map(({ at, label }) =>
       text(left - 8, y.place(at) + size / 3, label, { ...style, anchor: 'end' }),
     ),
-    ...told.map(({ at, label }) =>
+    ...labelled.map(({ at, label }) =>
       text(x.place(at), bottom + size + 6, label, { ...style, anchor: 'middle' }),
     ),
     mark('path', {

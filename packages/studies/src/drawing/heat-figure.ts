@@ -20,7 +20,7 @@ export interface HeatLook {
   /** A cell's colour and that of its text, for a value from 0 to 1. */
   fill(strength: number): { fill: string; 'fill-opacity'?: number; ink: string };
   /** What a page tells of a cell that is pointed at. */
-  told?: (row: string, column: string, value: number) => string;
+  titleOf?: (row: string, column: string, value: number) => string;
 }
 
 /** A matrix as coloured cells, with the size that it takes. */
@@ -46,14 +46,14 @@ function rowMarks(
   r: number,
   side: number,
 ) {
-  const { cell, size, ink, fill, told } = look;
+  const { cell, size, ink, fill, titleOf } = look;
   const largest = most ?? Math.max(1e-12, ...values.flat());
   const base = cell.height / 2 + size / 3;
   const cells = columns.map((column, c) => {
     const value = values[r]![c]!;
     const { ink: over, ...colour } = fill(Math.min(1, value / largest));
     const box = { x: side + c * cell.width, width: cell.width - 1.5, height: cell.height - 1.5, rx: 2 };
-    const title = told ? [mark('title', {}, told(rows[r]!, column, value))] : [];
+    const title = titleOf ? [mark('title', {}, titleOf(rows[r]!, column, value))] : [];
     const middle = box.x + box.width / 2;
     const number = written?.(value);
     return mark(

@@ -1,4 +1,4 @@
-export { linkStrengths, strongestLinks } from '../measures/link-strength.ts';
+export { linkStrengths, scaledLinks, strongestLinks } from '../measures/link-strength.ts';
 export { type Curve, drawCurves, plotCurves } from './curves.ts';
 export { type HeatLook, heatMarks } from './heat-figure.ts';
 export { networkFigure } from './network-figure.ts';

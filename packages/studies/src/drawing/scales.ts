@@ -29,9 +29,9 @@ export function linearScale(values: readonly number[], options: ScaleOptions): S
   const span = high - low || 1;
   const first = Math.ceil(low / step - 1e-9);
   const count = Math.max(0, Math.floor(high / step + 1e-9) - first + 1);
-  const told = Array.from({ length: count }, (_, at) => first + at);
+  const multiples = Array.from({ length: count }, (_, at) => first + at);
   return {
-    ticks: told.map((n) => ({ at: n * step, label: labelOf(n * step, step) })),
+    ticks: multiples.map((n) => ({ at: n * step, label: labelOf(n * step, step) })),
     place: (value) => from + ((value - low) / span) * (to - from),
     value: (place) => low + ((place - from) / (to - from)) * span,
   };

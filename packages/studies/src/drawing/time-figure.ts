@@ -96,11 +96,11 @@ export function timePanelMarks(
   ];
 }
 
-type Told = { at: number; value: number; low: number; high: number };
+type TimePoint = { at: number; value: number; low: number; high: number };
 
 /** Periods that follow one another and have texts. */
-function stretches(values: TimePanel['values']): Told[][] {
-  const runs: Told[][] = [];
+function stretches(values: TimePanel['values']): TimePoint[][] {
+  const runs: TimePoint[][] = [];
   for (const [at, of] of values.entries()) {
     if (!of) continue;
     if (at > 0 && values[at - 1]) runs.at(-1)!.push({ at, ...of });
@@ -110,7 +110,7 @@ function stretches(values: TimePanel['values']): Told[][] {
 }
 
 function runMarks(
-  run: readonly Told[],
+  run: readonly TimePoint[],
   x: (at: number) => number,
   y: (value: number) => number,
   colour: string,

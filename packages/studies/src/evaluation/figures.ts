@@ -20,8 +20,6 @@ export interface GraphPanel {
   edges: readonly GraphEdge[] | Adjacency;
   /** x and y of each node in the unit square, from `layoutGraph`. */
   positions: Float64Array;
-  /** Relative sizes; by degree where not given. */
-  nodeSizes?: ArrayLike<number>;
 }
 
 export interface GraphFigure {
@@ -142,15 +140,14 @@ function strokes(style: Style, lines: readonly string[], weight: number, edges: 
   });
 }
 
-function nodeRadii({ nodeSizes, edges }: DrawnPanel, nodes: number): Float64Array {
+/** Radii by degree. */
+function nodeRadii({ edges }: DrawnPanel, nodes: number): Float64Array {
   const sizes = new Float64Array(nodes);
-  if (nodeSizes) for (let node = 0; node < nodes; node++) sizes[node] = Math.max(0, nodeSizes[node] ?? 0);
-  else
-    for (const { i, j, status } of edges) {
-      if (status === 'missing') continue;
-      sizes[i]! += 1;
-      sizes[j]! += 1;
-    }
+  for (const { i, j, status } of edges) {
+    if (status === 'missing') continue;
+    sizes[i]! += 1;
+    sizes[j]! += 1;
+  }
   const largest = sizes.reduce((a, b) => Math.max(a, b), 0) || 1;
   const base = Math.min(4, Math.max(1.5, 40 / Math.sqrt(nodes + 1)));
   return sizes.map((size) => base * (0.7 + 1.1 * Math.sqrt(size / largest)));

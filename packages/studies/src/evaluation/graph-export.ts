@@ -1,6 +1,8 @@
 import { csvText } from '@hidden-schema/base';
 import { escapeXml } from '../drawing/svg.ts';
 
+// By hand: graphology-gexf writes control characters that XML forbids, and graphology-graphml writes nothing.
+
 export const GRAPH_FORMATS = ['gexf', 'graphml', 'json', 'csv'] as const;
 export type GraphFormat = (typeof GRAPH_FORMATS)[number];
 

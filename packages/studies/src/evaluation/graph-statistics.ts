@@ -30,7 +30,10 @@ export interface GraphStatistics {
 
 type Lists = ReturnType<typeof neighbourLists>;
 
-/** Degrees, paths, clusters and communities of a graph. */
+/**
+ * Degrees, paths and clusters of a graph. graphology-metrics has neither clustering nor mean distances, and its diameter
+ * searches from every node once more.
+ */
 export function graphStatistics(graph: Adjacency): GraphStatistics {
   const simple: Adjacency = { nodes: graph.nodes, data: graph.data.slice() };
   for (let i = 0; i < graph.nodes; i++) simple.data[i * graph.nodes + i] = 0;

@@ -13,7 +13,7 @@ import {
 } from '@hidden-schema/hsn';
 import { noGrad, scope } from '@hidden-schema/torch';
 import { compareGraphs, drawGraphs, toPng } from './figures.ts';
-import { layoutGraph } from './layout.ts';
+import { layoutGraph } from './force-layout.ts';
 
 /** Links that are more likely there than not. */
 export function mostLikelyGraph(model: SyntheticNetwork): Adjacency {

@@ -1,5 +1,5 @@
+import { logGamma } from '@hidden-schema/hsn/gamma';
 import { type Contingency, contingency, entropyOfCounts, type Labelling } from './contingency.ts';
-import { lnGamma } from './special-functions.ts';
 
 /** How well clusters, such as first symbols, agree with labels; 1 is the same division. */
 export interface Agreement {
@@ -85,7 +85,7 @@ function multiplicities(sizes: readonly number[]): Map<number, number> {
 }
 
 function lnFactorials(N: number): Float64Array {
-  return Float64Array.from({ length: N + 1 }, (_, n) => lnGamma(n + 1));
+  return Float64Array.from({ length: N + 1 }, (_, n) => logGamma(n + 1));
 }
 
 /** Pairs of items together in both against what chance would put together (Hubert & Arabie 1985). */

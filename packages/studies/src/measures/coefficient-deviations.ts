@@ -1,4 +1,4 @@
-import type { SparseRows } from './logistic-regression.ts';
+import type { FeatureRows } from './logistic-regression.ts';
 
 // Shapes: N rows, P features and the intercept.
 
@@ -8,20 +8,20 @@ import type { SparseRows } from './logistic-regression.ts';
  * (Laplace's method; Bishop 2006, section 4.5). `probabilities` are those of the fitted model. [P + 1]
  */
 export function coefficientDeviations(
-  rows: SparseRows,
+  rows: FeatureRows,
   probabilities: ArrayLike<number>,
   strength: number,
 ): Float64Array {
-  const P = rows.width + 1;
+  const P = rows.columns + 1;
   const curvature = new Float64Array(P * P);
-  for (let i = 0; i < rows.width; i++) curvature[i * P + i] = 1 / strength;
-  for (let row = 0; row + 1 < rows.starts.length; row++) {
+  for (let i = 0; i < rows.columns; i++) curvature[i * P + i] = 1 / strength;
+  for (let row = 0; row + 1 < rows.indptr.length; row++) {
     const weight = probabilities[row]! * (1 - probabilities[row]!);
-    const [from, to] = [rows.starts[row]!, rows.starts[row + 1]!];
+    const [from, to] = [rows.indptr[row]!, rows.indptr[row + 1]!];
     for (let a = from; a <= to; a++) {
-      const [i, x] = a === to ? [P - 1, 1] : [rows.columns[a]!, rows.values[a]!];
+      const [i, x] = a === to ? [P - 1, 1] : [rows.indices[a]!, rows.values[a]!];
       for (let b = from; b <= to; b++) {
-        const [j, y] = b === to ? [P - 1, 1] : [rows.columns[b]!, rows.values[b]!];
+        const [j, y] = b === to ? [P - 1, 1] : [rows.indices[b]!, rows.values[b]!];
         curvature[i * P + j]! += weight * x * y;
       }
     }

@@ -1,4 +1,4 @@
-import { lnGamma } from './special-functions.ts';
+import { logGamma } from '@hidden-schema/hsn/gamma';
 
 /** Tables as probable as the one seen, but for rounding, count as not more probable. */
 const rounding = 1e-7;
@@ -34,4 +34,4 @@ export function mcNemarExact(onlyFirst: number, onlySecond: number): number {
 }
 
 /** ln of the number of ways to choose k of n. */
-const lnChoose = (n: number, k: number): number => lnGamma(n + 1) - lnGamma(k + 1) - lnGamma(n - k + 1);
+const lnChoose = (n: number, k: number): number => logGamma(n + 1) - logGamma(k + 1) - logGamma(n - k + 1);

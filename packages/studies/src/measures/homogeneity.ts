@@ -1,5 +1,5 @@
 import { type Counted, shareOf } from './proportions.ts';
-import { upperGamma } from './special-functions.ts';
+import { upperGamma } from './upper-gamma.ts';
 
 /** Pearson's test that a share is the same in all groups that have any items: χ² with one degree less than groups. */
 export function homogeneityTest(groups: readonly Counted[]): number {

@@ -1,18 +1,18 @@
 import { type Labelling, numbered } from './contingency.ts';
 import {
+  type FeatureRows,
   fitLogisticRegression,
   type LogisticOptions,
   predictedClasses,
-  type SparseRows,
   selectRows,
 } from './logistic-regression.ts';
 import type { SymbolUses } from './symbol-uses.ts';
 
 /** Features of walks for a linear reader: 1 for each symbol used, or the sum of its weights where they are given. */
-export function walkFeatures({ symbols, length, weights }: SymbolUses, K: number): SparseRows {
+export function walkFeatures({ symbols, length, weights }: SymbolUses, K: number): FeatureRows {
   const N = symbols.length / length;
-  const starts = new Uint32Array(N + 1);
-  const columns = new Uint32Array(symbols.length);
+  const indptr = new Int32Array(N + 1);
+  const indices = new Int32Array(symbols.length);
   const values = new Float64Array(symbols.length);
   let filled = 0;
   for (let text = 0; text < N; text++) {
@@ -20,14 +20,14 @@ export function walkFeatures({ symbols, length, weights }: SymbolUses, K: number
     for (let at = text * length; at < (text + 1) * length; at++) {
       const symbol = symbols[at]!;
       if (symbol < 0) continue;
-      const before = columns.subarray(first, filled).indexOf(symbol);
+      const before = indices.subarray(first, filled).indexOf(symbol);
       const place = before < 0 ? filled++ : first + before;
-      columns[place] = symbol;
+      indices[place] = symbol;
       values[place] = weights ? values[place]! + weights[at]! : 1;
     }
-    starts[text + 1] = filled;
+    indptr[text + 1] = filled;
   }
-  return { width: K, starts, columns: columns.slice(0, filled), values: values.slice(0, filled) };
+  return { columns: K, indptr, indices: indices.slice(0, filled), values: values.slice(0, filled) };
 }
 
 export interface ReaderAccuracy {
@@ -38,11 +38,11 @@ export interface ReaderAccuracy {
 
 /** How well labels can be read off features by logistic regression, on folds it has not seen. */
 export function linearReaderAccuracy(
-  rows: SparseRows,
+  rows: FeatureRows,
   labels: Labelling,
   { folds = 3, ...options }: LogisticOptions & { folds?: number } = {},
 ): ReaderAccuracy {
-  const N = rows.starts.length - 1;
+  const N = rows.indptr.length - 1;
   if (labels.length !== N) throw new RangeError(`${N} labels are expected, one a row, got ${labels.length}`);
   if (N < folds) throw new RangeError(`at least ${folds} rows are expected for ${folds} folds, got ${N}`);
   const { numbers, count } = numbered(labels);

@@ -70,3 +70,13 @@ export function strongestLinks<T extends Pick<LinkStrength, 'i' | 'j' | 'interva
     return kept;
   });
 }
+
+/** The strongest links of each symbol as [i, j, log lift], from 0 for chance to 1 for the strongest of all. */
+export function scaledLinks(
+  links: readonly Pick<LinkStrength, 'i' | 'j' | 'interval'>[],
+  ofEach: number,
+): [i: number, j: number, strength: number][] {
+  const kept = strongestLinks(links, ofEach);
+  const most = Math.log(kept[0]?.interval[0] ?? 2);
+  return kept.map(({ i, j, interval: [low] }) => [i, j, Math.log(low) / most]);
+}

@@ -1,13 +1,8 @@
+import type { SparseRows } from '@hidden-schema/hsn';
 import { minimise } from './lbfgs.ts';
 
-/** N rows of `width` features in compressed sparse rows. */
-export interface SparseRows {
-  readonly width: number;
-  /** [N + 1] */
-  readonly starts: Uint32Array;
-  readonly columns: Uint32Array;
-  readonly values: Float64Array;
-}
+/** Features of texts, a row each. [N, columns] */
+export type FeatureRows = SparseRows<Float64Array>;
 
 export interface LogisticRegression {
   readonly classes: number;
@@ -31,19 +26,19 @@ export interface LogisticOptions {
  * defines them. Deterministic: starts at zero.
  */
 export function fitLogisticRegression(
-  rows: SparseRows,
+  rows: FeatureRows,
   labels: ArrayLike<number>,
   classes: number,
   { strength = 1, tolerance = 1e-8, iterations = 2000 }: LogisticOptions = {},
 ): LogisticRegression {
-  const N = rows.starts.length - 1;
-  const coefficients = new Float64Array(classes * (rows.width + 1));
+  const N = rows.indptr.length - 1;
+  const coefficients = new Float64Array(classes * (rows.columns + 1));
   // Two rows ±w/2 have half the penalty of the one w.
   const penalty = (classes === 2 ? 2 : 1) / (strength * N);
   const { value, converged } = minimise(
     coefficients,
     (at, gradient) =>
-      meanLoss(rows, labels, { at, gradient, classes }) + ridge(at, gradient, rows.width, penalty),
+      meanLoss(rows, labels, { at, gradient, classes }) + ridge(at, gradient, rows.columns, penalty),
     { tolerance, iterations },
   );
   return { classes, coefficients, objective: value * strength * N, converged };
@@ -56,9 +51,9 @@ interface Slopes {
 }
 
 /** Mean cross-entropy; writes its gradient. */
-function meanLoss(rows: SparseRows, labels: ArrayLike<number>, { at, gradient, classes }: Slopes): number {
-  const N = rows.starts.length - 1;
-  const W = rows.width + 1;
+function meanLoss(rows: FeatureRows, labels: ArrayLike<number>, { at, gradient, classes }: Slopes): number {
+  const N = rows.indptr.length - 1;
+  const W = rows.columns + 1;
   const scores = new Float64Array(classes);
   gradient.fill(0);
   let loss = 0;
@@ -71,8 +66,8 @@ function meanLoss(rows: SparseRows, labels: ArrayLike<number>, { at, gradient, c
     scores[label]! -= 1;
     for (let c = 0; c < classes; c++) {
       const slope = scores[c]! / N;
-      for (let i = rows.starts[row]!; i < rows.starts[row + 1]!; i++)
-        gradient[c * W + rows.columns[i]!]! += slope * rows.values[i]!;
+      for (let i = rows.indptr[row]!; i < rows.indptr[row + 1]!; i++)
+        gradient[c * W + rows.indices[i]!]! += slope * rows.values[i]!;
       gradient[c * W + W - 1]! += slope;
     }
   }
@@ -103,20 +98,20 @@ function softmaxInPlace(scores: Float64Array): number {
   return most + Math.log(sum);
 }
 
-function fillScores(rows: SparseRows, row: number, coefficients: Float64Array, scores: Float64Array): void {
-  const W = rows.width + 1;
+function fillScores(rows: FeatureRows, row: number, coefficients: Float64Array, scores: Float64Array): void {
+  const W = rows.columns + 1;
   for (let c = 0; c < scores.length; c++) {
     let score = coefficients[c * W + W - 1]!;
-    for (let i = rows.starts[row]!; i < rows.starts[row + 1]!; i++)
-      score += coefficients[c * W + rows.columns[i]!]! * rows.values[i]!;
+    for (let i = rows.indptr[row]!; i < rows.indptr[row + 1]!; i++)
+      score += coefficients[c * W + rows.indices[i]!]! * rows.values[i]!;
     scores[c] = score;
   }
 }
 
 /** The class with the highest score of each row, the first of equal ones. [N] */
-export function predictedClasses(model: LogisticRegression, rows: SparseRows): Uint32Array {
+export function predictedClasses(model: LogisticRegression, rows: FeatureRows): Uint32Array {
   const scores = new Float64Array(model.classes);
-  return Uint32Array.from({ length: rows.starts.length - 1 }, (_, row) => {
+  return Uint32Array.from({ length: rows.indptr.length - 1 }, (_, row) => {
     fillScores(rows, row, model.coefficients, scores);
     let best = 0;
     for (let c = 1; c < scores.length; c++) if (scores[c]! > scores[best]!) best = c;
@@ -127,11 +122,11 @@ export function predictedClasses(model: LogisticRegression, rows: SparseRows): U
 /** The probability of one class for each row. [N] */
 export function classProbabilities(
   model: LogisticRegression,
-  rows: SparseRows,
+  rows: FeatureRows,
   wanted: number,
 ): Float64Array {
   const scores = new Float64Array(model.classes);
-  return Float64Array.from({ length: rows.starts.length - 1 }, (_, row) => {
+  return Float64Array.from({ length: rows.indptr.length - 1 }, (_, row) => {
     fillScores(rows, row, model.coefficients, scores);
     softmaxInPlace(scores);
     return scores[wanted]!;
@@ -139,15 +134,15 @@ export function classProbabilities(
 }
 
 /** Some of the rows, in the order given. */
-export function selectRows(rows: SparseRows, wanted: readonly number[]): SparseRows {
-  const starts = new Uint32Array(wanted.length + 1);
+export function selectRows(rows: FeatureRows, wanted: readonly number[]): FeatureRows {
+  const indptr = new Int32Array(wanted.length + 1);
   for (const [at, row] of wanted.entries())
-    starts[at + 1] = starts[at]! + rows.starts[row + 1]! - rows.starts[row]!;
-  const columns = new Uint32Array(starts[wanted.length]!);
-  const values = new Float64Array(columns.length);
+    indptr[at + 1] = indptr[at]! + rows.indptr[row + 1]! - rows.indptr[row]!;
+  const indices = new Int32Array(indptr[wanted.length]!);
+  const values = new Float64Array(indices.length);
   for (const [at, row] of wanted.entries()) {
-    columns.set(rows.columns.subarray(rows.starts[row]!, rows.starts[row + 1]!), starts[at]!);
-    values.set(rows.values.subarray(rows.starts[row]!, rows.starts[row + 1]!), starts[at]!);
+    indices.set(rows.indices.subarray(rows.indptr[row]!, rows.indptr[row + 1]!), indptr[at]!);
+    values.set(rows.values.subarray(rows.indptr[row]!, rows.indptr[row + 1]!), indptr[at]!);
   }
-  return { width: rows.width, starts, columns, values };
+  return { columns: rows.columns, indptr, indices, values };
 }

@@ -9,8 +9,6 @@ export interface PmiWordsOptions {
   /** K */
   symbols: number;
   words?: number;
-  /** Symbols of which a word may be a word: those where its score is highest. Without it, any. */
-  mostSymbols?: number;
   /** Share of all words that are to be different: repeats that cost least make room for other words. */
   leastDifferent?: number;
 }
@@ -29,18 +27,12 @@ const rankedForEach = 10;
 export function pmiWords(
   matrix: DocumentTerms,
   uses: SymbolUses,
-  { symbols: K, words = 10, mostSymbols, leastDifferent = 0.85 }: PmiWordsOptions,
+  { symbols: K, words = 10, leastDifferent = 0.85 }: PmiWordsOptions,
 ): RankedWord[][] {
   const presence = { ...matrix, counts: new Float32Array(matrix.counts.length).fill(1) };
   const scoreOf = informationOf(presence, uses, K);
-  const best = mostSymbols === undefined ? undefined : new BestSymbols(matrix.words.length, mostSymbols);
-  if (best)
-    for (const found of countsBySymbol(presence, uses, K))
-      for (const term of found.terms) best.offer(term, found.symbol, scoreOf(found, term));
   const ranked = Array.from(countsBySymbol(presence, uses, K), (found) => {
-    const terms = found.terms.filter((term) =>
-      best ? best.has(term, found.symbol) : scoreOf(found, term) > 0,
-    );
+    const terms = found.terms.filter((term) => scoreOf(found, term) > 0);
     const scores = terms.map((term) => scoreOf(found, term));
     return highest(scores, terms, rankedForEach * words).map((at) => ({
       word: matrix.words[terms[at]!]!,
@@ -57,35 +49,4 @@ function informationOf(matrix: DocumentTerms, uses: SymbolUses, K: number) {
     const both = counts[term]! / all;
     return both * Math.log(both / ((perWord[term]! / all) * (perSymbol[symbol]! / all)));
   };
-}
-
-/** For each word the symbols of its highest scores above zero. */
-class BestSymbols {
-  readonly #most: number;
-  readonly #scores: Float64Array;
-  readonly #symbols: Int32Array;
-
-  constructor(words: number, most: number) {
-    this.#most = most;
-    this.#scores = new Float64Array(words * most);
-    this.#symbols = new Int32Array(words * most).fill(-1);
-  }
-
-  /** Symbols are offered in rising order, so that of equal scores the earlier one stays. */
-  offer(word: number, symbol: number, score: number): void {
-    const first = word * this.#most;
-    for (let at = first; at < first + this.#most; at++) {
-      if (!(score > this.#scores[at]!)) continue;
-      this.#scores.copyWithin(at + 1, at, first + this.#most - 1);
-      this.#symbols.copyWithin(at + 1, at, first + this.#most - 1);
-      this.#scores[at] = score;
-      this.#symbols[at] = symbol;
-      return;
-    }
-  }
-
-  has(word: number, symbol: number): boolean {
-    const first = word * this.#most;
-    return this.#symbols.subarray(first, first + this.#most).includes(symbol);
-  }
 }

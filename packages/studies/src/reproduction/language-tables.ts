@@ -1,5 +1,5 @@
+import { graphCells, graphColumns } from '../analysis/analysis-sheets.ts';
 import type { AttentionStudy } from '../analysis/attention.ts';
-import { graphCells, graphColumns } from '../analysis/sheets.ts';
 import type { GraphStudy } from '../evaluation/graph-samples.ts';
 import type { Sheet } from '../evaluation/sheets.ts';
 import { publishedAttention, publishedGraphs } from './published-language.ts';

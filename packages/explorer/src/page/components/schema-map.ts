@@ -1,4 +1,4 @@
-import { css, linkStrengths, strongestLinks, symbolTones } from '@hidden-schema/studies/drawing';
+import { css, linkStrengths, scaledLinks, symbolTones } from '@hidden-schema/studies/drawing';
 import { groundOf } from '../graph/colours.ts';
 import { LINKS_OF_EACH } from '../graph/strongest.ts';
 import { inksOf } from '../inks.ts';
@@ -55,7 +55,7 @@ export class SchemaMap {
   #data: TextData;
   #nearest: NearestDot;
   #links: readonly ThemeLink[];
-  #lit = new Uint8Array(0);
+  #mask = new Uint8Array(0);
   #hovered: { text: number | null; theme: number | null } = { text: null, theme: null };
 
   constructor(container: HTMLElement, props: SchemaMapProps) {
@@ -101,8 +101,8 @@ export class SchemaMap {
   #draw(): void {
     const { themes, selected = null, show = 'both', open = null, dark = false } = this.#props;
     const { walks, length, count } = this.#data;
-    this.#lit = new Uint8Array(count).fill(selected === null ? 1 : 0);
-    for (const text of selected ?? []) this.#lit[text] = 1;
+    this.#mask = new Uint8Array(count).fill(selected === null ? 1 : 0);
+    for (const text of selected ?? []) this.#mask[text] = 1;
     const tones = symbolTones(themes.map(({ community = 0 }) => community));
     const { ink, accent } = inksOf(dark);
     const ground = groundOf(dark);
@@ -110,9 +110,9 @@ export class SchemaMap {
     const shown = text ?? open;
     const colourOf = Uint16Array.from({ length: count }, (_, n) => walks[n * length]!);
     this.#view.draw(
-      { places: this.#data.places, colourOf, palette: tones, lit: this.#lit, ground },
+      { places: this.#data.places, colourOf, palette: tones, selected: this.#mask, ground },
       {
-        ...{ labels: mapLabels(this.#data, this.#lit, nodesOf(themes)), ink, accent, paths: [], around: [] },
+        ...{ labels: mapLabels(this.#data, this.#mask, nodesOf(themes)), ink, accent, paths: [], around: [] },
         ...{ chosen: open, pointed: text, halo: `rgba(${ground.join(',')},0.85)` },
         walk: shown === null ? [] : [...new Set(walks.subarray(shown * length, (shown + 1) * length))],
         network:
@@ -130,7 +130,7 @@ export class SchemaMap {
   #textAt(place: [number, number], reach: number): number | null {
     const { camera, size } = this.#view;
     const [wide, high] = scaleOf(camera, size);
-    return this.#nearest.find(toMap(camera, size, place), [reach / wide, reach / high], this.#lit);
+    return this.#nearest.find(toMap(camera, size, place), [reach / wide, reach / high], this.#mask);
   }
 
   #hover(place: [number, number] | null): void {
@@ -178,7 +178,5 @@ function dataOf({ places, walks, length, themes }: SchemaMapProps): TextData {
 
 /** The strongest links of each theme: those that walks take more often than by chance. */
 function linksOf({ walks, length, themes }: SchemaMapProps): ThemeLink[] {
-  const kept = strongestLinks(linkStrengths({ walks, symbols: themes.length, length }), LINKS_OF_EACH);
-  const most = Math.log(kept[0]?.interval[0] ?? 2);
-  return kept.map(({ i, j, interval: [low] }) => [i, j, Math.log(low) / most]);
+  return scaledLinks(linkStrengths({ walks, symbols: themes.length, length }), LINKS_OF_EACH);
 }

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { PlainView } from './plain-view.ts';
-import { type DrawnLink, litWalks, type Scene } from './scene.ts';
+import { type DrawnLink, highlightedWalks, type Scene } from './scene.ts';
 import { SigmaView } from './sigma-view.ts';
 import { type GraphView, type ViewEvents, webglAvailable } from './view.ts';
 
@@ -31,8 +31,8 @@ export function useDrawing(
     [graph, links, threshold, truth, selected, hovered, walk, paths, dark, labels, map, kind],
   );
   useEffect(() => {
-    const lit = litWalks({ walk, paths }).flat();
-    if (lit.length > 0 && fits) view.current?.fit(lit);
+    const highlighted = highlightedWalks({ walk, paths }).flat();
+    if (highlighted.length > 0 && fits) view.current?.fit(highlighted);
   }, [walk, paths, fits, kind]);
   return { view, kind };
 }

@@ -1,7 +1,7 @@
 import { communityColour, css, type Rgb, rgbOf } from '@hidden-schema/studies/drawing';
 import { title } from '../labels.ts';
 import { greyOf, MISSING_COLOUR, mixed, plain, statusColours, thinned, WALK_COLOUR } from './colours.ts';
-import { type DrawnLink, litWalks, pairKey, type Scene, statusOf, steppedPairs } from './scene.ts';
+import { type DrawnLink, highlightedWalks, pairKey, type Scene, statusOf, steppedPairs } from './scene.ts';
 
 export interface LinkLook {
   colour: string;
@@ -25,16 +25,16 @@ export class Looks {
   readonly #focus: number | null;
   readonly #near = new Set<number>();
   readonly #walkSteps = new Map<number, number[]>();
-  /** Shares of the lit walks that take a link. */
+  /** Shares of the highlighted walks that take a link. */
   readonly #walkLinks: ReadonlyMap<number, number>;
-  readonly #lit: boolean;
+  readonly #highlighted: boolean;
   readonly #scale: number;
 
   constructor(scene: Scene, links: readonly DrawnLink[]) {
     this.#scene = scene;
-    const walks = litWalks(scene);
-    this.#lit = walks.length > 0;
-    this.#focus = scene.hovered ?? (this.#lit ? null : scene.selected);
+    const walks = highlightedWalks(scene);
+    this.#highlighted = walks.length > 0;
+    this.#focus = scene.hovered ?? (this.#highlighted ? null : scene.selected);
     for (const walk of walks)
       for (const [step, symbol] of walk.entries()) {
         const known = this.#walkSteps.get(symbol) ?? [];
@@ -56,7 +56,7 @@ export class Looks {
     const { graph, dark, selected, map } = this.#scene;
     const node = graph.nodes[k]!;
     const steps = this.#walkSteps.get(k);
-    const faint = this.#focus !== null ? !this.#near.has(k) : this.#lit && !steps;
+    const faint = this.#focus !== null ? !this.#near.has(k) : this.#highlighted && !steps;
     const base = Math.max(2, Math.min(6, 50 / Math.sqrt(graph.nodes.length)));
     const size = map ? Math.sqrt(map.nodes[k]! / map.most) : Math.sqrt(node.usage) * this.#scale;
     const radius = base * (map ? 0.45 + 2.4 * size : 0.6 + 1.6 * size) * (steps ? 1.25 : 1);
@@ -91,7 +91,7 @@ export class Looks {
     }
     const status = statusOf(link, this.#scene);
     if (status === null) return null;
-    const aside = this.#focus !== null ? link.i !== this.#focus && link.j !== this.#focus : this.#lit;
+    const aside = this.#focus !== null ? link.i !== this.#focus && link.j !== this.#focus : this.#highlighted;
     if (aside) return { colour: thinned(plain[theme], 0.13, theme), width: 0.6, level: 0 };
     if (map) return this.#traversed(Math.sqrt((map.links.get(key) ?? 0) / map.mostLink), map.colour);
     const tone = status === 'plain' ? plain[theme] : statusColours[status];

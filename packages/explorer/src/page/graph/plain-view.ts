@@ -1,7 +1,7 @@
 import { printable } from '@hidden-schema/studies/drawing';
 import { Looks } from './looks.ts';
 import { placesOf } from './places.ts';
-import { type DrawnLink, linkOf, litWalks, pairKey, type Scene, steppedPairs } from './scene.ts';
+import { type DrawnLink, highlightedWalks, linkOf, pairKey, type Scene, steppedPairs } from './scene.ts';
 import { around, type GraphView, type ViewEvents } from './view.ts';
 
 const NS = 'http://www.w3.org/2000/svg';
@@ -133,7 +133,7 @@ function element(name: string, attributes: Readonly<Record<string, string | numb
 function drawScene(scene: Scene, links: readonly DrawnLink[], named?: ReadonlySet<number>): SVGElement[] {
   const looks = new Looks(scene, links);
   const known = new Set(links.map(({ i, j }) => pairKey(i, j)));
-  const stepped = steppedPairs(litWalks(scene))
+  const stepped = steppedPairs(highlightedWalks(scene))
     .filter(({ i, j }) => !known.has(pairKey(i, j)))
     .map(
       ({ i, j }): DrawnLink => ({ i, j, probability: linkOf(scene.graph, i, j), strength: 0, isTrue: false }),

@@ -104,9 +104,11 @@ export function countLinks(
   return counts;
 }
 
-/** The walks that are lit up. */
-export const litWalks = ({ walk, paths }: Pick<Scene, 'walk' | 'paths'>): readonly (readonly number[])[] =>
-  walk ? [walk] : (paths ?? []);
+/** The walks that are highlighted. */
+export const highlightedWalks = ({
+  walk,
+  paths,
+}: Pick<Scene, 'walk' | 'paths'>): readonly (readonly number[])[] => (walk ? [walk] : (paths ?? []));
 
 /** A step between neighbouring symbols, without direction, and the share of walks that take it. */
 export interface SteppedPair {

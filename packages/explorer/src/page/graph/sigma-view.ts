@@ -6,7 +6,7 @@ import { Looks } from './looks.ts';
 import { drawHover, drawLabel } from './node-labels.ts';
 import { PatientSigma } from './patient-sigma.ts';
 import { placesOf } from './places.ts';
-import { type DrawnLink, linkOf, litWalks, type Scene, steppedPairs } from './scene.ts';
+import { type DrawnLink, highlightedWalks, linkOf, type Scene, steppedPairs } from './scene.ts';
 import { around, type CameraPlace, type GraphView, type ViewEvents } from './view.ts';
 
 interface EdgeData {
@@ -132,7 +132,7 @@ export class SigmaView implements GraphView {
 
   /** A walk may step where no link is drawn. */
   #addSteps(scene: Scene): void {
-    for (const { i, j } of steppedPairs(litWalks(scene))) {
+    for (const { i, j } of steppedPairs(highlightedWalks(scene))) {
       if (this.#graph.hasEdge(i, j)) continue;
       this.#graph.addEdge(i, j, {
         link: { i, j, probability: linkOf(scene.graph, i, j), strength: 0, isTrue: false },

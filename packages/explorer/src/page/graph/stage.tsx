@@ -4,7 +4,7 @@ import type { Client, Graph, Labels } from '../client.ts';
 import type { Grouping } from '../levels/grouped.ts';
 import type { Drawn } from '../levels/use-level.ts';
 import type { Change, ViewState } from '../state.ts';
-import { litMap } from '../texts/lit-map.ts';
+import { selectionMap } from '../texts/selection-map.ts';
 import { TextMap } from '../texts/text-map.tsx';
 import type { Texts } from '../texts/use-texts.ts';
 import { useGaze } from './camera.ts';
@@ -55,7 +55,7 @@ export function Stage(props: StageProps) {
             {...{ client, graph, labels, view, change, dark, texts: mapped }}
             explains={levelled && drawn.grouping === null}
             networked={shown === 'both'}
-            lit={{ walk: scene.walk, paths: scene.paths }}
+            highlighted={{ walk: scene.walk, paths: scene.paths }}
             onSelect={shared.onSelect}
           />
         ) : (
@@ -110,7 +110,7 @@ const WHAT: Readonly<Record<Shown, string>> = {
 };
 
 interface Looked {
-  /** A walk over symbols that is lit up, or several. */
+  /** A walk over symbols that is highlighted, or several. */
   walk: readonly number[] | null;
   paths: readonly (readonly number[])[] | null;
   dark: boolean;
@@ -118,13 +118,16 @@ interface Looked {
 }
 
 /** What is drawn of the graph: once, or once for each map. */
-function useScenes(drawn: Drawn, view: ViewState, { dark, hovered, ...lit }: Looked) {
+function useScenes(drawn: Drawn, view: ViewState, { dark, hovered, ...highlighted }: Looked) {
   const { graph, labels, texts, grouping } = drawn;
   const { walk, paths } = useMemo(() => {
     const inGroups = (one: readonly number[]) =>
       grouping ? one.map((symbol) => grouping.groupOf[symbol]!) : one;
-    return { walk: lit.walk && inGroups(lit.walk), paths: lit.paths?.map(inGroups) ?? null };
-  }, [lit.walk, lit.paths, grouping]);
+    return {
+      walk: highlighted.walk && inGroups(highlighted.walk),
+      paths: highlighted.paths?.map(inGroups) ?? null,
+    };
+  }, [highlighted.walk, highlighted.paths, grouping]);
   const links = useMemo(
     () => drawnLinks(graph, view.truth),
     [graph.links, graph.strengths, graph.truth, view.truth],
@@ -138,7 +141,7 @@ function useScenes(drawn: Drawn, view: ViewState, { dark, hovered, ...lit }: Loo
   return { links, scenes: maps.length === 0 ? [scene] : maps.map((map): Scene => ({ ...scene, map })) };
 }
 
-/** The maps of labels that were asked for; else where the lit texts go, if texts were chosen by more than symbols. */
+/** The maps of labels that were asked for; else where the selected texts go, if texts were chosen by more than symbols. */
 function useMaps(labels: Labels | null, texts: Texts | null, view: ViewState): LabelMap[] {
   return useMemo(() => {
     if (labels && view.maps.length > 0) return mapsOf(labels, view.maps);
@@ -146,7 +149,7 @@ function useMaps(labels: Labels | null, texts: Texts | null, view: ViewState): L
     const { labels: named, around, words, between } = texts.filter;
     const beyondSymbols =
       named.length > 0 || around.length > 0 || words !== null || between.some((time) => time !== null);
-    return beyondSymbols ? [litMap(texts.data, texts.lit, texts.count)] : [];
+    return beyondSymbols ? [selectionMap(texts.data, texts.selected, texts.count)] : [];
   }, [labels, texts, view.maps.join('/')]);
 }
 

@@ -1,4 +1,4 @@
-import { strongestLinks } from '@hidden-schema/studies/drawing';
+import { scaledLinks, strongestLinks } from '@hidden-schema/studies/drawing';
 import type { Graph } from '../client.ts';
 
 /** A link as it is drawn: i, j and how strong it is, from 0 to 1. */
@@ -13,11 +13,7 @@ export function strongLinks(
   ofEach: number,
 ): StrongLink[] {
   const known = strengths.map(([i, j, , , low]) => ({ i, j, interval: [low, low] as const }));
-  if (known.length > 0) {
-    const kept = strongestLinks(known, ofEach);
-    const most = Math.log(kept[0]?.interval[0] ?? 2);
-    return kept.map(({ i, j, interval: [low] }) => [i, j, Math.log(low) / most]);
-  }
+  if (known.length > 0) return scaledLinks(known, ofEach);
   const probable = links
     .filter(([i, j]) => i !== j)
     .map(([i, j, p]) => ({ i, j, p, interval: [1 + p, 1 + p] as const }));

@@ -1,7 +1,7 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { CameraPlace, GraphView } from './view.ts';
 
-/** The views of one stage: what is pointed at in one is lit in all, and they move together. */
+/** The views of one stage: what is pointed at in one is highlighted in all, and they move together. */
 export interface Views {
   hovered: number | null;
   kind: GraphView['kind'] | null;
@@ -14,8 +14,8 @@ export interface Views {
 
 /** `onMove` is told where the graph is looked at from, of whichever view was moved. */
 export function useViews(onMove: (place: CameraPlace) => void): Views {
-  const told = useRef(onMove);
-  told.current = onMove;
+  const onMoved = useRef(onMove);
+  onMoved.current = onMove;
   const [hovered, hover] = useState<number | null>(null);
   const [kind, setKind] = useState<GraphView['kind'] | null>(null);
   const shared = useMemo(() => {
@@ -33,7 +33,7 @@ export function useViews(onMove: (place: CameraPlace) => void): Views {
         leading = true;
         for (const [other, view] of views) if (other !== at) view.follow?.(place);
         leading = false;
-        told.current(place);
+        onMoved.current(place);
       },
       first: () => views.get(0),
     };

@@ -9,7 +9,7 @@ import { readState, type ViewState } from '../state.ts';
 import { defaultGroups } from '../texts/default-groups.ts';
 import { bitsOf } from '../texts/filter.ts';
 import { groupName, groupOfLabel, groupText } from '../texts/group.ts';
-import { litBy, type Texts, useFilter } from '../texts/use-texts.ts';
+import { selectBy, type Texts, useFilter } from '../texts/use-texts.ts';
 import type { PanelProps } from './panel.ts';
 
 const MOST_ROWS = 12;
@@ -71,8 +71,8 @@ function useGroup({ client, run, texts }: CompareProps, text: string) {
   );
   return useMemo(() => {
     if (text === '' || failure !== null || (view.words.trim() !== '' && filter.words === null)) return null;
-    const { lit, count } = litBy(texts.data, filter);
-    return { bits: bitsOf(lit), count };
+    const { selected, count } = selectBy(texts.data, filter);
+    return { bits: bitsOf(selected), count };
   }, [texts.data, filter, text, failure]);
 }
 
@@ -81,7 +81,7 @@ interface GroupChoiceProps extends CompareProps {
   name: string;
 }
 
-const LIT = 'lit';
+const SELECTED = 'selected';
 const KEPT = 'kept';
 
 function GroupChoice({ at, name, texts, view, change, graph }: GroupChoiceProps) {
@@ -92,7 +92,7 @@ function GroupChoice({ at, name, texts, view, change, graph }: GroupChoiceProps)
   const choose = (chosen: string) => {
     if (chosen === KEPT) return;
     const text =
-      chosen === '' ? '' : chosen === LIT ? groupText(view) : groupOfLabel(labels[Number(chosen)]!);
+      chosen === '' ? '' : chosen === SELECTED ? groupText(view) : groupOfLabel(labels[Number(chosen)]!);
     const { first, second } = view;
     change(at === 'first' ? { first: text, second } : { first, second: text });
   };
@@ -103,7 +103,7 @@ function GroupChoice({ at, name, texts, view, change, graph }: GroupChoiceProps)
       <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
         <option value="">{at === 'first' ? 'choose …' : 'all other texts'}</option>
         {value === KEPT ? <option value={KEPT}>{groupName(asked, graph?.nodes ?? [])}</option> : null}
-        <option value={LIT} disabled={!texts.active}>
+        <option value={SELECTED} disabled={!texts.active}>
           the texts chosen on the map or under Texts ({texts.count.toLocaleString('en')})
         </option>
         {labels.map((one, number) => (

@@ -13,7 +13,7 @@ export interface PanelProps {
   runs: readonly RunSummary[];
   graph: Graph | null;
   labels: Labels | null;
-  /** The texts of the run and which of them are lit; null until they are there, or why they cannot be. */
+  /** The texts of the run and which of them are selected; null until they are there, or why they cannot be. */
   texts: Texts | null;
   textsFailure: string | null;
   /** Shares over time, where texts have dates. */

@@ -54,7 +54,7 @@ function Open({ graph, relation, candidate, change }: OpenProps) {
   const edit = (at: number, symbol: number) =>
     change({ relations: [relation], along: [...walk.slice(0, at), symbol] });
   return (
-    <div class="told">
+    <div class="answer-notes">
       <Path graph={graph} walk={walk} onChange={edit} />
       {like.length === 0 ? null : (
         <ul class="like" aria-label="Events read in training that go a like way">

@@ -107,7 +107,7 @@ interface CompareProps extends Compared {
 }
 
 function Comparison({ chosen, name, title, rows }: CompareProps) {
-  const told = () => [
+  const tableRows = () => [
     ['', ...chosen.map(({ id }) => id)],
     ...rows.map(([row, values]) => [
       row,
@@ -116,7 +116,7 @@ function Comparison({ chosen, name, title, rows }: CompareProps) {
   ];
   return (
     <>
-      <TableHead name={name} rows={told}>
+      <TableHead name={name} rows={tableRows}>
         {title}
       </TableHead>
       <div class="scroll-x">

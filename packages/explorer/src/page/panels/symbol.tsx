@@ -95,13 +95,13 @@ function LinksInWords({ symbol, graph, texts, goTo }: FactProps) {
   const data = texts?.data.symbols === graph?.nodes.length ? texts?.data : undefined;
   const flows = useMemo(() => (data ? flowsOf(data, symbol.symbol) : null), [data, symbol.symbol]);
   if (!flows || !graph) return null;
-  const told = [
+  const directions = [
     { what: 'Often followed by', flow: flows.after },
     { what: 'Often comes after', flow: flows.before },
   ];
   return (
     <div class="flows">
-      {told.map(({ what, flow }) =>
+      {directions.map(({ what, flow }) =>
         flow.length === 0 ? null : (
           <p key={what}>
             {what}{' '}

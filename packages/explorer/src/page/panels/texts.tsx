@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { title } from '../labels.ts';
 import { latest, useLoaded } from '../loading.ts';
 import { Empty, Failure, Pages, Show, Waiting } from '../parts.tsx';
-import { litTexts } from '../texts/filter.ts';
+import { selectedTexts } from '../texts/filter.ts';
 import { FilterForm } from '../texts/filter-form.tsx';
 import { OpenText } from '../texts/open-text.tsx';
 import { NOTHING_ASKED, type Texts } from '../texts/use-texts.ts';
@@ -11,7 +11,7 @@ import { SentenceLine } from './sentence-line.tsx';
 
 const PAGE = 10;
 
-/** The texts of a run: which of them are lit, and these page by page. */
+/** The texts of a run: which of them are selected, and these page by page. */
 export function TextsPanel(props: PanelProps) {
   const { texts, textsFailure, change } = props;
   if (!texts)
@@ -24,7 +24,7 @@ export function TextsPanel(props: PanelProps) {
   return (
     <section class="texts" aria-label="Texts">
       <OpenText {...props} />
-      <p class="lit-counts" role="status">
+      <p class="selected-counts" role="status">
         <b class="number">{count.toLocaleString('en')}</b> of {data.count.toLocaleString('en')} texts
         {active ? (
           <button type="button" onClick={() => change(NOTHING_ASKED)}>
@@ -38,15 +38,15 @@ export function TextsPanel(props: PanelProps) {
         </p>
       ) : null}
       <FilterForm {...props} texts={texts} />
-      <LitTexts {...props} texts={texts} />
+      <SelectedTexts {...props} texts={texts} />
     </section>
   );
 }
 
-function LitTexts({ client, run, view, change, graph, texts }: PanelProps & { texts: Texts }) {
+function SelectedTexts({ client, run, view, change, graph, texts }: PanelProps & { texts: Texts }) {
   const [offset, setOffset] = useState(0);
-  useEffect(() => setOffset(0), [texts.lit]);
-  const shown = litTexts(texts.lit, offset, PAGE);
+  useEffect(() => setOffset(0), [texts.selected]);
+  const shown = selectedTexts(texts.selected, offset, PAGE);
   const key = shown.length === 0 ? null : `${run.id} ${run.opened?.identity} ${shown.join()}`;
   const loaded = useLoaded(key, (signal) => client.texts(shown, signal));
   if (texts.count === 0) return <Empty>No text is all of this. Take something away above.</Empty>;

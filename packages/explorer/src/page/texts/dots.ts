@@ -1,7 +1,7 @@
 import type { Rgb } from '@hidden-schema/studies/drawing';
 import { type MapCamera, type Size, scaleOf } from './camera.ts';
 
-/** How the dots of a map look: the colour of each, and which are lit. */
+/** How the dots of a map look: the colour of each, and which are selected. */
 export interface Dots {
   /** [N, 2] */
   places: Float32Array;
@@ -9,13 +9,13 @@ export interface Dots {
   colourOf: Uint16Array;
   palette: readonly Rgb[];
   /** [N] */
-  lit: Uint8Array;
+  selected: Uint8Array;
   ground: Rgb;
 }
 
 /** Shares of a dot's pixel that it covers, from the whole to little: its edge is mixed with the ground. */
 const COVERED = [1, 0.7, 0.4, 0.2];
-/** Of a dot that is not lit. */
+/** Of a dot that is not selected. */
 const THIN = 0.16;
 /** A step through all texts that has no divisor in common with their number, so that no label covers the others. */
 const STEP = 7919;
@@ -54,7 +54,10 @@ export class DotPainter {
     const image = this.#sized(size);
     const ground = packed(...dots.ground);
     this.#pixels.fill(ground);
-    const stamp = stampOf(dotRadius(dots.lit.length, camera.zoom, size.width / ratio) * ratio, size.width);
+    const stamp = stampOf(
+      dotRadius(dots.selected.length, camera.zoom, size.width / ratio) * ratio,
+      size.width,
+    );
     this.#pass(camera, stamp, 0, ground);
     this.#pass(camera, stamp, 1, ground);
     return image;
@@ -69,18 +72,18 @@ export class DotPainter {
     return this.#image;
   }
 
-  /** All dots that are lit, or all that are not; a dot that touches the edge is left out. */
+  /** All dots that are selected, or all that are not; a dot that touches the edge is left out. */
   #pass(camera: MapCamera, { reach, offsets, shares }: Stamp, wanted: 0 | 1, ground: number): void {
-    const { places, colourOf, lit } = this.#dots!;
+    const { places, colourOf, selected } = this.#dots!;
     const { width, height } = this.#size;
     const [wide, high] = scaleOf(camera, this.#size);
     const [left, top] = [width / 2 - camera.x * wide, height / 2 - camera.y * high];
     const levels = 2 * COVERED.length;
     const first = wanted === 1 ? 0 : COVERED.length;
-    const count = lit.length;
+    const count = selected.length;
     const step = count % STEP === 0 ? 1 : STEP;
     for (let turn = 0, n = 0; turn < count; turn++, n = (n + step) % count) {
-      if (lit[n] !== wanted) continue;
+      if (selected[n] !== wanted) continue;
       const x = Math.floor(left + places[2 * n]! * wide);
       const y = Math.floor(top + places[2 * n + 1]! * high);
       if (x < reach || y < reach || x >= width - reach || y >= height - reach) continue;

@@ -90,10 +90,10 @@ function LabelFilter({ view, change, texts, labels }: FilterProps) {
 }
 
 const MOST_TYPICAL = 6;
-/** Of lit texts; rarer symbols say little. */
+/** Of selected texts; rarer symbols say little. */
 const LEAST_SHARE = 0.03;
 
-/** Symbols that are asked for, a field that adds one, and those that lit texts have more of than all texts. */
+/** Symbols that are asked for, a field that adds one, and those that selected texts have more of than all texts. */
 function SymbolFilter({ view, change, texts, graph, goTo }: FilterProps) {
   const nodes = graph?.nodes ?? [];
   const asked = askedSymbols(view).filter((symbol) => symbol < nodes.length);
@@ -170,10 +170,10 @@ interface TypicalProps {
 }
 
 function Typical({ texts, nodes, goTo }: TypicalProps) {
-  const { data, lit, count, filter } = texts;
+  const { data, selected, count, filter } = texts;
   const rows = useMemo(() => {
     const all = symbolCounts(data, new Uint8Array(data.count).fill(1));
-    const here = symbolCounts(data, lit);
+    const here = symbolCounts(data, selected);
     return Array.from(here, (passed, symbol) => ({
       symbol,
       share: passed / count,

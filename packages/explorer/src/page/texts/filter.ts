@@ -18,81 +18,81 @@ export type Part = keyof Filter;
 
 /** 1 for each text that is asked for; `without` leaves one question out. [N] */
 export function passing(data: TextData, filter: Filter, without?: Part): Uint8Array {
-  const lit = new Uint8Array(data.count).fill(1);
+  const selected = new Uint8Array(data.count).fill(1);
   const keep: Record<Part, () => void> = {
-    labels: () => keepLabels(lit, data, filter.labels),
-    symbols: () => keepSymbols(lit, data, filter.symbols),
-    around: () => keepAround(lit, data, filter.around),
-    between: () => keepBetween(lit, data, filter.between),
+    labels: () => keepLabels(selected, data, filter.labels),
+    symbols: () => keepSymbols(selected, data, filter.symbols),
+    around: () => keepAround(selected, data, filter.around),
+    between: () => keepBetween(selected, data, filter.between),
     words: () => {
       const { words } = filter;
-      if (words) for (let n = 0; n < lit.length; n++) lit[n]! &= words[n >> 3]! >> (n & 7);
+      if (words) for (let n = 0; n < selected.length; n++) selected[n]! &= words[n >> 3]! >> (n & 7);
     },
   };
   for (const part of Object.keys(keep) as Part[]) if (part !== without) keep[part]();
-  return lit;
+  return selected;
 }
 
-export function countOf(lit: Uint8Array): number {
+export function countOf(selected: Uint8Array): number {
   let count = 0;
-  for (let n = 0; n < lit.length; n++) count += lit[n]!;
+  for (let n = 0; n < selected.length; n++) count += selected[n]!;
   return count;
 }
 
-function keepLabels(lit: Uint8Array, { labels, labelOf }: TextData, wanted: readonly string[]): void {
+function keepLabels(selected: Uint8Array, { labels, labelOf }: TextData, wanted: readonly string[]): void {
   if (wanted.length === 0) return;
   const numbers = new Set(wanted.map((label) => labels.indexOf(label)).filter((at) => at >= 0));
-  for (let n = 0; n < lit.length; n++) if (!numbers.has(labelOf[n]!)) lit[n] = 0;
+  for (let n = 0; n < selected.length; n++) if (!numbers.has(labelOf[n]!)) selected[n] = 0;
 }
 
-function keepSymbols(lit: Uint8Array, { walks, length }: TextData, wanted: readonly number[]): void {
+function keepSymbols(selected: Uint8Array, { walks, length }: TextData, wanted: readonly number[]): void {
   if (wanted.length === 0) return;
   const set = new Set(wanted);
-  for (let n = 0; n < lit.length; n++) {
+  for (let n = 0; n < selected.length; n++) {
     let passes = 0;
     for (let at = n * length; at < (n + 1) * length; at++) if (set.has(walks[at]!)) passes = 1;
-    lit[n]! &= passes;
+    selected[n]! &= passes;
   }
 }
 
 /** A text without a date is at no time. */
-function keepBetween(lit: Uint8Array, { times }: TextData, [since, until]: Filter['between']): void {
+function keepBetween(selected: Uint8Array, { times }: TextData, [since, until]: Filter['between']): void {
   if (!times || (since === null && until === null)) return;
   const [from, to] = [since ?? Number.NEGATIVE_INFINITY, until ?? Number.POSITIVE_INFINITY];
-  for (let n = 0; n < lit.length; n++) if (!(times[n]! >= from && times[n]! < to)) lit[n] = 0;
+  for (let n = 0; n < selected.length; n++) if (!(times[n]! >= from && times[n]! < to)) selected[n] = 0;
 }
 
 const THOUSANDTHS = 1000;
 
 /** By crossings of a ray with the closed line. */
-function keepAround(lit: Uint8Array, { places }: TextData, line: readonly number[]): void {
+function keepAround(selected: Uint8Array, { places }: TextData, line: readonly number[]): void {
   const corners = line.length >> 1;
   if (corners < 3) return;
-  for (let n = 0; n < lit.length; n++) {
-    if (lit[n] === 0) continue;
+  for (let n = 0; n < selected.length; n++) {
+    if (selected[n] === 0) continue;
     const [x, y] = [places[2 * n]! * THOUSANDTHS, places[2 * n + 1]! * THOUSANDTHS];
     let inside = 0;
     for (let at = 0, before = corners - 1; at < corners; before = at++) {
       const [ax, ay, bx, by] = [line[2 * at]!, line[2 * at + 1]!, line[2 * before]!, line[2 * before + 1]!];
       if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) inside ^= 1;
     }
-    lit[n] = inside;
+    selected[n] = inside;
   }
 }
 
-/** Texts of each label among the lit ones. */
-export function labelCounts({ labels, labelOf }: TextData, lit: Uint8Array): Uint32Array {
+/** Texts of each label among the selected ones. */
+export function labelCounts({ labels, labelOf }: TextData, selected: Uint8Array): Uint32Array {
   const counts = new Uint32Array(labels.length);
-  for (let n = 0; n < lit.length; n++) if (lit[n] === 1 && labelOf[n]! >= 0) counts[labelOf[n]!]!++;
+  for (let n = 0; n < selected.length; n++) if (selected[n] === 1 && labelOf[n]! >= 0) counts[labelOf[n]!]!++;
   return counts;
 }
 
-/** Texts whose walks pass each symbol, among the lit ones. */
-export function symbolCounts({ walks, length, symbols }: TextData, lit: Uint8Array): Uint32Array {
+/** Texts whose walks pass each symbol, among the selected ones. */
+export function symbolCounts({ walks, length, symbols }: TextData, selected: Uint8Array): Uint32Array {
   const counts = new Uint32Array(symbols);
   const last = new Int32Array(symbols).fill(-1);
-  for (let n = 0; n < lit.length; n++) {
-    if (lit[n] === 0) continue;
+  for (let n = 0; n < selected.length; n++) {
+    if (selected[n] === 0) continue;
     for (let at = n * length; at < (n + 1) * length; at++) {
       const symbol = walks[at]!;
       if (last[symbol] !== n) counts[symbol]!++;
@@ -102,11 +102,11 @@ export function symbolCounts({ walks, length, symbols }: TextData, lit: Uint8Arr
   return counts;
 }
 
-/** The numbers of the lit texts from one on. */
-export function litTexts(lit: Uint8Array, offset: number, limit: number): number[] {
+/** The numbers of the selected texts from one on. */
+export function selectedTexts(selected: Uint8Array, offset: number, limit: number): number[] {
   const found: number[] = [];
-  for (let n = 0, seen = 0; n < lit.length && found.length < limit; n++) {
-    if (lit[n] === 0) continue;
+  for (let n = 0, seen = 0; n < selected.length && found.length < limit; n++) {
+    if (selected[n] === 0) continue;
     if (seen >= offset) found.push(n);
     seen++;
   }
@@ -114,9 +114,9 @@ export function litTexts(lit: Uint8Array, offset: number, limit: number): number
 }
 
 /** One bit for each text, the lowest of the first byte first; base64. */
-export function bitsOf(lit: Uint8Array): string {
-  const bytes = new Uint8Array(Math.ceil(lit.length / 8));
-  for (let n = 0; n < lit.length; n++) bytes[n >> 3]! |= lit[n]! << (n & 7);
+export function bitsOf(selected: Uint8Array): string {
+  const bytes = new Uint8Array(Math.ceil(selected.length / 8));
+  for (let n = 0; n < selected.length; n++) bytes[n >> 3]! |= selected[n]! << (n & 7);
   let text = '';
   for (const byte of bytes) text += String.fromCharCode(byte);
   return btoa(text);

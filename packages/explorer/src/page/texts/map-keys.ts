@@ -1,6 +1,6 @@
 import type { Change } from '../state.ts';
 import { moved, WHOLE, zoomed } from './camera.ts';
-import { litTexts } from './filter.ts';
+import { selectedTexts } from './filter.ts';
 import type { MapView } from './map-view.ts';
 import { remember } from './use-pointers.ts';
 import { NOTHING_ASKED, type Texts } from './use-texts.ts';
@@ -38,7 +38,7 @@ export function onMapKey(
   const pan = (dx: number, dy: number) => () => go(moved(map.camera, map.size, [dx * PAN, dy * PAN]));
   const step = (by: number) => () => {
     if (texts.count === 0) return;
-    const order = litTexts(texts.lit, 0, texts.count);
+    const order = selectedTexts(texts.selected, 0, texts.count);
     const place = at === null ? (by > 0 ? -1 : 0) : order.indexOf(at);
     onStep(order[(place + by + order.length) % order.length]!);
   };

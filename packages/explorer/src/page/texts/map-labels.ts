@@ -10,17 +10,17 @@ export interface MapLabel {
   text: string;
   x: number;
   y: number;
-  /** Lit texts that begin with it. */
+  /** Selected texts that begin with it. */
   texts: number;
 }
 
 const LONGEST = 26;
 
-/** Symbols that texts pass, at their places whatever is lit; those that most lit texts begin with come first. */
-export function mapLabels(data: TextData, lit: Uint8Array, nodes: Graph['nodes']): MapLabel[] {
+/** Symbols that texts pass, at their places whatever is selected; those that most selected texts begin with come first. */
+export function mapLabels(data: TextData, selected: Uint8Array, nodes: Graph['nodes']): MapLabel[] {
   const centres = symbolCentres(data);
   const counts = new Uint32Array(data.symbols);
-  for (let n = 0; n < lit.length; n++) counts[data.walks[n * data.length]!]! += lit[n]!;
+  for (let n = 0; n < selected.length; n++) counts[data.walks[n * data.length]!]! += selected[n]!;
   return nodes
     .map((node) => ({
       ...{ symbol: node.symbol, text: shortened(title(node)), texts: counts[node.symbol]! },

@@ -16,7 +16,7 @@ const TOOLS: readonly { tool: Tool; name: string; about: string }[] = [
   { tool: 'box', name: 'Box', about: 'Draw a box around texts to see these alone' },
 ];
 
-/** How many texts are lit, a way back to all, and what dragging on the map does. */
+/** How many texts are selected, a way back to all, and what dragging on the map does. */
 export const MapTools = ({ tool, setTool, texts, change, onReset }: MapToolProps) => (
   <div class="map-tools">
     <p class="counts" role="status">

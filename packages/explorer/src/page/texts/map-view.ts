@@ -273,11 +273,11 @@ export class MapView {
   }
 
   #ring(n: number | null, { ink, halo }: MapScene): void {
-    const { places, lit } = this.#dots!;
-    if (n === null || n >= lit.length) return;
+    const { places, selected } = this.#dots!;
+    if (n === null || n >= selected.length) return;
     const [x, y] = toScreen(this.#camera, this.#size, [places[2 * n]!, places[2 * n + 1]!]);
     const context = this.#context;
-    const radius = dotRadius(lit.length, this.#camera.zoom, this.#size.width) + 4;
+    const radius = dotRadius(selected.length, this.#camera.zoom, this.#size.width) + 4;
     for (const [colour, width] of [
       [halo, 5],
       [ink, 2],

@@ -18,8 +18,8 @@ export class NearestDot {
     for (let n = 0; n < count; n++) this.#order[next[this.#cell(n)]!++] = n;
   }
 
-  /** The lit text nearest to a place, within what reaches so far to either side; null where there is none. */
-  find([x, y]: Pair, [wide, high]: Pair, lit: Uint8Array): number | null {
+  /** The selected text nearest to a place, within what reaches so far to either side; null where there is none. */
+  find([x, y]: Pair, [wide, high]: Pair, selected: Uint8Array): number | null {
     let best: number | null = null;
     let nearest = 1;
     const [left, right, top, bottom] = [x - wide, x + wide, y - high, y + high].map(cellAt) as [
@@ -33,7 +33,7 @@ export class NearestDot {
         const dx = (this.#places[2 * n]! - x) / wide;
         const dy = (this.#places[2 * n + 1]! - y) / high;
         const distance = dx * dx + dy * dy;
-        if (lit[n] === 0 || distance > nearest) continue;
+        if (selected[n] === 0 || distance > nearest) continue;
         best = n;
         nearest = distance;
       }

@@ -7,7 +7,7 @@ import { useText } from './use-texts.ts';
 
 type OpenedText = NonNullable<ReturnType<typeof useText>>;
 
-/** The text that was opened, with its walk, which is lit on the graph meanwhile. */
+/** The text that was opened, with its walk, which is highlighted on the graph meanwhile. */
 export function OpenText({ client, run, graph, texts, view, change, goTo, showWalk }: PanelProps) {
   const point = view.point !== null && texts && view.point < texts.data.count ? view.point : null;
   const text = useText(client, point);
@@ -44,8 +44,8 @@ export function OpenText({ client, run, graph, texts, view, change, goTo, showWa
 
 /** The steps of its walk, and what each tells. */
 function Walked({ text, graph, goTo }: Pick<PanelProps, 'graph' | 'goTo'> & { text: OpenedText }) {
-  const told = text.weights ?? text.probabilities;
-  const most = Math.max(...told, 1e-9);
+  const stepWeights = text.weights ?? text.probabilities;
+  const most = Math.max(...stepWeights, 1e-9);
   return (
     <table class="open-walk">
       <thead>
@@ -62,7 +62,7 @@ function Walked({ text, graph, goTo }: Pick<PanelProps, 'graph' | 'goTo'> & { te
               <SymbolLink symbol={symbol} label={titleIn(graph, symbol)} onChoose={goTo} />
             </td>
             <td>
-              <Bar of={told[text.walk.indexOf(symbol)]!} most={text.weights ? most : 1} />
+              <Bar of={stepWeights[text.walk.indexOf(symbol)]!} most={text.weights ? most : 1} />
             </td>
           </tr>
         ))}

@@ -32,7 +32,7 @@ export interface TextMapProps {
   /** Whether the network is drawn over the texts. */
   networked: boolean;
   /** Walks over symbols that a panel shows: one, or several. */
-  lit: { walk: readonly number[] | null; paths: readonly (readonly number[])[] | null };
+  highlighted: { walk: readonly number[] | null; paths: readonly (readonly number[])[] | null };
   /** A symbol was pressed, by a pointer or a key. */
   onSelect(symbol: number): void;
 }
@@ -63,7 +63,7 @@ export function TextMap(props: TextMapProps) {
         role="application"
         aria-label={spoken(texts)}
         data-texts={texts.data.count}
-        data-lit={texts.count}
+        data-selected={texts.count}
         data-nodes={graph.nodes.length}
         data-network={props.networked}
         onKeyDown={onKeyDown}
@@ -104,7 +104,7 @@ function Tips({ client, graph, texts, explains, map, shown, symbol, tip }: TipsP
 
 /** What the map is, for those who do not see it. */
 const spoken = ({ data, count }: Texts): string =>
-  `Map of ${data.count} texts, ${count} of them lit. Arrow keys move, plus and minus zoom, 0 shows all, n and p step through the lit texts, s and shift s through the symbols, Enter opens one, Escape shows all texts again.`;
+  `Map of ${data.count} texts, ${count} of them selected. Arrow keys move, plus and minus zoom, 0 shows all, n and p step through the selected texts, s and shift s through the symbols, Enter opens one, Escape shows all texts again.`;
 
 interface Stepping {
   map: MapView | null;
@@ -135,7 +135,7 @@ const NO_LABEL: Rgb = [133, 144, 160];
 
 /** By label where symbols are coloured so, else by first symbol. */
 function useDots({ graph, labels, texts, view, dark }: TextMapProps): Dots {
-  const { data, lit } = texts;
+  const { data, selected } = texts;
   const byLabel = view.colour === 'label' && labels !== null;
   const colours = useMemo(() => {
     const palette = byLabel
@@ -148,15 +148,15 @@ function useDots({ graph, labels, texts, view, dark }: TextMapProps): Dots {
     return { palette, colourOf: tones };
   }, [data, byLabel, labels, graph.layout]);
   return useMemo(
-    () => ({ ...colours, places: data.places, lit, ground: groundOf(dark) }),
-    [colours, data, lit, dark],
+    () => ({ ...colours, places: data.places, selected, ground: groundOf(dark) }),
+    [colours, data, selected, dark],
   );
 }
 
 /** What is drawn over the dots; `pointed` is the text under the pointer or the keys. */
 function useScene(props: TextMapProps, pointed: number | null, hovered: number | null): MapScene {
-  const { graph, texts, view, dark, networked, lit } = props;
-  const labels = useMemo(() => mapLabels(texts.data, texts.lit, graph.nodes), [texts, graph.nodes]);
+  const { graph, texts, view, dark, networked, highlighted } = props;
+  const labels = useMemo(() => mapLabels(texts.data, texts.selected, graph.nodes), [texts, graph.nodes]);
   const links = useMemo(() => strongLinks(graph, LINKS_OF_EACH), [graph.strengths, graph.links]);
   const tones = useMemo(() => symbolTones(graph.nodes.map(({ community }) => community)), [graph.nodes]);
   const { ink, accent, faint } = inksOf(dark);
@@ -165,12 +165,13 @@ function useScene(props: TextMapProps, pointed: number | null, hovered: number |
     view.colour === 'label' ? faint : css(tones[symbol] ?? [128, 128, 128]);
   const focus = hovered ?? (view.panel === 'symbol' ? view.symbol : null);
   const text = pointed ?? view.point;
-  const walk = text === null || text >= texts.data.count ? (lit.walk ?? []) : walkOf(texts.data, text);
+  const walk =
+    text === null || text >= texts.data.count ? (highlighted.walk ?? []) : walkOf(texts.data, text);
   return {
     ...{ labels, ink, accent, around: view.around, chosen: view.point, pointed },
     network: networked ? { links, colourOf, focus } : null,
     walk: [...new Set(walk)],
-    paths: text === null && lit.walk === null ? (lit.paths ?? []) : [],
+    paths: text === null && highlighted.walk === null ? (highlighted.paths ?? []) : [],
     halo: `rgba(${groundOf(dark).join(',')},0.85)`,
   };
 }

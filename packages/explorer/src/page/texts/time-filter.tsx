@@ -81,15 +81,15 @@ function Choice({ name, none, value, times, onChange }: ChoiceProps) {
 
 const numberOf = (text: string): number | null => (text === '' ? null : Number(text));
 
-/** Texts of each period that are lit but for the time that is asked. */
+/** Texts of each period that are selected but for the time that is asked. */
 function countPeriods({ periods }: TimeAnswer, { data, filter }: FilterProps['texts']): Uint32Array {
   const counts = new Uint32Array(periods.length);
-  const lit = passing(data, filter, 'between');
+  const selected = passing(data, filter, 'between');
   const starts = periods.map(({ start }) => start);
   const last = periods.at(-1)?.end ?? 0;
-  for (let n = 0; n < lit.length; n++) {
+  for (let n = 0; n < selected.length; n++) {
     const time = data.times?.[n] ?? Number.NaN;
-    if (lit[n] === 0 || !(time >= starts[0]! && time < last)) continue;
+    if (selected[n] === 0 || !(time >= starts[0]! && time < last)) continue;
     counts[placeOf(starts, time)]!++;
   }
   return counts;

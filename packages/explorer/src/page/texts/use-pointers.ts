@@ -38,7 +38,7 @@ export function usePointers(
     const at = (place: [number, number], reach: number) => {
       const [wide, high] = scaleOf(view.camera, view.size);
       const middle = toMap(view.camera, view.size, place);
-      return find.current.find(middle, [reach / wide, reach / high], now.current.texts.lit);
+      return find.current.find(middle, [reach / wide, reach / high], now.current.texts.selected);
     };
     return listen(container.current!, view, { now, at });
   }, []);
@@ -46,7 +46,7 @@ export function usePointers(
 
 interface Listening {
   now: RefObject<PointerProps>;
-  /** The lit text that is nearest to a place, within a reach in pixels. */
+  /** The selected text that is nearest to a place, within a reach in pixels. */
   at(place: [number, number], reach: number): number | null;
 }
 

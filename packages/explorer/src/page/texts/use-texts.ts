@@ -5,12 +5,12 @@ import type { ViewState } from '../state.ts';
 import { countOf, type Filter, passing } from './filter.ts';
 import { bytesOf, type TextData, textDataOf } from './text-data.ts';
 
-/** The texts of a run, and which of them are lit. */
+/** The texts of a run, and which of them are selected. */
 export interface Texts {
   data: TextData;
   filter: Filter;
   /** 1 for each text that is asked for. [N] */
-  lit: Uint8Array;
+  selected: Uint8Array;
   count: number;
   /** Whether anything is asked. */
   active: boolean;
@@ -30,7 +30,7 @@ export function useTexts(
   const data = opened ? latest(loaded) : null;
   const asked = useFilter(client, data ? key : null, view);
   const texts = useMemo(
-    () => (data ? { data, ...asked, ...litBy(data, asked.filter) } : null),
+    () => (data ? { data, ...asked, ...selectBy(data, asked.filter) } : null),
     [data, asked],
   );
   return { texts, failure: loaded.state === 'failed' ? loaded.message : null };
@@ -52,12 +52,12 @@ export function useFilter(
 }
 
 /** Which texts a filter lights. */
-export function litBy(data: TextData, filter: Filter): Pick<Texts, 'lit' | 'count' | 'active'> {
-  const lit = passing(data, filter);
+export function selectBy(data: TextData, filter: Filter): Pick<Texts, 'selected' | 'count' | 'active'> {
+  const selected = passing(data, filter);
   const { labels, symbols, around, words, between } = filter;
   const timed = data.times !== null && between.some((time) => time !== null);
   const active = labels.length + symbols.length > 0 || around.length > 5 || words !== null || timed;
-  return { lit, count: countOf(lit), active };
+  return { selected, count: countOf(selected), active };
 }
 
 /** Those asked for by name; else the symbol that is looked at. */

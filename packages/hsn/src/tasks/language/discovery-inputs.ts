@@ -12,10 +12,11 @@ import {
   checkDiscovery,
   type DiscoveryInputs,
   trainingPoints,
+  trainingTexts,
   usesPursuit,
 } from './discovery.ts';
 import { Passages } from './passages.ts';
-import { checkSeeds, type Seed, textsOf } from './seeds.ts';
+import { type Seed, SeedMatches } from './seeds.ts';
 
 /** What symbols are asked for, and who is told while texts become vectors. */
 export interface DiscoveryAsked {
@@ -42,9 +43,10 @@ export async function discoveryInputs(
   const { store, splits } = corpus;
   checkDiscovery(config, splits.train.length);
   checkDifferent(corpus, config.symbols);
-  if (seeds.length > 0) checkSeeds(seeds, textsOf(corpus));
   const { longest } = config.encoder;
   const passages = await Passages.of(store, opened, { longest, cut: config.discovery.passages, signal });
+  const seedMatches =
+    seeds.length > 0 ? new SeedMatches(seeds, trainingTexts(corpus, passages)).check() : undefined;
   const all = passages.rowsOf(splits.train);
   const part = ownPart(all.length, replicas);
   const own = passages.tokens(all.subarray(part.first, part.end));
@@ -62,7 +64,7 @@ export async function discoveryInputs(
     ...(onVectors ? { onProgress: onVectors } : {}),
     ...(onNote ? { onNote } : {}),
   });
-  return { vectors, passages, pieces: Int32Array.from(pieces), seeds };
+  return { vectors, passages, pieces: Int32Array.from(pieces), seeds, seedMatches };
 }
 
 /** Refuses what only discovery can do, and seeds that there are too few symbols for. */

@@ -22,7 +22,7 @@ import type { DiscoverySizes } from './build.ts';
 import { CorpusPoints, type PassageVectors } from './corpus-vectors.ts';
 import { joinedGraph } from './joined-graph.ts';
 import type { Passages } from './passages.ts';
-import { type Seed, seedDirections } from './seeds.ts';
+import { type Seed, type SeedMatches, seedDirections } from './seeds.ts';
 import type { LanguageTraining } from './training.ts';
 import { followWords } from './word-following.ts';
 
@@ -38,6 +38,8 @@ export interface DiscoveryInputs extends PassageVectors {
   pieces: Int32Array;
   /** Symbols that are asked for by name and words; they have the first numbers. */
   seeds: readonly Seed[];
+  /** Passages with the words of seeds; nothing where there are no seeds. */
+  seedMatches: SeedMatches | undefined;
 }
 
 type CheckedConfig = Pick<LanguageConfig, 'symbols' | 'length' | 'seed' | 'encoder' | 'graph' | 'walk'> & {
@@ -127,12 +129,11 @@ export class Discovery extends DiscoveryStage {
   /** All stages at once: what is stopped on the way begins again. */
   async advance({ signal, onPart }: PreparationWatch): Promise<Record<string, number>> {
     const { config, corpus, model } = this.#training;
-    const { pieces, seeds, passages } = this.#inputs;
+    const { pieces, seedMatches, passages } = this.#inputs;
     const replicas = this.#replicas;
     const { space, points } = trainingPoints(config, corpus, this.#inputs, replicas);
     let fitted: FittedDictionary | undefined;
-    const directions =
-      seeds.length > 0 ? seedDirections(seeds, trainingTexts(corpus, passages), points, replicas) : undefined;
+    const directions = seedMatches && seedDirections(seedMatches, points, replicas);
     try {
       fitted = await fitDictionary(points, {
         ...fitOptions(config),

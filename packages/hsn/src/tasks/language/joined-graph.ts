@@ -3,7 +3,7 @@ import type { ReadSymbols } from '../../discovery/cutoffs.ts';
 import { type Dictionary, dictionaryOf } from '../../discovery/dictionary.ts';
 import { type Discovered, dictionaryOn, pursuitOn } from '../../discovery/encode.ts';
 import { joinPassages, type PassagePoints } from '../../discovery/joined-passages.ts';
-import { linkProbabilities } from '../../discovery/links.ts';
+import { inferLinks } from '../../discovery/links.ts';
 import type { DiscoveryOptions } from '../../discovery/options.ts';
 import { ownPart } from '../../discovery/point-source.ts';
 import { WalkCounts } from '../../discovery/walk-counts.ts';
@@ -52,7 +52,7 @@ export function joinedLinks(
 ): Tensor {
   const free = noGrad(() => scope(() => dictionaryOf(symbols, { starts, cutoffs })));
   const travelled = countedWalks(texts(), free, options, replicas).travelled(options.texts);
-  const links = noGrad(() => scope(() => linkProbabilities(travelled, options))).keep();
+  const links = noGrad(() => scope(() => inferLinks(travelled, options))).keep();
   replicas.broadcast([links]);
   return links;
 }

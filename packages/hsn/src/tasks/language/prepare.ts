@@ -56,8 +56,10 @@ export async function prepareLanguage(
     const model = makeNetwork(config, { ...parts, ...(folder ? { decoder: { folder } } : {}) }, generator);
     checkVocabulary(model, decoder, config.decoder.name);
     const { longest } = read.encoder;
-    const told = discovery ? discoveryNotes(corpus, discovery.passages, { tokenizer, longest }) : [];
-    const notes = [...texts.notes, ...told];
+    const discoveryTexts = discovery
+      ? discoveryNotes(corpus, discovery.passages, { tokenizer, longest })
+      : [];
+    const notes = [...texts.notes, ...discoveryTexts];
     return { ...texts, config, model, discovery, chosen, notes, close };
   } catch (error) {
     close();

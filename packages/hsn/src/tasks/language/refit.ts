@@ -5,7 +5,7 @@ import { mostSaid } from '../../discovery/joined-passages.ts';
 import { sourceOf } from '../../discovery/point-source.ts';
 import { fitOptions, release, trainingTexts } from './discovery.ts';
 import { type OpenedLanguage, openLanguageCorpus, openPoints } from './open.ts';
-import { seedDirections } from './seeds.ts';
+import { SeedMatches, seedDirections } from './seeds.ts';
 import { textRecord } from './text-record.ts';
 
 interface RefitOptions {
@@ -71,7 +71,8 @@ async function withTrainingTexts<T>(
   const { points, passages } = placed!.reading(corpus.splits.train);
   const { seeds = [] } = textRecord(opened.run).record;
   const texts = trainingTexts(corpus, placed!.passages);
-  const directions = seeds.length > 0 ? { seeds: seedDirections(seeds, texts, sourceOf(points)) } : {};
+  const directions =
+    seeds.length > 0 ? { seeds: seedDirections(new SeedMatches(seeds, texts), sourceOf(points)) } : {};
   const fit = async (seed: number, rows?: Int32Array): Promise<number[]> => {
     const some = rows ? rowsOf(points, passages ? passagesOfTexts(rows, passages) : rows) : points;
     try {

@@ -1,6 +1,5 @@
 import path from 'node:path';
 import { readText, reasonOf, UserError } from '@hidden-schema/base';
-import type { TextCorpus } from '@hidden-schema/text';
 import { noGrad, scope, Tensor, zeros } from '@hidden-schema/torch';
 import { parse } from 'yaml';
 import { unitRows } from '../../discovery/dictionary.ts';
@@ -82,57 +81,53 @@ function wordsIn(text: string): string[] {
   );
 }
 
-/** How telling each text is of each seed: its seed words, rare ones more; the seed that a text says most of has it. */
-class SeedMatches {
-  /** Rows of texts with their weights, a list for each seed. */
-  readonly texts: { at: number; weight: number }[][];
+/**
+ * Texts that have words of seeds, each with its weight: Σ over the seed's words in it, rare words more. A text belongs to
+ * the seed of its largest weight.
+ */
+export class SeedMatches {
+  readonly #seeds: readonly Seed[];
+  /** Weights by row of the text, a map for each seed. */
+  readonly weights: readonly ReadonlyMap<number, number>[];
   /** Texts that have each word. */
   readonly #having = new Map<string, number[]>();
 
   constructor(seeds: readonly Seed[], texts: Iterable<string>) {
+    this.#seeds = seeds;
     for (const word of seeds.flatMap(({ words }) => words)) this.#having.set(word, []);
     let count = 0;
     for (const text of texts) {
       for (const word of new Set(wordsIn(text))) this.#having.get(word)?.push(count);
       count++;
     }
-    const told = seeds.map(({ words }) => this.#told(words, count));
-    this.texts = told.map((own, s) =>
-      [...own].flatMap(([at, weight]) => {
-        const rival = told.some((other, o) => o !== s && (other.get(at) ?? 0) > weight);
-        return rival ? [] : [{ at, weight }];
-      }),
+    const weights = seeds.map(({ words }) => this.#weightsOf(words, count));
+    const isLargest = (seed: number, at: number, weight: number) =>
+      weights.every((other, o) => o === seed || (other.get(at) ?? 0) <= weight);
+    this.weights = weights.map(
+      (own, seed) => new Map([...own].filter(([at, weight]) => isLargest(seed, at, weight))),
+    );
+  }
+
+  /** Refuses seeds that no text has a word of, naming them. */
+  check(): this {
+    const missing = this.#seeds.filter((_, seed) => this.weights[seed]!.size === 0);
+    if (missing.length === 0) return this;
+    const named = missing.map(({ name, words }) => `${name} (${words.join(' ')})`).join(', ');
+    throw new UserError(
+      `no training text has a word of ${missing.length === 1 ? 'the seed' : 'the seeds'} ${named}; give other words, or leave ${missing.length === 1 ? 'it' : 'them'} out`,
     );
   }
 
   /** Σ ln(1 + N/n_w)² over the seed's words that a text has. */
-  #told(words: readonly string[], count: number): Map<number, number> {
-    const told = new Map<number, number>();
+  #weightsOf(words: readonly string[], count: number): Map<number, number> {
+    const weights = new Map<number, number>();
     for (const word of words) {
       const having = this.#having.get(word)!;
       const rarity = Math.log(1 + count / Math.max(1, having.length)) ** 2;
-      for (const at of having) told.set(at, (told.get(at) ?? 0) + rarity);
+      for (const at of having) weights.set(at, (weights.get(at) ?? 0) + rarity);
     }
-    return told;
+    return weights;
   }
-}
-
-type TrainingTexts = Pick<TextCorpus, 'store' | 'splits'>;
-
-/** The training texts. */
-export function* textsOf({ store, splits }: TrainingTexts): Generator<string> {
-  for (const row of splits.train) yield store.example(row).text;
-}
-
-/** Refuses seeds that no training text has a word of, naming them. */
-export function checkSeeds(seeds: readonly Seed[], training: Iterable<string>): void {
-  const { texts } = new SeedMatches(seeds, training);
-  const missing = seeds.filter((_, s) => texts[s]!.length === 0);
-  if (missing.length === 0) return;
-  const named = missing.map(({ name, words }) => `${name} (${words.join(' ')})`).join(', ');
-  throw new UserError(
-    `no training text has a word of ${missing.length === 1 ? 'the seed' : 'the seeds'} ${named}; give other words, or leave ${missing.length === 1 ? 'it' : 'them'} out`,
-  );
 }
 
 /** Points that are looked at together. */
@@ -140,24 +135,22 @@ const atOnce = 1024;
 
 /** Where seeds point: to the training texts, a point each, that have their words, whichever process has their points. [n, S], unit rows */
 export function seedDirections(
-  seeds: readonly Seed[],
-  training: Iterable<string>,
+  { weights: matched }: SeedMatches,
   points: PointSource,
   replicas = Replicas.alone,
 ): Tensor {
-  const { texts } = new SeedMatches(seeds, training);
-  const told = texts.map((own) => new Map(own.map(({ at, weight }) => [at, weight])));
+  const seeds = matched.length;
   return noGrad(() =>
     scope(() => {
-      const sum = zeros([seeds.length, points.width], { dtype: 'float64' });
+      const sum = zeros([seeds, points.width], { dtype: 'float64' });
       for (let first = points.first; first < points.end; first += atOnce)
         scope(() => {
           const count = Math.min(atOnce, points.end - first);
-          const weights = Float64Array.from({ length: seeds.length * count }, (_, i) => {
-            return told[Math.floor(i / count)]!.get(first + (i % count)) ?? 0;
+          const weights = Float64Array.from({ length: seeds * count }, (_, i) => {
+            return matched[Math.floor(i / count)]!.get(first + (i % count)) ?? 0;
           });
           const block = points.rows(first, first + count).to('float64');
-          sum.add_(Tensor.fromArray(weights, [seeds.length, count]).matmul(block));
+          sum.add_(Tensor.fromArray(weights, [seeds, count]).matmul(block));
         });
       replicas.sum([sum]);
       return unitRows(sum.to('float32'));

@@ -61,10 +61,10 @@ export function languageOf(whole: string): string {
   const words = text.toLowerCase().match(/[\p{L}\p{M}]+/gu) ?? [];
   const scores = languages.map(({ name, words: own }) => {
     const hits = words.filter((word) => own.has(word));
-    return { name, hits: hits.length, told: hits.reduce((sum, word) => sum + telling.get(word)!, 0) };
+    return { name, hits: hits.length, score: hits.reduce((sum, word) => sum + telling.get(word)!, 0) };
   });
   const english = scores.find(({ name }) => name === 'English')!;
-  const best = scores.reduce((a, b) => (b.told > a.told ? b : a));
+  const best = scores.reduce((a, b) => (b.score > a.score ? b : a));
   if (best.hits < sure.words || best.hits < sure.share * words.length) return '';
-  return best.name === 'English' || best.told >= sure.times * english.told ? best.name : '';
+  return best.name === 'English' || best.score >= sure.times * english.score ? best.name : '';
 }

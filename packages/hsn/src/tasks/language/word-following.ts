@@ -2,7 +2,7 @@ import type { TextCorpus, TokenStore } from '@hidden-schema/text';
 import { noGrad, scope, type Tensor } from '@hidden-schema/torch';
 import { visitBlocks } from '../../discovery/blocks.ts';
 import { type Discovered, dictionaryOn } from '../../discovery/encode.ts';
-import { linkProbabilities } from '../../discovery/links.ts';
+import { inferLinks } from '../../discovery/links.ts';
 import { mostAtOnce, type PointSource } from '../../discovery/point-source.ts';
 import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import { WalkCounts } from '../../discovery/walk-counts.ts';
@@ -43,9 +43,7 @@ export function followWords(
   );
   counts.share(replicas);
   const texts = points.count;
-  const links = noGrad(() =>
-    scope(() => linkProbabilities(counts.travelled(texts), { ...options, texts }).keep()),
-  );
+  const links = noGrad(() => scope(() => inferLinks(counts.travelled(texts), { ...options, texts }).keep()));
   replicas.broadcast([links]);
   return { linkProbabilities: links, counts };
 }

@@ -1,7 +1,7 @@
 import { scope, Tensor } from '@hidden-schema/torch';
+import { ContextCounts, type StepContext, smoothed } from './context-counts.ts';
 import type { TupleTokens } from './tokens.ts';
 import { eventVectors, type NearEvents, type TrainedWalks } from './trained-walks.ts';
-import { type StepContext, smoothed, WalkCounts } from './walk-counts.ts';
 import type { BegunWalks, FirstHalves, WalkPath } from './walk-path.ts';
 import type { TupleWalks } from './walks.ts';
 
@@ -33,7 +33,7 @@ export class CountedPath implements WalkPath {
   readonly trained: TrainedWalks;
   readonly #walks: TupleWalks;
   readonly #relations: readonly string[];
-  readonly #counts: WalkCounts;
+  readonly #counts: ContextCounts;
   /** Training tuples of an event and relation. */
   readonly #tuples = new Map<number, number[]>();
   readonly #open: readonly (readonly number[])[];
@@ -53,7 +53,7 @@ export class CountedPath implements WalkPath {
     this.#walks = walks;
     this.#relations = relations;
     const { symbols } = walks.model.config;
-    this.#counts = new WalkCounts(symbols);
+    this.#counts = new ContextCounts(symbols);
     for (let tuple = 0; tuple < trained.count; tuple++) {
       const relation = trained.relation[tuple]!;
       this.#counts.add(relation, trained.walk(tuple));

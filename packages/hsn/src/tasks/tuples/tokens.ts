@@ -94,52 +94,38 @@ export class TupleTokens {
 
   /** [CLS] s r [SEP] for the encoder. */
   prefix(rows: Int32Array): PaddedIds {
-    const { begin, end, encoder } = this.#around;
-    const ids = Array.from(rows, (row) =>
-      Int32Array.from([...begin, ...this.#start(row, this.#encoder), ...end]),
-    );
-    return padded(ids, encoder);
+    return this.#framed(rows, (row) => this.#start(row, this.#encoder));
   }
 
   /** [CLS] s r o [SEP] for the encoder. */
   whole(rows: Int32Array): PaddedIds {
-    const { begin, end, encoder } = this.#around;
-    const ids = Array.from(rows, (row) =>
-      Int32Array.from([
-        ...begin,
-        ...this.#start(row, this.#encoder),
-        ...this.#encoder.objects[this.table.object[row]!]!,
-        ...end,
-      ]),
-    );
-    return padded(ids, encoder);
+    return this.#framed(rows, (row) => [...this.#start(row, this.#encoder), ...this.#object(row)]);
   }
 
   /** [CLS] o [SEP] for the encoder. */
   objects(rows: Int32Array): PaddedIds {
-    const { begin, end, encoder } = this.#around;
-    const ids = Array.from(rows, (row) =>
-      Int32Array.from([...begin, ...this.#encoder.objects[this.table.object[row]!]!, ...end]),
-    );
-    return padded(ids, encoder);
+    return this.#framed(rows, (row) => this.#object(row));
   }
 
   /** [CLS] s [SEP] for the encoder. */
   events(rows: Int32Array): PaddedIds {
-    const { begin, end, encoder } = this.#around;
-    const ids = Array.from(rows, (row) =>
-      Int32Array.from([...begin, ...this.#encoder.heads[this.table.head[row]!]!, ...end]),
-    );
-    return padded(ids, encoder);
+    return this.#framed(rows, (row) => this.#encoder.heads[this.table.head[row]!]!);
   }
 
   /** [CLS] r [SEP] for the encoder. */
   relationsAlone(rows: Int32Array): PaddedIds {
+    return this.#framed(rows, (row) => [this.#encoder.relations[this.table.relation[row]!]!]);
+  }
+
+  /** [CLS] … [SEP] around some tokens of each tuple, for the encoder. */
+  #framed(rows: Int32Array, inner: (row: number) => Iterable<number>): PaddedIds {
     const { begin, end, encoder } = this.#around;
-    const ids = Array.from(rows, (row) =>
-      Int32Array.from([...begin, this.#encoder.relations[this.table.relation[row]!]!, ...end]),
-    );
+    const ids = Array.from(rows, (row) => Int32Array.from([...begin, ...inner(row), ...end]));
     return padded(ids, encoder);
+  }
+
+  #object(row: number): Iterable<number> {
+    return this.#encoder.objects[this.table.object[row]!]!;
   }
 
   /** Start, s, r, o, end for the decoder, and how many tokens of each come before o. */

@@ -2,7 +2,7 @@ import { Random } from '@hidden-schema/base';
 import { cat, noGrad, scope, type Tensor } from '@hidden-schema/torch';
 import { type Discovered, encodePoints, freeDiscovered } from '../../discovery/encode.ts';
 import { fitSymbols } from '../../discovery/fit.ts';
-import { linkProbabilities } from '../../discovery/links.ts';
+import { inferLinks } from '../../discovery/links.ts';
 import { fitPointSpace } from '../../discovery/point-space.ts';
 import { WalkCounts } from '../../discovery/walk-counts.ts';
 import { countLikelyLinks } from '../../graph/likely.ts';
@@ -75,7 +75,7 @@ export class TupleDiscovery extends DiscoveryStage {
     return noGrad(() =>
       scope(() => {
         const texts = rows.length;
-        const links = linkProbabilities(counts.travelled(texts), { ...discovered.options, texts });
+        const links = inferLinks(counts.travelled(texts), { ...discovered.options, texts });
         adopt(model, { symbols: discovered.symbols, linkProbabilities: links }, counts);
         const encoder = model.encoder as TwoPartPursuit;
         encoder.starts?.copy_(discovered.starts);

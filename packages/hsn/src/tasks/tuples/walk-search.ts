@@ -34,43 +34,35 @@ function checkSearch({ how, count = 1, temperature = 1 }: SearchOptions): void {
 const atOnce = 32;
 
 /** Goes on from first halves; answers in their order, the most probable first. */
-export function continueWalks(
-  path: WalkPath,
-  { rows, first, tokens }: FirstHalves,
-  options: SearchOptions,
-): Continuation[][] {
+export function continueWalks(path: WalkPath, halves: FirstHalves, options: SearchOptions): Continuation[][] {
   checkSearch(options);
-  path.train(false);
-  const out: Continuation[][] = [];
-  for (let at = 0; at < rows.length; at += atOnce)
-    out.push(
-      ...scope(() =>
-        noGrad(() => {
-          const some = first.slice(at, at + atOnce);
-          const begun = path.begin({ rows: rows.slice(at, at + atOnce), first: some, tokens });
-          return search(begun, some, options);
-        }),
-      ),
-    );
-  return out;
+  return eachBlock(path, halves, (begun, some) => search(begun, some, options));
 }
 
 /** log p(z_{L/2+1:L}|z_{1:L/2}, s, r) of given second halves, some of each first half. */
 export function secondLogProbs(
   path: WalkPath,
-  { rows, first, tokens }: FirstHalves,
+  halves: FirstHalves,
   seconds: readonly (readonly (readonly number[])[])[],
 ): number[][] {
+  return eachBlock(path, halves, (begun, some, at) =>
+    some.map((_, of) => followed(begun, of, seconds[at + of]!)),
+  );
+}
+
+/** What `read` gives for blocks of first halves, one block after the other; `at` is where a block begins. */
+function eachBlock<T>(
+  path: WalkPath,
+  { rows, first, tokens }: FirstHalves,
+  read: (begun: BegunWalks, some: FirstHalves['first'], at: number) => T[],
+): T[] {
   path.train(false);
-  const out: number[][] = [];
-  for (let at = 0; at < rows.length; at += atOnce)
-    scope(() =>
-      noGrad(() => {
-        const some = first.slice(at, at + atOnce);
-        const begun = path.begin({ rows: rows.slice(at, at + atOnce), first: some, tokens });
-        for (const of of some.keys()) out.push(followed(begun, of, seconds[at + of]!));
-      }),
-    );
+  const out: T[] = [];
+  for (let at = 0; at < rows.length; at += atOnce) {
+    const some = first.slice(at, at + atOnce);
+    const begin = () => path.begin({ rows: rows.slice(at, at + atOnce), first: some, tokens });
+    out.push(...scope(() => noGrad(() => read(begin(), some, at))));
+  }
   return out;
 }
 

@@ -1,13 +1,13 @@
 import { type LabelMap, pairKey } from '../graph/scene.ts';
 import type { TextData } from './text-data.ts';
 
-/** Where the walks of the lit texts go on the graph. */
-export function litMap(data: TextData, lit: Uint8Array, count: number): LabelMap {
+/** Where the walks of the selected texts go on the graph. */
+export function selectionMap(data: TextData, selected: Uint8Array, count: number): LabelMap {
   const { walks, length, symbols } = data;
   const nodes = new Array<number>(symbols).fill(0);
   const links = new Map<number, number>();
-  for (let n = 0; n < lit.length; n++) {
-    if (lit[n] === 0) continue;
+  for (let n = 0; n < selected.length; n++) {
+    if (selected[n] === 0) continue;
     for (let at = n * length; at < (n + 1) * length; at++) {
       nodes[walks[at]!]! += 1 / (count * length);
       if (at === n * length) continue;
@@ -18,5 +18,5 @@ export function litMap(data: TextData, lit: Uint8Array, count: number): LabelMap
   const most = nodes.reduce((largest, share) => Math.max(largest, share), 1e-12);
   let mostLink = 1e-12;
   for (const share of links.values()) mostLink = Math.max(mostLink, share);
-  return { label: 'lit texts', colour: '#2563c9', sentences: count, nodes, most, links, mostLink };
+  return { label: 'selected texts', colour: '#2563c9', sentences: count, nodes, most, links, mostLink };
 }

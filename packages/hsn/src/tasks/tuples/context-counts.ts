@@ -26,7 +26,7 @@ function contextsOf({ relation, first, second }: StepContext): string[] {
 }
 
 /** Counts of next symbols in contexts. */
-export class WalkCounts {
+export class ContextCounts {
   readonly #symbols: number;
   readonly #counts = new Map<string, Map<number, number>>();
 
