@@ -5,6 +5,8 @@ export interface EngineInfo {
   version: string;
   threads: number;
   devices: string[];
+  /** Whether it was built with CUDA, which graphics cards need. */
+  cuda: boolean;
   parallel: string;
   config: string;
 }
