@@ -18,9 +18,9 @@ export function addDeviceOption(command: Command): void {
 export async function takeDevice(command: Command): Promise<void> {
   const { device } = command.opts() as { device?: string };
   if (device === undefined) return;
-  process.env.HSN_DEVICE = device;
   const { useDevice } = await import('@hidden-schema/torch');
   useDevice(device);
+  process.env.HSN_DEVICE = device;
 }
 
 /** `--set` with the device that a flag asks for, so that a new run notes it. */

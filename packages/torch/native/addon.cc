@@ -244,7 +244,6 @@ Napi::Value Info(Args info, State&) {
   auto out = Napi::Object::New(info.Env());
   out.Set("version", TORCH_VERSION);
   out.Set("threads", at::get_num_threads());
-  out.Set("cuda", at::hasCUDA());
   out.Set("cudaDevices", at::hasCUDA() ? static_cast<int>(at::detail::getCUDAHooks().getNumGPUs()) : 0);
   out.Set("parallel", at::get_parallel_info());
   out.Set("config", at::show_config());

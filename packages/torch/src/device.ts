@@ -1,3 +1,4 @@
+import { engineInfo } from './engine.ts';
 import { EngineError } from './errors.ts';
 import { native } from './native.ts';
 
@@ -47,7 +48,8 @@ function chooseDevice(asked: string, localRank = '0'): string {
   if (!devicePattern.test(asked))
     throw new EngineError(`device: expected cpu, cuda, cuda:<number> or auto, got ${asked}`);
   if (asked === 'cpu') return asked;
-  const { cuda, cudaDevices: cards } = native.info();
+  const { cuda, devices } = engineInfo();
+  const cards = devices.length - 1;
   if (asked === 'auto') return cards > 0 ? `cuda:${Number(localRank) % cards}` : 'cpu';
   const device = asked === 'cuda' ? `cuda:${localRank}` : asked;
   if (Number(device.slice('cuda:'.length)) < cards) return device;

@@ -111,15 +111,8 @@ export interface Native {
   counters(): { tensors: number; bytes: number };
   profileStart(): void;
   profileStop(): NativeEvent[];
-  info(): {
-    version: string;
-    threads: number;
-    /** Whether libtorch was built with CUDA, and how many cards it finds. */
-    cuda: boolean;
-    cudaDevices: number;
-    parallel: string;
-    config: string;
-  };
+  /** `cudaDevices` is 0 too where libtorch has CUDA and finds no driver. */
+  info(): { version: string; threads: number; cudaDevices: number; parallel: string; config: string };
 }
 
 function load(): Native {

@@ -8,6 +8,7 @@ import {
   eye,
   full,
   Generator,
+  Group,
   hostReads,
   multinomial,
   nn,
@@ -97,10 +98,14 @@ describe('a device that a user asks for', () => {
   });
 
   test.each([
-    [{ cuda: false, cudaDevices: 0 }, 'cuda', 'this libtorch was built without CUDA'],
-    [{ cuda: true, cudaDevices: 0 }, 'cuda', 'libtorch has CUDA, but finds no graphics card or driver'],
+    [{ config: 'USE_CUDA=OFF, ', cudaDevices: 0 }, 'cuda', 'this libtorch was built without CUDA'],
     [
-      { cuda: true, cudaDevices: 1 },
+      { config: 'CUDA_VERSION=13.0, USE_CUDA=1, ', cudaDevices: 0 },
+      'cuda',
+      'libtorch has CUDA, but finds no graphics card or driver',
+    ],
+    [
+      { config: 'USE_CUDA=ON, ', cudaDevices: 1 },
       'cuda:1',
       'this machine has 1 graphics card, and cuda:1 is not one of them',
     ],
@@ -113,13 +118,22 @@ describe('a device that a user asks for', () => {
 
   test('is the card of the process’s own rank', () => {
     vi.stubEnv('LOCAL_RANK', '2');
-    const spy = vi.spyOn(native, 'info').mockReturnValue({ ...native.info(), cuda: true, cudaDevices: 3 });
+    const spy = vi.spyOn(native, 'info').mockReturnValue({ ...native.info(), cudaDevices: 3 });
     expect(useDevice('cuda')).toBe('cuda:2');
     expect(useDevice('auto')).toBe('cuda:2');
     expect(useDevice('cuda:1')).toBe('cuda:1');
     spy.mockRestore();
     vi.unstubAllEnvs();
   });
+});
+
+test('a group on graphics cards takes NCCL, and says so where libtorch has none', async () => {
+  const spy = vi.spyOn(native, 'groupBackends').mockReturnValue(['gloo']);
+  const place = { rank: 0, size: 2, address: '127.0.0.1', port: 1 };
+  await expect(withDevice('cuda:0', () => Group.open(place))).rejects.toThrow(
+    'libtorch was built without nccl, so processes cannot train together on graphics cards',
+  );
+  spy.mockRestore();
 });
 
 describe('off the CPU', () => {
