@@ -2,21 +2,24 @@
 import { arange, Tensor, withDevice } from '@hidden-schema/torch';
 import { vi } from 'vitest';
 
-/**
- * Runs `body` with all tensors on the meta device. What is read of them, which nobody can know, are zeros; whole numbers,
- * mostly names of different things, are counted from 0, and a single number is 1.
- */
+/** Numbers in place of those that a tensor on the meta device does not have: int32, mostly names, are all different. */
+function standIn({ dtype, shape, size }: Tensor): Tensor {
+  const places = arange(size, { dtype: 'int64', device: 'cpu' }).reshape(...shape);
+  return (dtype === 'int32' ? places : places.mul(0).add(dtype === 'int64' ? 0 : 1)).to(dtype);
+}
+
+/** Runs `body` with all tensors on the meta device. What is read of them, which nobody can know, is made up. */
 export async function onMeta<T>(body: () => T): Promise<Awaited<T>> {
-  const { toArray, item } = Tensor.prototype;
+  const { toArray, item, toDevice } = Tensor.prototype;
   const spies = [
     vi.spyOn(Tensor.prototype, 'toArray').mockImplementation(function (this: Tensor) {
-      if (this.device !== 'meta') return toArray.call(this);
-      const { dtype, size } = this;
-      const places = arange(size, { dtype: 'int64', device: 'cpu' });
-      return toArray.call(dtype.startsWith('int') ? places.to(dtype) : places.mul(0).to(dtype));
+      return toArray.call(this.device === 'meta' ? standIn(this) : this);
     }),
     vi.spyOn(Tensor.prototype, 'item').mockImplementation(function (this: Tensor) {
-      return this.device === 'meta' ? 1 : item.call(this);
+      return item.call(this.device === 'meta' ? standIn(this) : this);
+    }),
+    vi.spyOn(Tensor.prototype, 'toDevice').mockImplementation(function (this: Tensor, device) {
+      return device === 'cpu' && this.device === 'meta' ? standIn(this) : toDevice.call(this, device);
     }),
   ];
   try {

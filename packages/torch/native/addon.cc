@@ -168,8 +168,8 @@ Napi::Value Autocast(Args info, State&) {
   if (cuda) at::autocast::set_autocast_gpu_dtype(at::kBFloat16);
 #endif
   // As autocast_mode.h does.
-  c10::impl::tls_set_dispatch_key_excluded(
-      cuda ? c10::DispatchKey::AutocastCUDA : c10::DispatchKey::AutocastCPU, !flag(info, 0));
+  c10::impl::tls_set_dispatch_key_excluded(cuda ? c10::DispatchKey::AutocastCUDA : c10::DispatchKey::AutocastCPU,
+                                           !flag(info, 0));
   // Weights cast once are kept until then; after an update they would be stale.
   if (!flag(info, 0)) at::autocast::clear_cache();
   return info.Env().Undefined();

@@ -415,7 +415,12 @@ export class Tensor implements Scoped {
     return { values: values!, indices: indices! };
   }
   oneHot(classes: number): Tensor {
-    return call('one_hot', this, classes);
+    const { device } = this;
+    if (device === 'cpu') return call('one_hot', this, classes);
+    // one_hot looks for the largest number first, which waits for the device.
+    return this.unsqueeze(-1)
+      .eq(call('arange', classes, dtypeCodes.int64, undefined, device))
+      .to('int64');
   }
 
   // Copies and conversions
