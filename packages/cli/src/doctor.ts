@@ -38,6 +38,8 @@ export interface Diagnosis {
   readonly another: readonly string[];
   readonly threads: number | null;
   readonly devices: readonly string[];
+  /** Whether libtorch was built with CUDA; null where it does not load. */
+  readonly cuda: boolean | null;
   readonly memory: { total_bytes: number; free_bytes: number };
   readonly disk: { path: string; free_bytes: number };
   readonly weights: readonly Weights[];
@@ -49,6 +51,7 @@ interface Engine {
   readonly version: string;
   readonly threads: number;
   readonly devices: readonly string[];
+  readonly cuda: boolean;
   readonly config: string;
 }
 
@@ -101,6 +104,7 @@ export async function diagnose(): Promise<Diagnosis> {
     another: running && kernels ? anotherWouldBring(running.version, blas, kernels) : [],
     threads: running?.threads ?? null,
     devices: running?.devices ?? [],
+    cuda: running?.cuda ?? null,
     memory: { total_bytes: total, free_bytes: Math.min(total, freemem()) },
     disk: { path: process.cwd(), free_bytes: disk.bavail * disk.bsize },
     weights,
@@ -236,7 +240,7 @@ function missingWeights(found: readonly Weights[]): Problem[] {
 }
 
 function describe(diagnosis: Diagnosis): string {
-  const { libtorch, blas, threads, devices, memory, disk, weights, ok, problems } = diagnosis;
+  const { libtorch, blas, threads, memory, disk, weights, ok, problems } = diagnosis;
   const paint = paintFor(process.stdout);
   const engine = ok ? 'yes' : 'no';
   const fast = !ok ? 'note' : blas === null || blas === 'reference' ? 'no' : 'yes';
@@ -249,7 +253,7 @@ function describe(diagnosis: Diagnosis): string {
     { mark: fast, name: 'BLAS', lines: [blas ?? 'unknown'] },
     ...kernelRows(diagnosis),
     { mark: ok ? 'yes' : 'note', name: 'threads', lines: [threads === null ? 'unknown' : String(threads)] },
-    { mark: ok ? 'yes' : 'note', name: 'devices', lines: [devices.join(', ') || 'unknown'] },
+    { mark: ok ? 'yes' : 'note', name: 'devices', lines: [devicesLine(diagnosis)] },
     { mark: 'yes', name: 'memory', lines: [freeOf(memory.free_bytes, memory.total_bytes)] },
     { mark: 'yes', name: 'disk', lines: [`${formatBytes(disk.free_bytes)} free in ${visible(disk.path)}`] },
     { mark: weights.length > 0 ? 'yes' : 'note', name: 'weights', lines: weightLines(weights) },
@@ -264,6 +268,13 @@ function describe(diagnosis: Diagnosis): string {
     .join('');
   const verdict = ok ? paint.good('The engine works.') : paint.bad('The engine does not work.');
   return `\n${formatRows(rows, paint)}\n${advice}${advice && '\n'}${verdict}\n`;
+}
+
+/** Where tensors can be: `--device` takes these. */
+function devicesLine({ devices, cuda }: Diagnosis): string {
+  if (devices.length === 0) return 'unknown';
+  if (devices.length > 1) return devices.join(', ');
+  return `${devices[0]}; CUDA: ${cuda ? 'no device (neither graphics card nor driver found)' : 'not in this libtorch'}`;
 }
 
 /** Which libtorch is used and where it came from, or why the one that npm installed is not. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { addDeviceOption, takeDevice } from './device.ts';
 import { addCorpusOption, takeCorpus } from './named-corpus.ts';
 import { noteOutputs } from './output-files.ts';
 import { print, say, watchOutputs } from './terminal.ts';
@@ -128,9 +129,11 @@ export async function createProgram(names: readonly string[] = Object.keys(verbs
   for (const command of program.commands) {
     command.helpGroup(groupOf(command.name()));
     addCorpusOption(command);
+    addDeviceOption(command);
   }
   return program.hook('preAction', async (_, command) => {
     await noteOutputs(command);
+    await takeDevice(command);
     await takeCorpus(command);
   });
 }

@@ -12,6 +12,7 @@ import type {
 } from '@hidden-schema/hsn';
 import type { GroupConfig } from '@hidden-schema/torch';
 import type { Command } from 'commander';
+import { settingsOfRun, takeSettingsDevice, withDeviceSetting } from './device.ts';
 import { launch } from './processes.ts';
 import { checkProfileFile } from './profiling.ts';
 import { fitMixture } from './reason-mixture.ts';
@@ -68,11 +69,15 @@ export function register(parent: Command): void {
   addTrainingOptions(command);
 }
 
-async function train(file: string | undefined, flags: ReasonTrainFlags): Promise<void> {
+async function train(file: string | undefined, asked: ReasonTrainFlags): Promise<void> {
+  const flags = { ...asked, set: withDeviceSetting(asked) };
   const { UserError } = await import('@hidden-schema/base');
   const processes = await wholeNumber('--processes', flags.processes);
   if (processes !== undefined && processes > 1) return launch(processes, flags.threads);
   await useThreads(flags.threads);
+  await takeSettingsDevice(() =>
+    flags.resume ? settingsOfRun(flags.out) : settings(file, undefined, flags.set),
+  );
   if (flags.profile !== undefined) await checkProfileFile(flags.profile);
   if (!['path', 'network', 'comet', 'mixture'].includes(flags.part))
     throw new UserError(`--part takes network, path, mixture or comet, got ${flags.part}`);

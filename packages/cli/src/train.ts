@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Replicas } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
+import { type DeviceSetting, settingsOfRun, takeSettingsDevice, withDeviceSetting } from './device.ts';
 import { launch } from './processes.ts';
 import { checkProfileFile } from './profiling.ts';
 import { inGroup } from './replicas.ts';
@@ -104,14 +105,22 @@ export function register(program: Command): void {
   addTextOptions(command);
 }
 
-async function train(file: string | undefined, flags: TrainFlags): Promise<void> {
+async function train(file: string | undefined, asked: TrainFlags): Promise<void> {
+  const flags = { ...asked, set: withDeviceSetting(asked) };
   const processes = await wholeNumber('--processes', flags.processes);
   if (processes !== undefined && processes > 1) return launch(processes, flags.threads);
   await useThreads(flags.threads);
+  await takeSettingsDevice(() => settingsBefore(file, flags));
   await inGroup(
     (replicas) => lead(file, flags, replicas),
     () => termsOf(file, flags),
   );
+}
+
+/** The settings as far as they are known before a corpus is read: those of the run to continue, or of a file and flags. */
+async function settingsBefore(file: string | undefined, flags: TrainFlags): Promise<DeviceSetting> {
+  if (flags.resume) return settingsOfRun(flags.out);
+  return flags.corpus === undefined ? {} : settingsOf(file, flags.corpus, flags, undefined);
 }
 
 const asksForSymbols = ({ symbols, seeds }: TrainFlags): boolean => symbols === 'auto' || seeds !== undefined;

@@ -17,6 +17,7 @@ export interface TrainingFlags {
   diagnose?: boolean;
   profile?: string;
   threads?: string;
+  device?: string;
   processes?: string;
 }
 

@@ -47,7 +47,14 @@ export type {
   TimeStudy,
 } from '@hidden-schema/studies';
 export { passagesOf } from '@hidden-schema/text';
-export { EngineError, type EngineInfo, engineInfo, setThreads, TorchError } from '@hidden-schema/torch';
+export {
+  EngineError,
+  type EngineInfo,
+  engineInfo,
+  setThreads,
+  TorchError,
+  useDevice,
+} from '@hidden-schema/torch';
 export { open, Schema } from './schema.ts';
 export { type Link, SchemaGraph } from './schema-graph.ts';
 export type {

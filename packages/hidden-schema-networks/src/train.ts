@@ -18,6 +18,7 @@ import {
   type StepMetrics,
 } from '@hidden-schema/hsn';
 import { nameSeeds, writeModelCard } from '@hidden-schema/studies';
+import { useDevice } from '@hidden-schema/torch';
 import type { z } from 'zod';
 import { inOptions } from './option-names.ts';
 import { open } from './schema.ts';
@@ -91,6 +92,7 @@ export function train(source: Texts, options: TrainOptions): Promise<TrainedRun>
 async function trained(source: Texts, options: TrainOptions): Promise<TrainedRun> {
   const { out, force = false, signal, onProgress } = options;
   const config = configOf(options);
+  if (config.device !== undefined) useDevice(config.device);
   // Before the corpus is read, which may take minutes.
   checkRunFolder(out, force);
   const texts = { input: source.input, settings: source.settings };

@@ -1,6 +1,11 @@
 // One pass of Adam (or AdamW) over all parameters that have a gradient; libtorch 1.13 has no fused CPU form.
 #pragma once
 #include <ATen/Parallel.h>
+#include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/_foreach_addcdiv.h>
+#include <ATen/ops/_foreach_addcmul.h>
+#include <ATen/ops/_foreach_mul.h>
+#include <ATen/ops/_foreach_sqrt.h>
 
 #include <algorithm>
 
@@ -40,6 +45,36 @@ void adamTensor(const AdamUpdate& x, const AdamSettings& s) {
   const T* g = x.gradient.data_ptr<T>();
   at::parallel_for(0, x.weight.numel(), 32768,
                    [&](int64_t begin, int64_t end) { adamRange<T>(w, g, m, v, begin, end, s); });
+}
+
+// The same by libtorch's own operators, all weights at once: on a graphics card each is one kernel.
+void adamByOperators(const std::vector<AdamUpdate>& updates, const AdamSettings& s) {
+  std::vector<at::Tensor> w, g, m, v;
+  for (const auto& x : updates) {
+    w.push_back(x.weight);
+    g.push_back(x.gradient);
+    m.push_back(x.first);
+    v.push_back(x.second);
+  }
+  if (w.empty()) return;
+  if (!s.decoupled && s.decay != 0) g = at::_foreach_add(g, w, s.decay);
+  at::_foreach_mul_(m, s.beta1);
+  at::_foreach_add_(m, g, 1 - s.beta1);
+  at::_foreach_mul_(v, s.beta2);
+  at::_foreach_addcmul_(v, g, g, 1 - s.beta2);
+  auto roots = at::_foreach_sqrt(v);
+  at::_foreach_mul_(roots, 1 / std::sqrt(s.correction2));
+  at::_foreach_add_(roots, s.epsilon);
+  if (s.decoupled && s.decay != 0) at::_foreach_mul_(w, 1 - s.rate * s.decay);
+  at::_foreach_addcdiv_(w, m, roots, -s.rate / s.correction1);
+}
+
+// Off the CPU libtorch's operators check the rest.
+void checkAlikeUpdate(const AdamUpdate& x) {
+  for (const Named& each : {Named{"gradient", x.gradient}, Named{"first", x.first}, Named{"second", x.second}}) {
+    checkAlike({{"weight", x.weight}, each});
+    checkShape(each, x.weight.sizes());
+  }
 }
 
 void checkUpdate(const AdamUpdate& x) {
@@ -85,6 +120,10 @@ void checkApart(const std::vector<AdamUpdate>& updates) {
   }
 }
 
+bool onCpu(const std::vector<AdamUpdate>& updates) {
+  return std::all_of(updates.begin(), updates.end(), [](const auto& x) { return x.weight.device().is_cpu(); });
+}
+
 // Every update of a step, all of them checked before the first is made.
 std::vector<AdamUpdate> adamUpdates(Args info, State& state) {
   const auto weights = tensorsOf(info[0], state), first = tensorsOf(info[1], state), second = tensorsOf(info[2], state);
@@ -98,9 +137,12 @@ std::vector<AdamUpdate> adamUpdates(Args info, State& state) {
     if (!gradient.defined()) continue;
     TORCH_CHECK(first[i].defined() && second[i].defined(), "expects two moments of weight ", i, ", got fewer");
     updates.push_back({weights[i], readable(gradient), first[i], second[i]});
-    checkUpdate(updates.back());
+    if (weights[i].device().is_cpu())
+      checkUpdate(updates.back());
+    else
+      checkAlikeUpdate(updates.back());
   }
-  checkApart(updates);
+  if (onCpu(updates)) checkApart(updates);
   return updates;
 }
 
@@ -116,6 +158,10 @@ Napi::Value AdamStep(Args info, State& state) {
                               1 - std::pow(beta2, count),
                               flag(info, 9)};
   const auto updates = adamUpdates(info, state);
+  if (!flag(info, 10) || !onCpu(updates)) {
+    adamByOperators(updates, settings);
+    return Napi::Number::New(info.Env(), static_cast<double>(updates.size()));
+  }
   for (const auto& x : updates) {
     if (x.weight.scalar_type() == at::kDouble) {
       adamTensor<double>(x, settings);

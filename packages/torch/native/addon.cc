@@ -21,13 +21,20 @@
 #include "adam.h"
 #include "arguments.h"
 #include "data.h"
-#include "fused.h"
+#include "dropout.h"
+#include "meta.h"
 #include "profile.h"
 
 // Of autocast_mode.h, which takes 5 s to read.
+#define ENGINE_ONE_AUTOCAST (TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4))
 namespace at::autocast {
 TORCH_API void clear_cache();
-}
+#if ENGINE_ONE_AUTOCAST
+TORCH_API void set_autocast_dtype(at::DeviceType device, at::ScalarType type);
+#else
+TORCH_API void set_autocast_gpu_dtype(at::ScalarType type);
+#endif
+}  // namespace at::autocast
 
 namespace engine {
 
@@ -153,20 +160,26 @@ Napi::Value GradMode(Args info, State&) {
 
 // Products of matrices in bfloat16 where libtorch deems it safe; their weights stay as they are.
 Napi::Value Autocast(Args info, State&) {
-  // As autocast_mode.h does; bfloat16 is what libtorch takes on the CPU where nobody says otherwise.
-  c10::impl::tls_set_dispatch_key_excluded(c10::DispatchKey::AutocastCPU, !flag(info, 0));
+  const bool cuda = c10::Device(info[1].ToString().Utf8Value()).is_cuda();
+  // bfloat16 is what libtorch takes on the CPU where nobody says otherwise; on a graphics card it would take float16.
+#if ENGINE_ONE_AUTOCAST
+  if (cuda) at::autocast::set_autocast_dtype(at::kCUDA, at::kBFloat16);
+#else
+  if (cuda) at::autocast::set_autocast_gpu_dtype(at::kBFloat16);
+#endif
+  // As autocast_mode.h does.
+  c10::impl::tls_set_dispatch_key_excluded(cuda ? c10::DispatchKey::AutocastCUDA : c10::DispatchKey::AutocastCPU,
+                                           !flag(info, 0));
   // Weights cast once are kept until then; after an update they would be stale.
   if (!flag(info, 0)) at::autocast::clear_cache();
   return info.Env().Undefined();
 }
 
 Napi::Value NewGenerator(Args info, State& state) {
-  const c10::Device device(info[0].ToString().Utf8Value());
-  auto generator =
-      device.is_cpu() ? at::detail::createCPUGenerator() : at::globalContext().defaultGenerator(device).clone();
+  auto generator = at::detail::createCPUGenerator();
   bool lossless;
-  if (!info[1].IsBigInt()) throw KindError("a seed is a bigint");
-  generator.set_current_seed(info[1].As<Napi::BigInt>().Uint64Value(&lossless));
+  if (!info[0].IsBigInt()) throw KindError("a seed is a bigint");
+  generator.set_current_seed(info[0].As<Napi::BigInt>().Uint64Value(&lossless));
   return Napi::Number::New(info.Env(), static_cast<double>(state.generators.put(generator)));
 }
 
@@ -196,7 +209,9 @@ Napi::Value DropoutMask(Args info, State& state) {
   const auto p = number(info, 1);
   checkDropout(p, offset);
   const Drop drop(p, drawSeed(state.generators.get(number(info, 2), "generator")), offset);
-  auto out = at::empty(shapeOf(info[0]), at::kFloat);
+  const auto shape = shapeOf(info[0]);
+  if (info[4].IsString()) return handle(info, state, maskOn(c10::Device(info[4].ToString().Utf8Value()), shape, drop));
+  auto out = at::empty(shape, at::kFloat);
   float* data = out.data_ptr<float>();
   at::parallel_for(0, out.numel(), 65536, [&](int64_t begin, int64_t end) { fillMask(data, begin, end, drop); });
   return handle(info, state, out);
@@ -293,6 +308,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   EXPORT("restoreGenerator", RestoreGenerator);
   EXPORT("dropoutMask", DropoutMask);
   EXPORT("adamStep", AdamStep);
+  EXPORT("completeMeta", CompleteMeta);
   EXPORT("threads", Threads);
   EXPORT("counters", Counters);
   EXPORT("info", Info);

@@ -44,7 +44,10 @@ inline void checkFloats(Arguments given) {
 }
 
 // Whether libtorch chooses the type of products' elements: as autocast_mode.h asks, which takes 5 s to read.
-inline bool autocasting() { return !c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::AutocastCPU); }
+inline bool autocasting() {
+  return !c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::AutocastCPU) ||
+         !c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::AutocastCUDA);
+}
 
 // Arguments for libtorch's own operators, which take many types of elements, but one for all.
 inline void checkAlike(Arguments given) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <deque>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -246,6 +247,27 @@ uint32_t resolve(State& state, const std::string& name, const std::string& overl
   return index;
 }
 
+namespace {
+
+// Tensors of one number may come from the CPU to all devices, and copy_ is what moves numbers between them.
+void checkOneDevice(const Operator& op, const torch::jit::Stack& stack) {
+  if (op.name == "copy_") return;
+  std::optional<c10::Device> device;
+  const auto check = [&](const at::Tensor& x) {
+    if (!x.defined() || (x.dim() == 0 && x.device().is_cpu())) return;
+    TORCH_CHECK(!device || *device == x.device(), "expects all tensors on one device, got ", *device, " and ",
+                x.device());
+    device = x.device();
+  };
+  for (const auto& value : stack) {
+    if (value.isTensor()) check(value.toTensor());
+    if (value.isTensorList())
+      for (const at::Tensor& x : value.toTensorVector()) check(x);
+  }
+}
+
+}  // namespace
+
 napi_value callOperator(napi_env env, State& state, size_t argc, const napi_value* argv) {
   const double given = numberOf(env, argv[0], "operator");
   const auto& known = operatorsOf(state).all;
@@ -270,6 +292,7 @@ napi_value callOperator(napi_env env, State& state, size_t argc, const napi_valu
       throw KindError(op.name + ": argument '" + op.arguments[i].name + "' (" + op.arguments[i].type + ") is missing");
     }
   }
+  if (state.oneDevice) checkOneDevice(op, stack);
   op.handle.callBoxed(&stack);
   if (stack.size() == 1) return toJs(env, state, stack[0]);
   napi_value out;

@@ -228,19 +228,24 @@ class Asking : public Waiting {
 
 class Totalling : public Waiting {
  public:
+  // `values` are on the device that the group's collectives take.
   Totalling(Napi::Env env, Group& group, at::Tensor values)
       : Waiting(env), values_(std::move(values)), pending_(group.sum(values_)) {}
 
  protected:
-  void work() override { pending_->wait(); }
+  void work() override {
+    pending_->wait();
+    totals_ = values_.cpu();
+  }
   Napi::Value result() override {
-    auto out = Napi::Array::New(Env(), values_.numel());
-    for (uint32_t i = 0; i < values_.numel(); ++i) out.Set(i, values_.data_ptr<double>()[i]);
+    auto out = Napi::Array::New(Env(), totals_.numel());
+    for (uint32_t i = 0; i < totals_.numel(); ++i) out.Set(i, totals_.data_ptr<double>()[i]);
     return out;
   }
 
  private:
   const at::Tensor values_;
+  at::Tensor totals_;
   const std::unique_ptr<Pending> pending_;
 };
 
@@ -356,7 +361,8 @@ Napi::Value GroupTotals(Args info, State& state) {
   auto values = at::empty({static_cast<int64_t>(given.Length())}, at::kDouble);
   for (uint32_t i = 0; i < given.Length(); ++i)
     values.data_ptr<double>()[i] = numberOf(info.Env(), given.Get(i), "total");
-  return start(new Totalling(info.Env(), group, std::move(values)));
+  const c10::Device device(info[1].ToString().Utf8Value());
+  return start(new Totalling(info.Env(), group, values.to(device)));
 }
 
 Napi::Value AverageGradients(Args info, State& state) {

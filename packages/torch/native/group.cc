@@ -13,7 +13,8 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include "meeting.h"
-#if defined(USE_C10D_NCCL) && __has_include(<nccl.h>)
+// Its header needs NCCL's and those of a CUDA toolkit.
+#if defined(USE_C10D_NCCL) && __has_include(<nccl.h>) && __has_include(<crt/host_config.h>)
 #define HSN_NCCL
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #endif
@@ -175,9 +176,10 @@ class Watch {
 
 class Underway : public Pending {
  public:
-  Underway(c10::intrusive_ptr<c10d::Work> work, std::shared_ptr<Watch> watch)
-      : work_(std::move(work)), watch_(std::move(watch)) {}
+  Underway(c10::intrusive_ptr<c10d::Work> work, std::shared_ptr<Watch> watch, bool polled)
+      : work_(std::move(work)), watch_(std::move(watch)), polled_(polled) {}
   void wait() override {
+    if (polled_) return poll();
     for (;;) {
       try {
         work_->wait(1000ms);
@@ -191,8 +193,23 @@ class Underway : public Pending {
   }
 
  private:
+  // NCCL takes the end of a wait for a fault and closes its connections, so its work is looked at until it is done.
+  void poll() {
+    try {
+      while (!work_->isCompleted()) {
+        const auto failure = watch_->failure();
+        if (!failure.empty()) throw LostError(failure);
+        std::this_thread::sleep_for(50us);
+      }
+      work_->wait();
+    } catch (const c10::Error& error) {
+      throw LostError(watch_->explain(firstLine(error.what_without_backtrace())));
+    }
+  }
+
   c10::intrusive_ptr<c10d::Work> work_;
   std::shared_ptr<Watch> watch_;
+  const bool polled_;
 };
 
 c10::intrusive_ptr<Collectives> gloo(const Place& place, const c10::intrusive_ptr<c10d::Store>& store) {
@@ -245,6 +262,7 @@ class TorchGroup : public Group {
   void join(const std::string& backend, const std::vector<std::string>& names) override {
     // All are here: whoever knocks now belongs to another group.
     if (hall_) hall_->shutDoor();
+    polled_ = backend == "nccl";
     watch_ = std::make_shared<Watch>(place_, names, meeting_);
     auto promise = std::make_shared<std::promise<c10::intrusive_ptr<Collectives> > >();
     auto made = promise->get_future();
@@ -276,13 +294,13 @@ class TorchGroup : public Group {
 
   std::unique_ptr<Pending> sum(const at::Tensor& tensor) override {
     std::vector<at::Tensor> tensors{tensor};
-    return std::make_unique<Underway>(collectives().allreduce(tensors), watch_);
+    return std::make_unique<Underway>(collectives().allreduce(tensors), watch_, polled_);
   }
   std::unique_ptr<Pending> broadcast(const at::Tensor& tensor, int root) override {
     std::vector<at::Tensor> tensors{tensor};
     c10d::BroadcastOptions options;
     options.rootRank = root;
-    return std::make_unique<Underway>(collectives().broadcast(tensors, options), watch_);
+    return std::make_unique<Underway>(collectives().broadcast(tensors, options), watch_, polled_);
   }
   void fail(const std::string& reason) override {
     try {
@@ -343,6 +361,7 @@ class TorchGroup : public Group {
   const std::shared_ptr<Meeting> meeting_;
   c10::intrusive_ptr<Collectives> group_;
   std::shared_ptr<Watch> watch_;
+  bool polled_ = false;
 };
 
 }  // namespace

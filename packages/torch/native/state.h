@@ -83,6 +83,8 @@ struct State {
   // The processes this one computes with, and the gradients it averages with them.
   std::shared_ptr<Group> group;
   std::shared_ptr<GradientBuckets> buckets;
+  // Whether calls with tensors of two devices are refused; libtorch's meta device takes them.
+  bool oneDevice = false;
   int64_t bytes = 0;
   int64_t unreportedBytes = 0;
 

@@ -148,10 +148,12 @@ ENGINE_INLINE Floats geluByError(const Floats& x) {
 }
 
 // splitmix64's finaliser: element i of a mask depends on (seed, i) alone, whatever the number of threads.
+constexpr uint64_t kHashStep = 0x9e3779b97f4a7c15ULL, kHashFirst = 0xbf58476d1ce4e5b9ULL,
+                   kHashSecond = 0x94d049bb133111ebULL;
 ENGINE_INLINE uint32_t hashed(uint64_t seed, uint64_t i) {
-  uint64_t z = seed + i * 0x9e3779b97f4a7c15ULL;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  uint64_t z = seed + i * kHashStep;
+  z = (z ^ (z >> 30)) * kHashFirst;
+  z = (z ^ (z >> 27)) * kHashSecond;
   return static_cast<uint32_t>(z >> 32);
 }
 

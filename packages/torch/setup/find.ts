@@ -89,8 +89,32 @@ export function inspect(
     return otherProcessor(machine, join(libDir, library), processor);
   const abi = known.abi ?? abiIn(machine, root);
   const cuda = machine.exists(join(libDir, libraryFile(machine, 'torch_cuda')));
-  const dirs = { includeDirs: [api, include], libDirs: [libDir], cuda };
+  const dirs = {
+    includeDirs: [api, include, ...(cuda ? cudaHeaders(machine, root) : [])],
+    libDirs: [libDir],
+    cuda,
+  };
   return { version, origin, root, ...dirs, ...(abi === undefined ? {} : { abi }) };
+}
+
+/**
+ * Headers of CUDA and NCCL: those that pip puts into packages of their own beside torch's, then those of a CUDA toolkit
+ * (CUDA_HOME, else the newest in /usr/local), which has some that pip's lack.
+ */
+function cudaHeaders(machine: Machine, root: string): string[] {
+  const beside = join(dirname(root), 'nvidia');
+  const local = join(machine.root, 'usr/local');
+  const installed = machine.list(local).filter((name) => /^cuda(-[\d.]+)?$/.test(name));
+  const { CUDA_HOME } = machine.env;
+  const toolkits = [
+    ...(CUDA_HOME ? [CUDA_HOME] : []),
+    ...installed.sort((a, b) => b.localeCompare(a, 'en', { numeric: true })).map((name) => join(local, name)),
+  ];
+  const toolkit = toolkits
+    .map((folder) => join(folder, 'include'))
+    .find((folder) => machine.exists(join(folder, 'crt/host_config.h')));
+  const packages = machine.list(beside).map((name) => join(beside, name, 'include'));
+  return [...packages.filter((folder) => machine.exists(folder)), ...(toolkit ? [toolkit] : [])];
 }
 
 function namedLibtorch(

@@ -1,3 +1,4 @@
+import { defaultDevice } from './device.ts';
 import { guarded, native } from './native.ts';
 import { Tensor } from './tensor.ts';
 
@@ -11,13 +12,17 @@ export function noGrad<T>(body: () => T): T {
   }
 }
 
-/** Runs `body` with matrix products in bfloat16 where libtorch deems it safe; weights and sums stay in float32. */
+/**
+ * Runs `body` with matrix products of the default device in bfloat16 where libtorch deems it safe; weights and sums stay
+ * in float32.
+ */
 export function autocast<T>(body: () => T): T {
-  native.autocast(true);
+  const device = defaultDevice();
+  native.autocast(true, device);
   try {
     return body();
   } finally {
-    native.autocast(false);
+    native.autocast(false, device);
   }
 }
 

@@ -1,8 +1,9 @@
+import { defaultDevice } from './device.ts';
 import { type DType, dtypeCodes, dtypeOfArray, type TypedArray } from './dtype.ts';
 import type { Generator } from './random.ts';
 import { call, Tensor } from './tensor.ts';
 
-/** What kind of numbers a tensor has. */
+/** What kind of numbers a tensor has, and where they are: on the default device unless given. */
 export interface TensorOptions {
   dtype?: DType;
   device?: string;
@@ -10,7 +11,7 @@ export interface TensorOptions {
 
 /** ATen's tail of dtype, layout, device for a factory. */
 function optionList(options: TensorOptions): [number, undefined, string] {
-  return [dtypeCodes[options.dtype ?? 'float32'], undefined, options.device ?? 'cpu'];
+  return [dtypeCodes[options.dtype ?? 'float32'], undefined, options.device ?? defaultDevice()];
 }
 
 type Nested = number | boolean | readonly Nested[];
@@ -21,14 +22,14 @@ export function tensor(
   options: TensorOptions & { shape?: readonly number[] } = {},
 ): Tensor {
   if (ArrayBuffer.isView(data)) {
-    const plain = Tensor.fromArray(data, options.shape ?? [data.length]);
+    const plain = Tensor.fromArray(data, options.shape ?? [data.length], undefined, 'cpu');
     return settle(plain, options, dtypeOfArray(data));
   }
   const shape: number[] = [];
   for (let level: Nested | undefined = data; Array.isArray(level); level = level[0]) shape.push(level.length);
   if (!fits(data, shape, 0)) throw new TypeError('nested arrays of one shape are expected, these are ragged');
   const flat = (Array.isArray(data) ? data.flat(Number.POSITIVE_INFINITY) : [data]).map(Number);
-  const plain = Tensor.fromArray(Float64Array.from(flat), options.shape ?? shape);
+  const plain = Tensor.fromArray(Float64Array.from(flat), options.shape ?? shape, undefined, 'cpu');
   return settle(plain, { ...options, dtype: options.dtype ?? 'float32' }, 'float64');
 }
 
@@ -48,9 +49,14 @@ function settle(plain: Tensor, options: TensorOptions, dtype: DType): Tensor {
     out = plain.to(options.dtype);
     plain.free();
   }
-  if (options.device === undefined || options.device === 'cpu') return out;
-  const moved = out.toDevice(options.device);
-  out.free();
+  return movedTo(options.device ?? defaultDevice(), out);
+}
+
+/** A tensor of the CPU on a device, freed here where it moved. */
+function movedTo(device: string, made: Tensor): Tensor {
+  if (device === 'cpu') return made;
+  const moved = made.toDevice(device);
+  made.free();
   return moved;
 }
 
@@ -82,6 +88,10 @@ export function rand(shape: readonly number[], generator: Generator, options: Te
 export function randn(shape: readonly number[], generator: Generator, options: TensorOptions = {}): Tensor {
   return sharedDraw('randn.generator', shape, generator, options);
 }
+/** What is drawn is drawn on the CPU, then moved: a seed gives the same numbers on every device. */
+function drawnOn(options: TensorOptions, draw: (onCpu: TensorOptions) => Tensor): Tensor {
+  return movedTo(options.device ?? defaultDevice(), draw({ ...options, device: 'cpu' }));
+}
 function sharedDraw(
   name: 'rand.generator' | 'randn.generator',
   shape: readonly number[],
@@ -91,38 +101,35 @@ function sharedDraw(
   const { index, count } = generator.share ?? { index: 0, count: 1 };
   const [rows = 1, ...rest] = shape;
   const whole = count === 1 ? shape : [rows * count, ...rest];
-  const drawn = call(name, whole, generator, ...optionList({ device: generator.device, ...options }));
+  const drawn = drawnOn(options, (onCpu) => call(name, whole, generator, ...optionList(onCpu)));
   return count === 1 ? drawn : drawn.narrow(0, index * rows, rows);
 }
 /** Whole numbers from 0 to `high` − 1, all as likely. */
 export function randint(high: number, shape: readonly number[], generator: Generator): Tensor {
-  return call(
-    'randint.generator',
-    high,
-    shape,
-    generator,
-    ...optionList({ dtype: 'int64', device: generator.device }),
+  return drawnOn({ dtype: 'int64' }, (onCpu) =>
+    call('randint.generator', high, shape, generator, ...optionList(onCpu)),
   );
 }
 /** 0 to `n` − 1 in some order. */
 export function randperm(n: number, generator: Generator): Tensor {
-  return call(
-    'randperm.generator',
-    n,
-    generator,
-    ...optionList({ dtype: 'int64', device: generator.device }),
+  return drawnOn({ dtype: 'int64' }, (onCpu) =>
+    call('randperm.generator', n, generator, ...optionList(onCpu)),
   );
 }
 /** One 0/1 draw for each probability. */
 export function bernoulli(probabilities: Tensor, generator: Generator): Tensor {
-  return call('bernoulli', probabilities, generator);
+  const { device, shape, dtype } = probabilities;
+  if (device === 'cpu') return call('bernoulli', probabilities, generator);
+  return rand(shape, generator, { dtype, device }).lt(probabilities).to(dtype);
 }
-/** `count` draws of an index from each row of weights. */
+/** `count` draws of an index from each row of weights, which come to the CPU for it. */
 export function multinomial(
   weights: Tensor,
   count: number,
   generator: Generator,
   replacement = true,
 ): Tensor {
-  return call('multinomial', weights, count, replacement, generator);
+  const { device } = weights;
+  const own = device === 'cpu' ? weights : weights.toDevice('cpu');
+  return movedTo(device, call('multinomial', own, count, replacement, generator));
 }

@@ -5,6 +5,8 @@ export interface EngineInfo {
   version: string;
   threads: number;
   devices: string[];
+  /** Whether it was built with CUDA, which graphics cards need; there may be none. */
+  cuda: boolean;
   parallel: string;
   config: string;
 }
@@ -12,7 +14,9 @@ export interface EngineInfo {
 /** Which libtorch is loaded, with what threads and devices. */
 export function engineInfo(): EngineInfo {
   const { cudaDevices, ...rest } = native.info();
-  return { ...rest, devices: ['cpu', ...Array.from({ length: cudaDevices }, (_, i) => `cuda:${i}`)] };
+  // libtorch itself says that it has no CUDA where it finds no driver.
+  const cuda = cudaDevices > 0 || /\bUSE_CUDA=(?:1|ON)\b/.test(rest.config);
+  return { ...rest, cuda, devices: ['cpu', ...Array.from({ length: cudaDevices }, (_, i) => `cuda:${i}`)] };
 }
 
 /** Sets how many threads operators and matrix products use in this process. */

@@ -1,4 +1,4 @@
-import { fusable, fusedCrossEntropy, fusedDropout } from './fused.ts';
+import { fusable, fusedCrossEntropy, fusedDropout, hasKernels } from './fused.ts';
 import { native } from './native.ts';
 import type { Generator } from './random.ts';
 import { call, callMany, Tensor } from './tensor.ts';
@@ -51,8 +51,9 @@ export function dropout(x: Tensor, p: number, generator: Generator): Tensor {
   if (!(p > 0 && p < 1)) throw new RangeError(`a dropout probability lies in [0, 1), got ${p}`);
   if (fusable(x)) return fusedDropout(x, p, generator);
   const before = (generator.share?.index ?? 0) * x.size;
-  const mask = new Tensor(native.dropoutMask(x.shape, p, generator.handle, before), 'dropout mask');
-  return x.mul(mask.to(x.dtype));
+  const device = hasKernels(x.device) ? undefined : x.device;
+  const mask = native.dropoutMask(x.shape, p, generator.handle, before, device);
+  return x.mul(new Tensor(mask, 'dropout mask').to(x.dtype));
 }
 
 /** An LSTM layer stack by libtorch's own kernel; x is [batch, time, input]. */

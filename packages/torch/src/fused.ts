@@ -4,9 +4,25 @@ import { call, type Tensor } from './tensor.ts';
 // Shapes are checked before memory is read: a TorchError says what was expected. Sizes may be zero and elements may lie
 // in memory as they like. A second gradient is refused, but of the linear layers, whose gradients are libtorch's.
 
+let kernels = true;
+
+/** Runs `body` with libtorch's operators in place of the addon's kernels, as on every device but the CPU. */
+export function withoutKernels<T>(body: () => T): T {
+  const before = kernels;
+  kernels = false;
+  try {
+    return body();
+  } finally {
+    kernels = before;
+  }
+}
+
+/** Whether the addon has kernels for a device. */
+export const hasKernels = (device: string): boolean => kernels && device === 'cpu';
+
 /** Whether the addon's own kernels take a tensor: they are written for float32 on the CPU. */
 export function fusable(x: Tensor): boolean {
-  return x.dtype === 'float32' && x.device === 'cpu';
+  return x.dtype === 'float32' && hasKernels(x.device);
 }
 
 /** What a process draws a mask from: its generator, and how many elements other processes' rows of the batch hold before. */

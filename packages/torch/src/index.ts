@@ -18,6 +18,7 @@ export type { GroupConfig } from './distributed/agreement.ts';
 export { Group } from './distributed/group.ts';
 export { placeOf } from './distributed/place.ts';
 export { freePort } from './distributed/port.ts';
+export { defaultDevice, useDevice, withDevice } from './device.ts';
 export type { DType } from './dtype.ts';
 export { type EngineInfo, engineInfo, liveTensors, setThreads } from './engine.ts';
 export { engineFiles, prebuiltBeside } from './engine-files.ts';
@@ -29,7 +30,9 @@ export {
   linearGelu,
   linearNorm,
   tanhGelu,
+  withoutKernels,
 } from './fused.ts';
+export { hostReads } from './host-reads.ts';
 export { Lock, lockHolder } from './lock.ts';
 export { loadOperators, startEngine } from './native.ts';
 export * as nn from './nn/index.ts';

@@ -55,12 +55,19 @@ export interface Native {
   requireGrad(tensor: Handle, required: boolean): void;
   requiresGrad(tensor: Handle): boolean;
   gradMode(enabled: boolean): boolean;
-  autocast(enabled: boolean): void;
-  generator(device: string, seed: bigint): Handle;
+  autocast(enabled: boolean, device: string): void;
+  generator(seed: bigint): Handle;
   freeGenerator(generator: Handle): void;
   generatorState(generator: Handle): Handle;
   restoreGenerator(generator: Handle, state: Handle): void;
-  dropoutMask(shape: readonly number[], p: number, generator: Handle, offset?: number): Handle;
+  dropoutMask(
+    shape: readonly number[],
+    p: number,
+    generator: Handle,
+    offset?: number,
+    /** libtorch's operators make the mask there; the kernel on the CPU where it is not given. */
+    device?: string,
+  ): Handle;
   /** Returns how many of the weights had a gradient. */
   adamStep(
     weights: readonly Handle[],
@@ -73,6 +80,8 @@ export interface Native {
     decay: number,
     count: number,
     decoupled: boolean,
+    /** Whether the kernel may update weights on the CPU, in place of libtorch's operators. */
+    kernel: boolean,
   ): number;
   threads(count?: number): number;
   groupBackends(): string[];
@@ -93,13 +102,16 @@ export interface Native {
   groupSum(tensors: readonly Handle[]): void;
   groupBroadcast(tensors: readonly Handle[], root: number): void;
   groupMean(tensors: readonly Handle[]): Handle[];
-  groupTotals(values: readonly number[]): Promise<number[]>;
+  groupTotals(values: readonly number[], device: string): Promise<number[]>;
   averageGradients(parameters: readonly Handle[], bucketBytes: number): void;
   gradientsBegin(): void;
   gradientsEnd(): void;
+  /** Lets operators that have no form for the meta device run there, and refuses calls with tensors of two devices. */
+  completeMeta(): boolean;
   counters(): { tensors: number; bytes: number };
   profileStart(): void;
   profileStop(): NativeEvent[];
+  /** `cudaDevices` is 0 too where libtorch has CUDA and finds no driver. */
   info(): { version: string; threads: number; cudaDevices: number; parallel: string; config: string };
 }
 

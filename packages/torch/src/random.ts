@@ -9,21 +9,22 @@ export interface Share {
   readonly count: number;
 }
 
-/** An explicit source of randomness: seeded, saved and restored by hand, never global. */
+/**
+ * An explicit source of randomness: seeded, saved and restored by hand, never global. It is on the CPU whatever the
+ * device of tensors, so that a seed gives the same draws and a checkpoint resumes on every device.
+ */
 export class Generator {
   readonly handle: Handle;
-  readonly device: string;
   #share: Share | undefined;
 
-  constructor(seed: number | bigint, device = 'cpu') {
+  constructor(seed: number | bigint) {
     if (typeof seed === 'number' && !Number.isSafeInteger(seed)) {
       throw new RangeError(`a seed is a whole number, got ${seed}`);
     }
-    this.device = device;
     this.handle = guarded(
       'generator',
       () => [],
-      () => native.generator(device, BigInt.asUintN(64, BigInt(seed))),
+      () => native.generator(BigInt.asUintN(64, BigInt(seed))),
     );
     finalizer.register(this, this.handle);
   }
@@ -53,7 +54,7 @@ export class Generator {
   }
 
   restore(state: Uint8Array): void {
-    const tensor = Tensor.fromArray(state, [state.length]);
+    const tensor = Tensor.fromArray(state, [state.length], undefined, 'cpu');
     try {
       guarded(
         'restore generator',

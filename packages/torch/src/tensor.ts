@@ -1,6 +1,8 @@
 import { callRaw, type Given } from './call.ts';
+import { defaultDevice } from './device.ts';
 import { type DType, dtypeCodes, dtypeFromCode, dtypeOfArray, type TypedArray } from './dtype.ts';
 import { ArgumentError, type TorchError, UseAfterFreeError } from './errors.ts';
+import { countHostRead } from './host-reads.ts';
 import { guarded, type Handle, native, typed } from './native.ts';
 import { observer } from './observe.ts';
 import { release, type Scoped, track } from './scope.ts';
@@ -89,15 +91,22 @@ export class Tensor implements Scoped {
     track(this);
   }
 
-  static fromArray(data: TypedArray, shape: readonly number[], dtype: DType = dtypeOfArray(data)): Tensor {
-    return new Tensor(
-      guarded(
-        'fromArray',
-        () => [],
-        () => native.fromData(data, shape, dtypeCodes[dtype]),
-      ),
+  static fromArray(
+    data: TypedArray,
+    shape: readonly number[],
+    dtype: DType = dtypeOfArray(data),
+    device = defaultDevice(),
+  ): Tensor {
+    const made = guarded(
       'fromArray',
+      () => [],
+      () => native.fromData(data, shape, dtypeCodes[dtype]),
     );
+    const tensor = new Tensor(made, 'fromArray');
+    if (device === 'cpu') return tensor;
+    const moved = tensor.toDevice(device);
+    tensor.free();
+    return moved;
   }
 
   get handle(): Handle {
@@ -143,6 +152,7 @@ export class Tensor implements Scoped {
   }
 
   item(): number {
+    countHostRead(1);
     return guarded(
       'item',
       () => describe([this]),
@@ -158,6 +168,7 @@ export class Tensor implements Scoped {
       wide.free();
       return data;
     }
+    countHostRead(this.size);
     const buffer = guarded(
       'toArray',
       () => describe([this]),
@@ -404,7 +415,12 @@ export class Tensor implements Scoped {
     return { values: values!, indices: indices! };
   }
   oneHot(classes: number): Tensor {
-    return call('one_hot', this, classes);
+    const { device } = this;
+    if (device === 'cpu') return call('one_hot', this, classes);
+    // one_hot looks for the largest number first, which waits for the device.
+    return this.unsqueeze(-1)
+      .eq(call('arange', classes, dtypeCodes.int64, undefined, device))
+      .to('int64');
   }
 
   // Copies and conversions
@@ -415,6 +431,7 @@ export class Tensor implements Scoped {
     return call('to.dtype', this, dtypeCodes[dtype]);
   }
   toDevice(device: string): Tensor {
+    if (device === 'cpu') countHostRead(this.size);
     return call('to.device', this, device, dtypeCodes[this.dtype]);
   }
   /** The same bytes read as another element type. */

@@ -55,7 +55,6 @@ describe('TorchError', () => {
     ['a gradient of another shape', () => zeros([2]).setGrad(zeros([3])), "its tensor's shape"],
     ['an item of several elements', () => a.item(), '6 elements'],
     ['a device that does not exist', () => a.toDevice('quantum'), 'quantum'],
-    ['a generator on such a device', () => new Generator(1, 'quantum'), 'quantum'],
     [
       'a generator state of the wrong size',
       () => new Generator(1).restore(new Uint8Array(3)),

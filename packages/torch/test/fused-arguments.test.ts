@@ -169,7 +169,7 @@ describe("Adam's step refuses", () => {
     return guarded(
       'adam',
       () => [],
-      () => native.adamStep(a!, b!, c!, 0.1, 0.9, 0.99, 1e-8, 0, 1, false),
+      () => native.adamStep(a!, b!, c!, 0.1, 0.9, 0.99, 1e-8, 0, 1, false, true),
     );
   };
 

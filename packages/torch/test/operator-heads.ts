@@ -117,6 +117,7 @@ function adamStep(w: Tensor, m: Tensor, v: Tensor, given: { count: number; decou
         decay,
         given.count,
         given.decoupled,
+        true,
       ),
   );
 }

@@ -1,5 +1,6 @@
 import {
   type EncoderPrecision,
+  fusable,
   type Generator,
   nn,
   noGrad,
@@ -55,8 +56,7 @@ export class BertEncoder extends nn.Module implements TextEncoder {
   vectors(texts: readonly Int32Array[]): Tensor | undefined {
     const { hidden_size: width, num_attention_heads: heads } = this.config;
     const { weight } = this.embeddings.word_embeddings;
-    if (!packs(this.precision, width / heads) || weight.dtype !== 'float32' || weight.device !== 'cpu')
-      return undefined;
+    if (!packs(this.precision, width / heads) || !fusable(weight)) return undefined;
     for (const { length } of texts) checkLength(length, this.positions);
     return byPrecision(texts, this.precision, (some, precision) => {
       // Weights that learn are other ones the next time.

@@ -19,7 +19,7 @@ export interface WordDropout {
 /** Which input tokens are dropped, as 0 and 1. [B, T] */
 export function droppedWords(batch: number, length: number, { rate, generator }: WordDropout): Tensor {
   if (!(rate >= 0 && rate < 1)) throw new RangeError(`a word dropout rate lies in [0, 1), got ${rate}`);
-  const first = zeros([batch, 1], { device: generator.device });
+  const first = zeros([batch, 1]);
   if (length === 1) return first;
   const rest = rand([batch, length - 1], generator)
     .lt(rate)

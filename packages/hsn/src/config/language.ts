@@ -4,6 +4,7 @@ import {
   checkpointsSchema,
   clipSchema,
   countSchema,
+  deviceSchema,
   graphSchema,
   objectiveSchema,
   walkSchema,
@@ -171,6 +172,7 @@ const discovery = z.strictObject({
 export const languageConfigSchema = z.strictObject({
   model: z.literal('language'),
   seed: z.int().nonnegative().default(1),
+  device: deviceSchema,
   symbols: z.int().min(2).default(50),
   length: countSchema.default(5),
   /** The same decoder without symbols: what perplexity is compared with (Table 2's GPT-2 row). */

@@ -15,6 +15,14 @@ const annealedSchema = z.union([
 const probabilitySchema = z.number().gt(0).lt(1);
 export const countSchema = z.int().positive();
 
+/**
+ * Where tensors are and operators run: the CPU unless given. cuda: the graphics card, in several processes one for each;
+ * cuda:1 the second card; auto: a card where there is one. --device and HSN_DEVICE count more.
+ */
+export const deviceSchema = z
+  .union([z.enum(['cpu', 'cuda', 'auto']), z.templateLiteral(['cuda:', z.string().regex(/^\d+$/)])])
+  .optional();
+
 /** The joint norm that the gradients of each group of weights are scaled down to; none: they are left as they are. */
 export const clipSchema = z.union([z.literal('none'), z.number().positive()]);
 
@@ -135,6 +143,7 @@ export const checkpointsSchema = z.strictObject({
 export const syntheticOptions = z.strictObject({
   model: z.literal('synthetic').default('synthetic'),
   seed: z.int().nonnegative().default(1),
+  device: deviceSchema,
   /** Number of symbols; with given bags, theirs. */
   symbols: countSchema.optional(),
   /** Steps of a walk; in the synthetic language, as many as a sentence has tokens. */

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { languageConfigSchema } from './language.ts';
 import { countSchema } from './network.ts';
 
-const { seed, symbols, length, encoder, decoder, objective, training, checkpoints } =
+const { seed, device, symbols, length, encoder, decoder, objective, training, checkpoints } =
   languageConfigSchema.shape;
 
 const beta = objective.unwrap().shape.beta.unwrap();
-const texts = { seed, checkpoints };
+const texts = { seed, device, checkpoints };
 
 /** The encoder of a Hidden Schema Network, whose queries are read by another head. */
 const reading = encoder.unwrap().omit({ walks: true, sharpness: true, precision: true });

@@ -55,6 +55,8 @@ function describe(schema: Schema): string {
       return oneOf(Object.values(def.entries));
     case 'literal':
       return oneOf(def.values);
+    case 'template_literal':
+      return def.parts.map((part) => (typeof part === 'string' ? part : '<number>')).join('');
     case 'array':
       return 'a list';
     case 'object':

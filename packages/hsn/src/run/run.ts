@@ -245,7 +245,9 @@ export class Run {
 
   /** What was edited, and what differs from the settings and the corpus to go on with; empty when it may go on. */
   differences(config: RunConfig, corpus: CorpusInfo): string[] {
-    const lines = [...this.edits(), ...diffConfigs(this.config, config)];
+    // A run goes on wherever tensors are.
+    const anywhere = (of: RunConfig): RunConfig => ({ ...of, device: undefined });
+    const lines = [...this.edits(), ...diffConfigs(anywhere(this.config), anywhere(config))];
     const was = this.#record.corpus;
     if (was.fingerprint !== corpus.fingerprint)
       lines.push(

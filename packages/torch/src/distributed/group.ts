@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { noGrad } from '../autograd.ts';
+import { defaultDevice } from '../device.ts';
 import { engineInfo } from '../engine.ts';
 import { GroupError, TorchError } from '../errors.ts';
 import { guarded, guardedLater, native } from '../native.ts';
@@ -9,7 +10,7 @@ import { agree, type GroupConfig } from './agreement.ts';
 import { type Place, usualPatience } from './place.ts';
 
 export interface GroupOptions {
-  /** gloo for tensors in the machines' memory; nccl for those on GPUs, where libtorch has it. */
+  /** gloo for tensors in the machines' memory, nccl for those on graphics cards; that of the default device unless given. */
   backend?: 'gloo' | 'nccl';
   /** What all ranks must have in common; where they differ, none computes and all say where. */
   terms?: GroupConfig;
@@ -23,6 +24,10 @@ export function collectiveBackends(): string[] {
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
+
+/** The collectives that take tensors of the default device. */
+const usualBackend = (): 'gloo' | 'nccl' => (deviceKind() === 'cuda' ? 'nccl' : 'gloo');
+const deviceKind = (): string => defaultDevice().split(':')[0]!;
 
 /** What keeps a group from opening is the user's to see to, and no fault of an operator. */
 async function opened<T>(body: () => Promise<T>): Promise<T> {
@@ -54,16 +59,24 @@ export class Group {
    * Waits until all processes are there and agree, for the place's patience at most. A process is in one group at a
    * time.
    */
-  static async open(place: Place, { backend = 'gloo', terms = {} }: GroupOptions = {}): Promise<Group> {
+  static async open(
+    place: Place,
+    { backend = usualBackend(), terms = {} }: GroupOptions = {},
+  ): Promise<Group> {
     if (!collectiveBackends().includes(backend))
       throw new GroupError(
-        `libtorch was built without ${backend}, so processes cannot train together; hsn doctor says which libtorch this is`,
+        `libtorch was built without ${backend}, so processes cannot train together${backend === 'nccl' ? ' on graphics cards' : ''}; hsn doctor says which libtorch this is`,
       );
     const { address, port, listen = address, rank, size, patience = usualPatience } = place;
     const until = performance.now() + 1000 * patience;
     await opened(() => native.groupMeet(address, port, listen, rank, size, patience));
     try {
-      const names = await agree(place, until, { version, libtorch: engineInfo().version, ...terms });
+      const names = await agree(place, until, {
+        version,
+        libtorch: engineInfo().version,
+        '--device': deviceKind(),
+        ...terms,
+      });
       await opened(() => native.groupJoin(backend, names));
     } catch (error) {
       native.groupClose();
@@ -98,7 +111,7 @@ export class Group {
 
   /** Sums of plain numbers; other work of this process goes on meanwhile. */
   totals(values: readonly number[]): Promise<number[]> {
-    return guardedLater('totals', () => native.groupTotals(values));
+    return guardedLater('totals', () => native.groupTotals(values, defaultDevice()));
   }
 
   /** Waits until all processes are here. */

@@ -25,7 +25,7 @@ export function uniform(
   generator: Generator,
   options: TensorOptions = {},
 ): Tensor {
-  if (!drawing) return zeros(shape, { device: generator.device, ...options });
+  if (!drawing) return zeros(shape, options);
   return noGrad(() =>
     rand(shape, generator, options)
       .mul(2 * bound)
@@ -39,7 +39,7 @@ export function normal(
   generator: Generator,
   options: TensorOptions = {},
 ): Tensor {
-  if (!drawing) return zeros(shape, { device: generator.device, ...options });
+  if (!drawing) return zeros(shape, options);
   return noGrad(() => randn(shape, generator, options).mul(deviation));
 }
 

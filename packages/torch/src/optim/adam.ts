@@ -1,5 +1,6 @@
 import { noGrad } from '../autograd.ts';
 import { zeros } from '../create.ts';
+import { hasKernels } from '../fused.ts';
 import { guarded, native } from '../native.ts';
 import type { Tensor } from '../tensor.ts';
 
@@ -25,7 +26,7 @@ interface Moments {
   readonly second: Tensor;
 }
 
-/** Adam and AdamW over parameter groups, one fused pass on CPU. */
+/** Adam and AdamW over parameter groups: one fused pass on the CPU, libtorch's operators over all weights elsewhere. */
 export class Adam {
   readonly groups: readonly ParameterGroup[];
   readonly #moments: readonly (readonly Moments[])[];
@@ -76,6 +77,7 @@ export class Adam {
             group.decay ?? 0,
             this.#counts[index]! + 1,
             decoupled,
+            hasKernels('cpu'),
           ),
       );
       if (updated > 0) this.#counts[index]!++;

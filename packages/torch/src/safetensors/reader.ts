@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { closeSync, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { reasonOf } from '@hidden-schema/base';
 import { noGrad } from '../autograd.ts';
+import { defaultDevice } from '../device.ts';
 import { dtypeCodes } from '../dtype.ts';
 import { guarded, native } from '../native.ts';
 import { scope } from '../scope.ts';
@@ -23,7 +24,7 @@ export interface Weights {
   readonly metadata: ReadonlyMap<string, string>;
   has(name: string): boolean;
   info(name: string): TensorInfo;
-  /** The tensor, in memory of its own: neither writing to it nor to the file reaches the other. */
+  /** The tensor on the default device, in memory of its own: neither writing to it nor to the file reaches the other. */
   get(name: string): Tensor;
   /** Gives back the file; tensors that `get` returned stay valid. */
   close(): void;
@@ -111,7 +112,8 @@ class OpenFile implements Weights {
     this.#checkUnchanged(descriptor);
     if (count < bytes)
       failFor(this.#path)('size', `${bytes} bytes of tensor ${quoted(name)}`, `${count}: the file is cut`);
-    return dtype === 'bool' ? tensor.ne(0) : tensor;
+    const read = dtype === 'bool' ? tensor.ne(0) : tensor;
+    return defaultDevice() === 'cpu' ? read : read.toDevice(defaultDevice());
   }
 
   /** The header speaks of the file as it was when it was opened; one renamed away still is that file. */

@@ -9,7 +9,7 @@ import {
   trimmedByteBpe,
   WordCounts,
 } from '@hidden-schema/text';
-import { Generator, scope } from '@hidden-schema/torch';
+import { defaultDevice, Generator, scope } from '@hidden-schema/torch';
 import {
   addLora,
   decoderKind,
@@ -52,6 +52,10 @@ function checkPrecision({ name, frozen, precision = 'float32' }: EncoderSettings
   if (precision !== 'float32' && (scratch || !frozen))
     throw new UserError(
       `encoder.precision: ${precision} is for a pretrained encoder that stays frozen; take float32, or training.precision`,
+    );
+  if (precision !== 'float32' && defaultDevice() !== 'cpu')
+    throw new UserError(
+      `encoder.precision: ${precision} is for the CPU, and this is on ${defaultDevice()}; take encoder.precision: float32, or --device cpu`,
     );
 }
 
