@@ -8,10 +8,11 @@ import {
   zeros,
 } from '@hidden-schema/torch';
 import type { NetworkConfig } from './config/network.ts';
-import { graphPosteriorOf, graphPriorOf } from './graph/build.ts';
+import { graphPosteriorOf } from './graph/build.ts';
 import { PairIndex } from './graph/pairs.ts';
 import type { GraphPosterior } from './graph/posterior.ts';
-import type { GraphPrior } from './graph/prior.ts';
+import type { GraphPrior, GraphPriorMaker } from './graph/prior.ts';
+import { graphPriors } from './graph/priors/registry.ts';
 import { graphDivisorOf, type LossTerms, type ObjectiveOptions, objective } from './objective/objective.ts';
 import { annealedAt, betaAt } from './objective/schedule.ts';
 import { inPrecision } from './precision.ts';
@@ -74,6 +75,8 @@ export interface NetworkParts<K extends ModelSpec> {
   sentences: number;
   /** Token probabilities of each symbol, where the corpus gives them. [K, V] */
   bags?: Tensor | undefined;
+  /** p(A) in place of the one that the settings name. */
+  graphPrior?: GraphPriorMaker | undefined;
   /** First steps of training in which walks and graph stay as they were prepared; none unless given. */
   hold?: number | undefined;
 }
@@ -122,7 +125,8 @@ export class HiddenSchemaNetwork<K extends ModelSpec> extends nn.Module {
     const pairs = new PairIndex(symbols, config.graph.selfLoops);
     const { prior, stays } = config.walk;
     this.walkPrior = new WalkPrior(prior, { nodes: symbols, length, stays }, generator, options);
-    this.graphPrior = graphPriorOf(config.graph, pairs, generator, options);
+    const makePrior = parts.graphPrior ?? graphPriors[config.graph.prior];
+    this.graphPrior = makePrior({ settings: config.graph, pairs, generator, options });
     this.symbols = symbolsOf(this.#symbolSettings(), symbols, generator, { ...options, bags });
     const noiseCost = () => this.decoder.noiseCost?.() ?? 1;
     const known = { ...options, prior: this.graphPrior, symbols: this.symbols, sentences, noiseCost };
@@ -143,7 +147,8 @@ export class HiddenSchemaNetwork<K extends ModelSpec> extends nn.Module {
       (this.encoder as Encoder<K['batch']>).attach !== undefined ||
       this.decoder.readsVectors ||
       graph.posterior === 'pairs' ||
-      graph.posterior === 'inner';
+      graph.posterior === 'inner' ||
+      graph.posterior === 'inner-normed';
     return read ? graph : { ...graph, symbols: 'one-hot' as const };
   }
 
@@ -203,7 +208,7 @@ export class HiddenSchemaNetwork<K extends ModelSpec> extends nn.Module {
   /** q(z|x, A): on the graph (Eq. 6), or without it (Eq. 29; the complete graph of Eq. 33 is the same). */
   posterior(scores: Tensor, graph: WalkableGraph): WalkPosterior {
     const { posterior, form, constant, range } = this.config.walk;
-    if (posterior !== 'graph') return new MeanFieldWalks(scores);
+    if (posterior !== 'graph') return new MeanFieldWalks(scores, this.config.graph.logZero);
     const bent = typeof range === 'number' ? { range } : {};
     return WalkDistribution.fromScores(graph, scores, { kind: form, constant, ...bent });
   }
@@ -221,7 +226,8 @@ export class HiddenSchemaNetwork<K extends ModelSpec> extends nn.Module {
   objectiveOptions(batch: number): ObjectiveOptions {
     const { kind, aggregation, klThreshold, graphKlThreshold, capacity } = this.config.objective;
     const graphDivisor = graphDivisorOf(this.config.graph.klWeight, { data: this.shape.sentences, batch });
-    return { kind, aggregation, klThreshold, graphKlThreshold, capacity, graphDivisor };
+    const graphKlOf = this.config.graph.klOf;
+    return { kind, aggregation, klThreshold, graphKlThreshold, capacity, graphDivisor, graphKlOf };
   }
 
   /** Also takes tensors by the names that version 0.1 gave them. */

@@ -69,7 +69,7 @@ export const reasoningConfigSchema = languageConfigSchema.extend({
   graph: graph
     .unwrap()
     .extend({
-      posterior: z.enum(['pairs', 'inner', 'free']).default('free'),
+      posterior: graph.unwrap().shape.posterior.unwrap().default('free'),
       p: z.number().gt(0).lt(1).default(0.2),
       hard: z.boolean().default(true),
     })
