@@ -145,6 +145,8 @@ export {
 } from './reproduction/curves.ts';
 export { sweepUntilSettled } from './reproduction/fit.ts';
 export { attentionTable, graphTable, type StudiedRun } from './reproduction/language-tables.ts';
+export { overridesOf, type PresetName, quickPreset } from './reproduction/presets/preset.ts';
+export { tuplesPreset } from './reproduction/presets/tuples.ts';
 export { publishedAttention } from './reproduction/published-language.ts';
 export {
   type System,
