@@ -32,6 +32,8 @@ const graph = graphSchema
 
 const walk = walkSchema.extend({
   prior: z.enum(['uniform', 'trained', 'inhomogeneous']).default('inhomogeneous'),
+  /** Analyses of texts read symbols that follow each other as links. */
+  process: z.literal('walk').default('walk'),
   expectation: z.literal('sampled').default('sampled'),
   temperature: walkSchema.shape.temperature.default(1),
   range: walkSchema.shape.range.unwrap().default(6),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { GraphSettings } from '../graph/build.ts';
 import { graphPriorNames } from '../graph/priors/registry.ts';
+import { schemaProcessNames } from '../walk/processes/registry.ts';
 
 /** A number that may change over training steps: fixed, or going from one value to another. */
 const annealedSchema = z.union([
@@ -73,6 +74,8 @@ export const graphSchema = z.strictObject({
 export const walkSchema = z.strictObject({
   prior: z.enum(['uniform', 'trained', 'inhomogeneous']).default('uniform'),
   posterior: z.enum(['graph', 'mean-field', 'complete']).default('graph'),
+  /** What a schema is, a line of the registry each (`packages/hsn/src/walk/processes`): a walk, or a tree of symbols. */
+  process: z.enum(schemaProcessNames).default('walk'),
   form: z.enum(['paper', 'symmetric']).default('paper'),
   /** c of the symmetric form. */
   constant: z.number().nonnegative().default(0),
