@@ -6,6 +6,10 @@
  * @module hidden-schema-networks/model
  */
 
+/**
+ * @deprecated Names of version 0.2, for one version more: use `SyntheticConfig`, `ModelSpec`, `LossTerms`, `openSyntheticRun`
+ * and `syntheticOptions`.
+ */
 export {
   BagDecoder,
   ClosedFormPosterior,
@@ -14,6 +18,8 @@ export {
   type Encoder,
   evaluateSynthetic,
   FreeLogits,
+  type GraphPrior,
+  type GraphPriorMaker,
   HiddenSchemaNetwork,
   type LanguageConfig,
   type LanguageNetwork,
@@ -22,11 +28,13 @@ export {
   type Likelihood,
   type Loss,
   type LossTerms,
+  type LossTerms as Terms,
   languageConfigSchema,
   languageFigures,
   linkProbabilities,
   loadConfig,
   type ModelSpec,
+  type ModelSpec as Kind,
   type NetworkParts,
   type ObjectiveOptions,
   type OpenedLanguage,
@@ -34,6 +42,7 @@ export {
   openLanguage,
   openReasoner,
   openSyntheticRun,
+  openSyntheticRun as openModel,
   type Preparation,
   type PreparedLanguage,
   prepareLanguage,
@@ -41,12 +50,16 @@ export {
   Run,
   readSyntheticCorpus,
   type Schema as DecodedSchema,
+  type SchemaProcess,
+  type SchemaProcessMaker,
   Session,
   type SessionOptions,
   type SessionResult,
   type SyntheticConfig,
+  type SyntheticConfig as Config,
   SyntheticTask,
   syntheticOptions,
+  syntheticOptions as configSchema,
   type Task,
   type TaskTrainer,
   Trainer,
@@ -55,18 +68,8 @@ export {
   WalkDistribution,
   WalkEncoder,
   type WalkPosterior,
+  WalkPrior,
   writeSyntheticCorpus,
-} from '@hidden-schema/hsn';
-/**
- * @deprecated Names of version 0.2, for one version more: use `SyntheticConfig`, `ModelSpec`, `LossTerms`, `openSyntheticRun`
- * and `syntheticOptions`.
- */
-export {
-  type LossTerms as Terms,
-  type ModelSpec as Kind,
-  openSyntheticRun as openModel,
-  type SyntheticConfig as Config,
-  syntheticOptions as configSchema,
 } from '@hidden-schema/hsn';
 export { loadTokenizer, type Tokenizer, trainByteBpe } from '@hidden-schema/text';
 export {
