@@ -165,7 +165,7 @@ export {
   table2Models,
   table2Sheet,
 } from './reproduction/table2.ts';
-export { type Table2Settings, table2Config } from './reproduction/table2-settings.ts';
+export { table2Config } from './reproduction/table2-settings.ts';
 export { evaluateAnswers, evaluateReasoning, type Table3 } from './reproduction/table3.ts';
 export { table3Caption, table3Sheets, table3Text, table3Title } from './reproduction/table3-text.ts';
 export { type TrainedRun, timesSheet } from './reproduction/table8.ts';
