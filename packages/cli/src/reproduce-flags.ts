@@ -10,13 +10,13 @@ const ofTexts: readonly Flag[] = [
 
 /** What each table or figure reads, besides --out. */
 const used: Readonly<Record<string, readonly Flag[]>> = {
-  all: ['quick', 'corpus', 'only', 'set'],
+  all: ['quick', 'corpus', 'only', 'set', 'settings'],
   table1: [
     ...(['quick', 'seeds', 'paperSeeds', 'baselineSeeds', 'steps', 'paperSteps', 'lstmSteps'] as const),
     ...(['sentences', 'only', 'corpus', 'priors', 'settings'] as const),
   ],
   table2: [...ofTexts, 'systems'],
-  table3: ['quick', 'steps', 'corpus', 'set'],
+  table3: ['quick', 'steps', 'corpus', 'set', 'settings'],
   table4: ofRuns,
   table7: [...ofRuns, 'words'],
   table8: ofRuns,

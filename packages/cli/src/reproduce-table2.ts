@@ -1,8 +1,9 @@
 import path from 'node:path';
-import type { Table2Model, Table2Row, Table2Settings } from '@hidden-schema/studies';
+import type { Table2Model, Table2Row } from '@hidden-schema/studies';
 import { namedPaths } from './named-paths.ts';
 import type { Reproduced, ReproduceFlags } from './reproduce.ts';
 import { type Look, lookOf } from './reproduce-look.ts';
+import { settingsFlag } from './reproduce-presets.ts';
 import { trained, trainLanguageRun } from './reproduce-run.ts';
 import { live, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
@@ -44,7 +45,8 @@ export async function table2Runs(flags: ReproduceFlags): Promise<Wanted[]> {
   const corpora = await corporaOf(flags.corpus);
   const models = await modelsOf(flags.models);
   const seeds = (await wholeNumber('--seeds', flags.seeds)) ?? 1;
-  const kind = `${flags.quick ? '-quick' : ''}${flags.settings === 'written' ? '-written' : ''}`;
+  const settings = await settingsFlag('table2', 'ours', flags.settings);
+  const kind = `${flags.quick ? '-quick' : ''}${settings === 'ours' ? '' : `-${settings}`}`;
   return corpora.flatMap(([corpus, input]) =>
     models.flatMap((model) =>
       Array.from({ length: seeds }, (_, i) => {
@@ -81,17 +83,11 @@ async function modelsOf(list: string | undefined): Promise<readonly Table2Model[
   });
 }
 
-async function settingsOf(text = 'ours'): Promise<Table2Settings> {
-  const { UserError } = await import('@hidden-schema/base');
-  if (text === 'ours' || text === 'written') return text;
-  throw new UserError(`table2 takes --settings ours or written, got "${text}"`);
-}
-
 async function rowOf({ corpus, input, model, seed, out }: Wanted, flags: ReproduceFlags): Promise<Table2Row> {
   const hsn = await import('@hidden-schema/hsn');
   const { table2Config } = await import('@hidden-schema/studies');
   const steps = await wholeNumber('--steps', flags.steps);
-  const settings = await settingsOf(flags.settings);
+  const settings = await settingsFlag('table2', 'ours', flags.settings);
   const quick = flags.quick ?? false;
   const config = table2Config({ corpus, model, seed, settings, quick, steps, set: flags.set ?? [] });
   if (trained(hsn.Run, out, input, config)) say(`${out} was trained before: used again\n`);
@@ -103,7 +99,7 @@ async function rowOf({ corpus, input, model, seed, out }: Wanted, flags: Reprodu
     const figures = hsn.languageFigures(opened.model, texts, opened.texts.frames, look);
     const { step, seconds } = opened.run.record as { step?: number; seconds?: number };
     const done = { steps: step ?? config.training.steps, seconds: seconds ?? Number.NaN };
-    return { corpus, model, seed, ...done, figures };
+    return { corpus, model, settings, seed, ...done, figures };
   } finally {
     texts.close();
     opened.model.free();

@@ -18,6 +18,8 @@ export {
   type Encoder,
   evaluateSynthetic,
   FreeLogits,
+  type GraphPrior,
+  type GraphPriorMaker,
   HiddenSchemaNetwork,
   type LanguageConfig,
   type LanguageNetwork,
@@ -48,6 +50,8 @@ export {
   Run,
   readSyntheticCorpus,
   type Schema as DecodedSchema,
+  type SchemaProcess,
+  type SchemaProcessMaker,
   Session,
   type SessionOptions,
   type SessionResult,
@@ -64,6 +68,7 @@ export {
   WalkDistribution,
   WalkEncoder,
   type WalkPosterior,
+  WalkPrior,
   writeSyntheticCorpus,
 } from '@hidden-schema/hsn';
 export { loadTokenizer, type Tokenizer, trainByteBpe } from '@hidden-schema/text';

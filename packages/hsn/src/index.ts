@@ -41,6 +41,7 @@ export { ClosedFormPosterior } from './graph/closed-form.ts';
 export { isLikely, LIKELY_LINK, likelyLinks } from './graph/likely.ts';
 export { linkProbabilities, linkRecords } from './graph/link-records.ts';
 export { FreeLogits } from './graph/posterior.ts';
+export type { GraphPrior, GraphPriorMaker } from './graph/prior.ts';
 export {
   type Decoder,
   type Encoder,
@@ -237,5 +238,7 @@ export { Updater } from './train/updater.ts';
 export type { BestWalk } from './walk/best.ts';
 export { WalkDistribution } from './walk/chain.ts';
 export type { WalkPosterior } from './walk/posterior.ts';
+export { WalkPrior } from './walk/prior.ts';
+export type { SchemaProcess, SchemaProcessMaker } from './walk/processes/process.ts';
 export { smoothWalks } from './walk/smoothing.ts';
 export { type IsolatedRule, WalkableGraph } from './walk/transition.ts';

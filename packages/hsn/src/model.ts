@@ -8,20 +8,21 @@ import {
   zeros,
 } from '@hidden-schema/torch';
 import type { NetworkConfig } from './config/network.ts';
-import { graphPosteriorOf, graphPriorOf } from './graph/build.ts';
+import { graphPosteriorOf } from './graph/build.ts';
 import { PairIndex } from './graph/pairs.ts';
 import type { GraphPosterior } from './graph/posterior.ts';
-import type { GraphPrior } from './graph/prior.ts';
+import type { GraphPrior, GraphPriorMaker } from './graph/prior.ts';
+import { graphPriors } from './graph/priors/registry.ts';
 import { graphDivisorOf, type LossTerms, type ObjectiveOptions, objective } from './objective/objective.ts';
 import { annealedAt, betaAt } from './objective/schedule.ts';
 import { inPrecision } from './precision.ts';
 import { type Symbols, symbolsOf } from './symbols/symbols.ts';
 import { migrateTensorNames } from './tensor-names.ts';
 import { type ProcessGroup, singleProcess } from './walk/aggregate.ts';
-import { WalkDistribution } from './walk/chain.ts';
-import { MeanFieldWalks } from './walk/mean-field.ts';
 import type { Positions, WalkPosterior } from './walk/posterior.ts';
-import { WalkPrior } from './walk/prior.ts';
+import type { WalkPrior } from './walk/prior.ts';
+import type { SchemaProcess, SchemaProcessMaker } from './walk/processes/process.ts';
+import { schemaProcesses } from './walk/processes/registry.ts';
 import { WalkableGraph } from './walk/transition.ts';
 
 // Shapes used everywhere: B sentences, T tokens, L walk steps, K symbols, S width of a symbol, V vocabulary.
@@ -74,6 +75,9 @@ export interface NetworkParts<K extends ModelSpec> {
   sentences: number;
   /** Token probabilities of each symbol, where the corpus gives them. [K, V] */
   bags?: Tensor | undefined;
+  /** p(A) in place of the one that the settings name, and what a schema is in place of a walk. */
+  graphPrior?: GraphPriorMaker | undefined;
+  process?: SchemaProcessMaker | undefined;
   /** First steps of training in which walks and graph stay as they were prepared; none unless given. */
   hold?: number | undefined;
 }
@@ -105,6 +109,7 @@ export class HiddenSchemaNetwork<K extends ModelSpec> extends nn.Module {
   /** Draws dropout, dropped words, graphs and walks; part of a checkpoint. */
   readonly generator: Generator;
   readonly #hold: number;
+  readonly #process: SchemaProcess;
 
   constructor(
     config: K['config'],
@@ -120,9 +125,14 @@ export class HiddenSchemaNetwork<K extends ModelSpec> extends nn.Module {
     this.shape = { symbols, length, sentences };
     this.generator = generator;
     const pairs = new PairIndex(symbols, config.graph.selfLoops);
-    const { prior, stays } = config.walk;
-    this.walkPrior = new WalkPrior(prior, { nodes: symbols, length, stays }, generator, options);
-    this.graphPrior = graphPriorOf(config.graph, pairs, generator, options);
+    const { logZero } = config.graph;
+    const makeProcess = parts.process ?? schemaProcesses[config.walk.process];
+    this.#process = makeProcess({
+      ...{ settings: config.walk, logZero, nodes: symbols, length, generator, options },
+    });
+    this.walkPrior = this.#process.prior;
+    const makePrior = parts.graphPrior ?? graphPriors[config.graph.prior];
+    this.graphPrior = makePrior({ settings: config.graph, pairs, generator, options });
     this.symbols = symbolsOf(this.#symbolSettings(), symbols, generator, { ...options, bags });
     const noiseCost = () => this.decoder.noiseCost?.() ?? 1;
     const known = { ...options, prior: this.graphPrior, symbols: this.symbols, sentences, noiseCost };
@@ -143,7 +153,8 @@ export class HiddenSchemaNetwork<K extends ModelSpec> extends nn.Module {
       (this.encoder as Encoder<K['batch']>).attach !== undefined ||
       this.decoder.readsVectors ||
       graph.posterior === 'pairs' ||
-      graph.posterior === 'inner';
+      graph.posterior === 'inner' ||
+      graph.posterior === 'inner-normed';
     return read ? graph : { ...graph, symbols: 'one-hot' as const };
   }
 
@@ -200,12 +211,9 @@ export class HiddenSchemaNetwork<K extends ModelSpec> extends nn.Module {
     return { positions, vectors: () => read(stack(positions, 1)) };
   }
 
-  /** q(z|x, A): on the graph (Eq. 6), or without it (Eq. 29; the complete graph of Eq. 33 is the same). */
+  /** q(z|x, A), as the schema process has it: of a walk, on the graph (Eq. 6) or without it (Eq. 29). */
   posterior(scores: Tensor, graph: WalkableGraph): WalkPosterior {
-    const { posterior, form, constant, range } = this.config.walk;
-    if (posterior !== 'graph') return new MeanFieldWalks(scores);
-    const bent = typeof range === 'number' ? { range } : {};
-    return WalkDistribution.fromScores(graph, scores, { kind: form, constant, ...bent });
+    return this.#process.posterior(scores, graph);
   }
 
   /** q(z|x, A) of a batch; on the expected graph unless another is given, so that no draw decides what is read. */
@@ -221,7 +229,8 @@ export class HiddenSchemaNetwork<K extends ModelSpec> extends nn.Module {
   objectiveOptions(batch: number): ObjectiveOptions {
     const { kind, aggregation, klThreshold, graphKlThreshold, capacity } = this.config.objective;
     const graphDivisor = graphDivisorOf(this.config.graph.klWeight, { data: this.shape.sentences, batch });
-    return { kind, aggregation, klThreshold, graphKlThreshold, capacity, graphDivisor };
+    const graphKlOf = this.config.graph.klOf;
+    return { kind, aggregation, klThreshold, graphKlThreshold, capacity, graphDivisor, graphKlOf };
   }
 
   /** Also takes tensors by the names that version 0.1 gave them. */

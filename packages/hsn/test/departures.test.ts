@@ -14,12 +14,12 @@ test('have a row with a reason for each setting that differs, and for no other',
     .map((line) => line.slice(2, -2).split(' | '));
   expect(rows.length).toBeGreaterThan(30);
   for (const row of rows) {
-    expect(row).toHaveLength(6);
-    expect(new Set(row.slice(1, 5).map((cell) => cell.replace(' (not said)', ''))).size).toBeGreaterThan(1);
-    expect(row[5]!.length).toBeGreaterThan(10);
+    expect(new Set(row.slice(1, -1).map((cell) => cell.replace(' (not said)', ''))).size).toBeGreaterThan(1);
+    expect(row.at(-1)!.length).toBeGreaterThan(10);
   }
   const named = (setting: string) => rows.find(([name]) => name === `\`${setting}\``);
-  expect(named('graph.p')).toEqual(['`graph.p`', '0.5', '0.2', '0.2', '0.2', expect.any(String)]);
+  expect(rows).toContainEqual(['`graph.p`', '0.5', '0.5', '0.2', '0.2', '0.2', expect.any(String)]);
+  expect(named('graph.prior')?.slice(1, 4)).toEqual(['bernoulli', 'drawn', 'beta']);
   expect(named('encoder.sharpness')?.[1]).toBe('1 (not said)');
   expect(named('graph.layers')).toBeUndefined();
 });

@@ -7,8 +7,12 @@ import { trainByteBpe } from '@hidden-schema/text';
 import { Generator, openSafetensors } from '@hidden-schema/torch';
 import { BertEncoder, bertConfigSchema, Gpt2Decoder, writeModelFolder } from '@hidden-schema/transformers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { notSaid, presetDepartures } from '../../../checks/departure-reasons.ts';
+import { presetFiles, presetText } from '../../../checks/preset-files.ts';
+import { overridesOf } from '../../studies/src/reproduction/presets/preset.ts';
+import { presetCorpus } from '../../studies/src/reproduction/presets/synthetic.ts';
 import type { LanguageConfig } from '../src/config/language.ts';
-import { loadConfig, type RunConfig, syntheticConfig } from '../src/config/settings.ts';
+import { loadConfig, type RunConfig, settingValues, syntheticConfig } from '../src/config/settings.ts';
 import { linkProbabilities } from '../src/graph/link-records.ts';
 import { Session } from '../src/run/session.ts';
 import type { LanguageNetwork } from '../src/tasks/language/network.ts';
@@ -20,105 +24,59 @@ import { readSyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
 import { SYNTHETIC_DEFAULTS } from '../src/tasks/synthetic/corpus/synthetic.ts';
 import { writeSyntheticCorpus } from '../src/tasks/synthetic/corpus/writer.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
+import { CORPUS_E2, printedIn } from './paper-appendix.ts';
 
 const root = new URL('../../../experiments/', import.meta.url);
 const preset = (name: string) =>
   loadConfig(fs.readFileSync(fileURLToPath(new URL(name, root)), 'utf8'), name) as Record<string, unknown>;
 
-/** Settings by their dotted names. */
-function flat(value: unknown, name = ''): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) return { [name]: value };
-  return Object.assign(
-    {},
-    ...Object.entries(value).map(([key, inner]) => flat(inner, name ? `${name}.${key}` : key)),
-  );
-}
-
-/** Appendix E.2: what it says of both graphs. */
-const synthetic = {
-  symbols: 100,
-  'encoder.width': 256,
-  'encoder.blocks': 2,
-  'encoder.heads': 2,
-  'encoder.hidden': 256,
-  'encoder.dropout': 0.2,
-  'encoder.readout': 'queries',
-  'encoder.teacher': 'none',
-  'graph.posterior': 'pairs',
-  'graph.hidden': 256,
-  'graph.layers': 1,
-  'graph.prior': 'bernoulli',
-  'graph.temperature': 0.75,
-  'graph.klWeight': 'one',
-  'walk.prior': 'uniform',
-  'walk.temperature': 0.75,
-  'walk.range': 'none',
-  'walk.expectation': 'sampled',
-  'objective.kind': 'information',
-  'objective.aggregation': 'mean',
-  'objective.beta.kind': 'constant',
-  'objective.beta.to': 1,
-  'objective.klThreshold': 0,
-  'training.batch': 256,
-  'training.rate': 1e-4,
-  'training.graphRate': 1e-4,
-  'training.steps': Math.round((200 * 70_000) / 256),
-  'training.clip': 'none',
-  'training.schedule': 'constant',
-};
-
-/** Appendix F.1. */
-const language = {
-  'encoder.name': 'google-bert/bert-base-uncased',
-  'encoder.frozen': false,
-  'encoder.walks': 'queries',
-  'decoder.name': 'openai-community/gpt2',
-  'decoder.wordDropout': 0.3,
-  'decoder.symbolAttention': 'paper',
-  'decoder.symbolPositions': 1,
-  'graph.posterior': 'pairs',
-  'graph.layers': 2,
-  'graph.hidden': 512,
-  'graph.prior': 'bernoulli',
-  'graph.p': 0.5,
-  'graph.temperature': 1,
-  'graph.klWeight': 'one',
-  'walk.prior': 'inhomogeneous',
-  'walk.temperature': 1,
-  'walk.range': 'none',
-  'objective.kind': 'information',
-  'objective.aggregation': 'mean',
-  'objective.beta.kind': 'cyclical',
-  'objective.beta.to': 1,
-  'objective.klThreshold': 0.1,
-  'objective.graphKlThreshold': 0.1,
-  'warmStart.steps': 0,
-  'warmStart.hold': 0,
-  'training.batch': 32,
-  'training.rate': 1e-5,
-  'training.symbolRate': 1,
-  'training.encoderRate': 1e-5,
-  'training.graphRate': 1e-5,
-  'training.steps': Math.ceil((100 * 38_219) / 32),
-  'training.clip': 'none',
-  'training.schedule': 'constant',
-};
-
 const sizes = [50, 100].flatMap((symbols) => [5, 20].map((length) => [symbols, length] as const));
 
-describe('the paper’s values', () => {
-  test.each([
-    ['barabasi', 0.2],
-    ['erdos', 0.6],
-  ])('synthetic/paper-%s.yaml', (name, p) => {
-    expect(flat(preset(`synthetic/paper-${name}.yaml`))).toMatchObject({ ...synthetic, 'graph.p': p });
+describe('presets', () => {
+  test('are the files of experiments/', () => {
+    for (const file of presetFiles)
+      expect(fs.readFileSync(fileURLToPath(new URL(file.name, root)), 'utf8'), file.name).toBe(
+        presetText(file),
+      );
   });
 
-  test.each(sizes)('language/paper-%d-%d.yaml', (symbols, length) => {
-    const config = preset(`language/paper-${symbols}-${length}.yaml`);
-    expect(flat(config)).toMatchObject({ ...language, symbols, length });
-    expect(config.objective).not.toHaveProperty('capacity');
-    expect(config.decoder).not.toHaveProperty('lora');
+  const ofPaper = presetFiles.filter(({ name }) => name.includes('/paper-'));
+
+  test.each(ofPaper.map((file) => [file.name, file] as const))(
+    '%s differs from the appendices in nothing that is not listed',
+    (name, { settings }) => {
+      const printed = printedIn(name);
+      const values = settingValues(preset(name) as RunConfig);
+      const differing = Object.keys(printed).filter((key) => values[key] !== String(printed[key]));
+      const short = name.replace(/^.*\/(.*)\.yaml$/, '$1');
+      const listed = presetDepartures.filter(({ files }) => files.split(', ').includes(short));
+      expect(differing.sort()).toEqual(listed.map(({ setting }) => setting).sort());
+      for (const { setting, value } of listed) expect(values[setting]).toBe(value);
+      const kind = String((preset(name) as RunConfig).model);
+      const said = (key: string) => notSaid.has(key) || notSaid.has(`${kind} ${key}`);
+      const given = overridesOf(settings).map((override) => override.slice(0, override.indexOf('=')));
+      expect(given.filter((key) => !(key in printed) && key !== 'model' && !said(key))).toEqual([]);
+    },
+  );
+
+  test('every departure that is listed is of a file', () => {
+    const names = ofPaper.map(({ name }) => name.replace(/^.*\/(.*)\.yaml$/, '$1'));
+    for (const { files } of presetDepartures)
+      for (const file of files.split(', ')) expect(names).toContain(file);
+  });
+
+  test('have the corpora of appendix E.2', () => {
+    const asked = { sentences: 100_000, seed: 1 };
+    expect(presetCorpus('paper', 'barabasi', asked)).toMatchObject({
+      ...CORPUS_E2,
+      length: 11,
+      graph: 'barabasi',
+    });
+    const erdos = { graphOptions: { probability: 0.5 }, length: 10, graph: 'erdos' };
+    expect(presetCorpus('paper', 'erdos', asked)).toMatchObject({ ...CORPUS_E2, ...erdos });
+    expect(presetFiles.find(({ name }) => name === 'synthetic/paper-erdos.yaml')!.commands[0]).toContain(
+      '--probability 0.5 --length 10 --tokens 1000 --sentences 100000',
+    );
   });
 });
 
@@ -156,7 +114,7 @@ beforeAll(() => {
 describe('a preset trains', () => {
   test.each(sizes)('HSN(%d, %d)', async (symbols, length) => {
     const { encoder, decoder, training, ...rest } = preset(
-      `language/paper-${symbols}-${length}.yaml`,
+      `language/paper-ptb-${symbols}-${length}.yaml`,
     ) as LanguageConfig;
     const config: LanguageConfig = {
       ...rest,
@@ -182,14 +140,15 @@ describe('a preset trains', () => {
 
 describe('a synthetic preset trains', () => {
   test.each([
-    ['barabasi', 11],
-    ['erdos', 10],
-  ] as const)('%s', (graph, length) => {
+    ['paper', 'barabasi', 11],
+    ['paper', 'erdos', 10],
+    ['authors', 'barabasi', 11],
+  ] as const)('%s, %s', (which, graph, length) => {
     const drawn = { ...SYNTHETIC_DEFAULTS, graph, length, sentences: 600 };
     expect(drawn).toMatchObject({ nodes: 100, tokens: 1000, bag: 2, disjoint: false });
-    writeSyntheticCorpus(drawn, folder.path(graph));
-    const config = syntheticConfig(preset(`synthetic/paper-${graph}.yaml`) as RunConfig);
-    const { trainer, model } = new SyntheticTask(config, readSyntheticCorpus(folder.path(graph)));
+    writeSyntheticCorpus(drawn, folder.path(which, graph), { force: true });
+    const config = syntheticConfig(preset(`synthetic/${which}-${graph}.yaml`) as RunConfig);
+    const { trainer, model } = new SyntheticTask(config, readSyntheticCorpus(folder.path(which, graph)));
     const before = linkProbabilities(model);
     for (let step = 0; step < 2; step++) expect(trainer.trainStep().loss).toBeGreaterThan(0);
     const after = linkProbabilities(model);

@@ -145,6 +145,8 @@ export {
 } from './reproduction/curves.ts';
 export { sweepUntilSettled } from './reproduction/fit.ts';
 export { attentionTable, graphTable, type StudiedRun } from './reproduction/language-tables.ts';
+export { overridesOf, type PresetName, quickPreset } from './reproduction/presets/preset.ts';
+export { tuplesPreset } from './reproduction/presets/tuples.ts';
 export { publishedAttention } from './reproduction/published-language.ts';
 export {
   type System,
@@ -163,7 +165,7 @@ export {
   table2Models,
   table2Sheet,
 } from './reproduction/table2.ts';
-export { type Table2Settings, table2Config } from './reproduction/table2-settings.ts';
+export { table2Config } from './reproduction/table2-settings.ts';
 export { evaluateAnswers, evaluateReasoning, type Table3 } from './reproduction/table3.ts';
 export { table3Caption, table3Sheets, table3Text, table3Title } from './reproduction/table3-text.ts';
 export { type TrainedRun, timesSheet } from './reproduction/table8.ts';

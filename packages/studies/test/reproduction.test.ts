@@ -146,13 +146,29 @@ describe('Table 2', () => {
     [50, 20],
     [100, 5],
     [100, 20],
-  ])('as written is the preset of HSN(%d, %d)', (symbols, length) => {
+  ])('by a preset is its file of HSN(%d, %d)', (symbols, length) => {
     const model = { symbols, length };
-    const config = table2Config({ ...choice, corpus: 'ptb', model, settings: 'written' });
-    expect(config).toEqual(yaml(`paper-${symbols}-${length}`));
-    const yahoo = table2Config({ ...choice, corpus: 'yahoo', model, settings: 'written' });
-    expect(yahoo.decoder.wordDropout).toBe(0);
+    for (const settings of ['paper', 'authors'] as const)
+      for (const corpus of ['ptb', 'yahoo', 'yelp'])
+        expect(table2Config({ ...choice, corpus, model, settings })).toEqual(
+          yaml(`${settings}-${corpus}-${symbols}-${length}`),
+        );
+    const yahoo = table2Config({ ...choice, corpus: 'yahoo', model, settings: 'paper' });
+    expect(yahoo.decoder.wordDropout).toBe(symbols === 50 ? 0.3 : 0);
     expect(yahoo.training.steps).toBe(312_500);
+  });
+
+  test('tunes GPT-2 alone for one epoch with the paper’s preset', () => {
+    const config = table2Config({ ...choice, corpus: 'ptb', model: 'baseline', settings: 'paper' });
+    expect(config).toEqual(yaml('paper-ptb-gpt2'));
+    expect(config).toMatchObject({ baseline: true, training: { steps: 1195 }, decoder: { wordDropout: 0 } });
+  });
+
+  test('by a preset, quickly, has no weights that a hub alone has', () => {
+    const model = { symbols: 50, length: 5 };
+    const config = table2Config({ ...choice, corpus: 'ptb', model, settings: 'authors', quick: true });
+    expect(config).toMatchObject({ decoder: { name: 'gpt2' }, encoder: { frozen: true } });
+    expect(config).toMatchObject({ graph: { klOf: 'mean' }, training: { steps: 60, schedule: 'plateau' } });
   });
 
   test('takes settings on top, and refuses what there is not', () => {
@@ -171,14 +187,15 @@ describe('Table 2', () => {
   test('has mean and deviation over seeds, and the ratio to the decoder alone', () => {
     const row = (model: Table2Row['model'], seed: number, perplexity: number): Table2Row => ({
       ...{ corpus: 'ptb', model, seed, steps: 10, seconds: 60 },
+      ...(model === 'baseline' ? {} : { settings: 'paper' as const }),
       figures: { sentences: 5, perplexity },
     });
     const hsn = { symbols: 50, length: 5 };
     const sheet = table2Sheet([row('baseline', 1, 50), row(hsn, 1, 40), row(hsn, 2, 44)], '');
     const [alone, ours] = sheetText(sheet, 'markdown').split('\n').slice(2);
-    expect(alone).toMatch(/\| decoder alone \| +1 \| +50\.00 \|/);
+    expect(alone).toMatch(/\| decoder alone \| ours +\| +1 \| +50\.00 \|/);
     expect(ours).toMatch(
-      /\| HSN\(50, 5\) +\| +2 \| 42\.00 ± 2\.83 \| +\S* *\| +22\.47 \| 0\.840 ± 0\.057 \|/,
+      /\| HSN\(50, 5\) +\| paper +\| +2 \| 42\.00 ± 2\.83 \| +\S* *\| +22\.47 \| 0\.840 ± 0\.057 \|/,
     );
     expect(ours).toContain('9.3 ± 0.2');
   });
@@ -190,6 +207,11 @@ describe('the settings behind it', () => {
     expect(barabasi!.settings).toMatchObject({ nodes: 100, tokens: 200, disjoint: true, length: 11 });
     expect(erdos!.settings).toMatchObject({ nodes: 100, tokens: 200, disjoint: true, length: 10 });
     expect(shared!.settings).toMatchObject({ nodes: 100, tokens: 120, disjoint: false, length: 11 });
+    const [, written] = datasets(100, 1, 'paper');
+    expect(written!.settings).toMatchObject({
+      ...{ nodes: 100, tokens: 1000, disjoint: false, length: 10 },
+      graphOptions: { probability: 0.5 },
+    });
     expect([barabasi!.priors, erdos!.priors]).toEqual([
       [0.1, 0.2],
       [0.5, 0.6],
@@ -207,8 +229,8 @@ describe('the settings behind it', () => {
     });
     const file = fileURLToPath(new URL('../../../experiments/synthetic/paper-erdos.yaml', import.meta.url));
     const preset = syntheticConfig(loadConfig(readFileSync(file, 'utf8'), file));
-    const { steps, evaluateEvery, ...training } = paperConfig(1, 50, 0.6, 'written').training;
-    expect({ ...paperConfig(1, 50, 0.6, 'written'), training }).toEqual({
+    const { steps, evaluateEvery, ...training } = paperConfig(1, 50, 0.6, 'paper').training;
+    expect({ ...paperConfig(1, 50, 0.6, 'paper'), training }).toEqual({
       ...preset,
       training: without(preset.training, ['steps', 'evaluateEvery']),
     });

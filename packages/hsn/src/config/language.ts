@@ -7,6 +7,8 @@ import {
   deviceSchema,
   graphSchema,
   objectiveSchema,
+  plateauSchema,
+  scheduleSchema,
   walkSchema,
 } from './network.ts';
 
@@ -16,8 +18,8 @@ const dropout = z.number().min(0).lt(1);
 const graph = graphSchema
   .omit({ missingLinkCost: true, traversalRate: true, sweeps: true, sweepSentences: true })
   .extend({
-    posterior: z.enum(['pairs', 'inner', 'free']).default('pairs'),
-    prior: z.enum(['bernoulli', 'beta', 'power-law']).default('bernoulli'),
+    posterior: z.enum(['pairs', 'inner', 'inner-normed', 'free']).default('pairs'),
+    prior: graphSchema.shape.prior.unwrap().default('bernoulli'),
     /** The paper has 0.5; a sparser graph keeps walks predictable, and their prior cheap. */
     p: z.number().gt(0).lt(1).default(0.2),
     selfLoops: z.boolean().default(true),
@@ -31,6 +33,8 @@ const graph = graphSchema
 
 const walk = walkSchema.extend({
   prior: z.enum(['uniform', 'trained', 'inhomogeneous']).default('inhomogeneous'),
+  /** Analyses of texts read symbols that follow each other as links. */
+  process: z.literal('walk').default('walk'),
   expectation: z.literal('sampled').default('sampled'),
   temperature: walkSchema.shape.temperature.default(1),
   range: walkSchema.shape.range.unwrap().default(6),
@@ -118,7 +122,8 @@ const training = z.strictObject({
   decay: z.number().nonnegative().default(0.01),
   clip: clipSchema.default(1),
   warmup: z.int().nonnegative().default(100),
-  schedule: z.enum(['constant', 'linear', 'cosine']).default('cosine'),
+  schedule: scheduleSchema.default('cosine'),
+  plateau: plateauSchema.prefault({}),
   logEvery: countSchema.default(20),
   evaluateEvery: countSchema.default(250),
   /** Evaluations without a better validation objective before training stops. */
@@ -182,7 +187,7 @@ export const languageConfigSchema = z.strictObject({
   encoder: encoder.prefault({}),
   decoder: decoder.prefault({}),
   objective: objectiveSchema
-    .omit({ noise: true })
+    .omit({ noise: true, likelihood: true })
     .extend({ aggregation: objectiveSchema.shape.aggregation.default('mean') })
     .prefault({}),
   warmStart: warmStart.prefault({}),

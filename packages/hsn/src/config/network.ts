@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { GraphSettings } from '../graph/build.ts';
+import { graphPriorNames } from '../graph/priors/registry.ts';
+import { schemaProcessNames } from '../walk/processes/registry.ts';
 
 /** A number that may change over training steps: fixed, or going from one value to another. */
 const annealedSchema = z.union([
@@ -26,15 +28,36 @@ export const deviceSchema = z
 /** The joint norm that the gradients of each group of weights are scaled down to; none: they are left as they are. */
 export const clipSchema = z.union([z.literal('none'), z.number().positive()]);
 
+/** How rates change: after the warm-up they stay, fall on a line or half a cosine, or fall where validation stalls. */
+export const scheduleSchema = z.enum(['constant', 'linear', 'cosine', 'plateau']);
+
+/** Of the schedule `plateau`, counted in evaluations. */
+export const plateauSchema = z.strictObject({
+  /** What rates are multiplied by. */
+  factor: z.number().gt(0).lt(1).default(0.8),
+  /** Evaluations in a row without a better validation objective that are let pass before rates fall. */
+  patience: z.int().nonnegative().default(0),
+  /** Training ends where the first rate falls below this. */
+  least: z.number().nonnegative().default(0),
+});
+
 export const graphSchema = z.strictObject({
-  posterior: z.enum(['closed-form', 'pairs', 'inner', 'free']).default('closed-form'),
-  prior: z.enum(['bernoulli', 'beta', 'power-law']).default('beta'),
+  /** inner-normed: the authors' synthetic program, whose links start near the complete graph. */
+  posterior: z.enum(['closed-form', 'pairs', 'inner', 'inner-normed', 'free']).default('closed-form'),
+  /** A line of the registry each (`packages/hsn/src/graph/priors`); drawn: the authors' synthetic program. */
+  prior: z.enum(graphPriorNames).default('beta'),
   /** Link probability of the Bernoulli prior, and the typical one of the power law. */
   p: probabilitySchema.default(0.2),
   /** Beta(a, b) on a learned link probability. */
   beta: z.tuple([z.number().positive(), z.number().positive()]).default([1, 1]),
   /** Exponent of the power-law prior's degrees. */
   exponent: z.number().gt(1).default(3),
+  /** Sparse prior: links that a symbol has on average, however many symbols there are. */
+  degree: z.number().positive().default(6),
+  /** Preferential attachment: links that each new symbol brings (m of Barabási–Albert). */
+  attachments: countSchema.default(3),
+  /** Logarithm of a link probability of zero: that of 1e-8, or 0 as in the authors' program, so that it costs nothing. */
+  logZero: z.enum(['floor', 'free']).default('floor'),
   selfLoops: z.boolean().default(false),
   symbols: z.enum(['one-hot', 'bags', 'learnable']).default('one-hot'),
   symbolDimension: countSchema.default(64),
@@ -44,6 +67,8 @@ export const graphSchema = z.strictObject({
   hard: z.boolean().default(true),
   /** What the graph's KL is divided by: the training set's size, the batch's, nothing, or a number of sentences. */
   klWeight: z.union([z.enum(['data', 'batch', 'one']), z.number().positive()]).default('data'),
+  /** links: the KL is summed over links (appendix D.2). mean: of the mean link probability, as in the authors' program. */
+  klOf: z.enum(['links', 'mean']).default('links'),
   /** Closed form: nats a sentence pays for walking a missing link; by default what the decoder's noise makes it. */
   missingLinkCost: z.number().gt(1).optional(),
   /** Closed form: weight of the newest batch in the running mean of traversals. */
@@ -57,6 +82,8 @@ export const graphSchema = z.strictObject({
 export const walkSchema = z.strictObject({
   prior: z.enum(['uniform', 'trained', 'inhomogeneous']).default('uniform'),
   posterior: z.enum(['graph', 'mean-field', 'complete']).default('graph'),
+  /** What a schema is, a line of the registry each (`packages/hsn/src/walk/processes`): a walk, or a tree of symbols. */
+  process: z.enum(schemaProcessNames).default('walk'),
   form: z.enum(['paper', 'symmetric']).default('paper'),
   /** c of the symmetric form. */
   constant: z.number().nonnegative().default(0),
@@ -110,6 +137,8 @@ export const objectiveSchema = z.strictObject({
   graphKlThreshold: z.number().nonnegative().default(0),
   /** Share of uniform noise in a bag's token probabilities. */
   noise: z.number().gt(0).lt(1).default(1e-3),
+  /** bags: Π e_j(x) (Section 4). bags-as-logits: bag probabilities through a softmax, as in the authors' program. */
+  likelihood: z.enum(['bags', 'bags-as-logits']).default('bags'),
 });
 
 const training = z.strictObject({
@@ -120,7 +149,8 @@ const training = z.strictObject({
   decay: z.number().nonnegative().default(0),
   clip: clipSchema.default(1),
   warmup: z.int().nonnegative().default(50),
-  schedule: z.enum(['constant', 'linear', 'cosine']).default('cosine'),
+  schedule: scheduleSchema.default('cosine'),
+  plateau: plateauSchema.prefault({}),
   logEvery: countSchema.default(20),
   evaluateEvery: countSchema.default(100),
   /** Evaluations without a better validation objective before training stops. */
@@ -164,9 +194,10 @@ export type Annealed = z.infer<typeof annealedSchema>;
 /** The settings that every network is made from, whatever its data. */
 export interface NetworkConfig {
   seed: number;
-  graph: GraphSettings & Pick<z.infer<typeof graphSchema>, 'selfLoops' | 'temperature' | 'hard' | 'klWeight'>;
+  graph: GraphSettings &
+    Pick<z.infer<typeof graphSchema>, 'selfLoops' | 'temperature' | 'hard' | 'klWeight' | 'klOf'>;
   walk: z.infer<typeof walkSchema>;
-  objective: Omit<z.infer<typeof objectiveSchema>, 'noise'>;
+  objective: Omit<z.infer<typeof objectiveSchema>, 'noise' | 'likelihood'>;
   training: Pick<z.infer<typeof training>, 'precision'>;
   /** The decoder alone, without symbols. */
   baseline?: boolean;

@@ -40,6 +40,11 @@ const path = z.strictObject({
   scheduled: z.number().min(0).max(1).default(0.3),
   /** What it learns: what the posterior says of each step after the drawn one before it, or the drawn symbols alone. */
   targets: z.enum(['probabilities', 'samples']).default('probabilities'),
+  /**
+   * Which graph walks are read on, and which first half is continued. best: links above one half and the most probable
+   * walk. drawn: a graph and a first half drawn from the posterior (Section 6, step III). A network's setting.
+   */
+  reading: z.enum(['best', 'drawn']).default('best'),
   /** Walks drawn of each training tuple. */
   samples: countSchema.default(1),
   /** The second encoder, for (s, r): a pretrained one, or "transformer" from scratch, which is trained along. */
@@ -69,7 +74,7 @@ export const reasoningConfigSchema = languageConfigSchema.extend({
   graph: graph
     .unwrap()
     .extend({
-      posterior: z.enum(['pairs', 'inner', 'free']).default('free'),
+      posterior: graph.unwrap().shape.posterior.unwrap().default('free'),
       p: z.number().gt(0).lt(1).default(0.2),
       hard: z.boolean().default(true),
     })

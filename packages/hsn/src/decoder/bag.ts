@@ -7,7 +7,12 @@ export interface BagOptions extends TensorOptions {
   vocabulary: number;
   /** Share ε of uniform noise in a bag, so that no token is impossible. */
   noise: number;
+  /** bags unless given: Π e_j(x). bags-as-logits: bags go through a softmax over the vocabulary (authors). */
+  likelihood?: 'bags' | 'bags-as-logits';
 }
+
+/** Tokens of the authors' vocabulary that no bag has: padding, unknown, start and end. */
+const SPECIAL_TOKENS = 4;
 
 /**
  * The synthetic likelihood Π_i e_{j_i}(x_i) (Section 4): a symbol is a distribution over tokens, given or learned.
@@ -31,8 +36,9 @@ export class BagDecoder extends nn.Module {
   /** e_k(x), noise included. [K, V] */
   probabilities(): Tensor {
     const { noise, vocabulary } = this.#options;
-    const pure = this.bags ?? this.logits!.softmax(-1);
-    return pure.mul(1 - noise).add(noise / vocabulary);
+    return this.#pure()
+      .mul(1 - noise)
+      .add(noise / vocabulary);
   }
 
   /** Nats lost, on average, where noise explains a token instead of its own symbol: E log(e_k(x) V/ε). */
@@ -55,7 +61,27 @@ export class BagDecoder extends nn.Module {
   /** E[log p(x|z)] of a batch with token numbers [B, L]. */
   logLikelihood({ tokens }: { tokens: Tensor }, schema: { positions: readonly Tensor[] } | undefined) {
     if (!schema) throw new TypeError('bags of tokens belong to symbols: they write nothing without a schema');
-    return { perSentence: this.expectedLog(tokens, schema.positions), tokens: tokens.size };
+    const asLogits = this.#options.likelihood === 'bags-as-logits';
+    const perSentence = asLogits
+      ? this.#logSoftmaxOfBags(tokens, schema.positions)
+      : this.expectedLog(tokens, schema.positions);
+    return { perSentence, tokens: tokens.size };
+  }
+
+  /** Σ_i log softmax(z_i·E)(x_i) over the vocabulary and four special tokens, where E are the bags [K, V]. [B] */
+  #logSoftmaxOfBags(tokens: Tensor, positions: readonly Tensor[]): Tensor {
+    const bags = this.#pure();
+    const terms = tokens.unbind(1).map((step, i) => {
+      const logits = positions[i]!.matmul(bags); // [B, V]
+      const normaliser = logits.exp().sum(-1).add(SPECIAL_TOKENS).log();
+      return logits.gather(1, step.to('int64').unsqueeze(1)).squeeze(1).sub(normaliser);
+    });
+    return terms.reduce((sum, term) => sum.add(term));
+  }
+
+  /** e_k(x) without noise. [K, V] */
+  #pure(): Tensor {
+    return this.bags ?? this.logits!.softmax(-1);
   }
 
   /** E[log p(x|z)] of each sentence for positions (soft, one-hot or marginal) [B, K] of each step. [B] */
@@ -65,8 +91,8 @@ export class BagDecoder extends nn.Module {
   }
 
   /** The authors' reading of the same: bag probabilities used as logits over the vocabulary (and four special tokens). */
-  authorsExpectedLog(tokens: Tensor, positions: readonly Tensor[], specialTokens = 4): Tensor {
-    const pure = this.bags ?? this.logits!.softmax(-1);
+  authorsExpectedLog(tokens: Tensor, positions: readonly Tensor[], specialTokens = SPECIAL_TOKENS): Tensor {
+    const pure = this.#pure();
     const normaliser = pure.exp().sum(1).add(specialTokens).log(); // [K]
     const table = pure.sub(normaliser.unsqueeze(1)).transpose(0, 1).contiguous(); // [V, K]
     return sumOverSteps(table, tokens, positions);

@@ -8,6 +8,9 @@ export interface LinkBelief {
   readonly logAbsent: Tensor | number;
 }
 
+/** Means of probabilities are at least this under a logarithm. */
+const LEAST_MEAN = 1e-8;
+
 /** Independent links with probabilities σ(logits) (Eq. q(A) in appendix C.1). */
 export class LinkDistribution {
   readonly pairs: PairIndex;
@@ -61,5 +64,18 @@ export class LinkDistribution {
     const absent = q.neg().add(1);
     const present = q.mul(this.logits.logSigmoid().sub(prior.logPresent));
     return present.add(absent.mul(this.logits.neg().logSigmoid().sub(prior.logAbsent))).sum();
+  }
+
+  /**
+   * KL of one link whose probability is the mean of all, from the mean of the prior's: the authors' program in the
+   * language experiments. Only the density is pushed towards the prior's.
+   */
+  meanKl(prior: LinkBelief): Tensor {
+    const q = this.probabilities.mean();
+    const mean = (log: Tensor | number) =>
+      typeof log === 'number' ? log : log.exp().mean().clamp(LEAST_MEAN).log();
+    const term = (share: Tensor, log: Tensor | number) =>
+      share.mul(share.clamp(LEAST_MEAN).log().sub(mean(log)));
+    return term(q, prior.logPresent).add(term(q.neg().add(1), prior.logAbsent));
   }
 }

@@ -1,17 +1,16 @@
 import type { Generator, TensorOptions } from '@hidden-schema/torch';
 import type { SymbolKind, Symbols } from '../symbols/symbols.ts';
 import { ClosedFormPosterior } from './closed-form.ts';
+import { NormedInnerProduct } from './normed-inner-product.ts';
 import type { PairIndex } from './pairs.ts';
 import { FreeLogits, type GraphPosterior, InnerProduct, PairNetwork } from './posterior.ts';
-import { BernoulliPrior, BetaBernoulliPrior, type GraphPrior, PowerLawPrior } from './prior.ts';
+import type { GraphPrior, GraphPriorSettings } from './prior.ts';
+import type { GraphPriorName } from './priors/registry.ts';
 
 /** The settings of a graph that its prior and posterior are built from. */
-export interface GraphSettings {
-  posterior: 'closed-form' | 'pairs' | 'inner' | 'free';
-  prior: 'bernoulli' | 'beta' | 'power-law';
-  p: number;
-  beta: readonly [number, number];
-  exponent: number;
+export interface GraphSettings extends GraphPriorSettings {
+  posterior: 'closed-form' | 'pairs' | 'inner' | 'inner-normed' | 'free';
+  prior: GraphPriorName;
   symbols: SymbolKind;
   symbolDimension: number;
   hidden: number;
@@ -22,18 +21,6 @@ export interface GraphSettings {
 
 /** Closed form: weight of the newest batch, unless settings say. */
 const defaultRate = 0.05;
-
-export function graphPriorOf(
-  settings: GraphSettings,
-  pairs: PairIndex,
-  generator: Generator,
-  options: TensorOptions = {},
-): GraphPrior {
-  const { prior, p, beta, exponent } = settings;
-  if (prior === 'bernoulli') return new BernoulliPrior(p);
-  if (prior === 'beta') return new BetaBernoulliPrior(beta[0], beta[1], pairs.count);
-  return new PowerLawPrior({ p, exponent }, pairs, generator, options);
-}
 
 /** What a graph posterior is made of beside its settings. */
 export interface PosteriorParts extends TensorOptions {
@@ -60,6 +47,8 @@ export function graphPosteriorOf(
   const initialLogit = prior.logit;
   if (settings.posterior === 'free') return new FreeLogits(pairs, initialLogit, options);
   const network = { ...options, hidden: settings.hidden, layers: settings.layers, initialLogit };
+  if (settings.posterior === 'inner-normed')
+    return new NormedInnerProduct(symbols, pairs, network, generator);
   return settings.posterior === 'pairs'
     ? new PairNetwork(symbols, pairs, network, generator)
     : new InnerProduct(symbols, pairs, network, generator);

@@ -94,7 +94,7 @@ export class ClosedFormPosterior extends GraphPosterior {
     const degrees = links.matrix().sum(1).clamp(1); // d [K]
     const share = departures.div(degrees); // n/d [K]
     const expected = links.probabilities.sum().item();
-    const belief = this.#prior.belief(expected);
+    const belief = this.#prior.belief(expected, links);
     const shared = this.#pairs.vector(share.unsqueeze(1).add(share.unsqueeze(0)));
     const evidence = used.sub(shared).mul(sentences);
     return compressed(evidence.add(belief.logPresent).sub(belief.logAbsent));

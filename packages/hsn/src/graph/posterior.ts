@@ -51,7 +51,7 @@ class FeedForward extends nn.Module {
 }
 
 /** Links from a network over the symbols' vectors. */
-abstract class NetworkPosterior extends GraphPosterior {
+export abstract class NetworkPosterior extends GraphPosterior {
   readonly #symbols: Symbols;
   readonly #pairs: PairIndex;
   readonly #initialLogit: number;

@@ -1,17 +1,39 @@
 import { type Generator, nn, type Tensor, type TensorOptions } from '@hidden-schema/torch';
-import type { LinkBelief } from './bernoulli.ts';
+import type { LogZero } from '../walk/categorical.ts';
+import type { LinkBelief, LinkDistribution } from './bernoulli.ts';
 import { betaKl, digamma } from './gamma.ts';
 import { endpoints, type PairIndex } from './pairs.ts';
 
 /** p(A): what it believes of each link, given what the posterior expects, and what its own parameters cost. */
 export interface GraphPrior {
-  /** `expectedLinks` is Σ q(A_ij) over pairs; a prior with a learned density fits itself to it. */
-  belief(expectedLinks: number): LinkBelief;
+  /** `expectedLinks` is Σ q(A_ij) over pairs; a prior with a learned density or order fits itself to it or to q(A). */
+  belief(expectedLinks: number, links: LinkDistribution): LinkBelief;
   /** Divergence or negative log-density of the prior's own parameters (a number or a scalar tensor). */
   cost(expectedLinks: number): Tensor | number;
   /** A typical log-odds of a link, from which a posterior starts. */
   readonly logit: number;
 }
+
+/** The settings that priors are made from. */
+export interface GraphPriorSettings {
+  readonly p: number;
+  readonly beta: readonly [number, number];
+  readonly exponent: number;
+  /** Sparse: expected links of a symbol. */
+  readonly degree: number;
+  /** Preferential attachment: m, the links that each new symbol brings. */
+  readonly attachments: number;
+  /** The logarithm of a link probability of zero: that of a small number, or 0 (authors). */
+  readonly logZero: LogZero;
+}
+
+/** Makes a prior; draws of its own come from the network's generator. */
+export type GraphPriorMaker = (parts: {
+  settings: GraphPriorSettings;
+  pairs: PairIndex;
+  generator: Generator;
+  options: TensorOptions;
+}) => GraphPrior;
 
 function checkProbability(p: number): void {
   if (!(p > 0 && p < 1)) throw new RangeError(`a link probability lies between 0 and 1, got ${p}`);

@@ -14,8 +14,9 @@ export interface ObjectiveOptions {
   readonly graphKlThreshold: number;
   /** Nats of information above which it costs what the ELBO asks for it; without it, it never does (Eq. 28). */
   readonly capacity?: number | undefined;
-  /** What the graph's KL is divided by (1 as the paper writes it). */
+  /** What the graph's KL is divided by (1 as the paper writes it), and whether it is of all links or of their mean. */
   readonly graphDivisor: number;
+  readonly graphKlOf?: SyntheticConfig['graph']['klOf'];
   /** Who holds the batch; one process unless given. */
   readonly holders?: ProcessGroup;
 }
@@ -52,16 +53,21 @@ export function walkKl(posterior: WalkPosterior, prior: WalkDistribution, option
   return start.add(steps);
 }
 
-/** KL[q(A); p(A)] (appendix D.2), with what the prior's own parameters cost. */
-export function graphKl(links: LinkDistribution, prior: GraphPrior): Tensor {
+/** KL[q(A); p(A)] (appendix D.2), or of the mean link (authors), with what the prior's own parameters cost. */
+export function graphKl(
+  links: LinkDistribution,
+  prior: GraphPrior,
+  of: SyntheticConfig['graph']['klOf'] = 'links',
+): Tensor {
   const expected = links.probabilities.sum().item();
-  return links.kl(prior.belief(expected)).add(prior.cost(expected));
+  const belief = prior.belief(expected, links);
+  return (of === 'mean' ? links.meanKl(belief) : links.kl(belief)).add(prior.cost(expected));
 }
 
 /** log p(A) − log q(A) of a drawn graph; what the prior's own parameters cost is shared by all graphs. */
 export function logGraphRatio(links: LinkDistribution, prior: GraphPrior, adjacency: Tensor): Tensor {
   const expected = links.probabilities.sum().item();
-  return links.logProb(adjacency, prior.belief(expected)).sub(links.logProb(adjacency));
+  return links.logProb(adjacency, prior.belief(expected, links)).sub(links.logProb(adjacency));
 }
 
 /** I(z; x) above the capacity: by how much the mean KL of sentences exceeds that of the aggregated posterior, and it. */
@@ -92,7 +98,7 @@ export function objective(
 ): Omit<LossTerms, 'tokens'> {
   const reconstruction = parts.logLikelihood.mean().neg();
   const walk = walkKl(parts.posterior, parts.walkPrior, options);
-  const graph = graphKl(parts.links, parts.graphPrior);
+  const graph = graphKl(parts.links, parts.graphPrior, options.graphKlOf);
   const free = above(walk, options.klThreshold);
   const dearGraph = above(graph, options.graphKlThreshold);
   const excess = excessInformation(parts, walk, options);

@@ -160,13 +160,15 @@ export class Reasoner {
     const own = tokens === this.walks.tokens ? this.walks : new TupleWalks(model, tokens);
     try {
       checkAlong(along, own);
-      const first = along.length === 0 ? own.first(rows, 'best') : own.firstAlong(rows, along);
+      const seed = options.seed ?? config.seed;
+      const reading = config.path.reading === 'drawn' ? new Generator(seed) : 'best';
+      const first = along.length === 0 ? own.first(rows, reading) : own.firstAlong(rows, along);
       const search = {
         how,
         count,
         along: along.slice(own.half),
         ...(walkTemperature === undefined ? {} : { temperature: walkTemperature }),
-        generator: new Generator(options.seed ?? config.seed),
+        generator: new Generator(seed),
       };
       const found = continueWalks(this.path, { rows, first, tokens }, search);
       const drafts = found.flatMap((walks, i) =>
@@ -176,7 +178,7 @@ export class Reasoner {
       const frame = tupleFrames(tokenizers).decoder;
       const writer = { tokenizer: tokenizers.decoder, frame };
       const written = words
-        ? await searchObjects(model, writer, prompts, { seed: options.seed ?? config.seed, ...words })
+        ? await searchObjects(model, writer, prompts, { seed, ...words })
         : (await writeObjects(model, writer, prompts, writing)).map((one) => [one]);
       return Array.from(rows, (_, of) => ranked(candidatesOf(of, drafts, written)));
     } finally {

@@ -241,6 +241,8 @@ export class Session<Evaluation = unknown> {
     const { step, epoch } = metrics;
     if (!Number.isFinite(validation))
       throw new NumberFailure({ step, epoch, term: 'validation objective', value: String(validation) });
+    // Other processes do not validate: they take over rates that have fallen.
+    if (this.#trainer.validated(validation)) await align(this.#task, this.#replicas);
     const { figures, notes = [] } = await this.#task.inspect();
     const better = this.#state.best === null || validation < this.#state.best;
     this.#state = {

@@ -12,6 +12,8 @@ export interface TaskTrainer {
   trainStep(): StepMetrics;
   /** The objective on the validation split: what selects the best model and stops training early. */
   validate(): number;
+  /** Takes in that objective; tells whether rates fall from now on. */
+  validated(objective: number): boolean;
   state(): TrainerState;
   restore(
     state: TrainerState,

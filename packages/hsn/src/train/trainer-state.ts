@@ -2,6 +2,7 @@ import { reasonOf, UserError } from '@hidden-schema/base';
 import type { BatchPosition } from '@hidden-schema/text';
 import type { Generator, nn, optim, Tensor } from '@hidden-schema/torch';
 import { nameOfToday } from '../tensor-names.ts';
+import type { PlateauState } from './plateau.ts';
 
 /** Where a training stands, beside its weights: what a checkpoint's state.json keeps of it. */
 export interface TrainerState {
@@ -11,6 +12,8 @@ export interface TrainerState {
   updates: number | readonly number[];
   /** The model's generator, base64. */
   generator: string;
+  /** Of the schedule `plateau`: how far rates have fallen. */
+  plateau?: PlateauState;
 }
 
 /** What every training has: a model with its generator, and an optimiser. */

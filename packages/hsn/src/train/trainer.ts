@@ -78,7 +78,7 @@ export class Trainer<Batch = unknown> {
     return this.#step;
   }
   get finished(): boolean {
-    return this.#step >= this.training.settings.steps;
+    return this.#step >= this.training.settings.steps || this.#updater.exhausted;
   }
 
   /** One update on the next batch. */
@@ -111,6 +111,11 @@ export class Trainer<Batch = unknown> {
     return this.training.validate(this.#step);
   }
 
+  /** Takes in a validation objective; tells whether rates fall from now on (schedule `plateau`). */
+  validated(objective: number): boolean {
+    return this.#updater.validated(objective);
+  }
+
   /** The warm start's optimiser, made when it is first asked for. */
   fitter(): optim.Adam {
     const { parameters: moved, rate } = this.training.fit!;
@@ -126,7 +131,12 @@ export class Trainer<Batch = unknown> {
   }
 
   state(): FittedState {
-    return { ...trainerState(this, this.training.order), ...(this.#fitter ? { fitting: true } : {}) };
+    const { schedule } = this.training.settings;
+    return {
+      ...trainerState(this, this.training.order),
+      ...(this.#fitter ? { fitting: true } : {}),
+      ...(schedule === 'plateau' ? { plateau: this.#updater.plateau.state } : {}),
+    };
   }
 
   restore(
@@ -136,6 +146,7 @@ export class Trainer<Batch = unknown> {
   ): void {
     if (state.fitting) this.fitter();
     restoreTrainer(this, this.training.order, { model, optimizer }, state);
+    if (state.plateau) this.#updater.plateau.state = state.plateau;
     this.#step = state.step;
   }
 

@@ -1,12 +1,15 @@
 import { optim, span, type Tensor } from '@hidden-schema/torch';
 import { NumberFailure } from './non-finite.ts';
+import { Plateau, type PlateauSettings } from './plateau.ts';
 import { Replicas } from './replicas.ts';
 
 /** The settings of updates that every model's training has. */
 export interface UpdateSettings {
   steps: number;
   warmup: number;
-  schedule: 'constant' | 'linear' | 'cosine';
+  schedule: 'constant' | 'linear' | 'cosine' | 'plateau';
+  /** Of the schedule `plateau`. */
+  plateau?: PlateauSettings;
   clip: number | 'none';
   decay: number;
 }
@@ -18,6 +21,8 @@ export class Updater {
   readonly #settings: UpdateSettings;
   readonly #schedule: optim.Schedule;
   readonly #replicas: Replicas;
+  /** Where rates fall as validation stalls; its factor is 1 with any other schedule. */
+  readonly plateau: Plateau;
 
   constructor(
     groups: readonly optim.ParameterGroup[],
@@ -29,12 +34,24 @@ export class Updater {
     this.#schedule = rateSchedule(settings);
     this.optimizer = new optim.Adam(groups, { decoupled: settings.decay > 0 });
     this.#replicas = replicas;
+    this.plateau = new Plateau(settings.plateau);
     replicas.averageGradients(this.optimizer);
   }
 
   /** The first group's rate at a step, from 0. */
   rateAt(step: number): number {
-    return this.#schedule(step) * this.#rates[0]!;
+    return this.#schedule(step) * this.plateau.factor * this.#rates[0]!;
+  }
+
+  /** Whether rates have fallen so far that training ends. */
+  get exhausted(): boolean {
+    const { schedule, plateau } = this.#settings;
+    return schedule === 'plateau' && this.plateau.factor * this.#rates[0]! < (plateau?.least ?? 0);
+  }
+
+  /** Takes in a validation objective; tells whether rates fall from now on. */
+  validated(objective: number): boolean {
+    return this.#settings.schedule === 'plateau' && this.plateau.validated(objective);
   }
 
   /** Gradients of the loss, clipped; returns their norm before. Nothing is updated yet. */
@@ -63,7 +80,7 @@ export class Updater {
   }
 
   #apply(step: number): void {
-    const factor = this.#schedule(step);
+    const factor = this.#schedule(step) * this.plateau.factor;
     for (const [i, group] of this.optimizer.groups.entries()) group.rate = factor * this.#rates[i]!;
     span('update', () => this.optimizer.step());
   }
@@ -78,6 +95,7 @@ function rateSchedule({ schedule, steps, warmup }: UpdateSettings): optim.Schedu
   const rest = Math.max(1, steps - warmup);
   const after = {
     constant: optim.constant,
+    plateau: optim.constant,
     linear: optim.linearDecay(rest),
     cosine: optim.cosineDecay(rest),
   };

@@ -39,8 +39,9 @@ export function aggregatedKl(
   const positions = how === 'mean' ? [q.logStart.exp()] : q.marginals(); // ρ̂ of each sentence [B, K]
   const links = how === 'mean' ? undefined : soleLinks(q, prior);
   const ratios = q.transitions.map((transition, i) => {
-    if (links) return transition.linkRatio(positions[i]!, links);
-    return transition.meanRatio(how === 'mean' ? undefined : positions[i]!);
+    if (how === 'mean') return transition.meanRatio();
+    const before = positions[q.parents[i]!]!;
+    return links ? transition.linkRatio(before, links) : transition.meanRatio(before);
   }); // Q*/R, or pairwise marginals / R [K, K], or [E] at links
   // All means at once: a message between processes costs more by its number than by its length.
   const means = holders.mean([...ratios, ...positions.map((p) => p.mean(0))]);
@@ -68,13 +69,14 @@ function soleLinks({ graph, transitions }: WalkDistribution, prior: WalkDistribu
 }
 
 function meanMatrixSteps(q: WalkDistribution, prior: WalkDistribution, batch: BatchMeans): Tensor[] {
-  let position = batch.visits[0]!.unsqueeze(0); // ρ̂* [1, K]
+  const positions = [batch.visits[0]!.unsqueeze(0)]; // ρ̂* of each node [1, K]
   return batch.ratios.map((ratio, i) => {
+    const position = positions[q.parents[i]!]!;
     const weights = position.squeeze(0);
     const p = prior.transitions[i]!.priorLogRatio;
     const { cost, arrived } = meanMatrixStep({ R: q.graph.rows, m: ratio, w: weights, p });
     const walked = arrived.unsqueeze(0);
-    position = q.graph.hasIsolated ? walked.add(q.graph.leaveIsolated(position)) : walked;
+    positions.push(q.graph.hasIsolated ? walked.add(q.graph.leaveIsolated(position)) : walked);
     return cost;
   });
 }
@@ -89,7 +91,7 @@ function meanMatrixStep(terms: Omit<DivergenceTerms, 's'>): { cost: Tensor; arri
 
 function projectionSteps(q: WalkDistribution, prior: WalkDistribution, batch: BatchMeans): Tensor[] {
   return batch.ratios.map((ratio, i) => {
-    const visits = batch.visits[i]!;
+    const visits = batch.visits[q.parents[i]!]!;
     const one = visits.detach().mul(0).add(1);
     if (batch.links) {
       const { target, source } = prior.transitions[i]!.priorAt(batch.links);

@@ -102,11 +102,51 @@ function traceBack(end: number, row: number, cameFrom: readonly number[][]): num
   return walk;
 }
 
-function withProbabilities({ logStart, transitions }: WalkDistribution, walks: number[][]): BestWalk[] {
+/** The most probable trees on a graph: best branches are found from the leaves, and followed from the root. */
+export function bestTrees(posterior: WalkDistribution): BestWalk[] {
+  return scope(() => noGrad(() => grown(posterior)));
+}
+
+function grown(posterior: WalkDistribution): BestWalk[] {
+  const { logStart, transitions, parents } = posterior;
+  const K = logStart.dim(1);
+  /** Log probability of the best branches below each node, by its symbol; leaves have none. [B, K] */
+  const below: Tensor[] = [logStart, ...transitions.map(() => logStart.mul(0))];
+  const leadsTo: number[][] = transitions.map(() => []);
+  for (let i = transitions.length - 1; i >= 0; i--) {
+    const { to, reached } = bestListedTarget(transitions[i]!, below[i + 1]!);
+    leadsTo[i] = to.toNumbers();
+    below[parents[i]!] = below[parents[i]!]!.add(reached);
+  }
+  const walks = below[0]!
+    .argmax(-1)
+    .toNumbers()
+    .map((root, b) => {
+      const tree = [root];
+      for (const [i, parent] of parents.entries()) tree.push(leadsTo[i]![b * K + tree[parent]!]!);
+      return tree;
+    });
+  return withProbabilities(posterior, walks);
+}
+
+/** From each symbol the best one to go to, by the score [B, K] of what is reached. [B, K] each */
+function bestListedTarget(transition: Transition, score: Tensor): { to: Tensor; reached: Tensor } {
+  const [B, K] = score.shape as [number, number];
+  const each = arange(K).unsqueeze(1).expand(K, K).reshape(-1);
+  const to = arange(K).unsqueeze(0).expand(K, K).reshape(-1);
+  const steps = transition.crossLogProb(each, to); // [B, K·K]
+  const total = steps.reshape(B, K, K).add(score.unsqueeze(1));
+  return { to: total.argmax(2), reached: total.amax(2) };
+}
+
+function withProbabilities(
+  { logStart, transitions, parents }: WalkDistribution,
+  walks: number[][],
+): BestWalk[] {
   const nodes = walks[0]!.map((_, i) => indices(walks.map((walk) => walk[i]!)));
   const steps = [
     logStart.gather(1, nodes[0]!.unsqueeze(1)).squeeze(1),
-    ...transitions.map((transition, i) => transition.logProb(nodes[i]!, nodes[i + 1]!)),
+    ...transitions.map((transition, i) => transition.logProb(nodes[parents[i]!]!, nodes[i + 1]!)),
   ];
   const logs = stack(steps, 1).toNumbers();
   const L = steps.length;

@@ -6,7 +6,7 @@ import {
   type ProcessGroup,
   singleProcess,
 } from './aggregate.ts';
-import { type BestWalk, bestPaths } from './best.ts';
+import { type BestWalk, bestPaths, bestTrees } from './best.ts';
 import { categoricalKl } from './categorical.ts';
 import { gumbelSoftmax, type Relaxation, uniformNoise } from './gumbel.ts';
 import type { WalkPosterior } from './posterior.ts';
@@ -14,21 +14,37 @@ import { paperForm, Transition, type TransitionForm, type WalkableGraph } from '
 
 // Shapes: B sentences, L steps, K symbols.
 
+/** The node that each node after the first is reached from, all of them before it: i − 1 in a walk. L−1 numbers */
+export type Parents = readonly number[];
+
 /**
  * A distribution over walks of length L on a graph (Eqs. 3 and 9): a start and L−1 transitions, which may differ
- * from step to step. Prior (a batch of one) and posterior (one row a sentence) are both of this class.
+ * from step to step. Prior (a batch of one) and posterior (one row a sentence) are both of this class. With `parents` it
+ * is one over trees, whose branches are walks: the formulas are the same, each with the node's parent before it.
  */
 export class WalkDistribution implements WalkPosterior {
   readonly graph: WalkableGraph;
   /** log ρ [B, K] */
   readonly logStart: Tensor;
   readonly transitions: readonly Transition[];
+  readonly parents: Parents;
   #marginals: Tensor[] | undefined;
 
-  constructor(logStart: Tensor, transitions: readonly Transition[], graph: WalkableGraph) {
+  constructor(
+    logStart: Tensor,
+    transitions: readonly Transition[],
+    graph: WalkableGraph,
+    parents: Parents = transitions.map((_, i) => i),
+  ) {
     this.graph = graph;
     this.logStart = logStart;
     this.transitions = transitions;
+    this.parents = parents;
+  }
+
+  /** Whether it is one over walks: each node is reached from the one before it. */
+  get isChain(): boolean {
+    return this.parents.every((parent, i) => parent === i);
   }
 
   /** ρ = softmax(h_1), f^[i] = exp(h_{i+1}) (Eqs. 6 and 9) from scores h [B, L, K]. */
@@ -36,9 +52,10 @@ export class WalkDistribution implements WalkPosterior {
     graph: WalkableGraph,
     scores: Tensor,
     form: TransitionForm = paperForm,
+    parents?: Parents,
   ): WalkDistribution {
     const transitions = Transition.steps(graph, scores.narrow(1, 1, scores.dim(1) - 1), form);
-    return new WalkDistribution(scores.select(1, 0).logSoftmax(-1), transitions, graph);
+    return new WalkDistribution(scores.select(1, 0).logSoftmax(-1), transitions, graph, parents);
   }
 
   get length(): number {
@@ -54,7 +71,8 @@ export class WalkDistribution implements WalkPosterior {
 
   #passedOn(): Tensor[] {
     const out = [this.logStart.exp()];
-    for (const transition of this.transitions) out.push(transition.next(out.at(-1)!));
+    for (const [i, transition] of this.transitions.entries())
+      out.push(transition.next(out[this.parents[i]!]!));
     return out;
   }
 
@@ -63,7 +81,7 @@ export class WalkDistribution implements WalkPosterior {
     const start = this.logStart.exp();
     const out = [gumbelSoftmax(start, noise(0, start), relaxation)];
     for (const [i, transition] of this.transitions.entries()) {
-      const next = transition.next(out[i]!);
+      const next = transition.next(out[this.parents[i]!]!);
       out.push(gumbelSoftmax(next, noise(i + 1, next), relaxation));
     }
     return out;
@@ -91,7 +109,7 @@ export class WalkDistribution implements WalkPosterior {
       .gather(1, nodes[0]!.unsqueeze(1))
       .squeeze(1);
     for (const [i, transition] of this.transitions.entries())
-      total = total.add(transition.logProb(nodes[i]!, nodes[i + 1]!));
+      total = total.add(transition.logProb(nodes[this.parents[i]!]!, nodes[i + 1]!));
     return total;
   }
 
@@ -100,7 +118,7 @@ export class WalkDistribution implements WalkPosterior {
     const nodes = walks.unbind(1);
     const start = this.logStart.indexSelect(1, nodes[0]!);
     return this.transitions.reduce(
-      (total, transition, i) => total.add(transition.crossLogProb(nodes[i]!, nodes[i + 1]!)),
+      (total, transition, i) => total.add(transition.crossLogProb(nodes[this.parents[i]!]!, nodes[i + 1]!)),
       start,
     );
   }
@@ -108,11 +126,12 @@ export class WalkDistribution implements WalkPosterior {
   /** The start's divergence, then that of each step given the one before it (the terms of Eqs. 11 and 16). */
   stepKls(prior: WalkDistribution): Tensor[] {
     const out = [categoricalKl(this.logStart, prior.logStart)];
-    let position = this.logStart.exp();
+    const positions = [this.logStart.exp()];
     for (const [i, transition] of this.transitions.entries()) {
+      const position = positions[this.parents[i]!]!;
       const arrived = transition.arrive(position);
       out.push(stepKl(transition, prior.transitions[i]!, position, arrived));
-      position = transition.next(position, arrived);
+      positions.push(transition.next(position, arrived));
     }
     return out;
   }
@@ -131,7 +150,7 @@ export class WalkDistribution implements WalkPosterior {
   }
 
   best(): BestWalk[] {
-    return bestPaths(this);
+    return this.isChain ? bestPaths(this) : bestTrees(this);
   }
 }
 

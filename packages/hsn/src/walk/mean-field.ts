@@ -1,13 +1,10 @@
 import { eye, type Generator, stack, type Tensor } from '@hidden-schema/torch';
 import { type AggregatedKl, type Aggregation, type ProcessGroup, singleProcess } from './aggregate.ts';
 import { type BestWalk, bestSteps } from './best.ts';
-import { categoricalKl, expectedLog } from './categorical.ts';
+import { categoricalKl, expectedLog, guardedLog, type LogZero } from './categorical.ts';
 import type { WalkDistribution } from './chain.ts';
 import { gumbelSoftmax, type Relaxation, uniformNoise } from './gumbel.ts';
 import type { WalkPosterior } from './posterior.ts';
-
-/** A prior step without a link has probability zero; this stands in for it, since the mean field ignores the graph. */
-const missingLink = 1e-8;
 
 /**
  * q(z_{1:L}|x) = Π_i q(z_i|x) with ρ^[i] = softmax(h_i) (Eqs. 29 to 31): the posterior without the graph, which is
@@ -16,8 +13,11 @@ const missingLink = 1e-8;
 export class MeanFieldWalks implements WalkPosterior {
   /** log ρ^[i], L tensors [B, K] */
   readonly logMarginals: readonly Tensor[];
+  readonly #logZero: LogZero;
 
-  constructor(scores: Tensor) {
+  /** `logZero`: what the logarithm of a step without a link is, which the prior forbids. */
+  constructor(scores: Tensor, logZero: LogZero = 'floor') {
+    this.#logZero = logZero;
     this.logMarginals = scores.logSoftmax(-1).unbind(1);
   }
 
@@ -59,7 +59,9 @@ export class MeanFieldWalks implements WalkPosterior {
     const p = this.marginals();
     const steps = p.slice(1).map((position, i) => {
       const negativeEntropy = position.mul(this.logMarginals[i + 1]!).sum(-1);
-      const expected = p[i]!.matmul(logMatrix(prior, i)).mul(position).sum(-1);
+      const expected = p[i]!.matmul(logMatrix(prior, i, this.#logZero))
+        .mul(position)
+        .sum(-1);
       return negativeEntropy.sub(expected);
     });
     return [categoricalKl(this.logMarginals[0]!, prior.logStart), ...steps];
@@ -80,7 +82,7 @@ export class MeanFieldWalks implements WalkPosterior {
     const steps = means.slice(1).map((to, i) => {
       const pairs = joint[i] ?? means[i]!.unsqueeze(1).mul(to.unsqueeze(0));
       const conditional = expectedLog(pairs).sub(expectedLog(means[i]!).unsqueeze(1));
-      return pairs.mul(conditional.sub(logMatrix(prior, i))).sum();
+      return pairs.mul(conditional.sub(logMatrix(prior, i, this.#logZero))).sum();
     });
     return { start, steps: steps.reduce((sum, term) => sum.add(term), start.mul(0)) };
   }
@@ -90,10 +92,12 @@ export class MeanFieldWalks implements WalkPosterior {
   }
 }
 
-/** log P of one step of a prior, isolated rows included, with missing links at a floor. [K, K] */
-function logMatrix(prior: WalkDistribution, step: number): Tensor {
+/** log P of one step of a prior, isolated rows included, with missing links at a floor or free. [K, K] */
+function logMatrix(prior: WalkDistribution, step: number, logZero: LogZero): Tensor {
   const { rows, active, nodes } = prior.graph;
   const isolated = prior.graph.leaveIsolated(eye(nodes, { dtype: rows.dtype, device: rows.device }));
   const ratio = prior.transitions[step]!.logRatio(0).mul(active.unsqueeze(1));
-  return rows.add(isolated).clamp(missingLink).log().add(ratio);
+  const steps = rows.add(isolated);
+  const log = guardedLog(steps, logZero);
+  return log.add(logZero === 'free' ? ratio.maskedFill(steps.eq(0), 0) : ratio);
 }

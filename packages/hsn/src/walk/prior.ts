@@ -1,5 +1,5 @@
 import { full, type Generator, nn, type Tensor, type TensorOptions, zeros } from '@hidden-schema/torch';
-import { WalkDistribution } from './chain.ts';
+import { type Parents, WalkDistribution } from './chain.ts';
 import { Transition, type WalkableGraph } from './transition.ts';
 
 /**
@@ -7,6 +7,16 @@ import { Transition, type WalkableGraph } from './transition.ts';
  * for each step. (Section 3.1, "Prior over random walks")
  */
 export type WalkPriorKind = 'uniform' | 'trained' | 'inhomogeneous';
+
+/** Symbols, steps, and what a schema is beside a plain walk. */
+export interface WalkShape {
+  nodes: number;
+  length: number;
+  /** Whether each symbol's link to itself has a weight of its own. */
+  stays?: boolean;
+  /** Of a tree: where each node after the first is reached from. */
+  parents?: Parents;
+}
 
 /**
  * p(z_{1:L}|A) of Eqs. 3 and 4. Where walks may end before L (`stays`), each symbol's link to itself has a weight of its own
@@ -20,17 +30,19 @@ export class WalkPrior extends nn.Module {
   /** s, the log weight of staying at each symbol. [1 or L−1, K]; absent in the uniform walk. */
   readonly stays: Tensor | undefined;
   readonly #nodes: number;
+  readonly #parents: Parents | undefined;
   readonly #options: TensorOptions;
 
   constructor(
     kind: WalkPriorKind,
-    { nodes, length, stays = false }: { nodes: number; length: number; stays?: boolean },
+    { nodes, length, stays = false, parents }: WalkShape,
     generator: Generator,
     options: TensorOptions = {},
   ) {
     super();
     this.length = length;
     this.#nodes = nodes;
+    this.#parents = parents;
     this.#options = options;
     if (kind === 'uniform') return;
     this.start = nn.parameter(nn.normal([nodes], 0.01, generator, options));
@@ -70,7 +82,7 @@ export class WalkPrior extends nn.Module {
       { length: this.length - 1 },
       (_, i) => flat ?? trained ?? this.#step(graph, i),
     );
-    return new WalkDistribution(logStart, transitions, graph);
+    return new WalkDistribution(logStart, transitions, graph, this.#parents);
   }
 
   #step(graph: WalkableGraph, i: number): Transition {

@@ -4,6 +4,8 @@ import {
   type SyntheticSettings,
   syntheticOptions,
 } from '@hidden-schema/hsn';
+import type { PresetName } from './presets/preset.ts';
+import { presetCorpus, syntheticPreset } from './presets/synthetic.ts';
 
 /** A corpus of Table 1, or one that the paper's text describes and its data do not have. */
 export interface Dataset {
@@ -19,22 +21,16 @@ export interface Published {
   readonly [figure: string]: string;
 }
 
-/** The published corpora have disjoint bags of two tokens, and 2092 links in the Erdős–Rényi graph. */
-export function datasets(sentences: number, seed: number): Dataset[] {
-  const disjoint = { ...SYNTHETIC_DEFAULTS, disjoint: true, tokens: 200, sentences, seed };
+/**
+ * The corpora: the authors' data have disjoint bags of two tokens and 2092 links in the Erdős–Rényi graph; with the
+ * `paper` preset they are as appendix E.2 has them.
+ */
+export function datasets(sentences: number, seed: number, settings: PaperSettings = 'near'): Dataset[] {
+  const drawn = (graph: 'barabasi' | 'erdos') =>
+    presetCorpus(settings === 'paper' ? 'paper' : 'authors', graph, { sentences, seed });
   return [
-    {
-      name: 'barabasi',
-      title: 'Barabási',
-      settings: { ...disjoint, graph: 'barabasi', length: 11 },
-      priors: [0.1, 0.2],
-    },
-    {
-      name: 'erdos',
-      title: 'Erdős',
-      settings: { ...disjoint, graph: 'erdos', graphOptions: { probability: 2092 / 4950 }, length: 10 },
-      priors: [0.5, 0.6],
-    },
+    { name: 'barabasi', title: 'Barabási', settings: drawn('barabasi'), priors: [0.1, 0.2] },
+    { name: 'erdos', title: 'Erdős', settings: drawn('erdos'), priors: [0.5, 0.6] },
     {
       name: 'shared',
       title: 'Barabási, shared tokens',
@@ -49,8 +45,8 @@ export function ourConfig(seed: number, steps: number): SyntheticConfig {
   return syntheticOptions.parse({ seed, training: { steps, evaluateEvery: steps } });
 }
 
-/** How near to the paper's settings its rows are: in steps that end today, or as appendix E has them. */
-export type PaperSettings = 'near' | 'written';
+/** Settings of the paper's rows: near it, in steps that end today; or a preset. */
+export type PaperSettings = 'near' | PresetName;
 
 /** The paper's settings with a prior link probability. */
 export function paperConfig(
@@ -59,8 +55,11 @@ export function paperConfig(
   p: number,
   settings: PaperSettings = 'near',
 ): SyntheticConfig {
-  const length = { steps, evaluateEvery: steps };
-  return syntheticOptions.parse(settings === 'near' ? near(seed, p, length) : written(seed, p, length));
+  if (settings === 'near') return syntheticOptions.parse(near(seed, p, { steps, evaluateEvery: steps }));
+  const { training, ...rest } = syntheticPreset(settings, p);
+  // The authors' rates look at every epoch's validation.
+  const length = { steps, ...(settings === 'authors' ? {} : { evaluateEvery: steps }) };
+  return syntheticOptions.parse({ ...rest, seed, training: { ...(training as object), ...length } });
 }
 
 /**
@@ -75,20 +74,6 @@ const near = (seed: number, p: number, length: object) => ({
   encoder: { teacher: 'none' },
   objective: { aggregation: 'mean' },
   training: { ...length, rate: 1e-3, graphRate: 3e-3, schedule: 'constant' },
-});
-
-/** Appendix E, as experiments/synthetic/paper-barabasi.yaml has it. */
-const written = (seed: number, p: number, length: object) => ({
-  seed,
-  symbols: 100,
-  graph: { posterior: 'pairs', prior: 'bernoulli', p, symbols: 'bags', hard: false, klWeight: 'one' },
-  walk: { range: 'none', expectation: 'sampled', hard: false },
-  encoder: { readout: 'queries', teacher: 'none' },
-  objective: { aggregation: 'mean' },
-  training: {
-    ...{ ...length, rate: 1e-4, graphRate: 1e-4, clip: 'none', warmup: 0 },
-    ...{ schedule: 'constant', patience: 1_000_000 },
-  },
 });
 
 /** Tables 1 and 5 of the paper. */

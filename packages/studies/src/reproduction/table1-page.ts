@@ -1,14 +1,20 @@
 import { type Column, formatMeanSd, meanSd } from '@hidden-schema/base';
 import type { Sheet } from '../evaluation/sheets.ts';
-import { type Dataset, datasets, published } from './experiments.ts';
+import { type Dataset, datasets, type PaperSettings, published } from './experiments.ts';
 import type { Method, Table1Row } from './table1.ts';
 
 const titles: Record<Method, string> = {
   hsn: 'HSN, closed-form graph',
-  paper: "HSN, paper's settings",
+  paper: 'HSN',
   lstm: 'LSTM',
   counting: 'counting of pairs',
   'baum-welch': 'Baum-Welch',
+};
+
+const presets: Record<PaperSettings, (p: number) => string> = {
+  near: (p) => `near the paper, p = ${p}`,
+  paper: (p) => `paper preset, p = ${p}`,
+  authors: () => "authors' preset",
 };
 
 const columns: readonly (Column & { figure?: string })[] = [
@@ -64,9 +70,9 @@ function linesOf(dataset: Dataset, { method, p }: Model, all: readonly Table1Row
   if (rows.length === 0 && !paper) return [];
   const ours = columns.map(({ title, figure, digits }) => {
     if (figure) return statistic(rows, (row) => row.figures[figure], digits);
-    return title === 'model'
-      ? `${titles[method]}${p === undefined ? '' : `, p = ${p}`}`
-      : described(title, dataset, rows);
+    if (title !== 'model') return described(title, dataset, rows);
+    const preset = p === undefined ? undefined : presets[rows[0]?.settings ?? 'near'](p);
+    return [titles[method], preset].filter(Boolean).join(', ');
   });
   if (!paper) return [ours];
   const theirs = columns.map(({ title, figure }) => {

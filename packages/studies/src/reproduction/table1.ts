@@ -25,7 +25,7 @@ export interface Table1Options {
   only?: Dataset['name'][];
   /** Prior link probabilities of the paper's rows; those of Table 5 unless given. */
   priors?: readonly number[];
-  /** Whether those rows have settings near the paper's, which train in minutes, or appendix E's own. */
+  /** Whether those rows have settings near the paper's, which train in minutes, or a preset's own. */
   settings?: PaperSettings;
   /** Folders with the authors' data in place of drawn corpora. */
   corpora?: Partial<Record<Dataset['name'], string>>;
@@ -41,8 +41,9 @@ export type Method = 'hsn' | 'paper' | 'lstm' | 'counting' | 'baum-welch';
 export interface Table1Row {
   dataset: Dataset['name'];
   method: Method;
-  /** Of the paper's rows: the prior link probability. */
+  /** Of the paper's rows: the prior link probability, and the preset. */
   p?: number;
+  settings?: PaperSettings;
   seed: number;
   seconds: number;
   /** Seconds until AUC first reached 0.99. */
@@ -93,6 +94,7 @@ interface Job {
   dataset: Dataset;
   method: Method;
   p?: number;
+  settings?: PaperSettings;
   seed: number;
   work: (corpus: SyntheticCorpus) => Promise<Figures>;
 }
@@ -100,7 +102,8 @@ interface Job {
 /** A seed draws graph, corpus and model, but for the authors' own corpus, which is what it is. */
 function table1Jobs(name: Dataset['name'], options: Table1Options): Job[] {
   const lstmSteps = options.lstmSteps ?? Math.max(300, options.steps);
-  const dataset = (seed: number) => datasets(options.sentences, seed).find((each) => each.name === name)!;
+  const dataset = (seed: number) =>
+    datasets(options.sentences, seed, options.settings).find((each) => each.name === name)!;
   const job = (method: Method, seed: number, work: Job['work']): Job => ({
     ...{ dataset: dataset(seed), method, seed, work },
   });
@@ -123,15 +126,19 @@ function table1Jobs(name: Dataset['name'], options: Table1Options): Job[] {
 /** The paper's rows: for each prior and seed one; of shared tokens it has none. */
 function paperJobs(dataset: (seed: number) => Dataset, options: Table1Options): Job[] {
   const { name, priors: own } = dataset(1);
-  const priors = name === 'shared' ? [] : (options.priors ?? own);
+  const { settings = 'near' } = options;
+  // The authors' prior has no p: its row stands beside Table 1's.
+  const tabled = settings === 'authors' ? own.slice(-1) : own;
+  const priors = name === 'shared' ? [] : (options.priors ?? tabled);
   return priors.flatMap((p) =>
     Array.from({ length: options.paperSeeds }, (_, i) => ({
       dataset: dataset(i + 1),
       method: 'paper' as const,
       p,
+      settings,
       seed: i + 1,
       work: (corpus: SyntheticCorpus) =>
-        trainOnce(paperConfig(i + 1, options.paperSteps, p, options.settings), corpus),
+        trainOnce(paperConfig(i + 1, options.paperSteps, p, settings), corpus),
     })),
   );
 }
@@ -156,6 +163,8 @@ async function trainOnce(config: SyntheticConfig, corpus: SyntheticCorpus): Prom
     while (!trainer.finished) {
       trainer.trainStep();
       if (trainer.step % 50 === 0) look();
+      const { schedule, evaluateEvery } = config.training;
+      if (schedule === 'plateau' && trainer.step % evaluateEvery === 0) trainer.validated(trainer.validate());
       await setImmediate();
     }
     const evaluation = evaluateSynthetic(task.model, corpus);

@@ -1,8 +1,10 @@
 import { type LanguageConfig, languageConfig, loadConfig } from '@hidden-schema/hsn';
+import { languagePreset } from './presets/language.ts';
+import { type PresetName, quickPreset } from './presets/preset.ts';
 import type { Table2Model } from './table2.ts';
 
-/** Ours, as experiments/language has them; or appendix F.1 as written. */
-export type Table2Settings = 'ours' | 'written';
+/** Ours, as experiments/language has them; or a preset. */
+export type Table2Settings = 'ours' | PresetName;
 
 export interface Table2Choice {
   corpus: string;
@@ -17,11 +19,16 @@ export interface Table2Choice {
 
 /** The settings of one model of Table 2. */
 export function table2Config({ corpus, model, seed, ...choice }: Table2Choice): LanguageConfig {
+  const { settings } = choice;
   const sizes = model === 'baseline' ? { symbols: 50, length: 5, baseline: true } : model;
-  const base = choice.settings === 'written' ? written(corpus) : ours(corpus, sizes.length);
+  const base =
+    settings === 'ours'
+      ? { model: 'language', ...sizes, ...ours(corpus, sizes.length) }
+      : languagePreset(settings, corpus, model);
   const steps = choice.steps === undefined ? [] : [`training.steps=${choice.steps}`];
-  const text = JSON.stringify({ model: 'language', seed, ...sizes, ...base });
-  const overrides = [...(choice.quick ? quick : []), ...steps, ...choice.set];
+  const text = JSON.stringify({ ...base, seed });
+  const small = settings === 'ours' ? quick : [...quick, ...quickPreset];
+  const overrides = [...(choice.quick ? small : []), ...steps, ...choice.set];
   return languageConfig(loadConfig(text, 'settings', overrides));
 }
 
@@ -41,42 +48,6 @@ function ours(corpus: string, length: number) {
     encoder: { walks: 'queries', longest: 512 },
     decoder: { whole: true },
     training: { steps: 3000, batch: 64, patience: 20, ...(treebank ? { encoderRate: 1e-4 } : {}) },
-  };
-}
-
-const batch = 32;
-const epochs = 100;
-const trainingTexts: Readonly<Record<string, number>> = { ptb: 38_219, yahoo: 100_000, yelp: 100_000 };
-
-/** Appendix F.1, as experiments/language/paper-*.yaml have it; 0.3 of the words are dropped on the treebank only. */
-function written(corpus: string) {
-  const steps = Math.ceil((epochs * (trainingTexts[corpus] ?? trainingTexts.ptb!)) / batch);
-  return {
-    graph: {
-      ...{ posterior: 'pairs', prior: 'bernoulli', p: 0.5, symbols: 'one-hot', hidden: 512, layers: 2 },
-      ...{ temperature: 1, hard: false, klWeight: 'one' },
-    },
-    walk: {
-      ...{ prior: 'inhomogeneous', posterior: 'graph', form: 'paper', range: 'none' },
-      ...{ temperature: 1, hard: false },
-    },
-    encoder: {
-      ...{ name: 'google-bert/bert-base-uncased', frozen: false, walks: 'queries' },
-      ...{ longest: 512, sharpness: 1 },
-    },
-    decoder: {
-      ...{ name: 'openai-community/gpt2', whole: true, wordDropout: corpus === 'ptb' ? 0.3 : 0 },
-      ...{ symbolAttention: 'paper', symbolPositions: 1, symbolDeviation: 0.02 },
-    },
-    objective: {
-      ...{ kind: 'information', aggregation: 'mean', klThreshold: 0.1, graphKlThreshold: 0.1 },
-      beta: { kind: 'cyclical', to: 1, steps: Math.ceil(steps / 10), rise: 0.5 },
-    },
-    warmStart: { steps: 0, hold: 0 },
-    training: {
-      ...{ steps, batch, rate: 1e-5, symbolRate: 1, encoderRate: 1e-5, graphRate: 1e-5 },
-      ...{ decay: 0, clip: 'none', warmup: 0, schedule: 'constant', patience: 1_000_000 },
-    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { type MeanSd, meanSd } from '@hidden-schema/base';
 import type { LanguageFigures } from '@hidden-schema/hsn';
 import type { Sheet, SheetCell } from '../evaluation/sheets.ts';
+import type { PresetName } from './presets/preset.ts';
 
 /** A corpus of Table 2; the paper's Yelp and Yahoo are whole documents. */
 export const table2Corpora = ['ptb', 'yahoo', 'yelp'] as const;
@@ -22,6 +23,8 @@ export interface Table2Row {
   /** One of the paper's, or any other. */
   corpus: string;
   model: Table2Model;
+  /** Ours unless given. */
+  settings?: 'ours' | PresetName;
   seed: number;
   steps: number;
   seconds: number;
@@ -74,6 +77,7 @@ const placeOf = (model: Table2Model): number =>
 const columns = [
   { title: 'corpus' },
   { title: 'model' },
+  { title: 'preset' },
   { title: 'seeds' },
   { title: 'PPL', digits: 2 },
   { title: 'PPL, Eq. 34', digits: 2 },
@@ -113,7 +117,7 @@ export function table2Sheet(rows: readonly Table2Row[], caption: string): Sheet 
 }
 
 function cells(own: readonly Table2Row[], all: readonly Table2Row[]): SheetCell[] {
-  const { corpus, model, steps } = own[0]!;
+  const { corpus, model, settings = 'ours', steps } = own[0]!;
   const place = placeOf(model);
   const known = isPaperCorpus(corpus) ? corpus : undefined;
   const [perplexity, information] = (known && published[known][place]) ?? [];
@@ -125,6 +129,7 @@ function cells(own: readonly Table2Row[], all: readonly Table2Row[]): SheetCell[
   return [
     corpus.toUpperCase(),
     table2ModelName(model),
+    settings,
     own.length,
     mean('perplexity'),
     mean('perplexity_paper'),

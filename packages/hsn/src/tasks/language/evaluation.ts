@@ -236,7 +236,9 @@ function information(model: LanguageNetwork, scores: readonly Tensor[], { graphs
       kl_walk: mean((one) => one.kl),
       kl_walk_aggregated: mean((one) => one.kl - one.paper),
       paid: each[0]!.paid.map((_, i) => mean((one) => one.paid[i]!)),
-      kl_graph: scope(() => noGrad(() => graphKl(model.graph.links(), model.graphPrior).item())),
+      kl_graph: scope(() =>
+        noGrad(() => graphKl(model.graph.links(), model.graphPrior, model.config.graph.klOf).item()),
+      ),
       symbols_used: new Set(each.flatMap(({ symbols }) => [...symbols])).size,
     };
   } finally {

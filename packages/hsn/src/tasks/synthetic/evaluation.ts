@@ -58,7 +58,8 @@ export function evaluateSynthetic(
   return withSeed(model, options.seed ?? model.config.seed, () => {
     const sums = sumOver(model, corpus, limit);
     const links = model.graph.links();
-    const divergence = links.kl(model.graphPrior.belief(links.probabilities.sum().item())).item();
+    const belief = model.graphPrior.belief(links.probabilities.sum().item(), links);
+    const divergence = (model.config.graph.klOf === 'mean' ? links.meanKl(belief) : links.kl(belief)).item();
     return { sentences: limit, ...sums, kl_graph: divergence, ...graphRecovery(model, corpus, options) };
   });
 }

@@ -44,7 +44,8 @@ export function syntheticNetwork(
   const bags = shape.bags && bagTensor(shape, shape.bags, options);
   const sizes = { ...options, vocabulary, length, symbols };
   const encoder = new TransformerEncoder({ ...config.encoder, ...sizes }, generator);
-  const decoder = new BagDecoder({ ...sizes, noise: config.objective.noise }, generator, bags);
+  const { noise, likelihood } = config.objective;
+  const decoder = new BagDecoder({ ...sizes, noise, likelihood }, generator, bags);
   const parts = { encoder, decoder, symbols, length, sentences, bags };
   const network = new HiddenSchemaNetwork<SyntheticKind>(config, parts, generator, options);
   bags?.free();

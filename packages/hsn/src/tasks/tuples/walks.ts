@@ -1,4 +1,4 @@
-import { type Generator, noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
+import { Generator, noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
 import { likelyLinks } from '../../graph/likely.ts';
 import type { BestWalk } from '../../walk/best.ts';
 import type { WalkPosterior } from '../../walk/posterior.ts';
@@ -29,7 +29,7 @@ export class TupleWalks {
       encoder instanceof TwoPartPursuit ? (points ?? new TuplePoints(encoder, tokens)) : undefined;
     this.tokens = tokens;
     // Asked for within a step of training too, whose scope it outlives.
-    this.adjacency = noGrad(() => scope(() => likelyLinks(model.graph.links().matrix()))).keep();
+    this.adjacency = noGrad(() => scope(() => readOn(model))).keep();
     this.half = model.config.length / 2;
   }
 
@@ -119,6 +119,13 @@ export class TupleWalks {
     }
     return out;
   }
+}
+
+/** The graph that walks are read on: links above one half, or one drawn by the seed. [K, K] */
+function readOn({ graph, config }: ReasoningNetwork): Tensor {
+  const links = graph.links();
+  if (config.path.reading === 'best') return likelyLinks(links.matrix());
+  return links.sample(new Generator(config.seed), { hard: true, temperature: 1 });
 }
 
 /** Symbols that a step may take, the likeliest first, and their shares of one; step after step. [H·T] each */
