@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { AnalysisName } from '@hidden-schema/studies/analyses';
 import { Command, CommanderError } from 'commander';
 import { addCorpusOption, takeCorpus } from './named-corpus.ts';
 import { noteOutputs } from './output-files.ts';
@@ -7,6 +8,9 @@ import { print, say, watchOutputs } from './terminal.ts';
 interface Verb {
   register(program: Command): void;
 }
+
+const analysed = (name: AnalysisName) => async (): Promise<Verb> =>
+  (await import('./analysis-verb.ts')).analysisVerb(name);
 
 /** Verbs by what people want to do, in the order of the help. Each verb loads itself when it is asked for, and what is heavy in its action only. */
 const groups: Readonly<Record<string, Readonly<Record<string, () => Promise<Verb>>>>> = {
@@ -20,7 +24,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, () => Promise<Verb
   'Look at a run:': {
     symbols: () => import('./symbols.ts'),
     find: () => import('./find.ts'),
-    compare: () => import('./compare.ts'),
+    compare: analysed('compare'),
     time: () => import('./time.ts'),
     labels: () => import('./labels.ts'),
     predict: () => import('./predict.ts'),

@@ -11,14 +11,12 @@ import {
   type WritingOptions,
 } from '@hidden-schema/hsn';
 import {
-  compareGroups,
   type EncodedCorpus,
   type EncodingOptions,
   type ExplainedText,
   encodedCorpus,
   explainText,
   type Found,
-  type GroupComparison,
   type InterpolationOptions,
   type InterpolationStep,
   interpolateTexts,
@@ -49,6 +47,7 @@ import {
   walksBy,
   writeTable,
 } from '@hidden-schema/studies';
+import { Analysed } from './analysis-methods.ts';
 import { inOptions } from './option-names.ts';
 import { checkSymbol, SchemaGraph } from './schema-graph.ts';
 import type {
@@ -71,7 +70,7 @@ import type {
  * const [first] = await schema.encode(['The Treasury has a surplus.']);
  * const [text] = await schema.generate(first!.walk, { temperature: 0.8, seed: 1 });
  */
-export class Schema implements Disposable {
+export class Schema extends Analysed implements Disposable {
   /** The run's folder. */
   readonly directory: string;
   /** What it was trained on: a synthetic language, texts (`language`) or tuples (`reasoning`). */
@@ -88,6 +87,7 @@ export class Schema implements Disposable {
 
   /** By `open`. */
   constructor(opened: OpenedRun) {
+    super(() => this.#open());
     const { run, kind, model, step, notes } = opened;
     const { symbols, length } = model.shape;
     this.directory = run.directory;
@@ -208,15 +208,6 @@ export class Schema implements Disposable {
       } finally {
         finder.free();
       }
-    });
-  }
-
-  /** Which symbols and links one group of texts has more of than the others, with intervals and corrected p-values. */
-  async compare(options: CompareOptions = {}): Promise<GroupComparison> {
-    const { by, groups, ...reading } = options;
-    return this.#reading(reading, async (encoded) => {
-      const walks = await walksBy(this.#open(), encoded, by === undefined ? {} : { column: by });
-      return compareGroups(walks, groups ? { pair: groups } : {});
     });
   }
 

@@ -1,3 +1,4 @@
+export { askAnalysis, checkOptions, RunSource } from './analyses/source.ts';
 export { sentenceAttention, studyAttention } from './analysis/attention.ts';
 export { choiceResults } from './analysis/choice.ts';
 export {

@@ -6,6 +6,7 @@ import { etag } from 'hono/etag';
 import type { z } from 'zod';
 import { type Answer, type Endpoint, type EndpointName, endpoints, type Input } from '../shared/api.ts';
 import { openApi } from '../shared/openapi.ts';
+import type { AnalysisEndpoint } from './analyses.ts';
 import type { Asset } from './assets.ts';
 import { Fault, faultBody } from './fault.ts';
 import { cookieName, tooLarge } from './guard.ts';
@@ -19,6 +20,7 @@ export type Handlers = {
 
 export interface AppParts {
   runs: Runs;
+  analyses: readonly AnalysisEndpoint[];
   assets: ReadonlyMap<string, Asset>;
   version: string;
   /** Bytes of a body. */
@@ -29,7 +31,7 @@ export interface AppParts {
 export type App = Hono<{ Bindings: HttpBindings }>;
 
 /** Routes only: who may ask has been decided before. */
-export function createApp({ runs, assets, version, body, token }: AppParts): App {
+export function createApp({ runs, analyses, assets, version, body, token }: AppParts): App {
   const app: App = new Hono();
   const handlers = handlersOf(runs);
   for (const name of Object.keys(endpoints) as EndpointName[]) {
@@ -41,7 +43,14 @@ export function createApp({ runs, assets, version, body, token }: AppParts): App
       return context.json(await handle(input, context.req.raw.signal));
     });
   }
-  const document = openApi(version);
+  for (const endpoint of analyses)
+    app.post(endpoint.path, async (context) => {
+      const { run } = check(endpoint.query, context.req.query(), 'the query') as { run?: string };
+      const options = check(endpoint.body, await readJson(context, body), 'the body');
+      const task = { run, analysis: endpoint.analysis, options: { ...options } };
+      return context.json(await runs.ask('analysis', task, context.req.raw.signal));
+    });
+  const document = openApi(version, analyses);
   app.get('/api/openapi.json', (context) => context.json(document));
   if (token !== undefined) app.get('/', keepToken(token));
   app.get('*', etag(), (context) => asset(context, assets.get(context.req.path)));
@@ -56,7 +65,7 @@ export function handlersOf(runs: Runs): Handlers {
   const model =
     <N extends ModelEndpoint>(name: N) =>
     (input: Input<N>, signal: AbortSignal): Promise<Answer<N>> =>
-      runs.ask(name, input as Input<N> & { run?: string }, signal);
+      runs.ask<ModelEndpoint>(name, input as Input<N> & { run?: string }, signal) as Promise<Answer<N>>;
   return {
     runs: () => runs.list(),
     run: ({ run }) => runs.facts(run).run(),
