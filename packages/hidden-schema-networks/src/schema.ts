@@ -16,15 +16,12 @@ import {
   type ExplainedText,
   encodedCorpus,
   explainText,
-  type Found,
   type InterpolationOptions,
   type InterpolationStep,
   interpolateTexts,
   knownMeanings,
-  type LabelPrediction,
   languageRun,
   mergeSymbols,
-  predictLabels,
   type RunTable,
   type RunUpdate,
   renameSymbol,
@@ -34,32 +31,18 @@ import {
   type SymbolMeaning,
   splitSymbol,
   storedMeanings,
-  studyTime,
   symbolLevels,
   TABLE_FORMATS,
   type TableFormat,
-  TextFinder,
-  type TimeStudy,
   textColumn,
-  textTimes,
   undoEdit,
   updateRun,
-  walksBy,
   writeTable,
 } from '@hidden-schema/studies';
 import { Analysed } from './analysis-methods.ts';
 import { inOptions } from './option-names.ts';
 import { checkSymbol, SchemaGraph } from './schema-graph.ts';
-import type {
-  CompareOptions,
-  EncodedText,
-  EvaluateOptions,
-  ExportOptions,
-  Figures,
-  FindOptions,
-  OpenOptions,
-  TimeOptions,
-} from './schema-options.ts';
+import type { EncodedText, EvaluateOptions, ExportOptions, Figures, OpenOptions } from './schema-options.ts';
 
 /**
  * A trained model, open to read, write and look at. Free it when it is no longer needed: its weights lie outside of
@@ -198,27 +181,6 @@ export class Schema extends Analysed implements Disposable {
     return this.#meanings[symbol]!;
   }
 
-  /** The symbols, walks and texts of the run's corpus that are nearest to a phrase. */
-  async find(phrase: string, options: FindOptions = {}): Promise<Found> {
-    const { top, ...reading } = options;
-    return this.#reading(reading, async (encoded) => {
-      const finder = await TextFinder.open(this.#open(), encoded, reading.signal);
-      try {
-        return await finder.find(phrase, top === undefined ? {} : { top });
-      } finally {
-        finder.free();
-      }
-    });
-  }
-
-  /** Which symbols and links predict the label, and how well in texts that were not seen; `by` is another column. */
-  async predict(options: Omit<CompareOptions, 'groups'> = {}): Promise<LabelPrediction> {
-    const { by, ...reading } = options;
-    return this.#reading(reading, async (encoded) =>
-      predictLabels(await walksBy(this.#open(), encoded, by === undefined ? {} : { column: by })),
-    );
-  }
-
   /** Which words of a text carry which symbol of its walk, by leaving each out in turn. */
   async explain(text: string): Promise<ExplainedText> {
     const opened = this.#open();
@@ -237,16 +199,6 @@ export class Schema extends Analysed implements Disposable {
       for (const name of names) columns[name] = await textColumn(run, encoded, name);
       const source = { run, encoded, meanings, columns, ...(unsure === undefined ? {} : { unsure }) };
       return writeTable(file, format, await runTable(table, source));
-    });
-  }
-
-  /** Shares of symbols and links over time, with intervals and bursts. */
-  async time(options: TimeOptions = {}): Promise<TimeStudy> {
-    const { column, period, ...reading } = options;
-    return this.#reading(reading, async (encoded) => {
-      const { times } = await textTimes(this.#open(), encoded, column === undefined ? {} : { column });
-      const { walks, symbols, length } = encoded;
-      return studyTime({ walks, symbols, length, times }, period ? { period } : {});
     });
   }
 

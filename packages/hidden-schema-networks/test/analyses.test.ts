@@ -19,6 +19,21 @@ interface Case {
 }
 
 const cases: Record<AnalysisName, readonly Case[]> = {
+  find: [
+    {
+      options: { phrase: 'the guitar and the drums', top: 3 },
+      has: { symbols: { length: 3, 0: { words: expect.any(Array) } }, sentences: { length: 3 } },
+    },
+  ],
+  time: [
+    { options: {}, has: { column: 'year', symbols: { length: 9 } } },
+    { options: { column: 'year', period: 'quarter century' }, has: { period: 'quarter century' } },
+  ],
+  labels: [
+    { options: {}, has: { maps: { length: 3 } } },
+    { options: { only: ['space', 'music'] }, has: { maps: [{ label: 'space' }, { label: 'music' }] } },
+  ],
+  predict: [{ options: {}, has: { by: 'label', coefficients: expect.any(Array) } }],
   compare: [
     { options: {}, has: { by: 'label', against: 'rest', groups: { length: 3 } } },
     {

@@ -98,7 +98,7 @@ export {
   compareGroups,
   type GroupComparison,
 } from './comparison/groups.ts';
-export { PERIODS, type PeriodLength } from './comparison/periods.ts';
+export { PERIODS, type PeriodLength } from './comparison/period-lengths.ts';
 export { type LabelPrediction, predictLabels } from './comparison/prediction.ts';
 export {
   predictionFigure,

@@ -6,8 +6,16 @@ export { optionForms } from './option-forms.ts';
 
 /** Every analysis, loaded when it is asked for. To add one: its file in this folder, and its line here. */
 export const analyses = {
+  /** The symbols, walks and texts of the run's corpus that are nearest to a phrase. */
+  find: () => import('./find.ts').then(({ find }) => find),
   /** Which symbols and links one group of texts has more of than the others, with intervals and corrected p-values. */
   compare: () => import('./compare.ts').then(({ compare }) => compare),
+  /** Shares of symbols and links over time, with intervals and bursts. */
+  time: () => import('./time.ts').then(({ time }) => time),
+  /** Where the walks of each label go, over symbols and links, and how far labels diverge. */
+  labels: () => import('./labels.ts').then(({ labels }) => labels),
+  /** Which symbols and links predict the label, and how well in texts that were not seen; `by` is another column. */
+  predict: () => import('./predict.ts').then(({ predict }) => predict),
 } as const;
 
 /** The name of an analysis. */
