@@ -1,3 +1,4 @@
+import type { OpenedRun } from '@hidden-schema/hsn';
 import type { Analysis, AnalysisName } from '@hidden-schema/studies/analyses';
 import type { Command } from 'commander';
 import {
@@ -11,23 +12,52 @@ import {
 } from './analysis.ts';
 import { print } from './terminal.ts';
 
-type Flags = Pick<AnalysisFlags, 'checkpoint' | 'json' | 'out'> & Record<string, unknown>;
+export type Flags = AnalysisFlags & Record<string, unknown>;
+
+/** What a verb has beside its analysis. */
+export interface Special {
+  /** Adds arguments and options. */
+  extend?(command: Command): void;
+  /** Another answer where flags ask for one; false where they do not. */
+  instead?(directory: string, words: readonly unknown[], flags: Flags): Promise<boolean>;
+  /** Prints or writes the result in place of its tables; not asked with --json. */
+  show?(data: unknown, run: OpenedRun, flags: Flags): Promise<void>;
+}
 
 /** The verb of an analysis, made from its declaration. */
-export async function analysisVerb(name: AnalysisName): Promise<{ register(program: Command): void }> {
+export async function analysisVerb(
+  name: AnalysisName,
+  special: Special = {},
+): Promise<{ register(program: Command): void }> {
   const { loadAnalysis, optionForms } = await import('@hidden-schema/studies/analyses');
   const analysis = await loadAnalysis(name);
+  const forms = optionForms(analysis);
+  const act = async (directory: string, ...given: unknown[]) => {
+    const words = given.slice(0, -2);
+    const flags = given.at(-2) as Flags;
+    if (await special.instead?.(directory, words, flags)) return;
+    await answer(analysis, directory, givenOptions(forms, words, flags), { flags, ...special });
+  };
   return {
     register: (program) => {
-      addVerb(program, analysis, optionForms(analysis)).action(
-        async (directory: string, ...given: unknown[]) => {
-          given.pop();
-          const flags = given.pop() as Flags;
-          await answer(analysis, directory, givenOptions(optionForms(analysis), given, flags), flags);
-        },
-      );
+      const command = addVerb(program, analysis, forms);
+      special.extend?.(command);
+      command.action(act);
     },
   };
+}
+
+/** Answers an analysis that is a form of another one's verb. */
+export async function answerNamed(
+  name: AnalysisName,
+  directory: string,
+  words: readonly unknown[],
+  flags: Flags,
+): Promise<true> {
+  const { loadAnalysis, optionForms } = await import('@hidden-schema/studies/analyses');
+  const analysis = await loadAnalysis(name);
+  await answer(analysis, directory, givenOptions(optionForms(analysis), words, flags), { flags });
+  return true;
 }
 
 type Forms = ReturnType<typeof import('@hidden-schema/studies/analyses')['optionForms']>;
@@ -39,15 +69,14 @@ const kinds = {
 } as const;
 
 /** The command of a verb with arguments, options and help. */
-export function addVerb(program: Command, analysis: Analysis, forms: Forms): Command {
+function addVerb(program: Command, analysis: Analysis, forms: Forms): Command {
   const { verb, name, summary, description, needs, files } = analysis;
   const command = program
     .command(verb ?? name)
     .summary(summary)
     .description(description);
   command.argument('<run>', `run folder${needs[0] ? kinds[needs[0]] : ''}`);
-  for (const { option, description } of forms.filter(({ argument }) => argument))
-    command.argument(`<${option}...>`, description);
+  for (const { argument, description } of forms) if (argument) command.argument(argument, description);
   if (files) addAnalysisOptions(command);
   else checkpointOption(command.option('--json', 'print JSON'));
   for (const form of forms.filter(({ argument }) => !argument)) {
@@ -69,7 +98,7 @@ function helpOf({ examples, notes }: Analysis): string {
 }
 
 /** Options as the analysis takes them, from the words and flags that were given. */
-export function givenOptions(
+function givenOptions(
   forms: Forms,
   words: readonly unknown[],
   flags: Readonly<Record<string, unknown>>,
@@ -77,18 +106,19 @@ export function givenOptions(
   const places = forms.filter(({ argument }) => argument);
   const entries = forms.flatMap((form) => {
     const key = form.flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    const text = form.argument ? [words[places.indexOf(form)]].flat().join(' ') : flags[key];
+    const word = words[places.indexOf(form)];
+    const text = form.argument ? (Array.isArray(word) ? word.join(' ') : word) : flags[key];
     return typeof text === 'string' ? [[form.option, form.read(text)] as const] : [];
   });
   return Object.fromEntries(entries);
 }
 
 /** Asks an analysis of a run and prints what it says, as tables or JSON; files are written where it has any. */
-export async function answer(
+async function answer(
   analysis: Analysis,
   directory: string,
   options: Record<string, unknown>,
-  flags: Flags,
+  { flags, show }: { flags: Flags } & Pick<Special, 'show'>,
 ): Promise<void> {
   const { askAnalysis, checkOptions, plainJson, RunSource } = await import('@hidden-schema/studies');
   checkOptions(analysis, options);
@@ -99,8 +129,10 @@ export async function answer(
       const data = await askAnalysis(analysis, source, options);
       done();
       if (flags.json && flags.out === undefined) return print(plainJson(data));
+      if (show) return show(data, run, flags);
       const report = await analysis.tables(data, source);
       done();
+      if (report.tree && !flags.json) print(`${report.tree}\n`);
       if (!analysis.files) return showSheets(report.shown ?? report.sheets, report.text);
       return deliver(directory, flags, { name: analysis.name, ...report, data });
     } finally {

@@ -13,9 +13,7 @@ import {
 import {
   type EncodedCorpus,
   type EncodingOptions,
-  type ExplainedText,
   encodedCorpus,
-  explainText,
   type InterpolationOptions,
   type InterpolationStep,
   interpolateTexts,
@@ -27,11 +25,9 @@ import {
   renameSymbol,
   runTable,
   type SymbolEdit,
-  type SymbolLevels,
   type SymbolMeaning,
   splitSymbol,
   storedMeanings,
-  symbolLevels,
   TABLE_FORMATS,
   type TableFormat,
   textColumn,
@@ -39,6 +35,7 @@ import {
   updateRun,
   writeTable,
 } from '@hidden-schema/studies';
+import { analyses } from '@hidden-schema/studies/analyses';
 import { Analysed } from './analysis-methods.ts';
 import { inOptions } from './option-names.ts';
 import { checkSymbol, SchemaGraph } from './schema-graph.ts';
@@ -161,7 +158,7 @@ export class Schema extends Analysed implements Disposable {
    * `train` does this at its end.
    */
   async describe(options: EncodingOptions = {}): Promise<readonly SymbolMeaning[]> {
-    this.#meanings = await storedMeanings(this.#open(), options);
+    this.#meanings = await this.ask(await analyses.symbols(), options);
     return this.#meanings;
   }
 
@@ -179,14 +176,6 @@ export class Schema extends Analysed implements Disposable {
         `what the symbols of ${this.directory} mean is not known yet: await schema.describe() works it out once`,
       );
     return this.#meanings[symbol]!;
-  }
-
-  /** Which words of a text carry which symbol of its walk, by leaving each out in turn. */
-  async explain(text: string): Promise<ExplainedText> {
-    const opened = this.#open();
-    if (opened.kind !== 'language')
-      throw new UserError(`explain takes a model of texts; ${this.directory} is ${words[opened.kind]}`);
-    return explainText(opened, text);
   }
 
   /** Writes a table of the run (a row a text, symbol, link, word, example or vector) as CSV, JSONL or Parquet; returns its rows. */
@@ -216,16 +205,6 @@ export class Schema extends Analysed implements Disposable {
     checkSymbol(symbol, this.symbols);
     renameSymbol(this.directory, symbol, name, this.#seen());
     if (this.#meanings) this.#meanings = knownMeanings(this.#open());
-  }
-
-  /**
-   * The symbols merged into as many groups as asked for, a level each, by their vectors and links; the run stays as it is.
-   *
-   * @example
-   * const { levels } = await schema.levels([5, 10, 20]);
-   */
-  levels(counts: readonly number[]): Promise<SymbolLevels> {
-    return symbolLevels(this.#open(), counts);
   }
 
   /** Makes one symbol of several, in the run: it has their lowest number. `undo` takes it back. */

@@ -1,4 +1,5 @@
 // Every analysis of the table, asked by the library, the command line, HTTP and MCP: one answer.
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Explorer, startExplorer } from '@hidden-schema/explorer';
 import { plainJson } from '@hidden-schema/studies';
@@ -8,17 +9,41 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeSmallDiscovered, type SmallDiscovered } from '../../explorer/test/small-discovered.ts';
+import { makeSmallLanguage, type SmallLanguage } from '../../explorer/test/small-language.ts';
 import { open } from '../src/index.ts';
 
 interface Case {
   options: Record<string, unknown>;
+  /** Asks a run with a decoder in place of one whose symbols were discovered. */
+  decoder?: boolean;
   /** What the answer must have, so that an empty one is no answer. */
   has: object;
-  /** Words of the command line, where they do not follow from the options. */
-  words?: string[];
 }
 
 const cases: Record<AnalysisName, readonly Case[]> = {
+  symbols: [
+    { options: {}, has: { length: 9, 0: { symbol: 0, words: expect.any(Array) } } },
+    { options: {}, has: { length: 8 }, decoder: true },
+  ],
+  meaning: [
+    { options: { symbol: 4 }, has: { symbol: 4 } },
+    { options: { symbol: '7' }, has: { symbol: 7, usage: expect.any(Number) } },
+  ],
+  levels: [{ options: { counts: [2, 4] }, has: { symbols: 9, levels: [{ count: 2 }, { count: 4 }] } }],
+  explain: [
+    {
+      options: { text: 'the guitar and the drums played a song' },
+      has: { method: 'occlusion', html: expect.stringContaining('<span') },
+    },
+  ],
+  faithfulness: [{ options: { count: 12 }, has: { texts: 9, p: expect.any(Number) } }],
+  attend: [
+    { options: { words: ['is', 'was'] }, has: { words: [{ word: 'is' }, { word: 'was' }] }, decoder: true },
+  ],
+  statistics: [
+    { options: { samples: 5 }, has: { inferred: { samples: 5, nodes: 9 } } },
+    { options: { samples: 3 }, has: { inferred: { samples: 3, nodes: 8 } }, decoder: true },
+  ],
   find: [
     {
       options: { phrase: 'the guitar and the drums', top: 3 },
@@ -44,49 +69,61 @@ const cases: Record<AnalysisName, readonly Case[]> = {
 };
 
 let small: SmallDiscovered;
+let language: SmallLanguage;
 let explorer: Explorer;
 let client: Client;
 
 beforeAll(async () => {
   small = await makeSmallDiscovered();
-  explorer = await startExplorer({ run: small.run });
+  language = await makeSmallLanguage();
+  explorer = await startExplorer({ run: [small.run, language.run] });
   client = new Client({ name: 'test', version: '1' });
   const program = fileURLToPath(new URL('../../cli/bin/hsn.js', import.meta.url));
   const env = { ...process.env, HSN_THREADS: '1' } as Record<string, string>;
-  const args = [program, 'mcp', small.run];
+  const args = [program, 'mcp', small.run, language.run];
   await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' }));
 }, 300_000);
 afterAll(async () => {
   await client?.close();
   await explorer?.close();
   small?.remove();
+  language?.remove();
 });
 
-async function byLibrary(name: AnalysisName, options: Record<string, unknown>): Promise<unknown> {
-  using schema = await open(small.run);
+const folderOf = ({ decoder }: Case) => (decoder ? language.run : small.run);
+
+async function byLibrary(name: AnalysisName, one: Case): Promise<unknown> {
+  using schema = await open(folderOf(one));
   const { first } = await loadAnalysis(name);
-  const { [first ?? '']: leading, ...others } = options;
-  const method = (name as string) === 'symbols' ? 'describe' : name;
+  const { [first ?? '']: leading, ...others } = one.options;
+  const method = name === 'symbols' ? 'describe' : name;
   const ask = (schema as unknown as Record<string, (...given: unknown[]) => Promise<unknown>>)[method]!;
   return JSON.parse(plainJson(await ask.apply(schema, first === undefined ? [others] : [leading, others])));
 }
 
-async function byCommandLine(name: AnalysisName, { options, words }: Case): Promise<unknown> {
+/** A verb with the words that ask a case. */
+async function commandOf(name: AnalysisName, one: Case): Promise<string[]> {
   const analysis = await loadAnalysis(name);
   const own = optionForms(analysis).flatMap(({ option, flag, argument }) => {
-    const value = options[option];
+    const value = one.options[option];
     if (value === undefined) return [];
     const text = Array.isArray(value) ? value.join() : String(value);
-    return argument ? text.split(' ') : [`--${flag}`, text];
+    return argument ? [text] : [`--${flag}`, text];
   });
-  const ended = await hsn(analysis.verb ?? name, small.run, ...(words ?? own), '--json');
+  return [analysis.verb ?? name, folderOf(one), ...own];
+}
+
+async function byCommandLine(name: AnalysisName, one: Case): Promise<unknown> {
+  const ended = await hsn(...(await commandOf(name, one)), '--json');
   expect(ended.code, ended.stderr).toBe(0);
   return JSON.parse(ended.stdout);
 }
 
-async function byHttp(name: AnalysisName, options: Record<string, unknown>): Promise<unknown> {
-  const reply = await fetch(new URL(`/api/analyses/${name}`, explorer.url), {
-    ...{ method: 'POST', body: JSON.stringify(options) },
+const idOf = (one: Case) => path.basename(folderOf(one));
+
+async function byHttp(name: AnalysisName, one: Case): Promise<unknown> {
+  const reply = await fetch(new URL(`/api/analyses/${name}?run=${idOf(one)}`, explorer.url), {
+    ...{ method: 'POST', body: JSON.stringify(one.options) },
     headers: { 'content-type': 'application/json' },
   });
   const answer = await reply.json();
@@ -94,7 +131,8 @@ async function byHttp(name: AnalysisName, options: Record<string, unknown>): Pro
   return answer;
 }
 
-async function byTool(name: AnalysisName, options: Record<string, unknown>): Promise<unknown> {
+async function byTool(name: AnalysisName, one: Case): Promise<unknown> {
+  const options = { run: idOf(one), ...one.options };
   const answer = await client.callTool({ name, arguments: options }, undefined, { timeout: 200_000 });
   const [content] = answer.content as { text: string }[];
   expect(answer.isError ?? false, content!.text).toBe(false);
@@ -110,21 +148,22 @@ describe.each(Object.keys(analyses) as AnalysisName[])('%s', (name) => {
   test.each(cases[name])(
     'answers alike by every way in: $options',
     async (one) => {
-      const library = await byLibrary(name, one.options);
+      const library = await byLibrary(name, one);
       expect(library).toMatchObject(one.has);
       expect(await byCommandLine(name, one)).toEqual(library);
-      expect(await byHttp(name, one.options)).toEqual(library);
-      expect(await byTool(name, one.options)).toEqual(library);
+      expect(await byHttp(name, one)).toEqual(library);
+      expect(await byTool(name, one)).toEqual(library);
     },
     200_000,
   );
 
   test('refuses an option that it does not have, by every way in', async () => {
-    const options = { ...cases[name][0]!.options, nosuch: 1 };
-    await expect(byLibrary(name, options)).rejects.toThrow(/^\w+ has no option nosuch; it has /);
-    await expect(byHttp(name, options)).rejects.toThrow(/nosuch/);
-    await expect(byTool(name, options)).rejects.toThrow(/nosuch/);
-    const { verb } = await loadAnalysis(name);
-    expect((await hsn(verb ?? name, small.run, '--nosuch')).stderr).toContain("unknown option '--nosuch'");
+    const [first] = cases[name];
+    const wrong = { ...first!, options: { ...first!.options, nosuch: 1 } };
+    await expect(byLibrary(name, wrong)).rejects.toThrow(/^\w+ has no option nosuch; it has /);
+    await expect(byHttp(name, wrong)).rejects.toThrow(/nosuch/);
+    await expect(byTool(name, wrong)).rejects.toThrow(/nosuch/);
+    const { stderr } = await hsn(...(await commandOf(name, first!)), '--nosuch');
+    expect(stderr).toContain("unknown option '--nosuch'");
   }, 200_000);
 });

@@ -12,16 +12,11 @@ export {
 } from './analysis/edits.ts';
 export { EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './analysis/encoded.ts';
 export { EncodedWriter } from './analysis/encoded-writer.ts';
-export {
-  type ExplainedText,
-  explainText,
-  explanationFaithfulness,
-  type Faithfulness,
-} from './analysis/explain.ts';
-export { explainedPage, explainedSpans } from './analysis/explained-page.ts';
+export { type ExplainedText, explainText } from './analysis/explain.ts';
+export { explainedPage } from './analysis/explained-page.ts';
 export { exportedGraph } from './analysis/exported.ts';
-export { drawAttention, drawDivergence, drawLabelMaps, type NamedFigure } from './analysis/figures.ts';
-export { type Found, type FoundText, TextFinder } from './analysis/find.ts';
+export { drawAttention, drawLabelMaps, type NamedFigure } from './analysis/figures.ts';
+export type { Found } from './analysis/find.ts';
 export {
   type Interpolation,
   type InterpolationOptions,
@@ -37,14 +32,7 @@ export {
   subsampleFigures,
 } from './analysis/judged-figures.ts';
 export { linkedSymbols, linksOf, runLayout } from './analysis/layout.ts';
-export {
-  levelSheets,
-  levelsText,
-  type SymbolGroup,
-  type SymbolLevel,
-  type SymbolLevels,
-  symbolLevels,
-} from './analysis/levels.ts';
+export { type SymbolGroup, type SymbolLevel, type SymbolLevels, symbolLevels } from './analysis/levels.ts';
 export { type SymbolExample, type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
 export { writeModelCard } from './analysis/model-card.ts';
 export {
@@ -52,7 +40,6 @@ export {
   nameSeeds,
   renameSymbol,
   runSymbols,
-  type SymbolNames,
   symbolNamed,
   symbolNames,
   symbolTitle,
@@ -64,15 +51,7 @@ export { runReport } from './analysis/report.ts';
 export { type ReportPart, sectionsPage } from './analysis/report-page.ts';
 export { plainJson, type Results, writeResults } from './analysis/results.ts';
 export { type RunCorpus, runCorpus } from './analysis/run-corpus.ts';
-export {
-  attentionSheet,
-  degreeSheet,
-  divergenceSheet,
-  graphSheet,
-  interpolationSheet,
-  symbolSheet,
-  typicalSheet,
-} from './analysis/sheets.ts';
+export { divergenceSheet, interpolationSheet, symbolSheet } from './analysis/sheets.ts';
 export {
   changesBetween,
   type DecoderComparison,
@@ -84,32 +63,17 @@ export { type SymbolFigures, symbolFigures } from './analysis/symbol-figures.ts'
 export { SymbolTally } from './analysis/symbol-tally.ts';
 export { type SymbolYears, symbolYears } from './analysis/symbol-years.ts';
 export { RUN_TABLES, type RunTable, runTable } from './analysis/tables.ts';
-export { textColumn, textTimes, timeColumnOf, walksBy } from './analysis/text-columns.ts';
+export { textColumn, textTimes, timeColumnOf } from './analysis/text-columns.ts';
 export { textMap } from './analysis/text-map.ts';
 export { shareNumber, unsureTexts } from './analysis/unsure.ts';
 export { wordsOf } from './analysis/words.ts';
-export {
-  comparisonFigure,
-  comparisonSheets,
-  comparisonTables,
-  comparisonText,
-} from './comparison/group-sheets.ts';
-export {
-  compareGroups,
-  type GroupComparison,
-} from './comparison/groups.ts';
-export { PERIODS, type PeriodLength } from './comparison/period-lengths.ts';
-export { type LabelPrediction, predictLabels } from './comparison/prediction.ts';
-export {
-  predictionFigure,
-  predictionSheets,
-  predictionTable,
-  predictionText,
-} from './comparison/prediction-sheets.ts';
+export { compareGroups, type GroupComparison } from './comparison/groups.ts';
+export { PERIODS } from './comparison/period-lengths.ts';
+export type { LabelPrediction } from './comparison/prediction.ts';
+export { predictionText } from './comparison/prediction-sheets.ts';
 export { studyTime, type TimeStudy } from './comparison/time.ts';
-export { burstSheet, timeFigureOf, timeTables } from './comparison/time-sheets.ts';
 export { communitiesOf } from './evaluation/communities.ts';
-export { degreeFigure, degreesFigure } from './evaluation/degree-figure.ts';
+export { degreesFigure } from './evaluation/degree-figure.ts';
 export { toPng } from './evaluation/figures.ts';
 export { GRAPH_FORMATS, type GraphFormat, graphText, nodesCsv } from './evaluation/graph-export.ts';
 export { studyGraph } from './evaluation/graph-samples.ts';
@@ -122,7 +86,6 @@ export { exportLanguage } from './export.ts';
 export { npmiCoherence } from './measures/coherence.ts';
 export { embeddingCoherence } from './measures/embedding-coherence.ts';
 export { spearman } from './measures/rank-correlation.ts';
-export { withoutStays } from './measures/step-weights.ts';
 export type { SubsampleStability } from './measures/subsample-stability.ts';
 export { referenceWindow } from './measures/topic-figures.ts';
 export { askNames, type NamedSymbol, SENT, storeNames } from './naming/ask-names.ts';

@@ -29,6 +29,8 @@ export interface Report {
   shown?: readonly Sheet[];
   /** Printed after the tables. */
   text?: string;
+  /** Printed before the tables, line by line as it is. */
+  tree?: string;
   figures?: readonly NamedFigure[];
 }
 
@@ -40,8 +42,8 @@ export interface Flag {
   name?: string;
   /** What it takes, for the message about a wrong value; by its type unless given. */
   takes?: string;
-  /** A word without a flag, after the run; the last one takes all that follow. */
-  argument?: boolean;
+  /** How the help writes it where it has no flag and stands after the run: `<phrase...>`, `[text]`. */
+  argument?: string;
 }
 
 /** An analysis of a run that changes nothing. The library, command line, HTTP API and MCP tools are made from it. */

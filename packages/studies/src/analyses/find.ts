@@ -13,7 +13,7 @@ export const find = analysis({
     top: z.int().min(1).default(5).describe('how many of each'),
     limit,
   }),
-  flags: { phrase: { argument: true } },
+  flags: { phrase: { argument: '<phrase...>' } },
   first: 'phrase',
   files: false,
   run: async (source, { phrase, top, limit: most }) => {

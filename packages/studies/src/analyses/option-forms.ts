@@ -11,7 +11,8 @@ export interface OptionForm {
   required: boolean;
   default: unknown;
   takes: string;
-  argument: boolean;
+  /** As the help writes it, where it has no flag. */
+  argument: string | undefined;
   /** The value that a text stands for; wrong texts stay wrong, and the option's schema refuses them. */
   read(text: string): unknown;
 }
@@ -33,14 +34,14 @@ export function optionForms({ options, flags = {} }: Pick<Analysis, 'options' | 
     required?: string[];
   };
   return Object.entries(properties).map(([option, schema]) => {
-    const { name, value, takes, argument = false }: Flag = flags[option] ?? {};
+    const { name, value, takes, argument }: Flag = flags[option] ?? {};
     return {
       ...{ option, argument, default: schema.default, description: schema.description ?? '' },
       flag: name ?? option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
       value: value ?? (isNumber(schema) ? 'n' : 'text'),
       required: required.includes(option),
       takes: takes ?? takenBy(schema),
-      read: (text: string) => valueOf(text, schema),
+      read: (text: string) => readValue(text, schema),
     };
   });
 }
@@ -56,9 +57,9 @@ function takenBy(schema: JsonSchema): string {
   return 'a text';
 }
 
-function valueOf(text: string, schema: JsonSchema): unknown {
+function readValue(text: string, schema: JsonSchema): unknown {
   const { type, items = {}, prefixItems } = schema;
-  if (isNumber(schema)) return text.trim() === '' ? text : Number(text);
+  if (isNumber(schema)) return text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text);
   if (type !== 'array' && !prefixItems) return text;
-  return text.split(',').map((part) => valueOf(part.trim(), items));
+  return text.split(',').map((part) => readValue(part.trim(), items));
 }

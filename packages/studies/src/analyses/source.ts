@@ -92,10 +92,9 @@ function checkNeed(need: Need, run: OpenedRun, name: string): void {
   if (need === 'labels' && run.labels.length === 0)
     throw new UserError(`the sentences of ${directory} have no labels, so there is nothing to tell apart`);
   if (need === 'labels') return;
+  const taken = need === 'decoder' ? 'language model' : 'run of texts';
   if (run.kind !== 'language')
-    throw new UserError(
-      `${name} takes a ${need === 'decoder' ? 'language model' : 'run of texts'}; ${directory} is the run of ${kinds[run.kind]}`,
-    );
+    throw new UserError(`${directory} is the run of ${kinds[run.kind]}; ${name} takes a ${taken}`);
   if (need === 'decoder') run.texts.checkWrites();
 }
 
