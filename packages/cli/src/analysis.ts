@@ -73,19 +73,6 @@ async function analysedOnce<T>(
   }
 }
 
-/** A bar on stderr for work that is counted; begun at the first count. */
-export async function progressOf(label: string, unit: string) {
-  const { Progress } = await import('@hidden-schema/hsn');
-  let bar: InstanceType<typeof Progress> | undefined;
-  return {
-    onProgress: (done: number, total: number) => {
-      bar ??= new Progress({ label, total, unit, output: live });
-      bar.update(done);
-    },
-    done: () => bar?.finish(),
-  };
-}
-
 /** Bars on stderr for one stage after another. */
 export async function progressBars() {
   const { Progress } = await import('@hidden-schema/hsn');
@@ -102,6 +89,12 @@ export async function progressBars() {
     };
   };
   return { progress, done };
+}
+
+/** A bar on stderr for work that is counted; begun at the first count. */
+export async function progressOf(label: string, unit: string) {
+  const { progress, done } = await progressBars();
+  return { onProgress: progress(label, unit), done };
 }
 
 /** The run's sentences with their walks, read now where they are not stored yet. */

@@ -11,7 +11,6 @@ import {
   type WritingOptions,
 } from '@hidden-schema/hsn';
 import {
-  type EncodedCorpus,
   type EncodingOptions,
   encodedCorpus,
   type InterpolationOptions,
@@ -181,23 +180,15 @@ export class Schema extends Analysed implements Disposable {
   /** Writes a table of the run (a row a text, symbol, link, word, example or vector) as CSV, JSONL or Parquet; returns its rows. */
   async exportTable(table: RunTable, file: string, options: ExportOptions = {}): Promise<number> {
     const { format = formatOf(file), unsure, columns: names = [], ...reading } = options;
-    return this.#reading(reading, async (encoded) => {
-      const run = this.#open();
+    const run = this.#open();
+    return inOptions(async () => {
+      using encoded = await encodedCorpus(run, reading);
       const meanings = await storedMeanings(run, { encoded });
       const columns: Record<string, (string | null)[]> = {};
       for (const name of names) columns[name] = await textColumn(run, encoded, name);
       const source = { run, encoded, meanings, columns, ...(unsure === undefined ? {} : { unsure }) };
       return writeTable(file, format, await runTable(table, source));
     });
-  }
-
-  async #reading<T>(options: EncodingOptions, body: (encoded: EncodedCorpus) => Promise<T>): Promise<T> {
-    const encoded = await inOptions(() => encodedCorpus(this.#open(), options));
-    try {
-      return await inOptions(() => body(encoded));
-    } finally {
-      encoded.close();
-    }
   }
 
   /** Names a symbol in the run, for every view of it; an empty name takes it away. */

@@ -1,3 +1,4 @@
+export { type Analysis, type AnalysisSource, analysis, type Report } from './analyses/analysis.ts';
 export { askAnalysis, checkOptions, RunSource } from './analyses/source.ts';
 export { sentenceAttention, studyAttention } from './analysis/attention.ts';
 export { choiceResults } from './analysis/choice.ts';

@@ -11,7 +11,7 @@ import type { Asset } from './assets.ts';
 import { Fault, faultBody } from './fault.ts';
 import { cookieName, tooLarge } from './guard.ts';
 import type { Runs } from './runs.ts';
-import type { ModelEndpoint } from './tasks.ts';
+import type { FactEndpoint, ModelEndpoint } from './tasks.ts';
 
 /** What answers each endpoint, whoever asks: a page over HTTP, or an agent. */
 export type Handlers = {
@@ -62,40 +62,21 @@ export function createApp({ runs, analyses, assets, version, body, token }: AppP
 }
 
 export function handlersOf(runs: Runs): Handlers {
-  const model =
-    <N extends ModelEndpoint>(name: N) =>
-    (input: Input<N>, signal: AbortSignal): Promise<Answer<N>> =>
-      runs.ask<ModelEndpoint>(name, input as Input<N> & { run?: string }, signal) as Promise<Answer<N>>;
-  return {
+  const facts: Pick<Handlers, FactEndpoint> = {
     runs: () => runs.list(),
     run: ({ run }) => runs.facts(run).run(),
     metrics: (input) => runs.facts(input.run).metrics(input),
     curves: (input) => runs.facts(input.run).curves(input),
     evaluation: ({ run }) => runs.facts(run).evaluation(),
-    graph: model('graph'),
-    symbol: model('symbol'),
-    rename: model('rename'),
-    levels: model('levels'),
-    merge: model('merge'),
-    split: model('split'),
-    undo: model('undo'),
-    encode: model('encode'),
-    generate: model('generate'),
-    attention: model('attention'),
-    nearest: model('nearest'),
-    interpolate: model('interpolate'),
-    reason: model('reason'),
-    labels: model('labels'),
-    encoded: model('encoded'),
-    map: model('map'),
-    texts: model('texts'),
-    explain: model('explain'),
-    matches: model('matches'),
-    compare: model('compare'),
-    time: model('time'),
-    samples: model('samples'),
-    sentences: model('sentences'),
   };
+  const asked = (Object.keys(endpoints) as ModelEndpoint[])
+    .filter((name) => !(name in facts))
+    .map((name) => [
+      name,
+      (input: Input<ModelEndpoint>, signal: AbortSignal) => runs.ask(name, input, signal),
+    ]);
+  // Whatever is no fact is asked of the model, under the same name.
+  return { ...facts, ...(Object.fromEntries(asked) as Omit<Handlers, FactEndpoint>) };
 }
 
 function answer(error: Error): Response {

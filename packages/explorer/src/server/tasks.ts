@@ -2,7 +2,7 @@ import type { Answer, EndpointName, Input, Opened } from '../shared/api.ts';
 import type { AnalysisTask } from './analyses.ts';
 
 /** Endpoints that are answered without the model, on the main thread. */
-type FactEndpoint = 'runs' | 'run' | 'metrics' | 'curves' | 'evaluation';
+export type FactEndpoint = 'runs' | 'run' | 'metrics' | 'curves' | 'evaluation';
 /** Endpoints that need the model, and so its process. */
 export type ModelEndpoint = Exclude<EndpointName, FactEndpoint>;
 export type TaskName = 'opened' | 'analysis' | ModelEndpoint;
