@@ -4,7 +4,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Analysis, analyses, optionForms } from '@hidden-schema/studies/analyses';
+import { type Analysis, analyses } from '@hidden-schema/studies/analyses';
+import { optionForms } from '@hidden-schema/studies/option-forms';
 import { Application, type TypeDocOptions } from 'typedoc';
 import type { PluginOptions } from 'typedoc-plugin-markdown';
 

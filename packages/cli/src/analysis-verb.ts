@@ -1,5 +1,6 @@
 import type { OpenedRun } from '@hidden-schema/hsn';
 import type { Analysis, AnalysisName } from '@hidden-schema/studies/analyses';
+import type { OptionForm } from '@hidden-schema/studies/option-forms';
 import type { Command } from 'commander';
 import {
   type AnalysisFlags,
@@ -20,7 +21,7 @@ export interface Special {
   extend?(command: Command): void;
   /** Another answer where flags ask for one; false where they do not. */
   instead?(directory: string, words: readonly unknown[], flags: Flags): Promise<boolean>;
-  /** Prints or writes the result in place of its tables; not asked with --json. */
+  /** Prints or writes the result in place of its tables and its JSON. */
   show?(data: unknown, run: OpenedRun, flags: Flags): Promise<void>;
 }
 
@@ -29,9 +30,7 @@ export async function analysisVerb(
   name: AnalysisName,
   special: Special = {},
 ): Promise<{ register(program: Command): void }> {
-  const { loadAnalysis, optionForms } = await import('@hidden-schema/studies/analyses');
-  const analysis = await loadAnalysis(name);
-  const forms = optionForms(analysis);
+  const { analysis, forms } = await declared(name);
   const act = async (directory: string, ...given: unknown[]) => {
     const words = given.slice(0, -2);
     const flags = given.at(-2) as Flags;
@@ -54,13 +53,17 @@ export async function answerNamed(
   words: readonly unknown[],
   flags: Flags,
 ): Promise<true> {
-  const { loadAnalysis, optionForms } = await import('@hidden-schema/studies/analyses');
-  const analysis = await loadAnalysis(name);
-  await answer(analysis, directory, givenOptions(optionForms(analysis), words, flags), { flags });
+  const { analysis, forms } = await declared(name);
+  await answer(analysis, directory, givenOptions(forms, words, flags), { flags });
   return true;
 }
 
-type Forms = ReturnType<typeof import('@hidden-schema/studies/analyses')['optionForms']>;
+async function declared(name: AnalysisName): Promise<{ analysis: Analysis; forms: OptionForm[] }> {
+  const { loadAnalysis } = await import('@hidden-schema/studies/analyses');
+  const { optionForms } = await import('@hidden-schema/studies/option-forms');
+  const analysis = await loadAnalysis(name);
+  return { analysis, forms: optionForms(analysis) };
+}
 
 const kinds = {
   texts: ' of texts',
@@ -69,7 +72,7 @@ const kinds = {
 } as const;
 
 /** The command of a verb with arguments, options and help. */
-function addVerb(program: Command, analysis: Analysis, forms: Forms): Command {
+function addVerb(program: Command, analysis: Analysis, forms: readonly OptionForm[]): Command {
   const { verb, name, summary, description, needs, files } = analysis;
   const command = program
     .command(verb ?? name)
@@ -99,7 +102,7 @@ function helpOf({ examples, notes }: Analysis): string {
 
 /** Options as the analysis takes them, from the words and flags that were given. */
 function givenOptions(
-  forms: Forms,
+  forms: readonly OptionForm[],
   words: readonly unknown[],
   flags: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
@@ -128,8 +131,8 @@ async function answer(
     try {
       const data = await askAnalysis(analysis, source, options);
       done();
-      if (flags.json && flags.out === undefined) return print(plainJson(data));
       if (show) return show(data, run, flags);
+      if (flags.json && flags.out === undefined) return print(plainJson(data));
       const report = await analysis.tables(data, source);
       done();
       if (report.tree && !flags.json) print(`${report.tree}\n`);

@@ -16,15 +16,17 @@ export const special: Special = {
       throw new UserError('which text is to be explained? give one, or --check N to measure explanations');
     return false;
   },
-  show: async (data, { run }, { html }) => {
-    const { explainedPage, symbolNames, symbolTitle } = await import('@hidden-schema/studies');
+  show: async (data, { run }, { html, json }) => {
+    const { explainedPage, plainJson, symbolNames, symbolTitle } = await import('@hidden-schema/studies');
     const names = symbolNames(run);
     const title = (symbol: number) => symbolTitle(symbol, names);
     const explained = data as ExplainedText;
-    if (typeof html !== 'string')
-      return printPainted(painted(explained, title, process.stdout.isTTY && !process.env.NO_COLOR));
-    await writeOutput(html, explainedPage(explained, title));
-    print(`written to ${html}\n`);
+    if (typeof html === 'string') {
+      await writeOutput(html, explainedPage(explained, title));
+      return print(`written to ${html}\n`);
+    }
+    if (json) return print(plainJson(data));
+    return printPainted(painted(explained, title, process.stdout.isTTY && !process.env.NO_COLOR));
   },
 };
 

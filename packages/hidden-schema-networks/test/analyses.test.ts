@@ -3,11 +3,13 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Explorer, startExplorer } from '@hidden-schema/explorer';
 import { plainJson } from '@hidden-schema/studies';
-import { type AnalysisName, analyses, loadAnalysis, optionForms } from '@hidden-schema/studies/analyses';
+import { type AnalysisName, analyses, loadAnalysis } from '@hidden-schema/studies/analyses';
+import { optionForms } from '@hidden-schema/studies/option-forms';
 import { hsn } from '@hidden-schema/testing/hsn-process';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { request } from '../../explorer/test/requests.ts';
 import { makeSmallDiscovered, type SmallDiscovered } from '../../explorer/test/small-discovered.ts';
 import { makeSmallLanguage, type SmallLanguage } from '../../explorer/test/small-language.ts';
 import { open } from '../src/index.ts';
@@ -81,7 +83,8 @@ beforeAll(async () => {
   const program = fileURLToPath(new URL('../../cli/bin/hsn.js', import.meta.url));
   const env = { ...process.env, HSN_THREADS: '1' } as Record<string, string>;
   const args = [program, 'mcp', small.run, language.run];
-  await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' }));
+  const transport = new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' });
+  await client.connect(transport, { timeout: 200_000 });
 }, 300_000);
 afterAll(async () => {
   await client?.close();
@@ -122,13 +125,12 @@ async function byCommandLine(name: AnalysisName, one: Case): Promise<unknown> {
 const idOf = (one: Case) => path.basename(folderOf(one));
 
 async function byHttp(name: AnalysisName, one: Case): Promise<unknown> {
-  const reply = await fetch(new URL(`/api/analyses/${name}?run=${idOf(one)}`, explorer.url), {
+  const { status, text } = await request(explorer.url, `/api/analyses/${name}?run=${idOf(one)}`, {
     ...{ method: 'POST', body: JSON.stringify(one.options) },
     headers: { 'content-type': 'application/json' },
   });
-  const answer = await reply.json();
-  expect(reply.status, JSON.stringify(answer)).toBe(200);
-  return answer;
+  expect(status, text).toBe(200);
+  return JSON.parse(text);
 }
 
 async function byTool(name: AnalysisName, one: Case): Promise<unknown> {

@@ -59,7 +59,7 @@ test('is a method, a verb with files and help, and an endpoint', async () => {
   const printed = await hsn('returns', run, '--step', '0');
   expect(printed.stdout).toContain('Walks that return');
   expect(fs.readFileSync(`${run}/figures/returns.csv`, 'utf8')).toBe(
-    `texts,returning\n${library.texts},${library.count}\n`,
+    `texts,returning\r\n${library.texts},${library.count}\r\n`,
   );
   expect((await hsn('returns', run, '--step', 'x')).stderr).toBe(
     'hsn: --step takes a whole number from 0, got x\n',

@@ -28,6 +28,9 @@ export interface AppParts {
   token: string | undefined;
 }
 
+/** Bytes of an analysis' options: room for a text of some pages. */
+const MOST_OPTIONS = 60_000;
+
 export type App = Hono<{ Bindings: HttpBindings }>;
 
 /** Routes only: who may ask has been decided before. */
@@ -46,7 +49,7 @@ export function createApp({ runs, analyses, assets, version, body, token }: AppP
   for (const endpoint of analyses)
     app.post(endpoint.path, async (context) => {
       const { run } = check(endpoint.query, context.req.query(), 'the query') as { run?: string };
-      const options = check(endpoint.body, await readJson(context, body), 'the body');
+      const options = check(endpoint.body, await readJson(context, Math.min(body, MOST_OPTIONS)), 'the body');
       const task = { run, analysis: endpoint.analysis, options: { ...options } };
       return context.json(await runs.ask('analysis', task, context.req.raw.signal));
     });

@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import type { Analysis } from './analysis.ts';
 
 export type { Analysis, Report } from './analysis.ts';
-export { optionForms } from './option-forms.ts';
 
 /** Every analysis, loaded when it is asked for. To add one: its file in this folder, and its line here. */
 export const analyses = {
