@@ -4,6 +4,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Analysis, analyses } from '@hidden-schema/studies/analyses';
+import { optionForms } from '@hidden-schema/studies/option-forms';
 import { Application, type TypeDocOptions } from 'typedoc';
 import type { PluginOptions } from 'typedoc-plugin-markdown';
 
@@ -57,6 +59,26 @@ async function writePages(folder: string): Promise<boolean> {
   return !(app.logger.hasErrors() || app.logger.hasWarnings());
 }
 
+/** The page of analyses: a section each, from the table that verbs, methods, endpoints and tools are made from. */
+async function analysesPage(): Promise<string> {
+  const all = await Promise.all(
+    Object.values(analyses).map((load) => load() as unknown as Promise<Analysis>),
+  );
+  const sections = all.map((one) => {
+    const verb = `hsn ${one.verb ?? one.name}`;
+    const method = one.name === 'symbols' ? 'describe' : one.name;
+    const needs = one.needs.length > 0 ? ` Needs ${one.needs.join(', ')}.` : '';
+    const rows = optionForms(one).map(
+      ({ option, flag, argument, description }) =>
+        `| \`${option}\` | ${argument ? `\`${argument}\`` : `\`--${flag}\``} | ${description} |`,
+    );
+    const ways = `\`${verb}\` · \`schema.${method}()\` · \`POST /api/analyses/${one.name}\` · MCP tool \`${one.name}\``;
+    const table = ['| option | on the command line | |', '|---|---|---|', ...rows].join('\n');
+    return `## ${one.name}\n\n${one.description}${needs}\n\n${ways}\n\n${table}\n\n${one.notes}\n`;
+  });
+  return `# Analyses\n\nFor looking up what can be asked of a run, and by which name in each way in.\n\n${sections.join('\n')}`;
+}
+
 const write = process.argv.includes('--write');
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-reference-'));
 try {
@@ -64,6 +86,7 @@ try {
   else if (write) {
     fs.rmSync(OUT, { recursive: true, force: true });
     fs.cpSync(folder, OUT, { recursive: true });
+    fs.writeFileSync(path.join(OUT, 'analyses.md'), await analysesPage());
   }
 } finally {
   fs.rmSync(folder, { recursive: true });

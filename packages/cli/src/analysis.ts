@@ -16,14 +16,18 @@ export interface AnalysisFlags {
 }
 
 export function addAnalysisOptions(command: Command): Command {
-  return command
-    .option('--json', 'print JSON; files are then written only with --out')
-    .option(
-      '--out <folder>',
-      "where tables (CSV, JSON) and figures (SVG, PNG) go (default: the run's figures)",
-    )
-    .option('--checkpoint <which>', 'best, last, or a step', 'best');
+  return checkpointOption(
+    command
+      .option('--json', 'print JSON; files are then written only with --out')
+      .option(
+        '--out <folder>',
+        "where tables (CSV, JSON) and figures (SVG, PNG) go (default: the run's figures)",
+      ),
+  );
 }
+
+export const checkpointOption = (command: Command): Command =>
+  command.option('--checkpoint <which>', 'best, last, or a step', 'best');
 
 export const limitHelp =
   'sentences whose walks are read, those of the test split first (default: 5000, or what is stored)';
@@ -69,17 +73,28 @@ async function analysedOnce<T>(
   }
 }
 
-/** A bar on stderr for work that is counted; begun at the first count. */
-export async function progressOf(label: string, unit: string) {
+/** Bars on stderr for one stage after another. */
+export async function progressBars() {
   const { Progress } = await import('@hidden-schema/hsn');
   let bar: InstanceType<typeof Progress> | undefined;
-  return {
-    onProgress: (done: number, total: number) => {
-      bar ??= new Progress({ label, total, unit, output: live });
-      bar.update(done);
-    },
-    done: () => bar?.finish(),
+  const done = () => {
+    bar?.finish();
+    bar = undefined;
   };
+  const progress = (label: string, unit: string) => {
+    done();
+    return (count: number, total: number) => {
+      bar ??= new Progress({ label, total, unit, output: live });
+      bar.update(count);
+    };
+  };
+  return { progress, done };
+}
+
+/** A bar on stderr for work that is counted; begun at the first count. */
+export async function progressOf(label: string, unit: string) {
+  const { progress, done } = await progressBars();
+  return { onProgress: progress(label, unit), done };
 }
 
 /** The run's sentences with their walks, read now where they are not stored yet. */

@@ -1,66 +1,34 @@
-import type { LanguageRun } from '@hidden-schema/hsn';
-import type { ExplainedText, Faithfulness } from '@hidden-schema/studies';
-import type { Command } from 'commander';
-import { encodedOf, progressOf, showSheets, withAnalysed } from './analysis.ts';
+import type { ExplainedText } from '@hidden-schema/studies';
+import { answerNamed, type Special } from './analysis-verb.ts';
 import { writeOutput } from './output-files.ts';
 import { print, printPainted, visible } from './terminal.ts';
-import { wholeNumber } from './text-flags.ts';
 
-interface ExplainFlags {
-  json?: boolean;
-  html?: string;
-  check?: string;
-  checkpoint: string;
-}
-
-const examples = `
-Examples:
-  $ hsn explain run "the soup was cold and the waiter was rude"
-  $ hsn explain run "the soup was cold" --html soup.html
-  $ hsn explain run "the soup was cold" --json
-  $ hsn explain run --check 100      whether explanations hold, on texts of the run
-
-Each word is left out in turn (occlusion): it carries the symbol of the walk that the text is then least near to. Words in
-colours carry the symbol of that colour, stronger ones in bold; where there are no colours a number follows. --check leaves
-out the words that carry the first symbol of each text, and as many others at random, and counts how often it changes.
-`;
-
-export function register(program: Command): void {
-  program
-    .command('explain')
-    .summary('which words of a text carry which symbol')
-    .description('Show which words of a text carry which symbol of its walk.')
-    .argument('<run>', 'run folder of texts')
-    .argument('[text]', 'the text')
-    .option('--json', 'print JSON')
-    .option('--html <file>', 'write a page with the text in colours')
-    .option('--check <n>', 'instead measure explanations on so many texts of the run')
-    .option('--checkpoint <which>', 'best, last, or a step', 'best')
-    .addHelpText('after', examples)
-    .action(explain);
-}
-
-async function explain(directory: string, text: string | undefined, flags: ExplainFlags): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
-  const studies = await import('@hidden-schema/studies');
-  const check = await wholeNumber('--check', flags.check);
-  if (check === undefined && (text === undefined || text.trim() === ''))
-    throw new UserError('which text is to be explained? give one, or --check N to measure explanations');
-  await withAnalysed(directory, flags, async (opened, signal) => {
-    if (opened.kind !== 'language') throw new UserError(`${directory} is no run of texts; explain takes one`);
-    if (check !== undefined) return checkExplanations(opened, check, flags, signal);
-    const explained = await studies.explainText(opened, text!);
-    const names = studies.symbolNames(opened.run);
-    const title = (symbol: number) => studies.symbolTitle(symbol, names);
-    if (flags.html !== undefined) {
-      await writeOutput(flags.html, studies.explainedPage(explained, title));
-      return print(`written to ${flags.html}\n`);
+/** `hsn explain RUN TEXT` prints the text in colours; --html writes a page, and --check measures explanations. */
+export const special: Special = {
+  extend: (command) =>
+    void command
+      .option('--html <file>', 'write a page with the text in colours')
+      .option('--check <n>', 'instead measure explanations on so many texts of the run'),
+  instead: async (directory, [text], flags) => {
+    if (flags.check !== undefined) return answerNamed('faithfulness', directory, [], flags);
+    const { UserError } = await import('@hidden-schema/base');
+    if (typeof text !== 'string' || text.trim() === '')
+      throw new UserError('which text is to be explained? give one, or --check N to measure explanations');
+    return false;
+  },
+  show: async (data, { run }, { html, json }) => {
+    const { explainedPage, plainJson, symbolNames, symbolTitle } = await import('@hidden-schema/studies');
+    const names = symbolNames(run);
+    const title = (symbol: number) => symbolTitle(symbol, names);
+    const explained = data as ExplainedText;
+    if (typeof html === 'string') {
+      await writeOutput(html, explainedPage(explained, title));
+      return print(`written to ${html}\n`);
     }
-    if (flags.json)
-      return print(studies.plainJson({ ...explained, html: studies.explainedSpans(explained) }));
+    if (json) return print(plainJson(data));
     return printPainted(painted(explained, title, process.stdout.isTTY && !process.env.NO_COLOR));
-  });
-}
+  },
+};
 
 /** Colours of the 256 that are told apart on light and dark grounds. */
 const colours = [33, 160, 136, 30, 97, 245, 28, 166];
@@ -89,44 +57,4 @@ function painted(
   );
   const rest = untried > 0 ? `\nthe last ${untried} words were not tried` : '';
   return `${out}${visible(text.slice(end))}\n\n${legend.join('\n')}${rest}\n`;
-}
-
-async function checkExplanations(
-  run: LanguageRun,
-  count: number,
-  flags: ExplainFlags,
-  signal: AbortSignal,
-): Promise<void> {
-  const studies = await import('@hidden-schema/studies');
-  const encoded = await encodedOf(run, {}, signal);
-  const { onProgress, done } = await progressOf('explain', 'texts');
-  try {
-    const texts = Array.from({ length: Math.min(count, encoded.count) }, (_, n) => encoded.sentence(n).text);
-    const found = await studies.explanationFaithfulness(run, texts, { signal, onProgress });
-    done();
-    if (flags.json) return print(studies.plainJson(found));
-    return showSheets([checkSheet(found)]);
-  } finally {
-    done();
-    encoded.close();
-  }
-}
-
-function checkSheet({ texts, without, random, words, p }: Faithfulness) {
-  const row = (name: string, { share, interval: [low, high] }: Faithfulness['without']) => [
-    name,
-    100 * share,
-    `${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)}`,
-  ];
-  return {
-    name: 'explain-check',
-    title: `Texts whose first symbol changes when ${words.toFixed(1)} words are left out, on average`,
-    caption: `${texts} texts; Wilson intervals of 95 %; McNemar's exact test: p ${p < 0.0001 ? '< 0.0001' : `= ${p.toFixed(4)}`}.`,
-    columns: [
-      { title: 'left out', align: 'left' as const },
-      { title: '% changed', digits: 1 },
-      { title: '95 %', align: 'left' as const },
-    ],
-    rows: [row('words said to carry it', without), row('as many others, at random', random)],
-  };
 }

@@ -1,94 +1,29 @@
 import path from 'node:path';
 import type { OpenedRun } from '@hidden-schema/hsn';
 import type { GraphFormat } from '@hidden-schema/studies';
-import type { Command } from 'commander';
-import {
-  type AnalysisFlags,
-  addAnalysisOptions,
-  deliver,
-  encodedOf,
-  limitHelp,
-  progressOf,
-  withAnalysed,
-} from './analysis.ts';
+import { encodedOf, limitHelp, withAnalysed } from './analysis.ts';
+import type { Flags, Special } from './analysis-verb.ts';
 import { writeOutput } from './output-files.ts';
 import { print } from './terminal.ts';
-import { wholeNumber } from './text-flags.ts';
 
-interface GraphFlags extends AnalysisFlags {
-  samples?: string;
-  export?: string;
-  threshold: string;
-}
-
-const examples = `
-Examples:
-  $ hsn graph run                          statistics beside random graphs, degree distribution
-  $ hsn graph run --samples 50 --json
-  $ hsn graph run --export run.gexf        for Gephi; .graphml, .json and .csv likewise
-  $ hsn graph run --export run.csv --threshold 0.1
-
-Statistics are those of the paper's appendix on language modelling: edges, diameter, average distance, clustering,
-connected components and the largest of them, over sampled graphs, beside Erdős–Rényi graphs with p = 0.5 and of the
-same density. The degree distribution is the paper's figure "Empirical degree distributions of inferred schema networks".
-An export holds names, words, usage, labels and places of symbols; as CSV, symbols go to a second file, NAME-nodes.csv.
-`;
-
-export function register(program: Command): void {
-  addAnalysisOptions(
-    program
-      .command('graph')
-      .summary('statistics of the graph found; export for other programs')
-      .description('Statistics of the inferred graph beside random ones, and its export.')
-      .argument('<run>', 'run folder'),
-  )
-    .option('--samples <n>', 'graphs drawn of each kind (default: 500, fewer for many symbols)')
-    .option('--export <file>', 'write the graph: .gexf, .graphml, .json or .csv')
-    .option('--threshold <p>', 'least probability of an exported link', '0.5')
-    .option('--limit <n>', `export: ${limitHelp}`)
-    .addHelpText('after', examples)
-    .action(graph);
-}
-
-async function graph(directory: string, flags: GraphFlags): Promise<void> {
-  const samples = await wholeNumber('--samples', flags.samples);
-  const format = flags.export === undefined ? undefined : await formatOf(flags.export);
-  await withAnalysed(directory, flags, (run, signal) =>
-    format ? exportGraph(run, flags, format, signal) : statistics(run, directory, flags, samples),
-  );
-}
-
-async function statistics(
-  run: OpenedRun,
-  directory: string,
-  flags: GraphFlags,
-  samples: number | undefined,
-): Promise<void> {
-  const { linkProbabilities } = await import('@hidden-schema/hsn');
-  const { degreeFigure, degreeSheet, graphSheet, studyGraph } = await import('@hidden-schema/studies');
-  const { onProgress, done } = await progressOf('sample', 'graphs');
-  const probabilities = linkProbabilities(run.model);
-  const study = studyGraph(probabilities, run.symbols, {
-    seed: run.run.config.seed,
-    onProgress,
-    ...(samples === undefined ? {} : { samples }),
-  });
-  done();
-  const title = `Degree distribution, ${study.inferred.samples} sampled graphs`;
-  const sheet = graphSheet(study);
-  await deliver(directory, flags, {
-    name: 'graph-statistics',
-    data: study,
-    sheets: [sheet, degreeSheet(study)],
-    shown: [sheet],
-    text: study.verdict.text,
-    figures: [{ name: 'degree-distribution', title, svg: degreeFigure(study, title) }],
-  });
-}
+/** `hsn graph RUN` prints statistics; --export writes the graph for other programs. */
+export const special: Special = {
+  extend: (command) =>
+    void command
+      .option('--export <file>', 'write the graph: .gexf, .graphml, .json or .csv')
+      .option('--threshold <p>', 'least probability of an exported link', '0.5')
+      .option('--limit <n>', `export: ${limitHelp}`),
+  instead: async (directory, _, flags) => {
+    if (flags.export === undefined) return false;
+    const format = await formatOf(String(flags.export));
+    await withAnalysed(directory, flags, (run, signal) => exportGraph(run, flags, format, signal));
+    return true;
+  },
+};
 
 async function exportGraph(
   run: OpenedRun,
-  flags: GraphFlags,
+  flags: Flags,
   format: GraphFormat,
   signal: AbortSignal,
 ): Promise<void> {
@@ -101,7 +36,7 @@ async function exportGraph(
   try {
     const meanings = await studies.storedMeanings(run, { encoded, signal });
     const exported = studies.exportedGraph(run, { least, meanings });
-    const file = flags.export!;
+    const file = String(flags.export);
     await writeOutput(file, studies.graphText(exported, format));
     const nodes = `${file.slice(0, -path.extname(file).length)}-nodes.csv`;
     if (format === 'csv') await writeOutput(nodes, studies.nodesCsv(exported));

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { type AnalysisName, analyses } from '@hidden-schema/studies/analyses';
 import { Command, CommanderError } from 'commander';
 import { addDeviceOption, takeDevice } from './device.ts';
 import { addCorpusOption, takeCorpus } from './named-corpus.ts';
@@ -8,6 +9,34 @@ import { print, say, watchOutputs } from './terminal.ts';
 interface Verb {
   register(program: Command): void;
 }
+
+/** What some verbs do beside their analysis. */
+const specials = {
+  symbols: () => import('./symbols.ts'),
+  explain: () => import('./explain.ts'),
+  statistics: () => import('./graph.ts'),
+} as const;
+/** Analyses whose verb has another name, or that are forms of another one's verb. */
+const verbOf: Partial<Record<AnalysisName, string | null>> = {
+  statistics: 'graph',
+  meaning: null,
+  levels: null,
+  faithfulness: null,
+};
+
+async function analysisVerb(name: AnalysisName): Promise<Verb> {
+  const verbs = await import('./analysis-verb.ts');
+  const own = name in specials ? await specials[name as keyof typeof specials]() : undefined;
+  return verbs.analysisVerb(name, own?.special);
+}
+
+/** A verb for every analysis of the table, under its name. */
+const analysisVerbs: Readonly<Record<string, () => Promise<Verb>>> = Object.fromEntries(
+  (Object.keys(analyses) as AnalysisName[]).flatMap((name) => {
+    const verb = verbOf[name] === undefined ? name : verbOf[name];
+    return verb === null ? [] : [[verb, () => analysisVerb(name)]];
+  }),
+);
 
 /** Verbs by what people want to do, in the order of the help. Each verb loads itself when it is asked for, and what is heavy in its action only. */
 const groups: Readonly<Record<string, Readonly<Record<string, () => Promise<Verb>>>>> = {
@@ -19,15 +48,8 @@ const groups: Readonly<Record<string, Readonly<Record<string, () => Promise<Verb
     train: () => import('./train.ts'),
   },
   'Look at a run:': {
-    symbols: () => import('./symbols.ts'),
-    find: () => import('./find.ts'),
-    compare: () => import('./compare.ts'),
-    time: () => import('./time.ts'),
-    labels: () => import('./labels.ts'),
-    predict: () => import('./predict.ts'),
-    explain: () => import('./explain.ts'),
+    ...analysisVerbs,
     encode: () => import('./encode.ts'),
-    graph: () => import('./graph.ts'),
     report: () => import('./report-page.ts'),
     serve: () => import('./serve.ts'),
     mcp: () => import('./mcp.ts'),
@@ -45,7 +67,6 @@ const groups: Readonly<Record<string, Readonly<Record<string, () => Promise<Verb
   'Write and reason:': {
     generate: () => import('./generate.ts'),
     interpolate: () => import('./interpolate.ts'),
-    attend: () => import('./attend.ts'),
     reason: () => import('./reason.ts'),
   },
   'Research and upkeep:': {

@@ -10,7 +10,7 @@ Examples:
 
 An agent's program starts this command itself and speaks the Model Context Protocol over standard input and output. Its
 settings need the command and its words, such as {"command": "npx", "args": ["hsn", "mcp", "/folder/run"]}. The tools are
-the endpoints of the explorer's HTTP API. Nothing listens on the network.
+the analyses of the command line, and endpoints of the explorer's HTTP API. Nothing listens on the network.
 `;
 
 export function register(program: Command): void {

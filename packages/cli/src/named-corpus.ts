@@ -1,9 +1,10 @@
+import { analyses } from '@hidden-schema/studies/analyses';
 import type { Command } from 'commander';
 
 /** Verbs that may read the corpus of a run. */
 const readers = new Set([
-  ...['encode', 'generate', 'export', 'graph', 'symbols', 'labels', 'find', 'compare', 'predict', 'explain'],
-  ...['time', 'attend', 'interpolate', 'merge', 'split', 'update', 'report', 'serve'],
+  ...['encode', 'generate', 'export', 'graph', 'interpolate', 'merge', 'split', 'update', 'report', 'serve'],
+  ...Object.keys(analyses),
 ]);
 
 /** Lets verbs that read a run's corpus be told where it is. */

@@ -96,7 +96,7 @@ describe('levels', () => {
 
   test.each([
     ['0', 'levels are numbers of groups from 1 to 9, got 0'],
-    ['3,ten', 'levels are numbers of groups from 1 to 9, got NaN'],
+    ['3,ten', '--levels takes numbers with commas between, got 3,ten'],
     ['10', 'levels are numbers of groups from 1 to 9, got 10'],
   ])('refuse %s', async (given, line) => {
     const { stderr, code } = await hsn('symbols', run, '--levels', given);

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { linkProbabilities, type OpenedModel, openSyntheticRun, readMetrics } from '@hidden-schema/hsn';
 import { noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { analysisEndpoints } from '../src/server/analyses.ts';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
 import { Inference } from '../src/server/inference.ts';
 import { type Answer, type EndpointName, endpoints } from '../src/shared/api.ts';
@@ -260,11 +261,11 @@ describe('what may go wrong', () => {
 
 test('the OpenAPI document names every endpoint and its schemas', async () => {
   const reply = await request(explorer.url, '/api/openapi.json');
+  const analyses = await analysisEndpoints();
   const document = JSON.parse(reply.text);
-  expect(document).toEqual(JSON.parse(JSON.stringify(openApi(document.info.version))));
-  expect(Object.keys(document.paths)).toEqual(
-    Object.values(endpoints).map(({ path: address }) => address.replace(':k', '{k}')),
-  );
+  expect(document).toEqual(JSON.parse(JSON.stringify(openApi(document.info.version, analyses))));
+  const all = [...Object.values(endpoints), ...analyses];
+  expect(Object.keys(document.paths)).toEqual(all.map(({ path: address }) => address.replace(':k', '{k}')));
   const { get: sentences } = document.paths['/api/sentences'];
   expect(
     sentences.parameters.map(({ name, required }: { name: string; required: boolean }) => [name, required]),

@@ -1,5 +1,7 @@
 import type { LanguageEvaluationOptions, LanguageFigures, SyntheticEvaluation } from '@hidden-schema/hsn';
-import type { EncodingOptions, PeriodLength, TableFormat } from '@hidden-schema/studies';
+import type { EncodingOptions, TableFormat } from '@hidden-schema/studies';
+import type { AnalysisOptions } from '@hidden-schema/studies/analyses';
+import type { AnalysisWatching } from './analysis-methods.ts';
 
 /** Which of a run's models is opened. */
 export interface OpenOptions {
@@ -33,26 +35,11 @@ export interface EvaluateOptions extends LanguageEvaluationOptions {
 }
 
 /** How much is found, and among which texts. */
-export interface FindOptions extends EncodingOptions {
-  /** How many symbols, walks and texts; 5 unless given. */
-  top?: number;
-}
-
+export type FindOptions = Omit<AnalysisOptions<'find'>, 'phrase'> & AnalysisWatching;
 /** Which groups of texts are compared. */
-export interface CompareOptions extends EncodingOptions {
-  /** A column of the corpus' table; the labels unless given. */
-  by?: string;
-  /** Two groups to compare with each other; without them each is compared with the rest. */
-  groups?: readonly [string, string];
-}
-
+export type CompareOptions = AnalysisOptions<'compare'> & AnalysisWatching;
 /** Where dates are, and how long periods. */
-export interface TimeOptions extends EncodingOptions {
-  /** The column with the dates; the one that training was told of unless given. */
-  column?: string;
-  /** How long periods are; by how many texts and years there are unless given. */
-  period?: PeriodLength;
-}
+export type TimeOptions = AnalysisOptions<'time'> & AnalysisWatching;
 
 /** How a table is written. */
 export interface ExportOptions extends EncodingOptions {

@@ -11,56 +11,34 @@ import {
   type WritingOptions,
 } from '@hidden-schema/hsn';
 import {
-  compareGroups,
-  type EncodedCorpus,
   type EncodingOptions,
-  type ExplainedText,
   encodedCorpus,
-  explainText,
-  type Found,
-  type GroupComparison,
   type InterpolationOptions,
   type InterpolationStep,
   interpolateTexts,
   knownMeanings,
-  type LabelPrediction,
   languageRun,
   mergeSymbols,
-  predictLabels,
   type RunTable,
   type RunUpdate,
   renameSymbol,
   runTable,
   type SymbolEdit,
-  type SymbolLevels,
   type SymbolMeaning,
   splitSymbol,
   storedMeanings,
-  studyTime,
-  symbolLevels,
   TABLE_FORMATS,
   type TableFormat,
-  TextFinder,
-  type TimeStudy,
   textColumn,
-  textTimes,
   undoEdit,
   updateRun,
-  walksBy,
   writeTable,
 } from '@hidden-schema/studies';
+import { analyses } from '@hidden-schema/studies/analyses';
+import { Analysed } from './analysis-methods.ts';
 import { inOptions } from './option-names.ts';
 import { checkSymbol, SchemaGraph } from './schema-graph.ts';
-import type {
-  CompareOptions,
-  EncodedText,
-  EvaluateOptions,
-  ExportOptions,
-  Figures,
-  FindOptions,
-  OpenOptions,
-  TimeOptions,
-} from './schema-options.ts';
+import type { EncodedText, EvaluateOptions, ExportOptions, Figures, OpenOptions } from './schema-options.ts';
 
 /**
  * A trained model, open to read, write and look at. Free it when it is no longer needed: its weights lie outside of
@@ -71,7 +49,7 @@ import type {
  * const [first] = await schema.encode(['The Treasury has a surplus.']);
  * const [text] = await schema.generate(first!.walk, { temperature: 0.8, seed: 1 });
  */
-export class Schema implements Disposable {
+export class Schema extends Analysed implements Disposable {
   /** The run's folder. */
   readonly directory: string;
   /** What it was trained on: a synthetic language, texts (`language`) or tuples (`reasoning`). */
@@ -88,6 +66,7 @@ export class Schema implements Disposable {
 
   /** By `open`. */
   constructor(opened: OpenedRun) {
+    super(() => this.#open());
     const { run, kind, model, step, notes } = opened;
     const { symbols, length } = model.shape;
     this.directory = run.directory;
@@ -178,7 +157,7 @@ export class Schema implements Disposable {
    * `train` does this at its end.
    */
   async describe(options: EncodingOptions = {}): Promise<readonly SymbolMeaning[]> {
-    this.#meanings = await storedMeanings(this.#open(), options);
+    this.#meanings = await this.ask(await analyses.symbols(), options);
     return this.#meanings;
   }
 
@@ -198,49 +177,12 @@ export class Schema implements Disposable {
     return this.#meanings[symbol]!;
   }
 
-  /** The symbols, walks and texts of the run's corpus that are nearest to a phrase. */
-  async find(phrase: string, options: FindOptions = {}): Promise<Found> {
-    const { top, ...reading } = options;
-    return this.#reading(reading, async (encoded) => {
-      const finder = await TextFinder.open(this.#open(), encoded, reading.signal);
-      try {
-        return await finder.find(phrase, top === undefined ? {} : { top });
-      } finally {
-        finder.free();
-      }
-    });
-  }
-
-  /** Which symbols and links one group of texts has more of than the others, with intervals and corrected p-values. */
-  async compare(options: CompareOptions = {}): Promise<GroupComparison> {
-    const { by, groups, ...reading } = options;
-    return this.#reading(reading, async (encoded) => {
-      const walks = await walksBy(this.#open(), encoded, by === undefined ? {} : { column: by });
-      return compareGroups(walks, groups ? { pair: groups } : {});
-    });
-  }
-
-  /** Which symbols and links predict the label, and how well in texts that were not seen; `by` is another column. */
-  async predict(options: Omit<CompareOptions, 'groups'> = {}): Promise<LabelPrediction> {
-    const { by, ...reading } = options;
-    return this.#reading(reading, async (encoded) =>
-      predictLabels(await walksBy(this.#open(), encoded, by === undefined ? {} : { column: by })),
-    );
-  }
-
-  /** Which words of a text carry which symbol of its walk, by leaving each out in turn. */
-  async explain(text: string): Promise<ExplainedText> {
-    const opened = this.#open();
-    if (opened.kind !== 'language')
-      throw new UserError(`explain takes a model of texts; ${this.directory} is ${words[opened.kind]}`);
-    return explainText(opened, text);
-  }
-
   /** Writes a table of the run (a row a text, symbol, link, word, example or vector) as CSV, JSONL or Parquet; returns its rows. */
   async exportTable(table: RunTable, file: string, options: ExportOptions = {}): Promise<number> {
     const { format = formatOf(file), unsure, columns: names = [], ...reading } = options;
-    return this.#reading(reading, async (encoded) => {
-      const run = this.#open();
+    const run = this.#open();
+    return inOptions(async () => {
+      using encoded = await encodedCorpus(run, reading);
       const meanings = await storedMeanings(run, { encoded });
       const columns: Record<string, (string | null)[]> = {};
       for (const name of names) columns[name] = await textColumn(run, encoded, name);
@@ -249,40 +191,11 @@ export class Schema implements Disposable {
     });
   }
 
-  /** Shares of symbols and links over time, with intervals and bursts. */
-  async time(options: TimeOptions = {}): Promise<TimeStudy> {
-    const { column, period, ...reading } = options;
-    return this.#reading(reading, async (encoded) => {
-      const { times } = await textTimes(this.#open(), encoded, column === undefined ? {} : { column });
-      const { walks, symbols, length } = encoded;
-      return studyTime({ walks, symbols, length, times }, period ? { period } : {});
-    });
-  }
-
-  async #reading<T>(options: EncodingOptions, body: (encoded: EncodedCorpus) => Promise<T>): Promise<T> {
-    const encoded = await inOptions(() => encodedCorpus(this.#open(), options));
-    try {
-      return await inOptions(() => body(encoded));
-    } finally {
-      encoded.close();
-    }
-  }
-
   /** Names a symbol in the run, for every view of it; an empty name takes it away. */
   rename(symbol: number, name: string): void {
     checkSymbol(symbol, this.symbols);
     renameSymbol(this.directory, symbol, name, this.#seen());
     if (this.#meanings) this.#meanings = knownMeanings(this.#open());
-  }
-
-  /**
-   * The symbols merged into as many groups as asked for, a level each, by their vectors and links; the run stays as it is.
-   *
-   * @example
-   * const { levels } = await schema.levels([5, 10, 20]);
-   */
-  levels(counts: readonly number[]): Promise<SymbolLevels> {
-    return symbolLevels(this.#open(), counts);
   }
 
   /** Makes one symbol of several, in the run: it has their lowest number. `undo` takes it back. */

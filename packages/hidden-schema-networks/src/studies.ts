@@ -1,7 +1,7 @@
 /// <reference types="node" preserve="true" />
 /**
  * Analyses of a run: statistics of its graph beside random graphs, walks of its corpus, maps of labels, meanings of
- * symbols. The verbs `hsn graph`, `labels`, `symbols` print what these give.
+ * symbols. `analysis` declares one of your own, which `schema.ask` runs.
  *
  * @example
  * import { encodedCorpus, labelMaps, openRun } from 'hidden-schema-networks/studies';
@@ -14,6 +14,9 @@
 
 export { linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
 export {
+  type Analysis,
+  type AnalysisSource,
+  analysis,
   EncodedCorpus,
   type EncodingOptions,
   encodedCorpus,
@@ -22,6 +25,7 @@ export {
   type LabelMaps,
   labelMaps,
   openRun,
+  type Report,
   type SymbolMeaning,
   storedMeanings,
   studyGraph,

@@ -1,12 +1,6 @@
-export {
-  attentionSheet,
-  degreeSheet,
-  divergenceSheet,
-  graphSheet,
-  interpolationSheet,
-  symbolSheet,
-  typicalSheet,
-} from './analysis/analysis-sheets.ts';
+export { type Analysis, type AnalysisSource, analysis, type Report } from './analyses/analysis.ts';
+export { askAnalysis, checkOptions, RunSource } from './analyses/source.ts';
+export { divergenceSheet, interpolationSheet, symbolSheet } from './analysis/analysis-sheets.ts';
 export { sentenceAttention, studyAttention } from './analysis/attention.ts';
 export { choiceResults } from './analysis/choice.ts';
 export {
@@ -20,16 +14,11 @@ export {
 } from './analysis/edits.ts';
 export { EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './analysis/encoded.ts';
 export { EncodedWriter } from './analysis/encoded-writer.ts';
-export {
-  type ExplainedText,
-  explainText,
-  explanationFaithfulness,
-  type Faithfulness,
-} from './analysis/explain.ts';
-export { explainedPage, explainedSpans } from './analysis/explained-page.ts';
+export { type ExplainedText, explainText } from './analysis/explain.ts';
+export { explainedPage } from './analysis/explained-page.ts';
 export { exportedGraph } from './analysis/exported.ts';
-export { drawAttention, drawDivergence, drawLabelMaps, type NamedFigure } from './analysis/figures.ts';
-export { type Found, type FoundText, TextFinder } from './analysis/find.ts';
+export { drawAttention, drawLabelMaps, type NamedFigure } from './analysis/figures.ts';
+export type { Found } from './analysis/find.ts';
 export {
   type Interpolation,
   type InterpolationOptions,
@@ -45,14 +34,7 @@ export {
   subsampleFigures,
 } from './analysis/judged-figures.ts';
 export { linkedSymbols, linksOf, runLayout } from './analysis/layout.ts';
-export {
-  levelSheets,
-  levelsText,
-  type SymbolGroup,
-  type SymbolLevel,
-  type SymbolLevels,
-  symbolLevels,
-} from './analysis/levels.ts';
+export { type SymbolGroup, type SymbolLevel, type SymbolLevels, symbolLevels } from './analysis/levels.ts';
 export { type SymbolExample, type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
 export { writeModelCard } from './analysis/model-card.ts';
 export {
@@ -60,7 +42,6 @@ export {
   nameSeeds,
   renameSymbol,
   runSymbols,
-  type SymbolNames,
   symbolNamed,
   symbolNames,
   symbolTitle,
@@ -83,32 +64,17 @@ export { type SymbolFigures, symbolFigures } from './analysis/symbol-figures.ts'
 export { SymbolTally } from './analysis/symbol-tally.ts';
 export { type SymbolYears, symbolYears } from './analysis/symbol-years.ts';
 export { RUN_TABLES, type RunTable, runTable } from './analysis/tables.ts';
-export { textColumn, textTimes, timeColumnOf, walksBy } from './analysis/text-columns.ts';
+export { textColumn, textTimes, timeColumnOf } from './analysis/text-columns.ts';
 export { textMap } from './analysis/text-map.ts';
 export { shareNumber, unsureTexts } from './analysis/unsure.ts';
 export { wordsOf } from './analysis/words.ts';
-export {
-  comparisonFigure,
-  comparisonSheets,
-  comparisonTables,
-  comparisonText,
-} from './comparison/group-sheets.ts';
-export {
-  compareGroups,
-  type GroupComparison,
-} from './comparison/groups.ts';
-export { PERIODS, type PeriodLength } from './comparison/periods.ts';
-export { type LabelPrediction, predictLabels } from './comparison/prediction.ts';
-export {
-  predictionFigure,
-  predictionSheets,
-  predictionTable,
-  predictionText,
-} from './comparison/prediction-sheets.ts';
+export { compareGroups, type GroupComparison } from './comparison/groups.ts';
+export { PERIODS } from './comparison/period-lengths.ts';
+export type { LabelPrediction } from './comparison/prediction.ts';
+export { predictionText } from './comparison/prediction-sheets.ts';
 export { studyTime, type TimeStudy } from './comparison/time.ts';
-export { burstSheet, timeFigureOf, timeTables } from './comparison/time-sheets.ts';
 export { communitiesOf } from './evaluation/communities.ts';
-export { degreeFigure, degreesFigure } from './evaluation/degree-figure.ts';
+export { degreesFigure } from './evaluation/degree-figure.ts';
 export { toPng } from './evaluation/figures.ts';
 export { GRAPH_FORMATS, type GraphFormat, graphText, nodesCsv } from './evaluation/graph-export.ts';
 export { studyGraph } from './evaluation/graph-samples.ts';
@@ -121,7 +87,6 @@ export { exportLanguage } from './export.ts';
 export { npmiCoherence } from './measures/coherence.ts';
 export { embeddingCoherence } from './measures/embedding-coherence.ts';
 export { spearman } from './measures/rank-correlation.ts';
-export { withoutStays } from './measures/step-weights.ts';
 export type { SubsampleStability } from './measures/subsample-stability.ts';
 export { referenceWindow } from './measures/topic-figures.ts';
 export { askNames, type NamedSymbol, SENT, storeNames } from './naming/ask-names.ts';

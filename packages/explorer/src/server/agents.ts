@@ -6,7 +6,8 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { type Endpoint, type EndpointName, endpoints } from '../shared/api.ts';
-import { check, type Handlers, handlersOf } from './app.ts';
+import { analysisEndpoints } from './analyses.ts';
+import { check, handlersOf } from './app.ts';
 import { LIMITS } from './limits.ts';
 import { Runs } from './runs.ts';
 
@@ -29,22 +30,47 @@ const edits: ReadonlySet<EndpointName> = new Set(['rename', 'merge', 'split', 'u
 const longest = 200_000;
 
 interface Tool {
-  name: EndpointName;
+  name: string;
   endpoint: Endpoint;
   /** Parameters of path, query and body together. */
   input: z.ZodObject;
+  /** The answer to an input that was checked, and a shorter one where there is one. */
+  answer(input: object, signal: AbortSignal): unknown;
+  shorter?(input: object, signal: AbortSignal): Promise<unknown>;
 }
 
-function toolsOf(mayEdit: boolean): Tool[] {
-  const names = Object.keys(endpoints) as EndpointName[];
-  return names
-    .filter((name) => !ofThePage.has(name) && (mayEdit || !edits.has(name)))
-    .map((name) => {
-      const endpoint: Endpoint = endpoints[name];
-      const { params, query, body } = endpoint;
-      const shape = Object.assign({}, params?.shape, query?.shape, body?.shape) as z.ZodRawShape;
-      return { name, endpoint, input: z.strictObject(shape) };
-    });
+/** Analyses, and those endpoints of the page whose names no analysis has. */
+async function toolsOf(runs: Runs, mayEdit: boolean): Promise<Tool[]> {
+  const analyses = await analysisEndpoints();
+  const taken = new Set<string>(analyses.map(({ analysis }) => analysis));
+  const handlers = handlersOf(runs);
+  const names = (Object.keys(endpoints) as EndpointName[]).filter(
+    (name) => !ofThePage.has(name) && !taken.has(name) && (mayEdit || !edits.has(name)),
+  );
+  return [
+    ...names.map((name) => ({
+      ...toolOf(name, endpoints[name]),
+      // The input was checked by this endpoint's own schemas.
+      answer: handlers[name] as Tool['answer'],
+    })),
+    ...analyses.map((endpoint) => {
+      const ask =
+        (as: 'data' | 'tables'): Tool['answer'] =>
+        ({ run, ...options }: { run?: string }, signal) =>
+          runs.ask('analysis', { run, analysis: endpoint.analysis, options, as }, signal);
+      return {
+        ...toolOf(endpoint.analysis, endpoint),
+        answer: ask('data'),
+        shorter: ask('tables') as Tool['shorter'],
+      };
+    }),
+  ];
+}
+
+function toolOf(name: string, endpoint: Endpoint): Pick<Tool, 'name' | 'endpoint' | 'input'> {
+  const { params, query, body } = endpoint;
+  const shape = Object.assign({}, params?.shape, query?.shape, body?.shape) as z.ZodRawShape;
+  return { name, endpoint, input: z.strictObject(shape) };
 }
 
 /** A tool as agents are told of it: name, summary, JSON schema of its parameters, whether it changes anything. */
@@ -54,7 +80,7 @@ function described({ name, endpoint, input }: Tool) {
     name,
     description: endpoint.summary,
     inputSchema: { ...inputSchema, type: 'object' as const },
-    annotations: { readOnlyHint: !edits.has(name), openWorldHint: false },
+    annotations: { readOnlyHint: !edits.has(name as EndpointName), openWorldHint: false },
   };
 }
 
@@ -62,14 +88,14 @@ function described({ name, endpoint, input }: Tool) {
 export async function serveAgents(options: AgentOptions, signal?: AbortSignal): Promise<void> {
   const runs = new Runs([options.run].flat(), LIMITS);
   try {
-    const tools = toolsOf(options.edit ?? false);
+    const tools = await toolsOf(runs, options.edit ?? false);
     const server = new Server(
       { name: 'hidden-schema-networks', version: VERSION },
       { capabilities: { tools: {} } },
     );
     server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(described) }));
     server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) =>
-      answered(tools, handlersOf(runs), { ...params, signal: extra.signal }),
+      answered(tools, { ...params, signal: extra.signal }),
     );
     await connected(server, options, signal);
   } finally {
@@ -93,10 +119,9 @@ async function connected(
   await server.close();
 }
 
-/** The answer of a tool as JSON text; what is wrong is an answer too, which an agent can read. */
+/** The answer of a tool as JSON text, or as tables where that is too long; what is wrong is an answer too, which an agent can read. */
 async function answered(
   tools: readonly Tool[],
-  handlers: Handlers,
   call: { name: string; arguments?: unknown; signal: AbortSignal },
 ) {
   try {
@@ -104,14 +129,14 @@ async function answered(
     if (!tool)
       throw new Error(`there is no tool ${call.name}; there are ${tools.map(({ name }) => name).join(', ')}`);
     const input = check(tool.input, call.arguments ?? {}, 'the call');
-    // The input was checked by this endpoint's own schemas.
-    const handle = handlers[tool.name] as (input: unknown, signal: AbortSignal) => unknown;
-    const text = JSON.stringify(await handle(input, call.signal));
-    if (text.length > longest)
-      throw new Error(
-        `the answer has ${text.length} characters, more than ${longest}; ask for less, such as one symbol or a page`,
-      );
-    return { content: [{ type: 'text' as const, text }] };
+    const text = JSON.stringify(await tool.answer(input, call.signal));
+    if (text.length <= longest) return { content: [{ type: 'text' as const, text }] };
+    const tables = await tool.shorter?.(input, call.signal);
+    if (typeof tables === 'string' && tables.length <= longest)
+      return { content: [{ type: 'text' as const, text: tables }] };
+    throw new Error(
+      `the answer has ${text.length} characters, more than ${longest}; ask for less, such as one symbol or a page`,
+    );
   } catch (error) {
     return { content: [{ type: 'text' as const, text: reasonOf(error) }], isError: true };
   }

@@ -1,14 +1,18 @@
 import { type LanguageRun, LIKELY_LINK, pathKinds, RunChanged, relationMeaning } from '@hidden-schema/hsn';
 import {
+  askAnalysis,
   explainText,
   interpolateTexts,
+  plainJson,
+  RunSource,
   reasonedCandidates,
-  type SymbolNames,
   sentenceAttention,
   symbolLevels,
   symbolNames,
 } from '@hidden-schema/studies';
+import { loadAnalysis } from '@hidden-schema/studies/analyses';
 import type { Answer, Input, Opened } from '../shared/api.ts';
+import type { AnalysisTask } from './analyses.ts';
 import { checkpointKey, checkSymbol } from './checkpoint-key.ts';
 import { clamp } from './close-reading.ts';
 import { compareAnswer, timeAnswer } from './comparison-answers.ts';
@@ -18,7 +22,7 @@ import { featuresOf } from './features.ts';
 import { Reloading } from './reloading.ts';
 import { type Capabilities, openShown, type RunView, requireAbilities } from './shown.ts';
 import type { TaskContext, TaskHandlers } from './tasks.ts';
-import { mapAnswer, textsAt, textsWith } from './text-answers.ts';
+import { mapAnswer, tablesText, textsAt, textsWith } from './text-answers.ts';
 
 const ALTERNATIVES = 3;
 const MOST_ATTEMPTS = 4;
@@ -30,10 +34,12 @@ export class Answers implements TaskHandlers {
   readonly #directory: string;
   readonly #latest: Reloading<RunView>;
   readonly #edits: EditAnswers;
+  readonly #say: (text: string) => void;
 
   /** `say` is told what takes time. */
   constructor(directory: string, say: (text: string) => void) {
     this.#directory = directory;
+    this.#say = say;
     this.#latest = new Reloading({
       key: () => `${checkpointKey(directory)} ${pathKinds(directory).join()}`,
       open: () => openShown(directory, say),
@@ -54,23 +60,43 @@ export class Answers implements TaskHandlers {
     };
   }
 
-  async graph(): Promise<Answer<'graph'>> {
-    return this.#named(({ view, run }, names) => ({ identity: run.run.identity, ...view.graph(names) }));
-  }
-
-  async symbol({ k }: Input<'symbol'>): Promise<Answer<'symbol'>> {
-    return this.#named(({ view, run }, names) => {
-      checkSymbol(k, run.symbols);
-      return { identity: run.run.identity, ...view.symbol(k, names) };
+  /** An analysis of the table, as the library and the command line answer it. */
+  async analysis({ analysis: name, options, as }: AnalysisTask, { signal }: TaskContext): Promise<unknown> {
+    const analysis = await loadAnalysis(name);
+    const progress = (stage: string, unit: string) => (done: number, total: number) =>
+      this.#say(`${stage}: ${done} of ${total} ${unit}`);
+    return this.#unchanged(async ({ run, encoded }) => {
+      const source = new RunSource(run, { signal, progress, ...(encoded ? { encoded } : {}) });
+      try {
+        const result = await askAnalysis(analysis, source, options);
+        if (as === 'tables') return tablesText(await analysis.tables(result, source));
+        return JSON.parse(plainJson(result));
+      } finally {
+        source.close();
+      }
     });
   }
 
-  /** An answer with names; a run whose symbols were edited since it was opened is opened again. */
-  async #named<T>(answer: (shown: RunView, names: SymbolNames) => T): Promise<T> {
+  async graph(): Promise<Answer<'graph'>> {
+    return this.#unchanged(({ view, run }) => ({
+      identity: run.run.identity,
+      ...view.graph(symbolNames(run.run)),
+    }));
+  }
+
+  async symbol({ k }: Input<'symbol'>): Promise<Answer<'symbol'>> {
+    return this.#unchanged(({ view, run }) => {
+      checkSymbol(k, run.symbols);
+      return { identity: run.run.identity, ...view.symbol(k, symbolNames(run.run)) };
+    });
+  }
+
+  /** An answer of the run as it is now: one whose symbols were edited since it was opened is opened again. */
+  async #unchanged<T>(answer: (shown: RunView) => T | Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const shown = await this.#latest.current();
       try {
-        return answer(shown, symbolNames(shown.run.run));
+        return await answer(shown);
       } catch (error) {
         if (!(error instanceof RunChanged) || attempt >= MOST_ATTEMPTS) throw error;
         this.#latest.changed();

@@ -6,11 +6,12 @@ import { etag } from 'hono/etag';
 import type { z } from 'zod';
 import { type Answer, type Endpoint, type EndpointName, endpoints, type Input } from '../shared/api.ts';
 import { openApi } from '../shared/openapi.ts';
+import type { AnalysisEndpoint } from './analyses.ts';
 import type { Asset } from './assets.ts';
 import { Fault, faultBody } from './fault.ts';
 import { cookieName, tooLarge } from './guard.ts';
 import type { Runs } from './runs.ts';
-import type { ModelEndpoint } from './tasks.ts';
+import type { FactEndpoint, ModelEndpoint } from './tasks.ts';
 
 /** What answers each endpoint, whoever asks: a page over HTTP, or an agent. */
 export type Handlers = {
@@ -19,6 +20,7 @@ export type Handlers = {
 
 export interface AppParts {
   runs: Runs;
+  analyses: readonly AnalysisEndpoint[];
   assets: ReadonlyMap<string, Asset>;
   version: string;
   /** Bytes of a body. */
@@ -26,10 +28,13 @@ export interface AppParts {
   token: string | undefined;
 }
 
+/** Bytes of an analysis' options: room for a text of some pages. */
+const MOST_OPTIONS = 60_000;
+
 export type App = Hono<{ Bindings: HttpBindings }>;
 
 /** Routes only: who may ask has been decided before. */
-export function createApp({ runs, assets, version, body, token }: AppParts): App {
+export function createApp({ runs, analyses, assets, version, body, token }: AppParts): App {
   const app: App = new Hono();
   const handlers = handlersOf(runs);
   for (const name of Object.keys(endpoints) as EndpointName[]) {
@@ -41,7 +46,14 @@ export function createApp({ runs, assets, version, body, token }: AppParts): App
       return context.json(await handle(input, context.req.raw.signal));
     });
   }
-  const document = openApi(version);
+  for (const endpoint of analyses)
+    app.post(endpoint.path, async (context) => {
+      const { run } = check(endpoint.query, context.req.query(), 'the query') as { run?: string };
+      const options = check(endpoint.body, await readJson(context, Math.min(body, MOST_OPTIONS)), 'the body');
+      const task = { run, analysis: endpoint.analysis, options: { ...options } };
+      return context.json(await runs.ask('analysis', task, context.req.raw.signal));
+    });
+  const document = openApi(version, analyses);
   app.get('/api/openapi.json', (context) => context.json(document));
   if (token !== undefined) app.get('/', keepToken(token));
   app.get('*', etag(), (context) => asset(context, assets.get(context.req.path)));
@@ -53,40 +65,21 @@ export function createApp({ runs, assets, version, body, token }: AppParts): App
 }
 
 export function handlersOf(runs: Runs): Handlers {
-  const model =
-    <N extends ModelEndpoint>(name: N) =>
-    (input: Input<N>, signal: AbortSignal): Promise<Answer<N>> =>
-      runs.ask(name, input as Input<N> & { run?: string }, signal);
-  return {
+  const facts: Pick<Handlers, FactEndpoint> = {
     runs: () => runs.list(),
     run: ({ run }) => runs.facts(run).run(),
     metrics: (input) => runs.facts(input.run).metrics(input),
     curves: (input) => runs.facts(input.run).curves(input),
     evaluation: ({ run }) => runs.facts(run).evaluation(),
-    graph: model('graph'),
-    symbol: model('symbol'),
-    rename: model('rename'),
-    levels: model('levels'),
-    merge: model('merge'),
-    split: model('split'),
-    undo: model('undo'),
-    encode: model('encode'),
-    generate: model('generate'),
-    attention: model('attention'),
-    nearest: model('nearest'),
-    interpolate: model('interpolate'),
-    reason: model('reason'),
-    labels: model('labels'),
-    encoded: model('encoded'),
-    map: model('map'),
-    texts: model('texts'),
-    explain: model('explain'),
-    matches: model('matches'),
-    compare: model('compare'),
-    time: model('time'),
-    samples: model('samples'),
-    sentences: model('sentences'),
   };
+  const asked = (Object.keys(endpoints) as ModelEndpoint[])
+    .filter((name) => !(name in facts))
+    .map((name) => [
+      name,
+      (input: Input<ModelEndpoint>, signal: AbortSignal) => runs.ask(name, input, signal),
+    ]);
+  // Whatever is no fact is asked of the model, under the same name.
+  return { ...facts, ...(Object.fromEntries(asked) as Omit<Handlers, FactEndpoint>) };
 }
 
 function answer(error: Error): Response {

@@ -1,10 +1,4 @@
-import {
-  compareGroups,
-  type EncodedCorpus,
-  PERIODS,
-  studyTime,
-  type TimeStudy,
-} from '@hidden-schema/studies';
+import { compareGroups, type EncodedCorpus, PERIODS, studyTime } from '@hidden-schema/studies';
 import type { Answer, Input } from '../shared/api.ts';
 import { Fault } from './fault.ts';
 
@@ -34,8 +28,8 @@ export function compareAnswer(
     ...{ step, groups, both, interval, test, correction },
     tests: { symbols: symbols.length, links: links.length },
     sure: { symbols: sure(symbols), links: sure(links) },
-    symbols: largest(symbols).map(({ group: _, ...one }) => plain(one)),
-    links: largest(links).map(({ group: _, link: [i, j], ...one }) => ({ ...plain(one), link: [i, j] })),
+    symbols: largest(symbols),
+    links: largest(links),
   };
 }
 
@@ -63,24 +57,6 @@ const largest = <T extends Row>(rows: readonly T[]): T[] =>
     )
     .slice(0, MOST_ROWS);
 
-type Interval = readonly [number, number];
-interface Compared {
-  own: { interval: Interval; count: number; texts: number; share: number };
-  others: Compared['own'];
-  differenceInterval: Interval;
-}
-
-/** Intervals that JSON and its schema agree on. */
-function plain<T extends Compared>(one: T) {
-  const pair = ([low, high]: Interval): [number, number] => [low, high];
-  return {
-    ...one,
-    own: { ...one.own, interval: pair(one.own.interval) },
-    others: { ...one.others, interval: pair(one.others.interval) },
-    differenceInterval: pair(one.differenceInterval),
-  };
-}
-
 /** Shares over time of walks with their times. */
 export function timeAnswer(
   step: number,
@@ -92,23 +68,5 @@ export function timeAnswer(
   if (asked !== undefined && !period)
     throw new Fault(400, 'bad_request', `period: expected one of ${PERIODS.join(', ')}, got ${asked}`);
   const study = studyTime({ walks, symbols: K, length, times }, period ? { period } : {});
-  const { symbols, links, ...about } = study;
-  return {
-    ...{ step, column, lengths: [...PERIODS], ...about },
-    symbols: symbols.map(({ symbol, ...one }) => ({ symbol, ...over(one) })),
-    links: links.slice(0, MOST_ROWS).map(({ link: [i, j], ...one }) => ({ link: [i, j], ...over(one) })),
-  };
-}
-
-type Over = Pick<TimeStudy['symbols'][number], 'all' | 'shares' | 'bursts' | 'corrected'>;
-type Share = Over['all'];
-
-function over({ all, shares, bursts, corrected }: Over) {
-  const share = ({ count, texts, share: of, interval: [low, high] }: Share) => ({
-    ...{ count, texts, share: of, interval: [low, high] as [number, number] },
-  });
-  const told = bursts.map(({ label, from, to, weight, inside, outside }) => ({
-    ...{ label, from, to, weight, inside: share(inside), outside: share(outside) },
-  }));
-  return { all: share(all), shares: shares.map(share), bursts: told, corrected };
+  return { ...study, step, column, lengths: [...PERIODS], links: study.links.slice(0, MOST_ROWS) };
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { UserError } from '@hidden-schema/base';
 import { VERSION } from '@hidden-schema/hsn';
+import { analysisEndpoints } from './analyses.ts';
 import { createApp } from './app.ts';
 import { loadAssets } from './assets.ts';
 import { builtPage } from './build.ts';
@@ -41,7 +42,14 @@ export async function startExplorer(options: ExplorerOptions): Promise<Explorer>
   checkAddress(host, port, token);
   const runs = new Runs([run].flat(), limits);
   const assets = loadAssets(await builtPage(say));
-  const app = createApp({ runs, assets, version: VERSION, body: limits.body, token });
+  const app = createApp({
+    runs,
+    analyses: await analysisEndpoints(),
+    assets,
+    version: VERSION,
+    body: limits.body,
+    token,
+  });
   let guard: Guard | undefined;
   const connections = new Connections(limits.connections, token !== undefined);
   const server = createServer({ app, guard: () => guard!, connections, limits });

@@ -3,11 +3,11 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { UserError } from '@hidden-schema/base';
 import { isRunFolder, Run } from '@hidden-schema/hsn';
-import type { Answer, Input } from '../shared/api.ts';
+import type { Answer } from '../shared/api.ts';
 import { Fault } from './fault.ts';
 import { type ModelLimits, Models } from './models.ts';
 import { RunFacts } from './run-facts.ts';
-import type { ModelEndpoint } from './tasks.ts';
+import type { ModelEndpoint, TaskAnswer, TaskInput } from './tasks.ts';
 
 /** The runs that are served: those named, and those in folders that were named; new ones appear by themselves. */
 export class Runs {
@@ -41,13 +41,13 @@ export class Runs {
     return this.#factsOf(...this.#find(id));
   }
 
-  ask<N extends ModelEndpoint>(
+  ask<N extends ModelEndpoint | 'analysis'>(
     name: N,
-    input: Input<N> & { run?: string | undefined },
+    input: TaskInput<N> & { run?: string | undefined },
     signal: AbortSignal,
-  ): Promise<Answer<N>> {
+  ): Promise<TaskAnswer<N>> {
     const [, directory] = this.#find(input.run);
-    return this.models.ask(directory, name, input as never, signal) as Promise<Answer<N>>;
+    return this.models.ask(directory, name, input, signal);
   }
 
   async close(): Promise<void> {

@@ -1,13 +1,23 @@
 import type { Answer, EndpointName, Input, Opened } from '../shared/api.ts';
+import type { AnalysisTask } from './analyses.ts';
 
 /** Endpoints that are answered without the model, on the main thread. */
-type FactEndpoint = 'runs' | 'run' | 'metrics' | 'curves' | 'evaluation';
+export type FactEndpoint = 'runs' | 'run' | 'metrics' | 'curves' | 'evaluation';
 /** Endpoints that need the model, and so its process. */
 export type ModelEndpoint = Exclude<EndpointName, FactEndpoint>;
-export type TaskName = 'opened' | ModelEndpoint;
+export type TaskName = 'opened' | 'analysis' | ModelEndpoint;
 
-export type TaskInput<N extends TaskName> = N extends ModelEndpoint ? Input<N> : unknown;
-export type TaskAnswer<N extends TaskName> = N extends ModelEndpoint ? Answer<N> : Opened;
+export type TaskInput<N extends TaskName> = N extends ModelEndpoint
+  ? Input<N>
+  : N extends 'analysis'
+    ? AnalysisTask
+    : unknown;
+/** An analysis answers with what its declaration says, as plain JSON. */
+export type TaskAnswer<N extends TaskName> = N extends ModelEndpoint
+  ? Answer<N>
+  : N extends 'analysis'
+    ? unknown
+    : Opened;
 
 /** What goes with a task beside its input. */
 export interface TaskContext {

@@ -1,4 +1,5 @@
-import type { EncodedCorpus } from '@hidden-schema/studies';
+import { type EncodedCorpus, sheetText } from '@hidden-schema/studies';
+import type { Report } from '@hidden-schema/studies/analyses';
 import type { Answer } from '../shared/api.ts';
 import { Fault } from './fault.ts';
 
@@ -46,4 +47,12 @@ export function textsWith(encoded: EncodedCorpus, words: string): Omit<Answer<'m
     total++;
   }
   return { total, texts: base64(bits) };
+}
+
+/** The tables of an analysis as people read them, in Markdown. */
+export function tablesText({ sheets, shown = sheets, text }: Report): string {
+  const tables = shown.map((sheet) =>
+    [`## ${sheet.title}`, sheetText(sheet, 'markdown'), sheet.caption ?? ''].join('\n\n').trim(),
+  );
+  return [...tables, text ?? ''].join('\n\n').trim();
 }

@@ -3,7 +3,8 @@ import { probability, step, symbol } from './schemas.ts';
 
 /** Answers that compare groups of texts, and texts of different times. */
 
-const interval = z.tuple([z.number(), z.number()]);
+const interval = z.tuple([z.number(), z.number()]).readonly();
+const link = z.tuple([symbol, symbol]).readonly();
 const share = z.object({
   count: z.int().describe('Texts whose walk has it.'),
   texts: z.int(),
@@ -32,7 +33,7 @@ export const compareSchema = z.object({
   symbols: z
     .array(z.object({ symbol, ...compared }))
     .describe('By size of effect, largest first; up to 200.'),
-  links: z.array(z.object({ link: z.tuple([symbol, symbol]), ...compared })).describe('The same.'),
+  links: z.array(z.object({ link, ...compared })).describe('The same.'),
 });
 
 const overTime = {
@@ -62,5 +63,5 @@ export const timeSchema = z.object({
   test: z.string(),
   burst: z.string(),
   symbols: z.array(z.object({ symbol, ...overTime })),
-  links: z.array(z.object({ link: z.tuple([symbol, symbol]), ...overTime })).describe('The 200 most taken.'),
+  links: z.array(z.object({ link, ...overTime })).describe('The 200 most taken.'),
 });

@@ -42,10 +42,11 @@ function operation(endpoint: Endpoint): Json {
   };
 }
 
-/** The HTTP API as an OpenAPI 3.1 document. */
-export function openApi(version: string): Json {
+/** The HTTP API as an OpenAPI 3.1 document: endpoints of the page, and those of analyses. */
+export function openApi(version: string, analyses: readonly (Endpoint & { analysis: string })[]): Json {
   const paths: Record<string, Json> = {};
-  for (const [operationId, endpoint] of Object.entries(endpoints) as [string, Endpoint][]) {
+  const own = analyses.map((endpoint) => [`analyses/${endpoint.analysis}`, endpoint] as const);
+  for (const [operationId, endpoint] of [...Object.entries<Endpoint>(endpoints), ...own]) {
     const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [endpoint.method]: { operationId, ...operation(endpoint) } };
   }

@@ -161,6 +161,11 @@ export class EncodedCorpus {
   close(): void {
     fs.closeSync(this.#lines);
   }
+
+  /** What `using` calls at the end of a block. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
 }
 
 /** Compares a file with the sum that was written with it, where one was. */

@@ -39,8 +39,8 @@ export interface SymbolLevels {
 }
 
 export interface LevelOptions {
-  /** What symbols mean, where the caller has it; else what is stored, or worked out. */
-  meanings?: readonly SymbolMeaning[];
+  /** Reads what symbols mean, where the caller has it; else it is what is stored, or worked out. */
+  meanings?: () => Promise<readonly SymbolMeaning[]>;
   /** Words of a group; 8 unless given. */
   words?: number;
   signal?: AbortSignal;
@@ -61,7 +61,7 @@ export async function symbolLevels(
   const overlaps = overlapsOf(run);
   const asked = checkCounts(counts, run.symbols);
   const { signal, words = 8 } = options;
-  const meanings = options.meanings ?? (await storedMeanings(run, signal ? { signal } : {}));
+  const meanings = await (options.meanings?.() ?? storedMeanings(run, signal ? { signal } : {}));
   const named = namedSymbols(run.run);
   const joinings = joinSymbols({
     overlaps,

@@ -1,18 +1,5 @@
 import { UserError } from '@hidden-schema/base';
-
-/** Lengths of a period, shortest first. */
-export const PERIODS = [
-  'day',
-  'week',
-  'month',
-  'quarter',
-  'year',
-  'lustrum',
-  'decade',
-  'quarter century',
-  'century',
-] as const;
-export type PeriodLength = (typeof PERIODS)[number];
+import { PERIODS, type PeriodLength } from './period-lengths.ts';
 
 export interface Period {
   /** As people write it: 1860s, 1861, 1861-03, 1861-03-04. */

@@ -3,7 +3,8 @@ import { homogeneityTest } from '../measures/homogeneity.ts';
 import { benjaminiHochberg } from '../measures/multiple-tests.ts';
 import { countPresence } from '../measures/presence.ts';
 import { type GroupShare, groupShare } from './groups.ts';
-import { type Period, type PeriodLength, periodsOf } from './periods.ts';
+import type { PeriodLength } from './period-lengths.ts';
+import { type Period, periodsOf } from './periods.ts';
 
 /** Walks of texts [N, L] with their times. */
 export interface TimedWalks {
