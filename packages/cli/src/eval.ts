@@ -1,4 +1,4 @@
-import type { OpenedLanguage, OpenedRival } from '@hidden-schema/hsn';
+import type { OpenedLanguage, openLanguageCorpus } from '@hidden-schema/hsn';
 import type { TextBatch, TextCorpus } from '@hidden-schema/text';
 import type { Command } from 'commander';
 import { progressOf } from './analysis.ts';
@@ -11,10 +11,11 @@ import {
   symbolsText,
 } from './eval-symbols.ts';
 import { evaluationText, languageText, stagesText } from './evaluation-text.ts';
+import { rivalVerbs } from './rivals.ts';
 import { live, print, say } from './terminal.ts';
 import { tokenising, wholeNumber } from './text-flags.ts';
 
-interface EvalFlags extends SymbolFlags {
+export interface EvalFlags extends SymbolFlags {
   json?: boolean;
   limit?: string;
   walks?: string;
@@ -80,7 +81,7 @@ async function evaluate(directory: string, flags: EvalFlags): Promise<void> {
   if (flags.stages) throw new UserError('--stages is for language models');
   const ofTexts = measuresOf(flags)[0];
   if (ofTexts) throw new UserError(`${ofTexts} is for language models`);
-  if (isRival(config)) return evaluateLatents(directory, flags, limit);
+  if (isRival(config)) return (await rivalVerbs(directory)).evaluate(directory, flags, limit);
   return evaluateSynthetic(directory, flags, limit);
 }
 
@@ -115,7 +116,7 @@ async function evaluateTexts(directory: string, flags: EvalFlags, limit: number 
     else print(`the decoder has not learnt to write yet: hsn train --out ${directory} --resume\n`);
     return;
   }
-  const corpus = await openCorpus(opened, flags.corpus);
+  const corpus = await openTestCorpus(opened, flags.corpus);
   try {
     const baseline = flags.baseline ? await comparison(flags.baseline, opened, corpus, limit) : {};
     const total = Math.min(corpus.splits.test.length, limit ?? Number.POSITIVE_INFINITY);
@@ -132,25 +133,6 @@ async function evaluateTexts(directory: string, flags: EvalFlags, limit: number 
     print(flags.json ? json({ ...all, ...symbolsJson(symbols) }) : languageText(all));
   } finally {
     corpus.close();
-  }
-}
-
-/** The figures of a model without walks. */
-async function evaluateLatents(directory: string, flags: EvalFlags, limit: number | undefined) {
-  const { evaluateRival, openRival } = await import('@hidden-schema/hsn');
-  const draws = (await wholeNumber('--walks', flags.walks))!;
-  const opened = await openRival(directory, { checkpoint: flags.checkpoint });
-  tell(opened.notes);
-  const corpus = await openCorpus(opened, flags.corpus);
-  try {
-    const { onProgress, done } = await progressOf('eval', 'sentences');
-    const options = { draws, onProgress, ...(limit === undefined ? {} : { limit }) };
-    const figures = evaluateRival(opened.model, corpus, opened.texts.frames, options);
-    done();
-    print(flags.json ? json(figures) : languageText(figures));
-  } finally {
-    corpus.close();
-    opened.model.free();
   }
 }
 
@@ -201,8 +183,8 @@ async function compareStages(directory: string, flags: EvalFlags): Promise<void>
 }
 
 /** The run's corpus, or another, with progress where it has to be tokenised again. */
-async function openCorpus(
-  opened: OpenedLanguage | OpenedRival,
+export async function openTestCorpus(
+  opened: Parameters<typeof openLanguageCorpus>[0],
   other: string | undefined,
 ): Promise<TextCorpus> {
   const { UserError } = await import('@hidden-schema/base');

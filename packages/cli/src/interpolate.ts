@@ -1,10 +1,10 @@
 import type { Interpolation, InterpolationOptions } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import { type AnalysisFlags, addAnalysisOptions, deliver, withAnalysed } from './analysis.ts';
-import { say } from './terminal.ts';
+import { rivalVerbs } from './rivals.ts';
 import { wholeNumber } from './text-flags.ts';
 
-interface InterpolateFlags extends AnalysisFlags {
+export interface InterpolateFlags extends AnalysisFlags {
   nodewise?: boolean;
   steps: string;
   threshold: string;
@@ -55,7 +55,7 @@ async function interpolate(
   const studies = await import('@hidden-schema/studies');
   const options = await optionsOf(flags);
   if (isRival(Run.open(directory).config))
-    return interpolateLatents(directory, [first, second], options, flags);
+    return (await rivalVerbs(directory)).interpolate(directory, [first, second], options, flags);
   await withAnalysed(directory, flags, async (run) => {
     const found = await studies.interpolateTexts(
       studies.languageRun(run, 'hsn interpolate'),
@@ -72,37 +72,6 @@ async function interpolate(
       text: pathText(found, (symbol) => studies.symbolTitle(symbol, names)),
     });
   });
-}
-
-/** The straight way between two latents, which no graph bends. */
-async function interpolateLatents(
-  directory: string,
-  [first, second]: [string, string],
-  { steps, write }: InterpolationOptions,
-  flags: InterpolateFlags,
-): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
-  const { openRival } = await import('@hidden-schema/hsn');
-  if (flags.nodewise) throw new UserError(`${directory} has no walks, so that --nodewise has no meaning`);
-  const { texts, notes, model } = await openRival(directory, { checkpoint: flags.checkpoint });
-  for (const note of notes) say(`${note}\n`);
-  try {
-    const written = await texts.between(first, second, { ...write, steps: steps! });
-    await deliver(directory, flags, {
-      name: 'interpolation',
-      data: { first, second, steps: written },
-      sheets: [
-        {
-          name: 'interpolation',
-          title: 'Interpolation',
-          columns: [{ title: 'step' }, { title: 'text' }],
-          rows: [['from', first], ...written.map((text, i) => [i, text]), ['to', second]],
-        },
-      ],
-    });
-  } finally {
-    model.free();
-  }
 }
 
 function pathText({ path, steps }: Interpolation, title: (symbol: number) => string): string {

@@ -79,11 +79,6 @@ export {
   Reasoner,
   reasonerOf,
 } from './path/reasoner.ts';
-export {
-  evaluateRival,
-  type RivalFigures,
-} from './rivals/evaluation.ts';
-export { type OpenedRival, openRival } from './rivals/open.ts';
 export { loadCheckpoint, verifyCheckpoint } from './run/checkpoint.ts';
 export { bestStep, checkpointSteps } from './run/checkpoint-folder.ts';
 export { CheckpointWriter, saveCheckpoint } from './run/checkpoint-writer.ts';
@@ -139,7 +134,6 @@ export { textUpdate } from './tasks/language/update.ts';
 export { convertPaperCorpus, type PaperCorpus } from './tasks/paper-corpora.ts';
 export { ownEncoder } from './tasks/recorded-models.ts';
 export { tokensFrom, tokensOf } from './tasks/synthetic/batch.ts';
-export { convertAuthorsCorpus } from './tasks/synthetic/corpus/authors.ts';
 export { type Fault, faultMessage } from './tasks/synthetic/corpus/faults.ts';
 export {
   type Adjacency,
@@ -185,7 +179,7 @@ export {
   type SyntheticEvaluation,
 } from './tasks/synthetic/evaluation.ts';
 export { graphRecord } from './tasks/synthetic/graph-record.ts';
-export { afterSweep, noSweeps, sweepsSettled } from './tasks/synthetic/graph-sweeps.ts';
+export { sweepUntilSettled } from './tasks/synthetic/graph-sweeps.ts';
 export {
   exactMarginals,
   type ModelShape,
@@ -225,6 +219,7 @@ export { TupleWalks } from './tasks/tuples/walks.ts';
 export {
   type PreparedRun,
   prepareTextRun,
+  type RivalFigures,
   type TextRunConfig,
   textRunConfig,
 } from './text-run.ts';

@@ -121,6 +121,7 @@ export { exportLanguage } from './export.ts';
 export { npmiCoherence } from './measures/coherence.ts';
 export { embeddingCoherence } from './measures/embedding-coherence.ts';
 export { spearman } from './measures/rank-correlation.ts';
+export { readReference } from './measures/reference-texts.ts';
 export { withoutStays } from './measures/step-weights.ts';
 export type { SubsampleStability } from './measures/subsample-stability.ts';
 export { referenceWindow } from './measures/topic-figures.ts';
@@ -136,42 +137,7 @@ export {
   openMixture,
   trainMixture,
 } from './reasoning/mixture-run.ts';
-export {
-  type CurveOptions,
-  type CurvePoint,
-  curveFigure,
-  curveMethods,
-  recoveryCurves,
-} from './reproduction/curves.ts';
-export { sweepUntilSettled } from './reproduction/fit.ts';
-export { attentionTable, graphTable, type StudiedRun } from './reproduction/language-tables.ts';
-export { publishedAttention } from './reproduction/published-language.ts';
-export {
-  type System,
-  type SystemRow,
-  systemConfig,
-  systems,
-  systemsFigure,
-  systemsSheet,
-} from './reproduction/systems.ts';
-export { type Table1Options, type Table1Row, table1, table1Size } from './reproduction/table1.ts';
-export { table1Sheet } from './reproduction/table1-page.ts';
-export {
-  type Table2Model,
-  type Table2Row,
-  table2Corpora,
-  table2Models,
-  table2Sheet,
-} from './reproduction/table2.ts';
-export { type Table2Settings, table2Config } from './reproduction/table2-settings.ts';
-export { evaluateAnswers, evaluateReasoning, type Table3 } from './reproduction/table3.ts';
-export { table3Caption, table3Sheets, table3Text, table3Title } from './reproduction/table3-text.ts';
-export { type TrainedRun, timesSheet } from './reproduction/table8.ts';
-export { comparedModels } from './reproduction/topic-fits.ts';
-export { checkTopicSizes } from './reproduction/topic-models.ts';
-export { checkPython } from './reproduction/topic-peers.ts';
-export { topicText } from './reproduction/topic-report.ts';
-export { readReference, readTopicCorpus, type TopicCorpus } from './reproduction/topic-texts.ts';
-export { compareTopics, type TopicMeasures, type TopicResult } from './reproduction/topics.ts';
+export { evaluateAnswers, evaluateReasoning, type Table3 } from './reasoning/table3.ts';
+export { table3Caption, table3Sheets, table3Text, table3Title } from './reasoning/table3-text.ts';
 export { TABLE_FORMATS, type TableFormat, writeTable } from './table-files.ts';
 export { WALK_FORMATS, type WalkFormat, walkSink } from './walk-files.ts';
