@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { reportFaults, SCOPE, sourceFiles } from './source-files.ts';
 
 /** Where uses are looked for, besides the packages. */
-const outside = ['bench', 'examples', 'faults', 'checks'];
+const outside = ['paper', 'bench', 'examples', 'faults', 'checks'];
 
 const namesIn = (braces: string): string[] =>
   braces

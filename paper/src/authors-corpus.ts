@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { UserError } from '@hidden-schema/base';
+import { UserError } from '@hidden-schema/base/errors';
 import {
   adjacencyText,
   edgesText,
@@ -15,7 +15,7 @@ import {
   type SplitName,
   type WriteOptions,
 } from '@hidden-schema/hsn/tasks/synthetic/corpus/writer';
-import { eachField, readLines } from '@hidden-schema/text';
+import { eachField, readLines } from '@hidden-schema/text/field-lines';
 import { NumberArray, type Pickled, readPickle } from './pickle/index.ts';
 
 /** How the authors name the walks of a split, after a prefix such as "barabasi." or "erdos.". */

@@ -1,7 +1,7 @@
-import { edgeCount } from '@hidden-schema/hsn';
+import { edgeCount } from '@hidden-schema/hsn/tasks/synthetic/corpus/graphs';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { tinyCorpus } from '@hidden-schema/testing/tiny-corpus';
-import { Generator } from '@hidden-schema/torch';
+import { Generator } from '@hidden-schema/torch/random';
 import { afterAll, describe, expect, test } from 'vitest';
 import { baumWelch } from '../src/baselines/baum-welch.ts';
 import { countPairs } from '../src/baselines/counting.ts';

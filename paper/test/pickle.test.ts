@@ -1,7 +1,8 @@
 // Pickles that Python wrote, and ones that would have it do things.
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Random, UserError } from '@hidden-schema/base';
+import { UserError } from '@hidden-schema/base/errors';
+import { Random } from '@hidden-schema/base/random';
 import { describe, expect, test } from 'vitest';
 import { NumberArray, type Pickled, readPickle } from '../src/pickle/index.ts';
 import { parsePickle } from '../src/pickle/read.ts';

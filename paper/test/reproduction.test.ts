@@ -1,12 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import {
-  languageConfig,
-  loadConfig,
-  SYNTHETIC_DEFAULTS,
-  syntheticConfig,
-  writeSyntheticCorpus,
-} from '@hidden-schema/hsn';
+import { languageConfig, loadConfig, syntheticConfig } from '@hidden-schema/hsn/config/settings';
+import { SYNTHETIC_DEFAULTS } from '@hidden-schema/hsn/tasks/synthetic/corpus/synthetic';
+import { writeSyntheticCorpus } from '@hidden-schema/hsn/tasks/synthetic/corpus/writer';
 import { sheetText } from '@hidden-schema/studies/evaluation/sheets';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -4,8 +4,11 @@ import { expectClose, f64, gradientOf, sum } from '@hidden-schema/testing/closen
 import { allWalks, walkTensor } from '@hidden-schema/testing/enumeration';
 import { finiteDifferences } from '@hidden-schema/testing/finite-differences';
 import { jitter } from '@hidden-schema/testing/tiny-language';
-import { Generator, noGrad, stack, Tensor } from '@hidden-schema/torch';
-import { LstmText } from '@hidden-schema/transformers';
+import { noGrad } from '@hidden-schema/torch/autograd';
+import { stack } from '@hidden-schema/torch/functional';
+import { Generator } from '@hidden-schema/torch/random';
+import { Tensor } from '@hidden-schema/torch/tensor';
+import { LstmText } from '@hidden-schema/transformers/text-encoder';
 import { describe, expect, test } from 'vitest';
 import { makeRival } from '../src/rivals/build.ts';
 import { logWeightsOf } from '../src/rivals/evaluation.ts';

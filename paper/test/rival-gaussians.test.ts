@@ -1,7 +1,12 @@
 import { exactInformation } from '@hidden-schema/hsn/tasks/language/evaluation';
 import { expectClose, f64, gradientOf } from '@hidden-schema/testing/closeness';
 import { finiteDifferences } from '@hidden-schema/testing/finite-differences';
-import { Generator, noGrad, optim, randn, scope, type Tensor } from '@hidden-schema/torch';
+import { noGrad } from '@hidden-schema/torch/autograd';
+import { randn } from '@hidden-schema/torch/create';
+import { optim } from '@hidden-schema/torch/index';
+import { Generator } from '@hidden-schema/torch/random';
+import { scope } from '@hidden-schema/torch/scope';
+import { type Tensor } from '@hidden-schema/torch/tensor';
 import { describe, expect, test } from 'vitest';
 import { logWeightsOf } from '../src/rivals/evaluation.ts';
 import {

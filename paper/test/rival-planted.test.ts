@@ -1,9 +1,10 @@
-import { Random } from '@hidden-schema/base';
+import { Random } from '@hidden-schema/base/random';
 import { loadConfig, rivalConfig } from '@hidden-schema/hsn/config/settings';
 import type { RivalFigures } from '@hidden-schema/hsn/text-run';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { writeTexts } from '@hidden-schema/testing/tiny-texts';
-import { noGrad, scope } from '@hidden-schema/torch';
+import { noGrad } from '@hidden-schema/torch/autograd';
+import { scope } from '@hidden-schema/torch/scope';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { evaluateRival } from '../src/rivals/evaluation.ts';
 import { prepareRival, RivalTask } from '../src/rivals/task.ts';

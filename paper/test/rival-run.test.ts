@@ -2,10 +2,12 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { startExplorer } from '@hidden-schema/explorer/server/index';
-import { loadConfig, prepareTextRun, Session, textRunConfig } from '@hidden-schema/hsn';
+import { loadConfig } from '@hidden-schema/hsn/config/settings';
+import { Session } from '@hidden-schema/hsn/run/session';
+import { prepareTextRun, textRunConfig } from '@hidden-schema/hsn/text-run';
 import { until } from '@hidden-schema/testing/processes';
 import { writeTexts } from '@hidden-schema/testing/tiny-texts';
-import { setThreads } from '@hidden-schema/torch';
+import { setThreads } from '@hidden-schema/torch/engine';
 import { afterAll, expect, test } from 'vitest';
 import { request } from '../../packages/explorer/test/requests.ts';
 

@@ -4,7 +4,7 @@ import { symbolWords } from '@hidden-schema/studies/measures/c-tf-idf';
 import { documentTerms } from '@hidden-schema/studies/measures/document-terms';
 import { oneSymbolEach } from '@hidden-schema/studies/measures/symbol-uses';
 import { textWords } from '@hidden-schema/studies/measures/text-words';
-import { Tensor } from '@hidden-schema/torch';
+import { Tensor } from '@hidden-schema/torch/tensor';
 import { describe, expect, test } from 'vitest';
 import { fitKMeans } from '../src/baselines/k-means.ts';
 import { fitLda, ldaTopics } from '../src/baselines/lda.ts';

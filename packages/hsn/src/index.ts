@@ -1,14 +1,7 @@
-export { memberSums, nearestCentre } from './clusters.ts';
 export { discoveringDefaults } from './config/defaults.ts';
 export { type LanguageConfig, languageConfigSchema } from './config/language.ts';
 export { type SyntheticConfig, syntheticOptions } from './config/network.ts';
-export {
-  isRival,
-  ivaeConfigSchema,
-  optimusConfigSchema,
-  rivalNames,
-  vqConfigSchema,
-} from './config/rivals.ts';
+export { isRival, rivalNames } from './config/rivals.ts';
 export {
   dumpConfig,
   languageConfig,
@@ -26,14 +19,11 @@ export {
 } from './config/tuples.ts';
 export { BagDecoder } from './decoder/bag.ts';
 export type { SymbolChoice } from './discovery/choose.ts';
-export { encodePoints } from './discovery/encode.ts';
-export { type FittedSymbols, fitSymbols } from './discovery/fit.ts';
+export { fitSymbols } from './discovery/fit.ts';
 export { groupsAt, type Joining, joinSymbols } from './discovery/hierarchy.ts';
-export { discoveryDefaults, discoveryOptions } from './discovery/options.ts';
-export { columnsOf, pieceCounts, tellingPieces } from './discovery/pieces.ts';
+export { discoveryDefaults } from './discovery/options.ts';
 export { fitPointSpace, toPoints } from './discovery/point-space.ts';
 export { rememberedVectors } from './discovery/text-memory.ts';
-export { encoderTokens } from './discovery/text-vectors.ts';
 export { textVectors } from './discovery/vector-store.ts';
 export { meanPooled, WalkEncoder, WalkQueries } from './encoder/walk-queries.ts';
 export { ClosedFormPosterior } from './graph/closed-form.ts';
@@ -133,7 +123,7 @@ export { LanguageTexts, type WritingOptions } from './tasks/language/texts.ts';
 export { textUpdate } from './tasks/language/update.ts';
 export { convertPaperCorpus, type PaperCorpus } from './tasks/paper-corpora.ts';
 export { ownEncoder } from './tasks/recorded-models.ts';
-export { tokensFrom, tokensOf } from './tasks/synthetic/batch.ts';
+export { tokensFrom } from './tasks/synthetic/batch.ts';
 export { type Fault, faultMessage } from './tasks/synthetic/corpus/faults.ts';
 export {
   type Adjacency,
@@ -172,12 +162,7 @@ export {
   type SplitName,
   writeSyntheticCorpus,
 } from './tasks/synthetic/corpus/writer.ts';
-export {
-  evaluateSynthetic,
-  graphRecovery,
-  linkLogits,
-  type SyntheticEvaluation,
-} from './tasks/synthetic/evaluation.ts';
+export { evaluateSynthetic, type SyntheticEvaluation } from './tasks/synthetic/evaluation.ts';
 export { graphRecord } from './tasks/synthetic/graph-record.ts';
 export { sweepUntilSettled } from './tasks/synthetic/graph-sweeps.ts';
 export {
@@ -187,8 +172,6 @@ export {
   syntheticNetwork,
 } from './tasks/synthetic/network.ts';
 export { type OpenedModel, openSyntheticRun } from './tasks/synthetic/open.ts';
-export { rocAuc } from './tasks/synthetic/ranking.ts';
-export { upperTriangle } from './tasks/synthetic/recovery.ts';
 export { SyntheticTask } from './tasks/synthetic/task.ts';
 export { checkTrainable } from './tasks/synthetic/training.ts';
 export { tupleFrames } from './tasks/tuples/build.ts';
@@ -231,5 +214,4 @@ export { Updater } from './train/updater.ts';
 export type { BestWalk } from './walk/best.ts';
 export { WalkDistribution } from './walk/chain.ts';
 export type { WalkPosterior } from './walk/posterior.ts';
-export { smoothWalks } from './walk/smoothing.ts';
 export { type IsolatedRule, WalkableGraph } from './walk/transition.ts';

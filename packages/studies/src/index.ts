@@ -60,7 +60,6 @@ export {
 export { drawNetwork, walkedNetwork } from './analysis/network-drawing.ts';
 export { languageRun, openRun } from './analysis/opened.ts';
 export { runReport } from './analysis/report.ts';
-export { type ReportPart, sectionsPage } from './analysis/report-page.ts';
 export { plainJson, type Results, writeResults } from './analysis/results.ts';
 export { type RunCorpus, runCorpus } from './analysis/run-corpus.ts';
 export {
@@ -108,14 +107,13 @@ export {
 export { studyTime, type TimeStudy } from './comparison/time.ts';
 export { burstSheet, timeFigureOf, timeTables } from './comparison/time-sheets.ts';
 export { communitiesOf } from './evaluation/communities.ts';
-export { degreeFigure, degreesFigure } from './evaluation/degree-figure.ts';
-export { toPng } from './evaluation/figures.ts';
+export { degreeFigure } from './evaluation/degree-figure.ts';
 export { GRAPH_FORMATS, type GraphFormat, graphText, nodesCsv } from './evaluation/graph-export.ts';
 export { studyGraph } from './evaluation/graph-samples.ts';
 export { graphStatistics } from './evaluation/graph-statistics.ts';
 export { Judge } from './evaluation/judge.ts';
 export { type LabelledWalks, type LabelMaps, labelMaps } from './evaluation/label-maps.ts';
-export { type Sheet, type SheetCell, sheetText } from './evaluation/sheets.ts';
+export { type Sheet, sheetText } from './evaluation/sheets.ts';
 export { drawRecovery, mostLikelyGraph, recoveryText, walkExamples } from './evaluation/showcase.ts';
 export { exportLanguage } from './export.ts';
 export { npmiCoherence } from './measures/coherence.ts';
@@ -137,7 +135,7 @@ export {
   openMixture,
   trainMixture,
 } from './reasoning/mixture-run.ts';
-export { evaluateAnswers, evaluateReasoning, type Table3 } from './reasoning/table3.ts';
-export { table3Caption, table3Sheets, table3Text, table3Title } from './reasoning/table3-text.ts';
+export { evaluateAnswers, evaluateReasoning } from './reasoning/table3.ts';
+export { table3Caption, table3Text } from './reasoning/table3-text.ts';
 export { TABLE_FORMATS, type TableFormat, writeTable } from './table-files.ts';
 export { WALK_FORMATS, type WalkFormat, walkSink } from './walk-files.ts';

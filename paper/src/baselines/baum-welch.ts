@@ -1,5 +1,10 @@
-import { type CorpusSplit, smoothWalks, tokensFrom } from '@hidden-schema/hsn';
-import { full, noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { tokensFrom } from '@hidden-schema/hsn/tasks/synthetic/batch';
+import { type CorpusSplit } from '@hidden-schema/hsn/tasks/synthetic/corpus/reader';
+import { smoothWalks } from '@hidden-schema/hsn/walk/smoothing';
+import { noGrad } from '@hidden-schema/torch/autograd';
+import { full } from '@hidden-schema/torch/create';
+import { scope } from '@hidden-schema/torch/scope';
+import { Tensor } from '@hidden-schema/torch/tensor';
 import { type LinkScores, linksFromTraversals } from './links.ts';
 
 export interface BaumWelchOptions {

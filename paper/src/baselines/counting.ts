@@ -1,4 +1,4 @@
-import type { CorpusSplit } from '@hidden-schema/hsn';
+import type { CorpusSplit } from '@hidden-schema/hsn/tasks/synthetic/corpus/reader';
 import { type LinkScores, linksFromTraversals } from './links.ts';
 
 /**

@@ -1,5 +1,7 @@
-import type { Random } from '@hidden-schema/base';
-import { scope, stack, Tensor } from '@hidden-schema/torch';
+import type { Random } from '@hidden-schema/base/random';
+import { stack } from '@hidden-schema/torch/functional';
+import { scope } from '@hidden-schema/torch/scope';
+import { Tensor } from '@hidden-schema/torch/tensor';
 
 /**
  * First centres: points drawn one by one with a chance in proportion to the squared distance from those drawn before,

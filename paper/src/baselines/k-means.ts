@@ -1,6 +1,9 @@
-import { Random } from '@hidden-schema/base';
-import { memberSums, nearestCentre } from '@hidden-schema/hsn';
-import { cat, noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { Random } from '@hidden-schema/base/random';
+import { memberSums, nearestCentre } from '@hidden-schema/hsn/clusters';
+import { noGrad } from '@hidden-schema/torch/autograd';
+import { cat } from '@hidden-schema/torch/functional';
+import { scope } from '@hidden-schema/torch/scope';
+import { Tensor } from '@hidden-schema/torch/tensor';
 import { drawnCentres } from './k-means-start.ts';
 
 // Shapes: N points, D width, K clusters.

@@ -1,4 +1,4 @@
-import { Random } from '@hidden-schema/base';
+import { Random } from '@hidden-schema/base/random';
 import type { DocumentTerms } from '@hidden-schema/studies/measures/document-terms';
 import { digamma } from '@hidden-schema/studies/measures/special-functions';
 import { textCount } from '@hidden-schema/studies/measures/text-words';

@@ -1,7 +1,13 @@
-import { UserError } from '@hidden-schema/base';
-import { BagDecoder, type SyntheticCorpus, tokensFrom, tokensOf } from '@hidden-schema/hsn';
-import { BatchOrder } from '@hidden-schema/text';
-import { Generator, nn, noGrad, optim, scope, Tensor } from '@hidden-schema/torch';
+import { UserError } from '@hidden-schema/base/errors';
+import { BagDecoder } from '@hidden-schema/hsn/decoder/bag';
+import { tokensFrom, tokensOf } from '@hidden-schema/hsn/tasks/synthetic/batch';
+import { type SyntheticCorpus } from '@hidden-schema/hsn/tasks/synthetic/corpus/reader';
+import { BatchOrder } from '@hidden-schema/text/batch-order';
+import { noGrad } from '@hidden-schema/torch/autograd';
+import { nn, optim } from '@hidden-schema/torch/index';
+import { Generator } from '@hidden-schema/torch/random';
+import { scope } from '@hidden-schema/torch/scope';
+import { Tensor } from '@hidden-schema/torch/tensor';
 
 export interface LstmBaselineOptions {
   hidden: number;

@@ -1,4 +1,4 @@
-import { Random } from '@hidden-schema/base';
+import { Random } from '@hidden-schema/base/random';
 import type { DocumentTerms } from '@hidden-schema/studies/measures/document-terms';
 import { dot } from '@hidden-schema/studies/measures/dot';
 import { largestOfRows, type TopicModel, wordsByWeight } from './topic-model.ts';

@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { readRegular, reasonOf, UserError } from '@hidden-schema/base';
+import { reasonOf, UserError } from '@hidden-schema/base/errors';
+import { readRegular } from '@hidden-schema/base/regular-file';
 import { isNumberType, NumberArray, NumberType, numbersOf } from './numpy.ts';
 import { opcodeNames } from './opcodes.ts';
 

@@ -1,15 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
-import { meanSd } from '@hidden-schema/base';
+import { meanSd } from '@hidden-schema/base/tables';
+import { syntheticOptions } from '@hidden-schema/hsn/config/network';
+import { type GraphKind } from '@hidden-schema/hsn/tasks/synthetic/corpus/graphs';
+import { type SyntheticCorpus } from '@hidden-schema/hsn/tasks/synthetic/corpus/reader';
 import {
-  type GraphKind,
-  linkLogits,
   SYNTHETIC_DEFAULTS,
-  type SyntheticCorpus,
   type SyntheticSettings,
-  SyntheticTask,
-  sweepUntilSettled,
-  syntheticOptions,
-} from '@hidden-schema/hsn';
+} from '@hidden-schema/hsn/tasks/synthetic/corpus/synthetic';
+import { linkLogits } from '@hidden-schema/hsn/tasks/synthetic/evaluation';
+import { sweepUntilSettled } from '@hidden-schema/hsn/tasks/synthetic/graph-sweeps';
+import { SyntheticTask } from '@hidden-schema/hsn/tasks/synthetic/task';
 import { baumWelchFigures, countingFigures, drawnCorpus, type LinkFigures, linkFigures } from './fit.ts';
 
 export const curveMethods = ['HSN', 'Baum-Welch', 'counting'] as const;

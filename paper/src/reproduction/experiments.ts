@@ -1,9 +1,8 @@
+import { type SyntheticConfig, syntheticOptions } from '@hidden-schema/hsn/config/network';
 import {
   SYNTHETIC_DEFAULTS,
-  type SyntheticConfig,
   type SyntheticSettings,
-  syntheticOptions,
-} from '@hidden-schema/hsn';
+} from '@hidden-schema/hsn/tasks/synthetic/corpus/synthetic';
 
 /** A corpus of Table 1, or one that the paper's text describes and its data do not have. */
 export interface Dataset {

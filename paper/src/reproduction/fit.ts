@@ -1,14 +1,11 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import {
-  readSyntheticCorpus,
-  rocAuc,
-  type SyntheticCorpus,
-  type SyntheticSettings,
-  upperTriangle,
-  writeSyntheticCorpus,
-} from '@hidden-schema/hsn';
+import { readSyntheticCorpus, type SyntheticCorpus } from '@hidden-schema/hsn/tasks/synthetic/corpus/reader';
+import { type SyntheticSettings } from '@hidden-schema/hsn/tasks/synthetic/corpus/synthetic';
+import { writeSyntheticCorpus } from '@hidden-schema/hsn/tasks/synthetic/corpus/writer';
+import { rocAuc } from '@hidden-schema/hsn/tasks/synthetic/ranking';
+import { upperTriangle } from '@hidden-schema/hsn/tasks/synthetic/recovery';
 import { baumWelch } from '../baselines/baum-welch.ts';
 import { countPairs } from '../baselines/counting.ts';
 import type { LinkScores } from '../baselines/links.ts';

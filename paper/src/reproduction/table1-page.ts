@@ -1,4 +1,4 @@
-import { type Column, formatMeanSd, meanSd } from '@hidden-schema/base';
+import { type Column, formatMeanSd, meanSd } from '@hidden-schema/base/tables';
 import type { Sheet } from '@hidden-schema/studies/evaluation/sheets';
 import { type Dataset, datasets, published } from './experiments.ts';
 import type { Method, Table1Row } from './table1.ts';

@@ -1,13 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import {
-  evaluateSynthetic,
-  graphRecovery,
-  readSyntheticCorpus,
-  type SyntheticConfig,
-  type SyntheticCorpus,
-  SyntheticTask,
-  sweepUntilSettled,
-} from '@hidden-schema/hsn';
+import { type SyntheticConfig } from '@hidden-schema/hsn/config/network';
+import { readSyntheticCorpus, type SyntheticCorpus } from '@hidden-schema/hsn/tasks/synthetic/corpus/reader';
+import { evaluateSynthetic, graphRecovery } from '@hidden-schema/hsn/tasks/synthetic/evaluation';
+import { sweepUntilSettled } from '@hidden-schema/hsn/tasks/synthetic/graph-sweeps';
+import { SyntheticTask } from '@hidden-schema/hsn/tasks/synthetic/task';
 import { trainLstmBaseline } from '../baselines/lstm.ts';
 import { type Dataset, datasets, ourConfig, type PaperSettings, paperConfig } from './experiments.ts';
 import { baumWelchFigures, countingFigures, drawnCorpus } from './fit.ts';

@@ -1,4 +1,5 @@
-import { type LanguageConfig, languageConfig, loadConfig } from '@hidden-schema/hsn';
+import { type LanguageConfig } from '@hidden-schema/hsn/config/language';
+import { languageConfig, loadConfig } from '@hidden-schema/hsn/config/settings';
 import type { Table2Model } from './table2.ts';
 
 /** Ours, as experiments/language has them; or appendix F.1 as written. */

@@ -1,5 +1,5 @@
-import { type MeanSd, meanSd } from '@hidden-schema/base';
-import type { LanguageFigures } from '@hidden-schema/hsn';
+import { type MeanSd, meanSd } from '@hidden-schema/base/tables';
+import type { LanguageFigures } from '@hidden-schema/hsn/tasks/language/task';
 import type { Sheet, SheetCell } from '@hidden-schema/studies/evaluation/sheets';
 
 /** A corpus of Table 2; the paper's Yelp and Yahoo are whole documents. */

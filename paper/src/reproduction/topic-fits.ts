@@ -4,7 +4,7 @@ import { coherentWords, RERANKED_WORDS, rowsByWord } from '@hidden-schema/studie
 import type { DocumentTerms } from '@hidden-schema/studies/measures/document-terms';
 import { pmiWords } from '@hidden-schema/studies/measures/pmi-words';
 import type { SymbolUses } from '@hidden-schema/studies/measures/symbol-uses';
-import type { Tensor } from '@hidden-schema/torch';
+import type { Tensor } from '@hidden-schema/torch/tensor';
 import {
   type FittedTopics,
   fitTopics,

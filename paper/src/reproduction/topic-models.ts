@@ -1,19 +1,13 @@
-import {
-  columnsOf,
-  discoveryDefaults,
-  discoveryOptions,
-  encodePoints,
-  type FittedSymbols,
-  fitPointSpace,
-  fitSymbols,
-  pieceCounts,
-  tellingPieces,
-  toPoints,
-} from '@hidden-schema/hsn';
+import { encodePoints } from '@hidden-schema/hsn/discovery/encode';
+import { type FittedSymbols, fitSymbols } from '@hidden-schema/hsn/discovery/fit';
+import { discoveryDefaults, discoveryOptions } from '@hidden-schema/hsn/discovery/options';
+import { columnsOf, pieceCounts, tellingPieces } from '@hidden-schema/hsn/discovery/pieces';
+import { fitPointSpace, toPoints } from '@hidden-schema/hsn/discovery/point-space';
 import type { DocumentTerms } from '@hidden-schema/studies/measures/document-terms';
 import { oneSymbolEach, type SymbolUses } from '@hidden-schema/studies/measures/symbol-uses';
 import { linkedShare } from '@hidden-schema/studies/measures/topic-figures';
-import { scope, type Tensor } from '@hidden-schema/torch';
+import { scope } from '@hidden-schema/torch/scope';
+import { type Tensor } from '@hidden-schema/torch/tensor';
 import { fitKMeans } from '../baselines/k-means.ts';
 import { ldaTopics } from '../baselines/lda.ts';
 import { nmfTopics } from '../baselines/nmf.ts';

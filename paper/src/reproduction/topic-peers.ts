@@ -4,9 +4,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { reasonOf, UserError } from '@hidden-schema/base';
+import { reasonOf, UserError } from '@hidden-schema/base/errors';
 import { oneSymbolEach } from '@hidden-schema/studies/measures/symbol-uses';
-import { type Tensor, writeSafetensors } from '@hidden-schema/torch';
+import { writeSafetensors } from '@hidden-schema/torch/safetensors/writer';
+import { type Tensor } from '@hidden-schema/torch/tensor';
 import { z } from 'zod';
 import type { FittedTopics } from './topic-models.ts';
 

@@ -1,4 +1,4 @@
-import { formatTable, meanSd } from '@hidden-schema/base';
+import { formatTable, meanSd } from '@hidden-schema/base/tables';
 import { type Sheet, type SheetCell, sheetText } from '@hidden-schema/studies/evaluation/sheets';
 import { comparedModels, type WordScore } from './topic-fits.ts';
 import type { TopicResult, TopicRow } from './topics.ts';

@@ -1,4 +1,4 @@
-import { UserError } from '@hidden-schema/base';
+import { UserError } from '@hidden-schema/base/errors';
 import {
   type DocumentTerms,
   fewestTextsOf,

@@ -1,8 +1,9 @@
-import { UserError } from '@hidden-schema/base';
+import { UserError } from '@hidden-schema/base/errors';
 import type { RivalConfig } from '@hidden-schema/hsn/config/rivals';
 import { type DecoderSource, decoderReading } from '@hidden-schema/hsn/tasks/language/build';
-import { Generator } from '@hidden-schema/torch';
-import type { SymbolOptions, TextEncoder } from '@hidden-schema/transformers';
+import { Generator } from '@hidden-schema/torch/random';
+import type { SymbolOptions } from '@hidden-schema/transformers/symbol-attention';
+import type { TextEncoder } from '@hidden-schema/transformers/text-encoder';
 import { Ivae } from './ivae.ts';
 import { Optimus } from './optimus.ts';
 import type { Rival } from './rival.ts';

@@ -1,8 +1,13 @@
 import { exactInformation, summarise } from '@hidden-schema/hsn/tasks/language/evaluation';
 import { type SentenceEstimate, sentenceEstimate } from '@hidden-schema/hsn/tasks/language/perplexity';
 import type { RivalFigures } from '@hidden-schema/hsn/text-run';
-import { batchesByLength, type Frames, type TextBatch, type TextCorpus } from '@hidden-schema/text';
-import { cat, Generator, noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
+import { type TextCorpus } from '@hidden-schema/text/corpus';
+import { batchesByLength, type Frames, type TextBatch } from '@hidden-schema/text/text-batches';
+import { noGrad } from '@hidden-schema/torch/autograd';
+import { cat, stack } from '@hidden-schema/torch/functional';
+import { Generator } from '@hidden-schema/torch/random';
+import { scope } from '@hidden-schema/torch/scope';
+import { Tensor } from '@hidden-schema/torch/tensor';
 import type { LatentPosterior, Rival } from './rival.ts';
 
 export interface RivalEvaluationOptions {

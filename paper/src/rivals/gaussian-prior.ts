@@ -1,5 +1,6 @@
 import type { IvaeConfig, OptimusConfig } from '@hidden-schema/hsn/config/rivals';
-import type { Generator, Tensor } from '@hidden-schema/torch';
+import type { Generator } from '@hidden-schema/torch/random';
+import type { Tensor } from '@hidden-schema/torch/tensor';
 import { activeUnits, DiagonalGaussian, straightWay } from './gaussian.ts';
 import { Rival } from './rival.ts';
 

@@ -9,7 +9,8 @@ import {
   ownEncoder,
   withEncoderOf,
 } from '@hidden-schema/hsn/tasks/recorded-models';
-import { Generator, scope } from '@hidden-schema/torch';
+import { Generator } from '@hidden-schema/torch/random';
+import { scope } from '@hidden-schema/torch/scope';
 import { makeRival } from './build.ts';
 import type { Rival } from './rival.ts';
 import { RivalTexts } from './texts.ts';

@@ -3,8 +3,11 @@ import { type ReadingBatch, WalkEncoder } from '@hidden-schema/hsn/encoder/walk-
 import type { Likelihood } from '@hidden-schema/hsn/model';
 import { inPrecision } from '@hidden-schema/hsn/precision';
 import type { ReadTexts } from '@hidden-schema/hsn/tasks/language/network';
-import { type Generator, nn, type Tensor } from '@hidden-schema/torch';
-import type { LanguageDecoder, TextEncoder } from '@hidden-schema/transformers';
+import { nn } from '@hidden-schema/torch/index';
+import { type Generator } from '@hidden-schema/torch/random';
+import { type Tensor } from '@hidden-schema/torch/tensor';
+import type { LanguageDecoder } from '@hidden-schema/transformers/language-decoder';
+import type { TextEncoder } from '@hidden-schema/transformers/text-encoder';
 
 // Shapes: B sentences, M draws; a latent is [D] numbers, or [L] codes.
 

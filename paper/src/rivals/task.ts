@@ -1,4 +1,4 @@
-import type { JsonValue } from '@hidden-schema/base';
+import type { JsonValue } from '@hidden-schema/base/files';
 import type { RivalConfig } from '@hidden-schema/hsn/config/rivals';
 import type { ReadTexts } from '@hidden-schema/hsn/tasks/language/network';
 import { checkVocabulary } from '@hidden-schema/hsn/tasks/language/prepare';
@@ -12,7 +12,10 @@ import type { PreparedRivalTexts, PreparedRun, RivalFigures } from '@hidden-sche
 import { Replicas } from '@hidden-schema/hsn/train/replicas';
 import type { Inspection, Task } from '@hidden-schema/hsn/train/task';
 import { Trainer } from '@hidden-schema/hsn/train/trainer';
-import { cat, noGrad, scope, startEngine } from '@hidden-schema/torch';
+import { noGrad } from '@hidden-schema/torch/autograd';
+import { cat } from '@hidden-schema/torch/functional';
+import { startEngine } from '@hidden-schema/torch/native';
+import { scope } from '@hidden-schema/torch/scope';
 import { checkRivalProcesses, makeRival } from './build.ts';
 import { evaluateRival, latentInformation, type RivalEvaluationOptions } from './evaluation.ts';
 import type { Rival } from './rival.ts';

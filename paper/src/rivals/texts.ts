@@ -1,8 +1,13 @@
-import { UserError } from '@hidden-schema/base';
+import { UserError } from '@hidden-schema/base/errors';
 import { framesOf, type Tokenizers } from '@hidden-schema/hsn/tasks/language/build';
 import { type WritingOptions, written } from '@hidden-schema/hsn/tasks/language/texts';
-import { type Frames, padded } from '@hidden-schema/text';
-import { Generator, noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
+import { padded } from '@hidden-schema/text/padding';
+import { type Frames } from '@hidden-schema/text/text-batches';
+import { noGrad } from '@hidden-schema/torch/autograd';
+import { stack } from '@hidden-schema/torch/functional';
+import { Generator } from '@hidden-schema/torch/random';
+import { scope } from '@hidden-schema/torch/scope';
+import { type Tensor } from '@hidden-schema/torch/tensor';
 import type { Rival } from './rival.ts';
 
 /** A rival's two directions: sentences to latents, and latents to sentences. */

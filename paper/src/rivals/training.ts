@@ -4,18 +4,19 @@ import { heldOut } from '@hidden-schema/hsn/tasks/language/training';
 import { meanObjective } from '@hidden-schema/hsn/train/network-training';
 import type { Replicas } from '@hidden-schema/hsn/train/replicas';
 import type { Loss, Training } from '@hidden-schema/hsn/train/trainer';
+import { type BatchOrder } from '@hidden-schema/text/batch-order';
+import { type TextCorpus } from '@hidden-schema/text/corpus';
 import {
-  type BatchOrder,
   batchesByLength,
   type Frames,
   lengthOrder,
   partOfBatch,
   readBatch,
   type TextBatch,
-  type TextCorpus,
-} from '@hidden-schema/text';
-import type { optim, Tensor } from '@hidden-schema/torch';
-import { StateCache } from '@hidden-schema/transformers';
+} from '@hidden-schema/text/text-batches';
+import type { optim } from '@hidden-schema/torch/index';
+import type { Tensor } from '@hidden-schema/torch/tensor';
+import { StateCache } from '@hidden-schema/transformers/state-cache';
 import type { Rival } from './rival.ts';
 
 /** Groups: decoder; its projections of latents, and the prior of codes; encoder; what learns in turn. */

@@ -1,4 +1,4 @@
-import { UserError } from '@hidden-schema/base';
+import { UserError } from '@hidden-schema/base/errors';
 import { deliver, progressOf } from '@hidden-schema/cli/analysis';
 import { type EvalFlags, openTestCorpus } from '@hidden-schema/cli/eval';
 import { languageText } from '@hidden-schema/cli/evaluation-text';
@@ -6,7 +6,7 @@ import { type GenerateFlags, showTexts, writingOptions } from '@hidden-schema/cl
 import type { InterpolateFlags } from '@hidden-schema/cli/interpolate';
 import { print, say } from '@hidden-schema/cli/terminal';
 import { wholeNumber } from '@hidden-schema/cli/text-flags';
-import type { InterpolationOptions } from '@hidden-schema/studies';
+import type { InterpolationOptions } from '@hidden-schema/studies/analysis/interpolate';
 import { evaluateRival } from './evaluation.ts';
 import { openRival } from './open.ts';
 

@@ -2,18 +2,12 @@ import type { VqConfig } from '@hidden-schema/hsn/config/rivals';
 import type { ReadingBatch } from '@hidden-schema/hsn/encoder/walk-queries';
 import type { ReadTexts } from '@hidden-schema/hsn/tasks/language/network';
 import { MeanFieldWalks } from '@hidden-schema/hsn/walk/mean-field';
-import {
-  cat,
-  type Generator,
-  multinomial,
-  nn,
-  noGrad,
-  ones,
-  randint,
-  Tensor,
-  where,
-  zeros,
-} from '@hidden-schema/torch';
+import { noGrad } from '@hidden-schema/torch/autograd';
+import { multinomial, ones, randint, zeros } from '@hidden-schema/torch/create';
+import { cat, where } from '@hidden-schema/torch/functional';
+import { nn } from '@hidden-schema/torch/index';
+import { type Generator } from '@hidden-schema/torch/random';
+import { Tensor } from '@hidden-schema/torch/tensor';
 import {
   type Holders,
   type LatentPosterior,

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { writeOutput } from '@hidden-schema/cli/output-files';
 import { print, say } from '@hidden-schema/cli/terminal';
-import type { SheetCell } from '@hidden-schema/studies';
+import type { SheetCell } from '@hidden-schema/studies/evaluation/sheets';
 import type { Reproduced, ReproduceFlags } from './reproduce.ts';
 import { smallTexts, smallTuples } from './reproduce-corpora.ts';
 import { type Piece, type PieceRecord, writePages } from './reproduce-pages.ts';

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { encodedOf, progressOf, withAnalysed } from '@hidden-schema/cli/analysis';
 import { say } from '@hidden-schema/cli/terminal';
-import type { NamedFigure, Sheet } from '@hidden-schema/studies';
+import type { NamedFigure } from '@hidden-schema/studies/analysis/figures';
+import type { Sheet } from '@hidden-schema/studies/evaluation/sheets';
 import { attentionTable } from '../reproduction/language-tables.ts';
 import type { Reproduced, ReproduceFlags } from './reproduce.ts';
 import { checkpoint, different, readAtMost, titleOf } from './reproduce-notes.ts';

@@ -41,7 +41,7 @@ async function write(
   points: readonly CurvePoint[],
 ): Promise<string[]> {
   const { curveFigure } = await import('../reproduction/curves.ts');
-  const { toPng } = await import('@hidden-schema/studies');
+  const { toPng } = await import('@hidden-schema/studies/evaluation/figures');
   mkdirSync(folder, { recursive: true });
   const files = [path.join(folder, 'curves.json')];
   await writeOutput(files[0]!, `${JSON.stringify(points, null, 2)}\n`);

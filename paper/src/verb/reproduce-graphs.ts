@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { progressOf, withAnalysed } from '@hidden-schema/cli/analysis';
-import type { NamedFigure, Sheet } from '@hidden-schema/studies';
+import type { NamedFigure } from '@hidden-schema/studies/analysis/figures';
+import type { Sheet } from '@hidden-schema/studies/evaluation/sheets';
 import type { StudiedRun } from '../reproduction/language-tables.ts';
 import type { Reproduced, ReproduceFlags } from './reproduce.ts';
 import { checkpoint, corpusOf, different } from './reproduce-notes.ts';
@@ -98,7 +99,7 @@ async function drawing(
   { name, title }: Omit<NamedFigure, 'svg'>,
   of: 'degrees' | 'largestDegrees' = 'degrees',
 ): Promise<NamedFigure> {
-  const { degreesFigure } = await import('@hidden-schema/studies');
+  const { degreesFigure } = await import('@hidden-schema/studies/evaluation/degree-figure');
   const { half, sameDensity, inferred } = all[0]!.study;
   const svg = degreesFigure(
     [

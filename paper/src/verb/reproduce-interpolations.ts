@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { encodedOf, withAnalysed } from '@hidden-schema/cli/analysis';
 import { wholeNumber } from '@hidden-schema/cli/text-flags';
-import type { Interpolation, Sheet } from '@hidden-schema/studies';
+import type { Interpolation } from '@hidden-schema/studies/analysis/interpolate';
+import type { Sheet } from '@hidden-schema/studies/evaluation/sheets';
 import type { Reproduced, ReproduceFlags } from './reproduce.ts';
 import { checkpoint, different, readAtMost, titleOf } from './reproduce-notes.ts';
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { OpenedRun } from '@hidden-schema/hsn';
+import type { OpenedRun } from '@hidden-schema/hsn/open';
 
 /** The checkpoint that tables and figures look at. */
 export const checkpoint = { checkpoint: 'best' };

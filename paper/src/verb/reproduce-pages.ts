@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { writeOutput } from '@hidden-schema/cli/output-files';
-import type { ReportPart } from '@hidden-schema/studies';
+import type { ReportPart } from '@hidden-schema/studies/analysis/report-page';
 import type { Reproduced } from './reproduce.ts';
 
 /** What is kept of a piece, enough for the page. */
@@ -25,7 +25,7 @@ interface PageFacts {
 
 /** One page of all pieces, as HTML that needs nothing else and as Markdown. */
 export async function writePages(folder: string, pieces: readonly Piece[], about: PageFacts): Promise<void> {
-  const { sectionsPage } = await import('@hidden-schema/studies');
+  const { sectionsPage } = await import('@hidden-schema/studies/analysis/report-page');
   const title = `The paper's tables and figures${about.quick ? ', on small data' : ''}`;
   const seconds = pieces.reduce((sum, { record }) => sum + (record?.seconds ?? 0), 0);
   const facts: [string, string][] = [

@@ -3,7 +3,8 @@ import { stoppable } from '@hidden-schema/cli/stopping';
 import { live, say } from '@hidden-schema/cli/terminal';
 import { tokenising } from '@hidden-schema/cli/text-flags';
 import { withRun } from '@hidden-schema/cli/training-run';
-import type { Run, TextRunConfig } from '@hidden-schema/hsn';
+import type { Run } from '@hidden-schema/hsn/run/run';
+import type { TextRunConfig } from '@hidden-schema/hsn/text-run';
 import type { ReproduceFlags } from './reproduce.ts';
 
 /** Sizes that train in minutes. */

@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { writeOutput } from '@hidden-schema/cli/output-files';
 import { print, say } from '@hidden-schema/cli/terminal';
-import type { PathChoice, PathKind } from '@hidden-schema/hsn';
-import type { Table3 } from '@hidden-schema/studies';
+import type { PathChoice, PathKind } from '@hidden-schema/hsn/config/tuples';
+import type { Table3 } from '@hidden-schema/studies/reasoning/table3';
 import type { Reproduced, ReproduceFlags } from './reproduce.ts';
 
 interface Table3Sizes {
@@ -73,7 +73,8 @@ async function evaluated(out: string, sizes: Table3Sizes): Promise<Table3> {
 }
 
 async function written(out: string, table: Table3): Promise<Reproduced> {
-  const { table3Caption, table3Sheets, table3Text, table3Title } = await import('@hidden-schema/studies');
+  const { table3Caption, table3Text } = await import('@hidden-schema/studies');
+  const { table3Sheets, table3Title } = await import('@hidden-schema/studies/reasoning/table3-text');
   const caption = table3Caption(table);
   const page = path.join(out, 'table3.md');
   mkdirSync(out, { recursive: true });

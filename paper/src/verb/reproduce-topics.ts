@@ -5,8 +5,8 @@ import { writeOutput } from '@hidden-schema/cli/output-files';
 import { stoppable } from '@hidden-schema/cli/stopping';
 import { live, print, say } from '@hidden-schema/cli/terminal';
 import { wholeNumber } from '@hidden-schema/cli/text-flags';
-import type { Judge } from '@hidden-schema/studies';
-import type { Tensor } from '@hidden-schema/torch';
+import type { Judge } from '@hidden-schema/studies/evaluation/judge';
+import type { Tensor } from '@hidden-schema/torch/tensor';
 import type { TopicCorpus } from '../reproduction/topic-texts.ts';
 import type { TopicMeasures, TopicResult } from '../reproduction/topics.ts';
 import { namedPaths } from './named-paths.ts';
@@ -157,7 +157,8 @@ async function encodedOf(
   texts: readonly string[],
   signal: AbortSignal,
 ): Promise<{ vectors: Tensor; tokens: Int32Array[] }> {
-  const { encoderTokens, textVectors } = await import('@hidden-schema/hsn');
+  const { encoderTokens } = await import('@hidden-schema/hsn/discovery/text-vectors');
+  const { textVectors } = await import('@hidden-schema/hsn');
   const { DEFAULT_ENCODER, openPretrainedEncoder } = await import('@hidden-schema/transformers');
   const opened = await openPretrainedEncoder(DEFAULT_ENCODER);
   const { onProgress, done } = await progressOf(`encode ${name}`, 'texts');

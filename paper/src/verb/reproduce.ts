@@ -1,5 +1,5 @@
 import { deliver } from '@hidden-schema/cli/analysis';
-import type { Results } from '@hidden-schema/studies';
+import type { Results } from '@hidden-schema/studies/analysis/results';
 import type { Command } from 'commander';
 import { checkFlags, reproducible } from './reproduce-flags.ts';
 import { reproduced } from './reproduce-named.ts';
