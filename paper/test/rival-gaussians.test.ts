@@ -1,4 +1,4 @@
-import { exactInformation } from '@hidden-schema/hsn/tasks/language/evaluation';
+import { exactInformation } from '@hidden-schema/hsn/tasks/language/information';
 import { expectClose, f64, gradientOf } from '@hidden-schema/testing/closeness';
 import { finiteDifferences } from '@hidden-schema/testing/finite-differences';
 import { noGrad } from '@hidden-schema/torch/autograd';

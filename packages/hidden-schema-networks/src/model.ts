@@ -6,6 +6,10 @@
  * @module hidden-schema-networks/model
  */
 
+/**
+ * @deprecated Names of version 0.2, for one version more: use `SyntheticConfig`, `ModelSpec`, `LossTerms`, `openSyntheticRun`
+ * and `syntheticOptions`.
+ */
 export {
   BagDecoder,
   ClosedFormPosterior,
@@ -22,11 +26,13 @@ export {
   type Likelihood,
   type Loss,
   type LossTerms,
+  type LossTerms as Terms,
   languageConfigSchema,
   languageFigures,
   linkProbabilities,
   loadConfig,
   type ModelSpec,
+  type ModelSpec as Kind,
   type NetworkParts,
   type ObjectiveOptions,
   type OpenedLanguage,
@@ -34,6 +40,7 @@ export {
   openLanguage,
   openReasoner,
   openSyntheticRun,
+  openSyntheticRun as openModel,
   type Preparation,
   type PreparedLanguage,
   prepareLanguage,
@@ -45,8 +52,10 @@ export {
   type SessionOptions,
   type SessionResult,
   type SyntheticConfig,
+  type SyntheticConfig as Config,
   SyntheticTask,
   syntheticOptions,
+  syntheticOptions as configSchema,
   type Task,
   type TaskTrainer,
   Trainer,
@@ -56,17 +65,6 @@ export {
   WalkEncoder,
   type WalkPosterior,
   writeSyntheticCorpus,
-} from '@hidden-schema/hsn';
-/**
- * @deprecated Names of version 0.2, for one version more: use `SyntheticConfig`, `ModelSpec`, `LossTerms`, `openSyntheticRun`
- * and `syntheticOptions`.
- */
-export {
-  type LossTerms as Terms,
-  type ModelSpec as Kind,
-  openSyntheticRun as openModel,
-  type SyntheticConfig as Config,
-  syntheticOptions as configSchema,
 } from '@hidden-schema/hsn';
 export { loadTokenizer, type Tokenizer, trainByteBpe } from '@hidden-schema/text';
 export {

@@ -214,4 +214,4 @@ export { Updater } from './train/updater.ts';
 export type { BestWalk } from './walk/best.ts';
 export { WalkDistribution } from './walk/chain.ts';
 export type { WalkPosterior } from './walk/posterior.ts';
-export { type IsolatedRule, WalkableGraph } from './walk/transition.ts';
+export { type IsolatedRule, WalkableGraph } from './walk/walkable-graph.ts';

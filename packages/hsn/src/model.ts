@@ -22,7 +22,7 @@ import { WalkDistribution } from './walk/chain.ts';
 import { MeanFieldWalks } from './walk/mean-field.ts';
 import type { Positions, WalkPosterior } from './walk/posterior.ts';
 import { WalkPrior } from './walk/prior.ts';
-import { WalkableGraph } from './walk/transition.ts';
+import { WalkableGraph } from './walk/walkable-graph.ts';
 
 // Shapes used everywhere: B sentences, T tokens, L walk steps, K symbols, S width of a symbol, V vocabulary.
 

@@ -1,4 +1,5 @@
-import { exactInformation, summarise } from '@hidden-schema/hsn/tasks/language/evaluation';
+import { summarise } from '@hidden-schema/hsn/tasks/language/evaluation';
+import { exactInformation } from '@hidden-schema/hsn/tasks/language/information';
 import { type SentenceEstimate, sentenceEstimate } from '@hidden-schema/hsn/tasks/language/perplexity';
 import type { RivalFigures } from '@hidden-schema/hsn/text-run';
 import { type TextCorpus } from '@hidden-schema/text/corpus';

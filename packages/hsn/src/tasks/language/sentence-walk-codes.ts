@@ -13,7 +13,7 @@ import { unitMeans } from '../../encoder/walk-queries.ts';
 import type { LinkBelief } from '../../graph/bernoulli.ts';
 import { clipped } from '../../train/updater.ts';
 import { drawnRows, type WalkCodes } from '../../train/warm-start.ts';
-import { WalkableGraph } from '../../walk/transition.ts';
+import { WalkableGraph } from '../../walk/walkable-graph.ts';
 import type { LanguageTraining } from './training.ts';
 import { frequentWords } from './word-counts.ts';
 

@@ -7,7 +7,7 @@ import { Trainer } from '../../train/trainer.ts';
 import { WarmStart } from '../../train/warm-start.ts';
 import type { Tokenizers } from '../language/build.ts';
 import { usesPursuit } from '../language/discovery.ts';
-import { exactInformation } from '../language/evaluation.ts';
+import { exactInformation } from '../language/information.ts';
 import { tupleFrames } from './build.ts';
 import type { ReasoningNetwork, TupleBatch } from './network.ts';
 import { writeObjects } from './objects.ts';
