@@ -6,7 +6,7 @@ import { randn } from '@hidden-schema/torch/create';
 import { optim } from '@hidden-schema/torch/index';
 import { Generator } from '@hidden-schema/torch/random';
 import { scope } from '@hidden-schema/torch/scope';
-import { type Tensor } from '@hidden-schema/torch/tensor';
+import type { Tensor } from '@hidden-schema/torch/tensor';
 import { describe, expect, test } from 'vitest';
 import { logWeightsOf } from '../src/rivals/evaluation.ts';
 import {

@@ -1,4 +1,5 @@
-import type { OpenedLanguage, openLanguageCorpus } from '@hidden-schema/hsn';
+import type { OpenedLanguage } from '@hidden-schema/hsn';
+import type { OpenedTexts } from '@hidden-schema/hsn/tasks/language/open';
 import type { TextBatch, TextCorpus } from '@hidden-schema/text';
 import type { Command } from 'commander';
 import { progressOf } from './analysis.ts';
@@ -183,10 +184,7 @@ async function compareStages(directory: string, flags: EvalFlags): Promise<void>
 }
 
 /** The run's corpus, or another, with progress where it has to be tokenised again. */
-export async function openTestCorpus(
-  opened: Parameters<typeof openLanguageCorpus>[0],
-  other: string | undefined,
-): Promise<TextCorpus> {
+export async function openTestCorpus(opened: OpenedTexts, other: string | undefined): Promise<TextCorpus> {
   const { UserError } = await import('@hidden-schema/base');
   const { openLanguageCorpus } = await import('@hidden-schema/hsn');
   const { onProgress, done } = await tokenising();

@@ -15,7 +15,7 @@ import { mutualInformation } from '../src/walk/aggregate.ts';
 import { WalkDistribution } from '../src/walk/chain.ts';
 import { MeanFieldWalks } from '../src/walk/mean-field.ts';
 import type { WalkPosterior } from '../src/walk/posterior.ts';
-import { type TransitionForm } from '../src/walk/transition.ts';
+import type { TransitionForm } from '../src/walk/transition.ts';
 import { type IsolatedRule, WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 // N sentences, K symbols, L steps.

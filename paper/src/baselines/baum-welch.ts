@@ -1,5 +1,5 @@
 import { tokensFrom } from '@hidden-schema/hsn/tasks/synthetic/batch';
-import { type CorpusSplit } from '@hidden-schema/hsn/tasks/synthetic/corpus/reader';
+import type { CorpusSplit } from '@hidden-schema/hsn/tasks/synthetic/corpus/reader';
 import { smoothWalks } from '@hidden-schema/hsn/walk/smoothing';
 import { noGrad } from '@hidden-schema/torch/autograd';
 import { full } from '@hidden-schema/torch/create';

@@ -1,7 +1,7 @@
 import { UserError } from '@hidden-schema/base/errors';
 import { BagDecoder } from '@hidden-schema/hsn/decoder/bag';
 import { tokensFrom, tokensOf } from '@hidden-schema/hsn/tasks/synthetic/batch';
-import { type SyntheticCorpus } from '@hidden-schema/hsn/tasks/synthetic/corpus/reader';
+import type { SyntheticCorpus } from '@hidden-schema/hsn/tasks/synthetic/corpus/reader';
 import { BatchOrder } from '@hidden-schema/text/batch-order';
 import { noGrad } from '@hidden-schema/torch/autograd';
 import { nn, optim } from '@hidden-schema/torch/index';

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { meanSd } from '@hidden-schema/base/tables';
 import { syntheticOptions } from '@hidden-schema/hsn/config/network';
-import { type GraphKind } from '@hidden-schema/hsn/tasks/synthetic/corpus/graphs';
-import { type SyntheticCorpus } from '@hidden-schema/hsn/tasks/synthetic/corpus/reader';
+import type { GraphKind } from '@hidden-schema/hsn/tasks/synthetic/corpus/graphs';
+import type { SyntheticCorpus } from '@hidden-schema/hsn/tasks/synthetic/corpus/reader';
 import {
   SYNTHETIC_DEFAULTS,
   type SyntheticSettings,

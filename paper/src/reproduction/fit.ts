@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { readSyntheticCorpus, type SyntheticCorpus } from '@hidden-schema/hsn/tasks/synthetic/corpus/reader';
-import { type SyntheticSettings } from '@hidden-schema/hsn/tasks/synthetic/corpus/synthetic';
+import type { SyntheticSettings } from '@hidden-schema/hsn/tasks/synthetic/corpus/synthetic';
 import { writeSyntheticCorpus } from '@hidden-schema/hsn/tasks/synthetic/corpus/writer';
 import { rocAuc } from '@hidden-schema/hsn/tasks/synthetic/ranking';
 import { upperTriangle } from '@hidden-schema/hsn/tasks/synthetic/recovery';

@@ -1,7 +1,7 @@
 import { languageConfigSchema } from '@hidden-schema/hsn/config/language';
 import { ivaeConfigSchema, optimusConfigSchema, vqConfigSchema } from '@hidden-schema/hsn/config/rivals';
 import { dumpConfig, loadConfig } from '@hidden-schema/hsn/config/settings';
-import { type LanguageFigures } from '@hidden-schema/hsn/tasks/language/task';
+import type { LanguageFigures } from '@hidden-schema/hsn/tasks/language/task';
 import { type RivalFigures, type TextRunConfig, textRunConfig } from '@hidden-schema/hsn/text-run';
 import type { NamedFigure } from '@hidden-schema/studies/analysis/figures';
 import { drawCurves } from '@hidden-schema/studies/drawing/index';

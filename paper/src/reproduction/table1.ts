@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type SyntheticConfig } from '@hidden-schema/hsn/config/network';
+import type { SyntheticConfig } from '@hidden-schema/hsn/config/network';
 import { readSyntheticCorpus, type SyntheticCorpus } from '@hidden-schema/hsn/tasks/synthetic/corpus/reader';
 import { evaluateSynthetic, graphRecovery } from '@hidden-schema/hsn/tasks/synthetic/evaluation';
 import { sweepUntilSettled } from '@hidden-schema/hsn/tasks/synthetic/graph-sweeps';

@@ -1,4 +1,4 @@
-import { type LanguageConfig } from '@hidden-schema/hsn/config/language';
+import type { LanguageConfig } from '@hidden-schema/hsn/config/language';
 import { languageConfig, loadConfig } from '@hidden-schema/hsn/config/settings';
 import type { Table2Model } from './table2.ts';
 

@@ -7,7 +7,7 @@ import type { DocumentTerms } from '@hidden-schema/studies/measures/document-ter
 import { oneSymbolEach, type SymbolUses } from '@hidden-schema/studies/measures/symbol-uses';
 import { linkedShare } from '@hidden-schema/studies/measures/topic-figures';
 import { scope } from '@hidden-schema/torch/scope';
-import { type Tensor } from '@hidden-schema/torch/tensor';
+import type { Tensor } from '@hidden-schema/torch/tensor';
 import { fitKMeans } from '../baselines/k-means.ts';
 import { ldaTopics } from '../baselines/lda.ts';
 import { nmfTopics } from '../baselines/nmf.ts';

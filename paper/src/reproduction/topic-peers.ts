@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { reasonOf, UserError } from '@hidden-schema/base/errors';
 import { oneSymbolEach } from '@hidden-schema/studies/measures/symbol-uses';
 import { writeSafetensors } from '@hidden-schema/torch/safetensors/writer';
-import { type Tensor } from '@hidden-schema/torch/tensor';
+import type { Tensor } from '@hidden-schema/torch/tensor';
 import { z } from 'zod';
 import type { FittedTopics } from './topic-models.ts';
 

@@ -2,7 +2,7 @@ import { summarise } from '@hidden-schema/hsn/tasks/language/evaluation';
 import { exactInformation } from '@hidden-schema/hsn/tasks/language/information';
 import { type SentenceEstimate, sentenceEstimate } from '@hidden-schema/hsn/tasks/language/perplexity';
 import type { RivalFigures } from '@hidden-schema/hsn/text-run';
-import { type TextCorpus } from '@hidden-schema/text/corpus';
+import type { TextCorpus } from '@hidden-schema/text/corpus';
 import { batchesByLength, type Frames, type TextBatch } from '@hidden-schema/text/text-batches';
 import { noGrad } from '@hidden-schema/torch/autograd';
 import { cat, stack } from '@hidden-schema/torch/functional';

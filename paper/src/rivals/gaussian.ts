@@ -1,7 +1,7 @@
 import { randn, zeros } from '@hidden-schema/torch/create';
 import { cat } from '@hidden-schema/torch/functional';
-import { type Generator } from '@hidden-schema/torch/random';
-import { type Tensor } from '@hidden-schema/torch/tensor';
+import type { Generator } from '@hidden-schema/torch/random';
+import type { Tensor } from '@hidden-schema/torch/tensor';
 import type { LatentPosterior } from './rival.ts';
 
 // Shapes: B sentences, M draws, D dimensions of a latent.

@@ -4,8 +4,8 @@ import type { Likelihood } from '@hidden-schema/hsn/model';
 import { inPrecision } from '@hidden-schema/hsn/precision';
 import type { ReadTexts } from '@hidden-schema/hsn/tasks/language/network';
 import { nn } from '@hidden-schema/torch/index';
-import { type Generator } from '@hidden-schema/torch/random';
-import { type Tensor } from '@hidden-schema/torch/tensor';
+import type { Generator } from '@hidden-schema/torch/random';
+import type { Tensor } from '@hidden-schema/torch/tensor';
 import type { LanguageDecoder } from '@hidden-schema/transformers/language-decoder';
 import type { TextEncoder } from '@hidden-schema/transformers/text-encoder';
 

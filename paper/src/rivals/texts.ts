@@ -2,12 +2,12 @@ import { UserError } from '@hidden-schema/base/errors';
 import { framesOf, type Tokenizers } from '@hidden-schema/hsn/tasks/language/build';
 import { type WritingOptions, written } from '@hidden-schema/hsn/tasks/language/texts';
 import { padded } from '@hidden-schema/text/padding';
-import { type Frames } from '@hidden-schema/text/text-batches';
+import type { Frames } from '@hidden-schema/text/text-batches';
 import { noGrad } from '@hidden-schema/torch/autograd';
 import { stack } from '@hidden-schema/torch/functional';
 import { Generator } from '@hidden-schema/torch/random';
 import { scope } from '@hidden-schema/torch/scope';
-import { type Tensor } from '@hidden-schema/torch/tensor';
+import type { Tensor } from '@hidden-schema/torch/tensor';
 import type { Rival } from './rival.ts';
 
 /** A rival's two directions: sentences to latents, and latents to sentences. */

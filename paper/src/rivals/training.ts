@@ -4,8 +4,8 @@ import { heldOut } from '@hidden-schema/hsn/tasks/language/training';
 import { meanObjective } from '@hidden-schema/hsn/train/network-training';
 import type { Replicas } from '@hidden-schema/hsn/train/replicas';
 import type { Loss, Training } from '@hidden-schema/hsn/train/trainer';
-import { type BatchOrder } from '@hidden-schema/text/batch-order';
-import { type TextCorpus } from '@hidden-schema/text/corpus';
+import type { BatchOrder } from '@hidden-schema/text/batch-order';
+import type { TextCorpus } from '@hidden-schema/text/corpus';
 import {
   batchesByLength,
   type Frames,

@@ -6,7 +6,7 @@ import { noGrad } from '@hidden-schema/torch/autograd';
 import { multinomial, ones, randint, zeros } from '@hidden-schema/torch/create';
 import { cat, where } from '@hidden-schema/torch/functional';
 import { nn } from '@hidden-schema/torch/index';
-import { type Generator } from '@hidden-schema/torch/random';
+import type { Generator } from '@hidden-schema/torch/random';
 import { Tensor } from '@hidden-schema/torch/tensor';
 import {
   type Holders,

@@ -11,7 +11,7 @@ import { categoricalKl } from './categorical.ts';
 import { gumbelSoftmax, type Relaxation, uniformNoise } from './gumbel.ts';
 import type { WalkPosterior } from './posterior.ts';
 import { paperForm, Transition, type TransitionForm } from './transition.ts';
-import { type WalkableGraph } from './walkable-graph.ts';
+import type { WalkableGraph } from './walkable-graph.ts';
 
 // Shapes: B sentences, L steps, K symbols.
 

@@ -1,7 +1,7 @@
 import { full, type Generator, nn, type Tensor, type TensorOptions, zeros } from '@hidden-schema/torch';
 import { WalkDistribution } from './chain.ts';
 import { Transition } from './transition.ts';
-import { type WalkableGraph } from './walkable-graph.ts';
+import type { WalkableGraph } from './walkable-graph.ts';
 
 /**
  * `uniform`: f = 1, ρ = 1/K. `trained`: learnable ρ and one f for all steps. `inhomogeneous`: learnable ρ and f^[i]

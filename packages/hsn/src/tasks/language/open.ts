@@ -31,7 +31,7 @@ export interface OpenedLanguage {
 }
 
 /** What the corpus of an opened run is read by, whatever its model of texts. */
-interface OpenedTexts {
+export interface OpenedTexts {
   run: Run;
   config: TextConfig;
   model: { encoder: { base: TextEncoder }; decoder: { maxPositions: number } };
