@@ -110,7 +110,7 @@ async function authors(source: string | undefined, flags: DataFlags): Promise<vo
       "hsn data authors needs the authors' folder: hsn data authors data/Erdos --out erdos",
     );
   const { edgeCount, SPLIT_NAMES } = await import('@hidden-schema/hsn');
-  const { paperModule } = await import('@hidden-schema/hsn/paper-module');
+  const { paperModule } = await import('@hidden-schema/base/paper-module');
   const { convertAuthorsCorpus } = await paperModule<AuthorsModule>('authors-corpus.ts', 'hsn data authors');
   const corpus = convertAuthorsCorpus(source, flags.out, { force: flags.force ?? false });
   const { truth, splits, length, vocabulary } = corpus;

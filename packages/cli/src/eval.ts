@@ -12,7 +12,6 @@ import {
   symbolsText,
 } from './eval-symbols.ts';
 import { evaluationText, languageText, stagesText } from './evaluation-text.ts';
-import { rivalVerbs } from './rivals.ts';
 import { live, print, say } from './terminal.ts';
 import { tokenising, wholeNumber } from './text-flags.ts';
 
@@ -82,6 +81,7 @@ async function evaluate(directory: string, flags: EvalFlags): Promise<void> {
   if (flags.stages) throw new UserError('--stages is for language models');
   const ofTexts = measuresOf(flags)[0];
   if (ofTexts) throw new UserError(`${ofTexts} is for language models`);
+  const { rivalVerbs } = await import('./rivals.ts');
   if (isRival(config)) return (await rivalVerbs(directory)).evaluate(directory, flags, limit);
   return evaluateSynthetic(directory, flags, limit);
 }

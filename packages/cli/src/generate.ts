@@ -1,6 +1,5 @@
 import type { LanguageTexts, WritingOptions } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
-import { rivalVerbs } from './rivals.ts';
 import { print, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
@@ -51,6 +50,7 @@ export function register(program: Command): void {
 async function generate(directory: string, flags: GenerateFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
   const { isRival, openLanguage, Run } = await import('@hidden-schema/hsn');
+  const { rivalVerbs } = await import('./rivals.ts');
   if (isRival(Run.open(directory).config)) return (await rivalVerbs(directory)).generate(directory, flags);
   if (flags.prior) throw new UserError('--prior is for runs of optimus, ivae and vq; give --walk or --like');
   if ((flags.walk === undefined) === (flags.like === undefined))

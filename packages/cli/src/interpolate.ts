@@ -1,7 +1,6 @@
 import type { Interpolation, InterpolationOptions } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import { type AnalysisFlags, addAnalysisOptions, deliver, withAnalysed } from './analysis.ts';
-import { rivalVerbs } from './rivals.ts';
 import { wholeNumber } from './text-flags.ts';
 
 export interface InterpolateFlags extends AnalysisFlags {
@@ -54,6 +53,7 @@ async function interpolate(
   const { isRival, Run } = await import('@hidden-schema/hsn');
   const studies = await import('@hidden-schema/studies');
   const options = await optionsOf(flags);
+  const { rivalVerbs } = await import('./rivals.ts');
   if (isRival(Run.open(directory).config))
     return (await rivalVerbs(directory)).interpolate(directory, [first, second], options, flags);
   await withAnalysed(directory, flags, async (run) => {

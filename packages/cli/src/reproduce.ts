@@ -4,11 +4,9 @@ interface Verb {
   register(program: Command): void;
 }
 
-const summary = 'tables and figures of the paper, ours beside theirs';
-
 /** The verb of the paper's experiments, which the repository has; elsewhere one that says so. */
 export async function reproduceVerb(): Promise<Verb> {
-  const { hasPaper, paperModule } = await import('@hidden-schema/hsn/paper-module');
+  const { hasPaper, paperModule } = await import('@hidden-schema/base/paper-module');
   const load = (): Promise<Verb> => paperModule<Verb>('verb/reproduce.ts', 'hsn reproduce');
   return hasPaper() ? load() : { register: (program) => registerRefusal(program, load) };
 }
@@ -16,7 +14,7 @@ export async function reproduceVerb(): Promise<Verb> {
 function registerRefusal(program: Command, refuse: () => Promise<unknown>): void {
   program
     .command('reproduce')
-    .summary(summary)
+    .summary('tables and figures of the paper; in the repository only')
     .description(
       'Tables and figures of the paper. They come with the repository and not with the npm package.',
     )

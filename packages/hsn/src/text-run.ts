@@ -1,8 +1,8 @@
+import { paperModule } from '@hidden-schema/base/paper-module';
 import type { nn } from '@hidden-schema/torch';
 import type { LanguageConfig } from './config/language.ts';
 import { isRival, type RivalConfig, rivalNames } from './config/rivals.ts';
 import { languageConfig, type RunConfig } from './config/settings.ts';
-import { paperModule } from './paper-module.ts';
 import type { Run } from './run/run.ts';
 import { type PreparedLanguage, prepareLanguage } from './tasks/language/prepare.ts';
 import type { PreparedTexts, PrepareOptions, TextInput } from './tasks/language/prepare-texts.ts';

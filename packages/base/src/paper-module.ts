@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { UserError } from '@hidden-schema/base';
+import { UserError } from './errors.ts';
 
 /** Where the repository keeps the paper's experiments; the npm package has no such folder. */
 const FOLDER = new URL('../../../paper/src/', import.meta.url);
