@@ -3,9 +3,11 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type {
   OpenedReasoning,
+  openTuples,
   PathFigures,
   PathKind,
   PreparedReasoning,
+  Progress,
   ReasoningConfig,
   ReasoningFigures,
   Replicas,
@@ -190,7 +192,7 @@ async function trainPath(
   if (!earlier) hsn.checkRunFolder(out, flags.force ?? false);
   const tuples = await hsn.openTuples(opened, flags.tuples);
   if (config.path.kind === 'counts') return countWalks(config, opened, tuples, flags);
-  const reading = progressOf(hsn, 'read walks');
+  const reading = progressOf(hsn.Progress, 'read walks');
   const prepared = await hsn.preparePath(config, opened, tuples, reading.update);
   reading.finish();
   // Other ranks may be other users' processes, who named nothing.
@@ -216,11 +218,11 @@ async function trainPath(
 async function countWalks(
   config: ReasoningConfig,
   opened: OpenedReasoning,
-  tuples: Awaited<ReturnType<typeof import('@hidden-schema/hsn').openTuples>>,
+  tuples: Awaited<ReturnType<typeof openTuples>>,
   flags: ReasonTrainFlags,
 ): Promise<void> {
   const hsn = await import('@hidden-schema/hsn');
-  const reading = progressOf(hsn, 'count walks');
+  const reading = progressOf(hsn.Progress, 'count walks');
   const figures = hsn.countPath(config, opened, { ...tuples, force: flags.force ?? false }, reading.update);
   reading.finish();
   const folder = hsn.pathFolder(opened.run.directory, 'counts');
@@ -228,11 +230,11 @@ async function countWalks(
 }
 
 /** Shows how many tuples' walks were read. */
-function progressOf({ Progress }: typeof import('@hidden-schema/hsn'), label: string) {
-  let shown: InstanceType<typeof Progress> | undefined;
+function progressOf(Shown: typeof Progress, label: string) {
+  let shown: Progress | undefined;
   return {
     update: (done: number, total: number) => {
-      shown ??= new Progress({ label, total, unit: 'tuples', output: live });
+      shown ??= new Shown({ label, total, unit: 'tuples', output: live });
       shown.update(done);
     },
     finish: () => shown?.finish(),

@@ -77,7 +77,11 @@ async function symbols(directory: string, named: string | undefined, flags: Symb
           sheets: [studies.symbolSheet(meanings)],
         });
       const [data, name] = [meanings[symbol]!, `symbol-${symbol}`];
-      return deliver(directory, flags, { name, data, sheets: sheetsOf(data, studies) });
+      return deliver(directory, flags, {
+        name,
+        data,
+        sheets: sheetsOf(data, { withoutStays: studies.withoutStays, titleOf: studies.titleOf }),
+      });
     } finally {
       encoded.close();
     }
