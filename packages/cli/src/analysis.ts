@@ -52,7 +52,7 @@ async function analysedOnce<T>(
   flags: Pick<AnalysisFlags, 'checkpoint'>,
   body: (run: OpenedRun, signal: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
-  const { openRun } = await import('@hidden-schema/studies');
+  const { openRun } = await import('@hidden-schema/studies/analysis/opened');
   const run = await openRun(directory, { checkpoint: flags.checkpoint });
   for (const note of run.notes) say(`${note}\n`);
   try {
@@ -71,7 +71,7 @@ async function analysedOnce<T>(
 
 /** A bar on stderr for work that is counted; begun at the first count. */
 export async function progressOf(label: string, unit: string) {
-  const { Progress } = await import('@hidden-schema/hsn');
+  const { Progress } = await import('@hidden-schema/hsn/run/progress');
   let bar: InstanceType<typeof Progress> | undefined;
   return {
     onProgress: (done: number, total: number) => {
@@ -88,7 +88,7 @@ export async function encodedOf(
   flags: Pick<AnalysisFlags, 'limit'>,
   signal: AbortSignal,
 ): Promise<EncodedCorpus> {
-  const { encodedCorpus } = await import('@hidden-schema/studies');
+  const { encodedCorpus } = await import('@hidden-schema/studies/analysis/encoded');
   const limit = await wholeNumber('--limit', flags.limit);
   const { onProgress, done } = await progressOf('read', 'sentences');
   try {
@@ -104,7 +104,7 @@ export async function deliver(
   flags: Pick<AnalysisFlags, 'json' | 'out'>,
   results: Results & { text?: string; shown?: readonly Sheet[] },
 ): Promise<void> {
-  const { plainJson, writeResults } = await import('@hidden-schema/studies');
+  const { plainJson, writeResults } = await import('@hidden-schema/studies/analysis/results');
   if (flags.json) print(plainJson(results.data));
   else await showSheets(results.shown ?? results.sheets ?? [], results.text);
   if (flags.json && flags.out === undefined) return;
@@ -120,7 +120,7 @@ export async function deliver(
 export async function showSheets(sheets: readonly Sheet[], text?: string): Promise<void> {
   const { plainText, wrapText } = await import('@hidden-schema/base');
   const wrapped = (words: string) => wrapText(words, Math.min(100, terminalWidth() ?? 100)).join('\n');
-  const { sheetText } = await import('@hidden-schema/studies');
+  const { sheetText } = await import('@hidden-schema/studies/evaluation/sheets');
   for (const sheet of sheets) {
     const caption = sheet.caption ? `${wrapped(plainText(sheet.caption))}\n` : '';
     const table = sheetText(cutCells(sheet), 'terminal', terminalWidth());

@@ -40,13 +40,17 @@ export function register(program: Command): void {
 }
 
 async function attend(directory: string, flags: AttendFlags): Promise<void> {
-  const studies = await import('@hidden-schema/studies');
+  const { languageRun } = await import('@hidden-schema/studies/analysis/opened');
+  const { studyAttention } = await import('@hidden-schema/studies/analysis/attention');
+  const { attentionSheet } = await import('@hidden-schema/studies/analysis/sheets');
+  const { drawAttention } = await import('@hidden-schema/studies/analysis/figures');
+  const { symbolNames } = await import('@hidden-schema/studies/analysis/names');
   await withAnalysed(directory, flags, async (opened, signal) => {
-    const run = studies.languageRun(opened, 'hsn attend');
+    const run = languageRun(opened, 'hsn attend');
     const encoded = await encodedOf(run, flags, signal);
     try {
       const { onProgress, done } = await progressOf('attention', 'sentences');
-      const study = await studies.studyAttention(run, encoded, flags.words.split(','), {
+      const study = await studyAttention(run, encoded, flags.words.split(','), {
         signal,
         onProgress,
       });
@@ -54,8 +58,8 @@ async function attend(directory: string, flags: AttendFlags): Promise<void> {
       await deliver(directory, flags, {
         name: 'attention',
         data: study,
-        sheets: [studies.attentionSheet(study)],
-        figures: studies.drawAttention(study, studies.symbolNames(opened.run)),
+        sheets: [attentionSheet(study)],
+        figures: drawAttention(study, symbolNames(opened.run)),
       });
     } finally {
       encoded.close();

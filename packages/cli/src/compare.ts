@@ -41,24 +41,30 @@ export function register(program: Command): void {
 }
 
 async function compare(directory: string, flags: CompareFlags): Promise<void> {
-  const studies = await import('@hidden-schema/studies');
+  const { walksBy } = await import('@hidden-schema/studies/analysis/text-columns');
+  const { compareGroups } = await import('@hidden-schema/studies/comparison/groups');
+  const { storedMeanings } = await import('@hidden-schema/studies/analysis/stored-meanings');
+  const { symbolNames, symbolTitle } = await import('@hidden-schema/studies/analysis/names');
+  const { comparisonSheets, comparisonTables, comparisonText, comparisonFigure } = await import(
+    '@hidden-schema/studies/comparison/group-sheets'
+  );
   const pair = await pairOf(flags.groups);
   await withAnalysed(directory, flags, async (run, signal) => {
     const encoded = await encodedOf(run, flags, signal);
     try {
-      const walks = await studies.walksBy(run, encoded, { column: flags.by, signal });
-      const comparison = studies.compareGroups(walks, pair ? { pair } : {});
-      await studies.storedMeanings(run, { encoded, signal });
-      const names = studies.symbolNames(run.run);
-      const title = (symbol: number) => studies.symbolTitle(symbol, names);
-      const shown = studies.comparisonSheets(comparison, title);
+      const walks = await walksBy(run, encoded, { column: flags.by, signal });
+      const comparison = compareGroups(walks, pair ? { pair } : {});
+      await storedMeanings(run, { encoded, signal });
+      const names = symbolNames(run.run);
+      const title = (symbol: number) => symbolTitle(symbol, names);
+      const shown = comparisonSheets(comparison, title);
       await deliver(directory, flags, {
         name: 'compare',
         data: { by: flags.by, ...comparison },
-        sheets: [...shown, ...studies.comparisonTables(comparison, title)],
+        sheets: [...shown, ...comparisonTables(comparison, title)],
         shown: shown.filter(({ rows }) => rows.length > 0),
-        text: studies.comparisonText(comparison),
-        figures: shown[0]!.rows.length > 0 ? [studies.comparisonFigure(comparison, title, flags.by)] : [],
+        text: comparisonText(comparison),
+        figures: shown[0]!.rows.length > 0 ? [comparisonFigure(comparison, title, flags.by)] : [],
       });
     } finally {
       encoded.close();

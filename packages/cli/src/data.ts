@@ -109,7 +109,8 @@ async function authors(source: string | undefined, flags: DataFlags): Promise<vo
     throw new UserError(
       "hsn data authors needs the authors' folder: hsn data authors data/Erdos --out erdos",
     );
-  const { edgeCount, SPLIT_NAMES } = await import('@hidden-schema/hsn');
+  const { edgeCount } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/graphs');
+  const { SPLITS: SPLIT_NAMES } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/writer');
   const { paperModule } = await import('@hidden-schema/base/paper-module');
   const { convertAuthorsCorpus } = await paperModule<AuthorsModule>('authors-corpus.ts', 'hsn data authors');
   const corpus = convertAuthorsCorpus(source, flags.out, { force: flags.force ?? false });
@@ -126,7 +127,7 @@ async function ofPaper(name: PaperCorpus, source: string | undefined, flags: Dat
     throw new UserError(
       `hsn data ${name} needs the folder with the files: hsn data ${name} FOLDER --out ${name}`,
     );
-  const { convertPaperCorpus } = await import('@hidden-schema/hsn');
+  const { convertPaperCorpus } = await import('@hidden-schema/hsn/tasks/paper-corpora');
   const { counts, labels, notes } = convertPaperCorpus(name, source, flags.out, {
     force: flags.force ?? false,
   });

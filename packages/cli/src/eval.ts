@@ -73,7 +73,8 @@ export function register(program: Command): void {
 
 async function evaluate(directory: string, flags: EvalFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { isRival, Run } = await import('@hidden-schema/hsn');
+  const { isRival } = await import('@hidden-schema/hsn/config/rivals');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
   const limit = await wholeNumber('--limit', flags.limit);
   const { config } = Run.open(directory);
   if (config.model === 'language') return evaluateTexts(directory, flags, limit);
@@ -87,20 +88,25 @@ async function evaluate(directory: string, flags: EvalFlags): Promise<void> {
 }
 
 async function evaluateSynthetic(directory: string, flags: EvalFlags, limit: number | undefined) {
-  const hsn = await import('@hidden-schema/hsn');
-  const { model, corpus, notes } = hsn.openSyntheticRun(directory, {
+  const { openSyntheticRun } = await import('@hidden-schema/hsn/tasks/synthetic/open');
+  const { evaluateSynthetic: hsnEvaluateSynthetic } = await import(
+    '@hidden-schema/hsn/tasks/synthetic/evaluation'
+  );
+  const { model, corpus, notes } = openSyntheticRun(directory, {
     checkpoint: flags.checkpoint,
     ...(flags.corpus === undefined ? {} : { corpus: flags.corpus }),
   });
   tell(notes);
-  const evaluation = hsn.evaluateSynthetic(model, corpus, limit === undefined ? {} : { limit });
+  const evaluation = hsnEvaluateSynthetic(model, corpus, limit === undefined ? {} : { limit });
   print(flags.json ? json(evaluation) : evaluationText(evaluation));
 }
 
 async function evaluateTexts(directory: string, flags: EvalFlags, limit: number | undefined) {
   const { UserError } = await import('@hidden-schema/base');
-  const { languageFigures, openLanguage, Progress } = await import('@hidden-schema/hsn');
-  const { withEfficiency } = await import('@hidden-schema/studies');
+  const { languageFigures } = await import('@hidden-schema/hsn/tasks/language/task');
+  const { openLanguage } = await import('@hidden-schema/hsn/tasks/language/open');
+  const { Progress } = await import('@hidden-schema/hsn/run/progress');
+  const { withEfficiency } = await import('@hidden-schema/studies/analysis/stages');
   await checkMeasures(flags);
   if (flags.stages) return compareStages(directory, flags);
   const walks = (await wholeNumber('--walks', flags.walks))!;
@@ -143,7 +149,7 @@ const informationLimit = 10_000;
 /** Adds points to texts where walks are read by pursuit: from vectors that were stored, or made now. */
 async function readingOf(opened: OpenedLanguage, corpus: TextCorpus) {
   if (opened.config.baseline) return undefined;
-  const { openPoints } = await import('@hidden-schema/hsn');
+  const { openPoints } = await import('@hidden-schema/hsn/tasks/language/open');
   const { onProgress, done } = await progressOf('encode', 'texts');
   const placed = await openPoints(opened, corpus, { onProgress });
   done();
@@ -153,8 +159,11 @@ async function readingOf(opened: OpenedLanguage, corpus: TextCorpus) {
 /** What the second stage changed. */
 async function compareStages(directory: string, flags: EvalFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { checkpointSteps, Run } = await import('@hidden-schema/hsn');
-  const { changesBetween, encodedCorpus, openRun } = await import('@hidden-schema/studies');
+  const { checkpointSteps } = await import('@hidden-schema/hsn/run/checkpoint-folder');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
+  const { changesBetween } = await import('@hidden-schema/studies/analysis/stages');
+  const { encodedCorpus } = await import('@hidden-schema/studies/analysis/encoded');
+  const { openRun } = await import('@hidden-schema/studies/analysis/opened');
   const steps = checkpointSteps(Run.open(directory));
   if (!steps.includes(0))
     throw new UserError(`${directory} has no checkpoint of its discovered symbols; --stages needs one`);
@@ -186,7 +195,7 @@ async function compareStages(directory: string, flags: EvalFlags): Promise<void>
 /** The run's corpus, or another, with progress where it has to be tokenised again. */
 export async function openTestCorpus(opened: OpenedTexts, other: string | undefined): Promise<TextCorpus> {
   const { UserError } = await import('@hidden-schema/base');
-  const { openLanguageCorpus } = await import('@hidden-schema/hsn');
+  const { openLanguageCorpus } = await import('@hidden-schema/hsn/tasks/language/open');
   const { onProgress, done } = await tokenising();
   const corpus = await openLanguageCorpus(opened, { onProgress, ...(other ? { corpus: other } : {}) });
   done();
@@ -198,7 +207,8 @@ export async function openTestCorpus(opened: OpenedTexts, other: string | undefi
 /** Perplexity of a baseline on the same sentences; per token, so of the same tokens only. */
 async function comparison(directory: string, opened: OpenedLanguage, corpus: TextCorpus, limit?: number) {
   const { UserError } = await import('@hidden-schema/base');
-  const { baselinePerplexity, openLanguage } = await import('@hidden-schema/hsn');
+  const { baselinePerplexity } = await import('@hidden-schema/hsn/tasks/language/evaluation');
+  const { openLanguage } = await import('@hidden-schema/hsn/tasks/language/open');
   const other = await openLanguage(directory);
   if (!other.config.baseline)
     throw new UserError(`${directory} is no baseline; train one with --set baseline=true`);

@@ -42,22 +42,24 @@ export function register(program: Command): void {
 
 async function explain(directory: string, text: string | undefined, flags: ExplainFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const studies = await import('@hidden-schema/studies');
+  const { explainText } = await import('@hidden-schema/studies/analysis/explain');
+  const { symbolNames, symbolTitle } = await import('@hidden-schema/studies/analysis/names');
+  const { explainedPage, explainedSpans } = await import('@hidden-schema/studies/analysis/explained-page');
+  const { plainJson } = await import('@hidden-schema/studies/analysis/results');
   const check = await wholeNumber('--check', flags.check);
   if (check === undefined && (text === undefined || text.trim() === ''))
     throw new UserError('which text is to be explained? give one, or --check N to measure explanations');
   await withAnalysed(directory, flags, async (opened, signal) => {
     if (opened.kind !== 'language') throw new UserError(`${directory} is no run of texts; explain takes one`);
     if (check !== undefined) return checkExplanations(opened, check, flags, signal);
-    const explained = await studies.explainText(opened, text!);
-    const names = studies.symbolNames(opened.run);
-    const title = (symbol: number) => studies.symbolTitle(symbol, names);
+    const explained = await explainText(opened, text!);
+    const names = symbolNames(opened.run);
+    const title = (symbol: number) => symbolTitle(symbol, names);
     if (flags.html !== undefined) {
-      await writeOutput(flags.html, studies.explainedPage(explained, title));
+      await writeOutput(flags.html, explainedPage(explained, title));
       return print(`written to ${flags.html}\n`);
     }
-    if (flags.json)
-      return print(studies.plainJson({ ...explained, html: studies.explainedSpans(explained) }));
+    if (flags.json) return print(plainJson({ ...explained, html: explainedSpans(explained) }));
     return printPainted(painted(explained, title, process.stdout.isTTY && !process.env.NO_COLOR));
   });
 }
@@ -97,14 +99,15 @@ async function checkExplanations(
   flags: ExplainFlags,
   signal: AbortSignal,
 ): Promise<void> {
-  const studies = await import('@hidden-schema/studies');
+  const { explanationFaithfulness } = await import('@hidden-schema/studies/analysis/explain');
+  const { plainJson } = await import('@hidden-schema/studies/analysis/results');
   const encoded = await encodedOf(run, {}, signal);
   const { onProgress, done } = await progressOf('explain', 'texts');
   try {
     const texts = Array.from({ length: Math.min(count, encoded.count) }, (_, n) => encoded.sentence(n).text);
-    const found = await studies.explanationFaithfulness(run, texts, { signal, onProgress });
+    const found = await explanationFaithfulness(run, texts, { signal, onProgress });
     done();
-    if (flags.json) return print(studies.plainJson(found));
+    if (flags.json) return print(plainJson(found));
     return showSheets([checkSheet(found)]);
   } finally {
     done();

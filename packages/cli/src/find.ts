@@ -36,9 +36,11 @@ export function register(program: Command): void {
 async function find(directory: string, words: string[], flags: FindFlags): Promise<void> {
   const phrase = words.join(' ');
   const { UserError } = await import('@hidden-schema/base');
-  const { plainJson, storedMeanings, TextFinder, titleOf, withoutStays } = await import(
-    '@hidden-schema/studies'
-  );
+  const { plainJson } = await import('@hidden-schema/studies/analysis/results');
+  const { storedMeanings } = await import('@hidden-schema/studies/analysis/stored-meanings');
+  const { TextFinder } = await import('@hidden-schema/studies/analysis/find');
+  const { titleOf } = await import('@hidden-schema/studies/analysis/names');
+  const { withoutStays } = await import('@hidden-schema/studies/measures/step-weights');
   const top = (await wholeNumber('--top', flags.top))!;
   if (phrase.trim() === '')
     throw new UserError('the phrase to look for is empty; name some words, such as "late delivery"');

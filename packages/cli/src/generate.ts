@@ -49,7 +49,9 @@ export function register(program: Command): void {
 
 async function generate(directory: string, flags: GenerateFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { isRival, openLanguage, Run } = await import('@hidden-schema/hsn');
+  const { isRival } = await import('@hidden-schema/hsn/config/rivals');
+  const { openLanguage } = await import('@hidden-schema/hsn/tasks/language/open');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
   const { rivalVerbs } = await import('./rivals.ts');
   if (isRival(Run.open(directory).config)) return (await rivalVerbs(directory)).generate(directory, flags);
   if (flags.prior) throw new UserError('--prior is for runs of optimus, ivae and vq; give --walk or --like');
@@ -88,7 +90,7 @@ const symbolsIn = (text: string): number[] =>
 
 /** How sentences are drawn, from flags. */
 export async function writingOptions(flags: GenerateFlags): Promise<WritingOptions> {
-  const { checkSampling } = await import('@hidden-schema/transformers');
+  const { checkSampling } = await import('@hidden-schema/transformers/sampling');
   const count = (await wholeNumber('--count', flags.count))!;
   const seed = await wholeNumber('--seed', flags.seed, 0);
   const number = (value: string | undefined) =>

@@ -50,26 +50,25 @@ async function interpolate(
   flags: InterpolateFlags,
 ): Promise<void> {
   const base = await import('@hidden-schema/base');
-  const { isRival, Run } = await import('@hidden-schema/hsn');
-  const studies = await import('@hidden-schema/studies');
+  const { isRival } = await import('@hidden-schema/hsn/config/rivals');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
+  const { interpolateTexts } = await import('@hidden-schema/studies/analysis/interpolate');
+  const { languageRun } = await import('@hidden-schema/studies/analysis/opened');
+  const { symbolNames, symbolTitle } = await import('@hidden-schema/studies/analysis/names');
+  const { interpolationSheet } = await import('@hidden-schema/studies/analysis/sheets');
   const options = await optionsOf(flags);
   const { rivalVerbs } = await import('./rivals.ts');
   if (isRival(Run.open(directory).config))
     return (await rivalVerbs(directory)).interpolate(directory, [first, second], options, flags);
   await withAnalysed(directory, flags, async (run) => {
-    const found = await studies.interpolateTexts(
-      studies.languageRun(run, 'hsn interpolate'),
-      first,
-      second,
-      options,
-    );
+    const found = await interpolateTexts(languageRun(run, 'hsn interpolate'), first, second, options);
     if (found.unreachable !== null && !flags.json) throw new base.UserError(found.unreachable);
-    const names = studies.symbolNames(run.run);
+    const names = symbolNames(run.run);
     await deliver(directory, flags, {
       name: 'interpolation',
       data: found,
-      sheets: [studies.interpolationSheet(found, names)],
-      text: pathText(found, (symbol) => studies.symbolTitle(symbol, names)),
+      sheets: [interpolationSheet(found, names)],
+      text: pathText(found, (symbol) => symbolTitle(symbol, names)),
     });
   });
 }
@@ -80,7 +79,7 @@ function pathText({ path, steps }: Interpolation, title: (symbol: number) => str
 }
 
 async function optionsOf(flags: InterpolateFlags): Promise<InterpolationOptions> {
-  const { checkSampling } = await import('@hidden-schema/transformers');
+  const { checkSampling } = await import('@hidden-schema/transformers/sampling');
   const seed = await wholeNumber('--seed', flags.seed, 0);
   const temperature = Number(flags.temperature || Number.NaN);
   checkSampling({ temperature });

@@ -39,7 +39,11 @@ export function register(program: Command): void {
 
 async function labels(directory: string, flags: LabelFlags): Promise<void> {
   const base = await import('@hidden-schema/base');
-  const studies = await import('@hidden-schema/studies');
+  const { labelMaps } = await import('@hidden-schema/studies/evaluation/label-maps');
+  const { storedMeanings } = await import('@hidden-schema/studies/analysis/stored-meanings');
+  const { divergenceSheet, typicalSheet } = await import('@hidden-schema/studies/analysis/sheets');
+  const { symbolNames } = await import('@hidden-schema/studies/analysis/names');
+  const { drawLabelMaps, drawDivergence } = await import('@hidden-schema/studies/analysis/figures');
   await withAnalysed(directory, flags, async (run, signal) => {
     if (run.labels.length === 0)
       throw new base.UserError(
@@ -47,27 +51,23 @@ async function labels(directory: string, flags: LabelFlags): Promise<void> {
       );
     const encoded = await encodedOf(run, flags, signal);
     try {
-      const maps = await chosen(studies.labelMaps(encoded), flags.only);
-      const meanings = await studies.storedMeanings(run, { encoded, signal });
+      const maps = await chosen(labelMaps(encoded), flags.only);
+      const meanings = await storedMeanings(run, { encoded, signal });
       const words = (symbol: number) =>
         meanings[symbol]!.words.slice(0, 5)
           .map(({ word }) => word)
           .join(' ');
       const title = `Schema distributions of labels, ${encoded.count} sentences`;
-      const divergence = studies.divergenceSheet(maps, maps.divergence, 'label-divergence');
-      const typical = studies.typicalSheet(maps, studies.symbolNames(run.run), words);
+      const divergence = divergenceSheet(maps, maps.divergence, 'label-divergence');
+      const typical = typicalSheet(maps, symbolNames(run.run), words);
       await deliver(directory, flags, {
         name: 'labels',
         data: { sentences: encoded.count, ...maps },
-        sheets: [
-          typical,
-          divergence,
-          studies.divergenceSheet(maps, maps.edgeDivergence, 'label-divergence-links'),
-        ],
+        sheets: [typical, divergence, divergenceSheet(maps, maps.edgeDivergence, 'label-divergence-links')],
         shown: [typical, divergence],
         figures: [
-          studies.drawLabelMaps(run, maps.maps, title),
-          ...(maps.maps.length > 1 ? [studies.drawDivergence(maps)] : []),
+          drawLabelMaps(run, maps.maps, title),
+          ...(maps.maps.length > 1 ? [drawDivergence(maps)] : []),
         ],
       });
     } finally {

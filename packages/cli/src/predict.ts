@@ -39,26 +39,32 @@ export function register(program: Command): void {
 }
 
 async function predict(directory: string, flags: PredictFlags): Promise<void> {
-  const studies = await import('@hidden-schema/studies');
+  const { walksBy } = await import('@hidden-schema/studies/analysis/text-columns');
+  const { predictLabels } = await import('@hidden-schema/studies/comparison/prediction');
+  const { storedMeanings } = await import('@hidden-schema/studies/analysis/stored-meanings');
+  const { symbolNames, symbolTitle } = await import('@hidden-schema/studies/analysis/names');
+  const { predictionSheets, predictionTable, predictionText, predictionFigure } = await import(
+    '@hidden-schema/studies/comparison/prediction-sheets'
+  );
   await withAnalysed(directory, flags, async (run, signal) => {
     const encoded = await encodedOf(run, flags, signal);
     const { onProgress, done } = await progressOf('predict', 'fits');
     try {
-      const walks = await studies.walksBy(run, encoded, { column: flags.by, signal });
-      const prediction = studies.predictLabels(walks, { onProgress });
+      const walks = await walksBy(run, encoded, { column: flags.by, signal });
+      const prediction = predictLabels(walks, { onProgress });
       done();
-      await studies.storedMeanings(run, { encoded, signal });
-      const names = studies.symbolNames(run.run);
-      const title = (symbol: number) => studies.symbolTitle(symbol, names);
-      const all = studies.predictionSheets(prediction, title);
-      const shown = studies.predictionSheets(prediction, title, { largest: true });
+      await storedMeanings(run, { encoded, signal });
+      const names = symbolNames(run.run);
+      const title = (symbol: number) => symbolTitle(symbol, names);
+      const all = predictionSheets(prediction, title);
+      const shown = predictionSheets(prediction, title, { largest: true });
       await deliver(directory, flags, {
         name: 'predict',
         data: { by: flags.by, ...prediction },
-        sheets: [...all, studies.predictionTable(prediction, title)],
+        sheets: [...all, predictionTable(prediction, title)],
         shown,
-        text: studies.predictionText(prediction),
-        figures: prediction.coefficients.length > 0 ? [studies.predictionFigure(prediction, title)] : [],
+        text: predictionText(prediction),
+        figures: prediction.coefficients.length > 0 ? [predictionFigure(prediction, title)] : [],
       });
     } finally {
       done();

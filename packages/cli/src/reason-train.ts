@@ -108,7 +108,8 @@ async function settings(
   from: ReasoningConfig | undefined,
   overrides: readonly string[],
 ): Promise<ReasoningConfig> {
-  const { discoveringDefaults, dumpConfig, loadConfig, tuplesConfig } = await import('@hidden-schema/hsn');
+  const { discoveringDefaults } = await import('@hidden-schema/hsn/config/defaults');
+  const { dumpConfig, loadConfig, tuplesConfig } = await import('@hidden-schema/hsn/config/settings');
   const text =
     file === undefined ? (from ? dumpConfig(from) : '') : await readSettings(file, 'experiments/reasoning');
   const beneath = from ? {} : { beneath: discoveringDefaults };
@@ -117,7 +118,8 @@ async function settings(
 
 /** The same for programs; a run that is there and finished is kept as it is. */
 export async function trainReasoning(flags: ReasonTrainFlags): Promise<void> {
-  const { pathFolder, Run } = await import('@hidden-schema/hsn');
+  const { pathFolder } = await import('@hidden-schema/hsn/path/path-task');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
   const named = flags.set.findLast((setting) => setting.startsWith('path.kind='));
   const kind = (named?.slice('path.kind='.length) ?? 'lstm') as PathKind;
   const folder = flags.part === 'path' ? pathFolder(flags.run!, kind) : flags.out!;
@@ -132,26 +134,33 @@ async function trainNetwork(
   replicas: Replicas,
 ): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const hsn = await import('@hidden-schema/hsn');
+  const { Run, refuseEdits } = await import('@hidden-schema/hsn/run/run');
+  const { tuplesConfig } = await import('@hidden-schema/hsn/config/settings');
+  const { corpusPlaces } = await import('@hidden-schema/hsn/run/corpus-places');
+  const { checkRunFolder } = await import('@hidden-schema/hsn/run/run-target');
+  const { tupleRecord, prepareReasoning, createReasoningRun } = await import(
+    '@hidden-schema/hsn/tasks/tuples/prepare'
+  );
+  const { ReasoningTask } = await import('@hidden-schema/hsn/tasks/tuples/task');
   const { out } = flags;
   if (!out) throw new UserError('where to? give --out, the folder of the run');
-  const earlier = flags.resume || flags.diagnose ? hsn.Run.open(out) : undefined;
-  if (earlier && !flags.force) hsn.refuseEdits(earlier.edits(), out);
-  const own = earlier && hsn.tuplesConfig(earlier.config);
+  const earlier = flags.resume || flags.diagnose ? Run.open(out) : undefined;
+  if (earlier && !flags.force) refuseEdits(earlier.edits(), out);
+  const own = earlier && tuplesConfig(earlier.config);
   const comet = flags.part === 'comet' ? ['baseline=true'] : [];
   const decoder = flags.decoder === undefined ? [] : [`decoder.name=${flags.decoder}`];
   const config = await settings(file, own, [...comet, ...decoder, ...flags.set]);
-  const tuples = flags.tuples ?? (earlier && hsn.corpusPlaces(earlier)[0]);
+  const tuples = flags.tuples ?? (earlier && corpusPlaces(earlier)[0]);
   if (tuples === undefined) throw new UserError('which tuples? give --tuples <file or folder>');
-  if (!earlier) hsn.checkRunFolder(out, flags.force ?? false);
-  const known = earlier ? { tokenizer: hsn.tupleRecord(earlier).tokenizer } : {};
-  const prepared = await hsn.prepareReasoning(config, tuples, known);
+  if (!earlier) checkRunFolder(out, flags.force ?? false);
+  const known = earlier ? { tokenizer: tupleRecord(earlier).tokenizer } : {};
+  const prepared = await prepareReasoning(config, tuples, known);
   const { info, tokenizers } = prepared;
   const plan = {
     config,
     info,
-    task: () => new hsn.ReasoningTask(prepared, replicas),
-    create: () => hsn.createReasoningRun(out, prepared, { force: flags.force ?? false }),
+    task: () => new ReasoningTask(prepared, replicas),
+    create: () => createReasoningRun(out, prepared, { force: flags.force ?? false }),
     describe: () => describe(prepared),
     assignment: {
       config,
@@ -181,37 +190,45 @@ async function trainPath(
   replicas: Replicas,
 ): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const hsn = await import('@hidden-schema/hsn');
+  const { openReasoning, openTuples: hsnOpenTuples } = await import('@hidden-schema/hsn/tasks/tuples/open');
+  const { refuseEdits, Run } = await import('@hidden-schema/hsn/run/run');
+  const { pathFolder, preparePath, PathTask, createPathRun } = await import(
+    '@hidden-schema/hsn/path/path-task'
+  );
+  const { checkRunFolder } = await import('@hidden-schema/hsn/run/run-target');
+  const { Progress: hsnProgress } = await import('@hidden-schema/hsn/run/progress');
+  const { corpusPlaces } = await import('@hidden-schema/hsn/run/corpus-places');
+  const { aboveGuessing } = await import('@hidden-schema/hsn/path/path-accuracy');
   if (!flags.run) throw new UserError("a path model goes on from a network's walks: give --run, its folder");
-  const opened = await hsn.openReasoning(flags.run);
-  if (!flags.force) hsn.refuseEdits(opened.run.edits(), flags.run);
+  const opened = await openReasoning(flags.run);
+  if (!flags.force) refuseEdits(opened.run.edits(), flags.run);
   if (opened.config.baseline) throw new UserError(`${flags.run} is COMET, which has no walks`);
   const config = await settings(file, { ...opened.config, part: 'path' }, [...flags.set, 'part=path']);
-  const out = hsn.pathFolder(opened.run.directory, config.path.kind);
-  const earlier = flags.resume || flags.diagnose ? hsn.Run.open(out) : undefined;
-  if (!earlier) hsn.checkRunFolder(out, flags.force ?? false);
-  const tuples = await hsn.openTuples(opened, flags.tuples);
+  const out = pathFolder(opened.run.directory, config.path.kind);
+  const earlier = flags.resume || flags.diagnose ? Run.open(out) : undefined;
+  if (!earlier) checkRunFolder(out, flags.force ?? false);
+  const tuples = await hsnOpenTuples(opened, flags.tuples);
   if (config.path.kind === 'counts') return countWalks(config, opened, tuples, flags);
-  const reading = progressOf(hsn.Progress, 'read walks');
-  const prepared = await hsn.preparePath(config, opened, tuples, reading.update);
+  const reading = progressOf(hsnProgress, 'read walks');
+  const prepared = await preparePath(config, opened, tuples, reading.update);
   reading.finish();
   // Other ranks may be other users' processes, who named nothing.
   const path = {
     run: opened.run.directory,
-    tuples: resolve(flags.tuples ?? hsn.corpusPlaces(opened.run)[0]!),
+    tuples: resolve(flags.tuples ?? corpusPlaces(opened.run)[0]!),
   };
   const plan = {
     config,
     info: opened.run.record.corpus,
-    task: () => new hsn.PathTask(prepared, replicas),
-    create: () => hsn.createPathRun(opened, config, { force: flags.force ?? false }),
+    task: () => new PathTask(prepared, replicas),
+    create: () => createPathRun(opened, config, { force: flags.force ?? false }),
     describe: () => {},
     assignment: { config, fingerprint: opened.run.record.corpus.fingerprint, path },
   };
   const asked = { flags, out, earlier, replicas };
   const result = await stoppable((signal) => trainPlan(plan, asked, signal));
   if (result)
-    report(result, flags.run, result.evaluation ? pathText(result.evaluation, hsn.aboveGuessing) : '', out);
+    report(result, flags.run, result.evaluation ? pathText(result.evaluation, aboveGuessing) : '', out);
 }
 
 /** The path model that has nothing to train: one pass over the walks. */
@@ -221,12 +238,14 @@ async function countWalks(
   tuples: Awaited<ReturnType<typeof openTuples>>,
   flags: ReasonTrainFlags,
 ): Promise<void> {
-  const hsn = await import('@hidden-schema/hsn');
-  const reading = progressOf(hsn.Progress, 'count walks');
-  const figures = hsn.countPath(config, opened, { ...tuples, force: flags.force ?? false }, reading.update);
+  const { Progress: hsnProgress } = await import('@hidden-schema/hsn/run/progress');
+  const { countPath, pathFolder } = await import('@hidden-schema/hsn/path/path-task');
+  const { aboveGuessing } = await import('@hidden-schema/hsn/path/path-accuracy');
+  const reading = progressOf(hsnProgress, 'count walks');
+  const figures = countPath(config, opened, { ...tuples, force: flags.force ?? false }, reading.update);
   reading.finish();
-  const folder = hsn.pathFolder(opened.run.directory, 'counts');
-  report({ state: 'finished', step: 0 }, opened.run.directory, pathText(figures, hsn.aboveGuessing), folder);
+  const folder = pathFolder(opened.run.directory, 'counts');
+  report({ state: 'finished', step: 0 }, opened.run.directory, pathText(figures, aboveGuessing), folder);
 }
 
 /** Shows how many tuples' walks were read. */

@@ -28,7 +28,7 @@ export async function inGroup(
   lead: (replicas: Replicas) => Promise<void>,
   terms: () => Promise<GroupConfig>,
 ): Promise<void> {
-  const { Replicas } = await import('@hidden-schema/hsn');
+  const { Replicas } = await import('@hidden-schema/hsn/train/replicas');
   const { Group, placeOf, RankLostError } = await import('@hidden-schema/torch');
   const place = placeOf(process.env);
   if (!place || place.size === 1) return lead(Replicas.alone);
@@ -59,7 +59,7 @@ export async function assign(replicas: Replicas, assignment: Assignment): Promis
 }
 
 async function followTraining(replicas: Replicas): Promise<void> {
-  const { follow } = await import('@hidden-schema/hsn');
+  const { follow } = await import('@hidden-schema/hsn/train/follow');
   const stop = new AbortController();
   const ask = () => stop.abort();
   for (const signal of STOP_SIGNALS) process.once(signal, ask);
@@ -93,7 +93,13 @@ async function assignedTask(
   signal: AbortSignal,
 ): Promise<OwnTask> {
   const { UserError } = await import('@hidden-schema/base');
-  const hsn = await import('@hidden-schema/hsn');
+  const { prepareReasoning } = await import('@hidden-schema/hsn/tasks/tuples/prepare');
+  const { tuplesConfig, syntheticConfig } = await import('@hidden-schema/hsn/config/settings');
+  const { ReasoningTask } = await import('@hidden-schema/hsn/tasks/tuples/task');
+  const { openReasoning, openTuples } = await import('@hidden-schema/hsn/tasks/tuples/open');
+  const { preparePath, PathTask } = await import('@hidden-schema/hsn/path/path-task');
+  const { readSyntheticCorpus } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/reader');
+  const { SyntheticTask } = await import('@hidden-schema/hsn/tasks/synthetic/task');
   const { config, fingerprint, corpus, texts, tuples, path } = assignment;
   const check: CheckFingerprint = (found, where) => {
     if (found === fingerprint) return;
@@ -104,23 +110,23 @@ async function assignedTask(
   if (texts) return textTask(config, texts, { replicas, signal, check });
   const close = () => {};
   if (tuples) {
-    const { tokenizerFromJson } = await import('@hidden-schema/text');
+    const { tokenizerFromJson } = await import('@hidden-schema/text/tokenizer/tokenizer');
     const tokenizer = tokenizerFromJson(tuples.tokenizer, 'rank 0');
-    const prepared = await hsn.prepareReasoning(hsn.tuplesConfig(config), tuples.input, { tokenizer });
+    const prepared = await prepareReasoning(tuplesConfig(config), tuples.input, { tokenizer });
     check(prepared.info.fingerprint, tuples.input);
-    return { task: new hsn.ReasoningTask(prepared, replicas), close };
+    return { task: new ReasoningTask(prepared, replicas), close };
   }
   if (path) {
-    const opened = await hsn.openReasoning(path.run);
+    const opened = await openReasoning(path.run);
     check(opened.run.record.corpus.fingerprint, path.run);
-    const read = await hsn.openTuples(opened, path.tuples);
-    const prepared = await hsn.preparePath(hsn.tuplesConfig(config), opened, read);
-    return { task: new hsn.PathTask(prepared, replicas), close: () => opened.model.free() };
+    const read = await openTuples(opened, path.tuples);
+    const prepared = await preparePath(tuplesConfig(config), opened, read);
+    return { task: new PathTask(prepared, replicas), close: () => opened.model.free() };
   }
-  const synthetic = hsn.syntheticConfig(config);
-  const read = hsn.readSyntheticCorpus(corpus!, { seed: synthetic.seed });
+  const synthetic = syntheticConfig(config);
+  const read = readSyntheticCorpus(corpus!, { seed: synthetic.seed });
   check(read.fingerprint, corpus!);
-  return { task: new hsn.SyntheticTask(synthetic, read, replicas), close };
+  return { task: new SyntheticTask(synthetic, read, replicas), close };
 }
 
 /** Texts are encoded and swept together, so they are compared with rank 0's before that. */
@@ -129,8 +135,8 @@ async function textTask(
   texts: NonNullable<Assignment['texts']>,
   { replicas, signal, check }: { replicas: Replicas; signal: AbortSignal; check: CheckFingerprint },
 ): Promise<OwnTask> {
-  const { prepareTextRun, textRunConfig } = await import('@hidden-schema/hsn');
-  const { tokenizerFromJson } = await import('@hidden-schema/text');
+  const { prepareTextRun, textRunConfig } = await import('@hidden-schema/hsn/text-run');
+  const { tokenizerFromJson } = await import('@hidden-schema/text/tokenizer/tokenizer');
   const {
     tokenizer: vocabulary,
     seeds,

@@ -17,7 +17,8 @@ export interface RivalVerbs {
 
 /** The same for one run, for an error that names it where the paper's experiments are not there. */
 export async function rivalVerbs(directory: string): Promise<RivalVerbs> {
-  const { isRival, rivalNames, Run } = await import('@hidden-schema/hsn');
+  const { isRival, rivalNames } = await import('@hidden-schema/hsn/config/rivals');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
   const { paperModule } = await import('@hidden-schema/base/paper-module');
   const { config } = Run.open(directory);
   const name = isRival(config) ? rivalNames[config.model] : config.model;

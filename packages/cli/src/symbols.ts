@@ -46,27 +46,31 @@ interface SymbolFlags extends AnalysisFlags {
 }
 
 async function symbols(directory: string, named: string | undefined, flags: SymbolFlags): Promise<void> {
-  const studies = await import('@hidden-schema/studies');
+  const { symbolNamed, titleOf } = await import('@hidden-schema/studies/analysis/names');
+  const { storedMeanings } = await import('@hidden-schema/studies/analysis/stored-meanings');
+  const { symbolLevels, levelsText, levelSheets } = await import('@hidden-schema/studies/analysis/levels');
+  const { symbolSheet } = await import('@hidden-schema/studies/analysis/sheets');
+  const { withoutStays } = await import('@hidden-schema/studies/measures/step-weights');
   const { UserError } = await import('@hidden-schema/base');
   if (named !== undefined && flags.levels !== undefined)
     throw new UserError('--levels is about all symbols; leave out the number of one');
   await withAnalysed(directory, flags, async (run, signal) => {
-    const symbol = named === undefined ? undefined : studies.symbolNamed(named, directory, run.symbols);
+    const symbol = named === undefined ? undefined : symbolNamed(named, directory, run.symbols);
     const encoded = await encodedOf(run, flags, signal);
     try {
       const { onProgress, done } = await progressOf('attention', 'sentences');
-      const meanings = await studies.storedMeanings(run, { encoded, signal, onProgress });
+      const meanings = await storedMeanings(run, { encoded, signal, onProgress });
       done();
       if (flags.levels !== undefined) {
         const counts = flags.levels
           .split(',')
           .map((count) => (count.trim() === '' ? Number.NaN : Number(count)));
-        const levels = await studies.symbolLevels(run, counts, { meanings });
-        if (!flags.json) print(`${studies.levelsText(levels, meanings)}\n`);
+        const levels = await symbolLevels(run, counts, { meanings });
+        if (!flags.json) print(`${levelsText(levels, meanings)}\n`);
         return deliver(directory, flags, {
           name: 'levels',
           data: levels,
-          sheets: studies.levelSheets(levels),
+          sheets: levelSheets(levels),
           shown: [],
         });
       }
@@ -74,13 +78,13 @@ async function symbols(directory: string, named: string | undefined, flags: Symb
         return deliver(directory, flags, {
           name: 'symbols',
           data: meanings,
-          sheets: [studies.symbolSheet(meanings)],
+          sheets: [symbolSheet(meanings)],
         });
       const [data, name] = [meanings[symbol]!, `symbol-${symbol}`];
       return deliver(directory, flags, {
         name,
         data,
-        sheets: sheetsOf(data, { withoutStays: studies.withoutStays, titleOf: studies.titleOf }),
+        sheets: sheetsOf(data, { withoutStays: withoutStays, titleOf: titleOf }),
       });
     } finally {
       encoded.close();

@@ -44,25 +44,31 @@ export function register(program: Command): void {
 }
 
 async function time(directory: string, flags: TimeFlags): Promise<void> {
-  const studies = await import('@hidden-schema/studies');
+  const { textTimes } = await import('@hidden-schema/studies/analysis/text-columns');
+  const { studyTime } = await import('@hidden-schema/studies/comparison/time');
+  const { storedMeanings } = await import('@hidden-schema/studies/analysis/stored-meanings');
+  const { symbolNames, symbolTitle } = await import('@hidden-schema/studies/analysis/names');
+  const { burstSheet, timeTables, timeFigureOf } = await import(
+    '@hidden-schema/studies/comparison/time-sheets'
+  );
   const period = await periodOf(flags.period);
   await withAnalysed(directory, flags, async (run, signal) => {
     const encoded = await encodedOf(run, flags, signal);
     try {
       const asked = { ...(flags.timeColumn === undefined ? {} : { column: flags.timeColumn }), signal };
-      const { column, times } = await studies.textTimes(run, encoded, asked);
+      const { column, times } = await textTimes(run, encoded, asked);
       const { walks, symbols, length } = encoded;
-      const study = studies.studyTime({ walks, symbols, length, times }, period ? { period } : {});
-      await studies.storedMeanings(run, { encoded, signal });
-      const names = studies.symbolNames(run.run);
-      const title = (symbol: number) => studies.symbolTitle(symbol, names);
-      const bursts = studies.burstSheet(study, title);
+      const study = studyTime({ walks, symbols, length, times }, period ? { period } : {});
+      await storedMeanings(run, { encoded, signal });
+      const names = symbolNames(run.run);
+      const title = (symbol: number) => symbolTitle(symbol, names);
+      const bursts = burstSheet(study, title);
       await deliver(directory, flags, {
         name: 'time',
         data: { column, ...study },
-        sheets: [bursts, ...studies.timeTables(study, title)],
+        sheets: [bursts, ...timeTables(study, title)],
         shown: [bursts],
-        figures: [studies.timeFigureOf(study, 'symbols', title), studies.timeFigureOf(study, 'links', title)],
+        figures: [timeFigureOf(study, 'symbols', title), timeFigureOf(study, 'links', title)],
       });
     } finally {
       encoded.close();
@@ -73,7 +79,7 @@ async function time(directory: string, flags: TimeFlags): Promise<void> {
 async function periodOf(asked: string | undefined): Promise<PeriodLength | undefined> {
   if (asked === undefined) return undefined;
   const { UserError } = await import('@hidden-schema/base');
-  const { PERIODS } = await import('@hidden-schema/studies');
+  const { PERIODS } = await import('@hidden-schema/studies/comparison/periods');
   const found = PERIODS.find((length) => length === asked);
   if (!found) throw new UserError(`--period takes one of ${PERIODS.join(', ')}, got ${asked}`);
   return found;

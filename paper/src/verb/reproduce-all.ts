@@ -192,7 +192,7 @@ async function record(
   key: string,
   file: string,
 ): Promise<PieceRecord> {
-  const { plainJson, writeResults } = await import('@hidden-schema/studies');
+  const { plainJson, writeResults } = await import('@hidden-schema/studies/analysis/results');
   writeResults(path.join(path.dirname(path.dirname(file)), shown.name), { data, ...shown });
   const kept: PieceRecord = { key, seconds, made: new Date().toISOString(), ...shown };
   mkdirSync(path.dirname(file), { recursive: true });

@@ -9,24 +9,27 @@ import { checkpoint, different, readAtMost, titleOf } from './reproduce-notes.ts
 
 /** Table 7 and Figures 7 to 10, of every run. */
 export async function attentionTables(runs: readonly string[], flags: ReproduceFlags): Promise<Reproduced> {
-  const studies = await import('@hidden-schema/studies');
+  const { languageRun } = await import('@hidden-schema/studies/analysis/opened');
+  const { studyAttention } = await import('@hidden-schema/studies/analysis/attention');
+  const { drawAttention } = await import('@hidden-schema/studies/analysis/figures');
+  const { symbolNames } = await import('@hidden-schema/studies/analysis/names');
   const figures: NamedFigure[] = [];
   const sheets: Sheet[] = [];
   const data: unknown[] = [];
   const counts: string[] = [];
   for (const directory of runs)
     await withAnalysed(directory, checkpoint, async (opened, signal) => {
-      const run = studies.languageRun(opened, 'table7');
+      const run = languageRun(opened, 'table7');
       const encoded = await encodedOf(run, readAtMost(flags.quick), signal);
       try {
         const words = flags.words?.split(',') ?? (await defaultWords(encoded));
         const { onProgress, done } = await progressOf('attention', 'sentences');
-        const study = await studies.studyAttention(run, encoded, words, { signal, onProgress });
+        const study = await studyAttention(run, encoded, words, { signal, onProgress });
         done();
         const suffix = runs.length > 1 ? `-${path.basename(directory)}` : '';
         const table = attentionTable(study, titleOf(run));
         sheets.push({ ...table, name: `${table.name}${suffix}` });
-        const drawn = studies.drawAttention(study, studies.symbolNames(opened.run));
+        const drawn = drawAttention(study, symbolNames(opened.run));
         figures.push(...drawn.map((figure) => ({ ...figure, name: `${figure.name}${suffix}` })));
         counts.push(study.words.map(({ word, occurrences }) => `${word} ${occurrences}`).join(', '));
         data.push({ run: directory, ...study });
@@ -49,7 +52,7 @@ type Encoded = Awaited<ReturnType<typeof encodedOf>>;
 /** The paper's words where the corpus has them; else three frequent ones, which say nothing of sentiment. */
 async function defaultWords(encoded: Encoded): Promise<string[]> {
   const { publishedAttention } = await import('../reproduction/published-language.ts');
-  const { wordsOf } = await import('@hidden-schema/studies');
+  const { wordsOf } = await import('@hidden-schema/studies/analysis/words');
   const counts = new Map<string, number>();
   for (let n = 0; n < Math.min(encoded.count, 2000); n++)
     for (const { word } of wordsOf(encoded.sentence(n).text)) counts.set(word, (counts.get(word) ?? 0) + 1);

@@ -30,7 +30,7 @@ export async function smallTuples(folder: string): Promise<string> {
 }
 
 async function wordsIn(folder: string): Promise<string> {
-  const { WORD_DEFAULTS, writeWordsCorpus } = await import('@hidden-schema/hsn');
+  const { WORD_DEFAULTS, writeWordsCorpus } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/words');
   const words = path.join(folder, 'words');
   mkdirSync(folder, { recursive: true });
   if (!existsSync(words)) writeWordsCorpus({ ...WORD_DEFAULTS, sentences: sizes.sentences }, words);

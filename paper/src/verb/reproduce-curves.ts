@@ -8,7 +8,7 @@ import type { ReproduceFlags } from './reproduce.ts';
 /** Recovery against data for several topologies and sizes, beside counting and Baum-Welch; figures and JSON. */
 export async function reproduceCurves(flags: Pick<ReproduceFlags, 'quick' | 'seeds' | 'out'>): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { Progress } = await import('@hidden-schema/hsn');
+  const { Progress } = await import('@hidden-schema/hsn/run/progress');
   const { curveMethods, recoveryCurves } = await import('../reproduction/curves.ts');
   const seeds = Number(flags.seeds ?? (flags.quick ? 1 : 3));
   if (!Number.isInteger(seeds) || seeds < 1)

@@ -10,8 +10,8 @@ import { checkpoint, corpusOf, different } from './reproduce-notes.ts';
 const quickSamples = 40;
 
 async function studied(runs: readonly string[], { quick }: ReproduceFlags): Promise<StudiedRun[]> {
-  const { linkProbabilities } = await import('@hidden-schema/hsn');
-  const { studyGraph } = await import('@hidden-schema/studies');
+  const { linkProbabilities } = await import('@hidden-schema/hsn/graph/link-records');
+  const { studyGraph } = await import('@hidden-schema/studies/evaluation/graph-samples');
   const all: StudiedRun[] = [];
   for (const directory of runs)
     await withAnalysed(directory, checkpoint, async (opened) => {

@@ -11,19 +11,22 @@ const writing = { write: { maxTokens: 60 } };
 
 /** Tables 9 and 10: random pairs of every run, drawn by a seed. */
 export async function interpolations(runs: readonly string[], flags: ReproduceFlags): Promise<Reproduced> {
-  const studies = await import('@hidden-schema/studies');
+  const { languageRun } = await import('@hidden-schema/studies/analysis/opened');
+  const { symbolNames } = await import('@hidden-schema/studies/analysis/names');
+  const { interpolateWalks } = await import('@hidden-schema/studies/analysis/interpolate');
+  const { interpolationSheet } = await import('@hidden-schema/studies/analysis/sheets');
   const count = (await wholeNumber('--pairs', flags.pairs)) ?? (flags.quick ? 1 : 4);
   const seed = (await wholeNumber('--seed', flags.seed, 0)) ?? 1;
   const found: (Interpolation & { run: string })[] = [];
   const sheets: Sheet[] = [];
   for (const directory of runs)
     await withAnalysed(directory, checkpoint, async (opened, signal) => {
-      const run = studies.languageRun(opened, 'table9');
+      const run = languageRun(opened, 'table9');
       const encoded = await encodedOf(run, readAtMost(flags.quick), signal);
-      const names = studies.symbolNames(opened.run);
+      const names = symbolNames(opened.run);
       const suffix = runs.length > 1 ? `-${path.basename(directory)}` : '';
       for (const [at, [a, b]] of (await randomPairs(encoded, count, seed)).entries()) {
-        const way = await studies.interpolateWalks(run, a.walk, b.walk, writing);
+        const way = await interpolateWalks(run, a.walk, b.walk, writing);
         const complete = {
           ...way,
           first: { ...way.first, text: a.text },
@@ -33,7 +36,7 @@ export async function interpolations(runs: readonly string[], flags: ReproduceFl
         const labels = `${a.label ?? 'one sentence'} – ${b.label ?? 'another'}`;
         const title = `Interpolate, ${titleOf(run)}: ${labels}${way.unreachable ? ` (${way.unreachable})` : ''}`;
         const name = `table9${suffix}-${at + 1}`;
-        sheets.push({ ...studies.interpolationSheet(complete, names), name, title });
+        sheets.push({ ...interpolationSheet(complete, names), name, title });
       }
       encoded.close();
     });

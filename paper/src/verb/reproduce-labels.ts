@@ -25,7 +25,9 @@ async function labelFigures(
   flags: ReproduceFlags,
   { name: base, title, most }: { name: string; title: string; most?: number },
 ): Promise<Reproduced> {
-  const studies = await import('@hidden-schema/studies');
+  const { labelMaps } = await import('@hidden-schema/studies/evaluation/label-maps');
+  const { drawLabelMaps } = await import('@hidden-schema/studies/analysis/figures');
+  const { divergenceSheet } = await import('@hidden-schema/studies/analysis/sheets');
   const figures: NamedFigure[] = [];
   const sheets: Sheet[] = [];
   const data: unknown[] = [];
@@ -33,13 +35,13 @@ async function labelFigures(
   for (const directory of runs)
     await withAnalysed(directory, checkpoint, async (run, signal) => {
       const encoded = await encodedOf(run, readAtMost(flags.quick), signal);
-      const maps = studies.labelMaps(encoded);
+      const maps = labelMaps(encoded);
       encoded.close();
       if (maps.maps.length === 0) return void unlabelled.push(directory);
       const name = runs.length > 1 ? `${base}-${path.basename(directory)}` : base;
       const shown = maps.maps.slice(0, most ?? maps.maps.length);
-      figures.push({ ...studies.drawLabelMaps(run, shown, `Schema distributions, ${titleOf(run)}`), name });
-      sheets.push(studies.divergenceSheet(maps, maps.divergence, `${name}-divergence`));
+      figures.push({ ...drawLabelMaps(run, shown, `Schema distributions, ${titleOf(run)}`), name });
+      sheets.push(divergenceSheet(maps, maps.divergence, `${name}-divergence`));
       data.push({ run: directory, ...maps });
     });
   await checkLabels(unlabelled, figures.length);

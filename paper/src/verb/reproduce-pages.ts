@@ -58,7 +58,7 @@ async function markdownPage(
   facts: readonly (readonly [string, string])[],
   pieces: readonly Piece[],
 ): Promise<string> {
-  const { sheetText } = await import('@hidden-schema/studies');
+  const { sheetText } = await import('@hidden-schema/studies/evaluation/sheets');
   const { plainText } = await import('@hidden-schema/base');
   // Titles carry labels of a corpus, which are shown and never read as markup.
   const plain = (text: string) => plainText(text).replace(/[\\`*_[\]<>#|]/g, '\\$&');

@@ -19,7 +19,7 @@ const quickSentences = 4000;
 /** The runs to look at: those given, or one trained now in the folder --out, kept for the next time. */
 export async function runsOf(flags: ReproduceFlags): Promise<string[]> {
   const { UserError } = await import('@hidden-schema/base');
-  const { Run } = await import('@hidden-schema/hsn');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
   if (flags.run !== undefined) {
     const runs = flags.run.split(',').map((folder) => folder.trim());
     if (flags.corpus !== undefined)
@@ -53,13 +53,15 @@ function sameSettings(found: TextRunConfig, asked: TextRunConfig): boolean {
 }
 
 async function train(flags: ReproduceFlags, corpus: string, out: string): Promise<void> {
-  const hsn = await import('@hidden-schema/hsn');
-  hsn.checkRunFolder(out, true);
+  const { checkRunFolder } = await import('@hidden-schema/hsn/run/run-target');
+  const { WORD_DEFAULTS, writeWordsCorpus } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/words');
+  const { languageConfigSchema } = await import('@hidden-schema/hsn/config/language');
+  checkRunFolder(out, true);
   if (flags.corpus === undefined) {
-    const sentences = flags.quick ? quickSentences : hsn.WORD_DEFAULTS.sentences;
-    hsn.writeWordsCorpus({ ...hsn.WORD_DEFAULTS, sentences }, corpus, { force: true });
+    const sentences = flags.quick ? quickSentences : WORD_DEFAULTS.sentences;
+    writeWordsCorpus({ ...WORD_DEFAULTS, sentences }, corpus, { force: true });
   }
-  const config = hsn.languageConfigSchema.parse({
+  const config = languageConfigSchema.parse({
     model: 'language',
     ...(flags.quick ? quickSettings : {}),
   });
@@ -68,11 +70,12 @@ async function train(flags: ReproduceFlags, corpus: string, out: string): Promis
 
 /** Trains a run of its own for a table or figure; what is in the folder is replaced. */
 export async function trainLanguageRun(config: TextRunConfig, corpus: string, out: string): Promise<void> {
-  const hsn = await import('@hidden-schema/hsn');
+  const { prepareTextRun } = await import('@hidden-schema/hsn/text-run');
+  const { Session } = await import('@hidden-schema/hsn/run/session');
   const base = await import('@hidden-schema/base');
   await stoppable(async (signal) => {
     const { onProgress, done } = await tokenising();
-    const prepared = await hsn.prepareTextRun(
+    const prepared = await prepareTextRun(
       config,
       // The paper's texts as they are.
       { input: corpus, settings: { clean: false } },
@@ -82,9 +85,7 @@ export async function trainLanguageRun(config: TextRunConfig, corpus: string, ou
     try {
       const task = prepared.task();
       const run = prepared.create(out, { force: true });
-      const { state } = await withRun(run, () =>
-        new hsn.Session(run, task, { signal, output: live }).train(),
-      );
+      const { state } = await withRun(run, () => new Session(run, task, { signal, output: live }).train());
       if (state === 'stopped') throw new base.UserError(`stopped; the run so far is in ${out}`);
     } finally {
       prepared.close();

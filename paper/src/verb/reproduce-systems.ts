@@ -56,7 +56,7 @@ async function rowOf(
   { corpus, input, system }: { corpus: string; input: string; system: System },
   flags: ReproduceFlags,
 ): Promise<SystemRow> {
-  const { Run } = await import('@hidden-schema/hsn');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
   const { systemConfig } = await import('../reproduction/systems.ts');
   const steps = await wholeNumber('--steps', flags.steps);
   const quick = flags.quick ?? false;
@@ -76,10 +76,13 @@ type Measured = Pick<SystemRow, 'figures' | 'parameters'>;
 
 /** The figures of a run's best model by the same estimator, whichever system it is. */
 async function measured(directory: string, look: Look): Promise<Measured> {
-  const hsn = await import('@hidden-schema/hsn');
-  if (!hsn.isRival(hsn.Run.open(directory).config))
-    return withCorpus(await hsn.openLanguage(directory), ({ model, texts }, corpus) =>
-      hsn.languageFigures(model, corpus, texts.frames, look),
+  const { isRival } = await import('@hidden-schema/hsn/config/rivals');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
+  const { openLanguage } = await import('@hidden-schema/hsn/tasks/language/open');
+  const { languageFigures } = await import('@hidden-schema/hsn/tasks/language/task');
+  if (!isRival(Run.open(directory).config))
+    return withCorpus(await openLanguage(directory), ({ model, texts }, corpus) =>
+      languageFigures(model, corpus, texts.frames, look),
     );
   // As many draws as walks on all graphs.
   const draws = look.walks * look.graphs;
@@ -92,7 +95,7 @@ async function withCorpus<Opened extends OpenedLanguage | OpenedRival>(
   opened: Opened,
   figuresOf: (opened: Opened, corpus: TextCorpus) => SystemRow['figures'],
 ): Promise<Measured> {
-  const { openLanguageCorpus } = await import('@hidden-schema/hsn');
+  const { openLanguageCorpus } = await import('@hidden-schema/hsn/tasks/language/open');
   const corpus = await openLanguageCorpus(opened);
   try {
     const parameters = opened.model.parameters().reduce((sum, { size }) => sum + size, 0);

@@ -17,8 +17,9 @@ interface Stopped {
 
 /** Trains everything that Tables 1 and 5 compare; what is done is written after each model, and kept when stopped. */
 export async function reproduceTable1(flags: ReproduceFlags): Promise<Reproduced> {
-  const { Progress } = await import('@hidden-schema/hsn');
-  const { plainJson, sheetText } = await import('@hidden-schema/studies');
+  const { Progress } = await import('@hidden-schema/hsn/run/progress');
+  const { plainJson } = await import('@hidden-schema/studies/analysis/results');
+  const { sheetText } = await import('@hidden-schema/studies/evaluation/sheets');
   const { table1, table1Size } = await import('../reproduction/table1.ts');
   const { table1Sheet } = await import('../reproduction/table1-page.ts');
   const options = await optionsOf(flags);

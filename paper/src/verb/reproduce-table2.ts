@@ -22,8 +22,8 @@ interface Wanted {
 /** Trains what Tables 2 and 6 compare on the corpora given, each model in a folder of --out; finished runs are kept. */
 export async function reproduceTable2(flags: ReproduceFlags): Promise<Reproduced> {
   const { table2Sheet } = await import('../reproduction/table2.ts');
-  const { writeResults } = await import('@hidden-schema/studies');
-  const { Progress } = await import('@hidden-schema/hsn');
+  const { writeResults } = await import('@hidden-schema/studies/analysis/results');
+  const { Progress } = await import('@hidden-schema/hsn/run/progress');
   const wanted = await table2Runs(flags);
   const rows: Table2Row[] = [];
   const result = (): Reproduced => {
@@ -90,19 +90,21 @@ async function settingsOf(text = 'ours'): Promise<Table2Settings> {
 }
 
 async function rowOf({ corpus, input, model, seed, out }: Wanted, flags: ReproduceFlags): Promise<Table2Row> {
-  const hsn = await import('@hidden-schema/hsn');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
+  const { openLanguage, openLanguageCorpus } = await import('@hidden-schema/hsn/tasks/language/open');
+  const { languageFigures } = await import('@hidden-schema/hsn/tasks/language/task');
   const { table2Config } = await import('../reproduction/table2-settings.ts');
   const steps = await wholeNumber('--steps', flags.steps);
   const settings = await settingsOf(flags.settings);
   const quick = flags.quick ?? false;
   const config = table2Config({ corpus, model, seed, settings, quick, steps, set: flags.set ?? [] });
-  if (trained(hsn.Run, out, input, config)) say(`${out} was trained before: used again\n`);
+  if (trained(Run, out, input, config)) say(`${out} was trained before: used again\n`);
   else await trainLanguageRun(config, input, out);
-  const opened = await hsn.openLanguage(out, { checkpoint: 'best' });
-  const texts = await hsn.openLanguageCorpus(opened);
+  const opened = await openLanguage(out, { checkpoint: 'best' });
+  const texts = await openLanguageCorpus(opened);
   try {
     const look = await lookOf(flags, quickLook);
-    const figures = hsn.languageFigures(opened.model, texts, opened.texts.frames, look);
+    const figures = languageFigures(opened.model, texts, opened.texts.frames, look);
     const { step, seconds } = opened.run.record as { step?: number; seconds?: number };
     const done = { steps: step ?? config.training.steps, seconds: seconds ?? Number.NaN };
     return { corpus, model, seed, ...done, figures };

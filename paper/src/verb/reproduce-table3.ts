@@ -62,7 +62,7 @@ export async function reproduceTable3(flags: ReproduceFlags): Promise<Reproduced
 }
 
 async function evaluated(out: string, sizes: Table3Sizes): Promise<Table3> {
-  const { evaluateReasoning } = await import('@hidden-schema/studies');
+  const { evaluateReasoning } = await import('@hidden-schema/studies/reasoning/table3');
   return evaluateReasoning(path.join(out, 'table3-hsn'), {
     comet: path.join(out, 'table3-comet'),
     bart: path.join(out, 'table3-bart'),
@@ -73,7 +73,7 @@ async function evaluated(out: string, sizes: Table3Sizes): Promise<Table3> {
 }
 
 async function written(out: string, table: Table3): Promise<Reproduced> {
-  const { table3Caption, table3Text } = await import('@hidden-schema/studies');
+  const { table3Caption, table3Text } = await import('@hidden-schema/studies/reasoning/table3-text');
   const { table3Sheets, table3Title } = await import('@hidden-schema/studies/reasoning/table3-text');
   const caption = table3Caption(table);
   const page = path.join(out, 'table3.md');

@@ -9,7 +9,8 @@ const counted = 1000;
 /** Table 8: the seconds that runs recorded. */
 export async function trainingTimes(runs: readonly string[]): Promise<Reproduced> {
   const { UserError } = await import('@hidden-schema/base');
-  const { runCorpus, wordsOf } = await import('@hidden-schema/studies');
+  const { runCorpus } = await import('@hidden-schema/studies/analysis/run-corpus');
+  const { wordsOf } = await import('@hidden-schema/studies/analysis/words');
   const { timesSheet } = await import('../reproduction/table8.ts');
   const all: TrainedRun[] = [];
   for (const directory of runs)

@@ -89,7 +89,8 @@ async function settingsOf(flags: ReproduceFlags): Promise<Settings> {
 }
 
 async function openMeasures({ judge, reference }: Settings, signal: AbortSignal): Promise<Opened> {
-  const { Judge, readReference } = await import('@hidden-schema/studies');
+  const { Judge } = await import('@hidden-schema/studies/evaluation/judge');
+  const { readReference } = await import('@hidden-schema/studies/measures/reference-texts');
   const words = reference === undefined ? {} : { reference: await readReference(reference, signal) };
   return { ...words, ...(judge === undefined ? {} : { judge: await Judge.open(judge) }) };
 }
@@ -99,7 +100,7 @@ async function resultOf(
   settings: Settings,
   { judge, reference, signal }: Opened & { signal: AbortSignal },
 ): Promise<TopicResult> {
-  const { Progress } = await import('@hidden-schema/hsn');
+  const { Progress } = await import('@hidden-schema/hsn/run/progress');
   const { comparedModels } = await import('../reproduction/topic-fits.ts');
   const { compareTopics } = await import('../reproduction/topics.ts');
   const { name, texts, matrix } = corpus;
@@ -158,8 +159,9 @@ async function encodedOf(
   signal: AbortSignal,
 ): Promise<{ vectors: Tensor; tokens: Int32Array[] }> {
   const { encoderTokens } = await import('@hidden-schema/hsn/discovery/text-vectors');
-  const { textVectors } = await import('@hidden-schema/hsn');
-  const { DEFAULT_ENCODER, openPretrainedEncoder } = await import('@hidden-schema/transformers');
+  const { textVectors } = await import('@hidden-schema/hsn/discovery/vector-store');
+  const { DEFAULT_ENCODER } = await import('@hidden-schema/transformers/default-encoder');
+  const { openPretrainedEncoder } = await import('@hidden-schema/transformers/pretrained');
   const opened = await openPretrainedEncoder(DEFAULT_ENCODER);
   const { onProgress, done } = await progressOf(`encode ${name}`, 'texts');
   const onNote = (text: string) => say(`${name}: ${text}\n`);
@@ -175,7 +177,7 @@ async function encodedOf(
 /** The tables so far: a run that is stopped keeps what it has. */
 async function save(folder: string, settings: Settings, results: readonly TopicResult[]): Promise<void> {
   const { reasonOf, UserError } = await import('@hidden-schema/base');
-  const { plainJson } = await import('@hidden-schema/studies');
+  const { plainJson } = await import('@hidden-schema/studies/analysis/results');
   const { topicText } = await import('../reproduction/topic-report.ts');
   try {
     mkdirSync(folder, { recursive: true });
@@ -191,7 +193,7 @@ async function show(
   settings: Settings,
   results: readonly TopicResult[],
 ): Promise<void> {
-  const { plainJson } = await import('@hidden-schema/studies');
+  const { plainJson } = await import('@hidden-schema/studies/analysis/results');
   const { topicText } = await import('../reproduction/topic-report.ts');
   const written = `written to ${flags.out}: topics.json, topics.md\n`;
   if (flags.json) {

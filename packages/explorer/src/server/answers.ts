@@ -1,13 +1,14 @@
-import { type LanguageRun, LIKELY_LINK, pathKinds, RunChanged, relationMeaning } from '@hidden-schema/hsn';
-import {
-  explainText,
-  interpolateTexts,
-  reasonedCandidates,
-  type SymbolNames,
-  sentenceAttention,
-  symbolLevels,
-  symbolNames,
-} from '@hidden-schema/studies';
+import { LIKELY_LINK } from '@hidden-schema/hsn/graph/likely';
+import type { LanguageRun } from '@hidden-schema/hsn/open';
+import { pathKinds } from '@hidden-schema/hsn/path/path-task';
+import { RunChanged } from '@hidden-schema/hsn/run/run-faults';
+import { relationMeaning } from '@hidden-schema/hsn/tasks/tuples/relations';
+import { sentenceAttention } from '@hidden-schema/studies/analysis/attention';
+import { explainText } from '@hidden-schema/studies/analysis/explain';
+import { interpolateTexts } from '@hidden-schema/studies/analysis/interpolate';
+import { symbolLevels } from '@hidden-schema/studies/analysis/levels';
+import { type SymbolNames, symbolNames } from '@hidden-schema/studies/analysis/names';
+import { reasonedCandidates } from '@hidden-schema/studies/reasoning/explained-mixture';
 import type { Answer, Input, Opened } from '../shared/api.ts';
 import { checkpointKey, checkSymbol } from './checkpoint-key.ts';
 import { clamp } from './close-reading.ts';

@@ -1,10 +1,7 @@
-import {
-  compareGroups,
-  type EncodedCorpus,
-  PERIODS,
-  studyTime,
-  type TimeStudy,
-} from '@hidden-schema/studies';
+import type { EncodedCorpus } from '@hidden-schema/studies/analysis/encoded';
+import { compareGroups } from '@hidden-schema/studies/comparison/groups';
+import { PERIODS } from '@hidden-schema/studies/comparison/periods';
+import { studyTime, type TimeStudy } from '@hidden-schema/studies/comparison/time';
 import type { Answer, Input } from '../shared/api.ts';
 import { Fault } from './fault.ts';
 

@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { type JsonValue, jsonText, reasonOf, UserError } from '@hidden-schema/base';
-import { specialConfig, type Tokenizer } from '@hidden-schema/text';
+import { specialConfig } from '@hidden-schema/text/tokenizer/special';
+import type { Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
 import { type nn, scope } from '@hidden-schema/torch';
 import type { LanguageDecoder } from '@hidden-schema/transformers';
 import { loadCheckpoint, whichCheckpoint } from '../run/checkpoint.ts';

@@ -1,18 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { UserError } from '@hidden-schema/base';
-import {
-  type BestWalk,
-  type CorpusPoints,
-  type LanguageRun,
-  type OpenedRun,
-  openLanguageCorpus,
-  openPoints,
-  openTuples,
-  type ReasoningRun,
-  type SplitName,
-  type SyntheticRun,
-} from '@hidden-schema/hsn';
-import { readBatch, type TextCorpus, textHash, textKey } from '@hidden-schema/text';
+import type { LanguageRun, OpenedRun, ReasoningRun, SyntheticRun } from '@hidden-schema/hsn/open';
+import type { CorpusPoints } from '@hidden-schema/hsn/tasks/language/corpus-vectors';
+import { openLanguageCorpus, openPoints } from '@hidden-schema/hsn/tasks/language/open';
+import type { SplitName } from '@hidden-schema/hsn/tasks/synthetic/corpus/writer';
+import { openTuples } from '@hidden-schema/hsn/tasks/tuples/open';
+import type { BestWalk } from '@hidden-schema/hsn/walk/best';
+import type { TextCorpus } from '@hidden-schema/text/corpus';
+import { readBatch } from '@hidden-schema/text/text-batches';
+import { textHash, textKey } from '@hidden-schema/text/text-keys';
 
 /** The sentences that a run was trained on, or tuples, as its `texts` read them. */
 export interface RunCorpus {

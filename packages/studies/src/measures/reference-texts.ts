@@ -1,5 +1,7 @@
 import { UserError } from '@hidden-schema/base';
-import { emptyReport, TextFiles, TextReader } from '@hidden-schema/text';
+import { TextFiles } from '@hidden-schema/text/corpus';
+import { emptyReport } from '@hidden-schema/text/corpus-report';
+import { TextReader } from '@hidden-schema/text/reader';
 import { type TextWords, textWords } from './text-words.ts';
 
 /** The words of another corpus, in which those of topics are looked up. */

@@ -1,5 +1,5 @@
 import type { Column, TableFormat } from '@hidden-schema/base';
-import { aboveGuessing } from '@hidden-schema/hsn';
+import { aboveGuessing } from '@hidden-schema/hsn/path/path-accuracy';
 import { type Sheet, sheetText } from '../evaluation/sheets.ts';
 import { searchName } from './answers.ts';
 import type { Table3 } from './table3.ts';

@@ -1,21 +1,13 @@
 import { UserError } from '@hidden-schema/base';
-import {
-  type OpenedReasoning,
-  openReasoner,
-  openReasoning,
-  type PathChoice,
-  type PathFigures,
-  type PathKind,
-  pathChoices,
-  pathKinds,
-  prefixesOf,
-  type ReadObjects,
-  readObjects,
-  runTuples,
-  storedPathFigures,
-} from '@hidden-schema/hsn';
-import { openPretrainedEncoder } from '@hidden-schema/transformers';
+import type { PathChoice, PathKind } from '@hidden-schema/hsn/config/tuples';
+import { type ReadObjects, readObjects } from '@hidden-schema/hsn/path/judged';
+import type { PathFigures } from '@hidden-schema/hsn/path/path-accuracy';
+import { pathChoices, pathKinds, storedPathFigures } from '@hidden-schema/hsn/path/path-task';
+import { openReasoner } from '@hidden-schema/hsn/path/reasoner';
+import { type OpenedReasoning, openReasoning, runTuples } from '@hidden-schema/hsn/tasks/tuples/open';
+import { prefixesOf } from '@hidden-schema/hsn/tasks/tuples/tuples';
 import { DEFAULT_ENCODER } from '@hidden-schema/transformers/default-encoder';
+import { openPretrainedEncoder } from '@hidden-schema/transformers/pretrained';
 import { BertScorer } from '../evaluation/bert-score.ts';
 import { readAnswers } from './answer-files.ts';
 import {

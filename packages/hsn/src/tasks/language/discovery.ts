@@ -1,5 +1,6 @@
 import { UserError } from '@hidden-schema/base';
-import { type TextCorpus, textKey } from '@hidden-schema/text';
+import type { TextCorpus } from '@hidden-schema/text/corpus';
+import { textKey } from '@hidden-schema/text/text-keys';
 import { call, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import type { LanguageConfig } from '../../config/language.ts';
 import { SparseSpool } from '../../discovery/count-blocks.ts';

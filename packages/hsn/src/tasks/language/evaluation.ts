@@ -1,4 +1,5 @@
-import { batchesByLength, type Frames, type TextBatch, type TextCorpus } from '@hidden-schema/text';
+import type { TextCorpus } from '@hidden-schema/text/corpus';
+import { batchesByLength, type Frames, type TextBatch } from '@hidden-schema/text/text-batches';
 import { Generator, noGrad, scope, type Tensor } from '@hidden-schema/torch';
 import { logGraphRatio } from '../../objective/objective.ts';
 import { fitEvidenceShares, weighedByPrior } from './evidence.ts';

@@ -1,4 +1,5 @@
-import { batchesByLength, type Frames, type TextBatch, type TextCorpus } from '@hidden-schema/text';
+import type { TextCorpus } from '@hidden-schema/text/corpus';
+import { batchesByLength, type Frames, type TextBatch } from '@hidden-schema/text/text-batches';
 import { Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { WalkableGraph } from '../../walk/walkable-graph.ts';
 import type { LanguageNetwork } from './network.ts';

@@ -1,5 +1,7 @@
 import type { TextCorpus } from '@hidden-schema/text';
-import { DEFAULT_ENCODER, distilledPieces, type StaticEncoder } from '@hidden-schema/transformers';
+import { DEFAULT_ENCODER } from '@hidden-schema/transformers/default-encoder';
+import { distilledPieces } from '@hidden-schema/transformers/distil';
+import type { StaticEncoder } from '@hidden-schema/transformers/static-encoder';
 import { fitStatic, rarityOf, sampleRows } from '../../discovery/fit-static.ts';
 import { rememberedVectors } from '../../discovery/text-memory.ts';
 import type { OpenedEncoder } from '../../discovery/text-vectors.ts';

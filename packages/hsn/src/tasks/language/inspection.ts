@@ -1,4 +1,4 @@
-import { batchesByLength } from '@hidden-schema/text';
+import { batchesByLength } from '@hidden-schema/text/text-batches';
 import { cat, noGrad, scope } from '@hidden-schema/torch';
 import type { Inspection } from '../../train/task.ts';
 import { exactInformation } from './information.ts';

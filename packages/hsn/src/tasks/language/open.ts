@@ -1,5 +1,7 @@
 import { UserError } from '@hidden-schema/base';
-import { type CorpusProgress, type TextCorpus, TextFiles, textKey } from '@hidden-schema/text';
+import { type TextCorpus, TextFiles } from '@hidden-schema/text/corpus';
+import { textKey } from '@hidden-schema/text/text-keys';
+import type { CorpusProgress } from '@hidden-schema/text/token-cache';
 import { Generator, scope } from '@hidden-schema/torch';
 import type { TextEncoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';

@@ -1,5 +1,8 @@
 import { UserError } from '@hidden-schema/base';
-import { countRepeated, type TextCorpus, type Tokenizer, type TokenStore } from '@hidden-schema/text';
+import type { TextCorpus } from '@hidden-schema/text/corpus';
+import { countRepeated } from '@hidden-schema/text/near-duplicates';
+import type { TokenStore } from '@hidden-schema/text/token-store';
+import type { Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
 import { startEngine } from '@hidden-schema/torch';
 import type { LanguageDecoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';

@@ -1,12 +1,7 @@
-import {
-  type BatchOrder,
-  batchesByLength,
-  lengthOrder,
-  readBatch,
-  type TextBatch,
-} from '@hidden-schema/text';
+import type { BatchOrder } from '@hidden-schema/text/batch-order';
+import { batchesByLength, lengthOrder, readBatch, type TextBatch } from '@hidden-schema/text/text-batches';
 import { cat, Generator, noGrad, type optim, scope, Tensor } from '@hidden-schema/torch';
-import { maskOfLengths } from '@hidden-schema/transformers';
+import { maskOfLengths } from '@hidden-schema/transformers/text-encoder';
 import { type CodeOptions, type SentenceCodes, sentenceCodes } from '../../encoder/sentence-codes.ts';
 import { TopicCodes } from '../../encoder/topic-codes.ts';
 import { unitMeans } from '../../encoder/walk-queries.ts';
