@@ -40,21 +40,44 @@ function* nodesIn(node: Node): Generator<Node> {
   for (const child of childrenOf(node)) yield* nodesIn(child);
 }
 
-/** From a name of an index to the file that declares it and its name there, such as `hsn:Run` → `hsn/run/run`, `Run`. */
-function declarations(): Map<string, { file: string; name: string }> {
-  const found = new Map<string, { file: string; name: string }>();
+interface Origin {
+  file: string;
+  name: string;
+}
+
+/** From a name of a package to the file that declares it, such as `hsn:Run` → `@hidden-schema/hsn/run/run`. */
+function declarations(): Map<string, Origin> {
+  const found = new Map<string, Origin>();
   for (const one of PACKAGES) {
-    const index = `packages/${one}/src/index.ts`;
-    const lists = fs
-      .readFileSync(index, 'utf8')
-      .matchAll(/export\s+(?:type\s+)?\{([^}]*)\}\s+from\s+'\.\/([^']+)\.ts'/g);
-    for (const [, list, file] of lists)
-      for (const item of list!.split(',').map((part) => part.trim().replace(/^type\s+/, ''))) {
-        const [name, shown = name] = item.split(/\s+as\s+/);
-        if (item !== '') found.set(`${one}:${shown}`, { file: `${SCOPE}${one}/${file}`, name: name! });
-      }
+    const twice = new Set<string>();
+    for (const [name, file] of declaredNames(one)) {
+      const key = `${one}:${name}`;
+      if (found.has(key)) twice.add(key);
+      found.set(key, { file: `${SCOPE}${one}/${file}`, name });
+    }
+    for (const key of twice) found.delete(key);
+    for (const [shown, origin] of indexNames(one)) found.set(`${one}:${shown}`, origin);
   }
   return found;
+}
+
+/** Names that files of a package export, with the file, from `src` and without its ending. */
+function* declaredNames(of: string): Generator<[name: string, file: string]> {
+  const statement = /^export (?:abstract |async )?(?:function\*?|class|const|let|interface|type) (\w+)/gm;
+  const folder = `packages/${of}/src/`;
+  for (const file of sourceFiles(folder))
+    for (const [, name] of fs.readFileSync(file, 'utf8').matchAll(statement))
+      yield [name!, file.slice(folder.length).replace(/\.ts$/, '')];
+}
+
+/** Names that the index of a package exports; they count where files of the package share a name. */
+function* indexNames(of: string): Generator<[shown: string, origin: Origin]> {
+  const list = /export\s+(?:type\s+)?\{([^}]*)\}\s+from\s+'\.\/([^']+)\.ts'/g;
+  for (const [, names, file] of fs.readFileSync(`packages/${of}/src/index.ts`, 'utf8').matchAll(list))
+    for (const item of names!.split(',').map((part) => part.trim().replace(/^type\s+/, ''))) {
+      const [name, shown = name] = item.split(/\s+as\s+/);
+      if (item !== '') yield [shown!, { file: `${SCOPE}${of}/${file}`, name: name! }];
+    }
 }
 
 const known = declarations();

@@ -52,5 +52,4 @@ export {
   meanSd,
   plainText,
   type TableFormat,
-  wrapText,
 } from './tables.ts';

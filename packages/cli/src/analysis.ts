@@ -1,6 +1,8 @@
 import path from 'node:path';
-import type { OpenedRun } from '@hidden-schema/hsn';
-import type { EncodedCorpus, Results, Sheet } from '@hidden-schema/studies';
+import type { OpenedRun } from '@hidden-schema/hsn/open';
+import type { EncodedCorpus } from '@hidden-schema/studies/analysis/encoded';
+import type { Results } from '@hidden-schema/studies/analysis/results';
+import type { Sheet } from '@hidden-schema/studies/evaluation/sheets';
 import type { Command } from 'commander';
 import { outputCheck } from './output-files.ts';
 import { stoppable } from './stopping.ts';
@@ -36,7 +38,7 @@ export async function withAnalysed<T>(
   flags: Pick<AnalysisFlags, 'checkpoint'>,
   body: (run: OpenedRun, signal: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
-  const { RunChanged } = await import('@hidden-schema/hsn/runs');
+  const { RunChanged } = await import('@hidden-schema/hsn/run/run-faults');
   for (let attempt = 1; ; attempt++) {
     try {
       return await analysedOnce(directory, flags, body);
@@ -108,7 +110,7 @@ export async function deliver(
   if (flags.json) print(plainJson(results.data));
   else await showSheets(results.shown ?? results.sheets ?? [], results.text);
   if (flags.json && flags.out === undefined) return;
-  const { RunFiles } = await import('@hidden-schema/hsn/runs');
+  const { RunFiles } = await import('@hidden-schema/hsn/run/run-files');
   if (flags.out === undefined) new RunFiles(directory).target('figures');
   const folder = flags.out ?? path.join(directory, 'figures');
   const files = writeResults(folder, results, await outputCheck());
@@ -118,7 +120,7 @@ export async function deliver(
 
 /** Prints tables, and a text after them. */
 export async function showSheets(sheets: readonly Sheet[], text?: string): Promise<void> {
-  const { plainText, wrapText } = await import('@hidden-schema/base');
+  const { plainText, wrapText } = await import('@hidden-schema/base/tables');
   const wrapped = (words: string) => wrapText(words, Math.min(100, terminalWidth() ?? 100)).join('\n');
   const { sheetText } = await import('@hidden-schema/studies/evaluation/sheets');
   for (const sheet of sheets) {

@@ -102,7 +102,6 @@ async function evaluateSynthetic(directory: string, flags: EvalFlags, limit: num
 }
 
 async function evaluateTexts(directory: string, flags: EvalFlags, limit: number | undefined) {
-  const { UserError } = await import('@hidden-schema/base');
   const { languageFigures } = await import('@hidden-schema/hsn/tasks/language/task');
   const { openLanguage } = await import('@hidden-schema/hsn/tasks/language/open');
   const { Progress } = await import('@hidden-schema/hsn/run/progress');
@@ -113,9 +112,7 @@ async function evaluateTexts(directory: string, flags: EvalFlags, limit: number 
   const graphs = (await wholeNumber('--graphs', flags.graphs))!;
   const opened = await openLanguage(directory, { checkpoint: flags.checkpoint });
   tell(opened.notes);
-  const [unused] = opened.config.baseline ? measuresOf(flags) : [];
-  if (unused !== undefined)
-    throw new UserError(`${directory} is a baseline without symbols, so ${unused} has nothing to measure`);
+  if (opened.config.baseline) await refuseMeasures(directory, flags);
   const symbols = opened.config.baseline ? undefined : await evaluateSymbols(directory, flags);
   if (symbols && !flags.json) print(symbolsText(symbols));
   if (!opened.texts.writes) {
@@ -141,6 +138,14 @@ async function evaluateTexts(directory: string, flags: EvalFlags, limit: number 
   } finally {
     corpus.close();
   }
+}
+
+/** Refuses flags that measure symbols, for a run that has none. */
+async function refuseMeasures(directory: string, flags: EvalFlags): Promise<void> {
+  const { UserError } = await import('@hidden-schema/base');
+  const [unused] = measuresOf(flags);
+  if (unused !== undefined)
+    throw new UserError(`${directory} is a baseline without symbols, so ${unused} has nothing to measure`);
 }
 
 /** Test sentences over which information is measured: every pair of them is looked at. */

@@ -1,3 +1,4 @@
+import type { OpenedRun } from '@hidden-schema/hsn/open';
 import type { Sheet, SymbolMeaning } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import {
@@ -48,7 +49,6 @@ interface SymbolFlags extends AnalysisFlags {
 async function symbols(directory: string, named: string | undefined, flags: SymbolFlags): Promise<void> {
   const { symbolNamed, titleOf } = await import('@hidden-schema/studies/analysis/names');
   const { storedMeanings } = await import('@hidden-schema/studies/analysis/stored-meanings');
-  const { symbolLevels, levelsText, levelSheets } = await import('@hidden-schema/studies/analysis/levels');
   const { symbolSheet } = await import('@hidden-schema/studies/analysis/sheets');
   const { withoutStays } = await import('@hidden-schema/studies/measures/step-weights');
   const { UserError } = await import('@hidden-schema/base');
@@ -61,19 +61,7 @@ async function symbols(directory: string, named: string | undefined, flags: Symb
       const { onProgress, done } = await progressOf('attention', 'sentences');
       const meanings = await storedMeanings(run, { encoded, signal, onProgress });
       done();
-      if (flags.levels !== undefined) {
-        const counts = flags.levels
-          .split(',')
-          .map((count) => (count.trim() === '' ? Number.NaN : Number(count)));
-        const levels = await symbolLevels(run, counts, { meanings });
-        if (!flags.json) print(`${levelsText(levels, meanings)}\n`);
-        return deliver(directory, flags, {
-          name: 'levels',
-          data: levels,
-          sheets: levelSheets(levels),
-          shown: [],
-        });
-      }
+      if (flags.levels !== undefined) return showLevels(run, meanings, flags.levels, flags);
       if (symbol === undefined)
         return deliver(directory, flags, {
           name: 'symbols',
@@ -84,12 +72,26 @@ async function symbols(directory: string, named: string | undefined, flags: Symb
       return deliver(directory, flags, {
         name,
         data,
-        sheets: sheetsOf(data, { withoutStays: withoutStays, titleOf: titleOf }),
+        sheets: sheetsOf(data, { withoutStays, titleOf }),
       });
     } finally {
       encoded.close();
     }
   });
+}
+
+/** Symbols joined to fewer and fewer groups, of the counts given with commas between. */
+async function showLevels(
+  run: OpenedRun,
+  meanings: SymbolMeaning[],
+  counts: string,
+  flags: SymbolFlags,
+): Promise<void> {
+  const { levelSheets, levelsText, symbolLevels } = await import('@hidden-schema/studies/analysis/levels');
+  const groups = counts.split(',').map((count) => (count.trim() === '' ? Number.NaN : Number(count)));
+  const data = await symbolLevels(run, groups, { meanings });
+  if (!flags.json) print(`${levelsText(data, meanings)}\n`);
+  return deliver(run.run.directory, flags, { name: 'levels', data, sheets: levelSheets(data), shown: [] });
 }
 
 /** A sheet before it has the symbol's name. */

@@ -20,7 +20,7 @@ export async function trainLanguage(config: TextRunConfig, asked: TrainAsked): P
   const { UserError } = await import('@hidden-schema/base');
   const { checkRunFolder } = await import('@hidden-schema/hsn/run/run-target');
   const { isRival } = await import('@hidden-schema/hsn/config/rivals');
-  const { usesPursuit } = await import('@hidden-schema/hsn/tasks/language/discovery');
+  const { usesPursuit } = await import('@hidden-schema/hsn/config/walk-reading');
   const { flags, out, earlier } = asked;
   if (flags.stage === 'discover' && (isRival(config) || !usesPursuit(config)))
     throw new UserError(

@@ -8,7 +8,7 @@ import type { LanguageDecoder } from '@hidden-schema/transformers';
 import { loadCheckpoint, whichCheckpoint } from '../run/checkpoint.ts';
 import { type CorpusInfo, Run, type RunOptions } from '../run/run.ts';
 import { type Tokenizers, tokenizerOfRun } from './language/build.ts';
-import { ENCODER_FOLDER } from './language/fast-encoder.ts';
+import { ENCODER_FOLDER } from './language/encoder-names.ts';
 
 /** What `run.json` notes of a run's models, so that the folder can be opened without anything else. */
 export interface ModelRecord {

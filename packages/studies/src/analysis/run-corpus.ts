@@ -2,9 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { UserError } from '@hidden-schema/base';
 import type { LanguageRun, OpenedRun, ReasoningRun, SyntheticRun } from '@hidden-schema/hsn/open';
 import type { CorpusPoints } from '@hidden-schema/hsn/tasks/language/corpus-vectors';
-import { openLanguageCorpus, openPoints } from '@hidden-schema/hsn/tasks/language/open';
 import type { SplitName } from '@hidden-schema/hsn/tasks/synthetic/corpus/writer';
-import { openTuples } from '@hidden-schema/hsn/tasks/tuples/open';
 import type { BestWalk } from '@hidden-schema/hsn/walk/best';
 import type { TextCorpus } from '@hidden-schema/text/corpus';
 import { readBatch } from '@hidden-schema/text/text-batches';
@@ -47,6 +45,7 @@ export function runCorpus(run: OpenedRun, options: CorpusOptions = {}): Promise<
 }
 
 async function textsOf(run: LanguageRun, options: CorpusOptions): Promise<RunCorpus> {
+  const { openLanguageCorpus, openPoints } = await import('@hidden-schema/hsn/tasks/language/open');
   const corpus = await openLanguageCorpus(run, options);
   const { labels, store, splits } = corpus;
   let points: CorpusPoints | undefined;
@@ -116,6 +115,7 @@ function* passagesOf(
 }
 
 async function tuplesOf(run: ReasoningRun): Promise<RunCorpus> {
+  const { openTuples } = await import('@hidden-schema/hsn/tasks/tuples/open');
   const { corpus } = await openTuples(run);
   const { splits, table } = corpus;
   return {

@@ -16,7 +16,7 @@ import { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import { WalkEncoder } from '../../encoder/walk-queries.ts';
 import { HiddenSchemaNetwork } from '../../model.ts';
 import { heldByWarmStart } from '../../train/warm-start.ts';
-import { isFast, teacherOf } from './fast-encoder.ts';
+import { isFast, teacherOf } from './encoder-names.ts';
 import type { LanguageKind, LanguageNetwork } from './network.ts';
 
 export interface Tokenizers {

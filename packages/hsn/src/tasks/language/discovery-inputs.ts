@@ -1,19 +1,14 @@
 import { UserError } from '@hidden-schema/base';
 import type { TextCorpus } from '@hidden-schema/text';
 import type { LanguageConfig } from '../../config/language.ts';
+import { usesPursuit } from '../../config/walk-reading.ts';
 import { chooseSymbols, type SymbolChoice } from '../../discovery/choose.ts';
 import { tellingPieces } from '../../discovery/pieces.ts';
 import { ownPart } from '../../discovery/point-source.ts';
 import type { OpenedEncoder } from '../../discovery/text-vectors.ts';
 import { Replicas } from '../../train/replicas.ts';
 import { corpusVectors } from './corpus-vectors.ts';
-import {
-  checkDifferent,
-  checkDiscovery,
-  type DiscoveryInputs,
-  trainingPoints,
-  usesPursuit,
-} from './discovery.ts';
+import { checkDifferent, checkDiscovery, type DiscoveryInputs, trainingPoints } from './discovery.ts';
 import { Passages } from './passages.ts';
 import { checkSeeds, type Seed, textsOf } from './seeds.ts';
 

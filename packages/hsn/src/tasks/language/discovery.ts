@@ -9,7 +9,7 @@ import { type FittedDictionary, type FittedSymbols, fitDictionary } from '../../
 import { type DiscoveryOptions, discoveryOptions } from '../../discovery/options.ts';
 import { columnsOf, pieceCounts } from '../../discovery/pieces.ts';
 import { ownPart } from '../../discovery/point-source.ts';
-import { fitSharedSpace, type PointSpace, pointDefaults, toPoints } from '../../discovery/point-space.ts';
+import { fitSharedSpace, type PointSpace, toPoints } from '../../discovery/point-space.ts';
 import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import { RowSpool } from '../../discovery/row-spool.ts';
 import type { SparseRows } from '../../discovery/sparse.ts';
@@ -19,7 +19,6 @@ import { countLikelyLinks } from '../../graph/likely.ts';
 import { Replicas } from '../../train/replicas.ts';
 import type { PreparationWatch } from '../../train/task.ts';
 import { DiscoveryStage } from '../discovery-stage.ts';
-import type { DiscoverySizes } from './build.ts';
 import { CorpusPoints, type PassageVectors } from './corpus-vectors.ts';
 import { joinedGraph } from './joined-graph.ts';
 import type { Passages } from './passages.ts';
@@ -28,10 +27,6 @@ import type { LanguageTraining } from './training.ts';
 import { followWords } from './word-following.ts';
 
 // Shapes: N training texts, L steps, K symbols.
-
-/** Whether walks are read by pursuit; a baseline has none. */
-export const usesPursuit = (config: Pick<LanguageConfig, 'baseline' | 'encoder'>): boolean =>
-  !config.baseline && config.encoder.walks === 'pursuit';
 
 /** What a corpus is discovered from beside its tokens. */
 export interface DiscoveryInputs extends PassageVectors {
@@ -91,23 +86,6 @@ function tooFewTexts(symbols: number, texts: number, what: string): UserError {
   return new UserError(
     `${symbols} symbols need at least as many texts, got ${texts} ${what}: ${fewer}; or give more texts`,
   );
-}
-
-/** Symbols as wide as the points they are found among. */
-export function withSymbolWidth<C extends { graph: { symbolDimension: number } }>(
-  config: C,
-  symbolDimension: number,
-): C {
-  return { ...config, graph: { ...config.graph, symbolDimension } };
-}
-
-/** Sizes of the space that a corpus is discovered in. */
-export function discoverySizes(
-  { pieces: { length }, passages }: Pick<DiscoveryInputs, 'pieces' | 'passages'>,
-  { splits }: Pick<TextCorpus, 'splits'>,
-): DiscoverySizes {
-  const points = passages.rowsOf(splits.train).length;
-  return { pieces: length, dimensions: Math.min(pointDefaults.wordDimensions, length, points) };
 }
 
 /** The first stage: finds symbols and graph in the encoder's space and hands them to the network, without a decoder. */

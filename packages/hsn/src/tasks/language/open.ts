@@ -6,6 +6,7 @@ import { Generator, scope } from '@hidden-schema/torch';
 import type { TextEncoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
 import { languageConfig } from '../../config/settings.ts';
+import { usesPursuit } from '../../config/walk-reading.ts';
 import type { StoredVectorOptions } from '../../discovery/vector-store.ts';
 import { openConsistently } from '../../run/consistent.ts';
 import { Run } from '../../run/run.ts';
@@ -13,7 +14,6 @@ import { checkEncoderHash, fillFromCheckpoint, ownEncoder, withEncoderOf } from 
 import { makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
 import { checkCorpus } from './corpus-check.ts';
 import { CorpusPoints, corpusVectors } from './corpus-vectors.ts';
-import { usesPursuit } from './discovery.ts';
 import type { LanguageNetwork } from './network.ts';
 import { Passages } from './passages.ts';
 import { corpusInput, sidesOf, type TextConfig, type TextInput } from './prepare-texts.ts';

@@ -23,7 +23,7 @@ import {
   type Tokenizers,
 } from './build.ts';
 import type { DiscoveryAsked } from './discovery-inputs.ts';
-import { fitFastEncoder, isFast } from './fast-encoder.ts';
+import { isFast } from './encoder-names.ts';
 
 /** Where the texts are and how they are read; `-` is standard input. */
 export interface TextInput {
@@ -142,6 +142,7 @@ async function fittedEncoder(
   { cache, signal, onNote }: PrepareOptions,
 ): Promise<TextEncoder> {
   if (!isFast(name) || opened.encoder instanceof StaticEncoder) return opened.encoder;
+  const { fitFastEncoder } = await import('./fast-encoder.ts');
   try {
     return await fitFastEncoder(opened, corpus, { name, seed, longest, cache, signal, onNote });
   } finally {

@@ -6,6 +6,7 @@ import type { LanguageDecoder } from '@hidden-schema/transformers/language-decod
 import { addLora } from '@hidden-schema/transformers/lora';
 import type { TextEncoder } from '@hidden-schema/transformers/text-encoder';
 import type { ReasoningConfig } from '../../config/tuples.ts';
+import { usesPursuit } from '../../config/walk-reading.ts';
 import { HiddenSchemaNetwork } from '../../model.ts';
 import { heldByWarmStart } from '../../train/warm-start.ts';
 import {
@@ -15,7 +16,6 @@ import {
   openTextEncoder,
   type Tokenizers,
 } from '../language/build.ts';
-import { usesPursuit } from '../language/discovery.ts';
 import { TwoPartEncoder } from './encoder.ts';
 import type { ReasoningNetwork, TupleKind } from './network.ts';
 import { decoderWithRelations, withRelationRows } from './relation-rows.ts';
