@@ -1,11 +1,12 @@
-// node --import tsx checks/exports.ts   fails on a name that a package exports and nobody outside it uses
+// node --import tsx checks/exports.ts           fails on a name that a package exports and nobody outside it uses
+// node --import tsx checks/exports.ts --write   takes such names out of the index
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { reportFaults, SCOPE, sourceFiles } from './source-files.ts';
 
 /** Where uses are looked for, besides the packages. */
-const outside = ['bench', 'examples', 'faults', 'checks'];
+const outside = ['paper', 'bench', 'examples', 'faults', 'checks'];
 
 const namesIn = (braces: string): string[] =>
   braces
@@ -55,6 +56,27 @@ function entriesOf(folder: string): { name: string; file: string }[] {
   }));
 }
 
+/** Takes names out of an index, and lists that are empty then. */
+function takeOut(index: string, names: ReadonlySet<string>): void {
+  const list = /export\s+(type\s+)?\{([^}]*)\}\s+from\s+('\.[^']*');\n/g;
+  const text = fs.readFileSync(index, 'utf8');
+  const fresh = text.replace(list, (_, type: string | undefined, inside: string, from: string) => {
+    const items = inside.split(',').map((item) => item.trim());
+    const kept = items.filter(
+      (item) =>
+        item !== '' &&
+        !names.has(
+          item
+            .replace(/^type\s+/, '')
+            .split(/\s+as\s+/)
+            .at(-1)!,
+        ),
+    );
+    return kept.length > 0 ? `export ${type ?? ''}{ ${kept.join(', ')} } from ${from};\n` : '';
+  });
+  if (names.size > 0) fs.writeFileSync(index, fresh);
+}
+
 /** Faults of one package, by the texts of all files. */
 function packageFaults(folder: string, texts: ReadonlyMap<string, string>): string[] {
   return entriesOf(folder).flatMap(({ name, file }) => {
@@ -65,6 +87,10 @@ function packageFaults(folder: string, texts: ReadonlyMap<string, string>): stri
     for (const [user, text] of texts)
       if (!user.startsWith(`${folder}/`)) for (const each of namesUsed(text, name)) used.add(each);
     const unused = names.filter((each) => !used.has(each));
+    if (process.argv.includes('--write')) {
+      takeOut(file, new Set(unused));
+      return faults;
+    }
     return [
       ...faults,
       ...unused.map((each) => `${file} exports ${each}, which nobody outside ${folder} uses`),

@@ -17,6 +17,8 @@ const order = [
   'cli',
   'hidden-schema-networks',
 ] as const;
+/** What stands on top of the packages and is never shipped: they import packages, no package imports them. */
+const above = ['paper', 'bench', 'faults'] as const;
 /** What tests share: nothing that is shipped may import it, nor need it. */
 const testing = `${SCOPE}testing`;
 const document = 'docs/research/architecture.md';
@@ -41,6 +43,26 @@ function placeOf(file: string): string {
   return rest.length > 1 ? rest[0]! : rest[0]!.replace(/\.tsx?$/, '.ts');
 }
 
+const isAbove = (name: string): boolean => (above as readonly string[]).includes(name);
+
+/** What paper, bench and faults import: packages, and paper where bench and faults do. */
+function readAbove(packages: Edges): string[] {
+  return above.flatMap((name, rank) =>
+    sourceFiles(name === 'paper' ? 'paper/src' : name).flatMap((file) =>
+      importsOf(file).flatMap((target) => {
+        const other = target.startsWith(SCOPE)
+          ? target.slice(SCOPE.length).split('/')[0]!
+          : path.posix.normalize(path.posix.join(path.posix.dirname(file), target)).split('/')[0]!;
+        if (target.startsWith(SCOPE)) add(packages, name, other, file);
+        else if (!target.startsWith('.') || !isAbove(other) || other === name) return [];
+        return isAbove(other) && above.indexOf(other as (typeof above)[number]) > rank
+          ? [`${file} imports ${target}, which stands above ${name}`]
+          : [];
+      }),
+    ),
+  );
+}
+
 /** What packages and folders import, with what goes against the arrow. */
 function read(): { packages: Edges; folders: Map<string, Edges>; faults: string[] } {
   const packages: Edges = new Map();
@@ -55,13 +77,16 @@ function read(): { packages: Edges; folders: Map<string, Edges>; faults: string[
           const other = target.slice(SCOPE.length).split('/')[0]!;
           if (other === name) faults.push(`${file} imports its own package by name`);
           else if (other === 'testing') faults.push(`${file} imports ${target}, which is for tests alone`);
-          else if (order.indexOf(other as (typeof order)[number]) > rank)
+          else if (isAbove(other) || order.indexOf(other as (typeof order)[number]) > rank)
             faults.push(`${file} imports ${target}, which stands above ${name}`);
           add(packages, name, other, file);
         } else if (target.startsWith('.')) {
           const found = path.posix.normalize(path.posix.join(path.posix.dirname(file), target));
           if (!found.startsWith(`packages/${name}/src/`)) {
-            if (found.startsWith('packages/') && !found.startsWith(`packages/${name}/`))
+            if (
+              isAbove(found.split('/')[0]!) ||
+              (found.startsWith('packages/') && !found.startsWith(`packages/${name}/`))
+            )
               faults.push(`${file} reaches into another package: ${target}`);
             continue;
           }
@@ -70,6 +95,7 @@ function read(): { packages: Edges; folders: Map<string, Edges>; faults: string[
         }
       }
   }
+  faults.push(...readAbove(packages));
   return { packages, folders, faults };
 }
 
@@ -127,7 +153,7 @@ function drawn({ packages, folders }: ReturnType<typeof read>): string {
     const targets = [...(edges.get(from)?.keys() ?? [])].sort();
     return `  ${from.padEnd(16)} ${targets.length > 0 ? `→ ${targets.join(', ')}` : ''}`.trimEnd();
   };
-  const lines = ['packages', ...order.map((name) => line(name, packages))];
+  const lines = ['packages', ...[...order, ...above].map((name) => line(name, packages))];
   for (const [name, edges] of folders) {
     const places = new Set([...edges.keys(), ...[...edges.values()].flatMap((to) => [...to.keys()])]);
     const files = [...places].filter((place) => place.endsWith('.ts')).length;

@@ -1,8 +1,8 @@
 import { stringify } from 'yaml';
-import { languagePreset, type PresetModel } from '../packages/studies/src/reproduction/presets/language.ts';
-import type { PresetName, PresetSettings } from '../packages/studies/src/reproduction/presets/preset.ts';
-import { syntheticPreset } from '../packages/studies/src/reproduction/presets/synthetic.ts';
-import { tuplesPreset } from '../packages/studies/src/reproduction/presets/tuples.ts';
+import { languagePreset, type PresetModel } from '../paper/src/reproduction/presets/language.ts';
+import type { PresetName, PresetSettings } from '../paper/src/reproduction/presets/preset.ts';
+import { syntheticPreset } from '../paper/src/reproduction/presets/synthetic.ts';
+import { tuplesPreset } from '../paper/src/reproduction/presets/tuples.ts';
 
 /** An experiment of the paper as a file of settings. */
 export interface PresetFile {

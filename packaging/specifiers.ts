@@ -13,10 +13,21 @@ export function builtEntries(packages: readonly Workspace[]): Map<string, string
   return entries;
 }
 
+/** The built file that a name leads to; names with a star, such as `@hidden-schema/hsn/*`, count after whole ones. */
+function entryOf(target: string, entries: ReadonlyMap<string, string>): string | undefined {
+  const whole = entries.get(target);
+  if (whole !== undefined) return whole;
+  for (const [name, file] of entries) {
+    const [start, end] = name.split('*');
+    if (end !== undefined && target.startsWith(start!)) return file.replace('*', target.slice(start!.length));
+  }
+  return undefined;
+}
+
 /** The text of a built file with packages of the workspace imported by path, and `.ts` as what it became. */
 export function rewritten(text: string, file: string, entries: ReadonlyMap<string, string>): string {
   return text.replace(pattern, (all, before: string, quote: string, target: string) => {
-    const entry = entries.get(target);
+    const entry = entryOf(target, entries);
     if (entry !== undefined) {
       const relative = path.posix.relative(path.posix.dirname(file), entry);
       return `${before}${quote}${relative.startsWith('.') ? relative : `./${relative}`}${quote}`;

@@ -53,5 +53,4 @@ export {
   meanSd,
   plainText,
   type TableFormat,
-  wrapText,
 } from './tables.ts';

@@ -123,7 +123,8 @@ async function answer(
   options: Record<string, unknown>,
   { flags, show }: { flags: Flags } & Pick<Special, 'show'>,
 ): Promise<void> {
-  const { askAnalysis, checkOptions, plainJson, RunSource } = await import('@hidden-schema/studies');
+  const { askAnalysis, checkOptions, RunSource } = await import('@hidden-schema/studies/analyses/source');
+  const { plainJson } = await import('@hidden-schema/studies/analysis/results');
   checkOptions(analysis, options);
   await withAnalysed(directory, flags, async (run, signal) => {
     const { progress, done } = await progressBars();

@@ -1,6 +1,8 @@
 import path from 'node:path';
 import type { OpenedRun } from '@hidden-schema/hsn';
-import type { EncodedCorpus, Results, Sheet } from '@hidden-schema/studies';
+import type { EncodedCorpus } from '@hidden-schema/studies/analysis/encoded';
+import type { Results } from '@hidden-schema/studies/analysis/results';
+import type { Sheet } from '@hidden-schema/studies/evaluation/sheets';
 import type { Command } from 'commander';
 import { outputCheck } from './output-files.ts';
 import { stoppable } from './stopping.ts';
@@ -40,7 +42,7 @@ export async function withAnalysed<T>(
   flags: Pick<AnalysisFlags, 'checkpoint'>,
   body: (run: OpenedRun, signal: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
-  const { RunChanged } = await import('@hidden-schema/hsn/runs');
+  const { RunChanged } = await import('@hidden-schema/hsn/run/run-faults');
   for (let attempt = 1; ; attempt++) {
     try {
       return await analysedOnce(directory, flags, body);
@@ -56,7 +58,7 @@ async function analysedOnce<T>(
   flags: Pick<AnalysisFlags, 'checkpoint'>,
   body: (run: OpenedRun, signal: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
-  const { openRun } = await import('@hidden-schema/studies');
+  const { openRun } = await import('@hidden-schema/studies/analysis/opened');
   const run = await openRun(directory, { checkpoint: flags.checkpoint });
   for (const note of run.notes) say(`${note}\n`);
   try {
@@ -75,7 +77,7 @@ async function analysedOnce<T>(
 
 /** Bars on stderr for one stage after another. */
 export async function progressBars() {
-  const { Progress } = await import('@hidden-schema/hsn');
+  const { Progress } = await import('@hidden-schema/hsn/run/progress');
   let bar: InstanceType<typeof Progress> | undefined;
   const done = () => {
     bar?.finish();
@@ -103,7 +105,7 @@ export async function encodedOf(
   flags: Pick<AnalysisFlags, 'limit'>,
   signal: AbortSignal,
 ): Promise<EncodedCorpus> {
-  const { encodedCorpus } = await import('@hidden-schema/studies');
+  const { encodedCorpus } = await import('@hidden-schema/studies/analysis/encoded');
   const limit = await wholeNumber('--limit', flags.limit);
   const { onProgress, done } = await progressOf('read', 'sentences');
   try {
@@ -119,11 +121,11 @@ export async function deliver(
   flags: Pick<AnalysisFlags, 'json' | 'out'>,
   results: Results & { text?: string; shown?: readonly Sheet[] },
 ): Promise<void> {
-  const { plainJson, writeResults } = await import('@hidden-schema/studies');
+  const { plainJson, writeResults } = await import('@hidden-schema/studies/analysis/results');
   if (flags.json) print(plainJson(results.data));
   else await showSheets(results.shown ?? results.sheets ?? [], results.text);
   if (flags.json && flags.out === undefined) return;
-  const { RunFiles } = await import('@hidden-schema/hsn/runs');
+  const { RunFiles } = await import('@hidden-schema/hsn/run/run-files');
   if (flags.out === undefined) new RunFiles(directory).target('figures');
   const folder = flags.out ?? path.join(directory, 'figures');
   const files = writeResults(folder, results, await outputCheck());
@@ -133,9 +135,9 @@ export async function deliver(
 
 /** Prints tables, and a text after them. */
 export async function showSheets(sheets: readonly Sheet[], text?: string): Promise<void> {
-  const { plainText, wrapText } = await import('@hidden-schema/base');
+  const { plainText, wrapText } = await import('@hidden-schema/base/tables');
   const wrapped = (words: string) => wrapText(words, Math.min(100, terminalWidth() ?? 100)).join('\n');
-  const { sheetText } = await import('@hidden-schema/studies');
+  const { sheetText } = await import('@hidden-schema/studies/evaluation/sheets');
   for (const sheet of sheets) {
     const caption = sheet.caption ? `${wrapped(plainText(sheet.caption))}\n` : '';
     const table = sheetText(cutCells(sheet), 'terminal', terminalWidth());

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { PaperCorpus } from '@hidden-schema/hsn';
+import type { PaperCorpus, SyntheticCorpus } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
 import { writeOutput } from './output-files.ts';
 import { print } from './terminal.ts';
@@ -56,6 +56,11 @@ export function register(program: Command): void {
     .action(data);
 }
 
+/** What `paper/src/authors-corpus.ts` gives: it reads Python pickles. */
+interface AuthorsModule {
+  convertAuthorsCorpus(source: string, target: string, options: { force: boolean }): SyntheticCorpus;
+}
+
 type Writer = (source: string | undefined, flags: DataFlags) => Promise<void>;
 
 const corpora: Readonly<Record<string, { write: Writer; flags: readonly (keyof DataFlags)[] }>> = {
@@ -104,7 +109,10 @@ async function authors(source: string | undefined, flags: DataFlags): Promise<vo
     throw new UserError(
       "hsn data authors needs the authors' folder: hsn data authors data/Erdos --out erdos",
     );
-  const { convertAuthorsCorpus, edgeCount, SPLIT_NAMES } = await import('@hidden-schema/hsn');
+  const { edgeCount } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/graphs');
+  const { SPLITS: SPLIT_NAMES } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/writer');
+  const { paperModule } = await import('@hidden-schema/base/paper-module');
+  const { convertAuthorsCorpus } = await paperModule<AuthorsModule>('authors-corpus.ts', 'hsn data authors');
   const corpus = convertAuthorsCorpus(source, flags.out, { force: flags.force ?? false });
   const { truth, splits, length, vocabulary } = corpus;
   const counts = SPLIT_NAMES.map((split) => splits[split].count).join(', ');
@@ -119,7 +127,7 @@ async function ofPaper(name: PaperCorpus, source: string | undefined, flags: Dat
     throw new UserError(
       `hsn data ${name} needs the folder with the files: hsn data ${name} FOLDER --out ${name}`,
     );
-  const { convertPaperCorpus } = await import('@hidden-schema/hsn');
+  const { convertPaperCorpus } = await import('@hidden-schema/hsn/tasks/paper-corpora');
   const { counts, labels, notes } = convertPaperCorpus(name, source, flags.out, {
     force: flags.force ?? false,
   });

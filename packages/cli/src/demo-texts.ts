@@ -44,12 +44,14 @@ export async function exploreTexts(options: TextDemo): Promise<string | undefine
   const out = path.join(options.folder, texts.name);
   if (!(await discover(texts, out, options.symbols))) return undefined;
   await withAnalysed(out, { checkpoint: 'best' }, async (run, signal) => {
-    const studies = await import('@hidden-schema/studies');
+    const { storedMeanings } = await import('@hidden-schema/studies/analysis/stored-meanings');
+    const { symbolYears } = await import('@hidden-schema/studies/analysis/symbol-years');
+    const { drawNetwork } = await import('@hidden-schema/studies/analysis/network-drawing');
     const encoded = await encodedOf(run, {}, signal);
     try {
-      const meanings = await studies.storedMeanings(run, { encoded, signal });
-      const years = studies.symbolYears(encoded, (index) => texts.years.get(encoded.sentence(index).text));
-      const figure = studies.drawNetwork(run, { title: texts.title, encoded, meanings, years });
+      const meanings = await storedMeanings(run, { encoded, signal });
+      const years = symbolYears(encoded, (index) => texts.years.get(encoded.sentence(index).text));
+      const figure = drawNetwork(run, { title: texts.title, encoded, meanings, years });
       const sheet = symbolTable(meanings, years);
       print('\n');
       await deliver(
@@ -100,7 +102,9 @@ async function speeches(source: string, folder: string, count: number): Promise<
 
 /** Finds symbols and graph; false where a signal ended it before. */
 async function discover({ input, columns }: DemoTexts, out: string, symbols: number): Promise<boolean> {
-  const { languageConfig, Replicas, Run } = await import('@hidden-schema/hsn');
+  const { languageConfig } = await import('@hidden-schema/hsn/config/settings');
+  const { Replicas } = await import('@hidden-schema/hsn/train/replicas');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
   const set = [`symbols=${symbols}`, `length=${length}`, `seed=${seed}`];
   const flags = { set, stage: 'discover', force: true, ...columns };
   const config = languageConfig(await settingsOf(undefined, input, flags, undefined));

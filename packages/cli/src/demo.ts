@@ -82,17 +82,24 @@ async function recoverGraph(
   runFolder: string,
   { sentences, steps }: { sentences: number; steps: number },
 ): Promise<boolean> {
-  const hsn = await import('@hidden-schema/hsn');
+  const { SYNTHETIC_DEFAULTS } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/synthetic');
+  const { writeSyntheticCorpus } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/writer');
+  const { readSyntheticCorpus } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/reader');
+  const { edgeCount } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/graphs');
+  const { syntheticConfig, loadConfig } = await import('@hidden-schema/hsn/config/settings');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
+  const { Session } = await import('@hidden-schema/hsn/run/session');
+  const { SyntheticTask } = await import('@hidden-schema/hsn/tasks/synthetic/task');
   const corpusFolder = path.join(folder, 'corpus');
-  const drawn = { ...hsn.SYNTHETIC_DEFAULTS, ...language, sentences };
-  hsn.writeSyntheticCorpus(drawn, corpusFolder, { force: true });
-  const corpus = hsn.readSyntheticCorpus(corpusFolder);
-  introduce(corpus, hsn.edgeCount(corpus.truth!), sentences);
-  const config = hsn.syntheticConfig(hsn.loadConfig('', 'demo', [...settings, `training.steps=${steps}`]));
+  const drawn = { ...SYNTHETIC_DEFAULTS, ...language, sentences };
+  writeSyntheticCorpus(drawn, corpusFolder, { force: true });
+  const corpus = readSyntheticCorpus(corpusFolder);
+  introduce(corpus, edgeCount(corpus.truth!), sentences);
+  const config = syntheticConfig(loadConfig('', 'demo', [...settings, `training.steps=${steps}`]));
   const info = { directory: path.resolve(corpusFolder), fingerprint: corpus.fingerprint };
-  const run = hsn.Run.create(runFolder, config, info, { force: true });
+  const run = Run.create(runFolder, config, info, { force: true });
   const { evaluation } = await stoppable((signal) =>
-    new hsn.Session(run, new hsn.SyntheticTask(config, corpus), { signal, output: live }).train(),
+    new Session(run, new SyntheticTask(config, corpus), { signal, output: live }).train(),
   ).finally(() => run.close());
   if (evaluation) await showRecovery(runFolder, corpus, evaluation);
   else print(`stopped; continue with: hsn train --out ${runFolder} --resume\n`);
@@ -104,15 +111,17 @@ async function showRecovery(
   corpus: SyntheticCorpus,
   evaluation: SyntheticEvaluation,
 ): Promise<void> {
-  const { openSyntheticRun } = await import('@hidden-schema/hsn');
-  const studies = await import('@hidden-schema/studies');
+  const { openSyntheticRun } = await import('@hidden-schema/hsn/tasks/synthetic/open');
+  const { drawRecovery, recoveryText, walkExamples } = await import(
+    '@hidden-schema/studies/evaluation/showcase'
+  );
   const { model } = openSyntheticRun(runFolder);
-  const figures = studies.drawRecovery(model, corpus, path.join(runFolder, 'figures'));
+  const figures = drawRecovery(model, corpus, path.join(runFolder, 'figures'));
   print(
     [
       '',
-      studies.recoveryText(evaluation),
-      studies.walkExamples(model, corpus, 3),
+      recoveryText(evaluation),
+      walkExamples(model, corpus, 3),
       `figures  ${figures.join('\n         ')}`,
       `run      ${runFolder}   (hsn eval ${runFolder})`,
       '',

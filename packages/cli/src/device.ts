@@ -34,7 +34,7 @@ export interface DeviceSetting {
 /** The settings of a run that training goes on with; only rank 0 of a group needs to have it. */
 export async function settingsOfRun(folder: string | undefined): Promise<DeviceSetting> {
   if (folder === undefined || !existsSync(folder)) return {};
-  const { Run } = await import('@hidden-schema/hsn');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
   return Run.open(folder).config;
 }
 

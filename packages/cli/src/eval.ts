@@ -1,4 +1,5 @@
-import type { OpenedLanguage, OpenedRival } from '@hidden-schema/hsn';
+import type { OpenedLanguage } from '@hidden-schema/hsn';
+import type { OpenedTexts } from '@hidden-schema/hsn/tasks/language/open';
 import type { TextBatch, TextCorpus } from '@hidden-schema/text';
 import type { Command } from 'commander';
 import { progressOf } from './analysis.ts';
@@ -14,7 +15,7 @@ import { evaluationText, languageText, stagesText } from './evaluation-text.ts';
 import { live, print, say } from './terminal.ts';
 import { tokenising, wholeNumber } from './text-flags.ts';
 
-interface EvalFlags extends SymbolFlags {
+export interface EvalFlags extends SymbolFlags {
   json?: boolean;
   limit?: string;
   walks?: string;
@@ -72,7 +73,8 @@ export function register(program: Command): void {
 
 async function evaluate(directory: string, flags: EvalFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { isRival, Run } = await import('@hidden-schema/hsn');
+  const { isRival } = await import('@hidden-schema/hsn/config/rivals');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
   const limit = await wholeNumber('--limit', flags.limit);
   const { config } = Run.open(directory);
   if (config.model === 'language') return evaluateTexts(directory, flags, limit);
@@ -80,34 +82,37 @@ async function evaluate(directory: string, flags: EvalFlags): Promise<void> {
   if (flags.stages) throw new UserError('--stages is for language models');
   const ofTexts = measuresOf(flags)[0];
   if (ofTexts) throw new UserError(`${ofTexts} is for language models`);
-  if (isRival(config)) return evaluateLatents(directory, flags, limit);
+  const { rivalVerbs } = await import('./rivals.ts');
+  if (isRival(config)) return (await rivalVerbs(directory)).evaluate(directory, flags, limit);
   return evaluateSynthetic(directory, flags, limit);
 }
 
 async function evaluateSynthetic(directory: string, flags: EvalFlags, limit: number | undefined) {
-  const hsn = await import('@hidden-schema/hsn');
-  const { model, corpus, notes } = hsn.openSyntheticRun(directory, {
+  const { openSyntheticRun } = await import('@hidden-schema/hsn/tasks/synthetic/open');
+  const { evaluateSynthetic: hsnEvaluateSynthetic } = await import(
+    '@hidden-schema/hsn/tasks/synthetic/evaluation'
+  );
+  const { model, corpus, notes } = openSyntheticRun(directory, {
     checkpoint: flags.checkpoint,
     ...(flags.corpus === undefined ? {} : { corpus: flags.corpus }),
   });
   tell(notes);
-  const evaluation = hsn.evaluateSynthetic(model, corpus, limit === undefined ? {} : { limit });
+  const evaluation = hsnEvaluateSynthetic(model, corpus, limit === undefined ? {} : { limit });
   print(flags.json ? json(evaluation) : evaluationText(evaluation));
 }
 
 async function evaluateTexts(directory: string, flags: EvalFlags, limit: number | undefined) {
-  const { UserError } = await import('@hidden-schema/base');
-  const { languageFigures, openLanguage, Progress } = await import('@hidden-schema/hsn');
-  const { withEfficiency } = await import('@hidden-schema/studies');
+  const { languageFigures } = await import('@hidden-schema/hsn/tasks/language/task');
+  const { openLanguage } = await import('@hidden-schema/hsn/tasks/language/open');
+  const { Progress } = await import('@hidden-schema/hsn/run/progress');
+  const { withEfficiency } = await import('@hidden-schema/studies/analysis/stages');
   await checkMeasures(flags);
   if (flags.stages) return compareStages(directory, flags);
   const walks = (await wholeNumber('--walks', flags.walks))!;
   const graphs = (await wholeNumber('--graphs', flags.graphs))!;
   const opened = await openLanguage(directory, { checkpoint: flags.checkpoint });
   tell(opened.notes);
-  const [unused] = opened.config.baseline ? measuresOf(flags) : [];
-  if (unused !== undefined)
-    throw new UserError(`${directory} is a baseline without symbols, so ${unused} has nothing to measure`);
+  if (opened.config.baseline) await refuseMeasures(directory, flags);
   const symbols = opened.config.baseline ? undefined : await evaluateSymbols(directory, flags);
   if (symbols && !flags.json) print(symbolsText(symbols));
   if (!opened.texts.writes) {
@@ -115,7 +120,7 @@ async function evaluateTexts(directory: string, flags: EvalFlags, limit: number 
     else print(`the decoder has not learnt to write yet: hsn train --out ${directory} --resume\n`);
     return;
   }
-  const corpus = await openCorpus(opened, flags.corpus);
+  const corpus = await openTestCorpus(opened, flags.corpus);
   try {
     const baseline = flags.baseline ? await comparison(flags.baseline, opened, corpus, limit) : {};
     const total = Math.min(corpus.splits.test.length, limit ?? Number.POSITIVE_INFINITY);
@@ -135,23 +140,12 @@ async function evaluateTexts(directory: string, flags: EvalFlags, limit: number 
   }
 }
 
-/** The figures of a model without walks. */
-async function evaluateLatents(directory: string, flags: EvalFlags, limit: number | undefined) {
-  const { evaluateRival, openRival } = await import('@hidden-schema/hsn');
-  const draws = (await wholeNumber('--walks', flags.walks))!;
-  const opened = await openRival(directory, { checkpoint: flags.checkpoint });
-  tell(opened.notes);
-  const corpus = await openCorpus(opened, flags.corpus);
-  try {
-    const { onProgress, done } = await progressOf('eval', 'sentences');
-    const options = { draws, onProgress, ...(limit === undefined ? {} : { limit }) };
-    const figures = evaluateRival(opened.model, corpus, opened.texts.frames, options);
-    done();
-    print(flags.json ? json(figures) : languageText(figures));
-  } finally {
-    corpus.close();
-    opened.model.free();
-  }
+/** Refuses flags that measure symbols, for a run that has none. */
+async function refuseMeasures(directory: string, flags: EvalFlags): Promise<void> {
+  const { UserError } = await import('@hidden-schema/base');
+  const [unused] = measuresOf(flags);
+  if (unused !== undefined)
+    throw new UserError(`${directory} is a baseline without symbols, so ${unused} has nothing to measure`);
 }
 
 /** Test sentences over which information is measured: every pair of them is looked at. */
@@ -160,7 +154,7 @@ const informationLimit = 10_000;
 /** Adds points to texts where walks are read by pursuit: from vectors that were stored, or made now. */
 async function readingOf(opened: OpenedLanguage, corpus: TextCorpus) {
   if (opened.config.baseline) return undefined;
-  const { openPoints } = await import('@hidden-schema/hsn');
+  const { openPoints } = await import('@hidden-schema/hsn/tasks/language/open');
   const { onProgress, done } = await progressOf('encode', 'texts');
   const placed = await openPoints(opened, corpus, { onProgress });
   done();
@@ -170,8 +164,11 @@ async function readingOf(opened: OpenedLanguage, corpus: TextCorpus) {
 /** What the second stage changed. */
 async function compareStages(directory: string, flags: EvalFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { checkpointSteps, Run } = await import('@hidden-schema/hsn');
-  const { changesBetween, encodedCorpus, openRun } = await import('@hidden-schema/studies');
+  const { checkpointSteps } = await import('@hidden-schema/hsn/run/checkpoint-folder');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
+  const { changesBetween } = await import('@hidden-schema/studies/analysis/stages');
+  const { encodedCorpus } = await import('@hidden-schema/studies/analysis/encoded');
+  const { openRun } = await import('@hidden-schema/studies/analysis/opened');
   const steps = checkpointSteps(Run.open(directory));
   if (!steps.includes(0))
     throw new UserError(`${directory} has no checkpoint of its discovered symbols; --stages needs one`);
@@ -201,12 +198,9 @@ async function compareStages(directory: string, flags: EvalFlags): Promise<void>
 }
 
 /** The run's corpus, or another, with progress where it has to be tokenised again. */
-async function openCorpus(
-  opened: OpenedLanguage | OpenedRival,
-  other: string | undefined,
-): Promise<TextCorpus> {
+export async function openTestCorpus(opened: OpenedTexts, other: string | undefined): Promise<TextCorpus> {
   const { UserError } = await import('@hidden-schema/base');
-  const { openLanguageCorpus } = await import('@hidden-schema/hsn');
+  const { openLanguageCorpus } = await import('@hidden-schema/hsn/tasks/language/open');
   const { onProgress, done } = await tokenising();
   const corpus = await openLanguageCorpus(opened, { onProgress, ...(other ? { corpus: other } : {}) });
   done();
@@ -218,7 +212,8 @@ async function openCorpus(
 /** Perplexity of a baseline on the same sentences; per token, so of the same tokens only. */
 async function comparison(directory: string, opened: OpenedLanguage, corpus: TextCorpus, limit?: number) {
   const { UserError } = await import('@hidden-schema/base');
-  const { baselinePerplexity, openLanguage } = await import('@hidden-schema/hsn');
+  const { baselinePerplexity } = await import('@hidden-schema/hsn/tasks/language/evaluation');
+  const { openLanguage } = await import('@hidden-schema/hsn/tasks/language/open');
   const other = await openLanguage(directory);
   if (!other.config.baseline)
     throw new UserError(`${directory} is no baseline; train one with --set baseline=true`);

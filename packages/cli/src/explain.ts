@@ -17,7 +17,9 @@ export const special: Special = {
     return false;
   },
   show: async (data, { run }, { html, json }) => {
-    const { explainedPage, plainJson, symbolNames, symbolTitle } = await import('@hidden-schema/studies');
+    const { explainedPage } = await import('@hidden-schema/studies/analysis/explained-page');
+    const { plainJson } = await import('@hidden-schema/studies/analysis/results');
+    const { symbolNames, symbolTitle } = await import('@hidden-schema/studies/analysis/names');
     const names = symbolNames(run);
     const title = (symbol: number) => symbolTitle(symbol, names);
     const explained = data as ExplainedText;

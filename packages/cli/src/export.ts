@@ -55,8 +55,8 @@ async function exportRun(directory: string, flags: ExportFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
   const stray = (['format', 'unsure', 'columns', 'limit'] as const).find((name) => flags[name] !== undefined);
   if (stray) throw new UserError(`--${stray} is for tables: name one with --table`);
-  const { openLanguage } = await import('@hidden-schema/hsn');
-  const { exportLanguage } = await import('@hidden-schema/studies');
+  const { openLanguage } = await import('@hidden-schema/hsn/tasks/language/open');
+  const { exportLanguage } = await import('@hidden-schema/studies/export');
   const opened = await openLanguage(directory, { checkpoint: flags.checkpoint });
   for (const note of opened.notes) say(`${note}\n`);
   const folders = exportLanguage(opened, flags.out);
@@ -67,31 +67,35 @@ async function exportRun(directory: string, flags: ExportFlags): Promise<void> {
 }
 
 async function exportTables(directory: string, asked: string, flags: ExportFlags): Promise<void> {
-  const studies = await import('@hidden-schema/studies');
+  const { RUN_TABLES, runTable } = await import('@hidden-schema/studies/analysis/tables');
+  const { shareNumber } = await import('@hidden-schema/studies/analysis/unsure');
+  const { storedMeanings } = await import('@hidden-schema/studies/analysis/stored-meanings');
+  const { textColumn } = await import('@hidden-schema/studies/analysis/text-columns');
+  const { writeTable } = await import('@hidden-schema/studies/table-files');
+  const { plainJson } = await import('@hidden-schema/studies/analysis/results');
   const tables: RunTable[] = [];
-  for (const name of asked.split(','))
-    tables.push(await oneOf<RunTable>('--table', name.trim(), studies.RUN_TABLES));
+  for (const name of asked.split(',')) tables.push(await oneOf<RunTable>('--table', name.trim(), RUN_TABLES));
   const files = await filesOf(tables, flags);
   const { UserError } = await import('@hidden-schema/base');
   const stray = (['unsure', 'columns'] as const).find(
     (name) => flags[name] !== undefined && !tables.includes('texts'),
   );
   if (stray) throw new UserError(`--${stray} is for --table texts, got --table ${asked}`);
-  const unsure = flags.unsure === undefined ? {} : { unsure: studies.shareNumber('--unsure', flags.unsure) };
+  const unsure = flags.unsure === undefined ? {} : { unsure: shareNumber('--unsure', flags.unsure) };
   await withAnalysed(directory, flags, async (run, signal) => {
     const encoded = await encodedOf(run, flags, signal);
     try {
-      const meanings = await studies.storedMeanings(run, { encoded, signal });
+      const meanings = await storedMeanings(run, { encoded, signal });
       const columns: Record<string, (string | null)[]> = {};
       for (const name of flags.columns?.split(',') ?? [])
-        columns[name.trim()] = await studies.textColumn(run, encoded, name.trim(), { signal });
+        columns[name.trim()] = await textColumn(run, encoded, name.trim(), { signal });
       const source = { run, encoded, meanings, columns, ...unsure };
       const written: { table: RunTable; file: string; rows: number }[] = [];
       for (const { table, file, format } of files) {
-        const rows = await studies.writeTable(file, format, await studies.runTable(table, source));
+        const rows = await writeTable(file, format, await runTable(table, source));
         written.push({ table, file, rows });
       }
-      if (flags.json) return print(studies.plainJson({ texts: encoded.total, written }));
+      if (flags.json) return print(plainJson({ texts: encoded.total, written }));
       for (const { table, file, rows } of written) {
         const partly = encoded.count < encoded.total && table === 'texts';
         const more = partly ? ` of ${encoded.total} texts; --limit reads more` : '';
@@ -109,7 +113,7 @@ async function filesOf(tables: readonly RunTable[], flags: ExportFlags) {
     const [table] = tables as [RunTable];
     return [{ table, file: flags.out, format: await formatOf(flags) }];
   }
-  const { TABLE_FORMATS } = await import('@hidden-schema/studies');
+  const { TABLE_FORMATS } = await import('@hidden-schema/studies/table-files');
   const format = await oneOf<TableFormat>('--format', flags.format ?? 'parquet', TABLE_FORMATS);
   const files = tables.map((table) => ({ table, file: path.join(flags.out, `${table}.${format}`), format }));
   const check = await outputCheck();
@@ -124,7 +128,7 @@ async function filesOf(tables: readonly RunTable[], flags: ExportFlags) {
 }
 
 async function formatOf({ format, out }: ExportFlags): Promise<TableFormat> {
-  const { TABLE_FORMATS } = await import('@hidden-schema/studies');
+  const { TABLE_FORMATS } = await import('@hidden-schema/studies/table-files');
   if (format !== undefined) return oneOf('--format', format, TABLE_FORMATS);
   const found = TABLE_FORMATS.find((one) => path.extname(out).toLowerCase() === `.${one}`);
   if (found) return found;

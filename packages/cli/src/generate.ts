@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { print, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
-interface GenerateFlags {
+export interface GenerateFlags {
   walk?: string;
   like?: string;
   prior?: boolean;
@@ -49,37 +49,29 @@ export function register(program: Command): void {
 
 async function generate(directory: string, flags: GenerateFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { isRival, openLanguage, Run } = await import('@hidden-schema/hsn');
-  if (isRival(Run.open(directory).config)) return generateLatents(directory, flags);
+  const { isRival } = await import('@hidden-schema/hsn/config/rivals');
+  const { openLanguage } = await import('@hidden-schema/hsn/tasks/language/open');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
+  const { rivalVerbs } = await import('./rivals.ts');
+  if (isRival(Run.open(directory).config)) return (await rivalVerbs(directory)).generate(directory, flags);
   if (flags.prior) throw new UserError('--prior is for runs of optimus, ivae and vq; give --walk or --like');
   if ((flags.walk === undefined) === (flags.like === undefined))
     throw new UserError('what about? give either --walk 3,17,8 or --like "a sentence"');
-  const options = await writing(flags);
+  const options = await writingOptions(flags);
   const { texts, notes } = await openLanguage(directory, { checkpoint: flags.checkpoint });
   for (const note of notes) say(`${note}\n`);
   const walk = flags.walk === undefined ? await walkLike(flags.like!, texts) : symbolsIn(flags.walk);
-  show(await texts.write(walk, options), flags, { walk });
+  showTexts(await texts.write(walk, options), flags, { walk });
 }
 
-function show(texts: readonly string[], { json }: GenerateFlags, about: { walk?: number[] } = {}): void {
+/** Prints sentences, a line each, or as JSON with their walk. */
+export function showTexts(
+  texts: readonly string[],
+  { json }: GenerateFlags,
+  about: { walk?: number[] } = {},
+): void {
   if (json) print(`${JSON.stringify({ ...about, texts }, null, 2)}\n`);
   else for (const text of texts) print(`${oneLine(text)}\n`);
-}
-
-/** Sentences of a model without walks: about another sentence's latent, or about latents of the prior. */
-async function generateLatents(directory: string, flags: GenerateFlags): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
-  const { openRival } = await import('@hidden-schema/hsn');
-  if (flags.walk !== undefined)
-    throw new UserError(`${directory} has no walks; give --like "a sentence" or --prior`);
-  if ((flags.like === undefined) === !flags.prior)
-    throw new UserError('what about? give either --like "a sentence" or --prior');
-  const { count = 1, ...options } = await writing(flags);
-  const { texts, notes } = await openRival(directory, { checkpoint: flags.checkpoint });
-  for (const note of notes) say(`${note}\n`);
-  const read = flags.like === undefined ? undefined : (await texts.read([flags.like]))[0]!;
-  const latents = read ? Array.from({ length: count }, () => read) : texts.fromPrior(count, options.seed);
-  show(await texts.write(latents, options), flags);
 }
 
 /** Where lines are sentences, a sentence is a line. */
@@ -96,8 +88,9 @@ async function walkLike(text: string, texts: LanguageTexts): Promise<number[]> {
 const symbolsIn = (text: string): number[] =>
   text.split(/[\s,]+/).map((symbol) => (symbol === '' ? Number.NaN : Number(symbol)));
 
-async function writing(flags: GenerateFlags): Promise<WritingOptions> {
-  const { checkSampling } = await import('@hidden-schema/transformers');
+/** How sentences are drawn, from flags. */
+export async function writingOptions(flags: GenerateFlags): Promise<WritingOptions> {
+  const { checkSampling } = await import('@hidden-schema/transformers/sampling');
   const count = (await wholeNumber('--count', flags.count))!;
   const seed = await wholeNumber('--seed', flags.seed, 0);
   const number = (value: string | undefined) =>

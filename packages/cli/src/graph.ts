@@ -28,18 +28,20 @@ async function exportGraph(
   signal: AbortSignal,
 ): Promise<void> {
   const base = await import('@hidden-schema/base');
-  const studies = await import('@hidden-schema/studies');
+  const { storedMeanings } = await import('@hidden-schema/studies/analysis/stored-meanings');
+  const { exportedGraph } = await import('@hidden-schema/studies/analysis/exported');
+  const { graphText, nodesCsv } = await import('@hidden-schema/studies/evaluation/graph-export');
   const least = Number(flags.threshold || Number.NaN);
   if (!(least > 0 && least <= 1))
     throw new base.UserError(`--threshold takes a probability above 0 and up to 1, got ${flags.threshold}`);
   const encoded = await encodedOf(run, flags, signal);
   try {
-    const meanings = await studies.storedMeanings(run, { encoded, signal });
-    const exported = studies.exportedGraph(run, { least, meanings });
+    const meanings = await storedMeanings(run, { encoded, signal });
+    const exported = exportedGraph(run, { least, meanings });
     const file = String(flags.export);
-    await writeOutput(file, studies.graphText(exported, format));
+    await writeOutput(file, graphText(exported, format));
     const nodes = `${file.slice(0, -path.extname(file).length)}-nodes.csv`;
-    if (format === 'csv') await writeOutput(nodes, studies.nodesCsv(exported));
+    if (format === 'csv') await writeOutput(nodes, nodesCsv(exported));
     const files = format === 'csv' ? `${file} and ${nodes}` : file;
     print(`${exported.nodes.length} symbols and ${exported.links.length} links written to ${files}\n`);
   } finally {
@@ -49,7 +51,7 @@ async function exportGraph(
 
 async function formatOf(file: string): Promise<GraphFormat> {
   const { UserError } = await import('@hidden-schema/base');
-  const { GRAPH_FORMATS } = await import('@hidden-schema/studies');
+  const { GRAPH_FORMATS } = await import('@hidden-schema/studies/evaluation/graph-export');
   const found = GRAPH_FORMATS.find((format) => path.extname(file).toLowerCase() === `.${format}`);
   if (!found)
     throw new UserError(`--export takes a file ending in .${GRAPH_FORMATS.join(', .')}, got ${file}`);

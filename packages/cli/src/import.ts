@@ -26,7 +26,7 @@ export function register(program: Command): void {
 }
 
 async function importModel(file: string, { out, json }: { out: string; json?: boolean }): Promise<void> {
-  const { Progress } = await import('@hidden-schema/hsn');
+  const { Progress } = await import('@hidden-schema/hsn/run/progress');
   const { importGguf } = await import('@hidden-schema/transformers/gguf');
   let shown: InstanceType<typeof Progress> | undefined;
   const imported = importGguf(file, out, (done, total) => {

@@ -1,10 +1,9 @@
 import type { Interpolation, InterpolationOptions } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import { type AnalysisFlags, addAnalysisOptions, deliver, withAnalysed } from './analysis.ts';
-import { say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
-interface InterpolateFlags extends AnalysisFlags {
+export interface InterpolateFlags extends AnalysisFlags {
   nodewise?: boolean;
   steps: string;
   threshold: string;
@@ -51,58 +50,27 @@ async function interpolate(
   flags: InterpolateFlags,
 ): Promise<void> {
   const base = await import('@hidden-schema/base');
-  const { isRival, Run } = await import('@hidden-schema/hsn');
-  const studies = await import('@hidden-schema/studies');
+  const { isRival } = await import('@hidden-schema/hsn/config/rivals');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
+  const { interpolateTexts } = await import('@hidden-schema/studies/analysis/interpolate');
+  const { languageRun } = await import('@hidden-schema/studies/analysis/opened');
+  const { symbolNames, symbolTitle } = await import('@hidden-schema/studies/analysis/names');
+  const { interpolationSheet } = await import('@hidden-schema/studies/analysis/analysis-sheets');
   const options = await optionsOf(flags);
+  const { rivalVerbs } = await import('./rivals.ts');
   if (isRival(Run.open(directory).config))
-    return interpolateLatents(directory, [first, second], options, flags);
+    return (await rivalVerbs(directory)).interpolate(directory, [first, second], options, flags);
   await withAnalysed(directory, flags, async (run) => {
-    const found = await studies.interpolateTexts(
-      studies.languageRun(run, 'hsn interpolate'),
-      first,
-      second,
-      options,
-    );
+    const found = await interpolateTexts(languageRun(run, 'hsn interpolate'), first, second, options);
     if (found.unreachable !== null && !flags.json) throw new base.UserError(found.unreachable);
-    const names = studies.symbolNames(run.run);
+    const names = symbolNames(run.run);
     await deliver(directory, flags, {
       name: 'interpolation',
       data: found,
-      sheets: [studies.interpolationSheet(found, names)],
-      text: pathText(found, (symbol) => studies.symbolTitle(symbol, names)),
+      sheets: [interpolationSheet(found, names)],
+      text: pathText(found, (symbol) => symbolTitle(symbol, names)),
     });
   });
-}
-
-/** The straight way between two latents, which no graph bends. */
-async function interpolateLatents(
-  directory: string,
-  [first, second]: [string, string],
-  { steps, write }: InterpolationOptions,
-  flags: InterpolateFlags,
-): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
-  const { openRival } = await import('@hidden-schema/hsn');
-  if (flags.nodewise) throw new UserError(`${directory} has no walks, so that --nodewise has no meaning`);
-  const { texts, notes, model } = await openRival(directory, { checkpoint: flags.checkpoint });
-  for (const note of notes) say(`${note}\n`);
-  try {
-    const written = await texts.between(first, second, { ...write, steps: steps! });
-    await deliver(directory, flags, {
-      name: 'interpolation',
-      data: { first, second, steps: written },
-      sheets: [
-        {
-          name: 'interpolation',
-          title: 'Interpolation',
-          columns: [{ title: 'step' }, { title: 'text' }],
-          rows: [['from', first], ...written.map((text, i) => [i, text]), ['to', second]],
-        },
-      ],
-    });
-  } finally {
-    model.free();
-  }
 }
 
 function pathText({ path, steps }: Interpolation, title: (symbol: number) => string): string {
@@ -111,7 +79,7 @@ function pathText({ path, steps }: Interpolation, title: (symbol: number) => str
 }
 
 async function optionsOf(flags: InterpolateFlags): Promise<InterpolationOptions> {
-  const { checkSampling } = await import('@hidden-schema/transformers');
+  const { checkSampling } = await import('@hidden-schema/transformers/sampling');
   const seed = await wholeNumber('--seed', flags.seed, 0);
   const temperature = Number(flags.temperature || Number.NaN);
   checkSampling({ temperature });

@@ -72,7 +72,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, () => Promise<Verb
   'Research and upkeep:': {
     eval: () => import('./eval.ts'),
     synth: () => import('./synth.ts'),
-    reproduce: () => import('./reproduce.ts'),
+    reproduce: async () => (await import('./reproduce.ts')).reproduceVerb(),
     import: () => import('./import.ts'),
     schema: () => import('./schema.ts'),
     verify: () => import('./verify.ts'),

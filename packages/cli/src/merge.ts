@@ -28,7 +28,8 @@ export function register(program: Command): void {
 }
 
 async function merge(directory: string, symbols: string[], flags: EditFlags): Promise<void> {
-  const { mergeSymbols, runSymbols, symbolNamed } = await import('@hidden-schema/studies');
+  const { mergeSymbols } = await import('@hidden-schema/studies/analysis/edits');
+  const { runSymbols, symbolNamed } = await import('@hidden-schema/studies/analysis/names');
   const numbers = symbols.map((symbol) => symbolNamed(symbol, directory, runSymbols(directory)));
   await edit(directory, flags, (watch) => mergeSymbols(directory, numbers, watch));
 }

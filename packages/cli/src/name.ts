@@ -51,18 +51,20 @@ export function register(program: Command): void {
 }
 
 async function name(directory: string, named: string[], flags: NameFlags): Promise<void> {
-  const studies = await import('@hidden-schema/studies');
+  const { symbolNamed } = await import('@hidden-schema/studies/analysis/names');
+  const { storedMeanings } = await import('@hidden-schema/studies/analysis/stored-meanings');
+  const { askNames, storeNames } = await import('@hidden-schema/studies/naming/ask-names');
   const server = await serverOf(flags);
   await withAnalysed(directory, flags, async (run, signal) => {
-    const symbols = named.map((one) => studies.symbolNamed(one, directory, run.symbols));
+    const symbols = named.map((one) => symbolNamed(one, directory, run.symbols));
     const encoded = await encodedOf(run, flags, signal);
     try {
-      const meanings = await studies.storedMeanings(run, { encoded, signal });
+      const meanings = await storedMeanings(run, { encoded, signal });
       const { onProgress, done } = await progressOf('name', 'symbols');
       const only = symbols.length > 0 ? { symbols } : {};
-      const results = await studies.askNames(run, meanings, server, { ...only, signal, onProgress });
+      const results = await askNames(run, meanings, server, { ...only, signal, onProgress });
       done();
-      const stored = await studies.storeNames(run, results, flags.model);
+      const stored = await storeNames(run, results, flags.model);
       await show(directory, flags, { results, stored });
     } finally {
       encoded.close();
@@ -72,7 +74,8 @@ async function name(directory: string, named: string[], flags: NameFlags): Promi
 
 async function serverOf(flags: NameFlags): Promise<ChatServer> {
   const { UserError } = await import('@hidden-schema/base');
-  const { isLoopback, parseEndpoint, SENT } = await import('@hidden-schema/studies');
+  const { isLoopback, parseEndpoint } = await import('@hidden-schema/studies/naming/chat-client');
+  const { SENT } = await import('@hidden-schema/studies/naming/ask-names');
   const endpoint = parseEndpoint(flags.endpoint);
   const seconds = (await wholeNumber('--timeout', flags.timeout))!;
   const sent = `${SENT.words} words and up to ${SENT.texts} texts of each symbol (${SENT.characters} characters each)`;
@@ -99,7 +102,7 @@ async function show(
   { json }: NameFlags,
   { results, stored }: { results: readonly NamedSymbol[]; stored: number },
 ): Promise<void> {
-  const { plainJson } = await import('@hidden-schema/studies');
+  const { plainJson } = await import('@hidden-schema/studies/analysis/results');
   if (json) return print(plainJson({ named: stored, symbols: results }));
   const fresh = results.filter(({ description }) => description !== undefined);
   const kept = results.filter(({ fault }) => fault !== undefined);

@@ -29,6 +29,6 @@ export async function takeCorpus(command: Command): Promise<void> {
       `--corpus is for one run, got ${runs.length}; name it for each with hsn symbols RUN --corpus`,
     );
   }
-  const { nameCorpus } = await import('@hidden-schema/hsn');
+  const { nameCorpus } = await import('@hidden-schema/hsn/name-corpus');
   await nameCorpus(runs[0]!, corpus);
 }

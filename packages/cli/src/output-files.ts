@@ -31,7 +31,7 @@ export async function noteOutputs(command: Command): Promise<void> {
 
 /** A file or folder that is read; of a run, its corpus too. */
 async function withCorpus(place: string): Promise<string[]> {
-  const { readJsonIfThere } = await import('@hidden-schema/base');
+  const { readJsonIfThere } = await import('@hidden-schema/base/json-file');
   try {
     const record = readJsonIfThere<{ corpus: { directory: string }; text?: { more?: string[] } }>(
       path.join(place, 'run.json'),
@@ -50,7 +50,7 @@ export async function writeOutput(file: string, content: string | Uint8Array): P
 
 /** The same for those who cannot wait. */
 export async function outputWriter(): Promise<(file: string, content: string | Uint8Array) => void> {
-  const { writeFileAtomic } = await import('@hidden-schema/base');
+  const { writeFileAtomic } = await import('@hidden-schema/base/beside');
   const check = await outputCheck();
   return (file, content) => {
     check(file);
@@ -60,8 +60,8 @@ export async function outputWriter(): Promise<(file: string, content: string | U
 
 /** What refuses a file or folder that must not be written over. */
 export async function outputCheck(): Promise<(target: string) => void> {
-  const { UserError } = await import('@hidden-schema/base');
-  const { isRunEntry } = await import('@hidden-schema/hsn/runs');
+  const { UserError } = await import('@hidden-schema/base/errors');
+  const { isRunEntry } = await import('@hidden-schema/hsn/run/run-files');
   const refuse = (target: string, why: string) => {
     throw new UserError(`${target} ${why}; nothing was written, choose another name`);
   };
@@ -93,7 +93,7 @@ export async function outputCheck(): Promise<(target: string) => void> {
 }
 
 async function refuseHolding(target: string): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
+  const { UserError } = await import('@hidden-schema/base/errors');
   const held = inputs.find((input) => isInside(realPlace(target), realPlace(input)));
   if (held !== undefined)
     throw new UserError(

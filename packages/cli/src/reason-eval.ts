@@ -65,7 +65,7 @@ export function register(parent: Command): void {
 
 async function evaluate(run: string | undefined, flags: ReasonEvalFlags): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { table3Caption, table3Text } = await import('@hidden-schema/studies');
+  const { table3Caption, table3Text } = await import('@hidden-schema/studies/reasoning/table3-text');
   if (flags.split !== 'test' && flags.split !== 'valid')
     throw new UserError(`--split takes test or valid, got ${flags.split}`);
   const table = run === undefined ? await answersAlone(flags) : await besideRun(run, flags);
@@ -91,7 +91,7 @@ async function scoringFlags(flags: ReasonEvalFlags) {
 
 async function answersAlone(flags: ReasonEvalFlags) {
   const { UserError } = await import('@hidden-schema/base');
-  const { evaluateAnswers } = await import('@hidden-schema/studies');
+  const { evaluateAnswers } = await import('@hidden-schema/studies/reasoning/table3');
   if (flags.answers === undefined)
     throw new UserError(
       'what is to be evaluated? give the run of a network over tuples, or --answers <file>',
@@ -103,7 +103,8 @@ async function answersAlone(flags: ReasonEvalFlags) {
 }
 
 async function besideRun(run: string, flags: ReasonEvalFlags) {
-  const { evaluateReasoning, readSearch } = await import('@hidden-schema/studies');
+  const { evaluateReasoning } = await import('@hidden-schema/studies/reasoning/table3');
+  const { readSearch } = await import('@hidden-schema/studies/reasoning/answers');
   const { search, path, comet, bart, answers } = flags;
   return evaluateReasoning(run, {
     split: flags.split as 'test' | 'valid',
@@ -119,7 +120,7 @@ async function besideRun(run: string, flags: ReasonEvalFlags) {
 /** Names of path models, refused where the run has no such one. */
 export async function knownPaths(run: string, names: readonly string[]): Promise<PathChoice[]> {
   const { UserError } = await import('@hidden-schema/base');
-  const { pathChoices } = await import('@hidden-schema/hsn');
+  const { pathChoices } = await import('@hidden-schema/hsn/path/path-task');
   const there: readonly string[] = pathChoices(run);
   const strange = names.find((name) => !there.includes(name));
   if (strange !== undefined)

@@ -68,7 +68,7 @@ export function register(parent: Command): void {
 type Shown = CometCandidate & Partial<MixedCandidate>;
 
 async function generate(run: string, event: string, flags: ReasonGenerateFlags): Promise<void> {
-  const { openReasoner } = await import('@hidden-schema/hsn');
+  const { openReasoner } = await import('@hidden-schema/hsn/path/reasoner');
   const options = await searching(flags);
   const count = (await wholeNumber('--count', flags.count)) ?? 5;
   const walks = (await wholeNumber('--walks', flags.walks)) ?? count;
@@ -83,7 +83,7 @@ async function generate(run: string, event: string, flags: ReasonGenerateFlags):
   if (mixed) return printFound(event, mixed, flags);
   const [path] = flags.path === undefined ? [] : await knownPaths(run, [flags.path]);
   const reasoner = await openReasoner(run, path ? { path } : {});
-  const { explainedCandidates, explainerOf } = await import('@hidden-schema/studies');
+  const { explainedCandidates, explainerOf } = await import('@hidden-schema/studies/reasoning/explained');
   const explainer = explainerOf(reasoner.opened);
   if (!explainer)
     say(
@@ -113,8 +113,10 @@ async function mixtureFound(
     throw new UserError(
       `--${given ?? 'temperature'} is for objects that are written, and a mixture weighs given ones`,
     );
-  const { openReasoning } = await import('@hidden-schema/hsn');
-  const { explainedMixture, explainerOf, openMixture } = await import('@hidden-schema/studies');
+  const { openReasoning } = await import('@hidden-schema/hsn/tasks/tuples/open');
+  const { explainedMixture } = await import('@hidden-schema/studies/reasoning/explained-mixture');
+  const { explainerOf } = await import('@hidden-schema/studies/reasoning/explained');
+  const { openMixture } = await import('@hidden-schema/studies/reasoning/mixture-run');
   const opened = await openReasoning(run);
   const mixture = await openMixture(opened);
   if (!mixture && flags.search === undefined) return undefined;
@@ -140,8 +142,10 @@ async function symbolsOf(text: string | undefined): Promise<number[]> {
 /** COMET in a run folder; nothing where it holds a network. */
 async function openComet(run: string, { path, walks, along, walkTemperature }: ReasonGenerateFlags) {
   const { UserError } = await import('@hidden-schema/base');
-  const hsn = await import('@hidden-schema/hsn');
-  if (!hsn.tuplesConfig(hsn.Run.open(run).config, `the run ${run}`).baseline) return undefined;
+  const { tuplesConfig } = await import('@hidden-schema/hsn/config/settings');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
+  const { openReasoning } = await import('@hidden-schema/hsn/tasks/tuples/open');
+  if (!tuplesConfig(Run.open(run).config, `the run ${run}`).baseline) return undefined;
   const ofWalks = {
     '--path': path,
     '--walks': walks,
@@ -150,7 +154,7 @@ async function openComet(run: string, { path, walks, along, walkTemperature }: R
   };
   for (const [flag, value] of Object.entries(ofWalks))
     if (value !== undefined) throw new UserError(`${flag} is for walks, and ${run} is COMET, which has none`);
-  return hsn.openReasoning(run);
+  return openReasoning(run);
 }
 
 async function cometFound(
@@ -159,7 +163,7 @@ async function cometFound(
   flags: ReasonGenerateFlags,
   options: CandidateOptions,
 ): Promise<Map<string, CometCandidate[]>> {
-  const { cometCandidates } = await import('@hidden-schema/hsn');
+  const { cometCandidates } = await import('@hidden-schema/hsn/tasks/tuples/comet');
   const found = new Map<string, CometCandidate[]>();
   for (const relation of flags.relation.length > 0 ? flags.relation : opened.relations)
     found.set(relation, await cometCandidates(opened, event, relation, options));
@@ -223,7 +227,7 @@ function reasons({
 
 async function searching(flags: ReasonGenerateFlags): Promise<CandidateOptions> {
   const { UserError } = await import('@hidden-schema/base');
-  const { checkSampling } = await import('@hidden-schema/transformers');
+  const { checkSampling } = await import('@hidden-schema/transformers/sampling');
   const { search = 'beam' } = flags;
   const how = search === 'mixture' ? 'beam' : search;
   if (how !== 'greedy' && how !== 'sample' && how !== 'beam')

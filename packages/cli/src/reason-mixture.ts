@@ -29,8 +29,8 @@ export async function fitMixture(file: string | undefined, flags: MixtureFlags):
     if (value !== undefined)
       throw new UserError(`a mixture is fitted to the run as it is: ${flag} is not taken`);
   const limit = await wholeNumber('--limit', flags.limit);
-  const { trainMixture } = await import('@hidden-schema/studies');
-  const { Progress } = await import('@hidden-schema/hsn');
+  const { trainMixture } = await import('@hidden-schema/studies/reasoning/mixture-run');
+  const { Progress } = await import('@hidden-schema/hsn/run/progress');
   let shown: InstanceType<typeof Progress> | undefined;
   const fitted = await trainMixture(run, {
     ...(comet === undefined ? {} : { comet }),

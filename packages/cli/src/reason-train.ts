@@ -1,38 +1,19 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import type {
-  OpenedReasoning,
-  PathFigures,
-  PathKind,
-  PreparedReasoning,
-  ReasoningConfig,
-  ReasoningFigures,
-  Replicas,
-} from '@hidden-schema/hsn';
+import { join } from 'node:path';
+import type { PathKind } from '@hidden-schema/hsn';
 import type { GroupConfig } from '@hidden-schema/torch';
 import type { Command } from 'commander';
 import { settingsOfRun, takeSettingsDevice, withDeviceSetting } from './device.ts';
 import { launch } from './processes.ts';
 import { checkProfileFile } from './profiling.ts';
 import { fitMixture } from './reason-mixture.ts';
+import { type ReasonTrainFlags, reasonSettings } from './reason-train-settings.ts';
 import { inGroup } from './replicas.ts';
 import { readSettings } from './settings-file.ts';
-import { stoppable } from './stopping.ts';
-import { live, print, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 import { useThreads } from './threads.ts';
-import { addTrainingOptions, type TrainingFlags, trainPlan } from './training-run.ts';
-
-interface ReasonTrainFlags extends TrainingFlags {
-  part: string;
-  tuples?: string;
-  run?: string;
-  out?: string;
-  decoder?: string;
-  comet?: string;
-  limit?: string;
-}
+import { addTrainingOptions } from './training-run.ts';
 
 const examples = `
 Examples:
@@ -76,7 +57,7 @@ async function train(file: string | undefined, asked: ReasonTrainFlags): Promise
   if (processes !== undefined && processes > 1) return launch(processes, flags.threads);
   await useThreads(flags.threads);
   await takeSettingsDevice(() =>
-    flags.resume ? settingsOfRun(flags.out) : settings(file, undefined, flags.set),
+    flags.resume ? settingsOfRun(flags.out) : reasonSettings(file, undefined, flags.set),
   );
   if (flags.profile !== undefined) await checkProfileFile(flags.profile);
   if (!['path', 'network', 'comet', 'mixture'].includes(flags.part))
@@ -86,7 +67,10 @@ async function train(file: string | undefined, asked: ReasonTrainFlags): Promise
     if (flags[flag] !== undefined) throw new UserError(`--${flag} is for --part mixture`);
   if (flags.part === 'path' && flags.decoder !== undefined)
     throw new UserError('--decoder is for a network or COMET: a path model writes no text');
-  const lead = flags.part === 'path' ? trainPath : trainNetwork;
+  const lead =
+    flags.part === 'path'
+      ? (await import('./reason-train-path.ts')).trainPath
+      : (await import('./reason-train-network.ts')).trainNetwork;
   await inGroup(
     (replicas) => lead(file, flags, replicas),
     () => termsOf(file, flags),
@@ -105,183 +89,14 @@ async function termsOf(file: string | undefined, flags: ReasonTrainFlags): Promi
   };
 }
 
-/** The settings: a file's, else an earlier run's, else the defaults; with `--set` on top. */
-async function settings(
-  file: string | undefined,
-  from: ReasoningConfig | undefined,
-  overrides: readonly string[],
-): Promise<ReasoningConfig> {
-  const { discoveringDefaults, dumpConfig, loadConfig, tuplesConfig } = await import('@hidden-schema/hsn');
-  const text =
-    file === undefined ? (from ? dumpConfig(from) : '') : await readSettings(file, 'experiments/reasoning');
-  const beneath = from ? {} : { beneath: discoveringDefaults };
-  return tuplesConfig(loadConfig(text, file ?? 'settings', overrides, { fallback: 'reasoning', ...beneath }));
-}
-
 /** The same for programs; a run that is there and finished is kept as it is. */
 export async function trainReasoning(flags: ReasonTrainFlags): Promise<void> {
-  const { pathFolder, Run } = await import('@hidden-schema/hsn');
+  const { pathFolder } = await import('@hidden-schema/hsn/path/path-task');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
   const named = flags.set.findLast((setting) => setting.startsWith('path.kind='));
   const kind = (named?.slice('path.kind='.length) ?? 'lstm') as PathKind;
   const folder = flags.part === 'path' ? pathFolder(flags.run!, kind) : flags.out!;
   const there = existsSync(join(folder, 'run.json'));
   if (there && Run.open(folder).state === 'finished') return;
   await train(undefined, there ? { ...flags, resume: true } : flags);
-}
-
-async function trainNetwork(
-  file: string | undefined,
-  flags: ReasonTrainFlags,
-  replicas: Replicas,
-): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
-  const hsn = await import('@hidden-schema/hsn');
-  const { out } = flags;
-  if (!out) throw new UserError('where to? give --out, the folder of the run');
-  const earlier = flags.resume || flags.diagnose ? hsn.Run.open(out) : undefined;
-  if (earlier && !flags.force) hsn.refuseEdits(earlier.edits(), out);
-  const own = earlier && hsn.tuplesConfig(earlier.config);
-  const comet = flags.part === 'comet' ? ['baseline=true'] : [];
-  const decoder = flags.decoder === undefined ? [] : [`decoder.name=${flags.decoder}`];
-  const config = await settings(file, own, [...comet, ...decoder, ...flags.set]);
-  const tuples = flags.tuples ?? (earlier && hsn.corpusPlaces(earlier)[0]);
-  if (tuples === undefined) throw new UserError('which tuples? give --tuples <file or folder>');
-  if (!earlier) hsn.checkRunFolder(out, flags.force ?? false);
-  const known = earlier ? { tokenizer: hsn.tupleRecord(earlier).tokenizer } : {};
-  const prepared = await hsn.prepareReasoning(config, tuples, known);
-  const { info, tokenizers } = prepared;
-  const plan = {
-    config,
-    info,
-    task: () => new hsn.ReasoningTask(prepared, replicas),
-    create: () => hsn.createReasoningRun(out, prepared, { force: flags.force ?? false }),
-    describe: () => describe(prepared),
-    assignment: {
-      config,
-      fingerprint: info.fingerprint,
-      tuples: { input: info.directory, tokenizer: tokenizers.decoder.json },
-    },
-  };
-  const asked = { flags, out, earlier, replicas };
-  const result = await stoppable((signal) => trainPlan(plan, asked, signal));
-  if (result) report(result, out, result.evaluation ? networkText(result.evaluation) : '');
-}
-
-function describe({ config, tokenizers, model, notes }: PreparedReasoning): void {
-  // COMET has no walks to read.
-  const trained = config.baseline ? model.decoder : model;
-  const parameters = trained.parameters().reduce((sum, { size }) => sum + size, 0);
-  const what = config.baseline
-    ? 'COMET: the decoder without walks'
-    : `${config.symbols} symbols, walks of ${config.length / 2} + ${config.length / 2} steps, encoder ${config.encoder.name}${model.encoder.frozen ? ' (frozen)' : ''}`;
-  const size = `${tokenizers.decoder.vocabulary} tokens, ${(parameters / 1e6).toFixed(1)} million parameters to train`;
-  say(`${[...notes, `model: ${what}, ${size}`].join('\n')}\n`);
-}
-
-async function trainPath(
-  file: string | undefined,
-  flags: ReasonTrainFlags,
-  replicas: Replicas,
-): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
-  const hsn = await import('@hidden-schema/hsn');
-  if (!flags.run) throw new UserError("a path model goes on from a network's walks: give --run, its folder");
-  const opened = await hsn.openReasoning(flags.run);
-  if (!flags.force) hsn.refuseEdits(opened.run.edits(), flags.run);
-  if (opened.config.baseline) throw new UserError(`${flags.run} is COMET, which has no walks`);
-  const config = await settings(file, { ...opened.config, part: 'path' }, [...flags.set, 'part=path']);
-  const out = hsn.pathFolder(opened.run.directory, config.path.kind);
-  const earlier = flags.resume || flags.diagnose ? hsn.Run.open(out) : undefined;
-  if (!earlier) hsn.checkRunFolder(out, flags.force ?? false);
-  const tuples = await hsn.openTuples(opened, flags.tuples);
-  if (config.path.kind === 'counts') return countWalks(config, opened, tuples, flags);
-  const reading = progressOf(hsn, 'read walks');
-  const prepared = await hsn.preparePath(config, opened, tuples, reading.update);
-  reading.finish();
-  // Other ranks may be other users' processes, who named nothing.
-  const path = {
-    run: opened.run.directory,
-    tuples: resolve(flags.tuples ?? hsn.corpusPlaces(opened.run)[0]!),
-  };
-  const plan = {
-    config,
-    info: opened.run.record.corpus,
-    task: () => new hsn.PathTask(prepared, replicas),
-    create: () => hsn.createPathRun(opened, config, { force: flags.force ?? false }),
-    describe: () => {},
-    assignment: { config, fingerprint: opened.run.record.corpus.fingerprint, path },
-  };
-  const asked = { flags, out, earlier, replicas };
-  const result = await stoppable((signal) => trainPlan(plan, asked, signal));
-  if (result)
-    report(result, flags.run, result.evaluation ? pathText(result.evaluation, hsn.aboveGuessing) : '', out);
-}
-
-/** The path model that has nothing to train: one pass over the walks. */
-async function countWalks(
-  config: ReasoningConfig,
-  opened: OpenedReasoning,
-  tuples: Awaited<ReturnType<typeof import('@hidden-schema/hsn').openTuples>>,
-  flags: ReasonTrainFlags,
-): Promise<void> {
-  const hsn = await import('@hidden-schema/hsn');
-  const reading = progressOf(hsn, 'count walks');
-  const figures = hsn.countPath(config, opened, { ...tuples, force: flags.force ?? false }, reading.update);
-  reading.finish();
-  const folder = hsn.pathFolder(opened.run.directory, 'counts');
-  report({ state: 'finished', step: 0 }, opened.run.directory, pathText(figures, hsn.aboveGuessing), folder);
-}
-
-/** Shows how many tuples' walks were read. */
-function progressOf({ Progress }: typeof import('@hidden-schema/hsn'), label: string) {
-  let shown: InstanceType<typeof Progress> | undefined;
-  return {
-    update: (done: number, total: number) => {
-      shown ??= new Progress({ label, total, unit: 'tuples', output: live });
-      shown.update(done);
-    },
-    finish: () => shown?.finish(),
-  };
-}
-
-function report(result: { state: string; step: number }, run: string, figures: string, folder = run): void {
-  print(`${figures}run ${result.state} at step ${result.step}: ${folder}\n`);
-}
-
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
-
-function pathText(figures: PathFigures, aboveGuessing: (figures: PathFigures) => number): string {
-  const rows: [string, string][] = [
-    [
-      percent(figures.accuracy),
-      'of symbols found, each from the true ones before it (the paper: about 58 %)',
-    ],
-    [percent(figures.accuracy_free), "found, each from the model's own ones before it"],
-    [percent(figures.accuracy_walk), 'of second halves found whole'],
-    [percent(figures.baseline_previous), 'by the commonest symbol after the true one before it'],
-    [percent(aboveGuessing(figures)), 'of the symbols that this guess misses are found'],
-    [percent(figures.baseline_majority), 'by the commonest symbol of each step'],
-    [figures.accuracy_at.map((share) => (100 * share).toFixed(0)).join(' '), '% step by step'],
-  ];
-  const width = Math.max(...rows.map(([value]) => value.length));
-  const lines = rows.map(([value, meaning]) => `  ${value.padStart(width)}  ${meaning}\n`);
-  return `second halves of ${figures.tuples} test tuples, events unseen:\n${lines.join('')}`;
-}
-
-function networkText({
-  tuples,
-  perplexity,
-  reconstruction,
-  information,
-  symbols_used,
-}: ReasoningFigures): string {
-  const lines = [
-    `  perplexity of objects  ${perplexity.toFixed(2)}  per token, given s, r${information === undefined ? '' : ' and the walk'}\n`,
-    `  reconstruction         ${reconstruction.toFixed(3)}  nats an object\n`,
-    ...(information === undefined
-      ? []
-      : [`  information            ${information.toFixed(2)}  nats in walks\n`]),
-    ...(symbols_used === undefined ? [] : [`  symbols used           ${symbols_used}\n`]),
-  ];
-  return `on ${tuples} test tuples, events unseen:\n${lines.join('')}`;
 }

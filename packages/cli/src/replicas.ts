@@ -28,7 +28,7 @@ export async function inGroup(
   lead: (replicas: Replicas) => Promise<void>,
   terms: () => Promise<GroupConfig>,
 ): Promise<void> {
-  const { Replicas } = await import('@hidden-schema/hsn');
+  const { Replicas } = await import('@hidden-schema/hsn/train/replicas');
   const { Group, placeOf, RankLostError } = await import('@hidden-schema/torch');
   const place = placeOf(process.env);
   if (!place || place.size === 1) return lead(Replicas.alone);
@@ -59,7 +59,7 @@ export async function assign(replicas: Replicas, assignment: Assignment): Promis
 }
 
 async function followTraining(replicas: Replicas): Promise<void> {
-  const { follow } = await import('@hidden-schema/hsn');
+  const { follow } = await import('@hidden-schema/hsn/train/follow');
   const stop = new AbortController();
   const ask = () => stop.abort();
   for (const signal of STOP_SIGNALS) process.once(signal, ask);
@@ -93,7 +93,6 @@ async function assignedTask(
   signal: AbortSignal,
 ): Promise<OwnTask> {
   const { UserError } = await import('@hidden-schema/base');
-  const hsn = await import('@hidden-schema/hsn');
   const { config, fingerprint, corpus, texts, tuples, path } = assignment;
   const check: CheckFingerprint = (found, where) => {
     if (found === fingerprint) return;
@@ -101,36 +100,64 @@ async function assignedTask(
       `rank ${replicas.rank} finds other sentences in ${where} than rank 0: copy the same corpus to all machines`,
     );
   };
-  if (texts) return textTask(config, texts, { replicas, signal, check });
-  const close = () => {};
-  if (tuples) {
-    const { tokenizerFromJson } = await import('@hidden-schema/text');
-    const tokenizer = tokenizerFromJson(tuples.tokenizer, 'rank 0');
-    const prepared = await hsn.prepareReasoning(hsn.tuplesConfig(config), tuples.input, { tokenizer });
-    check(prepared.info.fingerprint, tuples.input);
-    return { task: new hsn.ReasoningTask(prepared, replicas), close };
-  }
-  if (path) {
-    const opened = await hsn.openReasoning(path.run);
-    check(opened.run.record.corpus.fingerprint, path.run);
-    const read = await hsn.openTuples(opened, path.tuples);
-    const prepared = await hsn.preparePath(hsn.tuplesConfig(config), opened, read);
-    return { task: new hsn.PathTask(prepared, replicas), close: () => opened.model.free() };
-  }
-  const synthetic = hsn.syntheticConfig(config);
-  const read = hsn.readSyntheticCorpus(corpus!, { seed: synthetic.seed });
+  const own = { replicas, signal, check };
+  if (texts) return textTask(config, texts, own);
+  if (tuples) return tupleTask(config, tuples, own);
+  if (path) return pathTask(config, path, own);
+  const { syntheticConfig } = await import('@hidden-schema/hsn/config/settings');
+  const { readSyntheticCorpus } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/reader');
+  const { SyntheticTask } = await import('@hidden-schema/hsn/tasks/synthetic/task');
+  const synthetic = syntheticConfig(config);
+  const read = readSyntheticCorpus(corpus!, { seed: synthetic.seed });
   check(read.fingerprint, corpus!);
-  return { task: new hsn.SyntheticTask(synthetic, read, replicas), close };
+  return { task: new SyntheticTask(synthetic, read, replicas), close: () => {} };
+}
+
+/** What a rank's own task is made with. */
+interface OwnRank {
+  replicas: Replicas;
+  signal: AbortSignal;
+  check: CheckFingerprint;
+}
+
+async function tupleTask(
+  config: Assignment['config'],
+  { input, tokenizer: vocabulary }: NonNullable<Assignment['tuples']>,
+  { replicas, check }: OwnRank,
+): Promise<OwnTask> {
+  const { tuplesConfig } = await import('@hidden-schema/hsn/config/settings');
+  const { prepareReasoning } = await import('@hidden-schema/hsn/tasks/tuples/prepare');
+  const { ReasoningTask } = await import('@hidden-schema/hsn/tasks/tuples/task');
+  const { tokenizerFromJson } = await import('@hidden-schema/text/tokenizer/tokenizer');
+  const tokenizer = tokenizerFromJson(vocabulary, 'rank 0');
+  const prepared = await prepareReasoning(tuplesConfig(config), input, { tokenizer });
+  check(prepared.info.fingerprint, input);
+  return { task: new ReasoningTask(prepared, replicas), close: () => {} };
+}
+
+async function pathTask(
+  config: Assignment['config'],
+  { run, tuples }: NonNullable<Assignment['path']>,
+  { replicas, check }: OwnRank,
+): Promise<OwnTask> {
+  const { tuplesConfig } = await import('@hidden-schema/hsn/config/settings');
+  const { openReasoning, openTuples } = await import('@hidden-schema/hsn/tasks/tuples/open');
+  const { PathTask, preparePath } = await import('@hidden-schema/hsn/path/path-task');
+  const opened = await openReasoning(run);
+  check(opened.run.record.corpus.fingerprint, run);
+  const read = await openTuples(opened, tuples);
+  const prepared = await preparePath(tuplesConfig(config), opened, read);
+  return { task: new PathTask(prepared, replicas), close: () => opened.model.free() };
 }
 
 /** Texts are encoded and swept together, so they are compared with rank 0's before that. */
 async function textTask(
   config: Assignment['config'],
   texts: NonNullable<Assignment['texts']>,
-  { replicas, signal, check }: { replicas: Replicas; signal: AbortSignal; check: CheckFingerprint },
+  { replicas, signal, check }: OwnRank,
 ): Promise<OwnTask> {
-  const { prepareTextRun, textRunConfig } = await import('@hidden-schema/hsn');
-  const { tokenizerFromJson } = await import('@hidden-schema/text');
+  const { prepareTextRun, textRunConfig } = await import('@hidden-schema/hsn/text-run');
+  const { tokenizerFromJson } = await import('@hidden-schema/text/tokenizer/tokenizer');
   const {
     tokenizer: vocabulary,
     seeds,

@@ -46,7 +46,8 @@ export function register(program: Command): void {
 }
 
 async function report(directory: string, flags: ReportFlags): Promise<void> {
-  const { runReport, writeModelCard } = await import('@hidden-schema/studies');
+  const { runReport } = await import('@hidden-schema/studies/analysis/report');
+  const { writeModelCard } = await import('@hidden-schema/studies/analysis/model-card');
   const limit = await wholeNumber('--limit', flags.limit);
   const texts = await wholeNumber('--texts', flags.texts);
   const samples = await wholeNumber('--samples', flags.samples);

@@ -1,4 +1,4 @@
-import type { RunSummary } from '@hidden-schema/hsn';
+import type { RunSummary } from '@hidden-schema/hsn/run/run-summary';
 import type { Command } from 'commander';
 import { print, terminalWidth } from './terminal.ts';
 
@@ -23,7 +23,7 @@ export function register(program: Command): void {
 }
 
 async function list(folder: string, flags: { json?: boolean }): Promise<void> {
-  const { listRuns } = await import('@hidden-schema/hsn/runs');
+  const { listRuns } = await import('@hidden-schema/hsn/run/run-summary');
   const runs = listRuns(folder);
   if (flags.json) print(`${JSON.stringify(runs, null, 2)}\n`);
   else print(runs.length === 0 ? `no runs in ${folder}\n` : await table(runs));
@@ -33,7 +33,7 @@ async function list(folder: string, flags: { json?: boolean }): Promise<void> {
 const figures = ['loss', 'validation', 'auc', 'perplexity', 'kl_walk'];
 
 async function table(runs: readonly RunSummary[]): Promise<string> {
-  const { formatTable } = await import('@hidden-schema/base');
+  const { formatTable } = await import('@hidden-schema/base/tables');
   const rows = runs.map((run) => [run.run, run.state, stepsOf(run), figuresOf(run), checkpointsOf(run)]);
   const columns = ['run', 'state', 'step', 'last figures', 'checkpoints'].map((title) => ({
     title,

@@ -11,7 +11,7 @@ export async function* sentencesOf(
   options: SentenceOptions,
   report: CorpusReport,
 ): AsyncGenerator<string[]> {
-  const { streamedTexts, TextFiles } = await import('@hidden-schema/text');
+  const { streamedTexts, TextFiles } = await import('@hidden-schema/text/corpus');
   const plain = options.format === undefined || options.format === 'text';
   if ((file === undefined || file === '-') && plain) {
     yield* streamedTexts(process.stdin, options, report);

@@ -23,7 +23,8 @@ export function register(program: Command): void {
 }
 
 async function split(directory: string, symbol: string, flags: EditFlags): Promise<void> {
-  const { runSymbols, splitSymbol, symbolNamed } = await import('@hidden-schema/studies');
+  const { runSymbols, symbolNamed } = await import('@hidden-schema/studies/analysis/names');
+  const { splitSymbol } = await import('@hidden-schema/studies/analysis/edits');
   const number = symbolNamed(symbol, directory, runSymbols(directory));
   await edit(directory, flags, (watch) => splitSymbol(directory, number, watch));
 }

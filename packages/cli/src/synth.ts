@@ -16,6 +16,16 @@ type Library = Pick<
   | 'writeWordsCorpus'
 >;
 
+/** The files of the library that draw corpora. */
+async function library(): Promise<Library> {
+  const faults = await import('@hidden-schema/hsn/tasks/synthetic/corpus/faults');
+  const graphs = await import('@hidden-schema/hsn/tasks/synthetic/corpus/graphs');
+  const synthetic = await import('@hidden-schema/hsn/tasks/synthetic/corpus/synthetic');
+  const words = await import('@hidden-schema/hsn/tasks/synthetic/corpus/words');
+  const writer = await import('@hidden-schema/hsn/tasks/synthetic/corpus/writer');
+  return { ...faults, ...graphs, ...synthetic, ...words, ...writer };
+}
+
 interface Flags {
   out: string;
   disjoint?: true;
@@ -43,7 +53,7 @@ The same settings and seed give the same files.`;
 
 export function register(
   program: Command,
-  load: () => Promise<Library> = () => import('@hidden-schema/hsn'),
+  load: () => Promise<Library> = library,
   show: (text: string) => void = (text) => print(`${text}\n`),
 ): void {
   program

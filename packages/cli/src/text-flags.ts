@@ -36,7 +36,7 @@ export function addTextOptions(command: Command): Command {
 /** The flags as settings, refused where they name nothing that there is. */
 export async function textSettings(flags: TextFlags): Promise<Partial<TextSettings>> {
   const { UserError } = await import('@hidden-schema/base');
-  const { BAD_UTF8_POLICIES, TEXT_FORMATS } = await import('@hidden-schema/text');
+  const { BAD_UTF8_POLICIES, TEXT_FORMATS } = await import('@hidden-schema/text/settings');
   const oneOf = <T extends string>(flag: string, value: string, known: readonly T[]): T => {
     if ((known as readonly string[]).includes(value)) return value as T;
     throw new UserError(`${flag} takes one of ${known.join(', ')}, got ${value}`);
@@ -83,7 +83,7 @@ export async function tokenising(): Promise<{
   onProgress: (progress: CorpusProgress) => void;
   done: () => void;
 }> {
-  const { Progress } = await import('@hidden-schema/hsn');
+  const { Progress } = await import('@hidden-schema/hsn/run/progress');
   let shown: InstanceType<typeof Progress> | undefined;
   return {
     onProgress: ({ phase, bytes, totalBytes, sentences }) => {

@@ -18,7 +18,9 @@ import { type Plan, report, trainPlan } from './training-run.ts';
 /** Trains on texts. */
 export async function trainLanguage(config: TextRunConfig, asked: TrainAsked): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { checkRunFolder, isRival, usesPursuit } = await import('@hidden-schema/hsn');
+  const { checkRunFolder } = await import('@hidden-schema/hsn/run/run-target');
+  const { isRival } = await import('@hidden-schema/hsn/config/rivals');
+  const { usesPursuit } = await import('@hidden-schema/hsn/config/walk-reading');
   const { flags, out, earlier } = asked;
   if (flags.stage === 'discover' && (isRival(config) || !usesPursuit(config)))
     throw new UserError(
@@ -47,7 +49,10 @@ async function prepare(
   { flags, corpus, earlier, replicas }: TrainAsked,
   signal: AbortSignal,
 ): Promise<PreparedRun | undefined> {
-  const { ownEncoder, prepareTextRun, readSeeds, textInput, textRecord } = await import('@hidden-schema/hsn');
+  const { ownEncoder } = await import('@hidden-schema/hsn/tasks/recorded-models');
+  const { prepareTextRun } = await import('@hidden-schema/hsn/text-run');
+  const { readSeeds } = await import('@hidden-schema/hsn/tasks/language/seeds');
+  const { textInput, textRecord } = await import('@hidden-schema/hsn/tasks/language/text-record');
   const settings = await textSettings(flags);
   const known = earlier && textRecord(earlier);
   const source = {
@@ -107,7 +112,7 @@ async function watchedPreparation() {
 
 /** The curve that decided how many symbols there are. */
 async function showChoice(chosen: SymbolChoice): Promise<void> {
-  const { choiceResults } = await import('@hidden-schema/studies');
+  const { choiceResults } = await import('@hidden-schema/studies/analysis/choice');
   await showSheets(choiceResults(chosen).sheets ?? []);
 }
 
@@ -115,8 +120,10 @@ async function planOf(
   prepared: PreparedRun,
   { flags, out, earlier, replicas }: TrainAsked,
 ): Promise<Plan<LanguageFigures | RivalFigures>> {
-  const { textsAdopted } = await import('@hidden-schema/hsn');
-  const { choiceResults, nameSeeds, writeResults } = await import('@hidden-schema/studies');
+  const { textsAdopted } = await import('@hidden-schema/hsn/tasks/language/text-record');
+  const { choiceResults } = await import('@hidden-schema/studies/analysis/choice');
+  const { nameSeeds } = await import('@hidden-schema/studies/analysis/names');
+  const { writeResults } = await import('@hidden-schema/studies/analysis/results');
   const { chosen, discovery } = 'discovery' in prepared ? prepared : {};
   // A copy of standard input keeps its name in the run.
   const info =
@@ -158,7 +165,9 @@ const shownSymbols = 12;
 
 /** What was discovered, which can be looked at from now on. */
 async function showDiscovered(out: string, seconds: number): Promise<void> {
-  const { openRun, storedMeanings, symbolSheet } = await import('@hidden-schema/studies');
+  const { openRun } = await import('@hidden-schema/studies/analysis/opened');
+  const { storedMeanings } = await import('@hidden-schema/studies/analysis/stored-meanings');
+  const { symbolSheet } = await import('@hidden-schema/studies/analysis/analysis-sheets');
   const run = await openRun(out, { checkpoint: 'last' });
   try {
     const meanings = await storedMeanings(run);

@@ -8,7 +8,10 @@ import { report, trainPlan } from './training-run.ts';
 
 /** Trains on a synthetic language. */
 export async function trainSynthetic(config: SyntheticConfig, asked: TrainAsked): Promise<void> {
-  const { checkTrainable, readSyntheticCorpus, Run, SyntheticTask } = await import('@hidden-schema/hsn');
+  const { checkTrainable } = await import('@hidden-schema/hsn/tasks/synthetic/training');
+  const { readSyntheticCorpus } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/reader');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
+  const { SyntheticTask } = await import('@hidden-schema/hsn/tasks/synthetic/task');
   const { flags, out, replicas } = asked;
   const corpus = readSyntheticCorpus(asked.corpus, { seed: config.seed });
   const info = { directory: path.resolve(asked.corpus), fingerprint: corpus.fingerprint };

@@ -146,7 +146,9 @@ async function checkTrainFlags(flags: TrainFlags): Promise<void> {
 /** Trains alone, or as rank 0 of several processes. */
 async function lead(file: string | undefined, flags: TrainFlags, replicas: Replicas): Promise<void> {
   const { UserError } = await import('@hidden-schema/base');
-  const { corpusPlaces, isRival, refuseEdits, Run } = await import('@hidden-schema/hsn');
+  const { corpusPlaces } = await import('@hidden-schema/hsn/run/corpus-places');
+  const { isRival } = await import('@hidden-schema/hsn/config/rivals');
+  const { refuseEdits, Run } = await import('@hidden-schema/hsn/run/run');
   await checkTrainFlags(flags);
   const earlier = flags.resume || flags.diagnose ? Run.open(flags.out!) : undefined;
   // Before the corpus is read with files that are not the run's.

@@ -74,7 +74,8 @@ export async function trainPlan<Evaluation>(
   signal: AbortSignal,
 ): Promise<SessionResult<Evaluation> | undefined> {
   const { UserError } = await import('@hidden-schema/base');
-  const { Run, Session } = await import('@hidden-schema/hsn');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
+  const { Session } = await import('@hidden-schema/hsn/run/session');
   const { config, info } = plan;
   const force = flags.force ?? false;
   const changes = earlier?.differences(config, info) ?? [];
@@ -104,7 +105,9 @@ export async function trainPlan<Evaluation>(
 
 /** Makes settings and corpus of the plan those of a continued run, where they differ; a corpus that the user named is noted. */
 async function adopt(run: Run, earlier: Run, { info, noted }: Plan<unknown>, differ: boolean): Promise<void> {
-  const { corpusPlaces, recordedPlaces, rememberCorpus } = await import('@hidden-schema/hsn');
+  const { corpusPlaces, recordedPlaces, rememberCorpus } = await import(
+    '@hidden-schema/hsn/run/corpus-places'
+  );
   const { corpus: before, state } = earlier.record;
   const same = info.fingerprint === before.fingerprint;
   const named = info.directory !== before.directory;
@@ -119,14 +122,14 @@ async function adopt(run: Run, earlier: Run, { info, noted }: Plan<unknown>, dif
 
 /** Trains, and says what the run has to say; a fault marks it as crashed. */
 export async function withRun<T>(run: Run, body: () => Promise<T>): Promise<T> {
-  const { closingRun } = await import('@hidden-schema/hsn');
+  const { closingRun } = await import('@hidden-schema/hsn/run/closing');
   for (const note of run.notes) say(`${note}\n`);
   return closingRun(run, body);
 }
 
 /** How training ended, and what to do next. */
 export async function report(result: SessionResult<unknown>, out: string, figures: string): Promise<void> {
-  const { writeModelCard } = await import('@hidden-schema/studies');
+  const { writeModelCard } = await import('@hidden-schema/studies/analysis/model-card');
   writeModelCard(out);
   print(figures);
   const next = {
@@ -141,7 +144,8 @@ export async function report(result: SessionResult<unknown>, out: string, figure
 
 /** Which weights verbs use from now on. */
 async function checkpointLine(out: string, { state, step }: SessionResult<unknown>): Promise<string> {
-  const { bestStep, Run } = await import('@hidden-schema/hsn');
+  const { bestStep } = await import('@hidden-schema/hsn/run/checkpoint-folder');
+  const { Run } = await import('@hidden-schema/hsn/run/run');
   const best = state === 'discovered' ? undefined : bestStep(Run.open(out));
   if (best === undefined) return '';
   const other = best === step ? '' : `; --checkpoint last takes step ${step}`;

@@ -13,7 +13,8 @@ export async function settingsOf(
   flags: TrainFlags,
   earlier: Run | undefined,
 ): Promise<RunConfig> {
-  const { discoveringDefaults, dumpConfig, loadConfig } = await import('@hidden-schema/hsn');
+  const { discoveringDefaults } = await import('@hidden-schema/hsn/config/defaults');
+  const { dumpConfig, loadConfig } = await import('@hidden-schema/hsn/config/settings');
   const short = (['symbols', 'length'] as const).filter(
     (key) => flags[key] !== undefined && flags[key] !== 'auto',
   );
@@ -59,7 +60,7 @@ export async function termsOf(file: string | undefined, flags: TrainFlags): Prom
   }
   // Rank 0 asks for the corpus.
   if (flags.corpus === undefined || flags.corpus === '-') return common;
-  const { settingValues } = await import('@hidden-schema/hsn');
+  const { settingValues } = await import('@hidden-schema/hsn/config/settings');
   const config = await settingsOf(file, flags.corpus, flags, undefined);
   return { ...common, ...settingValues(config), corpus: await corpusTerm(flags.corpus, config, flags) };
 }
@@ -67,8 +68,8 @@ export async function termsOf(file: string | undefined, flags: TrainFlags): Prom
 /** Hash and size of a corpus, or why it cannot be read: that one rank lacks it, all are to learn. */
 async function corpusTerm(corpus: string, config: RunConfig, flags: TrainFlags): Promise<string> {
   const { UserError } = await import('@hidden-schema/base');
-  const { TextFiles } = await import('@hidden-schema/text');
-  const { readSyntheticCorpus } = await import('@hidden-schema/hsn');
+  const { TextFiles } = await import('@hidden-schema/text/corpus');
+  const { readSyntheticCorpus } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/reader');
   try {
     if (config.model === 'synthetic') {
       const { fingerprint, splits } = readSyntheticCorpus(corpus, { seed: config.seed });

@@ -23,7 +23,8 @@ export function register(program: Command): void {
 
 async function undo(directory: string, flags: { list?: boolean; json?: boolean }): Promise<void> {
   const { plainText } = await import('@hidden-schema/base');
-  const { plainJson, runEdits, undoEdit } = await import('@hidden-schema/studies');
+  const { plainJson } = await import('@hidden-schema/studies/analysis/results');
+  const { runEdits, undoEdit } = await import('@hidden-schema/studies/analysis/edits');
   if (flags.list) {
     const edits = runEdits(directory).reverse();
     if (flags.json) return print(plainJson(edits.map(({ made, what }) => ({ made, what }))));

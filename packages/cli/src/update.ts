@@ -27,7 +27,7 @@ export function register(program: Command): void {
 
 async function update(directory: string, file: string, flags: EditFlags): Promise<void> {
   const { plainText } = await import('@hidden-schema/base');
-  const { updateRun } = await import('@hidden-schema/studies');
+  const { updateRun } = await import('@hidden-schema/studies/analysis/edits');
   const vectors = await progressOf('encode', 'texts');
   const onNote = (text: string) => say(`${plainText(text)}\n`);
   await edit(directory, flags, async ({ signal }) => {

@@ -22,7 +22,7 @@ export function register(program: Command): void {
 }
 
 async function verify(directory: string, flags: { json?: boolean }): Promise<void> {
-  const { verifyRun } = await import('@hidden-schema/hsn');
+  const { verifyRun } = await import('@hidden-schema/hsn/run/run-summary');
   const verification = verifyRun(directory);
   const { checked, faults, notes } = verification;
   if (faults.length > 0) process.exitCode = 1;

@@ -2,8 +2,9 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Explorer, startExplorer } from '@hidden-schema/explorer';
-import { plainJson } from '@hidden-schema/studies';
+
 import { type AnalysisName, analyses, loadAnalysis } from '@hidden-schema/studies/analyses';
+import { plainJson } from '@hidden-schema/studies/analysis/results';
 import { optionForms } from '@hidden-schema/studies/option-forms';
 import { hsn } from '@hidden-schema/testing/hsn-process';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';

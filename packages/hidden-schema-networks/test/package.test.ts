@@ -1,7 +1,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hsn } from '@hidden-schema/testing/hsn-process';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { writeTexts } from '@hidden-schema/testing/tiny-texts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildPackage } from '../../../packaging/build.ts';
 import { pack } from '../../../packaging/engine/pack.ts';
@@ -75,6 +77,38 @@ describe('installed in a folder of its own', () => {
       task: 'LanguageTask',
     });
     expect(installed.hsn(['runs', folder.path('run')])).toContain('finished');
+  });
+
+  test("the paper's experiments are left out, which verbs and runs of a rival say in one line", async () => {
+    expect(
+      filesOf(/rival|reproduction|numpy|baum-welch/).filter((name) => !/config|cli\/src/.test(name)),
+    ).toEqual([]);
+    const missing =
+      /^hsn: (.*) comes with the repository of Hidden Schema Networks and not with the npm package; .*$/m;
+    const said = (...words: string[]): string | undefined => {
+      try {
+        return `no error: ${installed.hsn(words)}`;
+      } catch (error) {
+        return missing.exec((error as Error).message)?.[1];
+      }
+    };
+    const corpus = writeTexts(folder.path('reviews.tsv'));
+    const run = folder.path('optimus');
+    const tiny = [
+      'encoder.name=lstm',
+      'encoder.width=8',
+      'decoder.width=16',
+      'decoder.layers=1',
+      'training.steps=2',
+    ];
+    const optimus = ['--corpus', corpus, '--set', 'model=optimus', ...tiny.flatMap((set) => ['--set', set])];
+    expect(await hsn('train', '--out', run, ...optimus)).toMatchObject({ code: 0 });
+    expect(said('reproduce', 'table1', '--quick')).toBe('hsn reproduce');
+    expect(said('data', 'authors', 'Erdos', '--out', 'erdos')).toBe('hsn data authors');
+    expect(said('eval', run)).toBe(`${run} is a run of Optimus, which`);
+    expect(said('generate', run, '--prior')).toBe(`${run} is a run of Optimus, which`);
+    expect(said('train', '--out', folder.path('other'), ...optimus)).toBe('training of Optimus');
+    expect(installed.hsn(['runs', run])).toContain('finished');
   });
 
   /** Files that a verb reads. */

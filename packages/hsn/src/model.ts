@@ -23,7 +23,7 @@ import type { Positions, WalkPosterior } from './walk/posterior.ts';
 import type { WalkPrior } from './walk/prior.ts';
 import type { SchemaProcess, SchemaProcessMaker } from './walk/processes/process.ts';
 import { schemaProcesses } from './walk/processes/registry.ts';
-import { WalkableGraph } from './walk/transition.ts';
+import { WalkableGraph } from './walk/walkable-graph.ts';
 
 // Shapes used everywhere: B sentences, T tokens, L walk steps, K symbols, S width of a symbol, V vocabulary.
 

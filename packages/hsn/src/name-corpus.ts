@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
-import { TextFiles } from '@hidden-schema/text';
+import { TextFiles } from '@hidden-schema/text/corpus';
 import { checkContent, recordedPlaces, rememberCorpus } from './run/corpus-places.ts';
 import { Run } from './run/run.ts';
 import { checkCorpus } from './tasks/language/corpus-check.ts';

@@ -1,11 +1,9 @@
 import { UserError } from '@hidden-schema/base';
 import { isRival, rivalNames } from './config/rivals.ts';
 import { Run } from './run/run.ts';
-import { type OpenedLanguage, openLanguage } from './tasks/language/open.ts';
-import { type OpenedModel, openSyntheticRun } from './tasks/synthetic/open.ts';
-import { SyntheticTexts } from './tasks/synthetic/texts.ts';
-import { type OpenedReasoning, openReasoning } from './tasks/tuples/open.ts';
-import { TupleTexts } from './tasks/tuples/texts.ts';
+import type { OpenedLanguage } from './tasks/language/open.ts';
+import type { OpenedModel } from './tasks/synthetic/open.ts';
+import type { OpenedReasoning } from './tasks/tuples/open.ts';
 import type { BestWalk } from './walk/best.ts';
 
 /** Reads sentences, or tuples, as the run they were trained on has them: the most probable walk of each. */
@@ -37,20 +35,25 @@ export type ReasoningRun = OpenedReasoning & AnyRun & { kind: 'reasoning' };
 /** A run of any kind at a checkpoint; free it with `model.free()`. */
 export type OpenedRun = SyntheticRun | LanguageRun | ReasoningRun;
 
-/** Opens a run, whatever it was trained on, at a checkpoint: `best`, `last` or a step. */
+/** Opens a run, whatever it was trained on, at a checkpoint: `best`, `last` or a step; loads the code of its kind alone. */
 export async function open(directory: string, options: { checkpoint?: string } = {}): Promise<OpenedRun> {
   const { config } = Run.open(directory);
   if (isRival(config)) throw withoutWalks(directory, config.model);
   const { model: kind } = config;
   if (kind === 'language') {
+    const { openLanguage } = await import('./tasks/language/open.ts');
     const opened = await openLanguage(directory, options);
     return { kind, ...opened, ...sizesOf(opened) };
   }
   if (kind === 'reasoning') {
+    const { openReasoning } = await import('./tasks/tuples/open.ts');
+    const { TupleTexts } = await import('./tasks/tuples/texts.ts');
     const opened = await openReasoning(directory, options);
     const texts = new TupleTexts(opened);
     return { kind, ...opened, ...sizesOf(opened), labels: opened.relations, texts };
   }
+  const { openSyntheticRun } = await import('./tasks/synthetic/open.ts');
+  const { SyntheticTexts } = await import('./tasks/synthetic/texts.ts');
   const opened = openSyntheticRun(directory, options);
   const notes = [...opened.corpus.notes, ...opened.notes];
   const texts = new SyntheticTexts(opened.model, opened.corpus);

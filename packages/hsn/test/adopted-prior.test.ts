@@ -9,7 +9,7 @@ import { FreeLogits } from '../src/graph/posterior.ts';
 import { Symbols } from '../src/symbols/symbols.ts';
 import { adopt } from '../src/tasks/language/discovery.ts';
 import { WalkPrior } from '../src/walk/prior.ts';
-import { WalkableGraph } from '../src/walk/transition.ts';
+import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const [K, L] = [4, 4];
 /** All links but 0 – 3. */

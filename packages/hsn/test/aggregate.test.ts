@@ -8,7 +8,8 @@ import { native } from '../../torch/src/native.ts';
 import { type Aggregation, aggregatedKl, mutualInformation } from '../src/walk/aggregate.ts';
 import { WalkDistribution } from '../src/walk/chain.ts';
 import { WalkPrior } from '../src/walk/prior.ts';
-import { type TransitionForm, WalkableGraph } from '../src/walk/transition.ts';
+import type { TransitionForm } from '../src/walk/transition.ts';
+import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const total = (kl: { start: Tensor; steps: Tensor }) => kl.start.add(kl.steps);
 

@@ -8,7 +8,8 @@ import { BernoulliPrior } from '../src/graph/prior.ts';
 import { aggregatedKl, mutualInformation } from '../src/walk/aggregate.ts';
 import { WalkDistribution } from '../src/walk/chain.ts';
 import { gumbelSoftmax } from '../src/walk/gumbel.ts';
-import { Transition, WalkableGraph } from '../src/walk/transition.ts';
+import { Transition } from '../src/walk/transition.ts';
+import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 type Matrix = number[][];
 interface Golden {

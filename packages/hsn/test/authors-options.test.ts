@@ -23,7 +23,7 @@ import { Plateau } from '../src/train/plateau.ts';
 import { guardedLog } from '../src/walk/categorical.ts';
 import { MeanFieldWalks } from '../src/walk/mean-field.ts';
 import { WalkPrior } from '../src/walk/prior.ts';
-import { WalkableGraph } from '../src/walk/transition.ts';
+import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const float64 = { dtype: 'float64' } as const;
 const folder = temporaryFolder('authors-options');

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { WalkDistribution } from '../src/walk/chain.ts';
 import { MeanFieldWalks } from '../src/walk/mean-field.ts';
 import type { WalkPosterior } from '../src/walk/posterior.ts';
-import { paperForm, WalkableGraph } from '../src/walk/transition.ts';
+import { paperForm } from '../src/walk/transition.ts';
+import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const [B, L, K] = [5, 4, 4];
 

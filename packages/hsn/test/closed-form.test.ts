@@ -13,7 +13,7 @@ import {
 } from '../src/graph/prior.ts';
 import { WalkPrior } from '../src/walk/prior.ts';
 import { smoothWalks } from '../src/walk/smoothing.ts';
-import { WalkableGraph } from '../src/walk/transition.ts';
+import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const float64 = { dtype: 'float64' } as const;
 const traversals = [

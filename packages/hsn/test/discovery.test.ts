@@ -15,7 +15,7 @@ import { PairIndex } from '../src/graph/pairs.ts';
 import type { GraphPosterior } from '../src/graph/posterior.ts';
 import type { Symbols } from '../src/symbols/symbols.ts';
 import { WalkDistribution } from '../src/walk/chain.ts';
-import { WalkableGraph } from '../src/walk/transition.ts';
+import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 import { dot, plantedPoints } from './planted-points.ts';
 
 /** Rows of a tensor [n, m] as arrays. */

@@ -10,12 +10,13 @@ import {
 import { Generator, scope, stack, type Tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { exactInformation } from '../src/tasks/language/evaluation.ts';
+import { exactInformation } from '../src/tasks/language/information.ts';
 import { mutualInformation } from '../src/walk/aggregate.ts';
 import { WalkDistribution } from '../src/walk/chain.ts';
 import { MeanFieldWalks } from '../src/walk/mean-field.ts';
 import type { WalkPosterior } from '../src/walk/posterior.ts';
-import { type IsolatedRule, type TransitionForm, WalkableGraph } from '../src/walk/transition.ts';
+import type { TransitionForm } from '../src/walk/transition.ts';
+import { type IsolatedRule, WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 // N sentences, K symbols, L steps.
 const N = 3;

@@ -10,7 +10,7 @@ import { bestStep, deepPairSums, pairSums, walkDivergence } from '../src/kernels
 import { type Aggregation, aggregatedKl } from '../src/walk/aggregate.ts';
 import { WalkDistribution } from '../src/walk/chain.ts';
 import { WalkPrior } from '../src/walk/prior.ts';
-import { WalkableGraph } from '../src/walk/transition.ts';
+import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const generator = new Generator(7);
 

@@ -13,7 +13,7 @@ import { nn, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import type { WalkEncoder } from '../src/encoder/walk-queries.ts';
 import type { LanguageNetwork } from '../src/tasks/language/network.ts';
-import { WalkableGraph } from '../src/walk/transition.ts';
+import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 // Three sentences of unlike length; token 1 starts them, token 2 ends them.
 const sentences = [

@@ -13,7 +13,7 @@ import { aggregatedKl } from '../src/walk/aggregate.ts';
 import { WalkDistribution } from '../src/walk/chain.ts';
 import { MeanFieldWalks } from '../src/walk/mean-field.ts';
 import { WalkPrior } from '../src/walk/prior.ts';
-import { type IsolatedRule, WalkableGraph } from '../src/walk/transition.ts';
+import { type IsolatedRule, WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const K = 4;
 const L = 3;

@@ -8,7 +8,7 @@ import { graphKl, type ObjectiveOptions, objective, walkKl } from '../src/object
 import { annealedAt, betaAt } from '../src/objective/schedule.ts';
 import { WalkDistribution } from '../src/walk/chain.ts';
 import { MeanFieldWalks } from '../src/walk/mean-field.ts';
-import { WalkableGraph } from '../src/walk/transition.ts';
+import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const float64 = (data: number[], shape: number[]) => Tensor.fromArray(Float64Array.from(data), shape);
 

@@ -6,7 +6,7 @@ import { PursuitEncoder } from '../src/discovery/pursuit-encoder.ts';
 import type { GraphPosterior } from '../src/graph/posterior.ts';
 import type { Symbols } from '../src/symbols/symbols.ts';
 import { WalkDistribution } from '../src/walk/chain.ts';
-import { WalkableGraph } from '../src/walk/transition.ts';
+import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 /** Walks of 24 texts as a run read them whose walks never stay: its graph has no links to itself. */
 export function oldWalks(follow: 'rest' | 'words'): { walks: string; probability: number; weights: number } {

@@ -9,8 +9,8 @@ import { BertEncoder, bertConfigSchema, Gpt2Decoder, writeModelFolder } from '@h
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { notSaid, presetDepartures } from '../../../checks/departure-reasons.ts';
 import { presetFiles, presetText } from '../../../checks/preset-files.ts';
-import { overridesOf } from '../../studies/src/reproduction/presets/preset.ts';
-import { presetCorpus } from '../../studies/src/reproduction/presets/synthetic.ts';
+import { overridesOf } from '../../../paper/src/reproduction/presets/preset.ts';
+import { presetCorpus } from '../../../paper/src/reproduction/presets/synthetic.ts';
 import type { LanguageConfig } from '../src/config/language.ts';
 import { loadConfig, type RunConfig, settingValues, syntheticConfig } from '../src/config/settings.ts';
 import { linkProbabilities } from '../src/graph/link-records.ts';

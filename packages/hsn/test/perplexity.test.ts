@@ -15,7 +15,7 @@ import {
   sentenceEstimate,
 } from '../src/tasks/language/perplexity.ts';
 import { wideLogLikelihood } from '../src/tasks/language/wide-draws.ts';
-import { WalkableGraph } from '../src/walk/transition.ts';
+import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 type Value = number | string;
 interface Fixture {

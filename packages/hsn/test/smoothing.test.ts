@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { WalkDistribution } from '../src/walk/chain.ts';
 import { WalkPrior } from '../src/walk/prior.ts';
 import { smoothWalks } from '../src/walk/smoothing.ts';
-import { WalkableGraph } from '../src/walk/transition.ts';
+import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const [K, L] = [4, 4];
 const walks = allWalks(K, L);

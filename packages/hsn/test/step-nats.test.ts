@@ -8,7 +8,7 @@ import { WalkDistribution } from '../src/walk/chain.ts';
 import { MeanFieldWalks } from '../src/walk/mean-field.ts';
 import type { WalkPosterior } from '../src/walk/posterior.ts';
 import { WalkPrior } from '../src/walk/prior.ts';
-import { WalkableGraph } from '../src/walk/transition.ts';
+import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const [K, L] = [3, 4];
 const links = [

@@ -7,7 +7,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { WalkDistribution } from '../src/walk/chain.ts';
 import { WalkPrior } from '../src/walk/prior.ts';
-import { type IsolatedRule, Transition, type TransitionForm, WalkableGraph } from '../src/walk/transition.ts';
+import { Transition, type TransitionForm } from '../src/walk/transition.ts';
+import { type IsolatedRule, WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const [K, L] = [3, 3];
 const walks = allWalks(K, L);

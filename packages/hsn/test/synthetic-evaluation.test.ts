@@ -1,4 +1,3 @@
-import { sweepUntilSettled } from '@hidden-schema/studies';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { tinyConfig, tinyCorpus } from '@hidden-schema/testing/tiny-corpus';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
@@ -13,6 +12,7 @@ import {
   sampledGraph,
   validationLoss,
 } from '../src/tasks/synthetic/evaluation.ts';
+import { sweepUntilSettled } from '../src/tasks/synthetic/graph-sweeps.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 
 const folder = temporaryFolder('evaluation');

@@ -1,11 +1,12 @@
 import { UserError } from '@hidden-schema/base';
-import { mostLikelyGraph, sweepUntilSettled } from '@hidden-schema/studies';
+import { mostLikelyGraph } from '@hidden-schema/studies';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { tinyConfig, tinyCorpus } from '@hidden-schema/testing/tiny-corpus';
 import { liveTensors } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
 import { edgeCount } from '../src/tasks/synthetic/corpus/graphs.ts';
 import { graphRecovery } from '../src/tasks/synthetic/evaluation.ts';
+import { sweepUntilSettled } from '../src/tasks/synthetic/graph-sweeps.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 import { checkTrainable, modelShape } from '../src/tasks/synthetic/training.ts';
 

@@ -5,7 +5,7 @@ import { Generator, type Tensor, tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { syntheticOptions } from '../src/config/network.ts';
 import { schemaProcesses } from '../src/walk/processes/registry.ts';
-import { WalkableGraph } from '../src/walk/transition.ts';
+import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const float64 = { dtype: 'float64' } as const;
 const [K, L] = [3, 5];

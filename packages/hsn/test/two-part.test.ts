@@ -11,7 +11,7 @@ import { makeReasoning } from '../src/tasks/tuples/build.ts';
 import { halfOf, type TwoPartEncoder } from '../src/tasks/tuples/encoder.ts';
 import type { ReasoningNetwork } from '../src/tasks/tuples/network.ts';
 import { symbolOf } from '../src/tasks/tuples/tuple-walk-codes.ts';
-import { WalkableGraph } from '../src/walk/transition.ts';
+import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const K = 3;
 const L = 4;

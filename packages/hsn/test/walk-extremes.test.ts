@@ -12,7 +12,8 @@ import { describe, expect, test } from 'vitest';
 import { WalkDistribution } from '../src/walk/chain.ts';
 import { gumbelSoftmax } from '../src/walk/gumbel.ts';
 import { WalkPrior } from '../src/walk/prior.ts';
-import { type IsolatedRule, type TransitionForm, WalkableGraph } from '../src/walk/transition.ts';
+import type { TransitionForm } from '../src/walk/transition.ts';
+import { type IsolatedRule, WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const forms: readonly TransitionForm[] = [
   { kind: 'paper', constant: 0 },

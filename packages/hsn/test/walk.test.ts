@@ -13,7 +13,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { WalkDistribution } from '../src/walk/chain.ts';
 import { WalkPrior, type WalkPriorKind } from '../src/walk/prior.ts';
-import { type IsolatedRule, Transition, type TransitionForm, WalkableGraph } from '../src/walk/transition.ts';
+import { Transition, type TransitionForm } from '../src/walk/transition.ts';
+import { type IsolatedRule, WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 describe.each(walkFixtures)('walks of %s equal their enumeration', (name) => {
   const { fixture, prior, posterior, scores, one } = walkModel(name);

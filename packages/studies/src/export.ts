@@ -2,8 +2,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { reasonOf, UserError, writeBeside } from '@hidden-schema/base';
 import type { OpenedLanguage } from '@hidden-schema/hsn';
-import { specialConfig } from '@hidden-schema/text';
-import { BertEncoder, type ModelFolder, mergedTensors, writeModelFolder } from '@hidden-schema/transformers';
+import { specialConfig } from '@hidden-schema/text/tokenizer/special';
+import { BertEncoder } from '@hidden-schema/transformers/bert';
+import { mergedTensors } from '@hidden-schema/transformers/lora';
+import { type ModelFolder, writeModelFolder } from '@hidden-schema/transformers/model-folder';
 
 interface NamedFolder extends ModelFolder {
   name: string;

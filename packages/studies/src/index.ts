@@ -1,12 +1,9 @@
 export { type Analysis, type AnalysisSource, analysis, type Report } from './analyses/analysis.ts';
-export { askAnalysis, checkOptions, RunSource } from './analyses/source.ts';
-export { divergenceSheet, interpolationSheet, symbolSheet } from './analysis/analysis-sheets.ts';
-export { sentenceAttention, studyAttention } from './analysis/attention.ts';
-export { choiceResults } from './analysis/choice.ts';
+export { askAnalysis, RunSource } from './analyses/source.ts';
+export { sentenceAttention } from './analysis/attention.ts';
 export {
   mergeSymbols,
   type RunUpdate,
-  runEdits,
   type SymbolEdit,
   splitSymbol,
   undoEdit,
@@ -14,131 +11,51 @@ export {
 } from './analysis/edits.ts';
 export { EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './analysis/encoded.ts';
 export { EncodedWriter } from './analysis/encoded-writer.ts';
-export { type ExplainedText, explainText } from './analysis/explain.ts';
-export { explainedPage } from './analysis/explained-page.ts';
-export { exportedGraph } from './analysis/exported.ts';
-export { drawAttention, drawLabelMaps, type NamedFigure } from './analysis/figures.ts';
+export type { ExplainedText } from './analysis/explain.ts';
 export type { Found } from './analysis/find.ts';
 export {
   type Interpolation,
   type InterpolationOptions,
   type InterpolationStep,
   interpolateTexts,
-  interpolateWalks,
 } from './analysis/interpolate.ts';
-export {
-  type JudgedFigures,
-  judgedFigures,
-  type MeasuredRun,
-  referenceNpmi,
-  subsampleFigures,
-} from './analysis/judged-figures.ts';
-export { linkedSymbols, linksOf, runLayout } from './analysis/layout.ts';
+export type { JudgedFigures, MeasuredRun } from './analysis/judged-figures.ts';
+export { linksOf, runLayout } from './analysis/layout.ts';
 export { type SymbolGroup, type SymbolLevel, type SymbolLevels, symbolLevels } from './analysis/levels.ts';
-export { type SymbolExample, type SymbolMeaning, symbolMeanings } from './analysis/meaning.ts';
+export type { SymbolExample, SymbolMeaning } from './analysis/meaning.ts';
 export { writeModelCard } from './analysis/model-card.ts';
-export {
-  namedSymbols,
-  nameSeeds,
-  renameSymbol,
-  runSymbols,
-  symbolNamed,
-  symbolNames,
-  symbolTitle,
-  titleOf,
-} from './analysis/names.ts';
-export { drawNetwork, walkedNetwork } from './analysis/network-drawing.ts';
+export { namedSymbols, nameSeeds, renameSymbol, symbolNames } from './analysis/names.ts';
 export { languageRun, openRun } from './analysis/opened.ts';
 export { runReport } from './analysis/report.ts';
-export { type ReportPart, sectionsPage } from './analysis/report-page.ts';
-export { plainJson, type Results, writeResults } from './analysis/results.ts';
-export { type RunCorpus, runCorpus } from './analysis/run-corpus.ts';
-export {
-  changesBetween,
-  type DecoderComparison,
-  type StageChanges,
-  withEfficiency,
-} from './analysis/stages.ts';
+export type { DecoderComparison, StageChanges } from './analysis/stages.ts';
 export { knownMeanings, storedMeanings } from './analysis/stored-meanings.ts';
-export { type SymbolFigures, symbolFigures } from './analysis/symbol-figures.ts';
-export { SymbolTally } from './analysis/symbol-tally.ts';
-export { type SymbolYears, symbolYears } from './analysis/symbol-years.ts';
-export { RUN_TABLES, type RunTable, runTable } from './analysis/tables.ts';
-export { textColumn, textTimes, timeColumnOf } from './analysis/text-columns.ts';
+export type { SymbolFigures } from './analysis/symbol-figures.ts';
+export type { SymbolYears } from './analysis/symbol-years.ts';
+export { type RunTable, runTable } from './analysis/tables.ts';
+export { textColumn, textTimes } from './analysis/text-columns.ts';
 export { textMap } from './analysis/text-map.ts';
-export { shareNumber, unsureTexts } from './analysis/unsure.ts';
-export { wordsOf } from './analysis/words.ts';
 export { compareGroups, type GroupComparison } from './comparison/groups.ts';
-export { PERIODS } from './comparison/period-lengths.ts';
 export type { LabelPrediction } from './comparison/prediction.ts';
 export { predictionText } from './comparison/prediction-sheets.ts';
 export { studyTime, type TimeStudy } from './comparison/time.ts';
-export { communitiesOf } from './evaluation/communities.ts';
-export { degreesFigure } from './evaluation/degree-figure.ts';
-export { toPng } from './evaluation/figures.ts';
-export { GRAPH_FORMATS, type GraphFormat, graphText, nodesCsv } from './evaluation/graph-export.ts';
+export type { GraphFormat } from './evaluation/graph-export.ts';
 export { studyGraph } from './evaluation/graph-samples.ts';
 export { graphStatistics } from './evaluation/graph-statistics.ts';
 export { Judge } from './evaluation/judge.ts';
 export { type LabelledWalks, type LabelMaps, labelMaps } from './evaluation/label-maps.ts';
-export { type Sheet, type SheetCell, sheetText } from './evaluation/sheets.ts';
-export { drawRecovery, mostLikelyGraph, recoveryText, walkExamples } from './evaluation/showcase.ts';
+export type { Sheet } from './evaluation/sheets.ts';
+export { mostLikelyGraph } from './evaluation/showcase.ts';
 export { exportLanguage } from './export.ts';
 export { npmiCoherence } from './measures/coherence.ts';
 export { embeddingCoherence } from './measures/embedding-coherence.ts';
 export { spearman } from './measures/rank-correlation.ts';
+export { readReference } from './measures/reference-texts.ts';
 export type { SubsampleStability } from './measures/subsample-stability.ts';
 export { referenceWindow } from './measures/topic-figures.ts';
-export { askNames, type NamedSymbol, SENT, storeNames } from './naming/ask-names.ts';
-export { type ChatServer, isLoopback, parseEndpoint } from './naming/chat-client.ts';
-export { readSearch } from './reasoning/answers.ts';
+export type { NamedSymbol } from './naming/ask-names.ts';
+export type { ChatServer } from './naming/chat-client.ts';
 export { type ExplainedCandidate, explainedCandidates, explainerOf } from './reasoning/explained.ts';
-export { explainedMixture, type MixedCandidate, reasonedCandidates } from './reasoning/explained-mixture.ts';
-export type { WalkExplainer } from './reasoning/explanation.ts';
-export {
-  type AnswerMixture,
-  type FittedMixture,
-  openMixture,
-  trainMixture,
-} from './reasoning/mixture-run.ts';
-export {
-  type CurveOptions,
-  type CurvePoint,
-  curveFigure,
-  curveMethods,
-  recoveryCurves,
-} from './reproduction/curves.ts';
-export { sweepUntilSettled } from './reproduction/fit.ts';
-export { attentionTable, graphTable, type StudiedRun } from './reproduction/language-tables.ts';
-export { overridesOf, type PresetName, quickPreset } from './reproduction/presets/preset.ts';
-export { tuplesPreset } from './reproduction/presets/tuples.ts';
-export { publishedAttention } from './reproduction/published-language.ts';
-export {
-  type System,
-  type SystemRow,
-  systemConfig,
-  systems,
-  systemsFigure,
-  systemsSheet,
-} from './reproduction/systems.ts';
-export { type Table1Options, type Table1Row, table1, table1Size } from './reproduction/table1.ts';
-export { table1Sheet } from './reproduction/table1-page.ts';
-export {
-  type Table2Model,
-  type Table2Row,
-  table2Corpora,
-  table2Models,
-  table2Sheet,
-} from './reproduction/table2.ts';
-export { table2Config } from './reproduction/table2-settings.ts';
-export { evaluateAnswers, evaluateReasoning, type Table3 } from './reproduction/table3.ts';
-export { table3Caption, table3Sheets, table3Text, table3Title } from './reproduction/table3-text.ts';
-export { type TrainedRun, timesSheet } from './reproduction/table8.ts';
-export { comparedModels } from './reproduction/topic-fits.ts';
-export { checkTopicSizes } from './reproduction/topic-models.ts';
-export { checkPython } from './reproduction/topic-peers.ts';
-export { topicText } from './reproduction/topic-report.ts';
-export { readReference, readTopicCorpus, type TopicCorpus } from './reproduction/topic-texts.ts';
-export { compareTopics, type TopicMeasures, type TopicResult } from './reproduction/topics.ts';
+export type { MixedCandidate } from './reasoning/explained-mixture.ts';
+export type { FittedMixture } from './reasoning/mixture-run.ts';
 export { TABLE_FORMATS, type TableFormat, writeTable } from './table-files.ts';
-export { WALK_FORMATS, type WalkFormat, walkSink } from './walk-files.ts';
+export type { WalkFormat } from './walk-files.ts';

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { moveIntoPlace, partialName, reasonOf, tsvLine, UserError } from '@hidden-schema/base';
 import type { BestWalk } from '@hidden-schema/hsn';
-import { MARKED_WALK_COLUMNS, WALK_COLUMNS } from '@hidden-schema/text';
+import { MARKED_WALK_COLUMNS, WALK_COLUMNS } from '@hidden-schema/text/walk-columns';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
 import { product } from './measures/product.ts';
 

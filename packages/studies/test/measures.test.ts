@@ -9,7 +9,6 @@ import { linearReaderAccuracy, stratifiedFolds, walkFeatures } from '../src/meas
 import { fitLogisticRegression, predictedClasses } from '../src/measures/logistic-regression.ts';
 import { stability } from '../src/measures/stability.ts';
 import { textWords } from '../src/measures/text-words.ts';
-import { tfIdf } from '../src/measures/tf-idf.ts';
 import { topicDiversity } from '../src/measures/topic-diversity.ts';
 import { labelFigures } from '../src/measures/topic-figures.ts';
 import { walkInformation } from '../src/measures/walk-information.ts';
@@ -113,12 +112,10 @@ describe('words of symbols', () => {
     return row;
   };
 
-  test('counts and TF-IDF, as scikit-learn has them', () => {
+  test('counts, as scikit-learn has them', () => {
     expect(matrix.words.toSorted()).toEqual(fixture.vocabulary);
     for (const text of [0, 1, 2]) {
       expect(dense(matrix.counts, text)).toEqual(fixture.counts[text]);
-      expectClose(dense(tfIdf(matrix), text), fixture.tf_idf.false[text]);
-      expectClose(dense(tfIdf(matrix, { sublinear: true }), text), fixture.tf_idf.true[text]);
     }
   });
 

@@ -1,10 +1,9 @@
 import fs from 'node:fs';
-import { evaluateSynthetic, SyntheticTask } from '@hidden-schema/hsn';
+import { evaluateSynthetic, SyntheticTask, sweepUntilSettled } from '@hidden-schema/hsn';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { tinyConfig, tinyCorpus } from '@hidden-schema/testing/tiny-corpus';
 import { afterAll, describe, expect, test } from 'vitest';
 import { drawRecovery, mostLikelyGraph, recoveryText, walkExamples } from '../src/evaluation/showcase.ts';
-import { sweepUntilSettled } from '../src/reproduction/fit.ts';
 
 const folder = temporaryFolder('showcase');
 afterAll(folder.remove);

@@ -56,3 +56,14 @@ export function dtypeOfArray(data: TypedArray): DType {
   if (data instanceof Int16Array) return 'int16';
   return 'uint8';
 }
+
+/** A tensor's bytes as the typed array of its element type; of booleans as 0 and 1. */
+export function arrayOfDtype(bytes: ArrayBuffer, dtype: DType): TypedArray {
+  if (dtype === 'float32') return new Float32Array(bytes);
+  if (dtype === 'float64') return new Float64Array(bytes);
+  if (dtype === 'int64') return new BigInt64Array(bytes);
+  if (dtype === 'int32') return new Int32Array(bytes);
+  if (dtype === 'int16') return new Int16Array(bytes);
+  if (dtype === 'int8') return new Int8Array(bytes);
+  return new Uint8Array(bytes);
+}

@@ -14,11 +14,11 @@ export {
   tensor,
   zeros,
 } from './create.ts';
+export { defaultDevice, useDevice, withDevice } from './device.ts';
 export type { GroupConfig } from './distributed/agreement.ts';
 export { Group } from './distributed/group.ts';
 export { placeOf } from './distributed/place.ts';
 export { freePort } from './distributed/port.ts';
-export { defaultDevice, useDevice, withDevice } from './device.ts';
 export type { DType } from './dtype.ts';
 export { type EngineInfo, engineInfo, liveTensors, setThreads } from './engine.ts';
 export { engineFiles, prebuiltBeside } from './engine-files.ts';

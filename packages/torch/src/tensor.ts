@@ -1,64 +1,11 @@
-import { callRaw, type Given } from './call.ts';
 import { defaultDevice } from './device.ts';
-import { type DType, dtypeCodes, dtypeFromCode, dtypeOfArray, type TypedArray } from './dtype.ts';
-import { ArgumentError, type TorchError, UseAfterFreeError } from './errors.ts';
+import { arrayOfDtype, type DType, dtypeCodes, dtypeOfArray, type TypedArray } from './dtype.ts';
+import { ArgumentError } from './errors.ts';
 import { countHostRead } from './host-reads.ts';
-import { guarded, type Handle, native, typed } from './native.ts';
-import { observer } from './observe.ts';
-import { release, type Scoped, track } from './scope.ts';
+import { guarded, type Handle, native } from './native.ts';
+import { type Argument, describe, invoke, TensorMemory } from './tensor-memory.ts';
 
 export type Operand = Tensor | number;
-type Argument =
-  | Tensor
-  | { readonly handle: Handle }
-  | number
-  | boolean
-  | string
-  | null
-  | undefined
-  | readonly Argument[];
-
-/** The garbage collector's backstop for tensors that live outside every scope. */
-const finalizer = new FinalizationRegistry<Handle>((handle) => {
-  try {
-    native.free(handle);
-  } catch {
-    // Freed by hand before: its handle is stale, which is what we want.
-  }
-});
-
-function describe(args: readonly Argument[]): TorchError['tensors'] {
-  return args
-    .flat(1)
-    .flatMap((a) => (a instanceof Tensor && a.alive ? [{ shape: a.shape, dtype: a.dtype }] : []));
-}
-
-const tensorsOf = (args: readonly Argument[]): Tensor[] =>
-  args.flat(1).filter((argument): argument is Tensor => argument instanceof Tensor);
-
-function lower(argument: Argument): unknown {
-  if (argument instanceof Tensor) return argument.handle;
-  if (Array.isArray(argument)) {
-    for (const element of argument) if (typeof element === 'object') return argument.map(lower);
-    return argument;
-  }
-  if (typeof argument === 'object' && argument !== null) return (argument as { handle: Handle }).handle;
-  return argument;
-}
-
-function invoke(name: string, args: readonly Argument[]): Given {
-  const lowered = new Array<unknown>(args.length);
-  for (let i = 0; i < args.length; i++) lowered[i] = lower(args[i]);
-  let result: Given;
-  try {
-    result = callRaw(name, lowered);
-  } catch (error) {
-    throw typed(error, name, () => describe(args));
-  }
-  const watching = observer();
-  if (watching) watching.called(name, tensorsOf(args), result);
-  return result;
-}
 
 /** Calls an ATen operator that returns one tensor. */
 export function call(name: string, ...args: Argument[]): Tensor {
@@ -80,17 +27,7 @@ function callInPlace(name: string, ...args: Argument[]): void {
 }
 
 /** An n-dimensional array inside libtorch. Immutable but for the methods that end in an underscore. */
-export class Tensor implements Scoped {
-  #handle: Handle;
-  #shape: readonly number[] | undefined;
-  readonly operator: string;
-
-  constructor(handle: Handle, operator: string) {
-    this.#handle = handle;
-    this.operator = operator;
-    track(this);
-  }
-
+export class Tensor extends TensorMemory {
   static fromArray(
     data: TypedArray,
     shape: readonly number[],
@@ -109,56 +46,6 @@ export class Tensor implements Scoped {
     return moved;
   }
 
-  get handle(): Handle {
-    if (this.#handle === 0) throw new UseAfterFreeError(this.operator);
-    return this.#handle;
-  }
-  get alive(): boolean {
-    return this.#handle !== 0;
-  }
-  get shape(): readonly number[] {
-    this.#shape ??= native.shape(this.handle);
-    return this.#shape;
-  }
-  get dtype(): DType {
-    return dtypeFromCode(native.dtype(this.handle));
-  }
-  get device(): string {
-    return native.device(this.handle);
-  }
-  get size(): number {
-    return this.shape.reduce((product, n) => product * n, 1);
-  }
-  /** The length of one dimension; negative counts from the end. */
-  dim(index: number): number {
-    const length = this.shape.at(index);
-    if (length === undefined)
-      throw new RangeError(`dimension ${index} of a tensor of shape [${this.shape.join(', ')}]`);
-    return length;
-  }
-
-  free(): void {
-    if (this.#handle === 0) return;
-    native.free(this.#handle);
-    this.#handle = 0;
-  }
-  /** Lets this tensor outlive the scope that is open. */
-  keep(): this {
-    release(this);
-    return this;
-  }
-  escape(): void {
-    finalizer.register(this, this.#handle);
-  }
-
-  item(): number {
-    countHostRead(1);
-    return guarded(
-      'item',
-      () => describe([this]),
-      () => native.item(this.handle),
-    );
-  }
   /** The data as a typed array; 16-bit floats come as float32. */
   toArray(): TypedArray {
     const dtype = this.dtype;
@@ -174,13 +61,7 @@ export class Tensor implements Scoped {
       () => describe([this]),
       () => native.readData(this.handle),
     );
-    if (dtype === 'float32') return new Float32Array(buffer);
-    if (dtype === 'float64') return new Float64Array(buffer);
-    if (dtype === 'int64') return new BigInt64Array(buffer);
-    if (dtype === 'int32') return new Int32Array(buffer);
-    if (dtype === 'int16') return new Int16Array(buffer);
-    if (dtype === 'int8') return new Int8Array(buffer);
-    return new Uint8Array(buffer);
+    return arrayOfDtype(buffer, dtype);
   }
   /** The data as plain numbers, whatever the element type. */
   toNumbers(): number[] {
@@ -188,37 +69,9 @@ export class Tensor implements Scoped {
   }
 
   // Autograd
-  get requiresGrad(): boolean {
-    return native.requiresGrad(this.handle);
-  }
-  requireGrad(required = true): this {
-    guarded(
-      'requireGrad',
-      () => describe([this]),
-      () => native.requireGrad(this.handle, required),
-    );
-    return this;
-  }
   get grad(): Tensor | undefined {
     const handle = native.gradOf(this.handle);
     return handle === null ? undefined : new Tensor(handle, 'grad');
-  }
-  setGrad(gradient: Tensor | undefined): void {
-    guarded(
-      'setGrad',
-      () => describe([this]),
-      () => native.setGrad(this.handle, gradient?.handle ?? null),
-    );
-  }
-  backward(options: { gradient?: Tensor; retainGraph?: boolean; createGraph?: boolean } = {}): void {
-    const create = options.createGraph ?? false;
-    observer()?.backward(this.handle);
-    guarded(
-      'backward',
-      () => describe([this]),
-      () =>
-        native.backward(this.handle, options.gradient?.handle ?? null, options.retainGraph ?? create, create),
-    );
   }
   detach(): Tensor {
     return call('detach', this);

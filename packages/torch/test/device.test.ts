@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { safetensorsBytes } from '../src/safetensors/writer.ts';
 import {
   arange,
   bernoulli,
@@ -26,6 +25,7 @@ import {
   zeros,
 } from '../src/index.ts';
 import { native } from '../src/native.ts';
+import { safetensorsBytes } from '../src/safetensors/writer.ts';
 
 afterEach(() => void useDevice('cpu'));
 const seeded = () => new Generator(7);

@@ -1,5 +1,5 @@
 import { UserError } from '@hidden-schema/base';
-import { idsTensor, padded } from '@hidden-schema/text';
+import { idsTensor, padded } from '@hidden-schema/text/padding';
 import { type Generator, nn, openWeights, type Tensor } from '@hidden-schema/torch';
 import { type BartConfig, type BartSettings, bartClaims, bartConfigSchema } from './bart-config.ts';
 import { BartReading, BartWriting } from './bart-layers.ts';

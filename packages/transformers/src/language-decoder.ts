@@ -1,5 +1,5 @@
 import { UserError } from '@hidden-schema/base';
-import { idsTensor, type PaddedIds } from '@hidden-schema/text';
+import { idsTensor, type PaddedIds } from '@hidden-schema/text/padding';
 import { cat, fewLinear, full, type Generator, nn, type Tensor, zeros } from '@hidden-schema/torch';
 import type { KeyValueCache, Memory } from './cache.ts';
 import type { AttentionContext, SchemaInput } from './symbol-attention.ts';

@@ -1,4 +1,4 @@
-import { type addedToken, startingWith } from '@hidden-schema/text';
+import { type addedToken, startingWith } from '@hidden-schema/text/tokenizer/byte-bpe';
 
 /** How SentencePiece writes a space; a text that has this mark itself comes back with a space, as from LLaMA's own. */
 export const pieceSpace = '▁';

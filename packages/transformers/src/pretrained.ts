@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
-import { loadTokenizer, type Tokenizer } from '@hidden-schema/text';
+import { loadTokenizer, type Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
 import type { TensorOptions } from '@hidden-schema/torch';
 import type { BertConfig, BertEncoder } from './bert.ts';
 import { openBert, readBertConfig } from './bert-weights.ts';

@@ -1,5 +1,6 @@
 import { UserError } from '@hidden-schema/base';
-import { loadTokenizer, specialConfig, type Tokenizer } from '@hidden-schema/text';
+import { specialConfig } from '@hidden-schema/text/tokenizer/special';
+import { loadTokenizer, type Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
 import { type DType, openWeights, scope, type Tensor } from '@hidden-schema/torch';
 import { z } from 'zod';
 import { checkedConfig, readModelConfig, writeModelFolder } from './model-folder.ts';

@@ -1,7 +1,8 @@
 import { walkTensor } from '@hidden-schema/testing/enumeration';
 import { Generator, liveTensors, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { beamSearch, Gpt2Decoder, type LanguageDecoder, RecurrentDecoder } from '../src/index.ts';
+import { beamSearch } from '../src/beam-search.ts';
+import { Gpt2Decoder, type LanguageDecoder, RecurrentDecoder } from '../src/index.ts';
 
 const vocabulary = 12;
 const end = 3;

@@ -11,8 +11,13 @@ import { walkTensor } from '@hidden-schema/testing/enumeration';
 import { type DType, Generator, nn, noGrad, openSafetensors, type Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { symbolClaims } from '../src/decoder-claims.ts';
-import { Gpt2Decoder, type SymbolOptions } from '../src/index.ts';
-import { attendWithSymbols, SchemaInput, SymbolAttention } from '../src/symbol-attention.ts';
+import { Gpt2Decoder } from '../src/index.ts';
+import {
+  attendWithSymbols,
+  SchemaInput,
+  SymbolAttention,
+  type SymbolOptions,
+} from '../src/symbol-attention.ts';
 import { droppedWords, hidingMask } from '../src/word-dropout.ts';
 
 type Matrix = number[][];

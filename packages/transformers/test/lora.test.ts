@@ -2,8 +2,8 @@ import { expectClose, largestGap } from '@hidden-schema/testing/closeness';
 import { walkTensor } from '@hidden-schema/testing/enumeration';
 import { Generator, noGrad, optim, scope, type Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { addLora, Gpt2Decoder, type LanguageDecoder, LlamaDecoder, mergedTensors } from '../src/index.ts';
-import { loraTensors, mergeLora } from '../src/lora.ts';
+import { addLora, Gpt2Decoder, type LanguageDecoder, LlamaDecoder } from '../src/index.ts';
+import { loraTensors, mergedTensors, mergeLora } from '../src/lora.ts';
 
 const gpt2 = {
   vocab_size: 30,

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { reasonOf } from '@hidden-schema/base';
-import { VERSION } from '@hidden-schema/hsn';
+import { VERSION } from '@hidden-schema/hsn/run/run-record';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';

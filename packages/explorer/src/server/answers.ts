@@ -1,16 +1,17 @@
-import { type LanguageRun, LIKELY_LINK, pathKinds, RunChanged, relationMeaning } from '@hidden-schema/hsn';
-import {
-  askAnalysis,
-  explainText,
-  interpolateTexts,
-  plainJson,
-  RunSource,
-  reasonedCandidates,
-  sentenceAttention,
-  symbolLevels,
-  symbolNames,
-} from '@hidden-schema/studies';
+import { LIKELY_LINK } from '@hidden-schema/hsn/graph/likely';
+import type { LanguageRun } from '@hidden-schema/hsn/open';
+import { pathKinds } from '@hidden-schema/hsn/path/path-task';
+import { RunChanged } from '@hidden-schema/hsn/run/run-faults';
+import { relationMeaning } from '@hidden-schema/hsn/tasks/tuples/relations';
 import { loadAnalysis } from '@hidden-schema/studies/analyses';
+import { askAnalysis, RunSource } from '@hidden-schema/studies/analyses/source';
+import { sentenceAttention } from '@hidden-schema/studies/analysis/attention';
+import { explainText } from '@hidden-schema/studies/analysis/explain';
+import { interpolateTexts } from '@hidden-schema/studies/analysis/interpolate';
+import { symbolLevels } from '@hidden-schema/studies/analysis/levels';
+import { symbolNames } from '@hidden-schema/studies/analysis/names';
+import { plainJson } from '@hidden-schema/studies/analysis/results';
+import { reasonedCandidates } from '@hidden-schema/studies/reasoning/explained-mixture';
 import type { Answer, Input, Opened } from '../shared/api.ts';
 import type { AnalysisTask } from './analyses.ts';
 import { checkpointKey, checkSymbol } from './checkpoint-key.ts';

@@ -1,4 +1,5 @@
-import { bestStep, checkpointSteps, Run } from '@hidden-schema/hsn';
+import { bestStep, checkpointSteps } from '@hidden-schema/hsn/run/checkpoint-folder';
+import { Run } from '@hidden-schema/hsn/run/run';
 import { Fault } from './fault.ts';
 
 /** Milliseconds for which the folder is not looked at again. */

@@ -1,5 +1,5 @@
 import type { LanguageRun, SyntheticRun, WalkPosterior } from '@hidden-schema/hsn';
-import { padded } from '@hidden-schema/text';
+import { padded } from '@hidden-schema/text/padding';
 import { noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
 import { Fault } from './fault.ts';
 

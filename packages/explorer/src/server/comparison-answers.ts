@@ -1,4 +1,7 @@
-import { compareGroups, type EncodedCorpus, PERIODS, studyTime } from '@hidden-schema/studies';
+import type { EncodedCorpus } from '@hidden-schema/studies/analysis/encoded';
+import { compareGroups } from '@hidden-schema/studies/comparison/groups';
+import { PERIODS } from '@hidden-schema/studies/comparison/period-lengths';
+import { studyTime } from '@hidden-schema/studies/comparison/time';
 import type { Answer, Input } from '../shared/api.ts';
 import { Fault } from './fault.ts';
 

@@ -1,13 +1,13 @@
-import { Run, RunChanged } from '@hidden-schema/hsn';
+import { Run } from '@hidden-schema/hsn/run/run';
+import { RunChanged } from '@hidden-schema/hsn/run/run-faults';
 import {
   mergeSymbols,
-  namedSymbols,
-  renameSymbol,
   runEdits,
   type SymbolEdit,
   splitSymbol,
   undoEdit,
-} from '@hidden-schema/studies';
+} from '@hidden-schema/studies/analysis/edits';
+import { namedSymbols, renameSymbol } from '@hidden-schema/studies/analysis/names';
 import type { Answer, Input } from '../shared/api.ts';
 import { checkSymbol } from './checkpoint-key.ts';
 import { Fault } from './fault.ts';

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { panicOf } from '@hidden-schema/text';
+import { panicOf } from '@hidden-schema/text/tokenizer/probe';
 import { SHARED, SharedNumbers } from './shared-numbers.ts';
 import type { Message, Report } from './tasks.ts';
 

@@ -2,30 +2,20 @@ import {
   type LanguageRun,
   type OpenedRun,
   open,
-  type Reasoner,
   type ReasoningRun,
-  reasonerOf,
   type SyntheticRun,
-} from '@hidden-schema/hsn';
-import {
-  type AnswerMixture,
-  type EncodedCorpus,
-  encodedCorpus,
-  explainerOf,
-  type LabelMaps,
-  labelMaps,
-  openEncoded,
-  openMixture,
-  type RunCorpus,
-  runCorpus,
-  type SymbolMeaning,
-  storedMeanings,
-  symbolMeanings,
-  textMap,
-  textTimes,
-  timeColumnOf,
-  type WalkExplainer,
-} from '@hidden-schema/studies';
+} from '@hidden-schema/hsn/open';
+import { type Reasoner, reasonerOf } from '@hidden-schema/hsn/path/reasoner';
+import { type EncodedCorpus, encodedCorpus, openEncoded } from '@hidden-schema/studies/analysis/encoded';
+import { type SymbolMeaning, symbolMeanings } from '@hidden-schema/studies/analysis/meaning';
+import { type RunCorpus, runCorpus } from '@hidden-schema/studies/analysis/run-corpus';
+import { storedMeanings } from '@hidden-schema/studies/analysis/stored-meanings';
+import { textTimes, timeColumnOf } from '@hidden-schema/studies/analysis/text-columns';
+import { textMap } from '@hidden-schema/studies/analysis/text-map';
+import { type LabelMaps, labelMaps } from '@hidden-schema/studies/evaluation/label-maps';
+import { explainerOf } from '@hidden-schema/studies/reasoning/explained';
+import type { WalkExplainer } from '@hidden-schema/studies/reasoning/explanation';
+import { type AnswerMixture, openMixture } from '@hidden-schema/studies/reasoning/mixture-run';
 import type { Opened } from '../shared/api.ts';
 import { type CloseReader, textReader, tokenReader } from './close-reading.ts';
 import { Fault } from './fault.ts';

@@ -1,5 +1,6 @@
-import { type EncodedCorpus, sheetText } from '@hidden-schema/studies';
 import type { Report } from '@hidden-schema/studies/analyses';
+import type { EncodedCorpus } from '@hidden-schema/studies/analysis/encoded';
+import { sheetText } from '@hidden-schema/studies/evaluation/sheets';
 import type { Answer } from '../shared/api.ts';
 import { Fault } from './fault.ts';
 

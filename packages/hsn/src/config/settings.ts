@@ -1,5 +1,5 @@
 import { UserError } from '@hidden-schema/base';
-import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument, stringify, visit } from 'yaml';
+import { LineCounter, parseDocument, stringify } from 'yaml';
 import type { z } from 'zod';
 import { type Data, isMapping, mergeDefaults } from './defaults.ts';
 import { type LanguageConfig, languageConfigSchema } from './language.ts';
@@ -21,17 +21,8 @@ import {
   show,
   unknownKey,
 } from './settings-schema.ts';
+import { type Fault, firstLine, listed, offsetOf, readYaml } from './settings-yaml.ts';
 import { type ReasoningConfig, reasoningConfigSchema } from './tuples.ts';
-
-const MAX_BYTES = 1_000_000;
-const MAX_ALIASES = 20;
-const MAX_FAULTS_SHOWN = 20;
-
-/** One thing wrong: where in the settings, and what to say; `text` is lazy since only the first few are shown. */
-interface Fault {
-  path: Path;
-  text: () => string;
-}
 
 /** The settings of a run, of any kind of model. */
 export type RunConfig = SyntheticConfig | LanguageConfig | ReasoningConfig | RivalConfig;
@@ -169,81 +160,6 @@ function leaves(value: unknown, path = '', found = new Map<string, string>()): M
   return found;
 }
 
-function listed(source: string, lines: readonly (() => string)[]): string {
-  if (lines.length === 1) return `${source}: ${lines[0]!()}`;
-  const shown = lines.slice(0, MAX_FAULTS_SHOWN).map((line) => `  ${line()}`);
-  if (lines.length > shown.length) shown.push(`  … and ${lines.length - shown.length} more`);
-  return `${source} has ${lines.length} faults:\n${shown.join('\n')}`;
-}
-
-// YAML
-
-function readYaml(text: string, source: string, lines: LineCounter) {
-  if (Buffer.byteLength(text) > MAX_BYTES) {
-    throw new UserError(
-      `${source}: expected a config of at most 1 MB, got ${(Buffer.byteLength(text) / 1e6).toFixed(1)} MB`,
-    );
-  }
-  try {
-    // The parser compares each key with all before it; `duplicateKeys` finds them in linear time.
-    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
-    const broken = [...document.errors, ...document.warnings];
-    if (broken.length > 0) {
-      const line = (at: number) => lines.linePos(at).line;
-      throw new UserError(
-        listed(
-          source,
-          broken.map((error) => () => `line ${line(error.pos[0])}: ${firstLine(error.message)}`),
-        ),
-      );
-    }
-    const data: unknown = document.toJS({ maxAliasCount: MAX_ALIASES }) ?? {};
-    if (!isMapping(data)) throw new UserError(`${source}: expected "key: value" lines, got ${show(data)}`);
-    return { data, document, faults: duplicateKeys(document) };
-  } catch (error) {
-    if (error instanceof UserError) throw error;
-    const reason =
-      error instanceof ReferenceError
-        ? `expected at most ${MAX_ALIASES} aliases, none of them within itself, got more (${firstLine(error.message)})`
-        : 'it is nested too deeply to read';
-    throw new UserError(`${source}: ${reason}`);
-  }
-}
-
-function duplicateKeys(document: Document): Fault[] {
-  const faults: Fault[] = [];
-  visit(document, {
-    Map(_, map, ancestors) {
-      const seen = new Set<string>();
-      const above = ancestors.flatMap((node) => (isPair(node) ? [keyName(node.key)] : []));
-      for (const { key } of map.items) {
-        const name = keyName(key);
-        const path = [...above, name];
-        if (seen.has(name))
-          faults.push({ path, text: () => `${dotted(path)} is given twice, expected once` });
-        seen.add(name);
-      }
-    },
-  });
-  return faults;
-}
-
-const keyName = (key: unknown): string => (isScalar(key) ? String(key.value) : String(key));
-
-/** Where the key at `path`, or the nearest one above it that is written down, stands in the text. */
-function offsetOf(document: Document, path: Path): number | undefined {
-  let node: unknown = document.contents;
-  let offset: number | undefined;
-  for (const part of path) {
-    if (!isMap(node)) break;
-    const pair = node.items.findLast(({ key }) => keyName(key) === String(part));
-    if (!pair) break;
-    if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;
-    node = pair.value;
-  }
-  return offset;
-}
-
 /** Sets `key.path=value` in the data; an unknown key becomes a fault and changes nothing. */
 function applyOverride(schema: SettingsSchema, data: Data, override: string, faults: Fault[]): Path[] {
   const split = override.indexOf('=');
@@ -273,8 +189,6 @@ function applyOverride(schema: SettingsSchema, data: Data, override: string, fau
   } else inner[path.at(-1)!] = value.toJS({ maxAliasCount: 0 });
   return [path];
 }
-
-const firstLine = (text: string): string => text.split('\n')[0]!;
 
 // What the schema says
 

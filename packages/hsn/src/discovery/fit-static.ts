@@ -2,12 +2,12 @@ import { Random } from '@hidden-schema/base';
 import { callMany, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import {
   bagSums,
-  keptInHalf,
   type PieceBags,
   pieceBags,
   StaticEncoder,
   unitLength,
-} from '@hidden-schema/transformers';
+} from '@hidden-schema/transformers/static-encoder';
+import { keptInHalf } from '@hidden-schema/transformers/static-folder';
 
 // Shapes: n texts of the sample, V pieces of the vocabulary, d dimensions of a piece, P pieces of the sample, D width.
 

@@ -1,4 +1,4 @@
-import { type PaddedIds, rowsOfPadded } from '@hidden-schema/text';
+import { type PaddedIds, rowsOfPadded } from '@hidden-schema/text/padding';
 import { full, nn, noGrad, scope, stack, Tensor, zeros } from '@hidden-schema/torch';
 import type { TextEncoder } from '@hidden-schema/transformers';
 import { TextReader } from '../encoder/walk-queries.ts';

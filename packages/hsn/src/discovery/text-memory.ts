@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { cacheFolder } from '@hidden-schema/base';
 import { Tensor } from '@hidden-schema/torch';
-import { BertEncoder, type TextEncoder } from '@hidden-schema/transformers';
+import { BertEncoder } from '@hidden-schema/transformers/bert';
+import type { TextEncoder } from '@hidden-schema/transformers/text-encoder';
 import {
   encodeLikeLengths,
   encoderTokens,

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { idsTensor, padded, type Tokenizer } from '@hidden-schema/text';
+import { idsTensor, padded } from '@hidden-schema/text/padding';
+import type { Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
-import { maskOfLengths, type TextEncoder } from '@hidden-schema/transformers';
+import { maskOfLengths, type TextEncoder } from '@hidden-schema/transformers/text-encoder';
 import { unitMeans } from '../encoder/walk-queries.ts';
 
 // Shapes: N texts, D width of the encoder.

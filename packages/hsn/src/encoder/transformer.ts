@@ -1,5 +1,9 @@
 import { type Generator, nn, type Tensor } from '@hidden-schema/torch';
-import { type BlockOptions, sinusoidalPositions, TransformerBlock } from '@hidden-schema/transformers';
+import {
+  type BlockOptions,
+  sinusoidalPositions,
+  TransformerBlock,
+} from '@hidden-schema/transformers/transformer-block';
 
 // Shapes: B sentences, T tokens, L walk steps, K symbols, D width.
 

@@ -1,5 +1,5 @@
 import { UserError } from '@hidden-schema/base';
-import { idsTensor, type PaddedIds } from '@hidden-schema/text';
+import { idsTensor, type PaddedIds } from '@hidden-schema/text/padding';
 import {
   cat,
   type Generator,
@@ -9,7 +9,8 @@ import {
   type Tensor,
   type TensorOptions,
 } from '@hidden-schema/torch';
-import { maskOfLengths, paddingMask, type TextEncoder, TransformerBlock } from '@hidden-schema/transformers';
+import { maskOfLengths, paddingMask, type TextEncoder } from '@hidden-schema/transformers/text-encoder';
+import { TransformerBlock } from '@hidden-schema/transformers/transformer-block';
 
 // Shapes: B sentences, T tokens, L walk steps, K symbols, D width.
 

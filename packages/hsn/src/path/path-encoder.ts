@@ -1,13 +1,9 @@
 import { UserError } from '@hidden-schema/base';
-import { idsTensor, type PaddedIds, rowsOfPadded } from '@hidden-schema/text';
+import { idsTensor, type PaddedIds, rowsOfPadded } from '@hidden-schema/text/padding';
 import { cat, full, type Generator, noGrad, scope, type Tensor } from '@hidden-schema/torch';
-import {
-  maskOfLengths,
-  openPretrainedEncoder,
-  StateCache,
-  type TextEncoder,
-  TransformerText,
-} from '@hidden-schema/transformers';
+import { openPretrainedEncoder } from '@hidden-schema/transformers/pretrained';
+import { StateCache } from '@hidden-schema/transformers/state-cache';
+import { maskOfLengths, type TextEncoder, TransformerText } from '@hidden-schema/transformers/text-encoder';
 import type { ReasoningConfig } from '../config/tuples.ts';
 import { vectorRows } from '../discovery/text-memory.ts';
 import type { Tokenizers } from '../tasks/language/build.ts';

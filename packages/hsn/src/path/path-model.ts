@@ -1,5 +1,6 @@
 import { arange, cat, full, type Generator, nn, type Tensor, where, zeros } from '@hidden-schema/torch';
-import { paddingMask, sinusoidalPositions, TransformerBlock } from '@hidden-schema/transformers';
+import { paddingMask } from '@hidden-schema/transformers/text-encoder';
+import { sinusoidalPositions, TransformerBlock } from '@hidden-schema/transformers/transformer-block';
 import type { NetworkKind } from '../config/tuples.ts';
 import { meanPooled, WalkQueries } from '../encoder/walk-queries.ts';
 

@@ -1,4 +1,4 @@
-import { BatchOrder } from '@hidden-schema/text';
+import { BatchOrder } from '@hidden-schema/text/batch-order';
 import { noGrad, type optim, scope } from '@hidden-schema/torch';
 import type { ReasoningConfig } from '../config/tuples.ts';
 import type { TupleTokens } from '../tasks/tuples/tokens.ts';

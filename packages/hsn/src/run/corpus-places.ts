@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { cacheFolder, readJsonFile, UserError, writeJsonAtomic } from '@hidden-schema/base';
-import { storedCorpus } from '@hidden-schema/text';
+import { storedCorpus } from '@hidden-schema/text/token-cache';
 import type { CorpusInfo, RunRecord } from './run-record.ts';
 
 // A run's record may come from a stranger. The files that it names as its corpus are read only where this user has named

@@ -1,5 +1,6 @@
 import { openSafetensors, SafetensorsError } from '@hidden-schema/torch';
-import { type Claim, checkClaims, decoderKind, type Shapes, shapesOf } from '@hidden-schema/transformers';
+import { type Claim, checkClaims, type Shapes, shapesOf } from '@hidden-schema/transformers/claims';
+import { decoderKind } from '@hidden-schema/transformers/registry';
 import type { LanguageConfig } from '../config/language.ts';
 import type { SyntheticConfig } from '../config/network.ts';
 import { isRival, type RivalConfig } from '../config/rivals.ts';

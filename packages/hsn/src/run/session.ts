@@ -2,31 +2,29 @@ import fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { type JsonValue, plainText, UserError } from '@hidden-schema/base';
 import { scope } from '@hidden-schema/torch';
-import { type CheckpointSettings, checkpointsSchema } from '../config/network.ts';
+import type { CheckpointSettings } from '../config/network.ts';
 import { align } from '../train/follow.ts';
 import { brokenWeight, NumberFailure } from '../train/non-finite.ts';
 import { Replicas } from '../train/replicas.ts';
 import type { Preparation, Task, TaskTrainer } from '../train/task.ts';
 import type { StepMetrics } from '../train/trainer.ts';
-import {
-  type CheckpointParts,
-  CheckpointWriter,
-  checkpointSteps,
-  discardCheckpointsAfter,
-  loadCheckpoint,
-  markBest,
-  saveElsewhere,
-} from './checkpoint.ts';
+import { type CheckpointParts, CheckpointWriter, loadCheckpoint, saveElsewhere } from './checkpoint.ts';
 import { EventWriter } from './events.ts';
 import { MetricsLog } from './metrics.ts';
 import { Progress } from './progress.ts';
 import type { Run } from './run.ts';
-import type { SessionOptions, SessionResult, SessionState } from './session-terms.ts';
+import {
+  checkpointParts,
+  checkpointSettings,
+  restoreTask,
+  type SessionProgress,
+} from './session-checkpoint.ts';
+import type { SessionOptions, SessionResult } from './session-terms.ts';
 
 /** An evaluation that ends within these milliseconds says nothing of itself. */
 const quietMs = 3000;
 
-const beginning: Omit<SessionState, 'trainer' | 'sweeps'> = { best: null, sinceBest: 0, seconds: 0 };
+const beginning: SessionProgress = { best: null, sinceBest: 0, seconds: 0 };
 
 /** Trains a run on disk: preparation, steps, evaluations, checkpoints, metrics; then evaluates the best model. */
 export class Session<Evaluation = unknown> {
@@ -38,8 +36,9 @@ export class Session<Evaluation = unknown> {
   readonly #metrics: MetricsLog;
   readonly #events: EventWriter;
   readonly #writer: CheckpointWriter;
+  readonly #checkpoints: CheckpointSettings;
   readonly #began = performance.now();
-  #state = beginning;
+  #state: SessionProgress = beginning;
   /** Whether anything happened that no checkpoint holds yet. */
   #unsaved = true;
 
@@ -49,6 +48,7 @@ export class Session<Evaluation = unknown> {
     this.#options = options;
     this.#replicas = options.replicas ?? Replicas.alone;
     this.#trainer = task.trainer;
+    this.#checkpoints = checkpointSettings(run.config);
     this.#writer = new CheckpointWriter(run, (text) => options.output?.write(`${plainText(text)}\n`));
     this.#metrics = new MetricsLog(run.path('metrics.jsonl'));
     const { damaged } = this.#metrics;
@@ -225,12 +225,6 @@ export class Session<Evaluation = unknown> {
     await setImmediate();
   }
 
-  /** Those of the run; a kind of training that has no such settings uses the defaults. */
-  get #checkpoints(): CheckpointSettings {
-    const { config } = this.#run;
-    return 'checkpoints' in config ? config.checkpoints : checkpointsSchema.parse({});
-  }
-
   get #checkpointEvery(): number {
     return this.#checkpoints.every ?? this.#run.config.training.evaluateEvery;
   }
@@ -274,41 +268,16 @@ export class Session<Evaluation = unknown> {
   }
 
   #parts(): CheckpointParts {
-    const sweeps = this.#task.preparation?.state;
-    const state: SessionState = {
-      ...this.#state,
-      ...(sweeps ? { sweeps } : {}),
-      seconds: this.#seconds(),
-      trainer: this.#trainer.state(),
-    };
-    return {
-      model: this.#trainer.model.namedTensors(),
-      optimizer: this.#trainer.optimizer.namedTensors(),
-      state: state as unknown as JsonValue,
-    };
+    return checkpointParts(this.#task, { ...this.#state, seconds: this.#seconds() });
   }
 
   #restore(): void {
-    if (checkpointSteps(this.#run).length === 0) {
-      this.#options.output?.write('no checkpoint was written yet: training begins again\n');
-      this.#metrics.truncateAfter(-1);
-      return;
-    }
-    scope(() => {
-      const saved = loadCheckpoint(this.#run, 'last');
-      for (const note of saved.notes) this.#options.output?.write(`${plainText(note)}\n`);
-      const { trainer, sweeps, ...rest } = saved.state as unknown as SessionState;
-      if (!saved.optimizer)
-        throw new UserError(`step ${saved.step} of ${this.#run.directory} has no optimiser state`);
-      this.#trainer.restore(trainer, saved.model, saved.optimizer);
-      if (sweeps && this.#task.preparation) this.#task.preparation.state = sweeps;
-      this.#state = rest;
-      this.#unsaved = false;
-      this.#metrics.truncateAfter(saved.step, sweeps?.count);
-      discardCheckpointsAfter(this.#run, saved.step);
-      // A process killed between a best checkpoint and its mark must not cost that checkpoint.
-      if (rest.bestStep !== undefined) markBest(this.#run, rest.bestStep);
-    });
+    const output = (text: string) => this.#options.output?.write(`${plainText(text)}\n`);
+    const saved = restoreTask(this.#run, this.#task, output);
+    this.#metrics.truncateAfter(saved?.step ?? -1, saved?.sweeps);
+    if (!saved) return;
+    this.#state = saved.progress;
+    this.#unsaved = false;
   }
 
   /** The final figures are those of the model with the best validation objective. */

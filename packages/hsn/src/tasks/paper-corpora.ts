@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { tsvLine, UserError } from '@hidden-schema/base';
-import { readLines, TEXT_SPLITS, type TextSplit } from '@hidden-schema/text';
+import { readLines } from '@hidden-schema/text/field-lines';
+import { TEXT_SPLITS, type TextSplit } from '@hidden-schema/text/settings';
 import { writeCorpusFolder, writeText } from './synthetic/corpus/folder.ts';
 import { readTuples } from './tuples/read-tuples.ts';
 

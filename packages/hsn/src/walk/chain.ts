@@ -10,7 +10,8 @@ import { type BestWalk, bestPaths, bestTrees } from './best.ts';
 import { categoricalKl } from './categorical.ts';
 import { gumbelSoftmax, type Relaxation, uniformNoise } from './gumbel.ts';
 import type { WalkPosterior } from './posterior.ts';
-import { paperForm, Transition, type TransitionForm, type WalkableGraph } from './transition.ts';
+import { paperForm, Transition, type TransitionForm } from './transition.ts';
+import type { WalkableGraph } from './walkable-graph.ts';
 
 // Shapes: B sentences, L steps, K symbols.
 

@@ -1,6 +1,7 @@
 import { full, type Generator, nn, type Tensor, type TensorOptions, zeros } from '@hidden-schema/torch';
 import { type Parents, WalkDistribution } from './chain.ts';
-import { Transition, type WalkableGraph } from './transition.ts';
+import { Transition } from './transition.ts';
+import type { WalkableGraph } from './walkable-graph.ts';
 
 /**
  * `uniform`: f = 1, ρ = 1/K. `trained`: learnable ρ and one f for all steps. `inhomogeneous`: learnable ρ and f^[i]

@@ -16,7 +16,7 @@ export const statistics = analysis({
   }),
   files: true,
   run: async ({ run, progress }, { samples }) => {
-    const { linkProbabilities } = await import('@hidden-schema/hsn');
+    const { linkProbabilities } = await import('@hidden-schema/hsn/graph/link-records');
     const { studyGraph } = await import('../evaluation/graph-samples.ts');
     return studyGraph(linkProbabilities(run.model), run.symbols, {
       seed: run.run.config.seed,

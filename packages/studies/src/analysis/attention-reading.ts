@@ -1,6 +1,6 @@
 import type { LanguageRun } from '@hidden-schema/hsn';
-import { schemaOf } from '@hidden-schema/hsn';
-import { idsTensor, padded } from '@hidden-schema/text';
+import { schemaOf } from '@hidden-schema/hsn/tasks/language/perplexity';
+import { idsTensor, padded } from '@hidden-schema/text/padding';
 import { noGrad, scope } from '@hidden-schema/torch';
 import { type PlacedWord, wordsOf } from './words.ts';
 

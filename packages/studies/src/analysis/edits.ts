@@ -1,19 +1,14 @@
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
-import {
-  checkEditable,
-  corpusPlaces,
-  type EditRecord,
-  editSymbols,
-  editsIn,
-  type LanguageRun,
-  Run,
-  rememberCorpus,
-  splitChange,
-  textRecord,
-  textUpdate,
-  undoEdit as undoRun,
-} from '@hidden-schema/hsn';
+import type { LanguageRun } from '@hidden-schema/hsn/open';
+import { corpusPlaces, rememberCorpus } from '@hidden-schema/hsn/run/corpus-places';
+import type { EditRecord } from '@hidden-schema/hsn/run/edit-record';
+import { editsIn } from '@hidden-schema/hsn/run/edits';
+import { Run } from '@hidden-schema/hsn/run/run';
+import { checkEditable, editSymbols, undoEdit as undoRun } from '@hidden-schema/hsn/tasks/language/edit';
+import { splitChange } from '@hidden-schema/hsn/tasks/language/split';
+import { textRecord } from '@hidden-schema/hsn/tasks/language/text-record';
+import { textUpdate } from '@hidden-schema/hsn/tasks/language/update';
 import { tellingTerms } from '../measures/document-terms.ts';
 import { pmiWords } from '../measures/pmi-words.ts';
 import { textWords } from '../measures/text-words.ts';

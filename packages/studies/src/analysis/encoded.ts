@@ -1,6 +1,8 @@
 import fs from 'node:fs';
 import { hashFile, readRegular, reasonOf, UserError } from '@hidden-schema/base';
-import { DamagedFile, type OpenedRun, RunChanged, type SplitName } from '@hidden-schema/hsn';
+import type { OpenedRun } from '@hidden-schema/hsn/open';
+import { DamagedFile, RunChanged } from '@hidden-schema/hsn/run/run-faults';
+import type { SplitName } from '@hidden-schema/hsn/tasks/synthetic/corpus/writer';
 import { nearestWalks } from '../evaluation/nearest-walks.ts';
 import { stepWeights } from '../measures/step-weights.ts';
 import {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { OpenedRun } from '@hidden-schema/hsn';
-import { linkProbabilities } from '@hidden-schema/hsn';
+import { linkProbabilities } from '@hidden-schema/hsn/graph/link-records';
 import type { ExportedGraph } from '../evaluation/graph-export.ts';
 import { linksOf, runLayout } from './layout.ts';
 import type { SymbolMeaning } from './meaning.ts';

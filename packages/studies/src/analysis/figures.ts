@@ -1,4 +1,6 @@
-import { LIKELY_LINK, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
+import { LIKELY_LINK } from '@hidden-schema/hsn/graph/likely';
+import { linkProbabilities } from '@hidden-schema/hsn/graph/link-records';
+import type { OpenedRun } from '@hidden-schema/hsn/open';
 import { barGrid } from '../drawing/bar-figure.ts';
 import { heatFigure } from '../drawing/heat-figure.ts';
 import { labelFigure } from '../evaluation/label-figure.ts';

@@ -1,4 +1,5 @@
-import { type OpenedRun, openLanguageCorpus, openPoints } from '@hidden-schema/hsn';
+import type { OpenedRun } from '@hidden-schema/hsn/open';
+import { openLanguageCorpus, openPoints } from '@hidden-schema/hsn/tasks/language/open';
 import { cat, scope, Tensor } from '@hidden-schema/torch';
 import { nearestWalks } from '../evaluation/nearest-walks.ts';
 import { dot } from '../measures/dot.ts';

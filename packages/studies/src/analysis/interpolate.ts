@@ -1,12 +1,9 @@
 import { formatNumber, UserError } from '@hidden-schema/base';
-import {
-  type Adjacency,
-  type LanguageRun,
-  LIKELY_LINK,
-  linkProbabilities,
-  neighbourLists,
-  type WritingOptions,
-} from '@hidden-schema/hsn';
+import { LIKELY_LINK } from '@hidden-schema/hsn/graph/likely';
+import { linkProbabilities } from '@hidden-schema/hsn/graph/link-records';
+import type { LanguageRun } from '@hidden-schema/hsn/open';
+import type { WritingOptions } from '@hidden-schema/hsn/tasks/language/texts';
+import { type Adjacency, neighbourLists } from '@hidden-schema/hsn/tasks/synthetic/corpus/graphs';
 import { interpolate, interpolateNodes, isWalk, widestPath } from '../evaluation/interpolation.ts';
 import { type SymbolNames, symbolNames, symbolTitle } from './names.ts';
 import { mostLikelyLinks } from './opened.ts';

@@ -1,4 +1,5 @@
-import { type OpenedRun, refitSubsamples } from '@hidden-schema/hsn';
+import type { OpenedRun } from '@hidden-schema/hsn/open';
+import { refitSubsamples } from '@hidden-schema/hsn/tasks/language/refit';
 import { type Judge, type JudgeOptions, judgedFit, sampledRows } from '../evaluation/judge.ts';
 import { npmiCoherence } from '../measures/coherence.ts';
 import { tellingTerms } from '../measures/document-terms.ts';

@@ -1,6 +1,7 @@
 import type { JsonValue } from '@hidden-schema/base';
 import type { OpenedRun } from '@hidden-schema/hsn';
-import { graphRecord, linkProbabilities, linkRecords } from '@hidden-schema/hsn';
+import { linkProbabilities, linkRecords } from '@hidden-schema/hsn/graph/link-records';
+import { graphRecord } from '@hidden-schema/hsn/tasks/synthetic/graph-record';
 import { layoutGraph } from '../evaluation/force-layout.ts';
 
 const FILE = 'graph.json';

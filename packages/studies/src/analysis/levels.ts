@@ -1,5 +1,7 @@
 import { plainText, UserError } from '@hidden-schema/base';
-import { groupsAt, type Joining, joinSymbols, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
+import { groupsAt, type Joining, joinSymbols } from '@hidden-schema/hsn/discovery/hierarchy';
+import { linkProbabilities } from '@hidden-schema/hsn/graph/link-records';
+import type { OpenedRun } from '@hidden-schema/hsn/open';
 import { noGrad, scope } from '@hidden-schema/torch';
 import type { Sheet } from '../evaluation/sheets.ts';
 import { nameSymbols, partsFromNames } from '../measures/symbol-names.ts';

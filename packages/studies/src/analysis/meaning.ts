@@ -1,5 +1,6 @@
 import type { OpenedRun } from '@hidden-schema/hsn';
-import { linkProbabilities, textRecord } from '@hidden-schema/hsn';
+import { linkProbabilities } from '@hidden-schema/hsn/graph/link-records';
+import { textRecord } from '@hidden-schema/hsn/tasks/language/text-record';
 import { linkStrengths } from '../measures/link-strength.ts';
 import type { Interval } from '../measures/proportions.ts';
 import type { AttentionWords } from './attention-words.ts';

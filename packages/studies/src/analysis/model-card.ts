@@ -1,7 +1,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { type Cell, formatTable, writeFileAtomic } from '@hidden-schema/base';
-import { dumpConfig, evaluationFigures, isRival, Run, rivalNames, textRecord } from '@hidden-schema/hsn';
+import { isRival, rivalNames } from '@hidden-schema/hsn/config/rivals';
+import { dumpConfig } from '@hidden-schema/hsn/config/settings';
+import { Run } from '@hidden-schema/hsn/run/run';
+import { evaluationFigures } from '@hidden-schema/hsn/run/run-summary';
+import { textRecord } from '@hidden-schema/hsn/tasks/language/text-record';
 
 /** What a run is, was made from and is good for, as Markdown. */
 function modelCard(run: Run): string {

@@ -1,6 +1,12 @@
-import { type JsonValue, jsonText, parseJson, readRegular, reasonOf, UserError } from '@hidden-schema/base';
-import type { EditRecord } from '@hidden-schema/hsn';
-import { Run, RunChanged, RunFiles, stateBefore } from '@hidden-schema/hsn/runs';
+import { reasonOf, UserError } from '@hidden-schema/base/errors';
+import { type JsonValue, jsonText } from '@hidden-schema/base/files';
+import { parseJson } from '@hidden-schema/base/json-file';
+import { readRegular } from '@hidden-schema/base/regular-file';
+import type { EditRecord } from '@hidden-schema/hsn/run/edit-record';
+import { stateBefore } from '@hidden-schema/hsn/run/edits';
+import { Run } from '@hidden-schema/hsn/run/run';
+import { RunChanged } from '@hidden-schema/hsn/run/run-faults';
+import { RunFiles } from '@hidden-schema/hsn/run/run-files';
 
 const FORMAT = 1;
 const longestName = 80;

@@ -1,4 +1,6 @@
-import { LIKELY_LINK, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
+import { LIKELY_LINK } from '@hidden-schema/hsn/graph/likely';
+import { linkProbabilities } from '@hidden-schema/hsn/graph/link-records';
+import type { OpenedRun } from '@hidden-schema/hsn/open';
 import { networkFigure } from '../drawing/network-figure.ts';
 import { symbolCentres } from '../drawing/symbol-centres.ts';
 import { css, symbolTones } from '../drawing/symbol-colours.ts';

@@ -1,5 +1,8 @@
 import { UserError } from '@hidden-schema/base';
-import { type Adjacency, type LanguageRun, LIKELY_LINK, type OpenedRun, open, Run } from '@hidden-schema/hsn';
+import { LIKELY_LINK } from '@hidden-schema/hsn/graph/likely';
+import { type LanguageRun, type OpenedRun, open } from '@hidden-schema/hsn/open';
+import { Run } from '@hidden-schema/hsn/run/run';
+import type { Adjacency } from '@hidden-schema/hsn/tasks/synthetic/corpus/graphs';
 
 /** Opens a run of any kind at a checkpoint, to be analysed; free it with `model.free()`. */
 export async function openRun(directory: string, options: { checkpoint?: string } = {}): Promise<OpenedRun> {

@@ -1,6 +1,8 @@
 import { UserError } from '@hidden-schema/base';
 import type { LanguageRun, OpenedRun } from '@hidden-schema/hsn';
-import { linkProbabilities, readMetrics, reportDamage } from '@hidden-schema/hsn';
+import { linkProbabilities } from '@hidden-schema/hsn/graph/link-records';
+import { readMetrics } from '@hidden-schema/hsn/run/metrics';
+import { reportDamage } from '@hidden-schema/hsn/run/run-faults';
 import { drawCurves } from '../drawing/curves.ts';
 import { degreeFigure } from '../evaluation/degree-figure.ts';
 import { studyGraph } from '../evaluation/graph-samples.ts';

@@ -1,18 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { UserError } from '@hidden-schema/base';
-import {
-  type BestWalk,
-  type CorpusPoints,
-  type LanguageRun,
-  type OpenedRun,
-  openLanguageCorpus,
-  openPoints,
-  openTuples,
-  type ReasoningRun,
-  type SplitName,
-  type SyntheticRun,
-} from '@hidden-schema/hsn';
-import { readBatch, type TextCorpus, textHash, textKey } from '@hidden-schema/text';
+import type { LanguageRun, OpenedRun, ReasoningRun, SyntheticRun } from '@hidden-schema/hsn/open';
+import type { CorpusPoints } from '@hidden-schema/hsn/tasks/language/corpus-vectors';
+import type { SplitName } from '@hidden-schema/hsn/tasks/synthetic/corpus/writer';
+import type { BestWalk } from '@hidden-schema/hsn/walk/best';
+import type { TextCorpus } from '@hidden-schema/text/corpus';
+import { readBatch } from '@hidden-schema/text/text-batches';
+import { textHash, textKey } from '@hidden-schema/text/text-keys';
 
 /** The sentences that a run was trained on, or tuples, as its `texts` read them. */
 export interface RunCorpus {
@@ -51,6 +45,7 @@ export function runCorpus(run: OpenedRun, options: CorpusOptions = {}): Promise<
 }
 
 async function textsOf(run: LanguageRun, options: CorpusOptions): Promise<RunCorpus> {
+  const { openLanguageCorpus, openPoints } = await import('@hidden-schema/hsn/tasks/language/open');
   const corpus = await openLanguageCorpus(run, options);
   const { labels, store, splits } = corpus;
   let points: CorpusPoints | undefined;
@@ -120,6 +115,7 @@ function* passagesOf(
 }
 
 async function tuplesOf(run: ReasoningRun): Promise<RunCorpus> {
+  const { openTuples } = await import('@hidden-schema/hsn/tasks/tuples/open');
   const { corpus } = await openTuples(run);
   const { splits, table } = corpus;
   return {

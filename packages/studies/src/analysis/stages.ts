@@ -1,10 +1,8 @@
-import {
-  isLikely,
-  type LanguageFigures,
-  linkProbabilities,
-  type OpenedRun,
-  withAlone,
-} from '@hidden-schema/hsn';
+import { isLikely } from '@hidden-schema/hsn/graph/likely';
+import { linkProbabilities } from '@hidden-schema/hsn/graph/link-records';
+import type { OpenedRun } from '@hidden-schema/hsn/open';
+import { withAlone } from '@hidden-schema/hsn/tasks/language/step-nats';
+import type { LanguageFigures } from '@hidden-schema/hsn/tasks/language/task';
 import type { EncodedCorpus } from './encoded.ts';
 
 /** How far symbols and walks moved between two checkpoints of a run. */

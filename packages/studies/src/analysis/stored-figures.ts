@@ -1,5 +1,5 @@
-import type { OpenedRun } from '@hidden-schema/hsn';
-import type { Run } from '@hidden-schema/hsn/runs';
+import type { OpenedRun } from '@hidden-schema/hsn/open';
+import type { Run } from '@hidden-schema/hsn/run/run';
 
 const FILE = 'analysis/symbol-figures.json';
 type Figures = Record<string, number | null>;

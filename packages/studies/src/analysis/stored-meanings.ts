@@ -1,5 +1,7 @@
 import { type JsonValue, UserError } from '@hidden-schema/base';
-import { EditUnfinished, type OpenedRun, textRecord } from '@hidden-schema/hsn';
+import type { OpenedRun } from '@hidden-schema/hsn/open';
+import { EditUnfinished } from '@hidden-schema/hsn/run/run-faults';
+import { textRecord } from '@hidden-schema/hsn/tasks/language/text-record';
 import { attentionWords } from './attention-words.ts';
 import { type EncodedCorpus, type EncodingOptions, encodedCorpus, openEncoded } from './encoded.ts';
 import { foundNames } from './found-names.ts';

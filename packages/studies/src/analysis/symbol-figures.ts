@@ -1,4 +1,7 @@
-import { isLikely, linkProbabilities, type OpenedRun, refitSymbols } from '@hidden-schema/hsn';
+import { isLikely } from '@hidden-schema/hsn/graph/likely';
+import { linkProbabilities } from '@hidden-schema/hsn/graph/link-records';
+import type { OpenedRun } from '@hidden-schema/hsn/open';
+import { refitSymbols } from '@hidden-schema/hsn/tasks/language/refit';
 import { embeddingCoherence } from '../measures/embedding-coherence.ts';
 import { stability } from '../measures/stability.ts';
 import { textWords } from '../measures/text-words.ts';

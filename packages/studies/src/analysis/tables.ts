@@ -1,5 +1,7 @@
 import { UserError } from '@hidden-schema/base';
-import { LIKELY_LINK, linkProbabilities, type OpenedRun } from '@hidden-schema/hsn';
+import { LIKELY_LINK } from '@hidden-schema/hsn/graph/likely';
+import { linkProbabilities } from '@hidden-schema/hsn/graph/link-records';
+import type { OpenedRun } from '@hidden-schema/hsn/open';
 import { product } from '../measures/product.ts';
 import type { TableData, TableValue } from '../table-files.ts';
 import type { EncodedCorpus } from './encoded.ts';

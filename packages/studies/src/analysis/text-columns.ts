@@ -1,6 +1,8 @@
 import { type JsonValue, UserError } from '@hidden-schema/base';
-import { corpusColumn, type OpenedRun, openLanguageCorpus, textRecord } from '@hidden-schema/hsn';
-import { parseDates } from '@hidden-schema/text';
+import type { OpenedRun } from '@hidden-schema/hsn/open';
+import { corpusColumn, openLanguageCorpus } from '@hidden-schema/hsn/tasks/language/open';
+import { textRecord } from '@hidden-schema/hsn/tasks/language/text-record';
+import { parseDates } from '@hidden-schema/text/dates';
 import type { LabelledWalks } from '../evaluation/label-maps.ts';
 import type { EncodedCorpus } from './encoded.ts';
 import { encodedRows } from './run-corpus.ts';

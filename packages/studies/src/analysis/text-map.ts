@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { editsIn, type OpenedRun } from '@hidden-schema/hsn';
-import { stateBefore } from '@hidden-schema/hsn/runs';
+import type { OpenedRun } from '@hidden-schema/hsn/open';
+import { editsIn, stateBefore } from '@hidden-schema/hsn/run/edits';
 import { placeTexts } from '../evaluation/text-places.ts';
 import type { EncodedCorpus } from './encoded.ts';
 import { runLayout } from './layout.ts';

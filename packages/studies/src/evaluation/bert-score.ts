@@ -1,7 +1,9 @@
 import { Random, UserError } from '@hidden-schema/base';
-import { idsTensor, padded, type Tokenizer } from '@hidden-schema/text';
+import { idsTensor, padded } from '@hidden-schema/text/padding';
+import type { Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
 import { noGrad, scope, type Tensor } from '@hidden-schema/torch';
-import { type BertEncoder, maskOfLengths, paddingMask } from '@hidden-schema/transformers';
+import type { BertEncoder } from '@hidden-schema/transformers/bert';
+import { maskOfLengths, paddingMask } from '@hidden-schema/transformers/text-encoder';
 
 export interface BertScore {
   precision: number;

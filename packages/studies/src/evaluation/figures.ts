@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { type Adjacency, edgeList, hasEdge } from '@hidden-schema/hsn';
+import { type Adjacency, edgeList, hasEdge } from '@hidden-schema/hsn/tasks/synthetic/corpus/graphs';
 import { Resvg } from '@resvg/resvg-js';
 import { cut, drawing, INKS, linePath, type Mark, mark, placed, text } from '../drawing/svg.ts';
 

@@ -1,5 +1,5 @@
 import { formatMeanSd, formatNumber, type MeanSd, meanSd, Random } from '@hidden-schema/base';
-import { type Adjacency, emptyGraph } from '@hidden-schema/hsn';
+import { type Adjacency, emptyGraph } from '@hidden-schema/hsn/tasks/synthetic/corpus/graphs';
 import { type GraphStatistics, graphStatistics } from './graph-statistics.ts';
 
 /** Share of nodes with a degree: mean and standard deviation over graphs. */

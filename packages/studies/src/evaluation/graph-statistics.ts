@@ -1,4 +1,4 @@
-import { type Adjacency, edgeCount, neighbourLists } from '@hidden-schema/hsn';
+import { type Adjacency, edgeCount, neighbourLists } from '@hidden-schema/hsn/tasks/synthetic/corpus/graphs';
 
 /** Statistics of one undirected graph; loops count as edges and in nothing else. */
 export interface GraphStatistics {

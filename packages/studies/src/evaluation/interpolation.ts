@@ -1,4 +1,4 @@
-import { type Adjacency, hasEdge, neighbourLists } from '@hidden-schema/hsn';
+import { type Adjacency, hasEdge, neighbourLists } from '@hidden-schema/hsn/tasks/synthetic/corpus/graphs';
 
 /** A walk from one schema to another. */
 export interface WindowSteps {

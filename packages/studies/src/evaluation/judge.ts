@@ -1,6 +1,7 @@
 import { Random, UserError } from '@hidden-schema/base';
-import { rememberedVectors, textVectors } from '@hidden-schema/hsn';
-import { openPretrainedEncoder, type PretrainedEncoder } from '@hidden-schema/transformers';
+import { rememberedVectors } from '@hidden-schema/hsn/discovery/text-memory';
+import { textVectors } from '@hidden-schema/hsn/discovery/vector-store';
+import { openPretrainedEncoder, type PretrainedEncoder } from '@hidden-schema/transformers/pretrained';
 import { cosine } from '../measures/coherence.ts';
 import { type EmbeddingCoherenceOptions, embeddingCoherence } from '../measures/embedding-coherence.ts';
 import type { SymbolUses } from '../measures/symbol-uses.ts';

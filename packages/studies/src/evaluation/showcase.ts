@@ -1,16 +1,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { formatNumber, formatTable, writeFileAtomic } from '@hidden-schema/base';
-import {
-  type Adjacency,
-  edgeList,
-  isLikely,
-  linkProbabilities,
-  type SyntheticCorpus,
-  type SyntheticEvaluation,
-  type SyntheticNetwork,
-  tokensFrom,
-} from '@hidden-schema/hsn';
+import { isLikely } from '@hidden-schema/hsn/graph/likely';
+import { linkProbabilities } from '@hidden-schema/hsn/graph/link-records';
+import { tokensFrom } from '@hidden-schema/hsn/tasks/synthetic/batch';
+import { type Adjacency, edgeList } from '@hidden-schema/hsn/tasks/synthetic/corpus/graphs';
+import type { SyntheticCorpus } from '@hidden-schema/hsn/tasks/synthetic/corpus/reader';
+import type { SyntheticEvaluation } from '@hidden-schema/hsn/tasks/synthetic/evaluation';
+import type { SyntheticNetwork } from '@hidden-schema/hsn/tasks/synthetic/network';
 import { noGrad, scope } from '@hidden-schema/torch';
 import { compareGraphs, drawGraphs, toPng } from './figures.ts';
 import { layoutGraph } from './force-layout.ts';

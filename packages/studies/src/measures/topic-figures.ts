@@ -1,4 +1,4 @@
-import { isLikely } from '@hidden-schema/hsn';
+import { isLikely } from '@hidden-schema/hsn/graph/likely';
 import { type Agreement, agreement } from './agreement.ts';
 import { cvCoherence, gensimEpsilon, npmiCoherence } from './coherence.ts';
 import { linearReaderAccuracy, walkFeatures } from './linear-reader.ts';

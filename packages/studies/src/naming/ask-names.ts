@@ -1,4 +1,5 @@
-import { editNames, type OpenedRun } from '@hidden-schema/hsn';
+import type { OpenedRun } from '@hidden-schema/hsn/open';
+import { editNames } from '@hidden-schema/hsn/run/name-edit';
 import { z } from 'zod';
 import type { SymbolMeaning } from '../analysis/meaning.ts';
 import { namedSymbols, namesWithSuggested, type SuggestedName, symbolNames } from '../analysis/names.ts';

@@ -1,17 +1,11 @@
 import { UserError } from '@hidden-schema/base';
-import {
-  type OpenedReasoning,
-  openTrainedWalks,
-  prefixTable,
-  type Reasoner,
-  readObjects,
-  scoreWithoutWalks,
-  scoreWithWalks,
-  searchObjects,
-  type TupleTokens,
-  tupleFrames,
-  type WalkPath,
-} from '@hidden-schema/hsn';
+import { readObjects, scoreWithoutWalks, scoreWithWalks } from '@hidden-schema/hsn/path/judged';
+import { openTrainedWalks, type Reasoner } from '@hidden-schema/hsn/path/reasoner';
+import { tupleFrames } from '@hidden-schema/hsn/tasks/tuples/build';
+import { searchObjects } from '@hidden-schema/hsn/tasks/tuples/object-search';
+import { type OpenedReasoning, prefixTable } from '@hidden-schema/hsn/tasks/tuples/open';
+import type { TupleTokens } from '@hidden-schema/hsn/tasks/tuples/tokens';
+import type { WalkPath } from '@hidden-schema/hsn/tasks/tuples/walk-path';
 import { answerKey, distinctAnswers } from '../evaluation/recall.ts';
 import type { Question } from './answers.ts';
 import { type NearEvent, Neighbourhood, type ObjectShare } from './neighbourhood.ts';

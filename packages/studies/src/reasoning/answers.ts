@@ -1,17 +1,11 @@
 import { UserError } from '@hidden-schema/base';
-import {
-  type CandidateOptions,
-  type OpenedReasoning,
-  prefixTable,
-  type ReadObjects,
-  type Reasoner,
-  scoreWithoutWalks,
-  scoreWithWalks,
-  searchObjects,
-  type TupleTokens,
-  TupleWalks,
-  tupleFrames,
-} from '@hidden-schema/hsn';
+import { type ReadObjects, scoreWithoutWalks, scoreWithWalks } from '@hidden-schema/hsn/path/judged';
+import type { CandidateOptions, Reasoner } from '@hidden-schema/hsn/path/reasoner';
+import { tupleFrames } from '@hidden-schema/hsn/tasks/tuples/build';
+import { searchObjects } from '@hidden-schema/hsn/tasks/tuples/object-search';
+import { type OpenedReasoning, prefixTable } from '@hidden-schema/hsn/tasks/tuples/open';
+import type { TupleTokens } from '@hidden-schema/hsn/tasks/tuples/tokens';
+import { TupleWalks } from '@hidden-schema/hsn/tasks/tuples/walks';
 import { distinctAnswers } from '../evaluation/recall.ts';
 import { byExpectedBleu } from './liked-first.ts';
 

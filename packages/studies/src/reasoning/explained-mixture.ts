@@ -1,4 +1,4 @@
-import { promptTable } from '@hidden-schema/hsn';
+import { promptTable } from '@hidden-schema/hsn/tasks/tuples/open';
 import { answerKey } from '../evaluation/recall.ts';
 import { type AnswerPool, sharedSteps } from './answer-pools.ts';
 import { type ExplainedCandidate, explainedCandidates } from './explained.ts';

@@ -1,5 +1,6 @@
 import { UserError } from '@hidden-schema/base';
-import { NONE, type TupleCorpus } from '@hidden-schema/hsn';
+import { NONE } from '@hidden-schema/hsn/tasks/tuples/relations';
+import type { TupleCorpus } from '@hidden-schema/hsn/tasks/tuples/tuples';
 import { type BertScore, type BertScorer, meanScore, rescaled } from '../evaluation/bert-score.ts';
 import { bleuWords, corpusBleu, sentenceBleu } from '../evaluation/bleu.ts';
 import { distinctN, novelty } from '../evaluation/diversity.ts';

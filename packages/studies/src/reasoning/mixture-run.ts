@@ -1,15 +1,10 @@
 import { jsonText, Random, UserError } from '@hidden-schema/base';
-import {
-  type OpenedReasoning,
-  openReasoning,
-  type PathKind,
-  pathFolder,
-  pathKinds,
-  prefixesOf,
-  RunFiles,
-  reasonerOf,
-  runTuples,
-} from '@hidden-schema/hsn';
+import type { PathKind } from '@hidden-schema/hsn/config/tuples';
+import { pathFolder, pathKinds } from '@hidden-schema/hsn/path/path-task';
+import { reasonerOf } from '@hidden-schema/hsn/path/reasoner';
+import { RunFiles } from '@hidden-schema/hsn/run/run-files';
+import { type OpenedReasoning, openReasoning, runTuples } from '@hidden-schema/hsn/tasks/tuples/open';
+import { prefixesOf } from '@hidden-schema/hsn/tasks/tuples/tuples';
 import { recallAt } from '../evaluation/recall.ts';
 import { type AnswerPool, AnswerPools } from './answer-pools.ts';
 import { mostAnswers, type Question } from './answers.ts';

@@ -1,4 +1,6 @@
-import { eventVectors, type TrainedWalks, type TupleTokens, type TupleWalks } from '@hidden-schema/hsn';
+import type { TupleTokens } from '@hidden-schema/hsn/tasks/tuples/tokens';
+import { eventVectors, type TrainedWalks } from '@hidden-schema/hsn/tasks/tuples/trained-walks';
+import type { TupleWalks } from '@hidden-schema/hsn/tasks/tuples/walks';
 import { answerKey, distinctAnswers } from '../evaluation/recall.ts';
 
 /** Nearest training events with a question's relation that are counted, and those among which they are looked for. */

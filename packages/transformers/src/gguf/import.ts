@@ -9,7 +9,7 @@ import {
   writeBeside,
   writeSynced,
 } from '@hidden-schema/base';
-import { tokenizerFromJson } from '@hidden-schema/text';
+import { tokenizerFromJson } from '@hidden-schema/text/tokenizer/tokenizer';
 import { streamSafetensors, type TensorSource } from '@hidden-schema/torch';
 import { checkClaims } from '../claims.ts';
 import { pairedRow } from '../rotary.ts';

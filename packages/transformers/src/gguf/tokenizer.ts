@@ -1,4 +1,4 @@
-import { addedToken, type BytePairSplit, byteBpeJson } from '@hidden-schema/text';
+import { addedToken, type BytePairSplit, byteBpeJson } from '@hidden-schema/text/tokenizer/byte-bpe';
 import { byteToken, pieceTokenizerJson } from '../piece-tokenizer.ts';
 import { Metadata } from './metadata.ts';
 import type { GgufFile } from './reader.ts';

@@ -1,4 +1,4 @@
-import { addedToken } from '@hidden-schema/text';
+import { addedToken } from '@hidden-schema/text/tokenizer/byte-bpe';
 import { byteToken, pieceSpace, pieceTokenizerJson } from '../piece-tokenizer.ts';
 import type { Llama2cTokenizer } from './tokenizer.ts';
 

@@ -1,34 +1,22 @@
 import { UserError } from '@hidden-schema/base';
-import {
-  type Frames,
-  gpt2Tokenizer,
-  loadTokenizer,
-  TokenCounts,
-  type Tokenizer,
-  trainByteBpe,
-  trimmedByteBpe,
-  WordCounts,
-} from '@hidden-schema/text';
+import type { Frames } from '@hidden-schema/text/text-batches';
+import { gpt2Tokenizer, TokenCounts, trimmedByteBpe } from '@hidden-schema/text/tokenizer/byte-bpe';
+import { loadTokenizer, type Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
+import { trainByteBpe, WordCounts } from '@hidden-schema/text/tokenizer/train-bpe';
 import { defaultDevice, Generator, scope } from '@hidden-schema/torch';
-import {
-  addLora,
-  decoderKind,
-  kindOfConfig,
-  type LanguageDecoder,
-  LstmText,
-  openDecoder,
-  openPretrainedEncoder,
-  openStaticEncoder,
-  type SymbolOptions,
-  type TextEncoder,
-  TransformerText,
-} from '@hidden-schema/transformers';
+import type { LanguageDecoder } from '@hidden-schema/transformers/language-decoder';
+import { addLora } from '@hidden-schema/transformers/lora';
+import { openPretrainedEncoder } from '@hidden-schema/transformers/pretrained';
+import { decoderKind, kindOfConfig, openDecoder } from '@hidden-schema/transformers/registry';
+import { openStaticEncoder } from '@hidden-schema/transformers/static-folder';
+import type { SymbolOptions } from '@hidden-schema/transformers/symbol-attention';
+import { LstmText, type TextEncoder, TransformerText } from '@hidden-schema/transformers/text-encoder';
 import type { LanguageConfig } from '../../config/language.ts';
 import { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import { WalkEncoder } from '../../encoder/walk-queries.ts';
 import { HiddenSchemaNetwork } from '../../model.ts';
 import { heldByWarmStart } from '../../train/warm-start.ts';
-import { isFast, teacherOf } from './fast-encoder.ts';
+import { isFast, teacherOf } from './encoder-names.ts';
 import type { LanguageKind, LanguageNetwork } from './network.ts';
 
 export interface Tokenizers {

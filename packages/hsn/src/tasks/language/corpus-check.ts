@@ -1,11 +1,8 @@
 import { UserError } from '@hidden-schema/base';
-import {
-  type FileReport,
-  fingerprintOf,
-  storedCorpus,
-  type TextFiles,
-  TokenStore,
-} from '@hidden-schema/text';
+import type { TextFiles } from '@hidden-schema/text/corpus';
+import { type FileReport, fingerprintOf } from '@hidden-schema/text/corpus-report';
+import { storedCorpus } from '@hidden-schema/text/token-cache';
+import { TokenStore } from '@hidden-schema/text/token-store';
 import type { Run } from '../../run/run.ts';
 import type { TextRecord } from './text-record.ts';
 

@@ -1,6 +1,7 @@
 import { UserError } from '@hidden-schema/base';
 import type { TextCorpus } from '@hidden-schema/text';
 import type { LanguageConfig } from '../../config/language.ts';
+import { usesPursuit } from '../../config/walk-reading.ts';
 import { chooseSymbols, type SymbolChoice } from '../../discovery/choose.ts';
 import { tellingPieces } from '../../discovery/pieces.ts';
 import { ownPart } from '../../discovery/point-source.ts';
@@ -13,7 +14,6 @@ import {
   type DiscoveryInputs,
   trainingPoints,
   trainingTexts,
-  usesPursuit,
 } from './discovery.ts';
 import { Passages } from './passages.ts';
 import { type Seed, SeedMatches } from './seeds.ts';

@@ -1,5 +1,6 @@
 import { UserError } from '@hidden-schema/base';
-import { type TextCorpus, textKey } from '@hidden-schema/text';
+import type { TextCorpus } from '@hidden-schema/text/corpus';
+import { textKey } from '@hidden-schema/text/text-keys';
 import { call, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import type { LanguageConfig } from '../../config/language.ts';
 import { SparseSpool } from '../../discovery/count-blocks.ts';
@@ -8,7 +9,7 @@ import { type FittedDictionary, type FittedSymbols, fitDictionary } from '../../
 import { type DiscoveryOptions, discoveryOptions } from '../../discovery/options.ts';
 import { columnsOf, pieceCounts } from '../../discovery/pieces.ts';
 import { ownPart } from '../../discovery/point-source.ts';
-import { fitSharedSpace, type PointSpace, pointDefaults, toPoints } from '../../discovery/point-space.ts';
+import { fitSharedSpace, type PointSpace, toPoints } from '../../discovery/point-space.ts';
 import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import { RowSpool } from '../../discovery/row-spool.ts';
 import type { SparseRows } from '../../discovery/sparse.ts';
@@ -18,7 +19,6 @@ import { countLikelyLinks } from '../../graph/likely.ts';
 import { Replicas } from '../../train/replicas.ts';
 import type { PreparationWatch } from '../../train/task.ts';
 import { DiscoveryStage } from '../discovery-stage.ts';
-import type { DiscoverySizes } from './build.ts';
 import { CorpusPoints, type PassageVectors } from './corpus-vectors.ts';
 import { joinedGraph } from './joined-graph.ts';
 import type { Passages } from './passages.ts';
@@ -27,10 +27,6 @@ import type { LanguageTraining } from './training.ts';
 import { followWords } from './word-following.ts';
 
 // Shapes: N training texts, L steps, K symbols.
-
-/** Whether walks are read by pursuit; a baseline has none. */
-export const usesPursuit = (config: Pick<LanguageConfig, 'baseline' | 'encoder'>): boolean =>
-  !config.baseline && config.encoder.walks === 'pursuit';
 
 /** What a corpus is discovered from beside its tokens. */
 export interface DiscoveryInputs extends PassageVectors {
@@ -92,23 +88,6 @@ function tooFewTexts(symbols: number, texts: number, what: string): UserError {
   return new UserError(
     `${symbols} symbols need at least as many texts, got ${texts} ${what}: ${fewer}; or give more texts`,
   );
-}
-
-/** Symbols as wide as the points they are found among. */
-export function withSymbolWidth<C extends { graph: { symbolDimension: number } }>(
-  config: C,
-  symbolDimension: number,
-): C {
-  return { ...config, graph: { ...config.graph, symbolDimension } };
-}
-
-/** Sizes of the space that a corpus is discovered in. */
-export function discoverySizes(
-  { pieces: { length }, passages }: Pick<DiscoveryInputs, 'pieces' | 'passages'>,
-  { splits }: Pick<TextCorpus, 'splits'>,
-): DiscoverySizes {
-  const points = passages.rowsOf(splits.train).length;
-  return { pieces: length, dimensions: Math.min(pointDefaults.wordDimensions, length, points) };
 }
 
 /** The first stage: finds symbols and graph in the encoder's space and hands them to the network, without a decoder. */

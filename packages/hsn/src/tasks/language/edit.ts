@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type JsonValue, jsonText, UserError, writeSynced } from '@hidden-schema/base';
 import { scope } from '@hidden-schema/torch';
 import { dumpConfig, languageConfig } from '../../config/settings.ts';
+import { usesPursuit } from '../../config/walk-reading.ts';
 import { bestStep, checkpointSteps, loadCheckpoint, saveElsewhere } from '../../run/checkpoint.ts';
 import { BEST, bestText } from '../../run/checkpoint-folder.ts';
 import type { EditRecord } from '../../run/edit-record.ts';
@@ -11,7 +12,6 @@ import { Run } from '../../run/run.ts';
 import { RunChanged } from '../../run/run-faults.ts';
 import { manifestText } from '../../run/run-manifest.ts';
 import { brokenTensor } from '../../train/non-finite.ts';
-import { usesPursuit } from './discovery.ts';
 import { changedTensors, type SymbolChange } from './edited-tensors.ts';
 
 export interface SymbolEditing extends SymbolChange {

@@ -1,10 +1,9 @@
-import { batchesByLength, type Frames, type TextBatch, type TextCorpus } from '@hidden-schema/text';
-import { Generator, noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
-import { graphKl, logGraphRatio } from '../../objective/objective.ts';
-import { mutualInformation } from '../../walk/aggregate.ts';
-import type { WalkPosterior } from '../../walk/posterior.ts';
-import { WalkableGraph } from '../../walk/transition.ts';
+import type { TextCorpus } from '@hidden-schema/text/corpus';
+import { batchesByLength, type Frames, type TextBatch } from '@hidden-schema/text/text-batches';
+import { Generator, noGrad, scope, type Tensor } from '@hidden-schema/torch';
+import { logGraphRatio } from '../../objective/objective.ts';
 import { fitEvidenceShares, weighedByPrior } from './evidence.ts';
+import { type Draws, information } from './information.ts';
 import type { LanguageNetwork, ReadTexts } from './network.ts';
 import {
   type DrawnGraph,
@@ -142,12 +141,6 @@ export function sampledGraphs(
   );
 }
 
-/** What walks are drawn from, and on which graphs. */
-interface Draws {
-  posterior: PosteriorOf;
-  graphs: readonly DrawnGraph[];
-}
-
 /** With log p(x) by walks that are drawn less surely as well, and log p(x|z) of walks that end after each step. */
 type WideEstimate = SentenceEstimate & { wideLogLikelihood: number; cut?: number[] };
 
@@ -218,73 +211,6 @@ function summariseWide(estimates: readonly WideEstimate[]) {
     estimates.map((e) => e.tokens),
   );
   return { perplexity_wide: perplexity, perplexity_wide_error: error };
-}
-
-/** Information and divergences of all sentences together, means over graphs. */
-function information(model: LanguageNetwork, scores: readonly Tensor[], { graphs, posterior }: Draws) {
-  const all = scope(() => catRows(scores));
-  try {
-    const each = graphs.map(({ adjacency }) =>
-      scope(() => noGrad(() => informationOn(model, all, adjacency, posterior))),
-    );
-    const mean = (of: (one: (typeof each)[number]) => number) =>
-      each.reduce((sum, one) => sum + of(one), 0) / each.length;
-    return {
-      mutual_information: mean((one) => one.paper),
-      mutual_information_exact: mean((one) => one.exact),
-      mutual_information_bound: Math.log(all.dim(0)),
-      kl_walk: mean((one) => one.kl),
-      kl_walk_aggregated: mean((one) => one.kl - one.paper),
-      paid: each[0]!.paid.map((_, i) => mean((one) => one.paid[i]!)),
-      kl_graph: scope(() =>
-        noGrad(() => graphKl(model.graph.links(), model.graphPrior, model.config.graph.klOf).item()),
-      ),
-      symbols_used: new Set(each.flatMap(({ symbols }) => [...symbols])).size,
-    };
-  } finally {
-    all.free();
-  }
-}
-
-/** What walks of all sentences tell on one graph, and which symbols they use. */
-function informationOn(model: LanguageNetwork, scores: Tensor, adjacency: Tensor, of: PosteriorOf) {
-  const graph = new WalkableGraph(adjacency, model.config.walk.isolated);
-  const posterior = of(scores, graph);
-  const prior = model.walkPrior.on(graph);
-  const nodes = posterior.sampleNodes(model.generator);
-  return {
-    paper: mutualInformation(posterior, prior, 'mean').item(),
-    exact: exactInformation(posterior, nodes),
-    kl: posterior.kl(prior).mean().item(),
-    paid: posterior.stepKls(prior).map((step) => step.mean().item()),
-    symbols: new Set(nodes.toNumbers()),
-  };
-}
-
-/**
- * I(z; x) of the empirical sample: mean of log q(z_n|x_n) − log (1/N) Σ_m q(z_n|x_m), one walk a sentence. At most
- * log N, which the paper's estimator may exceed.
- */
-export function exactInformation(
-  posterior: Pick<WalkPosterior, 'logProb' | 'crossLogProb'>,
-  nodes: Tensor,
-): number {
-  const N = nodes.dim(0);
-  const own = posterior.logProb(nodes).sum().item();
-  let mixed = 0;
-  for (let first = 0; first < N; first += walksAtOnce)
-    mixed += scope(() => {
-      const some = nodes.narrow(0, first, Math.min(walksAtOnce, N - first));
-      return posterior.crossLogProb(some).logSumExp(0).sum().item(); // [N sentences, walks]
-    });
-  return (own - mixed) / N + Math.log(N);
-}
-
-/** Bounds what is held of the [N, N] table, which for a whole test set would not fit into memory. */
-const walksAtOnce = 256;
-
-function catRows(scores: readonly Tensor[]): Tensor {
-  return stack(scores.flatMap((batch) => batch.unbind(0)));
 }
 
 /** Perplexity of the same decoder without symbols on the test split. */

@@ -1,6 +1,7 @@
-import { batchesByLength, type Frames, type TextBatch, type TextCorpus } from '@hidden-schema/text';
+import type { TextCorpus } from '@hidden-schema/text/corpus';
+import { batchesByLength, type Frames, type TextBatch } from '@hidden-schema/text/text-batches';
 import { Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
-import { WalkableGraph } from '../../walk/transition.ts';
+import { WalkableGraph } from '../../walk/walkable-graph.ts';
 import type { LanguageNetwork } from './network.ts';
 import { decodedWalks, type PosteriorOf, rowsOf } from './perplexity.ts';
 

@@ -1,19 +1,11 @@
 import type { TextCorpus } from '@hidden-schema/text';
 import { packedProductsHere } from '@hidden-schema/torch';
-import { DEFAULT_ENCODER, distilledPieces, type StaticEncoder } from '@hidden-schema/transformers';
+import { distilledPieces } from '@hidden-schema/transformers/distil';
+import type { StaticEncoder } from '@hidden-schema/transformers/static-encoder';
 import { fitStatic, rarityOf, sampleRows } from '../../discovery/fit-static.ts';
 import { rememberedVectors } from '../../discovery/text-memory.ts';
 import type { OpenedEncoder } from '../../discovery/text-vectors.ts';
-
-/** The folder of a run that has its own encoder. */
-export const ENCODER_FOLDER = 'encoder';
-
-/** Whether a name stands for an encoder that is distilled from another one and fitted to the corpus. */
-export const isFast = (name: string): boolean => name === 'fast' || name.startsWith('fast:');
-
-/** The encoder that `fast` is distilled from: the default one, or that named after the colon. */
-export const teacherOf = (name: string): string =>
-  name === 'fast' ? DEFAULT_ENCODER : name.slice('fast:'.length);
+import { teacherOf } from './encoder-names.ts';
 
 export interface FastOptions {
   name: string;

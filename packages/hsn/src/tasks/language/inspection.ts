@@ -1,7 +1,7 @@
-import { batchesByLength } from '@hidden-schema/text';
+import { batchesByLength } from '@hidden-schema/text/text-batches';
 import { cat, noGrad, scope } from '@hidden-schema/torch';
 import type { Inspection } from '../../train/task.ts';
-import { exactInformation } from './evaluation.ts';
+import { exactInformation } from './information.ts';
 import type { LanguageTexts } from './texts.ts';
 import type { LanguageTraining } from './training.ts';
 

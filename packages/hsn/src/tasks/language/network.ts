@@ -6,7 +6,7 @@ import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import type { WalkEncoder } from '../../encoder/walk-queries.ts';
 import { likelyLinks } from '../../graph/likely.ts';
 import type { HiddenSchemaNetwork } from '../../model.ts';
-import { WalkableGraph } from '../../walk/transition.ts';
+import { WalkableGraph } from '../../walk/walkable-graph.ts';
 
 /** Texts as the network takes them, with a frozen encoder's states, or points, of them where they are known already, and how many passages each has. */
 export type ReadTexts = Omit<TextBatch, 'labels' | 'rows'> & {

@@ -1,9 +1,12 @@
 import { UserError } from '@hidden-schema/base';
-import { type CorpusProgress, type TextCorpus, TextFiles, textKey } from '@hidden-schema/text';
+import { type TextCorpus, TextFiles } from '@hidden-schema/text/corpus';
+import { textKey } from '@hidden-schema/text/text-keys';
+import type { CorpusProgress } from '@hidden-schema/text/token-cache';
 import { Generator, scope } from '@hidden-schema/torch';
 import type { TextEncoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
 import { languageConfig } from '../../config/settings.ts';
+import { usesPursuit } from '../../config/walk-reading.ts';
 import type { StoredVectorOptions } from '../../discovery/vector-store.ts';
 import { openConsistently } from '../../run/consistent.ts';
 import { Run } from '../../run/run.ts';
@@ -11,7 +14,6 @@ import { checkEncoderHash, fillFromCheckpoint, ownEncoder, withEncoderOf } from 
 import { makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
 import { checkCorpus } from './corpus-check.ts';
 import { CorpusPoints, corpusVectors } from './corpus-vectors.ts';
-import { usesPursuit } from './discovery.ts';
 import type { LanguageNetwork } from './network.ts';
 import { Passages } from './passages.ts';
 import { corpusInput, sidesOf, type TextConfig, type TextInput } from './prepare-texts.ts';
@@ -31,7 +33,7 @@ export interface OpenedLanguage {
 }
 
 /** What the corpus of an opened run is read by, whatever its model of texts. */
-interface OpenedTexts {
+export interface OpenedTexts {
   run: Run;
   config: TextConfig;
   model: { encoder: { base: TextEncoder }; decoder: { maxPositions: number } };

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { type TokenStore, tokenPassages } from '@hidden-schema/text';
+import { tokenPassages } from '@hidden-schema/text/token-passages';
+import type { TokenStore } from '@hidden-schema/text/token-store';
 import { Scratch } from '../../discovery/scratch.ts';
 import type { OpenedEncoder } from '../../discovery/text-vectors.ts';
 

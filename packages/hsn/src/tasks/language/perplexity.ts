@@ -1,7 +1,7 @@
 import { stack, Tensor } from '@hidden-schema/torch';
 import type { HiddenSchemaNetwork, ModelSpec } from '../../model.ts';
 import type { WalkPosterior } from '../../walk/posterior.ts';
-import { WalkableGraph } from '../../walk/transition.ts';
+import { WalkableGraph } from '../../walk/walkable-graph.ts';
 import type { LanguageNetwork } from './network.ts';
 
 /** What one sentence says of the model. */

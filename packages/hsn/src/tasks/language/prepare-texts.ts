@@ -1,25 +1,17 @@
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
-import {
-  type CorpusInput,
-  type CorpusProgress,
-  corpusNotes,
-  fingerprintOf,
-  parseDates,
-  TEXT_SPLITS,
-  type TextCorpus,
-  TextFiles,
-  type TextSettings,
-  type TextSplit,
-  type Tokenizer,
-} from '@hidden-schema/text';
+import { type TextCorpus, TextFiles } from '@hidden-schema/text/corpus';
+import { corpusNotes, fingerprintOf } from '@hidden-schema/text/corpus-report';
+import { parseDates } from '@hidden-schema/text/dates';
+import { TEXT_SPLITS, type TextSettings, type TextSplit } from '@hidden-schema/text/settings';
+import type { CorpusInput } from '@hidden-schema/text/sources';
+import type { CorpusProgress } from '@hidden-schema/text/token-cache';
+import type { Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
 import { Generator } from '@hidden-schema/torch';
-import {
-  findPretrained,
-  readModelConfig,
-  StaticEncoder,
-  type TextEncoder,
-} from '@hidden-schema/transformers';
+import { readModelConfig } from '@hidden-schema/transformers/model-folder';
+import { findPretrained } from '@hidden-schema/transformers/pretrained';
+import { StaticEncoder } from '@hidden-schema/transformers/static-encoder';
+import type { TextEncoder } from '@hidden-schema/transformers/text-encoder';
 import type { LanguageConfig } from '../../config/language.ts';
 import type { OpenedEncoder } from '../../discovery/text-vectors.ts';
 import type { CorpusInfo } from '../../run/run.ts';
@@ -31,7 +23,7 @@ import {
   type Tokenizers,
 } from './build.ts';
 import type { DiscoveryAsked } from './discovery-inputs.ts';
-import { fitFastEncoder, isFast } from './fast-encoder.ts';
+import { isFast } from './encoder-names.ts';
 
 /** Where the texts are and how they are read; `-` is standard input. */
 export interface TextInput {
@@ -150,6 +142,7 @@ async function fittedEncoder(
   { cache, signal, onNote }: PrepareOptions,
 ): Promise<TextEncoder> {
   if (!isFast(name) || opened.encoder instanceof StaticEncoder) return opened.encoder;
+  const { fitFastEncoder } = await import('./fast-encoder.ts');
   try {
     return await fitFastEncoder(opened, corpus, { name, seed, longest, cache, signal, onNote });
   } finally {

@@ -1,19 +1,14 @@
-import {
-  type BatchOrder,
-  batchesByLength,
-  lengthOrder,
-  readBatch,
-  type TextBatch,
-} from '@hidden-schema/text';
+import type { BatchOrder } from '@hidden-schema/text/batch-order';
+import { batchesByLength, lengthOrder, readBatch, type TextBatch } from '@hidden-schema/text/text-batches';
 import { cat, Generator, noGrad, type optim, scope, Tensor } from '@hidden-schema/torch';
-import { maskOfLengths } from '@hidden-schema/transformers';
+import { maskOfLengths } from '@hidden-schema/transformers/text-encoder';
 import { type CodeOptions, type SentenceCodes, sentenceCodes } from '../../encoder/sentence-codes.ts';
 import { TopicCodes } from '../../encoder/topic-codes.ts';
 import { unitMeans } from '../../encoder/walk-queries.ts';
 import type { LinkBelief } from '../../graph/bernoulli.ts';
 import { clipped } from '../../train/updater.ts';
 import { drawnRows, type WalkCodes } from '../../train/warm-start.ts';
-import { WalkableGraph } from '../../walk/transition.ts';
+import { WalkableGraph } from '../../walk/walkable-graph.ts';
 import type { LanguageTraining } from './training.ts';
 import { frequentWords } from './word-counts.ts';
 

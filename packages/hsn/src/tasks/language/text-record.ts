@@ -1,21 +1,20 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { type JsonValue, UserError } from '@hidden-schema/base';
-import { TEXT_DEFAULTS, type TextSettings, type Tokenizer } from '@hidden-schema/text';
-import {
-  type LanguageDecoder,
-  StaticEncoder,
-  type TextEncoder,
-  writeStaticEncoder,
-} from '@hidden-schema/transformers';
+import { TEXT_DEFAULTS, type TextSettings } from '@hidden-schema/text/settings';
+import type { Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
+import type { LanguageDecoder } from '@hidden-schema/transformers/language-decoder';
+import { StaticEncoder } from '@hidden-schema/transformers/static-encoder';
+import { writeStaticEncoder } from '@hidden-schema/transformers/static-folder';
+import type { TextEncoder } from '@hidden-schema/transformers/text-encoder';
 import type { SymbolChoice } from '../../discovery/choose.ts';
 import { corpusPlaces } from '../../run/corpus-places.ts';
 import type { Run, RunOptions } from '../../run/run.ts';
 import { createRecordedRun, type ModelRecord, modelRecord, recordOf } from '../recorded-models.ts';
 import type { DiscoverySizes } from './build.ts';
 import { type CorpusFile, corpusFiles } from './corpus-check.ts';
-import { discoverySizes } from './discovery.ts';
-import { ENCODER_FOLDER } from './fast-encoder.ts';
+import { discoverySizes } from './discovery-sizes.ts';
+import { ENCODER_FOLDER } from './encoder-names.ts';
 import type { PreparedLanguage } from './prepare.ts';
 import type { PreparedTexts, TextConfig, TextInput } from './prepare-texts.ts';
 import type { Seed } from './seeds.ts';

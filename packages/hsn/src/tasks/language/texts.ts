@@ -1,7 +1,11 @@
 import { UserError } from '@hidden-schema/base';
-import { type Frames, type PaddedIds, padded, rowsOfPadded, tokenPassages } from '@hidden-schema/text';
+import { type PaddedIds, padded, rowsOfPadded } from '@hidden-schema/text/padding';
+import type { Frames } from '@hidden-schema/text/text-batches';
+import { tokenPassages } from '@hidden-schema/text/token-passages';
 import { cat, Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
-import { generate, type LanguageDecoder, type SamplingOptions } from '@hidden-schema/transformers';
+import { generate } from '@hidden-schema/transformers/generation';
+import type { LanguageDecoder } from '@hidden-schema/transformers/language-decoder';
+import type { SamplingOptions } from '@hidden-schema/transformers/sampling';
 import { unitRows } from '../../discovery/dictionary.ts';
 import { textPoints } from '../../discovery/joined-passages.ts';
 import type { PointBatch, PursuitEncoder } from '../../discovery/pursuit-encoder.ts';

@@ -1,15 +1,15 @@
+import type { BatchOrder } from '@hidden-schema/text/batch-order';
+import type { TextCorpus } from '@hidden-schema/text/corpus';
 import {
-  type BatchOrder,
   batchesByLength,
   type Frames,
   lengthOrder,
   partOfBatch,
   readBatch,
   type TextBatch,
-  type TextCorpus,
-} from '@hidden-schema/text';
+} from '@hidden-schema/text/text-batches';
 import type { optim, Tensor } from '@hidden-schema/torch';
-import { StateCache } from '@hidden-schema/transformers';
+import { StateCache } from '@hidden-schema/transformers/state-cache';
 import type { LanguageConfig } from '../../config/language.ts';
 import { type HeldOut, NetworkTraining } from '../../train/network-training.ts';
 import { CorpusPoints, type PassageVectors } from './corpus-vectors.ts';

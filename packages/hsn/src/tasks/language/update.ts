@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { type JsonValue, UserError } from '@hidden-schema/base';
-import { fingerprintOf, type TextCorpus } from '@hidden-schema/text';
+import type { TextCorpus } from '@hidden-schema/text/corpus';
+import { fingerprintOf } from '@hidden-schema/text/corpus-report';
 import { cat, noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { mostAligned } from '../../clusters.ts';
 import type { ReadSymbols } from '../../discovery/cutoffs.ts';

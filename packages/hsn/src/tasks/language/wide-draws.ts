@@ -1,6 +1,6 @@
 import { cat, type Generator, stack, type Tensor } from '@hidden-schema/torch';
 import { WalkDistribution } from '../../walk/chain.ts';
-import { WalkableGraph } from '../../walk/transition.ts';
+import { WalkableGraph } from '../../walk/walkable-graph.ts';
 import type { LanguageNetwork } from './network.ts';
 import { type DrawnGraph, decodedWalks, logMeanExp, rowsOf, type ScoredSentence } from './perplexity.ts';
 

@@ -3,7 +3,7 @@ import { Generator, noGrad, scope, stack, type Tensor } from '@hidden-schema/tor
 import { linkProbabilities } from '../../graph/link-records.ts';
 import { type ObjectiveOptions, walkKl } from '../../objective/objective.ts';
 import type { Positions } from '../../walk/posterior.ts';
-import { WalkableGraph } from '../../walk/transition.ts';
+import { WalkableGraph } from '../../walk/walkable-graph.ts';
 import { tokensFrom } from './batch.ts';
 import type { CorpusSplit, SyntheticCorpus } from './corpus/reader.ts';
 import type { SyntheticNetwork } from './network.ts';

@@ -39,6 +39,21 @@ export function sweepsSettled({ since }: SweepState): boolean {
   return since >= patience;
 }
 
+/** Sweeps a graph at most `sweeps` times, until they gain nothing more; `look` is called after each. */
+export function sweepUntilSettled(
+  task: { sweepGraph(): SweepResult | undefined },
+  sweeps: number,
+  look: () => void = () => {},
+): void {
+  let state = noSweeps;
+  while (state.count < sweeps && !sweepsSettled(state)) {
+    const result = task.sweepGraph();
+    if (result === undefined) return;
+    state = afterSweep(state, result);
+    look();
+  }
+}
+
 /** One expectation step over the training sentences, then the graph's coordinate step. */
 export function sweep(
   model: SyntheticNetwork,

@@ -1,5 +1,5 @@
 import { UserError } from '@hidden-schema/base';
-import { BatchOrder } from '@hidden-schema/text';
+import { BatchOrder } from '@hidden-schema/text/batch-order';
 import { type optim, span, type Tensor } from '@hidden-schema/torch';
 import type { SyntheticConfig } from '../../config/network.ts';
 import { ClosedFormPosterior } from '../../graph/closed-form.ts';

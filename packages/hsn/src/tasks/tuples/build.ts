@@ -1,7 +1,12 @@
-import { type Frames, loadTokenizer, type Tokenizer } from '@hidden-schema/text';
+import type { Frames } from '@hidden-schema/text/text-batches';
+import { loadTokenizer, type Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
 import { Generator } from '@hidden-schema/torch';
-import { addLora, BertEncoder, type LanguageDecoder, type TextEncoder } from '@hidden-schema/transformers';
+import { BertEncoder } from '@hidden-schema/transformers/bert';
+import type { LanguageDecoder } from '@hidden-schema/transformers/language-decoder';
+import { addLora } from '@hidden-schema/transformers/lora';
+import type { TextEncoder } from '@hidden-schema/transformers/text-encoder';
 import type { ReasoningConfig } from '../../config/tuples.ts';
+import { usesPursuit } from '../../config/walk-reading.ts';
 import { HiddenSchemaNetwork } from '../../model.ts';
 import { heldByWarmStart } from '../../train/warm-start.ts';
 import {
@@ -11,7 +16,6 @@ import {
   openTextEncoder,
   type Tokenizers,
 } from '../language/build.ts';
-import { usesPursuit } from '../language/discovery.ts';
 import { TwoPartEncoder } from './encoder.ts';
 import type { ReasoningNetwork, TupleKind } from './network.ts';
 import { decoderWithRelations, withRelationRows } from './relation-rows.ts';

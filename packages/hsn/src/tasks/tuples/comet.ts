@@ -1,5 +1,5 @@
 import { UserError } from '@hidden-schema/base';
-import { beamSearch } from '@hidden-schema/transformers';
+import { beamSearch } from '@hidden-schema/transformers/beam-search';
 import { tupleFrames } from './build.ts';
 import { defaultTokens, type ObjectOptions, writeObjects } from './objects.ts';
 import { type OpenedReasoning, promptTable } from './open.ts';

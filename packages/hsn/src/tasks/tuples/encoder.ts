@@ -1,7 +1,7 @@
 import { UserError } from '@hidden-schema/base';
 import type { PaddedIds } from '@hidden-schema/text';
 import { cat, type Generator, type Tensor } from '@hidden-schema/torch';
-import { maskOfLengths, type TextEncoder } from '@hidden-schema/transformers';
+import { maskOfLengths, type TextEncoder } from '@hidden-schema/transformers/text-encoder';
 import { TextReader, WalkQueries, type WalkQueriesOptions } from '../../encoder/walk-queries.ts';
 
 // Shapes: B tuples, T tokens, L walk steps, K symbols, D width.

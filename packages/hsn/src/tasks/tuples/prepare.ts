@@ -1,12 +1,15 @@
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
-import { fingerprintOf, type Tokenizer } from '@hidden-schema/text';
+import { fingerprintOf } from '@hidden-schema/text/corpus-report';
+import type { Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
 import { Generator, startEngine } from '@hidden-schema/torch';
-import { findPretrained } from '@hidden-schema/transformers';
+import { findPretrained } from '@hidden-schema/transformers/pretrained';
 import type { ReasoningConfig } from '../../config/tuples.ts';
+import { usesPursuit } from '../../config/walk-reading.ts';
 import type { CorpusInfo, Run, RunOptions } from '../../run/run.ts';
 import { decoderTokenizer, fromScratch, type Tokenizers } from '../language/build.ts';
-import { checkDiscovery, usesPursuit, withSymbolWidth } from '../language/discovery.ts';
+import { checkDiscovery } from '../language/discovery.ts';
+import { withSymbolWidth } from '../language/discovery-sizes.ts';
 import { checkLora } from '../language/prepare.ts';
 import { createRecordedRun, type ModelRecord, modelRecord, recordOf } from '../recorded-models.ts';
 import { makeReasoning, openRelationEncoder, tupleTokens } from './build.ts';

@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto';
 import { hashFile, Random, UserError } from '@hidden-schema/base';
-import {
-  type BadUtf8Policy,
-  DEFAULT_SHARES,
-  rowDraw,
-  splitOfDraw,
-  TEXT_SPLITS,
-  type TextSplit,
-} from '@hidden-schema/text';
+import { type BadUtf8Policy, TEXT_SPLITS, type TextSplit } from '@hidden-schema/text/settings';
+import { DEFAULT_SHARES, rowDraw, splitOfDraw } from '@hidden-schema/text/splits';
 import { NONE } from './relations.ts';
 import { findTuples, type TupleRow, type TupleSource, tupleRows } from './tuple-files.ts';
 import { type BadRow, type Tuple, type TupleCorpus, type TupleReport, TupleTable } from './tuples.ts';

@@ -1,6 +1,7 @@
 import type { Tokenizer } from '@hidden-schema/text';
 import { cat, Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
-import { BertEncoder, type LanguageDecoder } from '@hidden-schema/transformers';
+import { BertEncoder } from '@hidden-schema/transformers/bert';
+import type { LanguageDecoder } from '@hidden-schema/transformers/language-decoder';
 import { relationMeaning } from './relations.ts';
 
 /** Token numbers of each relation's meaning. */

@@ -1,13 +1,13 @@
 import type { JsonValue } from '@hidden-schema/base';
 import { noGrad, scope } from '@hidden-schema/torch';
+import { usesPursuit } from '../../config/walk-reading.ts';
 import { linkRecords } from '../../graph/link-records.ts';
 import { Replicas } from '../../train/replicas.ts';
 import type { Inspection, Preparation, Task } from '../../train/task.ts';
 import { Trainer } from '../../train/trainer.ts';
 import { WarmStart } from '../../train/warm-start.ts';
 import type { Tokenizers } from '../language/build.ts';
-import { usesPursuit } from '../language/discovery.ts';
-import { exactInformation } from '../language/evaluation.ts';
+import { exactInformation } from '../language/information.ts';
 import { tupleFrames } from './build.ts';
 import type { ReasoningNetwork, TupleBatch } from './network.ts';
 import { writeObjects } from './objects.ts';

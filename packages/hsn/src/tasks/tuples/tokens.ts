@@ -1,12 +1,7 @@
 import { UserError } from '@hidden-schema/base';
-import {
-  type Frame,
-  ownTokenizer,
-  type PaddedIds,
-  padded,
-  specialConfig,
-  type Tokenizer,
-} from '@hidden-schema/text';
+import { type Frame, type PaddedIds, padded } from '@hidden-schema/text/padding';
+import { specialConfig } from '@hidden-schema/text/tokenizer/special';
+import { ownTokenizer, type Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
 import { relationToken } from './relations.ts';
 import type { TupleTable } from './tuples.ts';
 

@@ -1,5 +1,5 @@
 import { partialName, UserError } from '@hidden-schema/base';
-import { rowsOfPadded } from '@hidden-schema/text';
+import { rowsOfPadded } from '@hidden-schema/text/padding';
 import { noGrad, openSafetensors, scope, Tensor, writeSafetensors } from '@hidden-schema/torch';
 import { vectorRows } from '../../discovery/text-memory.ts';
 import type { RunFiles } from '../../run/run-files.ts';

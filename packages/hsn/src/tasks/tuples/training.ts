@@ -1,6 +1,7 @@
-import { BatchOrder, type PaddedIds, partOfPadded } from '@hidden-schema/text';
+import { BatchOrder } from '@hidden-schema/text/batch-order';
+import { type PaddedIds, partOfPadded } from '@hidden-schema/text/padding';
 import type { optim, Tensor } from '@hidden-schema/torch';
-import { StateCache } from '@hidden-schema/transformers';
+import { StateCache } from '@hidden-schema/transformers/state-cache';
 import type { ReasoningConfig } from '../../config/tuples.ts';
 import { NetworkTraining } from '../../train/network-training.ts';
 import { parameterGroups } from '../language/parameter-groups.ts';

@@ -1,16 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
-import {
-  type BadUtf8Policy,
-  type CorpusReport,
-  CsvAssembler,
-  emptyReport,
-  fileLines,
-  TEXT_DEFAULTS,
-  TEXT_SPLITS,
-  type TextSplit,
-} from '@hidden-schema/text';
+import { type CorpusReport, emptyReport } from '@hidden-schema/text/corpus-report';
+import { CsvAssembler } from '@hidden-schema/text/csv';
+import { fileLines } from '@hidden-schema/text/lines';
+import { type BadUtf8Policy, TEXT_DEFAULTS, TEXT_SPLITS, type TextSplit } from '@hidden-schema/text/settings';
 import type { BadRow, Tuple } from './tuples.ts';
 
 /** A file of tuples; `split` is what its name says, if it says one. */

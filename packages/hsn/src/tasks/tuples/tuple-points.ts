@@ -1,4 +1,4 @@
-import { type PaddedIds, rowsOfPadded } from '@hidden-schema/text';
+import { type PaddedIds, rowsOfPadded } from '@hidden-schema/text/padding';
 import { scope, Tensor } from '@hidden-schema/torch';
 import { cacheFor } from '../../discovery/text-memory.ts';
 import type { TupleTokens } from './tokens.ts';

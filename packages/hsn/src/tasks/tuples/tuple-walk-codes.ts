@@ -1,6 +1,7 @@
-import { BatchOrder, type PaddedIds } from '@hidden-schema/text';
+import { BatchOrder } from '@hidden-schema/text/batch-order';
+import type { PaddedIds } from '@hidden-schema/text/padding';
 import { cat, crossEntropy, Generator, noGrad, type optim, scope, Tensor } from '@hidden-schema/torch';
-import { maskOfLengths } from '@hidden-schema/transformers';
+import { maskOfLengths } from '@hidden-schema/transformers/text-encoder';
 import { residualCodes } from '../../encoder/sentence-codes.ts';
 import { unitMeans } from '../../encoder/walk-queries.ts';
 import { FreeLogits } from '../../graph/posterior.ts';

@@ -2,7 +2,7 @@ import { Generator, noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
 import { likelyLinks } from '../../graph/likely.ts';
 import type { BestWalk } from '../../walk/best.ts';
 import type { WalkPosterior } from '../../walk/posterior.ts';
-import { WalkableGraph } from '../../walk/transition.ts';
+import { WalkableGraph } from '../../walk/walkable-graph.ts';
 import { readAtOnce } from '../language/texts.ts';
 import type { ReasoningNetwork } from './network.ts';
 import type { TupleTokens } from './tokens.ts';

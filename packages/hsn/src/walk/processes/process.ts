@@ -2,7 +2,8 @@ import type { Generator, Tensor, TensorOptions } from '@hidden-schema/torch';
 import type { LogZero } from '../categorical.ts';
 import type { WalkPosterior } from '../posterior.ts';
 import type { WalkPrior, WalkPriorKind } from '../prior.ts';
-import type { TransitionForm, WalkableGraph } from '../transition.ts';
+import type { TransitionForm } from '../transition.ts';
+import type { WalkableGraph } from '../walkable-graph.ts';
 
 /** The settings of schemata that a process is made from. */
 interface ProcessSettings {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
-import { eachField, readLines } from '@hidden-schema/text';
+import { eachField, readLines } from '@hidden-schema/text/field-lines';
 import { type Adjacency, hasEdge } from './graphs.ts';
 
 /** Bags of tokens as distributions over the vocabulary: probabilities is row-major [nodes, vocabulary]. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
-import { eachField, readLines } from '@hidden-schema/text';
+import { eachField, readLines } from '@hidden-schema/text/field-lines';
 
 /** Rows of equal length from a text file, with the line each came from. */
 export interface Rows {
