@@ -1,5 +1,5 @@
 import { callRaw, type Given } from './call.ts';
-import { type DType, dtypeFromCode } from './dtype.ts';
+import { arrayOfDtype, type DType, dtypeFromCode, type TypedArray } from './dtype.ts';
 import { type TorchError, UseAfterFreeError } from './errors.ts';
 import { countHostRead } from './host-reads.ts';
 import { guarded, type Handle, native, typed } from './native.ts';
@@ -121,6 +121,17 @@ export class TensorMemory implements Scoped {
       () => describe([this]),
       () => native.item(this.handle),
     );
+  }
+
+  /** The data, of an element type that typed arrays have. */
+  protected readNumbers(): TypedArray {
+    countHostRead(this.size);
+    const buffer = guarded(
+      'toArray',
+      () => describe([this]),
+      () => native.readData(this.handle),
+    );
+    return arrayOfDtype(buffer, this.dtype);
   }
 
   // Autograd

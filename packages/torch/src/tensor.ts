@@ -1,9 +1,9 @@
 import { defaultDevice } from './device.ts';
-import { arrayOfDtype, type DType, dtypeCodes, dtypeOfArray, type TypedArray } from './dtype.ts';
+import { type DType, dtypeCodes, dtypeOfArray, type TypedArray } from './dtype.ts';
 import { ArgumentError } from './errors.ts';
 import { countHostRead } from './host-reads.ts';
 import { guarded, type Handle, native } from './native.ts';
-import { type Argument, describe, invoke, TensorMemory } from './tensor-memory.ts';
+import { type Argument, invoke, TensorMemory } from './tensor-memory.ts';
 
 export type Operand = Tensor | number;
 
@@ -40,28 +40,18 @@ export class Tensor extends TensorMemory {
       () => native.fromData(data, shape, dtypeCodes[dtype]),
     );
     const tensor = new Tensor(made, 'fromArray');
-    if (device === 'cpu') return tensor;
-    const moved = tensor.toDevice(device);
-    tensor.free();
-    return moved;
+    const placed = device === 'cpu' ? tensor : tensor.toDevice(device);
+    if (placed !== tensor) tensor.free();
+    return placed;
   }
 
   /** The data as a typed array; 16-bit floats come as float32. */
   toArray(): TypedArray {
-    const dtype = this.dtype;
-    if (dtype === 'float16' || dtype === 'bfloat16') {
-      const wide = this.to('float32');
-      const data = wide.toArray();
-      wide.free();
-      return data;
-    }
-    countHostRead(this.size);
-    const buffer = guarded(
-      'toArray',
-      () => describe([this]),
-      () => native.readData(this.handle),
-    );
-    return arrayOfDtype(buffer, dtype);
+    if (this.dtype !== 'float16' && this.dtype !== 'bfloat16') return this.readNumbers();
+    const wide = this.to('float32');
+    const data = wide.readNumbers();
+    wide.free();
+    return data;
   }
   /** The data as plain numbers, whatever the element type. */
   toNumbers(): number[] {
@@ -268,12 +258,10 @@ export class Tensor extends TensorMemory {
     return { values: values!, indices: indices! };
   }
   oneHot(classes: number): Tensor {
-    const { device } = this;
-    if (device === 'cpu') return call('one_hot', this, classes);
+    if (this.device === 'cpu') return call('one_hot', this, classes);
     // one_hot looks for the largest number first, which waits for the device.
-    return this.unsqueeze(-1)
-      .eq(call('arange', classes, dtypeCodes.int64, undefined, device))
-      .to('int64');
+    const numbers = call('arange', classes, dtypeCodes.int64, undefined, this.device);
+    return this.unsqueeze(-1).eq(numbers).to('int64');
   }
 
   // Copies and conversions

@@ -50,9 +50,9 @@ Examples:
   $ hsn reproduce table1 --quick                          minutes
   $ hsn reproduce table1 --seeds 10 --paper-seeds 2       an hour or two
   $ hsn reproduce table1 --corpus barabasi=DIR,erdos=DIR  on the authors' own data (hsn data authors)
-  $ hsn reproduce table1 --settings written --paper-steps 54688 --only barabasi    appendix E as written, days
+  $ hsn reproduce table1 --settings paper --paper-steps 54688 --only barabasi      appendix E as written, hours
   $ hsn reproduce table2 --corpus ptb=DIR,yelp=FILE --seeds 5 --models alone,50-5   perplexity and information of texts
-  $ hsn reproduce table2 --corpus ptb=DIR --settings written --set encoder.name=DIR --set decoder.name=DIR
+  $ hsn reproduce table2 --corpus ptb=DIR --settings paper --set encoder.name=DIR --set decoder.name=DIR
   $ hsn reproduce table2 --systems alone,hsn-5,optimus-a,ivae,vq --quick --corpus yelp=FILE   HSN beside its rivals
   $ hsn reproduce table3 --quick --corpus atomic          commonsense reasoning on ATOMIC tuples
   $ hsn reproduce table4 --run yelp,ptb                   statistics of the graphs of trained runs
@@ -115,7 +115,7 @@ function addTableOptions(command: Command): void {
     .option('--priors <list>', "table1: prior link probabilities (default: Table 5's, 0.1,0.2 and 0.5,0.6)")
     .option(
       '--settings <which>',
-      'table1: near (default) or written; table2: ours (default) or written; written: the appendix to the letter',
+      'paper: the appendices to the letter; authors: their program (not table3); else table1 has near, the others ours',
     )
     .option('--models <list>', 'table2: of alone, 50-5, 50-20, 100-5, 100-20 (default: all)')
     .option(

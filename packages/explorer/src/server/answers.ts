@@ -277,17 +277,14 @@ export class Answers implements TaskHandlers {
 
   async reason(input: Input<'reason'>, { signal }: TaskContext): Promise<Answer<'reason'>> {
     const { run, reasoner: reasons } = await this.#having('reasoner');
-    const { reasoner } = reasons;
-    const { event, count, along } = input;
+    const [{ reasoner }, { event, count, along }] = [reasons, input];
     const results: Answer<'reason'>['results'] = [];
     for (const relation of input.relations.length > 0 ? input.relations : reasoner.relations) {
       if (signal.aborted) break;
       const found = await reasonedCandidates(reasons, { event, relation }, { count, along });
-      const candidates = found.map(({ words, like = [], ...one }) => ({
-        ...one,
-        words: words ? words.map((some) => [...some]) : null,
-        like,
-      }));
+      const candidates = found.map(({ words, like = [], ...one }) => {
+        return { ...one, words: words ? words.map((some) => [...some]) : null, like };
+      });
       results.push({ relation, meaning: relationMeaning(relation), candidates });
     }
     return { step: run.step, event, path: reasoner.kind, results };

@@ -61,11 +61,8 @@ export async function prepareLanguage(
     const model = makeNetwork(config, { ...parts, ...(folder ? { decoder: { folder } } : {}) }, generator);
     checkVocabulary(model, decoder, config.decoder.name);
     const { longest } = read.encoder;
-    const discoveryTexts = discovery
-      ? discoveryNotes(corpus, discovery.passages, { tokenizer, longest })
-      : [];
-    const notes = [...texts.notes, ...discoveryTexts];
-    return { ...texts, config, model, discovery, chosen, notes, close };
+    const found = discovery ? discoveryNotes(corpus, discovery.passages, { tokenizer, longest }) : [];
+    return { ...texts, config, model, discovery, chosen, notes: [...texts.notes, ...found], close };
   } catch (error) {
     close();
     throw error;
