@@ -56,10 +56,8 @@ export async function prepareLanguage(
     const model = makeNetwork(config, { ...parts, ...(folder ? { decoder: { folder } } : {}) }, generator);
     checkVocabulary(model, decoder, config.decoder.name);
     const { longest } = read.encoder;
-    const discoveryTexts = discovery
-      ? discoveryNotes(corpus, discovery.passages, { tokenizer, longest })
-      : [];
-    const notes = [...texts.notes, ...discoveryTexts];
+    const more = discovery ? discoveryNotes(corpus, discovery.passages, { tokenizer, longest }) : [];
+    const notes = [...texts.notes, ...more];
     return { ...texts, config, model, discovery, chosen, notes, close };
   } catch (error) {
     close();
