@@ -16,6 +16,7 @@ const SLOW = new RegExp(
     'chromium',
     'playwright',
     'small-run',
+    '/packaging/',
     'testing/(hsn-process|processes|locking-process|watched-process|network-namespaces|hub-server|renamer)',
     'testing/(planted-|tiny-|text-corpus)',
     'startTraining',
