@@ -87,7 +87,7 @@ export function resultsTable({ runs, lines }: Results): string {
   const named = (line: ResultLine): Measurement =>
     line.list === undefined ? line : { ...line, bench: `${line.list}, ${goals[line.list]}: ${line.bench}` };
   return [
-    `${met} of the ${judged.length} goals of [the list](../bench/README.md) that were measured are reached. Ratios above 1 are in our favour.`,
+    `${met} of the ${judged.length} goals of [the list](../../bench/README.md) that were measured are reached. Ratios above 1 are in our favour.`,
     '',
     ...runs.map((run, at) => `- run ${at + 1}: ${run}`),
     '',
