@@ -122,7 +122,7 @@ function backticked(markdown: string): string[] {
 
 /** Backticked paths into the repository; patterns such as packages/<name>/src are not paths. */
 function pathsIn(markdown: string): string[] {
-  const own = /^(packages|docs|fixtures|bench|experiments|\.ci)\/[^\s<>*{}…]*$/;
+  const own = /^(packages|paper|docs|fixtures|bench|experiments|\.ci)\/[^\s<>*{}…]*$/;
   return backticked(markdown).filter((code) => own.test(code));
 }
 
