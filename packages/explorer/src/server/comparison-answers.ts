@@ -31,8 +31,8 @@ export function compareAnswer(
     ...{ step, groups, both, interval, test, correction },
     tests: { symbols: symbols.length, links: links.length },
     sure: { symbols: sure(symbols), links: sure(links) },
-    symbols: largest(symbols),
-    links: largest(links),
+    symbols: largest(symbols).map(({ group: _, ...one }) => one),
+    links: largest(links).map(({ group: _, ...one }) => one),
   };
 }
 
@@ -70,6 +70,13 @@ export function timeAnswer(
   const period = PERIODS.find((one) => one === asked);
   if (asked !== undefined && !period)
     throw new Fault(400, 'bad_request', `period: expected one of ${PERIODS.join(', ')}, got ${asked}`);
-  const study = studyTime({ walks, symbols: K, length, times }, period ? { period } : {});
-  return { ...study, step, column, lengths: [...PERIODS], links: study.links.slice(0, MOST_ROWS) };
+  const { symbols, links, ...study } = studyTime(
+    { walks, symbols: K, length, times },
+    period ? { period } : {},
+  );
+  return {
+    ...{ ...study, step, column, lengths: [...PERIODS] },
+    symbols: symbols.map(({ p: _, ...one }) => one),
+    links: links.slice(0, MOST_ROWS).map(({ p: _, ...one }) => one),
+  };
 }
