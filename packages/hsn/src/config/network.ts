@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { GraphSettings } from '../graph/build.ts';
-import { graphPriorNames } from '../graph/priors/registry.ts';
-import { schemaProcessNames } from '../walk/processes/registry.ts';
+import { graphPriorNames, schemaProcessNames } from './prior-names.ts';
 
 /** A number that may change over training steps: fixed, or going from one value to another. */
 const annealedSchema = z.union([

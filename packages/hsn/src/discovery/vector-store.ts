@@ -96,6 +96,7 @@ function progressOf(total: number, tell: StoredVectorOptions['onProgress']): (do
 
 /** For each file the processes that have it. */
 function holders(found: readonly (RowRange | undefined)[], replicas: Replicas): number[][] {
+  if (replicas.size === 1) return found.map((stretch) => (stretch ? [0] : []));
   const count = found.length;
   const flags = new Float32Array(count * replicas.size);
   for (const [at, stretch] of found.entries()) flags[replicas.rank * count + at] = stretch ? 1 : 0;
