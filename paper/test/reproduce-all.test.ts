@@ -46,7 +46,7 @@ test('hsn reproduce all makes one page, and keeps what it has made', async () =>
   expect(markdown.match(/(?<!\\)<img/)).toBeNull();
   expect(page).not.toContain('<img');
   expect(page).toContain('&lt;img src=x&gt;');
-  expect(markdown).toMatch(/\| HSN\(100, 20\) +\| +1 \|/);
+  expect(markdown).toMatch(/\| HSN\(100, 20\) +\| ours +\| +1 \|/);
   const drawings = [...markdown.matchAll(/\]\(([^)]+\.svg)\)/g)].map(([, file]) => file!);
   expect(drawings.length).toBeGreaterThan(12);
   for (const file of drawings) expect(fs.existsSync(folder.path('pages', file)), file).toBe(true);
