@@ -120,8 +120,11 @@ function checkNpm([, verb, ...rest]: readonly string[]): void {
   else expect(['test']).toContain(verb);
 }
 
-/** An explorer that a page before left running may still write into the folder. */
-const remove = (run: string): void => fs.rmSync(run, { recursive: true, force: true, maxRetries: 20 });
+/** An explorer that a page before left running would write into the folder. */
+async function remove(run: string): Promise<void> {
+  await explorer.close();
+  fs.rmSync(run, { recursive: true, force: true, maxRetries: 20 });
+}
 
 async function runHsn(words: string[], input: string | undefined): Promise<void> {
   const small = smallWords(words);
@@ -129,7 +132,7 @@ async function runHsn(words: string[], input: string | undefined): Promise<void>
   const out = words.indexOf('--out');
   // What a page makes itself takes the place of what was put there for pages that do not.
   if (/train|synth/.test(words.slice(0, 2).join()) && out > 0 && !words.includes('--resume'))
-    remove(words[out + 1]!);
+    await remove(words[out + 1]!);
   // Ranks are started by the command line of their parent, which here is the test's: such a command has its own process.
   if (input === undefined && !words.includes('--processes')) {
     const ended = await hsn(...small);
@@ -150,8 +153,8 @@ async function runCommand(command: ShellCommand): Promise<void> {
 }
 
 async function runProgram(text: string, name: string): Promise<void> {
+  for (const [, out] of text.matchAll(/out: '([^']+)'/g)) await remove(out!);
   if (text.includes(EXPLORER)) await explorer.start(['serve', 'runs/run-a', '--port', '0']);
-  for (const [, out] of text.matchAll(/out: '([^']+)'/g)) remove(out!);
   const own = text
     .replaceAll("'hidden-schema-networks'", "'./small.ts'")
     .replaceAll(/\bsteps: \d+/g, 'steps: 3')

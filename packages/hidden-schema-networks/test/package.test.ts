@@ -127,7 +127,8 @@ describe('installed in a folder of its own', () => {
     const loaded = loadedBy('--help');
     expect(loaded.length).toBeGreaterThan(20);
     // Verbs of analyses are made from their declarations, which have options by zod and compute nothing.
-    const light = /\/(bin|lib\/cli|lib\/base|lib\/studies\/src\/analyses|commander|zod)\/|\/period-lengths\.js$/;
+    const light =
+      /\/(bin|lib\/cli|lib\/base|lib\/studies\/src\/analyses|commander|zod)\/|\/period-lengths\.js$/;
     expect(loaded.filter((url) => !light.test(url))).toEqual([]);
     expect(loaded.filter((url) => !/\/zod\//.test(url)).length).toBeLessThan(120);
   });

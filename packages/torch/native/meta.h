@@ -5,6 +5,8 @@
 #include <ATen/ops/empty_strided.h>
 #include <torch/library.h>
 
+#include <algorithm>
+
 #include "arguments.h"
 
 namespace engine {
@@ -67,13 +69,28 @@ void byStandIns(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   for (size_t i = 0; i < own.size(); ++i) stack->push_back(resultOf(schema, i, own[i], given));
 }
 
+bool hasKernel(const c10::OperatorHandle& op, std::initializer_list<c10::DispatchKey> keys) {
+  return std::any_of(keys.begin(), keys.end(), [&](c10::DispatchKey key) { return op.hasKernelForDispatchKey(key); });
+}
+
+// Every operator that has a form for the CPU and none for the meta device.
+void registerStandIns(torch::Library& library) {
+  using Key = c10::DispatchKey;
+  for (const auto& name : c10::Dispatcher::singleton().getAllOpNames()) {
+    const auto op = c10::Dispatcher::singleton().findSchema(name);
+    if (!op || name.name.rfind("aten::", 0) != 0 || !hasKernel(*op, {Key::CPU})) continue;
+    if (hasKernel(*op, {Key::Meta, Key::CompositeImplicitAutograd, Key::CompositeExplicitAutograd,
+                        Key::CompositeExplicitAutogradNonFunctional}))
+      continue;
+    const auto full = name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
+    library.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<&byStandIns>());
+  }
+}
+
 Napi::Value CompleteMeta(Args info, State& state) {
   state.oneDevice = true;
-  static torch::Library fallback(torch::Library::IMPL, "_", c10::DispatchKey::Meta, __FILE__, __LINE__);
-  static const bool registered = [] {
-    fallback.fallback(torch::CppFunction::makeFromBoxedFunction<&byStandIns>());
-    return true;
-  }();
+  static torch::Library library(torch::Library::IMPL, "aten", c10::DispatchKey::Meta, __FILE__, __LINE__);
+  static const bool registered = (registerStandIns(library), true);
   return Napi::Boolean::New(info.Env(), registered);
 }
 
