@@ -57,7 +57,10 @@ describe('loadConfig', () => {
       'graph: {self_loops: true}',
       'a.yaml: unknown key graph.self_loops, did you mean graph.selfLoops? (line 1)',
     ],
-    ['walk: {zzzzzz: 1}', /^a\.yaml: unknown key walk\.zzzzzz, expected one of prior, posterior, process, form/],
+    [
+      'walk: {zzzzzz: 1}',
+      /^a\.yaml: unknown key walk\.zzzzzz, expected one of prior, posterior, process, form/,
+    ],
     ['\n\ngraph:\n  p: 1', 'a.yaml: graph.p: expected a number above 0 and below 1, got 1 (line 4)'],
     ['seed: 1.5', 'a.yaml: seed: expected a whole number of at least 0, got 1.5 (line 1)'],
     ['training: {steps: 0}', 'a.yaml: training.steps: expected a whole number above 0, got 0 (line 1)'],
