@@ -218,7 +218,7 @@ export { readTuples } from './tasks/tuples/read-tuples.ts';
 export { NONE, relationMeaning } from './tasks/tuples/relations.ts';
 export { type ReasoningFigures, ReasoningTask } from './tasks/tuples/task.ts';
 export { TupleTokens } from './tasks/tuples/tokens.ts';
-export { eventVectors, type TrainedWalks } from './tasks/tuples/trained-walks.ts';
+export { eventVectors, TrainedWalks } from './tasks/tuples/trained-walks.ts';
 export { prefixesOf, type Tuple, type TupleCorpus } from './tasks/tuples/tuples.ts';
 export type { WalkPath } from './tasks/tuples/walk-path.ts';
 export { TupleWalks } from './tasks/tuples/walks.ts';
