@@ -67,7 +67,7 @@ describe('a linear classifier of objects', () => {
     ['to run', [3, 4], 1.6],
   ] as const)('gives "%s" what least squares with a penalty gives', (object, having, angle) => {
     const expected = descended(having, asked(angle), 1e-3);
-    expect(expected).toBeGreaterThan(0.1);
+    expect(expected).toBeGreaterThan(0.12);
     expect(Math.exp(of(angle, 0)(object)!)).toBeCloseTo(expected, 4);
   });
 

@@ -72,47 +72,44 @@ function logsOf({ mean, slopes, shares }: Lines, vectors: Tensor): Tensor {
   );
 }
 
-/** (G + λ)⁻¹ C with G the covariance of the events' vectors and C their covariance with having each object. */
 function fitLines(trained: TrainedWalks, relation: number): Lines | undefined {
   const { events, pairs, columns } = occurrences(trained, relation);
   if (events.length === 0) return undefined;
+  const shares = new Float32Array(columns.size);
+  for (const { column } of pairs) shares[column]! += 1 / events.length;
   return noGrad(() =>
     scope(() => {
       const vectors = trained.vectorsOf(events).to('float64');
       const mean = vectors.mean(0, true);
-      const centred = vectors.sub(mean);
-      const objects = Tensor.fromArray(
-        Int32Array.from(pairs, ({ column }) => column),
-        [pairs.length],
-      );
-      const having = picked(
-        centred,
-        pairs.map(({ row }) => row),
-      );
-      const sums = call(
-        'index_add',
-        zeros([columns.size, mean.dim(1)], { dtype: 'float64' }),
-        0,
-        objects,
-        having,
-        1,
-      );
-      const [values, basis] = callMany('linalg_eigh', centred.transpose(0, 1).matmul(centred), 'L');
-      const inverse = values!
-        .clamp(0)
-        .add(PENALTY * events.length)
-        .reciprocal();
-      const turned = basis!.transpose(0, 1).matmul(sums.transpose(0, 1)).mul(inverse.unsqueeze(1));
-      const counts = new Float32Array(columns.size);
-      for (const { column } of pairs) counts[column]! += 1 / events.length;
       return {
         columns,
-        shares: Tensor.fromArray(counts, [columns.size]).keep(),
+        shares: Tensor.fromArray(shares, [columns.size]).keep(),
         mean: mean.to('float32').keep(),
-        slopes: basis!.matmul(turned).to('float32').keep(),
+        slopes: slopesOf(vectors.sub(mean), pairs, columns.size).to('float32').keep(),
       };
     }),
   );
+}
+
+/** (G + λ)⁻¹ C with G the covariance of the events' vectors [n, D] and C their covariance with having each object. [D, M] */
+function slopesOf(centred: Tensor, pairs: readonly Having[], objects: number): Tensor {
+  const columns = Int32Array.from(pairs, ({ column }) => column);
+  const having = picked(
+    centred,
+    pairs.map(({ row }) => row),
+  );
+  const none = zeros([objects, centred.dim(1)], { dtype: 'float64' });
+  const sums = call('index_add', none, 0, Tensor.fromArray(columns, [pairs.length]), having, 1); // [M, D]
+  const [values, basis] = callMany('linalg_eigh', centred.transpose(0, 1).matmul(centred), 'L');
+  const penalty = PENALTY * centred.dim(0);
+  const inverse = values!.clamp(0).add(penalty).reciprocal().unsqueeze(1); // [D, 1]
+  return basis!.matmul(sums.matmul(basis!).transpose(0, 1).mul(inverse));
+}
+
+/** That an event, by its row, has an object, by its column. */
+interface Having {
+  row: number;
+  column: number;
 }
 
 /** Events of a relation, its commonest objects as columns, and which event (by row) has which, each once. */
