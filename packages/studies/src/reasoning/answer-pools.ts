@@ -104,10 +104,8 @@ export class AnswerPools {
     const plain = this.#comet && (await scoreWithoutWalks(this.#comet, asked));
     return questions.map((question, i) => {
       const first = judged[i]![0]?.walk.slice(0, walks.half) ?? [];
-      const countsFor = spokenBy(near[i]!, first, {
-        shares: this.#neighbourhood.shares(relations[i]!),
-        classified: classified[i]!,
-      });
+      const told = { shares: this.#neighbourhood.shares(relations[i]!), classified: classified[i]! };
+      const countsFor = spokenBy(near[i]!, first, told);
       const byComet = new Map((plain?.[i] ?? []).map(({ object, score }) => [object, score]));
       const byNetwork = new Map((learned?.[i] ?? []).map((one) => [one.object, one.walkLogProb]));
       const objects = judged[i]!.map(({ object, walk, walkLogProb, objectLogProb }) => {
