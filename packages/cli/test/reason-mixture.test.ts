@@ -65,7 +65,15 @@ describe('a mixture of answers', () => {
     expect(shown).toMatchObject({ code: 0 });
     const [first] = JSON.parse(shown.stdout).candidates[relation];
     expect(first.words).toHaveLength(4);
-    expect(Object.keys(first.parts)).toEqual(['near', 'common', 'shared', 'counted', 'learned', 'writer']);
+    expect(Object.keys(first.parts)).toEqual([
+      'near',
+      'common',
+      'classified',
+      'shared',
+      'counted',
+      'learned',
+      'writer',
+    ]);
     // The events behind an answer are training events that have it by this relation.
     expect(first.events.length).toBeGreaterThan(0);
     for (const { event, object } of first.events) {

@@ -136,7 +136,7 @@ describe('installed in a folder of its own', () => {
   test('hsn schema loads its own verb and settings, no other verb, no model, no engine', () => {
     const loaded = loadedBy('schema');
     const heavy = /\/lib\/(?:(?:torch|text|studies|explorer|transformers)\/|hsn\/src\/(?!config\/))/;
-    const names = /\/(default-encoder|analyses\/index)\.js$/;
+    const names = /\/(default-encoder|analyses\/index|priors\/names|processes\/names)\.js$/;
     expect(loaded.filter((url) => heavy.test(url) && !names.test(url))).toEqual([]);
     expect(loaded.some((url) => url.endsWith('/cli/src/train.js'))).toBe(false);
     expect(loaded.length).toBeLessThan(230);

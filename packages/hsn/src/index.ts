@@ -103,7 +103,7 @@ export { type OpenedReasoning, openReasoning, openTuples } from './tasks/tuples/
 export { createReasoningRun, type PreparedReasoning, prepareReasoning } from './tasks/tuples/prepare.ts';
 export { readTuples } from './tasks/tuples/read-tuples.ts';
 export { type ReasoningFigures, ReasoningTask } from './tasks/tuples/task.ts';
-export type { TrainedWalks } from './tasks/tuples/trained-walks.ts';
+export { TrainedWalks } from './tasks/tuples/trained-walks.ts';
 export type { Tuple } from './tasks/tuples/tuples.ts';
 export type { PreparedRun, RivalFigures, TextRunConfig } from './text-run.ts';
 export { Replicas } from './train/replicas.ts';

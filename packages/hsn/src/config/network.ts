@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { GraphSettings } from '../graph/build.ts';
-import { graphPriorNames, schemaProcessNames } from './prior-names.ts';
+import { graphPriorNames } from '../graph/priors/names.ts';
+import { schemaProcessNames } from '../walk/processes/names.ts';
 
 /** A number that may change over training steps: fixed, or going from one value to another. */
 const annealedSchema = z.union([

@@ -1,11 +1,11 @@
 import type { Generator, TensorOptions } from '@hidden-schema/torch';
-import type { GraphPriorName } from '../config/prior-names.ts';
 import type { SymbolKind, Symbols } from '../symbols/symbols.ts';
 import { ClosedFormPosterior } from './closed-form.ts';
 import { NormedInnerProduct } from './normed-inner-product.ts';
 import type { PairIndex } from './pairs.ts';
 import { FreeLogits, type GraphPosterior, InnerProduct, PairNetwork } from './posterior.ts';
 import type { GraphPrior, GraphPriorSettings } from './prior.ts';
+import type { GraphPriorName } from './priors/names.ts';
 
 /** The settings of a graph that its prior and posterior are built from. */
 export interface GraphSettings extends GraphPriorSettings {

@@ -5,17 +5,28 @@ import { tupleFrames } from '@hidden-schema/hsn/tasks/tuples/build';
 import { searchObjects } from '@hidden-schema/hsn/tasks/tuples/object-search';
 import { type OpenedReasoning, prefixTable } from '@hidden-schema/hsn/tasks/tuples/open';
 import type { TupleTokens } from '@hidden-schema/hsn/tasks/tuples/tokens';
+import { eventVectors } from '@hidden-schema/hsn/tasks/tuples/trained-walks';
 import type { WalkPath } from '@hidden-schema/hsn/tasks/tuples/walk-path';
 import { answerKey, distinctAnswers } from '../evaluation/recall.ts';
 import type { Question } from './answers.ts';
 import { type NearEvent, Neighbourhood, type ObjectShare } from './neighbourhood.ts';
+import { type Classified, ObjectClassifier } from './object-classifier.ts';
 
 /**
- * What speaks for an object, as log-probabilities: near events' objects; the relation's objects; objects of near events that
- * share steps of the walk; the counted path to the object's walk, and a network's; the decoder from that walk; COMET without
+ * What speaks for an object, as log-probabilities: near events' objects; the relation's objects; a linear classifier of
+ * events' vectors; objects of near events that share steps of the walk; the counted path to the object's walk, and a network's; the decoder from that walk; COMET without
  * walks.
  */
-export const answerParts = ['near', 'common', 'shared', 'counted', 'learned', 'writer', 'comet'] as const;
+export const answerParts = [
+  'near',
+  'common',
+  'classified',
+  'shared',
+  'counted',
+  'learned',
+  'writer',
+  'comet',
+] as const;
 export type AnswerPart = (typeof answerParts)[number];
 
 /** An object that may answer a question, with what each part says of it. */
@@ -49,6 +60,7 @@ export class AnswerPools {
   readonly #learned: WalkPath | undefined;
   readonly #comet: OpenedReasoning | undefined;
   readonly #neighbourhood: Neighbourhood;
+  readonly #classifier: ObjectClassifier;
 
   /** `reasoner` has the counted path; `learned` is a network's path on the same walks. */
   constructor(reasoner: Reasoner, { learned, comet }: { learned?: WalkPath; comet?: OpenedReasoning } = {}) {
@@ -62,6 +74,7 @@ export class AnswerPools {
         `${opened.run.directory} has not counted its training walks yet; count them with: hsn reason train --part path --run ${opened.run.directory} --set path.kind=counts`,
       );
     this.#neighbourhood = new Neighbourhood(trained, relations.length);
+    this.#classifier = new ObjectClassifier(trained);
   }
 
   async of(questions: readonly Question[]): Promise<AnswerPool[]> {
@@ -70,7 +83,7 @@ export class AnswerPools {
     const tokens = await prefixTable(opened, tuples);
     const rows = Int32Array.from(questions.keys());
     const relations = questions.map(({ relation }) => this.reasoner.relations.indexOf(relation));
-    const near = this.#neighbourhood.near(walks, tokens, rows, relations);
+    const { near, classified } = this.#around(tokens, rows, relations);
     const written = await this.#written(questions, tokens, rows);
     const asked = questions.map(({ head, relation }, i) => {
       const objects = distinctAnswers(
@@ -85,7 +98,8 @@ export class AnswerPools {
     const plain = this.#comet && (await scoreWithoutWalks(this.#comet, asked));
     return questions.map((question, i) => {
       const first = judged[i]![0]?.walk.slice(0, walks.half) ?? [];
-      const countsFor = spokenBy(near[i]!, first, this.#neighbourhood.shares(relations[i]!));
+      const told = { shares: this.#neighbourhood.shares(relations[i]!), classified: classified[i]! };
+      const countsFor = spokenBy(near[i]!, first, told);
       const byComet = new Map((plain?.[i] ?? []).map(({ object, score }) => [object, score]));
       const byNetwork = new Map((learned?.[i] ?? []).map((one) => [one.object, one.walkLogProb]));
       const objects = judged[i]!.map(({ object, walk, walkLogProb, objectLogProb }) => {
@@ -101,6 +115,20 @@ export class AnswerPools {
       });
       return { ...question, objects, near: near[i]!, first };
     });
+  }
+
+  /** What the vectors of the questions' events tell: the near training events, and the classifier's objects. */
+  #around(tokens: TupleTokens, rows: Int32Array, relations: readonly number[]) {
+    const { table } = tokens;
+    const asked = Array.from(rows, (row, i) => ({
+      head: table.heads[table.head[row]!]!,
+      relation: relations[i]!,
+    }));
+    const vectors = eventVectors(this.reasoner.walks, tokens, rows);
+    const near = this.#neighbourhood.near(vectors, asked);
+    const classified = this.#classifier.of(vectors, relations);
+    vectors.free();
+    return { near, classified };
   }
 
   /** Objects of near events and of the relation, those with most weight first. */
@@ -147,11 +175,11 @@ export class AnswerPools {
 export const sharedSteps = (a: readonly number[], b: readonly number[]): number =>
   a.filter((symbol, i) => b[i] === symbol).length / Math.max(1, a.length);
 
-/** log-probabilities of objects by near events, by the relation, and by near events that share steps of a first half. */
+/** log-probabilities of objects by what events and their vectors tell: near ones, all, the classifier, shared steps. */
 function spokenBy(
   near: readonly NearEvent[],
   first: readonly number[],
-  shares: ReadonlyMap<string, ObjectShare>,
+  { shares, classified }: { shares: ReadonlyMap<string, ObjectShare>; classified: Classified },
 ) {
   const [all, along] = [new Map<string, number>(), new Map<string, number>()];
   let [sum, sumAlong] = [0, 0];
@@ -175,6 +203,8 @@ function spokenBy(
     return {
       near: log(all.get(key) ?? 0, sum),
       common: Math.log(share),
+      // An object that is not told apart is as probable for every event.
+      classified: classified(key) ?? Math.log(share),
       shared: log(along.get(key) ?? 0, sumAlong),
     };
   };

@@ -6,10 +6,11 @@ import { type MixtureWeights, mixtureScore, type PartWeights } from './mixture-f
 
 /** What answers are mixed of, from near events alone to all there is. */
 export const mixtureKinds = {
-  neighbours: ['near', 'common'],
-  walks: ['near', 'common', 'shared', 'counted', 'learned', 'writer'],
-  comet: ['near', 'common', 'comet'],
-  all: ['near', 'common', 'shared', 'counted', 'learned', 'writer', 'comet'],
+  near: ['near', 'common'],
+  neighbours: ['near', 'common', 'classified'],
+  walks: ['near', 'common', 'classified', 'shared', 'counted', 'learned', 'writer'],
+  comet: ['near', 'common', 'classified', 'comet'],
+  all: answerParts,
 } as const satisfies Record<string, readonly AnswerPart[]>;
 export type MixtureKind = keyof typeof mixtureKinds;
 

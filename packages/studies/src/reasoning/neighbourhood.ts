@@ -1,6 +1,5 @@
-import type { TupleTokens } from '@hidden-schema/hsn/tasks/tuples/tokens';
-import { eventVectors, type TrainedWalks } from '@hidden-schema/hsn/tasks/tuples/trained-walks';
-import type { TupleWalks } from '@hidden-schema/hsn/tasks/tuples/walks';
+import type { TrainedWalks } from '@hidden-schema/hsn/tasks/tuples/trained-walks';
+import type { Tensor } from '@hidden-schema/torch';
 import { answerKey, distinctAnswers } from '../evaluation/recall.ts';
 
 /** Nearest training events with a question's relation that are counted, and those among which they are looked for. */
@@ -50,24 +49,18 @@ export class Neighbourhood {
     return this.#shares[relation]!;
   }
 
-  /** The nearest training events of each row that have its relation, the nearest first; its own event is left out. */
-  near(
-    walks: TupleWalks,
-    tokens: TupleTokens,
-    rows: Int32Array,
-    relations: readonly number[],
-  ): NearEvent[][] {
-    const { table } = tokens;
-    const vectors = eventVectors(walks, tokens, rows);
+  /**
+   * The nearest training events of each question that have its relation, the nearest first; its own event is left out.
+   * `vectors` are those of the questions' events. [B, D]
+   */
+  near(vectors: Tensor, questions: readonly { head: string; relation: number }[]): NearEvent[][] {
     const found = this.#trained.nearest(vectors, SEARCHED);
-    vectors.free();
-    return Array.from(rows, (row, i) => {
-      const own = table.heads[table.head[row]!]!;
+    return questions.map(({ head: own, relation }, i) => {
       const { events, cosines } = found[i]!;
       const out: NearEvent[] = [];
       let best: number | undefined;
       for (let at = 0; at < events.length && out.length < NEIGHBOURS; at++) {
-        const tuples = this.#tuples.get(events[at]! * this.#relations + relations[i]!);
+        const tuples = this.#tuples.get(events[at]! * this.#relations + relation);
         const event = this.#trained.events[events[at]!]!;
         if (!tuples || event === own) continue;
         best ??= cosines[at]!;

@@ -112,17 +112,17 @@ const BASELINES: readonly Table3Model[] = ['constant', 'vote', 'kernel', 'file']
  */
 function isCompared({ model, search }: Table3Row, other: Table3Row): boolean {
   if (model.startsWith('mix-')) {
-    const smaller =
-      model === 'mix-all'
-        ? MIXTURES
-        : MIXTURES.filter((one) => one === 'mix-neighbours' || model === 'mix-walks');
-    return (
-      other.model !== model && (smaller.includes(other.model) || ['kernel', 'file'].includes(other.model))
-    );
+    return [...(SMALLER[model] ?? []), 'kernel', 'file'].includes(other.model);
   }
   if (!model.startsWith('ar-') || !search) return false;
   const same = other.search?.how === search.how && other.search.count === search.count;
   return BASELINES.includes(other.model) || (other.model === 'comet' && same);
 }
 
-const MIXTURES: readonly Table3Model[] = ['mix-neighbours', 'mix-walks', 'mix-comet'];
+/** Mixtures that each is set against. */
+const SMALLER: Partial<Record<Table3Model, readonly Table3Model[]>> = {
+  'mix-neighbours': ['mix-near'],
+  'mix-walks': ['mix-neighbours', 'mix-comet'],
+  'mix-comet': ['mix-neighbours'],
+  'mix-all': ['mix-neighbours', 'mix-walks', 'mix-comet'],
+};

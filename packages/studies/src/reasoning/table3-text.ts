@@ -15,6 +15,7 @@ const titles: Record<string, string> = {
   comet: 'COMET, same decoder',
   bart: 'COMET (BART)',
   file: 'answers of the file',
+  'mix-near': 'mixture: neighbours without the classifier',
   'mix-neighbours': 'mixture: neighbours',
   'mix-walks': 'mixture: neighbours + walks',
   'mix-comet': 'mixture: neighbours + COMET',
@@ -146,6 +147,7 @@ const against: readonly Table3Model[] = [
   'constant',
   'vote',
   'kernel',
+  'mix-near',
   'mix-neighbours',
   'mix-walks',
   'mix-comet',
@@ -175,6 +177,10 @@ function differencesSheet(differences: readonly Table3Difference[]): Sheet {
     '− constant',
     '− vote of 30',
     '− 200 nearest weighed',
+    '− without classifier',
+    '− neighbours',
+    '− neighbours + walks',
+    '− neighbours + COMET',
   ].map(right);
   const title = 'HSN-AR and mixtures less the other, with the middle 95 % of the paired bootstrap';
   return { name: 'table3-differences', title, columns: [...heads, ...others], rows };
