@@ -21,7 +21,7 @@
 #include "adam.h"
 #include "arguments.h"
 #include "data.h"
-#include "dropout.h"
+#include "dropout-mask.h"
 #include "meta.h"
 #include "profile.h"
 
