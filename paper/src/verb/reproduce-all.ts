@@ -78,7 +78,8 @@ export async function reproduceAll(flags: ReproduceFlags): Promise<void> {
         done.push({ name, failure: reasonOf(error) });
       }
     }
-    await writePages(flags.out, done, { quick: flags.quick ?? false, texts: from.texts });
+    const { quick = false, settings } = flags;
+    await writePages(flags.out, done, { quick, settings, texts: from.texts });
   }
   const failed = done.filter((piece) => piece.failure !== undefined).map(({ name }) => name);
   print(`${done.length - failed.length} of ${done.length} made: ${path.join(flags.out, 'index.html')}\n`);

@@ -20,6 +20,8 @@ export interface Piece {
 
 interface PageFacts {
   quick: boolean;
+  /** The preset that was asked for. */
+  settings?: string | undefined;
   texts: string;
 }
 
@@ -28,8 +30,9 @@ export async function writePages(folder: string, pieces: readonly Piece[], about
   const { sectionsPage } = await import('@hidden-schema/studies/analysis/report-page');
   const title = `The paper's tables and figures${about.quick ? ', on small data' : ''}`;
   const seconds = pieces.reduce((sum, { record }) => sum + (record?.seconds ?? 0), 0);
+  const preset = about.settings ? ` --settings ${about.settings}` : '';
   const facts: [string, string][] = [
-    ['made with', `hsn reproduce all${about.quick ? ' --quick' : ''}`],
+    ['made with', `hsn reproduce all${about.quick ? ' --quick' : ''}${preset}`],
     ['texts', about.texts],
     ['minutes', (seconds / 60).toFixed(1)],
     ...(about.quick ? ([['note', quickNote]] as [string, string][]) : []),
