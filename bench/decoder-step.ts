@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { padded } from '@hidden-schema/text';
-import { Generator, optim, randint, scope, setThreads } from '@hidden-schema/torch';
+import { Generator, randint, scope, setThreads } from '@hidden-schema/torch';
+import * as optim from '@hidden-schema/torch/optim';
 import { Gpt2Decoder } from '@hidden-schema/transformers';
 import { flopsWithin } from './flops.ts';
 import { secondsOf } from './measure.ts';

@@ -1,6 +1,8 @@
 import { createInterface } from 'node:readline';
 import { Replicas, readSyntheticCorpus, SyntheticTask, syntheticOptions } from '@hidden-schema/hsn';
-import { Group, placeOf, setThreads } from '@hidden-schema/torch';
+import { setThreads } from '@hidden-schema/torch';
+import { Group } from '@hidden-schema/torch/distributed/group';
+import { placeOf } from '@hidden-schema/torch/distributed/place';
 
 /** One process of a training, alone or in a group: answers with the seconds that `steps` updates took it. */
 interface Request {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SYNTHETIC_DEFAULTS, writeSyntheticCorpus } from '@hidden-schema/hsn';
-import { freePort } from '@hidden-schema/torch';
+import { freePort } from '@hidden-schema/torch/distributed/place';
 import { type BenchOptions, inMemory, type Measurement, median } from './measure.ts';
 import { Peer } from './peer.ts';
 

@@ -16,12 +16,12 @@ import {
   openPretrainedEncoder,
   type PretrainedEncoder,
 } from '@hidden-schema/transformers';
-import { fitStatic, rarityOf } from '../packages/hsn/src/discovery/fit-static.ts';
+import { fitStatic, rarityOf } from '../packages/hsn/src/discovery/vectors/fit-static.ts';
 import {
   encoderTokens,
   encodeTexts,
   type OpenedEncoder,
-} from '../packages/hsn/src/discovery/text-vectors.ts';
+} from '../packages/hsn/src/discovery/vectors/text-vectors.ts';
 import {
   type BenchOptions,
   compare,

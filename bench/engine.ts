@@ -7,7 +7,6 @@ import {
   noGrad,
   ones,
   openSafetensors,
-  optim,
   rand,
   randn,
   scope,
@@ -15,6 +14,7 @@ import {
   type Tensor,
   writeSafetensors,
 } from '@hidden-schema/torch';
+import * as optim from '@hidden-schema/torch/optim';
 import type { Budget } from './budget.ts';
 import { type BenchOptions, compare, type Measurement, noTime, secondsOf, unmeasured } from './measure.ts';
 import { Peer, unready } from './peer.ts';

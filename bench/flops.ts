@@ -1,4 +1,4 @@
-import { type Profile, startProfile, stopProfile } from '@hidden-schema/torch';
+import { type Profile, startProfile, stopProfile } from '@hidden-schema/torch/profile';
 
 /** Floating-point operations of the matrix products that ran, by the shapes of their operands. */
 export function productFlops({ operators }: Pick<Profile, 'operators'>): number {

@@ -17,9 +17,9 @@ import {
   npmiCoherence,
   readReference,
   referenceWindow,
-  spearman,
 } from '@hidden-schema/studies';
 import { z } from 'zod';
+import { spearman } from './rank-correlation.ts';
 
 const modelSchema = z.object({
   topics: z.array(z.array(z.string())),

@@ -1,7 +1,9 @@
 import { createInterface } from 'node:readline';
 import { languageConfigSchema, makeNetwork } from '@hidden-schema/hsn';
+import { decoderSource } from '@hidden-schema/hsn/tasks/language/build';
 import type { TextBatch } from '@hidden-schema/text';
-import { Generator, optim, scope, setThreads } from '@hidden-schema/torch';
+import { Generator, scope, setThreads } from '@hidden-schema/torch';
+import * as optim from '@hidden-schema/torch/optim';
 import { BertEncoder, bertConfigSchema } from '@hidden-schema/transformers';
 import { flopsWithin } from './flops.ts';
 import { secondsOf } from './measure.ts';
@@ -38,7 +40,10 @@ const bert = new BertEncoder(
 );
 const model = makeNetwork(
   config,
-  { encoder: bert, frozen: false, decoderVocabulary: gptVocabulary, sentences: 42_000 },
+  {
+    ...{ encoder: bert, frozen: false, decoderVocabulary: gptVocabulary, sentences: 42_000 },
+    decoder: await decoderSource(config),
+  },
   generator,
 );
 const parameters = [...model.namedParameters()];

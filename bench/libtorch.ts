@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { cacheFolder, UserError } from '@hidden-schema/base';
+import { showProgress } from '../packages/torch/setup/fault.ts';
 import { hostMachine } from '../packages/torch/setup/machine.ts';
 import { here, setup } from '../packages/torch/setup/main.ts';
-import { showProgress } from '../packages/torch/setup/progress.ts';
 
 /** The engine built for another libtorch, beside the checkout's own: a folder's, or that of the peers' PyTorch. */
 export async function addonFor(libtorch: string, python: string | undefined): Promise<string> {

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { UserError } from '@hidden-schema/base';
+import { chooseBlasCore } from '../packages/torch/src/processor.ts';
 import { Budget } from './budget.ts';
 import { benches } from './catalogue.ts';
 import type { BenchOptions, Measurement } from './measure.ts';
@@ -86,6 +87,17 @@ async function optionsOf(values: Values): Promise<Omit<BenchOptions, 'budget'>> 
   };
 }
 
+/** A kernel that the environment names slows ours down where it is an older one, and not peers that have their own products. */
+function warnOfBlasCore({ OPENBLAS_CORETYPE: given }: NodeJS.ProcessEnv): void {
+  const own: NodeJS.ProcessEnv = {};
+  chooseBlasCore(own);
+  const { OPENBLAS_CORETYPE: best } = own;
+  if (given === undefined || best === undefined || given.toUpperCase() === best) return;
+  process.stderr.write(
+    `OPENBLAS_CORETYPE is ${given}, where the engine would take ${best}; measure without it: env -u OPENBLAS_CORETYPE npm run …\n`,
+  );
+}
+
 function checkNames(names: readonly string[]): void {
   for (const name of names)
     if (!(name in benches)) throw new UsageError(`there is no benchmark named ${name}`);
@@ -101,6 +113,7 @@ async function main(): Promise<void> {
   if (values.write && first === 'profile') throw new UsageError('--write goes with benchmarks');
   const minutes = positive('budget', values.budget, false);
   const options = await optionsOf(values);
+  warnOfBlasCore(options.environment);
   if (first === 'all') return all(minutes ?? 40, options, values.write ?? false);
   const limited = { ...options, budget: new Budget(minutes === undefined ? undefined : minutes * 60) };
   if (first === 'profile') return profiles(others, limited);

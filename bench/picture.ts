@@ -4,13 +4,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startExplorer } from '@hidden-schema/explorer';
 import { discoveryDefaults, fitPointSpace, fitSymbols, toPoints } from '@hidden-schema/hsn';
-import {
-  operatorTotals,
-  setThreads,
-  startProfile,
-  stopProfile,
-  writeSafetensors,
-} from '@hidden-schema/torch';
+import { setThreads, writeSafetensors } from '@hidden-schema/torch';
+import { operatorTotals, startProfile, stopProfile } from '@hidden-schema/torch/profile';
 import { whenOpened } from '../packages/explorer/test/requests.ts';
 import { discover, discoverFile, type Ended, measuredProcess, type Prepared, prepare } from './discovered.ts';
 import {

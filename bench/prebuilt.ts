@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setThreads } from '@hidden-schema/torch';
 import { here } from '../packages/torch/setup/main.ts';
-import { readPrebuilt } from '../packages/torch/src/prebuilt.ts';
+import { readPrebuilt } from '../packages/torch/src/engine-files.ts';
 import { TARBALLS } from '../packaging/packages.ts';
 import { discover, prepare } from './discovered.ts';
 import { type BenchOptions, costLine, type Measurement, median, unmeasured } from './measure.ts';

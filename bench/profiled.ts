@@ -1,4 +1,4 @@
-import { operatorTotals, startProfile, stopProfile } from '@hidden-schema/torch';
+import { operatorTotals, startProfile, stopProfile } from '@hidden-schema/torch/profile';
 import { secondsOf } from './measure.ts';
 
 /** Steps before the recording, and in it. */

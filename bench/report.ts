@@ -21,7 +21,7 @@ const goals: Readonly<Record<number, string>> = {
   8: 'start',
 };
 
-type Settings = Pick<BenchOptions, 'threads' | 'rounds' | 'python' | 'processorTime'>;
+type Settings = Pick<BenchOptions, 'threads' | 'rounds' | 'python' | 'processorTime' | 'environment'>;
 
 const shown = (value: number | null | undefined): string =>
   value === null || value === undefined ? '–' : `${value}`;
@@ -43,13 +43,16 @@ function row(line: Measurement): string {
 }
 
 /** The command, and what it ran on. */
-export function describeRun(what: string, { threads, rounds, python, processorTime }: Settings): string {
+export function describeRun(what: string, settings: Settings): string {
+  const { threads, rounds, python, processorTime, environment } = settings;
   const processor = cpus()[0]?.model.trim() ?? 'unknown processor';
   const peers = python === undefined ? 'no peers' : `peers ${peerVersions(python)}`;
   const day = new Date().toISOString().slice(0, 10);
   const load = loadavg()[2]! / cpus().length;
   const shared = load > 1.5 ? `, shared with other work (load ${load.toFixed(0)} for each core)` : '';
-  return `\`npm run -s bench -- ${what} --threads ${threads} --rounds ${rounds}${processorTime ? ' --processor-time' : ''}\` on ${processor}, ${cpus().length} cores${shared}, libtorch ${engineInfo().version}, Node ${process.version}, ${peers}, ${day}`;
+  const { OPENBLAS_CORETYPE: core } = environment;
+  const command = `${core === undefined ? '' : `OPENBLAS_CORETYPE=${core} `}npm run -s bench -- ${what}`;
+  return `\`${command} --threads ${threads} --rounds ${rounds}${processorTime ? ' --processor-time' : ''}\` on ${processor}, ${cpus().length} cores${shared}, libtorch ${engineInfo().version}, Node ${process.version}, ${peers}, ${day}`;
 }
 
 /** A measurement with the benchmark that it is from, and the number of its run. */

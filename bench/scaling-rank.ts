@@ -1,10 +1,12 @@
 import fs from 'node:fs';
 import { Replicas, readSyntheticCorpus, SyntheticTask, syntheticOptions } from '@hidden-schema/hsn';
-import { Generator, Group, placeOf, randn, scope, setThreads, type Tensor } from '@hidden-schema/torch';
+import { Generator, randn, scope, setThreads, type Tensor } from '@hidden-schema/torch';
+import { Group } from '@hidden-schema/torch/distributed/group';
+import { placeOf } from '@hidden-schema/torch/distributed/place';
 import { unitRows } from '../packages/hsn/src/discovery/dictionary.ts';
 import { fitDictionary } from '../packages/hsn/src/discovery/fit.ts';
 import { ownPart } from '../packages/hsn/src/discovery/point-source.ts';
-import { RowSpool } from '../packages/hsn/src/discovery/row-spool.ts';
+import { RowSpool } from '../packages/hsn/src/discovery/scratch.ts';
 import { sizes } from './scaling.ts';
 
 /** Counts what is handed to the group. */

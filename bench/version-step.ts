@@ -3,6 +3,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import type * as Torch from '@hidden-schema/torch';
+import type * as Optim from '@hidden-schema/torch/optim';
 import type * as Transformers from '@hidden-schema/transformers';
 import { secondsOf } from './measure.ts';
 
@@ -19,7 +20,9 @@ async function transformersOf(): Promise<typeof Transformers> {
 }
 
 const torch: typeof Torch = await load('torch/src/index.ts');
-const { Generator, nn, noGrad, ones, optim, rand, randint, randn, scope, setThreads, Tensor } = torch;
+const { Generator, nn, noGrad, ones, rand, randint, randn, scope, setThreads, Tensor } = torch;
+// Before version 0.4.0 optimisers came with the package's index.
+const { optim = await load('torch/src/optim.ts') }: { optim?: typeof Optim } = torch as object;
 setThreads(Number(process.argv[2] ?? 1));
 
 type Work = () => void;

@@ -8,7 +8,8 @@ import {
   syntheticNetwork,
   syntheticOptions,
 } from '@hidden-schema/hsn';
-import { Generator, optim, rand, randint, scope, setThreads, type Tensor } from '@hidden-schema/torch';
+import { Generator, rand, randint, scope, setThreads, type Tensor } from '@hidden-schema/torch';
+import * as optim from '@hidden-schema/torch/optim';
 import { flopsWithin } from './flops.ts';
 import { secondsOf } from './measure.ts';
 import { peakMB } from './peak-memory.ts';

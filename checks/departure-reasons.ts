@@ -27,12 +27,35 @@ export const notSaid: ReadonlySet<string> = new Set([
   'training.decay',
   'training.patience',
   'training.schedule',
+  'training.validateBy',
   'training.warmup',
   'warmStart.code',
   'warmStart.hold',
   'warmStart.steps',
   'walk.expectation',
+  'walk.isolated',
+  'graph.logZero',
+  'encoder.dropout',
+  'decoder.longest',
+  'training.evaluateEvery',
+  'synthetic objective.klThreshold',
+  'synthetic objective.graphKlThreshold',
+  'path.dropout',
+  'path.samples',
 ]);
+
+/** Settings that a preset `paper` does not read, since they are of a choice that it does not make, or of how a run is kept. */
+export const ofOtherChoices: RegExp = new RegExp(
+  [
+    '^(model|seed|part|checkpoints|discovery|warmStart|training\\.plateau)\\b',
+    '^training\\.(logEvery|precision)$',
+    '^graph\\.(beta|exponent|degree|attachments|symbolDimension|traversalRate|sweeps|sweepSentences)$',
+    '^walk\\.constant$',
+    '^(path\\.)?encoder\\.(width|layers|heads|cache|precision)$',
+    '^decoder\\.(width|layers|heads|dropout|vocabulary|vocabularySize)$',
+    '^path\\.(width|layers|heads|scheduled)$',
+  ].join('|'),
+);
 
 /** Where a preset `paper` is not the paper's letter, by the name of its files; a test compares with the appendices. */
 export const presetDepartures: readonly {
@@ -87,6 +110,7 @@ export const reasons: Readonly<Record<string, string>> = {
   'decoder.wordDropoutBy': 'the authors’ program hides dropped words from attention',
   'decoder.symbolAttention': 'the authors’ program adds positions of symbols before the projection',
   'training.evaluateEvery': 'the authors look once an epoch',
+  'training.validateBy': 'the authors keep the best by likelihood; the paper does not say by what',
   'training.plateau.factor':
     'rates fall by 0.25 (synthetic) and 0.8 (language) where validation stalls; the paper says nothing of it',
   'training.plateau.patience':

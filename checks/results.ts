@@ -1,77 +1,87 @@
-// npm run results             writes the tables of docs from results/*.json, which hold what was measured
-// npm run results -- --check  fails where a table of docs is not what its file says
+// npm run results             writes the tables and drawings of docs from results/*/*.json, which hold what was measured
+// npm run results -- --check  fails where a page is not what its files say, or has a figure that is in none of them
 import fs from 'node:fs';
 import path from 'node:path';
-import { z } from 'zod';
+import {
+  measuredLine,
+  parseResult,
+  type ResultFile,
+  type ResultTable,
+  resultText,
+  shownCell,
+} from '../paper/src/results/result-file.ts';
 import { reportFaults } from './source-files.ts';
+import { tracedFigures } from './traced-figures.ts';
 
-/** A measured value, a word, a value with its share in brackets, or nothing. */
-const cell = z.union([z.number(), z.string(), z.tuple([z.number(), z.number()]), z.null()]);
+const folder = 'results';
+const checking = process.argv.includes('--check');
+const marker = /<!-- results\/([\w./-]+)\.json -->\n[\s\S]*?<!-- end of results -->/g;
 
-/** What was measured, how, when and on what: enough to measure it again. */
-const resultFile = z
-  .strictObject({
-    what: z.string().min(10),
-    command: z.string().min(3),
-    date: z.iso.date(),
-    commit: z.string().regex(/^[0-9a-f]{7,40}$/),
-    hardware: z.string().min(3),
-    seeds: z.array(z.int()).min(1),
-    columns: z.array(z.strictObject({ name: z.string(), digits: z.int().min(0).max(6).optional() })).min(1),
-    rows: z.array(z.array(cell)).min(1),
-  })
-  .refine(({ columns, rows }) => rows.every((row) => row.length === columns.length), 'a row misses a column');
-
-type ResultFile = z.infer<typeof resultFile>;
-
-const marker = /<!-- results\/([\w-]+)\.json -->\n[\s\S]*?<!-- end of results -->/g;
-
+/** A result of a file, or what is wrong with the file. */
 function read(name: string): ResultFile {
-  const file = `results/${name}.json`;
-  const parsed = resultFile.safeParse(JSON.parse(fs.readFileSync(file, 'utf8')));
-  if (!parsed.success)
-    throw new Error(`${file}: ${parsed.error.issues.map(({ message }) => message).join('; ')}`);
-  return parsed.data;
+  const file = path.join(folder, `${name}.json`);
+  if (!fs.existsSync(file)) throw new Error(`${file} is not there, and a page of docs is made from it`);
+  const text = fs.readFileSync(file, 'utf8');
+  try {
+    const result = parseResult(text);
+    if ('picture' in result && !fs.existsSync(path.join(path.dirname(file), result.picture)))
+      throw new Error(`its drawing ${result.picture} is not there`);
+    if (!checking && text !== resultText(result)) fs.writeFileSync(file, resultText(result));
+    return result;
+  } catch (error) {
+    throw new Error(`${file}: ${(error as Error).message}`);
+  }
 }
 
-function shown(value: z.infer<typeof cell>, digits: number | undefined): string {
-  if (value === null) return '–';
-  if (typeof value === 'string') return value;
-  const number = (x: number, places = digits) => (places === undefined ? String(x) : x.toFixed(places));
-  return Array.isArray(value) ? `${number(value[0])} (${number(value[1], 2)})` : number(value);
-}
-
-/** A result as a table, with how it was measured below it. */
-function table({ columns, rows, command, date, commit, hardware, seeds }: ResultFile): string {
+function table({ columns, rows }: ResultTable): string[] {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  const isText = (at: number) => rows.every((row) => typeof row[at] === 'string');
+  const isText = (at: number) =>
+    rows.some((row) => typeof row[at] === 'string') &&
+    rows.every((row) => row[at] === null || typeof row[at] === 'string');
   return [
     line(columns.map(({ name }) => name)),
     `|${columns.map((_, at) => (isText(at) ? '---' : '--:')).join('|')}|`,
-    ...rows.map((row) => line(row.map((value, at) => shown(value, columns[at]!.digits)))),
-    '',
-    `*\`${command}\`, ${seeds.length === 1 ? 'one seed' : `mean of ${seeds.length} seeds`}, ${date}, commit ${commit}, ${hardware}.*`,
-  ].join('\n');
+    ...rows.map((row) => line(row.map((value, at) => shownCell(value, columns[at]!.digits)))),
+  ];
+}
+
+/** A result as a page shows it: the table or drawing, and how it was made below it. */
+function shown(name: string, page: string): string {
+  const result = read(name);
+  const picture = (file: string) =>
+    path.posix.relative(path.posix.dirname(page), path.posix.join(folder, path.posix.dirname(name), file));
+  const body = 'picture' in result ? [`![${result.what}](${picture(result.picture)})`] : table(result);
+  return [`<!-- results/${name}.json -->`, ...body, '', measuredLine(result), '<!-- end of results -->'].join(
+    '\n',
+  );
 }
 
 const pages = fs
   .readdirSync('docs', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.md') && !name.startsWith('reference/library'))
-  .map((name) => path.join('docs', name));
+  .map((name) => path.posix.join('docs', name));
+/** Pages on which every figure names its file. */
+const traced = new Set(['docs/paper-map.md', 'docs/research/claims.md', 'docs/research/results.md']);
 const used = new Set<string>();
+function readAs(name: string): ResultFile {
+  used.add(name);
+  return read(name);
+}
 const faults: string[] = [];
-for (const page of pages) {
+for (const page of ['README.md', ...pages]) {
   const text = fs.readFileSync(page, 'utf8');
   const made = text.replaceAll(marker, (_, name: string) => {
     used.add(name);
-    return `<!-- results/${name}.json -->\n${table(read(name))}\n<!-- end of results -->`;
+    return shown(name, page);
   });
+  faults.push(...tracedFigures(made, readAs, { all: traced.has(page) }).map((fault) => `${page}: ${fault}`));
   if (made === text) continue;
-  if (process.argv.includes('--check')) faults.push(`${page} is not what results/ says: npm run results`);
+  if (checking) faults.push(`${page} is not what results/ says: npm run results`);
   else fs.writeFileSync(page, made);
 }
-for (const file of fs.readdirSync('results')) {
-  const name = path.basename(file, '.json');
+const files = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' });
+for (const file of files.filter((one) => one.endsWith('.json'))) {
+  const name = file.slice(0, -'.json'.length);
   read(name);
   if (!used.has(name)) faults.push(`results/${file} stands in no page`);
 }

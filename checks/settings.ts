@@ -2,9 +2,8 @@
 // node --import tsx checks/settings.ts --write   writes both
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { discoveringDefaults } from '../packages/hsn/src/config/defaults.ts';
-import { settingsJsonSchema } from '../packages/hsn/src/config/json-schema.ts';
-import { MAIN_SETTINGS } from '../packages/hsn/src/config/main-settings.ts';
+import { discoveringDefaults } from '../packages/hsn/src/config/settings-schema.ts';
+import { MAIN_SETTINGS, settingsJsonSchema } from '../packages/hsn/src/config/json-schema.ts';
 import { loadConfig, settingValues } from '../packages/hsn/src/config/settings.ts';
 
 const PAGE = fileURLToPath(new URL('../docs/reference/settings.md', import.meta.url));

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Ended, HsnProcess } from '@hidden-schema/testing/hsn-process';
 import { tinyCorpus, tinyFlags } from '@hidden-schema/testing/tiny-corpus';
-import { freePort } from '@hidden-schema/torch';
+import { freePort } from '@hidden-schema/torch/distributed/place';
 import { isLoopback, listenersOf, ranksOf } from './listeners.ts';
 import type { Fault, Tally } from './tally.ts';
 

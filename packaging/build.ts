@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { builtPage } from '../packages/explorer/src/server/build.ts';
-import { enginePackage } from '../packages/torch/src/prebuilt.ts';
+import { enginePackage } from '../packages/torch/src/engine-files.ts';
 import {
   FACE,
   type Manifest,

@@ -69,8 +69,8 @@ async function analysesPage(): Promise<string> {
     const method = one.name === 'symbols' ? 'describe' : one.name;
     const needs = one.needs.length > 0 ? ` Needs ${one.needs.join(', ')}.` : '';
     const rows = optionForms(one).map(
-      ({ option, flag, argument, description }) =>
-        `| \`${option}\` | ${argument ? `\`${argument}\`` : `\`--${flag}\``} | ${description} |`,
+      ({ option, flag, argument, own, description }) =>
+        `| \`${option}\` | ${own ? '' : argument ? `\`${argument}\`` : `\`--${flag}\``} | ${description} |`,
     );
     const ways = `\`${verb}\` · \`schema.${method}()\` · \`POST /api/analyses/${one.name}\` · MCP tool \`${one.name}\``;
     const table = ['| option | on the command line | |', '|---|---|---|', ...rows].join('\n');

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
-import { fileCrc, fileHash, type PrebuiltFile } from '../../packages/torch/src/prebuilt.ts';
+import { fileCrc, fileHash, type PrebuiltFile } from '../../packages/torch/src/engine-files.ts';
 import { faultsOf, ownLibraries } from './requirements.ts';
 
 /** Why each file is in the package; one that is not listed is refused, so that none comes in unnoticed. */

@@ -6,9 +6,8 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { UserError } from '@hidden-schema/base';
-import { SetupError } from '../../packages/torch/setup/fault.ts';
+import { SetupError, showProgress } from '../../packages/torch/setup/fault.ts';
 import { hostMachine } from '../../packages/torch/setup/machine.ts';
-import { showProgress } from '../../packages/torch/setup/progress.ts';
 import { buildPackage } from '../build.ts';
 import { ENGINE_LIMIT, OUT, TARBALLS } from '../packages.ts';
 import { makeEngine, megabytes } from './make.ts';

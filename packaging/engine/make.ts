@@ -6,13 +6,13 @@ import { buildAddon } from '../../packages/torch/setup/build.ts';
 import type { Libtorch } from '../../packages/torch/setup/find.ts';
 import type { Machine } from '../../packages/torch/setup/machine.ts';
 import { here } from '../../packages/torch/setup/main.ts';
-import type { Progress } from '../../packages/torch/setup/progress.ts';
+import type { Progress } from '../../packages/torch/setup/fault.ts';
 import { type Places, targetsOf, type Variant } from '../../packages/torch/setup/targets.ts';
 import {
   enginePackage,
   type PrebuiltFile,
   type PrebuiltManifest,
-} from '../../packages/torch/src/prebuilt.ts';
+} from '../../packages/torch/src/engine-files.ts';
 import { ROOT, readManifest } from '../packages.ts';
 import { collect } from './contents.ts';
 import { copyLicences } from './licences.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { fileHash } from '../../packages/torch/src/prebuilt.ts';
+import { fileHash } from '../../packages/torch/src/engine-files.ts';
 
 /** A tarball as npm publishes it. */
 export interface Tarball {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
-import { enginePackage } from '../../packages/torch/src/prebuilt.ts';
+import { enginePackage } from '../../packages/torch/src/engine-files.ts';
 import { InstalledPackage } from '../installed.ts';
 import { FACE, ROOT, readManifest, TARBALLS } from '../packages.ts';
 import { USER } from './debian-folder.ts';

@@ -16,7 +16,8 @@ import {
   type WriteOptions,
 } from '@hidden-schema/hsn/tasks/synthetic/corpus/writer';
 import { eachField, readLines } from '@hidden-schema/text/field-lines';
-import { NumberArray, type Pickled, readPickle } from './pickle/index.ts';
+import { NumberArray } from './pickle/numpy.ts';
+import { type Pickled, readPickle } from './pickle/read.ts';
 
 /** How the authors name the walks of a split, after a prefix such as "barabasi." or "erdos.". */
 const walkNames: Readonly<Record<SplitName, string>> = {

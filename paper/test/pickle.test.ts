@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { UserError } from '@hidden-schema/base/errors';
 import { Random } from '@hidden-schema/base/random';
 import { describe, expect, test } from 'vitest';
-import { NumberArray, type Pickled, readPickle } from '../src/pickle/index.ts';
-import { parsePickle } from '../src/pickle/read.ts';
+import { NumberArray } from '../src/pickle/numpy.ts';
+import { type Pickled, parsePickle, readPickle } from '../src/pickle/read.ts';
 
 const fixture = (name: string) =>
   fileURLToPath(new URL(`../../fixtures/authors-corpus/${name}`, import.meta.url));

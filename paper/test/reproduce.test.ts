@@ -1,10 +1,14 @@
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { hsn } from '@hidden-schema/testing/hsn-process';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, expect, test } from 'vitest';
+import { parseResult, type ResultTable } from '../src/results/result-file.ts';
 
 const folder = temporaryFolder('cli-reproduce');
 afterAll(folder.remove);
+
+const commit = () => execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
 
 test('hsn reproduce table1 prints the table, and writes it as Markdown and JSON', async () => {
   const out = folder.path('tables');
@@ -40,8 +44,17 @@ test('hsn reproduce table1 prints the table, and writes it as Markdown and JSON'
   expect(table.length).toBe(2 + 10 + 3);
   expect(markdown).toContain('NLL is in the authors');
   const before = fs.statSync(folder.path('tables', 'table1-rows.json')).size;
-  const again = await hsn('reproduce', 'table1', ...args);
-  expect(again.stdout).toBe(stdout);
+  const results = folder.path('results');
+  const again = await hsn('reproduce', 'table1', ...args, '--write', results);
+  expect(again.stdout.startsWith(stdout)).toBe(true);
+  const kept = parseResult(
+    fs.readFileSync(folder.path('results', 'table1', 'table1.json'), 'utf8'),
+  ) as ResultTable;
+  expect(kept).toMatchObject({ preset: 'near', seeds: [1], commit: commit() });
+  expect(kept.command).toBe(
+    'hsn reproduce table1 --quick --seeds 1 --paper-seeds 1 --baseline-seeds 1 --steps 1 --paper-steps 1 --lstm-steps 1 --sentences 200 --only barabasi,shared',
+  );
+  expect(kept.rows.length).toBe(10 + 3);
   expect(fs.statSync(folder.path('tables', 'table1-rows.json')).size).toBe(before);
 });
 

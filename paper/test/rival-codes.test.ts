@@ -1,6 +1,7 @@
 import { type VqConfig, vqConfigSchema } from '@hidden-schema/hsn/config/rivals';
+import { decoderSource } from '@hidden-schema/hsn/tasks/language/build';
 import type { ReadTexts } from '@hidden-schema/hsn/tasks/language/network';
-import { straightThrough } from '@hidden-schema/hsn/walk/gumbel';
+import { straightThrough } from '@hidden-schema/hsn/walk/categorical';
 import { expectClose, f64, gradientOf, sum } from '@hidden-schema/testing/closeness';
 import { allWalks, walkTensor } from '@hidden-schema/testing/enumeration';
 import { finiteDifferences } from '@hidden-schema/testing/finite-differences';
@@ -16,6 +17,7 @@ import { logWeightsOf } from '../src/rivals/evaluation.ts';
 import { CodePrior, squaredDistances, type Vq } from '../src/rivals/vq.ts';
 
 const vocabulary = 7;
+const decoder = await decoderSource({ decoder: { name: 'gpt2' } });
 
 /** Three codes in two places, over a vocabulary of seven. */
 function tinyVq(changes: Partial<VqConfig> = {}): Vq {
@@ -31,7 +33,8 @@ function tinyVq(changes: Partial<VqConfig> = {}): Vq {
   });
   const generator = new Generator(2);
   const sizes = { vocabulary, width: 8, layers: 1, positions: 16, dropout: 0 };
-  const sources = { encoder: new LstmText(sizes, generator), frozen: false, decoderVocabulary: vocabulary };
+  const encoder = new LstmText(sizes, generator);
+  const sources = { encoder, frozen: false, decoderVocabulary: vocabulary, decoder };
   const model = makeRival(config, sources, generator) as Vq;
   jitter(model, 1);
   return model;

@@ -3,7 +3,7 @@ import { expectClose, f64, gradientOf } from '@hidden-schema/testing/closeness';
 import { finiteDifferences } from '@hidden-schema/testing/finite-differences';
 import { noGrad } from '@hidden-schema/torch/autograd';
 import { randn } from '@hidden-schema/torch/create';
-import { optim } from '@hidden-schema/torch/index';
+import * as optim from '@hidden-schema/torch/optim';
 import { Generator } from '@hidden-schema/torch/random';
 import { scope } from '@hidden-schema/torch/scope';
 import type { Tensor } from '@hidden-schema/torch/tensor';

@@ -70,7 +70,8 @@ export function takeName(
   return replaced ? aside : undefined;
 }
 
-const isFolder = (file: string): boolean =>
+/** Whether there is a folder of this name. */
+export const isFolder = (file: string): boolean =>
   fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /** Replaces a file whole or not at all, whatever ends the process. */

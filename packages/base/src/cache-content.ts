@@ -1,8 +1,13 @@
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { isRunning } from './beside.ts';
-import { cacheFolder } from './cache-folder.ts';
 import { UserError } from './errors.ts';
+
+/** Where caches lie: HSN_CACHE, or the user's cache folder. */
+export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
+  return env.HSN_CACHE || path.join(env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache'), 'hsn');
+}
 
 /** What the cache holds, each kind in a folder of its name. */
 export const CACHE_KINDS = [

@@ -1,4 +1,5 @@
 export {
+  isFolder,
   moveIntoPlace,
   partialName,
   removeStalePartials,
@@ -13,15 +14,15 @@ export {
   type CacheEntry,
   type CacheKind,
   cacheEntries,
+  cacheFolder,
   cacheLimit,
   keepWithin,
   markUsed,
   removeEntries,
 } from './cache-content.ts';
-export { cacheFolder } from './cache-folder.ts';
-export { csvText, guardedText, restoredText, tsvLine } from './csv-writer.ts';
-export { reasonOf, UserError } from './errors.ts';
+export { asUserError, faultCode, reasonOf, UserError } from './errors.ts';
 export {
+  blocksOf,
   type FileSum,
   freeBytes,
   hashBytes,
@@ -29,7 +30,15 @@ export {
   hashFileSlowly,
   type JsonValue,
   jsonText,
+  kindOf,
+  openRegular,
   openSealed,
+  parseJson,
+  readFully,
+  readJsonFile,
+  readJsonIfThere,
+  readRegular,
+  readText,
   sealedText,
   spareMemory,
   syncFolder,
@@ -38,19 +47,21 @@ export {
   writeDurably,
   writeSynced,
 } from './files.ts';
-export { parseJson, readJsonFile, readJsonIfThere } from './json-file.ts';
 export { Random, splitmix64 } from './random.ts';
-export { kindOf, openRegular, readRegular, readText } from './regular-file.ts';
 export {
   type Cell,
   type Column,
   charWidth,
+  csvText,
   displayWidth,
   formatMeanSd,
   formatNumber,
   formatTable,
+  guardedText,
   type MeanSd,
   meanSd,
   plainText,
+  restoredText,
   type TableFormat,
+  tsvLine,
 } from './tables.ts';

@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, describe, expect, test } from 'vitest';
-import { parseJson, readJsonFile, readJsonIfThere } from '../src/json-file.ts';
-import { openRegular, readRegular } from '../src/regular-file.ts';
+import { openRegular, parseJson, readJsonFile, readJsonIfThere, readRegular } from '../src/files.ts';
 
 const folder = temporaryFolder('json-file');
 afterAll(folder.remove);

@@ -1,5 +1,5 @@
 import type { OpenedRun } from '@hidden-schema/hsn';
-import type { Analysis, AnalysisName } from '@hidden-schema/studies/analyses';
+import type { Analysis, AnalysisName, Report } from '@hidden-schema/studies/analyses';
 import type { OptionForm } from '@hidden-schema/studies/option-forms';
 import type { Command } from 'commander';
 import {
@@ -9,6 +9,7 @@ import {
   deliver,
   progressBars,
   showSheets,
+  unlessChanged,
   withAnalysed,
 } from './analysis.ts';
 import { print } from './terminal.ts';
@@ -19,8 +20,17 @@ export type Flags = AnalysisFlags & Record<string, unknown>;
 export interface Special {
   /** Adds arguments and options. */
   extend?(command: Command): void;
-  /** Another answer where flags ask for one; false where they do not. */
-  instead?(directory: string, words: readonly unknown[], flags: Flags): Promise<boolean>;
+  /** Options that its own flags are short for. */
+  options?(flags: Flags): Record<string, unknown>;
+  /** Another answer where flags or the run ask for one; false where they do not. */
+  instead?(
+    directory: string,
+    flags: Flags,
+    options: Readonly<Record<string, unknown>>,
+    words: readonly unknown[],
+  ): Promise<boolean>;
+  /** Says something of the result before it is shown. */
+  note?(data: unknown, flags: Flags): void;
   /** Prints or writes the result in place of its tables and its JSON. */
   show?(data: unknown, run: OpenedRun, flags: Flags): Promise<void>;
 }
@@ -34,8 +44,9 @@ export async function analysisVerb(
   const act = async (directory: string, ...given: unknown[]) => {
     const words = given.slice(0, -2);
     const flags = given.at(-2) as Flags;
-    if (await special.instead?.(directory, words, flags)) return;
-    await answer(analysis, directory, givenOptions(forms, words, flags), { flags, ...special });
+    const options = { ...givenOptions(forms, words, flags), ...special.options?.(flags) };
+    if (await special.instead?.(directory, flags, options, words)) return;
+    await answer(analysis, directory, options, { flags, ...special });
   };
   return {
     register: (program) => {
@@ -82,7 +93,7 @@ function addVerb(program: Command, analysis: Analysis, forms: readonly OptionFor
   for (const { argument, description } of forms) if (argument) command.argument(argument, description);
   if (files) addAnalysisOptions(command);
   else checkpointOption(command.option('--json', 'print JSON'));
-  for (const form of forms.filter(({ argument }) => !argument)) {
+  for (const form of forms.filter(({ argument, own }) => !argument && !own)) {
     const text = form.default === undefined ? undefined : String(form.default);
     const flag = `--${form.flag} <${form.value}>`;
     if (form.required) command.requiredOption(flag, form.description);
@@ -121,27 +132,45 @@ async function answer(
   analysis: Analysis,
   directory: string,
   options: Record<string, unknown>,
-  { flags, show }: { flags: Flags } & Pick<Special, 'show'>,
+  { flags, show, note }: { flags: Flags } & Pick<Special, 'show' | 'note'>,
 ): Promise<void> {
-  const { askAnalysis, checkOptions, RunSource } = await import('@hidden-schema/studies/analyses/source');
-  const { plainJson } = await import('@hidden-schema/studies/analysis/results');
-  checkOptions(analysis, options);
+  const { checkOptions } = await import('@hidden-schema/studies/analyses/options');
+  const asked = checkOptions(analysis, options);
+  const shown = { analysis, directory, flags };
+  const { atHand } = analysis;
+  // What lies in the run's files is answered from there.
+  const known = await (atHand &&
+    unlessChanged(() => atHand.read({ directory, checkpoint: flags.checkpoint }, asked)));
+  if (known !== undefined) return present(shown, known, () => atHand!.tables(known));
+  const { askAnalysis, RunSource } = await import('@hidden-schema/studies/analyses/source');
   await withAnalysed(directory, flags, async (run, signal) => {
     const { progress, done } = await progressBars();
     const source = new RunSource(run, { signal, progress });
     try {
       const data = await askAnalysis(analysis, source, options);
       done();
-      if (show) return show(data, run, flags);
-      if (flags.json && flags.out === undefined) return print(plainJson(data));
-      const report = await analysis.tables(data, source);
-      done();
-      if (report.tree && !flags.json) print(`${report.tree}\n`);
-      if (!analysis.files) return showSheets(report.shown ?? report.sheets, report.text);
-      return deliver(directory, flags, { name: analysis.name, ...report, data });
+      note?.(data, flags);
+      if (show) return await show(data, run, flags);
+      return await present(shown, data, () => analysis.tables(data, source).finally(done));
     } finally {
       done();
       source.close();
     }
   });
+}
+
+/** Prints a result as tables or JSON; files are written where the analysis has any. */
+async function present(
+  { analysis, directory, flags }: { analysis: Analysis; directory: string; flags: Flags },
+  data: unknown,
+  tables: () => Promise<Report>,
+): Promise<void> {
+  if (flags.json && flags.out === undefined) {
+    const { plainJson } = await import('@hidden-schema/studies/drawing/results');
+    return print(plainJson(data));
+  }
+  const report = await tables();
+  if (report.tree && !flags.json) print(`${report.tree}\n`);
+  if (!analysis.files) return showSheets(report.shown ?? report.sheets, report.text);
+  return deliver(directory, flags, { name: analysis.name, ...report, data });
 }

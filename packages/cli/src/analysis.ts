@@ -1,8 +1,8 @@
 import path from 'node:path';
 import type { OpenedRun } from '@hidden-schema/hsn';
-import type { EncodedCorpus } from '@hidden-schema/studies/analysis/encoded';
-import type { Results } from '@hidden-schema/studies/analysis/results';
-import type { Sheet } from '@hidden-schema/studies/evaluation/sheets';
+import type { Results } from '@hidden-schema/studies/drawing/results';
+import type { Sheet } from '@hidden-schema/studies/drawing/sheets';
+import type { EncodedCorpus } from '@hidden-schema/studies/texts/encoded';
 import type { Command } from 'commander';
 import { outputCheck } from './output-files.ts';
 import { stoppable } from './stopping.ts';
@@ -18,14 +18,9 @@ export interface AnalysisFlags {
 }
 
 export function addAnalysisOptions(command: Command): Command {
-  return checkpointOption(
-    command
-      .option('--json', 'print JSON; files are then written only with --out')
-      .option(
-        '--out <folder>',
-        "where tables (CSV, JSON) and figures (SVG, PNG) go (default: the run's figures)",
-      ),
-  );
+  const where = "where tables (CSV, JSON) and figures (SVG, PNG) go (default: the run's figures)";
+  command.option('--json', 'print JSON; files are then written only with --out');
+  return checkpointOption(command.option('--out <folder>', where));
 }
 
 export const checkpointOption = (command: Command): Command =>
@@ -36,42 +31,41 @@ export const limitHelp =
 
 const MOST_ATTEMPTS = 4;
 
-/** Opens a run, does the work, and frees it; Ctrl-C stops between sentences. */
-export async function withAnalysed<T>(
+/**
+ * Opens a run, does the work, and frees it; Ctrl-C stops between sentences. Done again where somebody edited the run's
+ * symbols meanwhile: what is shown is the run as it is now.
+ */
+export function withAnalysed<T>(
   directory: string,
-  flags: Pick<AnalysisFlags, 'checkpoint'>,
+  { checkpoint }: Pick<AnalysisFlags, 'checkpoint'>,
   body: (run: OpenedRun, signal: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
-  const { RunChanged } = await import('@hidden-schema/hsn/run/run-faults');
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await analysedOnce(directory, flags, body);
-    } catch (error) {
-      // Somebody edited its symbols meanwhile: what is shown is the run as it is now.
-      if (!(error instanceof RunChanged) || attempt >= MOST_ATTEMPTS) throw error;
-    }
-  }
-}
-
-async function analysedOnce<T>(
-  directory: string,
-  flags: Pick<AnalysisFlags, 'checkpoint'>,
-  body: (run: OpenedRun, signal: AbortSignal) => Promise<T>,
-): Promise<T | undefined> {
-  const { openRun } = await import('@hidden-schema/studies/analysis/opened');
-  const run = await openRun(directory, { checkpoint: flags.checkpoint });
-  for (const note of run.notes) say(`${note}\n`);
-  try {
-    return await stoppable(async (signal) => {
-      try {
-        return await body(run, signal);
-      } catch (error) {
+  return unlessChanged(async () => {
+    const { openRun } = await import('@hidden-schema/studies/runs/opened');
+    const run = await openRun(directory, { checkpoint });
+    for (const note of run.notes) say(`${note}\n`);
+    const unlessStopped = (signal: AbortSignal): Promise<T | undefined> =>
+      body(run, signal).catch((error: unknown) => {
         if (signal.aborted) return undefined;
         throw error;
-      }
-    }, 'result');
-  } finally {
-    run.model.free();
+      });
+    try {
+      return await stoppable(unlessStopped, 'result');
+    } finally {
+      run.model.free();
+    }
+  });
+}
+
+/** Does something again where somebody edited the run's symbols meanwhile. */
+export async function unlessChanged<T>(look: () => Promise<T>): Promise<T> {
+  const { RunChanged } = await import('@hidden-schema/hsn/run/edit-record');
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await look();
+    } catch (error) {
+      if (!(error instanceof RunChanged) || attempt >= MOST_ATTEMPTS) throw error;
+    }
   }
 }
 
@@ -105,11 +99,11 @@ export async function encodedOf(
   flags: Pick<AnalysisFlags, 'limit'>,
   signal: AbortSignal,
 ): Promise<EncodedCorpus> {
-  const { encodedCorpus } = await import('@hidden-schema/studies/analysis/encoded');
-  const limit = await wholeNumber('--limit', flags.limit);
+  const { encodedCorpus } = await import('@hidden-schema/studies/texts/encoded');
+  const limit = wholeNumber('--limit', flags.limit);
   const { onProgress, done } = await progressOf('read', 'sentences');
   try {
-    return await encodedCorpus(run, { ...(limit === undefined ? {} : { limit }), signal, onProgress });
+    return await encodedCorpus(run, { limit, signal, onProgress });
   } finally {
     done();
   }
@@ -121,14 +115,14 @@ export async function deliver(
   flags: Pick<AnalysisFlags, 'json' | 'out'>,
   results: Results & { text?: string; shown?: readonly Sheet[] },
 ): Promise<void> {
-  const { plainJson, writeResults } = await import('@hidden-schema/studies/analysis/results');
+  const { plainJson, writeResults } = await import('@hidden-schema/studies/drawing/results');
   if (flags.json) print(plainJson(results.data));
   else await showSheets(results.shown ?? results.sheets ?? [], results.text);
   if (flags.json && flags.out === undefined) return;
   const { RunFiles } = await import('@hidden-schema/hsn/run/run-files');
   if (flags.out === undefined) new RunFiles(directory).target('figures');
   const folder = flags.out ?? path.join(directory, 'figures');
-  const files = writeResults(folder, results, await outputCheck());
+  const files = await writeResults(folder, results, await outputCheck());
   const names = files.map((file) => path.basename(file)).sort();
   (flags.json ? say : print)(`written to ${folder}: ${names.join(', ')}\n`);
 }
@@ -137,7 +131,7 @@ export async function deliver(
 export async function showSheets(sheets: readonly Sheet[], text?: string): Promise<void> {
   const { plainText, wrapText } = await import('@hidden-schema/base/tables');
   const wrapped = (words: string) => wrapText(words, Math.min(100, terminalWidth() ?? 100)).join('\n');
-  const { sheetText } = await import('@hidden-schema/studies/evaluation/sheets');
+  const { sheetText } = await import('@hidden-schema/studies/drawing/sheets');
   for (const sheet of sheets) {
     const caption = sheet.caption ? `${wrapped(plainText(sheet.caption))}\n` : '';
     const table = sheetText(cutCells(sheet), 'terminal', terminalWidth());

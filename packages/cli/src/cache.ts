@@ -1,4 +1,5 @@
 import type { CacheEntry, CacheKind } from '@hidden-schema/base';
+import { UserError } from '@hidden-schema/base/errors';
 import type { Command } from 'commander';
 import { print } from './terminal.ts';
 
@@ -42,30 +43,27 @@ export function register(program: Command): void {
     .action(cache);
 }
 
-async function cache(flags: CacheFlags): Promise<void> {
+async function cache({ clear, older, json }: CacheFlags): Promise<void> {
   const base = await import('@hidden-schema/base');
-  const asked = flags.clear;
-  const kind = base.CACHE_KINDS.find((name) => name === asked);
-  if (typeof asked === 'string' && !kind)
-    throw new base.UserError(`--clear takes one of ${base.CACHE_KINDS.join(', ')}, or nothing, got ${asked}`);
-  const days = daysOf(flags.older, base.UserError);
-  const latest = Date.now() - days * 24 * 3600_000;
+  const kind = base.CACHE_KINDS.find((name) => name === clear);
+  if (typeof clear === 'string' && !kind)
+    throw new UserError(`--clear takes one of ${base.CACHE_KINDS.join(', ')}, or nothing, got ${clear}`);
+  const latest = Date.now() - daysOf(older) * 24 * 3600_000;
   const folder = base.cacheFolder();
   const entries = base
     .cacheEntries(folder)
     .filter((entry) => entry.used <= latest && (kind === undefined || entry.kind === kind));
-  if (asked !== undefined) base.removeEntries(entries);
+  if (clear !== undefined) base.removeEntries(entries);
   const kinds = sums(entries);
-  if (flags.json) print(`${JSON.stringify({ folder, removed: asked !== undefined, kinds }, null, 2)}\n`);
-  else if (asked !== undefined) print(removedText(kinds, folder));
-  else await show(kinds, folder, flags.older);
+  if (json) print(`${JSON.stringify({ folder, removed: clear !== undefined, kinds }, null, 2)}\n`);
+  else if (clear !== undefined) print(removedText(kinds, folder));
+  else await show(kinds, folder, older);
 }
 
-function daysOf(text: string | undefined, Fault: new (message: string) => Error): number {
-  if (text === undefined) return 0;
+function daysOf(text = '0'): number {
   const days = Number(text);
   if (text.trim() === '' || !Number.isFinite(days) || days < 0)
-    throw new Fault(`--older takes a number of days from 0, got ${text}`);
+    throw new UserError(`--older takes a number of days from 0, got ${text}`);
   return days;
 }
 
@@ -75,40 +73,28 @@ type Sum = Pick<CacheEntry, 'kind' | 'files' | 'bytes'> & { used: string };
 function sums(entries: readonly CacheEntry[]): Sum[] {
   return (Object.keys(meanings) as CacheKind[]).flatMap((kind) => {
     const own = entries.filter((entry) => entry.kind === kind);
-    if (own.length === 0) return [];
-    const total = (of: (entry: CacheEntry) => number) => own.reduce((sum, entry) => sum + of(entry), 0);
     const used = own.reduce((last, entry) => Math.max(last, entry.used), 0);
-    return [
-      {
-        kind,
-        files: total(({ files }) => files),
-        bytes: total(({ bytes }) => bytes),
-        used: new Date(used).toISOString(),
-      },
-    ];
+    return own.length === 0 ? [] : [{ kind, ...totalOf(own), used: new Date(used).toISOString() }];
   });
 }
 
 async function show(kinds: readonly Sum[], folder: string, older: string | undefined): Promise<void> {
-  const { formatTable } = await import('@hidden-schema/base');
+  const { formatTable } = await import('@hidden-schema/base/tables');
   const which = older === undefined ? '' : ` that was not used for ${older} days`;
   if (kinds.length === 0) return print(`${folder} holds nothing${which}\n`);
-  const rows = [...kinds, { kind: 'all', used: '', ...totalOf(kinds) }].map(
-    ({ kind, files, bytes, used }) => [
-      ...[kind, files, megabytes(bytes), used.slice(0, 10)],
-      kind === 'all' ? '' : meanings[kind as CacheKind],
-    ],
-  );
+  const rowOf = (
+    kind: string,
+    { files, bytes }: Pick<Sum, 'files' | 'bytes'>,
+    used: string,
+    what: string,
+  ) => [...[kind, files, megabytes(bytes), used.slice(0, 10), what]];
+  const rows = kinds.map((sum) => rowOf(sum.kind, sum, sum.used, meanings[sum.kind]));
   const columns = [
-    { title: 'kind' },
-    { title: 'files' },
-    { title: 'size', align: 'right' as const },
-    { title: 'last used', align: 'left' as const },
-    { title: 'what' },
+    ...[{ title: 'kind' }, { title: 'files' }, { title: 'size', align: 'right' as const }],
+    ...[{ title: 'last used', align: 'left' as const }, { title: 'what' }],
   ];
-  print(
-    `${folder}${which === '' ? '' : `, what${which.slice(5)}`}\n${formatTable(columns, rows, 'terminal')}`,
-  );
+  const table = formatTable(columns, [...rows, rowOf('all', totalOf(kinds), '', '')], 'terminal');
+  print(`${folder}${which === '' ? '' : `, what${which.slice(5)}`}\n${table}`);
 }
 
 function removedText(kinds: readonly Sum[], folder: string): string {
@@ -118,9 +104,9 @@ function removedText(kinds: readonly Sum[], folder: string): string {
   return `removed ${files} ${files === 1 ? 'file' : 'files'} from ${folder}, ${megabytes(bytes)} freed: ${parts}\n`;
 }
 
-const totalOf = (kinds: readonly Sum[]): { files: number; bytes: number } => ({
-  files: kinds.reduce((sum, { files }) => sum + files, 0),
-  bytes: kinds.reduce((sum, { bytes }) => sum + bytes, 0),
+const totalOf = (all: readonly Pick<Sum, 'files' | 'bytes'>[]): { files: number; bytes: number } => ({
+  files: all.reduce((sum, { files }) => sum + files, 0),
+  bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
 });
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;

@@ -1,18 +1,10 @@
-/** Where text goes: the parts of a stream that decide how it may look. */
-export interface Output {
-  readonly isTTY?: boolean;
-  write(text: string): unknown;
-}
-
-export interface Paint {
-  good(text: string): string;
-  bad(text: string): string;
-  faint(text: string): string;
-  strong(text: string): string;
-}
+type Paint = ReturnType<typeof paintFor>;
 
 /** Colours on a terminal, plain text in a pipe or where NO_COLOR is set. */
-export function paintFor(out: Output, env: NodeJS.ProcessEnv = process.env): Paint {
+export function paintFor(
+  out: { readonly isTTY?: boolean; readonly write: unknown },
+  env: NodeJS.ProcessEnv = process.env,
+) {
   const coloured = out.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
   const wrap =
     (on: number, off: number) =>

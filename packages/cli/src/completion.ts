@@ -1,3 +1,4 @@
+import { UserError } from '@hidden-schema/base/errors';
 import type { Command } from 'commander';
 import { print } from './terminal.ts';
 
@@ -24,21 +25,17 @@ export function register(program: Command): void {
     .action(async (shell: string) => {
       const script = scripts[shell];
       if (!script) {
-        const { UserError } = await import('@hidden-schema/base');
         throw new UserError(`completion is for bash, zsh and fish, got ${shell}`);
       }
       print(script(verbsOf(program)));
     });
 }
 
-function verbsOf(program: Command): Verb[] {
-  return program.commands.flatMap((command) => [
-    {
-      name: command.name(),
-      options: command.options.flatMap(({ long }) => (long ? [long] : [])),
-    },
-  ]);
-}
+const verbsOf = (program: Command): Verb[] =>
+  program.commands.map((command) => ({
+    name: command.name(),
+    options: command.options.flatMap(({ long }) => long ?? []),
+  }));
 
 /** Folders with a run.json below this one: those are runs. */
 const runFolders = "ls -d -- */run.json */*/run.json 2>/dev/null | sed 's#/run.json$##'";

@@ -1,9 +1,9 @@
-import path from 'node:path';
+import { UserError } from '@hidden-schema/base/errors';
 import type { PaperCorpus, SyntheticCorpus } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
 import { writeOutput } from './output-files.ts';
 import { print } from './terminal.ts';
-import { wholeNumber } from './text-flags.ts';
+import { byEnding, wholeNumber } from './text-flags.ts';
 
 interface DataFlags {
   out: string;
@@ -61,76 +61,60 @@ interface AuthorsModule {
   convertAuthorsCorpus(source: string, target: string, options: { force: boolean }): SyntheticCorpus;
 }
 
-type Writer = (source: string | undefined, flags: DataFlags) => Promise<void>;
+const corpora = ['sotu', 'authors', 'ptb', 'yahoo', 'yelp', 'atomic'] as const;
 
-const corpora: Readonly<Record<string, { write: Writer; flags: readonly (keyof DataFlags)[] }>> = {
-  sotu: { write: speeches, flags: ['limit', 'seed'] },
-  authors: { write: authors, flags: ['force'] },
-  ptb: { write: (source, flags) => ofPaper('ptb', source, flags), flags: ['force'] },
-  yahoo: { write: (source, flags) => ofPaper('yahoo', source, flags), flags: ['force'] },
-  yelp: { write: (source, flags) => ofPaper('yelp', source, flags), flags: ['force'] },
-  atomic: { write: (source, flags) => ofPaper('atomic', source, flags), flags: ['force'] },
-};
-
-async function data(corpus: string, source: string | undefined, flags: DataFlags): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
-  if (!Object.hasOwn(corpora, corpus))
-    throw new UserError(`hsn data knows the corpora ${Object.keys(corpora).join(', ')}; got ${corpus}`);
-  const { write, flags: known } = corpora[corpus]!;
-  const unused = (Object.keys(flags) as (keyof DataFlags)[]).find(
-    (flag) => flag !== 'out' && flag !== 'json' && !known.includes(flag),
-  );
+async function data(name: string, source: string | undefined, flags: DataFlags): Promise<void> {
+  const corpus = corpora.find((one) => one === name);
+  if (!corpus) throw new UserError(`hsn data knows the corpora ${corpora.join(', ')}; got ${name}`);
+  const known = ['out', 'json', ...(corpus === 'sotu' ? ['limit', 'seed'] : ['force'])];
+  const unused = Object.keys(flags).find((flag) => !known.includes(flag));
   if (unused !== undefined) throw new UserError(`hsn data ${corpus} does not use --${unused}; leave it out`);
-  await write(source, flags);
+  if (corpus === 'sotu') return speeches(source, flags);
+  await (corpus === 'authors' ? authors(source, flags) : ofPaper(corpus, source, flags));
 }
 
 async function speeches(source: string | undefined, flags: DataFlags): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
   if (source !== undefined) throw new UserError(`hsn data sotu takes no folder, got ${source}`);
-  const limit = await wholeNumber('--limit', flags.limit);
-  const seed = (await wholeNumber('--seed', flags.seed ?? '1', 0))!;
-  const format = path.extname(flags.out).toLowerCase();
-  if (format !== '.tsv' && format !== '.csv')
-    throw new UserError(`--out takes a file ending in .tsv or .csv, got ${flags.out}`);
-  const { csvText, tsvLine } = await import('@hidden-schema/base');
+  const limit = wholeNumber('--limit', flags.limit);
+  const seed = wholeNumber('--seed', flags.seed ?? '1', 0);
+  const format = byEnding(flags.out, ['tsv', 'csv']);
+  if (!format) throw new UserError(`--out takes a file ending in .tsv or .csv, got ${flags.out}`);
+  const { csvText, tsvLine } = await import('@hidden-schema/base/csv');
   const texts = await import('@hidden-schema/text/speeches');
   const all = texts.speechPassages(texts.readSpeeches());
   const passages = limit === undefined ? all : texts.drawPassages(all, limit, seed);
   const rows = texts.passageRows(passages);
-  await writeOutput(flags.out, format === '.csv' ? csvText(rows) : rows.map(tsvLine).join(''));
+  await writeOutput(flags.out, format === 'csv' ? csvText(rows) : rows.map(tsvLine).join(''));
   const years = `${passages[0]!.year} to ${passages.at(-1)!.year}`;
   const text = `${passages.length} passages of speeches from ${years} written to ${flags.out}`;
   tell(flags, text, { out: flags.out, passages: passages.length });
 }
 
 async function authors(source: string | undefined, flags: DataFlags): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
   if (source === undefined)
     throw new UserError(
       "hsn data authors needs the authors' folder: hsn data authors data/Erdos --out erdos",
     );
   const { edgeCount } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/graphs');
-  const { SPLITS: SPLIT_NAMES } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/writer');
+  const { SPLITS } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/writer');
   const { paperModule } = await import('@hidden-schema/base/paper-module');
   const { convertAuthorsCorpus } = await paperModule<AuthorsModule>('authors-corpus.ts', 'hsn data authors');
   const corpus = convertAuthorsCorpus(source, flags.out, { force: flags.force ?? false });
   const { truth, splits, length, vocabulary } = corpus;
-  const counts = SPLIT_NAMES.map((split) => splits[split].count).join(', ');
+  const counts = SPLITS.map((split) => splits[split].count).join(', ');
   const text = `${counts} sentences of ${length} tokens for train, valid and test, ${vocabulary.length} tokens, ${truth!.nodes} nodes and ${edgeCount(truth!)} edges written to ${flags.out}`;
-  const sizes = Object.fromEntries(SPLIT_NAMES.map((split) => [split, splits[split].count]));
+  const sizes = Object.fromEntries(SPLITS.map((split) => [split, splits[split].count]));
   tell(flags, text, { out: flags.out, sentences: sizes, tokens: vocabulary.length, nodes: truth!.nodes });
 }
 
 async function ofPaper(name: PaperCorpus, source: string | undefined, flags: DataFlags): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
   if (source === undefined)
     throw new UserError(
       `hsn data ${name} needs the folder with the files: hsn data ${name} FOLDER --out ${name}`,
     );
   const { convertPaperCorpus } = await import('@hidden-schema/hsn/tasks/paper-corpora');
-  const { counts, labels, notes } = convertPaperCorpus(name, source, flags.out, {
-    force: flags.force ?? false,
-  });
+  const { force = false } = flags;
+  const { counts, labels, notes } = convertPaperCorpus(name, source, flags.out, { force });
   const what = name === 'atomic' ? 'tuples' : name === 'ptb' ? 'sentences' : 'documents';
   const sizes = `${counts.train}, ${counts.valid}, ${counts.test} ${what} for train, valid and test`;
   const lines = [

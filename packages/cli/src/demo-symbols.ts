@@ -1,4 +1,6 @@
-import type { Sheet, SymbolMeaning, SymbolYears } from '@hidden-schema/studies';
+import { columnsOf, type Sheet, wordCell } from '@hidden-schema/studies/drawing/sheets';
+import type { SymbolMeaning } from '@hidden-schema/studies/symbols/meaning';
+import type { SymbolYears } from '@hidden-schema/studies/symbols/symbol-years';
 
 type Years = readonly (SymbolYears | undefined)[];
 const shown = 12;
@@ -27,20 +29,20 @@ function throughTheYears(meanings: readonly SymbolMeaning[], years: Years): Symb
 function datedTable(meanings: readonly SymbolMeaning[], years: Years): Sheet {
   const rows = throughTheYears(meanings, years).map((one) => {
     const { middle, quartiles, texts } = years[one.symbol]!;
-    return [one.symbol, Math.round(middle), quartiles.map(Math.round).join('–'), texts, wordsOf(one)];
+    return [
+      one.symbol,
+      Math.round(middle),
+      quartiles.map(Math.round).join('–'),
+      texts,
+      wordCell(one.words, mostWords),
+    ];
   });
   return {
     name: 'symbol-years',
     title: `${rows.length} symbols through the years`,
     caption:
       'By the passages in which a symbol comes first: their middle year, the years of the middle half of them, how many they are, and what its passages say more than others.',
-    columns: [
-      { title: 'symbol', align: 'left' },
-      { title: 'middle' },
-      { title: 'half of them', align: 'left' },
-      { title: 'passages' },
-      { title: 'words' },
-    ],
+    columns: columnsOf({ symbol: 'left', middle: null, 'half of them': 'left', passages: null, words: null }),
     rows,
   };
 }
@@ -50,13 +52,12 @@ function usedTable(meanings: readonly SymbolMeaning[]): Sheet {
   return {
     name: 'symbols-used',
     title: `The ${used.length} symbols used most`,
-    columns: [{ title: 'symbol', align: 'left' }, { title: 'texts' }, { title: 'label' }, { title: 'words' }],
-    rows: used.map((one) => [one.symbol, one.sentences, one.labels[0]?.label, wordsOf(one)]),
+    columns: columnsOf({ symbol: 'left', texts: null, label: null, words: null }),
+    rows: used.map((one) => [
+      one.symbol,
+      one.sentences,
+      one.labels[0]?.label,
+      wordCell(one.words, mostWords),
+    ]),
   };
 }
-
-const wordsOf = ({ words }: SymbolMeaning): string | undefined =>
-  words
-    .slice(0, mostWords)
-    .map(({ word }) => word)
-    .join(' ') || undefined;

@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { UserError } from '@hidden-schema/base/errors';
 import type { TextSettings } from '@hidden-schema/text';
 import { deliver, encodedOf, withAnalysed } from './analysis.ts';
-import { symbolTable } from './demo-symbols.ts';
 import { print, say } from './terminal.ts';
-import { trainLanguage } from './train-language.ts';
+import { trainCorpus } from './train.ts';
 import { settingsOf } from './training-settings.ts';
 
 export interface TextDemo {
@@ -33,7 +33,6 @@ const length = 5;
 /** Refuses a file that is not there, before anything is computed. */
 export async function checkTexts(texts: string | undefined): Promise<void> {
   if (texts === undefined || texts === 'none' || fs.existsSync(texts)) return;
-  const { UserError } = await import('@hidden-schema/base');
   throw new UserError(`--texts takes a file of texts, or none; ${texts} is not there`);
 }
 
@@ -44,24 +43,17 @@ export async function exploreTexts(options: TextDemo): Promise<string | undefine
   const out = path.join(options.folder, texts.name);
   if (!(await discover(texts, out, options.symbols))) return undefined;
   await withAnalysed(out, { checkpoint: 'best' }, async (run, signal) => {
-    const { storedMeanings } = await import('@hidden-schema/studies/analysis/stored-meanings');
-    const { symbolYears } = await import('@hidden-schema/studies/analysis/symbol-years');
-    const { drawNetwork } = await import('@hidden-schema/studies/analysis/network-drawing');
-    const encoded = await encodedOf(run, {}, signal);
-    try {
-      const meanings = await storedMeanings(run, { encoded, signal });
-      const years = symbolYears(encoded, (index) => texts.years.get(encoded.sentence(index).text));
-      const figure = drawNetwork(run, { title: texts.title, encoded, meanings, years });
-      const sheet = symbolTable(meanings, years);
-      print('\n');
-      await deliver(
-        out,
-        {},
-        { name: 'network', data: { meanings, years }, sheets: [sheet], figures: [figure] },
-      );
-    } finally {
-      encoded.close();
-    }
+    const { storedMeanings } = await import('@hidden-schema/studies/symbols/stored-meanings');
+    const { symbolYears } = await import('@hidden-schema/studies/symbols/symbol-years');
+    const { symbolTable } = await import('./demo-symbols.ts');
+    const { drawNetwork } = await import('@hidden-schema/studies/runs/network-drawing');
+    using encoded = await encodedOf(run, {}, signal);
+    const meanings = await storedMeanings(run, { encoded, signal });
+    const years = symbolYears(encoded, (index) => texts.years.get(encoded.sentence(index).text));
+    const figures = [drawNetwork(run, { title: texts.title, encoded, meanings, years })];
+    print('\n');
+    const sheets = [symbolTable(meanings, years)];
+    await deliver(out, {}, { name: 'network', data: { meanings, years }, sheets, figures });
   });
   return out;
 }
@@ -101,14 +93,15 @@ async function speeches(source: string, folder: string, count: number): Promise<
 }
 
 /** Finds symbols and graph; false where a signal ended it before. */
-async function discover({ input, columns }: DemoTexts, out: string, symbols: number): Promise<boolean> {
-  const { languageConfig } = await import('@hidden-schema/hsn/config/settings');
-  const { Replicas } = await import('@hidden-schema/hsn/train/replicas');
+async function discover(
+  { input, columns: settings }: DemoTexts,
+  out: string,
+  symbols: number,
+): Promise<boolean> {
   const { Run } = await import('@hidden-schema/hsn/run/run');
   const set = [`symbols=${symbols}`, `length=${length}`, `seed=${seed}`];
-  const flags = { set, stage: 'discover', force: true, ...columns };
-  const config = languageConfig(await settingsOf(undefined, input, flags, undefined));
-  await trainLanguage(config, { flags, out, corpus: input, earlier: undefined, replicas: Replicas.alone });
+  const config = await settingsOf(undefined, input, { set }, undefined);
+  await trainCorpus({ input, settings }, { out, config, stage: 'discover' }, { set, force: true });
   // A signal may come before the run is made, where an earlier one still lies.
   return !process.exitCode && Run.open(out).state === 'discovered';
 }

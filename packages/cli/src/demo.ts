@@ -4,9 +4,10 @@ import path from 'node:path';
 import type { SyntheticCorpus, SyntheticEvaluation } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
 import { checkTexts, exploreTexts } from './demo-texts.ts';
-import { stopAsked, stoppable } from './stopping.ts';
-import { live, print, say } from './terminal.ts';
+import { stopAsked } from './stopping.ts';
+import { print, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
+import { trainShown } from './training.ts';
 
 interface DemoFlags {
   out?: string;
@@ -58,12 +59,12 @@ export function register(program: Command): void {
 }
 
 async function demo(flags: DemoFlags): Promise<void> {
-  const sentences = (await wholeNumber('--sentences', flags.sentences)) ?? language.sentences;
-  const steps = (await wholeNumber('--steps', flags.steps)) ?? trainingSteps;
+  const sentences = wholeNumber('--sentences', flags.sentences) ?? language.sentences;
+  const steps = wholeNumber('--steps', flags.steps) ?? trainingSteps;
   const asked = {
     texts: flags.texts,
-    passages: (await wholeNumber('--passages', flags.passages)) ?? passages,
-    symbols: (await wholeNumber('--symbols', flags.symbols, 2)) ?? textSymbols,
+    passages: wholeNumber('--passages', flags.passages) ?? passages,
+    symbols: wholeNumber('--symbols', flags.symbols, 2) ?? textSymbols,
   };
   await checkTexts(flags.texts);
   const folder = flags.out ?? mkdtempSync(path.join(tmpdir(), 'hsn-demo-'));
@@ -87,20 +88,15 @@ async function recoverGraph(
   const { readSyntheticCorpus } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/reader');
   const { edgeCount } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/graphs');
   const { syntheticConfig, loadConfig } = await import('@hidden-schema/hsn/config/settings');
-  const { Run } = await import('@hidden-schema/hsn/run/run');
-  const { Session } = await import('@hidden-schema/hsn/run/session');
-  const { SyntheticTask } = await import('@hidden-schema/hsn/tasks/synthetic/task');
   const corpusFolder = path.join(folder, 'corpus');
   const drawn = { ...SYNTHETIC_DEFAULTS, ...language, sentences };
   writeSyntheticCorpus(drawn, corpusFolder, { force: true });
   const corpus = readSyntheticCorpus(corpusFolder);
   introduce(corpus, edgeCount(corpus.truth!), sentences);
   const config = syntheticConfig(loadConfig('', 'demo', [...settings, `training.steps=${steps}`]));
-  const info = { directory: path.resolve(corpusFolder), fingerprint: corpus.fingerprint };
-  const run = Run.create(runFolder, config, info, { force: true });
-  const { evaluation } = await stoppable((signal) =>
-    new Session(run, new SyntheticTask(config, corpus), { signal, output: live }).train(),
-  ).finally(() => run.close());
+  const asked = { out: runFolder, config };
+  const ended = await trainShown({ input: corpusFolder }, asked, { set: [], force: true });
+  const evaluation = ended?.evaluation as SyntheticEvaluation | undefined;
   if (evaluation) await showRecovery(runFolder, corpus, evaluation);
   else print(`stopped; continue with: hsn train --out ${runFolder} --resume\n`);
   return evaluation !== undefined;
@@ -113,20 +109,12 @@ async function showRecovery(
 ): Promise<void> {
   const { openSyntheticRun } = await import('@hidden-schema/hsn/tasks/synthetic/open');
   const { drawRecovery, recoveryText, walkExamples } = await import(
-    '@hidden-schema/studies/evaluation/showcase'
+    '@hidden-schema/studies/drawing/showcase'
   );
   const { model } = openSyntheticRun(runFolder);
   const figures = drawRecovery(model, corpus, path.join(runFolder, 'figures'));
-  print(
-    [
-      '',
-      recoveryText(evaluation),
-      walkExamples(model, corpus, 3),
-      `figures  ${figures.join('\n         ')}`,
-      `run      ${runFolder}   (hsn eval ${runFolder})`,
-      '',
-    ].join('\n'),
-  );
+  const places = `figures  ${figures.join('\n         ')}\nrun      ${runFolder}   (hsn eval ${runFolder})`;
+  print(['', recoveryText(evaluation), walkExamples(model, corpus, 3), places, ''].join('\n'));
   model.free();
 }
 
@@ -140,11 +128,8 @@ async function serve(runs: string[]): Promise<void> {
 }
 
 function introduce(corpus: SyntheticCorpus, links: number, sentences: number): void {
-  const L = corpus.length;
-  const sentence = Array.from(
-    corpus.splits.train.tokens.subarray(0, L),
-    (token) => corpus.vocabulary[token],
-  ).join(' ');
+  const first = corpus.splits.train.tokens.subarray(0, corpus.length);
+  const sentence = Array.from(first, (token) => corpus.vocabulary[token]).join(' ');
   print(
     '\nA check of the method, on a graph that is known\n' +
       `A graph of ${language.nodes} symbols and ${links} links was drawn. Each symbol has ${language.bag} tokens, and ` +

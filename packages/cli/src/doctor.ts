@@ -2,17 +2,11 @@ import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { freemem, totalmem } from 'node:os';
 import { join } from 'node:path';
+import type { EngineInfo } from '@hidden-schema/torch';
 import type { Command } from 'commander';
 import { formatBytes, formatRows, paintFor, type Row } from './check-list.ts';
 import { findWeights, missingWeights, type Problem, type Weights, weightLines } from './doctor-weights.ts';
-import {
-  anotherWouldBring,
-  bfloat16Line,
-  encoderLine,
-  type Kernels,
-  kernelsOf,
-  readProcessor,
-} from './kernels.ts';
+import { anotherWouldBring, bfloat16Line, encoderLine, type Kernels, kernelsOf } from './kernels.ts';
 import { print, printPainted, visible } from './terminal.ts';
 
 /** What `hsn doctor --json` prints. */
@@ -36,14 +30,6 @@ export interface Diagnosis {
   readonly problems: readonly Problem[];
 }
 
-interface Engine {
-  readonly version: string;
-  readonly threads: number;
-  readonly devices: readonly string[];
-  readonly cuda: boolean;
-  readonly config: string;
-}
-
 export function register(program: Command): void {
   program
     .command('doctor')
@@ -62,9 +48,9 @@ export async function diagnose(): Promise<Diagnosis> {
   const built = await readBuildInfo();
   const engine = await loadEngine();
   const running = engine instanceof Error ? undefined : engine;
-  const blas = running ? loadedBlas(readMaps(), running.config) : null;
+  const blas = running ? loadedBlas(readProc('self/maps'), running.config) : null;
   const { packedProductsHere } = await import('@hidden-schema/torch');
-  const kernels = running ? kernelsOf(running.config, readProcessor(), packedProductsHere()) : null;
+  const kernels = running ? kernelsOf(running.config, readProc('cpuinfo'), packedProductsHere()) : null;
   const weights = findWeights(process.cwd());
   const problems = [
     ...(engine instanceof Error ? [notWorking(engine)] : []),
@@ -114,14 +100,8 @@ async function readBuildInfo(): Promise<Built> {
     return { version: libtorch, origin: 'prebuilt', ...folders, prebuilt };
   }
   const other = prebuiltBeside()?.manifest;
-  const prebuilt = other
-    ? {
-        name: other.name,
-        version: other.version,
-        used: false,
-        reason: passedOver ?? 'HSN_ADDON names another',
-      }
-    : null;
+  const reason = passedOver ?? 'HSN_ADDON names another';
+  const prebuilt = other ? { name: other.name, version: other.version, used: false, reason } : null;
   return { ...(await readCompiled()), prebuilt };
 }
 
@@ -136,7 +116,7 @@ async function readCompiled(): Promise<Omit<Built, 'prebuilt'>> {
   }
 }
 
-async function loadEngine(): Promise<Engine | Error> {
+async function loadEngine(): Promise<EngineInfo | Error> {
   try {
     const { engineInfo } = await import('@hidden-schema/torch');
     return engineInfo();
@@ -145,9 +125,10 @@ async function loadEngine(): Promise<Engine | Error> {
   }
 }
 
-function readMaps(): string {
+/** What the kernel says; nothing where it says nothing. */
+function readProc(name: string): string {
   try {
-    return readFileSync('/proc/self/maps', 'utf8');
+    return readFileSync(`/proc/${name}`, 'utf8');
   } catch {
     return '';
   }
@@ -176,7 +157,7 @@ function notWorking(error: Error): Problem {
   return { what, remedy: 'run npx hsn setup and follow what it says' };
 }
 
-function blasProblems(blas: string | null, engine: Engine | undefined): Problem[] {
+function blasProblems(blas: string | null, engine: EngineInfo | undefined): Problem[] {
   if (!engine || (blas !== 'reference' && blas !== null)) return [];
   const what = blas ? 'libtorch uses the slow reference BLAS' : 'no BLAS was recognised';
   return [{ what, remedy: 'sudo apt-get install libopenblas0-pthread, or take another libtorch' }];
@@ -187,12 +168,9 @@ function describe(diagnosis: Diagnosis): string {
   const paint = paintFor(process.stdout);
   const engine = ok ? 'yes' : 'no';
   const fast = !ok ? 'note' : blas === null || blas === 'reference' ? 'no' : 'yes';
+  const place = libtorch.path ? [paint.faint(visible(libtorch.path))] : [];
   const rows: Row[] = [
-    {
-      mark: engine,
-      name: 'libtorch',
-      lines: [versionLine(diagnosis), ...(libtorch.path ? [paint.faint(visible(libtorch.path))] : [])],
-    },
+    { mark: engine, name: 'libtorch', lines: [versionLine(diagnosis), ...place] },
     { mark: fast, name: 'BLAS', lines: [blas ?? 'unknown'] },
     ...kernelRows(diagnosis),
     { mark: ok ? 'yes' : 'note', name: 'threads', lines: [threads === null ? 'unknown' : String(threads)] },
@@ -202,13 +180,10 @@ function describe(diagnosis: Diagnosis): string {
     { mark: weights.length > 0 ? 'yes' : 'note', name: 'weights', lines: weightLines(weights) },
     { mark: 'yes', name: 'Node', lines: [diagnosis.node] },
   ];
-  const advice = problems
-    .map(
-      ({ what, remedy }) => `  ${paint.faint('→')} ${visible(what)}
-    ${paint.faint(visible(`do: ${remedy}`))}
-`,
-    )
-    .join('');
+  const advised = problems.map(({ what, remedy }) => {
+    return `  ${paint.faint('→')} ${visible(what)}\n    ${paint.faint(visible(`do: ${remedy}`))}\n`;
+  });
+  const advice = advised.join('');
   const verdict = ok ? paint.good('The engine works.') : paint.bad('The engine does not work.');
   return `\n${formatRows(rows, paint)}\n${advice}${advice && '\n'}${verdict}\n`;
 }
@@ -233,17 +208,12 @@ function kernelRows({ kernels, another }: Diagnosis): Row[] {
   if (!kernels) return [];
   const { attention, update, vectors, onednn, bfloat16 } = kernels;
   const own = `libtorch's own operators: ${vectors ?? 'unknown'}${onednn ? `, oneDNN ${onednn}` : ''}`;
+  const lines = [`attention: ${attention}`, `update: ${update}`, encoderLine(kernels), own];
   return [
-    {
-      mark: 'yes',
-      name: 'kernels',
-      lines: [`attention: ${attention}`, `update: ${update}`, encoderLine(kernels), own],
-    },
+    { mark: 'yes', name: 'kernels', lines },
     { mark: bfloat16.length > 0 ? 'yes' : 'note', name: 'bfloat16', lines: [bfloat16Line(kernels)] },
     { mark: 'note', name: 'another', lines: [...another] },
   ];
 }
 
-function freeOf(free: number, total: number): string {
-  return `${formatBytes(free)} free of ${formatBytes(total)}`;
-}
+const freeOf = (free: number, total: number): string => `${formatBytes(free)} free of ${formatBytes(total)}`;

@@ -1,11 +1,11 @@
+import { UserError } from '@hidden-schema/base/errors';
 import type { WalkReader } from '@hidden-schema/hsn';
-import type { WalkFormat } from '@hidden-schema/studies';
-import type { Command } from 'commander';
-import { sentencesOf } from './sentences.ts';
-import { shardOf, shardSentences } from './shard.ts';
+import type { WalkFileOptions, WalkFormat } from '@hidden-schema/studies/runs/walk-files';
+import type { CorpusReport, TextSettings } from '@hidden-schema/text';
+import type { Special } from './analysis-verb.ts';
 import { stoppable } from './stopping.ts';
 import { printLines, say } from './terminal.ts';
-import { addTextOptions, type TextFlags, textSettings } from './text-flags.ts';
+import { addTextOptions, oneOf, type TextFlags, textSettings } from './text-flags.ts';
 
 interface EncodeFlags extends TextFlags {
   format?: string;
@@ -13,67 +13,56 @@ interface EncodeFlags extends TextFlags {
   checkpoint: string;
   shard?: string;
   unsure?: string;
+  names?: boolean;
   json?: boolean;
 }
 
-const examples = `
-Examples:
-  $ hsn encode run reviews.tsv --out walks.jsonl
-  $ echo "the food was great" | hsn encode run
-  $ hsn encode run corpus/test.txt --format parquet --out walks.parquet
-  $ printf 'PersonX goes home\txWant\tto rest\n' | hsn encode tuples-run   event, relation and object
-  $ hsn encode run all.txt --shard 2/8 --out walks-2.jsonl     on the second of eight machines
-
-  $ hsn encode run reviews.tsv --unsure 5% --out walks.tsv     the least certain marked, none dropped
-
-Columns: walk (its symbols), probability (of the whole walk given the sentence), steps (that of each symbol given the
-one before), text. The walk is the most probable one on the expected graph, so the same sentence always has the same. --unsure adds the
-column unsure: 1 for sentences whose walk is at most as probable as those of the least certain share of the run's own texts.
-`;
-
-export function register(program: Command): void {
-  const command = program
-    .command('encode')
-    .summary('sentences to walks on the graph')
-    .description('Read sentences and write the most probable walk of each, with its probabilities.')
-    .argument('<run>', 'run folder')
-    .argument(
-      '[file]',
-      'texts, as for "hsn train"; without it or with -, a sentence a line from standard input',
-    )
-    .option('--format <name>', 'tsv, jsonl or parquet (default: by the ending of --out, else tsv)')
-    .option('--json', 'the same as --format jsonl')
-    .option('--out <file>', 'where to write (default: standard output)')
-    .option(
-      '--input-format <name>',
-      'text, document, tsv, csv, json, jsonl or parquet (default: by the ending)',
-    )
-    .option('--checkpoint <which>', 'best, last, or a step', 'best')
-    .option(
-      '--unsure <share>',
-      "mark walks as uncertain as the least certain share of the run's texts, such as 5%",
-    )
-    .option('--shard <i/n>', 'read every n-th sentence from the i-th on: a part of the work for each machine')
-    .addHelpText('after', examples)
-    .action(encode);
-  addTextOptions(command);
-}
+/** `hsn encode RUN [FILE]` reads texts as they come, any number of them, and writes their walks in three formats. */
+export const special: Special = {
+  extend: (command) => {
+    command
+      .argument(
+        '[file]',
+        'texts, as for "hsn train"; without it or with -, a sentence a line from standard input',
+      )
+      .option('--format <name>', 'tsv, jsonl or parquet (default: by the ending of --out, else tsv)')
+      .option('--out <file>', 'where to write (default: standard output)')
+      .option(
+        '--input-format <name>',
+        'text, document, tsv, csv, json, jsonl or parquet (default: by the ending)',
+      )
+      .option('--names', 'write each walk in words too: the names of its symbols')
+      .option(
+        '--unsure <share>',
+        "mark walks as uncertain as the least certain share of the run's texts, such as 5%",
+      )
+      .option(
+        '--shard <i/n>',
+        'read every n-th sentence from the i-th on: a part of the work for each machine',
+      );
+    addTextOptions(command);
+  },
+  instead: async (directory, flags, _, [file]) => {
+    await encode(directory, file as string | undefined, flags as EncodeFlags);
+    return true;
+  },
+};
 
 async function encode(directory: string, file: string | undefined, flags: EncodeFlags): Promise<void> {
   const { corpusNotes, emptyReport } = await import('@hidden-schema/text/corpus-report');
-  const { walkSink } = await import('@hidden-schema/studies/walk-files');
+  const { walkSink } = await import('@hidden-schema/studies/runs/walk-files');
   const asked = await textSettings(flags);
   const format = await walkFormat(flags);
-  const shard = await shardOf(flags.shard);
-  const { reader, unsure, clean } = await openReader(directory, flags);
+  const shard = shardOf(flags.shard);
+  const { reader, columns, clean } = await openReader(directory, flags);
   const settings = { clean, ...asked };
   await stoppable(async (signal) => {
-    const sink = walkSink(format, flags.out ?? { write: printLines }, unsure);
+    const sink = walkSink(format, flags.out ?? { write: printLines }, columns);
     const report = emptyReport(settings.onBadUtf8 ?? 'error');
     let [count, cut, known] = [0, 0, 0];
     const tell = teller();
     try {
-      for await (const texts of shardSentences(sentencesOf(file, { ...settings, signal }, report), shard)) {
+      for await (const texts of sharded(sentencesOf(file, { ...settings, signal }, report), shard)) {
         if (signal.aborted) break;
         const read = await reader.read(texts, { remember: true });
         await sink.write(texts.map((text, i) => ({ text, ...read.walks[i]! })));
@@ -95,6 +84,49 @@ async function encode(directory: string, file: string | undefined, flags: Encode
   }, 'result');
 }
 
+/** Sentences of a file, or of standard input as they come, in batches; `report` counts what was done with them. */
+async function* sentencesOf(
+  file: string | undefined,
+  options: Partial<TextSettings> & { signal: AbortSignal },
+  report: CorpusReport,
+): AsyncGenerator<string[]> {
+  const { streamedTexts, TextFiles } = await import('@hidden-schema/text/corpus');
+  const plain = options.format === undefined || options.format === 'text';
+  if ((file === undefined || file === '-') && plain)
+    return yield* streamedTexts(process.stdin, options, report);
+  const files = await TextFiles.find(file ?? '-', options);
+  for (const note of files.notes) say(`${note}\n`);
+  try {
+    yield* files.texts(report);
+  } finally {
+    files.close();
+  }
+}
+
+/** One of `count` parts of a stream of sentences: every `count`-th, from the `index`-th on (from 0). */
+interface Shard {
+  readonly index: number;
+  readonly count: number;
+}
+
+/** What `--shard 2/8` names; the whole without it. */
+function shardOf(text = '1/1'): Shard {
+  const [index, count] = (/^(\d{1,9})\/(\d{1,9})$/.exec(text) ?? []).slice(1).map(Number);
+  if (index === undefined || count === undefined || index < 1 || index > count)
+    throw new UserError(`--shard takes a part of how many, from 1/2 to 2/2 for two; got ${text}`);
+  return { index: index - 1, count };
+}
+
+/** The shard's sentences of a stream that comes in batches. */
+async function* sharded(batches: AsyncIterable<string[]>, { index, count }: Shard): AsyncGenerator<string[]> {
+  let before = 0;
+  for await (const batch of batches) {
+    const own = count === 1 ? batch : batch.filter((_, i) => (before + i) % count === index);
+    before += batch.length;
+    if (own.length > 0) yield own;
+  }
+}
+
 const TELL_MS = 10_000;
 
 /** Says now and then how far it is; how many sentences are to come is not known. */
@@ -111,35 +143,31 @@ function teller(): (count: number) => void {
 
 async function openReader(
   directory: string,
-  { checkpoint, unsure }: EncodeFlags,
-): Promise<{ reader: WalkReader; unsure: { unsure?: number }; clean: boolean }> {
+  { checkpoint, unsure, names }: EncodeFlags,
+): Promise<{ reader: WalkReader; columns: WalkFileOptions; clean: boolean }> {
   const { open } = await import('@hidden-schema/hsn/open');
   const { textRecord } = await import('@hidden-schema/hsn/tasks/language/text-record');
-  const { encodedCorpus } = await import('@hidden-schema/studies/analysis/encoded');
-  const { shareNumber, unsureTexts } = await import('@hidden-schema/studies/analysis/unsure');
+  const { encodedCorpus } = await import('@hidden-schema/studies/texts/encoded');
+  const { shareNumber, unsureTexts } = await import('@hidden-schema/studies/texts/unsure');
+  const { symbolNames } = await import('@hidden-schema/studies/names');
   const share = unsure === undefined ? undefined : shareNumber('--unsure', unsure);
   const opened = await open(directory, { checkpoint });
   for (const note of opened.notes) say(`${note}\n`);
   // Texts are read as those were that the run was trained on.
   const clean = opened.kind === 'language' && (textRecord(opened.run).record.settings.clean ?? false);
-  if (share === undefined) return { reader: opened.texts, unsure: {}, clean };
-  const encoded = await encodedCorpus(opened);
-  try {
-    return { reader: opened.texts, unsure: { unsure: unsureTexts(encoded, share).threshold }, clean };
-  } finally {
-    encoded.close();
+  const columns: WalkFileOptions = names ? { names: symbolNames(opened.run) } : {};
+  if (share !== undefined) {
+    using encoded = await encodedCorpus(opened);
+    columns.unsure = unsureTexts(encoded, share).threshold;
   }
+  return { reader: opened.texts, columns, clean };
 }
 
 async function walkFormat({ format, out, json }: EncodeFlags): Promise<WalkFormat> {
-  const { UserError } = await import('@hidden-schema/base');
-  const { WALK_FORMATS } = await import('@hidden-schema/studies/walk-files');
-  const known = (name: string | undefined) => WALK_FORMATS.find((one) => one === name);
+  const { WALK_FORMATS } = await import('@hidden-schema/studies/runs/walk-files');
   if (json && format !== undefined && format !== 'jsonl')
     throw new UserError(`--json and --format ${format} ask for two formats; leave one out`);
   if (json) return 'jsonl';
-  if (format === undefined) return known(out?.split('.').at(-1)) ?? 'tsv';
-  const found = known(format);
-  if (!found) throw new UserError(`--format takes one of ${WALK_FORMATS.join(', ')}, got ${format}`);
-  return found;
+  if (format !== undefined) return oneOf('--format', format, WALK_FORMATS);
+  return WALK_FORMATS.find((one) => one === out?.split('.').at(-1)) ?? 'tsv';
 }

@@ -1,6 +1,7 @@
+import { UserError } from '@hidden-schema/base/errors';
 import type { OpenedLanguage } from '@hidden-schema/hsn';
 import type { OpenedTexts } from '@hidden-schema/hsn/tasks/language/open';
-import type { TextBatch, TextCorpus } from '@hidden-schema/text';
+import type { CorpusProgress, TextBatch, TextCorpus } from '@hidden-schema/text';
 import type { Command } from 'commander';
 import { progressOf } from './analysis.ts';
 import {
@@ -11,15 +12,14 @@ import {
   symbolsJson,
   symbolsText,
 } from './eval-symbols.ts';
-import { evaluationText, languageText, stagesText } from './evaluation-text.ts';
 import { live, print, say } from './terminal.ts';
-import { tokenising, wholeNumber } from './text-flags.ts';
+import { wholeNumber } from './text-flags.ts';
 
 export interface EvalFlags extends SymbolFlags {
   json?: boolean;
   limit?: string;
-  walks?: string;
-  graphs?: string;
+  walks: string;
+  graphs: string;
   baseline?: string;
 }
 
@@ -72,10 +72,8 @@ export function register(program: Command): void {
 }
 
 async function evaluate(directory: string, flags: EvalFlags): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
-  const { isRival } = await import('@hidden-schema/hsn/config/rivals');
   const { Run } = await import('@hidden-schema/hsn/run/run');
-  const limit = await wholeNumber('--limit', flags.limit);
+  const limit = wholeNumber('--limit', flags.limit);
   const { config } = Run.open(directory);
   if (config.model === 'language') return evaluateTexts(directory, flags, limit);
   if (flags.baseline) throw new UserError('--baseline is for language models');
@@ -83,21 +81,20 @@ async function evaluate(directory: string, flags: EvalFlags): Promise<void> {
   const ofTexts = measuresOf(flags)[0];
   if (ofTexts) throw new UserError(`${ofTexts} is for language models`);
   const { rivalVerbs } = await import('./rivals.ts');
-  if (isRival(config)) return (await rivalVerbs(directory)).evaluate(directory, flags, limit);
+  const rival = await rivalVerbs(directory);
+  if (rival) return rival.evaluate(directory, flags, limit);
   return evaluateSynthetic(directory, flags, limit);
 }
 
 async function evaluateSynthetic(directory: string, flags: EvalFlags, limit: number | undefined) {
   const { openSyntheticRun } = await import('@hidden-schema/hsn/tasks/synthetic/open');
-  const { evaluateSynthetic: hsnEvaluateSynthetic } = await import(
-    '@hidden-schema/hsn/tasks/synthetic/evaluation'
-  );
-  const { model, corpus, notes } = openSyntheticRun(directory, {
-    checkpoint: flags.checkpoint,
-    ...(flags.corpus === undefined ? {} : { corpus: flags.corpus }),
-  });
+  const synthetic = await import('@hidden-schema/hsn/tasks/synthetic/evaluation');
+  const { given } = await import('@hidden-schema/studies/analyses/analysis');
+  const { checkpoint, corpus: other } = flags;
+  const { model, corpus, notes } = openSyntheticRun(directory, { checkpoint, ...given('corpus', other) });
   tell(notes);
-  const evaluation = hsnEvaluateSynthetic(model, corpus, limit === undefined ? {} : { limit });
+  const evaluation = synthetic.evaluateSynthetic(model, corpus, given('limit', limit));
+  const { evaluationText } = await import('./evaluation-text.ts');
   print(flags.json ? json(evaluation) : evaluationText(evaluation));
 }
 
@@ -105,16 +102,17 @@ async function evaluateTexts(directory: string, flags: EvalFlags, limit: number 
   const { languageFigures } = await import('@hidden-schema/hsn/tasks/language/task');
   const { openLanguage } = await import('@hidden-schema/hsn/tasks/language/open');
   const { Progress } = await import('@hidden-schema/hsn/run/progress');
-  const { withEfficiency } = await import('@hidden-schema/studies/analysis/stages');
-  await checkMeasures(flags);
+  const { given } = await import('@hidden-schema/studies/analyses/analysis');
+  const { withEfficiency } = await import('@hidden-schema/studies/runs/stages');
+  checkMeasures(flags);
   if (flags.stages) return compareStages(directory, flags);
-  const walks = (await wholeNumber('--walks', flags.walks))!;
-  const graphs = (await wholeNumber('--graphs', flags.graphs))!;
+  const walks = wholeNumber('--walks', flags.walks);
+  const graphs = wholeNumber('--graphs', flags.graphs);
   const opened = await openLanguage(directory, { checkpoint: flags.checkpoint });
   tell(opened.notes);
-  if (opened.config.baseline) await refuseMeasures(directory, flags);
+  if (opened.config.baseline) refuseMeasures(directory, flags);
   const symbols = opened.config.baseline ? undefined : await evaluateSymbols(directory, flags);
-  if (symbols && !flags.json) print(symbolsText(symbols));
+  if (symbols && !flags.json) print(await symbolsText(symbols));
   if (!opened.texts.writes) {
     if (flags.json) print(json(symbolsJson(symbols)));
     else print(`the decoder has not learnt to write yet: hsn train --out ${directory} --resume\n`);
@@ -128,12 +126,12 @@ async function evaluateTexts(directory: string, flags: EvalFlags, limit: number 
     const onProgress = (done: number) => {
       if (live.isTTY) progress.update(done);
     };
-    const read = await readingOf(opened, corpus);
-    const sizes = { walks, graphs, informationLimit, ...(limit === undefined ? {} : { limit }) };
-    const options = { ...sizes, onProgress, ...(read ? { read } : {}) };
+    const sizes = { walks, graphs, informationLimit, ...given('limit', limit) };
+    const options = { ...sizes, onProgress, ...given('read', await readingOf(opened, corpus)) };
     const figures = languageFigures(opened.model, corpus, opened.texts.frames, options);
     if (live.isTTY) progress.finish();
     const all = withEfficiency({ ...figures, ...baseline });
+    const { languageText } = await import('./evaluation-text.ts');
     print(flags.json ? json({ ...all, ...symbolsJson(symbols) }) : languageText(all));
   } finally {
     corpus.close();
@@ -141,8 +139,7 @@ async function evaluateTexts(directory: string, flags: EvalFlags, limit: number 
 }
 
 /** Refuses flags that measure symbols, for a run that has none. */
-async function refuseMeasures(directory: string, flags: EvalFlags): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
+function refuseMeasures(directory: string, flags: EvalFlags): void {
   const [unused] = measuresOf(flags);
   if (unused !== undefined)
     throw new UserError(`${directory} is a baseline without symbols, so ${unused} has nothing to measure`);
@@ -163,12 +160,11 @@ async function readingOf(opened: OpenedLanguage, corpus: TextCorpus) {
 
 /** What the second stage changed. */
 async function compareStages(directory: string, flags: EvalFlags): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
-  const { checkpointSteps } = await import('@hidden-schema/hsn/run/checkpoint-folder');
+  const { checkpointSteps } = await import('@hidden-schema/hsn/run/checkpoint');
   const { Run } = await import('@hidden-schema/hsn/run/run');
-  const { changesBetween } = await import('@hidden-schema/studies/analysis/stages');
-  const { encodedCorpus } = await import('@hidden-schema/studies/analysis/encoded');
-  const { openRun } = await import('@hidden-schema/studies/analysis/opened');
+  const { changesBetween } = await import('@hidden-schema/studies/runs/stages');
+  const { encodedCorpus } = await import('@hidden-schema/studies/texts/encoded');
+  const { openRun } = await import('@hidden-schema/studies/runs/opened');
   const steps = checkpointSteps(Run.open(directory));
   if (!steps.includes(0))
     throw new UserError(`${directory} has no checkpoint of its discovered symbols; --stages needs one`);
@@ -179,16 +175,15 @@ async function compareStages(directory: string, flags: EvalFlags): Promise<void>
   const stage = async (checkpoint: string) => {
     const figures = await evaluateSymbols(directory, { checkpoint, stability: false });
     const run = await openRun(directory, { checkpoint });
-    const encoded = await encodedCorpus(run);
-    return { figures: figures!.figures, run, encoded };
+    return { figures: figures!.figures, run, encoded: await encodedCorpus(run) };
   };
   const before = await stage('0');
   const after = await stage(flags.checkpoint);
   try {
     const stages = { discovered: before.figures, written: after.figures };
     const changes = changesBetween(before, after);
-    if (flags.json) print(json({ ...stages, changes }));
-    else print(stagesText(stages, changes, after.run.step));
+    const { stagesText } = await import('./evaluation-text.ts');
+    print(flags.json ? json({ ...stages, changes }) : stagesText(stages, changes, after.run.step));
   } finally {
     for (const { run, encoded } of [before, after]) {
       encoded.close();
@@ -199,9 +194,12 @@ async function compareStages(directory: string, flags: EvalFlags): Promise<void>
 
 /** The run's corpus, or another, with progress where it has to be tokenised again. */
 export async function openTestCorpus(opened: OpenedTexts, other: string | undefined): Promise<TextCorpus> {
-  const { UserError } = await import('@hidden-schema/base');
   const { openLanguageCorpus } = await import('@hidden-schema/hsn/tasks/language/open');
-  const { onProgress, done } = await tokenising();
+  const { onProgress: show, done } = await progressOf('tokenise', 'kB');
+  const onProgress = ({ phase, bytes, totalBytes }: CorpusProgress) => {
+    // One that is in the cache shows nothing.
+    if (phase === 'tokenising') show(Math.ceil(bytes / 1000), Math.ceil(totalBytes / 1000));
+  };
   const corpus = await openLanguageCorpus(opened, { onProgress, ...(other ? { corpus: other } : {}) });
   done();
   if (corpus.splits.test.length > 0) return corpus;
@@ -211,7 +209,6 @@ export async function openTestCorpus(opened: OpenedTexts, other: string | undefi
 
 /** Perplexity of a baseline on the same sentences; per token, so of the same tokens only. */
 async function comparison(directory: string, opened: OpenedLanguage, corpus: TextCorpus, limit?: number) {
-  const { UserError } = await import('@hidden-schema/base');
   const { baselinePerplexity } = await import('@hidden-schema/hsn/tasks/language/evaluation');
   const { openLanguage } = await import('@hidden-schema/hsn/tasks/language/open');
   const other = await openLanguage(directory);

@@ -1,10 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import type { RunTable, TableFormat } from '@hidden-schema/studies';
+import { reasonOf, UserError } from '@hidden-schema/base/errors';
+import type { RunTable } from '@hidden-schema/studies/runs/tables';
 import type { Command } from 'commander';
 import { encodedOf, limitHelp, withAnalysed } from './analysis.ts';
 import { outputCheck } from './output-files.ts';
 import { print, say } from './terminal.ts';
+import { byEnding, oneOf } from './text-flags.ts';
 
 interface ExportFlags {
   out: string;
@@ -52,11 +54,10 @@ export function register(program: Command): void {
 
 async function exportRun(directory: string, flags: ExportFlags): Promise<void> {
   if (flags.table !== undefined) return exportTables(directory, flags.table, flags);
-  const { UserError } = await import('@hidden-schema/base');
   const stray = (['format', 'unsure', 'columns', 'limit'] as const).find((name) => flags[name] !== undefined);
   if (stray) throw new UserError(`--${stray} is for tables: name one with --table`);
   const { openLanguage } = await import('@hidden-schema/hsn/tasks/language/open');
-  const { exportLanguage } = await import('@hidden-schema/studies/export');
+  const { exportLanguage } = await import('@hidden-schema/studies/runs/export');
   const opened = await openLanguage(directory, { checkpoint: flags.checkpoint });
   for (const note of opened.notes) say(`${note}\n`);
   const folders = exportLanguage(opened, flags.out);
@@ -67,80 +68,56 @@ async function exportRun(directory: string, flags: ExportFlags): Promise<void> {
 }
 
 async function exportTables(directory: string, asked: string, flags: ExportFlags): Promise<void> {
-  const { RUN_TABLES, runTable } = await import('@hidden-schema/studies/analysis/tables');
-  const { shareNumber } = await import('@hidden-schema/studies/analysis/unsure');
-  const { storedMeanings } = await import('@hidden-schema/studies/analysis/stored-meanings');
-  const { textColumn } = await import('@hidden-schema/studies/analysis/text-columns');
-  const { writeTable } = await import('@hidden-schema/studies/table-files');
-  const { plainJson } = await import('@hidden-schema/studies/analysis/results');
-  const tables: RunTable[] = [];
-  for (const name of asked.split(',')) tables.push(await oneOf<RunTable>('--table', name.trim(), RUN_TABLES));
+  const { RUN_TABLES, runTable } = await import('@hidden-schema/studies/runs/tables');
+  const { shareNumber } = await import('@hidden-schema/studies/texts/unsure');
+  const { storedMeanings } = await import('@hidden-schema/studies/symbols/stored-meanings');
+  const { textColumn } = await import('@hidden-schema/studies/texts/text-columns');
+  const { writeTable } = await import('@hidden-schema/studies/runs/table-files');
+  const { plainJson } = await import('@hidden-schema/studies/drawing/results');
+  const tables = asked.split(',').map((name) => oneOf('--table', name.trim(), RUN_TABLES));
   const files = await filesOf(tables, flags);
-  const { UserError } = await import('@hidden-schema/base');
-  const stray = (['unsure', 'columns'] as const).find(
-    (name) => flags[name] !== undefined && !tables.includes('texts'),
-  );
-  if (stray) throw new UserError(`--${stray} is for --table texts, got --table ${asked}`);
-  const unsure = flags.unsure === undefined ? {} : { unsure: shareNumber('--unsure', flags.unsure) };
+  const stray = (['unsure', 'columns'] as const).find((name) => flags[name] !== undefined);
+  if (stray && !tables.includes('texts'))
+    throw new UserError(`--${stray} is for --table texts, got --table ${asked}`);
+  const unsure = flags.unsure === undefined ? undefined : shareNumber('--unsure', flags.unsure);
   await withAnalysed(directory, flags, async (run, signal) => {
-    const encoded = await encodedOf(run, flags, signal);
-    try {
-      const meanings = await storedMeanings(run, { encoded, signal });
-      const columns: Record<string, (string | null)[]> = {};
-      for (const name of flags.columns?.split(',') ?? [])
-        columns[name.trim()] = await textColumn(run, encoded, name.trim(), { signal });
-      const source = { run, encoded, meanings, columns, ...unsure };
-      const written: { table: RunTable; file: string; rows: number }[] = [];
-      for (const { table, file, format } of files) {
-        const rows = await writeTable(file, format, await runTable(table, source));
-        written.push({ table, file, rows });
-      }
-      if (flags.json) return print(plainJson({ texts: encoded.total, written }));
-      for (const { table, file, rows } of written) {
-        const partly = encoded.count < encoded.total && table === 'texts';
-        const more = partly ? ` of ${encoded.total} texts; --limit reads more` : '';
-        print(`${rows} rows${more} written to ${file}\n`);
-      }
-    } finally {
-      encoded.close();
+    using encoded = await encodedOf(run, flags, signal);
+    const meanings = await storedMeanings(run, { encoded, signal });
+    const columns: Record<string, (string | null)[]> = {};
+    for (const name of flags.columns?.split(',') ?? [])
+      columns[name.trim()] = await textColumn(run, encoded, name.trim(), { signal });
+    const source = { run, encoded, meanings, columns, unsure };
+    const written: { table: RunTable; file: string; rows: number }[] = [];
+    for (const { table, file, format } of files) {
+      const rows = await writeTable(file, format, await runTable(table, source));
+      written.push({ table, file, rows });
+    }
+    if (flags.json) return print(plainJson({ texts: encoded.total, written }));
+    for (const { table, file, rows } of written) {
+      const partly = encoded.count < encoded.total && table === 'texts';
+      const more = partly ? ` of ${encoded.total} texts; --limit reads more` : '';
+      print(`${rows} rows${more} written to ${file}\n`);
     }
   });
 }
 
 /** One table goes to a file; several go to a folder, under their names. */
-async function filesOf(tables: readonly RunTable[], flags: ExportFlags) {
-  if (tables.length === 1) {
-    const [table] = tables as [RunTable];
-    return [{ table, file: flags.out, format: await formatOf(flags) }];
-  }
-  const { TABLE_FORMATS } = await import('@hidden-schema/studies/table-files');
-  const format = await oneOf<TableFormat>('--format', flags.format ?? 'parquet', TABLE_FORMATS);
-  const files = tables.map((table) => ({ table, file: path.join(flags.out, `${table}.${format}`), format }));
+async function filesOf(tables: readonly RunTable[], { out, format: asked }: ExportFlags) {
+  const { TABLE_FORMATS } = await import('@hidden-schema/studies/runs/table-files');
+  const ending = tables.length === 1 ? byEnding(out, TABLE_FORMATS) : 'parquet';
+  const format = asked === undefined ? ending : oneOf('--format', asked, TABLE_FORMATS);
+  if (!format)
+    throw new UserError(
+      `--out takes a file ending in .${TABLE_FORMATS.join(', .')}, or say --format; got ${out}`,
+    );
+  if (tables.length === 1) return [{ table: tables[0]!, file: out, format }];
+  const files = tables.map((table) => ({ table, file: path.join(out, `${table}.${format}`), format }));
   const check = await outputCheck();
   for (const { file } of files) check(file);
-  const { reasonOf, UserError } = await import('@hidden-schema/base');
   try {
-    mkdirSync(flags.out, { recursive: true });
+    mkdirSync(out, { recursive: true });
   } catch (error) {
-    throw new UserError(`cannot make the folder ${flags.out}: ${reasonOf(error)}`);
+    throw new UserError(`cannot make the folder ${out}: ${reasonOf(error)}`);
   }
   return files;
-}
-
-async function formatOf({ format, out }: ExportFlags): Promise<TableFormat> {
-  const { TABLE_FORMATS } = await import('@hidden-schema/studies/table-files');
-  if (format !== undefined) return oneOf('--format', format, TABLE_FORMATS);
-  const found = TABLE_FORMATS.find((one) => path.extname(out).toLowerCase() === `.${one}`);
-  if (found) return found;
-  const { UserError } = await import('@hidden-schema/base');
-  throw new UserError(
-    `--out takes a file ending in .${TABLE_FORMATS.join(', .')}, or say --format; got ${out}`,
-  );
-}
-
-async function oneOf<T extends string>(flag: string, value: string, known: readonly T[]): Promise<T> {
-  const found = known.find((one) => one === value);
-  if (found !== undefined) return found;
-  const { UserError } = await import('@hidden-schema/base');
-  throw new UserError(`${flag} takes one of ${known.join(', ')}, got ${value}`);
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { EncoderPrecision } from '@hidden-schema/torch';
 
 /** What computes the dear parts of a model on this processor. */
@@ -23,15 +22,6 @@ const since = { attention: [2, 0], adam: [2, 4] } as const;
 
 /** Flags of /proc/cpuinfo that stand for products in bfloat16: x86's, and Arm's. */
 const bfloat16Flags = ['amx_bf16', 'avx512_bf16', 'bf16'];
-
-/** What the kernel says of the processor; nothing where it says nothing. */
-export function readProcessor(): string {
-  try {
-    return readFileSync('/proc/cpuinfo', 'utf8');
-  } catch {
-    return '';
-  }
-}
 
 /** Attention and updates are this program's own with every libtorch; the rest is what libtorch was built with. */
 export function kernelsOf(
@@ -75,10 +65,9 @@ export function anotherWouldBring(version: string, blas: string | null, kernels:
   const half = unit
     ? `a newer oneDNN for bfloat16 on ${unit}`
     : 'nothing for bfloat16, which this processor has no unit for';
-  const fused = [
-    ...(before(since.attention) ? ['fused attention'] : []),
-    ...(before(since.adam) ? ['fused Adam'] : []),
-  ];
+  const fused = [before(since.attention) && 'fused attention', before(since.adam) && 'fused Adam'].filter(
+    Boolean,
+  );
   const own = fused.length > 0 ? [`${fused.join(' and ')}, in whose place ours run`] : [];
   return [`pip’s ${newest.join('.')}: ${[...products, half, ...own].join('; ')}`];
 }

@@ -1,21 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { type AnalysisName, analyses } from '@hidden-schema/studies/analyses';
 import { Command, CommanderError } from 'commander';
-import { addDeviceOption, takeDevice } from './device.ts';
-import { addCorpusOption, takeCorpus } from './named-corpus.ts';
 import { noteOutputs } from './output-files.ts';
+import { addCorpusOption, addDeviceOption, takeCorpus, takeDevice } from './shared-options.ts';
 import { print, say, watchOutputs } from './terminal.ts';
 
 interface Verb {
   register(program: Command): void;
 }
 
-/** What some verbs do beside their analysis. */
-const specials = {
-  symbols: () => import('./symbols.ts'),
-  explain: () => import('./explain.ts'),
-  statistics: () => import('./graph.ts'),
-} as const;
 /** Analyses whose verb has another name, or that are forms of another one's verb. */
 const verbOf: Partial<Record<AnalysisName, string | null>> = {
   statistics: 'graph',
@@ -26,8 +19,8 @@ const verbOf: Partial<Record<AnalysisName, string | null>> = {
 
 async function analysisVerb(name: AnalysisName): Promise<Verb> {
   const verbs = await import('./analysis-verb.ts');
-  const own = name in specials ? await specials[name as keyof typeof specials]() : undefined;
-  return verbs.analysisVerb(name, own?.special);
+  if (name === 'encode') return verbs.analysisVerb(name, (await import('./encode.ts')).special);
+  return verbs.analysisVerb(name, (await import('./specials.ts')).specials[name]);
 }
 
 /** A verb for every analysis of the table, under its name. */
@@ -37,6 +30,9 @@ const analysisVerbs: Readonly<Record<string, () => Promise<Verb>>> = Object.from
     return verb === null ? [] : [[verb, () => analysisVerb(name)]];
   }),
 );
+
+const { generate, interpolate, ...looking } = analysisVerbs as typeof analysisVerbs &
+  Record<'generate' | 'interpolate', () => Promise<Verb>>;
 
 /** Verbs by what people want to do, in the order of the help. Each verb loads itself when it is asked for, and what is heavy in its action only. */
 const groups: Readonly<Record<string, Readonly<Record<string, () => Promise<Verb>>>>> = {
@@ -48,9 +44,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, () => Promise<Verb
     train: () => import('./train.ts'),
   },
   'Look at a run:': {
-    ...analysisVerbs,
-    encode: () => import('./encode.ts'),
-    report: () => import('./report-page.ts'),
+    ...looking,
     serve: () => import('./serve.ts'),
     mcp: () => import('./mcp.ts'),
     export: () => import('./export.ts'),
@@ -58,15 +52,14 @@ const groups: Readonly<Record<string, Readonly<Record<string, () => Promise<Verb
   },
   'Change a run:': {
     name: () => import('./name.ts'),
-    rename: () => import('./rename.ts'),
-    merge: () => import('./merge.ts'),
-    split: () => import('./split.ts'),
-    undo: () => import('./undo.ts'),
-    update: () => import('./update.ts'),
+    rename: async () => (await import('./edits.ts')).rename,
+    merge: async () => (await import('./edits.ts')).merge,
+    split: async () => (await import('./edits.ts')).split,
+    undo: async () => (await import('./edits.ts')).undo,
+    update: async () => (await import('./edits.ts')).update,
   },
   'Write and reason:': {
-    generate: () => import('./generate.ts'),
-    interpolate: () => import('./interpolate.ts'),
+    ...{ generate, interpolate },
     reason: () => import('./reason.ts'),
   },
   'Research and upkeep:': {

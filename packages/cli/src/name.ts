@@ -1,4 +1,6 @@
-import type { ChatServer, NamedSymbol } from '@hidden-schema/studies';
+import { UserError } from '@hidden-schema/base/errors';
+import type { NamedSymbol } from '@hidden-schema/studies/symbols/ask-names';
+import type { ChatServer } from '@hidden-schema/studies/symbols/chat-client';
 import type { Command } from 'commander';
 import {
   type AnalysisFlags,
@@ -51,33 +53,28 @@ export function register(program: Command): void {
 }
 
 async function name(directory: string, named: string[], flags: NameFlags): Promise<void> {
-  const { symbolNamed } = await import('@hidden-schema/studies/analysis/names');
-  const { storedMeanings } = await import('@hidden-schema/studies/analysis/stored-meanings');
-  const { askNames, storeNames } = await import('@hidden-schema/studies/naming/ask-names');
+  const { symbolNamed } = await import('@hidden-schema/studies/symbols/names');
+  const { storedMeanings } = await import('@hidden-schema/studies/symbols/stored-meanings');
+  const { askNames, storeNames } = await import('@hidden-schema/studies/symbols/ask-names');
   const server = await serverOf(flags);
   await withAnalysed(directory, flags, async (run, signal) => {
     const symbols = named.map((one) => symbolNamed(one, directory, run.symbols));
-    const encoded = await encodedOf(run, flags, signal);
-    try {
-      const meanings = await storedMeanings(run, { encoded, signal });
-      const { onProgress, done } = await progressOf('name', 'symbols');
-      const only = symbols.length > 0 ? { symbols } : {};
-      const results = await askNames(run, meanings, server, { ...only, signal, onProgress });
-      done();
-      const stored = await storeNames(run, results, flags.model);
-      await show(directory, flags, { results, stored });
-    } finally {
-      encoded.close();
-    }
+    using encoded = await encodedOf(run, flags, signal);
+    const meanings = await storedMeanings(run, { encoded, signal });
+    const { onProgress, done } = await progressOf('name', 'symbols');
+    const only = symbols.length > 0 ? { symbols } : {};
+    const results = await askNames(run, meanings, server, { ...only, signal, onProgress });
+    done();
+    const stored = await storeNames(run, results, flags.model);
+    await show(directory, flags, { results, stored });
   });
 }
 
 async function serverOf(flags: NameFlags): Promise<ChatServer> {
-  const { UserError } = await import('@hidden-schema/base');
-  const { isLoopback, parseEndpoint } = await import('@hidden-schema/studies/naming/chat-client');
-  const { SENT } = await import('@hidden-schema/studies/naming/ask-names');
+  const { isLoopback, parseEndpoint } = await import('@hidden-schema/studies/symbols/chat-client');
+  const { SENT } = await import('@hidden-schema/studies/symbols/ask-names');
   const endpoint = parseEndpoint(flags.endpoint);
-  const seconds = (await wholeNumber('--timeout', flags.timeout))!;
+  const seconds = wholeNumber('--timeout', flags.timeout);
   const sent = `${SENT.words} words and up to ${SENT.texts} texts of each symbol (${SENT.characters} characters each)`;
   if (!isLoopback(endpoint)) {
     if (!flags.sendTexts)
@@ -89,12 +86,7 @@ async function serverOf(flags: NameFlags): Promise<ChatServer> {
   const key = flags.keyFrom === undefined ? undefined : process.env[flags.keyFrom];
   if (flags.keyFrom !== undefined && !key)
     throw new UserError(`--key-from: the environment has no variable ${flags.keyFrom}`);
-  return {
-    endpoint,
-    model: flags.model,
-    timeoutMs: seconds * 1000,
-    ...(key === undefined ? {} : { key }),
-  };
+  return { endpoint, model: flags.model, timeoutMs: seconds * 1000, key };
 }
 
 async function show(
@@ -102,26 +94,23 @@ async function show(
   { json }: NameFlags,
   { results, stored }: { results: readonly NamedSymbol[]; stored: number },
 ): Promise<void> {
-  const { plainJson } = await import('@hidden-schema/studies/analysis/results');
+  const { plainJson } = await import('@hidden-schema/studies/drawing/results');
   if (json) return print(plainJson({ named: stored, symbols: results }));
   const fresh = results.filter(({ description }) => description !== undefined);
   const kept = results.filter(({ fault }) => fault !== undefined);
-  await showSheets(
-    [
-      {
-        name: 'names',
-        title: 'Names',
-        columns: [{ title: 'symbol' }, { title: 'name' }, { title: 'before' }, { title: 'description' }],
-        rows: fresh.map((one) => [one.symbol, one.name!, one.before ?? undefined, one.description!]),
-      },
-      {
-        name: 'kept',
-        title: 'Names that stay, and why',
-        columns: [{ title: 'symbol' }, { title: 'name' }, { title: 'answer' }],
-        rows: kept.map(({ symbol, name: old, fault }) => [symbol, old ?? undefined, fault!]),
-      },
-    ].filter(({ rows }) => rows.length > 0),
-  );
+  const sheets = [
+    {
+      ...{ name: 'names', title: 'Names' },
+      columns: [{ title: 'symbol' }, { title: 'name' }, { title: 'before' }, { title: 'description' }],
+      rows: fresh.map((one) => [one.symbol, one.name!, one.before ?? undefined, one.description!]),
+    },
+    {
+      ...{ name: 'kept', title: 'Names that stay, and why' },
+      columns: [{ title: 'symbol' }, { title: 'name' }, { title: 'answer' }],
+      rows: kept.map(({ symbol, name: old, fault }) => [symbol, old ?? undefined, fault!]),
+    },
+  ];
+  await showSheets(sheets.filter(({ rows }) => rows.length > 0));
   if (results.length === 0) print('no symbol to name: you have named all of them\n');
   else if (stored === 0) print('no answer was of use; all names are as before\n');
   else print(`${stored} of ${results.length} symbols named; hsn undo ${directory} takes these names back\n`);

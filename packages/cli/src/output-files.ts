@@ -1,11 +1,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { UserError } from '@hidden-schema/base/errors';
 import type { Command } from 'commander';
 
 // The one door for files that a verb is asked to write: nothing that it reads, and nothing that a run keeps, is written over.
 
 /** Options that name what a verb writes; whatever else it is given and is there, it reads. */
-export const OUTPUT_OPTIONS = ['out', 'export', 'html', 'profile'] as const;
+export const OUTPUT_OPTIONS = ['out', 'export', 'html', 'profile', 'write'] as const;
 /** With --force these replace a whole folder. */
 const replacing = new Set(['train', 'data', 'synth']);
 /** What of a run's folder is for results. */
@@ -31,7 +32,7 @@ export async function noteOutputs(command: Command): Promise<void> {
 
 /** A file or folder that is read; of a run, its corpus too. */
 async function withCorpus(place: string): Promise<string[]> {
-  const { readJsonIfThere } = await import('@hidden-schema/base/json-file');
+  const { readJsonIfThere } = await import('@hidden-schema/base/files');
   try {
     const record = readJsonIfThere<{ corpus: { directory: string }; text?: { more?: string[] } }>(
       path.join(place, 'run.json'),
@@ -60,7 +61,6 @@ export async function outputWriter(): Promise<(file: string, content: string | U
 
 /** What refuses a file or folder that must not be written over. */
 export async function outputCheck(): Promise<(target: string) => void> {
-  const { UserError } = await import('@hidden-schema/base/errors');
   const { isRunEntry } = await import('@hidden-schema/hsn/run/run-files');
   const refuse = (target: string, why: string) => {
     throw new UserError(`${target} ${why}; nothing was written, choose another name`);
@@ -93,7 +93,6 @@ export async function outputCheck(): Promise<(target: string) => void> {
 }
 
 async function refuseHolding(target: string): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base/errors');
   const held = inputs.find((input) => isInside(realPlace(target), realPlace(input)));
   if (held !== undefined)
     throw new UserError(

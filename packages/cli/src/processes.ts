@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
+import { UserError } from '@hidden-schema/base/errors';
+import type { Replicas } from '@hidden-schema/hsn';
+import type { GroupConfig } from '@hidden-schema/torch';
 import { STOP_SIGNALS } from './stopping.ts';
 
 /** Exit code of a rank that ended because another one did. */
@@ -22,16 +25,11 @@ interface Rank {
   held?: string;
 }
 
-interface Ended {
-  readonly rank: Rank;
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
+type Ended = { rank: Rank; code: number | null; signal: NodeJS.Signals | null };
 
 /** Runs this command in `count` processes of this machine; rank 0 speaks for all. */
 export async function launch(count: number, threads: string | undefined): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
-  const { freePort } = await import('@hidden-schema/torch');
+  const { freePort } = await import('@hidden-schema/torch/distributed/place');
   const environment = {
     ...process.env,
     WORLD_SIZE: String(count),
@@ -140,4 +138,50 @@ function explain(ended: readonly Ended[]): string | undefined {
     `rank ${rank.rank} (process ${rank.child.pid}) ${how}, so all ${ended.length} processes ended; ` +
     `--resume goes on from the last checkpoint, with as many processes as you like${words ? `\n  rank ${rank.rank} said: ${words}` : ''}`
   );
+}
+
+/**
+ * Trains in the group that the environment names, or alone. Other ranks than 0 follow; `lead` is for rank 0. All have
+ * to agree on `terms`.
+ */
+export async function inGroup(
+  lead: (replicas: Replicas) => Promise<unknown>,
+  terms: () => Promise<GroupConfig>,
+): Promise<void> {
+  const { Replicas } = await import('@hidden-schema/hsn/train/replicas');
+  const { RankLostError } = await import('@hidden-schema/torch');
+  const { placeOf } = await import('@hidden-schema/torch/distributed/place');
+  const { Group } = await import('@hidden-schema/torch/distributed/group');
+  const place = placeOf(process.env);
+  if (!place || place.size === 1) {
+    await lead(Replicas.alone);
+    return;
+  }
+  let group: Awaited<ReturnType<typeof Group.open>> | undefined;
+  try {
+    group = await Group.open(place, { terms: await terms() });
+    const replicas = new Replicas(group);
+    if (group.rank === 0) await lead(replicas);
+    else await followUntilStopped(replicas);
+  } catch (error) {
+    if (!(error instanceof RankLostError)) {
+      group?.fail(`ended: ${error instanceof Error ? error.message : String(error)}`);
+      throw error;
+    }
+    if (process.env[LAUNCHED] === undefined) throw error;
+    // The parent, which saw who ended and how, says so.
+    process.exitCode = LOST_CODE;
+  } finally {
+    group?.close();
+  }
+}
+
+async function followUntilStopped(replicas: Replicas): Promise<void> {
+  const { followTraining } = await import('@hidden-schema/hsn/driver/prepared');
+  const stop = new AbortController();
+  const ask = () => stop.abort();
+  for (const signal of STOP_SIGNALS) process.once(signal, ask);
+  process.once('disconnect', ask);
+  process.channel?.unref();
+  await followTraining(replicas, stop.signal);
 }

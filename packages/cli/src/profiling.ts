@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { UserError } from '@hidden-schema/base/errors';
 import type { TaskTrainer } from '@hidden-schema/hsn';
-import type { Profile } from '@hidden-schema/torch';
+import type { Profile } from '@hidden-schema/torch/profile';
 import { outputWriter } from './output-files.ts';
 import { say } from './terminal.ts';
 
@@ -10,7 +11,6 @@ const [skipped, recorded] = [5, 3];
 
 /** Refuses a file that cannot be written, before any training. */
 export async function checkProfileFile(file: string): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
   const folder = path.dirname(path.resolve(file));
   if (!fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new UserError(
@@ -38,7 +38,7 @@ export async function profiled<Result>(
 
 /** Records some of a trainer's next steps and writes them to a file; returns what to call when training has ended. */
 async function profileSteps(trainer: TaskTrainer, file: string): Promise<() => void> {
-  const { span, startProfile, stopProfile } = await import('@hidden-schema/torch');
+  const { span, startProfile, stopProfile } = await import('@hidden-schema/torch/profile');
   const write = await writer(file);
   const original = trainer.trainStep.bind(trainer);
   let [steps, running] = [0, false];
@@ -65,7 +65,7 @@ async function profileSteps(trainer: TaskTrainer, file: string): Promise<() => v
 
 async function writer(file: string): Promise<(profile: Profile) => void> {
   const write = await outputWriter();
-  const { chromeTrace, operatorTotals } = await import('@hidden-schema/torch');
+  const { chromeTrace, operatorTotals } = await import('@hidden-schema/torch/profile');
   return (profile) => {
     write(file, JSON.stringify(chromeTrace(profile)));
     const wall = sum(profile.spans.filter(({ name }) => name === 'step').map((s) => s.nanoseconds / 1e6));
@@ -81,6 +81,4 @@ async function writer(file: string): Promise<(profile: Profile) => void> {
   };
 }
 
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
-}
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -120,7 +120,7 @@ async function besideRun(run: string, flags: ReasonEvalFlags) {
 /** Names of path models, refused where the run has no such one. */
 export async function knownPaths(run: string, names: readonly string[]): Promise<PathChoice[]> {
   const { UserError } = await import('@hidden-schema/base');
-  const { pathChoices } = await import('@hidden-schema/hsn/path/path-task');
+  const { pathChoices } = await import('@hidden-schema/hsn/tasks/tuples/path/path-task');
   const there: readonly string[] = pathChoices(run);
   const strange = names.find((name) => !there.includes(name));
   if (strange !== undefined)

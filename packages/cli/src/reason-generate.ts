@@ -68,7 +68,7 @@ export function register(parent: Command): void {
 type Shown = CometCandidate & Partial<MixedCandidate>;
 
 async function generate(run: string, event: string, flags: ReasonGenerateFlags): Promise<void> {
-  const { openReasoner } = await import('@hidden-schema/hsn/path/reasoner');
+  const { openReasoner } = await import('@hidden-schema/hsn/tasks/tuples/path/reasoner');
   const options = await searching(flags);
   const count = (await wholeNumber('--count', flags.count)) ?? 5;
   const walks = (await wholeNumber('--walks', flags.walks)) ?? count;
@@ -227,7 +227,7 @@ function reasons({
 
 async function searching(flags: ReasonGenerateFlags): Promise<CandidateOptions> {
   const { UserError } = await import('@hidden-schema/base');
-  const { checkSampling } = await import('@hidden-schema/transformers/sampling');
+  const { checkSampling } = await import('@hidden-schema/transformers/generation');
   const { search = 'beam' } = flags;
   const how = search === 'mixture' ? 'beam' : search;
   if (how !== 'greedy' && how !== 'sample' && how !== 'beam')

@@ -6,6 +6,9 @@ import { wholeNumber } from './text-flags.ts';
 interface MixtureFlags {
   run?: string;
   comet?: string;
+  memory?: string;
+  encoder?: string;
+  encoderPrecision?: string;
   limit?: string;
   out?: string;
   tuples?: string;
@@ -29,12 +32,17 @@ export async function fitMixture(file: string | undefined, flags: MixtureFlags):
     if (value !== undefined)
       throw new UserError(`a mixture is fitted to the run as it is: ${flag} is not taken`);
   const limit = await wholeNumber('--limit', flags.limit);
+  const { memories } = await import('@hidden-schema/studies/reasoning/event-memory');
   const { trainMixture } = await import('@hidden-schema/studies/reasoning/mixture-run');
+  const splits = memories.find((one) => one === (flags.memory ?? 'train'));
+  if (splits === undefined)
+    throw new UserError(`--memory takes ${memories.join(' or ')}, got ${flags.memory}`);
   const { Progress } = await import('@hidden-schema/hsn/run/progress');
   let shown: InstanceType<typeof Progress> | undefined;
   const fitted = await trainMixture(run, {
     ...(comet === undefined ? {} : { comet }),
     ...(limit === undefined ? {} : { limit }),
+    memory: { splits, ...(await encoderOf(flags)) },
     onProgress: (done, total) => {
       shown ??= new Progress({ label: 'collect answers', total, unit: 'questions', output: live });
       shown.update(done);
@@ -42,6 +50,15 @@ export async function fitMixture(file: string | undefined, flags: MixtureFlags):
   });
   shown?.finish();
   print(mixtureText(fitted));
+}
+
+async function encoderOf({ encoder, encoderPrecision = 'float32' }: MixtureFlags) {
+  const { UserError } = await import('@hidden-schema/base');
+  const { precisions } = await import('@hidden-schema/studies/reasoning/event-memory');
+  const precision = precisions.find((one) => one === encoderPrecision);
+  if (precision === undefined)
+    throw new UserError(`--encoder-precision takes ${precisions.join(', ')}, got ${encoderPrecision}`);
+  return encoder === undefined ? {} : { encoder, precision };
 }
 
 function mixtureText({ questions, recall, weights }: FittedMixture): string {

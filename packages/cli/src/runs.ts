@@ -35,10 +35,8 @@ const figures = ['loss', 'validation', 'auc', 'perplexity', 'kl_walk'];
 async function table(runs: readonly RunSummary[]): Promise<string> {
   const { formatTable } = await import('@hidden-schema/base/tables');
   const rows = runs.map((run) => [run.run, run.state, stepsOf(run), figuresOf(run), checkpointsOf(run)]);
-  const columns = ['run', 'state', 'step', 'last figures', 'checkpoints'].map((title) => ({
-    title,
-    align: 'left' as const,
-  }));
+  const titles = ['run', 'state', 'step', 'last figures', 'checkpoints'];
+  const columns = titles.map((title) => ({ title, align: 'left' as const }));
   return formatTable(columns, rows, 'terminal', terminalWidth());
 }
 

@@ -1,30 +1,7 @@
-import { UserError } from '@hidden-schema/base';
-import type * as Hsn from '@hidden-schema/hsn';
+import { UserError } from '@hidden-schema/base/errors';
+import type { CorpusRecord, Fault, GraphOptions, WordSettings, WordsRecord } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
 import { print } from './terminal.ts';
-
-/** What this verb needs of the library; loaded when the verb runs, so that help stays instant. */
-type Library = Pick<
-  typeof Hsn,
-  | 'faultMessage'
-  | 'GRAPH_DEFAULTS'
-  | 'SYNTHETIC_DEFAULTS'
-  | 'syntheticFaults'
-  | 'WORD_DEFAULTS'
-  | 'wordFaults'
-  | 'writeSyntheticCorpus'
-  | 'writeWordsCorpus'
->;
-
-/** The files of the library that draw corpora. */
-async function library(): Promise<Library> {
-  const faults = await import('@hidden-schema/hsn/tasks/synthetic/corpus/faults');
-  const graphs = await import('@hidden-schema/hsn/tasks/synthetic/corpus/graphs');
-  const synthetic = await import('@hidden-schema/hsn/tasks/synthetic/corpus/synthetic');
-  const words = await import('@hidden-schema/hsn/tasks/synthetic/corpus/words');
-  const writer = await import('@hidden-schema/hsn/tasks/synthetic/corpus/writer');
-  return { ...faults, ...graphs, ...synthetic, ...words, ...writer };
-}
 
 interface Flags {
   out: string;
@@ -51,11 +28,7 @@ the true graph (adjacency.txt, edges.tsv), the bags (node_tokens.tsv) and the se
 With --words, train.tsv … hold label<TAB>text, and node_phrases.tsv the community, topic and phrases of each node.
 The same settings and seed give the same files.`;
 
-export function register(
-  program: Command,
-  load: () => Promise<Library> = library,
-  show: (text: string) => void = (text) => print(`${text}\n`),
-): void {
+export function register(program: Command): void {
   program
     .command('synth')
     .summary('draw a graph and a corpus of walks on it')
@@ -82,135 +55,119 @@ export function register(
     .option('--outside <p>', 'blocks: probability of an edge between two (default: 0.01; 0.02)')
     .option('--force', 'replace a corpus that is already there')
     .addHelpText('after', EXAMPLES)
-    .action(async (flags: Flags) => show(synth(flags, await load())));
+    .action(synth);
 }
 
-/** Draws and writes the corpus; the summary to show. */
-function synth(flags: Flags, hsn: Library): string {
-  if (flags.words) return synthWords(flags, hsn);
-  const { settings, faults } = readFlags(flags, hsn);
-  if (faults.length > 0) throw new UserError(hsn.faultMessage(faults, '--'));
-  return summary(hsn.writeSyntheticCorpus(settings, flags.out, { force: flags.force === true }), flags.out);
-}
-
-/** Draws and writes a corpus of readable sentences. */
-function synthWords(flags: Flags, hsn: Library): string {
-  const faults: Hsn.Fault[] = [];
-  for (const setting of ['tokens', 'bag', 'disjoint']) {
-    if (flags[setting] !== undefined)
-      faults.push({ setting, text: 'belongs to random tokens, not to --words; leave it out' });
-  }
-  const settings: Hsn.WordSettings = sharedSettings(flags, hsn, hsn.WORD_DEFAULTS, faults);
-  addFaults(faults, hsn.wordFaults(settings), flags);
-  if (faults.length > 0) throw new UserError(hsn.faultMessage(faults, '--'));
-  return wordsSummary(hsn.writeWordsCorpus(settings, flags.out, { force: flags.force === true }), flags.out);
-}
-
-/** A flag's number; the fallback, and a fault, where it is none. */
-function numberOf(setting: string, text: string, fallback: number, faults: Hsn.Fault[]): number {
-  const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (!Number.isNaN(value)) return value;
-  faults.push({ setting, text: `expected a number, got ${JSON.stringify(text)}` });
-  return fallback;
-}
-
-/** Reads numbers from flags; a setting whose flag is not there has its default. */
-function numbersOf<Setting extends keyof Flags & string>(
-  flags: Flags,
-  defaults: Readonly<Record<Setting, number>>,
-  faults: Hsn.Fault[],
-): (setting: Setting) => number {
-  return (setting) => {
-    const text = flags[setting];
-    return typeof text === 'string' ? numberOf(setting, text, defaults[setting], faults) : defaults[setting];
+/** Draws and writes the corpus, and says what it is. */
+async function synth(flags: Flags): Promise<void> {
+  const { faultMessage } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/faults');
+  const { SYNTHETIC_DEFAULTS: own, syntheticFaults } = await import(
+    '@hidden-schema/hsn/tasks/synthetic/corpus/synthetic'
+  );
+  const words = await import('@hidden-schema/hsn/tasks/synthetic/corpus/words');
+  const { writeSyntheticCorpus } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/writer');
+  const { faults, numberOf } = flagReader(flags);
+  const check = (found: readonly Fault[]) => {
+    const all = withValueFaults(faults, found, flags);
+    if (all.length > 0) throw new UserError(faultMessage(all, '--'));
   };
-}
-
-/** Settings that both kinds of corpus have. */
-function sharedSettings(
-  flags: Flags,
-  hsn: Library,
-  defaults: Hsn.WordSettings,
-  faults: Hsn.Fault[],
-): Hsn.WordSettings {
-  const number = numbersOf<'nodes' | 'length' | 'sentences' | 'seed'>(flags, defaults, faults);
-  const graphOptions: Hsn.GraphOptions = {};
-  for (const [name, fallback] of Object.entries(hsn.GRAPH_DEFAULTS) as [Hsn.GraphParameter, number][]) {
-    const text = flags[name];
-    if (typeof text === 'string') graphOptions[name] = numberOf(name, text, fallback, faults);
+  const force = flags.force === true;
+  if (flags.words) {
+    for (const setting of ['tokens', 'bag', 'disjoint'])
+      if (flags[setting] !== undefined)
+        faults.push({ setting, text: 'belongs to random tokens, not to --words; leave it out' });
+    const settings = await sharedSettings(flags, words.WORD_DEFAULTS, numberOf);
+    check(words.wordFaults(settings));
+    return print(wordsSummary(words.writeWordsCorpus(settings, flags.out, { force }), flags.out));
   }
-  const split = typeof flags.split === 'string' ? flags.split.split(',') : defaults.split.map(String);
-  return {
-    graph: (flags.graph ?? defaults.graph) as Hsn.GraphKind,
-    graphOptions,
-    nodes: number('nodes'),
-    length: number('length'),
-    sentences: number('sentences'),
-    // A share that is no number becomes NaN, which the settings' own check refuses with the form to use.
-    split: split.map((share) => (share.trim() === '' ? Number.NaN : Number(share))) as Hsn.Split,
-    seed: number('seed'),
-  };
-}
-
-/** Adds faults of values to those of texts, without naming a setting twice. */
-function addFaults(faults: Hsn.Fault[], more: readonly Hsn.Fault[], flags: Flags): void {
-  const unread = new Set(faults.map((fault) => fault.setting));
-  faults.push(...more.filter((fault) => !unread.has(fault.setting)));
-  if (flags.out.trim() === '')
-    faults.push({ setting: 'out', text: 'expected the name of a folder, got an empty one' });
-}
-
-/** Settings from flags, with the faults of text and of values together. */
-function readFlags(flags: Flags, hsn: Library): { settings: Hsn.SyntheticSettings; faults: Hsn.Fault[] } {
-  const defaults = hsn.SYNTHETIC_DEFAULTS;
-  const faults: Hsn.Fault[] = [];
-  const number = numbersOf<'tokens' | 'bag'>(flags, defaults, faults);
-  const settings: Hsn.SyntheticSettings = {
-    ...sharedSettings(flags, hsn, defaults, faults),
-    tokens: number('tokens'),
-    bag: number('bag'),
+  const settings = {
+    ...(await sharedSettings(flags, own, numberOf)),
+    tokens: numberOf('tokens', own.tokens),
+    bag: numberOf('bag', own.bag),
     disjoint: flags.disjoint === true,
   };
-  addFaults(faults, hsn.syntheticFaults(settings), flags);
-  return { settings, faults };
+  check(syntheticFaults(settings));
+  print(summary(writeSyntheticCorpus(settings, flags.out, { force }), flags.out));
 }
 
-function wordsSummary({ settings, counts }: Hsn.WordsRecord, out: string): string {
+type NumberOf = (setting: string, fallback: number) => number;
+
+/** Reads numbers from flags; the fallback where a flag is missing, and a fault beside it where it is no number. */
+function flagReader(flags: Flags): { faults: Fault[]; numberOf: NumberOf } {
+  const faults: Fault[] = [];
+  const numberOf = (setting: string, fallback: number) => {
+    const text = flags[setting];
+    if (typeof text !== 'string') return fallback;
+    const value = shareOf(text);
+    if (!Number.isNaN(value)) return value;
+    faults.push({ setting, text: `expected a number, got ${JSON.stringify(text)}` });
+    return fallback;
+  };
+  return { faults, numberOf };
+}
+
+/** NaN where it is no number. */
+const shareOf = (text: string): number => (text.trim() === '' ? Number.NaN : Number(text));
+
+/** Settings that both kinds of corpus have. */
+async function sharedSettings(
+  flags: Flags,
+  defaults: WordSettings,
+  numberOf: NumberOf,
+): Promise<WordSettings> {
+  const { GRAPH_DEFAULTS } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/graphs');
+  const named = Object.entries(GRAPH_DEFAULTS).filter(([name]) => typeof flags[name] === 'string');
+  const split = typeof flags.split === 'string' ? flags.split.split(',') : defaults.split.map(String);
+  return {
+    graph: (flags.graph ?? defaults.graph) as WordSettings['graph'],
+    graphOptions: Object.fromEntries(named.map(([name, fallback]) => [name, numberOf(name, fallback)])),
+    nodes: numberOf('nodes', defaults.nodes),
+    length: numberOf('length', defaults.length),
+    sentences: numberOf('sentences', defaults.sentences),
+    // A share that is no number is refused by the settings' own check, with the form to use.
+    split: split.map(shareOf) as WordSettings['split'],
+    seed: numberOf('seed', defaults.seed),
+  };
+}
+
+/** Faults of texts, then those of values, without naming a setting twice. */
+function withValueFaults(faults: readonly Fault[], found: readonly Fault[], { out }: Flags): Fault[] {
+  const unread = new Set(faults.map(({ setting }) => setting));
+  const empty = { setting: 'out', text: 'expected the name of a folder, got an empty one' };
+  const values = found.filter(({ setting }) => !unread.has(setting));
+  return [...faults, ...values, ...(out.trim() === '' ? [empty] : [])];
+}
+
+function wordsSummary({ settings, counts }: WordsRecord, out: string): string {
   const { train, valid, test } = counts.sentences;
   const labels = Object.entries(counts.labels)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([label, count]) => `${label} ${count}`);
-  return [
-    graphLine(settings, counts),
-    ...reconnectedLine(counts.reconnected),
+  return summaryOf(settings, counts, [
     `phrases    ${counts.phrases} on ${counts.nodes} topics`,
     `sentences  ${train} train, ${valid} valid, ${test} test, ${settings.length} phrases each`,
     `labels     ${labels.join(', ')}`,
     `written to ${out}`,
-  ].join('\n');
+  ]);
 }
 
-function graphLine(
-  settings: { graph: string; graphOptions: Hsn.GraphOptions },
-  counts: { nodes: number; edges: number },
-): string {
-  const options = Object.entries(settings.graphOptions).map(([name, value]) => `${name} ${value}`);
-  return `graph      ${settings.graph} (${options.join(', ')}): ${counts.nodes} nodes, ${counts.edges} edges`;
-}
-
-function reconnectedLine(count: number): string[] {
-  if (count === 0) return [];
-  const nodes = count === 1 ? 'node was' : 'nodes were';
-  return [`           ${count} isolated ${nodes} linked to a random other, so that walks can leave`];
-}
-
-function summary({ settings, counts }: Hsn.CorpusRecord, out: string): string {
+function summary({ settings, counts }: CorpusRecord, out: string): string {
   const { train, valid, test } = counts.sentences;
-  return [
-    graphLine(settings, counts),
-    ...reconnectedLine(counts.reconnected),
+  return summaryOf(settings, counts, [
     `tokens     ${settings.tokens}, of which ${counts.tokens_in_bags} in bags of ${settings.bag}; ${counts.tokens_shared} shared between nodes`,
     `sentences  ${train} train, ${valid} valid, ${test} test, ${settings.length} tokens each`,
     `written to ${out}`,
-  ].join('\n');
+  ]);
+}
+
+/** The graph that was drawn, then other lines. */
+function summaryOf(
+  settings: { graph: string; graphOptions: GraphOptions },
+  { nodes, edges, reconnected }: { nodes: number; edges: number; reconnected: number },
+  lines: readonly string[],
+): string {
+  const options = Object.entries(settings.graphOptions).map(([name, value]) => `${name} ${value}`);
+  const isolated = `           ${reconnected} isolated ${reconnected === 1 ? 'node was' : 'nodes were'} linked to a random other, so that walks can leave`;
+  const graph = `graph      ${settings.graph} (${options.join(', ')}): ${nodes} nodes, ${edges} edges`;
+  return `${[graph, ...(reconnected === 0 ? [] : [isolated]), ...lines].join('\n')}\n`;
 }

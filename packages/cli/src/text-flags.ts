@@ -1,6 +1,7 @@
-import type { CorpusProgress, TextSettings } from '@hidden-schema/text';
+import path from 'node:path';
+import { reasonOf, UserError } from '@hidden-schema/base/errors';
+import type { TextSettings } from '@hidden-schema/text';
 import type { Command } from 'commander';
-import { live } from './terminal.ts';
 
 export interface TextFlags {
   inputFormat?: string;
@@ -35,12 +36,7 @@ export function addTextOptions(command: Command): Command {
 
 /** The flags as settings, refused where they name nothing that there is. */
 export async function textSettings(flags: TextFlags): Promise<Partial<TextSettings>> {
-  const { UserError } = await import('@hidden-schema/base');
   const { BAD_UTF8_POLICIES, TEXT_FORMATS } = await import('@hidden-schema/text/settings');
-  const oneOf = <T extends string>(flag: string, value: string, known: readonly T[]): T => {
-    if ((known as readonly string[]).includes(value)) return value as T;
-    throw new UserError(`${flag} takes one of ${known.join(', ')}, got ${value}`);
-  };
   return {
     ...(flags.inputFormat ? { format: oneOf('--input-format', flags.inputFormat, TEXT_FORMATS) } : {}),
     ...(flags.textColumn ? { textColumn: flags.textColumn } : {}),
@@ -60,7 +56,7 @@ export async function textSettings(flags: TextFlags): Promise<Partial<TextSettin
 
 /** The words of a file, in lines or between spaces; lines that begin with # are notes. */
 async function stopWordsIn(file: string): Promise<string[]> {
-  const { reasonOf, readText, UserError } = await import('@hidden-schema/base');
+  const { readText } = await import('@hidden-schema/base/files');
   const expected = 'expected words, a line each';
   let text: string;
   try {
@@ -78,39 +74,25 @@ async function stopWordsIn(file: string): Promise<string[]> {
 const delimiterOf = (written: string): string =>
   ['tab', '\\t'].includes(written.toLowerCase()) ? '\t' : written;
 
-/** Shows how far a corpus is tokenised; one that is in the cache shows nothing. */
-export async function tokenising(): Promise<{
-  onProgress: (progress: CorpusProgress) => void;
-  done: () => void;
-}> {
-  const { Progress } = await import('@hidden-schema/hsn/run/progress');
-  let shown: InstanceType<typeof Progress> | undefined;
-  return {
-    onProgress: ({ phase, bytes, totalBytes, sentences }) => {
-      if (phase !== 'tokenising') return;
-      shown ??= new Progress({
-        label: 'tokenise',
-        total: Math.ceil(totalBytes / 1000),
-        unit: 'kB',
-        output: live,
-      });
-      shown.update(Math.ceil(bytes / 1000), { sentences });
-    },
-    done: () => {
-      shown?.finish();
-      shown = undefined;
-    },
-  };
+/** What a flag takes one of. */
+export function oneOf<T extends string>(flag: string, value: string, known: readonly T[]): T {
+  const found = known.find((one) => one === value);
+  if (found !== undefined) return found;
+  throw new UserError(`${flag} takes one of ${known.join(', ')}, got ${value}`);
 }
 
+/** The one of some formats that a file's ending names. */
+export const byEnding = <T extends string>(file: string, formats: readonly T[]): T | undefined =>
+  formats.find((format) => path.extname(file).toLowerCase() === `.${format}`);
+
 /** A whole number from 1 that a flag gives, or nothing. */
-export async function wholeNumber(
+export function wholeNumber<T extends string | undefined>(
   flag: string,
-  text: string | undefined,
-  least = 1,
-): Promise<number | undefined> {
+  text: T,
+  least?: number,
+): T extends string ? number : number | undefined;
+export function wholeNumber(flag: string, text: string | undefined, least = 1): number | undefined {
   if (text === undefined) return undefined;
-  const { UserError } = await import('@hidden-schema/base');
   const value = Number(text);
   if (text.trim() === '' || !Number.isInteger(value) || value < least)
     throw new UserError(`${flag} takes a whole number from ${least}, got ${text}`);

@@ -1,16 +1,28 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Replicas } from '@hidden-schema/hsn';
+import { UserError } from '@hidden-schema/base/errors';
+import type { LanguageFigures, Replicas, Run, SymbolChoice, SyntheticEvaluation } from '@hidden-schema/hsn';
+import type { ModelKind } from '@hidden-schema/hsn/config/settings';
+import type { Source, TrainEvent } from '@hidden-schema/hsn/driver/prepared';
 import type { Command } from 'commander';
-import { type DeviceSetting, settingsOfRun, takeSettingsDevice, withDeviceSetting } from './device.ts';
-import { launch } from './processes.ts';
-import { checkProfileFile } from './profiling.ts';
-import { inGroup } from './replicas.ts';
-import { addTextOptions, type TextFlags, wholeNumber } from './text-flags.ts';
-import { useThreads } from './threads.ts';
-import { trainLanguage } from './train-language.ts';
-import { trainSynthetic } from './train-synthetic.ts';
-import { addTrainingOptions, type TrainingFlags, type TrainRequest } from './training-run.ts';
+import { inGroup, launch } from './processes.ts';
+import {
+  type DeviceSetting,
+  settingsOfRun,
+  takeSettingsDevice,
+  useThreads,
+  withDeviceSetting,
+} from './shared-options.ts';
+import { print } from './terminal.ts';
+import { addTextOptions, type TextFlags, textSettings, wholeNumber } from './text-flags.ts';
+import {
+  type Asked,
+  addTrainingOptions,
+  report,
+  showDiscovered,
+  type TrainingFlags,
+  trainShown,
+} from './training.ts';
 import { settingsOf, termsOf } from './training-settings.ts';
 
 export interface TrainFlags extends TextFlags, TrainingFlags {
@@ -23,12 +35,8 @@ export interface TrainFlags extends TextFlags, TrainingFlags {
   seeds?: string;
 }
 
-/** What `hsn train` is asked to do. */
-export interface TrainAsked extends TrainRequest<TrainFlags> {
-  corpus: string;
-}
-
-const stages = ['discover', 'write'];
+const stages = ['discover', 'write'] as const;
+type Stage = (typeof stages)[number];
 
 const examples = `
 Examples:
@@ -107,7 +115,7 @@ export function register(program: Command): void {
 
 async function train(file: string | undefined, asked: TrainFlags): Promise<void> {
   const flags = { ...asked, set: withDeviceSetting(asked) };
-  const processes = await wholeNumber('--processes', flags.processes);
+  const processes = wholeNumber('--processes', flags.processes);
   if (processes !== undefined && processes > 1) return launch(processes, flags.threads);
   await useThreads(flags.threads);
   await takeSettingsDevice(() => settingsBefore(file, flags));
@@ -127,9 +135,8 @@ const asksForSymbols = ({ symbols, seeds }: TrainFlags): boolean => symbols === 
 
 /** Refuses flags that say nothing together, before anything is read. */
 async function checkTrainFlags(flags: TrainFlags): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
-  if (flags.profile !== undefined) await checkProfileFile(flags.profile);
-  if (flags.stage !== undefined && !stages.includes(flags.stage))
+  if (flags.profile !== undefined) await (await import('./profiling.ts')).checkProfileFile(flags.profile);
+  if (flags.stage !== undefined && !(stages as readonly string[]).includes(flags.stage))
     throw new UserError(`--stage takes discover or write, got ${flags.stage}`);
   if (flags.resume && asksForSymbols(flags))
     throw new UserError(
@@ -145,18 +152,48 @@ async function checkTrainFlags(flags: TrainFlags): Promise<void> {
 
 /** Trains alone, or as rank 0 of several processes. */
 async function lead(file: string | undefined, flags: TrainFlags, replicas: Replicas): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
-  const { corpusPlaces } = await import('@hidden-schema/hsn/run/corpus-places');
-  const { isRival } = await import('@hidden-schema/hsn/config/rivals');
-  const { refuseEdits, Run } = await import('@hidden-schema/hsn/run/run');
   await checkTrainFlags(flags);
-  const earlier = flags.resume || flags.diagnose ? Run.open(flags.out!) : undefined;
-  // Before the corpus is read with files that are not the run's.
-  if (earlier && !flags.force) refuseEdits(earlier.edits(), flags.out!);
-  const corpus = flags.corpus ?? (earlier && corpusPlaces(earlier)[0]);
-  if (corpus === undefined) {
+  const { readSeeds } = await import('@hidden-schema/hsn/discovery/seeds');
+  const config = async (earlier: Run | undefined, input: string | undefined) => {
+    checkInput(input, replicas);
+    const own = await settingsOf(file, input!, flags, earlier);
+    if (own.model !== 'reasoning') return own;
+    throw new UserError('these are the settings of tuples; train with: hsn reason train');
+  };
+  await trainCorpus(
+    { ...(flags.corpus === undefined ? {} : { input: flags.corpus }), settings: await textSettings(flags) },
+    {
+      ...{ config, replicas },
+      out: flags.out ?? ((config) => path.join('runs', `${nameOf(flags.corpus!)}-${config.seed}`)),
+      stage: flags.stage as Stage | undefined,
+      chooseSymbols: flags.symbols === 'auto',
+      seeds: flags.seeds === undefined ? undefined : readSeeds(flags.seeds),
+    },
+    flags,
+  );
+}
+
+/** Trains on texts or a synthetic language, and shows what was found and how it ended. */
+export async function trainCorpus(source: Source, asked: Asked, flags: TrainingFlags): Promise<void> {
+  const { keepWithRun } = await import('@hidden-schema/studies/runs/trained-run');
+  const onEvent = async (event: TrainEvent) => {
+    await keepWithRun(event);
+    if (event.type === 'chosen') await showChoice(event);
+    else if (event.type === 'discovered') await showDiscovered(event.directory, event.seconds);
+    else if (event.type === 'ended') {
+      const { directory, model, result } = event;
+      if (result.evaluation) print(await figuresText(model, result.evaluation));
+      await report(directory, result);
+    }
+  };
+  await trainShown(source, { ...asked, onEvent }, flags);
+}
+
+const nameOf = (corpus: string): string => (corpus === '-' ? 'input' : path.parse(path.resolve(corpus)).name);
+
+function checkInput(corpus: string | undefined, replicas: Replicas): void {
+  if (corpus === undefined)
     throw new UserError('which corpus? give --corpus <file or folder>; "hsn synth --out <folder>" draws one');
-  }
   if (corpus !== '-' && !fs.existsSync(corpus))
     throw new UserError(
       `there is no file or folder ${corpus}; expected texts, or the folder that "hsn synth" wrote`,
@@ -165,18 +202,18 @@ async function lead(file: string | undefined, flags: TrainFlags, replicas: Repli
     throw new UserError(
       'only one process can read standard input: save the texts to a file and name it with --corpus',
     );
-  const config = await settingsOf(file, corpus, flags, earlier);
-  const name = corpus === '-' ? 'input' : path.parse(path.resolve(corpus)).name;
-  const request = {
-    flags,
-    corpus,
-    earlier,
-    replicas,
-    out: flags.out ?? path.join('runs', `${name}-${config.seed}`),
-  };
-  if (asksForSymbols(flags) && (earlier || config.model !== 'language'))
-    throw new UserError('--symbols auto and --seeds are for a new run of texts; leave them out');
-  if (config.model === 'language' || isRival(config)) await trainLanguage(config, request);
-  else if (config.model === 'synthetic') await trainSynthetic(config, request);
-  else throw new UserError('these are the settings of tuples; train with: hsn reason train');
+}
+
+/** The curve that decided how many symbols there are. */
+async function showChoice(chosen: SymbolChoice): Promise<void> {
+  const { choiceResults } = await import('@hidden-schema/studies/runs/choice');
+  const { showSheets } = await import('./analysis.ts');
+  await showSheets(choiceResults(chosen).sheets ?? []);
+}
+
+async function figuresText(model: ModelKind, figures: unknown): Promise<string> {
+  const { evaluationText, languageText } = await import('./evaluation-text.ts');
+  return model === 'synthetic'
+    ? evaluationText(figures as SyntheticEvaluation)
+    : languageText(figures as LanguageFigures);
 }

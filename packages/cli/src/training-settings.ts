@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Run, RunConfig } from '@hidden-schema/hsn';
+import fs, { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { UserError } from '@hidden-schema/base/errors';
+import type { ReasoningConfig, Run, RunConfig } from '@hidden-schema/hsn';
 import type { GroupConfig } from '@hidden-schema/torch';
-import { corpusKind } from './corpus-kind.ts';
-import { readSettings } from './settings-file.ts';
 import { textSettings } from './text-flags.ts';
 import type { TrainFlags } from './train.ts';
 
@@ -13,19 +14,15 @@ export async function settingsOf(
   flags: TrainFlags,
   earlier: Run | undefined,
 ): Promise<RunConfig> {
-  const { discoveringDefaults } = await import('@hidden-schema/hsn/config/defaults');
+  const { discoveringDefaults } = await import('@hidden-schema/hsn/config/settings-schema');
   const { dumpConfig, loadConfig } = await import('@hidden-schema/hsn/config/settings');
   const short = (['symbols', 'length'] as const).filter(
     (key) => flags[key] !== undefined && flags[key] !== 'auto',
   );
   const encoder = flags.encoder === undefined ? [] : [`encoder.name=${JSON.stringify(flags.encoder)}`];
   const overrides = [...short.map((key) => `${key}=${flags[key]}`), ...encoder, ...flags.set];
-  const text =
-    file === undefined
-      ? earlier
-        ? dumpConfig(earlier.config)
-        : ''
-      : await readSettings(file, 'experiments');
+  const own = earlier ? dumpConfig(earlier.config) : '';
+  const text = file === undefined ? own : readSettings(file, 'experiments');
   return loadConfig(text, file ?? 'settings', overrides, {
     fallback: earlier?.config.model ?? corpusKind(corpus),
     flags: short.filter((key) => !flags.set.some((one) => one.startsWith(`${key}=`))),
@@ -55,7 +52,7 @@ export async function termsOf(file: string | undefined, flags: TrainFlags): Prom
   );
   const common = { '--resume': flags.resume ? 'given' : 'not given', ...Object.fromEntries(reading) };
   if (flags.resume) {
-    const text = file === undefined ? 'none' : shortHash(await readSettings(file, 'experiments'));
+    const text = await fileTerm(file, 'experiments');
     return { ...common, '--set': flags.set.join(' ') || 'nothing', 'settings file': text };
   }
   // Rank 0 asks for the corpus.
@@ -67,7 +64,6 @@ export async function termsOf(file: string | undefined, flags: TrainFlags): Prom
 
 /** Hash and size of a corpus, or why it cannot be read: that one rank lacks it, all are to learn. */
 async function corpusTerm(corpus: string, config: RunConfig, flags: TrainFlags): Promise<string> {
-  const { UserError } = await import('@hidden-schema/base');
   const { TextFiles } = await import('@hidden-schema/text/corpus');
   const { readSyntheticCorpus } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/reader');
   try {
@@ -86,3 +82,62 @@ async function corpusTerm(corpus: string, config: RunConfig, flags: TrainFlags):
 }
 
 const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
+
+/** The settings of tuples: a file's, else an earlier run's, else the defaults; with `--set` on top. */
+export async function reasonSettings(
+  file: string | undefined,
+  from: ReasoningConfig | undefined,
+  overrides: readonly string[],
+): Promise<ReasoningConfig> {
+  const { discoveringDefaults } = await import('@hidden-schema/hsn/config/settings-schema');
+  const { dumpConfig, loadConfig, tuplesConfig } = await import('@hidden-schema/hsn/config/settings');
+  const own = from ? dumpConfig(from) : '';
+  const text = file === undefined ? own : readSettings(file, 'experiments/reasoning');
+  const beneath = from ? {} : { beneath: discoveringDefaults };
+  return tuplesConfig(loadConfig(text, file ?? 'settings', overrides, { fallback: 'reasoning', ...beneath }));
+}
+
+/** The text of a settings file; `examples` is the folder that an error names. */
+function readSettings(file: string, examples: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw new UserError(`cannot read the settings ${file}: expected a YAML file; ${examples} holds examples`);
+  }
+}
+
+/** What tells one settings file from another, for ranks to agree on. */
+export async function fileTerm(file: string | undefined, examples: string): Promise<string> {
+  return file === undefined ? 'none' : shortHash(readSettings(file, examples));
+}
+
+/** What only the folder of a synthetic language holds. */
+const marks = ['adjacency.txt', 'train_walks.txt', 'node_tokens.tsv'];
+/** What only the folder of readable sentences drawn from a graph holds. */
+const wordsMark = 'node_phrases.tsv';
+const peekedBytes = 1 << 16;
+
+/**
+ * Whether a corpus holds texts, or a synthetic language. A file or standard input is text; a folder is one of a
+ * synthetic language if it says so, or if its sentences all have the same number of tokens, as texts never have.
+ */
+export function corpusKind(corpus: string): 'synthetic' | 'language' {
+  const stat = corpus === '-' ? undefined : fs.statSync(corpus, { throwIfNoEntry: false });
+  if (corpus === '-' || stat?.isFile()) return 'language';
+  if (stat && fs.existsSync(path.join(corpus, wordsMark))) return 'language';
+  if (!stat || marks.some((name) => fs.existsSync(path.join(corpus, name)))) return 'synthetic';
+  return evenSentences(path.join(corpus, 'train.txt')) ? 'synthetic' : 'language';
+}
+
+/** Whether the first lines of a file all have the same number of tokens. */
+function evenSentences(file: string): boolean {
+  if (!fs.statSync(file, { throwIfNoEntry: false })?.isFile()) return false;
+  const bytes = Buffer.alloc(peekedBytes);
+  const descriptor = fs.openSync(file, 'r');
+  const count = fs.readSync(descriptor, bytes);
+  fs.closeSync(descriptor);
+  const lines = bytes.toString('utf8', 0, count).split('\n');
+  // The last one may be cut.
+  const tokens = lines.slice(0, -1).map((line) => line.trim().split(/\s+/).length);
+  return tokens.length > 1 && tokens[0]! > 1 && tokens.every((length) => length === tokens[0]);
+}

@@ -26,10 +26,7 @@ async function verify(directory: string, flags: { json?: boolean }): Promise<voi
   const verification = verifyRun(directory);
   const { checked, faults, notes } = verification;
   if (faults.length > 0) process.exitCode = 1;
-  if (flags.json) {
-    print(`${JSON.stringify(verification, null, 2)}\n`);
-    return;
-  }
+  if (flags.json) return print(`${JSON.stringify(verification, null, 2)}\n`);
   const checkpoints = checked.filter((name) => name.startsWith('checkpoints/step-')).length;
   const other = checked.length - checkpoints;
   const verdict = faults.length === 0 ? 'all as written' : `${faults.length} damaged`;

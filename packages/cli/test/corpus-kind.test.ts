@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { WORD_DEFAULTS, writeWordsCorpus } from '@hidden-schema/hsn';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, expect, test } from 'vitest';
-import { corpusKind } from '../src/corpus-kind.ts';
+import { corpusKind } from '../src/training-settings.ts';
 
 const folder = temporaryFolder('corpus-kind');
 afterAll(folder.remove);

@@ -7,7 +7,8 @@ import { TwoMachines } from '@hidden-schema/testing/network-namespaces';
 import { subjects } from '@hidden-schema/testing/planted-subjects';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { writeTexts } from '@hidden-schema/testing/tiny-texts';
-import { freePort, openSafetensors } from '@hidden-schema/torch';
+import { openSafetensors } from '@hidden-schema/torch';
+import { freePort } from '@hidden-schema/torch/distributed/place';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const folder = temporaryFolder('cli-discover-together');

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { enginePackage, fileCrc, fileHash } from '../../torch/src/prebuilt.ts';
+import { enginePackage, fileCrc, fileHash } from '../../torch/src/engine-files.ts';
 import { formatBytes, formatRows, paintFor } from '../src/check-list.ts';
 import { loadedBlas } from '../src/doctor.ts';
 import { anotherWouldBring, bfloat16Line, encoderLine, kernelsOf } from '../src/kernels.ts';

@@ -43,10 +43,13 @@ test.each([
   [[], /what about\? give either --walk 3,17,8 or --like/],
   [['--walk', '1', '--like', 'a'], /what about\?/],
   [['--walk', '1,9'], /the symbols of this model are 0 to 5, got 9/],
-  [['--walk', '1,x'], /the symbols of this model are 0 to 5, got NaN/],
+  [['--walk', '1,x'], /--walk takes numbers with commas between, got 1,x/],
   [['--like', ' '], /--like takes a sentence, got an empty one/],
-  [['--walk', '1', '--temperature', 'hot'], /temperature is a number from 0/],
-  [['--walk', '1', '--top-p', '2'], /top-p is a probability/],
+  [
+    ['--walk', '1', '--temperature', 'hot'],
+    /--temperature takes a number from 0 \(always the best token\), got hot/,
+  ],
+  [['--walk', '1', '--top-p', '2'], /--top-p takes a probability above 0 and up to 1, got 2/],
   [['--walk', '1', '--count', '0'], /--count takes a whole number from 1, got 0/],
 ] satisfies [string[], RegExp][])('%j is refused in a line', async (args, line) => {
   const ended = await hsn('generate', run, ...args);

@@ -10,6 +10,7 @@ const folder = temporaryFolder('cli-import');
 afterAll(folder.remove);
 const file = fileURLToPath(new URL('../../../fixtures/gguf/llama.gguf', import.meta.url));
 const model = folder.path('model');
+folder.holdCache();
 
 test('a GGUF file becomes a decoder that trains with adapters, and its run keeps its special tokens', async () => {
   const made = await hsn('import', file, '--out', model);
@@ -53,4 +54,36 @@ test.each([
   expect(ended.stderr).toMatch(message);
   expect(ended.stderr).toMatch(/^hsn: [^\n]+\n$/);
   expect(fs.existsSync(folder.path('x'))).toBe(false);
+});
+
+test('USE-multilingual becomes an encoder that training and hsn encode read, each text once', async () => {
+  const use = fileURLToPath(new URL('../../../fixtures/use-tiny', import.meta.url));
+  const encoder = folder.path('use');
+  const made = await hsn('import', use, '--out', encoder);
+  expect(made).toMatchObject({ code: 0, stderr: '' });
+  expect(made.stdout).toMatch(
+    /use: USE-multilingual, 0\.0 million parameters, \d+ tokens; use it as --encoder /,
+  );
+  const texts = writeTexts(folder.path('texts.tsv'), tinySentences(60));
+  const out = folder.path('run-use');
+  const flags = [
+    '--stage',
+    'discover',
+    '--symbols',
+    '4',
+    '--length',
+    '2',
+    '--set',
+    'decoder.vocabularySize=320',
+  ];
+  const train = (...more: string[]) => hsn('train', '--corpus', texts, '--out', out, ...flags, ...more);
+  const trained = await train('--encoder', encoder);
+  expect(trained.code, trained.stderr).toBe(0);
+  const encoded = await hsn('encode', out, texts);
+  expect(encoded.code, encoded.stderr).toBe(0);
+  expect(encoded.stderr).toMatch(/were in the cache|were known/);
+  const fast = await train('--encoder', `fast:${encoder}`, '--force');
+  expect(fast.code, fast.stderr).toBe(0);
+  const refused = await train('--encoder', encoder, '--force', '--set', 'encoder.precision=int8');
+  expect(refused.stderr).toMatch(/has no products in int8; take encoder\.precision: float32\n$/);
 });

@@ -5,7 +5,7 @@ import { HsnProcess, hsn } from '@hidden-schema/testing/hsn-process';
 import { TwoMachines } from '@hidden-schema/testing/network-namespaces';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { tinyCorpus, tinyFlags } from '@hidden-schema/testing/tiny-corpus';
-import { freePort } from '@hidden-schema/torch';
+import { freePort } from '@hidden-schema/torch/distributed/place';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ranksOf } from '../../../faults/listeners.ts';
 import { withoutProcesses } from '../src/processes.ts';

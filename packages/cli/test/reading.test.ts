@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import path from 'node:path';
 import { csvText } from '@hidden-schema/base';
 import { hsn } from '@hidden-schema/testing/hsn-process';
 import { plantedTexts } from '@hidden-schema/testing/planted-subjects';
@@ -337,6 +338,32 @@ describe('hsn encode --unsure', () => {
     expect(await fault('encode', run, corpus, '--unsure', 'some')).toContain(
       '--unsure takes a share above 0 and below 1',
     );
+  });
+});
+
+describe('hsn encode --names', () => {
+  test('writes the walk in words, as the names file has them, in every format', async () => {
+    const { found } = JSON.parse(fs.readFileSync(path.join(run, 'names.json'), 'utf8')) as {
+      found: Record<string, string>;
+    };
+    // A symbol that the walk stays on is named once.
+    const inWords = (walk: readonly number[]) =>
+      walk.filter((symbol, at) => symbol !== walk[at - 1]).map((symbol) => found[symbol]!);
+    const outs = ['tsv', 'jsonl', 'parquet'].map((format) => folder.path(`named.${format}`));
+    for (const out of outs) {
+      const { code, stderr } = await hsn('encode', run, corpus, '--names', '--out', out);
+      expect(code, stderr).toBe(0);
+    }
+    const [tsv, jsonl] = outs.map((out) => fs.readFileSync(out, 'utf8').trim().split('\n'));
+    const plain = jsonl!.map((line) => JSON.parse(line) as { walk: number[]; names: string[] });
+    expect(plain).toHaveLength(120);
+    for (const { walk, names } of plain) expect(names).toEqual(inWords(walk));
+    expect(tsv![0]).toBe('walk\tnames\tprobability\tsteps\ttext');
+    expect(tsv!.slice(1).map((line) => line.split('\t')[1])).toEqual(
+      plain.map(({ names }) => names.join(' → ')),
+    );
+    const parquet = await parquetReadObjects({ file: await asyncBufferFromFile(outs[2]!) });
+    expect(parquet.map(({ names }) => names)).toEqual(plain.map(({ names }) => names.join(' → ')));
   });
 });
 

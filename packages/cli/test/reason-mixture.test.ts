@@ -1,8 +1,11 @@
 import fs from 'node:fs';
+import { RunFiles } from '@hidden-schema/hsn/run/run-files';
+import type { MixedCandidate } from '@hidden-schema/studies/reasoning/explained-mixture';
 import { hsn } from '@hidden-schema/testing/hsn-process';
 import { tinyPathFlags, tinyReasoningFlags } from '@hidden-schema/testing/planted-run';
 import { plantedTuples, writePlanted } from '@hidden-schema/testing/planted-tuples';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
+import { DEFAULT_ENCODER } from '@hidden-schema/transformers/default-encoder';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const folder = temporaryFolder('cli-reason-mixture');
@@ -65,15 +68,7 @@ describe('a mixture of answers', () => {
     expect(shown).toMatchObject({ code: 0 });
     const [first] = JSON.parse(shown.stdout).candidates[relation];
     expect(first.words).toHaveLength(4);
-    expect(Object.keys(first.parts)).toEqual([
-      'near',
-      'common',
-      'classified',
-      'shared',
-      'counted',
-      'learned',
-      'writer',
-    ]);
+    expect(Object.keys(first.parts)).toEqual(['near', 'common', 'classified', 'learned', 'writer']);
     // The events behind an answer are training events that have it by this relation.
     expect(first.events.length).toBeGreaterThan(0);
     for (const { event, object } of first.events) {
@@ -83,6 +78,39 @@ describe('a mixture of answers', () => {
     const plain = await hsn('reason', 'generate', run, head, '--relation', relation, '-n', '1');
     expect(plain.stdout).toMatch(/\n {6}path \d+ .* \| .*\n {6}parts near [+−][\d.]+, .*\n {6}from someone /);
   }, 300_000);
+
+  test('may remember valid events once it is fitted, and is then not asked of them', async () => {
+    const strange = await train('--part', 'mixture', '--run', run, '--memory', 'test');
+    expect(strange).toMatchObject({ code: 1, stdout: '' });
+    expect(strange.stderr).toBe('hsn: --memory takes train or train,valid, got test\n');
+    const fit = ['--part', 'mixture', '--run', run, '--memory', 'train,valid', '--limit', '30'];
+    expect(await train(...fit, '--encoder', DEFAULT_ENCODER)).toMatchObject({ code: 0 });
+    // Valid events speak now: one that is asked of a valid event's neighbours may have it behind an answer.
+    const { head, relation } = planted.valid[0]!;
+    const shown = await hsn('reason', 'generate', run, `${head}!`, '--relation', relation, '--json');
+    expect(shown).toMatchObject({ code: 0 });
+    const found: MixedCandidate[] = JSON.parse(shown.stdout).candidates[relation];
+    expect(found.flatMap(({ events }) => events.map(({ event }) => event))).toContain(head);
+    const ended = await hsn('reason', 'eval', run, '--split', 'valid', '--search', 'none');
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(/^hsn: .*: its mixture remembers valid events; ask --split test, or fit/);
+  }, 300_000);
+
+  test('of a version with other parts is refused, with what to do', async () => {
+    const files = new RunFiles(`${run}/paths/counts`);
+    const file = 'analysis/mixture.json';
+    const stored = fs.readFileSync(files.target('analysis', 'mixture.json'), 'utf8');
+    files.store({ [file]: stored.replaceAll('"learned"', '"counted"') });
+    try {
+      const ended = await hsn('reason', 'generate', run, 'someone babak');
+      expect(ended).toMatchObject({ code: 1, stdout: '' });
+      expect(ended.stderr).toMatch(
+        /^hsn: .*an earlier version, with the part "counted" that is no more; fit it again with: hsn reason train --part mixture --run [^\n]+\n$/,
+      );
+    } finally {
+      files.store({ [file]: stored });
+    }
+  });
 });
 
 test.each([

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import * as corpus from '@hidden-schema/hsn';
 import { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { register } from '../src/synth.ts';
 
 let folder: string;
@@ -13,22 +13,25 @@ beforeAll(() => {
 });
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 
-/** Runs the verb as the command line would; only the module path differs, to leave the tensor engine out. */
+/** Runs the verb as the command line would; what it prints. */
 async function hsn(...args: string[]): Promise<string> {
   const printed: string[] = [];
+  const stdout = vi
+    .spyOn(process.stdout, 'write')
+    .mockImplementation((text) => printed.push(String(text)) > 0);
   const program = new Command()
     .exitOverride()
     .configureOutput({ writeErr: () => {}, writeOut: (text) => printed.push(text) });
-  register(
-    program,
-    async () => ({ ...corpus, UserError }),
-    (text) => printed.push(text),
-  );
+  register(program);
   // exitOverride is not inherited by commands that exist already.
   for (const command of program.commands) command.exitOverride().configureOutput(program.configureOutput());
-  await program.parseAsync(['synth', ...args], { from: 'user' }).catch((error: { code?: string }) => {
-    if (error.code !== 'commander.helpDisplayed') throw error;
-  });
+  try {
+    await program.parseAsync(['synth', ...args], { from: 'user' }).catch((error: { code?: string }) => {
+      if (error.code !== 'commander.helpDisplayed') throw error;
+    });
+  } finally {
+    stdout.mockRestore();
+  }
   return printed.join('\n');
 }
 

@@ -2,7 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
-import { accessFaults, launch } from './browse.ts';
+import { accessFaults, followRequests, launch, settled } from './browse.ts';
 import { makeSmallDiscovered, type SmallDiscovered } from './small-discovered.ts';
 
 let small: SmallDiscovered;
@@ -27,7 +27,7 @@ const states: readonly (readonly [hash: string, ready: string])[] = [
   ['panel=run', '.facts'],
   ['panel=training', '.charts'],
   ['panel=runs', '#panel'],
-  ['show=graph', '.canvas[data-kind]'],
+  ['show=graph', '.canvas canvas'],
   ['colour=label', '.legend'],
 ];
 
@@ -44,9 +44,10 @@ afterAll(async () => {
 
 async function open({ width, height, colorScheme }: (typeof looks)[number], hash: string): Promise<Page> {
   const page = await browser.newPage({ viewport: { width, height }, colorScheme });
+  followRequests(page);
   page.setDefaultTimeout(90_000);
   await page.goto(`${explorer.url}#${hash}`);
-  await page.waitForSelector('.text-canvas, .canvas[data-kind]');
+  await page.waitForSelector('.text-canvas, .canvas canvas');
   return page;
 }
 
@@ -54,7 +55,7 @@ describe.each(looks)('$look', (look) => {
   test.each(states)('axe-core finds nothing wrong: %s', async (hash, ready) => {
     const page = await open(look, hash);
     await page.waitForSelector(ready);
-    await page.waitForTimeout(300);
+    await settled(page);
     expect(await accessFaults(page)).toEqual([]);
     expect(await page.evaluate('document.scrollingElement.scrollWidth')).toBeLessThanOrEqual(look.width);
     await page.close();

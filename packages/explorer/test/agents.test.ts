@@ -53,7 +53,7 @@ describe('hsn mcp', () => {
       const { tools } = await client.listTools();
       const names = tools.map(({ name }) => name);
       expect(names).toEqual(
-        expect.arrayContaining(['runs', 'graph', 'symbol', 'encode', 'encoded', 'labels', 'time']),
+        expect.arrayContaining(['runs', 'graph', 'symbol', 'encode', 'reading', 'encoded', 'labels', 'time']),
       );
       for (const edit of ['rename', 'merge', 'split', 'undo']) expect(names).not.toContain(edit);
       expect(tools.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true);
@@ -62,7 +62,7 @@ describe('hsn mcp', () => {
       const { text } = await ask(client, 'symbol', { k: 1 });
       expect(JSON.parse(text)).toEqual(await overHttp('/api/symbol/1'));
       const sentence = { text: 'the cat is cheap' };
-      const walk = await ask(client, 'encode', sentence);
+      const walk = await ask(client, 'reading', sentence);
       expect(JSON.parse(walk.text)).toEqual(await overHttp('/api/encode', sentence));
     });
   }, 240_000);

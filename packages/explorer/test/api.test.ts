@@ -143,7 +143,7 @@ describe('the API gives what the library gives', () => {
 
   test('a sentence: walk, probabilities, alternatives', async () => {
     const { p, walks, logProbability, words } = read(3, 1);
-    const encoded = await get('encode', '/api/encode', { text: `  ${words.join('  ')}\n` });
+    const encoded = await get('reading', '/api/encode', { text: `  ${words.join('  ')}\n` });
     const steps = encoded.walk!.steps;
     expect(steps.map(({ symbol }) => symbol)).toEqual(walks);
     expect(steps.map(({ token }) => token)).toEqual(words);
@@ -158,7 +158,7 @@ describe('the API gives what the library gives', () => {
   });
 
   test('a sentence that cannot be read is explained', async () => {
-    const encoded = await get('encode', '/api/encode', { text: `none ${markup[0]} none other` });
+    const encoded = await get('reading', '/api/encode', { text: `none ${markup[0]} none other` });
     expect(encoded).toMatchObject({ walk: null, unknown: ['none', 'other'] });
     expect(encoded.tokens.map(({ known }) => known)).toEqual([false, true, false, false]);
     expect(encoded.problem).toBe(

@@ -18,6 +18,8 @@ let server: PreviewServer;
 let browser: Browser;
 let page: Page;
 
+const poll = <T>(value: () => Promise<T> | T) => expect.poll(value, { timeout: 30_000 });
+
 beforeAll(async () => {
   const { build } = await import('vite');
   const outDir = folder.path('site');
@@ -33,8 +35,8 @@ beforeAll(async () => {
   page = await browser.newPage({ viewport: { width: 900, height: 900 } });
   page.on('pageerror', (error) => complaints.push(error.message));
   await page.goto(server.resolvedUrls!.local[0]!);
-  await page.waitForSelector('#map canvas');
-  await page.waitForTimeout(500);
+  await page.waitForSelector('#map canvas[data-names]');
+  await page.waitForSelector('#network canvas[data-names]');
 });
 afterAll(async () => {
   await browser?.close();
@@ -58,11 +60,11 @@ test('a press on a text draws its walk and tells the page; a press on a name cho
   };
   expect(scaleOf(WHOLE, box)[0]).toBeGreaterThan(100);
   await page.mouse.click(...at([0.2, 0.3]));
-  await expect.poll(() => page.locator('#said').textContent()).toBe('Text 1.');
-  await expect.poll(amber).toBeGreaterThan(50);
+  await poll(() => page.locator('#said').textContent()).toBe('Text 1.');
+  await poll(amber).toBeGreaterThan(50);
   // The middle of the texts that begin with the third theme is the later of its two.
   await page.mouse.click(...at([0.8, 0.5]));
-  await expect.poll(() => page.locator('#said').textContent()).toBe('Theme: family.');
+  await poll(() => page.locator('#said').textContent()).toBe('Theme: family.');
   expect(await page.locator('#network canvas, #network svg').count()).toBeGreaterThan(0);
   expect(await map.getAttribute('aria-label')).toBe('Map of 6 texts and 3 themes');
   expect(await page.locator('#network').getAttribute('aria-label')).toBe('Network of 3 themes and 2 links');

@@ -73,7 +73,7 @@ describe('a language run gives what the library gives', () => {
   });
 
   test('sentences: walk, reconstruction, attention, nearest', async () => {
-    const read = await get('encode', '/api/encode', { text });
+    const read = await get('reading', '/api/encode', { text });
     const { walks } = await library.texts.read([text]);
     const { walk, probabilities } = walks[0]!;
     expect(read.walk!.steps.map(({ symbol }) => symbol)).toEqual(walk);

@@ -7,7 +7,7 @@ import { drawnLinks } from '../src/page/graph/scene.ts';
 import { decimal, percent, title } from '../src/page/labels.ts';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
 import type { Answer } from '../src/shared/api.ts';
-import { answerOf, launch, openPage, symbolsIn } from './browse.ts';
+import { answerOf, launch, openPage, settled, symbolsIn } from './browse.ts';
 import { pixelsOf } from './pixels.ts';
 import { labelNames, makeSmallLanguage, type SmallLanguage } from './small-language.ts';
 import { markup } from './small-run.ts';
@@ -76,14 +76,15 @@ describe('graph and labels', () => {
     expect(await page.locator('.map-title b').allInnerTexts()).toEqual(drawn);
     await page.reload();
     await poll(() => page.locator('.canvas').count()).toBe(2);
-    await page.waitForTimeout(400);
-    const shot = await page.locator('.canvas').first().screenshot();
-    expect(await pixelsOf(browser, shot, [47, 111, 208])).toBeGreaterThan(50);
+    const shot = () => page.locator('.canvas').first().screenshot();
+    await poll(async () => pixelsOf(browser, await shot(), [47, 111, 208])).toBeGreaterThan(50);
     await page.getByLabel('Second label, drawn beside').selectOption('');
     await poll(() => page.locator('.canvas').count()).toBe(1);
     await page.getByLabel('Colour by').selectOption('label');
     await page.getByLabel('Label whose texts are drawn').selectOption('');
-    expect(await page.locator('.legend li').allInnerTexts()).toEqual(labels.maps.map(({ label }) => label));
+    await poll(() => page.locator('.legend li').allInnerTexts()).toEqual(
+      labels.maps.map(({ label }) => label),
+    );
   });
 
   test('is saved as SVG, PNG and CSV', async () => {
@@ -129,14 +130,14 @@ test('symbol: words, labels, sentences page by page, and its name everywhere', a
   expect(symbolNames(small.run).get(k)).toBe(markup[3]);
   await page.locator('#place-model').click();
   await page.locator('#tab-compose').click();
-  await page.getByLabel('Symbol to add').fill(String(k));
+  await page.getByLabel('Theme to add').fill(String(k));
   await page.keyboard.press('Enter');
-  expect(await text('.steps .symbol-link')).toBe(markup[3]);
+  await poll(() => text('.steps .symbol-link')).toBe(markup[3]);
 });
 
 test('sentence: walk, reconstruction, attention and nearest sentences are the library’s', async () => {
   await open(`panel=sentence&text=${encodeURIComponent(sentence)}`);
-  const encoded = await api<Answer<'encode'>>('/api/encode', { text: sentence });
+  const encoded = await api<Answer<'reading'>>('/api/encode', { text: sentence });
   const walk = encoded.walk!.steps.map(({ symbol }) => symbol);
   await page.waitForSelector('.walk');
   expect(await page.locator('.walk').getAttribute('data-walk')).toBe(walk.join(' '));
@@ -174,19 +175,19 @@ test('compose: a walk by clicks and keys, a missing link forced, samples as the 
   const pairs = Array.from({ length: 64 }, (_, at) => [Math.floor(at / 8), at % 8] as const);
   const [i, j] = pairs.find(([a, b]) => a < b && !probable.has(`${a} ${b}`))!;
   await open('panel=compose&show=graph');
-  expect(await text('.empty')).toBe('No step yet.');
+  await poll(() => text('.empty')).toBe('No step yet.');
   const canvas = page.locator('.canvas');
   for (let at = 0; at <= i; at++) await canvas.press('n');
   await canvas.press('Enter');
   await poll(() => page.locator('.steps').getAttribute('data-walk')).toBe(String(i));
   // The symbol under the keys was flown to, so it lies in the middle.
-  await page.waitForTimeout(700);
+  await settled(page);
   await canvas.click();
   await poll(() => page.locator('.steps').getAttribute('data-walk')).toBe(`${i} ${i}`);
   await page.getByRole('button', { name: 'Take the last away' }).click();
-  await page.getByLabel('Symbol to add').fill(String(j));
+  await page.getByLabel('Theme to add').fill(String(j));
   await page.keyboard.press('Enter');
-  expect(await symbolsIn(page.locator('.steps .symbol-link'))).toEqual([i, j]);
+  await poll(() => symbolsIn(page.locator('.steps .symbol-link'))).toEqual([i, j]);
   expect(await text('.no-link .link-note')).toMatch(/^no link \(/);
   const write = page.locator('button.primary', { hasText: /^Write$/ });
   expect(await write.isDisabled()).toBe(true);
@@ -207,7 +208,7 @@ test('compose: a walk by clicks and keys, a missing link forced, samples as the 
 test('interpolate: every step with its text, or why there is none', async () => {
   const [from, to] = [sentence, 'my friend seems cheap'];
   await open('panel=interpolate');
-  expect(await text('.between .empty')).toContain('Two sentences');
+  await poll(() => text('.between .empty')).toContain('Two sentences');
   await page.locator('#from').fill(from);
   await page.locator('#to').fill(to);
   await page.getByRole('button', { name: 'Go' }).click();
@@ -233,7 +234,7 @@ test('training: live curves, loss terms, symbols in use, reconstructions', async
   );
   const metrics = await api<Answer<'metrics'>>('/api/metrics');
   const used = metrics.rows.findLast((row) => typeof row.symbols_used === 'number')!.symbols_used!;
-  expect(await text('[data-used]')).toContain(`${used} of 8 symbols in use`);
+  expect(await text('[data-used]')).toContain(`${used} of 8 themes in use`);
   const { samples } = await api<Answer<'samples'>>('/api/samples?limit=5');
   await poll(() => page.locator('.reconstructions .written').allInnerTexts()).toEqual(
     samples.map(({ written }) => shown(written)),
@@ -267,7 +268,7 @@ test('runs: two side by side, in figures, settings and curves; and from one to t
   await page.locator('tr[data-run="second"] button').click();
   await poll(() => page.getByLabel('Run', { exact: true }).inputValue()).toBe('second');
   expect(page.url()).toContain('run=second');
-  await page.waitForSelector('.canvas[data-kind]');
+  await page.waitForSelector('.canvas canvas');
   const graph = await api<Answer<'graph'>>('/api/graph?run=second');
   const drawn = drawnLinks(graph, false).length;
   await poll(() => page.locator('.canvas').getAttribute('data-links')).toBe(String(drawn));
@@ -277,7 +278,7 @@ test('small windows: every panel fits', async () => {
   await open('', 420);
   for (const panel of ['symbol', 'sentence', 'compose', 'interpolate', 'labels', 'training', 'runs', 'run']) {
     await page.evaluate(`location.hash = ${JSON.stringify(`#panel=${panel}&walk=1-2&text=${sentence}`)}`);
-    await page.waitForTimeout(200);
+    await settled(page);
     const width = await page.evaluate<number>('document.scrollingElement.scrollWidth');
     expect([panel, width <= 420]).toEqual([panel, true]);
   }

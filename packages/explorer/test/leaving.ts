@@ -13,6 +13,6 @@ export async function tokensAfterLeaving(inference: Inference, written: number, 
   const atLeaving = inference.tokens;
   await writing;
   // Answered once the worker is free again.
-  await inference.ask('encode', { text: 'the cat' });
+  await inference.ask('reading', { text: 'the cat' });
   return inference.tokens - atLeaving;
 }

@@ -5,7 +5,7 @@ import { title } from '../src/page/labels.ts';
 import { toScreen, WHOLE } from '../src/page/texts/camera.ts';
 import { type Explorer, startExplorer } from '../src/server/index.ts';
 import type { Answer } from '../src/shared/api.ts';
-import { answerOf, launch, openPage } from './browse.ts';
+import { answerOf, launch, openPage, settled } from './browse.ts';
 import { pixelsOf } from './pixels.ts';
 import { LENGTH, makeSmallDiscovered, type SmallDiscovered, SYMBOLS } from './small-discovered.ts';
 
@@ -27,6 +27,7 @@ const bytes = (base64: string) => Uint8Array.from(Buffer.from(base64, 'base64'))
 const canvas = () => page.locator('.text-canvas');
 const open = async (hash = '', width = 1280) => {
   page = await openPage(browser, explorer.url, complaints, { hash: `#${hash}`, width });
+  await settled(page);
 };
 
 beforeAll(async () => {
@@ -112,7 +113,7 @@ test('pointing at a text draws its walk, lists it in words, and marks the words 
   });
   await poll(() => page.locator('.tip mark').count()).toBe(words.length);
   expect(words.length).toBeGreaterThan(0);
-  expect(await amber()).toBeGreaterThan(50);
+  await poll(amber).toBeGreaterThan(50);
 });
 
 test('pointing at a theme tells its words, its share and what follows it', async () => {
@@ -132,11 +133,10 @@ test('pointing at a theme tells its words, its share and what follows it', async
   expect(await page.locator('.tip').textContent()).toMatch(/% of texts/);
   await page.mouse.click(...centre(first.symbol));
   await page.waitForSelector(`article.symbol[data-symbol="${first.symbol}"]`);
-  const said = await page.locator('article.symbol').textContent();
-  expect(said).toMatch(/Often followed by/);
+  await poll(() => page.locator('article.symbol').textContent()).toMatch(/Often followed by/);
   // Groups and years stand beside the words.
   expect(await page.locator('.label-shares tr').count()).toBeGreaterThan(0);
-  expect(await page.locator('article.symbol .time-chart').count()).toBe(1);
+  await poll(() => page.locator('article.symbol .time-chart').count()).toBe(1);
 });
 
 test('Compare opens with two groups and says in words how they differ', async () => {
@@ -208,7 +208,7 @@ test('on a phone the map comes first and what is drawn is folded', async () => {
   expect(await page.getByRole('button', { name: 'Network', exact: true }).isVisible()).toBe(false);
   await page.getByText('What is drawn').click();
   await page.getByRole('button', { name: 'Network', exact: true }).click();
-  await page.waitForSelector('.canvas[data-kind]');
+  await page.waitForSelector('.canvas canvas');
   expect(await page.evaluate('document.scrollingElement.scrollWidth')).toBeLessThanOrEqual(390);
 });
 

@@ -2,6 +2,7 @@ import { Random } from '@hidden-schema/base';
 import { symbolTones } from '@hidden-schema/studies/drawing';
 import { describe, expect, test } from 'vitest';
 import type { Graph, Labels } from '../src/page/client.ts';
+import { selectionMap } from '../src/page/graph/label-maps.ts';
 import { pairKey } from '../src/page/graph/scene.ts';
 import { groupedGraph, groupedLabels, groupedTexts, groupingOf } from '../src/page/levels/grouped.ts';
 import { readState, writeState } from '../src/page/state.ts';
@@ -10,15 +11,14 @@ import {
   bitsOf,
   countOf,
   type Filter,
+  flowsOf,
   labelCounts,
   passing,
   selectedTexts,
   symbolCounts,
 } from '../src/page/texts/filter.ts';
-import { flowsOf } from '../src/page/texts/flows.ts';
 import { groupName, groupText } from '../src/page/texts/group.ts';
 import { NearestDot } from '../src/page/texts/nearest-dot.ts';
-import { selectionMap } from '../src/page/texts/selection-map.ts';
 import type { TextData } from '../src/page/texts/text-data.ts';
 
 const COUNT = 400;
@@ -179,7 +179,7 @@ test('an address holds which texts, which view and from where', () => {
     community: 0,
   }));
   const group = groupText(state);
-  expect(groupName(group, nodes)).toBe(
+  expect(groupName(group, { nodes })).toBe(
     'a, b/c, n3, n5, “late & early”, drawn on the map, from 1811, before 1970',
   );
   expect(readState(group)).toMatchObject({

@@ -1,5 +1,5 @@
 import type { OpenedRun } from '@hidden-schema/hsn';
-import { askAnalysis, type EncodingOptions, RunSource } from '@hidden-schema/studies';
+import { askAnalysis, type EncodingOptions, RunSource, type SourceOptions } from '@hidden-schema/studies';
 import {
   type Analysis,
   type AnalysisName,
@@ -13,7 +13,8 @@ import type { z } from 'zod';
 import { inOptions } from './option-names.ts';
 
 /** Who is told how far an analysis is, and who may stop it. */
-export type AnalysisWatching = Pick<EncodingOptions, 'signal' | 'onProgress'>;
+export type AnalysisWatching = Pick<EncodingOptions, 'signal' | 'onProgress'> &
+  Pick<SourceOptions, 'onToken'>;
 
 /** The method of an analysis: what it takes first, where there is such an option, and the others by their names. */
 export type AnalysisMethod<N extends AnalysisName> = [FirstOption<N>] extends [never]
@@ -23,9 +24,12 @@ export type AnalysisMethod<N extends AnalysisName> = [FirstOption<N>] extends [n
       options?: Omit<AnalysisOptions<N>, FirstOption<N>> & AnalysisWatching,
     ) => Promise<AnalysisResult<N>>;
 
-/** A method for every analysis, under its name; `describe` is that of all symbols, whose number `symbols` is. */
+/** Analyses whose methods `Schema` has in a handier form; that of `symbols` is `describe`. */
+type OwnMethod = 'symbols' | 'encode' | 'generate' | 'interpolate';
+
+/** A method for every other analysis, under its name. */
 export type AnalysisMethods = {
-  [N in keyof typeof analyses as Exclude<N, 'symbols'>]: AnalysisMethod<N>;
+  [N in keyof typeof analyses as Exclude<N, OwnMethod>]: AnalysisMethod<N>;
 };
 
 /** Asks analyses of an open run. */
@@ -46,11 +50,9 @@ class Asking {
     analysis: Analysis<Options, Result, First>,
     options: z.input<Options> & AnalysisWatching,
   ): Promise<Result> {
-    const { signal, onProgress, ...asked } = options as Record<string, unknown> & AnalysisWatching;
-    const source = new RunSource(this.#opened(), {
-      ...(signal ? { signal } : {}),
-      ...(onProgress ? { progress: () => onProgress } : {}),
-    });
+    const { signal, onProgress, onToken, ...asked } = options as Record<string, unknown> & AnalysisWatching;
+    const progress = onProgress && (() => onProgress);
+    const source = new RunSource(this.#opened(), { signal, onToken, progress });
     try {
       return await inOptions(() => askAnalysis(analysis, source, asked));
     } finally {

@@ -24,12 +24,14 @@ export {
   type Seed,
   type StepMetrics,
   type SyntheticEvaluation,
+  type TrainEvent,
   VERSION,
   type Verification,
   verifyRun,
   type WritingOptions,
 } from '@hidden-schema/hsn';
 export type {
+  EncodedText,
   EncodingOptions,
   ExplainedText,
   Found,
@@ -59,7 +61,6 @@ export { open, Schema } from './schema.ts';
 export { type Link, SchemaGraph } from './schema-graph.ts';
 export type {
   CompareOptions,
-  EncodedText,
   EvaluateOptions,
   ExportOptions,
   Figures,
@@ -67,5 +68,18 @@ export type {
   OpenOptions,
   TimeOptions,
 } from './schema-options.ts';
-export { type TextItem, type TextOptions, type Texts, texts } from './texts.ts';
-export { type Settings, type TrainedRun, type TrainOptions, type TrainStage, train } from './train.ts';
+export {
+  synthetic,
+  type TextItem,
+  type TextOptions,
+  type Texts,
+  texts,
+  tuples,
+} from './texts.ts';
+export {
+  type Settings,
+  type TrainedRun,
+  type TrainOptions,
+  type TrainStage,
+  train,
+} from './train.ts';

@@ -86,6 +86,7 @@ export {
   mergeLora,
   openDecoder,
   openPretrainedEncoder,
+  openPretrainedText,
   RecurrentDecoder,
   type SamplingOptions,
   SymbolAttention,

@@ -14,18 +14,6 @@ export interface OpenOptions {
   corpus?: string | readonly string[];
 }
 
-/** A text read into its walk. */
-export interface EncodedText {
-  /** As it was given. */
-  text: string;
-  /** The most probable walk on the expected graph, as numbers of symbols. [L] */
-  walk: number[];
-  /** The probability of each symbol given the one before. [L] */
-  steps: number[];
-  /** Of the whole walk given the text: the product of its steps. */
-  probability: number;
-}
-
 /** How much is evaluated. */
 export interface EvaluateOptions extends LanguageEvaluationOptions {
   /** Another corpus than the run was trained on: a file or a folder. */

@@ -4,20 +4,18 @@ import {
   languageFigures,
   linkProbabilities,
   nameCorpus,
-  type OpenedLanguage,
   type OpenedRun,
   openLanguageCorpus,
   open as openRun,
   type WritingOptions,
 } from '@hidden-schema/hsn';
 import {
+  type EncodedText,
   type EncodingOptions,
   encodedCorpus,
   type InterpolationOptions,
   type InterpolationStep,
-  interpolateTexts,
   knownMeanings,
-  languageRun,
   mergeSymbols,
   type RunTable,
   type RunUpdate,
@@ -38,7 +36,7 @@ import { analyses } from '@hidden-schema/studies/analyses';
 import { Analysed } from './analysis-methods.ts';
 import { inOptions } from './option-names.ts';
 import { checkSymbol, SchemaGraph } from './schema-graph.ts';
-import type { EncodedText, EvaluateOptions, ExportOptions, Figures, OpenOptions } from './schema-options.ts';
+import type { EvaluateOptions, ExportOptions, Figures, OpenOptions } from './schema-options.ts';
 
 /**
  * A trained model, open to read, write and look at. Free it when it is no longer needed: its weights lie outside of
@@ -93,11 +91,7 @@ export class Schema extends Analysed implements Disposable {
   async encode(texts: readonly string[]): Promise<EncodedText[]> {
     if (typeof texts === 'string')
       throw new UserError('encode takes a list of texts, got one: put it into [ ]');
-    const { walks } = await this.#open().texts.read(texts.filter(isWritten));
-    return texts.map((text) => {
-      const { walk, probabilities } = isWritten(text) ? walks.shift()! : { walk: [], probabilities: [] };
-      return { text, walk, steps: probabilities, probability: product(probabilities) };
-    });
+    return this.ask(await analyses.encode(), { texts: [...texts] });
   }
 
   /**
@@ -108,7 +102,8 @@ export class Schema extends Analysed implements Disposable {
    * const five = await schema.generate([3, 17, 8, 2, 21], { count: 5, temperature: 0.8, seed: 1 });
    */
   async generate(walk: readonly number[], options: WritingOptions = {}): Promise<string[]> {
-    return this.#language('generate').texts.write(walk, { temperature: 0.7, topP: 0.9, ...options });
+    const { texts } = await this.ask(await analyses.generate(), { ...options, walk: [...walk] });
+    return texts;
   }
 
   /**
@@ -121,10 +116,10 @@ export class Schema extends Analysed implements Disposable {
   async interpolate(
     first: string,
     second: string,
-    options: InterpolationOptions = {},
+    { write: { count: _, ...write } = {}, ...options }: InterpolationOptions = {},
   ): Promise<InterpolationStep[]> {
-    const run = languageRun(this.#open(), 'interpolate');
-    const { steps, unreachable } = await interpolateTexts(run, first, second, options);
+    const asked = { from: first, to: second, ...options, ...write };
+    const { steps, unreachable } = await this.ask(await analyses.interpolate(), asked);
     if (unreachable !== null) throw new UserError(unreachable);
     return steps;
   }
@@ -141,10 +136,8 @@ export class Schema extends Analysed implements Disposable {
       if (other) throw new UserError('another corpus is for a model of texts; leave corpus out');
       return evaluateSynthetic(opened.model, opened.corpus, counts);
     }
-    const corpus = await openLanguageCorpus(opened, {
-      ...(other ? { corpus: other } : {}),
-      ...(signal ? { signal } : {}),
-    });
+    const named = other ? { corpus: other } : {};
+    const corpus = await openLanguageCorpus(opened, { ...named, ...(signal ? { signal } : {}) });
     try {
       return languageFigures(opened.model, corpus, opened.texts.frames, counts);
     } finally {
@@ -186,8 +179,7 @@ export class Schema extends Analysed implements Disposable {
       const meanings = await storedMeanings(run, { encoded });
       const columns: Record<string, (string | null)[]> = {};
       for (const name of names) columns[name] = await textColumn(run, encoded, name);
-      const source = { run, encoded, meanings, columns, ...(unsure === undefined ? {} : { unsure }) };
-      return writeTable(file, format, await runTable(table, source));
+      return writeTable(file, format, await runTable(table, { run, encoded, meanings, columns, unsure }));
     });
   }
 
@@ -254,16 +246,7 @@ export class Schema extends Analysed implements Disposable {
     if (!this.#opened) throw new UserError(`the schema of ${this.directory} was freed; open it again`);
     return this.#opened;
   }
-
-  #language(verb: string): OpenedLanguage {
-    const opened = this.#open();
-    if (opened.kind === 'language') return opened;
-    throw new UserError(`${verb} takes a model of texts; ${this.directory} is ${words[opened.kind]}`);
-  }
 }
-
-const isWritten = (text: string): boolean => text.trim() !== '';
-const product = (factors: readonly number[]): number => factors.reduce((all, one) => all * one, 1);
 
 function formatOf(file: string): TableFormat {
   const found = TABLE_FORMATS.find((format) => file.toLowerCase().endsWith(`.${format}`));
@@ -272,8 +255,6 @@ function formatOf(file: string): TableFormat {
     `a table goes to a file ending in .${TABLE_FORMATS.join(', .')}, or name its format; got ${file}`,
   );
 }
-
-const words = { synthetic: 'of a synthetic language', reasoning: 'of tuples' } as const;
 
 /**
  * Opens a run of any kind.

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { UserError } from '@hidden-schema/base';
+import { given } from '@hidden-schema/studies/analyses/analysis';
 import type { TextSettings } from '@hidden-schema/text';
 
 /** How texts are read. */
@@ -43,6 +44,36 @@ export interface Texts {
   readonly stream?: () => Readable;
 }
 
+/** Tuples to train on, as `tuples` gives them. */
+export interface Tuples {
+  readonly kind: 'reasoning';
+  /** A file or folder. */
+  readonly input: string;
+}
+
+/** A synthetic language to train on, as `synthetic` gives it. */
+export interface SyntheticLanguage {
+  readonly kind: 'synthetic';
+  /** The folder that `hsn synth` wrote. */
+  readonly input: string;
+}
+
+/**
+ * Tuples to train on: a file or folder of `head<TAB>relation<TAB>tail` lines, or ATOMIC's own CSV.
+ *
+ * @example
+ * tuples('atomic');
+ */
+export const tuples = (input: string): Tuples => ({ kind: 'reasoning', input });
+
+/**
+ * A synthetic language to train on: the folder that `hsn synth` wrote.
+ *
+ * @example
+ * synthetic('corpus');
+ */
+export const synthetic = (input: string): SyntheticLanguage => ({ kind: 'synthetic', input });
+
 /**
  * Texts to train on: a file (a sentence a line, `label<TAB>text`, CSV, TSV, JSON, Parquet), a folder with train, valid
  * and test files, a folder of documents (.txt, .md, .html), or texts in memory, of which the run keeps a copy. Nothing is read yet.
@@ -75,11 +106,7 @@ function recordOf(item: TextItem, index: number): Exclude<TextItem, string> {
   throw new UserError(`text ${index} is ${JSON.stringify(item)}; expected a string, or { text, label }`);
 }
 
-function settingsOf({ text, label, time, ...rest }: TextOptions): Partial<TextSettings> {
-  return {
-    ...(text === undefined ? {} : { textColumn: text }),
-    ...(label === undefined ? {} : { labelColumn: label }),
-    ...(time === undefined ? {} : { timeColumn: time }),
-    ...rest,
-  };
-}
+const settingsOf = ({ text, label, time, ...rest }: TextOptions): Partial<TextSettings> => ({
+  ...{ ...given('textColumn', text), ...given('labelColumn', label), ...given('timeColumn', time) },
+  ...rest,
+});

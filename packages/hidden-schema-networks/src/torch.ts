@@ -22,7 +22,6 @@ export {
   call,
   callMany,
   cat,
-  chromeTrace,
   crossEntropy,
   type DType,
   dropout,
@@ -42,8 +41,6 @@ export {
   ones,
   openSafetensors,
   openWeights,
-  operatorTotals,
-  optim,
   rand,
   randint,
   randn,
@@ -53,8 +50,6 @@ export {
   scope,
   setThreads,
   stack,
-  startProfile,
-  stopProfile,
   Tensor,
   type TensorOptions,
   TorchError,
@@ -65,3 +60,5 @@ export {
   writeSafetensors,
   zeros,
 } from '@hidden-schema/torch';
+export * as optim from '@hidden-schema/torch/optim';
+export { chromeTrace, operatorTotals, startProfile, stopProfile } from '@hidden-schema/torch/profile';

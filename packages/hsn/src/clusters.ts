@@ -17,9 +17,8 @@ export function nearestCentre(points: Tensor, centres: Tensor, allowed?: Tensor)
 }
 
 /** The centre of the largest inner product for each point. [N] int64 */
-export function mostAligned(points: Tensor, centres: Tensor): Tensor {
-  return highestCentre(points, centres, (products) => products);
-}
+export const mostAligned = (points: Tensor, centres: Tensor): Tensor =>
+  highestCentre(points, centres, (products) => products);
 
 /** The centre that scores highest for each point; scores [n, K] are made of inner products, block by block. [N] int64 */
 function highestCentre(
@@ -57,9 +56,7 @@ export function memberSums(
 }
 
 /** Centres that lost all their points, where they were before; zeros in the place of others. [K, D] */
-export function unmoved(before: Tensor, sizes: Tensor): Tensor {
-  return before.mul(sizes.eq(0).to(before.dtype));
-}
+export const unmoved = (before: Tensor, sizes: Tensor): Tensor => before.mul(sizes.eq(0).to(before.dtype));
 
 /** Where starts are drawn: places of points by weights [N] → [some] int64, and distances from those places. [some, N] */
 export interface StartSource {

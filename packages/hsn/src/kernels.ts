@@ -5,14 +5,11 @@ import { call, callMany, fusable, loadOperators, type Tensor } from '@hidden-sch
 loadOperators('hsn');
 
 /** y_ij = Σ_h w_h relu(a_ih + b_jh) for a [I, H], b [J, H] and w [H], without the I·J·H terms in memory. [I, J] */
-export function pairSums(a: Tensor, b: Tensor, w: Tensor): Tensor {
-  return call('hsn::pairs', a, b, w);
-}
+export const pairSums = (a: Tensor, b: Tensor, w: Tensor): Tensor => call('hsn::pairs', a, b, w);
 
 /** The same through further layers, each a weight and a bias; `rows` of a at a time, computed again for the gradient. */
-export function deepPairSums(a: Tensor, b: Tensor, layers: readonly Tensor[], rows: number): Tensor {
-  return call('hsn::deep_pairs', a, b, layers, rows);
-}
+export const deepPairSums = (a: Tensor, b: Tensor, layers: readonly Tensor[], rows: number): Tensor =>
+  call('hsn::deep_pairs', a, b, layers, rows);
 
 /** Where a matrix [J, K] has links, that is, is not zero, as lists by source and by target. */
 export interface Links {
@@ -29,9 +26,8 @@ export function findLinks(rows: Tensor, most: number): Links | undefined {
 }
 
 /** x·R, or x·Rᵀ (`back`), R being `rows` with these links: along them where they are few. [B, J] → [B, K] */
-export function carry(x: Tensor, { rows, links }: Linked, back: boolean): Tensor {
-  return call('hsn::carry', x, rows, links?.lists ?? [], back);
-}
+export const carry = (x: Tensor, { rows, links }: Linked, back: boolean): Tensor =>
+  call('hsn::carry', x, rows, links?.lists ?? [], back);
 
 /** A matrix [J, K] and, where they are few, its links. */
 export interface Linked {
@@ -50,30 +46,26 @@ export function walkStep(
 }
 
 /** (1/B) Σ_b left_bj right_bk at the links alone. [E] */
-export function linkMeans(left: Tensor, right: Tensor, links: Links): Tensor {
-  return call('hsn::link_means', left, right, links.lists);
-}
+export const linkMeans = (left: Tensor, right: Tensor, links: Links): Tensor =>
+  call('hsn::link_means', left, right, links.lists);
 
 /**
  * (1/B) leftᵀ·right. With links, the gradient is read at them alone: for use where the result is multiplied by a matrix
  * that has no others. [J, K]
  */
-export function meanProducts(left: Tensor, right: Tensor, links?: Links): Tensor {
-  return call('hsn::mean_products', left, right, links?.lists ?? []);
-}
+export const meanProducts = (left: Tensor, right: Tensor, links?: Links): Tensor =>
+  call('hsn::mean_products', left, right, links?.lists ?? []);
 
 /** R, m, p [J, K]; w, s [J] */
 export type DivergenceTerms = Readonly<Record<'R' | 'm' | 'w' | 's' | 'p', Tensor>>;
 
 /** Σ_jk w_j R_jk m_jk (log m_jk − s_j − p_jk) in one pass, log 0 being −69. */
-export function walkDivergence({ R, m, w, s, p }: DivergenceTerms): Tensor {
-  return call('hsn::walk_divergence', R, m, w, s, p);
-}
+export const walkDivergence = ({ R, m, w, s, p }: DivergenceTerms): Tensor =>
+  call('hsn::walk_divergence', R, m, w, s, p);
 
 /** The same over links alone: m and p are [E], R the values of the links' own matrix. */
-export function linkDivergence({ m, w, s, p }: Omit<DivergenceTerms, 'R'>, links: Links): Tensor {
-  return call('hsn::link_divergence', m, w, s, p, links.lists);
-}
+export const linkDivergence = ({ m, w, s, p }: Omit<DivergenceTerms, 'R'>, links: Links): Tensor =>
+  call('hsn::link_divergence', m, w, s, p, links.lists);
 
 /** Σ_jk w_j R_jk m_jk (log m_jk − p_jk), and Σ_j w_j R_jk m_jk [K], in one pass. */
 export function meanStep({ R, m, w, p }: Omit<DivergenceTerms, 's'>): { cost: Tensor; arrived: Tensor } {

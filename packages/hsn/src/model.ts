@@ -1,5 +1,6 @@
 import {
-  type Generator,
+  autocast,
+  Generator,
   nn,
   noGrad,
   stack,
@@ -8,21 +9,29 @@ import {
   zeros,
 } from '@hidden-schema/torch';
 import type { NetworkConfig } from './config/network.ts';
-import { graphPosteriorOf } from './graph/build.ts';
-import { PairIndex } from './graph/pairs.ts';
+import { PairIndex } from './graph/bernoulli.ts';
+import { graphPosteriorOf } from './graph/closed-form.ts';
 import type { GraphPosterior } from './graph/posterior.ts';
 import type { GraphPrior, GraphPriorMaker } from './graph/prior.ts';
-import { graphPriors } from './graph/priors/registry.ts';
-import { graphDivisorOf, type LossTerms, type ObjectiveOptions, objective } from './objective/objective.ts';
-import { annealedAt, betaAt } from './objective/schedule.ts';
-import { inPrecision } from './precision.ts';
+import { graphPriors } from './graph/priors.ts';
+import {
+  annealedAt,
+  betaAt,
+  graphDivisorOf,
+  type LossTerms,
+  type ObjectiveOptions,
+  objective,
+} from './objective/objective.ts';
 import { type Symbols, symbolsOf } from './symbols/symbols.ts';
 import { migrateTensorNames } from './tensor-names.ts';
 import { type ProcessGroup, singleProcess } from './walk/aggregate.ts';
 import type { Positions, WalkPosterior } from './walk/posterior.ts';
-import type { WalkPrior } from './walk/prior.ts';
-import type { SchemaProcess, SchemaProcessMaker } from './walk/processes/process.ts';
-import { schemaProcesses } from './walk/processes/registry.ts';
+import {
+  type SchemaProcess,
+  type SchemaProcessMaker,
+  schemaProcesses,
+  type WalkPrior,
+} from './walk/processes.ts';
 import { WalkableGraph } from './walk/walkable-graph.ts';
 
 // Shapes used everywhere: B sentences, T tokens, L walk steps, K symbols, S width of a symbol, V vocabulary.
@@ -166,7 +175,8 @@ export class HiddenSchemaNetwork<K extends ModelSpec> extends nn.Module {
     const scores = inPrecision(training.precision, () => this.#held(step, () => this.#scores(batch)));
     const links = this.#held(step, () => this.graph.links());
     const relaxed = { hard: graph.hard, temperature: annealedAt(graph.temperature, step) };
-    const walkable = options.graph ?? new WalkableGraph(links.sample(this.generator, relaxed), walk.isolated);
+    const walkable =
+      options.graph ?? new WalkableGraph(links.sample(this.generator, relaxed), walk.isolated, graph.logZero);
     const posterior = this.posterior(scores, walkable);
     const schema = this.schema(this.#positions(posterior, options), step < this.#hold);
     let tokens = 0;
@@ -245,3 +255,21 @@ function taught(terms: LossTerms, scores: Tensor, posterior: readonly Tensor[]):
   const teacher = beliefs.mul(stack(posterior, 1)).sum().div(-scores.dim(0));
   return { ...terms, teacher, loss: terms.loss.add(teacher) };
 }
+
+/** Runs `body` with draws from a seed, or those that come next, and goes on as if nothing had been drawn. */
+export function drawnAside<T>({ generator }: { generator: Generator }, body: () => T, seed?: number): T {
+  const saved = generator.state();
+  if (seed !== undefined) generator.restore(new Generator(seed).state());
+  try {
+    return body();
+  } finally {
+    generator.restore(saved);
+  }
+}
+
+/** The numbers that networks multiply in; everything else, and every weight, is float32. */
+export type Precision = 'float32' | 'bfloat16';
+
+/** What a network gives, computed in a precision: walks and objective need float32 again. */
+export const inPrecision = (precision: Precision, network: () => Tensor): Tensor =>
+  precision === 'float32' ? network() : autocast(network).to('float32');

@@ -53,7 +53,7 @@ export async function open(directory: string, options: { checkpoint?: string } =
     return { kind, ...opened, ...sizesOf(opened), labels: opened.relations, texts };
   }
   const { openSyntheticRun } = await import('./tasks/synthetic/open.ts');
-  const { SyntheticTexts } = await import('./tasks/synthetic/texts.ts');
+  const { SyntheticTexts } = await import('./tasks/synthetic/open.ts');
   const opened = openSyntheticRun(directory, options);
   const notes = [...opened.corpus.notes, ...opened.notes];
   const texts = new SyntheticTexts(opened.model, opened.corpus);

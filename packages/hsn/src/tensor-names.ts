@@ -15,6 +15,5 @@ export function migrateTensorNames(
   return new Map(named.filter(([name]) => name !== 'symbols.vectors' || own.has(name)));
 }
 
-export function nameOfToday(name: string): string {
-  return renamed.reduce((now, [old, today]) => now.replace(old, today), name);
-}
+export const nameOfToday = (name: string): string =>
+  renamed.reduce((now, [old, today]) => now.replace(old, today), name);

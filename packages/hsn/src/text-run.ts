@@ -75,3 +75,31 @@ export async function prepareTextRun(
     create: (directory, how) => createLanguageRun(directory, prepared, how),
   };
 }
+
+/** What is to be trained, in words: the corpus and the model, a line each. */
+export function textLines({ config, corpus, tokenizers, model }: PreparedRun): string[] {
+  const { train, valid, test } = corpus.splits;
+  const labels = corpus.labels.length > 0 ? `, ${corpus.labels.length} labels` : '';
+  const parameters = model.parameters().reduce((sum, { size }) => sum + size, 0);
+  const encoder = `encoder ${config.encoder.name}${model.encoder.frozen ? ' (frozen)' : ''}`;
+  return [
+    `corpus: ${train.length} + ${valid.length} + ${test.length} sentences${labels}, ${tokenizers.decoder.vocabulary} tokens in the vocabulary`,
+    `model: ${latentOf(config, encoder)}, ${(parameters / 1e6).toFixed(1)} million parameters to train`,
+  ];
+}
+
+/** What stands between encoder and decoder. */
+function latentOf(config: TextRunConfig, encoder: string): string {
+  switch (config.model) {
+    case 'optimus':
+      return `Optimus, a Gaussian latent of ${config.latent} numbers, ${encoder}`;
+    case 'ivae':
+      return `iVAE, an implicit latent of ${config.latent} numbers, ${encoder}`;
+    case 'vq':
+      return `VQ-VAE, ${config.length} codes of ${config.symbols}, ${encoder}`;
+    case 'language':
+      return config.baseline
+        ? 'baseline: the decoder without symbols'
+        : `${config.symbols} symbols, walks of ${config.length} steps, ${encoder}`;
+  }
+}

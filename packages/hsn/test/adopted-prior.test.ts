@@ -3,12 +3,12 @@ import { Random } from '@hidden-schema/base';
 import { digits } from '@hidden-schema/testing/closeness';
 import { Generator, noGrad, tensor, zeros } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { WalkCounts } from '../src/discovery/walk-counts.ts';
-import { PairIndex } from '../src/graph/pairs.ts';
+import { WalkCounts } from '../src/discovery/encode.ts';
+import { adopt } from '../src/discovery/text-discovery.ts';
+import { PairIndex } from '../src/graph/bernoulli.ts';
 import { FreeLogits } from '../src/graph/posterior.ts';
 import { Symbols } from '../src/symbols/symbols.ts';
-import { adopt } from '../src/tasks/language/discovery.ts';
-import { WalkPrior } from '../src/walk/prior.ts';
+import { WalkPrior } from '../src/walk/processes.ts';
 import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const [K, L] = [4, 4];

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { native } from '../../torch/src/native.ts';
 import { type Aggregation, aggregatedKl, mutualInformation } from '../src/walk/aggregate.ts';
 import { WalkDistribution } from '../src/walk/chain.ts';
-import { WalkPrior } from '../src/walk/prior.ts';
+import { WalkPrior } from '../src/walk/processes.ts';
 import type { TransitionForm } from '../src/walk/transition.ts';
 import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 

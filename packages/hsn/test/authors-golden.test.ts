@@ -2,12 +2,11 @@ import { expectClose, f64, gradientOf, readFixture, sum, transpose } from '@hidd
 import { allWalks, walkTensor, writtenOut } from '@hidden-schema/testing/enumeration';
 import { grad, stack, type Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { LinkDistribution } from '../src/graph/bernoulli.ts';
-import { PairIndex } from '../src/graph/pairs.ts';
+import { LinkDistribution, PairIndex } from '../src/graph/bernoulli.ts';
 import { BernoulliPrior } from '../src/graph/prior.ts';
 import { aggregatedKl, mutualInformation } from '../src/walk/aggregate.ts';
+import { gumbelSoftmax } from '../src/walk/categorical.ts';
 import { WalkDistribution } from '../src/walk/chain.ts';
-import { gumbelSoftmax } from '../src/walk/gumbel.ts';
 import { Transition } from '../src/walk/transition.ts';
 import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 

@@ -11,13 +11,12 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { syntheticOptions } from '../src/config/network.ts';
 import {
   bestStep,
-  CheckpointWriter,
   checkpointSteps,
   discardCheckpointsAfter,
   loadCheckpoint,
-  saveCheckpoint,
   verifyCheckpoint,
 } from '../src/run/checkpoint.ts';
+import { CheckpointWriter, saveCheckpoint } from '../src/run/checkpoint-writer.ts';
 import { Run } from '../src/run/run.ts';
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-checkpoint-'));

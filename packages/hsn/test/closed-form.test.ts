@@ -1,9 +1,9 @@
 import { digits, expectClose, expectFinite, f64, sigmoid, sum } from '@hidden-schema/testing/closeness';
 import { Generator } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
+import { PairIndex } from '../src/graph/bernoulli.ts';
 import { ClosedFormPosterior } from '../src/graph/closed-form.ts';
 import { digamma } from '../src/graph/gamma.ts';
-import { PairIndex } from '../src/graph/pairs.ts';
 import {
   BernoulliPrior,
   BetaBernoulliPrior,
@@ -11,7 +11,7 @@ import {
   logit,
   PowerLawPrior,
 } from '../src/graph/prior.ts';
-import { WalkPrior } from '../src/walk/prior.ts';
+import { WalkPrior } from '../src/walk/processes.ts';
 import { smoothWalks } from '../src/walk/smoothing.ts';
 import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 

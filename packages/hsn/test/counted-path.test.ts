@@ -2,11 +2,11 @@ import { digits } from '@hidden-schema/testing/closeness';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { scope, Tensor, tensor } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import { CombinedPath } from '../src/path/continuation.ts';
 import { RunFiles } from '../src/run/run-files.ts';
-import { ContextCounts, smoothed } from '../src/tasks/tuples/context-counts.ts';
+import { ContextCounts, smoothed } from '../src/tasks/tuples/path/context-counts.ts';
+import { CombinedPath } from '../src/tasks/tuples/path/continuation.ts';
+import type { WalkPath } from '../src/tasks/tuples/path/walk-path.ts';
 import { TrainedWalks } from '../src/tasks/tuples/trained-walks.ts';
-import type { WalkPath } from '../src/tasks/tuples/walk-path.ts';
 
 const folder = temporaryFolder('counted-path');
 afterAll(folder.remove);

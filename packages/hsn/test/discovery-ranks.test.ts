@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
-import { freePort } from '@hidden-schema/torch';
+import { freePort } from '@hidden-schema/torch/distributed/place';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ownPart } from '../src/discovery/point-source.ts';
-import { vectorFolder } from '../src/discovery/vector-folder.ts';
+import { vectorFolder } from '../src/discovery/vectors/vector-file.ts';
 import { Replicas } from '../src/train/replicas.ts';
 import {
   discoverCase,

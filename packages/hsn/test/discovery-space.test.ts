@@ -1,11 +1,16 @@
 import { Random } from '@hidden-schema/base';
 import { callMany, Generator, randn, type Tensor, tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { countsOf } from '../src/discovery/count-blocks.ts';
-import { fitPointSpace, toPoints } from '../src/discovery/point-space.ts';
-import type { SparseRows } from '../src/discovery/sparse.ts';
-import { checkSparse, sparseProduct, transposed } from '../src/discovery/sparse.ts';
-import { fitWordSpace, wordVectors } from '../src/discovery/word-space.ts';
+import { fitPointSpace, fitWordSpace } from '../src/discovery/point-space.ts';
+import {
+  checkSparse,
+  type SparseRows,
+  sparseProduct,
+  toPoints,
+  transposed,
+  wordVectors,
+} from '../src/discovery/points.ts';
+import { countsOf } from '../src/discovery/scratch.ts';
 
 /** Word counts of texts that each draw from one of a few topics; the last text has no words. */
 function planted(texts: number, words: number): { dense: number[][]; sparse: SparseRows } {

@@ -9,9 +9,9 @@ import { fitStages, fitSymbols, type StageRecord } from '../src/discovery/fit.ts
 import { evidence, inferLinks } from '../src/discovery/links.ts';
 import { type DiscoveryOptions, discoveryOptions } from '../src/discovery/options.ts';
 import { PursuitEncoder } from '../src/discovery/pursuit-encoder.ts';
+import { PairIndex } from '../src/graph/bernoulli.ts';
 import { digamma } from '../src/graph/gamma.ts';
 import { countLikelyLinks } from '../src/graph/likely.ts';
-import { PairIndex } from '../src/graph/pairs.ts';
 import type { GraphPosterior } from '../src/graph/posterior.ts';
 import type { Symbols } from '../src/symbols/symbols.ts';
 import { WalkDistribution } from '../src/walk/chain.ts';

@@ -1,6 +1,6 @@
 import { Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { PairIndex } from '../src/graph/pairs.ts';
+import { PairIndex } from '../src/graph/bernoulli.ts';
 import { changedTensors } from '../src/tasks/language/edited-tensors.ts';
 
 const K = 4;

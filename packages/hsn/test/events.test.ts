@@ -2,8 +2,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { crc32c, maskedCrc32c } from '../src/run/crc32c.ts';
 import { EventWriter, encodeEvent, frameRecord, readEvents } from '../src/run/events.ts';
+import { crc32c, maskedCrc32c } from '../src/run/sums.ts';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-events-'));
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));

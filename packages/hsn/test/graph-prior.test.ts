@@ -3,9 +3,8 @@ import { allBits, linkTable, tableKl } from '@hidden-schema/testing/enumeration'
 import { Generator, type Tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LinkDistribution } from '../src/graph/bernoulli.ts';
+import { LinkDistribution, PairIndex } from '../src/graph/bernoulli.ts';
 import { betaKl, digamma, logGamma } from '../src/graph/gamma.ts';
-import { PairIndex } from '../src/graph/pairs.ts';
 import { BernoulliPrior, BetaBernoulliPrior, logit, PowerLawPrior } from '../src/graph/prior.ts';
 
 const float64 = { dtype: 'float64' } as const;

@@ -11,8 +11,7 @@ import { allBits, linkTable, tableKl } from '@hidden-schema/testing/enumeration'
 import { Generator, type nn, type Tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LinkDistribution } from '../src/graph/bernoulli.ts';
-import { PairIndex } from '../src/graph/pairs.ts';
+import { LinkDistribution, PairIndex } from '../src/graph/bernoulli.ts';
 import { FreeLogits, type GraphPosterior, InnerProduct, PairNetwork } from '../src/graph/posterior.ts';
 import { BernoulliPrior, logit, PowerLawPrior } from '../src/graph/prior.ts';
 import { Symbols } from '../src/symbols/symbols.ts';

@@ -1,7 +1,7 @@
 import { Generator, randn, scope, tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { dictionaryOf, unitRows } from '../src/discovery/dictionary.ts';
-import { joinedWeights, joinPassages, mostSaid, textPoints } from '../src/discovery/joined-passages.ts';
+import { joinedWeights, joinPassages, mostSaid, textPoints } from '../src/discovery/passages.ts';
 import { pursue, solveNnls } from '../src/discovery/pursuit.ts';
 import { dot, unit } from './planted-points.ts';
 

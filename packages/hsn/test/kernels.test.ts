@@ -9,7 +9,7 @@ import { expectSame, valueAndGradients } from '../../torch/test/compared.ts';
 import { bestStep, deepPairSums, pairSums, walkDivergence } from '../src/kernels.ts';
 import { type Aggregation, aggregatedKl } from '../src/walk/aggregate.ts';
 import { WalkDistribution } from '../src/walk/chain.ts';
-import { WalkPrior } from '../src/walk/prior.ts';
+import { WalkPrior } from '../src/walk/processes.ts';
 import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const generator = new Generator(7);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { languageConfigSchema } from '../src/config/language.ts';
 import { dumpConfig, languageConfig, loadConfig } from '../src/config/settings.ts';
 import type { WalkEncoder } from '../src/encoder/walk-queries.ts';
-import { makeNetwork } from '../src/tasks/language/build.ts';
+import { decoderSource, makeNetwork } from '../src/tasks/language/build.ts';
 
 const defaults = languageConfigSchema.parse({ model: 'language' });
 
@@ -63,7 +63,7 @@ describe('settings of a language model', () => {
     expect(loadConfig(dumpConfig(config), 'b.yaml')).toEqual(config);
   });
 
-  test('make a network that has their shape', () => {
+  test('make a network that has their shape', async () => {
     const config = languageConfigSchema.parse({
       model: 'language',
       symbols: 6,
@@ -73,7 +73,10 @@ describe('settings of a language model', () => {
     });
     const sizes = { vocabulary: 9, width: 16, layers: 1, heads: 2, hidden: 16, positions: 8, dropout: 0 };
     const encoder = new TransformerText(sizes, new Generator(1));
-    const model = makeNetwork(config, { encoder, frozen: true, decoderVocabulary: 9, sentences: 5 });
+    const model = makeNetwork(config, {
+      ...{ encoder, frozen: true, decoderVocabulary: 9, sentences: 5 },
+      decoder: await decoderSource(config),
+    });
     expect((model.encoder as WalkEncoder).walk.queries.shape).toEqual([3, 16]);
     expect(model.walkPrior.weights!.shape).toEqual([2, 6]);
     expect(model.graph.links().matrix().shape).toEqual([6, 6]);

@@ -8,7 +8,7 @@ import type { WalkEncoder } from '../src/encoder/walk-queries.ts';
 import { framesOf } from '../src/tasks/language/build.ts';
 import { baselinePerplexity, evaluateLanguage } from '../src/tasks/language/evaluation.ts';
 import type { LanguageNetwork } from '../src/tasks/language/network.ts';
-import { schemaOf } from '../src/tasks/language/perplexity.ts';
+import { schemaOf } from '../src/tasks/language/network.ts';
 
 const K = 4;
 /** Evaluation has to turn both off. */

@@ -12,7 +12,7 @@ import { describe, expect, test } from 'vitest';
 import { aggregatedKl } from '../src/walk/aggregate.ts';
 import { WalkDistribution } from '../src/walk/chain.ts';
 import { MeanFieldWalks } from '../src/walk/mean-field.ts';
-import { WalkPrior } from '../src/walk/prior.ts';
+import { WalkPrior } from '../src/walk/processes.ts';
 import { type IsolatedRule, WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const K = 4;

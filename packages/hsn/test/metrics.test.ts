@@ -4,8 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { MetricsLog, readMetrics } from '../src/run/metrics.ts';
-import { lastMetrics } from '../src/run/metrics-tail.ts';
+import { lastMetrics, MetricsLog, readMetrics } from '../src/run/metrics.ts';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-metrics-'));
 const file = path.join(folder, 'metrics.jsonl');

@@ -1,7 +1,7 @@
 import { Random } from '@hidden-schema/base';
 import { setThreads, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { newThemes } from '../src/tasks/language/new-themes.ts';
+import { newThemes } from '../src/discovery/new-themes.ts';
 import { dot, unit } from './planted-points.ts';
 
 setThreads(1);

@@ -1,11 +1,16 @@
 import { scope, Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { syntheticOptions } from '../src/config/network.ts';
-import { LinkDistribution } from '../src/graph/bernoulli.ts';
-import { PairIndex } from '../src/graph/pairs.ts';
+import { LinkDistribution, PairIndex } from '../src/graph/bernoulli.ts';
 import { BernoulliPrior, BetaBernoulliPrior } from '../src/graph/prior.ts';
-import { graphKl, type ObjectiveOptions, objective, walkKl } from '../src/objective/objective.ts';
-import { annealedAt, betaAt } from '../src/objective/schedule.ts';
+import {
+  annealedAt,
+  betaAt,
+  graphKl,
+  type ObjectiveOptions,
+  objective,
+  walkKl,
+} from '../src/objective/objective.ts';
 import { WalkDistribution } from '../src/walk/chain.ts';
 import { MeanFieldWalks } from '../src/walk/mean-field.ts';
 import { WalkableGraph } from '../src/walk/walkable-graph.ts';

@@ -4,7 +4,6 @@ import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, describe, expect, test } from 'vitest';
 import { languageConfigSchema } from '../src/config/language.ts';
 import { syntheticConfig } from '../src/config/settings.ts';
-import { openReasoner } from '../src/path/reasoner.ts';
 import { readMetrics } from '../src/run/metrics.ts';
 import { Run } from '../src/run/run.ts';
 import { verifyRun } from '../src/run/run-summary.ts';
@@ -16,6 +15,7 @@ import { evaluateSynthetic, validationLoss } from '../src/tasks/synthetic/evalua
 import { openSyntheticRun } from '../src/tasks/synthetic/open.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 import { openReasoning, openTuples } from '../src/tasks/tuples/open.ts';
+import { openReasoner } from '../src/tasks/tuples/path/reasoner.ts';
 import { oldWalks } from './old-pursuit.ts';
 
 const folder = temporaryFolder('old-run');

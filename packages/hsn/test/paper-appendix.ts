@@ -8,6 +8,8 @@ const MODEL: Printed = {
   'graph.prior': 'bernoulli', // Section 3.1: Erdős–Rényi
   'graph.klWeight': 'one', // Eq. 28
   'graph.klOf': 'links', // D.2
+  'walk.process': 'walk', // Eq. 3
+  'walk.stays': false, // Eq. 4
   'walk.posterior': 'graph', // C.2
   'walk.form': 'paper', // Eqs. 4 and 6
   'walk.range': 'none', // Eq. 6: f = exp(h)
@@ -17,8 +19,29 @@ const MODEL: Printed = {
   'walk.hard': false,
 };
 
+/** What the paper does not mention is not done; of settings that a kind of model has. */
+export const UNMENTIONED: Printed = {
+  'encoder.sharpness': 1,
+  'encoder.teacher': 'none',
+  'training.clip': 'none',
+  'training.decay': 0,
+  'training.precision': 'float32',
+  'training.schedule': 'constant',
+  'training.warmup': 0,
+  'walk.expectation': 'sampled',
+  'warmStart.hold': 0,
+  'warmStart.steps': 0,
+};
+
 /** Appendix E.2, "Datasets". */
 export const CORPUS_E2 = { nodes: 100, tokens: 1000, bag: 2, disjoint: false, sentences: 100_000 } as const;
+
+/** Appendix E.2: Barabási–Albert graphs with three edges from each new node to old ones. */
+export const ATTACHED_E2 = 3;
+/** Appendices E.2 and F.1: token embeddings, and the trained weights of the walk prior, start at N(0, 0.01²). */
+export const DEVIATION = 0.01;
+/** Appendix F.2: walks and graphs of the perplexity's estimate. */
+export const ESTIMATE_F2 = { walks: 100, graphs: 10 } as const;
 
 /** Appendix E.2, "Hidden Schema Network (HSN) settings" and "Training details"; p is Table 1's. */
 const syntheticOf = (p: number): Printed => ({
@@ -54,7 +77,9 @@ const LANGUAGE: Printed = {
   'encoder.frozen': false, // Section 5: finetuned
   'encoder.walks': 'queries', // C.2
   'decoder.name': 'openai-community/gpt2',
+  baseline: false,
   'decoder.symbolAttention': 'paper', // Eq. 8
+  'decoder.symbolProjections': 'shared', // Eq. 8
   'decoder.symbolPositions': 1, // Eq. 8
   'graph.layers': 2,
   'graph.hidden': 512,

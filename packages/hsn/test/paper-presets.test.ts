@@ -7,13 +7,13 @@ import { trainByteBpe } from '@hidden-schema/text';
 import { Generator, openSafetensors } from '@hidden-schema/torch';
 import { BertEncoder, bertConfigSchema, Gpt2Decoder, writeModelFolder } from '@hidden-schema/transformers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { notSaid, presetDepartures } from '../../../checks/departure-reasons.ts';
+import { notSaid, ofOtherChoices, presetDepartures } from '../../../checks/departure-reasons.ts';
 import { presetFiles, presetText } from '../../../checks/preset-files.ts';
-import { overridesOf } from '../../../paper/src/reproduction/presets/preset.ts';
 import { presetCorpus } from '../../../paper/src/reproduction/presets/synthetic.ts';
+import { lookOf } from '../../../paper/src/verb/reproduce-flags.ts';
 import type { LanguageConfig } from '../src/config/language.ts';
 import { loadConfig, type RunConfig, settingValues, syntheticConfig } from '../src/config/settings.ts';
-import { linkProbabilities } from '../src/graph/link-records.ts';
+import { linkProbabilities } from '../src/graph/likely.ts';
 import { Session } from '../src/run/session.ts';
 import type { LanguageNetwork } from '../src/tasks/language/network.ts';
 import { openLanguage } from '../src/tasks/language/open.ts';
@@ -24,7 +24,8 @@ import { readSyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
 import { SYNTHETIC_DEFAULTS } from '../src/tasks/synthetic/corpus/synthetic.ts';
 import { writeSyntheticCorpus } from '../src/tasks/synthetic/corpus/writer.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
-import { CORPUS_E2, printedIn } from './paper-appendix.ts';
+import { WalkPrior } from '../src/walk/processes.ts';
+import { ATTACHED_E2, CORPUS_E2, DEVIATION, ESTIMATE_F2, printedIn, UNMENTIONED } from './paper-appendix.ts';
 
 const root = new URL('../../../experiments/', import.meta.url);
 const preset = (name: string) =>
@@ -41,26 +42,39 @@ describe('presets', () => {
   });
 
   const ofPaper = presetFiles.filter(({ name }) => name.includes('/paper-'));
+  const shortName = (name: string) => name.replace(/^.*\/(.*)\.yaml$/, '$1');
+  const listedOf = (name: string) =>
+    presetDepartures.filter(({ files }) => files.split(', ').includes(shortName(name)));
 
-  test.each(ofPaper.map((file) => [file.name, file] as const))(
+  /** Settings with another value than the appendices print and departures.md lists, and settings that neither has. */
+  function unlisted(name: string, values: Readonly<Record<string, string>>): string[] {
+    const printed: Record<string, unknown> = { ...printedIn(name) };
+    for (const { setting, value } of listedOf(name)) printed[setting] = value;
+    const said = (key: string) =>
+      notSaid.has(key) || notSaid.has(`${values.model} ${key}`) || ofOtherChoices.test(key);
+    return [...new Set([...Object.keys(values), ...Object.keys(printed)])].filter((key) =>
+      key in printed ? values[key] !== String(printed[key]) : !said(key),
+    );
+  }
+
+  test.each(ofPaper.map(({ name }) => name))(
     '%s differs from the appendices in nothing that is not listed',
-    (name, { settings }) => {
-      const printed = printedIn(name);
+    (name) => {
       const values = settingValues(preset(name) as RunConfig);
-      const differing = Object.keys(printed).filter((key) => values[key] !== String(printed[key]));
-      const short = name.replace(/^.*\/(.*)\.yaml$/, '$1');
-      const listed = presetDepartures.filter(({ files }) => files.split(', ').includes(short));
-      expect(differing.sort()).toEqual(listed.map(({ setting }) => setting).sort());
-      for (const { setting, value } of listed) expect(values[setting]).toBe(value);
-      const kind = String((preset(name) as RunConfig).model);
-      const said = (key: string) => notSaid.has(key) || notSaid.has(`${kind} ${key}`);
-      const given = overridesOf(settings).map((override) => override.slice(0, override.indexOf('=')));
-      expect(given.filter((key) => !(key in printed) && key !== 'model' && !said(key))).toEqual([]);
+      expect(unlisted(name, values)).toEqual([]);
+      for (const [key, value] of Object.entries(UNMENTIONED))
+        if (key in values) expect(values[key], key).toBe(String(value));
+      const printed = printedIn(name);
+      for (const { setting, value } of listedOf(name))
+        expect(String(printed[setting]), `${setting} is listed and no departure`).not.toBe(value);
+      // Whatever is changed is noticed: a value that the paper prints, one of a listed departure, a setting that is new.
+      for (const key of [...Object.keys(printed), 'graph.new'])
+        expect(unlisted(name, { ...values, [key]: `${values[key]}0` })).toEqual([key]);
     },
   );
 
   test('every departure that is listed is of a file', () => {
-    const names = ofPaper.map(({ name }) => name.replace(/^.*\/(.*)\.yaml$/, '$1'));
+    const names = ofPaper.map(({ name }) => shortName(name));
     for (const { files } of presetDepartures)
       for (const file of files.split(', ')) expect(names).toContain(file);
   });
@@ -148,7 +162,12 @@ describe('a synthetic preset trains', () => {
     expect(drawn).toMatchObject({ nodes: 100, tokens: 1000, bag: 2, disjoint: false });
     writeSyntheticCorpus(drawn, folder.path(which, graph), { force: true });
     const config = syntheticConfig(preset(`synthetic/${which}-${graph}.yaml`) as RunConfig);
-    const { trainer, model } = new SyntheticTask(config, readSyntheticCorpus(folder.path(which, graph)));
+    const corpus = readSyntheticCorpus(folder.path(which, graph));
+    const { trainer, model } = new SyntheticTask(config, corpus);
+    const { nodes, data } = corpus.truth!;
+    const edges = data.reduce((sum, link) => sum + link, 0) / 2;
+    if (graph === 'barabasi') expect(edges).toBe(ATTACHED_E2 * (nodes - ATTACHED_E2));
+    expect(deviation(model.encoder.embedding.weight.toNumbers())).toBeCloseTo(DEVIATION, 4);
     const before = linkProbabilities(model);
     for (let step = 0; step < 2; step++) expect(trainer.trainStep().loss).toBeGreaterThan(0);
     const after = linkProbabilities(model);
@@ -156,6 +175,27 @@ describe('a synthetic preset trains', () => {
     trainer.free();
   });
 });
+
+describe('what appendices print beside settings', () => {
+  test('weights of the walk prior start at a deviation of 0.01 (F.1)', () => {
+    const prior = new WalkPrior('inhomogeneous', { nodes: 500, length: 20 }, new Generator(1));
+    for (const weights of [prior.start!, prior.weights!]) {
+      const values = weights.toNumbers();
+      expect(deviation(values)).toBeGreaterThan(0.9 * DEVIATION);
+      expect(deviation(values)).toBeLessThan(1.1 * DEVIATION);
+    }
+    prior.free();
+  });
+
+  test('perplexity is estimated from 100 walks on each of 10 graphs (F.2)', async () => {
+    const quick = { limit: 1, walks: 1, graphs: 1 };
+    expect(await lookOf({ out: 'x' }, quick)).toMatchObject(ESTIMATE_F2);
+  });
+});
+
+/** Root of the mean square. */
+const deviation = (values: readonly number[]): number =>
+  Math.sqrt(values.reduce((sum, value) => sum + value * value, 0) / values.length);
 
 /** Weights of the encoder that are no longer those of the folder. */
 function tunedLayers(model: LanguageNetwork): number {

@@ -6,7 +6,7 @@ import { Generator } from '@hidden-schema/torch';
 import { BertEncoder, bertConfigSchema, writeModelFolder } from '@hidden-schema/transformers';
 import { afterAll, expect, test } from 'vitest';
 import { reasoningConfigSchema } from '../src/config/tuples.ts';
-import { openPathContext } from '../src/path/path-encoder.ts';
+import { openPathContext } from '../src/tasks/tuples/path/path-encoder.ts';
 import { type TupleTokens, withRelations } from '../src/tasks/tuples/tokens.ts';
 import type { TupleWalks } from '../src/tasks/tuples/walks.ts';
 

@@ -3,9 +3,9 @@ import { allWalks } from '@hidden-schema/testing/enumeration';
 import { jitter } from '@hidden-schema/testing/tiny-language';
 import { Generator, noGrad, scope, Tensor, tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { begunByScores } from '../src/path/continuation.ts';
-import { makePath, onGraph, type PathContext } from '../src/path/path-model.ts';
-import type { FirstHalves } from '../src/tasks/tuples/walk-path.ts';
+import { begunByScores } from '../src/tasks/tuples/path/continuation.ts';
+import { makePath, onGraph, type PathContext } from '../src/tasks/tuples/path/path-model.ts';
+import type { FirstHalves } from '../src/tasks/tuples/path/walk-path.ts';
 import { continueWalks, secondLogProbs } from '../src/tasks/tuples/walk-search.ts';
 import { walkTensor } from '../src/tasks/tuples/walks.ts';
 

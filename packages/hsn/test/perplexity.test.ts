@@ -6,15 +6,15 @@ import { Generator, noGrad, scope, stack, type Tensor } from '@hidden-schema/tor
 import { describe, expect, test, vi } from 'vitest';
 import { sampledGraphs, summarise } from '../src/tasks/language/evaluation.ts';
 import type { LanguageNetwork } from '../src/tasks/language/network.ts';
+import { schemaOf } from '../src/tasks/language/network.ts';
 import {
   type LogWeights,
   logWeights,
   type PosteriorOf,
   type SentenceEstimate,
-  schemaOf,
   sentenceEstimate,
+  wideLogLikelihood,
 } from '../src/tasks/language/perplexity.ts';
-import { wideLogLikelihood } from '../src/tasks/language/wide-draws.ts';
 import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 type Value = number | string;

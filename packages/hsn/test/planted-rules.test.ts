@@ -2,12 +2,12 @@ import { tinyPath, tinyReasoning } from '@hidden-schema/testing/planted-run';
 import { plantedTuples, writePlanted } from '@hidden-schema/testing/planted-tuples';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readObjects, scoreWithoutWalks, scoreWithWalks } from '../src/path/judged.ts';
-import { aboveGuessing, type PathFigures } from '../src/path/path-accuracy.ts';
-import { createPathRun, PathTask, preparePath } from '../src/path/path-task.ts';
-import { openReasoner, type Reasoner } from '../src/path/reasoner.ts';
 import { Session } from '../src/run/session.ts';
 import { openReasoning, openTuples } from '../src/tasks/tuples/open.ts';
+import { readObjects, scoreWithoutWalks, scoreWithWalks } from '../src/tasks/tuples/path/judged.ts';
+import { aboveGuessing, type PathFigures } from '../src/tasks/tuples/path/path-accuracy.ts';
+import { createPathRun, PathTask, preparePath } from '../src/tasks/tuples/path/path-task.ts';
+import { openReasoner, type Reasoner } from '../src/tasks/tuples/path/reasoner.ts';
 import { createReasoningRun, prepareReasoning } from '../src/tasks/tuples/prepare.ts';
 import { ReasoningTask } from '../src/tasks/tuples/task.ts';
 

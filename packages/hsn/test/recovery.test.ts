@@ -4,8 +4,13 @@ import { graphStatistics } from '@hidden-schema/studies';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Adjacency, edgeCount, emptyGraph, randomGraph } from '../src/tasks/synthetic/corpus/graphs.ts';
-import { averagePrecision, rocAuc } from '../src/tasks/synthetic/ranking.ts';
-import { corpusGraphModel, guessGraphModel, recovery } from '../src/tasks/synthetic/recovery.ts';
+import {
+  averagePrecision,
+  corpusGraphModel,
+  guessGraphModel,
+  recovery,
+  rocAuc,
+} from '../src/tasks/synthetic/recovery.ts';
 
 const fixture = (name: string) =>
   JSON.parse(fs.readFileSync(new URL(`../../../fixtures/metrics/${name}.json`, import.meta.url), 'utf8'));

@@ -1,7 +1,7 @@
 // Encodes the texts that it is given as a process of its own, and prints how many were read by the encoder.
 import { startEngine } from '@hidden-schema/torch';
 import { openPretrainedEncoder } from '@hidden-schema/transformers';
-import { rememberedVectors } from '../src/discovery/text-memory.ts';
+import { rememberedVectors } from '../src/discovery/vectors/text-vectors.ts';
 import { withRelationRows } from '../src/tasks/tuples/relation-rows.ts';
 
 const [relations, ...texts] = process.argv.slice(2);

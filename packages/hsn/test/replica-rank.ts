@@ -1,5 +1,7 @@
 import fs from 'node:fs';
-import { Group, placeOf, setThreads } from '@hidden-schema/torch';
+import { setThreads } from '@hidden-schema/torch';
+import { Group } from '@hidden-schema/torch/distributed/group';
+import { placeOf } from '@hidden-schema/torch/distributed/place';
 import { languageConfig, loadConfig, syntheticConfig } from '../src/config/settings.ts';
 import { prepareLanguage } from '../src/tasks/language/prepare.ts';
 import { LanguageTask } from '../src/tasks/language/task.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { tinyConfig, tinyCorpus } from '@hidden-schema/testing/tiny-corpus';
 import { tinyLanguage, writeTexts } from '@hidden-schema/testing/tiny-texts';
-import { freePort } from '@hidden-schema/torch';
+import { freePort } from '@hidden-schema/torch/distributed/place';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dumpConfig } from '../src/config/settings.ts';
 import { Replicas } from '../src/train/replicas.ts';

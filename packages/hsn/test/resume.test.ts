@@ -8,7 +8,7 @@ import { bestStep, checkpointSteps } from '../src/run/checkpoint.ts';
 import { readMetrics } from '../src/run/metrics.ts';
 import { Run } from '../src/run/run.ts';
 import { Session } from '../src/run/session.ts';
-import type { SessionResult } from '../src/run/session-terms.ts';
+import type { SessionResult } from '../src/run/session-checkpoint.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 
 const folder = temporaryFolder('resume');

@@ -3,7 +3,7 @@ import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { setThreads, Tensor } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
 import { fitSymbols } from '../src/discovery/fit.ts';
-import { readSeeds } from '../src/tasks/language/seeds.ts';
+import { readSeeds } from '../src/discovery/seeds.ts';
 import { dot, plantedPoints, unit } from './planted-points.ts';
 
 setThreads(1);

@@ -9,7 +9,7 @@ import { readEvents } from '../src/run/events.ts';
 import { readMetrics } from '../src/run/metrics.ts';
 import { Run } from '../src/run/run.ts';
 import { Session } from '../src/run/session.ts';
-import type { SessionResult } from '../src/run/session-terms.ts';
+import type { SessionResult } from '../src/run/session-checkpoint.ts';
 import { readSyntheticCorpus, type SyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
 import type { SyntheticEvaluation } from '../src/tasks/synthetic/evaluation.ts';
 import { evaluateSynthetic } from '../src/tasks/synthetic/evaluation.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { settingsJsonSchema } from '../src/config/json-schema.ts';
-import { MAIN_SETTINGS } from '../src/config/main-settings.ts';
+import { MAIN_SETTINGS, settingsJsonSchema } from '../src/config/json-schema.ts';
 import { loadConfig } from '../src/config/settings.ts';
 
 interface Schema {

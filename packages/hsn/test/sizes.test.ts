@@ -11,11 +11,11 @@ import { TransformerText } from '@hidden-schema/transformers';
 import { afterAll, describe, expect, test } from 'vitest';
 import { languageConfig, loadConfig, type RunConfig } from '../src/config/settings.ts';
 import { reasoningConfigSchema } from '../src/config/tuples.ts';
-import { makePath } from '../src/path/path-model.ts';
 import { RunFiles } from '../src/run/run-files.ts';
 import { checkRunSizes } from '../src/run/run-sizes.ts';
 import { openSyntheticRun } from '../src/tasks/synthetic/open.ts';
 import { makeReasoning } from '../src/tasks/tuples/build.ts';
+import { makePath } from '../src/tasks/tuples/path/path-model.ts';
 
 const folder = temporaryFolder('sizes');
 afterAll(folder.remove);

@@ -4,7 +4,7 @@ import { Generator, type Tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { WalkDistribution } from '../src/walk/chain.ts';
-import { WalkPrior } from '../src/walk/prior.ts';
+import { WalkPrior } from '../src/walk/processes.ts';
 import { smoothWalks } from '../src/walk/smoothing.ts';
 import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 

@@ -4,9 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { Generator, randn, Tensor } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import { SparseSpool } from '../src/discovery/count-blocks.ts';
-import { RowSpool } from '../src/discovery/row-spool.ts';
-import { OpenFiles, StoredRows } from '../src/discovery/vector-rows.ts';
+import { RowSpool, SparseSpool } from '../src/discovery/scratch.ts';
+import { OpenFiles, StoredRows } from '../src/discovery/vectors/vector-file.ts';
 
 const folder = temporaryFolder('spooled-points');
 afterAll(folder.remove);

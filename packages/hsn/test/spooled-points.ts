@@ -2,7 +2,7 @@
 import { Generator, randn, scope, setThreads } from '@hidden-schema/torch';
 import { unitRows } from '../src/discovery/dictionary.ts';
 import { fitDictionary } from '../src/discovery/fit.ts';
-import { RowSpool } from '../src/discovery/row-spool.ts';
+import { RowSpool } from '../src/discovery/scratch.ts';
 
 setThreads(1);
 const count = Number(process.argv[2]);

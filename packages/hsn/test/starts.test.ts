@@ -5,7 +5,7 @@ import { arange, Generator, randn, scope, Tensor, tensor } from '@hidden-schema/
 import { describe, expect, test } from 'vitest';
 import { mostAligned } from '../src/clusters.ts';
 import { unitRows } from '../src/discovery/dictionary.ts';
-import { fitStarts, likelihoodGradient } from '../src/discovery/starts.ts';
+import { fitStarts, likelihoodGradient } from '../src/discovery/spherical-means.ts';
 
 const places = (numbers: readonly number[]) =>
   Tensor.fromArray(BigInt64Array.from(numbers, BigInt), [numbers.length]);

@@ -3,11 +3,11 @@ import { allWalks, walkTensor } from '@hidden-schema/testing/enumeration';
 import { likelihoods, tinyTrained } from '@hidden-schema/testing/tiny-language';
 import { Generator, noGrad, scope, type Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { cutLogLikelihoods, stepNats, withAlone } from '../src/tasks/language/step-nats.ts';
+import { cutLogLikelihoods, stepNats, withAlone } from '../src/tasks/language/perplexity.ts';
 import { WalkDistribution } from '../src/walk/chain.ts';
 import { MeanFieldWalks } from '../src/walk/mean-field.ts';
 import type { WalkPosterior } from '../src/walk/posterior.ts';
-import { WalkPrior } from '../src/walk/prior.ts';
+import { WalkPrior } from '../src/walk/processes.ts';
 import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const [K, L] = [3, 4];

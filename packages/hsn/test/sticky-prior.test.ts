@@ -6,7 +6,7 @@ import { Generator, noGrad, stack, Tensor, tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { WalkDistribution } from '../src/walk/chain.ts';
-import { WalkPrior } from '../src/walk/prior.ts';
+import { WalkPrior } from '../src/walk/processes.ts';
 import { Transition, type TransitionForm } from '../src/walk/transition.ts';
 import { type IsolatedRule, WalkableGraph } from '../src/walk/walkable-graph.ts';
 

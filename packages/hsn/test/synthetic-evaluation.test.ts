@@ -2,9 +2,8 @@ import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { tinyConfig, tinyCorpus } from '@hidden-schema/testing/tiny-corpus';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
-import { linkProbabilities } from '../src/graph/link-records.ts';
+import { linkProbabilities } from '../src/graph/likely.ts';
 import { graphKl, objective, walkKl } from '../src/objective/objective.ts';
-import { tokensFrom } from '../src/tasks/synthetic/batch.ts';
 import type { SyntheticCorpus } from '../src/tasks/synthetic/corpus/reader.ts';
 import {
   evaluateSynthetic,
@@ -13,6 +12,7 @@ import {
   validationLoss,
 } from '../src/tasks/synthetic/evaluation.ts';
 import { sweepUntilSettled } from '../src/tasks/synthetic/graph-sweeps.ts';
+import { tokensFrom } from '../src/tasks/synthetic/network.ts';
 import { SyntheticTask } from '../src/tasks/synthetic/task.ts';
 
 const folder = temporaryFolder('evaluation');

@@ -5,8 +5,7 @@ import { openTextCorpus } from '@hidden-schema/testing/text-corpus';
 import { loadTokenizer, type Tokenizer, trainByteBpe } from '@hidden-schema/text';
 import { findPretrained } from '@hidden-schema/transformers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { unknownWordsNote } from '../src/tasks/language/known-words.ts';
-import { languageOf } from '../src/tasks/language/text-language.ts';
+import { languageOf, unknownWordsNote } from '../src/tasks/language/known-words.ts';
 
 const sentences: readonly [string, readonly string[]][] = [
   [

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { openPretrainedEncoder } from '@hidden-schema/transformers';
 import { afterAll, expect, test } from 'vitest';
-import { encodeTexts } from '../src/discovery/text-vectors.ts';
+import { encodeTexts, StoredMemory } from '../src/discovery/vectors/text-vectors.ts';
+import { VectorCacheFiles } from '../src/discovery/vectors/vector-cache-files.ts';
 
 const folder = temporaryFolder('text-memory');
 afterAll(folder.remove);
@@ -38,6 +39,24 @@ test('a text is encoded once in its life, whichever process asks, in whatever co
   expect(second.rows.slice(1).toReversed()).toEqual(first.rows);
   // What small runs leave is put together.
   expect(files()).toHaveLength(1);
+});
+
+test('a stored vector that is kept holds no more than itself of its file', async () => {
+  const opened = await openPretrainedEncoder();
+  const ids = (await opened.tokenizer.encodeBatch(texts, { literal: true })).map((one) => one.ids);
+  const stored = new StoredMemory(opened.encoder as ConstructorParameters<typeof StoredMemory>[0], cache);
+  for (const vector of stored.vectors(ids)) expect(vector.buffer.byteLength).toBe(4 * opened.encoder.width);
+  opened.encoder.free();
+});
+
+test('texts of the cache are looked up when one is looked for, not before', () => {
+  const own = folder.path('lazy');
+  const key = (n: number) => n.toString(16).padStart(32, '0');
+  const later = new VectorCacheFiles('0123456789abcdef', 2, own);
+  const first = new VectorCacheFiles('0123456789abcdef', 2, own);
+  first.keep([key(1)], [Float32Array.of(1, 2)]);
+  expect([...later.find(key(1))!]).toEqual([1, 2]);
+  expect(later.find(key(2))).toBeUndefined();
 });
 
 test('what is damaged is encoded again, and kept again', { timeout: 120_000 }, () => {

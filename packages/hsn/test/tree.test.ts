@@ -4,7 +4,7 @@ import { allWalks, walkTensor } from '@hidden-schema/testing/enumeration';
 import { Generator, type Tensor, tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
 import { syntheticOptions } from '../src/config/network.ts';
-import { schemaProcesses } from '../src/walk/processes/registry.ts';
+import { schemaProcesses } from '../src/walk/processes.ts';
 import { WalkableGraph } from '../src/walk/walkable-graph.ts';
 
 const float64 = { dtype: 'float64' } as const;

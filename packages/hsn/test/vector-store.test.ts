@@ -5,8 +5,8 @@ import { tinyLanguage } from '@hidden-schema/testing/tiny-texts';
 import { trainByteBpe } from '@hidden-schema/text';
 import { Generator } from '@hidden-schema/torch';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { vectorFolder } from '../src/discovery/vector-folder.ts';
-import { textVectors } from '../src/discovery/vector-store.ts';
+import { vectorFolder } from '../src/discovery/vectors/vector-file.ts';
+import { textVectors } from '../src/discovery/vectors/vector-store.ts';
 import { openTextEncoder } from '../src/tasks/language/build.ts';
 
 const folder = temporaryFolder('vector-store');

@@ -9,9 +9,9 @@ import {
 import { walkTensor } from '@hidden-schema/testing/enumeration';
 import { Generator, stack, tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
+import { gumbelSoftmax } from '../src/walk/categorical.ts';
 import { WalkDistribution } from '../src/walk/chain.ts';
-import { gumbelSoftmax } from '../src/walk/gumbel.ts';
-import { WalkPrior } from '../src/walk/prior.ts';
+import { WalkPrior } from '../src/walk/processes.ts';
 import type { TransitionForm } from '../src/walk/transition.ts';
 import { type IsolatedRule, WalkableGraph } from '../src/walk/walkable-graph.ts';
 

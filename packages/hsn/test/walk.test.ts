@@ -12,7 +12,7 @@ import { Generator, stack, type Tensor } from '@hidden-schema/torch';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { WalkDistribution } from '../src/walk/chain.ts';
-import { WalkPrior, type WalkPriorKind } from '../src/walk/prior.ts';
+import { WalkPrior, type WalkPriorKind } from '../src/walk/processes.ts';
 import { Transition, type TransitionForm } from '../src/walk/transition.ts';
 import { type IsolatedRule, WalkableGraph } from '../src/walk/walkable-graph.ts';
 

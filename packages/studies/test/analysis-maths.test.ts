@@ -2,19 +2,13 @@ import fs from 'node:fs';
 import { type Adjacency, emptyGraph } from '@hidden-schema/hsn';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { interpolationSheet } from '../src/analysis/analysis-sheets.ts';
-import { jensenShannon, klDivergence, smoothedShares } from '../src/evaluation/divergence.ts';
-import {
-  interpolate,
-  interpolateNodes,
-  isWalk,
-  shortestPath,
-  widestPath,
-} from '../src/evaluation/interpolation.ts';
-import { labelFigure } from '../src/evaluation/label-figure.ts';
-import { labelMaps } from '../src/evaluation/label-maps.ts';
-import { nearestWalks } from '../src/evaluation/nearest-walks.ts';
-import { sheetCsv, sheetText } from '../src/evaluation/sheets.ts';
+import { interpolationSheet } from '../src/analyses/sheets.ts';
+import { labelFigure } from '../src/drawing/label-figure.ts';
+import { sheetCsv, sheetText } from '../src/drawing/sheets.ts';
+import { jensenShannon, klDivergence, smoothedShares } from '../src/measures/divergence.ts';
+import { nearestWalks } from '../src/measures/highest.ts';
+import { labelMaps } from '../src/measures/label-maps.ts';
+import { interpolate, interpolateNodes, isWalk, shortestPath, widestPath } from '../src/measures/paths.ts';
 
 const read = (name: string) =>
   JSON.parse(fs.readFileSync(new URL(`../../../fixtures/${name}`, import.meta.url), 'utf8'));

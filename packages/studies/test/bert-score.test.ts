@@ -1,7 +1,7 @@
 import { readFixture } from '@hidden-schema/testing/closeness';
 import { openPretrainedEncoder, type PretrainedEncoder } from '@hidden-schema/transformers';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type BertScore, BertScorer, greedyMatch, idfOf, rescaled } from '../src/evaluation/bert-score.ts';
+import { type BertScore, BertScorer, greedyMatch, idfOf, rescaled } from '../src/measures/bert-score.ts';
 
 interface Case {
   name: string;

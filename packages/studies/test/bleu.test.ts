@@ -7,8 +7,8 @@ import {
   closestLength,
   corpusBleu,
   sentenceBleu,
-} from '../src/evaluation/bleu.ts';
-import { distinctN, novelty } from '../src/evaluation/diversity.ts';
+} from '../src/measures/bleu.ts';
+import { distinctN, novelty } from '../src/measures/diversity.ts';
 
 interface Case {
   name: string;

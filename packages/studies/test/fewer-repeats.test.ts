@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { fewerRepeats } from '../src/measures/fewer-repeats.ts';
-import { topicDiversity } from '../src/measures/topic-diversity.ts';
+import { fewerRepeats } from '../src/measures/coherent-words.ts';
+import { topicDiversity } from '../src/measures/topic-figures.ts';
 
 const ranked = (words: string) =>
   words.split(' ').map((pair) => {

@@ -3,7 +3,7 @@ import gexf from 'graphology-gexf';
 import graphml from 'graphology-graphml';
 import { describe, expect, test } from 'vitest';
 import { escapeXml } from '../src/drawing/svg.ts';
-import { type ExportedGraph, graphText, nodesCsv } from '../src/evaluation/graph-export.ts';
+import { type ExportedGraph, graphText, nodesCsv } from '../src/runs/graph-export.ts';
 
 /** Whatever may stand in a name, a word or a label. */
 const hostile = [

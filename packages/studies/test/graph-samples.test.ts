@@ -2,15 +2,15 @@ import fs from 'node:fs';
 import { Random } from '@hidden-schema/base';
 import { type Adjacency, emptyGraph } from '@hidden-schema/hsn';
 import { describe, expect, test } from 'vitest';
-import { degreeFigure } from '../src/evaluation/degree-figure.ts';
+import { degreeFigure } from '../src/drawing/degree-figure.ts';
 import {
   type GraphSummary,
   sampleGraph,
   smallWorld,
   studyGraph,
   summariseGraphs,
-} from '../src/evaluation/graph-samples.ts';
-import { graphStatistics } from '../src/evaluation/graph-statistics.ts';
+} from '../src/measures/graph-samples.ts';
+import { graphStatistics } from '../src/measures/graph-statistics.ts';
 
 /** Statistics of graphs by networkx; see fixtures/metrics/README.md. */
 const fixture = JSON.parse(

@@ -1,11 +1,10 @@
 import { mixedTexts } from '@hidden-schema/testing/mixed-languages';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { wordsOf } from '../src/analysis/words.ts';
 import { tellingTerms } from '../src/measures/document-terms.ts';
-import { stopWordsOf } from '../src/measures/language-stop-words.ts';
-import { languagesOf, withoutStopWords } from '../src/measures/text-languages.ts';
+import { languagesOf, stopWordsOf, withoutStopWords } from '../src/measures/stop-words.ts';
 import { textWords } from '../src/measures/text-words.ts';
+import { wordsOf } from '../src/texts/words.ts';
 
 const mixed = mixedTexts();
 const of = (...languages: string[]) =>

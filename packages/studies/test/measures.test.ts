@@ -1,16 +1,13 @@
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { adjustedMutualInformation, agreement } from '../src/measures/agreement.ts';
-import { symbolWords } from '../src/measures/c-tf-idf.ts';
-import { cvCoherence, gensimEpsilon, npmiCoherence } from '../src/measures/coherence.ts';
+import { symbolWords } from '../../../paper/src/reproduction/c-tf-idf.ts';
+import { adjustedMutualInformation, agreement, stability } from '../src/measures/agreement.ts';
+import { cvCoherence, embeddingCoherence, gensimEpsilon, npmiCoherence } from '../src/measures/coherence.ts';
 import { documentTerms } from '../src/measures/document-terms.ts';
-import { embeddingCoherence } from '../src/measures/embedding-coherence.ts';
 import { linearReaderAccuracy, stratifiedFolds, walkFeatures } from '../src/measures/linear-reader.ts';
 import { fitLogisticRegression, predictedClasses } from '../src/measures/logistic-regression.ts';
-import { stability } from '../src/measures/stability.ts';
 import { textWords } from '../src/measures/text-words.ts';
-import { topicDiversity } from '../src/measures/topic-diversity.ts';
-import { labelFigures } from '../src/measures/topic-figures.ts';
+import { labelFigures, topicDiversity } from '../src/measures/topic-figures.ts';
 import { walkInformation } from '../src/measures/walk-information.ts';
 
 const read = (name: string) =>

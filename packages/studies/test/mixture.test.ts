@@ -18,6 +18,8 @@ function pools(count: number): AnswerPool[] {
     const objects = Array.from({ length: 8 }, (_, i) => ({
       object: `o${i}`,
       walk: [0, 1],
+      walkLogProb: 0,
+      expected: 0,
       scores: { near: -4 * next(), writer: -8 * next() },
     }));
     const odds = objects.map(({ scores }) => Math.exp(scores.near + 0.5 * scores.writer));
@@ -75,17 +77,16 @@ describe('answers of a mixture', () => {
     shared: { near: 1, writer: 0.5 },
     relations: {},
   };
-  const object = (text: string, near: number, writer: number) => ({
-    ...{ object: text, walk: [0, 1] },
+  const object = (text: string, [near, writer, expected]: readonly [number, number, number]) => ({
+    ...{ object: text, walk: [0, 1], walkLogProb: 0, expected },
     scores: { near, writer },
   });
   const pool: AnswerPool = {
-    ...{ head: 'e', relation: 'xWant', references: [], first: [0] },
-    objects: [object('to sleep', -1, -2), object('to go home', -1.5, -2), object('to eat', -1, -8)],
-    near: [
-      { event: 'a', objects: ['to go home'], weight: 1, first: [0] },
-      { event: 'b', objects: ['to go home now'], weight: 0.8, first: [0] },
-      { event: 'c', objects: ['to sleep'], weight: 0.9, first: [1] },
+    ...{ head: 'e', relation: 'xWant', references: [], near: [], first: [0] },
+    objects: [
+      object('to sleep', [-1, -2, 0.2]),
+      object('to go home', [-1.5, -2, 0.3]),
+      object('to eat', [-1, -8, 0.1]),
     ],
   };
 
@@ -101,8 +102,7 @@ describe('answers of a mixture', () => {
     expect(gap).toBeCloseTo(Math.log(first.probability / second.probability), 10);
   });
 
-  test('begin with the one that near events expect most of', () => {
-    // Two of three near events say nearly the same, though the mixture finds another object more probable.
+  test('begin with the one of which most BLEU-2 is expected', () => {
     expect(mixedAnswers(pool, weights).answers).toEqual(['to go home', 'to sleep', 'to eat']);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { drawnLinks } from '../src/analysis/network-drawing.ts';
-import { symbolYears } from '../src/analysis/symbol-years.ts';
 import { networkFigure } from '../src/drawing/network-figure.ts';
 import { type Box, spreadBoxes } from '../src/drawing/spread-boxes.ts';
 import { linkStrengths } from '../src/measures/link-strength.ts';
+import { drawnLinks } from '../src/runs/network-drawing.ts';
+import { symbolYears } from '../src/symbols/symbol-years.ts';
 
 describe('years of symbols', () => {
   const walks = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ratingTable, topicScores, whereKnown } from '../../../bench/human-ratings.ts';
-import { spearman } from '../src/measures/rank-correlation.ts';
+import { spearman } from '../../../bench/rank-correlation.ts';
 
 describe('rank correlation', () => {
   // Numbers of scipy.stats.spearmanr.

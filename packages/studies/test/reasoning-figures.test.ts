@@ -1,6 +1,6 @@
 import type { Tuple } from '@hidden-schema/hsn';
 import { describe, expect, test } from 'vitest';
-import type { BertScorer } from '../src/evaluation/bert-score.ts';
+import type { BertScorer } from '../src/measures/bert-score.ts';
 import { expectedFirst, readSearch } from '../src/reasoning/answers.ts';
 import { answerFigures, type Scoring, withoutNone } from '../src/reasoning/figures.ts';
 import { Floors } from '../src/reasoning/floors.ts';

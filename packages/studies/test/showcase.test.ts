@@ -3,7 +3,7 @@ import { evaluateSynthetic, SyntheticTask, sweepUntilSettled } from '@hidden-sch
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { tinyConfig, tinyCorpus } from '@hidden-schema/testing/tiny-corpus';
 import { afterAll, describe, expect, test } from 'vitest';
-import { drawRecovery, mostLikelyGraph, recoveryText, walkExamples } from '../src/evaluation/showcase.ts';
+import { drawRecovery, mostLikelyGraph, recoveryText, walkExamples } from '../src/drawing/showcase.ts';
 
 const folder = temporaryFolder('showcase');
 afterAll(folder.remove);

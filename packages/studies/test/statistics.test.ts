@@ -1,19 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { compareGroups } from '../src/comparison/groups.ts';
-import { periodsOf } from '../src/comparison/periods.ts';
-import { predictLabels } from '../src/comparison/prediction.ts';
-import { studyTime } from '../src/comparison/time.ts';
 import { burstsOf } from '../src/measures/bursts.ts';
 import { coefficientDeviations } from '../src/measures/coefficient-deviations.ts';
-import { fisherExact, mcNemarExact } from '../src/measures/exact-tests.ts';
-import { homogeneityTest } from '../src/measures/homogeneity.ts';
+import { compareGroups } from '../src/measures/groups.ts';
 import { walkFeatures } from '../src/measures/linear-reader.ts';
 import { classProbabilities, fitLogisticRegression } from '../src/measures/logistic-regression.ts';
-import { benjaminiHochberg } from '../src/measures/multiple-tests.ts';
+import { periodsOf } from '../src/measures/periods.ts';
+import { predictLabels } from '../src/measures/prediction.ts';
 import { countPresence } from '../src/measures/presence.ts';
-import { cohensH, differenceInterval, wilsonInterval } from '../src/measures/proportions.ts';
-import { upperGamma } from '../src/measures/upper-gamma.ts';
+import {
+  benjaminiHochberg,
+  cohensH,
+  differenceInterval,
+  fisherExact,
+  homogeneityTest,
+  mcNemarExact,
+  upperGamma,
+  wilsonInterval,
+} from '../src/measures/proportions.ts';
+import { studyTime } from '../src/measures/time.ts';
 
 const fixture = <T>(name: string): T =>
   JSON.parse(

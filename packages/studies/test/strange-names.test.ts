@@ -4,8 +4,8 @@ import { examples, TextFolder, texts } from '@hidden-schema/testing/text-folder'
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
-import { type ExportedGraph, graphText, nodesCsv } from '../src/evaluation/graph-export.ts';
-import { walkSink } from '../src/walk-files.ts';
+import { type ExportedGraph, graphText, nodesCsv } from '../src/runs/graph-export.ts';
+import { walkSink } from '../src/runs/walk-files.ts';
 
 const folder = new TextFolder();
 const names = ['constructor', '__proto__', 'toString', 'hasOwnProperty', '=1+1', '-x', '@sum'];

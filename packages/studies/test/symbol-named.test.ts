@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { symbolNamed } from '../src/analysis/names.ts';
+import { symbolNamed } from '../src/symbols/names.ts';
 
 let run = '';
 beforeAll(() => {

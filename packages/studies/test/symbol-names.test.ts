@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { phrasesOf, writtenForms } from '../src/measures/phrases.ts';
-import { surfaceWords } from '../src/measures/surface-words.ts';
+import { phrasesOf, surfaceWords, writtenForms } from '../src/measures/phrases.ts';
 import { nameSymbols, partsFromNames, partsFromTexts, sameStem } from '../src/measures/symbol-names.ts';
 import { oneSymbolEach } from '../src/measures/symbol-uses.ts';
 

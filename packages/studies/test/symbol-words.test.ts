@@ -1,12 +1,16 @@
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { symbolWords } from '../src/measures/c-tf-idf.ts';
-import { corpusStopWords } from '../src/measures/corpus-stop-words.ts';
+import { symbolWords } from '../../../paper/src/reproduction/c-tf-idf.ts';
 import { documentTerms } from '../src/measures/document-terms.ts';
-import { englishStopWords } from '../src/measures/stop-words.ts';
+import { corpusStopWords, englishStopWords } from '../src/measures/stop-words.ts';
 import { oneSymbolEach } from '../src/measures/symbol-uses.ts';
-import { documentFrequencies, textWords } from '../src/measures/text-words.ts';
-import { letterRuns, type TokenizeOptions, wordsOfRun } from '../src/measures/tokenize.ts';
+import {
+  documentFrequencies,
+  letterRuns,
+  type TokenizeOptions,
+  textWords,
+  wordsOfRun,
+} from '../src/measures/text-words.ts';
 
 const countingWords = (text: string, options: TokenizeOptions = {}): string[] =>
   letterRuns(text).flatMap((run) => wordsOfRun(run, options));

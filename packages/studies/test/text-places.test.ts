@@ -1,7 +1,7 @@
 import { Random } from '@hidden-schema/base';
 import { describe, expect, test } from 'vitest';
-import { likeTexts, symbolLikeness, type WeightedWalks } from '../src/evaluation/text-neighbours.ts';
-import { placeTexts } from '../src/evaluation/text-places.ts';
+import { likeTexts, symbolLikeness, type WeightedWalks } from '../src/texts/text-neighbours.ts';
+import { placeTexts } from '../src/texts/text-places.ts';
 
 const SYMBOLS = 12;
 const LENGTH = 4;

@@ -1,10 +1,10 @@
 import { readFixture } from '@hidden-schema/testing/closeness';
 import { describe, expect, test } from 'vitest';
-import { bleuWords, corpusBleu, sentenceBleu } from '../src/evaluation/bleu.ts';
-import { pairedDifference } from '../src/evaluation/bootstrap.ts';
-import { distinctN } from '../src/evaluation/diversity.ts';
-import { distinctAnswers, recallAt } from '../src/evaluation/recall.ts';
-import { rougeL } from '../src/evaluation/rouge.ts';
+import { bleuWords, corpusBleu, sentenceBleu } from '../src/measures/bleu.ts';
+import { pairedDifference } from '../src/measures/bootstrap.ts';
+import { distinctN } from '../src/measures/diversity.ts';
+import { distinctAnswers, recallAt } from '../src/measures/recall.ts';
+import { rougeL } from '../src/measures/rouge.ts';
 
 interface Case {
   hypothesis: string;

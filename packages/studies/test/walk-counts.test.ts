@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { SymbolTally } from '../src/analysis/symbol-tally.ts';
-import { predictLabels } from '../src/comparison/prediction.ts';
-import { labelMaps } from '../src/evaluation/label-maps.ts';
-import { nearestWalks } from '../src/evaluation/nearest-walks.ts';
+import { nearestWalks } from '../src/measures/highest.ts';
+import { labelMaps } from '../src/measures/label-maps.ts';
 import { linkStrengths, poissonInterval, strongestLinks } from '../src/measures/link-strength.ts';
-import { stepWeights, withoutStays } from '../src/measures/step-weights.ts';
+import { predictLabels } from '../src/measures/prediction.ts';
+import { stepWeights, withoutStays } from '../src/measures/symbol-uses.ts';
+import { SymbolTally } from '../src/symbols/symbol-tally.ts';
 
 describe('how much a step counts', () => {
   test('the first fully, stays not at all, others by what they tell beside the first', () => {

@@ -10,11 +10,19 @@ import {
   schemaOf,
   WalkableGraph,
 } from '@hidden-schema/hsn';
+import { decoderSource } from '@hidden-schema/hsn/tasks/language/build';
 import { Generator, type nn, noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
 import { LstmText, TransformerText } from '@hidden-schema/transformers';
 import type { z } from 'zod';
 import { sum } from './closeness.ts';
 import { allWalks, walkTensor } from './enumeration.ts';
+
+/** The code of decoders from scratch, loaded once so that networks are made at once. */
+const decoders = {
+  gpt2: await decoderSource({ decoder: { name: 'gpt2' } }),
+  lstm: await decoderSource({ decoder: { name: 'lstm' } }),
+  llama: await decoderSource({ decoder: { name: 'llama' } }),
+};
 
 export type LanguageInput = Partial<z.input<typeof languageConfigSchema>>;
 
@@ -41,7 +49,8 @@ export function tinyNetwork(
     config.encoder.name === 'lstm'
       ? new LstmText(sizes, generator)
       : new TransformerText({ ...sizes, heads: 2, hidden: 8 }, generator);
-  const parts = { encoder: text, frozen, decoderVocabulary: vocabulary, sentences: 20 };
+  const writer = decoders[config.decoder.name as keyof typeof decoders];
+  const parts = { encoder: text, frozen, decoderVocabulary: vocabulary, sentences: 20, decoder: writer };
   return makeNetwork(config, parts, generator);
 }
 

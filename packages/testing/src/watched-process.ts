@@ -7,7 +7,7 @@ import type { HsnProcess } from './hsn-process.ts';
 const running = ({ child }: HsnProcess): boolean => child.exitCode === null && child.signalCode === null;
 
 /** So long a file is open that it is read, and not only looked into. */
-const READING_MS = 500;
+const READING_MS = 1500;
 
 /** Resolves once the process has had a file open for a while. */
 export async function opened(process: HsnProcess, file: string): Promise<void> {

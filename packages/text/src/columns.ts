@@ -1,5 +1,6 @@
 import { UserError } from '@hidden-schema/base';
-import type { TextSettings } from './settings.ts';
+import type { LineSource } from './lines.ts';
+import type { TextFormat, TextRecord, TextSettings } from './settings.ts';
 
 /** Which columns of a table hold text and label; label is absent where the table has none. */
 export interface Columns {
@@ -8,12 +9,14 @@ export interface Columns {
 }
 
 /** How columns are found: those of the settings, and further ones. */
-export type ColumnSettings = Pick<TextSettings, 'textColumn' | 'timeColumn'> & {
+export interface ColumnSettings {
+  textColumn?: string | undefined;
+  timeColumn?: string | undefined;
   /** Null where the table has no labels, whatever its columns are called. */
-  labelColumn?: string | null;
+  labelColumn?: string | null | undefined;
   /** Columns whose values are wanted too, by name. */
-  further?: readonly string[];
-};
+  further?: readonly string[] | undefined;
+}
 
 /** Finds the columns by name; a missing one is named with those that are there. */
 export function findColumns(
@@ -66,3 +69,57 @@ export function valueAt(row: object, column: string): unknown {
   }
   return value;
 }
+
+/** How records are read, with the further columns that are wanted of them. */
+export type RecordSettings = TextSettings & Pick<ColumnSettings, 'further'>;
+
+/** A file of records, and how its columns are found where it is a table. */
+export interface RecordSource extends LineSource {
+  layout: TableLayout;
+}
+
+/** A row of a table whose values carry their types. */
+export function typedRecord(
+  values: { text: unknown; label: unknown; values?: readonly unknown[] | undefined },
+  column: string,
+  where: string,
+  line: number,
+): TextRecord {
+  const text = values.text ?? '';
+  if (typeof text !== 'string')
+    throw new UserError(`${where} has a "${column}" that is ${describe(text)}; expected text`);
+  const label = namingText(values.label, where, 'label');
+  if (!values.values) return { text, label, line };
+  return { text, label, line, values: values.values.map((value) => namingText(value, where, 'value')) };
+}
+
+/** How the rows of a CSV or TSV file become texts. */
+export interface TableLayout {
+  delimiter: string;
+  /** RFC 4180: a field between quotation marks may hold delimiters and line ends. */
+  quoted: boolean;
+  /** Whether the first row names the columns; else their names are their numbers from 1. */
+  header: boolean;
+  /** No columns at all: what stands before the first delimiter is the label, and the rest of the line the text. */
+  pair: boolean;
+  /** Lines before the first row, such as Excel's `sep=;`. */
+  skipped: number;
+  /** Which columns are text and label; null for no label. By the settings and the default names where undefined. */
+  text?: string;
+  label?: string | null;
+}
+
+/** Whether columns are named by the settings: a TSV without is label and text, as long as nothing else is found in it. */
+const namesColumns = ({ textColumn, labelColumn, timeColumn }: ColumnSettings): boolean =>
+  textColumn !== undefined || labelColumn !== undefined || timeColumn !== undefined;
+
+/** The layout that a format has by itself: what runs of 0.2.0 read their tables by. */
+export function declaredLayout(format: TextFormat, settings: TextSettings): TableLayout {
+  const tabs = format === 'tsv';
+  const header = !tabs || namesColumns(settings);
+  return { delimiter: tabs ? '\t' : ',', quoted: !tabs, header, pair: tabs && !header, skipped: 0 };
+}
+
+/** Names of the columns of a row: those that it has as a header, or numbers. */
+export const columnNames = (row: readonly string[], { header }: Pick<TableLayout, 'header'>): string[] =>
+  row.map((cell, at) => (header ? cell.trim() : String(at + 1)));

@@ -4,14 +4,10 @@ import type { Readable } from 'node:stream';
 import { cacheFolder, UserError } from '@hidden-schema/base';
 import { type CorpusReport, counted, emptyReport, fingerprintOf } from './corpus-report.ts';
 import { encodingName } from './decoding.ts';
-import { detectLayout } from './detect-layout.ts';
-import { documentFiles } from './documents.ts';
-import { TextReader } from './reader.ts';
+import type { TextReader } from './reader.ts';
 import { TEXT_DEFAULTS, type TextSettings, type TextSplit } from './settings.ts';
 import { type CorpusInput, hashSources, resolveSources, type SourceSum, type TextSource } from './sources.ts';
-import { DEFAULT_SHARES, type SplitShares } from './splits.ts';
-import { declaredLayout } from './table-layout.ts';
-import { textKey } from './text-keys.ts';
+import { DEFAULT_SHARES, type SplitShares, textKey } from './text-keys.ts';
 import { type CorpusProgress, type TokenizerSide, tokenStore } from './token-cache.ts';
 import type { TokenStore } from './token-store.ts';
 
@@ -58,11 +54,14 @@ export class TextFiles {
   readonly #spool: string;
   #sums: Promise<SourceSum[]> | undefined;
 
-  private constructor(sources: readonly TextSource[], options: TextCorpusOptions, spool: string) {
-    this.settings = settingsOf(options);
-    const notes: string[] = [];
-    this.sources = sources.map((source) => understood(source, this.settings, notes));
-    this.notes = notes;
+  private constructor(
+    understood: Pick<TextFiles, 'sources' | 'settings' | 'notes'>,
+    options: TextCorpusOptions,
+    spool: string,
+  ) {
+    this.settings = understood.settings;
+    this.sources = understood.sources;
+    this.notes = understood.notes;
     this.#options = options;
     this.#spool = spool;
   }
@@ -71,16 +70,21 @@ export class TextFiles {
   static async find(input: CorpusInput, options: TextCorpusOptions = {}): Promise<TextFiles> {
     checkShares(options.split ?? DEFAULT_SHARES);
     const spool = path.join(options.cache ?? cacheFolder(), 'input');
-    return new TextFiles(await resolveSources(input, { ...options, spool }), options, spool);
+    const settings = settingsOf(options);
+    const notes: string[] = [];
+    const sources: TextSource[] = [];
+    for (const source of await resolveSources(input, { ...options, spool }))
+      sources.push(await understood(source, settings, notes));
+    return new TextFiles({ sources, settings, notes }, options, spool);
   }
 
   /** Every text of the corpus, in batches; only those that a training may see when the files name splits. */
   async *texts(report = emptyReport(this.settings.onBadUtf8)): AsyncGenerator<string[]> {
-    const reader = new TextReader(this.settings, report);
+    const reader = await readerOf(this.settings, report);
     const { signal } = this.#options;
     for (const source of this.sources) {
       if (source.split !== null && source.split !== 'train') continue;
-      for await (const batch of reader.batches(source, signal ? { signal } : {})) {
+      for await (const batch of reader.batches(source, { signal })) {
         signal?.throwIfAborted();
         yield batch.map(({ text }) => text);
       }
@@ -92,14 +96,15 @@ export class TextFiles {
     const { signal } = this.#options;
     let found = false;
     const settings = { ...this.settings, further: [name] };
-    const reader = new TextReader(settings, emptyReport(settings.onBadUtf8));
+    const reader = await readerOf(settings);
+    const { declaredLayout } = await import('./columns.ts');
     for (const source of this.sources) {
       const layout = source.layout ?? declaredLayout(source.format, this.settings);
       if (['text', 'document'].includes(source.format) || (source.format === 'tsv' && layout.pair))
         throw new UserError(
           `${source.name} was read without names of columns, so it has no column ${JSON.stringify(name)}; take a table with a header: CSV, TSV, JSONL or Parquet`,
         );
-      for await (const { line, hash, values } of reader.values(source, signal ? { signal } : {})) {
+      for await (const { line, hash, values } of reader.values(source, { signal })) {
         found ||= values[0] !== undefined;
         yield { hash, value: values[0]?.trim() || undefined, where: `${source.name}:${line}` };
       }
@@ -116,8 +121,8 @@ export class TextFiles {
       settings: this.settings,
       sums: await this.sums(),
       ...sides,
-      ...(signal ? { signal } : {}),
-      ...(onProgress ? { onProgress } : {}),
+      signal,
+      onProgress,
     });
     const { report } = store.manifest;
     return {
@@ -150,12 +155,12 @@ export class TextFiles {
 
   /** Content keys of the texts of each file, in order: what rows of a `TokenStore` have as theirs. */
   async keys(): Promise<bigint[][]> {
-    const reader = new TextReader(this.settings, emptyReport(this.settings.onBadUtf8));
+    const reader = await readerOf(this.settings);
     const { signal } = this.#options;
     const files: bigint[][] = [];
     for (const source of this.sources) {
       const keys: bigint[] = [];
-      for await (const batch of reader.batches(source, signal ? { signal } : {}))
+      for await (const batch of reader.batches(source, { signal }))
         for (const { hash } of batch) keys.push(textKey(hash));
       files.push(keys);
     }
@@ -172,11 +177,21 @@ export class TextFiles {
 /** Notes of files that were read alike, at most. */
 const MOST_NOTES = 4;
 
+/** Reads files of every kind; loaded where files are read, and not where their tokens are at hand. */
+async function readerOf(
+  settings: TextSettings,
+  report: CorpusReport = emptyReport(settings.onBadUtf8),
+): Promise<TextReader> {
+  const { TextReader } = await import('./reader.ts');
+  return new TextReader(settings, report);
+}
+
 /** A source with the layout that is found in it, and what there is to say about it. */
-function understood(source: TextSource, settings: TextSettings, notes: string[]): TextSource {
+async function understood(source: TextSource, settings: TextSettings, notes: string[]): Promise<TextSource> {
   const { file, name, format } = source;
   if (settings.layout === 'declared') return source;
   if (format === 'document' && fs.statSync(file).isDirectory()) {
+    const { documentFiles } = await import('./documents.ts');
     const documents = documentFiles(file);
     const labels = new Set(documents.flatMap(({ label }) => label ?? []));
     const folders = labels.size > 0 ? `, labels are the ${counted(labels.size, 'folder')} in it` : '';
@@ -186,6 +201,7 @@ function understood(source: TextSource, settings: TextSettings, notes: string[])
     return source;
   }
   if (format !== 'csv' && format !== 'tsv') return source;
+  const { detectLayout } = await import('./detect-layout.ts');
   const { layout, notes: found } = detectLayout({ file, name, format }, settings);
   if (notes.length < MOST_NOTES) notes.push(...found);
   return { ...source, layout };
@@ -197,7 +213,7 @@ export async function* streamedTexts(
   options: TextCorpusOptions,
   report: CorpusReport,
 ): AsyncGenerator<string[]> {
-  const reader = new TextReader(settingsOf(options), report);
+  const reader = await readerOf(settingsOf(options), report);
   for await (const batch of reader.stream(stream, options.signal)) yield batch.map(({ text }) => text);
 }
 

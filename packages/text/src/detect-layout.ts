@@ -1,12 +1,10 @@
 import { UserError } from '@hidden-schema/base';
+import { columnNames, declaredLayout, type TableLayout } from './columns.ts';
 import { emptyReport } from './corpus-report.ts';
 import { CsvAssembler } from './csv.ts';
 import { isDate } from './dates.ts';
-import { Utf8Blocks } from './decoding.ts';
-import { LineSplitter } from './line-splitter.ts';
-import { fileBlocks, type TextLine } from './lines.ts';
+import { fileLines, type TextLine } from './lines.ts';
 import type { TextFormat, TextSettings } from './settings.ts';
-import { columnNames, declaredLayout, type TableLayout } from './table-layout.ts';
 
 /** A layout with what the user should know about it. */
 export interface DetectedLayout {
@@ -56,26 +54,16 @@ export function detectLayout(
 }
 
 /** The lines at a file's beginning, the last of them whole. */
-function firstLines(file: string, name: string, settings: TextSettings): TextLine[] {
-  const splitter = new LineSplitter(settings.longestLine);
-  const utf8 = new Utf8Blocks(name, settings.encoding, emptyReport('replace'));
+function firstLines(from: string, name: string, { longestLine, encoding }: TextSettings): TextLine[] {
   const lines: TextLine[] = [];
-  const take = (raw: { bytes: Buffer; number: number; quotesLost: number; lost: number }) => {
-    const text = raw.bytes
-      .toString('utf8')
-      .replace(/\r$/, '')
-      .replace(/^\uFEFF/, '');
-    if (text.trim() !== '')
-      lines.push({ text, number: raw.number, cut: raw.lost > 0, quotesLost: raw.quotesLost, skip: false });
+  let [before, bytes] = [0, 0];
+  const onBytes = (count: number) => {
+    [before, bytes] = [bytes, bytes + count];
   };
-  let bytes = 0;
-  for (const block of fileBlocks(file)) {
-    for (const raw of splitter.split(utf8.take(block))) take(raw);
-    bytes += block.length;
-    if (bytes >= SAMPLE_BYTES) return lines;
+  for (const line of fileLines({ from, name, longestLine, encoding, onBytes }, emptyReport('replace'))) {
+    if (before >= SAMPLE_BYTES) break;
+    if (line.text.trim() !== '') lines.push(line);
   }
-  for (const raw of splitter.split(utf8.end())) take(raw);
-  for (const raw of splitter.end()) take(raw);
   return lines;
 }
 

@@ -3,7 +3,6 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { CorpusReport } from './corpus-report.ts';
 import { LineDecoder, type LineSource, type TextLine, utf8Blocks } from './lines.ts';
-import { htmlText, markdownText } from './markup.ts';
 import type { TextRecord } from './settings.ts';
 
 /** Endings of files that are one document each, and what their text is. */
@@ -89,4 +88,137 @@ async function readDocument(source: LineSource, report: CorpusReport): Promise<T
   }
   const decoder = new LineDecoder(source.name, report);
   return decoder.decode({ bytes: Buffer.concat(blocks), number: 1, lost, quotesLost: 0, ended: true });
+}
+
+/** Entities that texts have; others stay as they are written. */
+const entities: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  ndash: '–',
+  mdash: '—',
+  lsquo: '‘',
+  rsquo: '’',
+  ldquo: '“',
+  rdquo: '”',
+  hellip: '…',
+  bull: '•',
+  middot: '·',
+  copy: '©',
+  reg: '®',
+  trade: '™',
+  euro: '€',
+  pound: '£',
+  deg: '°',
+};
+
+/** A text with its character references decoded, `&amp;#39;` as well as `&amp;`. */
+export function decodeEntities(text: string): string {
+  return text
+    .replace(/&#(\d{1,7});/g, (written, digits: string) => character(Number(digits)) ?? written)
+    .replace(
+      /&#x([\da-f]{1,6});/gi,
+      (written, digits: string) => character(Number.parseInt(digits, 16)) ?? written,
+    )
+    .replace(/&([a-z]{2,8});/gi, (written, name: string) => entities[name.toLowerCase()] ?? written);
+}
+
+function character(code: number): string | undefined {
+  const readable = code >= 32 && code <= 0x10ffff && !(code >= 0xd800 && code < 0xe000);
+  return readable ? String.fromCodePoint(code) : undefined;
+}
+
+/** Elements of HTML whose content nobody reads as text. */
+const unread = /<(script|style|head|noscript|template|svg)\b[^>]*>[\s\S]*?<\/\1\s*>/gi;
+const comments = /<!--[\s\S]*?-->/g;
+const blockTag =
+  /<\/?(?:p|div|br|hr|li|ul|ol|h[1-6]|tr|table|section|article|header|footer|blockquote|pre|title|body|html)\b[^<>]*>/gi;
+/** A tag begins with a name: "3 < 5" is none. */
+const tag = /<\/?[a-z][a-z\d:-]*(?:\s[^<>]*)?\/?>/gi;
+
+/** A text without the tags in it; those of blocks end lines. */
+export function withoutTags(text: string): string {
+  return text.replace(comments, ' ').replace(blockTag, '\n').replace(tag, ' ');
+}
+
+const tidyLines = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => line.replace(/[ \t\f\v\u00a0]+/g, ' ').trim())
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+
+/** What a reader sees of an HTML page; its title first, where it has one. */
+export function htmlText(content: string): string {
+  const title = /<title\b[^>]*>([\s\S]*?)<\/title\s*>/i.exec(content)?.[1] ?? '';
+  const body = withoutTags(content.replace(comments, ' ').replace(unread, ' '));
+  return tidyLines(decodeEntities(`${title.replace(/\s+/g, ' ')}\n${body}`));
+}
+
+/** The text of a Markdown file: without front matter, images, addresses of links and the signs of markup. */
+export function markdownText(content: string): string {
+  const text = content
+    .replace(/\r\n/g, '\n')
+    .replace(/^\uFEFF?---\n[\s\S]*?\n---\n/, '')
+    .replace(/^(?:```|~~~).*$/gm, '')
+    .replace(/!\[[^\]\n]*\]\([^)\n]*\)/g, ' ')
+    .replace(/\[([^\]\n]+)\](?:\([^)\n]*\)|\[[^\]\n]*\])/g, '$1')
+    .replace(/^\[[^\]\n]+\]:\s.*$/gm, '')
+    .replace(/^ {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*$/gm, '$1')
+    .replace(/^ {0,3}(?:[-*_] ?){3,}$/gm, '')
+    .replace(/^[ \t]*>[ \t]?/gm, '')
+    .replace(/^[ \t]*[-*+][ \t]+/gm, '')
+    .replace(/(\*\*|__)(?=\S)([^\n]*?\S)\1/g, '$2')
+    .replace(/(?<![\p{L}\p{N}])([*_])(?=\S)([^\n]*?\S)\1(?![\p{L}\p{N}])/gu, '$2')
+    .replace(/`([^`\n]+)`/g, '$1');
+  return tidyLines(decodeEntities(withoutTags(text)));
+}
+
+/** Character references that lost their "&" on the way, as in "it#39;s" and "quot;yes quot;". */
+const brokenReference = /(?<![&\p{L}\p{N}])(?=(?:#\d{2,5}|quot|amp|lt|gt|nbsp);)/giu;
+/** "season #39;s": the apostrophe, with a space before it. */
+const brokenApostrophe = /(?<=\p{L}) ?&?#39;(?=\p{L})/gu;
+const address = /\b(?:(?:https?|ftp):\/\/|www\.)[^\s<>"'()[\]{}]*[^\s<>"'()[\]{}.,;:!?]/gi;
+const mail = /(?<![\p{L}\p{N}])[\w.%+-]{1,64}@[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63})+/giu;
+
+const agencies =
+  'AP|AFP|UPI|CNN|ANSA|EFE|DPA|dpa|TASS|PTI|IANS|Xinhua|Reuters|Bloomberg|AP Photo|Associated Press|Canadian Press|SPACE\\.com|CP|PRNewswire|Business Wire|BUSINESS WIRE';
+/** "WASHINGTON (Reuters) - ", "AP - ", "(AFP) –" at the beginning of a text or line. */
+const dateline = new RegExp(
+  `^(?:[A-Z][\\p{L}.,'/ -]{1,60}?\\s)?\\(?(?:${agencies})\\)?\\s+[-–—]{1,2}\\s+`,
+  'gmu',
+);
+/** "(Reuters)" and "(AP)" elsewhere, and what is left of them between dashes. */
+const tagged = new RegExp(`\\((?:${agencies})\\)`, 'gu');
+
+/** Whether there may be anything to clean: most texts have nothing. */
+const suspicious = new RegExp(
+  `[<@]|&#?\\w|#\\d\\d|(?:quot|amp|lt|gt|nbsp);|:\\/\\/|www\\.|\\(?(?:${agencies})\\b`,
+  'iu',
+);
+
+/**
+ * A text without what nobody says: tags of markup, character references, addresses of pages and mail, and the tags of news
+ * agencies. A text that has none of these is the same string. A text of nothing else is left as it is.
+ */
+export function cleanText(text: string): string {
+  if (!suspicious.test(text)) return text;
+  const decoded = decodeEntities(
+    decodeEntities(text.replace(brokenApostrophe, "'").replace(brokenReference, '&')),
+  );
+  const cleaned = withoutTags(decoded)
+    .replace(address, ' ')
+    .replace(mail, ' ')
+    .replace(dateline, '')
+    .replace(tagged, ' ');
+  if (cleaned === text) return text;
+  const tidy = cleaned
+    .replace(/[^\S\n]+/g, ' ')
+    .replace(/ ?\n ?/g, '\n')
+    .trim();
+  return /[\p{L}\p{N}]/u.test(tidy) ? tidy : text;
 }

@@ -3,9 +3,8 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
-import { LineSplitter, type RawLine } from './line-splitter.ts';
-import { fileBlocks } from './lines.ts';
-import { firstBadByte } from './utf8.ts';
+import { firstBadByte } from './decoding.ts';
+import { fileBlocks, LineSplitter, type RawLine } from './lines.ts';
 
 /** A longer line is refused, so that memory stays bounded whatever the file is. */
 export const LONGEST_LINE = 1 << 20;
@@ -59,10 +58,9 @@ function lineText({ bytes, number, lost }: RawLine, name: string): string {
   const zero = bytes.indexOf(0);
   if (zero >= 0) throw new UserError(`${name}:${number}:${zero + 1} is a NUL byte; expected UTF-8 text`);
   if (!isUtf8(bytes)) {
-    const at = firstBadByte(bytes);
-    const value = bytes[at]!.toString(16).padStart(2, '0');
+    const { place, value } = firstBadByte(bytes);
     throw new UserError(
-      `${name}:${number}:${at + 1} is not valid UTF-8 (byte 0x${value}); convert the file to UTF-8`,
+      `${name}:${number}:${place} is not valid UTF-8 (byte ${value}); convert the file to UTF-8`,
     );
   }
   const text = bytes.toString('utf8', 0, bytes.at(-1) === RETURN ? bytes.length - 1 : bytes.length);

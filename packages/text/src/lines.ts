@@ -1,11 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import fs from 'node:fs';
 import { addAbortSignal, type Readable } from 'node:stream';
-import { UserError } from '@hidden-schema/base';
+import { blocksOf, UserError } from '@hidden-schema/base';
 import type { CorpusReport } from './corpus-report.ts';
-import { Utf8Blocks } from './decoding.ts';
-import { LineSplitter, type RawLine } from './line-splitter.ts';
-import { firstBadByte, wholeCharacters } from './utf8.ts';
+import { firstBadByte, Utf8Blocks, wholeCharacters } from './decoding.ts';
 
 const CHUNK = 1 << 20;
 const RETURN = 13;
@@ -13,19 +11,7 @@ const RETURN = 13;
 const PIECE = 4096;
 
 /** The blocks of a file one after the other; a block is valid until the next is asked for. */
-export function* fileBlocks(file: string): Generator<Buffer> {
-  const descriptor = fs.openSync(file, 'r');
-  try {
-    const chunk = Buffer.allocUnsafe(CHUNK);
-    for (;;) {
-      const size = fs.readSync(descriptor, chunk, 0, CHUNK, null);
-      if (size === 0) return;
-      yield chunk.subarray(0, size);
-    }
-  } finally {
-    fs.closeSync(descriptor);
-  }
-}
+export const fileBlocks = (file: string) => blocksOf(fs.openSync(file, 'r'));
 
 /** The blocks of a file or a stream; a stop reaches it also while it waits for input that may never come. */
 export async function* readBlocks(
@@ -66,7 +52,7 @@ export interface LineSource {
   /** As `TextSettings` has it. */
   encoding?: string | undefined;
   onBytes?: (count: number) => void;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Lines as text: without BOM and line ends, bytes that are not UTF-8 by the report's policy. */
@@ -114,14 +100,16 @@ export class LineDecoder {
 
 /** Lines of a file, read without a turn of the event loop. */
 export function* fileLines(
-  { from, name, longestLine, encoding }: LineSource & { from: string },
+  { from, name, longestLine, encoding, onBytes }: LineSource & { from: string },
   report: CorpusReport,
 ): Generator<TextLine> {
   const splitter = new LineSplitter(longestLine);
   const decoder = new LineDecoder(name, report);
   const utf8 = new Utf8Blocks(name, encoding, report);
-  for (const block of fileBlocks(from))
+  for (const block of fileBlocks(from)) {
+    onBytes?.(block.length);
     for (const line of splitter.split(utf8.take(block))) yield decoder.decode(line);
+  }
   for (const line of splitter.split(utf8.end())) yield decoder.decode(line);
   for (const line of splitter.end()) yield decoder.decode(line);
   decoder.finish();
@@ -160,9 +148,85 @@ export async function* textLines(source: LineSource, report: CorpusReport): Asyn
 
 /** The fault of a line that is not UTF-8; `before` bytes stood before these in the file's line. */
 function badBytes(name: string, line: number, bytes: Buffer, before: number): UserError {
-  const at = firstBadByte(bytes);
-  const value = bytes[at]!.toString(16).padStart(2, '0');
+  const { place, value } = firstBadByte(bytes);
   return new UserError(
-    `${name}:${line}:${at + 1 + before} is not valid UTF-8 (byte 0x${value}); name its encoding, as --encoding windows-1252, or choose --on-bad-utf8 replace or skip`,
+    `${name}:${line}:${place + before} is not valid UTF-8 (byte ${value}); name its encoding, as --encoding windows-1252, or choose --on-bad-utf8 replace or skip`,
   );
+}
+
+const NEWLINE = 10;
+const QUOTE = 34;
+
+/** A line as bytes, without its end; `bytes` is valid until the next block is given. */
+export interface RawLine {
+  bytes: Buffer;
+  number: number;
+  /** Bytes beyond the limit, which were passed over. */
+  lost: number;
+  /** Quotation marks among them: whether a quoted field goes on is told by their parity. */
+  quotesLost: number;
+  /** Whether a newline ended it. */
+  ended: boolean;
+}
+
+/** Cuts blocks of bytes into lines; no more than `limit` bytes of a line are held, however long it is. */
+export class LineSplitter {
+  readonly #limit: number;
+  #parts: Buffer[] = [];
+  #size = 0;
+  #lost = 0;
+  #quotesLost = 0;
+  #number = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** The lines that end in a block. */
+  *split(block: Buffer): Generator<RawLine> {
+    let start = 0;
+    for (let end = block.indexOf(NEWLINE); end >= 0; end = block.indexOf(NEWLINE, start)) {
+      const piece = block.subarray(start, end);
+      start = end + 1;
+      if (this.#empty && piece.length <= this.#limit)
+        yield { bytes: piece, number: ++this.#number, lost: 0, quotesLost: 0, ended: true };
+      else {
+        this.#keep(piece);
+        yield this.#take(true);
+      }
+    }
+    if (start < block.length) this.#keep(block.subarray(start));
+  }
+
+  /** The last line, where no newline ended it. */
+  *end(): Generator<RawLine> {
+    if (!this.#empty) yield this.#take(false);
+  }
+
+  /** Whether the line that is being read is longer than is held. */
+  get overlong(): boolean {
+    return this.#lost > 0;
+  }
+
+  get #empty(): boolean {
+    return this.#size === 0 && this.#lost === 0;
+  }
+
+  /** The part of a line that the end of a block has cut: copied, since its block will be written over. */
+  #keep(piece: Buffer): void {
+    const kept = piece.subarray(0, Math.max(0, this.#limit - this.#size));
+    if (kept.length > 0) this.#parts.push(Buffer.from(kept));
+    this.#size += kept.length;
+    this.#lost += piece.length - kept.length;
+    for (let at = piece.indexOf(QUOTE, kept.length); at >= 0; at = piece.indexOf(QUOTE, at + 1))
+      this.#quotesLost++;
+  }
+
+  #take(ended: boolean): RawLine {
+    const bytes = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
+    const line = { bytes, number: ++this.#number, lost: this.#lost, quotesLost: this.#quotesLost, ended };
+    this.#parts = [];
+    this.#size = this.#lost = this.#quotesLost = 0;
+    return line;
+  }
 }

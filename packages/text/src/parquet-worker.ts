@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { on } from 'node:events';
 import fs from 'node:fs/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import {
@@ -10,7 +11,7 @@ import {
   type RowGroup,
   snappyUncompress,
 } from 'hyparquet';
-import { wholeCharacters } from './utf8.ts';
+import { wholeCharacters } from './decoding.ts';
 
 export interface ParquetTask {
   file: string;
@@ -51,20 +52,9 @@ const answer = (message: ParquetAnswer) => {
   port.postMessage(message);
 };
 
-const asked: ParquetRequest[] = [];
-let wake = () => {};
-port.on('message', (request: ParquetRequest) => {
-  asked.push(request);
-  wake();
-});
-
-async function request(): Promise<ParquetRequest> {
-  while (asked.length === 0)
-    await new Promise<void>((resolve) => {
-      wake = resolve;
-    });
-  return asked.shift()!;
-}
+/** What was asked and not yet heard waits here. */
+const requests = on(port, 'message') as AsyncIterator<[ParquetRequest]>;
+const request = async (): Promise<ParquetRequest> => (await requests.next()).value[0];
 
 /** The bytes of a file; a place outside it is a fault, and so is reading it over and over. */
 function guardedFile(handle: fs.FileHandle, byteLength: number): AsyncBuffer {

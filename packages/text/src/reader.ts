@@ -1,17 +1,12 @@
 import type { Readable } from 'node:stream';
 import { UserError } from '@hidden-schema/base';
-import { cleanText } from './cleaning.ts';
+import type { RecordSettings } from './columns.ts';
 import type { CorpusReport } from './corpus-report.ts';
-import { documentRecords } from './documents.ts';
-import { textLines } from './lines.ts';
-import { parquetRecords } from './parquet.ts';
-import type { RecordSettings } from './record-source.ts';
-import { lineReaders } from './records.ts';
-import { SeenTexts } from './seen.ts';
+import { cleanText, documentRecords } from './documents.ts';
+import { type LineSource, textLines } from './lines.ts';
 import type { TextRecord } from './settings.ts';
 import { INPUT_NAME, type TextSource } from './sources.ts';
-import { declaredLayout } from './table-layout.ts';
-import { textHash } from './text-keys.ts';
+import { SeenTexts, textHash } from './text-keys.ts';
 
 /** A sentence as it goes into a corpus. */
 export interface CorpusText {
@@ -34,7 +29,7 @@ export interface ColumnValues {
 /** Hears how far reading is, and may end it. */
 export interface Watch {
   onBytes?: (count: number) => void;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 const MOST_LABELS = 10_000;
@@ -57,7 +52,7 @@ export class TextReader {
   async *batches(source: TextSource, watch: Watch = {}): AsyncGenerator<CorpusText[]> {
     let batch: CorpusText[] = [];
     let units = 0;
-    for await (const record of this.#records(source, watch)) {
+    for await (const record of await this.#records(source, watch)) {
       const text = this.#accept(record, source.name);
       if (!text) continue;
       batch.push(text);
@@ -72,7 +67,7 @@ export class TextReader {
 
   /** The values of the further columns of a file, record after record, of blank texts and repeats too. */
   async *values(source: TextSource, watch: Watch = {}): AsyncGenerator<ColumnValues> {
-    for await (const record of this.#records(source, watch)) {
+    for await (const record of await this.#records(source, watch)) {
       const hash = this.#accept(record, source.name)?.hash;
       yield { line: record.line, hash, values: record.values ?? [] };
     }
@@ -81,7 +76,7 @@ export class TextReader {
   /** The lines of a stream as texts, as soon as they come. */
   async *stream(from: Readable, signal?: AbortSignal): AsyncGenerator<CorpusText[]> {
     const { longestLine, encoding } = this.#settings;
-    const source = { from, name: INPUT_NAME, longestLine, encoding, ...(signal ? { signal } : {}) };
+    const source = { from, name: INPUT_NAME, longestLine, encoding, signal };
     for await (const lines of textLines(source, this.report)) {
       const texts = lines.flatMap(({ text, number, cut, skip }) =>
         skip ? [] : (this.#accept({ text, label: undefined, line: number, cut }, source.name) ?? []),
@@ -90,13 +85,25 @@ export class TextReader {
     }
   }
 
-  #records({ file, name, format, layout: found }: TextSource, watch: Watch): AsyncIterable<TextRecord> {
+  /** Records of a file, by the code of its format alone. */
+  async #records(file: TextSource, watch: Watch): Promise<AsyncIterable<TextRecord>> {
+    const { name, format } = file;
     const { longestLine, encoding } = this.#settings;
-    if (format === 'parquet') return parquetRecords({ file, name, ...watch }, this.#settings, this.report);
-    const source = { from: file, name, longestLine, encoding, ...watch };
+    const source = { from: file.file, name, longestLine, encoding, ...watch };
+    if (format === 'text') return plainRecords(source, this.report);
     if (format === 'document') return documentRecords(source, this.report);
-    const layout = found ?? declaredLayout(format, this.#settings);
-    return lineReaders[format]({ ...source, layout }, this.#settings, this.report);
+    if (format === 'parquet') {
+      const { parquetRecords } = await import('./parquet.ts');
+      return parquetRecords({ file: file.file, name, ...watch }, this.#settings, this.report);
+    }
+    if (format === 'jsonl' || format === 'json') {
+      const { jsonRecords } = await import('./json-records.ts');
+      return jsonRecords(source, this.#settings, this.report);
+    }
+    const { declaredLayout } = await import('./columns.ts');
+    const { tableRecords } = await import('./table-records.ts');
+    const layout = file.layout ?? declaredLayout(format, this.#settings);
+    return tableRecords({ ...source, layout }, this.#settings, this.report);
   }
 
   #accept(record: TextRecord, name: string): CorpusText | undefined {
@@ -159,4 +166,11 @@ export class TextReader {
     this.report.labels[number]![1]++;
     return number;
   }
+}
+
+/** One sentence a line. */
+async function* plainRecords(source: LineSource, report: CorpusReport): AsyncGenerator<TextRecord> {
+  for await (const lines of textLines(source, report))
+    for (const { text, number, cut, skip } of lines)
+      if (!skip) yield { text, label: undefined, line: number, cut };
 }

@@ -5,10 +5,10 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { UserError } from '@hidden-schema/base';
+import type { TableLayout } from './columns.ts';
 import { type DocumentFile, documentFiles, hashDocuments, isDocument } from './documents.ts';
 import { readBlocks } from './lines.ts';
 import { TEXT_SPLITS, type TextFormat, type TextSettings, type TextSplit } from './settings.ts';
-import type { TableLayout } from './table-layout.ts';
 
 /** Where a corpus is: a file, a folder, `-` for standard input, several of them, or files for each split. */
 export type CorpusInput = string | readonly string[] | Partial<Record<TextSplit, string | readonly string[]>>;

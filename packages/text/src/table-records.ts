@@ -1,11 +1,15 @@
 import { restoredText, UserError } from '@hidden-schema/base';
-import { findColumns } from './columns.ts';
+import {
+  columnNames,
+  findColumns,
+  type RecordSettings,
+  type RecordSource,
+  type TableLayout,
+} from './columns.ts';
 import type { CorpusReport } from './corpus-report.ts';
 import { CsvAssembler, type CsvRecord } from './csv.ts';
 import { type TextLine, textLines } from './lines.ts';
-import type { RecordSettings, RecordSource } from './record-source.ts';
 import type { TextRecord } from './settings.ts';
-import { columnNames, type TableLayout } from './table-layout.ts';
 import { isWalkTable } from './walk-columns.ts';
 
 /** Where the wanted columns of a table are. */
@@ -74,15 +78,9 @@ function placesIn(
 ): Places {
   const names = columnNames(row, layout);
   const { textColumn, labelColumn, timeColumn, further } = settings;
-  const wanted = {
-    ...(textColumn === undefined ? {} : { textColumn }),
-    ...(labelColumn === undefined ? {} : { labelColumn }),
-    ...(timeColumn === undefined ? {} : { timeColumn }),
-    ...(further ? { further } : {}),
-    ...(layout.text === undefined ? {} : { textColumn: layout.text }),
-    ...(layout.label === undefined ? {} : { labelColumn: layout.label }),
-  };
-  const { text, label } = findColumns(names, wanted, name);
+  const found = { textColumn: layout.text ?? textColumn, labelColumn: layout.label };
+  if (found.labelColumn === undefined) found.labelColumn = labelColumn;
+  const { text, label } = findColumns(names, { ...found, timeColumn, further }, name);
   return {
     text: names.indexOf(text),
     label: label === undefined ? -1 : names.indexOf(label),

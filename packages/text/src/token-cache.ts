@@ -11,12 +11,19 @@ import {
   writeBeside,
 } from '@hidden-schema/base';
 import { type CorpusReport, emptyReport, fingerprintOf } from './corpus-report.ts';
-import { type CorpusText, TextReader } from './reader.ts';
+import type { CorpusText, TextReader } from './reader.ts';
 import { TEXT_SPLITS, type TextSettings } from './settings.ts';
 import { refuseChanged, type SourceSum, type TextSource } from './sources.ts';
-import { CACHE_VERSION, type CacheManifest, MANIFEST, manifestText, parseManifest } from './token-layout.ts';
-import { CacheFault, TokenStore } from './token-store.ts';
-import { TokenWriter } from './token-writer.ts';
+import {
+  CACHE_VERSION,
+  CacheFault,
+  type CacheManifest,
+  MANIFEST,
+  manifestText,
+  parseManifest,
+  TokenStore,
+} from './token-store.ts';
+import type { TokenWriter } from './token-writer.ts';
 import type { EncodedIds, Tokenizer } from './tokenizer/tokenizer.ts';
 
 /** A tokenizer with the most tokens its model takes of a sentence. */
@@ -39,8 +46,8 @@ export interface CacheOptions {
   sums: readonly SourceSum[];
   encoder: TokenizerSide;
   decoder: TokenizerSide;
-  signal?: AbortSignal;
-  onProgress?: (progress: CorpusProgress) => void;
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: CorpusProgress) => void) | undefined;
   /** Check sha256 sums of a cache that is there; true unless given. */
   verify?: boolean;
 }
@@ -164,6 +171,8 @@ async function writeFiles(
   { key, report }: CacheLabel,
   options: CacheOptions,
 ): Promise<CacheManifest> {
+  const { TextReader } = await import('./reader.ts');
+  const { TokenWriter } = await import('./token-writer.ts');
   const reader = new TextReader(options.settings, report);
   const writer = new TokenWriter(folder);
   try {
@@ -171,15 +180,9 @@ async function writeFiles(
       await writeSource({ ...source, number: file }, reader, writer, options);
     if (report.sentences === 0) throw emptyCorpus(report);
     report.tokens = writer.tokens;
+    const { sentences } = writer;
     const files = writer.finish();
-    return {
-      format: 'hsn-token-cache',
-      version: CACHE_VERSION,
-      key,
-      sentences: writer.sentences,
-      files,
-      report,
-    };
+    return { format: 'hsn-token-cache', version: CACHE_VERSION, key, sentences, files, report };
   } finally {
     writer.close();
   }
@@ -196,12 +199,12 @@ async function writeSource(
   const totalBytes = report.files.reduce((sum, { bytes }) => sum + bytes, 0);
   let bytes = report.files.slice(0, source.number).reduce((sum, { bytes }) => sum + bytes, 0);
   const split = source.split === null ? -1 : TEXT_SPLITS.indexOf(source.split);
+  const { signal } = options;
   const onBytes = (count: number) => {
     bytes += count;
   };
-  const watch = { onBytes, ...(options.signal ? { signal: options.signal } : {}) };
-  for await (const texts of reader.batches(source, watch)) {
-    options.signal?.throwIfAborted();
+  for await (const texts of reader.batches(source, { onBytes, signal })) {
+    signal?.throwIfAborted();
     const [encoder, decoder] = await tokenise(texts, options);
     writer.append(texts, encoder, decoder, { split, file: source.number });
     const { sentences } = writer;

@@ -1,20 +1,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { hashFile } from '@hidden-schema/base';
+import { hashFile, openSealed, readFully, sealedText } from '@hidden-schema/base';
+import type { CorpusReport } from './corpus-report.ts';
 import { TEXT_SPLITS, type TextSplit } from './settings.ts';
-import { rowDraw, type SplitShares, splitOfDraw } from './splits.ts';
-import { textKey } from './text-keys.ts';
-import {
-  CACHE_FILES,
-  CACHE_VERSION,
-  type CacheFile,
-  type CacheManifest,
-  MANIFEST,
-  parseManifest,
-  ROW_BYTES,
-  type TokenRow,
-  unpackRow,
-} from './token-layout.ts';
+import { rowDraw, type SplitShares, splitOfDraw, textKey } from './text-keys.ts';
 
 /** A cache that is not whole, or not of this version: to be made again. */
 export class CacheFault extends Error {
@@ -43,7 +32,7 @@ export class TokenStore {
     this.folder = folder;
     this.manifest = manifest;
     this.count = manifest.sentences;
-    this.#descriptors = openFiles(folder);
+    this.#descriptors = byCacheFile((name) => fs.openSync(path.join(folder, name), 'r'));
     this.lengths = { encoder: new Uint16Array(this.count), decoder: new Uint16Array(this.count) };
     for (const [at, row] of this.#rows()) {
       this.lengths.encoder[at] = row.encoderLength;
@@ -115,12 +104,8 @@ export class TokenStore {
       for (const part of parts) if (part.includes(nearest.row)) part.splice(part.indexOf(nearest.row), 1);
       parts[0]!.push(nearest.row);
     }
-    const [train, valid, test] = parts.map((rows) => Int32Array.from(rows)) as [
-      Int32Array,
-      Int32Array,
-      Int32Array,
-    ];
-    return { train, valid, test };
+    const rows = (part: number) => Int32Array.from(parts[part]!);
+    return { train: rows(0), valid: rows(1), test: rows(2) };
   }
 
   close(): void {
@@ -141,18 +126,9 @@ export class TokenStore {
 
   #read(name: CacheFile, into: Uint8Array, position: number): void {
     if (this.#closed) throw new Error('this token store is closed');
-    for (let done = 0; done < into.length; ) {
-      const size = fs.readSync(this.#descriptors[name], into, done, into.length - done, position + done);
-      if (size === 0) throw new CacheFault(`${path.join(this.folder, name)} ends before its tokens do`);
-      done += size;
-    }
+    if (readFully(this.#descriptors[name], into, position) < into.length)
+      throw new CacheFault(`${path.join(this.folder, name)} ends before its tokens do`);
   }
-}
-
-function openFiles(folder: string): Record<CacheFile, number> {
-  return Object.fromEntries(
-    CACHE_FILES.map((name) => [name, fs.openSync(path.join(folder, name), 'r')]),
-  ) as Record<CacheFile, number>;
 }
 
 function readManifest(folder: string): CacheManifest {
@@ -166,4 +142,81 @@ function readManifest(folder: string): CacheManifest {
   if (manifest.format !== 'hsn-token-cache' || manifest.version !== CACHE_VERSION)
     throw new CacheFault(`${folder} is a token cache of version ${manifest.version}, not ${CACHE_VERSION}`);
   return manifest;
+}
+
+/** Changes whenever the files of a cache do. */
+export const CACHE_VERSION = 1;
+export const MANIFEST = 'cache.json';
+
+/** Flat files of a cache: token numbers as 32-bit integers, texts in UTF-8, and a fixed-size row for each sentence. */
+export const CACHE_FILES = ['encoder.bin', 'decoder.bin', 'texts.bin', 'rows.bin'] as const;
+export type CacheFile = (typeof CACHE_FILES)[number];
+
+export const byCacheFile = <T>(of: (name: CacheFile) => T) =>
+  Object.fromEntries(CACHE_FILES.map((name) => [name, of(name)])) as Record<CacheFile, T>;
+
+/** What stands at the end of a cache's making; a cache without it is not whole. */
+export interface CacheManifest {
+  format: 'hsn-token-cache';
+  version: number;
+  key: string;
+  sentences: number;
+  files: Record<CacheFile, { bytes: number; sha256: string }>;
+  report: CorpusReport;
+}
+
+type Sealed = Parameters<typeof sealedText>[0];
+
+/** cache.json as text: the manifest with its own sha256 last, so that a change to it is seen too. */
+export const manifestText = (manifest: CacheManifest): string => sealedText(manifest as unknown as Sealed);
+
+/** The manifest in a cache.json; nothing where it is not as it was written. */
+export const parseManifest = (text: string) => openSealed(text) as unknown as CacheManifest | undefined;
+
+export interface TokenRow {
+  encoderStart: number;
+  decoderStart: number;
+  textStart: number;
+  encoderLength: number;
+  decoderLength: number;
+  textBytes: number;
+  label: number;
+  /** Split given by the user, as its place in TEXT_SPLITS; -1 where it is drawn by seed. */
+  split: number;
+  hash: Uint32Array;
+  line: number;
+  file: number;
+}
+
+export const ROW_BYTES = 64;
+
+export function packRow(row: TokenRow, into: DataView, at: number): void {
+  into.setFloat64(at, row.encoderStart, true);
+  into.setFloat64(at + 8, row.decoderStart, true);
+  into.setFloat64(at + 16, row.textStart, true);
+  into.setInt32(at + 24, row.encoderLength, true);
+  into.setInt32(at + 28, row.decoderLength, true);
+  into.setInt32(at + 32, row.textBytes, true);
+  into.setInt32(at + 36, row.label, true);
+  into.setInt32(at + 40, row.split, true);
+  into.setUint32(at + 44, row.hash[0]!, true);
+  into.setUint32(at + 48, row.hash[1]!, true);
+  into.setFloat64(at + 52, row.line, true);
+  into.setInt32(at + 60, row.file, true);
+}
+
+export function unpackRow(from: DataView, at: number): TokenRow {
+  return {
+    encoderStart: from.getFloat64(at, true),
+    decoderStart: from.getFloat64(at + 8, true),
+    textStart: from.getFloat64(at + 16, true),
+    encoderLength: from.getInt32(at + 24, true),
+    decoderLength: from.getInt32(at + 28, true),
+    textBytes: from.getInt32(at + 32, true),
+    label: from.getInt32(at + 36, true),
+    split: from.getInt32(at + 40, true),
+    hash: Uint32Array.of(from.getUint32(at + 44, true), from.getUint32(at + 48, true)),
+    line: from.getFloat64(at + 52, true),
+    file: from.getInt32(at + 60, true),
+  };
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import { writeAll } from '@hidden-schema/base';
 import type { TokenReport } from './corpus-report.ts';
 import type { CorpusText } from './reader.ts';
-import { CACHE_FILES, type CacheFile, packRow, ROW_BYTES } from './token-layout.ts';
+import { byCacheFile, CACHE_FILES, type CacheFile, packRow, ROW_BYTES } from './token-store.ts';
 import type { EncodedIds } from './tokenizer/tokenizer.ts';
 
 /** Appends to one file and hashes what it appends. */
@@ -17,10 +18,8 @@ class HashedFile {
   }
 
   append(data: Uint8Array): void {
-    for (let done = 0; done < data.length; )
-      done += fs.writeSync(this.#descriptor, data, done, data.length - done);
+    this.bytes += writeAll(this.#descriptor, data);
     this.#hash.update(data);
-    this.bytes += data.length;
   }
 
   finish(): { bytes: number; sha256: string } {
@@ -42,9 +41,7 @@ export class TokenWriter {
   readonly #files: Record<CacheFile, HashedFile>;
 
   constructor(folder: string) {
-    this.#files = Object.fromEntries(
-      CACHE_FILES.map((name) => [name, new HashedFile(path.join(folder, name))]),
-    ) as Record<CacheFile, HashedFile>;
+    this.#files = byCacheFile((name) => new HashedFile(path.join(folder, name)));
   }
 
   append(
@@ -77,10 +74,7 @@ export class TokenWriter {
   }
 
   finish(): Record<CacheFile, { bytes: number; sha256: string }> {
-    return Object.fromEntries(CACHE_FILES.map((name) => [name, this.#files[name].finish()])) as Record<
-      CacheFile,
-      { bytes: number; sha256: string }
-    >;
+    return byCacheFile((name) => this.#files[name].finish());
   }
 
   close(): void {

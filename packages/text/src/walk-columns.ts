@@ -1,8 +1,19 @@
-/** Columns of the walks that `hsn encode` writes: a table with just these is known as its own. */
-export const WALK_COLUMNS = ['walk', 'probability', 'steps', 'text'] as const;
-/** The same where the least certain are marked. */
-export const MARKED_WALK_COLUMNS = ['walk', 'probability', 'steps', 'unsure', 'text'] as const;
+/** Columns of the walks that `hsn encode` writes, in their order. */
+const COLUMNS = ['walk', 'names', 'probability', 'steps', 'unsure', 'text'] as const;
+/** Those that are written only where they are asked for. */
+const ON_REQUEST = ['names', 'unsure'] as const;
 
-/** Whether a table has just the columns of one of them. */
-export const isWalkTable = (names: readonly string[]): boolean =>
-  [WALK_COLUMNS, MARKED_WALK_COLUMNS].some((columns) => columns.join('\t') === names.join('\t'));
+export type WalkColumn = (typeof COLUMNS)[number];
+export type RequestedWalkColumn = (typeof ON_REQUEST)[number];
+
+/** The columns of a table of walks, with those that were asked for. */
+export function walkColumns(requested: readonly RequestedWalkColumn[]): WalkColumn[] {
+  const leftOut: readonly WalkColumn[] = ON_REQUEST.filter((name) => !requested.includes(name));
+  return COLUMNS.filter((name) => !leftOut.includes(name));
+}
+
+/** Whether a table has just the columns that `hsn encode` writes: it is then known as its own. */
+export function isWalkTable(names: readonly string[]): boolean {
+  const requested = ON_REQUEST.filter((name) => names.includes(name));
+  return walkColumns(requested).join('\t') === names.join('\t');
+}

@@ -1,7 +1,7 @@
 import { TextFolder } from '@hidden-schema/testing/text-folder';
 import { describe, expect, test } from 'vitest';
-import { cleanText } from '../src/cleaning.ts';
 import { corpusNotes } from '../src/corpus-report.ts';
+import { cleanText } from '../src/documents.ts';
 import { countRepeated } from '../src/near-duplicates.ts';
 
 describe('what nobody says', () => {

@@ -4,9 +4,8 @@ import { openTextCorpus } from '@hidden-schema/testing/text-corpus';
 import { TextFolder, texts } from '@hidden-schema/testing/text-folder';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { OrderOptions } from '../src/batch-order.ts';
 import { type Frames, padded, readBatch, type TextBatch, type TokenStore } from '../src/index.ts';
-import { batchesByLength, lengthOrder } from '../src/text-batches.ts';
+import { batchesByLength, lengthOrder, type OrderOptions } from '../src/text-batches.ts';
 import { trainByteBpe } from '../src/tokenizer/train-bpe.ts';
 
 const folder = new TextFolder();

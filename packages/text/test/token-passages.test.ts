@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { tokenPassages } from '../src/token-passages.ts';
+import { tokenPassages } from '../src/passages.ts';
 import { trainByteBpe } from '../src/tokenizer/train-bpe.ts';
 
 const text =

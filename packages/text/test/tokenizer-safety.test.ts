@@ -3,8 +3,7 @@ import { harmless, hostile, trie } from '@hidden-schema/testing/hostile-tokenize
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, describe, expect, test } from 'vitest';
 import { gpt2Tokenizer } from '../src/tokenizer/byte-bpe.ts';
-import { charsmapFault } from '../src/tokenizer/charsmap.ts';
-import { patternFault } from '../src/tokenizer/patterns.ts';
+import { charsmapFault, patternFault } from '../src/tokenizer/definition.ts';
 import { loadTokenizer, tokenizerFromJson } from '../src/tokenizer/tokenizer.ts';
 
 const folder = temporaryFolder('tokenizer-safety');

@@ -15,8 +15,12 @@ import {
   TokenCounts,
   trimmedByteBpe,
 } from '../src/tokenizer/byte-bpe.ts';
-import { specialConfig } from '../src/tokenizer/special.ts';
-import { loadTokenizer, type Tokenizer, tokenizerFromJson } from '../src/tokenizer/tokenizer.ts';
+import {
+  loadTokenizer,
+  specialConfig,
+  type Tokenizer,
+  tokenizerFromJson,
+} from '../src/tokenizer/tokenizer.ts';
 import { trainByteBpe, WordCounts } from '../src/tokenizer/train-bpe.ts';
 
 interface Case {
@@ -363,5 +367,25 @@ describe('byte pairs by definition', () => {
     expect(noted).toEqual({ bos_token: '<start>', eos_token: '<stop>' });
     expect(tokenizerFromJson(json, 'x', noted).special).toEqual(named.special);
     expect(specialConfig(gpt2.special, gpt2)).toBeUndefined();
+  });
+});
+
+describe('words that are counted for a vocabulary', () => {
+  const frequent = 'planet rocket galaxy moon comet'.split(' ');
+  const lines = Array.from({ length: 6000 }, (_, at) => `${frequent[at % 5]} number ${at}`);
+
+  test('are all of them where they are few', () => {
+    const counted = new WordCounts(7000);
+    counted.add(lines);
+    expect(counted.counts().size).toBe(6006);
+  });
+
+  test('are the frequent ones, counted right, where a corpus has more of them than fit', () => {
+    const counted = new WordCounts(1000);
+    for (let first = 0; first < lines.length; first += 100) counted.add(lines.slice(first, first + 100));
+    const counts = counted.counts();
+    expect(counts.size).toBeLessThanOrEqual(1000);
+    for (const word of frequent) expect(counts.get(word)).toBe(1200);
+    expect(counts.get('Ġnumber')).toBe(6000);
   });
 });

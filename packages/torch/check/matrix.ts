@@ -9,10 +9,9 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { SetupError } from '../setup/fault.ts';
+import { SetupError, showProgress } from '../setup/fault.ts';
 import { hostMachine } from '../setup/machine.ts';
 import { here, setup } from '../setup/main.ts';
-import { showProgress } from '../setup/progress.ts';
 import { disagreement, type Recovered, recoveredGraph, recoveredIn, recoveredText } from './recovered.ts';
 import { root, runTests, withoutSetup } from './run-tests.ts';
 

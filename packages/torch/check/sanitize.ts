@@ -7,10 +7,9 @@ import { spawnSync } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { SetupError } from '../setup/fault.ts';
+import { SetupError, showProgress } from '../setup/fault.ts';
 import { hostMachine } from '../setup/machine.ts';
 import { here, setup } from '../setup/main.ts';
-import { showProgress } from '../setup/progress.ts';
 import { runNode, runTests, withoutSetup } from './run-tests.ts';
 
 const flags = [

@@ -83,24 +83,32 @@ struct Room {
 
 // [S, d] → [d, S padded to 16], zero in the padding.
 ENGINE_INLINE void turn(const float* from, int64_t row, const Shape& s, float* to) {
-  for (int64_t r = 0; r < s.keys; ++r)
-    for (int64_t c = 0; c < s.width; ++c) to[c * s.padded + r] = from[r * row + c];
-  for (int64_t c = 0; c < s.width; ++c)
-    for (int64_t r = s.keys; r < s.padded; ++r) to[c * s.padded + r] = 0;
+  int64_t r = 0;
+  for (; r + 4 <= s.keys; r += 4) {
+    int64_t c = 0;
+    for (; c + 4 <= s.width; c += 4) turnFour(from + r * row + c, row, to + c * s.padded + r, s.padded);
+    for (; c < s.width; ++c)
+      for (int64_t n = r; n < r + 4; ++n) to[c * s.padded + n] = from[n * row + c];
+  }
+  for (; r < s.padded; ++r)
+    for (int64_t c = 0; c < s.width; ++c) to[c * s.padded + r] = r < s.keys ? from[r * row + c] : 0;
 }
 
-ENGINE_INLINE void softmaxRow(float* row, int64_t count, int64_t padded) {
-  // Padding is as a masked key; a row that has nothing else is not a number, as in libtorch.
+// The softmax of scale·row, in place. Padding is as a masked key; a row that has nothing else is not a number, as in
+// libtorch. Rows are written and read as whole vectors: a load that spans two stores waits for both.
+ENGINE_INLINE void softmaxRow(float* row, int64_t count, int64_t padded, float scale) {
   constexpr float lowest = -std::numeric_limits<float>::infinity();
-  for (int64_t i = count; i < padded; ++i) row[i] = lowest;
+  const Ints lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   Floats top = spread(lowest);
-  for (int64_t i = 0; i < padded; i += kLanes) top = larger(top, load(row + i));
+  for (int64_t i = 0; i < padded; i += kLanes) {
+    const Floats x = lanes < static_cast<int32_t>(count - i) ? load(row + i) * scale : spread(lowest);
+    store(row + i, x);
+    top = larger(top, x);
+  }
   const Floats most = spread(largest(top));
   Floats sum = {};
   for (int64_t i = 0; i < padded; i += kLanes) {
-    // What lies 87 below the largest is nothing in float32, masked keys and padding with it.
-    const Floats x = load(row + i) - most;
-    const Floats e = x > spread(-87.0f) ? exponential(x) : x == x ? Floats{} : x;  // not a number stays so
+    const Floats e = exponential(load(row + i) - most);
     store(row + i, e);
     sum += e;
   }
@@ -125,14 +133,12 @@ ENGINE_CLONES void forwardHead(const Shape& s, const Heads& x, const Mask& mask,
   for (int64_t t = 0; t < s.queries; ++t) {
     float* row = scores + t * s.padded;
     const float* added = mask.data ? mask.data + b * mask.sentence + h * mask.head + t * mask.row : nullptr;
-    if (!added) {
-      for (int64_t i = 0; i < s.keys; ++i) row[i] *= scale;
-    } else if (mask.column == 1) {
+    if (added && mask.column == 1) {
       for (int64_t i = 0; i < s.keys; ++i) row[i] = row[i] * scale + added[i];
-    } else {
+    } else if (added) {
       for (int64_t i = 0; i < s.keys; ++i) row[i] = row[i] * scale + added[i * mask.column];
     }
-    softmaxRow(row, s.keys, s.padded);
+    softmaxRow(row, s.keys, s.padded, added ? 1.0f : scale);
     if (weights) std::memcpy(weights + t * s.keys, row, s.keys * sizeof(float));
     if (drop.threshold > 0)
       for (int64_t i = 0; i < s.keys; ++i) row[i] *= drop.at(first + t * s.keys + i);

@@ -21,7 +21,7 @@ ENGINE_CLONES float logSum(const float* row, int64_t count) {
   Floats sums = {};
   for (i = 0; i + kLanes <= count; i += kLanes) {
     const Floats x = load(row + i) - most;
-    sums += x == x ? exponential(x) : x;  // not a number stays so
+    sums += exponential(x);
   }
   float sum = total(sums);
   for (; i < count; ++i) sum += std::exp(row[i] - most);
@@ -32,7 +32,7 @@ ENGINE_CLONES void softmaxTimes(const float* row, float logTotal, float scale, f
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
     const Floats x = load(row + i) - logTotal;
-    store(out + i, (x == x ? exponential(x) : x) * scale);
+    store(out + i, exponential(x) * scale);
   }
   for (; i < count; ++i) out[i] = std::exp(row[i] - logTotal) * scale;
 }

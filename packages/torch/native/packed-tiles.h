@@ -65,8 +65,14 @@ ENGINE_INLINE void finish(const Product& p, const Sum (&sums)[Rows][kBlocks], in
   if (p.activation != Activation::none)
     for (int64_t i = 0; i < Rows * kPanel; i += kLanes) store(cells + i, activated(load(cells + i), p.activation));
   const int64_t first = panel * kPanel, count = std::min(kPanel, p.outputs - first);
-  for (int r = 0; r < Rows; ++r)
-    std::memcpy(p.out + (row + r) * p.outputs + first, cells + r * kPanel, count * sizeof(float));
+  for (int r = 0; r < Rows; ++r) {
+    float* to = p.out + (row + r) * p.outputs + first;
+    // A size that is known is no call.
+    if (count == kPanel)
+      std::memcpy(to, cells + r * kPanel, kPanel * sizeof(float));
+    else
+      std::memcpy(to, cells + r * kPanel, count * sizeof(float));
+  }
 }
 
 // Functions of one kind of numbers, for a processor (`Tile` and `Target`): `Step(sum, row's unit in all lanes, a

@@ -1,8 +1,7 @@
 import { mayInstall } from './choice.ts';
-import { again, SetupError } from './fault.ts';
+import { again, type Progress, SetupError } from './fault.ts';
 import { type Libtorch, libraryDirs, wanted } from './find.ts';
 import { isDebian, type Machine, type Run } from './machine.ts';
-import type { Progress } from './progress.ts';
 
 const blas = 'libopenblas0-pthread';
 const packages = ['libtorch-dev', blas];

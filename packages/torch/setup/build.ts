@@ -12,10 +12,9 @@ import {
   linkFlags,
   moduleFlags,
 } from './compile.ts';
-import { again, SetupError } from './fault.ts';
+import { again, type Progress, SetupError } from './fault.ts';
 import type { Libtorch } from './find.ts';
 import type { Machine } from './machine.ts';
-import type { Progress } from './progress.ts';
 import { buildHash, type Places, sources, type Target, targetHash, targetsOf } from './targets.ts';
 
 /** What the engine and `hsn doctor` read about the built addon. */

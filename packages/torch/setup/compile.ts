@@ -18,6 +18,8 @@ export const compileFlags = [
   '-fexceptions',
   '-DNAPI_VERSION=8',
   '-DNAPI_CPP_EXCEPTIONS',
+  // A worker that is ended in the middle of a call takes no error any more; to insist would end the process.
+  '-DNODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS',
 ];
 
 /** Without it libtorch's loops over threads, which are templates, run on one: Apple's and LLVM's compilers lack it. */

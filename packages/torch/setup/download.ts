@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Readable, Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { ReadableStream } from 'node:stream/web';
-import { again, SetupError } from './fault.ts';
+import { faultCode } from '@hidden-schema/base/errors';
+import { OFFLINE, saveBody, unlessSilent } from '@hidden-schema/base/transfer';
+import { again, type Progress, SetupError } from './fault.ts';
 import { inspect, type Libtorch, wanted } from './find.ts';
 import type { Machine } from './machine.ts';
-import type { Progress } from './progress.ts';
 
 const archiveVersion = '2.7.1';
 const officialBase = 'https://download.pytorch.org/libtorch';
@@ -89,36 +86,28 @@ async function fetchChecked(
       throw wrongHash(url, sha256, got);
     } catch (error) {
       // Only a broken transfer is worth another attempt: a wrong hash or a refusal would come again.
-      if (error instanceof SetupError || codeOf(error) === 'ENOSPC' || attempt === attempts) throw error;
+      if (error instanceof SetupError || faultCode(error) === 'ENOSPC' || attempt === attempts) throw error;
       detail(`broken off, attempt ${attempt + 1} of ${attempts}`);
     }
   }
 }
 
-async function fetchOnce(url: string, file: string, detail: (text: string) => void): Promise<string> {
-  const stall = new AbortController();
-  let timer = setTimeout(() => stall.abort(), stallMs);
-  try {
-    const response = await fetch(url, { signal: stall.signal });
+function fetchOnce(url: string, file: string, detail: (text: string) => void): Promise<string> {
+  return unlessSilent({ stallMs }, async (signal, heard) => {
+    const response = await fetch(url, { signal });
     if (!response.ok || !response.body) throw refused(url, response.status);
     const total = Number(response.headers.get('content-length') ?? 0);
     const hash = createHash('sha256');
     let bytes = 0;
-    const watch = new Transform({
-      transform(chunk: Buffer, _encoding, done) {
-        clearTimeout(timer);
-        timer = setTimeout(() => stall.abort(), stallMs);
-        hash.update(chunk);
-        bytes += chunk.length;
-        detail(`${megabytes(bytes)}${total > 0 ? ` of ${megabytes(total)}` : ''} MB`);
-        done(null, chunk);
-      },
-    });
-    await pipeline(Readable.fromWeb(response.body as ReadableStream), watch, createWriteStream(file));
+    const onChunk = (chunk: Buffer) => {
+      heard();
+      hash.update(chunk);
+      bytes += chunk.length;
+      detail(`${megabytes(bytes)}${total > 0 ? ` of ${megabytes(total)}` : ''} MB`);
+    };
+    await saveBody(response.body, file, { signal, onChunk });
     return hash.digest('hex');
-  } finally {
-    clearTimeout(timer);
-  }
+  });
 }
 
 async function unpack(machine: Machine, file: string, into: string): Promise<void> {
@@ -137,24 +126,14 @@ async function unpack(machine: Machine, file: string, into: string): Promise<voi
   throw strangeArchive(machine.env.HSN_LIBTORCH_URL ?? file, said);
 }
 
-function megabytes(bytes: number): string {
-  return (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
-}
-
-function codeOf(error: unknown): string | undefined {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    const { code } = at as NodeJS.ErrnoException;
-    if (code !== undefined) return code;
-  }
-  return undefined;
-}
+const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
 
 function asFault(error: unknown, url: string): SetupError {
   if (error instanceof SetupError) return error;
-  const code = codeOf(error) ?? (error instanceof Error ? error.message : String(error));
+  const code = faultCode(error) || (error instanceof Error ? error.message : String(error));
   if (code === 'ENOSPC')
     return new SetupError('the disk is full', 'about 1.5 GB free for libtorch', code, `free some, ${again}`);
-  if (/^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|EHOSTUNREACH|UND_ERR_CONNECT_TIMEOUT)$/.test(code))
+  if (OFFLINE.has(code))
     return new SetupError('no network', `an answer from ${new URL(url).host}`, code, [
       `connect to the network, ${again}`,
       `set LIBTORCH to a libtorch folder copied here, ${again}`,

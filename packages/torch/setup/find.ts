@@ -1,8 +1,7 @@
 import { dirname, join } from 'node:path';
 import { choiceOf, namedFolder } from './choice.ts';
 import { again, SetupError } from './fault.ts';
-import { isDebian, libraryFile, type Machine } from './machine.ts';
-import { builtFor } from './processor.ts';
+import { builtFor, isDebian, libraryFile, type Machine } from './machine.ts';
 
 export type Origin = 'LIBTORCH' | 'python' | 'system' | 'apt' | 'archive';
 
@@ -80,13 +79,14 @@ export function inspect(
   if (!libDir && missing.length > 0) return undefined;
   const version = versionIn(machine, root) ?? known.version;
   if (version !== undefined && isOld(version)) return tooOld(version, root);
-  if (missing[0] !== undefined) return lackingHeaders(machine, libDir ?? root, missing[0]);
-  if (!libDir || !machine.exists(join(libDir, library)))
-    return lackingLibraries(machine, include, join(libDir ?? join(root, 'lib'), library));
+  if (missing[0] !== undefined)
+    return incomplete(machine, 'headers', missing[0], `only its libraries, in ${libDir ?? root}`);
+  const file = join(libDir ?? join(root, 'lib'), library);
+  if (!libDir || !machine.exists(file))
+    return incomplete(machine, 'libraries', file, `only its headers, in ${include}`);
   if (version === undefined) return unversioned(root);
-  const processor = builtFor(machine, join(libDir, library));
-  if (processor !== undefined && processor !== machine.arch)
-    return otherProcessor(machine, join(libDir, library), processor);
+  const processor = builtFor(machine, file);
+  if (processor !== undefined && processor !== machine.arch) return otherProcessor(machine, file, processor);
   const abi = known.abi ?? abiIn(machine, root);
   const cuda = machine.exists(join(libDir, libraryFile(machine, 'torch_cuda')));
   const dirs = {
@@ -203,22 +203,14 @@ function tooOld(version: string, root: string): SetupError {
   ]);
 }
 
-function incomplete(machine: Machine, title: string, expected: string, found: string): SetupError {
+const complete = `set LIBTORCH to the folder of a complete libtorch, ${again}`;
+
+function incomplete(machine: Machine, lacking: string, expected: string, found: string): SetupError {
   const debian = isDebian(machine) ? [`sudo apt-get install libtorch-dev, ${again}`] : [];
-  const other = `set LIBTORCH to the folder of a complete libtorch, ${again}`;
-  return new SetupError(title, expected, found, [...debian, other]);
-}
-
-function lackingHeaders(machine: Machine, libDir: string, header: string): SetupError {
-  return incomplete(machine, 'libtorch lacks its headers', header, `only its libraries, in ${libDir}`);
-}
-
-function lackingLibraries(machine: Machine, include: string, library: string): SetupError {
-  return incomplete(machine, 'libtorch lacks its libraries', library, `only its headers, in ${include}`);
+  return new SetupError(`libtorch lacks its ${lacking}`, expected, found, [...debian, complete]);
 }
 
 function unversioned(root: string): SetupError {
   const expected = `${wanted}, and a torch/version.h that says which`;
-  const remedy = `set LIBTORCH to the folder of a complete libtorch, ${again}`;
-  return new SetupError('libtorch does not state its version', expected, `no version in ${root}`, remedy);
+  return new SetupError('libtorch does not state its version', expected, `no version in ${root}`, complete);
 }

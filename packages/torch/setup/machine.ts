@@ -1,15 +1,7 @@
 import { spawn } from 'node:child_process';
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { readFully } from '@hidden-schema/base';
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -47,26 +39,16 @@ export interface Machine {
   run(command: string, args: readonly string[], options?: RunOptions): Promise<Run>;
 }
 
-export interface HostOptions {
-  readonly root?: string;
-  readonly env?: NodeJS.ProcessEnv;
-  readonly isRoot?: boolean;
-  readonly installs?: boolean;
-  readonly platform?: NodeJS.Platform;
-  readonly arch?: string;
-}
+type Chosen = 'root' | 'env' | 'platform' | 'arch' | 'isRoot' | 'installs';
+export type HostOptions = Partial<Pick<Machine, Chosen>>;
 
 /** This computer, or a part of it seen as if `root` were its root folder. */
 export function hostMachine(options: HostOptions = {}): Machine {
-  const root = options.root ?? '/';
-  const env = options.env ?? process.env;
+  const { root = '/', env = process.env } = options;
+  const { platform, arch } = process;
+  const isRoot = process.getuid?.() === 0;
   return {
-    env,
-    root,
-    platform: options.platform ?? process.platform,
-    arch: options.arch ?? process.arch,
-    isRoot: options.isRoot ?? process.getuid?.() === 0,
-    installs: options.installs ?? true,
+    ...{ env, root, platform, arch, isRoot, installs: true, ...options },
     distribution: distributionOf(readOrNothing(join(root, 'etc/os-release')) ?? ''),
     exists: existsSync,
     read: readOrNothing,
@@ -112,7 +94,7 @@ function readHead(path: string, count: number): Uint8Array {
   const file = openSync(path, 'r');
   try {
     const bytes = new Uint8Array(count);
-    return bytes.subarray(0, readSync(file, bytes, 0, count, 0));
+    return bytes.subarray(0, readFully(file, bytes, 0));
   } finally {
     closeSync(file);
   }
@@ -157,4 +139,26 @@ function runProgram(
     child.on('error', (error) => resolve({ code: 127, stdout, output: `${output}${error.message}\n` }));
     child.on('close', (code) => resolve({ code: code ?? 128, stdout, output }));
   });
+}
+
+/** ELF's numbers of the processors that libtorch is built for, by Node's names. */
+const elfMachines: Readonly<Record<string, number>> = {
+  ia32: 3,
+  arm: 40,
+  ppc64: 21,
+  s390x: 22,
+  x64: 62,
+  arm64: 183,
+  riscv64: 243,
+};
+
+/** The processor that a library is for; nothing where it is no ELF file. */
+export function builtFor(machine: Machine, library: string): string | undefined {
+  const head = machine.head(library, 20);
+  if (head.length < 20 || head[0] !== 0x7f || head[1] !== 0x45 || head[2] !== 0x4c || head[3] !== 0x46)
+    return undefined;
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
+  // The sixth byte says which end of a number comes first.
+  const number = view.getUint16(18, head[5] !== 2);
+  return Object.keys(elfMachines).find((name) => elfMachines[name] === number) ?? `ELF machine ${number}`;
 }

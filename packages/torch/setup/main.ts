@@ -2,17 +2,14 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder } from '@hidden-schema/base';
-import { operatorsBeside } from './beside.ts';
 import { type BuildInfo, buildAddon } from './build.ts';
-import { type Choice, choiceOf, chosenBy, namedFolder } from './choice.ts';
-import { isDependency } from './dependency.ts';
-import { again, SetupError } from './fault.ts';
+import { type Choice, choiceOf, chosenBy, isDependency, namedFolder } from './choice.ts';
+import { again, type Progress, SetupError, showProgress } from './fault.ts';
 import { inspect, type Libtorch, type Origin } from './find.ts';
 import { hostMachine, type Machine } from './machine.ts';
 import { obtainLibtorch } from './obtain.ts';
 import { type Offered, takePrebuilt } from './prebuilt.ts';
-import { type Progress, showProgress } from './progress.ts';
-import { buildHash, type Places, targetsOf } from './targets.ts';
+import { buildHash, operatorsBeside, type Places, targetsOf } from './targets.ts';
 
 /** The ordinary build. */
 export const here: Places = {

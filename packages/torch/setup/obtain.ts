@@ -2,10 +2,9 @@ import { join } from 'node:path';
 import { ensureBlas, installLibtorch } from './apt.ts';
 import { choiceOf, mayInstall, onlyFound } from './choice.ts';
 import { archiveUrl, downloadLibtorch, hashRemedy } from './download.ts';
-import { again, SetupError } from './fault.ts';
+import { again, type Progress, SetupError } from './fault.ts';
 import { findLibtorch, type Libtorch, systemLibtorch, wanted } from './find.ts';
 import { isDebian, isMusl, libraryFile, type Machine } from './machine.ts';
-import type { Progress } from './progress.ts';
 
 /** Finds libtorch, or installs it from the distribution, or downloads the official archive. */
 export async function obtainLibtorch(

@@ -1,5 +1,10 @@
-import { ownVersion, prebuiltBeside, prebuiltName } from '../src/engine-files.ts';
-import { type Prebuilt, verifyPrebuilt } from '../src/prebuilt.ts';
+import {
+  ownVersion,
+  type Prebuilt,
+  prebuiltBeside,
+  prebuiltName,
+  verifyPrebuilt,
+} from '../src/engine-files.ts';
 import { choiceOf, chosenBy } from './choice.ts';
 import { again, SetupError } from './fault.ts';
 import type { Machine } from './machine.ts';

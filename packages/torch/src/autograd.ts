@@ -1,5 +1,6 @@
-import { defaultDevice } from './device.ts';
+import { defaultDevice } from './engine.ts';
 import { guarded, native } from './native.ts';
+import { scope } from './scope.ts';
 import { Tensor } from './tensor.ts';
 
 /** Runs `body` without recording it for gradients. */
@@ -11,6 +12,9 @@ export function noGrad<T>(body: () => T): T {
     native.gradMode(before);
   }
 }
+
+/** Runs `body` without gradients, and frees every tensor made in it except those in what it returns. */
+export const withoutGrad = <T>(body: () => T): T => scope(() => noGrad(body));
 
 /**
  * Runs `body` with matrix products of the default device in bfloat16 where libtorch deems it safe; weights and sums stay
@@ -32,18 +36,9 @@ export function grad(
   inputs: readonly Tensor[],
   options: { gradients?: readonly Tensor[]; retainGraph?: boolean; createGraph?: boolean } = {},
 ): (Tensor | undefined)[] {
-  const create = options.createGraph ?? false;
-  const handles = guarded(
-    'grad',
-    () => outputs.map((t) => ({ shape: t.shape, dtype: t.dtype })),
-    () =>
-      native.grad(
-        outputs.map((t) => t.handle),
-        inputs.map((t) => t.handle),
-        options.gradients?.map((t) => t.handle) ?? null,
-        options.retainGraph ?? create,
-        create,
-      ),
-  );
+  const { gradients, createGraph: create = false, retainGraph: retain = create } = options;
+  const of = (tensors: readonly Tensor[]) => tensors.map(({ handle }) => handle);
+  const run = () => native.grad(of(outputs), of(inputs), gradients ? of(gradients) : null, retain, create);
+  const handles = guarded('grad', run, outputs);
   return handles.map((handle) => (handle === null ? undefined : new Tensor(handle, 'grad')));
 }

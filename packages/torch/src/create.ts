@@ -1,7 +1,7 @@
-import { defaultDevice } from './device.ts';
-import { type DType, dtypeCodes, dtypeOfArray, type TypedArray } from './dtype.ts';
+import { defaultDevice } from './engine.ts';
 import type { Generator } from './random.ts';
 import { call, Tensor } from './tensor.ts';
+import { type DType, dtypeCodes, dtypeOfArray, type TypedArray } from './tensor-memory.ts';
 
 /** What kind of numbers a tensor has, and where they are: on the default device unless given. */
 export interface TensorOptions {
@@ -77,9 +77,7 @@ export function arange(end: number, options: TensorOptions = {}): Tensor {
   return call('arange', end, ...optionList({ dtype: 'int64', ...options }));
 }
 /** The unit matrix. [n, n] */
-export function eye(n: number, options: TensorOptions = {}): Tensor {
-  return call('eye', n, ...optionList(options));
-}
+export const eye = (n: number, options: TensorOptions = {}): Tensor => call('eye', n, ...optionList(options));
 /** Uniform draws in [0, 1); of a generator with a share, its rows of those for the whole batch. */
 export function rand(shape: readonly number[], generator: Generator, options: TensorOptions = {}): Tensor {
   return sharedDraw('rand.generator', shape, generator, options);

@@ -1,3 +1,4 @@
+import { EngineError } from './errors.ts';
 import { native } from './native.ts';
 
 /** The libtorch that runs, and what it runs on. */
@@ -29,4 +30,66 @@ export function setThreads(count: number): void {
 /** Tensors that this thread holds now, and the bytes they own. */
 export function liveTensors(): { tensors: number; bytes: number } {
   return native.counters();
+}
+
+/** What a user may ask for: `auto` is a graphics card, or the CPU where there is none. */
+const devicePattern = /^(?:cpu|auto|cuda(?::\d+)?)$/;
+
+let current: string | undefined;
+
+/** Where tensors are made unless their maker is told otherwise: on the CPU, or where HSN_DEVICE says, at first. */
+export function defaultDevice(): string {
+  current ??= chooseDevice(process.env.HSN_DEVICE || 'cpu', process.env.LOCAL_RANK);
+  return current;
+}
+
+/**
+ * Makes tensors on a device while `body` runs, until its promise is settled where it gives one. Any device of libtorch is
+ * taken, `meta` too: its tensors have shapes and no numbers, and operators refuse tensors of two devices from then on.
+ */
+export function withDevice<T>(device: string, body: () => T): T {
+  const before = current;
+  const restore = () => {
+    current = before;
+  };
+  if (device === 'meta') native.completeMeta();
+  current = device;
+  try {
+    const result = body();
+    if (!(result instanceof Promise)) restore();
+    return result instanceof Promise ? (result.finally(restore) as T) : result;
+  } catch (error) {
+    restore();
+    throw error;
+  }
+}
+
+/** Makes all tensors of this thread on the device that a user asks for, from now on; returns that device. */
+export function useDevice(asked: string): string {
+  current = chooseDevice(asked, process.env.LOCAL_RANK);
+  return current;
+}
+
+/**
+ * The device that a setting names on this machine. `cuda` is the card of this process's rank among those of its machine
+ * (LOCAL_RANK), or the first.
+ */
+function chooseDevice(asked: string, localRank = '0'): string {
+  if (!devicePattern.test(asked))
+    throw new EngineError(`device: expected cpu, cuda, cuda:<number> or auto, got ${asked}`);
+  if (asked === 'cpu') return asked;
+  const { cuda, devices } = engineInfo();
+  const cards = devices.length - 1;
+  if (asked === 'auto') return cards > 0 ? `cuda:${Number(localRank) % cards}` : 'cpu';
+  const device = asked === 'cuda' ? `cuda:${localRank}` : asked;
+  if (Number(device.slice('cuda:'.length)) < cards) return device;
+  throw new EngineError(`device ${asked} cannot be used: ${missingCard(device, cuda, cards)}`);
+}
+
+function missingCard(device: string, cuda: boolean, cards: number): string {
+  if (!cuda)
+    return 'this libtorch was built without CUDA; build with one that has it (docs/guides/scaling.md), or take --device cpu';
+  if (cards === 0)
+    return 'libtorch has CUDA, but finds no graphics card or driver; take --device cpu, or see what nvidia-smi says';
+  return `this machine has ${cards} graphics ${cards === 1 ? 'card' : 'cards'}, and ${device} is not one of them (numbers begin at 0)`;
 }

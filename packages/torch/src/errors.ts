@@ -19,7 +19,7 @@ export class TorchError extends Error {
     const operands = tensors.map((t) => `${t.dtype}[${t.shape.join(', ')}]`).join(', ');
     super(`${operator}(${operands}): ${plain(message)}`);
     this.operator = operator;
-    this.tensors = tensors;
+    this.tensors = tensors.map(({ shape, dtype }) => ({ shape, dtype }));
   }
 }
 

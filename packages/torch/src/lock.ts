@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openRegular, readRegular, reasonOf, UserError } from '@hidden-schema/base';
-import { fileLock, lockFile } from './file-lock.ts';
+import { asUserError, openRegular, readRegular, UserError } from '@hidden-schema/base';
+import { loadPlain } from './native.ts';
 
 /** Who holds a lock: for people to read, since the kernel alone decides. */
 export interface LockHolder {
@@ -53,25 +53,30 @@ export class Lock {
 
   /** Takes the lock once it is free, within half a minute, while others of this process go on. */
   static async wait(file: string, what: string): Promise<Lock> {
-    const until = performance.now() + WAIT_MS;
-    let taken = take(file, what);
-    for (; !taken && performance.now() < until; taken = take(file, what)) await sleep(PAUSE_MS);
-    if (!taken) throw refusal(holderIn(file), what);
-    return new Lock(file, what, taken);
+    for (const until = performance.now() + WAIT_MS; ; await sleep(PAUSE_MS)) {
+      const lock = Lock.#taken(file, what, until);
+      if (lock) return lock;
+    }
   }
 
   /** Waits its turn for something short; `what` is to be changed. */
   static during<T>(file: string, what: string, body: () => T): T {
     const until = performance.now() + WAIT_MS;
-    let taken = take(file, what);
-    for (; !taken && performance.now() < until; taken = take(file, what)) pause();
-    if (!taken) throw refusal(holderIn(file), what);
-    const lock = new Lock(file, what, taken);
+    let lock = Lock.#taken(file, what, until);
+    for (; !lock; lock = Lock.#taken(file, what, until)) pause();
     try {
       return body();
     } finally {
       lock.release();
     }
+  }
+
+  /** The lock where it is free; nothing where it is not, until the time is over. */
+  static #taken(file: string, what: string, until: number): Lock | undefined {
+    const taken = take(file, what);
+    if (taken) return new Lock(file, what, taken);
+    if (performance.now() >= until) throw refusal(holderIn(file), what);
+    return undefined;
   }
 
   /** Makes sure that the lock still keeps others out, though its file was removed; cheap enough for every step. */
@@ -104,7 +109,7 @@ export function lockHolder(file: string): Partial<LockHolder> | undefined {
     return undefined;
   }
   try {
-    const found = fileLock(descriptor);
+    const found = lockOf(descriptor, false);
     if (found === 'free') return undefined;
     // Where there are no locks, nobody knows more than the file says.
     return found === 'held' ? (holderIn(file) ?? {}) : holderIn(file);
@@ -123,7 +128,7 @@ function take(file: string, what: string): Taken | undefined {
   const descriptor = opened(file);
   let kept = false;
   try {
-    const answer = lockFile(descriptor);
+    const answer = lockOf(descriptor, true);
     if (answer === 'held') return undefined;
     if (answer !== 'free' && process.env[WITHOUT] !== '1') throw noLocks(file, what, answer.fault);
     if (!isAt(file, descriptor)) return undefined;
@@ -139,14 +144,11 @@ function take(file: string, what: string): Taken | undefined {
 }
 
 /** Never through a link, since the file is emptied. Node closes it in child processes, which must not keep the lock. */
-function opened(file: string): number {
-  try {
-    return openRegular(file, { flags: fs.constants.O_RDWR | fs.constants.O_CREAT, follow: false });
-  } catch (error) {
-    if (error instanceof UserError) throw error;
-    throw new UserError(`cannot write the lock ${file}: ${reasonOf(error)}`);
-  }
-}
+const opened = (file: string): number =>
+  asUserError(
+    () => openRegular(file, { flags: fs.constants.O_RDWR | fs.constants.O_CREAT, follow: false }),
+    (reason) => `cannot write the lock ${file}: ${reason}`,
+  );
 
 /** Whether a name still stands for an open file. */
 function isAt(file: string, descriptor: number): boolean {
@@ -182,4 +184,28 @@ function noLocks(file: string, what: string, fault: string): UserError {
   return new UserError(
     `cannot lock ${what}: the file system of ${file} has no locks (${fault}), so a second process could not be kept out; choose a folder on another disk, or set ${WITHOUT}=1 if you are sure that there is none`,
   );
+}
+
+interface LockAddon {
+  /** Takes the lock of an open file, or only looks; 0 where it is free, else the system's number of the fault. */
+  lockFile(descriptor: number, take: boolean): number;
+}
+
+let addon: LockAddon | undefined;
+
+/** What the kernel says of a lock: free (and now ours, if it was asked for), held by another, or why it cannot tell. */
+type FileLock = 'free' | 'held' | { readonly fault: string };
+
+/**
+ * Takes the lock of a file that is open for writing, without waiting, or only looks whether another descriptor holds it. The
+ * kernel frees it when the descriptor is closed, also when it is closed because the process was killed. A child process does
+ * not inherit it.
+ */
+function lockOf(descriptor: number, take: boolean): FileLock {
+  addon ??= loadPlain('lock') as LockAddon;
+  const fault = addon.lockFile(descriptor, take);
+  if (fault === 0) return 'free';
+  if (fault === os.constants.errno.EAGAIN) return 'held';
+  const known = Object.entries(os.constants.errno).find(([, number]) => number === fault);
+  return { fault: known?.[0] ?? `error ${fault}` };
 }

@@ -3,9 +3,8 @@ import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { reasonOf } from '@hidden-schema/base';
-import { engineFiles } from './engine-files.ts';
+import { checkPrebuilt, engineFiles } from './engine-files.ts';
 import { ArgumentError, EngineError, RankLostError, TorchError } from './errors.ts';
-import { checkPrebuilt } from './prebuilt.ts';
 import { chooseBlasCore } from './processor.ts';
 
 /** A number that names a tensor or generator inside the addon. */
@@ -199,12 +198,12 @@ export function startEngine(): void {
  */
 export let native: Native = new Proxy({} as Native, { get: (_, name) => Reflect.get(started(), name) });
 
-/** Runs a call into the addon and turns its coded errors into the classes of this library. */
-export function guarded<T>(operator: string, describe: () => TorchError['tensors'], body: () => T): T {
+/** Runs a call into the addon and turns its coded errors into the classes of this library; they describe these tensors. */
+export function guarded<T>(operator: string, body: () => T, tensors: TorchError['tensors'] = []): T {
   try {
     return body();
   } catch (error) {
-    throw typed(error, operator, describe);
+    throw typed(error, operator, tensors);
   }
 }
 
@@ -213,15 +212,46 @@ export async function guardedLater<T>(operator: string, body: () => Promise<T>):
   try {
     return await body();
   } catch (error) {
-    throw typed(error, operator, () => []);
+    throw typed(error, operator);
   }
 }
 
 /** An error of the addon as the class of this library that its code names. */
-export function typed(error: unknown, operator: string, describe: () => TorchError['tensors']): unknown {
+export function typed(error: unknown, operator: string, tensors: TorchError['tensors'] = []): unknown {
   const { code, message } = error as { code?: unknown; message: string };
   if (code === 'HSN_KIND') return new ArgumentError(message);
   if (code === 'HSN_LOST') return new RankLostError(message);
-  if (code === 'HSN_TORCH') return new TorchError(operator, describe(), message);
+  if (code === 'HSN_TORCH') return new TorchError(operator, tensors, message);
   return error;
+}
+
+const numbers = new Map<string, number>();
+
+/** The addon's number of an operator named as in ATen's schemas: `add.Tensor`, `mm`. */
+function operatorNumber(name: string): number {
+  const known = numbers.get(name);
+  if (known !== undefined) return known;
+  const dot = name.indexOf('.');
+  const found = native.resolve(dot < 0 ? name : name.slice(0, dot), dot < 0 ? '' : name.slice(dot + 1));
+  numbers.set(name, found);
+  return found;
+}
+
+/** What an operator gives: a tensor's handle, several, or a plain value. */
+export type Given = Handle | Handle[] | boolean | number | null;
+
+/** One boxed call: tensors and generators as handles, everything else as plain values. */
+export function callRaw(name: string, args: readonly unknown[]): Given {
+  const number = operatorNumber(name);
+  // Most operators take one to three arguments: spreading them would cost as much as the crossing itself.
+  switch (args.length) {
+    case 1:
+      return native.call(number, args[0]) as Given;
+    case 2:
+      return native.call(number, args[0], args[1]) as Given;
+    case 3:
+      return native.call(number, args[0], args[1], args[2]) as Given;
+    default:
+      return native.call(number, ...args) as Given;
+  }
 }

@@ -1,7 +1,5 @@
-import { callRaw } from './call.ts';
-import { dtypeFromCode } from './dtype.ts';
-import { type Handle, native } from './native.ts';
-import { type Observer, observed } from './observe.ts';
+import { callRaw, type Handle, native } from './native.ts';
+import { dtypeFromCode, type Observer, observed } from './tensor-memory.ts';
 
 /** What a tensor held when something went wrong. */
 export interface NumberSummary {
@@ -32,11 +30,11 @@ export interface NumberReport<T> {
   readonly outcome: { readonly value: T } | { readonly error: unknown };
   readonly calls: number;
   /** The first NaN that came of inputs without one. */
-  readonly nan?: NumberFault;
+  readonly nan: NumberFault | undefined;
   /** The first infinity that came of finite inputs, but for those that `usual` names. */
-  readonly infinite?: NumberFault;
+  readonly infinite: NumberFault | undefined;
   /** The first gradient that is not finite, on the way back from the loss. */
-  readonly gradient?: NumberFault;
+  readonly gradient: NumberFault | undefined;
   /** Calls that gave an infinity, as `number operator`; those of a healthy run are no fault. */
   readonly infinities: ReadonlySet<string>;
 }
@@ -54,14 +52,7 @@ export function watchNumbers<T>(
     outcome = { error };
   }
   const { nan, infinite, gradient, infinities, calls } = watch;
-  return {
-    outcome,
-    calls,
-    infinities,
-    ...(nan ? { nan } : {}),
-    ...(infinite ? { infinite } : {}),
-    ...(gradient ? { gradient } : {}),
-  };
+  return { outcome, calls, infinities, nan, infinite, gradient };
 }
 
 interface Call {
@@ -85,12 +76,8 @@ class Watch implements Observer {
   }
 
   called(operator: string, inputs: readonly { readonly handle: Handle }[], result: unknown): void {
-    const call = {
-      operator,
-      call: ++this.calls,
-      inputs: inputs.map(({ handle }) => handle),
-      stack: callers(),
-    };
+    const handles = inputs.map(({ handle }) => handle);
+    const call = { operator, call: ++this.calls, inputs: handles, stack: callers() };
     // What looks at numbers must not be looked at itself.
     observed(undefined, () => {
       for (const handle of handlesOf(result)) this.#look(call, handle);
@@ -177,13 +164,8 @@ function summaryOf(handle: Handle): NumberSummary {
   const range = bounds.map((outside, i) =>
     numberOf(handle, ['nan_to_num', outside, outside, outside], [i === 0 ? 'min' : 'max']),
   ) as [number, number];
-  return {
-    shape,
-    dtype: dtypeFromCode(native.dtype(handle)),
-    nan,
-    infinite,
-    ...(finite > 0 ? { range } : {}),
-  };
+  const dtype = dtypeFromCode(native.dtype(handle));
+  return { shape, dtype, nan, infinite, ...(finite > 0 ? { range } : {}) };
 }
 
 /** The functions that called, without those of this library. */

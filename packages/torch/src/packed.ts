@@ -86,6 +86,4 @@ export function encoderLayer(x: Tensor, ends: Tensor, layer: PackedLayer, relati
 }
 
 /** The mean of each text's rows, of unit length. [N, D] and [S + 1] → [S, D] */
-export function unitTextMeans(x: Tensor, ends: Tensor): Tensor {
-  return call('engine::unit_text_means', x, ends);
-}
+export const unitTextMeans = (x: Tensor, ends: Tensor): Tensor => call('engine::unit_text_means', x, ends);

@@ -29,11 +29,7 @@ export function span<T>(name: string, body: () => T): T {
 
 /** Records every operator, forward and backward, from now on. One profile a process at a time. */
 export function startProfile(): void {
-  guarded(
-    'profile',
-    () => [],
-    () => native.profileStart(),
-  );
+  guarded('profile', () => native.profileStart());
   spans = [];
 }
 
@@ -41,17 +37,10 @@ export function startProfile(): void {
 export function stopProfile(): Profile {
   const recorded = spans ?? [];
   spans = undefined;
-  const operators = guarded(
-    'profile',
-    () => [],
-    () => native.profileStop(),
-  );
-  return { operators, spans: recorded };
+  return { operators: guarded('profile', () => native.profileStop()), spans: recorded };
 }
 
-function clock(): number {
-  return Number(process.hrtime.bigint());
-}
+const clock = (): number => Number(process.hrtime.bigint());
 
 /** The profile in Chrome's trace format: chrome://tracing and ui.perfetto.dev open it. */
 export function chromeTrace({ operators, spans }: Profile): { traceEvents: object[]; displayTimeUnit: 'ms' } {
@@ -118,6 +107,4 @@ function ownTimes(operators: readonly NativeEvent[]): Map<NativeEvent, number> {
   return own;
 }
 
-function endOf({ start, nanoseconds }: NativeEvent): number {
-  return start + nanoseconds;
-}
+const endOf = ({ start, nanoseconds }: NativeEvent): number => start + nanoseconds;

@@ -21,11 +21,7 @@ export class Generator {
     if (typeof seed === 'number' && !Number.isSafeInteger(seed)) {
       throw new RangeError(`a seed is a whole number, got ${seed}`);
     }
-    this.handle = guarded(
-      'generator',
-      () => [],
-      () => native.generator(BigInt.asUintN(64, BigInt(seed))),
-    );
+    this.handle = guarded('generator', () => native.generator(BigInt.asUintN(64, BigInt(seed))));
     finalizer.register(this, this.handle);
   }
 
@@ -56,11 +52,7 @@ export class Generator {
   restore(state: Uint8Array): void {
     const tensor = Tensor.fromArray(state, [state.length], undefined, 'cpu');
     try {
-      guarded(
-        'restore generator',
-        () => [],
-        () => native.restoreGenerator(this.handle, tensor.handle),
-      );
+      guarded('restore generator', () => native.restoreGenerator(this.handle, tensor.handle));
     } finally {
       tensor.free();
     }

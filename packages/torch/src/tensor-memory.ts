@@ -1,10 +1,57 @@
-import { callRaw, type Given } from './call.ts';
-import { arrayOfDtype, type DType, dtypeFromCode, type TypedArray } from './dtype.ts';
-import { type TorchError, UseAfterFreeError } from './errors.ts';
-import { countHostRead } from './host-reads.ts';
-import { guarded, type Handle, native, typed } from './native.ts';
-import { observer } from './observe.ts';
+import { UseAfterFreeError } from './errors.ts';
+import { callRaw, type Given, guarded, type Handle, native, typed } from './native.ts';
 import { release, type Scoped, track } from './scope.ts';
+
+/** Element types: libtorch's number (c10::ScalarType), bytes, safetensors' name, and the array of their numbers. */
+const kinds = {
+  float64: [7, 8, 'F64', Float64Array],
+  float32: [6, 4, 'F32', Float32Array],
+  float16: [5, 2, 'F16', Uint8Array],
+  bfloat16: [15, 2, 'BF16', Uint8Array],
+  int64: [4, 8, 'I64', BigInt64Array],
+  int32: [3, 4, 'I32', Int32Array],
+  int16: [2, 2, 'I16', Int16Array],
+  int8: [1, 1, 'I8', Int8Array],
+  uint8: [0, 1, 'U8', Uint8Array],
+  bool: [11, 1, 'BOOL', Uint8Array],
+} as const;
+
+/** The kinds of numbers. */
+export type DType = keyof typeof kinds;
+
+const all = Object.keys(kinds) as DType[];
+const byDtype = <T>(of: (dtype: DType) => T) =>
+  Object.fromEntries(all.map((dtype) => [dtype, of(dtype)])) as Record<DType, T>;
+
+export const dtypeCodes = byDtype((dtype): number => kinds[dtype][0]);
+export const dtypeBytes = byDtype((dtype): number => kinds[dtype][1]);
+/** Names in safetensors files. */
+export const dtypeNames = byDtype((dtype): string => kinds[dtype][2]);
+
+const ofCode = new Map(all.map((dtype) => [dtypeCodes[dtype], dtype]));
+
+export function dtypeFromCode(code: number): DType {
+  const dtype = ofCode.get(code);
+  if (dtype === undefined)
+    throw new TypeError(`libtorch returned element type number ${code}, which has no name here`);
+  return dtype;
+}
+
+export type TypedArray =
+  | Float32Array
+  | Float64Array
+  | Int8Array
+  | Int16Array
+  | Int32Array
+  | BigInt64Array
+  | Uint8Array;
+
+/** The element type that a typed array's data has in a tensor. */
+export const dtypeOfArray = (data: TypedArray): DType =>
+  all.find((dtype) => dtype !== 'float16' && dtype !== 'bfloat16' && data instanceof kinds[dtype][3])!;
+
+/** A tensor's bytes as the typed array of its element type; of booleans as 0 and 1. */
+export const arrayOfDtype = (bytes: ArrayBuffer, dtype: DType): TypedArray => new kinds[dtype][3](bytes);
 
 /** What an operator takes. */
 export type Argument =
@@ -25,12 +72,6 @@ const finalizer = new FinalizationRegistry<Handle>((handle) => {
     // Freed by hand before: its handle is stale, which is what we want.
   }
 });
-
-export function describe(args: readonly Argument[]): TorchError['tensors'] {
-  return args
-    .flat(1)
-    .flatMap((a) => (a instanceof TensorMemory && a.alive ? [{ shape: a.shape, dtype: a.dtype }] : []));
-}
 
 const tensorsOf = (args: readonly Argument[]): TensorMemory[] =>
   args.flat(1).filter((argument): argument is TensorMemory => argument instanceof TensorMemory);
@@ -53,7 +94,11 @@ export function invoke(name: string, args: readonly Argument[]): Given {
   try {
     result = callRaw(name, lowered);
   } catch (error) {
-    throw typed(error, name, () => describe(args));
+    throw typed(
+      error,
+      name,
+      tensorsOf(args).filter(({ alive }) => alive),
+    );
   }
   const watching = observer();
   if (watching) watching.called(name, tensorsOf(args), result);
@@ -116,22 +161,16 @@ export class TensorMemory implements Scoped {
 
   item(): number {
     countHostRead(1);
-    return guarded(
-      'item',
-      () => describe([this]),
-      () => native.item(this.handle),
-    );
+    return guarded('item', () => native.item(this.handle), [this]);
   }
 
   /** The data, of an element type that typed arrays have. */
   protected readNumbers(): TypedArray {
     countHostRead(this.size);
-    const buffer = guarded(
-      'toArray',
-      () => describe([this]),
-      () => native.readData(this.handle),
+    return arrayOfDtype(
+      guarded('toArray', () => native.readData(this.handle), [this]),
+      this.dtype,
     );
-    return arrayOfDtype(buffer, this.dtype);
   }
 
   // Autograd
@@ -139,28 +178,49 @@ export class TensorMemory implements Scoped {
     return native.requiresGrad(this.handle);
   }
   requireGrad(required = true): this {
-    guarded(
-      'requireGrad',
-      () => describe([this]),
-      () => native.requireGrad(this.handle, required),
-    );
+    guarded('requireGrad', () => native.requireGrad(this.handle, required), [this]);
     return this;
   }
   setGrad(gradient: TensorMemory | undefined): void {
-    guarded(
-      'setGrad',
-      () => describe([this]),
-      () => native.setGrad(this.handle, gradient?.handle ?? null),
-    );
+    guarded('setGrad', () => native.setGrad(this.handle, gradient?.handle ?? null), [this]);
   }
   backward(options: { gradient?: TensorMemory; retainGraph?: boolean; createGraph?: boolean } = {}): void {
-    const create = options.createGraph ?? false;
+    const { gradient, createGraph: create = false, retainGraph: retain = create } = options;
     observer()?.backward(this.handle);
-    guarded(
-      'backward',
-      () => describe([this]),
-      () =>
-        native.backward(this.handle, options.gradient?.handle ?? null, options.retainGraph ?? create, create),
-    );
+    guarded('backward', () => native.backward(this.handle, gradient?.handle ?? null, retain, create), [this]);
   }
 }
+
+/** Whoever looks at operators while they run. */
+export interface Observer {
+  /** After each call: its tensor arguments, and what it gave. */
+  called(operator: string, inputs: readonly { readonly handle: Handle }[], result: unknown): void;
+  /** Before gradients flow back from a tensor. */
+  backward(root: Handle): void;
+}
+
+let current: Observer | undefined;
+
+export const observer = (): Observer | undefined => current;
+
+/** Runs `body` with an observer, or without any. */
+export function observed<T>(watching: Observer | undefined, body: () => T): T {
+  const outer = current;
+  current = watching;
+  try {
+    return body();
+  } finally {
+    current = outer;
+  }
+}
+
+const counted = { reads: 0, numbers: 0 };
+
+/** Notes that numbers of a tensor came to JavaScript, or to the CPU: off the CPU, all work before has to end first. */
+export function countHostRead(numbers: number): void {
+  counted.reads++;
+  counted.numbers += numbers;
+}
+
+/** How often numbers were read out of tensors since this thread began, and how many. */
+export const hostReads = (): Readonly<typeof counted> => ({ ...counted });

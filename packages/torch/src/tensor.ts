@@ -1,9 +1,16 @@
-import { defaultDevice } from './device.ts';
-import { type DType, dtypeCodes, dtypeOfArray, type TypedArray } from './dtype.ts';
+import { defaultDevice } from './engine.ts';
 import { ArgumentError } from './errors.ts';
-import { countHostRead } from './host-reads.ts';
 import { guarded, type Handle, native } from './native.ts';
-import { type Argument, invoke, TensorMemory } from './tensor-memory.ts';
+import {
+  type Argument,
+  countHostRead,
+  type DType,
+  dtypeCodes,
+  dtypeOfArray,
+  invoke,
+  TensorMemory,
+  type TypedArray,
+} from './tensor-memory.ts';
 
 export type Operand = Tensor | number;
 
@@ -26,19 +33,90 @@ function callInPlace(name: string, ...args: Argument[]): void {
   native.free(invoke(name, args) as Handle);
 }
 
+// Methods that pass on what they get to the operator of their name, by what that is.
+const elementwise =
+  'neg exp log log1p sqrt rsqrt reciprocal abs sin cos sigmoid log_sigmoid tanh relu silu logical_not all clone detach contiguous';
+const withTensor = 'maximum minimum matmul';
+/** Their operators have two forms: for a tensor, and for a number. */
+const withOperand = 'add sub mul div eq ne gt ge lt le';
+/** Typed below; ATen's form of the operator stands behind the point. */
+const further =
+  'pow.Tensor_Scalar clamp masked_fill.Scalar argmax softmax.int log_softmax.int cumsum transpose.int squeeze.dim unsqueeze narrow select.int index_select gather triu';
+/** They take a list, which is written without brackets here. */
+const withList = 'reshape permute expand';
+/** They give several tensors. */
+const intoSeveral = 'unbind.int chunk';
+
+type Words<S extends string> = S extends `${infer First} ${infer Rest}` ? First | Words<Rest> : S;
+type Method<S extends string> = S extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<Rest>}` : S;
+
+interface Further {
+  pow(exponent: number): Tensor;
+  clamp(min?: number, max?: number): Tensor;
+  maskedFill(mask: Tensor, value: number): Tensor;
+  argmax(dim?: number, keep?: boolean): Tensor;
+  softmax(dim: number): Tensor;
+  logSoftmax(dim: number): Tensor;
+  cumsum(dim: number): Tensor;
+  transpose(a: number, b: number): Tensor;
+  squeeze(dim: number): Tensor;
+  unsqueeze(dim: number): Tensor;
+  narrow(dim: number, start: number, length: number): Tensor;
+  select(dim: number, index: number): Tensor;
+  indexSelect(dim: number, index: Tensor): Tensor;
+  gather(dim: number, index: Tensor): Tensor;
+  triu(diagonal?: number): Tensor;
+  unbind(dim: number): Tensor[];
+  chunk(count: number, dim: number): Tensor[];
+}
+
+type Operators = TensorMemory &
+  Further &
+  Record<Method<Words<typeof elementwise>>, () => Tensor> &
+  Record<Words<typeof withTensor>, (other: Tensor) => Tensor> &
+  Record<Words<typeof withOperand>, (other: Operand) => Tensor> &
+  Record<Words<typeof withList>, (...sizes: number[]) => Tensor>;
+
+class OperatorMethods extends TensorMemory {
+  static {
+    const add = (operator: string, value: (this: Tensor, ...given: Argument[]) => Tensor | Tensor[]) => {
+      const method = operator
+        .replace(/\..*/, '')
+        .replace(/_(.)/, (_, letter: string) => letter.toUpperCase());
+      Object.defineProperty(OperatorMethods.prototype, method, { value, writable: true, configurable: true });
+    };
+    for (const name of `${elementwise} ${withTensor} ${further}`.split(' '))
+      add(name, function (...given) {
+        return call(name, this, ...given);
+      });
+    for (const name of withList.split(' '))
+      add(name, function (...given) {
+        return call(name, this, given);
+      });
+    for (const name of intoSeveral.split(' '))
+      add(name, function (...given) {
+        return callMany(name, this, ...given);
+      });
+    for (const name of withOperand.split(' ')) {
+      const [tensor, scalar] = [`${name}.Tensor`, `${name}.Scalar`];
+      add(name, function (other) {
+        return call(other instanceof Tensor ? tensor : scalar, this, other);
+      });
+    }
+  }
+}
+
 /** An n-dimensional array inside libtorch. Immutable but for the methods that end in an underscore. */
-export class Tensor extends TensorMemory {
+export class Tensor extends (OperatorMethods as new (
+  ...made: ConstructorParameters<typeof TensorMemory>
+) => Operators) {
   static fromArray(
     data: TypedArray,
     shape: readonly number[],
     dtype: DType = dtypeOfArray(data),
     device = defaultDevice(),
   ): Tensor {
-    const made = guarded(
-      'fromArray',
-      () => [],
-      () => native.fromData(data, shape, dtypeCodes[dtype]),
-    );
+    const made = guarded('fromArray', () => native.fromData(data, shape, dtypeCodes[dtype]));
     const tensor = new Tensor(made, 'fromArray');
     const placed = device === 'cpu' ? tensor : tensor.toDevice(device);
     if (placed !== tensor) tensor.free();
@@ -63,117 +141,14 @@ export class Tensor extends TensorMemory {
     const handle = native.gradOf(this.handle);
     return handle === null ? undefined : new Tensor(handle, 'grad');
   }
-  detach(): Tensor {
-    return call('detach', this);
-  }
-
-  // Arithmetic
-  add(other: Operand): Tensor {
-    return call(other instanceof Tensor ? 'add.Tensor' : 'add.Scalar', this, other);
-  }
-  sub(other: Operand): Tensor {
-    return call(other instanceof Tensor ? 'sub.Tensor' : 'sub.Scalar', this, other);
-  }
-  mul(other: Operand): Tensor {
-    return call(other instanceof Tensor ? 'mul.Tensor' : 'mul.Scalar', this, other);
-  }
-  div(other: Operand): Tensor {
-    return call(other instanceof Tensor ? 'div.Tensor' : 'div.Scalar', this, other);
-  }
-  pow(exponent: number): Tensor {
-    return call('pow.Tensor_Scalar', this, exponent);
-  }
-  maximum(other: Tensor): Tensor {
-    return call('maximum', this, other);
-  }
-  minimum(other: Tensor): Tensor {
-    return call('minimum', this, other);
-  }
-  clamp(min?: number, max?: number): Tensor {
-    return call('clamp', this, min, max);
-  }
-  matmul(other: Tensor): Tensor {
-    return call('matmul', this, other);
-  }
 
   // Functions of each element
-  neg(): Tensor {
-    return call('neg', this);
-  }
-  exp(): Tensor {
-    return call('exp', this);
-  }
-  log(): Tensor {
-    return call('log', this);
-  }
-  log1p(): Tensor {
-    return call('log1p', this);
-  }
-  sqrt(): Tensor {
-    return call('sqrt', this);
-  }
-  rsqrt(): Tensor {
-    return call('rsqrt', this);
-  }
-  reciprocal(): Tensor {
-    return call('reciprocal', this);
-  }
-  abs(): Tensor {
-    return call('abs', this);
-  }
-  sin(): Tensor {
-    return call('sin', this);
-  }
-  cos(): Tensor {
-    return call('cos', this);
-  }
-  sigmoid(): Tensor {
-    return call('sigmoid', this);
-  }
-  logSigmoid(): Tensor {
-    return call('log_sigmoid', this);
-  }
-  tanh(): Tensor {
-    return call('tanh', this);
-  }
-  relu(): Tensor {
-    return call('relu', this);
-  }
-  silu(): Tensor {
-    return call('silu', this);
-  }
   /** GELU by the error function, or GPT-2's tanh approximation. */
   gelu(approximate: 'none' | 'tanh' = 'none'): Tensor {
     return approximate === 'none' ? call('engine::erf_gelu', this) : call('gelu', this, approximate);
   }
   isFinite(): Tensor {
     return call('isfinite', this);
-  }
-  logicalNot(): Tensor {
-    return call('logical_not', this);
-  }
-
-  // Comparisons
-  eq(other: Operand): Tensor {
-    return call(other instanceof Tensor ? 'eq.Tensor' : 'eq.Scalar', this, other);
-  }
-  ne(other: Operand): Tensor {
-    return call(other instanceof Tensor ? 'ne.Tensor' : 'ne.Scalar', this, other);
-  }
-  gt(other: Operand): Tensor {
-    return call(other instanceof Tensor ? 'gt.Tensor' : 'gt.Scalar', this, other);
-  }
-  ge(other: Operand): Tensor {
-    return call(other instanceof Tensor ? 'ge.Tensor' : 'ge.Scalar', this, other);
-  }
-  lt(other: Operand): Tensor {
-    return call(other instanceof Tensor ? 'lt.Tensor' : 'lt.Scalar', this, other);
-  }
-  le(other: Operand): Tensor {
-    return call(other instanceof Tensor ? 'le.Tensor' : 'le.Scalar', this, other);
-  }
-  maskedFill(mask: Tensor, value: number): Tensor {
-    return call('masked_fill.Scalar', this, mask, value);
   }
 
   // Reductions
@@ -188,71 +163,14 @@ export class Tensor extends TensorMemory {
   amax(dims: number | readonly number[] = [], keep = false): Tensor {
     return call('amax', this, typeof dims === 'number' ? [dims] : dims, keep);
   }
-  argmax(dim?: number, keep = false): Tensor {
-    return call('argmax', this, dim, keep);
-  }
   logSumExp(dim: number, keep = false): Tensor {
     return call('logsumexp', this, [dim], keep);
-  }
-  softmax(dim: number): Tensor {
-    return call('softmax.int', this, dim);
-  }
-  logSoftmax(dim: number): Tensor {
-    return call('log_softmax.int', this, dim);
-  }
-  cumsum(dim: number): Tensor {
-    return call('cumsum', this, dim);
-  }
-  all(): Tensor {
-    return call('all', this);
   }
   norm(): Tensor {
     return call('norm.Scalar', this, 2);
   }
 
   // Shape and selection
-  reshape(...shape: number[]): Tensor {
-    return call('reshape', this, shape);
-  }
-  transpose(a: number, b: number): Tensor {
-    return call('transpose.int', this, a, b);
-  }
-  permute(...dims: number[]): Tensor {
-    return call('permute', this, dims);
-  }
-  squeeze(dim: number): Tensor {
-    return call('squeeze.dim', this, dim);
-  }
-  unsqueeze(dim: number): Tensor {
-    return call('unsqueeze', this, dim);
-  }
-  expand(...shape: number[]): Tensor {
-    return call('expand', this, shape);
-  }
-  contiguous(): Tensor {
-    return call('contiguous', this);
-  }
-  narrow(dim: number, start: number, length: number): Tensor {
-    return call('narrow', this, dim, start, length);
-  }
-  select(dim: number, index: number): Tensor {
-    return call('select.int', this, dim, index);
-  }
-  indexSelect(dim: number, index: Tensor): Tensor {
-    return call('index_select', this, dim, index);
-  }
-  gather(dim: number, index: Tensor): Tensor {
-    return call('gather', this, dim, index);
-  }
-  unbind(dim: number): Tensor[] {
-    return callMany('unbind.int', this, dim);
-  }
-  chunk(count: number, dim: number): Tensor[] {
-    return callMany('chunk', this, count, dim);
-  }
-  triu(diagonal = 0): Tensor {
-    return call('triu', this, diagonal);
-  }
   topk(count: number, dim = -1): { values: Tensor; indices: Tensor } {
     const [values, indices] = callMany('topk', this, count, dim);
     return { values: values!, indices: indices! };
@@ -265,9 +183,6 @@ export class Tensor extends TensorMemory {
   }
 
   // Copies and conversions
-  clone(): Tensor {
-    return call('clone', this);
-  }
   to(dtype: DType): Tensor {
     return call('to.dtype', this, dtypeCodes[dtype]);
   }

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { Group } from '../src/distributed/group.ts';
 import {
   arange,
   bernoulli,
@@ -7,12 +8,10 @@ import {
   eye,
   full,
   Generator,
-  Group,
   hostReads,
   multinomial,
   nn,
   ones,
-  optim,
   rand,
   randint,
   randn,
@@ -24,6 +23,7 @@ import {
   withoutKernels,
   zeros,
 } from '../src/index.ts';
+import * as optim from '../src/optim.ts';
 import { native } from '../src/native.ts';
 import { safetensorsBytes } from '../src/safetensors/writer.ts';
 

@@ -6,7 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { ones } from '../src/create.ts';
 import { collectiveBackends } from '../src/distributed/group.ts';
 import { dropout } from '../src/functional.ts';
-import { freePort, Generator, placeOf, rand, scope } from '../src/index.ts';
+import { freePort, placeOf } from '../src/distributed/place.ts';
+import { Generator, rand, scope } from '../src/index.ts';
 
 const script = fileURLToPath(new URL('group-rank.ts', import.meta.url));
 

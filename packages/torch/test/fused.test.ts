@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dropout, layerNorm } from '../src/functional.ts';
-import { addDropout, fusedSelfAttention, reluDropout } from '../src/fused.ts';
+import { addDropout, dropout, fusedSelfAttention, layerNorm, reluDropout } from '../src/functional.ts';
 import {
   cat,
   crossEntropy,
@@ -29,6 +28,10 @@ const shapes = [
   { name: 'long', B: 1, H: 1, T: 70, S: 83, d: 80 },
 ];
 
+/** Ones where row and column are the same, zeros elsewhere. */
+const identity = (rows: number, columns: number): Float32Array =>
+  Float32Array.from({ length: rows * columns }, (_, i) => (Math.floor(i / columns) === i % columns ? 1 : 0));
+
 /** The kernel's path, or with weights looked at the composed one; both draw the same masks. */
 function attention(inputs: readonly Tensor[], how: 'fused' | 'composed', mask?: Tensor, p = 0): Tensor[] {
   const drop = new nn.Dropout(p, new Generator(5));
@@ -50,6 +53,30 @@ describe('attention', () => {
           for (const p of [0, 0.3])
             expectSame(attention(inputs, 'fused', mask, p), attention(inputs, 'composed', mask, p));
       }));
+
+  it('gives keys far below the largest nothing, and a query without any key no number', () =>
+    scope(() => {
+      const far = [0, -1, -86, -89, -1e5, -Infinity];
+      const lowest = far.map(() => -Infinity);
+      const mask = Tensor.fromArray(
+        Float32Array.from([...far, ...lowest, ...far.map((x) => x + 1e4)]),
+        [3, 6],
+      );
+      // Values that show the weights.
+      const shown = Tensor.fromArray(identity(6, 16), [1, 1, 6, 16]);
+      const nothing = shown.mul(0);
+      const query = nothing.narrow(2, 0, 3);
+      const weights = noGrad(() => nn.attend(query, nothing, shown, { mask })).toNumbers();
+      const made = [0, 1, 2].map((row) => weights.slice(16 * row, 16 * row + 6));
+      const sum = 1 + Math.exp(-1);
+      for (const row of [made[0]!, made[2]!]) {
+        expect(row[0]).toBeCloseTo(1 / sum, 6);
+        expect(row[1]).toBeCloseTo(Math.exp(-1) / sum, 6);
+        expect(row.slice(3)).toEqual(row.slice(3).map(() => 0));
+      }
+      expect(made[0]![2]! / (Math.exp(-86) / sum)).toBeCloseTo(1, 5);
+      expect(made[1]!.every(Number.isNaN)).toBe(true);
+    }));
 
   it('reads heads where a projection left them', () =>
     scope(() => {
@@ -206,6 +233,22 @@ describe('linear layers', () => {
           valueAndGradients((a, w, b) => linear(a!, w!, b!).gelu(approximate), [x, weight, bias!]),
         );
       }));
+
+  it('with GELU after it is libtorch’s over its whole range, and what is no number stays none', () =>
+    scope(() => {
+      const numbers = Float32Array.from({ length: 160 * 16 }, (_, i) => (i - 1280) / 100);
+      numbers.set([Number.NaN, Infinity, 3e38, -3e38, 90, -90, -13.5, 1e-30, -1e-30, -0]);
+      const given = Tensor.fromArray(numbers, [160 * 16, 1]);
+      const [ones, zeros] = [1, 0].map((n) => Tensor.fromArray(new Float32Array(16).fill(n), [16]));
+      for (const approximate of ['none', 'tanh'] as const) {
+        const made = noGrad(() => linearGelu(given, ones!.reshape(16, 1), zeros!, approximate));
+        const expected = given.to('float64').gelu(approximate).toNumbers();
+        for (const [i, y] of made.narrow(1, 3, 1).contiguous().toNumbers().entries())
+          if (Number.isFinite(expected[i]))
+            expect(Math.abs(y - expected[i]!)).toBeLessThan(5e-7 * Math.max(1, Math.abs(y)));
+          else expect(y).toBe(expected[i]);
+      }
+    }));
 
   it('with a residual sum and a norm after it is the composed one, recorded or not', () =>
     scope(() => {

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { dtypeBytes } from '../src/dtype.ts';
 import { liveTensors, openSafetensors, SafetensorsError } from '../src/index.ts';
 import { parseHeader } from '../src/safetensors/header.ts';
+import { dtypeBytes } from '../src/tensor-memory.ts';
 import { type FuzzInput, fuzzInput } from './fuzz-inputs.ts';
 
 export interface FuzzSummary {

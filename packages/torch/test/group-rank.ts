@@ -1,4 +1,6 @@
-import { Generator, Group, nn, placeOf, randn, scope, Tensor, tensor } from '../src/index.ts';
+import { Group } from '../src/distributed/group.ts';
+import { placeOf } from '../src/distributed/place.ts';
+import { Generator, nn, randn, scope, Tensor, tensor } from '../src/index.ts';
 
 /** d/dw of f(mean over ranks of w·x_r) + mean over ranks of w·y_r, where f(m) = m². */
 function gradients(group: Group): { mean: number; gradient: number } {

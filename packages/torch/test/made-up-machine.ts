@@ -3,10 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { SetupError } from '../setup/fault.ts';
+import { type Progress, SetupError, showProgress } from '../setup/fault.ts';
 import { type HostOptions, hostMachine, type Machine } from '../setup/machine.ts';
 import { setup } from '../setup/main.ts';
-import { type Progress, showProgress } from '../setup/progress.ts';
 
 // A machine made up in a folder, with only what a test puts there.
 

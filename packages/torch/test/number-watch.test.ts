@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { scope, Tensor, watchNumbers } from '../src/index.ts';
+import { scope, Tensor } from '../src/index.ts';
+import { watchNumbers } from '../src/number-watch.ts';
 
 const tensor = (...values: number[]) => Tensor.fromArray(Float32Array.from(values), [values.length]);
 

@@ -102,23 +102,13 @@ function shared([w, m, v]: readonly [Tensor, Tensor, Tensor], how: (typeof shari
 const [rate, beta1, beta2, epsilon, decay] = [0.01, 0.9, 0.99, 1e-3, 0.1];
 
 function adamStep(w: Tensor, m: Tensor, v: Tensor, given: { count: number; decoupled: boolean }): void {
-  guarded(
-    'adam',
-    () => [],
-    () =>
-      native.adamStep(
-        [w.handle],
-        [m.handle],
-        [v.handle],
-        rate,
-        beta1,
-        beta2,
-        epsilon,
-        decay,
-        given.count,
-        given.decoupled,
-        true,
-      ),
+  const { count, decoupled } = given;
+  guarded('adam', () =>
+    native.adamStep(
+      ...([[w.handle], [m.handle], [v.handle]] as const),
+      ...([rate, beta1, beta2, epsilon, decay] as const),
+      ...([count, decoupled, true] as const),
+    ),
   );
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Generator, optim, randn, scope, type Tensor, zeros } from '../src/index.ts';
+import { Generator, randn, scope, type Tensor, zeros } from '../src/index.ts';
+import * as optim from '../src/optim.ts';
 import { expectClose, readFixture, revive, type Stored, tolerances } from './fixtures.ts';
 
 interface AdamCase {

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import zlib from 'node:zlib';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { chooseEngine } from '../src/engine-files.ts';
 import {
   checkPrebuilt,
+  chooseEngine,
   enginePackage,
   installedPrebuilt,
   type Prebuilt,
   readPrebuilt,
   verifyPrebuilt,
-} from '../src/prebuilt.ts';
+} from '../src/engine-files.ts';
 
 const folder = temporaryFolder('prebuilt');
 afterAll(folder.remove);

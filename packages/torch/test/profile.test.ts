@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  chromeTrace,
-  Generator,
-  operatorTotals,
-  rand,
-  scope,
-  span,
-  startProfile,
-  stopProfile,
-} from '../src/index.ts';
+import { Generator, rand, scope } from '../src/index.ts';
+import { chromeTrace, operatorTotals, span, startProfile, stopProfile } from '../src/profile.ts';
 
 const generator = new Generator(1);
 

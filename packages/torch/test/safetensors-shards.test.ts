@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { arange, liveTensors, openWeights, SafetensorsError, writeSafetensors } from '../src/index.ts';
-import { openShardedSafetensors } from '../src/safetensors/sharded.ts';
+import { openShardedSafetensors } from '../src/safetensors/reader.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { operatorsBeside } from '../setup/beside.ts';
 import { setup } from '../setup/main.ts';
+import { operatorsBeside } from '../setup/targets.ts';
 import {
   addonSource,
   calls,

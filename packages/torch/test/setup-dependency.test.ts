@@ -1,8 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { mayInstall } from '../setup/choice.ts';
-import { isDependency } from '../setup/dependency.ts';
+import { isDependency, mayInstall } from '../setup/choice.ts';
 import { setup } from '../setup/main.ts';
 import { faultOf, machine, places, program, recorder, root, useMadeUpMachine } from './made-up-machine.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { prepare } from '../setup/main.ts';
-import { type Prebuilt, readPrebuilt } from '../src/prebuilt.ts';
+import { type Prebuilt, readPrebuilt } from '../src/engine-files.ts';
 import {
   faultOf,
   lend,

@@ -1,8 +1,8 @@
 import { linearGelu, nn, scope, type Tensor } from '@hidden-schema/torch';
-import { type BartConfig, positionOffset } from './bart-config.ts';
 import type { KeysValues, Memory } from './cache.ts';
-import { type Making, project } from './decoder-making.ts';
-import { type Projection, Table } from './projection.ts';
+import type { Making } from './decoder-architecture.ts';
+import { type BartConfig, positionOffset } from './decoder-config.ts';
+import type { Projection, Table } from './projection.ts';
 import { type AttentionContext, attendWithSymbols } from './symbol-attention.ts';
 
 // Shapes: B sentences, S tokens of the source, T tokens of the target, D width. Fields carry the names of Hugging Face's
@@ -22,10 +22,10 @@ class BartAttention extends nn.Module {
     super();
     const width = config.d_model;
     this.#heads = heads;
-    this.q_proj = project(width, width, plain, making);
-    this.k_proj = project(width, width, plain, making);
-    this.v_proj = project(width, width, plain, making);
-    this.out_proj = project(width, width, plain, making);
+    this.q_proj = making.projection(width, width, plain);
+    this.k_proj = making.projection(width, width, plain);
+    this.v_proj = making.projection(width, width, plain);
+    this.out_proj = making.projection(width, width, plain);
     this.dropout = new nn.Dropout(config.attention_dropout, making.generator);
   }
 
@@ -69,8 +69,8 @@ abstract class BartLayer extends nn.Module {
     const { d_model: width } = config;
     this.self_attn = new BartAttention(sizes.heads, config, making);
     this.self_attn_layer_norm = new nn.LayerNorm(width, making.tensors);
-    this.fc1 = project(width, sizes.inner, plain, making);
-    this.fc2 = project(sizes.inner, width, plain, making);
+    this.fc1 = making.projection(width, sizes.inner, plain);
+    this.fc2 = making.projection(sizes.inner, width, plain);
     this.final_layer_norm = new nn.LayerNorm(width, making.tensors);
     this.dropout = new nn.Dropout(config.dropout, making.generator);
     this.activation_dropout = new nn.Dropout(config.activation_dropout, making.generator);
@@ -125,11 +125,10 @@ abstract class BartSide extends nn.Module {
 
   constructor(config: BartConfig, making: Making) {
     super();
-    const { generator, tensors, deviation } = making;
     const rows = config.max_position_embeddings + positionOffset;
-    this.embed_positions = new Table(rows, config.d_model, generator, { ...tensors, deviation });
-    this.layernorm_embedding = new nn.LayerNorm(config.d_model, tensors);
-    this.dropout = new nn.Dropout(config.dropout, generator);
+    this.embed_positions = making.table(rows, config.d_model);
+    this.layernorm_embedding = new nn.LayerNorm(config.d_model, making.tensors);
+    this.dropout = new nn.Dropout(config.dropout, making.generator);
   }
 
   protected placed(embedded: Tensor, start: number): Tensor {

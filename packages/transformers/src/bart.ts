@@ -1,16 +1,15 @@
 import { UserError } from '@hidden-schema/base';
-import { idsTensor, padded } from '@hidden-schema/text/padding';
-import { type Generator, nn, openWeights, type Tensor } from '@hidden-schema/torch';
-import { type BartConfig, type BartSettings, bartClaims, bartConfigSchema } from './bart-config.ts';
+import { idsTensor, padded } from '@hidden-schema/text/text-batches';
+import { type Generator, nn, openWeights, type Tensor, withWeights } from '@hidden-schema/torch';
 import { BartReading, BartWriting } from './bart-layers.ts';
 import type { Memory } from './cache.ts';
-import { type DecoderArchitecture, kindOf, openFolder } from './decoder-architecture.ts';
-import type { DecoderOptions } from './decoder-kind.ts';
-import { type Making, type MakingOptions, makingOf } from './decoder-making.ts';
-import { LanguageDecoder, type Nll, type NllOptions, type Prompted } from './language-decoder.ts';
+import { ConfiguredDecoder, kindOf, Making, type MakingOptions } from './decoder-architecture.ts';
+import { type BartConfig, type BartSettings, bartClaims, bartConfigSchema } from './decoder-config.ts';
+import type { DecoderOptions, ScratchSizes } from './decoder-kind.ts';
+import type { LanguageDecoder, Nll, NllOptions, Prompted } from './language-decoder.ts';
 import { checkedConfig } from './model-folder.ts';
-import { Table } from './projection.ts';
-import type { AttentionContext, SchemaInput } from './symbol-attention.ts';
+import type { Table } from './projection.ts';
+import type { AttentionContext } from './symbol-attention.ts';
 import { maskOfLengths, paddingMask } from './text-encoder.ts';
 
 // Shapes: B sentences, S tokens of the source, T tokens of the target, D width.
@@ -22,8 +21,7 @@ class BartBody extends nn.Module {
 
   constructor(config: BartConfig, making: Making) {
     super();
-    const { generator, tensors, deviation } = making;
-    this.shared = new Table(config.vocab_size, config.d_model, generator, { ...tensors, deviation });
+    this.shared = making.table(config.vocab_size, config.d_model);
     this.encoder = new BartReading(config, making);
     this.decoder = new BartWriting(config, making);
   }
@@ -40,37 +38,46 @@ function renamed(stored: string): string | undefined {
  * BART (Lewis et al.): an encoder reads what a text is given as its start, a decoder writes the rest. Where other decoders
  * read a prompt, this one hands it to its encoder, and starts to write with the same first token.
  */
-export class BartDecoder extends LanguageDecoder {
+export class BartDecoder extends ConfiguredDecoder<BartConfig> {
+  static readonly schema = bartConfigSchema;
+  static readonly claims = bartClaims;
   readonly model: BartBody;
-  readonly config: BartConfig;
-  readonly vocabularySize: number;
-  readonly maxPositions: number;
   readonly adapterTargets = ['q_proj', 'v_proj'] as const;
-  protected readonly keyWidth: number;
 
   constructor(settings: BartSettings, generator: Generator, options: MakingOptions = {}) {
-    super();
     if (options.symbols)
       throw new UserError(
         'a BART writes from what its encoder reads and takes no walks: train it as COMET (hsn reason train --part comet) or with baseline=true, or take gpt2, llama or lstm as decoder.name',
       );
     const config = checkedConfig(bartConfigSchema, settings, 'BART settings');
-    const start = { deviation: config.init_std, layers: config.decoder_layers, symbols: undefined };
-    this.config = config;
-    this.model = new BartBody(config, makingOf(start, generator, options));
-    this.vocabularySize = config.vocab_size;
+    const { d_model: width, vocab_size: vocabulary, decoder_layers: layers } = config;
     // A source may get an end of its own.
-    this.maxPositions = config.max_position_embeddings - 1;
-    this.keyWidth = config.d_model;
+    const sizes = { vocabulary, positions: config.max_position_embeddings - 1, keyWidth: width };
+    super('BartForConditionalGeneration', config, sizes);
+    const start = { deviation: config.init_std, layers, symbols: undefined };
+    this.model = new BartBody(config, new Making(start, generator, options));
   }
 
-  /** From a folder in Hugging Face's layout: config.json and safetensors. */
-  static open(folder: string, generator: Generator, options: DecoderOptions = {}): BartDecoder {
-    return openBart(folder, generator, options);
+  /** Settings of a decoder from scratch. */
+  static scratch({ vocabulary, positions, width, layers, heads, dropout }: ScratchSizes): BartSettings {
+    const side = (name: 'encoder' | 'decoder') => ({
+      [`${name}_layers`]: layers,
+      [`${name}_attention_heads`]: heads,
+      [`${name}_ffn_dim`]: 4 * width,
+    });
+    const dropouts = { dropout, attention_dropout: dropout };
+    const sizes = { vocab_size: vocabulary, d_model: width, max_position_embeddings: positions + 1 };
+    return { ...sizes, ...side('encoder'), ...side('decoder'), ...dropouts } as BartSettings;
   }
 
-  configOf(): Record<string, unknown> {
-    return { architectures: ['BartForConditionalGeneration'], is_encoder_decoder: true, ...this.config };
+  /** The names here of stored tensors. */
+  static renamedFor(): typeof renamed {
+    return renamed;
+  }
+
+  override configOf(): Record<string, unknown> {
+    const { architectures } = super.configOf();
+    return { architectures, is_encoder_decoder: true, ...this.config };
   }
 
   /** What the encoder makes of sources, as they are. */
@@ -112,16 +119,12 @@ export class BartDecoder extends LanguageDecoder {
     return super.nll(idsTensor(targets), schema, Array.from(targets.lengths), { ...options, prefix, memory });
   }
 
-  protected get output(): Tensor {
-    return this.model.shared.weight;
+  protected get inputs() {
+    return { table: this.model.shared, schema: undefined };
   }
 
-  protected get symbolInput(): SchemaInput | undefined {
-    return undefined;
-  }
-
-  protected embed(tokens: Tensor): Tensor {
-    const rows = this.model.shared.forward(tokens);
+  protected override embed(tokens: Tensor): Tensor {
+    const rows = super.embed(tokens);
     return this.config.scale_embedding ? rows.mul(Math.sqrt(this.config.d_model)) : rows;
   }
 
@@ -138,36 +141,15 @@ export class BartDecoder extends LanguageDecoder {
   }
 }
 
-const bart: DecoderArchitecture<BartSettings, BartConfig, BartDecoder> = {
-  schema: bartConfigSchema,
-  Decoder: BartDecoder,
-  settings: ({ vocabulary, positions, width, layers, heads, dropout }) => ({
-    vocab_size: vocabulary,
-    d_model: width,
-    encoder_layers: layers,
-    decoder_layers: layers,
-    encoder_attention_heads: heads,
-    decoder_attention_heads: heads,
-    encoder_ffn_dim: 4 * width,
-    decoder_ffn_dim: 4 * width,
-    max_position_embeddings: positions + 1,
-    dropout,
-    attention_dropout: dropout,
-  }),
-  claims: bartClaims,
-  renamedFor: () => renamed,
-};
+const kind = kindOf(BartDecoder);
 
 /** Checks first what is not read: no checkpoint is known whose bias of the output is not zero. */
-function openBart(folder: string, generator: Generator, options: DecoderOptions): BartDecoder {
-  const weights = openWeights(folder);
-  try {
+function openBart(folder: string, generator: Generator, options: DecoderOptions): LanguageDecoder {
+  withWeights(openWeights(folder), (weights) => {
     if (weights.has('final_logits_bias') && weights.get('final_logits_bias').abs().sum().item() > 0)
       throw new UserError(`${folder}: its final_logits_bias is not zero, which cannot be read here`);
-  } finally {
-    weights.close();
-  }
-  return openFolder(bart, folder, generator, options);
+  });
+  return kind.open(folder, generator, options);
 }
 
-export const bartKind = { ...kindOf(bart), open: openBart };
+export const bartKind = { ...kind, open: openBart };

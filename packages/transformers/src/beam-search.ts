@@ -1,8 +1,8 @@
 import { UserError } from '@hidden-schema/base';
 import { scope, Tensor } from '@hidden-schema/torch';
-import { KeyValueCache } from './cache.ts';
-import { checkPrompts, type GenerationOptions, prompted, withoutTraining } from './generation.ts';
-import type { LanguageDecoder, Prompted } from './language-decoder.ts';
+import { Reading } from './cache.ts';
+import { checkPrompts, type GenerationOptions } from './generation.ts';
+import type { LanguageDecoder } from './language-decoder.ts';
 
 // Shapes: R hypotheses side by side, V vocabulary.
 
@@ -46,12 +46,8 @@ export function beamSearch(decoder: LanguageDecoder, options: BeamOptions): Hypo
       const rows = places.flatMap((place) => Array.from({ length: beams }, () => place));
       const own = schema?.indexSelect(0, int64(rows));
       const some = rows.map((place) => prompts[place]!);
-      const search = new SideBySide(decoder, some, { ...options, ...(own ? { schema: own } : {}) });
-      try {
-        return search.run();
-      } finally {
-        search.free();
-      }
+      const given = { ...options, prompts: some, ...(own ? { schema: own } : {}) };
+      return new SideBySide(decoder, given).run();
     });
     for (const [i, place] of places.entries()) out[place] = found[i]!;
   }
@@ -130,74 +126,63 @@ interface Candidate {
 
 /** The searches of several prompts of one length; the hypotheses of a prompt stand together. */
 class SideBySide {
-  readonly #decoder: LanguageDecoder;
-  readonly #options: BeamOptions;
+  readonly #beams: number;
   readonly #ends: ReadonlySet<number>;
-  readonly #starts: readonly (readonly number[])[];
-  readonly #memory: Prompted['memory'];
-  readonly #cache: KeyValueCache;
-  readonly #limit: number;
+  readonly #reading: Reading;
   readonly #searches: Beam[];
   readonly #done: boolean[];
 
-  /** `rows` has each prompt once for each of its hypotheses. */
-  constructor(decoder: LanguageDecoder, rows: BeamOptions['prompts'], options: BeamOptions) {
-    const { starts, memory } = prompted(decoder, rows);
-    this.#decoder = decoder;
-    this.#options = options;
+  /** `prompts` has each prompt once for each of its hypotheses. */
+  constructor(decoder: LanguageDecoder, options: BeamOptions) {
+    this.#beams = options.beams;
     this.#ends = new Set([options.end ?? []].flat());
-    this.#starts = starts;
-    this.#memory = memory;
-    this.#limit = Math.min(options.maxNewTokens, decoder.maxPositions - starts[0]!.length);
-    this.#cache = new KeyValueCache(starts[0]!.length + Math.max(1, this.#limit));
-    this.#searches = Array.from({ length: rows.length / options.beams }, () => new Beam(options));
+    this.#reading = new Reading(decoder, options);
+    this.#searches = Array.from({ length: options.prompts.length / options.beams }, () => new Beam(options));
     this.#done = this.#searches.map(() => false);
   }
 
+  /** The best hypotheses of each prompt; what was read is freed. */
   run(): Hypothesis[][] {
-    for (let step = 0; step < this.#limit && this.#done.includes(false); step++) this.#advance(step);
+    const { limit, starts } = this.#reading;
+    const steps = limit - starts[0]!.length;
+    try {
+      for (let step = 0; step < steps && this.#done.includes(false); step++) this.#advance(step);
+    } finally {
+      this.#reading.free();
+    }
     for (const [at, search] of this.#searches.entries()) if (!this.#done[at]) search.close();
     return this.#searches.map((search) => search.best());
   }
 
-  free(): void {
-    this.#cache.free();
-    this.#memory?.states.free();
-    this.#memory?.mask.free();
-  }
-
   #advance(step: number): void {
-    const { beams } = this.#options;
-    withoutTraining(this.#decoder, () => {
-      const candidates = this.#candidates(step);
+    const open = this.#searches.flatMap((search) => search.open);
+    const rows = step === 0 ? this.#reading.starts : open.map(({ tokens }) => [tokens.at(-1)!]);
+    this.#reading.scored(rows, (logits) => {
+      const candidates = this.#candidates(open, logits.logSoftmax(-1));
       const order = this.#searches.flatMap((search, at) => {
         // What is done keeps its rows: the others go on beside it.
-        const same = search.open.map((_, i) => at * beams + i);
+        const same = search.open.map((_, i) => at * this.#beams + i);
         if (this.#done[at]) return same;
         const from = search.advance(candidates(at), this.#ends, step + 1);
         this.#done[at] = search.isDone(step + 1);
-        return from.map((row) => at * beams + row);
+        return from.map((row) => at * this.#beams + row);
       });
-      this.#cache.reorder(int64(order));
+      this.#reading.cache?.reorder(int64(order));
     });
   }
 
-  /** For each prompt the best continuations by one token of its hypotheses, twice as many as there are, falling. */
-  #candidates(step: number): (prompt: number) => Iterable<Candidate> {
-    const { beams } = this.#options;
-    const open = this.#searches.flatMap((search) => search.open);
-    const rows = step === 0 ? this.#starts : open.map(({ tokens }) => [tokens.at(-1)!]);
-    const width = rows[0]!.length;
-    const ids = int64(rows.flat()).reshape(rows.length, width);
-    const memory = this.#memory ? { memory: this.#memory } : {};
-    const states = this.#decoder.hidden(ids, this.#options.schema, { cache: this.#cache, ...memory });
-    const scores = this.#decoder.logits(states.select(1, width - 1)).logSoftmax(-1); // [R, V]
+  /**
+   * For each prompt the best continuations by one token of its hypotheses, twice as many as there are, falling; from the
+   * log-probabilities [R, V] of the tokens after the open ones.
+   */
+  #candidates(open: readonly Open[], scores: Tensor): (prompt: number) => Iterable<Candidate> {
+    const beams = this.#beams;
     const most = 2 * beams;
     // Among the best of all hypotheses of a prompt are at most so many of each.
     const best = scores.topk(most, -1); // [R, 2·beams]
     const before = Tensor.fromArray(
       Float64Array.from(open, ({ logProb }) => logProb),
-      [rows.length, 1],
+      [open.length, 1],
     );
     const { values, indices } = best.values
       .add(before)

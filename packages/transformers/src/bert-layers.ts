@@ -11,10 +11,10 @@ import {
   packLinear,
   type Tensor,
   type TensorOptions,
+  tensor,
 } from '@hidden-schema/torch';
 import { z } from 'zod';
-import type { TokenRows } from './packed-encoder.ts';
-import { RelativePositions } from './relative-positions.ts';
+import type { TokenRows } from './bert.ts';
 
 // Shapes: B sentences, T tokens, N tokens of all texts, D width. Members carry Hugging Face's names, so that paths are
 // checkpoint names.
@@ -168,15 +168,11 @@ class Layer extends nn.Module {
   forward(x: Tensor, mask: Tensor): Tensor {
     const attended = this.attention.output.forward(this.attention.self.forward(x, mask), x);
     const { dense: layer } = this.intermediate;
+    const gelu = this.#config.hidden_act === 'gelu' ? 'none' : 'tanh';
     const active =
       this.#config.hidden_act === 'relu'
         ? layer.forward(attended).relu()
-        : linearGelu(
-            attended,
-            layer.weight,
-            layer.bias!,
-            this.#config.hidden_act === 'gelu' ? 'none' : 'tanh',
-          );
+        : linearGelu(attended, layer.weight, layer.bias!, gelu);
     return this.output.forward(active, attended);
   }
 
@@ -231,4 +227,49 @@ function dense(inputs: number, outputs: number, { config, generator, options }: 
     layer.bias!.zero_();
   });
   return layer;
+}
+
+// Shapes: T tokens, H heads, M positions.
+
+/** Beyond this distance all keys are equally far. */
+const farthest = 128;
+
+/** What MPNet adds to the score of a key by how far it lies from its query: a number for each head and bucket of distances. */
+export class RelativePositions extends nn.Module {
+  readonly weight: Tensor; // [buckets, H]
+
+  constructor({ config, generator, options }: Parts) {
+    super();
+    const shape = [config.relative_attention_num_buckets, config.num_attention_heads];
+    this.weight = nn.parameter(nn.normal(shape, config.initializer_range, generator, options));
+  }
+
+  /** For all pairs of T tokens. [1, H, T, T] */
+  matrix(tokens: number): Tensor {
+    const buckets = Array.from({ length: tokens * tokens }, (_, at) =>
+      this.#bucket((at % tokens) - Math.floor(at / tokens)),
+    );
+    return this.#of(buckets).reshape(tokens, tokens, -1).permute(2, 0, 1).unsqueeze(0);
+  }
+
+  /** For keys from M − 1 before their query to M − 1 after it. [H, 2·M − 1] */
+  byDistance(positions: number): Tensor {
+    const buckets = Array.from({ length: 2 * positions - 1 }, (_, at) => this.#bucket(at - positions + 1));
+    return this.#of(buckets).transpose(0, 1).contiguous();
+  }
+
+  #of(buckets: readonly number[]): Tensor {
+    return this.weight.indexSelect(0, tensor(Int32Array.from(buckets)));
+  }
+
+  /** Half of the buckets for keys after their query; of each half the first half single distances, then by logarithm. */
+  #bucket(distance: number): number {
+    const half = this.weight.dim(0) >> 1;
+    const single = half >> 1;
+    const away = Math.abs(distance);
+    const logarithmic = Math.log(away / single) / Math.log(farthest / single);
+    const within =
+      away < single ? away : Math.min(half - 1, single + Math.floor(logarithmic * (half - single)));
+    return within + (distance > 0 ? half : 0);
+  }
 }

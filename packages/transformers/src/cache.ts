@@ -1,4 +1,5 @@
-import { noGrad, type Tensor, zeros } from '@hidden-schema/torch';
+import { noGrad, Tensor, withoutGrad, zeros } from '@hidden-schema/torch';
+import type { LanguageDecoder, Prompted } from './language-decoder.ts';
 
 /** Keys and values of one layer. [B, G, S, d] each */
 export interface KeysValues {
@@ -111,11 +112,9 @@ export class KeyValueCache {
   #start(token: KeysValues, symbols: KeysValues | undefined): KeysValues & { symbols: number } {
     const [batch, groups, , width] = token.key.shape as [number, number, number, number];
     const length = symbols?.key.dim(2) ?? 0;
-    const room = (): Tensor =>
-      zeros([batch, groups, length + this.capacity, width], {
-        dtype: token.key.dtype,
-        device: token.key.device,
-      }).keep();
+    const { dtype, device } = token.key;
+    const shape = [batch, groups, length + this.capacity, width];
+    const room = (): Tensor => zeros(shape, { dtype, device }).keep();
     const made = { key: room(), value: room(), symbols: length };
     if (symbols) write(made, symbols, 0);
     return made;
@@ -128,4 +127,71 @@ function write(room: KeysValues, part: KeysValues, at: number): void {
     room.key.narrow(2, at, count).copy_(part.key.detach());
     room.value.narrow(2, at, count).copy_(part.value.detach());
   });
+}
+
+// Shapes: R sentences side by side, V vocabulary.
+
+interface ReadingOptions {
+  prompts: readonly (readonly number[])[];
+  /** [R, L, S] */
+  schema?: Tensor;
+  maxNewTokens: number;
+  /** Keep keys and values of what was read; true unless given. */
+  cached?: boolean;
+}
+
+/** Sentences that a decoder reads on and on, token after token, without dropout and gradients. */
+export class Reading {
+  /** The tokens that each sentence starts with. */
+  readonly starts: Prompted['starts'];
+  /** Tokens that a sentence has at most. */
+  readonly limit: number;
+  readonly cache: KeyValueCache | undefined;
+  readonly #decoder: LanguageDecoder;
+  readonly #schema: Tensor | undefined;
+  readonly #memory: Prompted['memory'] | undefined;
+
+  constructor(decoder: LanguageDecoder, { prompts, schema, maxNewTokens, cached = true }: ReadingOptions) {
+    this.#decoder = decoder;
+    this.#schema = schema;
+    const { starts, memory } = this.#untrained(() => {
+      const read = decoder.prompted(prompts);
+      read.memory?.states.keep();
+      read.memory?.mask.keep();
+      return read;
+    });
+    this.starts = starts;
+    this.#memory = memory;
+    const longest = Math.max(...starts.map((start) => start.length));
+    this.limit = Math.min(decoder.maxPositions, longest + maxNewTokens);
+    if (cached) this.cache = new KeyValueCache(this.limit);
+  }
+
+  /** What is made of the scores [R, V] of the token after these rows, which go on where the last ones ended. */
+  scored<Result>(rows: readonly (readonly number[])[], make: (scores: Tensor) => Result): Result {
+    return this.#untrained(() => {
+      const width = rows[0]!.length;
+      const tokens = Tensor.fromArray(BigInt64Array.from(rows.flat(), BigInt), [rows.length, width]);
+      const given = { cache: this.cache, memory: this.#memory };
+      const states = this.#decoder.hidden(tokens, this.#schema, given);
+      return make(this.#decoder.logits(states.select(1, width - 1)));
+    });
+  }
+
+  free(): void {
+    this.cache?.free();
+    this.#memory?.states.free();
+    this.#memory?.mask.free();
+  }
+
+  /** Tensors that are to last are kept inside. */
+  #untrained<Result>(run: () => Result): Result {
+    const { training } = this.#decoder;
+    this.#decoder.train(false);
+    try {
+      return withoutGrad(run);
+    } finally {
+      this.#decoder.train(training);
+    }
+  }
 }

@@ -1,5 +1,5 @@
 import type { Generator, TensorOptions } from '@hidden-schema/torch';
-import type { Claim } from './claims.ts';
+import type { DecoderName } from './decoder-config.ts';
 import type { LanguageDecoder } from './language-decoder.ts';
 import type { SymbolOptions } from './symbol-attention.ts';
 
@@ -24,8 +24,16 @@ export interface DecoderKind {
   make(sizes: ScratchSizes, generator: Generator, options: DecoderOptions): LanguageDecoder;
   /** As a config.json says, with weights to come from a checkpoint. */
   blank(config: Record<string, unknown>, generator: Generator, options: DecoderOptions): LanguageDecoder;
-  /** What the sizes in a config.json say of the weights beside it; nothing of one that is not this kind's. */
-  claims(config: unknown): Claim[];
   /** From a folder with config.json and safetensors. */
   open(folder: string, generator: Generator, options: DecoderOptions): LanguageDecoder;
 }
+
+/** The code of each kind of decoder, which is loaded when one is made. */
+const loaders: Readonly<Record<DecoderName, () => Promise<DecoderKind>>> = {
+  gpt2: async () => (await import('./gpt2.ts')).gpt2Kind,
+  llama: async () => (await import('./llama.ts')).llamaKind,
+  lstm: async () => (await import('./recurrent.ts')).recurrentKind,
+  bart: async () => (await import('./bart.ts')).bartKind,
+};
+
+export const loadDecoderKind = (name: DecoderName): Promise<DecoderKind> => loaders[name]();

@@ -3,7 +3,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { cacheFolder, cacheLimit, keepWithin, markUsed, reasonOf } from '@hidden-schema/base';
 import type { Tokenizer } from '@hidden-schema/text';
-import { callMany, noGrad, openSafetensors, scope, Tensor, writeSafetensors } from '@hidden-schema/torch';
+import {
+  callMany,
+  openSafetensors,
+  Tensor,
+  withoutGrad,
+  withWeights,
+  writeSafetensors,
+} from '@hidden-schema/torch';
 import { maskOfLengths, type TextEncoder } from './text-encoder.ts';
 
 // Shapes: V pieces of the vocabulary, D width of the teacher, d dimensions that are kept.
@@ -38,7 +45,7 @@ export async function distilledPieces(teacher: Teacher, options: DistilOptions =
   const known = stored(file, teacher.encoder, options);
   if (known) return known;
   const vectors = await pieceVectors(teacher, options);
-  const pieces = scope(() => noGrad(() => principalComponents(vectors).to('float16')));
+  const pieces = withoutGrad(() => principalComponents(vectors).to('float16'));
   vectors.free();
   try {
     fs.mkdirSync(folder, { recursive: true });
@@ -63,16 +70,11 @@ function fingerprint({ encoder, tokenizer }: Teacher): string {
 function stored(file: string, { vocabulary }: TextEncoder, { onNote }: DistilOptions): Tensor | undefined {
   if (!fs.existsSync(file)) return undefined;
   try {
-    const weights = openSafetensors(file);
-    try {
-      const found = weights.get(name);
-      if (found.shape.length !== 2 || found.dim(0) !== vocabulary)
-        throw new RangeError(`expected ${vocabulary} rows, got [${found.shape.join(', ')}]`);
-      markUsed(file);
-      return found.to('float32');
-    } finally {
-      weights.close();
-    }
+    const found = withWeights(openSafetensors(file), (weights) => weights.get(name));
+    if (found.shape.length !== 2 || found.dim(0) !== vocabulary)
+      throw new RangeError(`expected ${vocabulary} rows, got [${found.shape.join(', ')}]`);
+    markUsed(file);
+    return found.to('float32');
   } catch (error) {
     onNote?.(`${file} is damaged (${reasonOf(error)}): the encoder is distilled again`);
     return undefined;
@@ -83,10 +85,8 @@ function stored(file: string, { vocabulary }: TextEncoder, { onNote }: DistilOpt
 async function pieceVectors({ encoder, tokenizer }: Teacher, options: DistilOptions): Promise<Tensor> {
   encoder.train(false);
   const around = (await tokenizer.encode('', { specials: true })).ids;
-  const [before, after] = [
-    around.slice(0, Math.ceil(around.length / 2)),
-    around.slice(Math.ceil(around.length / 2)),
-  ];
+  const half = Math.ceil(around.length / 2);
+  const [before, after] = [around.slice(0, half), around.slice(half)];
   const total = encoder.vocabulary;
   const all = new Float32Array(total * encoder.width);
   for (let first = 0; first < total; first += piecesAtOnce) {
@@ -94,10 +94,7 @@ async function pieceVectors({ encoder, tokenizer }: Teacher, options: DistilOpti
     options.signal?.throwIfAborted();
     const count = Math.min(piecesAtOnce, total - first);
     const texts = Array.from({ length: count }, (_, n) => Int32Array.of(...before, first + n, ...after));
-    all.set(
-      noGrad(() => scope(() => meansOf(encoder, texts).toArray())) as Float32Array,
-      first * encoder.width,
-    );
+    all.set(withoutGrad(() => meansOf(encoder, texts).toArray()) as Float32Array, first * encoder.width);
     options.onProgress?.(first + count, total);
   }
   return Tensor.fromArray(all, [total, encoder.width]);

@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { UserError } from '@hidden-schema/base';
-import { type Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
-import { KeyValueCache } from './cache.ts';
-import type { LanguageDecoder, Prompted } from './language-decoder.ts';
-import { checkSampling, nextTokens, type SamplingOptions } from './sampling.ts';
+import { type Generator, rand, Tensor, where } from '@hidden-schema/torch';
+import { Reading } from './cache.ts';
+import type { LanguageDecoder } from './language-decoder.ts';
 
 // Shapes: B sentences, L walk steps, S width of a symbol.
 
@@ -63,25 +62,20 @@ export function generateSync(decoder: LanguageDecoder, options: GenerationOption
 }
 
 class Generation {
-  readonly #decoder: LanguageDecoder;
   readonly #options: GenerationOptions;
   readonly #sentences: Sentence[];
   readonly #ends: ReadonlySet<number>;
-  readonly #cache: KeyValueCache | undefined;
-  readonly #memory: Prompted['memory'];
-  readonly #limit: number;
-  /** Tokens of each sentence that the cache holds. */
+  readonly #reading: Reading;
+  /** Tokens of each sentence that were read. */
   #read = 0;
   #step = 0;
 
   constructor(decoder: LanguageDecoder, options: GenerationOptions) {
     checkSampling(options);
     checkPrompts(decoder, options);
-    this.#decoder = decoder;
     this.#options = options;
-    const { starts, memory } = prompted(decoder, options.prompts);
-    this.#memory = memory;
-    this.#sentences = starts.map((start, i) => ({
+    this.#reading = new Reading(decoder, options);
+    this.#sentences = this.#reading.starts.map((start, i) => ({
       all: [...start],
       prompted: start.length,
       seen: new Set([...options.prompts[i]!, ...start]),
@@ -90,9 +84,6 @@ class Generation {
       done: options.maxNewTokens === 0,
     }));
     this.#ends = new Set([options.end ?? []].flat());
-    const longest = Math.max(...starts.map((start) => start.length));
-    this.#limit = Math.min(decoder.maxPositions, longest + options.maxNewTokens);
-    this.#cache = options.cached === false ? undefined : new KeyValueCache(this.#limit);
   }
 
   /** One token more for each open sentence; false when all are done. */
@@ -110,7 +101,7 @@ class Generation {
     const fresh = this.#sentences.map((sentence, b) => this.#take(sentence, next[b]!, length));
     if (fresh.some((token) => token !== undefined)) this.#options.onTokens?.(fresh, this.#step);
     this.#step++;
-    if (length + 1 > this.#limit) for (const sentence of this.#sentences) sentence.done = true;
+    if (length + 1 > this.#reading.limit) for (const sentence of this.#sentences) sentence.done = true;
     return this.#sentences.some((sentence) => !sentence.done);
   }
 
@@ -119,27 +110,17 @@ class Generation {
   }
 
   free(): void {
-    this.#cache?.free();
-    this.#memory?.states.free();
-    this.#memory?.mask.free();
+    this.#reading.free();
   }
 
   /** The token that would follow the first `length` of each sentence. */
   #predict(length: number): number[] {
-    const start = this.#cache ? this.#read : 0;
-    return withoutTraining(this.#decoder, () => this.#scored(start, length));
-  }
-
-  #scored(start: number, length: number): number[] {
+    const start = this.#options.cached === false ? 0 : this.#read;
     const rows = this.#sentences.map(({ all }) => all.slice(start, length));
-    const tokens = Tensor.fromArray(BigInt64Array.from(rows.flat(), BigInt), [rows.length, length - start]);
-    const states = this.#decoder.hidden(tokens, this.#options.schema, {
-      ...(this.#cache ? { cache: this.#cache } : {}),
-      ...(this.#memory ? { memory: this.#memory } : {}),
-    });
-    const logits = this.#decoder.logits(states.select(1, length - start - 1)); // [B, V]
     const seen = this.#sentences.map((sentence) => sentence.seen);
-    return nextTokens(logits, seen, this.#options, this.#options.generator);
+    return this.#reading.scored(rows, (scores) =>
+      nextTokens(scores, seen, this.#options, this.#options.generator),
+    );
   }
 
   /** Adds a token to a sentence that is open and has no prompt left; gives it back if it is new text. */
@@ -157,27 +138,6 @@ class Generation {
     if (sentence.tokens.length >= this.#options.maxNewTokens) sentence.done = true;
     return token;
   }
-}
-
-/** Runs without dropout and gradients; tensors that are to last are kept inside. */
-export function withoutTraining<Result>(decoder: LanguageDecoder, run: () => Result): Result {
-  const { training } = decoder;
-  decoder.train(false);
-  try {
-    return scope(() => noGrad(run));
-  } finally {
-    decoder.train(training);
-  }
-}
-
-/** Prompts as the decoder takes them; what it has read of them lasts until it is freed. */
-export function prompted(decoder: LanguageDecoder, prompts: GenerationOptions['prompts']): Prompted {
-  return withoutTraining(decoder, () => {
-    const { starts, memory } = decoder.prompted(prompts);
-    return memory
-      ? { starts, memory: { states: memory.states.keep(), mask: memory.mask.keep() } }
-      : { starts };
-  });
 }
 
 /** Refuses prompts that a decoder cannot read. */
@@ -202,4 +162,76 @@ export function checkPrompts(
         `prompt ${i} has token ${strange}, this decoder knows 0 to ${decoder.vocabularySize - 1}: is the tokenizer its own?`,
       );
   }
+}
+
+// Shapes: B sentences, V vocabulary, k candidates.
+
+/** How the next token is drawn. */
+export interface SamplingOptions {
+  /** Divides the scores; 0, the default, takes the best token. */
+  temperature?: number;
+  /** Only the k best tokens. */
+  topK?: number;
+  /** Only the best tokens that together have this probability. */
+  topP?: number;
+  /** Above 1, tokens that are already there become less likely: positive scores are divided by it, others multiplied. */
+  repetitionPenalty?: number;
+}
+
+export function checkSampling(options: SamplingOptions): void {
+  const { temperature = 0, topK, topP, repetitionPenalty = 1 } = options;
+  if (!(temperature >= 0 && Number.isFinite(temperature)))
+    throw new UserError(`temperature is a number from 0 (always the best token), got ${temperature}`);
+  if (topK !== undefined && !(Number.isInteger(topK) && topK >= 1))
+    throw new UserError(`top-k is a whole number from 1, got ${topK}`);
+  if (topP !== undefined && !(topP > 0 && topP <= 1))
+    throw new UserError(`top-p is a probability in (0, 1], got ${topP}`);
+  if (!(repetitionPenalty > 0 && Number.isFinite(repetitionPenalty)))
+    throw new UserError(`the repetition penalty is a positive number, got ${repetitionPenalty}`);
+}
+
+/** The next token of each sentence from scores [B, V]; each draw takes one number from the generator. */
+export function nextTokens(
+  logits: Tensor,
+  seen: readonly ReadonlySet<number>[],
+  options: SamplingOptions,
+  generator: Generator | undefined,
+): number[] {
+  const { temperature = 0, topK, topP, repetitionPenalty = 1 } = options;
+  const scores = repetitionPenalty === 1 ? logits : penalised(logits, seen, repetitionPenalty);
+  if (temperature === 0) return scores.argmax(-1).toNumbers();
+  if (!generator) throw new TypeError('drawing tokens needs a generator; temperature 0 does without');
+  const vocabulary = scores.dim(1);
+  const all = scores.to('float64').div(temperature);
+  if (topK === undefined && (topP === undefined || topP === 1))
+    return drawn(all.softmax(-1), generator).toNumbers();
+  const { values, indices } = all.topk(Math.min(topK ?? vocabulary, vocabulary), -1); // [B, k], falling
+  const probabilities = nucleus(values.softmax(-1), topP ?? 1);
+  const choice = drawn(probabilities, generator).unsqueeze(1);
+  return indices.gather(1, choice).squeeze(1).toNumbers();
+}
+
+/** Zeroes what lies behind the first tokens that reach `mass`; the best token always stays. */
+function nucleus(falling: Tensor, mass: number): Tensor {
+  if (mass === 1) return falling;
+  const before = falling.cumsum(-1).sub(falling);
+  return falling.mul(before.lt(mass).to(falling.dtype));
+}
+
+/** An index from each row of weights, by inverting the cumulative sum at one uniform number. [B] int64 */
+function drawn(weights: Tensor, generator: Generator): Tensor {
+  const cumulative = weights.cumsum(-1);
+  const total = cumulative.narrow(-1, weights.dim(1) - 1, 1);
+  const at = rand([weights.dim(0), 1], generator, { dtype: 'float64' }).mul(total);
+  // Of a zero weight the sum does not rise, so the first index past the number always has weight.
+  return cumulative.gt(at).to('int64').argmax(-1);
+}
+
+function penalised(logits: Tensor, seen: readonly ReadonlySet<number>[], penalty: number): Tensor {
+  const [batch, vocabulary] = logits.shape as [number, number];
+  const marks = new Uint8Array(batch * vocabulary);
+  for (const [b, tokens] of seen.entries()) for (const token of tokens) marks[b * vocabulary + token] = 1;
+  const there = Tensor.fromArray(marks, [batch, vocabulary]).gt(0);
+  const lower = where(logits.gt(0), logits.div(penalty), logits.mul(penalty));
+  return where(there, lower, logits);
 }

@@ -1,53 +1,23 @@
 import { type Generator, nn, type Tensor, tanhGelu } from '@hidden-schema/torch';
-import { z } from 'zod';
-import { type DecoderArchitecture, kindOf, openFolder } from './decoder-architecture.ts';
-import { gpt2Claims } from './decoder-claims.ts';
-import type { DecoderOptions } from './decoder-kind.ts';
-import { type Making, type MakingOptions, makingOf, project } from './decoder-making.ts';
-import { LanguageDecoder } from './language-decoder.ts';
-import { checkedConfig, symbolsOf, symbolsSchema } from './model-folder.ts';
-import { type Projection, Table } from './projection.ts';
+import { ConfiguredDecoder, kindOf, Making, type MakingOptions } from './decoder-architecture.ts';
+import {
+  type Gpt2Config,
+  type Gpt2Settings,
+  gpt2Claims,
+  gpt2ConfigSchema,
+  symbolsOf,
+} from './decoder-config.ts';
+import type { ScratchSizes } from './decoder-kind.ts';
+import { checkedConfig } from './model-folder.ts';
+import type { Projection, Table } from './projection.ts';
 import {
   type AttentionContext,
-  attendsTo,
   attendWithSymbols,
-  SchemaInput,
-  SymbolAttention,
+  type SchemaInput,
+  type SymbolAttention,
 } from './symbol-attention.ts';
 
 // Shapes: B sentences, T tokens, D width. Fields carry the names of Hugging Face's checkpoints.
-
-const count = z.int().positive();
-const dropout = z.number().min(0).lt(1).default(0.1);
-
-/** The parts of Hugging Face's config.json that this GPT-2 depends on; what it cannot do is refused. */
-export const gpt2ConfigSchema = z
-  .object({
-    model_type: z.literal('gpt2').default('gpt2'),
-    vocab_size: count.default(50257),
-    n_positions: count.default(1024),
-    n_embd: count.default(768),
-    n_layer: count.default(12),
-    n_head: count.default(12),
-    n_inner: count.nullish().transform((width) => width ?? null),
-    activation_function: z.enum(['gelu_new', 'gelu_pytorch_tanh']).default('gelu_new'),
-    layer_norm_epsilon: z.number().positive().default(1e-5),
-    initializer_range: z.number().positive().default(0.02),
-    attn_pdrop: dropout,
-    embd_pdrop: dropout,
-    resid_pdrop: dropout,
-    scale_attn_weights: z.literal(true).default(true),
-    scale_attn_by_inverse_layer_idx: z.literal(false).default(false),
-    add_cross_attention: z.literal(false).default(false),
-    tie_word_embeddings: z.boolean().default(true),
-    bos_token_id: z.int().nonnegative().nullish(),
-    eos_token_id: z.int().nonnegative().nullish(),
-    hsn: symbolsSchema.optional(),
-  })
-  .refine(({ n_embd, n_head }) => n_embd % n_head === 0, { error: 'n_embd must divide into n_head heads' });
-
-export type Gpt2Config = z.output<typeof gpt2ConfigSchema>;
-export type Gpt2Settings = z.input<typeof gpt2ConfigSchema>;
 
 const plain = { layout: 'in-out', bias: true } as const;
 const residual = { ...plain, residual: true } as const;
@@ -63,12 +33,10 @@ class Gpt2Attention extends nn.Module {
     super();
     const width = config.n_embd;
     this.#heads = config.n_head;
-    this.c_attn = project(width, 3 * width, plain, making);
-    this.c_proj = project(width, width, residual, making);
+    this.c_attn = making.projection(width, 3 * width, plain);
+    this.c_proj = making.projection(width, width, residual);
     this.dropout = new nn.Dropout(config.attn_pdrop, making.generator);
-    const { symbols, generator, tensors } = making;
-    if (attendsTo(symbols))
-      this.psa = new SymbolAttention(symbols, { width, keyWidth: width }, generator, tensors);
+    this.psa = making.layerSymbols({ width, keyWidth: width });
   }
 
   forward(x: Tensor, layer: number, context: AttentionContext): Tensor {
@@ -90,8 +58,8 @@ class Gpt2Mlp extends nn.Module {
   constructor(config: Gpt2Config, making: Making) {
     super();
     const inner = config.n_inner ?? 4 * config.n_embd;
-    this.c_fc = project(config.n_embd, inner, plain, making);
-    this.c_proj = project(inner, config.n_embd, residual, making);
+    this.c_fc = making.projection(config.n_embd, inner, plain);
+    this.c_proj = making.projection(inner, config.n_embd, residual);
   }
 
   forward(x: Tensor): Tensor {
@@ -132,74 +100,54 @@ class Gpt2Body extends nn.Module {
 
   constructor(config: Gpt2Config, making: Making) {
     super();
-    const { generator, tensors, symbols, deviation } = making;
     const width = config.n_embd;
-    const table = { ...tensors, deviation };
-    this.wte = new Table(config.vocab_size, width, generator, table);
-    this.wpe = new Table(config.n_positions, width, generator, table);
+    this.wte = making.table(config.vocab_size, width);
+    this.wpe = making.table(config.n_positions, width);
     this.h = Array.from({ length: config.n_layer }, () => new Gpt2Block(config, making));
-    this.ln_f = new nn.LayerNorm(width, { ...tensors, epsilon: config.layer_norm_epsilon });
-    this.dropout = new nn.Dropout(config.embd_pdrop, generator);
-    if (symbols) this.schema = new SchemaInput(symbols, width, generator, tensors);
+    this.ln_f = new nn.LayerNorm(width, { ...making.tensors, epsilon: config.layer_norm_epsilon });
+    this.dropout = new nn.Dropout(config.embd_pdrop, making.generator);
+    this.schema = making.sharedSymbols(width);
   }
-}
-
-/** The name here of a stored tensor. */
-function renamedFor({ tie_word_embeddings: tied }: Gpt2Config): (stored: string) => string | undefined {
-  return (stored) => {
-    // Older checkpoints store the causal mask beside the weights; a tied output is the embedding again.
-    if (/\.attn\.(masked_)?bias$/.test(stored)) return undefined;
-    if (stored === 'lm_head.weight') return tied ? undefined : stored;
-    return stored.startsWith('transformer.') ? stored : `transformer.${stored}`;
-  };
 }
 
 /** GPT-2 with pseudo-self-attention on a schema. */
-export class Gpt2Decoder extends LanguageDecoder {
+export class Gpt2Decoder extends ConfiguredDecoder<Gpt2Config> {
+  static readonly schema = gpt2ConfigSchema;
+  static readonly claims = gpt2Claims;
   readonly transformer: Gpt2Body;
-  readonly lm_head: Projection | undefined;
-  readonly config: Gpt2Config;
-  readonly vocabularySize: number;
-  readonly maxPositions: number;
   readonly adapterTargets = ['c_attn'] as const;
-  protected readonly keyWidth: number;
 
   /** From scratch with GPT-2's initialisation; `blank` leaves zeros for weights to come. */
   constructor(settings: Gpt2Settings, generator: Generator, options: MakingOptions = {}) {
-    super();
     const config = checkedConfig(gpt2ConfigSchema, settings, 'GPT-2 settings');
-    const start = { deviation: config.initializer_range, layers: config.n_layer, symbols: config.hsn };
-    const making = makingOf(start, generator, options);
-    this.config = { ...config, hsn: symbolsOf(making.symbols) };
+    const { initializer_range: deviation, n_layer: layers, n_embd: width, vocab_size: vocabulary } = config;
+    const making = new Making({ deviation, layers, symbols: config.hsn }, generator, options);
+    const sizes = { vocabulary, positions: config.n_positions, keyWidth: width };
+    super('GPT2LMHeadModel', { ...config, hsn: symbolsOf(making.symbols) }, sizes);
     this.transformer = new Gpt2Body(config, making);
-    if (!config.tie_word_embeddings) {
-      const head = { layout: 'out-in', bias: false } as const;
-      this.lm_head = project(config.n_embd, config.vocab_size, head, making);
-    }
-    this.vocabularySize = config.vocab_size;
-    this.maxPositions = config.n_positions;
-    this.keyWidth = config.n_embd;
+    if (!config.tie_word_embeddings)
+      this.lm_head = making.projection(width, vocabulary, { layout: 'out-in', bias: false });
   }
 
-  /** From a folder in Hugging Face's layout: config.json and safetensors. */
-  static open(folder: string, generator: Generator, options: DecoderOptions = {}): Gpt2Decoder {
-    return openFolder(gpt2, folder, generator, options);
+  /** Settings of a decoder from scratch. */
+  static scratch({ vocabulary, positions, width, layers, heads, dropout }: ScratchSizes): Gpt2Settings {
+    const sizes = { n_embd: width, n_layer: layers, n_head: heads, n_positions: positions };
+    const drops = { attn_pdrop: dropout, embd_pdrop: dropout, resid_pdrop: dropout };
+    return { ...sizes, ...drops, vocab_size: vocabulary };
   }
 
-  configOf(): Record<string, unknown> {
-    return { architectures: ['GPT2LMHeadModel'], ...this.config };
+  /** The names here of stored tensors. */
+  static renamedFor({ tie_word_embeddings: tied }: Gpt2Config): (stored: string) => string | undefined {
+    return (stored) => {
+      // Older checkpoints store the causal mask beside the weights; a tied output is the embedding again.
+      if (/\.attn\.(masked_)?bias$/.test(stored)) return undefined;
+      if (stored === 'lm_head.weight') return tied ? undefined : stored;
+      return stored.startsWith('transformer.') ? stored : `transformer.${stored}`;
+    };
   }
 
-  protected get output(): Tensor {
-    return this.lm_head?.weight ?? this.transformer.wte.weight;
-  }
-
-  protected get symbolInput(): SchemaInput | undefined {
-    return this.transformer.schema;
-  }
-
-  protected embed(tokens: Tensor): Tensor {
-    return this.transformer.wte.forward(tokens);
+  protected get inputs() {
+    return { table: this.transformer.wte, schema: this.transformer.schema };
   }
 
   protected through(embedded: Tensor, start: number, context: AttentionContext): Tensor {
@@ -210,16 +158,4 @@ export class Gpt2Decoder extends LanguageDecoder {
   }
 }
 
-const gpt2: DecoderArchitecture<Gpt2Settings, Gpt2Config, Gpt2Decoder> = {
-  schema: gpt2ConfigSchema,
-  Decoder: Gpt2Decoder,
-  settings: ({ vocabulary, positions, width, layers, heads, dropout }) => {
-    const sizes = { n_embd: width, n_layer: layers, n_head: heads, n_positions: positions };
-    const drops = { attn_pdrop: dropout, embd_pdrop: dropout, resid_pdrop: dropout };
-    return { ...sizes, ...drops, vocab_size: vocabulary };
-  },
-  claims: gpt2Claims,
-  renamedFor,
-};
-
-export const gpt2Kind = kindOf(gpt2);
+export const gpt2Kind = kindOf(Gpt2Decoder);

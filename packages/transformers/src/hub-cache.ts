@@ -1,9 +1,48 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf, UserError, writeJsonAtomic } from '@hidden-schema/base';
+import { Lock } from '@hidden-schema/torch';
 import { z } from 'zod';
-import { isFileName } from './hub-names.ts';
 import { type HubFile, matches } from './hub-transfer.ts';
+
+const hubName = /^[A-Za-z0-9][\w.-]{0,95}(?:\/\w[\w.-]{0,95})?$/;
+/** What git allows in the name of a branch or tag, less what a folder or an address may read otherwise. */
+const revisionName = /^\w[\w.-]*(?:\/\w[\w.-]*)*$/;
+const fileName = /^\w[\w.-]*$/;
+
+export const isHubName = (name: string): boolean => hubName.test(name) && !name.includes('..');
+
+export const isFileName = (name: string): boolean => fileName.test(name) && !name.includes('..');
+
+const isRevision = (revision: string): boolean =>
+  revision.length <= 200 &&
+  revisionName.test(revision) &&
+  !revision.includes('..') &&
+  !/\.(?:lock)?(?:\/|$)/.test(revision);
+
+/** Refuses, before anything is asked or written, what could lead out of the cache's folder or to another model. */
+export function checkHubNames(name: string, revision: string, endpoint: string): void {
+  if (!isHubName(name))
+    throw new UserError(
+      `${JSON.stringify(name)} is no name on the hub; expected name or owner/name of letters, digits, "-", "_" and single ".", such as bert-base-uncased`,
+    );
+  if (!isRevision(revision))
+    throw new UserError(
+      `${name}: ${JSON.stringify(revision)} is no revision; expected a branch, a tag or a commit such as main, v1.0 or refs/pr/1`,
+    );
+  if (!/^https?:$/.test(URL.canParse(endpoint) ? new URL(endpoint).protocol : ''))
+    throw new UserError(
+      `the hub's address (HF_ENDPOINT) is ${JSON.stringify(endpoint)}; expected one such as https://huggingface.co`,
+    );
+}
+
+/** The folder of a model below the cache's own; no two models or revisions share one. */
+export function hubFolder(name: string, revision: string): [string, string] {
+  // "--" stands for the slash alone: hyphens that could be taken for it are written as %2D.
+  const parts = name.split('/').map((part) => part.replaceAll(/--+|-$/g, (run) => '%2D'.repeat(run.length)));
+  return [parts.join('--'), encodeURIComponent(revision)];
+}
 
 export const MARK = 'complete.json';
 /** What a disk changes by itself leaves the stamp as it was: so often a file is hashed again all the same. */
@@ -113,4 +152,72 @@ export function makeFolder(folder: string, name: string): void {
       `${name} cannot be downloaded into ${folder}: ${reasonOf(error)}; name another cache with HSN_CACHE`,
     );
   }
+}
+
+export interface WaitOptions {
+  /** How long the process that downloads may make no progress while others wait for it. */
+  patienceMs: number;
+  signal?: AbortSignal | undefined;
+  /** Told once, when there is someone to wait for. */
+  onWait: (line: string) => void;
+}
+
+const SLOWEST_POLL_MS = 1000;
+
+/**
+ * The lock of a folder, once nobody else has it. Until then `ready` is asked whether there is still anything to do: then
+ * nothing is returned. The lock of a process that was killed is free.
+ */
+export async function lockOrReady(
+  folder: string,
+  what: string,
+  ready: () => Promise<boolean>,
+  options: WaitOptions,
+): Promise<Lock | undefined> {
+  let notified = false;
+  let before = -1;
+  let since = Date.now();
+  for (let pollMs = 50; ; pollMs = Math.min(SLOWEST_POLL_MS, 2 * pollMs)) {
+    options.signal?.throwIfAborted();
+    const lock = tryLock(`${folder}.lock`, what);
+    // Asked under the lock too: whoever had it may just have finished.
+    if (lock instanceof Lock && !(await readyOrRelease(lock, ready))) return lock;
+    if (lock instanceof Lock || (await ready())) return undefined;
+    const bytes = bytesIn(folder);
+    if (bytes !== before) since = Date.now();
+    before = bytes;
+    if (Date.now() - since > options.patienceMs)
+      throw new UserError(
+        `gave up waiting after ${Math.round(options.patienceMs / 1000)} s without progress: ${lock.message}`,
+      );
+    if (!notified) options.onWait(`waiting: ${lock.message.split(';')[0]}`);
+    notified = true;
+    await pause(pollMs, undefined, options.signal ? { signal: options.signal } : {});
+  }
+}
+
+function tryLock(file: string, what: string): Lock | UserError {
+  try {
+    return Lock.acquire(file, what);
+  } catch (error) {
+    if (error instanceof UserError) return error;
+    throw error;
+  }
+}
+
+async function readyOrRelease(lock: Lock, ready: () => Promise<boolean>): Promise<boolean> {
+  let done = true;
+  try {
+    done = await ready();
+  } finally {
+    if (done) lock.release();
+  }
+  return done;
+}
+
+/** Grows while a download goes on. */
+function bytesIn(folder: string): number {
+  const size = (name: string): number =>
+    fs.statSync(path.join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
+  return fs.readdirSync(folder).reduce((sum, name) => sum + size(name), 0);
 }

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import { Readable, Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { ReadableStream } from 'node:stream/web';
 import { setTimeout as pause } from 'node:timers/promises';
-import { UserError } from '@hidden-schema/base';
+import { faultCode, UserError } from '@hidden-schema/base';
+import { OFFLINE, saveBody, unlessSilent } from '@hidden-schema/base/transfer';
 
 /** What the hub says of a file before it is fetched. */
 export interface HubFile {
@@ -18,8 +16,8 @@ export interface HubTransfer {
   base: string;
   stallMs: number;
   attempts: number;
-  signal?: AbortSignal;
-  onProgress?: (file: string, bytes: number, total: number) => void;
+  signal?: AbortSignal | undefined;
+  onProgress?: ((file: string, bytes: number, total: number) => void) | undefined;
 }
 
 /** A fault that another attempt may not meet. */
@@ -53,9 +51,9 @@ export async function stated(transfer: HubTransfer, file: string): Promise<HubFi
 async function ask(transfer: HubTransfer, url: string): Promise<Response> {
   let at = url;
   for (let hops = 0; hops < 5; hops++) {
-    const response = await guarded(transfer, (signal) =>
-      fetch(at, { method: 'HEAD', redirect: 'manual', headers: plainBytes, signal }),
-    );
+    const stall = AbortSignal.timeout(transfer.stallMs);
+    const signal = transfer.signal ? AbortSignal.any([transfer.signal, stall]) : stall;
+    const response = await fetch(at, { method: 'HEAD', redirect: 'manual', headers: plainBytes, signal });
     const location = response.headers.get('location');
     if (response.status < 300 || response.status >= 400 || !location || response.headers.has('x-linked-etag'))
       return retried(response);
@@ -115,43 +113,15 @@ async function fetchRest(
     }
     const continued = response.status === 206;
     let bytes = continued ? have : 0;
-    const counted = new Transform({
-      transform(chunk: Buffer, _encoding, done) {
-        heard();
-        bytes += chunk.length;
-        transfer.onProgress?.(file, bytes, found.bytes);
-        done(bytes > found.bytes ? new Broken('more came than the hub states') : null, chunk);
-      },
-    });
-    const out = fs.createWriteStream(partial, { flags: continued ? 'a' : 'w' });
-    await pipeline(Readable.fromWeb(response.body as ReadableStream), counted, out, { signal });
+    const onChunk = ({ length }: Buffer) => {
+      heard();
+      bytes += length;
+      transfer.onProgress?.(file, bytes, found.bytes);
+      if (bytes > found.bytes) throw new Broken('more came than the hub states');
+    };
+    await saveBody(response.body, partial, { append: continued, signal, onChunk });
     if (bytes < found.bytes) throw new Broken(`${bytes} of ${found.bytes} bytes came`);
   });
-}
-
-/** Runs a transfer that ends when nothing is heard for too long, or when the user stops it. */
-async function unlessSilent(
-  { signal, stallMs }: HubTransfer,
-  body: (signal: AbortSignal, heard: () => void) => Promise<void>,
-): Promise<void> {
-  const controller = new AbortController();
-  const stop = () => controller.abort(signal?.reason);
-  signal?.addEventListener('abort', stop, { once: true });
-  const watch = () => setTimeout(() => controller.abort(new Broken('the server fell silent')), stallMs);
-  let timer = watch();
-  const heard = () => {
-    clearTimeout(timer);
-    timer = watch();
-  };
-  try {
-    await body(controller.signal, heard);
-  } catch (error) {
-    const { aborted, reason } = controller.signal;
-    throw aborted && reason instanceof Error ? reason : error;
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', stop);
-  }
 }
 
 /** Whether a file has the size and hash stated. */
@@ -171,38 +141,16 @@ async function attempted<T>(transfer: HubTransfer, file: string, body: () => Pro
       return await body();
     } catch (error) {
       if (error instanceof UserError || transfer.signal?.aborted) throw error;
-      const code = codeOf(error);
+      const code = faultCode(error);
       if (code === 'ENOSPC')
         throw new UserError(`the disk is full: ${transfer.name} needs more space in the cache (HSN_CACHE)`);
-      if (attempt < transfer.attempts && !offline.has(code)) {
+      if (attempt < transfer.attempts && !OFFLINE.has(code)) {
         await pause(Math.min(2000, 100 * 2 ** attempt));
         continue;
       }
       throw unreachable(transfer, file, code, error);
     }
   }
-}
-
-const offline = new Set([
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ECONNREFUSED',
-  'ENETUNREACH',
-  'EHOSTUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-async function guarded<T>(transfer: HubTransfer, body: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const stall = AbortSignal.timeout(transfer.stallMs);
-  return body(transfer.signal ? AbortSignal.any([transfer.signal, stall]) : stall);
-}
-
-function codeOf(error: unknown): string {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    const { code } = at as NodeJS.ErrnoException;
-    if (typeof code === 'string') return code;
-  }
-  return '';
 }
 
 function unreachable(
@@ -214,7 +162,7 @@ function unreachable(
   const { host } = new URL(base);
   const instead =
     'give a folder with config.json, tokenizer.json and model.safetensors, or leave the name out for the encoder that is installed';
-  if (offline.has(code))
+  if (OFFLINE.has(code))
     return new UserError(
       `"${name}" is neither a folder nor an installed package, and the hub at ${host} cannot be reached (${code}); ${instead}`,
     );

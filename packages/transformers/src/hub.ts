@@ -1,10 +1,17 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { cacheFolder, markUsed, UserError } from '@hidden-schema/base';
-import { isComplete, MARK, makeFolder, markComplete } from './hub-cache.ts';
-import { checkHubNames, hubFolder, isFileName } from './hub-names.ts';
+import {
+  checkHubNames,
+  hubFolder,
+  isComplete,
+  isFileName,
+  lockOrReady,
+  MARK,
+  makeFolder,
+  markComplete,
+} from './hub-cache.ts';
 import { download, type HubFile, type HubTransfer, matches, stated } from './hub-transfer.ts';
-import { lockOrReady } from './hub-wait.ts';
 
 export interface HubOptions {
   revision?: string;
@@ -41,18 +48,13 @@ export async function fetchFromHub(name: string, options: HubOptions = {}): Prom
   }
   makeFolder(folder, name);
   const { signal, onProgress, patienceMs = 600_000, onWait = sayWaiting } = options;
-  const waiting = { patienceMs, onWait, ...(signal ? { signal } : {}) };
+  const { stallMs = 60_000, attempts = 3 } = options;
+  const waiting = { patienceMs, onWait, signal };
   const lock = await lockOrReady(folder, `the download of ${name}`, ready, waiting);
   if (!lock) return folder;
   try {
-    const transfer: HubTransfer = {
-      name,
-      base: `${endpoint.replace(/\/+$/, '')}/${name}/resolve/${encodeURIComponent(revision)}`,
-      stallMs: options.stallMs ?? 60_000,
-      attempts: options.attempts ?? 3,
-      ...(signal ? { signal } : {}),
-      ...(onProgress ? { onProgress } : {}),
-    };
+    const base = `${endpoint.replace(/\/+$/, '')}/${name}/resolve/${encodeURIComponent(revision)}`;
+    const transfer: HubTransfer = { name, base, stallMs, attempts, signal, onProgress };
     markComplete(folder, { name, revision }, await fetchAll(transfer, folder));
   } finally {
     lock.release();
@@ -61,9 +63,7 @@ export async function fetchFromHub(name: string, options: HubOptions = {}): Prom
 }
 
 /** A process that only waits would look as if it hung. */
-function sayWaiting(line: string): void {
-  process.stderr.write(`${line}\n`);
-}
+const sayWaiting = (line: string): void => void process.stderr.write(`${line}\n`);
 
 async function fetchAll(transfer: HubTransfer, folder: string): Promise<Record<string, HubFile>> {
   const files: Record<string, HubFile> = {};

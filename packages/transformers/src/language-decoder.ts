@@ -1,21 +1,20 @@
 import { UserError } from '@hidden-schema/base';
-import { idsTensor, type PaddedIds } from '@hidden-schema/text/padding';
-import { cat, fewLinear, full, type Generator, nn, type Tensor, zeros } from '@hidden-schema/torch';
+import { idsTensor, type PaddedIds } from '@hidden-schema/text/text-batches';
+import { cat, fewLinear, full, type Generator, nn, rand, type Tensor, zeros } from '@hidden-schema/torch';
 import type { KeyValueCache, Memory } from './cache.ts';
 import type { AttentionContext, SchemaInput } from './symbol-attention.ts';
 import { defaultLogitBudget, predictionsOf, tokenLosses } from './token-loss.ts';
-import { droppedWords, hidingMask, replaceWords, type WordDropout } from './word-dropout.ts';
 
 // Shapes: B sentences, T tokens, L walk steps, S width of a symbol, D width, V vocabulary.
 
 export interface HiddenOptions {
   /** Read on from here: positions and keys continue, for inference without gradients. */
-  cache?: KeyValueCache;
-  wordDropout?: WordDropout;
+  cache?: KeyValueCache | undefined;
+  wordDropout?: WordDropout | undefined;
   /** Filled with each layer's attention onto the symbols. [B, heads, T, L] */
   attention?: Tensor[];
   /** What an encoder of the decoder's own has read. */
-  memory?: Memory;
+  memory?: Memory | undefined;
 }
 
 /** Prompts as a decoder takes them. */
@@ -118,10 +117,7 @@ export abstract class LanguageDecoder extends nn.Module {
     const { rows, places, count } = predictionsOf(lengths, time, options.prefix);
     if (count === 0) return { perSentence: zeros([batch], { dtype: this.output.dtype }), tokens: 0 };
     const { wordDropout, memory } = options;
-    const states = this.hidden(tokens.narrow(1, 0, time - 1), schema, {
-      ...(wordDropout ? { wordDropout } : {}),
-      ...(memory ? { memory } : {}),
-    });
+    const states = this.hidden(tokens.narrow(1, 0, time - 1), schema, { wordDropout, memory });
     const real = states.reshape(batch * (time - 1), states.dim(2)).indexSelect(0, rows); // [N, D]
     const targets = tokens
       .narrow(1, 1, time - 1)
@@ -179,10 +175,49 @@ export abstract class LanguageDecoder extends nn.Module {
 }
 
 /** Query i sees the `before` keys that are there for all, and the tokens up to itself. [T, before + T] */
-function causalMask(time: number, before: number, like: Tensor): Tensor {
-  const hidden = full([time, before + time], Number.NEGATIVE_INFINITY, {
-    dtype: like.dtype,
-    device: like.device,
-  });
-  return hidden.triu(before + 1);
+const causalMask = (time: number, before: number, like: Tensor): Tensor =>
+  full([time, before + time], Number.NEGATIVE_INFINITY, optionsOf(like)).triu(before + 1);
+
+// Shapes: B sentences, T tokens, L walk steps, D width.
+
+/**
+ * Word dropout on the decoder's input (appendix F.1), so that it cannot lean on the words alone. A dropped word keeps
+ * its position; the first token, which starts the sentence, is never dropped.
+ */
+export interface WordDropout {
+  /** Probability of dropping a word. */
+  rate: number;
+  /** replace: the word's embedding goes. mask: no query may look at the word, as in the authors' program. */
+  how: 'replace' | 'mask';
+  /** replace: the token that comes instead; without it the embedding is zero. */
+  token?: number;
+  generator: Generator;
 }
+
+/** Which input tokens are dropped, as 0 and 1. [B, T] */
+export function droppedWords(batch: number, length: number, { rate, generator }: WordDropout): Tensor {
+  if (!(rate >= 0 && rate < 1)) throw new RangeError(`a word dropout rate lies in [0, 1), got ${rate}`);
+  const first = zeros([batch, 1]);
+  if (length === 1) return first;
+  const rest = rand([batch, length - 1], generator)
+    .lt(rate)
+    .to('float32');
+  return cat([first, rest], 1);
+}
+
+/** Token embeddings [B, T, D] with those of dropped words replaced by `filler` [D], or by nothing. */
+export function replaceWords(embedded: Tensor, dropped: Tensor, filler: Tensor | undefined): Tensor {
+  const gone = dropped.to(embedded.dtype).unsqueeze(-1);
+  const kept = embedded.mul(gone.neg().add(1));
+  return filler ? kept.add(gone.mul(filler)) : kept;
+}
+
+/** A mask that hides dropped words from every query and leaves the L symbols in sight. [B, 1, 1, L + T] */
+export function hidingMask(dropped: Tensor, symbols: number, like: Tensor): Tensor {
+  const options = optionsOf(like);
+  const words = zeros(dropped.shape, options).maskedFill(dropped.gt(0), Number.NEGATIVE_INFINITY);
+  const all = symbols === 0 ? words : cat([zeros([dropped.dim(0), symbols], options), words], 1);
+  return all.unsqueeze(1).unsqueeze(1);
+}
+
+const optionsOf = ({ dtype, device }: Tensor) => ({ dtype, device });

@@ -1,19 +1,21 @@
 import { type Generator, nn, ones, type Tensor, type TensorOptions } from '@hidden-schema/torch';
-import { type DecoderArchitecture, kindOf, openFolder } from './decoder-architecture.ts';
-import { llamaClaims } from './decoder-claims.ts';
-import type { DecoderOptions } from './decoder-kind.ts';
-import { type Making, type MakingOptions, makingOf, project } from './decoder-making.ts';
-import { LanguageDecoder } from './language-decoder.ts';
-import { type LlamaConfig, type LlamaSettings, llamaConfigSchema } from './llama-config.ts';
-import { checkedConfig, symbolsOf } from './model-folder.ts';
-import { type Projection, Table } from './projection.ts';
+import { ConfiguredDecoder, kindOf, Making, type MakingOptions } from './decoder-architecture.ts';
+import {
+  type LlamaConfig,
+  type LlamaSettings,
+  llamaClaims,
+  llamaConfigSchema,
+  symbolsOf,
+} from './decoder-config.ts';
+import type { ScratchSizes } from './decoder-kind.ts';
+import { checkedConfig } from './model-folder.ts';
+import type { Projection, Table } from './projection.ts';
 import { RotaryPositions, rotate } from './rotary.ts';
 import {
   type AttentionContext,
-  attendsTo,
   attendWithSymbols,
-  SchemaInput,
-  SymbolAttention,
+  type SchemaInput,
+  type SymbolAttention,
 } from './symbol-attention.ts';
 
 // Shapes: B sentences, T tokens, D width, H heads of width d, G of them with keys and values of their own.
@@ -55,13 +57,12 @@ class LlamaAttention extends nn.Module {
     this.#heads = config.num_attention_heads;
     this.#groups = config.num_key_value_heads;
     const keyWidth = this.#groups * head_dim;
-    this.q_proj = project(width, this.#heads * head_dim, kind, making);
-    this.k_proj = project(width, keyWidth, kind, making);
-    this.v_proj = project(width, keyWidth, kind, making);
-    this.o_proj = project(this.#heads * head_dim, width, { ...kind, residual: true }, making);
+    this.q_proj = making.projection(width, this.#heads * head_dim, kind);
+    this.k_proj = making.projection(width, keyWidth, kind);
+    this.v_proj = making.projection(width, keyWidth, kind);
+    this.o_proj = making.projection(this.#heads * head_dim, width, { ...kind, residual: true });
     this.dropout = new nn.Dropout(config.attention_dropout, making.generator);
-    const { symbols, generator, tensors } = making;
-    if (attendsTo(symbols)) this.psa = new SymbolAttention(symbols, { width, keyWidth }, generator, tensors);
+    this.psa = making.layerSymbols({ width, keyWidth });
   }
 
   /** Tokens' queries and keys are turned by their positions; symbols are not: their order is in their own encoding. */
@@ -84,9 +85,9 @@ class LlamaMlp extends nn.Module {
     super();
     const { hidden_size: width, intermediate_size: inner, mlp_bias: bias } = config;
     const kind = { layout: 'out-in', bias } as const;
-    this.gate_proj = project(width, inner, kind, making);
-    this.up_proj = project(width, inner, kind, making);
-    this.down_proj = project(inner, width, { ...kind, residual: true }, making);
+    this.gate_proj = making.projection(width, inner, kind);
+    this.up_proj = making.projection(width, inner, kind);
+    this.down_proj = making.projection(inner, width, { ...kind, residual: true });
   }
 
   forward(x: Tensor): Tensor {
@@ -123,74 +124,54 @@ class LlamaBody extends nn.Module {
 
   constructor(config: LlamaConfig, making: Making) {
     super();
-    const { generator, tensors, symbols, deviation } = making;
-    this.embed_tokens = new Table(config.vocab_size, config.hidden_size, generator, {
-      ...tensors,
-      deviation,
-    });
-    this.layers = Array.from({ length: config.num_hidden_layers }, () => new LlamaBlock(config, making));
-    this.norm = new RmsNorm(config.hidden_size, config.rms_norm_eps, tensors);
-    if (symbols) this.schema = new SchemaInput(symbols, config.hidden_size, generator, tensors);
+    const { hidden_size: width, num_hidden_layers: length } = config;
+    this.embed_tokens = making.table(config.vocab_size, width);
+    this.layers = Array.from({ length }, () => new LlamaBlock(config, making));
+    this.norm = new RmsNorm(width, config.rms_norm_eps, making.tensors);
+    this.schema = making.sharedSymbols(width);
   }
 }
 
-/** The name here of a stored tensor. */
-function renamedFor({ tie_word_embeddings: tied }: LlamaConfig): (stored: string) => string | undefined {
-  return (stored) => {
-    if (stored.endsWith('.rotary_emb.inv_freq')) return undefined;
-    if (stored === 'lm_head.weight') return tied ? undefined : stored;
-    return stored.startsWith('model.') || stored.startsWith('lm_head.') ? stored : `model.${stored}`;
-  };
-}
-
 /** A decoder of the LLaMA architecture with pseudo-self-attention on a schema. */
-export class LlamaDecoder extends LanguageDecoder {
+export class LlamaDecoder extends ConfiguredDecoder<LlamaConfig> {
+  static readonly schema = llamaConfigSchema;
+  static readonly claims = llamaClaims;
   readonly model: LlamaBody;
-  readonly lm_head: Projection | undefined;
-  readonly config: LlamaConfig;
-  readonly vocabularySize: number;
-  readonly maxPositions: number;
   readonly adapterTargets = ['q_proj', 'v_proj'] as const;
-  protected readonly keyWidth: number;
   readonly #positions: RotaryPositions;
 
   /** From scratch; `blank` leaves zeros for weights to come. */
   constructor(settings: LlamaSettings, generator: Generator, options: MakingOptions = {}) {
-    super();
     const config = checkedConfig(llamaConfigSchema, settings, 'LLaMA settings');
-    const { initializer_range: deviation, num_hidden_layers: layers, hsn: symbols } = config;
-    const making = makingOf({ deviation, layers, symbols }, generator, options);
-    this.config = { ...config, hsn: symbolsOf(making.symbols) };
+    const { initializer_range: deviation, num_hidden_layers: layers, hsn: symbols, head_dim } = config;
+    const making = new Making({ deviation, layers, symbols }, generator, options);
+    const { vocab_size: vocabulary, max_position_embeddings: positions } = config;
+    const sizes = { vocabulary, positions, keyWidth: config.num_key_value_heads * head_dim };
+    super('LlamaForCausalLM', { ...config, hsn: symbolsOf(making.symbols) }, sizes);
     this.model = new LlamaBody(config, making);
-    if (!config.tie_word_embeddings) {
-      const head = { layout: 'out-in', bias: false } as const;
-      this.lm_head = project(config.hidden_size, config.vocab_size, head, making);
-    }
-    this.vocabularySize = config.vocab_size;
-    this.maxPositions = config.max_position_embeddings;
-    this.keyWidth = config.num_key_value_heads * config.head_dim;
-    this.#positions = new RotaryPositions(config.head_dim, config.rope_theta);
+    if (!config.tie_word_embeddings)
+      this.lm_head = making.projection(config.hidden_size, vocabulary, { layout: 'out-in', bias: false });
+    this.#positions = new RotaryPositions(head_dim, config.rope_theta);
   }
 
-  /** From a folder in Hugging Face's layout: config.json and safetensors. */
-  static open(folder: string, generator: Generator, options: DecoderOptions = {}): LlamaDecoder {
-    return openFolder(llama, folder, generator, options);
+  /** Settings of a decoder from scratch. */
+  static scratch({ vocabulary, positions, width, layers, heads }: ScratchSizes): LlamaSettings {
+    const sizes = { hidden_size: width, num_hidden_layers: layers, num_attention_heads: heads };
+    const rest = { intermediate_size: 4 * width, max_position_embeddings: positions };
+    return { ...sizes, ...rest, vocab_size: vocabulary };
   }
 
-  configOf(): Record<string, unknown> {
-    return { architectures: ['LlamaForCausalLM'], ...this.config };
+  /** The names here of stored tensors. */
+  static renamedFor({ tie_word_embeddings: tied }: LlamaConfig): (stored: string) => string | undefined {
+    return (stored) => {
+      if (stored.endsWith('.rotary_emb.inv_freq')) return undefined;
+      if (stored === 'lm_head.weight') return tied ? undefined : stored;
+      return stored.startsWith('model.') || stored.startsWith('lm_head.') ? stored : `model.${stored}`;
+    };
   }
 
-  protected get output(): Tensor {
-    return this.lm_head?.weight ?? this.model.embed_tokens.weight;
-  }
-
-  protected get symbolInput(): SchemaInput | undefined {
-    return this.model.schema;
-  }
-
-  protected embed(tokens: Tensor): Tensor {
-    return this.model.embed_tokens.forward(tokens);
+  protected get inputs() {
+    return { table: this.model.embed_tokens, schema: this.model.schema };
   }
 
   protected through(embedded: Tensor, start: number, context: AttentionContext): Tensor {
@@ -200,16 +181,4 @@ export class LlamaDecoder extends LanguageDecoder {
   }
 }
 
-const llama: DecoderArchitecture<LlamaSettings, LlamaConfig, LlamaDecoder> = {
-  schema: llamaConfigSchema,
-  Decoder: LlamaDecoder,
-  settings: ({ vocabulary, positions, width, layers, heads }) => {
-    const sizes = { hidden_size: width, num_hidden_layers: layers, num_attention_heads: heads };
-    const rest = { intermediate_size: 4 * width, max_position_embeddings: positions };
-    return { ...sizes, ...rest, vocab_size: vocabulary };
-  },
-  claims: llamaClaims,
-  renamedFor,
-};
-
-export const llamaKind = kindOf(llama);
+export const llamaKind = kindOf(LlamaDecoder);

@@ -4,13 +4,11 @@ import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import { loadTokenizer, type Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
 import type { TensorOptions } from '@hidden-schema/torch';
-import type { BertConfig, BertEncoder } from './bert.ts';
-import { openBert, readBertConfig } from './bert-weights.ts';
+import type { BertEncoder } from './bert.ts';
 import { DEFAULT_ENCODER } from './default-encoder.ts';
 import type { HubOptions } from './hub.ts';
-import { isHubName } from './hub-names.ts';
-import { hasSafetensors } from './model-folder.ts';
-import { onnxFile } from './onnx/reader.ts';
+import { hasSafetensors, onnxFile, readModelConfig, UNIVERSAL_KIND } from './model-folder.ts';
+import type { TextEncoder } from './text-encoder.ts';
 
 export type PretrainedOrigin = 'folder' | 'package' | 'hub';
 
@@ -39,9 +37,10 @@ export async function findPretrained(name: string, options: HubOptions = {}): Pr
       .map((inner) => path.join(found, inner, 'llama2.data'))
       .find(fs.existsSync);
     if (!llama2c) return { name, origin: 'package', folder: modelFolder(found, `the package ${name}`, 3) };
-    const { llama2cFolder } = await import('./llama2c/folder.ts');
+    const { llama2cFolder } = await import('./llama2c.ts');
     return { name, origin: 'package', folder: llama2cFolder(llama2c, options) };
   }
+  const { isHubName } = await import('./hub-cache.ts');
   if (!isHubName(name))
     throw new UserError(
       `${JSON.stringify(name)} is no model: expected a folder, an installed package, or a hub name such as bert-base-uncased${hidden()}`,
@@ -116,27 +115,67 @@ function isModel(folder: string): boolean {
 
 const isOnnx = (folder: string): boolean => !hasSafetensors(folder) && onnxFile(folder) !== undefined;
 
-export interface PretrainedEncoder extends Pretrained {
-  encoder: BertEncoder;
+export interface PretrainedText extends Pretrained {
+  encoder: TextEncoder;
   tokenizer: Tokenizer;
 }
 
-/** A trained encoder with its tokenizer, ready to use. */
+export interface PretrainedEncoder extends PretrainedText {
+  encoder: BertEncoder;
+}
+
+/** What an encoder's tokenizer has to fit, and how its weights are opened. */
+interface EncoderKind {
+  config: { vocab_size: number; pad_token_id?: unknown };
+  open(options: TensorOptions): TextEncoder;
+}
+
+/** The encoder in a folder, by the code of its architecture; any but these goes for a BERT. */
+async function kindOfFolder(folder: string): Promise<EncoderKind> {
+  const { model_type: kind } = readModelConfig(folder);
+  if (kind === 'modernbert' || kind === 'nomic_bert') {
+    const { openRotary } = await import('./rotary-bert.ts');
+    const { readRotaryConfig } = await import('./rotary-bert.ts');
+    return { config: readRotaryConfig(folder), open: (options) => openRotary(folder, options) };
+  }
+  if (kind === UNIVERSAL_KIND) {
+    const { openUniversal, readUniversalConfig } = await import('./use/encoder.ts');
+    return { config: readUniversalConfig(folder), open: (options) => openUniversal(folder, options) };
+  }
+  const { openBert, readBertConfig } = await import('./bert.ts');
+  const onnx = isOnnx(folder) ? await import('./onnx/reader.ts') : undefined;
+  const weights = onnx && (() => onnx.openOnnx(onnxFile(folder)!));
+  return { config: readBertConfig(folder), open: (options) => openBert(folder, { ...options, weights }) };
+}
+
+/** A trained encoder of any known architecture with its tokenizer, ready to use. */
+export async function openPretrainedText(
+  name: string = DEFAULT_ENCODER,
+  options: HubOptions & TensorOptions = {},
+): Promise<PretrainedText> {
+  const found = await findPretrained(name, options);
+  const { config, open } = await kindOfFolder(found.folder);
+  const tokenizer = loadTokenizer(found.folder);
+  checkTokenizer(tokenizer, config, found.folder);
+  return { ...found, encoder: open(options), tokenizer };
+}
+
+/** The same of a BERT or an MPNet. */
 export async function openPretrainedEncoder(
   name: string = DEFAULT_ENCODER,
   options: HubOptions & TensorOptions = {},
 ): Promise<PretrainedEncoder> {
-  const found = await findPretrained(name, options);
-  const config = readBertConfig(found.folder);
-  const tokenizer = loadTokenizer(found.folder);
-  checkTokenizer(tokenizer, config, found.folder);
-  return { ...found, encoder: openBert(found.folder, { ...options, config }), tokenizer };
+  const { encoder, ...found } = await openPretrainedText(name, options);
+  const bert = await import('./bert.ts');
+  if (encoder instanceof bert.BertEncoder) return { ...found, encoder };
+  encoder.free();
+  throw new UserError(`${name} is neither a BERT nor an MPNet; name one that is`);
 }
 
 /** Refuses a tokenizer whose numbers are not those the weights were trained on. */
 function checkTokenizer(
   tokenizer: Tokenizer,
-  config: Pick<BertConfig, 'vocab_size' | 'pad_token_id'>,
+  config: { vocab_size: number; pad_token_id?: unknown },
   where: string,
 ): void {
   const { vocab_size: rows, pad_token_id: pad } = config;

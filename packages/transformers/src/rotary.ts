@@ -1,4 +1,4 @@
-import { cat, Tensor, tensor } from '@hidden-schema/torch';
+import { cat, type Tensor, tensor } from '@hidden-schema/torch';
 
 // Shapes: T tokens, d width of a head.
 
@@ -47,17 +47,16 @@ export function rotate(x: Tensor, { cos, sin }: { cos: Tensor; sin: Tensor }): T
 }
 
 /**
- * Rows of a query or key projection [heads·d, in] from pairs that lie side by side (2j, 2j + 1) to the half-split
- * layout (j, j + d/2), so that one rotation serves both.
+ * The rows of one head of a query or key projection, as bytes, from pairs that lie side by side (2j, 2j + 1) to the
+ * half-split layout (j, j + d/2), so that one rotation serves both.
  */
-export function halfSplitRows(weight: Tensor, heads: number): Tensor {
-  const rows = weight.dim(0);
-  const sources = Array.from({ length: rows }, (_, row) => BigInt(pairedRow(row, rows / heads)));
-  return weight.indexSelect(0, Tensor.fromArray(BigInt64Array.from(sources), [rows]));
-}
-
-/** The row, among pairs side by side, that becomes `row` of the half-split layout; heads have `width` rows. */
-export function pairedRow(row: number, width: number): number {
-  const [head, within, half] = [Math.floor(row / width), row % width, width / 2];
-  return head * width + 2 * (within % half) + Math.floor(within / half);
+export function splitInHalves(bytes: Uint8Array, rowBytes: number): Uint8Array {
+  const out = new Uint8Array(bytes.length);
+  const width = bytes.length / rowBytes;
+  const half = width / 2;
+  for (let row = 0; row < width; row++) {
+    const from = (2 * (row % half) + Math.floor(row / half)) * rowBytes;
+    out.set(bytes.subarray(from, from + rowBytes), row * rowBytes);
+  }
+  return out;
 }

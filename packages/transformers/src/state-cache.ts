@@ -1,5 +1,5 @@
 import type { PaddedIds } from '@hidden-schema/text';
-import { engineInfo, Generator, linear, nn, noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { engineInfo, Generator, linear, nn, scope, Tensor, withoutGrad } from '@hidden-schema/torch';
 
 type Encode = (ids: PaddedIds) => Tensor;
 
@@ -76,17 +76,15 @@ function rowsAreAlike(width: number): boolean {
   const key = `${width} ${engineInfo().threads}`;
   const known = alike.get(key);
   if (known !== undefined) return known;
-  const found = scope(() =>
-    noGrad(() => {
-      const generator = new Generator(1);
-      const [row, weight] = [nn.normal([1, width], 1, generator), nn.normal([width, width], 1, generator)];
-      const rows = triedRows.flatMap((count) => {
-        const product = linear(row.expand(count, width).contiguous(), weight).toArray() as Float32Array;
-        return Array.from({ length: count }, (_, i) => product.subarray(i * width, (i + 1) * width));
-      });
-      return rows.every((one) => one.every((value, i) => value === rows[0]![i]));
-    }),
-  );
+  const found = withoutGrad(() => {
+    const generator = new Generator(1);
+    const [row, weight] = [nn.normal([1, width], 1, generator), nn.normal([width, width], 1, generator)];
+    const rows = triedRows.flatMap((count) => {
+      const product = linear(row.expand(count, width).contiguous(), weight).toArray() as Float32Array;
+      return Array.from({ length: count }, (_, i) => product.subarray(i * width, (i + 1) * width));
+    });
+    return rows.every((one) => one.every((value, i) => value === rows[0]![i]));
+  });
   alike.set(key, found);
   return found;
 }

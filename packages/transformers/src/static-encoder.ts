@@ -1,4 +1,19 @@
-import { call, callMany, embedding, nn, noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { UserError } from '@hidden-schema/base';
+import { loadTokenizer, specialConfig, type Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
+import {
+  call,
+  callMany,
+  type DType,
+  embedding,
+  nn,
+  openWeights,
+  scope,
+  Tensor,
+  withoutGrad,
+  withWeights,
+} from '@hidden-schema/torch';
+import { z } from 'zod';
+import { folderConfig, writeModelFolder } from './model-folder.ts';
 import type { TextEncoder } from './text-encoder.ts';
 
 // Shapes: B texts, T tokens, V pieces of the vocabulary, d dimensions of a piece, P pieces of the sample, D width.
@@ -102,12 +117,9 @@ export class StaticEncoder extends nn.Module implements TextEncoder {
   constructor(parts: StaticParts, notes: StaticNotes) {
     super();
     this.notes = notes;
-    this.pieces = parts.pieces.keep();
-    this.rarity = parts.rarity.keep();
-    this.columns = parts.columns.keep();
-    this.words = parts.words.keep();
-    this.projection = parts.projection.keep();
-    this.shift = parts.shift.keep();
+    for (const part of Object.values(parts) as Tensor[]) part.keep();
+    ({ pieces: this.pieces, rarity: this.rarity, columns: this.columns } = parts);
+    ({ words: this.words, projection: this.projection, shift: this.shift } = parts);
     this.width = this.shift.dim(0);
     this.vocabulary = this.pieces.dim(0);
     this.#rarity = this.rarity.toArray() as Float32Array;
@@ -122,13 +134,97 @@ export class StaticEncoder extends nn.Module implements TextEncoder {
   }
 
   vectors(texts: readonly Int32Array[]): Tensor {
-    return noGrad(() =>
-      scope(() => {
-        const bags = pieceBags(texts, this.#rarity);
-        const own = { ...bags, indices: bags.indices.map((piece) => this.#columns[piece]!) };
-        const means = unitLength(bagSums(this.pieces, bags)); // [B, d]
-        return unitLength(bagSums(this.words, own).add(means.matmul(this.projection)).add(this.shift));
-      }),
-    );
+    return withoutGrad(() => {
+      const bags = pieceBags(texts, this.#rarity);
+      const own = { ...bags, indices: bags.indices.map((piece) => this.#columns[piece]!) };
+      const means = unitLength(bagSums(this.pieces, bags)); // [B, d]
+      return unitLength(bagSums(this.words, own).add(means.matmul(this.projection)).add(this.shift));
+    });
   }
+
+  /** Makes a folder with it and its tokenizer; tables of pieces are kept in float16. */
+  writeTo(folder: string, tokenizer: Tokenizer): void {
+    const config = {
+      model_type: 'static',
+      hidden_size: this.width,
+      piece_size: this.pieces.dim(1),
+      vocab_size: this.vocabulary,
+      ...this.notes,
+    };
+    const { json, special } = tokenizer;
+    scope(() => {
+      const tensors = [...this.namedTensors()].map(
+        ([name, tensor]) => [name, halved.has(name) ? tensor.to('float16') : tensor] as const,
+      );
+      const parts = { config, tensors, tokenizer: json };
+      writeModelFolder(folder, { ...parts, special: specialConfig(special, tokenizer) });
+    });
+  }
+}
+
+/** config.json of a static encoder. */
+const staticConfigSchema = z.looseObject({
+  model_type: z.literal('static'),
+  /** D, and d of the pieces' vectors. */
+  hidden_size: z.int().positive(),
+  piece_size: z.int().positive(),
+  vocab_size: z.int().positive(),
+  teacher: z.string(),
+  fitted: z.strictObject({ texts: z.int().nonnegative(), cosine: z.number() }),
+});
+
+const halved = new Set(['pieces', 'words']);
+
+/** A table as it is after a folder has kept it, so that a run reads texts as its training did. */
+export const keptInHalf = (table: Tensor): Tensor => table.to('float16').to('float32');
+
+/** Opens a folder that a static encoder was written to. */
+export function openStaticEncoder(folder: string): { encoder: StaticEncoder; tokenizer: Tokenizer } {
+  const config = folderConfig(staticConfigSchema, folder);
+  const tokenizer = loadTokenizer(folder);
+  return withWeights(openWeights(folder), (weights) => {
+    const { hidden_size: width, piece_size: size, vocab_size: pieces, teacher, fitted } = config;
+    const get = (name: string, shape: readonly (number | undefined)[], dtype: DType = 'float32'): Tensor =>
+      checkedTensor(folder, name, { found: weights.get(name), shape, dtype });
+    if (tokenizer.vocabulary > pieces)
+      throw new UserError(
+        `${folder}: the tokenizer has ${tokenizer.vocabulary} tokens, the weights ${pieces}`,
+      );
+    const parts: StaticParts = {
+      pieces: get('pieces', [pieces, size]),
+      rarity: get('rarity', [pieces]),
+      columns: get('columns', [pieces], 'int32'),
+      words: get('words', [undefined, width]),
+      projection: get('projection', [size, width]),
+      shift: get('shift', [width]),
+    };
+    checkColumns(folder, parts);
+    return { encoder: new StaticEncoder(parts, { teacher, fitted }), tokenizer };
+  });
+}
+
+/** A tensor of the stated shape, as float32 where it was kept in 16 bits. */
+function checkedTensor(
+  folder: string,
+  name: string,
+  { found, shape, dtype }: { found: Tensor; shape: readonly (number | undefined)[]; dtype: DType },
+): Tensor {
+  const fits =
+    found.shape.length === shape.length && shape.every((n, at) => n === undefined || n === found.dim(at));
+  const kind = found.dtype === 'float16' ? 'float32' : found.dtype;
+  if (!fits || kind !== dtype)
+    throw new UserError(
+      `${folder}: ${name} is ${found.dtype} [${found.shape.join(', ')}], expected ${dtype} [${shape.map((n) => n ?? 'any').join(', ')}]; take a folder that was written whole`,
+    );
+  return found.dtype === 'float16' ? found.to('float32') : found;
+}
+
+/** Refuses rows that `words` does not have, before libtorch reads there. */
+function checkColumns(folder: string, { columns, words }: StaticParts): void {
+  const most = words.dim(0);
+  const outside = (columns.toArray() as Int32Array).find((row) => row < 0 || row >= most);
+  if (outside !== undefined)
+    throw new UserError(
+      `${folder}: columns names row ${outside} of ${most}; take a folder that was written whole`,
+    );
 }

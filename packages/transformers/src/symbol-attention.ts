@@ -1,7 +1,7 @@
 import { cat, type Generator, nn, type Tensor, type TensorOptions } from '@hidden-schema/torch';
 import type { KeysValues, KeyValueCache, Memory } from './cache.ts';
 import { Projection, StepProjections } from './projection.ts';
-import { sinusoidalPositions } from './transformer-block.ts';
+import { sinusoidalPositions } from './text-encoder.ts';
 
 // Shapes: B sentences, T tokens, L walk steps, S width of a symbol (K when one-hot), H heads, G key/value heads,
 // d width of a head, E = G·d width of keys and values (D in GPT-2).
@@ -61,13 +61,9 @@ export class SchemaInput extends nn.Module {
     this.#positionScale = options.positionScale ?? 1;
     if (authors) this.map_symbols = new nn.Linear(options.symbols, width, generator, tensors);
     if (options.reading === 'embedding' || options.reading === 'both') {
-      const kind = {
-        ...tensors,
-        layout: 'in-out',
-        bias: false,
-        deviation: options.deviation ?? 0.02,
-      } as const;
-      this.into_embedding = new Projection(options.symbols, width, generator, kind);
+      const { symbols, deviation = 0.02 } = options;
+      const kind = { ...tensors, layout: 'in-out', bias: false, deviation } as const;
+      this.into_embedding = new Projection(symbols, width, generator, kind);
     }
   }
 
@@ -87,14 +83,10 @@ export class SchemaInput extends nn.Module {
   }
 
   #placed(length: number, width: number, like: Tensor): Tensor {
-    const full = positionsLike(length, width, like);
+    const table = sinusoidalPositions(length, width).to(like.dtype);
+    const full = like.device === 'cpu' ? table : table.toDevice(like.device);
     return this.#positionScale === 1 ? full : full.mul(this.#positionScale);
   }
-}
-
-function positionsLike(length: number, width: number, like: Tensor): Tensor {
-  const table = sinusoidalPositions(length, width).to(like.dtype);
-  return like.device === 'cpu' ? table : table.toDevice(like.device);
 }
 
 /**
@@ -166,20 +158,11 @@ export function attendWithSymbols(parts: AttentionParts, context: AttentionConte
   const { schema, mask, attention } = context;
   const symbols = schema && psa ? () => psa.forward(schema, parts.token.key.dim(1)) : undefined;
   const { key, value } = augmented(parts, context, symbols);
-  const seen =
-    attention && schema && symbols
-      ? (weights: Tensor) => {
-          attention.push(weights.narrow(-1, 0, schema.rows.dim(1)).detach());
-        }
-      : undefined;
+  const length = schema?.rows.dim(1) ?? 0;
+  const keep = (weights: Tensor) => void attention!.push(weights.narrow(-1, 0, length).detach());
+  const options = { mask, seen: attention && symbols && keep, dropout };
   const shared = query.dim(1) / key.dim(1);
-  return nn.joinHeads(
-    nn.attend(query, repeated(key, shared), repeated(value, shared), {
-      ...(mask ? { mask } : {}),
-      ...(seen ? { seen } : {}),
-      dropout,
-    }),
-  );
+  return nn.joinHeads(nn.attend(query, repeated(key, shared), repeated(value, shared), options));
 }
 
 /** The symbols' keys and values before the tokens'; with a cache, before all tokens so far. */

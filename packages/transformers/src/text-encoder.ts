@@ -1,16 +1,24 @@
 import { UserError } from '@hidden-schema/base';
+import type { Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
 import {
   arange,
   cat,
   type EncoderPrecision,
   type Generator,
   nn,
+  scope,
   Tensor,
   type TensorOptions,
 } from '@hidden-schema/torch';
-import { type BlockOptions, sinusoidalPositions, TransformerBlock } from './transformer-block.ts';
 
 // Shapes: B sentences, T tokens, D width.
+
+/** The tensor that has a row for each token. */
+export interface TokenTable {
+  readonly name: string;
+  /** Tokens are read in so many ways: token i in way i modulo their number. One unless given. */
+  readonly kinds?: number;
+}
 
 /** What turns tokens into vectors: BERT, or one of the encoders from scratch below. */
 export interface TextEncoder extends nn.Module {
@@ -27,6 +35,10 @@ export interface TextEncoder extends nn.Module {
   vectors?(texts: readonly Int32Array[]): Tensor | undefined;
   /** The numbers that `vectors` multiplies in, where it can be told which. */
   precision?: EncoderPrecision;
+  /** Where the weights of a single token are, in an encoder that was trained elsewhere: a text's vector is kept by them. */
+  readonly tokenTable?: TokenTable;
+  /** Makes a folder with it and its tokenizer, where it was fitted to one corpus and lies in the run. */
+  writeTo?(folder: string, tokenizer: Tokenizer): void;
 }
 
 /** 0 for a token, so low for padding that no attention is left on it; added to scores. [B, T] → [B, 1, 1, T] */
@@ -155,6 +167,57 @@ function reversal(mask: Tensor): Tensor {
 }
 
 /** The steps of x in another order. */
-function turned(x: Tensor, order: Tensor): Tensor {
-  return x.gather(1, order.unsqueeze(2).expand(-1, -1, x.dim(2)));
+const turned = (x: Tensor, order: Tensor): Tensor => x.gather(1, order.unsqueeze(2).expand(-1, -1, x.dim(2)));
+
+// Shapes: B sentences, T tokens, D width.
+
+/** Sinusoidal positions of the original Transformer. [T, D] */
+export function sinusoidalPositions(length: number, width: number): Tensor {
+  const data = new Float64Array(length * width);
+  for (let t = 0; t < length; t++) {
+    for (let d = 0; d < width; d++) {
+      const angle = t / 10000 ** ((d - (d % 2)) / width);
+      data[t * width + d] = d % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
+    }
+  }
+  return Tensor.fromArray(data, [length, width]);
+}
+
+export interface BlockOptions extends TensorOptions {
+  width: number;
+  heads: number;
+  hidden: number;
+  dropout: number;
+}
+
+/** One Transformer block: attention, then a feed-forward layer, each with a residual path and a norm after it. */
+export class TransformerBlock extends nn.Module {
+  readonly attention: nn.MultiHeadAttention;
+  readonly attentionNorm: nn.LayerNorm;
+  readonly expand: nn.Linear;
+  readonly contract: nn.Linear;
+  readonly outputNorm: nn.LayerNorm;
+  readonly dropout: nn.Dropout;
+
+  constructor(options: BlockOptions, generator: Generator) {
+    super();
+    const { width, heads, hidden, dropout } = options;
+    this.attention = new nn.MultiHeadAttention(width, heads, generator, options);
+    this.attentionNorm = new nn.LayerNorm(width, options);
+    this.expand = new nn.Linear(width, hidden, generator, options);
+    this.contract = new nn.Linear(hidden, width, generator, options);
+    this.outputNorm = new nn.LayerNorm(width, options);
+    this.dropout = new nn.Dropout(dropout, generator);
+  }
+
+  /** Queries [B, T, D] attend to `memory` [B, S, D], by default to themselves; `mask` is added to the scores. */
+  forward(x: Tensor, memory: Tensor = x, mask?: Tensor): Tensor {
+    // A scope of its own: what the gradient does not need is given back before the next block.
+    return scope(() => {
+      const read = this.attention.forward(x, memory, mask);
+      const attended = this.attentionNorm.forward(this.dropout.onto(x, read));
+      const inner = this.dropout.ofRelu(this.expand.forward(attended));
+      return this.outputNorm.forward(this.dropout.onto(attended, this.contract.forward(inner)));
+    });
+  }
 }

@@ -109,9 +109,7 @@ class Sums {
 }
 
 /** Zero in value; its gradient is that of x. */
-function carrier(x: Tensor): Tensor {
-  return x.sub(x.detach());
-}
+const carrier = (x: Tensor): Tensor => x.sub(x.detach());
 
 function joined(parts: readonly Tensor[]): Tensor {
   const whole = noGrad(() => cat(parts));
@@ -120,9 +118,7 @@ function joined(parts: readonly Tensor[]): Tensor {
 }
 
 /** Whether what is computed from x now enters the gradient's record. */
-function isRecorded(x: Tensor): boolean {
-  return x.narrow(0, 0, 0).neg().requiresGrad;
-}
+const isRecorded = (x: Tensor): boolean => x.narrow(0, 0, 0).neg().requiresGrad;
 
 function int64(values: readonly number[]): Tensor {
   return Tensor.fromArray(BigInt64Array.from(values, BigInt), [values.length]);

@@ -8,15 +8,21 @@ import {
   liveTensors,
   nn,
   noGrad,
-  optim,
   scope,
   setThreads,
   Tensor,
   writeSafetensors,
 } from '@hidden-schema/torch';
+import * as optim from '@hidden-schema/torch/optim';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BertConfig, BertEncoder, bertConfigSchema } from '../src/bert.ts';
-import { bertName, openBert, readBertConfig } from '../src/bert-weights.ts';
+import {
+  type BertConfig,
+  BertEncoder,
+  bertConfigSchema,
+  bertName,
+  openBert,
+  readBertConfig,
+} from '../src/bert.ts';
 import { findPretrained } from '../src/pretrained.ts';
 import { LstmText, maskOfLengths, type TextEncoder, TransformerText } from '../src/text-encoder.ts';
 

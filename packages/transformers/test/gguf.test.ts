@@ -9,7 +9,7 @@ import { loadTokenizer } from '@hidden-schema/text';
 import { Generator, noGrad, scope } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
 import { blockFormat, dequantised } from '../src/gguf/formats.ts';
-import { importGguf } from '../src/gguf/index.ts';
+import { importGguf } from '../src/gguf/import.ts';
 import { openDecoder } from '../src/index.ts';
 
 interface Blocks {

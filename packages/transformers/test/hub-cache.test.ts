@@ -6,7 +6,7 @@ import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { Lock } from '@hidden-schema/torch';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fetchFromHub, type HubOptions } from '../src/hub.ts';
-import { hubFolder } from '../src/hub-names.ts';
+import { hubFolder } from '../src/hub-cache.ts';
 import { findPretrained } from '../src/pretrained.ts';
 
 const root = temporaryFolder('hub-cache');

@@ -1,6 +1,7 @@
 import { expectClose, largestGap } from '@hidden-schema/testing/closeness';
 import { walkTensor } from '@hidden-schema/testing/enumeration';
-import { Generator, noGrad, optim, scope, type Tensor } from '@hidden-schema/torch';
+import { Generator, noGrad, scope, type Tensor } from '@hidden-schema/torch';
+import * as optim from '@hidden-schema/torch/optim';
 import { describe, expect, test } from 'vitest';
 import { addLora, Gpt2Decoder, type LanguageDecoder, LlamaDecoder } from '../src/index.ts';
 import { loraTensors, mergedTensors, mergeLora } from '../src/lora.ts';

@@ -2,8 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { noGrad, scope, setThreads, Tensor } from '@hidden-schema/torch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { BertEncoder } from '../src/bert.ts';
-import { openBert } from '../src/bert-weights.ts';
+import { type BertEncoder, openBert } from '../src/bert.ts';
 import { maskOfLengths } from '../src/text-encoder.ts';
 
 interface Expected {

@@ -6,7 +6,6 @@ import { trainByteBpe } from '@hidden-schema/text';
 import { Generator, noGrad, scope, Tensor, writeSafetensors } from '@hidden-schema/torch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BertEncoder, bertConfigSchema } from '../src/bert.ts';
-import { openBert } from '../src/bert-weights.ts';
 import { openOnnx } from '../src/onnx/reader.ts';
 import { findPretrained, openPretrainedEncoder } from '../src/pretrained.ts';
 
@@ -122,12 +121,12 @@ describe('a BERT from an ONNX graph', () => {
     opened.encoder.free();
   });
 
-  test('gives way to safetensors beside it', () => {
+  test('gives way to safetensors beside it', async () => {
     const folder = folderOf('both', Buffer.from('no graph at all'));
     writeSafetensors(path.join(folder, 'model.safetensors'), encoder.namedTensors());
-    const opened = openBert(folder);
-    expect(hidden(opened)).toEqual(hidden(encoder));
-    opened.free();
+    const opened = await openPretrainedEncoder(folder);
+    expect(hidden(opened.encoder)).toEqual(hidden(encoder));
+    opened.encoder.free();
   });
 
   test('lies deeper in an installed package, and is chosen where there are two', async () => {
@@ -181,36 +180,37 @@ describe('a BERT from an ONNX graph', () => {
     expect(() => openOnnx(path.join(root, 'none.onnx'))).toThrow(/cannot read .*none\.onnx/);
   });
 
-  test('is refused with the layer that it lacks', () => {
+  test('is refused with the layer that it lacks', async () => {
     const whole = onnxOf(encoder);
     const at = whole.lastIndexOf('encoder/layer.1/output/dense/MatMul');
     whole.write('encoder/layer.1/output/dense/MatMux', at);
-    expect(() => openBert(folderOf('lacking', whole))).toThrow(/encoder\.layer\.1\.output\.dense\.weight/);
+    const folder = folderOf('lacking', whole);
+    await expect(openPretrainedEncoder(folder)).rejects.toThrow(/encoder\.layer\.1\.output\.dense\.weight/);
   });
 
-  test('cut anywhere or with a changed byte it opens or is refused, and nothing else', () => {
+  test('cut anywhere or with a changed byte it opens or is refused, and nothing else', async () => {
     const bytes = onnxOf(encoder);
     const folder = folderOf('damaged', bytes);
     const file = path.join(folder, 'onnx', 'model.onnx');
     let refused = 0;
-    const attempt = (damaged: Buffer) => {
+    const attempt = async (damaged: Buffer) => {
       fs.writeFileSync(file, damaged);
       try {
-        openBert(folder).free();
+        (await openPretrainedEncoder(folder)).encoder.free();
       } catch (error) {
         expect(error).toBeInstanceOf(UserError);
         refused++;
       }
     };
     for (let share = 1; share < 50; share++)
-      attempt(bytes.subarray(0, Math.floor((share * bytes.length) / 50)));
+      await attempt(bytes.subarray(0, Math.floor((share * bytes.length) / 50)));
     expect(refused).toBe(49);
     const marks = [...bytes.toString('latin1').matchAll(/MatMul|weight|bias/g)].map(({ index }) => index);
     for (const mark of marks)
       for (const near of [-12, -3, -1, 2]) {
         const damaged = Buffer.from(bytes);
         damaged[Math.max(0, mark + near)]! ^= 0x55;
-        attempt(damaged);
+        await attempt(damaged);
       }
     expect(refused).toBeGreaterThan(100);
   });

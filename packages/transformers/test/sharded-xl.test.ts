@@ -7,8 +7,8 @@ import {
   noGrad,
   openWeights,
   scope,
-  streamSafetensors,
   type TensorSource,
+  writeSafetensors,
 } from '@hidden-schema/torch';
 import { afterAll, expect, test } from 'vitest';
 import { generateSync, openDecoder } from '../src/index.ts';
@@ -68,7 +68,7 @@ test('a GPT-2 of the shape of XL opens from several shards and runs', () => {
   for (const part of [0, 1, 2]) {
     const file = `model-0000${part + 1}-of-00003.safetensors`;
     const own = all.filter((_, i) => i % 3 === part);
-    streamSafetensors(
+    writeSafetensors(
       join(scratch, file),
       own.map(([name, size], i) => source(name, size, 7919 * (3 * i + part))),
     );

@@ -3,7 +3,7 @@ import { expectClose } from '@hidden-schema/testing/closeness';
 import { idsTensor, type PaddedIds, padded } from '@hidden-schema/text';
 import { engineInfo, Generator, noGrad, scope, setThreads, type Tensor } from '@hidden-schema/torch';
 import { describe, expect, test } from 'vitest';
-import { openBert } from '../src/bert-weights.ts';
+import { openBert } from '../src/bert.ts';
 import { findPretrained } from '../src/pretrained.ts';
 import { StateCache } from '../src/state-cache.ts';
 import { maskOfLengths, TransformerText } from '../src/text-encoder.ts';

@@ -5,8 +5,7 @@ import { Generator, randn, setThreads, Tensor } from '@hidden-schema/torch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BertEncoder, bertConfigSchema } from '../src/bert.ts';
 import { distilledPieces } from '../src/distil.ts';
-import { pieceBags, StaticEncoder } from '../src/static-encoder.ts';
-import { keptInHalf, openStaticEncoder, writeStaticEncoder } from '../src/static-folder.ts';
+import { keptInHalf, openStaticEncoder, pieceBags, StaticEncoder } from '../src/static-encoder.ts';
 
 const folder = temporaryFolder('static-encoder');
 const tokenizer = trainByteBpe(['the cat sat on the mat'], 280);
@@ -76,7 +75,7 @@ describe('a static encoder', () => {
 
   test('is the same after its folder was written and opened', () => {
     const target = folder.path('kept');
-    writeStaticEncoder(target, { encoder, tokenizer });
+    encoder.writeTo(target, tokenizer);
     const again = openStaticEncoder(target);
     expect(again.tokenizer.hash).toBe(tokenizer.hash);
     expect(again.encoder.notes).toEqual(encoder.notes);
@@ -87,7 +86,7 @@ describe('a static encoder', () => {
 
   test('refuses a folder whose rows are not there', () => {
     const target = folder.path('wrong');
-    writeStaticEncoder(target, { encoder, tokenizer });
+    encoder.writeTo(target, tokenizer);
     const config = JSON.parse(fs.readFileSync(`${target}/config.json`, 'utf8')) as Record<string, unknown>;
     fs.writeFileSync(`${target}/config.json`, JSON.stringify({ ...config, hidden_size: D + 1 }));
     expect(() => openStaticEncoder(target)).toThrow(/words is float16 \[4, 6\], expected float32 \[any, 7\]/);

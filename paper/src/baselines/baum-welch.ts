@@ -1,5 +1,5 @@
-import { tokensFrom } from '@hidden-schema/hsn/tasks/synthetic/batch';
 import type { CorpusSplit } from '@hidden-schema/hsn/tasks/synthetic/corpus/reader';
+import { tokensFrom } from '@hidden-schema/hsn/tasks/synthetic/network';
 import { smoothWalks } from '@hidden-schema/hsn/walk/smoothing';
 import { noGrad } from '@hidden-schema/torch/autograd';
 import { full } from '@hidden-schema/torch/create';
@@ -7,7 +7,7 @@ import { scope } from '@hidden-schema/torch/scope';
 import { Tensor } from '@hidden-schema/torch/tensor';
 import { type LinkScores, linksFromTraversals } from './links.ts';
 
-export interface BaumWelchOptions {
+interface BaumWelchOptions {
   iterations: number;
   /** Sentences used, from the first on. */
   limit: number;

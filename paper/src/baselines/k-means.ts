@@ -8,7 +8,7 @@ import { drawnCentres } from './k-means-start.ts';
 
 // Shapes: N points, D width, K clusters.
 
-export interface KMeansOptions {
+interface KMeansOptions {
   clusters: number;
   seed: number;
   /** The best of so many starts is taken. */
@@ -18,7 +18,7 @@ export interface KMeansOptions {
   tolerance?: number;
 }
 
-export interface KMeansFit {
+interface KMeansFit {
   /** [K, D] */
   readonly centres: Float32Array;
   /** [N] */

@@ -7,14 +7,14 @@ import { largestOfRows, type TopicModel, wordsByWeight } from './topic-model.ts'
 
 // Shapes: N texts, V words, K topics.
 
-export interface LdaOptions {
+interface LdaOptions {
   topics: number;
   seed: number;
   /** Passes over all texts. */
   iterations?: number;
 }
 
-export interface LdaFit {
+interface LdaFit {
   /** Dirichlet parameters of each text's topics. [N, K] */
   readonly texts: Float64Array;
   /** Dirichlet parameters of each topic's words, a row a word. [V, K] */

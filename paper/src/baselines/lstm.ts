@@ -1,15 +1,16 @@
 import { UserError } from '@hidden-schema/base/errors';
 import { BagDecoder } from '@hidden-schema/hsn/decoder/bag';
-import { tokensFrom, tokensOf } from '@hidden-schema/hsn/tasks/synthetic/batch';
 import type { SyntheticCorpus } from '@hidden-schema/hsn/tasks/synthetic/corpus/reader';
-import { BatchOrder } from '@hidden-schema/text/batch-order';
+import { tokensFrom, tokensOf } from '@hidden-schema/hsn/tasks/synthetic/network';
+import { BatchOrder } from '@hidden-schema/text/text-batches';
 import { noGrad } from '@hidden-schema/torch/autograd';
-import { nn, optim } from '@hidden-schema/torch/index';
+import { nn } from '@hidden-schema/torch/index';
+import * as optim from '@hidden-schema/torch/optim';
 import { Generator } from '@hidden-schema/torch/random';
 import { scope } from '@hidden-schema/torch/scope';
 import { Tensor } from '@hidden-schema/torch/tensor';
 
-export interface LstmBaselineOptions {
+interface LstmBaselineOptions {
   hidden: number;
   steps: number;
   batch: number;

@@ -5,7 +5,7 @@ import { largestOfRows, type TopicModel, wordsByWeight } from './topic-model.ts'
 
 // Shapes: N texts, V words, K topics.
 
-export interface NmfOptions {
+interface NmfOptions {
   topics: number;
   seed: number;
   iterations?: number;
@@ -13,7 +13,7 @@ export interface NmfOptions {
   tolerance?: number;
 }
 
-export interface NmfFit {
+interface NmfFit {
   /** Topics of texts. [N, K] */
   readonly texts: Float64Array;
   /** Words of topics, a row a word. [V, K] */

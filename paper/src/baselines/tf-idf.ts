@@ -3,9 +3,9 @@ import { textCount } from '@hidden-schema/studies/measures/text-words';
 
 /**
  * TF-IDF for each entry of the matrix, rows of unit length, as scikit-learn defines it: idf = ln((1 + N) / (1 + n_t)) + 1
- * for a word in n_t of N texts; the count, or 1 + ln(count) where `sublinear` (Salton & Buckley 1988).
+ * for a word in n_t of N texts.
  */
-export function tfIdf(matrix: DocumentTerms, { sublinear = false } = {}): Float32Array {
+export function tfIdf(matrix: DocumentTerms): Float32Array {
   const N = textCount(matrix);
   const idf = Float64Array.from(matrix.frequencies, (n) => Math.log((1 + N) / (1 + n)) + 1);
   const values = new Float32Array(matrix.counts.length);
@@ -14,7 +14,7 @@ export function tfIdf(matrix: DocumentTerms, { sublinear = false } = {}): Float3
     let squares = 0;
     for (let at = from; at < to; at++) {
       const count = matrix.counts[at]!;
-      const value = (sublinear ? 1 + Math.log(count) : count) * idf[matrix.terms[at]!]!;
+      const value = count * idf[matrix.terms[at]!]!;
       values[at] = value;
       squares += value * value;
     }

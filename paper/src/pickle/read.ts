@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { reasonOf, UserError } from '@hidden-schema/base/errors';
-import { readRegular } from '@hidden-schema/base/regular-file';
+import { readRegular } from '@hidden-schema/base/files';
 import { isNumberType, NumberArray, NumberType, numbersOf } from './numpy.ts';
 import { opcodeNames } from './opcodes.ts';
 

@@ -13,7 +13,7 @@ import { SyntheticTask } from '@hidden-schema/hsn/tasks/synthetic/task';
 import { baumWelchFigures, countingFigures, drawnCorpus, type LinkFigures, linkFigures } from './fit.ts';
 
 export const curveMethods = ['HSN', 'Baum-Welch', 'counting'] as const;
-export type CurveMethod = (typeof curveMethods)[number];
+type CurveMethod = (typeof curveMethods)[number];
 
 /** Recovery of one drawn graph from so many training sentences. */
 export interface CurvePoint extends LinkFigures {

@@ -15,11 +15,6 @@ export interface Dataset {
   readonly priors: readonly number[];
 }
 
-/** What the paper reports for a row, as printed there. */
-export interface Published {
-  readonly [figure: string]: string;
-}
-
 /**
  * The corpora: the authors' data have disjoint bags of two tokens and 2092 links in the Erdős–Rényi graph; with the
  * `paper` preset they are as appendix E.2 has them.
@@ -74,45 +69,3 @@ const near = (seed: number, p: number, length: object) => ({
   objective: { aggregation: 'mean' },
   training: { ...length, rate: 1e-3, graphRate: 3e-3, schedule: 'constant' },
 });
-
-/** Tables 1 and 5 of the paper. */
-export const published: Record<string, Published> = {
-  'barabasi/paper 0.1': {
-    auc: '0.977 ± 0.003',
-    edges_sampled: '1090 ± 143',
-    frobenius_truth: '17 ± 2',
-    frobenius_random: '27 ± 1',
-    nll_authors: '53.08 ± 0.01',
-    kl_walk: '0.10 ± 0.06',
-    kl_graph: '9 ± 1',
-  },
-  'barabasi/paper 0.2': {
-    auc: '0.989 ± 0.001',
-    edges_sampled: '1360 ± 104',
-    frobenius_truth: '17 ± 2',
-    frobenius_random: '26 ± 1',
-    nll_authors: '53.07 ± 0.02',
-    kl_walk: '0.09 ± 0.06',
-    kl_graph: '4.8 ± 0.5',
-  },
-  'barabasi/lstm': { nll_authors: '53.07 ± 0.01' },
-  'erdos/paper 0.5': {
-    auc: '0.95 ± 0.06',
-    edges_sampled: '2812 ± 344',
-    frobenius_truth: '34.8 ± 0.9',
-    frobenius_random: '40 ± 5',
-    nll_authors: '50.9 ± 0.8',
-    kl_walk: '1.2 ± 0.3',
-    kl_graph: '4 ± 6',
-  },
-  'erdos/paper 0.6': {
-    auc: '0.94 ± 0.06',
-    edges_sampled: '3131 ± 156',
-    frobenius_truth: '36.8 ± 0.8',
-    frobenius_random: '44 ± 2',
-    nll_authors: '50.4 ± 0.6',
-    kl_walk: '1.3 ± 0.1',
-    kl_graph: '1 ± 2',
-  },
-  'erdos/lstm': { nll_authors: '48.24 ± 0.02' },
-};

@@ -1,8 +1,8 @@
-import { graphCells, graphColumns } from '@hidden-schema/studies/analysis/analysis-sheets';
-import type { AttentionStudy } from '@hidden-schema/studies/analysis/attention';
-import type { GraphStudy } from '@hidden-schema/studies/evaluation/graph-samples';
-import type { Sheet } from '@hidden-schema/studies/evaluation/sheets';
-import { publishedAttention, publishedGraphs } from './published-language.ts';
+import { graphCells, graphColumns } from '@hidden-schema/studies/analyses/sheets';
+import type { Sheet } from '@hidden-schema/studies/drawing/sheets';
+import type { GraphStudy } from '@hidden-schema/studies/measures/graph-samples';
+import type { AttentionStudy } from '@hidden-schema/studies/symbols/attention';
+import { publishedAttention, publishedGraphs } from './published.ts';
 
 export interface StudiedRun {
   name: string;

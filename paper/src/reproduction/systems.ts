@@ -3,24 +3,14 @@ import { ivaeConfigSchema, optimusConfigSchema, vqConfigSchema } from '@hidden-s
 import { dumpConfig, loadConfig } from '@hidden-schema/hsn/config/settings';
 import type { LanguageFigures } from '@hidden-schema/hsn/tasks/language/task';
 import { type RivalFigures, type TextRunConfig, textRunConfig } from '@hidden-schema/hsn/text-run';
-import type { NamedFigure } from '@hidden-schema/studies/analysis/figures';
 import { drawCurves } from '@hidden-schema/studies/drawing/index';
-import type { Sheet, SheetCell } from '@hidden-schema/studies/evaluation/sheets';
+import type { NamedFigure } from '@hidden-schema/studies/drawing/results';
+import type { Sheet } from '@hidden-schema/studies/drawing/sheets';
+import { type FilledColumn, filled } from './columns.ts';
+import { type Published, printedNumber, publishedModel } from './published.ts';
 
 /** Systems of Table 2 that are trained here at equal size and steps; HSN(50, 5) with so many nats for nothing. */
-export const systems = [
-  'alone',
-  'hsn-2.5',
-  'hsn-5',
-  'hsn-7.5',
-  'optimus-a',
-  'optimus-b',
-  'ivae',
-  'vq',
-] as const;
-export type System = (typeof systems)[number];
-
-const titles: Record<System, string> = {
+const titles = {
   alone: 'decoder alone',
   'hsn-2.5': 'HSN(50, 5), capacity 2.5',
   'hsn-5': 'HSN(50, 5), capacity 5',
@@ -29,7 +19,9 @@ const titles: Record<System, string> = {
   'optimus-b': 'Optimus B (λ = 1)',
   ivae: 'iVAE_MI',
   vq: 'VQ-VAE(50, 5)',
-};
+} as const;
+export type System = keyof typeof titles;
+export const systems = Object.keys(titles) as readonly System[];
 
 /** What a system's row was measured on. */
 export interface SystemRow {
@@ -42,33 +34,6 @@ export interface SystemRow {
   figures: LanguageFigures | RivalFigures;
 }
 
-type Printed = readonly [perplexity: number, information?: number, reconstruction?: number, kl?: number];
-
-/** As printed in Table 2 and its supplement: of other sizes, encoders and budgets. */
-const printed: Readonly<Record<string, Partial<Record<System, Printed>>>> = {
-  ptb: {
-    alone: [24.23],
-    'hsn-7.5': [22.47, 9.5, 78.7, 10.3],
-    'optimus-a': [23.58, 3.78, 86.43, 4.88],
-    'optimus-b': [35.53, 8.18, 77.65, 28.5],
-    ivae: [53.44, 12.5, 74.69, 12.51],
-  },
-  yahoo: {
-    alone: [22],
-    'hsn-7.5': [20.99, 10.42, 268.4, 11.4],
-    'optimus-a': [22.34, 5.34, 282.84, 6.97],
-    'optimus-b': [29.92, 9.18, 270.8, 30.41],
-    ivae: [47.93, 10.7, 297.7, 11.4],
-  },
-  yelp: {
-    alone: [23.4],
-    'hsn-7.5': [19.72, 10.04, 312, 11.3],
-    'optimus-a': [21.99, 2.54, 334.31, 3.09],
-    'optimus-b': [24.59, 9.13, 325.77, 27.89],
-    ivae: [36.88, 11, 348.7, 11.6],
-  },
-};
-
 /** Sizes that train in minutes: the same for every system. */
 const quickSizes = { decoder: { width: 128, layers: 2, vocabularySize: 3000 }, batch: 32 };
 const quickWarmStart = { steps: 800, hold: 200, sentences: 4000 };
@@ -76,7 +41,7 @@ const defaultSteps = { quick: 1000, full: 3000 };
 /** Cycles of β in a training, as its inventors have them. */
 const cycles = 4;
 
-export interface SystemsAsked {
+interface SystemsAsked {
   quick: boolean;
   steps?: number;
   /** `key=value` for every system alike; what one of them does not have is refused. */
@@ -125,61 +90,57 @@ function plainConfig(system: System, asked: SystemsAsked): TextRunConfig {
   }
 }
 
-const columns = [
-  { title: 'corpus' },
-  { title: 'system' },
-  { title: 'PPL', digits: 2 },
-  { title: '±', digits: 2 },
-  { title: 'to decoder alone', digits: 3 },
-  { title: 'paper', digits: 2 },
-  { title: 'MI exact', digits: 2 },
-  { title: 'at most', digits: 2 },
-  { title: 'paper', digits: 2 },
-  { title: 'Rec', digits: 1 },
-  { title: 'paper', digits: 1 },
-  { title: 'KL', digits: 2 },
-  { title: 'paper', digits: 2 },
-  { title: 'active' },
-  { title: 'million weights', digits: 2 },
-  { title: 'steps' },
-  { title: 'minutes', digits: 1 },
-] as const;
+/** A row beside what the paper prints of it. */
+interface Line extends SystemRow {
+  any: Partial<LanguageFigures & RivalFigures>;
+  /** Perplexity of the decoder alone on this corpus. */
+  alone: number | undefined;
+  printed: Published;
+}
 
-/** Every system beside the others, and beside what the paper prints of it. */
+const columns: readonly FilledColumn<Line>[] = [
+  { title: 'corpus', of: ({ corpus }) => corpus.toUpperCase() },
+  { title: 'system', of: ({ system }) => titles[system] },
+  { title: 'PPL', digits: 2, of: ({ any }) => any.perplexity },
+  { title: '±', digits: 2, of: ({ any }) => any.perplexity_error },
+  {
+    title: 'to decoder alone',
+    digits: 3,
+    of: ({ figures, alone }) => (alone === undefined ? undefined : figures.perplexity / alone),
+  },
+  { title: 'paper', digits: 2, of: ({ printed }) => printedNumber(printed.perplexity) },
+  { title: 'MI exact', digits: 2, of: ({ any }) => any.mutual_information_exact },
+  { title: 'at most', digits: 2, of: ({ any }) => any.mutual_information_bound },
+  { title: 'paper', digits: 2, of: ({ printed }) => printedNumber(printed.information) },
+  { title: 'Rec', digits: 1, of: ({ any }) => any.reconstruction },
+  { title: 'paper', digits: 1, of: ({ printed }) => printedNumber(printed.reconstruction) },
+  { title: 'KL', digits: 2, of: ({ any }) => any.kl ?? any.kl_walk },
+  { title: 'paper', digits: 2, of: ({ printed }) => printedNumber(printed.walk) },
+  { title: 'active', of: ({ any }) => any.active_units ?? any.symbols_used },
+  { title: 'million weights', digits: 2, of: ({ parameters }) => parameters / 1e6 },
+  { title: 'steps', of: ({ steps }) => steps },
+  { title: 'minutes', digits: 1, of: ({ seconds }) => seconds / 60 },
+];
+
+/** The model of Tables 2 and 6 that a system stands beside: the highest capacity is nearest to the paper's HSN(50, 5). */
+const printedAs = (system: System): string => (system === 'hsn-7.5' ? '50-5' : system);
+
+/** Every system beside the others, and beside what the paper prints of it: of other sizes, encoders and budgets. */
 export function systemsSheet(rows: readonly SystemRow[], caption: string): Sheet {
+  const alone = (corpus: string) =>
+    rows.find((one) => one.corpus === corpus && one.system === 'alone')?.figures.perplexity;
+  const lines = rows.map((row) => ({
+    ...row,
+    any: row.figures,
+    alone: alone(row.corpus),
+    printed: publishedModel(row.corpus, printedAs(row.system)),
+  }));
   return {
     name: 'table2-systems',
     title: 'Table 2, its systems trained at equal size and steps',
     caption,
-    columns: [...columns],
-    rows: rows.map((row) => cells(row, rows)),
+    ...filled(columns, lines),
   };
-}
-
-function cells(row: SystemRow, all: readonly SystemRow[]): SheetCell[] {
-  const { corpus, system, steps, seconds, parameters } = row;
-  const figures: Partial<LanguageFigures & RivalFigures> = row.figures;
-  const [perplexity, information, reconstruction, kl] = printed[corpus]?.[system] ?? [];
-  const alone = all.find((one) => one.corpus === corpus && one.system === 'alone')?.figures.perplexity;
-  return [
-    corpus.toUpperCase(),
-    titles[system],
-    figures.perplexity,
-    figures.perplexity_error,
-    alone === undefined ? undefined : row.figures.perplexity / alone,
-    perplexity,
-    figures.mutual_information_exact,
-    figures.mutual_information_bound,
-    information,
-    figures.reconstruction,
-    reconstruction,
-    figures.kl ?? figures.kl_walk,
-    kl,
-    figures.active_units ?? figures.symbols_used,
-    parameters / 1e6,
-    steps,
-    seconds / 60,
-  ];
 }
 
 /** Perplexity against information of every system on a corpus; HSN's capacities are one curve. */

@@ -7,6 +7,7 @@ import { SyntheticTask } from '@hidden-schema/hsn/tasks/synthetic/task';
 import { trainLstmBaseline } from '../baselines/lstm.ts';
 import { type Dataset, datasets, ourConfig, type PaperSettings, paperConfig } from './experiments.ts';
 import { baumWelchFigures, countingFigures, drawnCorpus } from './fit.ts';
+import { seedsTo } from './presets/preset.ts';
 
 export interface Table1Options {
   seeds: number;
@@ -104,15 +105,14 @@ function table1Jobs(name: Dataset['name'], options: Table1Options): Job[] {
   const job = (method: Method, seed: number, work: Job['work']): Job => ({
     ...{ dataset: dataset(seed), method, seed, work },
   });
-  const seeds = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
   // Counting and Baum-Welch draw nothing: of a corpus that is given they have one result.
-  const fixed = seeds(options.corpora?.[name] ? Math.min(1, options.baselineSeeds) : options.baselineSeeds);
+  const fixed = seedsTo(options.corpora?.[name] ? Math.min(1, options.baselineSeeds) : options.baselineSeeds);
   return [
-    ...seeds(options.seeds).map((seed) =>
+    ...seedsTo(options.seeds).map((seed) =>
       job('hsn', seed, (corpus) => trainOnce(ourConfig(seed, options.steps), corpus)),
     ),
     ...paperJobs(dataset, options),
-    ...seeds(options.baselineSeeds).map((seed) =>
+    ...seedsTo(options.baselineSeeds).map((seed) =>
       job('lstm', seed, async (corpus) => ({ ...lstm(corpus, lstmSteps, seed) })),
     ),
     ...fixed.map((seed) => job('counting', seed, async (corpus) => ({ ...countingFigures(corpus) }))),
@@ -128,14 +128,10 @@ function paperJobs(dataset: (seed: number) => Dataset, options: Table1Options): 
   const tabled = settings === 'authors' ? own.slice(-1) : own;
   const priors = name === 'shared' ? [] : (options.priors ?? tabled);
   return priors.flatMap((p) =>
-    Array.from({ length: options.paperSeeds }, (_, i) => ({
-      dataset: dataset(i + 1),
-      method: 'paper' as const,
-      p,
-      settings,
-      seed: i + 1,
+    seedsTo(options.paperSeeds).map((seed) => ({
+      ...{ dataset: dataset(seed), method: 'paper' as const, p, settings, seed },
       work: (corpus: SyntheticCorpus) =>
-        trainOnce(paperConfig(i + 1, options.paperSteps, p, settings), corpus),
+        trainOnce(paperConfig(seed, options.paperSteps, p, settings), corpus),
     })),
   );
 }

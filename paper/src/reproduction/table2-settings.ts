@@ -1,13 +1,12 @@
 import type { LanguageConfig } from '@hidden-schema/hsn/config/language';
 import { languageConfig, loadConfig } from '@hidden-schema/hsn/config/settings';
-import { languagePreset } from './presets/language.ts';
+import { languagePreset, type Table2Model } from './presets/language.ts';
 import { type PresetName, quickPreset } from './presets/preset.ts';
-import type { Table2Model } from './table2.ts';
 
 /** Ours, as experiments/language has them; or a preset. */
-export type Table2Settings = 'ours' | PresetName;
+type Table2Settings = 'ours' | PresetName;
 
-export interface Table2Choice {
+interface Table2Choice {
   corpus: string;
   model: Table2Model;
   seed: number;

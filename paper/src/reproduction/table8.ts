@@ -1,4 +1,5 @@
-import type { Sheet } from '@hidden-schema/studies/evaluation/sheets';
+import type { Sheet } from '@hidden-schema/studies/drawing/sheets';
+import { publishedTimes } from './published.ts';
 
 /** A run that took time. */
 export interface TrainedRun {
@@ -12,14 +13,6 @@ export interface TrainedRun {
   words: number;
   parameters: number;
 }
-
-/** Table 8 as printed: hours on one A100, training sentences, words a sentence. */
-const publishedTimes: readonly (readonly [string, number, string, number])[] = [
-  ['Yahoo', 22, '100K', 80],
-  ['Yelp', 26, '100K', 97],
-  ['PTB', 5, '38K', 22],
-  ['Atomic', 42, '877', 6],
-];
 
 /** Table 8: what our runs took, above what the paper's did. */
 export function timesSheet(runs: readonly TrainedRun[]): Sheet {

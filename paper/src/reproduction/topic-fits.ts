@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import { symbolWords } from '@hidden-schema/studies/measures/c-tf-idf';
 import { coherentWords, RERANKED_WORDS, rowsByWord } from '@hidden-schema/studies/measures/coherent-words';
 import type { DocumentTerms } from '@hidden-schema/studies/measures/document-terms';
 import { pmiWords } from '@hidden-schema/studies/measures/pmi-words';
 import type { SymbolUses } from '@hidden-schema/studies/measures/symbol-uses';
 import type { Tensor } from '@hidden-schema/torch/tensor';
+import { symbolWords } from './c-tf-idf.ts';
 import {
   type FittedTopics,
   fitTopics,

@@ -1,8 +1,8 @@
 import { encodePoints } from '@hidden-schema/hsn/discovery/encode';
 import { type FittedSymbols, fitSymbols } from '@hidden-schema/hsn/discovery/fit';
 import { discoveryDefaults, discoveryOptions } from '@hidden-schema/hsn/discovery/options';
-import { columnsOf, pieceCounts, tellingPieces } from '@hidden-schema/hsn/discovery/pieces';
-import { fitPointSpace, toPoints } from '@hidden-schema/hsn/discovery/point-space';
+import { fitPointSpace } from '@hidden-schema/hsn/discovery/point-space';
+import { columnsOf, pieceCounts, tellingPieces, toPoints } from '@hidden-schema/hsn/discovery/points';
 import type { DocumentTerms } from '@hidden-schema/studies/measures/document-terms';
 import { oneSymbolEach, type SymbolUses } from '@hidden-schema/studies/measures/symbol-uses';
 import { linkedShare } from '@hidden-schema/studies/measures/topic-figures';

@@ -32,7 +32,7 @@ const run = promisify(execFile);
 /** Of a program's output in bytes: a topic for each of some millions of texts. */
 const maxBuffer = 1 << 28;
 
-export interface PythonTask {
+interface PythonTask {
   python: string;
   texts: readonly string[];
   /** [N, D] */
@@ -56,7 +56,7 @@ const lineSchema = z.union([
 ]);
 
 /** Models that were fitted, and why others were not. */
-export interface FittedPython {
+interface FittedPython {
   fitted: [PythonModelName, FittedTopics][];
   failures: [PythonModelName, reason: string][];
 }

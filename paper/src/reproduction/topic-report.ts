@@ -1,5 +1,5 @@
 import { formatTable, meanSd } from '@hidden-schema/base/tables';
-import { type Sheet, type SheetCell, sheetText } from '@hidden-schema/studies/evaluation/sheets';
+import { type Sheet, type SheetCell, sheetText } from '@hidden-schema/studies/drawing/sheets';
 import { comparedModels, type WordScore } from './topic-fits.ts';
 import type { TopicResult, TopicRow } from './topics.ts';
 
@@ -39,7 +39,7 @@ const figures: readonly FigureColumn[] = [
 const scores: readonly WordScore[] = ['PMI', 'c-TF-IDF', 'own'];
 
 /** The table of all corpora; a column only where some model has the figure. */
-function topicSheet(results: readonly TopicResult[]): Sheet {
+export function topicSheet(results: readonly TopicResult[]): Sheet {
   const measured = results.flatMap((result) => result.rows);
   const shown = figures.filter(({ figure }) => measured.some((row) => row[figure] !== undefined));
   const columns = [

@@ -1,7 +1,7 @@
-import { sampledRows } from '@hidden-schema/studies/evaluation/judge';
 import { termsOfRows } from '@hidden-schema/studies/measures/document-terms';
 import { type SubsampleFit, subsampleStability } from '@hidden-schema/studies/measures/subsample-stability';
 import { firstSymbols } from '@hidden-schema/studies/measures/symbol-uses';
+import { sampledRows } from '@hidden-schema/studies/symbols/judge';
 import { scope } from '@hidden-schema/torch/scope';
 import { Tensor } from '@hidden-schema/torch/tensor';
 import {

@@ -18,7 +18,7 @@ export interface TopicCorpus extends ComparableLabels {
   matrix: DocumentTerms;
 }
 
-export interface TopicReading {
+interface TopicReading {
   /** As many texts are needed at least. */
   symbols: number;
   /** The first so many texts are read. */

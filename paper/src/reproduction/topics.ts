@@ -1,12 +1,11 @@
-import type { Judge, JudgedTexts } from '@hidden-schema/studies/evaluation/judge';
-import { judgedFit } from '@hidden-schema/studies/evaluation/judge';
+import { stability } from '@hidden-schema/studies/measures/agreement';
 import { npmiCoherence } from '@hidden-schema/studies/measures/coherence';
-import { stability } from '@hidden-schema/studies/measures/stability';
 import { nameSymbols, partsFromTexts } from '@hidden-schema/studies/measures/symbol-names';
 import { firstSymbols, type SymbolUses } from '@hidden-schema/studies/measures/symbol-uses';
 import type { TextWords } from '@hidden-schema/studies/measures/text-words';
 import { labelFigures, referenceWindow, wordFigures } from '@hidden-schema/studies/measures/topic-figures';
 import { walkInformation } from '@hidden-schema/studies/measures/walk-information';
+import { type Judge, type JudgedTexts, judgedFit } from '@hidden-schema/studies/symbols/judge';
 import {
   type ComparedModel,
   fits,
@@ -55,7 +54,7 @@ export interface TopicRow {
 }
 
 /** A symbol of the first seed, for people. */
-export interface ShownSymbol {
+interface ShownSymbol {
   symbol: number;
   name: string;
   words: string[];
@@ -85,7 +84,7 @@ export interface TopicMeasures {
   reference?: TextWords;
 }
 
-export interface TopicOptions extends TopicFitOptions, TopicMeasures {
+interface TopicOptions extends TopicFitOptions, TopicMeasures {
   seeds: number;
   /** Fits to so many random subsamples of 80 % of the texts, from two on. */
   subsamples?: number;
@@ -93,7 +92,7 @@ export interface TopicOptions extends TopicFitOptions, TopicMeasures {
 }
 
 /** Texts as the encoder has them: vectors [N, D], and tokens of each. */
-export type EncodedTexts = Pick<TopicTask, 'vectors' | 'tokens'>;
+type EncodedTexts = Pick<TopicTask, 'vectors' | 'tokens'>;
 
 /** Symbols of a corpus and the topics of its peers, on the same texts, vectors and words. */
 export async function compareTopics(

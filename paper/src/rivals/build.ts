@@ -10,11 +10,11 @@ import type { Rival } from './rival.ts';
 import { Vq } from './vq.ts';
 
 /** What a rival is made of beside its settings. */
-export interface RivalSources {
+interface RivalSources {
   encoder: TextEncoder;
   frozen: boolean;
   decoderVocabulary: number;
-  decoder?: DecoderSource;
+  decoder: DecoderSource;
 }
 
 /** How the decoder reads a latent: numbers in one place, or the vectors of codes in several. */

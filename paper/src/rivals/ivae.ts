@@ -1,6 +1,6 @@
 import type { IvaeConfig } from '@hidden-schema/hsn/config/rivals';
 import type { ReadingBatch } from '@hidden-schema/hsn/encoder/walk-queries';
-import { betaAt } from '@hidden-schema/hsn/objective/schedule';
+import { betaAt } from '@hidden-schema/hsn/objective/objective';
 import type { ReadTexts } from '@hidden-schema/hsn/tasks/language/network';
 import { randn } from '@hidden-schema/torch/create';
 import { cat, linear } from '@hidden-schema/torch/functional';

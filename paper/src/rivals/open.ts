@@ -1,7 +1,7 @@
 import type { RivalConfig } from '@hidden-schema/hsn/config/rivals';
 import { rivalConfig } from '@hidden-schema/hsn/config/settings';
 import { Run } from '@hidden-schema/hsn/run/run';
-import { openTextEncoder, type Tokenizers } from '@hidden-schema/hsn/tasks/language/build';
+import { decoderSource, openTextEncoder, type Tokenizers } from '@hidden-schema/hsn/tasks/language/build';
 import { textRecord } from '@hidden-schema/hsn/tasks/language/text-record';
 import {
   checkEncoderHash,
@@ -42,10 +42,9 @@ export async function openRival(
     { folder: ownEncoder(run) },
   );
   checkEncoderHash(record, tokenizer.hash, directory);
-  const sources = { encoder, frozen, decoderVocabulary: decoder.vocabulary };
-  const model = scope(() =>
-    makeRival(config, { ...sources, decoder: { config: record.decoder } }, generator),
-  );
+  const source = await decoderSource(config, { config: record.decoder });
+  const sources = { encoder, frozen, decoderVocabulary: decoder.vocabulary, decoder: source };
+  const model = scope(() => makeRival(config, sources, generator));
   const saved = fillFromCheckpoint(model, run, asked.checkpoint ?? 'best', directory);
   const tokenizers = { encoder: tokenizer, decoder };
   return { run, config, model, tokenizers, texts: new RivalTexts(model, tokenizers), ...saved };

@@ -1,6 +1,6 @@
 import type { OptimusConfig } from '@hidden-schema/hsn/config/rivals';
 import type { ReadingBatch } from '@hidden-schema/hsn/encoder/walk-queries';
-import { betaAt } from '@hidden-schema/hsn/objective/schedule';
+import { betaAt } from '@hidden-schema/hsn/objective/objective';
 import type { ReadTexts } from '@hidden-schema/hsn/tasks/language/network';
 import type { Generator } from '@hidden-schema/torch/random';
 import type { Tensor } from '@hidden-schema/torch/tensor';

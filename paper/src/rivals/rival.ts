@@ -1,7 +1,6 @@
 import type { RivalConfig } from '@hidden-schema/hsn/config/rivals';
 import { type ReadingBatch, WalkEncoder } from '@hidden-schema/hsn/encoder/walk-queries';
-import type { Likelihood } from '@hidden-schema/hsn/model';
-import { inPrecision } from '@hidden-schema/hsn/precision';
+import { inPrecision, type Likelihood } from '@hidden-schema/hsn/model';
 import type { ReadTexts } from '@hidden-schema/hsn/tasks/language/network';
 import { nn } from '@hidden-schema/torch/index';
 import type { Generator } from '@hidden-schema/torch/random';

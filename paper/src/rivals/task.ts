@@ -1,5 +1,6 @@
 import type { JsonValue } from '@hidden-schema/base/files';
 import type { RivalConfig } from '@hidden-schema/hsn/config/rivals';
+import { decoderSource } from '@hidden-schema/hsn/tasks/language/build';
 import type { ReadTexts } from '@hidden-schema/hsn/tasks/language/network';
 import { checkVocabulary } from '@hidden-schema/hsn/tasks/language/prepare';
 import {
@@ -23,7 +24,7 @@ import { RivalTexts } from './texts.ts';
 import { RivalTraining } from './training.ts';
 
 /** Texts and a rival for them, ready for a run. */
-export interface PreparedRival extends PreparedRivalTexts {
+interface PreparedRival extends PreparedRivalTexts {
   model: Rival;
 }
 
@@ -38,8 +39,8 @@ export async function prepareRival(
   const { encoder, frozen, folder, generator, read: config, ...texts } = prepared;
   try {
     const { decoder } = texts.tokenizers;
-    const source = folder ? { decoder: { folder } } : {};
-    const sources = { encoder, frozen, decoderVocabulary: decoder.vocabulary, ...source };
+    const source = await decoderSource(config, { folder });
+    const sources = { encoder, frozen, decoderVocabulary: decoder.vocabulary, decoder: source };
     const model = makeRival(config, sources, generator);
     checkVocabulary(model, decoder, config.decoder.name);
     return { ...texts, config, model };

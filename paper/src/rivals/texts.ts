@@ -1,8 +1,7 @@
 import { UserError } from '@hidden-schema/base/errors';
 import { framesOf, type Tokenizers } from '@hidden-schema/hsn/tasks/language/build';
 import { type WritingOptions, written } from '@hidden-schema/hsn/tasks/language/texts';
-import { padded } from '@hidden-schema/text/padding';
-import type { Frames } from '@hidden-schema/text/text-batches';
+import { type Frames, padded } from '@hidden-schema/text/text-batches';
 import { noGrad } from '@hidden-schema/torch/autograd';
 import { stack } from '@hidden-schema/torch/functional';
 import { Generator } from '@hidden-schema/torch/random';

@@ -1,12 +1,11 @@
 import type { RivalConfig } from '@hidden-schema/hsn/config/rivals';
 import type { ReadTexts } from '@hidden-schema/hsn/tasks/language/network';
 import { heldOut } from '@hidden-schema/hsn/tasks/language/training';
-import { meanObjective } from '@hidden-schema/hsn/train/network-training';
 import type { Replicas } from '@hidden-schema/hsn/train/replicas';
-import type { Loss, Training } from '@hidden-schema/hsn/train/trainer';
-import type { BatchOrder } from '@hidden-schema/text/batch-order';
+import { type Loss, meanObjective, type Training } from '@hidden-schema/hsn/train/trainer';
 import type { TextCorpus } from '@hidden-schema/text/corpus';
 import {
+  type BatchOrder,
   batchesByLength,
   type Frames,
   lengthOrder,
@@ -14,7 +13,7 @@ import {
   readBatch,
   type TextBatch,
 } from '@hidden-schema/text/text-batches';
-import type { optim } from '@hidden-schema/torch/index';
+import type * as optim from '@hidden-schema/torch/optim';
 import type { Tensor } from '@hidden-schema/torch/tensor';
 import { StateCache } from '@hidden-schema/transformers/state-cache';
 import type { Rival } from './rival.ts';

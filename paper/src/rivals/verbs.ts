@@ -1,12 +1,14 @@
 import { UserError } from '@hidden-schema/base/errors';
 import { deliver, progressOf } from '@hidden-schema/cli/analysis';
+import type { Flags } from '@hidden-schema/cli/analysis-verb';
 import { type EvalFlags, openTestCorpus } from '@hidden-schema/cli/eval';
 import { languageText } from '@hidden-schema/cli/evaluation-text';
-import { type GenerateFlags, showTexts, writingOptions } from '@hidden-schema/cli/generate';
-import type { InterpolateFlags } from '@hidden-schema/cli/interpolate';
 import { print, say } from '@hidden-schema/cli/terminal';
 import { wholeNumber } from '@hidden-schema/cli/text-flags';
-import type { InterpolationOptions } from '@hidden-schema/studies/analysis/interpolate';
+import { analyses } from '@hidden-schema/studies/analyses';
+import { checkOptions } from '@hidden-schema/studies/analyses/options';
+import { oneLine, writingOf } from '@hidden-schema/studies/analyses/writing';
+import { plainJson } from '@hidden-schema/studies/drawing/results';
 import { evaluateRival } from './evaluation.ts';
 import { openRival } from './open.ts';
 
@@ -33,31 +35,46 @@ export async function evaluate(
 }
 
 /** Sentences of a model without walks: about another sentence's latent, or about latents of the prior. */
-export async function generate(directory: string, flags: GenerateFlags): Promise<void> {
-  if (flags.walk !== undefined)
+export async function generate(
+  directory: string,
+  options: Readonly<Record<string, unknown>>,
+  flags: Flags,
+): Promise<void> {
+  if (options.walk !== undefined)
     throw new UserError(`${directory} has no walks; give --like "a sentence" or --prior`);
-  if ((flags.like === undefined) === !flags.prior)
+  if ((options.like === undefined) === !flags.prior)
     throw new UserError('what about? give either --like "a sentence" or --prior');
-  const { count = 1, ...options } = await writingOptions(flags);
+  const analysis = await analyses.generate();
+  const { like, count, ...asked } = checkOptions(analysis, options);
+  const write = writingOf(asked, {});
   const { texts, notes } = await openRival(directory, { checkpoint: flags.checkpoint });
   tell(notes);
-  const read = flags.like === undefined ? undefined : (await texts.read([flags.like]))[0]!;
-  const latents = read ? Array.from({ length: count }, () => read) : texts.fromPrior(count, options.seed);
-  showTexts(await texts.write(latents, options), flags);
+  const read = like === undefined ? undefined : (await texts.read([like]))[0]!;
+  const latents = read ? Array.from({ length: count }, () => read) : texts.fromPrior(count, write.seed);
+  const written = { texts: await texts.write(latents, write) };
+  if (flags.json) return print(plainJson(written));
+  for (const text of written.texts) print(`${oneLine(text)}\n`);
 }
 
 /** The straight way between two latents, which no graph bends. */
 export async function interpolate(
   directory: string,
-  [first, second]: readonly [string, string],
-  { steps, write }: InterpolationOptions,
-  flags: InterpolateFlags,
+  options: Readonly<Record<string, unknown>>,
+  flags: Flags,
 ): Promise<void> {
-  if (flags.nodewise) throw new UserError(`${directory} has no walks, so that --nodewise has no meaning`);
+  const {
+    from: first,
+    to: second,
+    variant,
+    steps,
+    ...asked
+  } = checkOptions(await analyses.interpolate(), options);
+  if (variant === 'nodes')
+    throw new UserError(`${directory} has no walks, so that --nodewise has no meaning`);
   const { texts, notes, model } = await openRival(directory, { checkpoint: flags.checkpoint });
   tell(notes);
   try {
-    const written = await texts.between(first, second, { ...write, steps: steps! });
+    const written = await texts.between(first, second, { ...writingOf(asked, {}), steps });
     await deliver(directory, flags, {
       name: 'interpolation',
       data: { first, second, steps: written },

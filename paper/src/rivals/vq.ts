@@ -1,7 +1,7 @@
 import type { VqConfig } from '@hidden-schema/hsn/config/rivals';
 import type { ReadingBatch } from '@hidden-schema/hsn/encoder/walk-queries';
 import type { ReadTexts } from '@hidden-schema/hsn/tasks/language/network';
-import { straightThrough } from '@hidden-schema/hsn/walk/gumbel';
+import { straightThrough } from '@hidden-schema/hsn/walk/categorical';
 import { MeanFieldWalks } from '@hidden-schema/hsn/walk/mean-field';
 import { noGrad } from '@hidden-schema/torch/autograd';
 import { multinomial, ones, randint, zeros } from '@hidden-schema/torch/create';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { writeOutput } from '@hidden-schema/cli/output-files';
 import { print, say } from '@hidden-schema/cli/terminal';
-import type { SheetCell } from '@hidden-schema/studies/evaluation/sheets';
+import type { SheetCell } from '@hidden-schema/studies/drawing/sheets';
 import type { Reproduced, ReproduceFlags } from './reproduce.ts';
 import { smallTexts, smallTuples } from './reproduce-corpora.ts';
 import { type Piece, type PieceRecord, writePages } from './reproduce-pages.ts';
@@ -55,8 +55,11 @@ const plan: readonly Planned[] = [
   fromRuns('figure11', () => true),
 ];
 
-/** Every table and figure of the paper, each kept as it is made, and one page of them. */
-export async function reproduceAll(flags: ReproduceFlags): Promise<void> {
+/** Every table and figure of the paper, each kept as it is made, and one page of them; `onMade` is told of each new one. */
+export async function reproduceAll(
+  flags: ReproduceFlags,
+  onMade: (piece: Reproduced) => Promise<void>,
+): Promise<void> {
   const { UserError, reasonOf } = await import('@hidden-schema/base');
   const wanted = await chosen(flags.only);
   await checkPreset(flags.settings);
@@ -71,7 +74,9 @@ export async function reproduceAll(flags: ReproduceFlags): Promise<void> {
     if (kept) done.push({ name, record: kept });
     else {
       try {
-        done.push({ name, record: await record(await timed(() => make(from)), key, file) });
+        const piece = await timed(() => make(from));
+        done.push({ name, record: await record(piece, key, file) });
+        await onMade(piece);
       } catch (error) {
         if (!(error instanceof UserError) || /^stopped/.test(error.message)) throw error;
         say(`${name} failed: ${reasonOf(error)}\n`);
@@ -105,7 +110,7 @@ async function chosen(only: string | undefined): Promise<readonly Planned[]> {
 /** The corpora given, and small ones drawn in place of those that a quick look lacks. */
 async function materials(flags: ReproduceFlags, wanted: readonly Planned[]): Promise<ReproductionInputs> {
   const { UserError } = await import('@hidden-schema/base');
-  const { namedPaths } = await import('./named-paths.ts');
+  const { namedPaths } = await import('./reproduce-flags.ts');
   const expected =
     'expected ptb=, yahoo=, yelp= (texts), atomic= (tuples), barabasi=, erdos= (the authors’), with commas between';
   const named = flags.corpus === undefined ? [] : await namedPaths(flags.corpus, expected);
@@ -207,8 +212,8 @@ async function record(
   key: string,
   file: string,
 ): Promise<PieceRecord> {
-  const { plainJson, writeResults } = await import('@hidden-schema/studies/analysis/results');
-  writeResults(path.join(path.dirname(path.dirname(file)), shown.name), { data, ...shown });
+  const { plainJson, writeResults } = await import('@hidden-schema/studies/drawing/results');
+  await writeResults(path.join(path.dirname(path.dirname(file)), shown.name), { data, ...shown });
   const kept: PieceRecord = { key, seconds, made: new Date().toISOString(), ...shown };
   mkdirSync(path.dirname(file), { recursive: true });
   await writeOutput(file, plainJson(kept));

@@ -1,49 +1,43 @@
-import path from 'node:path';
-import { encodedOf, progressOf, withAnalysed } from '@hidden-schema/cli/analysis';
+import { encodedOf, progressOf } from '@hidden-schema/cli/analysis';
 import { say } from '@hidden-schema/cli/terminal';
-import type { NamedFigure } from '@hidden-schema/studies/analysis/figures';
-import type { Sheet } from '@hidden-schema/studies/evaluation/sheets';
 import { attentionTable } from '../reproduction/language-tables.ts';
 import type { Reproduced, ReproduceFlags } from './reproduce.ts';
-import { checkpoint, different, readAtMost, titleOf } from './reproduce-notes.ts';
+import { different, ofRuns, readAtMost, titleOf } from './reproduce-notes.ts';
 
 /** Table 7 and Figures 7 to 10, of every run. */
 export async function attentionTables(runs: readonly string[], flags: ReproduceFlags): Promise<Reproduced> {
-  const { languageRun } = await import('@hidden-schema/studies/analysis/opened');
-  const { studyAttention } = await import('@hidden-schema/studies/analysis/attention');
-  const { drawAttention } = await import('@hidden-schema/studies/analysis/figures');
-  const { symbolNames } = await import('@hidden-schema/studies/analysis/names');
-  const figures: NamedFigure[] = [];
-  const sheets: Sheet[] = [];
-  const data: unknown[] = [];
-  const counts: string[] = [];
-  for (const directory of runs)
-    await withAnalysed(directory, checkpoint, async (opened, signal) => {
-      const run = languageRun(opened, 'table7');
-      const encoded = await encodedOf(run, readAtMost(flags.quick), signal);
-      try {
-        const words = flags.words?.split(',') ?? (await defaultWords(encoded));
-        const { onProgress, done } = await progressOf('attention', 'sentences');
-        const study = await studyAttention(run, encoded, words, { signal, onProgress });
-        done();
-        const suffix = runs.length > 1 ? `-${path.basename(directory)}` : '';
-        const table = attentionTable(study, titleOf(run));
-        sheets.push({ ...table, name: `${table.name}${suffix}` });
-        const drawn = drawAttention(study, symbolNames(opened.run));
-        figures.push(...drawn.map((figure) => ({ ...figure, name: `${figure.name}${suffix}` })));
-        counts.push(study.words.map(({ word, occurrences }) => `${word} ${occurrences}`).join(', '));
-        data.push({ run: directory, ...study });
-      } finally {
-        encoded.close();
-      }
-    });
+  const { languageRun } = await import('@hidden-schema/studies/runs/opened');
+  const { studyAttention } = await import('@hidden-schema/studies/symbols/attention');
+  const { drawAttention } = await import('@hidden-schema/studies/analyses/figures');
+  const { symbolNames } = await import('@hidden-schema/studies/symbols/names');
+  const all = await ofRuns(runs, async (opened, { directory, suffix, signal }) => {
+    const run = languageRun(opened, 'table7');
+    const encoded = await encodedOf(run, readAtMost(flags.quick), signal);
+    try {
+      const words = flags.words?.split(',') ?? (await defaultWords(encoded));
+      const { onProgress, done } = await progressOf('attention', 'sentences');
+      const study = await studyAttention(run, encoded, words, { signal, onProgress });
+      done();
+      const table = attentionTable(study, titleOf(run));
+      const drawn = drawAttention(study, symbolNames(opened.run));
+      return {
+        sheet: { ...table, name: `${table.name}${suffix}` },
+        figures: drawn.map((figure) => ({ ...figure, name: `${figure.name}${suffix}` })),
+        counts: study.words.map(({ word, occurrences }) => `${word} ${occurrences}`).join(', '),
+        data: { run: directory, ...study },
+      };
+    } finally {
+      encoded.close();
+    }
+  });
+  const [first, ...others] = all.map(({ data }) => data);
   return {
     name: 'table7',
     title: 'Table 7 and Figures 7 to 10: which symbols words attend to',
-    data: data.length === 1 ? data[0] : data,
-    sheets,
-    figures,
-    text: `KL in nats for each head, averaged over the heads of a layer; one count is spread over all symbols first, since the paper does not say how it treats symbols that a word never attends to. Words occur ${counts.join('; ')} times. The paper's model is HSN(100, 5) on Yelp with 12 layers of 12 heads. ${different}`,
+    data: others.length === 0 ? first : [first, ...others],
+    sheets: all.map(({ sheet }) => sheet),
+    figures: all.flatMap(({ figures }) => figures),
+    text: `KL in nats for each head, averaged over the heads of a layer; one count is spread over all symbols first, since the paper does not say how it treats symbols that a word never attends to. Words occur ${all.map(({ counts }) => counts).join('; ')} times. The paper's model is HSN(100, 5) on Yelp with 12 layers of 12 heads. ${different}`,
   };
 }
 
@@ -51,8 +45,8 @@ type Encoded = Awaited<ReturnType<typeof encodedOf>>;
 
 /** The paper's words where the corpus has them; else three frequent ones, which say nothing of sentiment. */
 async function defaultWords(encoded: Encoded): Promise<string[]> {
-  const { publishedAttention } = await import('../reproduction/published-language.ts');
-  const { wordsOf } = await import('@hidden-schema/studies/analysis/words');
+  const { publishedAttention } = await import('../reproduction/published.ts');
+  const { wordsOf } = await import('@hidden-schema/studies/texts/words');
   const counts = new Map<string, number>();
   for (let n = 0; n < Math.min(encoded.count, 2000); n++)
     for (const { word } of wordsOf(encoded.sentence(n).text)) counts.set(word, (counts.get(word) ?? 0) + 1);

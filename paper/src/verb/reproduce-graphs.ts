@@ -1,27 +1,25 @@
 import path from 'node:path';
-import { progressOf, withAnalysed } from '@hidden-schema/cli/analysis';
-import type { NamedFigure } from '@hidden-schema/studies/analysis/figures';
-import type { Sheet } from '@hidden-schema/studies/evaluation/sheets';
+import { progressOf } from '@hidden-schema/cli/analysis';
+import type { NamedFigure } from '@hidden-schema/studies/drawing/results';
+import type { Sheet } from '@hidden-schema/studies/drawing/sheets';
 import type { StudiedRun } from '../reproduction/language-tables.ts';
 import type { Reproduced, ReproduceFlags } from './reproduce.ts';
-import { checkpoint, corpusOf, different } from './reproduce-notes.ts';
+import { corpusOf, different, ofRuns } from './reproduce-notes.ts';
 
 /** Graphs drawn of each kind for a quick look. */
 const quickSamples = 40;
 
 async function studied(runs: readonly string[], { quick }: ReproduceFlags): Promise<StudiedRun[]> {
-  const { linkProbabilities } = await import('@hidden-schema/hsn/graph/link-records');
-  const { studyGraph } = await import('@hidden-schema/studies/evaluation/graph-samples');
-  const all: StudiedRun[] = [];
-  for (const directory of runs)
-    await withAnalysed(directory, checkpoint, async (opened) => {
-      const { model, symbols, length, run } = opened;
-      const { onProgress, done } = await progressOf('sample', 'graphs');
-      const draws = { onProgress, seed: run.config.seed, ...(quick ? { samples: quickSamples } : {}) };
-      const study = studyGraph(linkProbabilities(model), symbols, draws);
-      done();
-      all.push({ name: corpusOf(opened), symbols, length, study });
-    });
+  const { linkProbabilities } = await import('@hidden-schema/hsn/graph/likely');
+  const { studyGraph } = await import('@hidden-schema/studies/measures/graph-samples');
+  const all = await ofRuns(runs, async (opened): Promise<StudiedRun> => {
+    const { model, symbols, length, run } = opened;
+    const { onProgress, done } = await progressOf('sample', 'graphs');
+    const draws = { onProgress, seed: run.config.seed, ...(quick ? { samples: quickSamples } : {}) };
+    const study = studyGraph(linkProbabilities(model), symbols, draws);
+    done();
+    return { name: corpusOf(opened), symbols, length, study };
+  });
   return toldApart(all, runs);
 }
 
@@ -99,7 +97,7 @@ async function drawing(
   { name, title }: Omit<NamedFigure, 'svg'>,
   of: 'degrees' | 'largestDegrees' = 'degrees',
 ): Promise<NamedFigure> {
-  const { degreesFigure } = await import('@hidden-schema/studies/evaluation/degree-figure');
+  const { degreesFigure } = await import('@hidden-schema/studies/drawing/degree-figure');
   const { half, sameDensity, inferred } = all[0]!.study;
   const svg = degreesFigure(
     [

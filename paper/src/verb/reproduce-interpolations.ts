@@ -1,50 +1,46 @@
-import path from 'node:path';
-import { encodedOf, withAnalysed } from '@hidden-schema/cli/analysis';
+import { encodedOf } from '@hidden-schema/cli/analysis';
 import { wholeNumber } from '@hidden-schema/cli/text-flags';
-import type { Interpolation } from '@hidden-schema/studies/analysis/interpolate';
-import type { Sheet } from '@hidden-schema/studies/evaluation/sheets';
 import type { Reproduced, ReproduceFlags } from './reproduce.ts';
-import { checkpoint, different, readAtMost, titleOf } from './reproduce-notes.ts';
+import { different, ofRuns, readAtMost, titleOf } from './reproduce-notes.ts';
 
 type Encoded = Awaited<ReturnType<typeof encodedOf>>;
 const writing = { write: { maxTokens: 60 } };
 
 /** Tables 9 and 10: random pairs of every run, drawn by a seed. */
 export async function interpolations(runs: readonly string[], flags: ReproduceFlags): Promise<Reproduced> {
-  const { languageRun } = await import('@hidden-schema/studies/analysis/opened');
-  const { symbolNames } = await import('@hidden-schema/studies/analysis/names');
-  const { interpolateWalks } = await import('@hidden-schema/studies/analysis/interpolate');
-  const { interpolationSheet } = await import('@hidden-schema/studies/analysis/analysis-sheets');
+  const { languageRun } = await import('@hidden-schema/studies/runs/opened');
+  const { symbolNames } = await import('@hidden-schema/studies/symbols/names');
+  const { interpolateWalks } = await import('@hidden-schema/studies/analyses/interpolate-texts');
+  const { interpolationSheet } = await import('@hidden-schema/studies/analyses/sheets');
   const count = (await wholeNumber('--pairs', flags.pairs)) ?? (flags.quick ? 1 : 4);
   const seed = (await wholeNumber('--seed', flags.seed, 0)) ?? 1;
-  const found: (Interpolation & { run: string })[] = [];
-  const sheets: Sheet[] = [];
-  for (const directory of runs)
-    await withAnalysed(directory, checkpoint, async (opened, signal) => {
-      const run = languageRun(opened, 'table9');
-      const encoded = await encodedOf(run, readAtMost(flags.quick), signal);
-      const names = symbolNames(opened.run);
-      const suffix = runs.length > 1 ? `-${path.basename(directory)}` : '';
-      for (const [at, [a, b]] of (await randomPairs(encoded, count, seed)).entries()) {
-        const way = await interpolateWalks(run, a.walk, b.walk, writing);
-        const complete = {
-          ...way,
-          first: { ...way.first, text: a.text },
-          second: { ...way.second, text: b.text },
-        };
-        found.push({ run: directory, ...complete });
-        const labels = `${a.label ?? 'one sentence'} – ${b.label ?? 'another'}`;
-        const title = `Interpolate, ${titleOf(run)}: ${labels}${way.unreachable ? ` (${way.unreachable})` : ''}`;
-        const name = `table9${suffix}-${at + 1}`;
-        sheets.push({ ...interpolationSheet(complete, names), name, title });
-      }
-      encoded.close();
-    });
+  const all = await ofRuns(runs, async (opened, { directory, suffix, signal }) => {
+    const run = languageRun(opened, 'table9');
+    const encoded = await encodedOf(run, readAtMost(flags.quick), signal);
+    const names = symbolNames(opened.run);
+    const ways = [];
+    for (const [at, [a, b]] of (await randomPairs(encoded, count, seed)).entries()) {
+      const way = await interpolateWalks(run, a.walk, b.walk, writing);
+      const complete = {
+        ...way,
+        first: { ...way.first, text: a.text },
+        second: { ...way.second, text: b.text },
+      };
+      const labels = `${a.label ?? 'one sentence'} – ${b.label ?? 'another'}`;
+      const title = `Interpolate, ${titleOf(run)}: ${labels}${way.unreachable ? ` (${way.unreachable})` : ''}`;
+      const name = `table9${suffix}-${at + 1}`;
+      const sheet = { ...interpolationSheet(complete, names), name, title };
+      ways.push({ found: { run: directory, ...complete }, sheet });
+    }
+    encoded.close();
+    return ways;
+  });
+  const ways = all.flat();
   return {
     name: 'table9',
     title: 'Tables 9 and 10: interpolations',
-    data: found,
-    sheets,
+    data: ways.map(({ found }) => found),
+    sheets: ways.map(({ sheet }) => sheet),
     text: `Pairs are drawn at random (--seed ${seed}), of different labels where there are labels. The paper shows four such ways on Yahoo and Yelp, of four steps each; ours have as many as the paths take. "from" and "to" are the sentences themselves, the first and last step what the decoder makes of their walks. ${different}`,
   };
 }

@@ -1,10 +1,7 @@
-import path from 'node:path';
-import { encodedOf, withAnalysed } from '@hidden-schema/cli/analysis';
+import { encodedOf } from '@hidden-schema/cli/analysis';
 import { say } from '@hidden-schema/cli/terminal';
-import type { NamedFigure } from '@hidden-schema/studies/analysis/figures';
-import type { Sheet } from '@hidden-schema/studies/evaluation/sheets';
 import type { Reproduced, ReproduceFlags } from './reproduce.ts';
-import { checkpoint, different, readAtMost, titleOf } from './reproduce-notes.ts';
+import { different, ofRuns, readAtMost, titleOf } from './reproduce-notes.ts';
 
 const shownLabels = 4;
 
@@ -25,32 +22,36 @@ async function labelFigures(
   flags: ReproduceFlags,
   { name: base, title, most }: { name: string; title: string; most?: number },
 ): Promise<Reproduced> {
-  const { labelMaps } = await import('@hidden-schema/studies/evaluation/label-maps');
-  const { drawLabelMaps } = await import('@hidden-schema/studies/analysis/figures');
-  const { divergenceSheet } = await import('@hidden-schema/studies/analysis/analysis-sheets');
-  const figures: NamedFigure[] = [];
-  const sheets: Sheet[] = [];
-  const data: unknown[] = [];
-  const unlabelled: string[] = [];
-  for (const directory of runs)
-    await withAnalysed(directory, checkpoint, async (run, signal) => {
-      const encoded = await encodedOf(run, readAtMost(flags.quick), signal);
-      const maps = labelMaps(encoded);
-      encoded.close();
-      if (maps.maps.length === 0) return void unlabelled.push(directory);
-      const name = runs.length > 1 ? `${base}-${path.basename(directory)}` : base;
-      const shown = maps.maps.slice(0, most ?? maps.maps.length);
-      figures.push({ ...drawLabelMaps(run, shown, `Schema distributions, ${titleOf(run)}`), name });
-      sheets.push(divergenceSheet(maps, maps.divergence, `${name}-divergence`));
-      data.push({ run: directory, ...maps });
-    });
-  await checkLabels(unlabelled, figures.length);
+  const { labelMaps } = await import('@hidden-schema/studies/measures/label-maps');
+  const { drawLabelMaps } = await import('@hidden-schema/studies/analyses/figures');
+  const { divergenceSheet } = await import('@hidden-schema/studies/analyses/sheets');
+  const all = await ofRuns(runs, async (run, { directory, suffix, signal }) => {
+    const encoded = await encodedOf(run, readAtMost(flags.quick), signal);
+    const maps = labelMaps(encoded);
+    encoded.close();
+    if (maps.maps.length === 0) return { directory };
+    const name = `${base}${suffix}`;
+    const shown = maps.maps.slice(0, most ?? maps.maps.length);
+    return {
+      directory,
+      labelled: {
+        figure: { ...drawLabelMaps(run, shown, `Schema distributions, ${titleOf(run)}`), name },
+        sheet: divergenceSheet(maps, maps.divergence, `${name}-divergence`),
+        data: { run: directory, ...maps },
+      },
+    };
+  });
+  const drawn = all.flatMap(({ labelled }) => labelled ?? []);
+  await checkLabels(
+    all.filter(({ labelled }) => !labelled).map(({ directory }) => directory),
+    drawn.length,
+  );
   return {
     name: base,
     title,
-    data,
-    sheets,
-    figures,
+    data: drawn.map(({ data }) => data),
+    sheets: drawn.map(({ sheet }) => sheet),
+    figures: drawn.map(({ figure }) => figure),
     text: `The paper's figures show labels of Yahoo and of Yelp and say that labels alike in meaning lie closer; the divergence puts a number on that. Positions are the same for all labels. ${different}`,
   };
 }

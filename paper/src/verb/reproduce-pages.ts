@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { writeOutput } from '@hidden-schema/cli/output-files';
-import type { ReportPart } from '@hidden-schema/studies/analysis/report-page';
+import type { ReportPart } from '@hidden-schema/studies/analyses/page';
 import type { Reproduced } from './reproduce.ts';
 
 /** What is kept of a piece, enough for the page. */
@@ -27,7 +27,7 @@ interface PageFacts {
 
 /** One page of all pieces, as HTML that needs nothing else and as Markdown. */
 export async function writePages(folder: string, pieces: readonly Piece[], about: PageFacts): Promise<void> {
-  const { sectionsPage } = await import('@hidden-schema/studies/analysis/report-page');
+  const { sectionsPage } = await import('./sections-page.ts');
   const title = `The paper's tables and figures${about.quick ? ', on small data' : ''}`;
   const seconds = pieces.reduce((sum, { record }) => sum + (record?.seconds ?? 0), 0);
   const preset = about.settings ? ` --settings ${about.settings}` : '';
@@ -61,7 +61,7 @@ async function markdownPage(
   facts: readonly (readonly [string, string])[],
   pieces: readonly Piece[],
 ): Promise<string> {
-  const { sheetText } = await import('@hidden-schema/studies/evaluation/sheets');
+  const { sheetText } = await import('@hidden-schema/studies/drawing/sheets');
   const { plainText } = await import('@hidden-schema/base');
   // Titles carry labels of a corpus, which are shown and never read as markup.
   const plain = (text: string) => plainText(text).replace(/[\\`*_[\]<>#|]/g, '\\$&');

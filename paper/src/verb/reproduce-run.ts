@@ -1,8 +1,6 @@
 import path from 'node:path';
-import { stoppable } from '@hidden-schema/cli/stopping';
-import { live, say } from '@hidden-schema/cli/terminal';
-import { tokenising } from '@hidden-schema/cli/text-flags';
-import { withRun } from '@hidden-schema/cli/training-run';
+import { say } from '@hidden-schema/cli/terminal';
+import { trainShown } from '@hidden-schema/cli/training';
 import type { Run } from '@hidden-schema/hsn/run/run';
 import type { TextRunConfig } from '@hidden-schema/hsn/text-run';
 import type { ReproduceFlags } from './reproduce.ts';
@@ -29,13 +27,13 @@ export async function runsOf(flags: ReproduceFlags): Promise<string[]> {
   }
   const out = path.join(flags.out, flags.quick ? 'run-quick' : 'run');
   const corpus = flags.corpus ?? path.join(flags.out, flags.quick ? 'words-quick' : 'words');
-  if (trained(Run, out, corpus)) say(`${out} was trained before: used again\n`);
+  if (trained(Run, out, corpus)) sayUsedAgain(out);
   else await train(flags, corpus, out);
   return [out];
 }
 
 /** Whether a run in a folder is finished, on the same corpus and, where they are given, with the same settings. */
-export function trained(Runs: typeof Run, out: string, corpus: string, config?: TextRunConfig): boolean {
+function trained(Runs: typeof Run, out: string, corpus: string, config?: TextRunConfig): boolean {
   try {
     const run = Runs.open(out);
     if (config !== undefined && !sameSettings(run.config as TextRunConfig, config)) return false;
@@ -43,6 +41,21 @@ export function trained(Runs: typeof Run, out: string, corpus: string, config?: 
   } catch {
     return false;
   }
+}
+
+const sayUsedAgain = (out: string): void => say(`${out} was trained before: used again\n`);
+
+/** A run with these settings on this corpus: the one that is there, if it is finished, or one trained now. */
+export async function trainedRun(
+  config: TextRunConfig,
+  corpus: string,
+  out: string,
+): Promise<{ steps: number; seconds: number }> {
+  const { Run } = await import('@hidden-schema/hsn/run/run');
+  if (trained(Run, out, corpus, config)) sayUsedAgain(out);
+  else await trainLanguageRun(config, corpus, out);
+  const { step, seconds } = Run.open(out).record as { step?: number; seconds?: number };
+  return { steps: step ?? config.training.steps, seconds: seconds ?? Number.NaN };
 }
 
 /** Equal but for what a corpus decides: positions of texts that are read whole. */
@@ -53,7 +66,7 @@ function sameSettings(found: TextRunConfig, asked: TextRunConfig): boolean {
 }
 
 async function train(flags: ReproduceFlags, corpus: string, out: string): Promise<void> {
-  const { checkRunFolder } = await import('@hidden-schema/hsn/run/run-target');
+  const { checkRunFolder } = await import('@hidden-schema/hsn/run/run-record');
   const { WORD_DEFAULTS, writeWordsCorpus } = await import('@hidden-schema/hsn/tasks/synthetic/corpus/words');
   const { languageConfigSchema } = await import('@hidden-schema/hsn/config/language');
   checkRunFolder(out, true);
@@ -69,26 +82,10 @@ async function train(flags: ReproduceFlags, corpus: string, out: string): Promis
 }
 
 /** Trains a run of its own for a table or figure; what is in the folder is replaced. */
-export async function trainLanguageRun(config: TextRunConfig, corpus: string, out: string): Promise<void> {
-  const { prepareTextRun } = await import('@hidden-schema/hsn/text-run');
-  const { Session } = await import('@hidden-schema/hsn/run/session');
-  const base = await import('@hidden-schema/base');
-  await stoppable(async (signal) => {
-    const { onProgress, done } = await tokenising();
-    const prepared = await prepareTextRun(
-      config,
-      // The paper's texts as they are.
-      { input: corpus, settings: { clean: false } },
-      { signal, onProgress },
-    );
-    done();
-    try {
-      const task = prepared.task();
-      const run = prepared.create(out, { force: true });
-      const { state } = await withRun(run, () => new Session(run, task, { signal, output: live }).train());
-      if (state === 'stopped') throw new base.UserError(`stopped; the run so far is in ${out}`);
-    } finally {
-      prepared.close();
-    }
-  });
+async function trainLanguageRun(config: TextRunConfig, corpus: string, out: string): Promise<void> {
+  const { UserError } = await import('@hidden-schema/base');
+  // The paper's texts as they are.
+  const source = { input: corpus, settings: { clean: false } };
+  const ended = await trainShown(source, { out, config }, { set: [], force: true });
+  if (ended?.state !== 'finished') throw new UserError(`stopped; the run so far is in ${out}`);
 }

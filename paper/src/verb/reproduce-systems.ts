@@ -1,44 +1,39 @@
 import path from 'node:path';
 import { deliver } from '@hidden-schema/cli/analysis';
-import { say } from '@hidden-schema/cli/terminal';
 import { wholeNumber } from '@hidden-schema/cli/text-flags';
 import type { OpenedLanguage } from '@hidden-schema/hsn/tasks/language/open';
 import type { TextCorpus } from '@hidden-schema/text/corpus';
 import type { System, SystemRow } from '../reproduction/systems.ts';
 import { evaluateRival } from '../rivals/evaluation.ts';
 import { type OpenedRival, openRival } from '../rivals/open.ts';
-import { namedPaths } from './named-paths.ts';
-import type { ReproduceFlags } from './reproduce.ts';
-import { type Look, lookOf } from './reproduce-look.ts';
-import { trained, trainLanguageRun } from './reproduce-run.ts';
+import type { Reproduced, ReproduceFlags } from './reproduce.ts';
+import { type Look, lookOf, namedPaths } from './reproduce-flags.ts';
+import { trainedRun } from './reproduce-run.ts';
 
 const quickLook: Look = { limit: 300, walks: 20, graphs: 5 };
 
 /** Trains the systems of Table 2 that were asked for at equal size and steps; finished runs of --out are kept. */
-export async function reproduceSystems(flags: ReproduceFlags): Promise<void> {
-  const reproduced = await import('../reproduction/systems.ts');
+export async function reproduceSystems(flags: ReproduceFlags): Promise<Reproduced> {
+  const { systemsFigure, systemsSheet } = await import('../reproduction/systems.ts');
   const wanted = await systemsOf(flags.systems!);
   const expected = 'expected NAME=FILE or FOLDER (ptb, yahoo and yelp have published figures)';
   const { UserError } = await import('@hidden-schema/base');
   if (!flags.corpus) throw new UserError(`table2 needs texts: give --corpus, ${expected}`);
   const corpora = await namedPaths(flags.corpus, expected);
   const rows: SystemRow[] = [];
+  const result = (): Reproduced => {
+    const sheet = systemsSheet(rows, caption(flags));
+    const names = [...new Set(rows.map(({ corpus }) => corpus))];
+    const figures = names.map((corpus) => systemsFigure(rows, corpus));
+    return { name: 'table2-systems', title: sheet.title, data: rows, sheets: [sheet], figures, seeds: [1] };
+  };
   for (const [name, input] of corpora) {
     for (const system of wanted) {
       rows.push(await rowOf({ corpus: name.toLowerCase(), input, system }, flags));
-      const names = [...new Set(rows.map(({ corpus }) => corpus))];
-      await deliver(
-        '',
-        { out: flags.out },
-        {
-          name: 'table2-systems',
-          data: rows,
-          sheets: [reproduced.systemsSheet(rows, caption(flags))],
-          figures: names.map((corpus) => reproduced.systemsFigure(rows, corpus)),
-        },
-      );
+      await deliver('', { out: flags.out }, result());
     }
   }
+  return result();
 }
 
 async function systemsOf(list: string): Promise<readonly System[]> {
@@ -56,7 +51,6 @@ async function rowOf(
   { corpus, input, system }: { corpus: string; input: string; system: System },
   flags: ReproduceFlags,
 ): Promise<SystemRow> {
-  const { Run } = await import('@hidden-schema/hsn/run/run');
   const { systemConfig } = await import('../reproduction/systems.ts');
   const steps = await wholeNumber('--steps', flags.steps);
   const quick = flags.quick ?? false;
@@ -64,11 +58,8 @@ async function rowOf(
   const config = systemConfig(system, { quick, set, ...(steps === undefined ? {} : { steps }) });
   const kind = `${quick ? '-quick' : ''}-${config.training.steps}`;
   const out = path.join(flags.out, `systems${kind}-${corpus}-${system}`);
-  if (trained(Run, out, input, config)) say(`${out} was trained before: used again\n`);
-  else await trainLanguageRun(config, input, out);
+  const spent = await trainedRun(config, input, out);
   const { figures, parameters } = await measured(out, await lookOf(flags, quickLook));
-  const { step, seconds } = Run.open(out).record as { step?: number; seconds?: number };
-  const spent = { steps: step ?? config.training.steps, seconds: seconds ?? Number.NaN };
   return { corpus, system, ...spent, parameters, figures };
 }
 

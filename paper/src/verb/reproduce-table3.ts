@@ -5,7 +5,7 @@ import { print, say } from '@hidden-schema/cli/terminal';
 import type { PathChoice, PathKind } from '@hidden-schema/hsn/config/tuples';
 import type { Table3 } from '@hidden-schema/studies/reasoning/table3';
 import type { Reproduced, ReproduceFlags } from './reproduce.ts';
-import { settingsFlag } from './reproduce-presets.ts';
+import { settingsFlag } from './reproduce-flags.ts';
 
 interface Table3Sizes {
   network: readonly string[];

@@ -5,12 +5,13 @@ import { writeOutput } from '@hidden-schema/cli/output-files';
 import { stoppable } from '@hidden-schema/cli/stopping';
 import { live, print, say } from '@hidden-schema/cli/terminal';
 import { wholeNumber } from '@hidden-schema/cli/text-flags';
-import type { Judge } from '@hidden-schema/studies/evaluation/judge';
+import type { Judge } from '@hidden-schema/studies/symbols/judge';
 import type { Tensor } from '@hidden-schema/torch/tensor';
+import { seedsTo } from '../reproduction/presets/preset.ts';
 import type { TopicCorpus } from '../reproduction/topic-texts.ts';
 import type { TopicMeasures, TopicResult } from '../reproduction/topics.ts';
-import { namedPaths } from './named-paths.ts';
-import type { ReproduceFlags } from './reproduce.ts';
+import type { Reproduced, ReproduceFlags } from './reproduce.ts';
+import { namedPaths } from './reproduce-flags.ts';
 
 const expected =
   'expected NAME=FILE, with commas between; a file has a text a line, or label and text with a tab';
@@ -38,8 +39,8 @@ interface Opened {
   reference?: NonNullable<TopicMeasures['reference']>;
 }
 
-/** Symbols of the user's own texts beside models of topics: a table, and the symbols themselves. */
-export async function reproduceTopics(flags: ReproduceFlags): Promise<void> {
+/** Symbols of the user's own texts beside models of topics: a table, and the symbols themselves; nothing if stopped. */
+export async function reproduceTopics(flags: ReproduceFlags): Promise<Reproduced | undefined> {
   const { UserError } = await import('@hidden-schema/base');
   const { checkPython } = await import('../reproduction/topic-peers.ts');
   const { checkTopicSizes } = await import('../reproduction/topic-models.ts');
@@ -70,6 +71,11 @@ export async function reproduceTopics(flags: ReproduceFlags): Promise<void> {
     return found;
   }, 'result');
   if (results.length > 0) await show(flags, settings, results);
+  if (results.length < corpora.length) return undefined;
+  const { topicSheet } = await import('../reproduction/topic-report.ts');
+  const sheet = topicSheet(results);
+  const seeds = seedsTo(settings.seeds);
+  return { name: 'topics', title: sheet.title, data: results, sheets: [sheet], seeds };
 }
 
 async function settingsOf(flags: ReproduceFlags): Promise<Settings> {
@@ -89,7 +95,7 @@ async function settingsOf(flags: ReproduceFlags): Promise<Settings> {
 }
 
 async function openMeasures({ judge, reference }: Settings, signal: AbortSignal): Promise<Opened> {
-  const { Judge } = await import('@hidden-schema/studies/evaluation/judge');
+  const { Judge } = await import('@hidden-schema/studies/symbols/judge');
   const { readReference } = await import('@hidden-schema/studies/measures/reference-texts');
   const words = reference === undefined ? {} : { reference: await readReference(reference, signal) };
   return { ...words, ...(judge === undefined ? {} : { judge: await Judge.open(judge) }) };
@@ -158,8 +164,8 @@ async function encodedOf(
   texts: readonly string[],
   signal: AbortSignal,
 ): Promise<{ vectors: Tensor; tokens: Int32Array[] }> {
-  const { encoderTokens } = await import('@hidden-schema/hsn/discovery/text-vectors');
-  const { textVectors } = await import('@hidden-schema/hsn/discovery/vector-store');
+  const { encoderTokens } = await import('@hidden-schema/hsn/discovery/vectors/text-vectors');
+  const { textVectors } = await import('@hidden-schema/hsn/discovery/vectors/vector-store');
   const { DEFAULT_ENCODER } = await import('@hidden-schema/transformers/default-encoder');
   const { openPretrainedEncoder } = await import('@hidden-schema/transformers/pretrained');
   const opened = await openPretrainedEncoder(DEFAULT_ENCODER);
@@ -177,7 +183,7 @@ async function encodedOf(
 /** The tables so far: a run that is stopped keeps what it has. */
 async function save(folder: string, settings: Settings, results: readonly TopicResult[]): Promise<void> {
   const { reasonOf, UserError } = await import('@hidden-schema/base');
-  const { plainJson } = await import('@hidden-schema/studies/analysis/results');
+  const { plainJson } = await import('@hidden-schema/studies/drawing/results');
   const { topicText } = await import('../reproduction/topic-report.ts');
   try {
     mkdirSync(folder, { recursive: true });
@@ -193,7 +199,7 @@ async function show(
   settings: Settings,
   results: readonly TopicResult[],
 ): Promise<void> {
-  const { plainJson } = await import('@hidden-schema/studies/analysis/results');
+  const { plainJson } = await import('@hidden-schema/studies/drawing/results');
   const { topicText } = await import('../reproduction/topic-report.ts');
   const written = `written to ${flags.out}: topics.json, topics.md\n`;
   if (flags.json) {

@@ -1,7 +1,7 @@
 import { deliver } from '@hidden-schema/cli/analysis';
-import type { Results } from '@hidden-schema/studies/analysis/results';
+import type { Results } from '@hidden-schema/studies/drawing/results';
 import type { Command } from 'commander';
-import { checkFlags, reproducible } from './reproduce-flags.ts';
+import { checkFlags, presetOf, reproducible } from './reproduce-flags.ts';
 import { reproduced } from './reproduce-named.ts';
 
 export interface ReproduceFlags {
@@ -34,6 +34,7 @@ export interface ReproduceFlags {
   referenceCorpus?: string;
   subsamples?: string;
   json?: boolean;
+  write?: string | true;
   out: string;
 }
 
@@ -42,6 +43,8 @@ export interface Reproduced extends Results {
   title: string;
   /** What to know when reading it. */
   text?: string;
+  /** Of the trainings that it is made of. */
+  seeds?: readonly number[];
 }
 
 const examples = `
@@ -98,6 +101,10 @@ export function register(program: Command): void {
   addRunOptions(command);
   command
     .option('--out <folder>', 'where tables are written', 'reproduction')
+    .option(
+      '--write [folder]',
+      'keep tables and drawings as results, with how they were made (default folder: results of the repository)',
+    )
     .addHelpText('after', examples)
     .action(reproduce);
 }
@@ -161,16 +168,26 @@ function addRunOptions(command: Command): void {
     .option('--json', 'topics and of runs: print JSON');
 }
 
-async function reproduce(name: string, flags: ReproduceFlags): Promise<void> {
+async function reproduce(name: string, flags: ReproduceFlags, command: Command): Promise<void> {
   const made = await checkFlags(name, flags);
-  if (made === 'all') return (await import('./reproduce-all.ts')).reproduceAll(flags);
+  const { checkRecordable, commandOf, recordResults } = await import('./record-results.ts');
+  const { write } = flags;
+  if (write !== undefined) await checkRecordable();
+  const record = async (result: Reproduced | undefined) => {
+    if (write === undefined || result === undefined) return;
+    await recordResults(result, write, { command: commandOf(command, name), preset: presetOf(made, flags) });
+  };
+  if (made === 'all') await (await import('./reproduce-all.ts')).reproduceAll(flags, record);
+  else await record(await piece(made, flags));
+}
+
+/** Makes, prints and writes one piece; nothing where it was stopped. */
+async function piece(made: string, flags: ReproduceFlags): Promise<Reproduced | undefined> {
   if (made === 'curves') return (await import('./reproduce-curves.ts')).reproduceCurves(flags);
-  if (made === 'table3') {
-    await (await import('./reproduce-table3.ts')).reproduceTable3(flags);
-    return;
-  }
+  if (made === 'table3') return (await import('./reproduce-table3.ts')).reproduceTable3(flags);
   if (flags.systems !== undefined) return (await import('./reproduce-systems.ts')).reproduceSystems(flags);
   if (made === 'topics') return (await import('./reproduce-topics.ts')).reproduceTopics(flags);
   const result = await reproduced(made, flags);
   await deliver('', flags, result);
+  return result;
 }

@@ -1,17 +1,18 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { clientOf, type Graph, type Run, type RunSummary } from './client.ts';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { clientOf, type Graph, openedWith, type Run, type RunSummary } from './client.ts';
 import { Stage } from './graph/stage.tsx';
+import { sentenceCase } from './labels.ts';
+import { type Drawn, useDrawn, useGrouping } from './levels/grouped.ts';
 import { useEdits, usePatched } from './levels/use-edits.ts';
-import { type Drawn, useDrawn, useGrouping } from './levels/use-level.ts';
+import { useTheme } from './media.ts';
 import type { PanelProps } from './panels/panel.ts';
-import { Empty, Failure, Waiting } from './parts.tsx';
+import { Empty, Failure, Press, Waiting } from './parts.tsx';
 import { RunChoice } from './run-choice.tsx';
 import { Search } from './search.tsx';
 import { useGraph, useLabels, useRun, useRuns, useTime } from './served.ts';
 import { Side } from './side.tsx';
 import { type Change, useViewState, type ViewState } from './state.ts';
 import { useTexts } from './texts/use-texts.ts';
-import { useTheme } from './theme.ts';
 
 export function App() {
   const [view, change] = useViewState();
@@ -35,7 +36,7 @@ function Explorer({ view, change, dark, toggle }: ExplorerProps) {
   const { time, timeFailure } = useTime(client, run, view.period);
   const edits = useEdits({ client, run, change, renamed, edited, refresh });
   const grouping = useGrouping(client, run, view.level);
-  const mapped = run?.opened?.features.includes('map') === true && textsFailure === null;
+  const mapped = openedWith(run, 'map') !== null && textsFailure === null;
   const drawn = useSettled(useDrawn({ graph, labels, texts }, grouping), mapped);
   const { walk, paths, ...shows } = useHighlighted();
   const { flight, goTo } = useFlight(view, change);
@@ -46,7 +47,7 @@ function Explorer({ view, change, dark, toggle }: ExplorerProps) {
     ...{ texts, textsFailure, time, timeFailure, grouping, edits, ...shows },
   };
   const symbols = graph?.nodes.length ?? 0;
-  const levelled = run?.opened?.features.includes('levels') ?? false;
+  const levelled = openedWith(run, 'levels') !== null;
   return (
     <div class="app">
       <Top {...{ run, runs, view, change, dark, toggle, goTo }} nodes={graph?.nodes ?? []} />
@@ -135,14 +136,9 @@ const Faults = ({ faults }: { faults: readonly (string | null)[] }) => (
 );
 
 const Theme = ({ dark, toggle }: { dark: boolean; toggle(): void }) => (
-  <button
-    type="button"
-    class="theme"
-    onClick={toggle}
-    aria-label={dark ? 'Use light colours' : 'Use dark colours'}
-  >
+  <Press class="theme" onClick={toggle} aria-label={dark ? 'Use light colours' : 'Use dark colours'}>
     {dark ? '☀' : '☾'}
-  </button>
+  </Press>
 );
 
 function NoGraph({ run, failure }: { run: Run | null; failure: string | null }) {
@@ -175,9 +171,9 @@ function NoRun({ fault, asked, runs, change }: NoRunProps) {
           <p class="faint">Other runs that are served:</p>
           <p class="other-runs">
             {whole.slice(0, 12).map(({ id }) => (
-              <button key={id} type="button" onClick={() => change({ run: id })}>
+              <Press key={id} onClick={() => change({ run: id })}>
                 {id}
-              </button>
+              </Press>
             ))}
           </p>
         </>
@@ -185,8 +181,6 @@ function NoRun({ fault, asked, runs, change }: NoRunProps) {
     </div>
   );
 }
-
-const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Said only where a run is not as it should stay: it still trains, or broke off. */
 const State = ({ run }: { run: Run }) =>
@@ -206,7 +200,7 @@ function useTitle(run: string | undefined): void {
 
 /** Keys that work anywhere. */
 function useKeys(clear: () => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const typing = (event.target as HTMLElement).matches?.('input, textarea, select');
       if (typing || event.ctrlKey || event.metaKey || event.altKey) return;

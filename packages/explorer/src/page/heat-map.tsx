@@ -1,13 +1,11 @@
 import { type HeatLook, heatMarks } from '@hidden-schema/studies/drawing';
-import { Drawn } from './drawn.tsx';
-import { Figure } from './figure.tsx';
-import { FONT, type Inks } from './inks.ts';
+import { Drawn, Figure } from './figure.tsx';
+import { FONT, type Inks } from './graph/colours.ts';
 import { decimal } from './labels.ts';
 
 interface HeatMapProps {
   name: string;
   caption: string;
-  dark: boolean;
   rows: readonly string[];
   columns: readonly string[];
   /** Rows of numbers from 0. */
@@ -20,11 +18,11 @@ interface HeatMapProps {
 
 /** A matrix as coloured cells. */
 export function HeatMap(props: HeatMapProps) {
-  const { name, caption, dark, rows, columns, values, most, written } = props;
+  const { name, caption, rows, columns, values, most, written } = props;
   const table = () => [['', ...columns], ...rows.map((row, at) => [row, ...values[at]!])];
   const map = { rows, columns, values, most, ...(written ? { written: twoDigits } : {}) };
   return (
-    <Figure name={name} caption={caption} dark={dark} rows={table}>
+    <Figure name={name} caption={caption} rows={table}>
       {(svg, inks) => {
         const { marks, width, height } = heatMarks(map, lookOf(inks));
         return (

@@ -7,10 +7,10 @@ export function title({ symbol, name, tokens }: Pick<Node, 'symbol' | 'name' | '
   return name ?? (tokens.slice(0, 3).join(' ') || `theme ${symbol}`);
 }
 
-/** The same by number; nothing where there is no such symbol, or no graph yet. */
+/** The same by number, which it stays where there is no such symbol, or no graph yet. */
 export function titleIn(graph: Pick<Graph, 'nodes'> | null, symbol: number): string {
   const node = graph?.nodes[symbol];
-  return node ? title(node) : '';
+  return node ? title(node) : String(symbol);
 }
 
 export const labelOf = (node: Node): string => `${node.symbol} ${title(node)}`.trim();
@@ -27,3 +27,5 @@ export const decimal = (x: number): string => {
   if (size >= 1000) return x.toLocaleString('en', { maximumFractionDigits: 0 });
   return size >= 0.001 || x === 0 ? String(Number(x.toPrecision(4))) : x.toExponential(2);
 };
+
+export const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -12,7 +12,7 @@ export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => 
   useEffect(() => {
     if (key === null) return;
     const controller = new AbortController();
-    setLoaded((last) => ({ state: 'loading', before: last.state === 'ready' ? last.value : null }));
+    setLoaded((last) => ({ state: 'loading', before: latest(last) }));
     load(controller.signal).then(
       (value) => setLoaded({ state: 'ready', value }),
       (error: Error) => {

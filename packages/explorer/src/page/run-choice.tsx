@@ -1,4 +1,5 @@
 import type { Run, RunSummary } from './client.ts';
+import { Choice } from './parts.tsx';
 import type { Change, ViewState } from './state.ts';
 import { NOTHING_ASKED } from './texts/use-texts.ts';
 
@@ -30,17 +31,10 @@ const LEFT_BEHIND = {
 export function RunChoice({ run, asked, runs, change }: RunChoiceProps) {
   if (runs.length < 2) return <span class="run-name">{run?.name}</span>;
   return (
-    <select
-      class="run-name"
-      aria-label="Run"
-      value={run?.id ?? (asked || runs[0]!.id)}
-      onChange={(event) => change({ ...LEFT_BEHIND, run: event.currentTarget.value })}
-    >
-      {runs.map(({ id, state }) => (
-        <option key={id} value={id}>
-          {state === 'damaged' ? `${id} (damaged)` : id}
-        </option>
-      ))}
-    </select>
+    <Choice
+      {...{ label: 'Run', unseen: true, class: 'run-name', value: run?.id ?? (asked || runs[0]!.id) }}
+      options={runs.map(({ id, state }) => [id, state === 'damaged' ? `${id} (damaged)` : id])}
+      onChoose={(id) => change({ ...LEFT_BEHIND, run: id })}
+    />
   );
 }

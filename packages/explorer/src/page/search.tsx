@@ -2,6 +2,7 @@ import { useId, useRef, useState } from 'preact/hooks';
 import type { Graph } from './client.ts';
 import { findSymbols } from './find-symbols.ts';
 import { labelOf, title } from './labels.ts';
+import { Press } from './parts.tsx';
 
 /** Finds symbols and flies to the chosen one. */
 export function Search({ nodes, onChoose }: { nodes: Graph['nodes']; onChoose(symbol: number): void }) {
@@ -61,8 +62,7 @@ interface MatchesProps {
 const Matches = ({ id, found, active, choose }: MatchesProps) => (
   <div class="matches" id={id} role="listbox" aria-label="Themes found">
     {found.map((node, at) => (
-      <button
-        type="button"
+      <Press
         key={node.symbol}
         role="option"
         aria-selected={at === active}
@@ -72,8 +72,62 @@ const Matches = ({ id, found, active, choose }: MatchesProps) => (
         title={labelOf(node)}
       >
         <span class="number">{node.symbol}</span> {title(node)}
-      </button>
+      </Press>
     ))}
     {found.length === 0 ? <p class="faint">No theme has this number, name or word.</p> : null}
   </div>
 );
+
+interface SymbolFinderProps {
+  label: string;
+  placeholder: string;
+  nodes: Graph['nodes'];
+  /** Symbols that are not offered. */
+  without?: readonly number[];
+  disabled?: boolean;
+  onFind(symbol: number): void;
+}
+
+const MOST = 6;
+
+/** A field that finds symbols by number, name or word; Enter takes the first. */
+export function SymbolFinder({
+  label,
+  placeholder,
+  nodes,
+  without = [],
+  disabled,
+  onFind,
+}: SymbolFinderProps) {
+  const [query, setQuery] = useState('');
+  const found = findSymbols(nodes, query).filter(({ symbol }) => !without.includes(symbol));
+  const take = (symbol: number | undefined) => {
+    if (symbol === undefined || disabled) return;
+    onFind(symbol);
+    setQuery('');
+  };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    take(found[0]?.symbol);
+  };
+  return (
+    <form class="chips" onSubmit={submit}>
+      <input
+        type="search"
+        aria-label={label}
+        placeholder={placeholder}
+        autocomplete="off"
+        value={query}
+        onInput={(event) => setQuery(event.currentTarget.value)}
+      />
+      {found.slice(0, MOST).map((node) => (
+        <Press key={node.symbol} disabled={disabled} onClick={() => take(node.symbol)}>
+          {labelOf(node)}
+        </Press>
+      ))}
+      {query.trim() !== '' && found.length === 0 ? (
+        <span class="faint">No theme has this number, name or word.</span>
+      ) : null}
+    </form>
+  );
+}

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { allRuns, type Client, type Graph, type Labels, type Run, type RunSummary } from './client.ts';
+import { type Client, clientOf, type Graph, type Labels, type Run, type RunSummary } from './client.ts';
 import { latest, useLoaded, usePolling } from './loading.ts';
 
 /** The run's facts, asked again and again: fast while something changes, and at once after `refresh`. */
@@ -13,7 +13,7 @@ export function useRun(
   const refresh = useCallback(() => setRound((last) => last + 1), []);
   usePolling(async (signal) => {
     try {
-      const next = await client.run(signal);
+      const next = await client.run({}, signal);
       setRun((last) => (JSON.stringify(last) === JSON.stringify(next) ? last : next));
       setFault(null);
       const behind = next.opened?.identity !== next.identity;
@@ -31,7 +31,7 @@ export function useRun(
 export function useRuns(): readonly RunSummary[] {
   const [runs, setRuns] = useState<readonly RunSummary[]>([]);
   usePolling(async (signal) => {
-    const next = await allRuns(signal);
+    const next = await clientOf('').runs({}, signal);
     setRuns((last) => (JSON.stringify(last) === JSON.stringify(next.runs) ? last : next.runs));
     return next.runs.some(({ state }) => state === 'running') ? 4000 : 15_000;
   }, '');
@@ -42,7 +42,7 @@ export function useRuns(): readonly RunSummary[] {
 export function useGraph(client: Client, run: Run | null) {
   const opened = run?.opened;
   const key = opened ? `${run.id} ${opened.identity} ${opened.step}` : null;
-  const loaded = useLoaded(key, (signal) => client.graph(signal));
+  const loaded = useLoaded(key, (signal) => client.graph({}, signal));
   const [graph, setGraph] = useState<Graph | null>(null);
   const value = opened ? latest(loaded) : null;
   useEffect(() => setGraph(value), [value]);
@@ -57,7 +57,7 @@ export function useGraph(client: Client, run: Run | null) {
 export function useLabels(client: Client, run: Run | null): Labels | null {
   const opened = run?.opened?.features.includes('labels') ? run.opened : null;
   const loaded = useLoaded(opened ? `${run!.id} ${opened.identity} ${opened.step}` : null, (signal) =>
-    client.labels(signal),
+    client.labels({}, signal),
   );
   return opened ? latest(loaded) : null;
 }
@@ -66,7 +66,7 @@ export function useLabels(client: Client, run: Run | null): Labels | null {
 export function useTime(client: Client, run: Run | null, period: string) {
   const opened = run?.opened?.features.includes('time') ? run.opened : null;
   const key = opened ? `${run!.id} ${opened.identity} ${opened.step} ${period}` : null;
-  const loaded = useLoaded(key, (signal) => client.time(period, signal));
+  const loaded = useLoaded(key, (signal) => client.time({ period }, signal));
   const failure = opened && loaded.state === 'failed' ? loaded.message : null;
   return { time: opened ? latest(loaded) : null, timeFailure: failure };
 }

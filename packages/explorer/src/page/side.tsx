@@ -1,9 +1,16 @@
 import { offeredPlaces } from './panels/index.ts';
-import type { PanelProps, Place } from './panels/panel.ts';
+import { PanelContext, type PanelProps, type Place, usePanel } from './panels/panel.ts';
+import { Press } from './parts.tsx';
 
 /** The places beside the picture, one at a time. */
-export function Side(props: PanelProps) {
-  const { run, view, change } = props;
+export const Side = (props: PanelProps) => (
+  <PanelContext.Provider value={props}>
+    <Places />
+  </PanelContext.Provider>
+);
+
+function Places() {
+  const { run, view, change } = usePanel();
   const places = offeredPlaces(run.opened?.features ?? []);
   const place = places.find(({ panels }) => panels.some(({ id }) => id === view.panel)) ?? places[0]!;
   const current = place.panels.find(({ id }) => id === view.panel) ?? place.panels[0]!;
@@ -19,9 +26,8 @@ export function Side(props: PanelProps) {
     <aside>
       <div class="tabs" role="tablist" aria-label="Places" onKeyDown={onKeyDown}>
         {places.map((one) => (
-          <button
+          <Press
             key={one.title}
-            type="button"
             role="tab"
             id={tab(one)}
             aria-selected={one === place}
@@ -30,33 +36,28 @@ export function Side(props: PanelProps) {
             onClick={() => change({ panel: one.panels[0]!.id })}
           >
             {one.title}
-          </button>
+          </Press>
         ))}
       </div>
-      {place.panels.length > 1 ? <Within {...{ place, change }} current={current.id} /> : null}
+      {place.panels.length > 1 ? <Within place={place} current={current.id} /> : null}
       <div class="panel" role="tabpanel" id="panel" aria-labelledby={tab(place)}>
         <h2 class="unseen">{current.title}</h2>
-        <current.Body key={current.id} {...props} />
+        <current.Body key={current.id} />
       </div>
     </aside>
   );
 }
 
-type WithinProps = Pick<PanelProps, 'change'> & { place: Place; current: string };
-
 /** What a place shows, where that is more than one thing. */
-const Within = ({ place, current, change }: WithinProps) => (
-  <nav class="segments sub" aria-label={place.title}>
-    {place.panels.map(({ id, title }) => (
-      <button
-        key={id}
-        type="button"
-        id={`tab-${id}`}
-        aria-pressed={id === current}
-        onClick={() => change({ panel: id })}
-      >
-        {title}
-      </button>
-    ))}
-  </nav>
-);
+function Within({ place, current }: { place: Place; current: string }) {
+  const { change } = usePanel();
+  return (
+    <nav class="segments sub" aria-label={place.title}>
+      {place.panels.map(({ id, title }) => (
+        <Press key={id} id={`tab-${id}`} aria-pressed={id === current} onClick={() => change({ panel: id })}>
+          {title}
+        </Press>
+      ))}
+    </nav>
+  );
+}

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useLayoutEffect, useState } from 'preact/hooks';
 
 /** How a part of the state is written in the address; null where it is as at the start. */
 interface Field<T> {
@@ -160,6 +160,10 @@ export function writeState(state: ViewState): string {
   return out.toString();
 }
 
+/** A list without one of its members, or with it where it was not there. */
+export const toggled = <T>(all: readonly T[], one: T): T[] =>
+  all.includes(one) ? all.filter((other) => other !== one) : [...all, one];
+
 export type Change = (change: Partial<ViewState>) => void;
 
 /** Sliders and fields in motion would fill the history. */
@@ -171,7 +175,7 @@ const quiet = new Set([
 /** The state in the address, followed back and forward. */
 export function useViewState(): [ViewState, Change] {
   const [state, setState] = useState(() => readState(location.hash));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const follow = () => setState(readState(location.hash));
     addEventListener('hashchange', follow);
     addEventListener('popstate', follow);

@@ -29,6 +29,6 @@ function endpointOf(analysis: AnalysisName, { name, summary, needs, options }: A
     summary: `${summary[0]!.toUpperCase()}${summary.slice(1)}${needed}`,
     // A server has read its texts already, as many as it shows.
     body: 'limit' in options.shape ? options.omit({ limit: true }) : options,
-    response: z.unknown().describe(`What hsn ${name} prints with --json.`),
+    response: z.unknown().describe(`Its result, as the library gives it.`),
   };
 }

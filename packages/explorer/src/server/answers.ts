@@ -1,17 +1,17 @@
 import { LIKELY_LINK } from '@hidden-schema/hsn/graph/likely';
 import type { LanguageRun } from '@hidden-schema/hsn/open';
-import { pathKinds } from '@hidden-schema/hsn/path/path-task';
-import { RunChanged } from '@hidden-schema/hsn/run/run-faults';
+import { RunChanged } from '@hidden-schema/hsn/run/edit-record';
+import { pathKinds } from '@hidden-schema/hsn/tasks/tuples/path/path-task';
 import { relationMeaning } from '@hidden-schema/hsn/tasks/tuples/relations';
 import { loadAnalysis } from '@hidden-schema/studies/analyses';
+import { explainText } from '@hidden-schema/studies/analyses/explain-text';
+import { interpolateTexts } from '@hidden-schema/studies/analyses/interpolate-texts';
 import { askAnalysis, RunSource } from '@hidden-schema/studies/analyses/source';
-import { sentenceAttention } from '@hidden-schema/studies/analysis/attention';
-import { explainText } from '@hidden-schema/studies/analysis/explain';
-import { interpolateTexts } from '@hidden-schema/studies/analysis/interpolate';
-import { symbolLevels } from '@hidden-schema/studies/analysis/levels';
-import { symbolNames } from '@hidden-schema/studies/analysis/names';
-import { plainJson } from '@hidden-schema/studies/analysis/results';
+import { plainJson } from '@hidden-schema/studies/drawing/results';
 import { reasonedCandidates } from '@hidden-schema/studies/reasoning/explained-mixture';
+import { sentenceAttention } from '@hidden-schema/studies/symbols/attention';
+import { symbolLevels } from '@hidden-schema/studies/symbols/levels';
+import { symbolNames } from '@hidden-schema/studies/symbols/names';
 import type { Answer, Input, Opened } from '../shared/api.ts';
 import type { AnalysisTask } from './analyses.ts';
 import { checkpointKey, checkSymbol } from './checkpoint-key.ts';
@@ -62,12 +62,12 @@ export class Answers implements TaskHandlers {
   }
 
   /** An analysis of the table, as the library and the command line answer it. */
-  async analysis({ analysis: name, options, as }: AnalysisTask, { signal }: TaskContext): Promise<unknown> {
+  async analysis({ analysis: name, options, as }: AnalysisTask, context: TaskContext): Promise<unknown> {
     const analysis = await loadAnalysis(name);
     const progress = (stage: string, unit: string) => (done: number, total: number) =>
       this.#say(`${stage}: ${done} of ${total} ${unit}`);
     return this.#unchanged(async ({ run, encoded }) => {
-      const source = new RunSource(run, { signal, progress, ...(encoded ? { encoded } : {}) });
+      const source = new RunSource(run, { ...context, progress, ...(encoded ? { encoded } : {}) });
       try {
         const result = await askAnalysis(analysis, source, options);
         if (as === 'tables') return tablesText(await analysis.tables(result, source));
@@ -120,7 +120,7 @@ export class Answers implements TaskHandlers {
   split: TaskHandlers['split'] = (input, context) => this.#edits.split(input, context);
   undo: TaskHandlers['undo'] = (input) => this.#edits.undo(input);
 
-  async encode({ text }: Input<'encode'>): Promise<Answer<'encode'>> {
+  async reading({ text }: Input<'reading'>): Promise<Answer<'reading'>> {
     const { run, view, reader } = await this.#having('reader');
     const { walk, paired, ...read } = await reader(text, ALTERNATIVES);
     if (walk === null) return { step: view.step, ...read, walk };

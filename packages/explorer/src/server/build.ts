@@ -7,9 +7,11 @@ import { writeBeside } from '@hidden-schema/base';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const DIST = path.join(root, 'dist');
 const PAGE = path.join(root, 'src/page');
-/** What the page draws with; only where it is built from its sources. */
-const drawingFolder = (): string =>
-  path.dirname(fileURLToPath(import.meta.resolve('@hidden-schema/studies/drawing')));
+/** What the page takes from other packages; only where it is built from its sources. */
+const foreignFolders = (): string[] =>
+  ['@hidden-schema/studies/drawing', '@hidden-schema/studies/measures/figure-meanings'].map((name) =>
+    path.dirname(fileURLToPath(import.meta.resolve(name))),
+  );
 
 /** The folder of the built page, named after its sources; built first when these have changed. */
 export async function builtPage(say: (text: string) => void = () => undefined): Promise<string> {
@@ -57,7 +59,7 @@ function removeOlderPages(folder: string): void {
 
 function sourceHash(): string {
   const hash = createHash('sha256');
-  for (const folder of [PAGE, path.join(root, 'src/shared'), drawingFolder()]) {
+  for (const folder of [PAGE, path.join(root, 'src/shared'), ...foreignFolders()]) {
     for (const name of fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
       const file = path.join(folder, name);
       if (fs.statSync(file).isFile()) hash.update(`${name}\0`).update(fs.readFileSync(file));

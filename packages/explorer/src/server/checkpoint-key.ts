@@ -1,4 +1,4 @@
-import { bestStep, checkpointSteps } from '@hidden-schema/hsn/run/checkpoint-folder';
+import { bestStep, checkpointSteps } from '@hidden-schema/hsn/run/checkpoint';
 import { Run } from '@hidden-schema/hsn/run/run';
 import { Fault } from './fault.ts';
 

@@ -1,6 +1,6 @@
 import type { LanguageRun, SyntheticRun, WalkPosterior } from '@hidden-schema/hsn';
-import { padded } from '@hidden-schema/text/padding';
-import { noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
+import { padded } from '@hidden-schema/text/text-batches';
+import { stack, Tensor, withoutGrad } from '@hidden-schema/torch';
 import { Fault } from './fault.ts';
 
 // Shapes: L steps, K symbols.
@@ -26,8 +26,6 @@ export interface CloseReading {
 
 /** Reads one text, with so many other symbols that could stand at each step. */
 export type CloseReader = (text: string, alternatives: number) => Promise<CloseReading>;
-
-export const withoutGrad = <T>(body: () => T): T => scope(() => noGrad(body));
 
 /** Reads sentences of a synthetic language: tokens with spaces between, as many as a walk has steps. */
 export function tokenReader({ model, corpus }: SyntheticRun): CloseReader {

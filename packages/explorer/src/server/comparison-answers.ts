@@ -1,7 +1,7 @@
-import type { EncodedCorpus } from '@hidden-schema/studies/analysis/encoded';
-import { compareGroups } from '@hidden-schema/studies/comparison/groups';
-import { PERIODS } from '@hidden-schema/studies/comparison/period-lengths';
-import { studyTime } from '@hidden-schema/studies/comparison/time';
+import { compareGroups } from '@hidden-schema/studies/measures/groups';
+import { PERIODS } from '@hidden-schema/studies/measures/period-lengths';
+import { studyTime } from '@hidden-schema/studies/measures/time';
+import type { EncodedCorpus } from '@hidden-schema/studies/texts/encoded';
 import type { Answer, Input } from '../shared/api.ts';
 import { Fault } from './fault.ts';
 

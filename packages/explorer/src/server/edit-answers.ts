@@ -1,13 +1,13 @@
+import { RunChanged } from '@hidden-schema/hsn/run/edit-record';
 import { Run } from '@hidden-schema/hsn/run/run';
-import { RunChanged } from '@hidden-schema/hsn/run/run-faults';
 import {
   mergeSymbols,
   runEdits,
   type SymbolEdit,
   splitSymbol,
   undoEdit,
-} from '@hidden-schema/studies/analysis/edits';
-import { namedSymbols, renameSymbol } from '@hidden-schema/studies/analysis/names';
+} from '@hidden-schema/studies/runs/edits';
+import { namedSymbols, renameSymbol } from '@hidden-schema/studies/symbols/names';
 import type { Answer, Input } from '../shared/api.ts';
 import { checkSymbol } from './checkpoint-key.ts';
 import { Fault } from './fault.ts';

@@ -1,18 +1,17 @@
 import type { ReasoningRun, SyntheticRun } from '@hidden-schema/hsn/open';
-import { tokensFrom } from '@hidden-schema/hsn/tasks/synthetic/batch';
 import type { CorpusSplit } from '@hidden-schema/hsn/tasks/synthetic/corpus/reader';
 import type { SplitName } from '@hidden-schema/hsn/tasks/synthetic/corpus/writer';
-import type { SyntheticNetwork } from '@hidden-schema/hsn/tasks/synthetic/network';
-import type { EncodedCorpus } from '@hidden-schema/studies/analysis/encoded';
-import type { SymbolMeaning } from '@hidden-schema/studies/analysis/meaning';
-import type { RunCorpus } from '@hidden-schema/studies/analysis/run-corpus';
-import { SymbolTally } from '@hidden-schema/studies/analysis/symbol-tally';
-import { wordsOf } from '@hidden-schema/studies/analysis/words';
-import type { LabelledWalks } from '@hidden-schema/studies/evaluation/label-maps';
+import { type SyntheticNetwork, tokensFrom } from '@hidden-schema/hsn/tasks/synthetic/network';
+import type { LabelledWalks } from '@hidden-schema/studies/measures/label-maps';
 import type { WalkExplainer } from '@hidden-schema/studies/reasoning/explanation';
-import { scope, stack } from '@hidden-schema/torch';
+import type { SymbolMeaning } from '@hidden-schema/studies/symbols/meaning';
+import { SymbolTally } from '@hidden-schema/studies/symbols/symbol-tally';
+import type { EncodedCorpus } from '@hidden-schema/studies/texts/encoded';
+import type { RunCorpus } from '@hidden-schema/studies/texts/run-corpus';
+import { wordsOf } from '@hidden-schema/studies/texts/words';
+import { scope, stack, withoutGrad } from '@hidden-schema/torch';
 import type { Answer } from '../shared/api.ts';
-import { clamp, withoutGrad } from './close-reading.ts';
+import { clamp } from './close-reading.ts';
 import type { Findings } from './view.ts';
 
 // Shapes: N sentences, L steps, K symbols.

@@ -1,8 +1,9 @@
 import path from 'node:path';
 import type { MetricsRow } from '@hidden-schema/hsn/run/metrics';
+import { evaluationFigures } from '@hidden-schema/hsn/run/metrics';
 import { MetricsFollower } from '@hidden-schema/hsn/run/metrics-follower';
 import { Run } from '@hidden-schema/hsn/run/run';
-import { describeRun, evaluationFigures } from '@hidden-schema/hsn/run/run-summary';
+import { describeRun } from '@hidden-schema/hsn/run/run-summary';
 import { storedSymbolFigures } from '@hidden-schema/studies/stored-figures';
 import type { Answer, Input, Opened } from '../shared/api.ts';
 import { Curves } from '../shared/curves.ts';

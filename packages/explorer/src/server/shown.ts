@@ -5,17 +5,17 @@ import {
   type ReasoningRun,
   type SyntheticRun,
 } from '@hidden-schema/hsn/open';
-import { type Reasoner, reasonerOf } from '@hidden-schema/hsn/path/reasoner';
-import { type EncodedCorpus, encodedCorpus, openEncoded } from '@hidden-schema/studies/analysis/encoded';
-import { type SymbolMeaning, symbolMeanings } from '@hidden-schema/studies/analysis/meaning';
-import { type RunCorpus, runCorpus } from '@hidden-schema/studies/analysis/run-corpus';
-import { storedMeanings } from '@hidden-schema/studies/analysis/stored-meanings';
-import { textTimes, timeColumnOf } from '@hidden-schema/studies/analysis/text-columns';
-import { textMap } from '@hidden-schema/studies/analysis/text-map';
-import { type LabelMaps, labelMaps } from '@hidden-schema/studies/evaluation/label-maps';
+import { type Reasoner, reasonerOf } from '@hidden-schema/hsn/tasks/tuples/path/reasoner';
+import { type LabelMaps, labelMaps } from '@hidden-schema/studies/measures/label-maps';
 import { explainerOf } from '@hidden-schema/studies/reasoning/explained';
 import type { WalkExplainer } from '@hidden-schema/studies/reasoning/explanation';
 import { type AnswerMixture, openMixture } from '@hidden-schema/studies/reasoning/mixture-run';
+import { textMap } from '@hidden-schema/studies/runs/text-map';
+import { type SymbolMeaning, symbolMeanings } from '@hidden-schema/studies/symbols/meaning';
+import { storedMeanings } from '@hidden-schema/studies/symbols/stored-meanings';
+import { type EncodedCorpus, encodedCorpus, openEncoded } from '@hidden-schema/studies/texts/encoded';
+import { type RunCorpus, runCorpus } from '@hidden-schema/studies/texts/run-corpus';
+import { textTimes, timeColumnOf } from '@hidden-schema/studies/texts/text-columns';
 import type { Opened } from '../shared/api.ts';
 import { type CloseReader, textReader, tokenReader } from './close-reading.ts';
 import { Fault } from './fault.ts';

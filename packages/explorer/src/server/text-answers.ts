@@ -1,6 +1,6 @@
 import type { Report } from '@hidden-schema/studies/analyses';
-import type { EncodedCorpus } from '@hidden-schema/studies/analysis/encoded';
-import { sheetText } from '@hidden-schema/studies/evaluation/sheets';
+import { sheetText } from '@hidden-schema/studies/drawing/sheets';
+import type { EncodedCorpus } from '@hidden-schema/studies/texts/encoded';
 import type { Answer } from '../shared/api.ts';
 import { Fault } from './fault.ts';
 

@@ -1,9 +1,9 @@
-import { linkProbabilities } from '@hidden-schema/hsn/graph/link-records';
+import { linkProbabilities } from '@hidden-schema/hsn/graph/likely';
 import type { OpenedRun } from '@hidden-schema/hsn/open';
 import { type Adjacency, edgeList } from '@hidden-schema/hsn/tasks/synthetic/corpus/graphs';
-import { linkedSymbols, linksOf } from '@hidden-schema/studies/analysis/layout';
-import { walkedNetwork } from '@hidden-schema/studies/analysis/network-drawing';
-import { communitiesOf } from '@hidden-schema/studies/evaluation/communities';
+import { communitiesOf } from '@hidden-schema/studies/measures/communities';
+import { walkedNetwork } from '@hidden-schema/studies/runs/network-drawing';
+import { linkedSymbols, linksOf } from '@hidden-schema/studies/symbols/layout';
 import type { Answer } from '../shared/api.ts';
 import { clamp } from './close-reading.ts';
 import { LEAST_PROBABILITY, type Link, MOST_LINKS } from './drawing.ts';

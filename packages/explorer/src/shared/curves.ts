@@ -1,10 +1,7 @@
+import type { Answer } from './api.ts';
+
 /** One quantity over steps, or over the graph's sweeps before them. */
-export interface Curve {
-  name: string;
-  axis: 'step' | 'sweep';
-  x: number[];
-  y: number[];
-}
+export type Curve = NonNullable<Answer<'curves'>['curves']>[number];
 
 type Row = Readonly<Record<string, number | null>>;
 type Point = readonly [x: number, y: number];

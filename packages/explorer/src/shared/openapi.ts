@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Endpoint, endpoints } from './api.ts';
-import { faultSchema } from './schemas.ts';
+import { faultSchema } from './inputs.ts';
 
 type Json = Record<string, unknown>;
 

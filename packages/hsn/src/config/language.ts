@@ -198,3 +198,21 @@ export const languageConfigSchema = z.strictObject({
 
 /** The settings of a language model. */
 export type LanguageConfig = z.infer<typeof languageConfigSchema>;
+
+/** Whether walks are read by pursuit; a baseline has none. */
+export const usesPursuit = (config: Pick<LanguageConfig, 'baseline' | 'encoder'>): boolean =>
+  !config.baseline && config.encoder.walks === 'pursuit';
+
+/** First steps of training in which a warm start holds walks and graph as fitted. */
+export const heldByWarmStart = ({ steps, hold }: LanguageConfig['warmStart']): number =>
+  steps > 0 ? hold : 0;
+
+/** The folder of a run that has its own encoder. */
+export const ENCODER_FOLDER = 'encoder';
+
+/** Whether a name stands for an encoder that is distilled from another one and fitted to the corpus. */
+export const isFast = (name: string): boolean => name === 'fast' || name.startsWith('fast:');
+
+/** The encoder that `fast` is distilled from: the default one, or that named after the colon. */
+export const teacherOf = (name: string): string =>
+  name === 'fast' ? DEFAULT_ENCODER : name.slice('fast:'.length);

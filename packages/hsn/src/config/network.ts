@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { GraphSettings } from '../graph/build.ts';
-import { graphPriorNames } from '../graph/priors/names.ts';
-import { schemaProcessNames } from '../walk/processes/names.ts';
+import type { GraphSettings } from '../graph/closed-form.ts';
+import type { GraphPriorName } from '../graph/priors.ts';
+import type { SchemaProcessName } from '../walk/processes.ts';
 
 /** A number that may change over training steps: fixed, or going from one value to another. */
 const annealedSchema = z.union([
@@ -13,6 +13,19 @@ const annealedSchema = z.union([
     shape: z.enum(['linear', 'exponential']).default('exponential'),
   }),
 ]);
+
+/** What `graph.prior` may be: names alone, so that settings are read without the engine. */
+const graphPriorNames = [
+  'bernoulli',
+  'beta',
+  'power-law',
+  'sparse',
+  'preferential-attachment',
+  'drawn',
+] as const satisfies readonly GraphPriorName[];
+
+/** What `walk.process` may be. */
+const schemaProcessNames = ['walk', 'tree'] as const satisfies readonly SchemaProcessName[];
 
 const probabilitySchema = z.number().gt(0).lt(1);
 export const countSchema = z.int().positive();
@@ -56,7 +69,10 @@ export const graphSchema = z.strictObject({
   degree: z.number().positive().default(6),
   /** Preferential attachment: links that each new symbol brings (m of Barabási–Albert). */
   attachments: countSchema.default(3),
-  /** Logarithm of a link probability of zero: that of 1e-8, or 0 as in the authors' program, so that it costs nothing. */
+  /**
+   * Logarithm of a probability of zero: that of 1e-8, or 0 as in the authors' program, so that it costs nothing. With
+   * free, a missing link gets no gradient from the aggregated KL of walks.
+   */
   logZero: z.enum(['floor', 'free']).default('floor'),
   selfLoops: z.boolean().default(false),
   symbols: z.enum(['one-hot', 'bags', 'learnable']).default('one-hot'),
@@ -153,6 +169,8 @@ const training = z.strictObject({
   plateau: plateauSchema.prefault({}),
   logEvery: countSchema.default(20),
   evaluateEvery: countSchema.default(100),
+  /** What on validation sentences selects the best model and lowers rates; the authors' program takes the likelihood. */
+  validateBy: z.enum(['objective', 'likelihood']).default('objective'),
   /** Evaluations without a better validation objective before training stops. */
   patience: countSchema.default(10),
   /** bfloat16: matrix products of encoder and decoder in half the bits, for processors that have them in hardware. */

@@ -1,7 +1,6 @@
 import { UserError } from '@hidden-schema/base';
 import { LineCounter, parseDocument, stringify } from 'yaml';
 import type { z } from 'zod';
-import { type Data, isMapping, mergeDefaults } from './defaults.ts';
 import { type LanguageConfig, languageConfigSchema } from './language.ts';
 import { type SyntheticConfig, syntheticOptions } from './network.ts';
 import {
@@ -13,15 +12,22 @@ import {
   vqConfigSchema,
 } from './rivals.ts';
 import {
+  type Data,
   dotted,
   expectedAt,
+  type Fault,
+  firstLine,
+  isMapping,
   keysAt,
+  listed,
+  mergeDefaults,
+  offsetOf,
   type Path,
+  readYaml,
   type SettingsSchema,
   show,
   unknownKey,
 } from './settings-schema.ts';
-import { type Fault, firstLine, listed, offsetOf, readYaml } from './settings-yaml.ts';
 import { type ReasoningConfig, reasoningConfigSchema } from './tuples.ts';
 
 /** The settings of a run, of any kind of model. */
@@ -61,9 +67,8 @@ const trainedOn: Readonly<Record<ModelKind, string>> = {
 };
 
 /** That a run, or settings, are of another kind than was asked for. */
-function wrongKind(what: string, found: ModelKind, wanted: ModelKind): UserError {
-  return new UserError(`${what} is of ${trainedOn[found]}; expected one of ${trainedOn[wanted]}`);
-}
+const wrongKind = (what: string, found: ModelKind, wanted: ModelKind): UserError =>
+  new UserError(`${what} is of ${trainedOn[found]}; expected one of ${trainedOn[wanted]}`);
 
 /** The settings, where they are those of a synthetic language; refused otherwise. */
 export function syntheticConfig(config: RunConfig, what = 'this model'): SyntheticConfig {
@@ -129,9 +134,7 @@ export function loadConfig(
 }
 
 /** The settings as YAML that `loadConfig` reads back unchanged. */
-export function dumpConfig(config: RunConfig): string {
-  return stringify(config);
-}
+export const dumpConfig = (config: RunConfig): string => stringify(config);
 
 /** Settings that differ, one line each: `training.rate: 0.001 → 0.01`. */
 export const diffConfigs = (a: RunConfig, b: RunConfig): string[] => diffSettings(a, b);
@@ -149,9 +152,8 @@ export function diffSettings(a: object, b: object, longest = Number.POSITIVE_INF
 }
 
 /** Every setting by its path, as text. */
-export function settingValues(config: RunConfig): Record<string, string> {
-  return Object.fromEntries(leaves(config));
-}
+export const settingValues = (config: RunConfig): Record<string, string> =>
+  Object.fromEntries(leaves(config));
 
 function leaves(value: unknown, path = '', found = new Map<string, string>()): Map<string, string> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
@@ -184,9 +186,9 @@ function applyOverride(schema: SettingsSchema, data: Data, override: string, fau
   // npm's names begin with what YAML reserves.
   const text = written.startsWith('@') ? JSON.stringify(written) : written;
   const value = parseDocument(text, { prettyErrors: false });
-  if (value.errors.length > 0) {
+  if (value.errors.length > 0)
     faults.push({ path, text: () => `${dotted(path)}: ${firstLine(value.errors[0]!.message)}` });
-  } else inner[path.at(-1)!] = value.toJS({ maxAliasCount: 0 });
+  else inner[path.at(-1)!] = value.toJS({ maxAliasCount: 0 });
   return [path];
 }
 

@@ -1,4 +1,4 @@
-import { type Generator, nn, noGrad, scope, type Tensor, type TensorOptions } from '@hidden-schema/torch';
+import { type Generator, nn, type Tensor, type TensorOptions, withoutGrad } from '@hidden-schema/torch';
 
 // Shapes: B sentences, L steps, K symbols, V tokens.
 
@@ -44,12 +44,10 @@ export class BagDecoder extends nn.Module {
   /** Nats lost, on average, where noise explains a token instead of its own symbol: E log(e_k(x) V/ε). */
   noiseCost(): number {
     const { noise, vocabulary } = this.#options;
-    return scope(() =>
-      noGrad(() => {
-        const e = this.probabilities();
-        return e.mul(e.log()).sum(1).mean().item() + Math.log(vocabulary / noise);
-      }),
-    );
+    return withoutGrad(() => {
+      const e = this.probabilities();
+      return e.mul(e.log()).sum(1).mean().item() + Math.log(vocabulary / noise);
+    });
   }
 
   /** p(x_i | z_i = k) for every step. L tensors [B, K] */

@@ -1,4 +1,4 @@
-import { call, Generator, noGrad, randperm, scope, Tensor } from '@hidden-schema/torch';
+import { call, Generator, randperm, scope, Tensor, withoutGrad } from '@hidden-schema/torch';
 import { mostAligned } from '../clusters.ts';
 import { Replicas } from '../train/replicas.ts';
 import { drawnPlaces, type PointSource, pointsAt } from './point-source.ts';
@@ -51,14 +51,12 @@ export function chooseSymbols(
   points: PointSource,
   { seed, fewest, replicas = Replicas.alone }: ChoiceOptions,
 ): SymbolChoice {
-  return noGrad(() =>
-    scope(() => {
-      const generator = new Generator(seed);
-      const places = drawnPlaces(points.count, Math.min(points.count, looked), generator);
-      const some = pointsAt(points, places, replicas);
-      return replicas.tell(replicas.leads ? chosenAmong(some, fewest, generator) : undefined);
-    }),
-  );
+  return withoutGrad(() => {
+    const generator = new Generator(seed);
+    const places = drawnPlaces(points.count, Math.min(points.count, looked), generator);
+    const some = pointsAt(points, places, replicas);
+    return replicas.tell(replicas.leads ? chosenAmong(some, fewest, generator) : undefined);
+  });
 }
 
 function chosenAmong(some: Tensor, fewest: number, generator: Generator): SymbolChoice {

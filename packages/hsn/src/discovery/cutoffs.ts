@@ -1,7 +1,6 @@
-import { arange, call, full, noGrad, scope, Tensor, zeros } from '@hidden-schema/torch';
+import { arange, call, full, Tensor, withoutGrad, zeros } from '@hidden-schema/torch';
 import type { Replicas } from '../train/replicas.ts';
-import { padRows, visitBlocks } from './blocks.ts';
-import { mostAtOnce, type PointSource } from './point-source.ts';
+import { mostAtOnce, type PointSource, padRows, visitBlocks } from './point-source.ts';
 
 // Shapes: N points, S their width, K symbols.
 
@@ -39,18 +38,16 @@ export function fitCutoffs(
   { symbols, starts }: ReadSymbols,
   { falseDiscoveryRate, replicas }: { falseDiscoveryRate: number; replicas: Replicas },
 ): Tensor {
-  return noGrad(() =>
-    scope(() => {
-      const { centres, deviations, far } = nullOf(points, symbols, {
-        replicas,
-        farDeviations: farDeviations(falseDiscoveryRate),
-      });
-      const seen = scoresBeside(points, { symbols, starts, centres, deviations }, replicas);
-      const score = smallestScore(seen, points.count * (symbols.dim(0) - 1), falseDiscoveryRate);
-      const beyond = score === undefined ? far : centres.add(deviations.mul(score)).minimum(far);
-      return beyond.to('float32');
-    }),
-  );
+  return withoutGrad(() => {
+    const { centres, deviations, far } = nullOf(points, symbols, {
+      replicas,
+      farDeviations: farDeviations(falseDiscoveryRate),
+    });
+    const seen = scoresBeside(points, { symbols, starts, centres, deviations }, replicas);
+    const score = smallestScore(seen, points.count * (symbols.dim(0) - 1), falseDiscoveryRate);
+    const beyond = score === undefined ? far : centres.add(deviations.mul(score)).minimum(far);
+    return beyond.to('float32');
+  });
 }
 
 /** This process's points block by block, all of one shape, as cosines with rows. [n, K] */

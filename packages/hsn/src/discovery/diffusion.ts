@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { arange, call, callMany, noGrad, scope, Tensor, zeros } from '@hidden-schema/torch';
+import { arange, call, callMany, noGrad, scope, Tensor, withoutGrad, zeros } from '@hidden-schema/torch';
 import { unitRows } from './dictionary.ts';
 import { mostAtOnce } from './point-source.ts';
 import type { Shared } from './spherical-means.ts';
@@ -38,7 +38,7 @@ export async function diffusePoints(
   const neighbours = Math.min(options.neighbours, points.dim(0) - 1);
   if (options.diffusionSteps === 0 || neighbours < 1) return points.clone().keep();
   const graph = graphOf(await nearestTexts(points, neighbours, shared));
-  return noGrad(() => scope(() => diffused(points, graph, options.diffusionSteps))).keep();
+  return withoutGrad(() => diffused(points, graph, options.diffusionSteps)).keep();
 }
 
 function diffused(points: Tensor, graph: TextGraph, steps: number): Tensor {
@@ -96,13 +96,11 @@ export async function nearestTexts(
     for (let block = replicas.rank; block * rows < count; block += replicas.size) {
       const first = block * rows;
       const some = Math.min(rows, count - first);
-      noGrad(() =>
-        scope(() => {
-          const { values, indices } = othersOf(unit, first, some).topk(neighbours, 1);
-          places.narrow(0, first, some).copy_(indices.to('float64'));
-          cosines.narrow(0, first, some).copy_(values.to('float64'));
-        }),
-      );
+      withoutGrad(() => {
+        const { values, indices } = othersOf(unit, first, some).topk(neighbours, 1);
+        places.narrow(0, first, some).copy_(indices.to('float64'));
+        cosines.narrow(0, first, some).copy_(values.to('float64'));
+      });
       await setImmediate();
       if (signal?.aborted) break;
     }

@@ -1,12 +1,11 @@
-import { UserError } from '@hidden-schema/base';
-import { cat, noGrad, scope, type Tensor } from '@hidden-schema/torch';
+import { cat, Tensor, withoutGrad } from '@hidden-schema/torch';
 import type { Replicas } from '../train/replicas.ts';
-import { pursueBlocks } from './blocks.ts';
 import { type Dictionary, dictionaryOf } from './dictionary.ts';
+import type { Travelled } from './links.ts';
 import type { DiscoveryOptions } from './options.ts';
-import { type PointSource, sourceOf } from './point-source.ts';
+import { type PointSource, pursueBlocks, sourceOf } from './point-source.ts';
+import { checkPoints } from './points.ts';
 import type { PursuitOptions } from './pursuit.ts';
-import { WalkCounts } from './walk-counts.ts';
 
 // Shapes: N texts, B candidates, L steps, K symbols, S width of a point.
 
@@ -45,27 +44,25 @@ export interface EncodedPoints {
 export function encodePoints(discovered: Discovered, points: Tensor): EncodedPoints {
   const { symbols, options } = discovered;
   checkPoints(points, symbols.dim(1));
-  return noGrad(() =>
-    scope(() => {
-      const parts: EncodedPoints[] = [];
-      pursueBlocks(sourceOf(points), dictionaryOn(discovered), pursuitOn(options), (found) => {
-        const probabilities = found.logProbabilities.softmax(1);
-        const logs = probabilities.clamp(1e-30).log();
-        const part = {
-          walks: found.walks.select(1, 0).contiguous(),
-          coefficients: found.coefficients.select(1, 0).contiguous(),
-          candidates: found.walks,
-          candidateCoefficients: found.coefficients,
-          probabilities,
-          uncertainty: probabilities.mul(logs).sum(1).neg().clamp(0),
-          explained: found.left.select(1, 0).div(found.squares.clamp(1e-12)).neg().add(1).clamp(0, 1),
-        };
-        for (const tensor of Object.values(part)) tensor.keep();
-        parts.push(part);
-      });
-      return joined(parts);
-    }),
-  );
+  return withoutGrad(() => {
+    const parts: EncodedPoints[] = [];
+    pursueBlocks(sourceOf(points), dictionaryOn(discovered), pursuitOn(options), (found) => {
+      const probabilities = found.logProbabilities.softmax(1);
+      const logs = probabilities.clamp(1e-30).log();
+      const part = {
+        walks: found.walks.select(1, 0).contiguous(),
+        coefficients: found.coefficients.select(1, 0).contiguous(),
+        candidates: found.walks,
+        candidateCoefficients: found.coefficients,
+        probabilities,
+        uncertainty: probabilities.mul(logs).sum(1).neg().clamp(0),
+        explained: found.left.select(1, 0).div(found.squares.clamp(1e-12)).neg().add(1).clamp(0, 1),
+      };
+      for (const tensor of Object.values(part)) tensor.keep();
+      parts.push(part);
+    });
+    return joined(parts);
+  });
 }
 
 /** How walks read what was discovered: where they never stay, without starts and cutoffs. */
@@ -94,11 +91,9 @@ export const pursuitOn = ({
 /** Where the best walks of all processes' points are at each step, and where they stay. */
 export function walkCounts(discovered: Discovered, points: PointSource, replicas: Replicas): WalkCounts {
   const counts = new WalkCounts(discovered.options);
-  noGrad(() =>
-    scope(() =>
-      pursueBlocks(points, dictionaryOn(discovered), pursuitOn(discovered.options), ({ walks }) =>
-        counts.add(walks.select(1, 0).contiguous().toNumbers()),
-      ),
+  withoutGrad(() =>
+    pursueBlocks(points, dictionaryOn(discovered), pursuitOn(discovered.options), ({ walks }) =>
+      counts.add(walks.select(1, 0).contiguous().toNumbers()),
     ),
   );
   counts.share(replicas);
@@ -106,23 +101,14 @@ export function walkCounts(discovered: Discovered, points: PointSource, replicas
 }
 
 function joined(parts: readonly EncodedPoints[]): EncodedPoints {
-  const join = (name: keyof EncodedPoints) => {
-    const whole = cat(
-      parts.map((part) => part[name]),
-      0,
-    );
-    for (const part of parts) part[name].free();
-    return whole;
-  };
-  return {
-    walks: join('walks'),
-    coefficients: join('coefficients'),
-    candidates: join('candidates'),
-    candidateCoefficients: join('candidateCoefficients'),
-    probabilities: join('probabilities'),
-    uncertainty: join('uncertainty'),
-    explained: join('explained'),
-  };
+  const names = Object.keys(parts[0]!) as (keyof EncodedPoints)[];
+  const whole = names.map((name) => {
+    const some = parts.map((part) => part[name]);
+    const all = cat(some, 0);
+    for (const tensor of some) tensor.free();
+    return [name, all] as const;
+  });
+  return Object.fromEntries(whole) as unknown as EncodedPoints;
 }
 
 /** Frees the tensors of what was discovered. */
@@ -130,17 +116,66 @@ export function freeDiscovered({ symbols, starts, cutoffs, linkProbabilities }: 
   for (const tensor of [symbols, starts, cutoffs, linkProbabilities]) tensor.free();
 }
 
-/** Refuses points that would spoil a sum before any is made. */
-export function checkPoints(points: Tensor, width?: number): void {
-  const shape = `[${points.shape.join(', ')}]`;
-  if (points.shape.length !== 2 || points.dim(0) === 0 || points.dim(1) === 0)
-    throw new UserError(`points are rows of numbers, at least one of each, got the shape ${shape}`);
-  if (points.dtype !== 'float32') throw new UserError(`points are float32, got ${points.dtype}`);
-  if (width !== undefined && points.dim(1) !== width)
-    throw new UserError(
-      `points of width ${width} were expected, got ${shape}; make them with the space that the symbols were fitted in`,
-    );
-  const finite = scope(() => points.isFinite().all().to('float32').item());
-  if (finite !== 1)
-    throw new UserError('points hold NaN or infinite numbers; look at the vectors they come from');
+// Shapes: L steps, K symbols.
+
+/** Where walks are at each step, and how often they go from one symbol to another. */
+export class WalkCounts {
+  readonly #length: number;
+  readonly #symbols: number;
+  readonly #at: Float64Array; // [L, K]
+  readonly #stays: Float64Array; // [L, K]
+  readonly #moves: Float64Array; // [K, K]
+
+  constructor({ length, symbols }: { length: number; symbols: number }) {
+    this.#length = length;
+    this.#symbols = symbols;
+    this.#at = new Float64Array(length * symbols);
+    this.#stays = new Float64Array(length * symbols);
+    this.#moves = new Float64Array(symbols * symbols);
+  }
+
+  /** Walks, one after the other; one that stays where it is travels no link. [n, L] */
+  add(walks: ArrayLike<number>): void {
+    const [L, K] = [this.#length, this.#symbols];
+    for (let at = 0; at < walks.length; at++) {
+      const [step, to] = [at % L, walks[at]!];
+      this.#at[step * K + to]!++;
+      if (step === 0) continue;
+      const from = walks[at - 1]!;
+      if (from === to) this.#stays[step * K + to]!++;
+      else this.#moves[from * K + to]!++;
+    }
+  }
+
+  /** Adds up what the processes have counted. */
+  share(replicas: Replicas): void {
+    for (const counts of [this.#at, this.#stays, this.#moves]) {
+      const sum = Tensor.fromArray(counts, [counts.length]);
+      replicas.sum([sum]);
+      counts.set(sum.toArray() as Float64Array);
+      sum.free();
+    }
+  }
+
+  /** How many walks are on each symbol at each step. L lists of K */
+  get steps(): Float64Array[] {
+    return this.#byStep(this.#at);
+  }
+
+  /** How many of them have stayed on it since the step before. L lists of K, zeros first */
+  get stays(): Float64Array[] {
+    return this.#byStep(this.#stays);
+  }
+
+  #byStep(counts: Float64Array): Float64Array[] {
+    const K = this.#symbols;
+    return Array.from({ length: this.#length }, (_, i) => counts.slice(i * K, (i + 1) * K));
+  }
+
+  /** Moves per text, every walk being certain. */
+  travelled(texts: number): Travelled {
+    const shares = this.#moves.map((count) => count / texts);
+    const matrix = () => Tensor.fromArray(shares, [this.#symbols, this.#symbols]);
+    return { traversals: matrix(), certainty: matrix() };
+  }
 }

@@ -1,20 +1,19 @@
 import { setImmediate } from 'node:timers/promises';
 import { UserError } from '@hidden-schema/base';
-import { engineInfo, Generator, noGrad, scope, setThreads, type Tensor, zeros } from '@hidden-schema/torch';
+import { engineInfo, Generator, setThreads, type Tensor, withoutGrad, zeros } from '@hidden-schema/torch';
 import { memberSums, mostAligned, unmoved } from '../clusters.ts';
 import { countLikelyLinks } from '../graph/likely.ts';
 import { Replicas } from '../train/replicas.ts';
-import { pursuedBlocks } from './blocks.ts';
+import type { Preparation, PreparationState, PreparationWatch } from '../train/task.ts';
 import { fitCutoffs, type ReadSymbols } from './cutoffs.ts';
 import { dictionaryOf, unitRows } from './dictionary.ts';
 import { diffusePoints } from './diffusion.ts';
-import { checkPoints, type Discovered, type EncodedPoints, encodePoints } from './encode.ts';
-import { inferLinks } from './links.ts';
+import { type Discovered, type EncodedPoints, encodePoints } from './encode.ts';
+import { inferLinks, TraversalSums } from './links.ts';
 import { type DiscoveryOptions, discoveryOptions } from './options.ts';
-import { drawnPlaces, isSmall, type PointSource, pointsAt, sourceOf } from './point-source.ts';
-import { anchored, rounds, type Shared, sharedMeans } from './spherical-means.ts';
-import { fitStarts } from './starts.ts';
-import { TraversalSums } from './traversal-sums.ts';
+import { drawnPlaces, isSmall, type PointSource, pointsAt, pursuedBlocks, sourceOf } from './point-source.ts';
+import { checkPoints } from './points.ts';
+import { anchored, fitStarts, rounds, type Shared, sharedMeans } from './spherical-means.ts';
 
 // Shapes: N texts, n of them among which symbols are looked for, K symbols, S width of a point.
 
@@ -123,7 +122,7 @@ function sampleOf(
     count <= mostDiffused
       ? Array.from({ length: count }, (_, place) => place)
       : drawnPlaces(count, mostDiffused, generator).sort((a, b) => a - b);
-  return noGrad(() => scope(() => pointsAt(points, places, replicas))).keep();
+  return withoutGrad(() => pointsAt(points, places, replicas)).keep();
 }
 
 interface SymbolSearch {
@@ -177,15 +176,13 @@ async function clustered(
   });
   if (!drawn) return undefined;
   try {
-    return noGrad(() =>
-      scope(() => {
-        const centres = settled(diffused, drawn, options, seeds);
-        const given = mostAligned(diffused, centres);
-        const { sums, sizes } = memberSums(sample, given, options.symbols, summedAtOnce);
-        const symbols = anchored(unitRows(sums.add(unmoved(centres, sizes))), seeds);
-        return { symbols: symbols.keep(), starts: fitStarts(sample, given, symbols).keep() };
-      }),
-    );
+    return withoutGrad(() => {
+      const centres = settled(diffused, drawn, options, seeds);
+      const given = mostAligned(diffused, centres);
+      const { sums, sizes } = memberSums(sample, given, options.symbols, summedAtOnce);
+      const symbols = anchored(unitRows(sums.add(unmoved(centres, sizes))), seeds);
+      return { symbols: symbols.keep(), starts: fitStarts(sample, given, symbols).keep() };
+    });
   } finally {
     drawn.free();
   }
@@ -236,7 +233,7 @@ export async function travelledLinks(
   { replicas, signal }: Shared,
 ): Promise<{ links: Tensor; explained: number }> {
   const sums = new TraversalSums(symbols.dim(0));
-  const dictionary = noGrad(() => scope(() => dictionaryOf(symbols, { starts, cutoffs })));
+  const dictionary = withoutGrad(() => dictionaryOf(symbols, { starts, cutoffs }));
   const { length, candidates } = options;
   const sharpness = { first: options.firstSharpness, later: options.sharpness };
   try {
@@ -250,11 +247,35 @@ export async function travelledLinks(
     await replicas.syncOrAbort(signal);
     sums.share(replicas);
     const texts = points.count;
-    const links = noGrad(() => scope(() => inferLinks(sums.travelled(texts), { ...options, texts }))).keep();
+    const links = withoutGrad(() => inferLinks(sums.travelled(texts), { ...options, texts })).keep();
     replicas.broadcast([links]);
     return { links, explained: sums.explained() };
   } finally {
     sums.free();
     dictionary.overlaps.free();
   }
+}
+
+/** Finding symbols and graph before the first step. What is stopped on the way begins again. */
+export abstract class DiscoveryStage implements Preparation {
+  readonly label = 'discover';
+  readonly unit = 'stages';
+  readonly most = fitStages.length;
+  #done = 0;
+
+  get wanted(): boolean {
+    return this.#done < this.most;
+  }
+  get state(): PreparationState {
+    return { count: this.#done };
+  }
+  set state({ count }: PreparationState) {
+    this.#done = count;
+  }
+
+  protected finish(): void {
+    this.#done = this.most;
+  }
+
+  abstract advance(watch: PreparationWatch): Promise<Record<string, number>>;
 }

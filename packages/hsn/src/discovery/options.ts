@@ -60,26 +60,32 @@ export const discoveryDefaults: DiscoveryOptions = {
   candidates: 4,
 };
 
-const most = { symbols: 100_000, length: 1000, candidates: 1000 };
+/** The least and the largest whole number that each of these may be, in the order in which they are checked. */
+const wholes = {
+  symbols: [2, 100_000],
+  length: [1, 1000],
+  seed: [0, Number.MAX_SAFE_INTEGER],
+  candidates: [1, 1000],
+  clusterRounds: [1, 1_000_000],
+  clusterStarts: [1, 1_000_000],
+  seedingPoints: [1, 1_000_000],
+  neighbours: [1, 1_000_000],
+  mostDiffused: [1, 1_000_000],
+  diffusionSteps: [0, 1_000_000],
+  fewestTexts: [0, 1_000_000],
+  exits: [0, 1_000_000],
+} as const satisfies Partial<Record<keyof DiscoveryOptions, readonly [number, number]>>;
 
 /** The defaults with what was given in their place; refuses what no fit can work with. */
 export function discoveryOptions(chosen: Partial<DiscoveryOptions> = {}): DiscoveryOptions {
   const others = (chosen.symbols ?? discoveryDefaults.symbols) - 1;
   const exits = Math.min(discoveryDefaults.exits, Math.ceil(others / 3));
   const options = { ...discoveryDefaults, exits, ...chosen };
-  whole(options, 'symbols', 2, most.symbols);
-  whole(options, 'length', 1, most.length);
-  whole(options, 'seed', 0, Number.MAX_SAFE_INTEGER);
-  whole(options, 'candidates', 1, most.candidates);
-  for (const name of [
-    'clusterRounds',
-    'clusterStarts',
-    'seedingPoints',
-    'neighbours',
-    'mostDiffused',
-  ] as const)
-    whole(options, name, 1);
-  for (const name of ['diffusionSteps', 'fewestTexts', 'exits'] as const) whole(options, name, 0);
+  for (const name of Object.keys(wholes) as (keyof typeof wholes)[]) {
+    const [value, [least, largest]] = [options[name], wholes[name]];
+    if (!Number.isSafeInteger(value) || value < least || value > largest)
+      throw new UserError(`${name} is a whole number from ${least} to ${largest}, got ${value}`);
+  }
   for (const name of ['firstSharpness', 'sharpness'] as const) positive(name, options[name]);
   for (const parameter of options.densityPrior) positive('densityPrior', parameter);
   for (const name of ['density', 'falseDiscoveryRate'] as const)
@@ -90,27 +96,6 @@ export function discoveryOptions(chosen: Partial<DiscoveryOptions> = {}): Discov
       `a walk of ${options.length} steps that never stays needs as many symbols, got ${options.symbols}; ask for more symbols or shorter walks`,
     );
   return options;
-}
-
-type Counts =
-  | 'symbols'
-  | 'length'
-  | 'seed'
-  | 'candidates'
-  | 'clusterRounds'
-  | 'clusterStarts'
-  | 'seedingPoints';
-type MoreCounts = 'neighbours' | 'diffusionSteps' | 'mostDiffused' | 'fewestTexts' | 'exits';
-
-function whole(
-  options: DiscoveryOptions,
-  name: Counts | MoreCounts,
-  least: number,
-  largest = 1_000_000,
-): void {
-  const value = options[name];
-  if (!Number.isSafeInteger(value) || value < least || value > largest)
-    throw new UserError(`${name} is a whole number from ${least} to ${largest}, got ${value}`);
 }
 
 function positive(name: string, value: number): void {

@@ -1,37 +1,25 @@
-import { UserError } from '@hidden-schema/base';
-import { cat, Generator, noGrad, scope, type Tensor, zeros } from '@hidden-schema/torch';
+import { call, callMany, Generator, randn, scope, Tensor, withoutGrad, zeros } from '@hidden-schema/torch';
 import { Replicas } from '../train/replicas.ts';
-import { type CountSource, countsOf } from './count-blocks.ts';
-import { unitRows } from './dictionary.ts';
-import { checkPoints } from './encode.ts';
-import { rowCount, type SparseRows } from './sparse.ts';
-import { fitWordSpace, type WordSpace, wordVectors } from './word-space.ts';
+import { isSmall, mostAtOnce } from './point-source.ts';
+import {
+  checkPoints,
+  checkRows,
+  checkSparse,
+  type Part,
+  type PointOptions,
+  type PointSpace,
+  pointDefaults,
+  rowsAtATime,
+  type SparseRows,
+  sparseProduct,
+  tfIdf,
+  transposed,
+  type WordSpace,
+  wordVectors,
+} from './points.ts';
+import { type CountSource, countsOf, SparseSpool } from './scratch.ts';
 
 // Shapes: N texts, D width of the encoder's vectors, d dimensions of words, S = D + d.
-
-export interface PointOptions {
-  /** Weight of words beside vectors: half, so that rare words sharpen a symbol and do not make one. */
-  wordWeight: number;
-  /** d: enough for topics, few enough to leave out chance. */
-  wordDimensions: number;
-  /** For the randomised SVD. */
-  seed: number;
-}
-
-export const pointDefaults: PointOptions = { wordWeight: 0.5, wordDimensions: 150, seed: 0 };
-
-/** A part of a point: what is taken off, and what the rest is multiplied by. */
-interface Part {
-  /** [width] */
-  readonly mean: Tensor;
-  readonly scale: number;
-}
-
-/** How texts become points; holds all that a new text needs. */
-export interface PointSpace {
-  readonly vectors: Part;
-  readonly words?: Part & { readonly space: WordSpace };
-}
 
 /** Texts block by block, as the encoder's unit vectors and as word counts; each process has its part of them. */
 export interface TextBlocks {
@@ -89,23 +77,6 @@ function* placedWords(space: WordSpace, words: CountSource): Iterable<Tensor> {
   }
 }
 
-/** Texts as points of length one, known and new ones alike. [N, S] */
-export function toPoints(space: PointSpace, vectors: Tensor, words?: SparseRows): Tensor {
-  checkPoints(vectors, space.vectors.mean.dim(0));
-  return noGrad(() =>
-    scope(() => {
-      const own = placed(vectors, space.vectors);
-      if (!space.words) return unitRows(own);
-      if (!words) throw new UserError('this space was fitted with words; give the texts’ word counts too');
-      checkRows(vectors, words, space.words.space.rarity.length);
-      const found = wordVectors(space.words.space, words);
-      // A text without known words says nothing of words: it stands at their mean, not far from it.
-      const known = found.mul(found).sum(1, true).gt(0).to('float32');
-      return unitRows(cat([own, placed(found, space.words).mul(known)], 1));
-    }),
-  );
-}
-
 /** The mean, and the scale that makes the mean squared length weight², over the rows of all processes. */
 function centred(
   blocks: Iterable<Tensor>,
@@ -115,32 +86,126 @@ function centred(
   const sum = zeros([width], { dtype: 'float64' });
   const squares = zeros([1], { dtype: 'float64' });
   for (const rows of blocks)
-    noGrad(() =>
-      scope(() => {
-        const wide = rows.to('float64');
-        sum.add_(wide.sum(0));
-        squares.add_(wide.mul(wide).sum());
-      }),
-    );
+    withoutGrad(() => {
+      const wide = rows.to('float64');
+      sum.add_(wide.sum(0));
+      squares.add_(wide.mul(wide).sum());
+    });
   replicas.sum([sum, squares]);
-  return noGrad(() =>
-    scope(() => {
-      const mean = sum.div(count);
-      const square = squares.item() / count - mean.mul(mean).sum().item();
-      return { mean: mean.to('float32'), scale: square > 1e-12 ? weight / Math.sqrt(square) : 0 };
-    }),
-  );
+  return withoutGrad(() => {
+    const mean = sum.div(count);
+    const square = squares.item() / count - mean.mul(mean).sum().item();
+    return { mean: mean.to('float32'), scale: square > 1e-12 ? weight / Math.sqrt(square) : 0 };
+  });
 }
 
-function placed(rows: Tensor, { mean, scale }: Part): Tensor {
-  return rows.sub(mean).mul(scale);
+// Shapes: N texts, V words, d dimensions, w a few more than d.
+
+/** Dimensions beyond those asked for, and rounds of products: what makes a randomised SVD near the true one. */
+const spareDimensions = 10;
+const rounds = 4;
+
+/** The space of word counts [N, V], one row a text, which processes hold together: all get that of rank 0. */
+export function fitWordSpace(
+  counts: CountSource,
+  dimensions: number,
+  generator: Generator,
+  replicas = Replicas.alone,
+): WordSpace {
+  const { columns, texts } = counts;
+  const rarity = rarityOf(counts, replicas);
+  const weighed = new WeighedBlocks(counts, rarity, replicas);
+  const kept = Math.min(dimensions, columns, texts);
+  const width = Math.min(kept + spareDimensions, columns, texts);
+  try {
+    const directions = withoutGrad(() => {
+      // Halko, Martinsson and Tropp: a few random directions, sharpened by rounds of XᵀX, which is a sum over texts.
+      let sharpened = randn([columns, width], generator).to('float64'); // [V, w]
+      for (let round = 0; round < rounds; round++)
+        sharpened = scope(() => orthogonal(weighed.squareTimes(sharpened)));
+      return singular(sharpened, weighed.squareTimes(sharpened), kept);
+    });
+    replicas.broadcast([directions]);
+    return { rarity, directions };
+  } finally {
+    weighed.free();
+  }
 }
 
-function checkRows(vectors: Tensor, words: SparseRows, columns = words.columns): void {
-  if (rowCount(words) !== vectors.dim(0))
-    throw new UserError(
-      `${vectors.dim(0)} texts were given as vectors and ${rowCount(words)} as words; give the same texts`,
-    );
-  if (words.columns !== columns)
-    throw new UserError(`the space knows ${columns} words, these counts have ${words.columns}`);
+/** TF-IDF X [N, V] in blocks of texts, each held both ways round. */
+class WeighedBlocks {
+  readonly #columns: number;
+  readonly #replicas: Replicas;
+  /** Of many texts blocks are the same in all processes, and products of one may be float32, ten times as quick: see `isSmall`. */
+  readonly #type: 'float32' | 'float64';
+  readonly #rows = new SparseSpool();
+  readonly #across = new SparseSpool();
+
+  constructor(counts: CountSource, rarity: Float32Array, replicas: Replicas) {
+    this.#columns = counts.columns;
+    this.#replicas = replicas;
+    this.#type = isSmall(counts.texts) ? 'float64' : 'float32';
+    for (const block of counts.blocks())
+      for (const some of rowsAtATime(tfIdf(block, rarity), mostAtOnce)) {
+        this.#rows.add(some);
+        this.#across.add(transposed(some));
+      }
+  }
+
+  /** Xᵀ·(X·right), over the texts of all processes; float64. [V, w] → [V, w] */
+  squareTimes(right: Tensor): Tensor {
+    const sum = zeros([this.#columns, right.dim(1)], { dtype: 'float64' });
+    const given = right.to(this.#type);
+    const across = this.#across.blocks();
+    for (const rows of this.#rows.blocks())
+      scope(() => {
+        const product = sparseProduct(across.next().value as SparseRows, sparseProduct(rows, given));
+        sum.add_(product.to('float64'));
+      });
+    this.#replicas.sum([sum]);
+    return sum;
+  }
+
+  free(): void {
+    this.#rows.free();
+    this.#across.free();
+  }
+}
+
+/**
+ * The first right singular vectors of X from orthogonal directions Z near them and Y = XᵀX·Z: with Zᵀ·Y = U·Λ·Uᵀ the columns
+ * of Q = X·Z·U·Λ^(−1/2) are orthogonal, and Xᵀ·Q = Y·U·Λ^(−1/2) has the wanted vectors on its left. [V, d] float32
+ */
+function singular(directions: Tensor, square: Tensor, kept: number): Tensor {
+  const inner = directions.transpose(0, 1).matmul(square);
+  const symmetric = inner.add(inner.transpose(0, 1)).mul(0.5);
+  const [values, vectors] = callMany('linalg_eigh', symmetric, 'L') as [Tensor, Tensor];
+  // Directions that no text has would be divided by nothing.
+  const floor = Math.max(1e-12 * values.amax().item(), 1e-300);
+  const scale = values.clamp(floor).sqrt().pow(-1).mul(values.gt(floor).to('float64'));
+  const inside = square.matmul(vectors).mul(scale);
+  const found = callMany('linalg_svd', inside, false)[0]!.narrow(1, 0, kept);
+  return upright(found).to('float32').contiguous();
+}
+
+/** Columns with the sign that makes their largest number positive: either would do, and rounding alone decides. */
+function upright(columns: Tensor): Tensor {
+  const largest = columns.abs().argmax(0).unsqueeze(0);
+  return columns.mul(call('sign', columns.gather(0, largest)));
+}
+
+const orthogonal = (columns: Tensor): Tensor => callMany('linalg_qr', columns, 'reduced')[0]!;
+
+function rarityOf(counts: CountSource, replicas: Replicas): Float32Array {
+  const found = new Float64Array(counts.columns);
+  for (const block of counts.blocks()) {
+    checkSparse(block);
+    for (const [at, index] of block.indices.entries()) if (block.values[at]! > 0) found[index]!++;
+  }
+  const texts = scope(() => {
+    const sum = Tensor.fromArray(found, [found.length]);
+    replicas.sum([sum]);
+    return sum.toNumbers();
+  });
+  return Float32Array.from(texts, (count) => Math.log((1 + counts.texts) / (1 + count)) + 1);
 }

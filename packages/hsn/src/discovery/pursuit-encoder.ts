@@ -1,17 +1,15 @@
-import { type PaddedIds, rowsOfPadded } from '@hidden-schema/text/padding';
-import { full, nn, noGrad, scope, stack, Tensor, zeros } from '@hidden-schema/torch';
+import { type PaddedIds, rowsOfPadded } from '@hidden-schema/text/text-batches';
+import { full, nn, noGrad, scope, stack, Tensor, withoutGrad, zeros } from '@hidden-schema/torch';
 import type { TextEncoder } from '@hidden-schema/transformers';
 import { TextReader } from '../encoder/walk-queries.ts';
 import type { GraphPosterior } from '../graph/posterior.ts';
 import type { Symbols } from '../symbols/symbols.ts';
 import { dictionaryOf, unitRows } from './dictionary.ts';
-import { joinedWeights, joinPassages } from './joined-passages.ts';
-import { columnsOf, pieceCounts, unpadded } from './pieces.ts';
-import { type PointSpace, toPoints } from './point-space.ts';
+import { joinedWeights, joinPassages } from './passages.ts';
+import { columnsOf, type PointSpace, pieceCounts, type SparseRows, toPoints, unpadded } from './points.ts';
 import { pursue, solveNnls } from './pursuit.ts';
-import type { SparseRows } from './sparse.ts';
-import { unitVectors } from './text-vectors.ts';
-import type { WordDirections } from './word-directions.ts';
+import { unitVectors } from './vectors/text-vectors.ts';
+import type { WordDirections } from './word-following.ts';
 import { WordSteps } from './word-steps.ts';
 
 // Shapes: B texts, L steps, K symbols, D width of the encoder, V pieces, d their dimensions, S = D + d.
@@ -135,13 +133,11 @@ export class PursuitEncoder extends TextReader {
 
   /** Takes over a fitted space of points, with the pieces its words are. */
   place(space: PointSpace, pieces: Int32Array): void {
-    noGrad(() =>
-      scope(() => {
-        this.vectorMean.copy_(space.vectors.mean);
-        this.vectorScale.copy_(full([1], space.vectors.scale));
-        if (space.words) this.words?.place(space.words, pieces);
-      }),
-    );
+    withoutGrad(() => {
+      this.vectorMean.copy_(space.vectors.mean);
+      this.vectorScale.copy_(full([1], space.vectors.scale));
+      if (space.words) this.words?.place(space.words, pieces);
+    });
   }
 
   /** Takes over how symbols are told from others, and from where they stand out. */
@@ -154,7 +150,7 @@ export class PursuitEncoder extends TextReader {
 
   /** Takes over where words stand among texts, which later steps follow. */
   placeWords(found: WordDirections): void {
-    noGrad(() => scope(() => this.steps?.place(found)));
+    withoutGrad(() => this.steps?.place(found));
   }
 
   get space(): PointSpace {
@@ -164,7 +160,7 @@ export class PursuitEncoder extends TextReader {
 
   /** Texts as unit vectors, without a gradient. [B, D] */
   vectors(ids: PaddedIds): Tensor {
-    return noGrad(() => scope(() => unitVectors(this.base, rowsOfPadded(ids))));
+    return withoutGrad(() => unitVectors(this.base, rowsOfPadded(ids)));
   }
 
   /** Texts as points, from their vectors and their pieces. [B, S] */
@@ -209,15 +205,13 @@ export class PursuitEncoder extends TextReader {
   /** How much of its text each step of a walk tells: a ≥ 0 with x ≈ Σ_i a_i·e_{z_i}. [B, L] */
   weights(batch: PointBatch, walks: Tensor): Tensor {
     const { passages } = batch;
-    return noGrad(() =>
-      scope(() => {
-        const points = this.pointsOf(batch);
-        const dictionary = this.#dictionary();
-        return passages
-          ? joinedWeights({ points, passages }, dictionary, walks)
-          : solveNnls(points, dictionary, walks);
-      }),
-    );
+    return withoutGrad(() => {
+      const points = this.pointsOf(batch);
+      const dictionary = this.#dictionary();
+      return passages
+        ? joinedWeights({ points, passages }, dictionary, walks)
+        : solveNnls(points, dictionary, walks);
+    });
   }
 
   #dictionary() {

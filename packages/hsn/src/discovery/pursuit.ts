@@ -1,6 +1,12 @@
 import { arange, call, callMany, cat, noGrad, stack, type Tensor, zeros } from '@hidden-schema/torch';
-import { type Dictionary, leastGains, maskByLinks, NEG_LARGE, type Sharpness } from './dictionary.ts';
-import { highest } from './highest.ts';
+import {
+  type Dictionary,
+  highest,
+  leastGains,
+  maskByLinks,
+  NEG_LARGE,
+  type Sharpness,
+} from './dictionary.ts';
 
 // Shapes: n points, S their width, K symbols, b candidate walks a point, i steps taken so far.
 
@@ -146,9 +152,7 @@ export function spread(walks: Tensor, values: Tensor, symbols: number): Tensor {
 }
 
 /** c·|c|: the squared length that a symbol explains, below zero where it points away. */
-export function gains(fit: Tensor): Tensor {
-  return fit.mul(fit.abs());
-}
+export const gains = (fit: Tensor): Tensor => fit.mul(fit.abs());
 
 /** h_i, and log q of each candidate's next symbol. [n, b, K] each */
 function nextStep(

@@ -4,19 +4,26 @@ import {
   fewLinear,
   type Generator,
   multinomial,
-  noGrad,
   randint,
   randperm,
   scope,
   stack,
   type Tensor,
+  withoutGrad,
   zeros,
 } from '@hidden-schema/torch';
 import { drawStarts, memberSums, mostAligned, type StartSource, unmoved } from '../clusters.ts';
 import type { Replicas } from '../train/replicas.ts';
-import { padRows, visitBlocks } from './blocks.ts';
 import { unitRows } from './dictionary.ts';
-import { drawnPlaces, isSmall, mostAtOnce, type PointSource, pointsAt } from './point-source.ts';
+import {
+  drawnPlaces,
+  isSmall,
+  mostAtOnce,
+  type PointSource,
+  padRows,
+  pointsAt,
+  visitBlocks,
+} from './point-source.ts';
 
 // Shapes: N points, S width, K centres.
 
@@ -47,13 +54,11 @@ export interface MeansOptions {
  * draws; the start whose centres come nearest to their points wins. [K, S], unit rows
  */
 export function sphericalMeans(points: Tensor, options: MeansOptions, generator: Generator): Tensor {
-  return noGrad(() =>
-    scope(() => {
-      const places = randperm(points.dim(0), generator).narrow(0, 0, sampleSize(points.dim(0), options));
-      const start = bestStart(points.indexSelect(0, places), options, generator);
-      return rounds(points, start, options.rounds, options.anchors);
-    }),
-  );
+  return withoutGrad(() => {
+    const places = randperm(points.dim(0), generator).narrow(0, 0, sampleSize(points.dim(0), options));
+    const start = bestStart(points.indexSelect(0, places), options, generator);
+    return rounds(points, start, options.rounds, options.anchors);
+  });
 }
 
 /** Points that starts are drawn from. */
@@ -87,19 +92,17 @@ export async function sharedMeans(
   { replicas, signal }: Shared,
 ): Promise<Tensor> {
   const places = drawnPlaces(points.count, sampleSize(points.count, options), generator);
-  let centres = noGrad(() =>
-    scope(() => {
-      const sample = pointsAt(points, places, replicas);
-      return replicas.leads ? bestStart(sample, options, generator) : zeros([options.count, points.width]);
-    }),
-  ).keep();
+  let centres = withoutGrad(() => {
+    const sample = pointsAt(points, places, replicas);
+    return replicas.leads ? bestStart(sample, options, generator) : zeros([options.count, points.width]);
+  }).keep();
   replicas.broadcast([centres]);
   try {
     for (let round = 0; round < options.rounds; round++) {
       const before = centres;
       const { sums, sizes } = await sharedSums(points, before, { replicas, signal });
-      centres = noGrad(() =>
-        scope(() => anchored(unitRows(sums.to('float32').add(unmoved(before, sizes))), options.anchors)),
+      centres = withoutGrad(() =>
+        anchored(unitRows(sums.to('float32').add(unmoved(before, sizes))), options.anchors),
       ).keep();
       for (const used of [before, sums, sizes]) used.free();
     }
@@ -169,9 +172,7 @@ function startingCentres(
 }
 
 /** 1 − x·c for each centre, never below zero; of a few centres, points are read once. [centres, some] */
-function farness(points: Tensor, centres: Tensor): Tensor {
-  return fewLinear(centres, points).neg().add(1).clamp(0);
-}
+const farness = (points: Tensor, centres: Tensor): Tensor => fewLinear(centres, points).neg().add(1).clamp(0);
 
 function nextCentres(points: Tensor, centres: Tensor): Tensor {
   const nearest = mostAligned(points, centres);
@@ -185,4 +186,53 @@ export function anchored(centres: Tensor, anchors: Tensor | undefined): Tensor {
   const n = anchors.dim(0);
   const held = unitRows(centres.narrow(0, 0, n).add(anchors));
   return cat([held, centres.narrow(0, n, centres.dim(0) - n)], 0);
+}
+
+// Shapes: N points, S their width, K symbols.
+
+/** Points of a block. */
+const atOnce = 4096;
+/** Nats of a cosine of one. */
+const sharpness = 30;
+const steps = 30;
+const rate = 0.1;
+const momentum = 0.9;
+
+/**
+ * Directions of which the nearest is the symbol that each point was given to: softmax regression with unit rows, from the
+ * symbols' own directions on, a few steps of gradient ascent with momentum. Groups that were found among diffused points
+ * are read from points as they are, of new texts too. points [N, S], given [N] int64, symbols [K, S] → [K, S]
+ */
+export function fitStarts(points: Tensor, given: Tensor, symbols: Tensor): Tensor {
+  const K = symbols.dim(0);
+  return withoutGrad(() => {
+    const members = given.oneHot(K).to('float32'); // [N, K]
+    const sizes = members.sum(0).clamp(1).unsqueeze(1);
+    let directions = symbols.clone();
+    let velocity = symbols.mul(0);
+    for (let step = 0; step < steps; step++) {
+      const before = [directions, velocity];
+      [directions, velocity] = scope(() => {
+        const ascent = likelihoodGradient(points, members, directions).div(sizes);
+        const next = velocity.mul(momentum).add(ascent.mul(rate));
+        return [unitRows(directions.add(next)), next];
+      }) as [Tensor, Tensor];
+      for (const used of before) used.free();
+    }
+    return directions;
+  });
+}
+
+/** Ascent of Σ_n log softmax(κ·x_n·d), divided by κ: Σ_n (1[k is given] − softmax(κ·x_n·d)_k)·x_n [K, S] */
+export function likelihoodGradient(points: Tensor, members: Tensor, directions: Tensor): Tensor {
+  const turned = directions.transpose(0, 1);
+  const sum = directions.mul(0);
+  for (let first = 0; first < points.dim(0); first += atOnce)
+    scope(() => {
+      const some = Math.min(atOnce, points.dim(0) - first);
+      const block = points.narrow(0, first, some);
+      const chances = block.matmul(turned).mul(sharpness).softmax(1);
+      sum.add_(members.narrow(0, first, some).sub(chances).transpose(0, 1).matmul(block));
+    });
+  return sum;
 }

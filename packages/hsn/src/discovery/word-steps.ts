@@ -1,7 +1,7 @@
 import { call, cat, nn, noGrad, Tensor, zeros } from '@hidden-schema/torch';
 import { type Dictionary, leastGains, NEG_LARGE } from './dictionary.ts';
 import { gains } from './pursuit.ts';
-import type { WordDirections } from './word-directions.ts';
+import type { WordDirections } from './word-following.ts';
 
 // Shapes: B texts, V pieces, K symbols, S width of a point.
 

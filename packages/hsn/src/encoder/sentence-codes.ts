@@ -1,4 +1,4 @@
-import { cat, eye, type Generator, noGrad, randperm, scope, Tensor, zeros } from '@hidden-schema/torch';
+import { cat, eye, type Generator, randperm, scope, Tensor, withoutGrad, zeros } from '@hidden-schema/torch';
 import { memberSums, nearestCentre, unmoved } from '../clusters.ts';
 
 // Shapes: N sentences, D width, K symbols, L walk steps.
@@ -44,21 +44,19 @@ export function kMeans(points: Tensor, count: number, generator: Generator): Ten
  */
 export function sentenceCodes(vectors: Tensor, options: CodeOptions, generator: Generator): SentenceCodes {
   const { symbols, length } = options;
-  return noGrad(() =>
-    scope(() => {
-      const levels: Tensor[] = [];
-      const free = quantised(vectors, length, (rest) => {
-        levels.push(kMeans(rest, symbols, generator));
-        return { centres: levels.at(-1)! };
-      });
-      const adjacency = mostTravelled(free, options);
-      const walks = quantised(vectors, length, (_, level, before) => ({
-        centres: levels[level]!,
-        ...(before ? { allowed: adjacency.indexSelect(0, before) } : {}),
-      }));
-      return { walks, adjacency };
-    }),
-  );
+  return withoutGrad(() => {
+    const levels: Tensor[] = [];
+    const free = quantised(vectors, length, (rest) => {
+      levels.push(kMeans(rest, symbols, generator));
+      return { centres: levels.at(-1)! };
+    });
+    const adjacency = mostTravelled(free, options);
+    const walks = quantised(vectors, length, (_, level, before) => ({
+      centres: levels[level]!,
+      ...(before ? { allowed: adjacency.indexSelect(0, before) } : {}),
+    }));
+    return { walks, adjacency };
+  });
 }
 
 /** Sentence vectors as residual codes of L symbols, on no graph. [N, D] → [N, L] int64 */
@@ -67,8 +65,8 @@ export function residualCodes(
   { symbols, length }: Pick<CodeOptions, 'symbols' | 'length'>,
   generator: Generator,
 ): Tensor {
-  return noGrad(() =>
-    scope(() => quantised(vectors, length, (rest) => ({ centres: kMeans(rest, symbols, generator) }))),
+  return withoutGrad(() =>
+    quantised(vectors, length, (rest) => ({ centres: kMeans(rest, symbols, generator) })),
   );
 }
 

@@ -1,4 +1,4 @@
-import { cat, type Generator, noGrad, randperm, scope, type Tensor, zeros } from '@hidden-schema/torch';
+import { cat, type Generator, randperm, scope, type Tensor, withoutGrad, zeros } from '@hidden-schema/torch';
 import { type CodeOptions, mostTravelled, type SentenceCodes } from './sentence-codes.ts';
 
 // Shapes: N sentences, V words, K symbols, L walk steps.
@@ -34,14 +34,12 @@ export class TopicCodes {
   constructor(counts: Tensor, options: CodeOptions, generator: Generator) {
     this.#options = options;
     this.#counts = counts.keep();
-    this.#frequencies = noGrad(() =>
-      scope(() => {
-        const total = counts.sum(0).add(1);
-        return total.div(total.sum());
-      }),
-    ).keep();
-    this.#topics = noGrad(() =>
-      scope(() => startingTopics(counts, this.#frequencies, options.symbols, generator)),
+    this.#frequencies = withoutGrad(() => {
+      const total = counts.sum(0).add(1);
+      return total.div(total.sum());
+    }).keep();
+    this.#topics = withoutGrad(() =>
+      startingTopics(counts, this.#frequencies, options.symbols, generator),
     ).keep();
   }
 
@@ -55,19 +53,17 @@ export class TopicCodes {
   /** Every sentence takes its topics, then topics are fitted to their sentences. */
   sweep(): void {
     const before = this.#topics;
-    this.#topics = noGrad(() =>
-      scope(() => {
-        const { walks, observed, expected } = this.#assign();
-        if (++this.#sweeps === sweeps) this.#adjacency = mostTravelled(walks, this.#options).keep();
-        return logOdds(observed, expected, this.#frequencies);
-      }),
-    ).keep();
+    this.#topics = withoutGrad(() => {
+      const { walks, observed, expected } = this.#assign();
+      if (++this.#sweeps === sweeps) this.#adjacency = mostTravelled(walks, this.#options).keep();
+      return logOdds(observed, expected, this.#frequencies);
+    }).keep();
     before.free();
   }
 
   /** The walks that the topics give, and the graph they are on; frees everything else. */
   codes(): SentenceCodes {
-    const { walks } = noGrad(() => scope(() => ({ walks: this.#assign().walks })));
+    const { walks } = withoutGrad(() => ({ walks: this.#assign().walks }));
     const adjacency = this.#adjacency!;
     for (const tensor of [this.#counts, this.#frequencies, this.#topics]) tensor.free();
     return { walks, adjacency };

@@ -3,7 +3,7 @@ import {
   type BlockOptions,
   sinusoidalPositions,
   TransformerBlock,
-} from '@hidden-schema/transformers/transformer-block';
+} from '@hidden-schema/transformers/text-encoder';
 
 // Shapes: B sentences, T tokens, L walk steps, K symbols, D width.
 

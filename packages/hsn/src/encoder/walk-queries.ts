@@ -1,16 +1,20 @@
 import { UserError } from '@hidden-schema/base';
-import { idsTensor, type PaddedIds } from '@hidden-schema/text/padding';
+import { idsTensor, type PaddedIds } from '@hidden-schema/text/text-batches';
 import {
   cat,
   type Generator,
   nn,
   noGrad,
-  scope,
   type Tensor,
   type TensorOptions,
+  withoutGrad,
 } from '@hidden-schema/torch';
-import { maskOfLengths, paddingMask, type TextEncoder } from '@hidden-schema/transformers/text-encoder';
-import { TransformerBlock } from '@hidden-schema/transformers/transformer-block';
+import {
+  maskOfLengths,
+  paddingMask,
+  type TextEncoder,
+  TransformerBlock,
+} from '@hidden-schema/transformers/text-encoder';
 
 // Shapes: B sentences, T tokens, L walk steps, K symbols, D width.
 
@@ -40,10 +44,10 @@ export class WalkQueries extends nn.Module {
   constructor(options: WalkQueriesOptions, generator: Generator) {
     super();
     const { width, length, symbols } = options;
-    for (const [name, value] of Object.entries({ length, symbols })) {
+    for (const [name, value] of Object.entries({ length, symbols }))
       if (!Number.isInteger(value) || value < 1)
         throw new UserError(`${name} must be a whole number of at least 1, got ${value}`);
-    }
+
     const heads = options.heads ?? defaultHeads(width);
     if (width % heads !== 0)
       throw new UserError(`an encoder of width ${width} does not divide into ${heads} heads`);
@@ -75,9 +79,8 @@ export class WalkQueries extends nn.Module {
 }
 
 /** The most of BERT's usual numbers of heads that divides the width into heads of at least 16. */
-function defaultHeads(width: number): number {
-  return [12, 8, 6, 4, 2].find((heads) => width % heads === 0 && width / heads >= 16) ?? 1;
-}
+const defaultHeads = (width: number): number =>
+  [12, 8, 6, 4, 2].find((heads) => width % heads === 0 && width / heads >= 16) ?? 1;
 
 /** Sentences to read. */
 export interface ReadingBatch {
@@ -117,7 +120,7 @@ export abstract class TextReader extends nn.Module {
     const mask = maskOfLengths(ids.lengths, ids.width);
     const frozen = this.#frozen;
     if (!frozen) return this.text!.hidden(idsTensor(ids), mask);
-    return noGrad(() => scope(() => frozen.hidden(idsTensor(ids), mask)));
+    return withoutGrad(() => frozen.hidden(idsTensor(ids), mask));
   }
 
   override free(): void {

@@ -1,6 +1,5 @@
-import type { Generator, Tensor } from '@hidden-schema/torch';
-import { binaryConcrete, type Relaxation, uniformNoise } from '../walk/gumbel.ts';
-import type { PairIndex } from './pairs.ts';
+import { cat, type Generator, Tensor, zeros } from '@hidden-schema/torch';
+import { binaryConcrete, type Relaxation, uniformNoise } from '../walk/categorical.ts';
 
 /** What a prior says of links: expected log-odds parts for each pair (a number for all, or [E]). */
 export interface LinkBelief {
@@ -78,4 +77,62 @@ export class LinkDistribution {
       share.mul(share.clamp(LEAST_MEAN).log().sub(mean(log)));
     return term(q, prior.logPresent).add(term(q.neg().add(1), prior.logAbsent));
   }
+}
+
+/** The links of an undirected graph as one vector: pairs i < j row by row, and i = j too where self-loops are part. */
+export class PairIndex {
+  readonly nodes: number;
+  readonly selfLoops: boolean;
+  readonly count: number;
+  /** Row and column of each pair [E]. */
+  readonly rows: Int32Array;
+  readonly columns: Int32Array;
+  readonly #position: Tensor; // [K·K] → place in the vector, count for "no link"
+  readonly #flat: Tensor; // [E] → place in the flattened matrix
+
+  constructor(nodes: number, selfLoops = false) {
+    this.nodes = nodes;
+    this.selfLoops = selfLoops;
+    this.count = (nodes * (nodes - 1)) / 2 + (selfLoops ? nodes : 0);
+    this.rows = new Int32Array(this.count);
+    this.columns = new Int32Array(this.count);
+    const position = new Int32Array(nodes * nodes).fill(this.count);
+    let next = 0;
+    for (let i = 0; i < nodes; i++)
+      for (let j = selfLoops ? i : i + 1; j < nodes; j++) {
+        this.rows[next] = i;
+        this.columns[next] = j;
+        position[i * nodes + j] = next;
+        position[j * nodes + i] = next;
+        next++;
+      }
+
+    this.#position = Tensor.fromArray(position, [nodes * nodes]).keep();
+    const flat = this.rows.map((row, e) => row * nodes + this.columns[e]!);
+    this.#flat = Tensor.fromArray(flat, [this.count]).keep();
+  }
+
+  /** Pair vector [E] → symmetric matrix [K, K], zero where no link can be. */
+  matrix(pairs: Tensor): Tensor {
+    const padded = cat([pairs, zeros([1], { dtype: pairs.dtype })]);
+    return padded.indexSelect(0, this.#position).reshape(this.nodes, this.nodes);
+  }
+
+  /** Symmetric matrix [K, K] → pair vector [E]. */
+  vector(matrix: Tensor): Tensor {
+    return matrix.reshape(-1).indexSelect(0, this.#flat);
+  }
+
+  free(): void {
+    this.#position.free();
+    this.#flat.free();
+  }
+}
+
+/** Row and column numbers of the pairs as tensors. [E] each */
+export function endpoints(pairs: PairIndex): { rows: Tensor; columns: Tensor } {
+  return {
+    rows: Tensor.fromArray(pairs.rows, [pairs.count]),
+    columns: Tensor.fromArray(pairs.columns, [pairs.count]),
+  };
 }

@@ -1,9 +1,17 @@
-import { full, noGrad, scope, type Tensor, type TensorOptions, zeros } from '@hidden-schema/torch';
+import {
+  full,
+  type Generator,
+  type Tensor,
+  type TensorOptions,
+  withoutGrad,
+  zeros,
+} from '@hidden-schema/torch';
+import type { SymbolKind, Symbols } from '../symbols/symbols.ts';
 import type { Smoothed } from '../walk/smoothing.ts';
-import { LinkDistribution } from './bernoulli.ts';
-import type { PairIndex } from './pairs.ts';
-import { GraphPosterior } from './posterior.ts';
-import type { GraphPrior } from './prior.ts';
+import { LinkDistribution, type PairIndex } from './bernoulli.ts';
+import { FreeLogits, GraphPosterior, InnerProduct, NormedInnerProduct, PairNetwork } from './posterior.ts';
+import type { GraphPrior, GraphPriorSettings } from './prior.ts';
+import type { GraphPriorName } from './priors.ts';
 
 export interface ClosedFormOptions extends TensorOptions {
   /** How many sentences the evidence counts for: the size of the training set. */
@@ -75,14 +83,12 @@ export class ClosedFormPosterior extends GraphPosterior {
 
   /** Takes in what smoothing found in a batch, then sets the link logits. */
   observe(seen: Pick<Smoothed, 'traversals' | 'certainty' | 'start'>, rate = this.#options.rate): void {
-    scope(() =>
-      noGrad(() => {
-        this.traversals.mul_(1 - rate).add_(seen.traversals, rate);
-        this.certainty.mul_(1 - rate).add_(seen.certainty, rate);
-        this.start.mul_(1 - rate).add_(seen.start, rate);
-        for (let round = 0; round < settlingRounds; round++) this.logits.copy_(this.#evidence());
-      }),
-    );
+    withoutGrad(() => {
+      this.traversals.mul_(1 - rate).add_(seen.traversals, rate);
+      this.certainty.mul_(1 - rate).add_(seen.certainty, rate);
+      this.start.mul_(1 - rate).add_(seen.start, rate);
+      for (let round = 0; round < settlingRounds; round++) this.logits.copy_(this.#evidence());
+    });
   }
 
   #evidence(): Tensor {
@@ -106,4 +112,51 @@ function compressed(x: Tensor): Tensor {
   const inside = x.clamp(-plainLogit, plainLogit);
   const beyond = x.abs().clamp(plainLogit).div(plainLogit).log();
   return inside.add(beyond.mul(inside.div(plainLogit)));
+}
+
+/** The settings of a graph that its prior and posterior are built from. */
+export interface GraphSettings extends GraphPriorSettings {
+  posterior: 'closed-form' | 'pairs' | 'inner' | 'inner-normed' | 'free';
+  prior: GraphPriorName;
+  symbols: SymbolKind;
+  symbolDimension: number;
+  hidden: number;
+  layers: number;
+  missingLinkCost?: number | undefined;
+  traversalRate?: number | undefined;
+}
+
+/** Closed form: weight of the newest batch, unless settings say. */
+const defaultRate = 0.05;
+
+/** What a graph posterior is made of beside its settings. */
+export interface PosteriorParts extends TensorOptions {
+  prior: GraphPrior;
+  symbols: Symbols;
+  /** Sentences in the training set, which the closed form's evidence counts for. */
+  sentences: number;
+  /** Closed form: what a missing link costs where the settings do not say. */
+  noiseCost: () => number;
+}
+
+/** q(A): in closed form from expected traversals, or trained by gradients from where the prior is. */
+export function graphPosteriorOf(
+  settings: GraphSettings,
+  pairs: PairIndex,
+  generator: Generator,
+  { prior, symbols, sentences, noiseCost, ...options }: PosteriorParts,
+): GraphPosterior {
+  if (settings.posterior === 'closed-form') {
+    const missingLinkCost = settings.missingLinkCost ?? noiseCost();
+    const rate = settings.traversalRate ?? defaultRate;
+    return new ClosedFormPosterior(pairs, prior, { ...options, missingLinkCost, rate, sentences });
+  }
+  const initialLogit = prior.logit;
+  if (settings.posterior === 'free') return new FreeLogits(pairs, initialLogit, options);
+  const network = { ...options, hidden: settings.hidden, layers: settings.layers, initialLogit };
+  if (settings.posterior === 'inner-normed')
+    return new NormedInnerProduct(symbols, pairs, network, generator);
+  return settings.posterior === 'pairs'
+    ? new PairNetwork(symbols, pairs, network, generator)
+    : new InnerProduct(symbols, pairs, network, generator);
 }

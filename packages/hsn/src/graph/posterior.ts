@@ -1,5 +1,6 @@
 import { UserError } from '@hidden-schema/base';
 import {
+  call,
   full,
   fusable,
   type Generator,
@@ -8,11 +9,11 @@ import {
   scope,
   type Tensor,
   type TensorOptions,
+  withoutGrad,
 } from '@hidden-schema/torch';
 import { deepPairSums, pairSums } from '../kernels.ts';
 import type { Symbols } from '../symbols/symbols.ts';
-import { LinkDistribution } from './bernoulli.ts';
-import type { PairIndex } from './pairs.ts';
+import { LinkDistribution, type PairIndex } from './bernoulli.ts';
 
 /** q(A): gives the distribution over links at the present state of its parameters. */
 export abstract class GraphPosterior extends nn.Module {
@@ -152,16 +153,46 @@ export class FreeLogits extends GraphPosterior {
   }
 
   override adopt(probabilities: Tensor): void {
-    noGrad(() =>
-      scope(() => {
-        const p = this.#pairs.vector(probabilities).clamp(leastChance, 1 - leastChance);
-        this.logits.copy_(p.log().sub(p.neg().add(1).log()));
-      }),
-    );
+    withoutGrad(() => {
+      const p = this.#pairs.vector(probabilities).clamp(leastChance, 1 - leastChance);
+      this.logits.copy_(p.log().sub(p.neg().add(1).log()));
+    });
   }
 
   override links(): LinkDistribution {
     // A view: made without a gradient, it has none, where the parameter itself would.
     return new LinkDistribution(this.#pairs, this.logits.narrow(0, 0, this.logits.dim(0)));
+  }
+}
+
+/** Slope of LeakyReLU below zero, PyTorch's default. */
+const SLOPE = 0.01;
+
+/**
+ * Inner product of node embeddings as in the authors' synthetic program: LayerNorm and LeakyReLU between two layers, and
+ * no start near the prior. Normalised states share most of the first layer's bias, so that all products start far above
+ * zero: training starts from the complete graph.
+ */
+export class NormedInnerProduct extends NetworkPosterior {
+  readonly first: nn.Linear;
+  readonly norm: nn.LayerNorm;
+  readonly second: nn.Linear;
+
+  constructor(symbols: Symbols, pairs: PairIndex, options: PosteriorNetworkOptions, generator: Generator) {
+    super(symbols, pairs, { ...options, initialLogit: 0 });
+    const { hidden } = options;
+    this.first = new nn.Linear(symbols.dimension, hidden, generator, options);
+    this.norm = new nn.LayerNorm(hidden, options);
+    this.second = new nn.Linear(hidden, Math.ceil(hidden / 2), generator, options);
+  }
+
+  protected override get input(): nn.Linear {
+    return this.first;
+  }
+
+  protected override scores(vectors: Tensor): Tensor {
+    const states = this.norm.forward(this.first.forward(vectors)); // [K, H]
+    const nodes = this.second.forward(call('leaky_relu', states, SLOPE)); // [K, H/2]
+    return nodes.matmul(nodes.transpose(0, 1));
   }
 }

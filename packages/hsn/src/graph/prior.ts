@@ -1,8 +1,7 @@
 import { type Generator, nn, type Tensor, type TensorOptions } from '@hidden-schema/torch';
 import type { LogZero } from '../walk/categorical.ts';
-import type { LinkBelief, LinkDistribution } from './bernoulli.ts';
+import { endpoints, type LinkBelief, type LinkDistribution, type PairIndex } from './bernoulli.ts';
 import { betaKl, digamma } from './gamma.ts';
-import { endpoints, type PairIndex } from './pairs.ts';
 
 /** p(A): what it believes of each link, given what the posterior expects, and what its own parameters cost. */
 export interface GraphPrior {
@@ -39,9 +38,7 @@ function checkProbability(p: number): void {
   if (!(p > 0 && p < 1)) throw new RangeError(`a link probability lies between 0 and 1, got ${p}`);
 }
 
-export function logit(p: number): number {
-  return Math.log(p) - Math.log1p(-p);
-}
+export const logit = (p: number): number => Math.log(p) - Math.log1p(-p);
 
 /** Every link with the same fixed probability p: the paper's Erdős–Rényi prior. */
 export class BernoulliPrior implements GraphPrior {

@@ -13,8 +13,20 @@ import {
   writeDurably,
 } from '@hidden-schema/base';
 import { safetensorsBytes, type Tensor, writeSafetensors } from '@hidden-schema/torch';
-import { BEST, bestText, checkSpace, requireWritable, setAside, tidy } from './checkpoint-folder.ts';
-import { MANIFEST, type Manifest, MODEL, manifestText, OPTIMIZER, STATE } from './manifest.ts';
+import {
+  BEST,
+  bestText,
+  checkSpace,
+  MANIFEST,
+  type Manifest,
+  MODEL,
+  manifestText,
+  OPTIMIZER,
+  requireWritable,
+  STATE,
+  setAside,
+  tidy,
+} from './checkpoint.ts';
 import type { Run } from './run.ts';
 
 type Named = readonly (readonly [string, Tensor])[];

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EDIT_FOLDERS, NEW, OLD } from './edit-record.ts';
-import { RunChanged } from './run-faults.ts';
+import { EDIT_FOLDERS, NEW, OLD, RunChanged } from './edit-record.ts';
 import { RunFiles } from './run-files.ts';
 import { identityOf, readRecord } from './run-record.ts';
 
@@ -40,9 +39,8 @@ function attempt<T>(read: () => T, otherwise: T): T {
 }
 
 /** Whether what was read has to be read again: a fault counts only where nothing moved. */
-function isStale(before: Moment, after: Moment, faulty: boolean): boolean {
-  return before.identity !== after.identity || (faulty && before.places !== after.places);
-}
+const isStale = (before: Moment, after: Moment, faulty: boolean): boolean =>
+  before.identity !== after.identity || (faulty && before.places !== after.places);
 
 /** Reads a run as it was at one moment; `isFaulty` says that a result tells of damage. */
 export function readConsistently<T>(

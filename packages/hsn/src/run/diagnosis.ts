@@ -1,10 +1,10 @@
 import { UserError } from '@hidden-schema/base';
-import { type NumberFault, type NumberReport, scope, watchNumbers } from '@hidden-schema/torch';
-import { brokenWeight, type Failure, NumberFailure } from '../train/non-finite.ts';
+import { type NumberFault, type NumberReport, watchNumbers } from '@hidden-schema/torch/number-watch';
 import type { Task, TaskTrainer } from '../train/task.ts';
-import { checkpointSteps, loadCheckpoint } from './checkpoint.ts';
+import { brokenWeight, type Failure, NumberFailure } from '../train/updater.ts';
+import { checkpointSteps } from './checkpoint.ts';
 import type { Run } from './run.ts';
-import type { SessionState } from './session-terms.ts';
+import { loadTask } from './session-checkpoint.ts';
 
 /** What a second look at a batch that went wrong found. */
 export interface Diagnosis {
@@ -34,7 +34,8 @@ export async function diagnose(
     throw new UserError(
       `${run.directory} did not stop on a number gone wrong (its state is ${run.state}): there is nothing to diagnose`,
     );
-  const { from, notes } = restore(run, task);
+  const { step: from, notes } =
+    checkpointSteps(run).length > 0 ? loadTask(run, task) : { step: 0, notes: [] };
   await prepare(task);
   const { trainer } = task;
   // The update of the step before is where a weight went wrong that shows in a validation or a checkpoint.
@@ -54,19 +55,6 @@ export async function diagnose(
           ...(usual ? { usual: usual.infinities } : {}),
         });
   return { failure, from, notes, calls: report.calls, ...found(report) };
-}
-
-function restore(run: Run, task: Task<unknown>): { from: number; notes: string[] } {
-  if (checkpointSteps(run).length === 0) return { from: 0, notes: [] };
-  return scope(() => {
-    const saved = loadCheckpoint(run, 'last');
-    const { trainer, sweeps } = saved.state as unknown as SessionState;
-    if (!saved.optimizer)
-      throw new UserError(`step ${saved.step} of ${run.directory} has no optimiser state`);
-    task.trainer.restore(trainer, saved.model, saved.optimizer);
-    if (sweeps && task.preparation) task.preparation.state = sweeps;
-    return { from: saved.step, notes: saved.notes };
-  });
 }
 
 async function prepare({ preparation }: Task<unknown>): Promise<void> {

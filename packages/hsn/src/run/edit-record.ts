@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { kindOf, parseJson, readRegular, reasonOf, UserError } from '@hidden-schema/base';
+import { kindOf, parseJson, plainText, readRegular, reasonOf, UserError } from '@hidden-schema/base';
 
 // An edit exchanges entries of a run's folder. Its record says which, and comes from the folder: it is checked before
 // anything is believed of it.
@@ -179,3 +179,30 @@ export function entryPlace(root: string, entry: string): string[] {
 /** Whether a name stands for anything; also for a link that leads nowhere. */
 export const isThere = (...parts: string[]): boolean =>
   fs.lstatSync(path.join(...parts), { throwIfNoEntry: false }) !== undefined;
+
+/** A run whose symbols were edited while it was read: what was read of it is not of one state. */
+export class RunChanged extends UserError {
+  constructor(root: string) {
+    super(
+      `the symbols of ${root} were edited meanwhile, so their numbers are others; look again and repeat this`,
+    );
+  }
+}
+
+/** An edit was decided on and is not through, so that nothing else may be written. */
+export class EditUnfinished extends UserError {}
+
+/** A file that is not as it was written. */
+export class DamagedFile extends UserError {}
+
+/** A line for whoever runs the program: a file was damaged, and what becomes of it. */
+export function reportDamage(line: string): void {
+  process.stderr.write(`${plainText(line)}\n`);
+}
+
+const said = new Set<string>();
+/** The same, said once by a process. */
+export function reportOnce(line: string): void {
+  if (!said.has(line)) reportDamage(line);
+  said.add(line);
+}

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { readRegular } from '@hidden-schema/base';
-import { maskedCrc32c } from './crc32c.ts';
+import { maskedCrc32c } from './sums.ts';
 
 /** One TensorBoard event: scalars at a step, or what a file begins with. */
 export interface TrainingEvent {
@@ -155,14 +155,14 @@ export function readEvents(file: string): EventFile {
 
 function decodeEvent(bytes: Buffer): TrainingEvent {
   const event: TrainingEvent = { wallTime: 0, step: 0, scalars: {} };
-  for (const { number, content, value } of fields(bytes)) {
+  for (const { number, content, value } of fields(bytes))
     if (number === 1 && content.length === 8) event.wallTime = content.readDoubleLE();
     else if (number === 2) event.step = Number(BigInt.asIntN(64, value));
     else if (number === 3) event.fileVersion = content.toString();
     else if (number === 5) Object.assign(event.scalars, decodeSummary(content));
     else if (number === 7 && fields(content).some((f) => f.number === 1 && f.value === BigInt(START)))
       event.restart = true;
-  }
+
   return event;
 }
 

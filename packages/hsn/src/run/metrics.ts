@@ -1,6 +1,8 @@
 import fs from 'node:fs';
 import { openRegular, readRegular, reasonOf, UserError } from '@hidden-schema/base';
-import { maskedCrc32c } from './crc32c.ts';
+import { DamagedFile } from './edit-record.ts';
+import type { Run } from './run.ts';
+import { maskedCrc32c } from './sums.ts';
 
 const APPENDING = fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_APPEND;
 
@@ -144,11 +146,59 @@ export function parseRow(text: string): MetricsRow | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const row = value as Record<string, unknown>;
   if (!isWhole(text, Object.values(row))) return undefined;
-  for (const [name, inner] of Object.entries(row)) {
+  for (const [name, inner] of Object.entries(row))
     if (inner === null) row[name] = Number.NaN;
     else if (typeof inner !== 'number') delete row[name];
-  }
+
   return Number.isSafeInteger(row.step) && row.epoch !== undefined && row.time !== undefined
     ? (row as MetricsRow)
     : undefined;
+}
+
+/** The figures at the end of training; none before. */
+export function evaluationFigures(
+  run: Pick<Run, 'files' | 'path'>,
+): Record<string, number | null> | undefined {
+  const figures = run.files.readJson<Record<string, unknown>>('evaluation.json');
+  if (figures === undefined) return undefined;
+  if (typeof figures !== 'object' || figures === null || Array.isArray(figures))
+    throw new DamagedFile(`${run.path('evaluation.json')} is damaged: expected figures by their names`);
+  const single = Object.entries(figures).filter(([, x]) => typeof x !== 'object' || x === null);
+  const pairs = single.map(([name, x]) => [name, typeof x === 'number' ? x : null]);
+  return Object.fromEntries(pairs) as Record<string, number | null>;
+}
+
+const FIRST = 1 << 14;
+const LINE_FEED = 0x0a;
+
+/** The last rows of a metrics file, read from its end, so that a long run costs no more than a short one. */
+export function lastMetrics(file: string, most: number): MetricsFile {
+  if (!fs.lstatSync(file, { throwIfNoEntry: false })) return { rows: [], skipped: 0, cut: false };
+  const descriptor = openRegular(file, { follow: false });
+  try {
+    let start = fs.fstatSync(descriptor).size;
+    let tail = Buffer.alloc(0);
+    while (start > 0 && feeds(tail) <= most) {
+      // Twice as much each time.
+      const chunk = Buffer.alloc(Math.min(Math.max(FIRST, tail.length), start));
+      start -= chunk.length;
+      const read = fs.readSync(descriptor, chunk, 0, chunk.length, start);
+      tail = Buffer.concat([chunk.subarray(0, read), tail]);
+    }
+    return linesOf(tail, start === 0, most);
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+const feeds = (bytes: Buffer): number => bytes.reduce((sum, byte) => sum + (byte === LINE_FEED ? 1 : 0), 0);
+
+/** Rows of whole lines; the first is one only where the file begins with it. */
+function linesOf(bytes: Buffer, fromStart: boolean, most: number): MetricsFile {
+  const end = bytes.lastIndexOf(LINE_FEED) + 1;
+  const whole = bytes.subarray(0, end).toString('utf8').split('\n');
+  const lines = whole.slice(fromStart ? 0 : 1, -1).slice(-most);
+  const rows = lines.flatMap((line) => parseRow(line) ?? []);
+  const cut = end < bytes.length;
+  return { rows, skipped: lines.length - rows.length + Number(cut), cut };
 }

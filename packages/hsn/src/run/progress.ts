@@ -1,4 +1,5 @@
 import { charWidth, displayWidth, formatNumber, plainText } from '@hidden-schema/base';
+import type { SessionEvent, StageEvent } from '../train/train-events.ts';
 
 /** The parts of a stream that decide how progress may look. */
 export interface ProgressOutput {
@@ -161,3 +162,58 @@ function fit(text: string, width: number): string {
   }
   return `${cut}…`;
 }
+
+/** An evaluation that ends within these milliseconds says nothing of itself. */
+const quietMs = 3000;
+
+/** What happens between stages. */
+type Landmark = { readonly type: 'chosen' | 'run' | 'ended' };
+
+/** Shows a training to people, as its events come: a live line for each stage on a terminal, and notes. */
+export function showEvents(output: ProgressOutput): (event: SessionEvent | Landmark) => void {
+  let shown: { stage: StageEvent['type']; bar: Progress } | undefined;
+  let evaluating = 0;
+  const end = (reason?: string) => {
+    shown?.bar.finish(reason);
+    shown = undefined;
+  };
+  const barOf = ({ type: stage, label, total, unit, done }: StageEvent): Progress => {
+    if (shown?.stage !== stage) {
+      end();
+      shown = { stage, bar: new Progress({ label, total, unit, start: done, output }) };
+    }
+    return shown.bar;
+  };
+  const onStage = (event: StageEvent) => {
+    const { type, state, done, step, figures, reason } = event;
+    if (type === 'evaluate' && state === 'begins') evaluating = performance.now();
+    const quiet = type === 'evaluate' && performance.now() - evaluating <= quietMs;
+    if (state === 'ends') return shown?.stage === type ? end(reason) : undefined;
+    if (quiet && shown?.stage !== type) return undefined;
+    const bar = barOf(event);
+    if (state === 'going') bar.update(done, step ? stepFigures(step) : figures);
+    return undefined;
+  };
+  return (event) => {
+    if (event.type === 'note') {
+      if (shown) shown.bar.note(event.text);
+      else output.write(`${plainText(event.text)}\n`);
+    } else if (event.type === 'validation')
+      shown?.bar.update(event.step, { valid: event.objective, ...event.figures });
+    else if (!('state' in event)) end();
+    else if (event.label !== 'hash') onStage(event.unit === 'bytes' ? inKilobytes(event) : event);
+  };
+}
+
+const inKilobytes = (event: StageEvent): StageEvent => ({
+  ...event,
+  unit: 'kB',
+  done: Math.ceil(event.done / 1000),
+  total: Math.ceil(event.total / 1000),
+});
+
+const stepFigures = ({ loss, reconstruction, kl_walk, kl = 0 }: NonNullable<StageEvent['step']>) => ({
+  loss,
+  nll: reconstruction,
+  'kl-z': kl_walk ?? kl,
+});

@@ -1,13 +1,13 @@
 import { openSafetensors, SafetensorsError } from '@hidden-schema/torch';
-import { type Claim, checkClaims, type Shapes, shapesOf } from '@hidden-schema/transformers/claims';
-import { decoderKind } from '@hidden-schema/transformers/registry';
+import { decoderClaims as configClaims, isDecoderName } from '@hidden-schema/transformers/decoder-config';
+import { type Claim, checkClaims, type Shapes, shapesOf } from '@hidden-schema/transformers/model-folder';
 import type { LanguageConfig } from '../config/language.ts';
 import type { SyntheticConfig } from '../config/network.ts';
 import { isRival, type RivalConfig } from '../config/rivals.ts';
 import type { RunConfig } from '../config/settings.ts';
 import type { ReasoningConfig } from '../config/tuples.ts';
 import { nameOfToday } from '../tensor-names.ts';
-import { MODEL } from './manifest.ts';
+import { MODEL } from './checkpoint.ts';
 import type { RunFiles } from './run-files.ts';
 
 /** Refuses a run whose settings state other sizes than its last checkpoint has, before a model is built from them. */
@@ -31,7 +31,7 @@ const modelParts = /^(encoder|decoder|network)\./;
 function lastShapes(files: RunFiles): Shapes | undefined {
   const names = files.list('checkpoints');
   const steps = names.flatMap((name) => /^step-(\d+)$/.exec(name)?.[1] ?? []).map(Number);
-  for (const step of steps.sort((a, b) => b - a)) {
+  for (const step of steps.sort((a, b) => b - a))
     try {
       const weights = openSafetensors(files.path('checkpoints', `step-${step}`, MODEL));
       const shapes = shapesOf(weights, nameOfToday);
@@ -40,7 +40,7 @@ function lastShapes(files: RunFiles): Shapes | undefined {
     } catch (error) {
       if (!(error instanceof SafetensorsError)) throw error;
     }
-  }
+
   return undefined;
 }
 
@@ -51,68 +51,61 @@ function claimsOf(config: RunConfig): Claim[] {
   return [...own, ...encoderClaims(config), ...decoderClaims(config)];
 }
 
+/** A size that settings state, and the tensor that has it along an axis; without one, how many such tensors there are. */
+const claim = (key: string, value: number, tensor: RegExp, axis?: number): Claim => ({
+  ...{ key, value, tensor },
+  ...(axis === undefined ? {} : { axis }),
+});
+
 /** The sizes of a latent: what the encoder's queries give. */
 function rivalClaims(config: RivalConfig): Claim[] {
   const head = /^encoder\.walk\.start\.weight$/;
-  if (config.model === 'optimus')
-    return [{ key: '2 × latent', value: 2 * config.latent, tensor: head, axis: 0 }];
-  if (config.model === 'ivae')
+  if (config.model === 'optimus') return [claim('2 × latent', 2 * config.latent, head, 0)];
+  if (config.model === 'ivae') {
+    const { hidden, latent } = config;
     return [
-      { key: 'hidden', value: config.hidden, tensor: head, axis: 0 },
-      { key: 'latent', value: config.latent, tensor: /^draw\.weight$/, axis: 0 },
-      { key: 'hidden + latent', value: config.hidden + config.latent, tensor: /^mix\.weight$/, axis: 1 },
+      claim('hidden', hidden, head, 0),
+      claim('latent', latent, /^draw\.weight$/, 0),
+      claim('hidden + latent', hidden + latent, /^mix\.weight$/, 1),
     ];
+  }
   return [
-    { key: 'code', value: config.code, tensor: head, axis: 0 },
-    { key: 'symbols', value: config.symbols, tensor: /^codes$/, axis: 0 },
-    { key: 'length', value: config.length, tensor: /^encoder\.walk\.queries$/, axis: 0 },
-    { key: 'prior', value: config.prior, tensor: /^prior\.output\.weight$/, axis: 1 },
+    claim('code', config.code, head, 0),
+    claim('symbols', config.symbols, /^codes$/, 0),
+    claim('length', config.length, /^encoder\.walk\.queries$/, 0),
+    claim('prior', config.prior, /^prior\.output\.weight$/, 1),
   ];
 }
 
 function syntheticClaims({ symbols, encoder, graph }: SyntheticConfig): Claim[] {
   const head = /^encoder\.head\.weight$/;
   return [
-    ...(symbols === undefined ? [] : [{ key: 'symbols', value: symbols, tensor: head, axis: 0 }]),
-    { key: 'encoder.width', value: encoder.width, tensor: head, axis: 1 },
-    { key: 'encoder.blocks', value: encoder.blocks, tensor: /^encoder\.blocks\.(\d+)\./ },
-    {
-      key: 'encoder.hidden',
-      value: encoder.hidden,
-      tensor: /^encoder\.blocks\.0\.expand\.weight$/,
-      axis: 0,
-    },
+    ...(symbols === undefined ? [] : [claim('symbols', symbols, head, 0)]),
+    claim('encoder.width', encoder.width, head, 1),
+    claim('encoder.blocks', encoder.blocks, /^encoder\.blocks\.(\d+)\./),
+    claim('encoder.hidden', encoder.hidden, /^encoder\.blocks\.0\.expand\.weight$/, 0),
     ...graphClaims(graph),
   ];
 }
 
-function graphClaims({
-  posterior,
-  symbols,
-  ...graph
-}: SyntheticConfig['graph'] | LanguageConfig['graph']): Claim[] {
-  const { hidden, layers, symbolDimension } = graph;
+function graphClaims(graph: SyntheticConfig['graph'] | LanguageConfig['graph']): Claim[] {
+  const { posterior, symbols, hidden, layers, symbolDimension } = graph;
   if (posterior !== 'pairs' && posterior !== 'inner') return [];
-  const learned = /^symbols\.vectors$/;
   const first = posterior === 'pairs' ? /^graph\.first\.weight$/ : /^graph\.embed\.layers\.0\.weight$/;
-  return [
-    { key: 'graph.hidden', value: hidden, tensor: first, axis: 0 },
-    ...(posterior === 'pairs'
-      ? [{ key: 'graph.layers', value: layers, tensor: /^graph\.rest\.layers\.(\d+)\./ }]
-      : []),
-    ...(symbols === 'learnable'
-      ? [{ key: 'graph.symbolDimension', value: symbolDimension, tensor: learned, axis: 1 }]
-      : []),
-  ];
+  const claims = [claim('graph.hidden', hidden, first, 0)];
+  if (posterior === 'pairs') claims.push(claim('graph.layers', layers, /^graph\.rest\.layers\.(\d+)\./));
+  if (symbols === 'learnable')
+    claims.push(claim('graph.symbolDimension', symbolDimension, /^symbols\.vectors$/, 1));
+  return claims;
 }
 
 /** Where walks are read by pursuit, symbols are vectors and each step has its sharpness. */
 function pursuitClaims({ symbols, length, graph }: LanguageConfig | ReasoningConfig): Claim[] {
   const vectors = /^symbols\.vectors$/;
   return [
-    { key: 'symbols', value: symbols, tensor: vectors, axis: 0 },
-    { key: 'graph.symbolDimension', value: graph.symbolDimension, tensor: vectors, axis: 1 },
-    { key: 'length', value: length, tensor: /^encoder\.sharpness$/, axis: 0 },
+    claim('symbols', symbols, vectors, 0),
+    claim('graph.symbolDimension', graph.symbolDimension, vectors, 1),
+    claim('length', length, /^encoder\.sharpness$/, 0),
   ];
 }
 
@@ -120,11 +113,11 @@ function networkClaims(config: LanguageConfig | ReasoningConfig): Claim[] {
   if (!config.baseline && config.encoder.walks === 'pursuit') return pursuitClaims(config);
   const { model, symbols, length } = config;
   // Walks over tuples have two halves, each with queries of its own.
-  const queries =
-    model === 'reasoning' ? { key: 'length / 2', value: length / 2 } : { key: 'length', value: length };
+  const [key, queries] =
+    model === 'reasoning' ? (['length / 2', length / 2] as const) : (['length', length] as const);
   return [
-    { key: 'symbols', value: symbols, tensor: /^encoder\.walk\.start\.weight$/, axis: 0 },
-    { ...queries, tensor: /^encoder\.walk\.queries$/, axis: 0 },
+    claim('symbols', symbols, /^encoder\.walk\.start\.weight$/, 0),
+    claim(key, queries, /^encoder\.walk\.queries$/, 0),
     ...graphClaims(config.graph),
   ];
 }
@@ -135,61 +128,50 @@ type TextModels = LanguageConfig | ReasoningConfig | RivalConfig;
 function encoderClaims({ encoder: { name, width, layers } }: Pick<TextModels, 'encoder'>): Claim[] {
   if (name !== 'transformer' && name !== 'lstm') return [];
   return [
-    { key: 'encoder.width', value: width, tensor: /^encoder\.text\.embedding\.weight$/, axis: 1 },
-    { key: 'encoder.layers', value: layers, tensor: /^encoder\.text\.(?:blocks|layers)\.(\d+)\./ },
+    claim('encoder.width', width, /^encoder\.text\.embedding\.weight$/, 1),
+    claim('encoder.layers', layers, /^encoder\.text\.(?:blocks|layers)\.(\d+)\./),
   ];
 }
 
 function decoderClaims({ decoder }: Pick<TextModels, 'decoder'>): Claim[] {
   const { name, width, layers, longest } = decoder;
-  if (!decoderKind(name)) {
+  if (!isDecoderName(name)) {
     const rank = 'lora' in decoder ? decoder.lora?.rank : undefined;
     const adapter = /^decoder\..*\.lora_A\.weight$/;
-    return rank === undefined ? [] : [{ key: 'decoder.lora.rank', value: rank, tensor: adapter, axis: 0 }];
+    return rank === undefined ? [] : [claim('decoder.lora.rank', rank, adapter, 0)];
   }
   const table = /^decoder\.(?:transformer\.wte|model\.embed_tokens|model\.shared|wte)\.weight$/;
-  const places = /^decoder\.transformer\.wpe\.weight$/;
-  return [
-    { key: 'decoder.width', value: width, tensor: table, axis: 1 },
-    ...(name === 'lstm'
-      ? []
-      : [
-          {
-            key: 'decoder.layers',
-            value: layers,
-            tensor: /^decoder\.(?:transformer\.h|model\.(?:decoder\.)?layers)\.(\d+)\./,
-          },
-        ]),
-    ...(name === 'gpt2' ? [{ key: 'decoder.longest + 2', value: longest + 2, tensor: places, axis: 0 }] : []),
-  ];
+  const blocks = /^decoder\.(?:transformer\.h|model\.(?:decoder\.)?layers)\.(\d+)\./;
+  const claims = [claim('decoder.width', width, table, 1)];
+  if (name !== 'lstm') claims.push(claim('decoder.layers', layers, blocks));
+  if (name === 'gpt2')
+    claims.push(claim('decoder.longest + 2', longest + 2, /^decoder\.transformer\.wpe\.weight$/, 0));
+  return claims;
 }
 
 function pathClaims({ path: { kind, hidden, width, layers, encoder } }: ReasoningConfig): Claim[] {
   const output = /^network\.output\.weight$/;
-  return [
-    ...(kind === 'lstm' || kind === 'mlp'
-      ? [{ key: 'path.hidden', value: hidden, tensor: output, axis: 1 }]
-      : []),
-    ...(kind === 'transformer'
-      ? [
-          { key: 'path.width', value: width, tensor: output, axis: 1 },
-          { key: 'path.layers', value: layers, tensor: /^network\.blocks\.(\d+)\./ },
-        ]
-      : []),
-    ...(encoder.name === 'transformer' && kind !== 'mlp'
-      ? [
-          { key: 'path.encoder.width', value: encoder.width, tensor: /^text\.embedding\.weight$/, axis: 1 },
-          { key: 'path.encoder.layers', value: encoder.layers, tensor: /^text\.blocks\.(\d+)\./ },
-        ]
-      : []),
-  ];
+  const claims: Claim[] = [];
+  if (kind === 'lstm' || kind === 'mlp') claims.push(claim('path.hidden', hidden, output, 1));
+  if (kind === 'transformer')
+    claims.push(
+      claim('path.width', width, output, 1),
+      claim('path.layers', layers, /^network\.blocks\.(\d+)\./),
+    );
+  if (encoder.name === 'transformer' && kind !== 'mlp')
+    claims.push(
+      claim('path.encoder.width', encoder.width, /^text\.embedding\.weight$/, 1),
+      claim('path.encoder.layers', encoder.layers, /^text\.blocks\.(\d+)\./),
+    );
+  return claims;
 }
 
 /** Of the decoder's config.json, which run.json keeps; settings that are no decoder's are refused when it is made. */
 function recordedClaims(record: unknown): Claim[] {
   const { decoder } = (record ?? {}) as { decoder?: unknown };
   const { model_type = 'gpt2' } = (decoder ?? {}) as { model_type?: unknown };
-  const claims = decoderKind(String(model_type))?.claims(decoder) ?? [];
+  const name = String(model_type);
+  const claims = isDecoderName(name) ? configClaims(name, decoder) : [];
   return claims.map(({ key, tensor, ...claim }) => ({
     ...claim,
     key: `decoder.${key}`,

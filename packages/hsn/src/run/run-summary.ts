@@ -10,19 +10,15 @@ import {
   UserError,
 } from '@hidden-schema/base';
 import type { ModelKind } from '../config/settings.ts';
-import type { Failure } from '../train/non-finite.ts';
-import { bestStep, checkpointFaults, checkpointSteps } from './checkpoint.ts';
-import { BEST } from './checkpoint-folder.ts';
+import type { Failure } from '../train/updater.ts';
+import { BEST, bestStep, checkpointFaults, checkpointSteps, STATE } from './checkpoint.ts';
 import { readConsistently } from './consistent.ts';
 import { editsIn } from './edits.ts';
 import { readEvents } from './events.ts';
-import { STATE } from './manifest.ts';
-import { type MetricsFile, type MetricsRow, readMetrics } from './metrics.ts';
-import { lastMetrics } from './metrics-tail.ts';
+import { evaluationFigures, lastMetrics, type MetricsFile, type MetricsRow, readMetrics } from './metrics.ts';
 import { Run, type RunState } from './run.ts';
-import { DamagedFile } from './run-faults.ts';
 import { isRunFolder } from './run-record.ts';
-import type { SessionState } from './session-terms.ts';
+import type { SessionState } from './session-checkpoint.ts';
 import { readSums, SUMS, sumFault } from './sums.ts';
 
 /** A run at a glance. */
@@ -124,17 +120,6 @@ function lastFigures(rows: readonly MetricsRow[]): Record<string, number> {
   const figures: Record<string, number> = {};
   for (const { step: _step, epoch: _epoch, time: _time, ...row } of rows) Object.assign(figures, row);
   return figures;
-}
-
-/** The figures at the end of training; none before. */
-export function evaluationFigures(run: Run): Record<string, number | null> | undefined {
-  const figures = run.files.readJson<Record<string, unknown>>('evaluation.json');
-  if (figures === undefined) return undefined;
-  if (typeof figures !== 'object' || figures === null || Array.isArray(figures))
-    throw new DamagedFile(`${run.path('evaluation.json')} is damaged: expected figures by their names`);
-  const single = Object.entries(figures).filter(([, x]) => typeof x !== 'object' || x === null);
-  const pairs = single.map(([name, x]) => [name, typeof x === 'number' ? x : null]);
-  return Object.fromEntries(pairs) as Record<string, number | null>;
 }
 
 /** What is wrong with a run, if anything. */

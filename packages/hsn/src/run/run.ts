@@ -16,19 +16,21 @@ import { readConsistently } from './consistent.ts';
 import { rememberCorpus } from './corpus-places.ts';
 import { finishEdits } from './edits.ts';
 import { RunFiles } from './run-files.ts';
-import { editsOf, hasManifest, writeRunManifest } from './run-manifest.ts';
 import {
   type CorpusInfo,
   checkIdentity,
+  checkRunFolder,
+  editsOf,
+  hasManifest,
   identityOf,
   RUN_FORMAT,
   type RunRecord,
   type RunState,
   readRecord,
   VERSION,
+  writeRunManifest,
 } from './run-record.ts';
 import { checkRunSizes } from './run-sizes.ts';
-import { checkRunFolder } from './run-target.ts';
 
 export {
   type CorpusInfo,
@@ -278,6 +280,5 @@ function lockFolder(files: RunFiles, shown: string): Lock {
 const asUserError = (error: unknown, what: string): unknown =>
   (error as NodeJS.ErrnoException).code === undefined ? error : new UserError(`${what}: ${reasonOf(error)}`);
 
-function readConfig(files: RunFiles): RunConfig {
-  return loadConfig(files.text('config.yaml'), files.path('config.yaml'));
-}
+const readConfig = (files: RunFiles): RunConfig =>
+  loadConfig(files.text('config.yaml'), files.path('config.yaml'));

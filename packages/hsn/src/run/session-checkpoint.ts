@@ -2,24 +2,21 @@ import { type JsonValue, UserError } from '@hidden-schema/base';
 import { scope } from '@hidden-schema/torch';
 import { type CheckpointSettings, checkpointsSchema } from '../config/network.ts';
 import type { RunConfig } from '../config/settings.ts';
-import type { Task } from '../train/task.ts';
-import {
-  type CheckpointParts,
-  checkpointSteps,
-  discardCheckpointsAfter,
-  loadCheckpoint,
-  markBest,
-} from './checkpoint.ts';
+import type { Replicas } from '../train/replicas.ts';
+import type { PreparationState, Task } from '../train/task.ts';
+import type { SessionEvent } from '../train/train-events.ts';
+import type { StepMetrics, TrainerState } from '../train/trainer.ts';
+import { checkpointSteps, discardCheckpointsAfter, loadCheckpoint, markBest } from './checkpoint.ts';
+import type { CheckpointParts } from './checkpoint-writer.ts';
+import type { ProgressOutput } from './progress.ts';
 import type { Run } from './run.ts';
-import type { SessionState } from './session-terms.ts';
 
 /** What a session knows beside the task: the best validation objective so far, and the seconds spent. */
 export type SessionProgress = Omit<SessionState, 'trainer' | 'sweeps'>;
 
 /** When checkpoints are written; a kind of training that has no such settings uses the defaults. */
-export function checkpointSettings(config: RunConfig): CheckpointSettings {
-  return 'checkpoints' in config ? config.checkpoints : checkpointsSchema.parse({});
-}
+export const checkpointSettings = (config: RunConfig): CheckpointSettings =>
+  'checkpoints' in config ? config.checkpoints : checkpointsSchema.parse({});
 
 /** Weights, optimiser and state of a task in training, as a checkpoint holds them. */
 export function checkpointParts(
@@ -53,17 +50,69 @@ export function restoreTask(
     onNote('no checkpoint was written yet: training begins again');
     return undefined;
   }
+  const { step, notes, state } = loadTask(run, task);
+  for (const note of notes) onNote(note);
+  const { sweeps, ...progress } = state;
+  discardCheckpointsAfter(run, step);
+  // A process killed between a best checkpoint and its mark must not cost that checkpoint.
+  if (progress.bestStep !== undefined) markBest(run, progress.bestStep);
+  return { progress, step, sweeps: sweeps?.count };
+}
+
+/** Puts a task back to the last checkpoint of its run; gives what that says beside the trainer's own state. */
+export function loadTask(
+  run: Run,
+  task: Task<unknown>,
+): { step: number; notes: string[]; state: Omit<SessionState, 'trainer'> } {
   return scope(() => {
-    const saved = loadCheckpoint(run, 'last');
-    for (const note of saved.notes) onNote(note);
-    const { trainer, sweeps, ...progress } = saved.state as unknown as SessionState;
-    if (!saved.optimizer)
-      throw new UserError(`step ${saved.step} of ${run.directory} has no optimiser state`);
-    task.trainer.restore(trainer, saved.model, saved.optimizer);
-    if (sweeps && task.preparation) task.preparation.state = sweeps;
-    discardCheckpointsAfter(run, saved.step);
-    // A process killed between a best checkpoint and its mark must not cost that checkpoint.
-    if (progress.bestStep !== undefined) markBest(run, progress.bestStep);
-    return { progress, step: saved.step, sweeps: sweeps?.count };
+    const { step, notes, state, model, optimizer } = loadCheckpoint(run, 'last');
+    const { trainer, ...rest } = state as unknown as SessionState;
+    if (!optimizer) throw new UserError(`step ${step} of ${run.directory} has no optimiser state`);
+    task.trainer.restore(trainer, model, optimizer);
+    if (rest.sweeps && task.preparation) task.preparation.state = rest.sweeps;
+    return { step, notes, state: rest };
   });
+}
+
+/** What is called with the events of a training. */
+export type OnSessionEvent = (event: SessionEvent) => void | Promise<void>;
+
+/** How a run is trained on. */
+export interface SessionOptions {
+  /** Continue from the last checkpoint. */
+  resume?: boolean;
+  /** Aborting ends training after the step that runs, with a checkpoint. */
+  signal?: AbortSignal;
+  /** Called with what happens, as it does; training waits for what it returns after `discovered` alone. */
+  onEvent?: OnSessionEvent;
+  /** Without `onEvent`: where it is shown to people; standard error unless given. */
+  output?: ProgressOutput;
+  /** Told of every step. */
+  onStep?: (metrics: StepMetrics) => void;
+  /** The processes that train together; this one leads them. */
+  replicas?: Replicas;
+  /** Ends with the preparation, where the task is of use then. */
+  onlyPrepare?: boolean;
+}
+
+/** How training ended. */
+export interface SessionResult<Evaluation = unknown> {
+  state: 'discovered' | 'finished' | 'stopped';
+  step: number;
+  /** Why training ended before its last step, if it did. */
+  reason?: string;
+  evaluation?: Evaluation;
+  seconds: number;
+}
+
+/** What a checkpoint's state.json holds beside the trainer's own. */
+export interface SessionState {
+  trainer: TrainerState;
+  best: number | null;
+  /** The step of the best checkpoint, where one is kept. */
+  bestStep?: number;
+  sinceBest: number;
+  /** How far the preparation came, where there is one. */
+  sweeps?: PreparationState;
+  seconds: number;
 }

@@ -1,28 +1,28 @@
 import fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { type JsonValue, plainText, UserError } from '@hidden-schema/base';
+import { type JsonValue, UserError } from '@hidden-schema/base';
 import { scope } from '@hidden-schema/torch';
 import type { CheckpointSettings } from '../config/network.ts';
-import { align } from '../train/follow.ts';
-import { brokenWeight, NumberFailure } from '../train/non-finite.ts';
-import { Replicas } from '../train/replicas.ts';
+import { align, Replicas } from '../train/replicas.ts';
 import type { Preparation, Task, TaskTrainer } from '../train/task.ts';
+import { counted, Stage } from '../train/train-events.ts';
 import type { StepMetrics } from '../train/trainer.ts';
-import { type CheckpointParts, CheckpointWriter, loadCheckpoint, saveElsewhere } from './checkpoint.ts';
+import { brokenWeight, NumberFailure } from '../train/updater.ts';
+import { loadCheckpoint } from './checkpoint.ts';
+import { type CheckpointParts, CheckpointWriter, saveElsewhere } from './checkpoint-writer.ts';
 import { EventWriter } from './events.ts';
 import { MetricsLog } from './metrics.ts';
-import { Progress } from './progress.ts';
+import { showEvents } from './progress.ts';
 import type { Run } from './run.ts';
 import {
   checkpointParts,
   checkpointSettings,
+  type OnSessionEvent,
   restoreTask,
+  type SessionOptions,
   type SessionProgress,
+  type SessionResult,
 } from './session-checkpoint.ts';
-import type { SessionOptions, SessionResult } from './session-terms.ts';
-
-/** An evaluation that ends within these milliseconds says nothing of itself. */
-const quietMs = 3000;
 
 const beginning: SessionProgress = { best: null, sinceBest: 0, seconds: 0 };
 
@@ -32,6 +32,7 @@ export class Session<Evaluation = unknown> {
   readonly #task: Task<Evaluation>;
   readonly #trainer: TaskTrainer;
   readonly #options: SessionOptions;
+  readonly #emit: OnSessionEvent;
   readonly #replicas: Replicas;
   readonly #metrics: MetricsLog;
   readonly #events: EventWriter;
@@ -46,13 +47,14 @@ export class Session<Evaluation = unknown> {
     this.#run = run;
     this.#task = task;
     this.#options = options;
+    this.#emit = options.onEvent ?? showEvents(options.output ?? process.stderr);
     this.#replicas = options.replicas ?? Replicas.alone;
     this.#trainer = task.trainer;
     this.#checkpoints = checkpointSettings(run.config);
-    this.#writer = new CheckpointWriter(run, (text) => options.output?.write(`${plainText(text)}\n`));
+    this.#writer = new CheckpointWriter(run, this.#note);
     this.#metrics = new MetricsLog(run.path('metrics.jsonl'));
     const { damaged } = this.#metrics;
-    if (damaged > 0) options.output?.write(`metrics.jsonl: ${damaged} lines are damaged and left out\n`);
+    if (damaged > 0) this.#note(`metrics.jsonl: ${damaged} lines are damaged and left out`);
     if (options.resume) this.#restore();
     const resumed = options.resume ? { resumedAt: this.#trainer.step } : {};
     this.#events = new EventWriter(run.directory, resumed);
@@ -107,16 +109,11 @@ export class Session<Evaluation = unknown> {
     );
   }
 
-  /** The task's evaluation; one that takes long says how far it is. */
+  /** The task's evaluation. */
   #figures(): Evaluation {
-    const began = performance.now();
-    let progress: Progress | undefined;
-    const evaluation = this.#task.evaluate((done, total) => {
-      if (performance.now() - began > quietMs)
-        progress ??= this.#progress('evaluate', total, 'sentences', done);
-      progress?.update(done);
-    });
-    progress?.finish();
+    const stage = counted({ type: 'evaluate', label: 'evaluate', unit: 'sentences' }, this.#emit);
+    const evaluation = this.#task.evaluate(stage.going);
+    stage.end();
     return evaluation;
   }
 
@@ -135,37 +132,38 @@ export class Session<Evaluation = unknown> {
     const { preparation } = this.#task;
     if (!preparation?.wanted) return false;
     const { label, most, unit } = preparation;
-    const progress = this.#progress(label, most, unit, preparation.state.count);
+    const stage = this.#stage('discover', label, most, unit);
+    stage.begin(preparation.state.count);
     if (preparation.together) await align(this.#task, this.#replicas);
     while (preparation.wanted && !this.#options.signal?.aborted) {
       if (preparation.together) await this.#replicas.lead('prepare');
       const before = preparation.state.count;
-      const figures = await this.#advance(preparation, progress);
+      const figures = await this.#advance(preparation, stage);
       if (!figures) break;
       const { count } = preparation.state;
       if (count === before) {
-        progress.update(count, figures);
+        stage.going(count, { figures });
         await setImmediate();
         continue;
       }
       const shown = { ...figures, ...(await this.#task.inspect()).figures };
       this.#record({ step: 0, epoch: 0, sweep: count, ...shown });
-      progress.update(count, shown);
+      stage.going(count, { figures: shown });
       this.#unsaved = true;
       const { every } = this.#checkpoints;
       if (every !== undefined && count % every === 0) await this.#save(false);
       await setImmediate();
     }
-    progress.finish();
+    stage.end();
     return !preparation.wanted;
   }
 
   /** One part of the preparation; nothing where it was stopped on the way. */
-  async #advance(preparation: Preparation, progress: Progress): Promise<Record<string, number> | undefined> {
+  async #advance(preparation: Preparation, stage: Stage): Promise<Record<string, number> | undefined> {
     const { signal } = this.#options;
     const onPart = (count: number, figures: Record<string, number>) => {
       this.#record({ step: 0, epoch: 0, sweep: count, ...figures });
-      progress.update(count, figures);
+      stage.going(count, { figures });
     };
     try {
       return await preparation.advance({ signal, onPart });
@@ -185,16 +183,18 @@ export class Session<Evaluation = unknown> {
     await this.#writer.settle();
     for (const [name, value] of Object.entries(this.#task.artifacts())) this.#run.store(name, value);
     this.#run.setState('running', { step: 0, seconds: this.#seconds() });
-    await this.#options.onPrepared?.(this.#seconds());
+    const seconds = this.#seconds();
+    await this.#emit({ type: 'discovered', directory: this.#run.directory, seconds });
   }
 
   /** Trains until the last step, a stop from outside, or patience is at its end; returns why it ended early. */
   async #steps(): Promise<string | undefined> {
     const { training } = this.#run.config;
-    const progress = this.#progress('train', training.steps, 'steps', this.#trainer.step);
-    while (!this.#trainer.finished && this.#reasonToStop() === undefined) await this.#oneStep(progress);
+    const stage = this.#stage('train', 'train', training.steps, 'steps');
+    stage.begin(this.#trainer.step);
+    while (!this.#trainer.finished && this.#reasonToStop() === undefined) await this.#oneStep(stage);
     const reason = this.#trainer.finished ? undefined : this.#reasonToStop();
-    progress.finish(reason);
+    stage.end(reason);
     return reason;
   }
 
@@ -207,19 +207,19 @@ export class Session<Evaluation = unknown> {
       : undefined;
   }
 
-  async #oneStep(progress: Progress): Promise<void> {
+  async #oneStep(stage: Stage): Promise<void> {
     const { logEvery, evaluateEvery, steps } = this.#run.config.training;
     this.#writer.check();
     await this.#replicas.lead('step');
     const metrics = this.#trainer.trainStep();
-    const { step, loss, reconstruction, kl_walk, kl = 0 } = metrics;
+    const { step } = metrics;
     this.#unsaved = true;
     this.#run.refresh();
-    progress.update(step, { loss, nll: reconstruction, 'kl-z': kl_walk ?? kl });
+    stage.going(step, { step: metrics });
     this.#options.onStep?.(metrics);
     if (step % logEvery === 0) this.#record({ ...metrics });
     const evaluated = step % evaluateEvery === 0 || step === steps;
-    const better = evaluated && (await this.#evaluate(metrics, progress));
+    const better = evaluated && (await this.#evaluate(metrics));
     const best = better && this.#checkpoints.best;
     if (best || step % this.#checkpointEvery === 0 || step === steps) await this.#save(best);
     await setImmediate();
@@ -230,7 +230,7 @@ export class Session<Evaluation = unknown> {
   }
 
   /** Validation; tells whether the model is the best so far. */
-  async #evaluate(metrics: StepMetrics, progress: Progress): Promise<boolean> {
+  async #evaluate(metrics: StepMetrics): Promise<boolean> {
     const validation = this.#trainer.validate();
     const { step, epoch } = metrics;
     if (!Number.isFinite(validation))
@@ -246,8 +246,8 @@ export class Session<Evaluation = unknown> {
       sinceBest: better ? 0 : this.#state.sinceBest + 1,
     };
     this.#record({ step, epoch, validation, ...figures });
-    progress.update(step, { valid: validation, ...figures });
-    for (const note of notes) progress.note(note);
+    this.#emit({ type: 'validation', step, objective: validation, best: better, figures });
+    for (const note of notes) this.#note(note);
     return better;
   }
 
@@ -272,8 +272,7 @@ export class Session<Evaluation = unknown> {
   }
 
   #restore(): void {
-    const output = (text: string) => this.#options.output?.write(`${plainText(text)}\n`);
-    const saved = restoreTask(this.#run, this.#task, output);
+    const saved = restoreTask(this.#run, this.#task, this.#note);
     this.#metrics.truncateAfter(saved?.step ?? -1, saved?.sweeps);
     if (!saved) return;
     this.#state = saved.progress;
@@ -285,8 +284,11 @@ export class Session<Evaluation = unknown> {
     scope(() => this.#trainer.model.load(loadCheckpoint(this.#run, 'best').model));
   }
 
-  #progress(label: string, total: number, unit: string, start: number): Progress {
-    const { output } = this.#options;
-    return new Progress({ label, total, unit, start, ...(output ? { output } : {}) });
+  readonly #note = (text: string): void => {
+    this.#emit({ type: 'note', text });
+  };
+
+  #stage(type: 'discover' | 'train' | 'evaluate', label: string, total: number, unit: string): Stage {
+    return new Stage({ type, label, total, unit }, this.#emit);
   }
 }

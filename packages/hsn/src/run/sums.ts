@@ -28,9 +28,8 @@ export const isAnswerFile = (name: string): boolean =>
 /** sha256 sums by name: two while a file is being replaced, of which either is right. */
 export type Sums = Map<string, readonly string[]>;
 
-export function sumsText(sums: Sums): string {
-  return sealedText({ format: FORMAT, files: Object.fromEntries([...sums].sort()) });
-}
+export const sumsText = (sums: Sums): string =>
+  sealedText({ format: FORMAT, files: Object.fromEntries([...sums].sort()) });
 
 /** Reads sums; none where nothing was recorded. */
 export function readSums(file: string): Sums {
@@ -50,9 +49,8 @@ export function readSums(file: string): Sums {
 export const sumOf = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** What is wrong with a file's content, if anything is; nothing is known of one without a sum. */
-export function findDamage(bytes: Uint8Array, known: readonly string[] | undefined): string | undefined {
-  return known && sumFault(sumOf(bytes), known);
-}
+export const findDamage = (bytes: Uint8Array, known: readonly string[] | undefined): string | undefined =>
+  known && sumFault(sumOf(bytes), known);
 
 /** That a sum is not one of those that were recorded. */
 export function sumFault(sum: string, known: readonly string[]): string | undefined {
@@ -105,4 +103,25 @@ export function sealFolder(
   const names = fs.readdirSync(folder).filter(isAnswerFile);
   const own = names.map((name) => [name, [hashFile(path.join(folder, name)).sha256]] as const);
   writeFileAtomic(path.join(folder, SUMS), sumsText(new Map([...staying, ...own])));
+}
+
+/** Castagnoli's polynomial, bits reversed. */
+const POLYNOMIAL = 0x82f63b78;
+
+const table = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte;
+  for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ POLYNOMIAL : value >>> 1;
+  return value;
+});
+
+export function crc32c(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) crc = table[(crc ^ byte) & 0xff]! ^ (crc >>> 8);
+  return ~crc >>> 0;
+}
+
+/** The form stored in record files: rotated and shifted, so that a checksum of a checksum stays useful. */
+export function maskedCrc32c(bytes: Uint8Array): number {
+  const crc = crc32c(bytes);
+  return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
 }

@@ -1,14 +1,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { type JsonValue, jsonText, reasonOf, UserError } from '@hidden-schema/base';
-import { specialConfig } from '@hidden-schema/text/tokenizer/special';
 import type { Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
+import { specialConfig } from '@hidden-schema/text/tokenizer/tokenizer';
 import { type nn, scope } from '@hidden-schema/torch';
 import type { LanguageDecoder } from '@hidden-schema/transformers';
+import { ENCODER_FOLDER } from '../config/language.ts';
 import { loadCheckpoint, whichCheckpoint } from '../run/checkpoint.ts';
 import { type CorpusInfo, Run, type RunOptions } from '../run/run.ts';
 import { type Tokenizers, tokenizerOfRun } from './language/build.ts';
-import { ENCODER_FOLDER } from './language/encoder-names.ts';
 
 /** What `run.json` notes of a run's models, so that the folder can be opened without anything else. */
 export interface ModelRecord {

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@hidden-schema/base';
-import type { nn, optim, Tensor } from '@hidden-schema/torch';
-import type { StepMetrics } from './trainer.ts';
-import type { TrainerState } from './trainer-state.ts';
+import type { nn, Tensor } from '@hidden-schema/torch';
+import type * as optim from '@hidden-schema/torch/optim';
+import type { StepMetrics, TrainerState } from './trainer.ts';
 
 /** What a session drives: a model that is updated one step at a time. */
 export interface TaskTrainer {

@@ -1,8 +1,13 @@
-import type { BatchOrder } from '@hidden-schema/text';
-import { type Generator, type nn, optim, scope, span, type Tensor } from '@hidden-schema/torch';
+import { reasonOf, UserError } from '@hidden-schema/base';
+import type { BatchOrder, BatchPosition } from '@hidden-schema/text';
+import { type Generator, type nn, scope, type Tensor, withoutGrad } from '@hidden-schema/torch';
+import * as optim from '@hidden-schema/torch/optim';
+import { span } from '@hidden-schema/torch/profile';
+import { drawnAside, type HiddenSchemaNetwork, type ModelSpec } from '../model.ts';
+import type { LossTerms } from '../objective/objective.ts';
+import { nameOfToday } from '../tensor-names.ts';
 import { Replicas } from './replicas.ts';
-import { restoreTrainer, type TrainerState, trainerState } from './trainer-state.ts';
-import { Updater, type UpdateSettings } from './updater.ts';
+import { type PlateauState, Updater, type UpdateSettings } from './updater.ts';
 
 /** The terms of one training step as plain numbers, in nats per sentence. */
 export interface StepMetrics {
@@ -155,4 +160,127 @@ export class Trainer<Batch = unknown> {
     this.#fitter?.free();
     this.#updater.optimizer.free();
   }
+}
+
+/** Where a training stands, beside its weights: what a checkpoint's state.json keeps of it. */
+export interface TrainerState {
+  step: number;
+  position: BatchPosition;
+  /** Updates of each parameter group; runs of version 0.1 kept one number for all. */
+  updates: number | readonly number[];
+  /** The model's generator, base64. */
+  generator: string;
+  /** Of the schedule `plateau`: how far rates have fallen. */
+  plateau?: PlateauState;
+}
+
+/** What every training has: a model with its generator, and an optimiser. */
+interface TrainerParts {
+  readonly step: number;
+  readonly model: nn.Module & { readonly generator: Generator };
+  readonly optimizer: optim.Adam;
+}
+
+/** The order of batches: where it stands, and going there. */
+export interface Order {
+  position(): BatchPosition;
+  seek(position: BatchPosition): void;
+}
+
+export function trainerState({ step, model, optimizer }: TrainerParts, order: Order): TrainerState {
+  return {
+    step,
+    position: order.position(),
+    updates: optimizer.counts,
+    generator: Buffer.from(model.generator.state()).toString('base64'),
+  };
+}
+
+/** Weights, moments, order and generator as a checkpoint has them; those of other settings are refused. */
+export function restoreTrainer(
+  { model, optimizer }: TrainerParts,
+  order: Order,
+  saved: { model: ReadonlyMap<string, Tensor>; optimizer: ReadonlyMap<string, Tensor> },
+  state: TrainerState,
+): void {
+  try {
+    model.load(saved.model);
+    const { updates } = state;
+    const counts = typeof updates === 'number' ? optimizer.groups.map(() => updates) : updates;
+    const moments = new Map([...saved.optimizer].map(([name, tensor]) => [nameOfToday(name), tensor]));
+    optimizer.load(moments, counts);
+  } catch (error) {
+    throw new UserError(
+      `the checkpoint of step ${state.step} needs the settings it was made with: ${reasonOf(error)}`,
+    );
+  }
+  order.seek(state.position);
+  model.generator.restore(Buffer.from(state.generator, 'base64'));
+}
+
+/** Training of a Hidden Schema Network: kinds of data say how a batch is made, the rest is the same for all. */
+export abstract class NetworkTraining<K extends ModelSpec> implements Training<K['batch']> {
+  readonly model: HiddenSchemaNetwork<K>;
+  abstract readonly settings: UpdateSettings;
+  abstract readonly groups: readonly optim.ParameterGroup[];
+  abstract readonly order: BatchOrder;
+
+  constructor(model: HiddenSchemaNetwork<K>) {
+    this.model = model;
+  }
+
+  abstract batch(rows: Int32Array, part: { first: number; end: number }): K['batch'];
+  abstract validate(step: number): number;
+
+  /** The exact posterior that teaches the encoder, where there is one. L tensors [B, K] */
+  protected teacher(_batch: K['batch'], _replicas: Replicas): readonly Tensor[] | undefined {
+    return undefined;
+  }
+
+  loss(batch: K['batch'], step: number, replicas: Replicas): Loss {
+    const teacher = this.teacher(batch, replicas);
+    const terms = this.model.forward(batch, { step, teacher, holders: replicas });
+    return { loss: terms.loss, figures: this.figures(terms) };
+  }
+
+  protected figures({ reconstruction, walk, graph, teacher, tokens }: LossTerms): Loss['figures'] {
+    return {
+      reconstruction: reconstruction.item(),
+      kl_walk: walk.item(),
+      kl_graph: graph.item(),
+      ...(teacher ? { teacher: teacher.item() } : {}),
+      tokens,
+    };
+  }
+
+  /** Mean objective of held-out sentences at full β. */
+  protected meanObjective(step: number, batches: HeldOut<K['batch']>): number {
+    return meanObjective(this.model, batches, { step, beta: this.model.config.objective.beta.to });
+  }
+}
+
+/** Held-out batches, each made when it is looked at. */
+export type HeldOut<Batch> = Iterable<{ count: number; make: () => Batch }>;
+
+/** What is trained: its loss on a batch. */
+type Trained<Batch> = nn.Module & {
+  readonly generator: Generator;
+  forward(batch: Batch, options: { step: number; beta: number }): { loss: Tensor };
+};
+
+/** Mean loss of held-out sentences, without dropout or dropped words; batches are made in a scope. */
+export function meanObjective<Batch>(
+  model: Trained<Batch>,
+  batches: HeldOut<Batch>,
+  options: { step: number; beta: number },
+): number {
+  model.train(false);
+  return drawnAside(model, () => {
+    let [sum, total] = [0, 0];
+    for (const { count, make } of batches) {
+      sum += withoutGrad(() => model.forward(make(), options).loss.item()) * count;
+      total += count;
+    }
+    return sum / total;
+  });
 }

@@ -1,6 +1,7 @@
-import { optim, span, type Tensor } from '@hidden-schema/torch';
-import { NumberFailure } from './non-finite.ts';
-import { Plateau, type PlateauSettings } from './plateau.ts';
+import { UserError } from '@hidden-schema/base';
+import { call, type nn, type Tensor, withoutGrad } from '@hidden-schema/torch';
+import * as optim from '@hidden-schema/torch/optim';
+import { span } from '@hidden-schema/torch/profile';
 import { Replicas } from './replicas.ts';
 
 /** The settings of updates that every model's training has. */
@@ -87,9 +88,8 @@ export class Updater {
 }
 
 /** Scales gradients down as the settings say; returns their joint norm before. */
-export function clipped(parameters: readonly Tensor[], clip: UpdateSettings['clip']): number {
-  return optim.clipGradients(parameters, clip === 'none' ? Number.POSITIVE_INFINITY : clip);
-}
+export const clipped = (parameters: readonly Tensor[], clip: UpdateSettings['clip']): number =>
+  optim.clipGradients(parameters, clip === 'none' ? Number.POSITIVE_INFINITY : clip);
 
 function rateSchedule({ schedule, steps, warmup }: UpdateSettings): optim.Schedule {
   const rest = Math.max(1, steps - warmup);
@@ -107,4 +107,91 @@ function refuseNonFinite(metrics: { step: number; epoch: number }, batch: number
   const { step, epoch } = metrics;
   for (const [term, value] of Object.entries(metrics))
     if (!Number.isFinite(value)) throw new NumberFailure({ step, epoch, batch, term, value: String(value) });
+}
+
+/** How rates fall where validation stalls. */
+export interface PlateauSettings {
+  factor: number;
+  patience: number;
+  least: number;
+}
+
+/** Part of a checkpoint. */
+export interface PlateauState {
+  best: number | null;
+  since: number;
+  factor: number;
+}
+
+/** Rates that fall by a factor after more than `patience` evaluations in a row without a better objective. */
+export class Plateau {
+  readonly #settings: PlateauSettings;
+  #state: PlateauState = { best: null, since: 0, factor: 1 };
+
+  constructor(settings: PlateauSettings = { factor: 1, patience: 0, least: 0 }) {
+    this.#settings = settings;
+  }
+
+  /** What rates are multiplied by now. */
+  get factor(): number {
+    return this.#state.factor;
+  }
+  get state(): PlateauState {
+    return this.#state;
+  }
+  set state(state: PlateauState) {
+    this.#state = state;
+  }
+
+  /** Takes in a validation objective; tells whether rates fall. */
+  validated(objective: number): boolean {
+    const { best, since, factor } = this.#state;
+    if (best === null || objective < best) {
+      this.#state = { best: objective, since: 0, factor };
+      return false;
+    }
+    const falls = since >= this.#settings.patience;
+    this.#state = falls
+      ? { best, since: 0, factor: factor * this.#settings.factor }
+      : { best, since: since + 1, factor };
+    return falls;
+  }
+}
+
+/** Where a number went wrong; kept in `run.json`, for `hsn train --diagnose`. */
+export interface Failure {
+  readonly step: number;
+  readonly epoch?: number;
+  /** Which batch of the epoch; absent where the fault showed outside of a step. */
+  readonly batch?: number;
+  /** A term of the objective, gradient_norm, validation, or the name of a weight. */
+  readonly term: string;
+  /** NaN, Infinity or -Infinity. */
+  readonly value: string;
+}
+
+/** A number that is not one: training stops before it reaches the weights, or a checkpoint. */
+export class NumberFailure extends UserError {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    const { step, epoch, batch, term, value } = failure;
+    super(
+      batch === undefined
+        ? `step ${step}: the ${term} is ${value}; the last checkpoint is kept. Try a lower training.rate; hsn train --diagnose says where it began`
+        : `step ${step} (epoch ${epoch}, batch ${batch}): ${term} is ${value}; the weights of the step before are kept. Try a lower training.rate, or graph.hard: true; hsn train --diagnose says where it began`,
+    );
+    this.failure = failure;
+  }
+}
+
+/** The first weight that holds NaN or an infinity, if any does: what must not be kept as a checkpoint. */
+export const brokenWeight = (model: nn.Module): string | undefined => brokenTensor(model.namedParameters());
+
+/** The name of the first tensor that holds NaN or an infinity, if any does. */
+export function brokenTensor(tensors: Iterable<readonly [string, Tensor]>): string | undefined {
+  return withoutGrad(() => {
+    for (const [name, tensor] of tensors) if (call('all', call('isfinite', tensor)).item() === 0) return name;
+    return undefined;
+  });
 }

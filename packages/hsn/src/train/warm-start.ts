@@ -1,6 +1,6 @@
 import { Random } from '@hidden-schema/base';
 import type { BatchOrder } from '@hidden-schema/text';
-import type { optim } from '@hidden-schema/torch';
+import type * as optim from '@hidden-schema/torch/optim';
 import type { Preparation, PreparationState } from './task.ts';
 import type { Trainer } from './trainer.ts';
 
@@ -13,13 +13,8 @@ const updatesAtOnce = 50;
 const drawStream = 1_000_001;
 
 /** Some of the rows, drawn by the seed: those that codes are made of. */
-export function drawnRows(rows: Iterable<number>, count: number, seed: number): Int32Array {
-  return new Random(seed, drawStream).shuffle(Int32Array.from(rows)).slice(0, count);
-}
-
-/** First steps of training in which a warm start holds walks and graph as fitted. */
-export const heldByWarmStart = ({ steps, hold }: { steps: number; hold: number }): number =>
-  steps > 0 ? hold : 0;
+export const drawnRows = (rows: Iterable<number>, count: number, seed: number): Int32Array =>
+  new Random(seed, drawStream).shuffle(Int32Array.from(rows)).slice(0, count);
 
 /** What walks are fitted to, for one kind of data. */
 export interface WalkCodes {

@@ -74,19 +74,22 @@ function meanMatrixSteps(q: WalkDistribution, prior: WalkDistribution, batch: Ba
     const position = positions[q.parents[i]!]!;
     const weights = position.squeeze(0);
     const p = prior.transitions[i]!.priorLogRatio;
-    const { cost, arrived } = meanMatrixStep({ R: q.graph.rows, m: ratio, w: weights, p });
+    const { cost, arrived } = meanMatrixStep(
+      { R: q.graph.countedRows, m: ratio, w: weights, p },
+      q.graph.rows,
+    );
     const walked = arrived.unsqueeze(0);
     positions.push(q.graph.hasIsolated ? walked.add(q.graph.leaveIsolated(position)) : walked);
     return cost;
   });
 }
 
-/** What a step of the batch's mean walk costs, and where its links lead. */
-function meanMatrixStep(terms: Omit<DivergenceTerms, 's'>): { cost: Tensor; arrived: Tensor } {
-  if (Object.values(terms).every(fusable)) return meanStep(terms);
-  const { R, m, w } = terms;
+/** What a step of the batch's mean walk costs by its counted links R, and where all links lead. */
+function meanMatrixStep(terms: Omit<DivergenceTerms, 's'>, rows: Tensor): { cost: Tensor; arrived: Tensor } {
+  if (terms.R === rows && Object.values(terms).every(fusable)) return meanStep(terms);
+  const { m, w } = terms;
   const cost = divergence({ ...terms, s: w.mul(0) });
-  return { cost, arrived: w.unsqueeze(0).matmul(R.mul(m)).squeeze(0) };
+  return { cost, arrived: w.unsqueeze(0).matmul(rows.mul(m)).squeeze(0) };
 }
 
 function projectionSteps(q: WalkDistribution, prior: WalkDistribution, batch: BatchMeans): Tensor[] {
@@ -99,7 +102,7 @@ function projectionSteps(q: WalkDistribution, prior: WalkDistribution, batch: Ba
       return linkDivergence({ m: ratio, w: one, s, p: target }, batch.links);
     }
     const p = prior.transitions[i]!.priorLogRatio;
-    return divergence({ R: q.graph.rows, m: ratio, w: one, s: expectedLog(visits), p });
+    return divergence({ R: q.graph.countedRows, m: ratio, w: one, s: expectedLog(visits), p });
   });
 }
 

@@ -1,4 +1,4 @@
-import { arange, noGrad, scope, stack, Tensor } from '@hidden-schema/torch';
+import { arange, stack, Tensor, withoutGrad } from '@hidden-schema/torch';
 import { bestStep } from '../kernels.ts';
 import type { WalkDistribution } from './chain.ts';
 import type { MeanFieldWalks } from './mean-field.ts';
@@ -16,9 +16,8 @@ export interface BestWalk {
 }
 
 /** The most probable walks without a graph: each step by itself. */
-export function bestSteps({ logMarginals }: MeanFieldWalks): BestWalk[] {
-  return scope(() => noGrad(() => listed(logMarginals)));
-}
+export const bestSteps = ({ logMarginals }: MeanFieldWalks): BestWalk[] =>
+  withoutGrad(() => listed(logMarginals));
 
 function listed(logMarginals: readonly Tensor[]): BestWalk[] {
   const nodes = logMarginals.map((log) => log.argmax(-1).toNumbers());
@@ -33,9 +32,7 @@ function listed(logMarginals: readonly Tensor[]): BestWalk[] {
 const chunkNumbers = 4_000_000;
 
 /** The most probable walks on a graph, by dynamic programming. */
-export function bestPaths(posterior: WalkDistribution): BestWalk[] {
-  return scope(() => noGrad(() => traced(posterior)));
-}
+export const bestPaths = (posterior: WalkDistribution): BestWalk[] => withoutGrad(() => traced(posterior));
 
 function traced(posterior: WalkDistribution): BestWalk[] {
   const { logStart, transitions } = posterior;
@@ -103,9 +100,7 @@ function traceBack(end: number, row: number, cameFrom: readonly number[][]): num
 }
 
 /** The most probable trees on a graph: best branches are found from the leaves, and followed from the root. */
-export function bestTrees(posterior: WalkDistribution): BestWalk[] {
-  return scope(() => noGrad(() => grown(posterior)));
-}
+export const bestTrees = (posterior: WalkDistribution): BestWalk[] => withoutGrad(() => grown(posterior));
 
 function grown(posterior: WalkDistribution): BestWalk[] {
   const { logStart, transitions, parents } = posterior;
@@ -159,6 +154,5 @@ function withProbabilities(
 /** Sums of float32 may pass 1 by a rounding. */
 const probability = (log: number): number => Math.min(1, Math.exp(log));
 
-function indices(values: readonly number[]): Tensor {
-  return Tensor.fromArray(BigInt64Array.from(values, BigInt), [values.length]);
-}
+const indices = (values: readonly number[]): Tensor =>
+  Tensor.fromArray(BigInt64Array.from(values, BigInt), [values.length]);

@@ -7,8 +7,7 @@ import {
   singleProcess,
 } from './aggregate.ts';
 import { type BestWalk, bestPaths, bestTrees } from './best.ts';
-import { categoricalKl } from './categorical.ts';
-import { gumbelSoftmax, type Relaxation, uniformNoise } from './gumbel.ts';
+import { categoricalKl, gumbelSoftmax, type Relaxation, uniformNoise } from './categorical.ts';
 import type { WalkPosterior } from './posterior.ts';
 import { paperForm, Transition, type TransitionForm } from './transition.ts';
 import type { WalkableGraph } from './walkable-graph.ts';

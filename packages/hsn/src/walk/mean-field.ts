@@ -1,9 +1,16 @@
 import { eye, type Generator, stack, type Tensor } from '@hidden-schema/torch';
 import { type AggregatedKl, type Aggregation, type ProcessGroup, singleProcess } from './aggregate.ts';
 import { type BestWalk, bestSteps } from './best.ts';
-import { categoricalKl, expectedLog, guardedLog, type LogZero } from './categorical.ts';
+import {
+  categoricalKl,
+  expectedLog,
+  guardedLog,
+  gumbelSoftmax,
+  type LogZero,
+  type Relaxation,
+  uniformNoise,
+} from './categorical.ts';
 import type { WalkDistribution } from './chain.ts';
-import { gumbelSoftmax, type Relaxation, uniformNoise } from './gumbel.ts';
 import type { WalkPosterior } from './posterior.ts';
 
 /**

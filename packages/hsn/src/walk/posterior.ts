@@ -1,8 +1,8 @@
 import type { Generator, Tensor } from '@hidden-schema/torch';
 import type { AggregatedKl, Aggregation, ProcessGroup } from './aggregate.ts';
 import type { BestWalk } from './best.ts';
+import type { Relaxation } from './categorical.ts';
 import type { WalkDistribution } from './chain.ts';
-import type { Relaxation } from './gumbel.ts';
 
 // Shapes: B sentences, M walks, L steps, K symbols.
 

@@ -16,9 +16,7 @@ export interface Smoothed {
 }
 
 /** A sentence that no walk explains has scale zero: with 1 instead it counts for nothing and spoils no mean. */
-function divisor(scale: Tensor): Tensor {
-  return scale.add(scale.eq(0).to(scale.dtype));
-}
+const divisor = (scale: Tensor): Tensor => scale.add(scale.eq(0).to(scale.dtype));
 
 /**
  * Forward-backward: the exact posterior over walks where the likelihood factorises over steps. Each step is a product
@@ -46,9 +44,8 @@ export function smoothWalks(start: Tensor, matrix: Tensor, emissions: readonly T
 }
 
 /** The marginals of `smoothWalks` alone, at half the work. L tensors [B, K] */
-export function smoothedMarginals(start: Tensor, matrix: Tensor, emissions: readonly Tensor[]): Tensor[] {
-  return passes(start, matrix, emissions).marginals;
-}
+export const smoothedMarginals = (start: Tensor, matrix: Tensor, emissions: readonly Tensor[]): Tensor[] =>
+  passes(start, matrix, emissions).marginals;
 
 /** Both passes; `visit` gets the forward message before each step, and what the rest of the sentence says after it. */
 function passes(

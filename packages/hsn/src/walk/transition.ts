@@ -27,9 +27,7 @@ interface Weighed {
   readonly rowSums: Tensor;
 }
 
-function constantOf(form: TransitionForm): number {
-  return form.kind === 'paper' ? 0 : form.constant;
-}
+const constantOf = (form: TransitionForm): number => (form.kind === 'paper' ? 0 : form.constant);
 
 /**
  * A walk that stays: e^s_j times the weight of each node's link to itself, which makes the walk sticky. A prior has it, and
@@ -64,9 +62,8 @@ function weigh(graph: WalkableGraph, logWeights: Tensor, form: TransitionForm): 
 }
 
 /** Rows of isolated nodes have no sum; 1 keeps their logarithm harmless. */
-function withoutIsolated({ hasIsolated, active }: WalkableGraph, sums: Tensor): Tensor {
-  return hasIsolated ? sums.mul(active).add(active.neg().add(1)) : sums;
-}
+const withoutIsolated = ({ hasIsolated, active }: WalkableGraph, sums: Tensor): Tensor =>
+  hasIsolated ? sums.mul(active).add(active.neg().add(1)) : sums;
 
 /**
  * The transition matrices of one step for a whole batch (Eqs. 4 and 6), never written out: with row-scaled
@@ -253,6 +250,5 @@ export class Transition {
   }
 }
 
-function walkedOr(active: Tensor, walked: Tensor, isolated: Tensor): Tensor {
-  return walked.maskedFill(active.logicalNot(), 0).add(isolated.maskedFill(active, 0));
-}
+const walkedOr = (active: Tensor, walked: Tensor, isolated: Tensor): Tensor =>
+  walked.maskedFill(active.logicalNot(), 0).add(isolated.maskedFill(active, 0));

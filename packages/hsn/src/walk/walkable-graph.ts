@@ -1,5 +1,6 @@
 import { fusable, type Tensor } from '@hidden-schema/torch';
 import { carry, findLinks, type Linked, type Links } from '../kernels.ts';
+import type { LogZero } from './categorical.ts';
 
 // Shapes: B sentences, K symbols. Matrices over symbols are [from, to]; the paper writes [to, from].
 
@@ -16,6 +17,11 @@ export class WalkableGraph implements Linked {
   readonly nodes: number;
   /** A_jk / Σ_m A_jm, zero in the rows of isolated nodes. [K, K] */
   readonly rows: Tensor;
+  /**
+   * The same as the walk's KL counts them. Where the logarithm of zero is 0, as in the authors' program, a missing link
+   * costs nothing there and gets no gradient from it. [K, K]
+   */
+  readonly countedRows: Tensor;
   /** The links, where they are few. */
   readonly links: Links | undefined;
   /** 1 for a node with links, 0 for an isolated one. [K] */
@@ -24,13 +30,14 @@ export class WalkableGraph implements Linked {
   readonly hasIsolated: boolean;
   readonly isolatedRule: IsolatedRule;
 
-  constructor(adjacency: Tensor, isolatedRule: IsolatedRule = 'uniform') {
+  constructor(adjacency: Tensor, isolatedRule: IsolatedRule = 'uniform', logZero: LogZero = 'floor') {
     const degree = adjacency.sum(1, true); // [K, 1]
     this.nodes = adjacency.dim(0);
     this.active = degree.gt(tinyDegree).to(adjacency.dtype).reshape(this.nodes);
     this.hasIsolated = this.active.sum().item() < this.nodes;
     const linked = this.hasIsolated ? adjacency.mul(this.active.unsqueeze(1)) : adjacency;
     this.rows = linked.div(degree.clamp(tinyDegree));
+    this.countedRows = logZero === 'free' ? this.rows.mul(this.rows.gt(0).to(this.rows.dtype)) : this.rows;
     this.isolatedRule = isolatedRule;
     const large = this.nodes >= fewLinks.nodes && fusable(this.rows);
     this.links = large ? findLinks(this.rows, Math.floor(this.nodes ** 2 * fewLinks.share)) : undefined;

@@ -1,8 +1,9 @@
 import type { OpenedRun } from '@hidden-schema/hsn';
+import type { WritingOptions } from '@hidden-schema/hsn/tasks/language/texts';
 import { z } from 'zod';
-import type { EncodedCorpus } from '../analysis/encoded.ts';
-import type { NamedFigure } from '../analysis/figures.ts';
-import type { Sheet } from '../evaluation/sheets.ts';
+import type { NamedFigure } from '../drawing/results.ts';
+import type { Sheet } from '../drawing/sheets.ts';
+import type { EncodedCorpus } from '../texts/encoded.ts';
 
 // Declarations are loaded for every help text: modules that compute are imported inside `run` and `tables`.
 
@@ -15,6 +16,8 @@ export interface AnalysisSource {
   /** The run's texts with their walks, `limit` at most; encoded now where they are not stored. The source closes them. */
   encoded(limit?: number): Promise<EncodedCorpus>;
   signal: AbortSignal;
+  /** What goes with every writing of texts: when to stop, and who is told of each token. */
+  writing: Pick<WritingOptions, 'signal' | 'onToken'>;
   /** Begins a stage whose work is counted in `unit`; what it returns is called with how much is done. */
   progress(stage: string, unit: string): (done: number, total: number) => void;
 }
@@ -44,6 +47,8 @@ export interface Flag {
   takes?: string;
   /** How the help writes it where it has no flag and stands after the run: `<phrase...>`, `[text]`. */
   argument?: string;
+  /** Its verb reads it in a way of its own, as from a file. */
+  own?: boolean;
 }
 
 /** An analysis of a run that changes nothing. The library, command line, HTTP API and MCP tools are made from it. */
@@ -69,6 +74,14 @@ export interface Analysis<
   files: boolean;
   run(source: AnalysisSource, options: z.output<Options>): Promise<Result>;
   tables(result: Result, source: AnalysisSource): Promise<Report>;
+  /** For results that may lie in the run: the same from its files, without opening its model; nothing where they do not. */
+  atHand?: {
+    read(
+      run: { directory: string; checkpoint: string },
+      options: z.output<Options>,
+    ): Promise<Result | undefined>;
+    tables(result: Result): Promise<Report>;
+  };
   /** Commands, each with what it shows. */
   examples: readonly (readonly [command: string, shows: string])[];
   /** What is computed, and by which methods. */

@@ -16,14 +16,14 @@ export const attend = analysis({
   first: 'words',
   files: true,
   run: async ({ run, encoded, signal, progress }, { words, limit: most }) => {
-    const { studyAttention } = await import('../analysis/attention.ts');
+    const { studyAttention } = await import('../symbols/attention.ts');
     const onProgress = progress('attention', 'sentences');
     return studyAttention(run as LanguageRun, await encoded(most), words, { signal, onProgress });
   },
   tables: async (study, { run }) => {
-    const { drawAttention } = await import('../analysis/figures.ts');
-    const { symbolNames } = await import('../analysis/names.ts');
-    const { attentionSheet } = await import('../analysis/analysis-sheets.ts');
+    const { drawAttention } = await import('./figures.ts');
+    const { symbolNames } = await import('../symbols/names.ts');
+    const { attentionSheet } = await import('./sheets.ts');
     return {
       name: 'attention',
       sheets: [attentionSheet(study)],

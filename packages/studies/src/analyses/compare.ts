@@ -20,13 +20,13 @@ export const compare = analysis({
   },
   files: true,
   run: async ({ run, encoded, signal }, options) => {
-    const { walksBy } = await import('../analysis/text-columns.ts');
-    const { compareGroups } = await import('../comparison/groups.ts');
+    const { walksBy } = await import('../texts/text-columns.ts');
+    const { compareGroups } = await import('../measures/groups.ts');
     const walks = await walksBy(run, await encoded(options.limit), { column: options.by, signal });
     return { by: options.by, ...compareGroups(walks, given('pair', options.groups)) };
   },
   tables: async (comparison, source) => {
-    const sheets = await import('../comparison/group-sheets.ts');
+    const sheets = await import('./compare-sheets.ts');
     const { symbolTitles } = await import('./source.ts');
     const title = await symbolTitles(source);
     const shown = sheets.comparisonSheets(comparison, title);

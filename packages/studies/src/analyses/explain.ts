@@ -12,16 +12,16 @@ export const explain = analysis({
   first: 'text',
   files: false,
   run: async ({ run }, { text }) => {
-    const { explainText } = await import('../analysis/explain.ts');
-    const { explainedSpans } = await import('../analysis/explained-page.ts');
+    const { explainText } = await import('./explain-text.ts');
+    const { explainedSpans } = await import('./explain-page.ts');
     const explained = await explainText(run as LanguageRun, text);
     return { ...explained, html: explainedSpans(explained) };
   },
   tables: async ({ words, untried }, { run }) => {
-    const { symbolNames, symbolTitle } = await import('../analysis/names.ts');
-    const names = symbolNames(run.run);
+    const { symbolTitles } = await import('../symbols/names.ts');
+    const title = symbolTitles(run.run);
     const rows = words.flatMap(({ word, symbol, weight }) =>
-      symbol === null ? [] : [[word, symbolTitle(symbol, names), weight]],
+      symbol === null ? [] : [[word, title(symbol), weight]],
     );
     const columns = [{ title: 'word' }, { title: 'symbol' }, { title: 'weight', digits: 2 }];
     return {

@@ -1,7 +1,7 @@
 import type { LanguageRun } from '@hidden-schema/hsn';
 import { z } from 'zod';
-import type { Faithfulness } from '../analysis/explain.ts';
 import { analysis } from './analysis.ts';
+import type { Faithfulness } from './explain-text.ts';
 
 export const faithfulness = analysis({
   name: 'faithfulness',
@@ -16,27 +16,26 @@ export const faithfulness = analysis({
   first: 'count',
   files: false,
   run: async ({ run, encoded, signal, progress }, { count }) => {
-    const { explanationFaithfulness } = await import('../analysis/explain.ts');
+    const { explanationFaithfulness } = await import('./explain-text.ts');
     const corpus = await encoded();
     const texts = Array.from({ length: Math.min(count, corpus.count) }, (_, n) => corpus.sentence(n).text);
     const onProgress = progress('explain', 'texts');
     return explanationFaithfulness(run as LanguageRun, texts, { signal, onProgress });
   },
-  tables: async ({ texts, without, random, words, p }) => ({
-    sheets: [
-      {
-        name: 'explain-check',
-        title: `Texts whose first symbol changes when ${words.toFixed(1)} words are left out, on average`,
-        caption: `${texts} texts; Wilson intervals of 95 %; McNemar's exact test: p ${p < 0.0001 ? '< 0.0001' : `= ${p.toFixed(4)}`}.`,
-        columns: [
-          { title: 'left out', align: 'left' },
-          { title: '% changed', digits: 1 },
-          { title: '95 %', align: 'left' },
-        ],
-        rows: [row('words said to carry it', without), row('as many others, at random', random)],
-      },
-    ],
-  }),
+  tables: async ({ texts, without, random, words, p }) => {
+    const { columnsOf } = await import('../drawing/sheets.ts');
+    return {
+      sheets: [
+        {
+          name: 'explain-check',
+          title: `Texts whose first symbol changes when ${words.toFixed(1)} words are left out, on average`,
+          caption: `${texts} texts; Wilson intervals of 95 %; McNemar's exact test: p ${p < 0.0001 ? '< 0.0001' : `= ${p.toFixed(4)}`}.`,
+          columns: columnsOf({ 'left out': 'left', '% changed': 1, '95 %': 'left' }),
+          rows: [row('words said to carry it', without), row('as many others, at random', random)],
+        },
+      ],
+    };
+  },
   examples: [['hsn explain run --check 100', 'whether explanations hold, on texts of the run']],
   notes: 'Leaves out the words that carry the first symbol of each text, and as many others at random.',
 });

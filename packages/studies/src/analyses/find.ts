@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { FoundText } from '../analysis/find.ts';
-import type { Sheet } from '../evaluation/sheets.ts';
+import type { Sheet } from '../drawing/sheets.ts';
+import type { FoundText } from '../texts/finder.ts';
 import { analysis, limit } from './analysis.ts';
 
 export const find = analysis({
@@ -18,42 +18,39 @@ export const find = analysis({
   files: false,
   run: async (source, { phrase, top, limit: most }) => {
     const { UserError } = await import('@hidden-schema/base');
-    const { TextFinder } = await import('../analysis/find.ts');
+    const { findNear } = await import('../texts/finder.ts');
     const { meaningsOf } = await import('./source.ts');
     if (phrase.trim() === '')
       throw new UserError('the phrase to look for is empty; name some words, such as "late delivery"');
     const { run, signal } = source;
-    const finder = await TextFinder.open(run, await source.encoded(most), signal);
-    try {
-      const found = await finder.find(phrase, { top });
-      const meanings = await meaningsOf(source);
-      const symbols = found.symbols.map((one) => {
-        const { name, words } = meanings[one.symbol]!;
-        return { ...one, name, words: words.slice(0, 6).map(({ word }) => word) };
-      });
-      return { ...found, symbols };
-    } finally {
-      finder.free();
-    }
+    const found = await findNear(run, await source.encoded(most), phrase, { top, signal });
+    const meanings = await meaningsOf(source);
+    const symbols = found.symbols.map((one) => {
+      const { name, words } = meanings[one.symbol]!;
+      return { ...one, name, words: words.slice(0, 6).map(({ word }) => word) };
+    });
+    return { ...found, symbols };
   },
   tables: async ({ phrase, walk, probabilities, symbols, walks, sentences }, source) => {
-    const { withoutStays } = await import('../measures/step-weights.ts');
+    const { columnsOf } = await import('../drawing/sheets.ts');
+    const { withoutStays } = await import('../measures/symbol-uses.ts');
     const { symbolTitles } = await import('./source.ts');
     const title = await symbolTitles(source);
     const near = (texts: readonly FoundText[]): Pick<Sheet, 'columns' | 'rows'> => ({
-      columns: textColumns,
+      columns: columnsOf({ close: 2, 'same steps': null, label: null, walk: null, sentence: null }),
       rows: texts.map(({ closeness, shared, label, walk: own, text }) => [
         ...[closeness ?? undefined, shared, label ?? undefined, withoutStays(own).join(' '), text],
       ]),
     });
     const all: Sheet[] = [
       {
-        ...{ name: 'find-walk', title: `The walk of "${phrase}"`, columns: walkColumns },
+        ...{ name: 'find-walk', title: `The walk of "${phrase}"` },
+        columns: columnsOf({ step: 'left', symbol: null, probability: 2 }),
         rows: withoutStays(walk).map((symbol, i) => [i + 1, title(symbol), probabilities[i]!]),
       },
       {
         ...{ name: 'find-symbols', title: 'Nearest symbols' },
-        columns: [{ title: 'close', digits: 2 }, { title: 'symbol' }, { title: 'words' }],
+        columns: columnsOf({ close: 2, symbol: null, words: null }),
         rows: symbols.map(({ symbol, closeness, words }) => [
           ...[closeness ?? undefined, title(symbol), words.join(' ') || undefined],
         ]),
@@ -71,16 +68,3 @@ export const find = analysis({
   notes: `Symbols and sentences are near by the cosine in the space that both are vectors in (docs/research/discovery.md); walks are near by
 the steps at which they are on the same symbol as the phrase's own walk, then by symbols in common.`,
 });
-
-const walkColumns: Sheet['columns'] = [
-  { title: 'step', align: 'left' },
-  { title: 'symbol' },
-  { title: 'probability', digits: 2 },
-];
-const textColumns: Sheet['columns'] = [
-  { title: 'close', digits: 2 },
-  { title: 'same steps' },
-  { title: 'label' },
-  { title: 'walk' },
-  { title: 'sentence' },
-];

@@ -27,6 +27,14 @@ export const analyses = {
   faithfulness: () => import('./faithfulness.ts').then(({ faithfulness }) => faithfulness),
   /** Which symbols the decoder attends to when it generates some words, and how far words differ in that. */
   attend: () => import('./attend.ts').then(({ attend }) => attend),
+  /** Texts read into walks; the same text always has the same, and one without words an empty one. */
+  encode: () => import('./encode.ts').then(({ encode }) => encode),
+  /** Texts about a walk, or about the walk of another text. */
+  generate: () => import('./generate.ts').then(({ generate }) => generate),
+  /** The way from one text to another over the graph, each step of it written out. */
+  interpolate: () => import('./interpolate.ts').then(({ interpolate }) => interpolate),
+  /** All tables and figures of the run as one HTML page that needs nothing else. */
+  report: () => import('./report.ts').then(({ report }) => report),
   /** Statistics of the inferred graph beside those of random graphs. */
   statistics: () => import('./statistics.ts').then(({ statistics }) => statistics),
 } as const;

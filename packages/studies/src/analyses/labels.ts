@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { LabelMaps } from '../evaluation/label-maps.ts';
+import type { LabelMaps } from '../measures/label-maps.ts';
 import { analysis, limit } from './analysis.ts';
 
 export const labels = analysis({
@@ -14,22 +14,17 @@ export const labels = analysis({
   flags: { only: { value: 'labels' } },
   files: true,
   run: async ({ encoded }, options) => {
-    const { labelMaps } = await import('../evaluation/label-maps.ts');
+    const { labelMaps } = await import('../measures/label-maps.ts');
     const texts = await encoded(options.limit);
     return { sentences: texts.count, ...(await chosen(labelMaps(texts), options.only)) };
   },
   tables: async (maps, source) => {
-    const { drawDivergence, drawLabelMaps } = await import('../analysis/figures.ts');
-    const { symbolNames } = await import('../analysis/names.ts');
-    const { divergenceSheet, typicalSheet } = await import('../analysis/analysis-sheets.ts');
+    const { drawDivergence, drawLabelMaps } = await import('./figures.ts');
+    const { symbolNames } = await import('../symbols/names.ts');
+    const { divergenceSheet, typicalSheet } = await import('./sheets.ts');
     const { meaningsOf } = await import('./source.ts');
-    const meanings = await meaningsOf(source);
-    const words = (symbol: number) =>
-      meanings[symbol]!.words.slice(0, 5)
-        .map(({ word }) => word)
-        .join(' ');
     const divergence = divergenceSheet(maps, maps.divergence, 'label-divergence');
-    const typical = typicalSheet(maps, symbolNames(source.run.run), words);
+    const typical = typicalSheet(maps, symbolNames(source.run.run), await meaningsOf(source));
     const title = `Schema distributions of labels, ${maps.sentences} sentences`;
     return {
       sheets: [typical, divergence, divergenceSheet(maps, maps.edgeDivergence, 'label-divergence-links')],

@@ -18,13 +18,13 @@ export const levels = analysis({
   first: 'counts',
   files: true,
   run: async (source, { counts, limit: most }) => {
-    const { symbolLevels } = await import('../analysis/levels.ts');
+    const { symbolLevels } = await import('../symbols/levels.ts');
     const { meaningsOf } = await import('./source.ts');
     const { run, signal } = source;
     return symbolLevels(run, counts, { meanings: () => meaningsOf(source, most), signal });
   },
   tables: async (merged, source) => {
-    const { levelSheets, levelsText } = await import('../analysis/levels.ts');
+    const { levelSheets, levelsText } = await import('../symbols/levels.ts');
     const { meaningsOf } = await import('./source.ts');
     const tree = levelsText(merged, await meaningsOf(source));
     return { sheets: levelSheets(merged), shown: [], tree };

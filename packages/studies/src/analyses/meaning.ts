@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { SymbolMeaning } from '../analysis/meaning.ts';
-import type { Sheet } from '../evaluation/sheets.ts';
-import { analysis, limit } from './analysis.ts';
+import type { columnsOf, Sheet } from '../drawing/sheets.ts';
+import type { SymbolMeaning } from '../symbols/meaning.ts';
+import { analysis, limit, type Report } from './analysis.ts';
 
 export const meaning = analysis({
   name: 'meaning',
@@ -17,21 +17,32 @@ export const meaning = analysis({
   first: 'symbol',
   files: true,
   run: async (source, { symbol, limit: most }) => {
-    const { symbolNamed } = await import('../analysis/names.ts');
+    const { symbolNamed } = await import('../symbols/names.ts');
     const { meaningsOf } = await import('./source.ts');
     const { run } = source;
     const place = symbolNamed(String(symbol), run.run.directory, run.symbols);
     return (await meaningsOf(source, most))[place]!;
   },
-  tables: async (one) => {
-    const { titleOf } = await import('../analysis/names.ts');
-    const { withoutStays } = await import('../measures/step-weights.ts');
-    const sheets = sheetsOf(one, { titleOf, withoutStays });
-    return { name: `symbol-${one.symbol}`, sheets };
+  tables,
+  atHand: {
+    read: async ({ directory, checkpoint }, { symbol, limit: most }) => {
+      const { meaningsAtHand } = await import('../symbols/meanings-file.ts');
+      const { symbolNamed } = await import('../symbols/names.ts');
+      const meanings = meaningsAtHand(directory, { checkpoint, limit: most });
+      return meanings?.[symbolNamed(String(symbol), directory, meanings.length)];
+    },
+    tables,
   },
   examples: [['hsn symbols run 17', 'one symbol: words, sentences, labels, neighbours, usage']],
   notes: 'Words are ranked by pointwise mutual information with the symbol in a sentence.',
 });
+
+async function tables(one: SymbolMeaning): Promise<Report> {
+  const { titleOf } = await import('../symbols/names.ts');
+  const { withoutStays } = await import('../measures/symbol-uses.ts');
+  const { columnsOf } = await import('../drawing/sheets.ts');
+  return { name: `symbol-${one.symbol}`, sheets: sheetsOf(one, { titleOf, withoutStays, columnsOf }) };
+}
 
 /** A sheet before it has the symbol's name. */
 type Part = Pick<Sheet, 'name' | 'title' | 'columns' | 'rows'>;
@@ -40,7 +51,7 @@ type Part = Pick<Sheet, 'name' | 'title' | 'columns' | 'rows'>;
 function sheetsOf(one: SymbolMeaning, shown: Shown): Sheet[] {
   const called = one.name === null ? `Symbol ${one.symbol}` : `Symbol ${one.symbol}, ${one.name}`;
   const said = one.description === undefined ? '' : ` (${one.description})`;
-  return [...wordParts(one), ...walkParts(one, shown)]
+  return [...wordParts(one, shown), ...walkParts(one, shown)]
     .filter(({ rows }) => rows.length > 0)
     .map(({ name, title, ...table }) => ({
       name: `symbol-${one.symbol}-${name}`,
@@ -49,67 +60,49 @@ function sheetsOf(one: SymbolMeaning, shown: Shown): Sheet[] {
     }));
 }
 
-function wordParts(one: SymbolMeaning): Part[] {
-  return [
-    {
-      name: 'usage',
-      title: `in ${one.sentences} sentences, ${(100 * one.usage).toFixed(1)} % of what walks say; by step`,
-      columns: one.usageByPosition.map((_, i) => ({ title: `step ${i + 1}`, digits: 3 })),
-      rows: [one.usageByPosition],
-    },
-    {
-      name: 'words',
-      title: 'words by mutual information',
-      columns: [{ title: 'word' }, { title: 'bits', digits: 2 }, { title: 'sentences' }],
-      rows: one.words.map(({ word, pmi, count }) => [word, pmi, count]),
-    },
-    {
-      name: 'attended',
-      title: 'words that attend to it',
-      columns: [{ title: 'word' }, { title: 'share', digits: 3 }, { title: 'times' }],
-      rows: one.attended.map(({ word, share, count }) => [word, share, count]),
-    },
-    {
-      name: 'labels',
-      title: 'labels',
-      columns: [{ title: 'label' }, { title: 'share', digits: 3 }, { title: 'lift', digits: 2 }],
-      rows: one.labels.map(({ label, share, lift }) => [label, share, lift]),
-    },
-  ];
-}
-
 interface Shown {
   withoutStays: (walk: readonly number[]) => number[];
   titleOf: (symbol: number, name: string | null) => string;
+  columnsOf: typeof columnsOf;
 }
 
-function walkParts(one: SymbolMeaning, { withoutStays, titleOf }: Shown): Part[] {
-  return [
-    {
-      name: 'neighbours',
-      title: 'neighbours',
-      columns: [
-        { title: 'symbol', align: 'left' },
-        { title: 'texts' },
-        { title: 'times chance', digits: 1 },
-        { title: 'from', digits: 1 },
-        { title: 'to', digits: 1 },
-        { title: 'probability', digits: 3 },
-      ],
-      rows: one.neighbours.map(({ symbol, name, probability, flow, lift, interval }) => [
-        titleOf(symbol, name),
-        ...[flow, lift, ...interval, probability],
-      ]),
-    },
-    {
-      name: 'sentences',
-      title: 'representative sentences',
-      columns: [{ title: 'label' }, { title: 'walk' }, { title: 'sentence' }],
-      rows: one.examples.map(({ label, walk, text }) => [
-        label ?? undefined,
-        withoutStays(walk).join(' '),
-        text,
-      ]),
-    },
-  ];
-}
+const wordParts = (one: SymbolMeaning, { columnsOf }: Shown): Part[] => [
+  {
+    name: 'usage',
+    title: `in ${one.sentences} sentences, ${(100 * one.usage).toFixed(1)} % of what walks say; by step`,
+    columns: one.usageByPosition.map((_, i) => ({ title: `step ${i + 1}`, digits: 3 })),
+    rows: [one.usageByPosition],
+  },
+  {
+    ...{ name: 'words', title: 'words by mutual information' },
+    columns: columnsOf({ word: null, bits: 2, sentences: null }),
+    rows: one.words.map(({ word, pmi, count }) => [word, pmi, count]),
+  },
+  {
+    ...{ name: 'attended', title: 'words that attend to it' },
+    columns: columnsOf({ word: null, share: 3, times: null }),
+    rows: one.attended.map(({ word, share, count }) => [word, share, count]),
+  },
+  {
+    ...{ name: 'labels', title: 'labels' },
+    columns: columnsOf({ label: null, share: 3, lift: 2 }),
+    rows: one.labels.map(({ label, share, lift }) => [label, share, lift]),
+  },
+];
+
+const walkParts = (one: SymbolMeaning, { withoutStays, titleOf, columnsOf }: Shown): Part[] => [
+  {
+    ...{ name: 'neighbours', title: 'neighbours' },
+    columns: columnsOf({ symbol: 'left', texts: null, 'times chance': 1, from: 1, to: 1, probability: 3 }),
+    rows: one.neighbours.map(({ symbol, name, probability, flow, lift, interval }) => [
+      ...[titleOf(symbol, name), flow, lift, ...interval, probability],
+    ]),
+  },
+  {
+    ...{ name: 'sentences', title: 'representative sentences' },
+    columns: columnsOf({ label: null, walk: null, sentence: null }),
+    rows: one.examples.map(({ label, walk, text }) => [
+      ...[label ?? undefined, withoutStays(walk).join(' '), text],
+    ]),
+  },
+];

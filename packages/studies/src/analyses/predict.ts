@@ -10,13 +10,13 @@ export const predict = analysis({
   flags: { by: { value: 'column' } },
   files: true,
   run: async ({ run, encoded, signal, progress }, options) => {
-    const { walksBy } = await import('../analysis/text-columns.ts');
-    const { predictLabels } = await import('../comparison/prediction.ts');
+    const { walksBy } = await import('../texts/text-columns.ts');
+    const { predictLabels } = await import('../measures/prediction.ts');
     const walks = await walksBy(run, await encoded(options.limit), { column: options.by, signal });
     return { by: options.by, ...predictLabels(walks, { onProgress: progress('predict', 'fits') }) };
   },
   tables: async (prediction, source) => {
-    const sheets = await import('../comparison/prediction-sheets.ts');
+    const sheets = await import('./predict-sheets.ts');
     const { symbolTitles } = await import('./source.ts');
     const title = await symbolTitles(source);
     return {

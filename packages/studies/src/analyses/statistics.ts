@@ -16,8 +16,8 @@ export const statistics = analysis({
   }),
   files: true,
   run: async ({ run, progress }, { samples }) => {
-    const { linkProbabilities } = await import('@hidden-schema/hsn/graph/link-records');
-    const { studyGraph } = await import('../evaluation/graph-samples.ts');
+    const { linkProbabilities } = await import('@hidden-schema/hsn/graph/likely');
+    const { studyGraph } = await import('../measures/graph-samples.ts');
     return studyGraph(linkProbabilities(run.model), run.symbols, {
       seed: run.run.config.seed,
       onProgress: progress('sample', 'graphs'),
@@ -25,8 +25,8 @@ export const statistics = analysis({
     });
   },
   tables: async (study) => {
-    const { degreeSheet, graphSheet } = await import('../analysis/analysis-sheets.ts');
-    const { degreeFigure } = await import('../evaluation/degree-figure.ts');
+    const { degreeSheet, graphSheet } = await import('./sheets.ts');
+    const { degreeFigure } = await import('../drawing/degree-figure.ts');
     const title = `Degree distribution, ${study.inferred.samples} sampled graphs`;
     const sheet = graphSheet(study);
     return {

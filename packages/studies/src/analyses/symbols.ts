@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { analysis, limit } from './analysis.ts';
+import type { SymbolMeaning } from '../symbols/meaning.ts';
+import { analysis, limit, type Report } from './analysis.ts';
+
+async function tables(meanings: SymbolMeaning[]): Promise<Report> {
+  const { symbolSheet } = await import('./sheets.ts');
+  return { sheets: [symbolSheet(meanings)] };
+}
 
 export const symbols = analysis({
   name: 'symbols',
@@ -12,9 +18,13 @@ export const symbols = analysis({
     const { meaningsOf } = await import('./source.ts');
     return meaningsOf(source, options.limit);
   },
-  tables: async (meanings) => {
-    const { symbolSheet } = await import('../analysis/analysis-sheets.ts');
-    return { sheets: [symbolSheet(meanings)] };
+  tables,
+  atHand: {
+    read: async ({ directory, checkpoint }, { limit }) => {
+      const { meaningsAtHand } = await import('../symbols/meanings-file.ts');
+      return meaningsAtHand(directory, { checkpoint, limit });
+    },
+    tables,
   },
   examples: [
     ['hsn symbols run', 'all symbols with their words'],

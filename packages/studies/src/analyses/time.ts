@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PERIODS } from '../comparison/period-lengths.ts';
+import { PERIODS } from '../measures/period-lengths.ts';
 import { analysis, given, limit } from './analysis.ts';
 
 export const time = analysis({
@@ -18,22 +18,25 @@ export const time = analysis({
   flags: { column: { name: 'time-column', value: 'name' }, period: { value: 'length' } },
   files: true,
   run: async ({ run, encoded, signal }, options) => {
-    const { textTimes } = await import('../analysis/text-columns.ts');
-    const { studyTime } = await import('../comparison/time.ts');
+    const { textTimes } = await import('../texts/text-columns.ts');
+    const { studyTime } = await import('../measures/time.ts');
     const texts = await encoded(options.limit);
-    const { column, times } = await textTimes(run, texts, { ...given('column', options.column), signal });
+    const { column, times } = await textTimes(run, texts, { column: options.column, signal });
     const { walks, symbols, length } = texts;
     return { column, ...studyTime({ walks, symbols, length, times }, given('period', options.period)) };
   },
   tables: async (study, source) => {
-    const { burstSheet, timeFigureOf, timeTables } = await import('../comparison/time-sheets.ts');
+    const { burstSheet, timeFigureOf, timeTables } = await import('./time-sheets.ts');
     const { symbolTitles } = await import('./source.ts');
     const title = await symbolTitles(source);
     const bursts = burstSheet(study, title);
     return {
       sheets: [bursts, ...timeTables(study, title)],
       shown: [bursts],
-      figures: [timeFigureOf(study, 'symbols', title), timeFigureOf(study, 'links', title)],
+      figures: [
+        timeFigureOf(study, 'symbols', title),
+        ...(study.links.length > 0 ? [timeFigureOf(study, 'links', title)] : []),
+      ],
     };
   },
   examples: [

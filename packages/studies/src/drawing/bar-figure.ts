@@ -61,11 +61,9 @@ function bars(cell: ArrayLike<number>, most: number, colour: string, { nameOf = 
     .filter(({ value }) => value > 0)
     .sort((a, b) => b.value - a.value)
     .slice(0, named);
+  const style = { size: 9, anchor: 'middle' } as const;
   const names = apart(top, step).map(({ value, k }) =>
-    text((k + 0.4) * step, CELL.height - tall(value) - 3, cut(nameOf(k), 70, 9), {
-      size: 9,
-      anchor: 'middle',
-    }),
+    text((k + 0.4) * step, CELL.height - tall(value) - 3, cut(nameOf(k), 70, 9), style),
   );
   const floor = mark('path', { d: `M0 ${CELL.height}h${CELL.width}`, stroke: '#9aa5b1' });
   return [floor, ...rects, ...names];

@@ -37,12 +37,9 @@ export function forestFigure({ title, subtitle, xLabel, rows, written = String }
   const bottom = (places.at(-1) ?? TOP) + ROW;
   const ends = rows.flatMap(({ low, high }) => [low, high]);
   const x = linearScale([0, ...ends], { from: LEFT, to: WIDTH - RIGHT, ticks: 6 });
+  const line = (at: number) => `M${short(x.place(at))} ${TOP - 24}V${bottom}`;
   const axis = x.ticks.flatMap(({ at }) => [
-    mark('path', {
-      d: `M${short(x.place(at))} ${TOP - 24}V${bottom}`,
-      stroke: at === 0 ? INKS.faint : INKS.line,
-      fill: 'none',
-    }),
+    mark('path', { d: line(at), stroke: at === 0 ? INKS.faint : INKS.line, fill: 'none' }),
     text(x.place(at), bottom + 18, written(at), { size: 11, colour: INKS.faint, anchor: 'middle' }),
   ]);
   return drawing({ width: WIDTH, height: bottom + 52 }, title, [

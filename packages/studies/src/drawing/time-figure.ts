@@ -27,7 +27,6 @@ export interface TimeFigure {
   /** Names of the periods. */
   periods: readonly string[];
   panels: readonly TimePanel[];
-  columns?: number;
 }
 
 const CELL = { width: 300, height: 120 };
@@ -36,8 +35,8 @@ const LEFT = 58;
 const TOP = 112;
 
 /** Shares over time in small panels, each with its interval as a band and its bursts shaded. */
-export function timeFigure({ title, subtitle, periods, panels, columns = 3 }: TimeFigure): string {
-  const wide = Math.min(columns, Math.max(2, panels.length));
+export function timeFigure({ title, subtitle, periods, panels }: TimeFigure): string {
+  const wide = Math.min(3, Math.max(2, panels.length));
   const rows = Math.ceil(panels.length / wide);
   const width = LEFT + wide * (CELL.width + GAP.x) - 20;
   const height = TOP + rows * (CELL.height + GAP.y) - 8;
@@ -55,7 +54,7 @@ export function timeFigure({ title, subtitle, periods, panels, columns = 3 }: Ti
   ]);
 }
 
-const burstColour = COLOURS[2]!;
+const burst = { fill: COLOURS[2]!, 'fill-opacity': 0.22 };
 
 /** The room that one panel takes, names of periods and shares included: its own corner lies so far in. */
 export const TIME_PANEL = { width: CELL.width + GAP.x, height: CELL.height + GAP.y, left: 44, top: 32 };
@@ -72,24 +71,15 @@ export function timePanelMarks(
   const step = CELL.width / values.length;
   const x = (at: number) => (at + 0.5) * step;
   const y = (value: number) => CELL.height * (1 - Math.min(1, value / most));
+  const label = { size: 10, colour: inks.faint };
   return [
     text(0, -10, cut(title, CELL.width + 20, 12), { size: 12, bold: true, colour: inks.ink }),
     ...marked.map(([from, to]) =>
-      mark('rect', {
-        x: from * step,
-        width: (to - from + 1) * step,
-        height: CELL.height,
-        fill: burstColour,
-        'fill-opacity': 0.22,
-      }),
+      mark('rect', { x: from * step, width: (to - from + 1) * step, height: CELL.height, ...burst }),
     ),
     ...[0, 0.5, 1].flatMap((share) => [
       mark('path', { d: `M0 ${short(y(share * most))}h${CELL.width}`, stroke: inks.line, fill: 'none' }),
-      text(-7, y(share * most) + 4, percent(share * most, most), {
-        size: 10,
-        colour: inks.faint,
-        anchor: 'end',
-      }),
+      text(-7, y(share * most) + 4, percent(share * most, most), { ...label, anchor: 'end' }),
     ]),
     ...stretches(values).flatMap((run) => runMarks(run, x, y, inks.accent)),
     ...tickMarks(periods, x, inks),
@@ -118,17 +108,12 @@ function runMarks(
   const point = (at: number, value: number) => `${short(x(at))} ${short(y(value))}`;
   const low = run.map(({ at, low }) => point(at, low));
   const high = run.map(({ at, high }) => point(at, high)).reverse();
-  const line = run.map(({ at, value }) => point(at, value));
+  const points = run.map(({ at, value }) => point(at, value)).join(' ');
+  const look = { fill: 'none', stroke: colour, 'stroke-width': 2, 'stroke-linejoin': 'round' };
   return [
     mark('polygon', { points: [...low, ...high].join(' '), fill: colour, 'fill-opacity': 0.18 }),
     run.length > 1
-      ? mark('polyline', {
-          points: line.join(' '),
-          fill: 'none',
-          stroke: colour,
-          'stroke-width': 2,
-          'stroke-linejoin': 'round',
-        })
+      ? mark('polyline', { points, ...look })
       : mark('circle', { cx: x(run[0]!.at), cy: y(run[0]!.value), r: 3, fill: colour }),
   ];
 }

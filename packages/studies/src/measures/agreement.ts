@@ -1,5 +1,57 @@
 import { logGamma } from '@hidden-schema/hsn/gamma';
-import { type Contingency, contingency, entropyOfCounts, type Labelling } from './contingency.ts';
+
+/** How often each pair of two labellings of the same N items occurs, with both margins. */
+type Contingency = ReturnType<typeof contingency>;
+
+export type Labelling = ArrayLike<number | string>;
+
+function contingency(a: Labelling, b: Labelling) {
+  if (a.length !== b.length)
+    throw new RangeError(
+      `two labellings of the same items are expected, got ${a.length} and ${b.length} labels`,
+    );
+  const [left, right] = [numbered(a), numbered(b)];
+  const rows = new Array<number>(left.count).fill(0);
+  const columns = new Array<number>(right.count).fill(0);
+  const counts = new Map<number, number>();
+  for (let at = 0; at < a.length; at++) {
+    const [row, column] = [left.numbers[at]!, right.numbers[at]!];
+    rows[row]!++;
+    columns[column]!++;
+    const cell = row * right.count + column;
+    counts.set(cell, (counts.get(cell) ?? 0) + 1);
+  }
+  const cells = Array.from(counts, ([cell, count]) => ({
+    row: Math.floor(cell / right.count),
+    column: cell % right.count,
+    count,
+  }));
+  return { items: a.length, cells, rows, columns };
+}
+
+/** Labels as numbers from 0, by first appearance. */
+export function numbered(labels: Labelling): { numbers: Uint32Array; count: number } {
+  const known = new Map<number | string, number>();
+  const numbers = new Uint32Array(labels.length);
+  for (let at = 0; at < labels.length; at++) {
+    const label = labels[at]!;
+    const number = known.get(label) ?? known.size;
+    known.set(label, number);
+    numbers[at] = number;
+  }
+  return { numbers, count: known.size };
+}
+
+/** −Σ p ln p of counts, in nats. */
+export function entropyOfCounts(counts: Iterable<number>): number {
+  let [total, sum] = [0, 0];
+  for (const count of counts) {
+    if (count === 0) continue;
+    total += count;
+    sum += count * Math.log(count);
+  }
+  return total === 0 ? 0 : Math.max(0, Math.log(total) - sum / total);
+}
 
 /** How well clusters, such as first symbols, agree with labels; 1 is the same division. */
 export interface Agreement {
@@ -58,7 +110,7 @@ function mutualInformation({ items, cells, rows, columns }: Contingency): number
 
 /** E[I] over all tables with these margins, n_ij being hypergeometric (Vinh, Epps & Bailey 2010, eq. 24a). */
 function expectedInformation({ items: N, rows, columns }: Contingency): number {
-  const lnFactorial = lnFactorials(N);
+  const lnFactorial = Float64Array.from({ length: N + 1 }, (_, n) => logGamma(n + 1));
   let sum = 0;
   for (const [a, times] of multiplicities(rows))
     for (const [b, timesToo] of multiplicities(columns))
@@ -84,17 +136,10 @@ function multiplicities(sizes: readonly number[]): Map<number, number> {
   return found;
 }
 
-function lnFactorials(N: number): Float64Array {
-  return Float64Array.from({ length: N + 1 }, (_, n) => logGamma(n + 1));
-}
-
 /** Pairs of items together in both against what chance would put together (Hubert & Arabie 1985). */
 function adjustedRand({ items, cells, rows, columns }: Contingency): number {
-  const pairs = (counts: Iterable<number>) => {
-    let sum = 0;
-    for (const count of counts) sum += (count * (count - 1)) / 2;
-    return sum;
-  };
+  const pairs = (counts: readonly number[]) =>
+    counts.reduce((sum, count) => sum + (count * (count - 1)) / 2, 0);
   const both = pairs(cells.map(({ count }) => count));
   const [left, right] = [pairs(rows), pairs(columns)];
   if (both === left && both === right) return 1;
@@ -113,4 +158,20 @@ function purity(labels: Labelling, clusters: Labelling, outlier?: number | strin
   const most = new Array<number>(columns.length).fill(0);
   for (const { column, count } of cells) most[column] = Math.max(most[column]!, count);
   return N === 0 ? 1 : most.reduce((sum, count) => sum + count, 0) / N;
+}
+
+/**
+ * How much the same division comes out of each run, as of first symbols under several seeds: for each run the mean AMI
+ * with the others; 1 is the same division, 0 is chance. One run alone has nothing to agree with: null.
+ */
+export function stability(runs: readonly Labelling[]): (number | null)[] {
+  const between = runs.map((run, at) =>
+    runs.slice(at + 1).map((other) => adjustedMutualInformation(run, other)),
+  );
+  return runs.map((_, at) => {
+    const others = runs.flatMap((_, other) =>
+      other === at ? [] : between[Math.min(at, other)]![Math.abs(at - other) - 1]!,
+    );
+    return others.length === 0 ? null : others.reduce((sum, ami) => sum + ami, 0) / others.length;
+  });
 }

@@ -8,19 +8,12 @@ export interface Burst {
   weight: number;
 }
 
-export interface BurstOptions {
-  /** Times the usual share that a burst has. */
-  rise?: number;
-  /** γ: a burst must win γ·ln(periods) nats. */
-  cost?: number;
-}
-
 /**
  * Bursts of a share over periods: the cheapest sequence of the two states "usual" and "burst", by dynamic programming
  * (Kleinberg 2003, section 4, batches). The burst's share is `rise` times the usual one, or half way to 1 where that is
- * less.
+ * less; it must win γ·ln(periods) nats, γ being `cost`.
  */
-export function burstsOf(periods: readonly Counted[], { rise = 2, cost = 2 }: BurstOptions = {}): Burst[] {
+export function burstsOf(periods: readonly Counted[], { rise = 2, cost = 2 } = {}): Burst[] {
   const all = periods.reduce((sum, { total }) => sum + total, 0);
   const usual = all === 0 ? 0 : periods.reduce((sum, { count }) => sum + count, 0) / all;
   if (usual === 0 || usual === 1) return [];

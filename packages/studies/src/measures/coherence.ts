@@ -1,3 +1,4 @@
+import { cosine } from './dot.ts';
 import type { TextWords } from './text-words.ts';
 import { type WindowCounts, type WindowOptions, windowCounts } from './word-windows.ts';
 
@@ -29,11 +30,13 @@ export function npmiCoherence(
   topics: readonly (readonly string[])[],
   options: CoherenceOptions = {},
 ): Coherence {
-  return coherence(texts, topics, options, (npmi, words) => {
-    let sum = 0;
-    for (const [i, a] of words.entries()) for (const b of words.slice(0, i)) sum += npmi(a, b);
-    return sum / ((words.length * (words.length - 1)) / 2);
-  });
+  return coherence(texts, topics, options, (npmi, words) => meanOfPairs(words, npmi));
+}
+
+function meanOfPairs<T>(items: readonly T[], of: (a: T, b: T) => number): number {
+  let sum = 0;
+  for (const [i, a] of items.entries()) for (const b of items.slice(0, i)) sum += of(a, b);
+  return sum / ((items.length * (items.length - 1)) / 2);
 }
 
 /**
@@ -52,16 +55,6 @@ export function cvCoherence(
   });
 }
 
-export function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  let [dot, left, right] = [0, 0, 0];
-  for (let i = 0; i < a.length; i++) {
-    dot += a[i]! * b[i]!;
-    left += a[i]! * a[i]!;
-    right += b[i]! * b[i]!;
-  }
-  return dot / Math.sqrt(left * right);
-}
-
 type PairMeasure = (a: number, b: number) => number;
 
 function coherence(
@@ -78,12 +71,13 @@ function coherence(
     const known = topic.flatMap((word) => relevant.get(word) ?? []);
     return known.length < 2 ? null : measure(npmi, known);
   });
-  return { topics: values, mean: meanOfKnown(values) };
+  return withMean(values);
 }
 
-export function meanOfKnown(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
+function withMean(topics: readonly (number | null)[]): Coherence {
+  const known = topics.filter((value) => value !== null);
+  const sum = known.reduce((all, value) => all + value, 0);
+  return { topics, mean: known.length === 0 ? null : sum / known.length };
 }
 
 /** The topics' words that the corpus has, numbered, and where each word of the corpus is among them. */
@@ -107,4 +101,26 @@ function npmiOf({ windows, together }: WindowCounts, R: number, epsilon: number)
     if (both === 0) return -1;
     return both === 1 ? 1 : Math.log(both / apart) / -Math.log(both);
   };
+}
+
+/** What says how many words of a topic count. */
+export type EmbeddingCoherenceOptions = Pick<CoherenceOptions, 'words'>;
+
+/**
+ * Word-embedding coherence: mean cosine over the pairs of a topic's first words (Fang et al. 2016). Words without a
+ * vector are left out.
+ */
+export function embeddingCoherence(
+  topics: readonly (readonly string[])[],
+  vectorOf: (word: string) => ArrayLike<number> | undefined,
+  { words: most = 10 }: EmbeddingCoherenceOptions = {},
+): Coherence {
+  const values = topics.map((topic) => {
+    const vectors = topic.slice(0, most).flatMap((word) => {
+      const vector = vectorOf(word);
+      return vector === undefined ? [] : [vector];
+    });
+    return vectors.length < 2 ? null : meanOfPairs(vectors, cosine);
+  });
+  return withMean(values);
 }

@@ -1,6 +1,64 @@
-import type { RankedWord } from './c-tf-idf.ts';
-import { cosine } from './coherence.ts';
-import { fewerRepeats, type RepeatOptions } from './fewer-repeats.ts';
+import { cosine } from './dot.ts';
+
+export interface RankedWord {
+  readonly word: string;
+  readonly score: number;
+}
+
+export interface RepeatOptions {
+  /** Words of each list. */
+  words: number;
+  /** Share of all lists' words that are to be different. */
+  leastDifferent: number;
+}
+
+/**
+ * The first words of each ranked list, with so many repeats given up that the share `leastDifferent` of them is
+ * different: again and again the repeat that costs its list least, as a share of the list's highest score, makes room
+ * for the list's next word that no list has yet. Every word stays in one list at least; a list without another word
+ * keeps its repeats.
+ */
+export function fewerRepeats(
+  ranked: readonly (readonly RankedWord[])[],
+  { words: most, leastDifferent }: RepeatOptions,
+): RankedWord[][] {
+  const lists = ranked.map((list) => list.slice(0, most));
+  const size = lists.flat().length;
+  // Where each list goes on in its ranking; words before it are in a list, and stay in one.
+  const next = lists.map((list) => list.length);
+  const holders = new Map<string, number>();
+  for (const { word } of lists.flat()) holders.set(word, (holders.get(word) ?? 0) + 1);
+  const repeatIn = (list: number): Repeat | undefined => {
+    const ranking = ranked[list]!;
+    while (holders.has(ranking[next[list]!]?.word ?? '')) next[list]!++;
+    const fresh = ranking[next[list]!];
+    // Scores fall along a list, so that its last repeat is its cheapest.
+    const place = lists[list]!.findLastIndex(({ word }) => holders.get(word)! > 1);
+    if (!fresh || place < 0) return undefined;
+    return { list, place, fresh, cost: (lists[list]![place]!.score - fresh.score) / ranking[0]!.score };
+  };
+  while (size > 0 && holders.size / size < leastDifferent) {
+    const cheapest = Array.from(lists.keys(), repeatIn).reduce((best, repeat) =>
+      repeat && (!best || repeat.cost < best.cost) ? repeat : best,
+    );
+    if (!cheapest) break;
+    const { list, place, fresh } = cheapest;
+    const [old] = lists[list]!.splice(place, 1);
+    lists[list]!.push(fresh);
+    holders.set(old!.word, holders.get(old!.word)! - 1);
+    holders.set(fresh.word, 1);
+  }
+  return lists;
+}
+
+/** A word that other lists have too, and the one that it can make room for. */
+interface Repeat {
+  list: number;
+  place: number;
+  fresh: RankedWord;
+  /** As a share of the list's highest score. */
+  cost: number;
+}
 
 /** Words of a symbol that are ranked anew, and those of them that say what it is about. */
 export const RERANKED_WORDS = 30;

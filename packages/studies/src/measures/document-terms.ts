@@ -1,4 +1,4 @@
-import { withoutStopWords } from './text-languages.ts';
+import { withoutStopWords } from './stop-words.ts';
 import { documentFrequencies, type TextWords, textCount } from './text-words.ts';
 
 /** Counts of vocabulary words by text, in compressed sparse rows: text n has entries `starts[n]` up to `starts[n + 1]`. */

@@ -1,18 +1,15 @@
 import { dot } from './dot.ts';
 
-export interface MinimiseOptions {
-  /** Ends when no element of the gradient is larger. */
-  tolerance: number;
-  iterations: number;
-}
-
 const memory = 20;
 
-/** Limited-memory BFGS (Nocedal & Wright 2006, algorithm 7.5) for a smooth convex function; `x` ends at the minimum. */
+/**
+ * Limited-memory BFGS (Nocedal & Wright 2006, algorithm 7.5) for a smooth convex function; `x` ends at the minimum, where no
+ * element of the gradient is larger than `tolerance`.
+ */
 export function minimise(
   x: Float64Array,
   evaluate: (x: Float64Array, gradient: Float64Array) => number,
-  { tolerance, iterations }: MinimiseOptions,
+  { tolerance, iterations }: { tolerance: number; iterations: number },
 ): { value: number; converged: boolean } {
   let gradient: Float64Array = new Float64Array(x.length);
   let value = evaluate(x, gradient);
@@ -50,7 +47,8 @@ function descent(gradient: Float64Array, pairs: readonly CurvaturePair[]): Float
     add(direction, change, -share);
   }
   const last = pairs.at(-1);
-  if (last) scale(direction, last.curvature / dot(last.change, last.change));
+  const size = last ? last.curvature / dot(last.change, last.change) : 1;
+  for (let i = 0; i < direction.length; i++) direction[i]! *= size;
   for (const { step, change, curvature } of pairs)
     add(direction, step, shares.pop()! - dot(change, direction) / curvature);
   return direction;
@@ -87,10 +85,4 @@ function add(to: Float64Array, what: Float64Array, times: number): void {
   for (let i = 0; i < to.length; i++) to[i]! += times * what[i]!;
 }
 
-function scale(x: Float64Array, times: number): void {
-  for (let i = 0; i < x.length; i++) x[i]! *= times;
-}
-
-function difference(a: Float64Array, b: Float64Array): Float64Array {
-  return a.map((value, i) => value - b[i]!);
-}
+const difference = (a: Float64Array, b: Float64Array): Float64Array => a.map((value, i) => value - b[i]!);

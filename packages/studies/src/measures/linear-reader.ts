@@ -1,4 +1,4 @@
-import { type Labelling, numbered } from './contingency.ts';
+import { type Labelling, numbered } from './agreement.ts';
 import {
   type FeatureRows,
   fitLogisticRegression,

@@ -1,4 +1,4 @@
-import type { SparseRows } from '@hidden-schema/hsn/discovery/sparse';
+import type { SparseRows } from '@hidden-schema/hsn/discovery/points';
 import { minimise } from './lbfgs.ts';
 
 /** Features of texts, a row each. [N, columns] */

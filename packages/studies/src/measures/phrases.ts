@@ -1,4 +1,72 @@
-import { BREAK, type SurfaceWords } from './surface-words.ts';
+import { wordsOfRun } from './text-words.ts';
+
+/** Words of texts as they are written, for phrases and capitals. */
+export interface SurfaceWords {
+  /** Different written forms, by first appearance: "York", "york". */
+  readonly forms: readonly string[];
+  /** The word that each form is written for, in lower case. [forms] */
+  readonly words: readonly string[];
+  /** Forms of all texts in order; `BREAK` where more than a space or a hyphen stands between two. */
+  readonly tokens: Int32Array;
+  /** 1 where a form begins a sentence, so that its capital says nothing. [tokens] */
+  readonly initial: Uint8Array;
+  /** Text n has tokens from `starts[n]` up to `starts[n + 1]`. [N + 1] */
+  readonly starts: Uint32Array;
+}
+
+export const BREAK = -1;
+
+const letterRun = /[\p{L}\p{M}\p{N}]+(?:['’ʼ][\p{L}\p{M}]+)*/gu;
+const joining = /^[ \u00a0\t-]$/;
+const sentenceEnd = /[.!?:\n"“]/;
+
+/** Reads texts one by one; a number parts words as punctuation does. */
+export function surfaceWords(texts: Iterable<string>): SurfaceWords {
+  const numbers = new Map<string, number>();
+  const words: string[] = [];
+  const [tokens, initial, starts]: [number[], number[], number[]] = [[], [], [0]];
+  const push = (token: number, first: boolean): void => {
+    tokens.push(token);
+    initial.push(first ? 1 : 0);
+  };
+  const numberOf = (written: string, word: string): number => {
+    const start = written.toLowerCase().lastIndexOf(word);
+    const form = start < 0 ? word : written.slice(start, start + word.length);
+    const known = numbers.get(form);
+    if (known !== undefined) return known;
+    numbers.set(form, words.length);
+    return words.push(word) - 1;
+  };
+  for (const text of texts) {
+    for (const { run, parted, first } of lettersOf(text.normalize('NFC'))) {
+      if (parted) push(BREAK, false);
+      const parts = wordsOfRun(run.toLowerCase(), { shortest: 1 });
+      if (parts.length === 0) push(BREAK, false);
+      // "York's" is "York"; a run of several words (Chinese, "l'homme") has no capitals to keep.
+      else if (parts.length === 1) push(numberOf(run, parts[0]!), first);
+      else for (const part of parts) push(numberOf(part, part), first);
+    }
+    starts.push(tokens.length);
+  }
+  return {
+    ...{ forms: [...numbers.keys()], words, tokens: Int32Array.from(tokens) },
+    ...{ initial: Uint8Array.from(initial), starts: Uint32Array.from(starts) },
+  };
+}
+
+/** Runs of letters of a text: whether more than a space or a hyphen stands before one, and whether it begins a sentence. */
+function* lettersOf(text: string): Generator<{ run: string; parted: boolean; first: boolean }> {
+  let end = 0;
+  for (const match of text.matchAll(letterRun)) {
+    const gap = text.slice(end, match.index);
+    yield {
+      run: match[0],
+      parted: end > 0 && !joining.test(gap),
+      first: end === 0 || sentenceEnd.test(gap),
+    };
+    end = match.index + match[0].length;
+  }
+}
 
 /** Words that stand together more often than by chance, perhaps with a function word between the first two. */
 export interface Phrase {
@@ -51,18 +119,15 @@ function wordShares({ tokens, words }: SurfaceWords) {
 }
 
 /** Two words together, how they are written, and what stands before and behind them. */
-class Pair {
-  readonly words: readonly [string, string];
-  readonly texts: number[] = [];
-  readonly forms = new FormCounts();
-  readonly before = new FormCounts();
-  readonly behind = new FormCounts();
-  count = 0;
-
-  constructor(words: [string, string]) {
-    this.words = words;
-  }
-}
+const pairOf = (words: readonly [string, string]) => ({
+  words,
+  count: 0,
+  texts: [] as number[],
+  forms: new FormCounts(),
+  before: new FormCounts(),
+  behind: new FormCounts(),
+});
+type Pair = ReturnType<typeof pairOf>;
 
 /**
  * The pair with a third word that nearly always goes with it ("new south" is "New South Wales"). Nothing where a function
@@ -100,7 +165,7 @@ function countPairs(surface: SurfaceWords, { content, heads }: PhraseOptions): M
       if (a === b || (!heads.has(a) && !heads.has(b))) continue;
       const span = Array.from(tokens.subarray(at, end + 1));
       const key = span.map((token) => words[token]!).join(' ');
-      const pair = found.get(key) ?? new Pair([a, b]);
+      const pair = found.get(key) ?? pairOf([a, b]);
       found.set(key, pair);
       pair.count++;
       if (pair.texts.at(-1) !== text) pair.texts.push(text);

@@ -1,8 +1,7 @@
 import { fewestTextsOf } from './document-terms.ts';
-import { type Phrase, phrasesOf, writtenForms } from './phrases.ts';
-import { surfaceWords } from './surface-words.ts';
+import { type Phrase, phrasesOf, surfaceWords, writtenForms } from './phrases.ts';
+import { withoutStopWords } from './stop-words.ts';
 import { type SymbolUses, usesBySymbol } from './symbol-uses.ts';
-import { withoutStopWords } from './text-languages.ts';
 import { textWords } from './text-words.ts';
 
 /** The words of each symbol in lower case, the most telling first. */
@@ -138,12 +137,8 @@ export function partsFromTexts(lists: WordLists, naming: NamingTexts): PartOf {
   const forms = writtenForms(surface, heads);
   const kept = withoutStopWords(textWords(texts));
   const content = new Set(Array.from(new Set(kept.tokens), (word) => kept.words[word]!));
-  const phrases = phrasesOf(surface, {
-    content,
-    heads,
-    minTexts: fewestTextsOf(texts.length),
-    leastNpmi: neededOfOwn.npmi,
-  });
+  const least = { minTexts: fewestTextsOf(texts.length), leastNpmi: neededOfOwn.npmi };
+  const phrases = phrasesOf(surface, { content, heads, ...least });
   const byWord = new Map<string, Phrase[]>();
   for (const phrase of phrases)
     for (const word of phrase.words) byWord.set(word, [...(byWord.get(word) ?? []), phrase]);

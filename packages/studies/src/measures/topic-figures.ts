@@ -2,9 +2,18 @@ import { isLikely } from '@hidden-schema/hsn/graph/likely';
 import { type Agreement, agreement } from './agreement.ts';
 import { cvCoherence, gensimEpsilon, npmiCoherence } from './coherence.ts';
 import { linearReaderAccuracy, walkFeatures } from './linear-reader.ts';
+import type { WordLists } from './symbol-names.ts';
 import type { SymbolUses } from './symbol-uses.ts';
 import type { TextWords } from './text-words.ts';
-import { topicDiversity } from './topic-diversity.ts';
+
+/** Share of different words among all topics' first words (Dieng, Ruiz & Blei 2020); 1 is all different, null no words. */
+export function topicDiversity(
+  topics: readonly (readonly string[])[],
+  { words: most = 10 }: { words?: number } = {},
+): number | null {
+  const all = topics.flatMap((topic) => topic.slice(0, most));
+  return all.length === 0 ? null : new Set(all).size / all.length;
+}
 
 // Shapes: N texts, L steps, K symbols.
 
@@ -13,9 +22,6 @@ import { topicDiversity } from './topic-diversity.ts';
  * row have both. Pairs that a small corpus never has together weigh less so than at −1, and scores follow people better.
  */
 export const referenceWindow = { window: 10, epsilon: gensimEpsilon } as const;
-
-/** First words of each symbol. */
-export type WordLists = readonly (readonly string[])[];
 
 /** How well the words of symbols go together in the texts, and how far they differ between symbols. */
 export function wordFigures(words: TextWords, lists: WordLists) {

@@ -34,13 +34,13 @@ export function walkFit(vectors: Float32Array | Float64Array, { symbols, length 
   const N = symbols.length / length;
   const D = N === 0 ? 0 : vectors.length / N;
   if (!Number.isInteger(D)) throw new RangeError(`${N} vectors are expected, got ${vectors.length} numbers`);
-  const places = new SymbolPlaces(vectors, D, firstSymbols({ symbols, length }));
+  const cosinesOf = placeCosines(vectors, D, firstSymbols({ symbols, length }));
   const sums = new Float64Array(length);
   const counts = new Uint32Array(length);
   let [named, repeats, unplaced] = [0, 0, 0];
   for (let n = 0; n < N; n++) {
     const walk = symbols.subarray(n * length, (n + 1) * length);
-    const cosines = places.cosines(n);
+    const cosines = cosinesOf(n);
     for (const [step, symbol] of walk.entries()) {
       if (symbol < 0) continue;
       if (walk.indexOf(symbol) < step) {
@@ -83,47 +83,32 @@ function worseShare(cosines: Float64Array, symbol: number): number | undefined {
   return others === 0 ? undefined : worse / others;
 }
 
-/** Sums of the vectors of texts by first symbol, from which one text is left out without adding up again. */
-class SymbolPlaces {
-  readonly #vectors: Float32Array | Float64Array;
-  readonly #width: number;
-  readonly #firsts: Int32Array;
-  readonly #sums: readonly Float64Array[];
-  readonly #squares: readonly number[];
-  readonly #counts: Uint32Array;
-
-  constructor(vectors: Float32Array | Float64Array, D: number, firsts: Int32Array) {
-    const K = firsts.reduce((most, symbol) => Math.max(most, symbol + 1), 0);
-    this.#firsts = firsts;
-    this.#vectors = vectors;
-    this.#width = D;
-    this.#sums = Array.from({ length: K }, () => new Float64Array(D));
-    this.#counts = new Uint32Array(K);
-    for (const [n, first] of firsts.entries()) {
-      if (first < 0) continue;
-      this.#counts[first]!++;
-      const sum = this.#sums[first]!;
-      for (const [d, value] of this.#row(n).entries()) sum[d]! += value;
-    }
-    this.#squares = this.#sums.map((sum) => dot(sum, sum));
+/**
+ * The cosine of a text with each symbol's place, NaN where a symbol has none, from sums of vectors by first symbol: a text
+ * is left out of one without adding up again. [K]
+ */
+function placeCosines(vectors: Float32Array | Float64Array, D: number, firsts: Int32Array) {
+  const K = firsts.reduce((most, symbol) => Math.max(most, symbol + 1), 0);
+  const rowOf = (n: number) => vectors.subarray(n * D, (n + 1) * D);
+  const sums = Array.from({ length: K }, () => new Float64Array(D));
+  const counts = new Uint32Array(K);
+  for (const [n, first] of firsts.entries()) {
+    if (first < 0) continue;
+    counts[first]!++;
+    for (const [d, value] of rowOf(n).entries()) sums[first]![d]! += value;
   }
-
-  /** Cosine of a text with each symbol's place, NaN where a symbol has none. [K] */
-  cosines(n: number): Float64Array {
-    const row = this.#row(n);
+  const squares = sums.map((sum) => dot(sum, sum));
+  return (n: number): Float64Array => {
+    const row = rowOf(n);
     const size = dot(row, row);
-    return Float64Array.from(this.#sums, (sum, k) => {
-      const own = this.#firsts[n] === k;
-      if (this.#counts[k]! - Number(own) === 0) return Number.NaN;
+    return Float64Array.from(sums, (sum, k) => {
+      const own = firsts[n] === k;
+      if (counts[k]! - Number(own) === 0) return Number.NaN;
       const along = dot(row, sum);
       // (S − v)·v and |S − v|², where the text v is one of the sum S.
       const left = own ? along - size : along;
-      const square = own ? this.#squares[k]! - 2 * along + size : this.#squares[k]!;
+      const square = own ? squares[k]! - 2 * along + size : squares[k]!;
       return left / Math.sqrt(size * square);
     });
-  }
-
-  #row(n: number): Float32Array | Float64Array {
-    return this.#vectors.subarray(n * this.#width, (n + 1) * this.#width);
-  }
+  };
 }

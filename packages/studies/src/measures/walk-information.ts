@@ -1,4 +1,4 @@
-import { entropyOfCounts } from './contingency.ts';
+import { entropyOfCounts } from './agreement.ts';
 
 /** What walks tell of which text they belong to, where each text has one walk. */
 export interface WalkInformation {

@@ -27,7 +27,7 @@ export function windowCounts(
   R: number,
   { window = Number.POSITIVE_INFINITY, asGensim = true }: WindowOptions = {},
 ): WindowCounts {
-  const present = new PresentWords(R, asGensim);
+  const present = presentWords(R, !asGensim);
   let windows = 0;
   for (let text = 0; text + 1 < starts.length; text++) {
     const [from, to] = [starts[text]!, starts[text + 1]!];
@@ -45,62 +45,43 @@ export function windowCounts(
 }
 
 /** Words in the window and since when, so that a pair costs work when one leaves and not in every window. */
-class PresentWords {
-  readonly together: Float64Array;
-  readonly #R: number;
-  readonly #forgetful: boolean;
-  readonly #list: number[] = [];
-  /** Place in the list, while there are copies of the word. */
-  readonly #place: Uint32Array;
-  readonly #copies: Uint32Array;
-  readonly #since: Float64Array;
-
-  constructor(R: number, forgetful: boolean) {
-    this.#R = R;
-    this.#forgetful = forgetful;
-    this.together = new Float64Array(R * R);
-    this.#place = new Uint32Array(R);
-    this.#copies = new Uint32Array(R);
-    this.#since = new Float64Array(R);
-  }
-
-  enter(word: number, now: number): void {
+function presentWords(R: number, countsCopies: boolean) {
+  const together = new Float64Array(R * R);
+  const list: number[] = [];
+  // Place in the list, while there are copies of the word.
+  const place = new Uint32Array(R);
+  const copies = new Uint32Array(R);
+  const since = new Float64Array(R);
+  const drop = (word: number, now: number): void => {
+    copies[word] = 0;
+    const last = list.pop()!;
+    if (last !== word) {
+      list[place[word]!] = last;
+      place[last] = place[word]!;
+    }
+    together[word * R + word]! += now - since[word]!;
+    for (const other of list) {
+      const both = now - Math.max(since[word]!, since[other]!);
+      together[word * R + other]! += both;
+      together[other * R + word]! += both;
+    }
+  };
+  const enter = (word: number, now: number): void => {
     if (word < 0) return;
-    if (this.#copies[word]! > 0) {
-      if (!this.#forgetful) this.#copies[word]!++;
+    if (copies[word]! > 0) {
+      if (countsCopies) copies[word]!++;
       return;
     }
-    this.#copies[word] = 1;
-    this.#place[word] = this.#list.length;
-    this.#since[word] = now;
-    this.#list.push(word);
-  }
-
-  leave(word: number, now: number): void {
-    if (word < 0 || this.#copies[word] === 0) return;
-    this.#copies[word]!--;
-    if (this.#copies[word] === 0) this.#drop(word, now);
-  }
-
-  clear(now: number): void {
-    for (let word = this.#list.at(-1); word !== undefined; word = this.#list.at(-1)) {
-      this.#copies[word] = 0;
-      this.#drop(word, now);
-    }
-  }
-
-  #drop(word: number, now: number): void {
-    const last = this.#list.pop()!;
-    if (last !== word) {
-      this.#list[this.#place[word]!] = last;
-      this.#place[last] = this.#place[word]!;
-    }
-    const since = this.#since[word]!;
-    this.together[word * this.#R + word]! += now - since;
-    for (const other of this.#list) {
-      const both = now - Math.max(since, this.#since[other]!);
-      this.together[word * this.#R + other]! += both;
-      this.together[other * this.#R + word]! += both;
-    }
-  }
+    copies[word] = 1;
+    place[word] = list.length;
+    since[word] = now;
+    list.push(word);
+  };
+  const leave = (word: number, now: number): void => {
+    if (word >= 0 && copies[word]! > 0 && --copies[word]! === 0) drop(word, now);
+  };
+  const clear = (now: number): void => {
+    for (const word of list.toReversed()) drop(word, now);
+  };
+  return { together, enter, leave, clear };
 }

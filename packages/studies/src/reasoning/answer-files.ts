@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { UserError } from '@hidden-schema/base';
-import { distinctAnswers } from '../evaluation/recall.ts';
+import { distinctAnswers } from '../measures/recall.ts';
 import { type Answered, mostAnswers } from './answers.ts';
 
 /** What a line must hold, for error messages. */

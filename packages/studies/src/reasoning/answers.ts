@@ -1,12 +1,16 @@
 import { UserError } from '@hidden-schema/base';
-import { type ReadObjects, scoreWithoutWalks, scoreWithWalks } from '@hidden-schema/hsn/path/judged';
-import type { CandidateOptions, Reasoner } from '@hidden-schema/hsn/path/reasoner';
 import { tupleFrames } from '@hidden-schema/hsn/tasks/tuples/build';
 import { searchObjects } from '@hidden-schema/hsn/tasks/tuples/object-search';
 import { type OpenedReasoning, prefixTable } from '@hidden-schema/hsn/tasks/tuples/open';
+import {
+  type ReadObjects,
+  scoreWithoutWalks,
+  scoreWithWalks,
+} from '@hidden-schema/hsn/tasks/tuples/path/judged';
+import type { CandidateOptions, Reasoner } from '@hidden-schema/hsn/tasks/tuples/path/reasoner';
 import type { TupleTokens } from '@hidden-schema/hsn/tasks/tuples/tokens';
 import { TupleWalks } from '@hidden-schema/hsn/tasks/tuples/walks';
-import { distinctAnswers } from '../evaluation/recall.ts';
+import { distinctAnswers } from '../measures/recall.ts';
 import { byExpectedBleu } from './liked-first.ts';
 
 /** (s, r) of an event that was not trained on, with all objects that the corpus has for it. */

@@ -1,6 +1,6 @@
 import { promptTable } from '@hidden-schema/hsn/tasks/tuples/open';
-import { answerKey } from '../evaluation/recall.ts';
-import { type AnswerPool, sharedSteps } from './answer-pools.ts';
+import { answerKey } from '../measures/recall.ts';
+import type { AnswerPool, AnswerPools } from './answer-pools.ts';
 import { type ExplainedCandidate, explainedCandidates } from './explained.ts';
 import type { WalkExplainer } from './explanation.ts';
 import { type MixedObject, mixedAnswers, mixedObjects } from './mixture.ts';
@@ -53,41 +53,52 @@ export async function explainedMixture(
   const [pool] = await mixture.pools.of([{ head: event.trim(), relation, references: [] }]);
   const objects = new Map(mixedObjects(pool!, weights).map((one) => [one.object, one]));
   const number = mixture.pools.reasoner.relations.indexOf(relation);
-  return mixedAnswers(pool!, weights)
-    .answers.slice(0, count)
-    .map((text) => {
-      const one = objects.get(text)!;
-      const words = explainer && one.walk.map((symbol) => explainer.words(symbol));
-      return {
-        ...candidateOf(one),
-        parts: one.parts,
-        events: supporting(pool!, text),
-        ...(words && explainer ? { words, like: explainer.nearest(one.walk, number) } : {}),
-      };
-    });
+  const answers = mixedAnswers(pool!, weights).answers.slice(0, count);
+  const behind = await supporting(mixture.pools, pool!, answers);
+  return answers.map((text, i) => {
+    const one = objects.get(text)!;
+    const words = explainer && one.walk.map((symbol) => explainer.words(symbol));
+    return {
+      ...candidateOf(one),
+      parts: one.parts,
+      events: behind[i]!,
+      ...(words && explainer ? { words, like: explainer.nearest(one.walk, number) } : {}),
+    };
+  });
 }
 
 /** As candidates that are written: the score is log p among the objects that were weighed. */
-function candidateOf({ object, walk, scores, probability }: MixedObject) {
+function candidateOf({ object, walk, walkLogProb, scores, probability }: MixedObject) {
   return {
     object,
     walk,
-    walkLogProb: scores.counted ?? 0,
+    walkLogProb,
     objectLogProb: scores.writer ?? 0,
     score: Math.log(probability),
     walks: 1,
   };
 }
 
-function supporting({ near, first }: AnswerPool, object: string): SupportingEvent[] {
+/** For each answer the nearest events that have it, the nearest first. */
+async function supporting(
+  pools: AnswerPools,
+  { near, first, relation }: AnswerPool,
+  answers: readonly string[],
+): Promise<SupportingEvent[][]> {
   const total = near.reduce((sum, { weight }) => sum + weight, 0);
-  const key = answerKey(object);
-  return near
-    .flatMap((one) => {
-      const own = one.objects.find((text) => answerKey(text) === key);
-      if (own === undefined) return [];
-      const same = Math.round(sharedSteps(first, one.first) * first.length);
-      return [{ event: one.event, object: own, share: one.weight / total, same }];
-    })
-    .slice(0, SHOWN_EVENTS);
+  const found = answers.map((answer) => {
+    const key = answerKey(answer);
+    return near
+      .flatMap(({ event, objects, weight }) => {
+        const object = objects.find((text) => answerKey(text) === key);
+        return object === undefined ? [] : [{ event, object, share: weight / total }];
+      })
+      .slice(0, SHOWN_EVENTS);
+  });
+  const events = [...new Set(found.flat().map(({ event }) => event))];
+  if (events.length === 0) return found.map(() => []);
+  const halves = await pools.firstHalves(events.map((head) => ({ head, relation })));
+  const same = (event: string) =>
+    halves[events.indexOf(event)]!.filter((symbol, i) => symbol === first[i]).length;
+  return found.map((some) => some.map((one) => ({ ...one, same: same(one.event) })));
 }

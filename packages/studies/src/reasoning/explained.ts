@@ -1,10 +1,10 @@
+import type { OpenedReasoning } from '@hidden-schema/hsn/tasks/tuples/open';
 import {
   type Candidate,
   type CandidateOptions,
   openTrainedWalks,
   type Reasoner,
-} from '@hidden-schema/hsn/path/reasoner';
-import type { OpenedReasoning } from '@hidden-schema/hsn/tasks/tuples/open';
+} from '@hidden-schema/hsn/tasks/tuples/path/reasoner';
 import { type LikeTuple, WalkExplainer } from './explanation.ts';
 
 /** An object with what its walk says, where training walks are known. */

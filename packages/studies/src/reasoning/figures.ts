@@ -1,11 +1,11 @@
 import { UserError } from '@hidden-schema/base';
 import { NONE } from '@hidden-schema/hsn/tasks/tuples/relations';
 import type { TupleCorpus } from '@hidden-schema/hsn/tasks/tuples/tuples';
-import { type BertScore, type BertScorer, meanScore, rescaled } from '../evaluation/bert-score.ts';
-import { bleuWords, corpusBleu, sentenceBleu } from '../evaluation/bleu.ts';
-import { distinctN, novelty } from '../evaluation/diversity.ts';
-import { recallAt } from '../evaluation/recall.ts';
-import { rougeL, rougeWords } from '../evaluation/rouge.ts';
+import { type BertScore, type BertScorer, meanScore, rescaled } from '../measures/bert-score.ts';
+import { bleuWords, corpusBleu, sentenceBleu } from '../measures/bleu.ts';
+import { distinctN, novelty } from '../measures/diversity.ts';
+import { recallAt } from '../measures/recall.ts';
+import { rougeL, rougeWords } from '../measures/rouge.ts';
 import { type Answered, mostAnswers } from './answers.ts';
 
 /** What answers are worth. Those of one text (BLEU, ROUGE, BERTScore, distinct, new) are of each question's first answer. */

@@ -1,8 +1,8 @@
-import { rememberedVectors } from '@hidden-schema/hsn/discovery/text-memory';
+import { rememberedVectors } from '@hidden-schema/hsn/discovery/vectors/text-vectors';
 import type { Tuple, TupleCorpus } from '@hidden-schema/hsn/tasks/tuples/tuples';
 import { noGrad, scope, Tensor } from '@hidden-schema/torch';
 import { openPretrainedEncoder } from '@hidden-schema/transformers/pretrained';
-import { answerKey, distinctAnswers } from '../evaluation/recall.ts';
+import { answerKey, distinctAnswers } from '../measures/recall.ts';
 import { type Answered, mostAnswers, type Question, type Ranked } from './answers.ts';
 import { byExpectedBleu, type Weighed } from './liked-first.ts';
 

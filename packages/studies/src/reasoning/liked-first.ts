@@ -1,4 +1,4 @@
-import { BleuReferences, bleuWords } from '../evaluation/bleu.ts';
+import { BleuReferences, bleuWords } from '../measures/bleu.ts';
 
 /** Objects that may be right, and how much speaks for them. */
 export interface Weighed {

@@ -1,4 +1,4 @@
-import { answerKey } from '../evaluation/recall.ts';
+import { answerKey } from '../measures/recall.ts';
 import { type AnswerPart, type AnswerPool, answerParts } from './answer-pools.ts';
 
 /** Weights of parts, of which those that are not there weigh nothing. */

@@ -1,13 +1,14 @@
 import { jsonText, Random, UserError } from '@hidden-schema/base';
 import type { PathKind } from '@hidden-schema/hsn/config/tuples';
-import { pathFolder, pathKinds } from '@hidden-schema/hsn/path/path-task';
-import { reasonerOf } from '@hidden-schema/hsn/path/reasoner';
 import { RunFiles } from '@hidden-schema/hsn/run/run-files';
 import { type OpenedReasoning, openReasoning, runTuples } from '@hidden-schema/hsn/tasks/tuples/open';
+import { pathFolder, pathKinds } from '@hidden-schema/hsn/tasks/tuples/path/path-task';
+import { reasonerOf } from '@hidden-schema/hsn/tasks/tuples/path/reasoner';
 import { prefixesOf } from '@hidden-schema/hsn/tasks/tuples/tuples';
-import { recallAt } from '../evaluation/recall.ts';
-import { type AnswerPool, AnswerPools } from './answer-pools.ts';
+import { recallAt } from '../measures/recall.ts';
+import { type AnswerPool, AnswerPools, answerParts } from './answer-pools.ts';
 import { mostAnswers, type Question } from './answers.ts';
+import { type MemoryOptions, openMemory } from './event-memory.ts';
 import { type MixtureKind, mixedObjects, mixtureKinds } from './mixture.ts';
 import { fitMixture, type MixtureWeights } from './mixture-fit.ts';
 
@@ -20,6 +21,8 @@ const AT_ONCE = 100;
 interface StoredMixture {
   /** The network's checkpoint that they were fitted for. */
   step: number;
+  /** What answers are remembered from; nothing was said of it in earlier versions. */
+  memory?: MemoryOptions;
   /** The network's path model among the parts. */
   learned?: PathKind;
   questions: number;
@@ -51,12 +54,12 @@ const networkOf = (directory: string): PathKind | undefined =>
 
 async function poolsOf(
   opened: OpenedReasoning,
-  learned: PathKind | undefined,
+  { learned, memory = {} }: Pick<StoredMixture, 'learned' | 'memory'>,
   comet?: OpenedReasoning,
 ): Promise<AnswerPools> {
   const reasoner = await reasonerOf(opened, 'counts');
   const network = learned === undefined ? undefined : await reasonerOf(opened, learned);
-  return new AnswerPools(reasoner, {
+  return new AnswerPools(reasoner, await openMemory(opened, memory), {
     ...(network ? { learned: network.path } : {}),
     ...(comet ? { comet } : {}),
   });
@@ -70,6 +73,13 @@ export function storedMixture(opened: OpenedReasoning): StoredMixture | undefine
   if (!stored) return undefined;
   const whole = typeof stored.weights === 'object' && stored.weights?.neighbours?.shared !== undefined;
   if (!whole) throw new UserError(`${directory}: its mixture is damaged; ${fitAgain(directory)}`);
+  const gone = Object.values(stored.weights)
+    .flatMap(({ parts }) => parts as readonly string[])
+    .find((part) => !(answerParts as readonly string[]).includes(part));
+  if (gone !== undefined)
+    throw new UserError(
+      `${directory}: its mixture was fitted by an earlier version, with the part "${gone}" that is no more; ${fitAgain(directory)}`,
+    );
   if (stored.step !== opened.step)
     throw new UserError(
       `${directory}: its mixture is of another state of the network; ${fitAgain(directory)}`,
@@ -91,7 +101,7 @@ export async function openMixture(
     (kind) => comet || !stored.weights[kind]!.parts.includes('comet'),
   );
   const weights = Object.fromEntries(kinds.map((kind) => [kind, stored.weights[kind]!]));
-  return new AnswerMixture(await poolsOf(opened, stored.learned, comet), weights);
+  return new AnswerMixture(await poolsOf(opened, stored, comet), weights);
 }
 
 /** Pools of many questions, some at a time. */
@@ -119,9 +129,15 @@ export async function trainMixture(
   run: string,
   {
     comet,
+    memory = {},
     limit = FITTED_ON,
     onProgress,
-  }: { comet?: string; limit?: number; onProgress?: (done: number, total: number) => void } = {},
+  }: {
+    comet?: string;
+    memory?: MemoryOptions;
+    limit?: number;
+    onProgress?: (done: number, total: number) => void;
+  } = {},
 ): Promise<FittedMixture> {
   const opened = await openReasoning(run);
   if (opened.config.baseline) throw new UserError(`${run} is COMET, which has no walks`);
@@ -129,7 +145,9 @@ export async function trainMixture(
   if (other && !other.config.baseline)
     throw new UserError(`${comet} has symbols; expected COMET, trained with --part comet`);
   const learned = networkOf(opened.run.directory);
-  const pools = await poolsOf(opened, learned, other);
+  const network = learned === undefined ? {} : { learned };
+  // Valid events are asked here, so that they cannot be remembered yet.
+  const pools = await poolsOf(opened, { ...network, memory: { ...memory, splits: 'train' } }, other);
   const questions = validQuestions(opened, limit);
   const found = await manyPools(pools, questions, (done) => onProgress?.(done, questions.length));
   const weights: StoredMixture['weights'] = {};
@@ -138,15 +156,20 @@ export async function trainMixture(
     if (!other && (mixtureKinds[kind] as readonly string[]).includes('comet')) continue;
     const parts = mixtureKinds[kind].filter((part) => part !== 'learned' || learned !== undefined);
     weights[kind] = fitMixture(found, parts);
-    const scores = found.map((pool) => {
-      const texts = mixedObjects(pool, weights[kind]!).map(({ object }) => object);
-      return recallAt(mostAnswers, texts, pool.references);
-    });
-    recall[kind] = scores.reduce((sum, one) => sum + one, 0) / scores.length;
+    recall[kind] = recallOf(found, weights[kind]);
   }
-  const stored = { step: opened.step, ...(learned ? { learned } : {}), questions: found.length, weights };
+  const stored = { step: opened.step, memory, ...network, questions: found.length, weights };
   filesOf(opened.run.directory).store({ [FILE]: jsonText(JSON.parse(JSON.stringify(stored))) });
   return { questions: found.length, recall, weights };
+}
+
+/** Mean recall@10 in the order of the mixture. */
+function recallOf(pools: readonly AnswerPool[], weights: MixtureWeights): number {
+  const scores = pools.map((pool) => {
+    const texts = mixedObjects(pool, weights).map(({ object }) => object);
+    return recallAt(mostAnswers, texts, pool.references);
+  });
+  return scores.reduce((sum, one) => sum + one, 0) / scores.length;
 }
 
 /** (s, r) of valid events with their objects, drawn by the run's seed. */

@@ -1,24 +1,20 @@
-import { distinctAnswers } from '../evaluation/recall.ts';
+import { distinctAnswers } from '../measures/recall.ts';
 import { type AnswerPart, type AnswerPool, answerParts, type PooledObject } from './answer-pools.ts';
 import { type Answered, mostAnswers } from './answers.ts';
-import { byExpectedBleu, type Weighed } from './liked-first.ts';
 import { type MixtureWeights, mixtureScore, type PartWeights } from './mixture-fit.ts';
 
 /** What answers are mixed of, from near events alone to all there is. */
 export const mixtureKinds = {
   near: ['near', 'common'],
   neighbours: ['near', 'common', 'classified'],
-  walks: ['near', 'common', 'classified', 'shared', 'counted', 'learned', 'writer'],
+  walks: ['near', 'common', 'classified', 'learned', 'writer'],
   comet: ['near', 'common', 'classified', 'comet'],
   all: answerParts,
 } as const satisfies Record<string, readonly AnswerPart[]>;
 export type MixtureKind = keyof typeof mixtureKinds;
 
-/** Answers among which the first is chosen, and near events that stand for references; chosen on valid events of ATOMIC. */
+/** Answers among which the first is chosen; chosen on valid events of ATOMIC. */
 const FIRST_OF = 40;
-const EXPECTED = 100;
-/** Power of a near event's weight where it stands for references: less than 1 trusts more events. */
-const FLATTENED = 0.5;
 
 /** An object with its probability in the pool, and how much each part speaks for it. */
 export interface MixedObject extends PooledObject {
@@ -59,18 +55,16 @@ function partsOf({ scores }: PooledObject, weights: PartWeights, means: PartWeig
   );
 }
 
-/**
- * Ten different answers. The first of them has the highest expected BLEU-2, where near events stand for what the
- * references may be (minimum Bayes risk); the others are in the order of the mixture.
- */
+/** Ten different answers. The first of them has the highest expected BLEU-2, the others are in the order of the mixture. */
 export function mixedAnswers(pool: AnswerPool, weights: MixtureWeights): Answered {
-  const { head, relation, references, near } = pool;
+  const { head, relation, references } = pool;
+  const objects = mixedObjects(pool, weights);
   const texts = distinctAnswers(
-    mixedObjects(pool, weights).map(({ object }) => object),
+    objects.map(({ object }) => object),
     FIRST_OF,
   );
-  const expected: Weighed[] = near
-    .slice(0, EXPECTED)
-    .map(({ objects, weight }) => ({ objects, weight: weight ** FLATTENED }));
-  return { head, relation, references, answers: byExpectedBleu(texts, expected).slice(0, mostAnswers) };
+  const expected = new Map(objects.map((one) => [one.object, one.expected]));
+  const [best] = texts.toSorted((a, b) => expected.get(b)! - expected.get(a)!);
+  const answers = distinctAnswers(best === undefined ? [] : [best, ...texts], mostAnswers);
+  return { head, relation, references, answers };
 }

@@ -1,6 +1,6 @@
 import type { TrainedWalks } from '@hidden-schema/hsn/tasks/tuples/trained-walks';
 import type { Tensor } from '@hidden-schema/torch';
-import { answerKey, distinctAnswers } from '../evaluation/recall.ts';
+import { answerKey, distinctAnswers } from '../measures/recall.ts';
 
 /** Nearest training events with a question's relation that are counted, and those among which they are looked for. */
 const NEIGHBOURS = 200;
@@ -14,31 +14,29 @@ export interface NearEvent {
   /** Different objects. */
   objects: readonly string[];
   weight: number;
-  /** The first half of its walk by the relation. */
-  first: readonly number[];
 }
 
-/** How an object is written, and the share of a relation's events that have it. */
+/** How an object is mostly written, and the share of a relation's events that have it. */
 export interface ObjectShare {
   text: string;
   share: number;
 }
 
-/** Training events of a network over tuples, by vectors and by walks. */
+/** Training events of a network over tuples, by their vectors. */
 export class Neighbourhood {
-  readonly #trained: TrainedWalks;
+  readonly #known: TrainedWalks;
   /** Training tuples of an event and relation. */
   readonly #tuples = new Map<number, number[]>();
   readonly #shares: readonly ReadonlyMap<string, ObjectShare>[];
   readonly #relations: number;
 
-  constructor(trained: TrainedWalks, relations: number) {
-    this.#trained = trained;
+  constructor(known: TrainedWalks, relations: number) {
+    this.#known = known;
     this.#relations = relations;
-    for (let tuple = 0; tuple < trained.count; tuple++) {
-      const key = trained.event[tuple]! * relations + trained.relation[tuple]!;
-      const known = this.#tuples.get(key);
-      if (known) known.push(tuple);
+    for (let tuple = 0; tuple < known.count; tuple++) {
+      const key = known.event[tuple]! * relations + known.relation[tuple]!;
+      const own = this.#tuples.get(key);
+      if (own) own.push(tuple);
       else this.#tuples.set(key, [tuple]);
     }
     this.#shares = Array.from({ length: relations }, (_, relation) => this.#sharesOf(relation));
@@ -54,44 +52,53 @@ export class Neighbourhood {
    * `vectors` are those of the questions' events. [B, D]
    */
   near(vectors: Tensor, questions: readonly { head: string; relation: number }[]): NearEvent[][] {
-    const found = this.#trained.nearest(vectors, SEARCHED);
+    const found = this.#known.nearest(vectors, SEARCHED);
     return questions.map(({ head: own, relation }, i) => {
       const { events, cosines } = found[i]!;
       const out: NearEvent[] = [];
       let best: number | undefined;
       for (let at = 0; at < events.length && out.length < NEIGHBOURS; at++) {
         const tuples = this.#tuples.get(events[at]! * this.#relations + relation);
-        const event = this.#trained.events[events[at]!]!;
+        const event = this.#known.events[events[at]!]!;
         if (!tuples || event === own) continue;
         best ??= cosines[at]!;
-        out.push(this.#nearEvent(event, tuples, Math.exp((cosines[at]! - best) / WIDTH)));
+        const weight = Math.exp((cosines[at]! - best) / WIDTH);
+        out.push({ event, objects: this.#textsOf(tuples), weight });
       }
       return out;
     });
   }
 
-  #nearEvent(event: string, tuples: readonly number[], weight: number): NearEvent {
-    const trained = this.#trained;
-    const objects = tuples.map((tuple) => trained.objects[trained.object[tuple]!]!);
-    const first = [...trained.walk(tuples[0]!).subarray(0, trained.length / 2)];
-    return { event, objects: distinctAnswers(objects, objects.length), weight, first };
+  /** Different objects that an event has by a relation. */
+  objects(event: number, relation: number): string[] {
+    return this.#textsOf(this.#tuples.get(event * this.#relations + relation) ?? []);
+  }
+
+  #textsOf(tuples: readonly number[]): string[] {
+    const { objects, object } = this.#known;
+    return distinctAnswers(
+      tuples.map((tuple) => objects[object[tuple]!]!),
+      tuples.length,
+    );
   }
 
   #sharesOf(relation: number): Map<string, ObjectShare> {
-    const trained = this.#trained;
-    const counts = new Map<string, ObjectShare>();
+    const counts = new Map<string, Map<string, number>>();
     let events = 0;
     for (const [key, tuples] of this.#tuples) {
       if (key % this.#relations !== relation) continue;
       events++;
-      const objects = tuples.map((tuple) => trained.objects[trained.object[tuple]!]!);
-      for (const text of distinctAnswers(objects, objects.length)) {
-        const known = counts.get(answerKey(text));
-        if (known) known.share++;
-        else counts.set(answerKey(text), { text, share: 1 });
+      for (const text of this.#textsOf(tuples)) {
+        const forms = counts.get(answerKey(text)) ?? new Map<string, number>();
+        counts.set(answerKey(text), forms.set(text, (forms.get(text) ?? 0) + 1));
       }
     }
-    for (const one of counts.values()) one.share /= events;
-    return counts;
+    return new Map([...counts].map(([key, forms]) => [key, shareOf(forms, events)]));
   }
+}
+
+/** An object by the way in which most events write it. */
+function shareOf(forms: ReadonlyMap<string, number>, events: number): ObjectShare {
+  const [[text]] = [...forms].sort(([, a], [, b]) => b - a) as [[string, number]];
+  return { text, share: [...forms.values()].reduce((sum, count) => sum + count, 0) / events };
 }

@@ -1,6 +1,7 @@
 import type { TrainedWalks } from '@hidden-schema/hsn';
-import { call, callMany, noGrad, scope, Tensor, zeros } from '@hidden-schema/torch';
-import { answerKey } from '../evaluation/recall.ts';
+import { call, noGrad, scope, Tensor, zeros } from '@hidden-schema/torch';
+import { answerKey } from '../measures/recall.ts';
+import { EventRegression } from './event-regression.ts';
 
 // Shapes: n training events of a relation, D width of their vectors, M objects of the relation that are told apart, B questions.
 
@@ -17,8 +18,7 @@ interface Lines {
   columns: ReadonlyMap<string, number>;
   /** Share of the relation's events that have each object. [M] */
   shares: Tensor;
-  /** [1, D] */
-  mean: Tensor;
+  regression: EventRegression;
   /** [D, M] */
   slopes: Tensor;
 }
@@ -56,19 +56,29 @@ export class ObjectClassifier {
     return out;
   }
 
+  /** The regression of a relation; nothing where no event has it. */
+  regression(relation: number): EventRegression | undefined {
+    return this.#of(relation)?.regression;
+  }
+
   #of(relation: number): Lines | undefined {
     if (!this.#lines.has(relation)) this.#lines.set(relation, fitLines(this.#trained, relation));
     return this.#lines.get(relation);
   }
 }
 
-const picked = (vectors: Tensor, rows: readonly number[]): Tensor =>
+export const picked = (vectors: Tensor, rows: readonly number[]): Tensor =>
   vectors.indexSelect(0, Tensor.fromArray(Int32Array.from(rows), [rows.length]));
 
 /** log max(share + (x − mean) · slope, LEAST · share). [B, M] */
-function logsOf({ mean, slopes, shares }: Lines, vectors: Tensor): Tensor {
+function logsOf({ regression, slopes, shares }: Lines, vectors: Tensor): Tensor {
   return noGrad(() =>
-    vectors.sub(mean).matmul(slopes).add(shares).maximum(shares.mul(LEAST).unsqueeze(0)).log(),
+    vectors
+      .sub(regression.mean.to('float32'))
+      .matmul(slopes)
+      .add(shares)
+      .maximum(shares.mul(LEAST).unsqueeze(0))
+      .log(),
   );
 }
 
@@ -77,33 +87,25 @@ function fitLines(trained: TrainedWalks, relation: number): Lines | undefined {
   if (events.length === 0) return undefined;
   const shares = new Float32Array(columns.size);
   for (const { column } of pairs) shares[column]! += 1 / events.length;
-  return noGrad(() =>
+  const regression = new EventRegression(trained, events);
+  const slopes = noGrad(() =>
     scope(() => {
-      const vectors = trained.vectorsOf(events).to('float64');
-      const mean = vectors.mean(0, true);
-      return {
-        columns,
-        shares: Tensor.fromArray(shares, [columns.size]).keep(),
-        mean: mean.to('float32').keep(),
-        slopes: slopesOf(vectors.sub(mean), pairs, columns.size).to('float32').keep(),
-      };
+      const sums = sumsOf(regression.centred(), pairs, columns.size);
+      return regression.slopes(sums, PENALTY).to('float32').keep();
     }),
   );
+  return { columns, shares: Tensor.fromArray(shares, [columns.size]).keep(), regression, slopes };
 }
 
-/** (G + λ)⁻¹ C with G the covariance of the events' vectors [n, D] and C their covariance with having each object. [D, M] */
-function slopesOf(centred: Tensor, pairs: readonly Having[], objects: number): Tensor {
+/** The sum over the events [n, D] that have each object. [D, M] */
+function sumsOf(centred: Tensor, pairs: readonly Having[], objects: number): Tensor {
   const columns = Int32Array.from(pairs, ({ column }) => column);
   const having = picked(
     centred,
     pairs.map(({ row }) => row),
   );
-  const none = zeros([objects, centred.dim(1)], { dtype: 'float64' });
-  const sums = call('index_add', none, 0, Tensor.fromArray(columns, [pairs.length]), having, 1); // [M, D]
-  const [values, basis] = callMany('linalg_eigh', centred.transpose(0, 1).matmul(centred), 'L');
-  const penalty = PENALTY * centred.dim(0);
-  const inverse = values!.clamp(0).add(penalty).reciprocal().unsqueeze(1); // [D, 1]
-  return basis!.matmul(sums.matmul(basis!).transpose(0, 1).mul(inverse));
+  const none = zeros([objects, centred.dim(1)]);
+  return call('index_add', none, 0, Tensor.fromArray(columns, [pairs.length]), having, 1).transpose(0, 1);
 }
 
 /** That an event, by its row, has an object, by its column. */

@@ -1,5 +1,5 @@
 import type { PathChoice } from '@hidden-schema/hsn';
-import { type PairedDifference, pairedDifference } from '../evaluation/bootstrap.ts';
+import { type PairedDifference, pairedDifference } from '../measures/bootstrap.ts';
 import type { Answered, Search } from './answers.ts';
 import {
   type AnswerFigures,

@@ -1,6 +1,6 @@
 import type { Column, TableFormat } from '@hidden-schema/base';
-import { aboveGuessing } from '@hidden-schema/hsn/path/path-accuracy';
-import { type Sheet, sheetText } from '../evaluation/sheets.ts';
+import { aboveGuessing } from '@hidden-schema/hsn/tasks/tuples/path/path-accuracy';
+import { type Sheet, sheetText } from '../drawing/sheets.ts';
 import { searchName } from './answers.ts';
 import type { Table3 } from './table3.ts';
 import type { Table3Difference, Table3Model, Table3Row } from './table3-rows.ts';

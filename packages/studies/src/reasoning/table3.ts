@@ -1,14 +1,14 @@
 import { UserError } from '@hidden-schema/base';
 import type { PathChoice, PathKind } from '@hidden-schema/hsn/config/tuples';
-import { type ReadObjects, readObjects } from '@hidden-schema/hsn/path/judged';
-import type { PathFigures } from '@hidden-schema/hsn/path/path-accuracy';
-import { pathChoices, pathKinds, storedPathFigures } from '@hidden-schema/hsn/path/path-task';
-import { openReasoner } from '@hidden-schema/hsn/path/reasoner';
 import { type OpenedReasoning, openReasoning, runTuples } from '@hidden-schema/hsn/tasks/tuples/open';
+import { type ReadObjects, readObjects } from '@hidden-schema/hsn/tasks/tuples/path/judged';
+import type { PathFigures } from '@hidden-schema/hsn/tasks/tuples/path/path-accuracy';
+import { pathChoices, pathKinds, storedPathFigures } from '@hidden-schema/hsn/tasks/tuples/path/path-task';
+import { openReasoner } from '@hidden-schema/hsn/tasks/tuples/path/reasoner';
 import { prefixesOf } from '@hidden-schema/hsn/tasks/tuples/tuples';
 import { DEFAULT_ENCODER } from '@hidden-schema/transformers/default-encoder';
 import { openPretrainedEncoder } from '@hidden-schema/transformers/pretrained';
-import { BertScorer } from '../evaluation/bert-score.ts';
+import { BertScorer } from '../measures/bert-score.ts';
 import { readAnswers } from './answer-files.ts';
 import {
   type Answered,
@@ -74,6 +74,10 @@ export async function evaluateReasoning(run: string, options: Table3Options = {}
   try {
     if (opened.config.baseline)
       throw new UserError(`${run} is COMET; give the run of a network, and this one with --comet`);
+    if (options.split === 'valid' && storedMixture(opened)?.memory?.splits === 'train,valid')
+      throw new UserError(
+        `${run}: its mixture remembers valid events; ask --split test, or fit it again with --memory train`,
+      );
     const given = options.answers === undefined ? undefined : givenAnswers(opened, options);
     const questions = given ?? questionsOf(opened, options);
     const rows = new Rows(await scoringOf(opened, questions, options), options.onProgress);
@@ -227,7 +231,8 @@ function givenAnswers(opened: OpenedReasoning, { answers, limit, onProgress }: T
       `${answers} has the relation ${strange.relation}; the run knows ${opened.relations.join(', ')}`,
     );
   const { table, splits } = runTuples(opened, undefined, { none: 'keep' });
-  const trained = new Set(Array.from(splits.train, (row) => table.heads[table.head[row]!]!));
+  const valid = storedMixture(opened)?.memory?.splits === 'train,valid' ? splits.valid : [];
+  const trained = new Set(Array.from([...splits.train, ...valid], (row) => table.heads[table.head[row]!]!));
   const unseen = all.filter(({ head }) => !trained.has(head));
   if (unseen.length < all.length)
     onProgress?.(

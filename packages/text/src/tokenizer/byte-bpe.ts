@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import { UserError } from '@hidden-schema/base';
 import { byteLevelAlphabet } from 'tokenizers';
-import { LLAMA3_PATTERN } from './patterns.ts';
+import { LLAMA3_PATTERN } from './definition.ts';
 import { ownTokenizer, type Tokenizer } from './tokenizer.ts';
 
 /** GPT-2's one special token: it begins, ends and pads. */

@@ -1,7 +1,5 @@
 import { parseJson, UserError } from '@hidden-schema/base';
 import { z } from 'zod';
-import { charsmapFault } from './charsmap.ts';
-import { patternFault } from './patterns.ts';
 
 /** A part of a tokenizer.json: its type, and what that type takes. */
 type Part = { type: string } & Record<string, unknown>;
@@ -174,4 +172,125 @@ function mergesFault(model: Definition['model']): string | undefined {
       return `the merge ${JSON.stringify(one)} is not of tokens that make a token`;
   }
   return undefined;
+}
+
+const BYTES_A_UNIT = 4;
+/** A step by a byte stays within the block of 256 units that its node is in. */
+const BLOCK = 256;
+
+const offsetOf = (unit: number): number => (unit >>> 10) << ((unit & 0x200) >>> 6);
+const labelOf = (unit: number): number => unit & 0x800000ff;
+const hasLeaf = (unit: number): boolean => ((unit >>> 8) & 1) === 1;
+const placeOf = (unit: number): number => unit & 0x7fffffff;
+
+/**
+ * What is wrong with SentencePiece's table of replaced letters (a double-array trie, then the texts it points to).
+ * The native library follows it without looking, so every node that can be reached is visited here first.
+ */
+export function charsmapFault(base64: string): string | undefined {
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return 'expected base64';
+  const bytes = Buffer.from(base64, 'base64');
+  const size = bytes.length >= BYTES_A_UNIT ? bytes.readUInt32LE(0) : 0;
+  if (size === 0 || size % (BYTES_A_UNIT * BLOCK) !== 0 || size + BYTES_A_UNIT > bytes.length)
+    return 'expected a trie of whole blocks before its texts';
+  const texts = bytes.subarray(BYTES_A_UNIT + size);
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(texts);
+  } catch {
+    return 'expected texts of valid UTF-8';
+  }
+  const units = Uint32Array.from({ length: size / BYTES_A_UNIT }, (_, at) =>
+    bytes.readUInt32LE(BYTES_A_UNIT * (at + 1)),
+  );
+  return walkFault(units, texts);
+}
+
+function walkFault(units: Uint32Array, texts: Buffer): string | undefined {
+  const seen = new Uint8Array(units.length);
+  const waiting = [0];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    const unit = units[node]!;
+    const base = (node ^ offsetOf(unit)) >>> 0;
+    if (base >= units.length) return `a node leads to ${base}, beyond ${units.length} units`;
+    if (node !== 0 && hasLeaf(unit) && !isText(texts, placeOf(units[base]!)))
+      return `a text at ${placeOf(units[base]!)} of ${texts.length} bytes`;
+    for (let byte = 1; byte < BLOCK; byte++) {
+      const next = base ^ byte;
+      if (labelOf(units[next]!) !== byte || seen[next]) continue;
+      seen[next] = 1;
+      waiting.push(next);
+    }
+  }
+  return undefined;
+}
+
+/** Whether a text begins there: within the bytes, and not amid a letter. */
+const isText = (texts: Buffer, at: number): boolean => at < texts.length && (texts[at]! & 0xc0) !== 0x80;
+
+/** How LLaMA 3 cuts a text into words. */
+export const LLAMA3_PATTERN =
+  "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+
+/** Patterns of well-known tokenizers, known to take time in proportion to the text. */
+const KNOWN: ReadonlySet<string> = new Set([
+  // GPT-2
+  "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
+  LLAMA3_PATTERN,
+  // Qwen 2
+  "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
+]);
+
+export const isKnownPattern = (pattern: string): boolean => KNOWN.has(pattern);
+
+const LONGEST = 5000;
+
+/** What keeps a regular expression from being run at all: a shape by which some texts take time without bound. */
+export function patternFault(pattern: string): string | undefined {
+  if (isKnownPattern(pattern)) return undefined;
+  if (pattern.length > LONGEST) return `expected at most ${LONGEST} characters, got ${pattern.length}`;
+  if (/\\[1-9]|\\[kg][<']|\(\?[(~]|\(\?&|\(\?P[=>]/.test(pattern))
+    return 'it refers back to groups, which takes time without bound';
+  return repeatsRepetition(pattern)
+    ? 'it repeats a group that itself repeats, which takes time without bound'
+    : undefined;
+}
+
+/** Whether a group with an unbounded repetition in it is repeated without bound, as in (a+)+. */
+function repeatsRepetition(pattern: string): boolean {
+  // For each open group: whether it holds an unbounded repetition.
+  const open: boolean[] = [false];
+  let closed: boolean | undefined;
+  for (let at = 0; at < pattern.length; at++) {
+    const letter = pattern[at];
+    const quantifier = /^(?:[*+]|\{\d*,\})/.exec(pattern.slice(at, at + 20))?.[0];
+    if (quantifier !== undefined) {
+      if (closed) return true;
+      open[open.length - 1] = true;
+      at += quantifier.length - 1;
+      // A lazy or possessive mark behind it is no repetition of its own.
+      if (/[?+]/.test(pattern[at + 1] ?? '')) at++;
+      closed = undefined;
+      continue;
+    }
+    closed = undefined;
+    if (letter === '\\') at += 1;
+    else if (letter === '[') at = classEnd(pattern, at);
+    else if (letter === '(') open.push(false);
+    else if (letter === ')' && open.length > 1) {
+      closed = open.pop()!;
+      if (closed) open[open.length - 1] = true;
+    }
+  }
+  return false;
+}
+
+/** Where a character class ends; classes may hold classes. */
+function classEnd(pattern: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < pattern.length; at++) {
+    if (pattern[at] === '\\') at++;
+    else if (pattern[at] === '[') depth++;
+    else if (pattern[at] === ']' && at > start + 1 && --depth === 0) return at;
+  }
+  return pattern.length;
 }

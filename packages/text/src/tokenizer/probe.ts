@@ -4,8 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder, type UserError } from '@hidden-schema/base';
-import { checkedDefinition, type Definition, fault, partsOf, regexOf } from './definition.ts';
-import { isKnownPattern } from './patterns.ts';
+import { checkedDefinition, type Definition, fault, isKnownPattern, partsOf, regexOf } from './definition.ts';
 
 const CHILD = fileURLToPath(new URL('./probe-child.mjs', import.meta.url));
 /** Another check or another version of the native library makes every tokenizer unknown again. */

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { readJsonFile, readText, reasonOf, UserError } from '@hidden-schema/base';
+import { isFolder, readJsonFile, readText, reasonOf, UserError } from '@hidden-schema/base';
 import { type Encoding, Tokenizer as RustTokenizer } from 'tokenizers';
 import { fault } from './definition.ts';
-import { utf16Offsets } from './offsets.ts';
 import { requireSafe } from './probe.ts';
-import { type SpecialTokens, specialTokens } from './special.ts';
 
 export interface EncodeOptions {
   /** Add what the model expects around a text ([CLS] … [SEP]). */
@@ -77,10 +75,6 @@ export function tokenizerFromJson(
 /** The same of a definition that this program has made itself. */
 export const ownTokenizer = (json: string, config: Readonly<Record<string, unknown>> = {}): Tokenizer =>
   new JsonTokenizer(json, config);
-
-function isFolder(file: string): boolean {
-  return fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
 
 function readConfig(file: string): Record<string, unknown> {
   if (!fs.existsSync(file)) return {};
@@ -174,4 +168,94 @@ function keptTokens(encoding: Encoding, longest = Number.POSITIVE_INFINITY): num
   let tail = 0;
   while (tail < longest - 1 && special[length - 1 - tail] === 1) tail++;
   return [...all.slice(0, longest - tail), ...all.slice(length - tail)];
+}
+
+/** Index of every code point in UTF-16 units, the end included; nothing where the two agree. */
+function unitsOf(text: string): Int32Array | undefined {
+  if (!/[\uD800-\uDBFF]/.test(text)) return undefined;
+  const units = new Int32Array(text.length + 1);
+  let points = 0;
+  let at = 0;
+  for (const character of text) {
+    units[points++] = at;
+    at += character.length;
+  }
+  units[points] = at;
+  return units;
+}
+
+/** Ranges in code points, as Rust counts, to ranges in UTF-16 units, as JavaScript slices; flat pairs. */
+export function utf16Offsets(text: string, ranges: readonly (readonly number[])[]): Int32Array {
+  const units = unitsOf(text);
+  const flat = new Int32Array(2 * ranges.length);
+  for (const [i, [start = 0, end = 0]] of ranges.entries()) {
+    flat[2 * i] = units ? units[start]! : start;
+    flat[2 * i + 1] = units ? units[end]! : end;
+  }
+  return flat;
+}
+
+/** Numbers of the tokens that mean something to a model rather than to a reader. */
+export interface SpecialTokens {
+  pad?: number;
+  unknown?: number;
+  /** Stands before a text: [CLS], <s>, or GPT-2's end of text. */
+  begin?: number;
+  /** Stands after a text: [SEP], </s>, <|endoftext|>. */
+  end?: number;
+  mask?: number;
+}
+
+type Role = keyof SpecialTokens;
+
+const usualNames: Record<Role, readonly string[]> = {
+  pad: ['[PAD]', '<pad>', '<|pad|>'],
+  unknown: ['[UNK]', '<unk>'],
+  begin: ['[CLS]', '<s>', '<|begin_of_text|>', '<|startoftext|>', '<|endoftext|>'],
+  end: ['[SEP]', '</s>', '<|end_of_text|>', '<|endoftext|>'],
+  mask: ['[MASK]', '<mask>'],
+};
+
+/** Keys of tokenizer_config.json, the more telling first. */
+const configKeys: Record<Role, readonly string[]> = {
+  pad: ['pad_token'],
+  unknown: ['unk_token'],
+  begin: ['bos_token', 'cls_token'],
+  end: ['eos_token', 'sep_token'],
+  mask: ['mask_token'],
+};
+
+/** Special tokens by what tokenizer_config.json says, else by their usual names. */
+export function specialTokens(
+  idOf: (token: string) => number | undefined,
+  config: Readonly<Record<string, unknown>> = {},
+): SpecialTokens {
+  const found: SpecialTokens = {};
+  for (const role of Object.keys(usualNames) as Role[]) {
+    const stated = configKeys[role].map((key) => contentOf(config[key])).filter((name) => name !== undefined);
+    for (const name of [...stated, ...usualNames[role]]) {
+      const id = idOf(name);
+      if (id === undefined) continue;
+      found[role] = id;
+      break;
+    }
+  }
+  return found;
+}
+
+function contentOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  const content = (value as { content?: unknown } | null | undefined)?.content;
+  return typeof content === 'string' ? content : undefined;
+}
+
+/** What tokenizer_config.json must say so that the same tokens are found again; nothing where usual names find them. */
+export function specialConfig(
+  special: SpecialTokens,
+  names: { idOf(token: string): number | undefined; tokenOf(id: number): string | undefined },
+): Record<string, string> | undefined {
+  const usual = specialTokens((token) => names.idOf(token));
+  const roles = (Object.keys(usualNames) as Role[]).filter((role) => special[role] !== undefined);
+  if (roles.every((role) => special[role] === usual[role])) return undefined;
+  return Object.fromEntries(roles.map((role) => [configKeys[role][0]!, names.tokenOf(special[role]!)!]));
 }

@@ -1,7 +1,6 @@
 import { UserError } from '@hidden-schema/base';
 import { byteLevelAlphabet, byteLevelPreTokenizer } from 'tokenizers';
 import { byteBpe } from './byte-bpe.ts';
-import { PairHeap } from './pair-heap.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 interface Word {
@@ -19,23 +18,36 @@ const longestKept = 12;
 /** A word by itself, with or without the space before it: what most pieces are. */
 const plainWord = /^ ?[A-Za-z]+$/;
 
+/**
+ * Different words that are counted at once. Where a corpus has more, such as one with numbers of all kinds, the rarest are
+ * dropped, so that memory does not grow with its texts; a vocabulary is made of the frequent ones.
+ */
+const mostWords = 1 << 19;
+
 /** Words with how often they occur, which is all that byte-pair training looks at. */
 export class WordCounts {
   readonly #words = new Map<string, number>();
   /** Pieces of texts between spaces: each is split into words once, however often it comes. */
   readonly #pieces = new Map<string, number>();
   readonly #split = byteLevelPreTokenizer(false, true);
+  readonly #most: number;
+
+  constructor(most = mostWords) {
+    this.#most = most;
+  }
 
   add(texts: Iterable<string>): void {
     for (const text of texts)
       for (const piece of text.split(beforeWords))
         if (piece.length > longestKept) this.#count(piece, 1);
-        else this.#pieces.set(piece, (this.#pieces.get(piece) ?? 0) + 1);
+        else this.#add(this.#pieces, piece, 1);
   }
 
   counts(): ReadonlyMap<string, number> {
-    for (const [piece, times] of this.#pieces) this.#count(piece, times);
-    this.#pieces.clear();
+    for (const [piece, times] of this.#pieces) {
+      this.#pieces.delete(piece);
+      this.#count(piece, times);
+    }
     return this.#words;
   }
 
@@ -43,8 +55,19 @@ export class WordCounts {
     const words = plainWord.test(piece)
       ? [piece.replace(' ', 'Ġ')]
       : this.#split.preTokenizeString(piece).map(([word]) => word);
-    for (const word of words) this.#words.set(word, (this.#words.get(word) ?? 0) + times);
+    for (const word of words) this.#add(this.#words, word, times);
   }
+
+  #add(counts: Map<string, number>, key: string, times: number): void {
+    counts.set(key, (counts.get(key) ?? 0) + times);
+    if (counts.size > this.#most) dropRarest(counts, this.#most / 2);
+  }
+}
+
+/** Drops those that came once, then those that came twice, and so on, until few enough are left. */
+function dropRarest(counts: Map<string, number>, kept: number): void {
+  for (let rare = 1; counts.size > kept; rare++)
+    for (const [key, count] of counts) if (count <= rare) counts.delete(key);
 }
 
 /** A byte-pair vocabulary trained on texts, of `size` tokens or as many as there are pairs that occur twice. */
@@ -172,3 +195,46 @@ interface Join {
   right: number;
   merged: number;
 }
+
+interface Entry {
+  count: number;
+  key: number;
+}
+
+/** A heap of counted pairs: the most frequent first, then the smallest key. */
+export class PairHeap {
+  readonly #entries: Entry[] = [];
+
+  push(count: number, key: number): void {
+    const entries = this.#entries;
+    const entry = { count, key };
+    let at = entries.push(entry) - 1;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!precedes(entry, entries[parent]!)) break;
+      entries[at] = entries[parent]!;
+      at = parent;
+    }
+    entries[at] = entry;
+  }
+
+  pop(): Entry | undefined {
+    const entries = this.#entries;
+    const top = entries[0];
+    const last = entries.pop();
+    if (last === undefined || entries.length === 0) return top;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= entries.length) break;
+      if (child + 1 < entries.length && precedes(entries[child + 1]!, entries[child]!)) child++;
+      if (!precedes(entries[child]!, last)) break;
+      entries[at] = entries[child]!;
+      at = child;
+    }
+    entries[at] = last;
+    return top;
+  }
+}
+
+const precedes = (a: Entry, b: Entry): boolean => a.count > b.count || (a.count === b.count && a.key < b.key);

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { noGrad } from '../autograd.ts';
-import { defaultDevice } from '../device.ts';
-import { engineInfo } from '../engine.ts';
+import { defaultDevice, engineInfo } from '../engine.ts';
 import { GroupError, TorchError } from '../errors.ts';
 import { guarded, guardedLater, native } from '../native.ts';
 import { scope } from '../scope.ts';
@@ -17,9 +16,7 @@ export interface GroupOptions {
 }
 
 /** The collectives of torch that this libtorch brings. */
-export function collectiveBackends(): string[] {
-  return native.groupBackends();
-}
+export const collectiveBackends = (): string[] => native.groupBackends();
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -153,10 +150,6 @@ export class Group {
   }
 
   #run<T>(what: string, tensors: readonly Tensor[], body: (handles: number[]) => T): T {
-    return guarded(
-      what,
-      () => tensors.map(({ shape, dtype }) => ({ shape, dtype })),
-      () => body(tensors.map(({ handle }) => handle)),
-    );
+    return guarded(what, () => body(tensors.map(({ handle }) => handle)), tensors);
   }
 }

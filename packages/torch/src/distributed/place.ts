@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { GroupError } from '../errors.ts';
 
 /** Where a process stands in its group, and where the group meets. */
@@ -45,4 +47,14 @@ function whole(name: string, text: string, least: number, most: number): number 
   const value = Number(text);
   if (text.trim() !== '' && Number.isInteger(value) && value >= least && value <= most) return value;
   throw new GroupError(`${name} is "${text}": expected a whole number from ${least} to ${most}`);
+}
+
+/** A port of this machine on which nobody listens, for a group that meets here. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
 }

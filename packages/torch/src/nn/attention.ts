@@ -1,22 +1,22 @@
 import type { TensorOptions } from '../create.ts';
-import { cat, linear } from '../functional.ts';
-import { attentionFits, fusedAttention, fusedSelfAttention } from '../fused.ts';
+import { attentionFits, cat, fusedAttention, fusedSelfAttention, linear } from '../functional.ts';
 import type { Generator } from '../random.ts';
 import type { Tensor } from '../tensor.ts';
-import { Dropout, Linear } from './layers.ts';
-import { Module } from './module.ts';
+import { Dropout, Linear, Module } from './layers.ts';
+
+/** What goes into attention besides queries, keys and values; `attend` says what. */
+interface AttendOptions {
+  mask?: Tensor | undefined;
+  dropout?: Dropout | undefined;
+  seen?: ((weights: Tensor) => void) | undefined;
+}
 
 /**
  * softmax(D^{-1/2} Q·Kᵀ)·V (the paper's Eq. attention) on [.., T, D] queries, keys and values.
  * `mask` is added to the scores: 0 where attention is allowed, −∞ where it is not. `seen` gets the weights, which
  * otherwise never leave the kernel.
  */
-export function attend(
-  query: Tensor,
-  key: Tensor,
-  value: Tensor,
-  options: { mask?: Tensor; dropout?: Dropout; seen?: (weights: Tensor) => void } = {},
-): Tensor {
+export function attend(query: Tensor, key: Tensor, value: Tensor, options: AttendOptions = {}): Tensor {
   const { mask, dropout, seen } = options;
   if (!seen && attentionFits(query.dim(-1), query, key, value, mask))
     return fusedAttention(query, key, value, { mask, dropout: dropout?.active });
@@ -48,7 +48,7 @@ export function selfAttend(
   x: Tensor,
   { query, key, value }: Projections,
   heads: number,
-  options: { mask?: Tensor; dropout?: Dropout } = {},
+  options: Omit<AttendOptions, 'seen'> = {},
 ): Tensor {
   const { mask, dropout } = options;
   const parts = [query, key, value];
@@ -88,7 +88,7 @@ export class MultiHeadAttention extends Module {
 
   /** Queries [B, T, D] over a memory [B, S, D]; `mask` broadcasts to [B, heads, T, S]. */
   forward(x: Tensor, memory: Tensor = x, mask?: Tensor): Tensor {
-    const options = { ...(mask ? { mask } : {}), dropout: this.dropout };
+    const options = { mask, dropout: this.dropout };
     if (memory === x) return this.output.forward(selfAttend(x, this, this.heads, options));
     const mixed = attend(
       splitHeads(this.query.forward(x), this.heads),

@@ -1,4 +1,3 @@
 export * from './attention.ts';
 export * from './layers.ts';
-export * from './lstm.ts';
-export * from './module.ts';
+export * from './layers.ts';

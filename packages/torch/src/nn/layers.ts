@@ -1,10 +1,98 @@
 import { noGrad } from '../autograd.ts';
 import { ones, rand, randn, type TensorOptions, zeros } from '../create.ts';
-import { dropout, embedding, layerNorm, linear } from '../functional.ts';
-import { addDropout, fusable, reluDropout } from '../fused.ts';
+import {
+  addDropout,
+  dropout,
+  embedding,
+  fusable,
+  layerNorm,
+  linear,
+  lstm,
+  reluDropout,
+} from '../functional.ts';
 import type { Generator } from '../random.ts';
 import type { Tensor } from '../tensor.ts';
-import { Module, parameter } from './module.ts';
+
+/** A tensor that a module learns; it lives until its module is freed. */
+export const parameter = (value: Tensor): Tensor => value.detach().keep().requireGrad();
+
+/**
+ * Parameters by name. The path of a parameter through its modules (`blocks.0.attention.query.weight`)
+ * is its name in a checkpoint.
+ */
+export abstract class Module {
+  /** Whether dropout is active. */
+  training = true;
+
+  /** Direct members: parameters, modules, and arrays of modules. */
+  private *members(): IterableIterator<[string, Tensor | Module]> {
+    for (const [name, value] of Object.entries(this)) {
+      if (value instanceof Module || isTensor(value)) yield [name, value];
+      else if (Array.isArray(value)) {
+        for (const [index, element] of value.entries())
+          if (element instanceof Module || isTensor(element)) yield [`${name}.${index}`, element];
+      }
+    }
+  }
+
+  /** Every tensor with its path: parameters, and buffers that do not need a gradient. */
+  *namedTensors(prefix = ''): IterableIterator<[string, Tensor]> {
+    for (const [name, member] of this.members()) {
+      if (member instanceof Module) yield* member.namedTensors(`${prefix}${name}.`);
+      else yield [prefix + name, member];
+    }
+  }
+
+  /** What an optimiser trains. */
+  *namedParameters(): IterableIterator<[string, Tensor]> {
+    for (const [name, tensor] of this.namedTensors()) if (tensor.requiresGrad) yield [name, tensor];
+  }
+
+  parameters(): Tensor[] {
+    return [...this.namedParameters()].map(([, tensor]) => tensor);
+  }
+
+  train(training = true): this {
+    this.training = training;
+    for (const [, member] of this.members()) if (member instanceof Module) member.train(training);
+    return this;
+  }
+
+  /** Copies values in by path; every tensor must be there with its shape, and nothing else. */
+  load(source: ReadonlyMap<string, Tensor>): void {
+    this.checkFit(new Map([...source].map(([name, tensor]) => [name, tensor.shape])));
+    noGrad(() => {
+      for (const [name, tensor] of this.namedTensors()) tensor.copy_(source.get(name)!);
+    });
+  }
+
+  /** Throws unless these are the paths and shapes of all tensors. */
+  checkFit(shapes: ReadonlyMap<string, readonly number[]>): void {
+    const faults: string[] = [];
+    const own = new Map(this.namedTensors());
+    for (const [name, tensor] of own) {
+      const saved = shapes.get(name);
+      if (!saved) faults.push(`${name} is missing`);
+      else if (saved.join() !== tensor.shape.join())
+        faults.push(`${name} has shape [${saved.join(', ')}], expected [${tensor.shape.join(', ')}]`);
+    }
+    for (const name of shapes.keys()) if (!own.has(name)) faults.push(`${name} is not part of this model`);
+    if (faults.length > 0) throw new Error(`these weights do not fit: ${summary(faults)}`);
+  }
+
+  free(): void {
+    for (const [, tensor] of this.namedTensors()) tensor.free();
+  }
+}
+
+function isTensor(value: unknown): value is Tensor {
+  return typeof value === 'object' && value !== null && 'requireGrad' in value;
+}
+
+function summary(faults: readonly string[]): string {
+  const shown = faults.slice(0, 8).join('; ');
+  return faults.length > 8 ? `${shown}; and ${faults.length - 8} more` : shown;
+}
 
 let drawing = true;
 
@@ -129,5 +217,45 @@ export class Dropout extends Module {
   /** dropout(relu(x)) */
   ofRelu(x: Tensor): Tensor {
     return this.active && fusable(x) ? reluDropout(x, this.p, this.#generator) : this.forward(x.relu());
+  }
+}
+
+export interface LstmState {
+  hidden: Tensor;
+  cell: Tensor;
+}
+
+/** Long short-term memory over [B, T, input], one or both directions. Weights in libtorch's order and gate layout. */
+export class Lstm extends Module {
+  readonly layers: number;
+  readonly bidirectional: boolean;
+  readonly hidden: number;
+  readonly weights: Tensor[] = [];
+
+  constructor(
+    inputs: number,
+    hidden: number,
+    generator: Generator,
+    options: TensorOptions & { layers?: number; bidirectional?: boolean } = {},
+  ) {
+    super();
+    this.hidden = hidden;
+    this.layers = options.layers ?? 1;
+    this.bidirectional = options.bidirectional ?? false;
+    const bound = 1 / Math.sqrt(hidden);
+    const directions = this.bidirectional ? 2 : 1;
+    for (let layer = 0; layer < this.layers; layer++) {
+      for (let direction = 0; direction < directions; direction++) {
+        const width = layer === 0 ? inputs : hidden * directions;
+        for (const shape of [[4 * hidden, width], [4 * hidden, hidden], [4 * hidden], [4 * hidden]])
+          this.weights.push(parameter(uniform(shape, bound, generator, options)));
+      }
+    }
+  }
+
+  forward(x: Tensor, state?: LstmState): LstmState & { output: Tensor } {
+    const shape = [this.layers * (this.bidirectional ? 2 : 1), x.dim(0), this.hidden];
+    const start = () => zeros(shape, { dtype: x.dtype, device: x.device });
+    return lstm(x, [state?.hidden ?? start(), state?.cell ?? start()], this.weights, this);
   }
 }

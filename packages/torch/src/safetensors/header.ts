@@ -1,16 +1,18 @@
 import { Buffer, isUtf8 } from 'node:buffer';
-import { type DType, dtypeBytes } from '../dtype.ts';
-import { type Fail, failFor, quoted } from './errors.ts';
-import { JsonCursor } from './json.ts';
+import { type DType, dtypeBytes } from '../tensor-memory.ts';
 import {
   byteLength,
   dtypeOfName,
+  type Fail,
+  failFor,
+  JsonCursor,
   maxDimensions,
   maxHeaderBytes,
   maxMetadataEntries,
   maxTensors,
-} from './layout.ts';
-import { refusePickleContent } from './pickle.ts';
+  quoted,
+  refusePickleContent,
+} from './format.ts';
 
 export interface TensorInfo {
   readonly dtype: DType;
@@ -42,12 +44,8 @@ export function headerLength(prefix: Uint8Array, fileSize: number, file: string)
   const length = new DataView(prefix.buffer, prefix.byteOffset, 8).getBigUint64(0, true);
   if (length > BigInt(maxHeaderBytes))
     fail('header-length', `a header of at most ${maxHeaderBytes} bytes`, `${length}`);
-  if (length > BigInt(fileSize - 8))
-    fail(
-      'header-length',
-      `a header inside the file of ${fileSize} bytes`,
-      `${length} bytes: the file is cut`,
-    );
+  const inside = `a header inside the file of ${fileSize} bytes`;
+  if (length > BigInt(fileSize - 8)) fail('header-length', inside, `${length} bytes: the file is cut`);
   if (length < 2n) fail('header-length', 'a header of at least 2 bytes, {}', `${length}`);
   if (prefix[8] !== 0x7b) fail('json', 'a header that starts with {', `byte ${prefix[8]}`);
   return Number(length);
@@ -88,31 +86,24 @@ interface Draft {
 
 function readEntry(cursor: JsonCursor, name: string, fail: Fail): TensorEntry {
   const draft: Draft = {};
+  const wanted = `dtype, shape and data_offsets for tensor ${quoted(name)}`;
   cursor.object((key) => {
     if (key === 'dtype') draft.dtype = readDtype(cursor, name, fail);
     else if (key === 'shape') draft.shape = readNumbers(cursor, maxDimensions, 'shape', name);
     else if (key === 'data_offsets') draft.offsets = readNumbers(cursor, 2, 'offsets', name);
-    else fail('json', `dtype, shape and data_offsets for tensor ${quoted(name)}`, `a key ${quoted(key)}`);
+    else fail('json', wanted, `a key ${quoted(key)}`);
   }, 3);
   const { dtype, shape, offsets } = draft;
   if (dtype === undefined || shape === undefined || offsets === undefined)
-    fail(
-      'json',
-      `dtype, shape and data_offsets for tensor ${quoted(name)}`,
-      `only ${Object.keys(draft).length} of them`,
-    );
+    fail('json', wanted, `only ${Object.keys(draft).length} of them`);
   const [begin, end] = offsets;
   if (begin === undefined || end === undefined || begin > end)
     fail('offsets', `two rising data_offsets for tensor ${quoted(name)}`, `[${offsets.join(', ')}]`);
   const bytes = byteLength(shape, dtypeBytes[dtype]);
   if (bytes === undefined)
     fail('shape', `a shape whose bytes stay below 2^53 for tensor ${quoted(name)}`, `[${shape.join(', ')}]`);
-  if (bytes !== end - begin)
-    fail(
-      'byte-length',
-      `${bytes} bytes for ${dtype}[${shape.join(', ')}] of tensor ${quoted(name)}`,
-      `${end - begin}`,
-    );
+  const stated = `${bytes} bytes for ${dtype}[${shape.join(', ')}] of tensor ${quoted(name)}`;
+  if (bytes !== end - begin) fail('byte-length', stated, `${end - begin}`);
   return { dtype, shape, bytes, begin };
 }
 
@@ -136,18 +127,10 @@ function checkCoverage(tensors: ReadonlyMap<string, TensorEntry>, dataBytes: num
   const sorted = [...tensors].sort(([, a], [, b]) => a.begin - b.begin || a.bytes - b.bytes);
   let end = 0;
   for (const [name, { begin, bytes }] of sorted) {
-    if (begin !== end)
-      fail(
-        'offsets',
-        `tensor ${quoted(name)} to start at ${end}`,
-        `${begin}: ${begin < end ? 'an overlap' : 'a hole'}`,
-      );
+    const found = `${begin}: ${begin < end ? 'an overlap' : 'a hole'}`;
+    if (begin !== end) fail('offsets', `tensor ${quoted(name)} to start at ${end}`, found);
     end += bytes;
   }
-  if (end !== dataBytes)
-    fail(
-      'size',
-      `${end} bytes of data after the header`,
-      `${dataBytes}: the file is ${dataBytes < end ? 'cut' : 'too long'}`,
-    );
+  const found = `${dataBytes}: the file is ${dataBytes < end ? 'cut' : 'too long'}`;
+  if (end !== dataBytes) fail('size', `${end} bytes of data after the header`, found);
 }

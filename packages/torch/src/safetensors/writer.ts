@@ -2,13 +2,11 @@ import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { reasonOf, writeAll, writeBeside } from '@hidden-schema/base';
-import { noGrad } from '../autograd.ts';
-import { type DType, dtypeBytes } from '../dtype.ts';
+import { withoutGrad } from '../autograd.ts';
 import { native } from '../native.ts';
-import { scope } from '../scope.ts';
 import type { Tensor } from '../tensor.ts';
-import { type Fail, failFor, quoted, SafetensorsError } from './errors.ts';
-import { maxHeaderBytes, maxTensors, nameOfDtype } from './layout.ts';
+import { type DType, dtypeBytes, dtypeNames } from '../tensor-memory.ts';
+import { type Fail, failFor, maxHeaderBytes, maxTensors, quoted, SafetensorsError } from './format.ts';
 
 /** At most this much of a tensor is copied out of libtorch at a time. */
 const chunkBytes = 16 << 20;
@@ -26,23 +24,15 @@ export interface TensorSource {
 }
 
 /**
- * Writes tensors in the order given, to a file that appears whole or not at all.
+ * Writes tensors in the order given, to a file that appears whole or not at all; sources need never be in memory whole.
  * Returns the file's size in bytes.
  */
 export function writeSafetensors(
   path: string,
-  tensors: Iterable<readonly [string, Tensor]>,
+  tensors: Iterable<readonly [string, Tensor] | TensorSource>,
   metadata: Metadata = {},
 ): number {
-  return streamSafetensors(path, sourcesOf(tensors), metadata);
-}
-
-/** The same of tensors that need never be in memory whole. */
-export function streamSafetensors(
-  path: string,
-  entries: readonly TensorSource[],
-  metadata: Metadata = {},
-): number {
+  const entries = sourcesOf(tensors);
   const header = buildHeader(entries, metadata, failFor(path));
   const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`;
   try {
@@ -68,7 +58,7 @@ function buildHeader(entries: readonly TensorSource[], metadata: Metadata, fail:
     if (seen.has(name)) fail('duplicate-key', 'every tensor name once', `${quoted(name)} twice`);
     seen.add(name);
     const end = begin + bytesOf(entry);
-    const dtype = nameOfDtype.get(entry.dtype);
+    const dtype = dtypeNames[entry.dtype];
     members.push(
       `${JSON.stringify(name)}:{"dtype":"${dtype}","shape":[${entry.shape.join(',')}],"data_offsets":[${begin},${end}]}`,
     );
@@ -96,13 +86,13 @@ function bytesOf({ shape, dtype }: Pick<TensorSource, 'shape' | 'dtype'>): numbe
   return shape.reduce((product, n) => product * n, 1) * dtypeBytes[dtype];
 }
 
-function sourcesOf(tensors: Iterable<readonly [string, Tensor]>): TensorSource[] {
-  return [...tensors].map(([name, tensor]) => ({
-    name,
-    dtype: tensor.dtype,
-    shape: tensor.shape,
-    read: (put) => readTensor(tensor, put),
-  }));
+function sourcesOf(tensors: Iterable<readonly [string, Tensor] | TensorSource>): TensorSource[] {
+  return Array.from(tensors, (entry) => {
+    if ('read' in entry) return entry;
+    const [name, tensor] = entry;
+    const { dtype, shape } = tensor;
+    return { name, dtype, shape, read: (put) => readTensor(tensor, put) };
+  });
 }
 
 function writeTo(path: string, header: Buffer, entries: readonly TensorSource[]): number {
@@ -143,15 +133,13 @@ export function safetensorsBytes(path: string, tensors: Iterable<readonly [strin
 function readTensor(tensor: Tensor, put: (bytes: Uint8Array) => void): void {
   const total = bytesOf(tensor);
   if (total === 0) return;
-  noGrad(() =>
-    scope(() => {
-      const plain = tensor.device === 'cpu' ? tensor.detach() : tensor.detach().toDevice('cpu');
-      const bytes = plain.contiguous().reshape(-1).viewAs('uint8');
-      for (let start = 0; start < total; start += chunkBytes) {
-        const chunk = bytes.narrow(0, start, Math.min(chunkBytes, total - start));
-        put(new Uint8Array(native.readData(chunk.handle)));
-        chunk.free();
-      }
-    }),
-  );
+  withoutGrad(() => {
+    const plain = tensor.device === 'cpu' ? tensor.detach() : tensor.detach().toDevice('cpu');
+    const bytes = plain.contiguous().reshape(-1).viewAs('uint8');
+    for (let start = 0; start < total; start += chunkBytes) {
+      const chunk = bytes.narrow(0, start, Math.min(chunkBytes, total - start));
+      put(new Uint8Array(native.readData(chunk.handle)));
+      chunk.free();
+    }
+  });
 }

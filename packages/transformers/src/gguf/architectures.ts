@@ -1,9 +1,6 @@
-import type { Claim } from '../claims.ts';
-import { gpt2Claims, llamaClaims } from '../decoder-claims.ts';
-import { gpt2ConfigSchema } from '../gpt2.ts';
-import { llamaConfigSchema } from '../llama-config.ts';
+import { gpt2Claims, gpt2ConfigSchema, llamaClaims, llamaConfigSchema } from '../decoder-config.ts';
+import type { Claim } from '../model-folder.ts';
 import { checkedConfig } from '../model-folder.ts';
-import { Metadata } from './metadata.ts';
 import type { GgufFile } from './reader.ts';
 
 /** A tensor's name in Hugging Face's layout, and what is done to it on the way. */
@@ -28,45 +25,44 @@ export interface Architecture {
   readonly optional: readonly string[];
 }
 
-const readers: Readonly<Record<string, (file: GgufFile, metadata: Metadata) => Architecture>> = {
+const readers: Readonly<Record<string, (file: GgufFile) => Architecture>> = {
   llama,
   gpt2,
 };
 
 export function architectureOf(file: GgufFile): Architecture {
-  const metadata = new Metadata(file);
-  const name = metadata.text('general.architecture');
+  const name = file.text('general.architecture');
   const reader = Object.hasOwn(readers, name) ? readers[name] : undefined;
   if (!reader)
     return file.fail(
       `it holds a model of the architecture ${JSON.stringify(name)}; ${Object.keys(readers).join(' and ')} can be imported`,
     );
-  return reader(file, metadata);
+  return reader(file);
 }
 
 /** What both have: sizes of the vocabulary, and numbers of special tokens. */
-function shared(file: GgufFile, metadata: Metadata) {
+function shared(file: GgufFile) {
   const table = file.tensors.get('token_embd.weight');
   if (!table) return file.fail('it has no token_embd.weight');
   const token = (role: string) => {
     const key = `tokenizer.ggml.${role}_token_id`;
-    return metadata.has(key) ? { [`${role}_token_id`]: metadata.number(key) } : {};
+    return file.has(key) ? { [`${role}_token_id`]: file.number(key) } : {};
   };
   const tied = !file.tensors.has('output.weight');
   return { vocab_size: table.shape[0]!, tie_word_embeddings: tied, ...token('bos'), ...token('eos') };
 }
 
-function refuseScaling(file: GgufFile, metadata: Metadata): void {
-  const scaling = metadata.text('llama.rope.scaling.type', 'none');
+function refuseScaling(file: GgufFile): void {
+  const scaling = file.text('llama.rope.scaling.type', 'none');
   if (scaling !== 'none' || file.tensors.has('rope_freqs.weight'))
     file.fail('its rotary positions are scaled for longer texts, only the default ones can be read');
-  if (metadata.number('llama.expert_count', 0) > 0)
+  if (file.number('llama.expert_count', 0) > 0)
     file.fail('it is a mixture of experts, only plain LLaMA models can be read');
 }
 
-function llamaSettings(file: GgufFile, metadata: Metadata) {
-  const number = (key: string, fallback?: number) => metadata.number(`llama.${key}`, fallback);
-  refuseScaling(file, metadata);
+function llamaSettings(file: GgufFile) {
+  const number = (key: string, fallback?: number) => file.number(`llama.${key}`, fallback);
+  refuseScaling(file);
   const heads = number('attention.head_count');
   const groups = number('attention.head_count_kv', heads);
   const width = number('embedding_length');
@@ -76,7 +72,7 @@ function llamaSettings(file: GgufFile, metadata: Metadata) {
   return {
     architectures: ['LlamaForCausalLM'],
     model_type: 'llama',
-    ...shared(file, metadata),
+    ...shared(file),
     hidden_size: width,
     intermediate_size: number('feed_forward_length'),
     num_hidden_layers: number('block_count'),
@@ -90,8 +86,8 @@ function llamaSettings(file: GgufFile, metadata: Metadata) {
   };
 }
 
-function llama(file: GgufFile, metadata: Metadata): Architecture {
-  const config = llamaSettings(file, metadata);
+function llama(file: GgufFile): Architecture {
+  const config = llamaSettings(file);
   const { num_attention_heads: heads, num_key_value_heads: groups } = config;
   const each: [string, Placement][] = [
     ['attn_norm.weight', { name: 'input_layernorm.weight' }],
@@ -118,12 +114,12 @@ function llama(file: GgufFile, metadata: Metadata): Architecture {
   };
 }
 
-function gpt2(file: GgufFile, metadata: Metadata): Architecture {
-  const number = (key: string) => metadata.number(`gpt2.${key}`);
+function gpt2(file: GgufFile): Architecture {
+  const number = (key: string) => file.number(`gpt2.${key}`);
   const config = {
     architectures: ['GPT2LMHeadModel'],
     model_type: 'gpt2',
-    ...shared(file, metadata),
+    ...shared(file),
     n_positions: number('context_length'),
     n_embd: number('embedding_length'),
     n_layer: number('block_count'),

@@ -1,18 +1,7 @@
-import { existsSync, mkdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import {
-  freeBytes,
-  jsonText,
-  reasonOf,
-  removeStalePartials,
-  UserError,
-  writeBeside,
-  writeSynced,
-} from '@hidden-schema/base';
 import { tokenizerFromJson } from '@hidden-schema/text/tokenizer/tokenizer';
-import { streamSafetensors, type TensorSource } from '@hidden-schema/torch';
-import { checkClaims } from '../claims.ts';
-import { pairedRow } from '../rotary.ts';
+import type { TensorSource } from '@hidden-schema/torch';
+import { checkClaims, importInto, writeModelFolder } from '../model-folder.ts';
+import { splitInHalves } from '../rotary.ts';
 import { type Architecture, architectureOf, type Placement } from './architectures.ts';
 import { dequantised } from './formats.ts';
 import { GgufFile, type GgufTensor, rowCount } from './reader.ts';
@@ -40,68 +29,41 @@ export function importGguf(
   folder: string,
   onTensor: (done: number, total: number) => void = () => {},
 ): ImportedGguf {
-  if (existsSync(folder))
-    throw new UserError(`${folder} is there already; give a folder that is still to be made`);
-  const file = GgufFile.open(path);
+  let file: GgufFile | undefined;
   try {
-    const content = contentOf(file);
-    const target = resolve(folder);
-    prepare(folder, dirname(target), content.sources);
-    const bytes = writeBeside(target, (partial) => writeContent(partial, content, onTensor));
-    const architecture = String(content.architecture.config.model_type);
-    return { ...summary(file, content.sources), architecture, vocabulary: content.vocabulary, bytes };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
-    throw new UserError(`cannot write ${folder}: ${reasonOf(error)}`);
+    return importInto(folder, () => {
+      file = GgufFile.open(path);
+      return importable(file, onTensor);
+    });
   } finally {
-    file.close();
+    file?.close();
   }
 }
 
 /** What a file holds, checked as far as that goes without reading its numbers. */
-function contentOf(file: GgufFile) {
+function importable(file: GgufFile, onTensor: (done: number, total: number) => void) {
   const architecture = architectureOf(file);
+  const { config } = architecture;
   const sources = sourcesOf(file, architecture);
-  const { json, special } = ggufTokenizer(file);
-  const { vocabulary } = tokenizerFromJson(json, `the tokenizer in ${file.path}`, special);
-  checkVocabulary(file, architecture, vocabulary);
-  return { architecture, sources, json, special, vocabulary };
-}
-
-/** Returns the bytes of the weights. */
-function writeContent(
-  folder: string,
-  { architecture, sources, json, special }: ReturnType<typeof contentOf>,
-  onTensor: (done: number, total: number) => void,
-): number {
-  mkdirSync(folder);
-  writeSynced(join(folder, 'config.json'), jsonText(JSON.parse(JSON.stringify(architecture.config))));
-  writeSynced(join(folder, 'tokenizer.json'), json);
-  writeSynced(join(folder, 'tokenizer_config.json'), jsonText(special));
-  const counted = sources.map((source, i) => ({
+  const { json: tokenizer, special } = ggufTokenizer(file);
+  const { vocabulary } = tokenizerFromJson(tokenizer, `the tokenizer in ${file.path}`, special);
+  const rows = config.vocab_size as number;
+  if (vocabulary > rows) file.fail(`its tokenizer has ${vocabulary} tokens, its embedding ${rows} rows`);
+  const parameters = sources.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
+  const formats: Record<string, number> = {};
+  for (const { format } of file.tensors.values()) formats[format.name] = (formats[format.name] ?? 0) + 1;
+  const tensors = sources.map((source, i) => ({
     ...source,
     read: (put: (bytes: Uint8Array) => void) => {
       source.read(put);
       onTensor(i + 1, sources.length);
     },
   }));
-  return streamSafetensors(join(folder, 'model.safetensors'), counted, { format: 'pt' });
-}
-
-function prepare(folder: string, parent: string, sources: readonly TensorSource[]): void {
-  mkdirSync(parent, { recursive: true });
-  removeStalePartials(resolve(folder));
-  const needed = sources.reduce((sum, source) => sum + sizeOf(source.shape) * 4, 0);
-  const free = freeBytes(parent);
-  if (free !== undefined && free < needed)
-    throw new UserError(
-      `${folder} needs up to ${(needed / 2 ** 20).toFixed(0)} MB, ${parent} has ${(free / 2 ** 20).toFixed(0)} MB left: free some, or take another disk`,
-    );
-}
-
-function checkVocabulary(file: GgufFile, { config }: Architecture, tokens: number): void {
-  const rows = config.vocab_size as number;
-  if (tokens > rows) file.fail(`its tokenizer has ${tokens} tokens, its embedding ${rows} rows`);
+  const write = (partial: string): ImportedGguf => {
+    const bytes = writeModelFolder(partial, { config, tensors, tokenizer, special });
+    return { architecture: String(config.model_type), parameters, vocabulary, formats, bytes };
+  };
+  return { needed: 4 * parameters, write };
 }
 
 /** Every tensor of the model, by its new name; one too many or too few is refused. */
@@ -127,13 +89,10 @@ function sourcesOf(file: GgufFile, architecture: Architecture): TensorSource[] {
 function sourceOf(file: GgufFile, tensor: GgufTensor, place: Placement): TensorSource {
   const { name, heads, turned } = place;
   const { format, shape } = tensor;
-  if (turned)
-    return {
-      name,
-      dtype: 'float32',
-      shape: [...shape].reverse(),
-      read: (put) => put(bytesView(turnedNumbers(file, tensor))),
-    };
+  if (turned) {
+    const read: TensorSource['read'] = (put) => put(bytesView(turnedNumbers(file, tensor)));
+    return { name, dtype: 'float32', shape: shape.toReversed(), read };
+  }
   if (heads !== undefined && rowCount(tensor) % (2 * heads) !== 0)
     file.fail(`tensor ${JSON.stringify(tensor.name)} has ${rowCount(tensor)} rows for ${heads} heads`);
   const dtype = format.asStored ?? 'float32';
@@ -156,17 +115,8 @@ function readRows(
   for (let first = 0; first < rows; first += atOnce) {
     const stored = file.rows(tensor, first, Math.min(atOnce, rows - first));
     const bytes = format.asStored ? stored : bytesView(dequantised(format, stored));
-    put(headWidth === undefined ? bytes : splitInHalves(bytes, headWidth, rowBytes));
+    put(headWidth === undefined ? bytes : splitInHalves(bytes, rowBytes));
   }
-}
-
-function splitInHalves(bytes: Uint8Array, width: number, rowBytes: number): Uint8Array {
-  const out = new Uint8Array(bytes.length);
-  for (let row = 0; row < width; row++) {
-    const from = pairedRow(row, width) * rowBytes;
-    out.set(bytes.subarray(from, from + rowBytes), row * rowBytes);
-  }
-  return out;
 }
 
 function turnedNumbers(file: GgufFile, tensor: GgufTensor): Float32Array {
@@ -183,9 +133,3 @@ const bytesView = (numbers: Float32Array): Uint8Array =>
   new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 
 const sizeOf = (shape: readonly number[]): number => shape.reduce((product, n) => product * n, 1);
-
-function summary(file: GgufFile, sources: readonly TensorSource[]) {
-  const formats: Record<string, number> = {};
-  for (const { format } of file.tensors.values()) formats[format.name] = (formats[format.name] ?? 0) + 1;
-  return { parameters: sources.reduce((sum, { shape }) => sum + sizeOf(shape), 0), formats };
-}

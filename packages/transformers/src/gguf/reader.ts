@@ -1,11 +1,11 @@
-import { Buffer } from 'node:buffer';
+import { Buffer, isUtf8 } from 'node:buffer';
 import { closeSync, fstatSync } from 'node:fs';
-import { openRegular, reasonOf, UserError } from '@hidden-schema/base';
-import { ByteCursor, type Fail, failFor, readAt } from './bytes.ts';
+import { asUserError, openRegular, readFully, UserError } from '@hidden-schema/base';
+import type { Fail } from '../protobuf.ts';
 import { type BlockFormat, blockFormat } from './formats.ts';
 
 /** One value of a GGUF's metadata; 64-bit numbers are exact up to 2^53. */
-export type MetadataValue = string | number | boolean | readonly string[] | readonly number[];
+type MetadataValue = string | number | boolean | readonly string[] | readonly number[];
 
 export interface GgufTensor {
   readonly name: string;
@@ -43,7 +43,10 @@ const scalars: ReadonlyMap<number, readonly [bytes: number, read: (bytes: Buffer
     [12, [8, (b) => b.readDoubleLE()]],
   ]);
 
-/** A GGUF file (version 2 or 3) whose header was checked against the file; tensors are read by rows when asked for. */
+/**
+ * A GGUF file (version 2 or 3) whose header was checked against the file; tensors are read by rows when asked for. Our own,
+ * since @huggingface/gguf checks neither doubled names nor UTF-8, nor that tensors lie inside the file and apart.
+ */
 export class GgufFile {
   readonly path: string;
   readonly metadata: ReadonlyMap<string, MetadataValue>;
@@ -62,15 +65,47 @@ export class GgufFile {
   }
 
   static open(path: string): GgufFile {
-    let descriptor: number | undefined;
+    const fault = (reason: string) => `cannot read ${path}: ${reason}; expected a GGUF file`;
+    const descriptor = asUserError(() => openRegular(path), fault);
     try {
-      descriptor = openRegular(path);
-      return new GgufFile(path, descriptor);
+      return asUserError(() => new GgufFile(path, descriptor), fault);
     } catch (error) {
-      if (descriptor !== undefined) closeSync(descriptor);
-      if (error instanceof UserError) throw error;
-      throw new UserError(`cannot read ${path}: ${reasonOf(error)}; expected a GGUF file`);
+      closeSync(descriptor);
+      throw error;
     }
+  }
+
+  has(key: string): boolean {
+    return this.metadata.has(key);
+  }
+  number(key: string, fallback?: number): number {
+    return this.#value(key, fallback, 'a number', Number.isFinite);
+  }
+  text(key: string, fallback?: string): string {
+    return this.#value(key, fallback, 'a string', (value) => typeof value === 'string');
+  }
+  flag(key: string, fallback: boolean): boolean {
+    return this.#value(key, fallback, 'true or false', (value) => typeof value === 'boolean');
+  }
+  texts(key: string): readonly string[] {
+    return this.#value<string[]>(key, undefined, 'a list of strings', isListOf('string'));
+  }
+  numbers(key: string): readonly number[] {
+    return this.#value<number[]>(key, undefined, 'a list of numbers', isListOf('number'));
+  }
+
+  /** Metadata by key and type; what is missing or of another type is told by its key. */
+  #value<T extends MetadataValue>(
+    key: string,
+    fallback: T | undefined,
+    expected: string,
+    fits: (value: MetadataValue) => boolean,
+  ): T {
+    const value = this.metadata.get(key) ?? fallback;
+    if (value === undefined) return this.fail(`its metadata has no ${key}`);
+    const shown = Array.isArray(value) ? `a list of ${value.length}` : JSON.stringify(value).slice(0, 60);
+    if (!fits(value)) this.fail(`expected ${expected} as ${key} in its metadata, got ${shown}`);
+    return value as T;
   }
 
   /** The stored blocks of some rows of a tensor. */
@@ -85,6 +120,9 @@ export class GgufFile {
     closeSync(this.#descriptor);
   }
 }
+
+const isListOf = (type: 'string' | 'number') => (value: MetadataValue) =>
+  Array.isArray(value) && (value.length === 0 || typeof value[0] === type);
 
 /** Rows: what is left of a shape without its last dimension. */
 export function rowCount({ shape }: Pick<GgufTensor, 'shape'>): number {
@@ -177,5 +215,81 @@ function checkPlaces(
     if (begin < end) fail(`${what} starts at byte ${begin}, inside the tensor before it`);
     end = begin + bytes;
     if (end > size) fail(`${what} ends at byte ${end} of a file of ${size}: it is cut`);
+  }
+}
+
+/** More than the header of any model takes: metadata, vocabulary, and the list of tensors. */
+const mostHeaderBytes = 512 << 20;
+const windowBytes = 1 << 20;
+const longestString = 16 << 20;
+
+/** Fills a buffer from a place in a file, or says that the file ends before. */
+export function readAt(descriptor: number, into: Uint8Array, position: number, fail: Fail): void {
+  const count = readFully(descriptor, into, position);
+  if (count < into.length) fail(`it ends at byte ${position + count}, where more was expected: it is cut`);
+}
+
+export const failFor =
+  (file: string): Fail =>
+  (what) => {
+    throw new UserError(`${file} is no GGUF file that can be read: ${what}`);
+  };
+
+/** Little-endian numbers and strings one after another; every length is checked before memory is taken for it. */
+export class ByteCursor {
+  readonly #descriptor: number;
+  readonly #end: number;
+  readonly #fail: Fail;
+  #window: Buffer = Buffer.alloc(0);
+  #start = 0;
+  #at = 0;
+
+  constructor(descriptor: number, size: number, fail: Fail) {
+    this.#descriptor = descriptor;
+    this.#end = Math.min(size, mostHeaderBytes);
+    this.#fail = fail;
+  }
+
+  /** Bytes read so far. */
+  get position(): number {
+    return this.#start + this.#at;
+  }
+  get left(): number {
+    return this.#end - this.position;
+  }
+
+  take(count: number, what: string): Buffer {
+    if (count > this.left)
+      this.#fail(`${what} has ${count} bytes at byte ${this.position}, beyond its end or any header's`);
+    if (this.#at + count > this.#window.length) this.#refill(count);
+    this.#at += count;
+    return this.#window.subarray(this.#at - count, this.#at);
+  }
+
+  u32(what: string): number {
+    return this.take(4, what).readUInt32LE();
+  }
+
+  /** A size; one above 2^53 is no size of anything. */
+  count(what: string): number {
+    const value = this.take(8, what).readBigUInt64LE();
+    if (value > BigInt(Number.MAX_SAFE_INTEGER)) this.#fail(`${what} says ${value}`);
+    return Number(value);
+  }
+
+  text(what: string, longest = longestString): string {
+    const length = this.count(`the length of ${what}`);
+    if (length > longest) this.#fail(`${what} has ${length} bytes, expected at most ${longest}`);
+    const bytes = this.take(length, what);
+    if (!isUtf8(bytes)) this.#fail(`${what} is not UTF-8`);
+    return bytes.toString('utf8');
+  }
+
+  #refill(needed: number): void {
+    const position = this.position;
+    this.#window = Buffer.allocUnsafeSlow(Math.min(Math.max(needed, windowBytes), this.#end - position));
+    readAt(this.#descriptor, this.#window, position, this.#fail);
+    this.#start = position;
+    this.#at = 0;
   }
 }

@@ -1,6 +1,5 @@
 import { addedToken, type BytePairSplit, byteBpeJson } from '@hidden-schema/text/tokenizer/byte-bpe';
 import { byteToken, pieceTokenizerJson } from '../piece-tokenizer.ts';
-import { Metadata } from './metadata.ts';
 import type { GgufFile } from './reader.ts';
 
 /** What a token is, in `tokenizer.ggml.token_type`. */
@@ -28,21 +27,20 @@ export type SpecialNames = Readonly<Record<string, string>>;
 
 /** The tokenizer that a GGUF's metadata holds: its tokenizer.json, and what stands beside it. */
 export function ggufTokenizer(file: GgufFile): { json: string; special: SpecialNames } {
-  const metadata = new Metadata(file);
-  const model = metadata.text('tokenizer.ggml.model');
+  const model = file.text('tokenizer.ggml.model');
   if (model !== 'gpt2' && model !== 'llama')
     file.fail(
       `its tokenizer is of the kind ${JSON.stringify(model)}; gpt2 (byte pairs) and llama (SentencePiece) can be read`,
     );
-  const tokens = tokensOf(file, metadata);
-  const json = model === 'gpt2' ? bytePairs(file, metadata, tokens) : pieces(file, metadata, tokens);
-  return { json, special: specialNames(file, metadata, tokens) };
+  const tokens = tokensOf(file);
+  const json = model === 'gpt2' ? bytePairs(file, tokens) : pieces(file, tokens);
+  return { json, special: specialNames(file, tokens) };
 }
 
-function tokensOf(file: GgufFile, metadata: Metadata): Tokens {
-  const names = metadata.texts('tokenizer.ggml.tokens');
-  const types = metadata.has('tokenizer.ggml.token_type')
-    ? metadata.numbers('tokenizer.ggml.token_type')
+function tokensOf(file: GgufFile): Tokens {
+  const names = file.texts('tokenizer.ggml.tokens');
+  const types = file.has('tokenizer.ggml.token_type')
+    ? file.numbers('tokenizer.ggml.token_type')
     : names.map(() => kinds.normal);
   if (types.length !== names.length)
     file.fail(`its tokenizer has ${names.length} tokens but ${types.length} types of them`);
@@ -64,9 +62,9 @@ function addedOf({ names, types }: Tokens) {
   });
 }
 
-function startOf(file: GgufFile, metadata: Metadata, tokens: Tokens, usual: boolean) {
-  if (!metadata.flag('tokenizer.ggml.add_bos_token', usual)) return undefined;
-  const id = metadata.number('tokenizer.ggml.bos_token_id');
+function startOf(file: GgufFile, tokens: Tokens, usual: boolean) {
+  if (!file.flag('tokenizer.ggml.add_bos_token', usual)) return undefined;
+  const id = file.number('tokenizer.ggml.bos_token_id');
   return { token: nameOf(file, tokens, id, 'bos'), id };
 }
 
@@ -74,8 +72,8 @@ function nameOf(file: GgufFile, { names }: Tokens, id: number, role: string): st
   return names[id] ?? file.fail(`its ${role} token is ${id}, of ${names.length} tokens`);
 }
 
-function bytePairs(file: GgufFile, metadata: Metadata, tokens: Tokens): string {
-  const pre = metadata.text('tokenizer.ggml.pre', 'default');
+function bytePairs(file: GgufFile, tokens: Tokens): string {
+  const pre = file.text('tokenizer.ggml.pre', 'default');
   const split = Object.hasOwn(splits, pre) ? splits[pre] : undefined;
   if (!split)
     file.fail(
@@ -83,29 +81,29 @@ function bytePairs(file: GgufFile, metadata: Metadata, tokens: Tokens): string {
     );
   return byteBpeJson({
     ids: new Map(tokens.names.map((name, id) => [name, id])),
-    merges: metadata.texts('tokenizer.ggml.merges'),
+    merges: file.texts('tokenizer.ggml.merges'),
     added: addedOf(tokens),
     split,
-    start: startOf(file, metadata, tokens, split === 'llama3'),
+    start: startOf(file, tokens, split === 'llama3'),
   });
 }
 
-function pieces(file: GgufFile, metadata: Metadata, tokens: Tokens): string {
+function pieces(file: GgufFile, tokens: Tokens): string {
   const { names, types } = tokens;
-  const scores = metadata.numbers('tokenizer.ggml.scores');
+  const scores = file.numbers('tokenizer.ggml.scores');
   if (scores.length !== names.length)
     file.fail(`its tokenizer has ${names.length} tokens but ${scores.length} scores of them`);
   const known = new Set(names);
   const missing = Array.from({ length: 256 }, (_, byte) => byteToken(byte)).find((name) => !known.has(name));
   if (missing !== undefined) file.fail(`its tokenizer has no token for the byte ${missing}`);
-  const unknown = metadata.number('tokenizer.ggml.unknown_token_id', 0);
+  const unknown = file.number('tokenizer.ggml.unknown_token_id', 0);
   return pieceTokenizerJson({
     names,
     pieces: names.flatMap((text, id) => (types[id] === kinds.normal ? [{ text, score: scores[id]! }] : [])),
     added: addedOf(tokens),
     unknown: nameOf(file, tokens, unknown, 'unknown'),
-    spaceFirst: metadata.flag('tokenizer.ggml.add_space_prefix', true),
-    start: startOf(file, metadata, tokens, true),
+    spaceFirst: file.flag('tokenizer.ggml.add_space_prefix', true),
+    start: startOf(file, tokens, true),
   });
 }
 
@@ -116,10 +114,10 @@ const roles = {
   pad_token: 'padding_token_id',
 } as const;
 
-function specialNames(file: GgufFile, metadata: Metadata, tokens: Tokens): SpecialNames {
+function specialNames(file: GgufFile, tokens: Tokens): SpecialNames {
   const found = Object.entries(roles).flatMap(([role, key]) => {
     const full = `tokenizer.ggml.${key}`;
-    return metadata.has(full) ? [[role, nameOf(file, tokens, metadata.number(full), role)]] : [];
+    return file.has(full) ? [[role, nameOf(file, tokens, file.number(full), role)]] : [];
   });
   return Object.fromEntries(found) as SpecialNames;
 }

@@ -1,8 +1,6 @@
-import fs from 'node:fs';
-import path from 'node:path';
-import { readRegular, reasonOf, UserError } from '@hidden-schema/base';
+import { asUserError, readRegular, UserError } from '@hidden-schema/base';
 import { scope, Tensor, type Weights } from '@hidden-schema/torch';
-import { type Fail, fieldsOf, numbersOf, textOf } from './protobuf.ts';
+import { type Fail, fieldsOf, numbersOf, textOf } from '../protobuf.ts';
 
 /** Fields of ONNX' messages, by the numbers that its onnx.proto gives them. */
 const MODEL_GRAPH = 7;
@@ -14,14 +12,6 @@ const FLOAT32 = 1;
 /** What protobuf allows a message to have at most. */
 const mostBytes = 2 ** 31 - 1;
 const mostTensors = 100_000;
-
-/** Where exporters put the graph within a model's folder. */
-const places = ['onnx/model.onnx', 'model.onnx'];
-
-/** The ONNX graph of a model's folder, where it has one. */
-export function onnxFile(folder: string): string | undefined {
-  return places.map((place) => path.join(folder, place)).find((file) => fs.existsSync(file));
-}
 
 interface StoredTensor {
   readonly shape: readonly number[];
@@ -38,13 +28,10 @@ export function openOnnx(file: string): Weights {
   const fail: Fail = (what) => {
     throw new UserError(`${file} is no ONNX model that can be read: ${what}`);
   };
-  let bytes: Buffer;
-  try {
-    bytes = readRegular(file, mostBytes);
-  } catch (error) {
-    if (error instanceof UserError) throw error;
-    throw new UserError(`cannot read ${file}: ${reasonOf(error)}; expected an ONNX model`);
-  }
+  const bytes = asUserError(
+    () => readRegular(file, mostBytes),
+    (reason) => `cannot read ${file}: ${reason}; expected an ONNX model`,
+  );
   const graphs: Buffer[] = [];
   for (const field of fieldsOf(bytes, fail))
     if (field.number === MODEL_GRAPH && 'bytes' in field) graphs.push(field.bytes);

@@ -1,10 +1,20 @@
+import { publishedCorpora } from '../published.ts';
 import { NO_PATIENCE, type PresetName, type PresetSettings, stepsOf } from './preset.ts';
 
-type PresetCorpusName = 'ptb' | 'yahoo' | 'yelp';
+type PresetCorpusName = (typeof publishedCorpora)[number];
 /** HSN(K, L), or GPT-2 alone. */
-export type PresetModel = 'baseline' | { symbols: number; length: number };
+export type Table2Model = 'baseline' | { symbols: number; length: number };
 
-const CORPORA: readonly PresetCorpusName[] = ['ptb', 'yahoo', 'yelp'];
+/** The models of Table 2 in its order. */
+export const table2Models: readonly Table2Model[] = [
+  'baseline',
+  ...[50, 100].flatMap((symbols) => [5, 20].map((length) => ({ symbols, length }))),
+];
+
+/** `alone`, or `50-5` and so on: of flags, and of what the paper prints. */
+export const table2ModelName = (model: Table2Model): string =>
+  model === 'baseline' ? 'alone' : `${model.symbols}-${model.length}`;
+
 /** Appendix F.1. */
 const TEXTS: Readonly<Record<PresetCorpusName, number>> = { ptb: 38_219, yahoo: 100_000, yelp: 100_000 };
 const BATCH = 32;
@@ -41,12 +51,12 @@ export const cyclicalObjective = (steps: number) => ({
 });
 
 /** 0.3 on the treebank and with 50 symbols; the paper prints "L = 50", which no model has, for K = 50. */
-function paperDropout(corpus: PresetCorpusName, model: PresetModel): number {
+function paperDropout(corpus: PresetCorpusName, model: Table2Model): number {
   if (model === 'baseline') return 0;
   return corpus === 'ptb' || model.symbols === 50 ? 0.3 : 0;
 }
 
-function paper(corpus: PresetCorpusName, model: PresetModel): PresetSettings {
+function paper(corpus: PresetCorpusName, model: Table2Model): PresetSettings {
   const epochs = model === 'baseline' ? BASELINE_EPOCHS.paper : EPOCHS;
   const steps = stepsOf(TEXTS[corpus], BATCH, epochs).all;
   return {
@@ -64,7 +74,7 @@ function paper(corpus: PresetCorpusName, model: PresetModel): PresetSettings {
 }
 
 /** The authors' experiments/{ptb,yahoo,yelp}; they have (100, 20) of PTB and (50, 5) of Yahoo and Yelp. */
-function authors(corpus: PresetCorpusName, model: PresetModel): PresetSettings {
+function authors(corpus: PresetCorpusName, model: Table2Model): PresetSettings {
   const epochs = model === 'baseline' ? BASELINE_EPOCHS.authors : EPOCHS;
   const { epoch } = stepsOf(TEXTS[corpus], BATCH, epochs);
   const treebank = corpus === 'ptb';
@@ -92,8 +102,8 @@ function authors(corpus: PresetCorpusName, model: PresetModel): PresetSettings {
 }
 
 /** The settings of a model of Table 2; of a corpus that the paper does not have, those of the treebank. */
-export function languagePreset(preset: PresetName, corpus: string, model: PresetModel): PresetSettings {
-  const known = CORPORA.find((name) => name === corpus) ?? 'ptb';
+export function languagePreset(preset: PresetName, corpus: string, model: Table2Model): PresetSettings {
+  const known = publishedCorpora.find((name) => name === corpus) ?? 'ptb';
   const sizes = model === 'baseline' ? { symbols: 50, length: 5, baseline: true } : model;
   const settings = preset === 'paper' ? paper(known, model) : authors(known, model);
   return { model: 'language', ...sizes, ...settings };

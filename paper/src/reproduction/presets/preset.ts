@@ -16,6 +16,9 @@ export function stepsOf(texts: number, batch: number, epochs: number): { epoch: 
   return { epoch: Math.ceil(texts / batch), all: Math.ceil((epochs * texts) / batch) };
 }
 
+/** 1, 2 and so on, as experiments seed their trainings. */
+export const seedsTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
+
 /** A quick look at a preset has no pretrained BERT and GPT-2 to tune: the default encoder as it is, GPT-2 from scratch. */
 export const quickPreset: readonly string[] = [
   `encoder.name=${DEFAULT_ENCODER}`,

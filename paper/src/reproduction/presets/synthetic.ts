@@ -4,7 +4,7 @@ import {
 } from '@hidden-schema/hsn/tasks/synthetic/corpus/synthetic';
 import { NO_PATIENCE, type PresetName, type PresetSettings } from './preset.ts';
 
-type SyntheticGraph = 'barabasi' | 'erdos';
+export type SyntheticGraph = 'barabasi' | 'erdos';
 
 /** Appendix E.2: Adam's rate and the batch; 70 000 of the 100 000 sentences train. */
 const BATCH = 256;
@@ -14,7 +14,7 @@ const TRAINING_SENTENCES = 70_000;
 /** Steps of an epoch where the last, smaller batch is left out. */
 const FULL_BATCHES = Math.floor(TRAINING_SENTENCES / BATCH);
 
-const LENGTHS = { barabasi: 11, erdos: 10 } as const;
+export const WALK_LENGTHS = { barabasi: 11, erdos: 10 } as const;
 
 /** Appendix E.2: a Transformer of 2 blocks; learnable queries as in appendix C.2, or a step a token (authors). */
 const encoder = (readout: 'queries' | 'position') => ({
@@ -55,7 +55,8 @@ const authors: PresetSettings = {
   objective: { kind: 'information', aggregation: 'mean', likelihood: 'bags-as-logits' },
   training: {
     ...{ steps: EPOCHS * FULL_BATCHES, batch: BATCH, rate: RATE, graphRate: RATE, decay: 0, clip: 'none' },
-    ...{ warmup: 0, schedule: 'plateau', evaluateEvery: FULL_BATCHES, patience: NO_PATIENCE },
+    ...{ warmup: 0, schedule: 'plateau', evaluateEvery: FULL_BATCHES, validateBy: 'likelihood' },
+    patience: NO_PATIENCE,
     plateau: { factor: 0.25, patience: 2, least: 1e-8 },
   },
 };
@@ -81,7 +82,7 @@ export function presetCorpus(
     ...tokens,
     graph,
     ...graphOptions,
-    length: LENGTHS[graph],
+    length: WALK_LENGTHS[graph],
     sentences,
     seed,
   };

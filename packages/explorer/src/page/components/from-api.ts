@@ -1,5 +1,5 @@
 import type { Graph, MapAnswer } from '../client.ts';
-import { LINKS_OF_EACH, strongLinks } from '../graph/strongest.ts';
+import { strongLinks } from '../graph/scene.ts';
 import { title } from '../labels.ts';
 import { textDataOf } from '../texts/text-data.ts';
 import type { SchemaMapProps } from './schema-map.ts';
@@ -12,10 +12,10 @@ const themesOf = ({ nodes }: Graph): Theme[] =>
 /** What a map shows of a run: the answers of `GET /api/map` and `GET /api/graph`. */
 export function mapPropsOf(map: MapAnswer, graph: Graph): SchemaMapProps {
   const { places, walks, length } = textDataOf(map);
-  return { places, walks, length, themes: themesOf(graph), links: strongLinks(graph, LINKS_OF_EACH) };
+  return { places, walks, length, themes: themesOf(graph), links: strongLinks(graph) };
 }
 
 /** What a network shows of a run: the answer of `GET /api/graph`. */
 export function networkPropsOf(graph: Graph): SchemaNetworkProps {
-  return { themes: themesOf(graph), links: strongLinks(graph, LINKS_OF_EACH), layout: graph.layout };
+  return { themes: themesOf(graph), links: strongLinks(graph), layout: graph.layout };
 }

@@ -1,13 +1,9 @@
-import { css, linkStrengths, scaledLinks, symbolTones } from '@hidden-schema/studies/drawing';
-import { groundOf } from '../graph/colours.ts';
-import { LINKS_OF_EACH } from '../graph/strongest.ts';
-import { inksOf } from '../inks.ts';
-import { scaleOf, toMap, WHOLE } from '../texts/camera.ts';
-import { passing } from '../texts/filter.ts';
-import { mapLabels } from '../texts/map-labels.ts';
-import { followPointers, type Tool } from '../texts/map-pointer.ts';
-import { MapView } from '../texts/map-view.ts';
-import { NearestDot } from '../texts/nearest-dot.ts';
+import { linkStrengths, scaledLinks } from '@hidden-schema/studies/drawing';
+import { LINKS_OF_EACH } from '../graph/scene.ts';
+import { WHOLE } from '../texts/camera.ts';
+import { passing, selectedTexts } from '../texts/filter.ts';
+import { LiveMap, type MapEvents, NOTHING_POINTED, type ShownMap } from '../texts/live-map.ts';
+import type { Tool } from '../texts/map-pointer.ts';
 import type { TextData } from '../texts/text-data.ts';
 import { nodesOf, prepare, type Theme, type ThemeLink } from './themes.ts';
 
@@ -44,119 +40,84 @@ export interface SchemaMapProps {
   onDrawAround?(texts: number[]): void;
 }
 
-const REACH = 10;
-const PER_MILLE = 1000;
-
 /** The map of texts with the network of themes on it, in an element that has a size. */
 export class SchemaMap {
-  readonly #view: MapView;
-  readonly #letGo: () => void;
+  readonly #map: LiveMap;
   #props: SchemaMapProps;
   #data: TextData;
-  #nearest: NearestDot;
+  #nodes: ShownMap['nodes'];
   #links: readonly ThemeLink[];
-  #mask = new Uint8Array(0);
-  #hovered: { text: number | null; theme: number | null } = { text: null, theme: null };
+  #selected: Uint8Array;
 
   constructor(container: HTMLElement, props: SchemaMapProps) {
     const { themes, walks, length } = props;
     prepare(container, props.label ?? `Map of ${walks.length / length} texts and ${themes.length} themes`);
     this.#props = props;
     this.#data = dataOf(props);
-    this.#nearest = new NearestDot(this.#data.places);
+    this.#nodes = nodesOf(themes);
     this.#links = props.links ?? linksOf(props);
-    this.#view = new MapView(container);
-    this.#letGo = followPointers(container, this.#view, {
-      tool: () => this.#props.tool ?? 'move',
-      hover: (place) => this.#hover(place),
-      tap: (place, reach) => this.#tap(place, reach),
-      drawn: (line) => this.#drawnAround(line),
-      move: () => this.#hover(null),
-    });
+    this.#selected = maskOf(props, this.#data.count);
+    this.#map = new LiveMap(container, this.#events());
     this.#draw();
   }
 
   /** Changes some of what is shown; the rest stays, and so does the camera. */
   update(changed: Partial<SchemaMapProps>): void {
     this.#props = { ...this.#props, ...changed };
-    if ('places' in changed || 'walks' in changed || 'length' in changed) {
-      this.#data = dataOf(this.#props);
-      this.#nearest = new NearestDot(this.#data.places);
-    }
-    if ('links' in changed || 'walks' in changed) this.#links = this.#props.links ?? linksOf(this.#props);
+    const has = (...names: (keyof SchemaMapProps)[]) => names.some((name) => name in changed);
+    if (has('places', 'walks', 'length')) this.#data = dataOf(this.#props);
+    if (has('themes')) this.#nodes = nodesOf(this.#props.themes);
+    if (has('links', 'walks')) this.#links = this.#props.links ?? linksOf(this.#props);
+    if (has('walks', 'selected')) this.#selected = maskOf(this.#props, this.#data.count);
     this.#draw();
   }
 
   /** Shows the whole map again. */
   reset(): void {
-    this.#view.camera = WHOLE;
+    this.#map.camera = WHOLE;
   }
 
   /** Takes the drawing and its listeners away. */
   destroy(): void {
-    this.#letGo();
-    this.#view.destroy();
+    this.#map.destroy();
   }
 
   #draw(): void {
-    const { themes, selected = null, show = 'both', open = null, dark = false } = this.#props;
-    const { walks, length, count } = this.#data;
-    this.#mask = new Uint8Array(count).fill(selected === null ? 1 : 0);
-    for (const text of selected ?? []) this.#mask[text] = 1;
-    const tones = symbolTones(themes.map(({ community = 0 }) => community));
-    const { ink, accent } = inksOf(dark);
-    const ground = groundOf(dark);
-    const { text, theme } = this.#hovered;
-    const shown = text ?? open;
-    const colourOf = Uint16Array.from({ length: count }, (_, n) => walks[n * length]!);
-    this.#view.draw(
-      { places: this.#data.places, colourOf, palette: tones, selected: this.#mask, ground },
-      {
-        ...{ labels: mapLabels(this.#data, this.#mask, nodesOf(themes)), ink, accent, paths: [], around: [] },
-        ...{ chosen: open, pointed: text, halo: `rgba(${ground.join(',')},0.85)` },
-        walk: shown === null ? [] : [...new Set(walks.subarray(shown * length, (shown + 1) * length))],
-        network:
-          show === 'map'
-            ? null
-            : {
-                links: this.#links,
-                colourOf: (symbol) => css(tones[symbol]!),
-                focus: theme ?? this.#props.focus ?? null,
-              },
+    const { show = 'both', open = null, focus = null, tool = 'move', dark = false } = this.#props;
+    this.#map.show({
+      ...{ data: this.#data, nodes: this.#nodes, links: this.#links, selected: this.#selected },
+      ...{ networked: show === 'both', open, focus, tool, dark, around: NO_LINE },
+      ...{ labelTones: null, stepped: null, walk: null, paths: null },
+    });
+  }
+
+  #events(): MapEvents {
+    let last = NOTHING_POINTED;
+    return {
+      point: (at) => {
+        const before = last;
+        last = at;
+        if (at.text !== before.text) this.#props.onHoverText?.(at.text);
+        if (at.symbol !== before.symbol) this.#props.onHoverTheme?.(at.symbol);
       },
-    );
+      selectText: (text) => this.#props.onSelectText?.(text),
+      selectSymbol: (theme) => this.#props.onSelectTheme?.(theme),
+      drawAround: (around) => {
+        const inside = passing(this.#data, { ...NO_FILTER, around });
+        this.#props.onDrawAround?.(selectedTexts(inside, 0, inside.length));
+      },
+    };
   }
+}
 
-  #textAt(place: [number, number], reach: number): number | null {
-    const { camera, size } = this.#view;
-    const [wide, high] = scaleOf(camera, size);
-    return this.#nearest.find(toMap(camera, size, place), [reach / wide, reach / high], this.#mask);
-  }
+const NO_LINE: readonly number[] = [];
+const NO_FILTER = { labels: [], symbols: [], between: [null, null], words: null } as const;
 
-  #hover(place: [number, number] | null): void {
-    const theme = place && this.#view.symbolAt(place);
-    const text = place && theme === null ? this.#textAt(place, REACH) : null;
-    const last = this.#hovered;
-    if (text === last.text && theme === last.theme) return;
-    this.#hovered = { text, theme };
-    if (text !== last.text) this.#props.onHoverText?.(text);
-    if (theme !== last.theme) this.#props.onHoverTheme?.(theme);
-    this.#draw();
-  }
-
-  #tap(place: [number, number], reach: number): void {
-    const theme = this.#view.symbolAt(place);
-    if (theme !== null) this.#props.onSelectTheme?.(theme);
-    else this.#props.onSelectText?.(this.#textAt(place, reach));
-  }
-
-  #drawnAround(line: readonly [number, number][]): void {
-    const { camera, size } = this.#view;
-    const around = line.flatMap((place) => toMap(camera, size, place).map((at) => at * PER_MILLE));
-    const asked = { labels: [], symbols: [], around, between: [null, null], words: null } as const;
-    const inside = passing(this.#data, asked);
-    this.#props.onDrawAround?.(Array.from(inside.keys()).filter((text) => inside[text] === 1));
-  }
+/** 1 for each text that stands out. */
+function maskOf({ selected = null }: SchemaMapProps, count: number): Uint8Array {
+  const mask = new Uint8Array(count).fill(selected === null ? 1 : 0);
+  for (const text of selected ?? []) mask[text] = 1;
+  return mask;
 }
 
 /** Texts as the explorer's own map holds them. */

@@ -1,8 +1,7 @@
 import type { Graph } from '../client.ts';
-import { PlainView } from '../graph/plain-view.ts';
+import { NetworkView } from '../graph/network-view.ts';
 import type { Scene } from '../graph/scene.ts';
-import { SigmaView } from '../graph/sigma-view.ts';
-import { type GraphView, webglAvailable } from '../graph/view.ts';
+import { WHOLE } from '../texts/camera.ts';
 import { nodesOf, prepare, type Theme, type ThemeLink } from './themes.ts';
 
 /** What a network shows, and what it calls. */
@@ -23,9 +22,9 @@ export interface SchemaNetworkProps {
   onSelect?(theme: number | null): void;
 }
 
-/** The network of themes alone, in an element that has a size. By WebGL, or as SVG where there is none. */
+/** The network of themes alone, in an element that has a size. */
 export class SchemaNetwork {
-  readonly #view: GraphView;
+  readonly #view: NetworkView;
   #props: SchemaNetworkProps;
   #graph: Graph;
   #hovered: number | null = null;
@@ -35,8 +34,7 @@ export class SchemaNetwork {
     prepare(container, props.label ?? `Network of ${themes.length} themes and ${links.length} links`);
     this.#props = props;
     this.#graph = graphOf(props);
-    const View = webglAvailable() ? SigmaView : PlainView;
-    this.#view = new View(container, {
+    this.#view = new NetworkView(container, {
       hover: (theme) => {
         this.#hovered = theme;
         this.#props.onHover?.(theme);
@@ -56,7 +54,7 @@ export class SchemaNetwork {
 
   /** Shows the whole network again. */
   reset(): void {
-    this.#view.reset();
+    this.#view.camera = WHOLE;
   }
 
   /** Takes the drawing away. */

@@ -1,4 +1,4 @@
-import { css, type Rgb } from '@hidden-schema/studies/drawing';
+import { css, type Inks as PlainInks, type Rgb, symbolTones } from '@hidden-schema/studies/drawing';
 import type { Status } from './scene.ts';
 
 export const statusColours: Record<Exclude<Status, 'plain'>, Rgb> = {
@@ -9,7 +9,7 @@ export const statusColours: Record<Exclude<Status, 'plain'>, Rgb> = {
 const ground = { light: [245, 247, 250], dark: [14, 19, 25] } as const satisfies Record<string, Rgb>;
 export const plain = { light: [70, 88, 115], dark: [165, 180, 205] } as const satisfies Record<string, Rgb>;
 
-/** A tone laid thinly on the ground. Mixed here, since WebGL would add transparent colours up. */
+/** A tone laid thinly on the ground. */
 export const mixed = (tone: Rgb, share: number, theme: 'light' | 'dark'): Rgb => {
   const on = (at: 0 | 1 | 2) => Math.round(tone[at] * share + ground[theme][at] * (1 - share));
   return [on(0), on(1), on(2)];
@@ -47,4 +47,30 @@ function hexOf(hue: number, lightness: number): string {
   return `#${channel(0)}${channel(8)}${channel(4)}`;
 }
 
+/** Of a tone on a dark ground; darker ones would not be seen. */
+const LEAST_BRIGHT = 105;
+const WHITER = 0.28;
+
+/** A colour for each symbol, near that of its community. */
+export const tonesOf = (nodes: readonly { community: number }[], dark: boolean): Rgb[] =>
+  symbolTones(nodes.map(({ community }) => community)).map((tone) => {
+    const [red, green, blue] = tone;
+    if (!dark || 0.3 * red + 0.59 * green + 0.11 * blue >= LEAST_BRIGHT) return tone;
+    const lighter = (value: number) => Math.round(value + (255 - value) * WHITER);
+    return [lighter(red), lighter(green), lighter(blue)];
+  });
+
 export const groundOf = (dark: boolean): Rgb => ground[dark ? 'dark' : 'light'];
+
+/** Colours of drawings, written into them so that a downloaded file looks like the page. */
+export interface Inks extends PlainInks {
+  accent: string;
+}
+
+const inks: Record<'light' | 'dark', Inks> = {
+  light: { ground: '#ffffff', ink: '#1c2530', faint: '#5d6a7c', line: '#dfe4ea', accent: '#2563c9' },
+  dark: { ground: '#151b23', ink: '#e4eaf2', faint: '#93a1b5', line: '#2a333f', accent: '#6ea8fe' },
+};
+export const inksOf = (dark: boolean): Inks => inks[dark ? 'dark' : 'light'];
+
+export const FONT = 'system-ui, sans-serif';

@@ -1,13 +1,13 @@
 import type { Graph, Labels } from '../client.ts';
-import { Downloads } from '../downloads.tsx';
+import { Downloads } from '../figure.tsx';
 import { labelOf } from '../labels.ts';
-import { useNarrow } from '../narrow.ts';
+import { useNarrow } from '../media.ts';
+import { Choice, type Option, Press, Segments } from '../parts.tsx';
 import type { Change, ViewState } from '../state.ts';
 import { mapSvg } from '../texts/map-svg.ts';
 import type { Texts } from '../texts/use-texts.ts';
-import { sceneSvg } from './plain-view.ts';
 import type { DrawnLink, Scene } from './scene.ts';
-import type { Shown } from './shown.ts';
+import { sceneSvg } from './scene-svg.ts';
 
 interface ControlProps {
   view: ViewState;
@@ -16,7 +16,7 @@ interface ControlProps {
   labels: Labels | null;
   scenes: readonly Scene[];
   /** What is drawn; null where there are no texts beside the graph. */
-  shown: Shown | null;
+  shown: ViewState['show'] | null;
   /** The texts, where their map is drawn. */
   texts: Texts | null;
   /** K, where symbols can be drawn as groups. */
@@ -49,7 +49,9 @@ function AllControls({ view, change, links, labels, scenes, shown, symbols, text
     texts ? mapSvg({ graph, data: texts.data, dark, networked: shown === 'both' }) : sceneSvg(scenes, links);
   return (
     <>
-      {shown === null ? null : <ShownChoice shown={shown} change={change} />}
+      {shown === null ? null : (
+        <Segments label="What is drawn" of={SHOWN} value={shown} onChoose={(show) => change({ show })} />
+      )}
       {symbols === null ? null : <Level {...{ symbols, view, change }} />}
       {view.truth && graph.truth ? (
         <Threshold least={graph.leastProbability} value={view.threshold} change={change} />
@@ -67,32 +69,18 @@ function AllControls({ view, change, links, labels, scenes, shown, symbols, text
       {labels ? <Colours {...{ view, change }} /> : null}
       {labels && !texts ? <LabelMaps {...{ view, change, labels }} /> : null}
       <span class="buttons">
-        {texts ? null : (
-          <button type="button" onClick={onReset}>
-            Show all
-          </button>
-        )}
+        {texts ? null : <Press onClick={onReset}>Show all</Press>}
         <Downloads name={texts ? 'map' : 'graph'} svg={picture} rows={() => linkRows(graph)} />
       </span>
     </>
   );
 }
 
-const SHOWN: readonly { shown: Shown; name: string }[] = [
-  { shown: 'both', name: 'Network on map' },
-  { shown: 'graph', name: 'Network' },
-  { shown: 'map', name: 'Map' },
+const SHOWN: readonly { value: ViewState['show']; name: string }[] = [
+  { value: 'both', name: 'Network on map' },
+  { value: 'graph', name: 'Network' },
+  { value: 'map', name: 'Map' },
 ];
-
-const ShownChoice = ({ shown, change }: { shown: Shown; change: Change }) => (
-  <fieldset class="segments" aria-label="What is drawn">
-    {SHOWN.map(({ shown: each, name }) => (
-      <button key={each} type="button" aria-pressed={shown === each} onClick={() => change({ show: each })}>
-        {name}
-      </button>
-    ))}
-  </fieldset>
-);
 
 /** From few groups on the left to every symbol on the right. */
 function Level({ symbols, view, change }: Pick<ControlProps, 'view' | 'change'> & { symbols: number }) {
@@ -137,69 +125,44 @@ const Threshold = ({ least, value, change }: { least: number; value: number; cha
 type LabelProps = Pick<ControlProps, 'view' | 'change'> & { labels: Labels };
 
 const Colours = ({ view, change }: Pick<ControlProps, 'view' | 'change'>) => (
-  <label class="choice">
-    Colour by
-    <select
-      value={view.colour}
-      onChange={(event) => change({ colour: event.currentTarget.value as ViewState['colour'] })}
-    >
-      <option value="community">theme</option>
-      <option value="label">label</option>
-    </select>
-  </label>
+  <Choice
+    {...{ label: 'Colour by', value: view.colour, options: COLOURS }}
+    onChoose={(colour: ViewState['colour']) => change({ colour })}
+  />
 );
+
+const COLOURS: Option[] = [
+  ['community', 'theme'],
+  ['label', 'label'],
+];
 
 /** On the network alone: where texts of one label go, or of two side by side. */
 function LabelMaps({ view, change, labels }: LabelProps) {
-  const names = labels.maps.map(({ label }) => label);
+  const options: (string | Option)[] = [['', 'all labels'], ...labels.maps.map(({ label }) => label)];
   const [first = '', second = ''] = view.maps;
   const setMaps = (...chosen: string[]) => change({ maps: chosen.filter((name) => name !== '') });
+  const look = { options, unseen: true, class: 'bounded' };
   return (
-    <>
+    <span class="choice">
       <span class="choice">
         Texts of
-        <Names
-          label="Label whose texts are drawn"
-          {...{ names, value: first }}
-          onChange={(name) => setMaps(name, name === '' ? '' : second)}
+        <Choice
+          {...{ ...look, label: 'Label whose texts are drawn', value: first }}
+          onChoose={(name) => setMaps(name, name === '' ? '' : second)}
         />
       </span>
       {first === '' ? null : (
         <span class="choice">
           beside
-          <Names
-            label="Second label, drawn beside"
-            {...{ names, value: second }}
-            onChange={(name) => setMaps(first, name)}
+          <Choice
+            {...{ ...look, label: 'Second label, drawn beside', value: second }}
+            onChoose={(name) => setMaps(first, name)}
           />
         </span>
       )}
-    </>
+    </span>
   );
 }
-
-interface NamesProps {
-  label: string;
-  names: readonly string[];
-  value: string;
-  onChange(name: string): void;
-}
-
-const Names = ({ label, names, value, onChange }: NamesProps) => (
-  <select
-    class="bounded"
-    aria-label={label}
-    value={value}
-    onChange={(event) => onChange(event.currentTarget.value)}
-  >
-    <option value="">all labels</option>
-    {names.map((name) => (
-      <option key={name} value={name}>
-        {name}
-      </option>
-    ))}
-  </select>
-);
 
 function linkRows({ links, nodes }: Graph): (string | number)[][] {
   const rows = links.map(([i, j, p]) => [i, labelOf(nodes[i]!), j, labelOf(nodes[j]!), p]);

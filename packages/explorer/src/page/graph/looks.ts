@@ -1,7 +1,24 @@
-import { communityColour, css, type Rgb, rgbOf } from '@hidden-schema/studies/drawing';
+import { css, type Rgb, rgbOf } from '@hidden-schema/studies/drawing';
 import { title } from '../labels.ts';
-import { greyOf, MISSING_COLOUR, mixed, plain, statusColours, thinned, WALK_COLOUR } from './colours.ts';
-import { type DrawnLink, highlightedWalks, pairKey, type Scene, statusOf, steppedPairs } from './scene.ts';
+import {
+  greyOf,
+  MISSING_COLOUR,
+  mixed,
+  plain,
+  statusColours,
+  thinned,
+  tonesOf,
+  WALK_COLOUR,
+} from './colours.ts';
+import {
+  type DrawnLink,
+  highlightedWalks,
+  linkOf,
+  pairKey,
+  type Scene,
+  statusOf,
+  steppedPairs,
+} from './scene.ts';
 
 export interface LinkLook {
   colour: string;
@@ -29,9 +46,11 @@ export class Looks {
   readonly #walkLinks: ReadonlyMap<number, number>;
   readonly #highlighted: boolean;
   readonly #scale: number;
+  readonly #tones: readonly Rgb[];
 
   constructor(scene: Scene, links: readonly DrawnLink[]) {
     this.#scene = scene;
+    this.#tones = tonesOf(scene.graph.nodes, scene.dark);
     const walks = highlightedWalks(scene);
     this.#highlighted = walks.length > 0;
     this.#focus = scene.hovered ?? (this.#highlighted ? null : scene.selected);
@@ -70,14 +89,14 @@ export class Looks {
     return { colour, radius, label: faint ? '' : label, strong: strong && !faint, faint };
   }
 
-  /** By the label's map where one is drawn, else by label or community. */
+  /** By the label's map where one is drawn, else by label or community; as on the map of texts. */
   #tone(k: number): Rgb {
-    const { graph, map, labels, dark } = this.#scene;
+    const { map, labels, dark } = this.#scene;
     const theme = dark ? 'dark' : 'light';
     if (map) return mixed(rgbOf(map.colour), 0.12 + 0.88 * Math.sqrt(map.nodes[k]! / map.most), theme);
     const label = labels?.[k];
     if (label) return mixed(rgbOf(label.colour), 0.25 + 0.75 * label.clear, theme);
-    return rgbOf(communityColour(graph.nodes[k]!.community));
+    return this.#tones[k]!;
   }
 
   link(link: DrawnLink): LinkLook | null {
@@ -112,3 +131,23 @@ export class Looks {
 
 /** A link less probable than this is a missing one. */
 export const MISSING_LINK = 0.5;
+
+/** Links that are drawn, those that lie above the others last; a walk may step where none is known. */
+export function shownLinks(
+  scene: Scene,
+  links: readonly DrawnLink[],
+  looks: Looks,
+): { link: DrawnLink; look: LinkLook }[] {
+  const known = new Set(links.map(({ i, j }) => pairKey(i, j)));
+  const stepped = steppedPairs(highlightedWalks(scene))
+    .filter(({ i, j }) => !known.has(pairKey(i, j)))
+    .map(
+      ({ i, j }): DrawnLink => ({ i, j, probability: linkOf(scene.graph, i, j), strength: 0, isTrue: false }),
+    );
+  return [...links, ...stepped]
+    .flatMap((link) => {
+      const look = looks.link(link);
+      return look ? [{ link, look }] : [];
+    })
+    .sort((a, b) => a.look.level - b.look.level);
+}

@@ -1,5 +1,5 @@
+import { scaledLinks, strongestLinks } from '@hidden-schema/studies/drawing';
 import type { Graph } from '../client.ts';
-import { LINKS_OF_EACH, strongLinks } from './strongest.ts';
 
 /** All that decides how the graph looks. */
 export interface Scene {
@@ -55,13 +55,29 @@ export interface DrawnLink {
 const PAIR = 2 ** 21;
 export const pairKey = (i: number, j: number): number => (i < j ? i * PAIR + j : j * PAIR + i);
 
+/** A link as it is drawn: i, j and how strong it is, from 0 to 1. */
+export type StrongLink = readonly [i: number, j: number, strength: number];
+
+/** More links of a symbol than this are a ball of wool. */
+export const LINKS_OF_EACH = 3;
+
+/** The few strongest links of each symbol: by what walks take, or by probability where walks go by chance. */
+export function strongLinks({ strengths, links }: Pick<Graph, 'strengths' | 'links'>): StrongLink[] {
+  const known = strengths.map(([i, j, , , low]) => ({ i, j, interval: [low, low] as const }));
+  if (known.length > 0) return scaledLinks(known, LINKS_OF_EACH);
+  const probable = links
+    .filter(([i, j]) => i !== j)
+    .map(([i, j, p]) => ({ i, j, p, interval: [1 + p, 1 + p] as const }));
+  return strongestLinks(probable, LINKS_OF_EACH).map(({ i, j, p }) => [i, j, p]);
+}
+
 /**
  * The strongest few links of each symbol; where the graph is compared with the truth all of them, and true links that were
  * not found.
  */
 export function drawnLinks(graph: Graph, compared: boolean): DrawnLink[] {
   if (!compared)
-    return strongLinks(graph, LINKS_OF_EACH).map(([i, j, strength]) => ({
+    return strongLinks(graph).map(([i, j, strength]) => ({
       ...{ i, j, probability: 1, strength, isTrue: false },
     }));
   const truth = new Set((graph.truth ?? []).map(([i, j]) => pairKey(i, j)));

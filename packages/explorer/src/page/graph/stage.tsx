@@ -1,20 +1,15 @@
-import type { ComponentChildren } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { Client, Graph, Labels } from '../client.ts';
-import type { Grouping } from '../levels/grouped.ts';
-import type { Drawn } from '../levels/use-level.ts';
+import type { Drawn, Grouping } from '../levels/grouped.ts';
+import { Dot, ThemeCount } from '../parts.tsx';
 import type { Change, ViewState } from '../state.ts';
-import { selectionMap } from '../texts/selection-map.ts';
 import { TextMap } from '../texts/text-map.tsx';
 import type { Texts } from '../texts/use-texts.ts';
-import { useGaze } from './camera.ts';
-import { Canvas, type CanvasProps } from './canvas.tsx';
+import { labelColour } from './colours.ts';
 import { Controls } from './controls.tsx';
-import { mapsOf, symbolLabels } from './label-maps.ts';
-import { Legend } from './legend.tsx';
+import { mapsOf, selectionMap, symbolLabels } from './label-maps.ts';
+import { Network } from './network.tsx';
 import { countLinks, drawnLinks, type LabelMap, type Scene } from './scene.ts';
-import { type Shown, shownOf } from './shown.ts';
-import { useViews } from './views.ts';
 
 interface StageProps {
   /** Whether symbols can be drawn as groups. */
@@ -36,78 +31,66 @@ interface StageProps {
 export function Stage(props: StageProps) {
   const { client, levelled, drawn, symbols, view, change, dark, flight } = props;
   const { graph, labels, texts } = drawn;
-  const gaze = useGaze(view, change);
-  const views = useViews(gaze.moved);
-  const { links, scenes } = useScenes(drawn, view, { ...props, hovered: views.hovered });
-  const shown = shownOf(view.show, texts !== null);
+  const [hovered, onHover] = useState<number | null>(null);
+  const { links, scenes } = useScenes(drawn, view, { ...props, hovered });
+  // The network alone where there are no texts.
+  const shown = texts ? view.show : 'graph';
   const mapped = shown === 'graph' ? null : texts;
   const scene = scenes[0]!;
   const counts = countLinks(links, scene);
-  const shared: Omit<CanvasProps, 'scene' | 'at'> = {
-    ...{ links, counts, views, flight, gaze: gaze.place, ...actionsOf(drawn, view, change) },
-  };
+  const onSelect = (node: number | null) => select(node, drawn, view, change);
+  const onStep = (node: number) => step(node, drawn, view, change);
   return (
     <section class="stage" aria-label="Graph">
-      <p class="explained">{WHAT[shown]}</p>
+      <p class="explained">{scene.truth ? COMPARED : WHAT[shown]}</p>
       <div class="drawing">
         {mapped ? (
           <TextMap
-            {...{ client, graph, labels, view, change, dark, texts: mapped }}
+            {...{ client, graph, symbols, labels, view, change, dark, texts: mapped }}
             explains={levelled && drawn.grouping === null}
             networked={shown === 'both'}
             highlighted={{ walk: scene.walk, paths: scene.paths }}
-            onSelect={shared.onSelect}
+            onSelect={onSelect}
           />
         ) : (
-          <Network {...{ scenes, shared }}>
-            <Over {...{ graph, symbols, counts }} compared={scene.truth} kind={views.kind} />
+          <Network {...{ scenes, links, counts, view, change, flight, onHover, onStep, onSelect }}>
+            <Over {...{ graph, symbols, counts }} compared={scene.truth} />
           </Network>
         )}
       </div>
-      <LabelColours {...{ labels, view }} />
+      <Legend {...{ labels, view }} />
       <Controls
         {...{ view, change, links, labels, scenes }}
         {...{ symbols: levelled ? symbols : null, shown: texts ? shown : null, texts: mapped }}
-        onReset={() => views.first()?.reset()}
+        onReset={() => change({ graphat: null })}
       />
     </section>
   );
 }
 
 /** Which colour is which label, where colours mean labels. */
-const LabelColours = ({ labels, view }: { labels: Labels | null; view: ViewState }) =>
-  labels && view.colour === 'label' && view.maps.length === 0 ? <Legend labels={labels} /> : null;
-
-const actionsOf = (drawn: Drawn, view: ViewState, change: Change) => ({
-  // While a walk is composed the graph stays where it is.
-  fits: view.panel !== 'compose',
-  onStep: (node: number) => step(node, drawn, view, change),
-  onSelect: (node: number | null) => select(node, drawn, view, change),
-});
-
-interface NetworkProps {
-  scenes: readonly Scene[];
-  shared: Omit<CanvasProps, 'scene' | 'at'>;
-  children: ComponentChildren;
-}
-
-/** The network alone; twice where two labels are compared. */
-const Network = ({ scenes, shared, children }: NetworkProps) => (
-  <div class="graph-side">
-    {scenes.map((one, at) => (
-      <Canvas key={at} scene={one} at={at} {...shared} />
-    ))}
-    {children}
-  </div>
-);
+const Legend = ({ labels, view }: { labels: Labels | null; view: ViewState }) =>
+  labels && view.colour === 'label' && view.maps.length === 0 ? (
+    <ul class="legend" aria-label="Colours of the labels">
+      {labels.maps.map(({ label }, at) => (
+        <li key={label}>
+          <Dot colour={labelColour(at)} square />
+          {label}
+        </li>
+      ))}
+    </ul>
+  ) : null;
 
 /** In a line what one sees. */
-const WHAT: Readonly<Record<Shown, string>> = {
+const WHAT: Readonly<Record<ViewState['show'], string>> = {
   both: 'Each dot is a text; each name is a theme that was found in the texts. A line joins themes that texts often go through one after the other.',
   graph:
     'Each name is a theme that was found. A line joins themes that often follow each other; drawn are the strongest few of each.',
   map: 'Each dot is a text; like texts lie together, under the names of the themes that they begin with.',
 };
+
+const COMPARED =
+  'Each name is a theme that was found. A line joins themes that are linked in the graph that was found, in the true graph, or in both.';
 
 interface Looked {
   /** A walk over symbols that is highlighted, or several. */
@@ -200,43 +183,26 @@ interface CountsProps {
 }
 
 /** What stands over the drawing. */
-const Over = ({ kind, ...counted }: CountsProps & { kind: 'webgl' | 'plain' | null }) => (
+const Over = (props: CountsProps) => (
   <div class="over">
-    <Counts {...counted} />
-    <Notices kind={kind} graph={counted.graph} />
+    <Counts {...props} />
+    {props.graph.linksLeftOut > 0 ? (
+      <p class="notice">
+        Only the {props.graph.links.length} most probable links are here; {props.graph.linksLeftOut} more were
+        left out.
+      </p>
+    ) : null}
   </div>
 );
 
 const Counts = ({ graph, symbols, counts, compared }: CountsProps) => (
   <div class="counts" role="status">
-    {graph.nodes.length < symbols ? (
-      <>
-        <b>{graph.nodes.length}</b> groups of <b>{symbols}</b> themes
-      </>
-    ) : (
-      <>
-        <b>{symbols}</b> themes
-      </>
-    )}{' '}
-    · <b>{counts.shown}</b> links
+    <ThemeCount of={graph.nodes.length} symbols={symbols} /> · <b>{counts.shown}</b> links
     {compared ? (
       <span class="truth-counts">
         <span class="correct">{counts.correct} correct</span> <span class="extra">{counts.extra} extra</span>{' '}
         <span class="missing">{counts.missing} missing</span>
       </span>
-    ) : null}
-  </div>
-);
-
-const Notices = ({ kind, graph }: { kind: 'webgl' | 'plain' | null; graph: Graph }) => (
-  <div class="notices">
-    {kind === 'plain' ? (
-      <p class="notice">This browser offers no WebGL, so the graph is drawn plainly and may be slow.</p>
-    ) : null}
-    {graph.linksLeftOut > 0 ? (
-      <p class="notice">
-        Only the {graph.links.length} most probable links are here; {graph.linksLeftOut} more were left out.
-      </p>
     ) : null}
   </div>
 );

@@ -1,64 +1,55 @@
 import { useState } from 'preact/hooks';
 import type { SymbolFacts } from '../client.ts';
-import { findSymbols } from '../find-symbols.ts';
-import { labelOf } from '../labels.ts';
-import type { PanelProps } from '../panels/panel.ts';
+import { usePanel } from '../panels/panel.ts';
+import { Failure, Press, Waiting } from '../parts.tsx';
+import { SymbolFinder } from '../search.tsx';
 
-type SymbolEditsProps = Pick<PanelProps, 'graph' | 'edits'> & { symbol: SymbolFacts };
+/** What is being edited, what went wrong with it, and the way back. */
+export function EditBar() {
+  const { busy, failure, last, said, undo } = usePanel().edits;
+  return (
+    <div class="edit-bar">
+      {busy === null ? null : <Waiting what={busy} />}
+      {failure === null ? null : <Failure message={failure} />}
+      {last === null ? null : (
+        <p class="undo">
+          <span class="faint">{last}</span>
+          <Press disabled={busy !== null} onClick={() => void undo()}>
+            Undo
+          </Press>
+        </p>
+      )}
+      <div class="unseen" role="status">
+        {said}
+      </div>
+    </div>
+  );
+}
 
 /** Splits a symbol in two, or makes one of it and another. */
-export function SymbolEdits(props: SymbolEditsProps) {
-  const { symbol, edits } = props;
+export function SymbolEdits({ symbol }: { symbol: SymbolFacts }) {
+  const { graph, edits } = usePanel();
   const [open, setOpen] = useState(false);
   const busy = edits.busy !== null;
   return (
     <div class="symbol-edits">
       <p class="buttons">
-        <button type="button" disabled={busy} aria-expanded={open} onClick={() => setOpen(!open)}>
+        <Press disabled={busy} aria-expanded={open} onClick={() => setOpen(!open)}>
           Merge with …
-        </button>
-        <button
-          type="button"
-          disabled={busy}
-          onClick={() => void edits.split(symbol.symbol, symbol.identity)}
-        >
+        </Press>
+        <Press disabled={busy} onClick={() => void edits.split(symbol.symbol, symbol.identity)}>
           Split in two
-        </button>
+        </Press>
       </p>
-      {open ? <MergeWith {...props} /> : null}
+      {open ? (
+        <SymbolFinder
+          {...{ label: 'Theme to merge with', placeholder: 'number, name or word', disabled: busy }}
+          without={[symbol.symbol]}
+          // While one of the two is read anew after an edit, their numbers are not of the same run.
+          nodes={graph?.identity === symbol.identity ? graph.nodes : []}
+          onFind={(other) => void edits.merge([symbol.symbol, other], symbol.identity)}
+        />
+      ) : null}
     </div>
-  );
-}
-
-/** Finds the symbol to merge with. */
-function MergeWith({ symbol, graph, edits }: SymbolEditsProps) {
-  const [query, setQuery] = useState('');
-  // While one of the two is read anew after an edit, their numbers are not of the same run.
-  const nodes = graph?.identity === symbol.identity ? graph.nodes : [];
-  const found = findSymbols(nodes, query).filter((node) => node.symbol !== symbol.symbol);
-  const merge = (event: Event) => {
-    event.preventDefault();
-    if (found[0] && edits.busy === null) void edits.merge([symbol.symbol, found[0].symbol], symbol.identity);
-  };
-  return (
-    <form class="chips" onSubmit={merge}>
-      <input
-        type="search"
-        aria-label="Theme to merge with"
-        placeholder="number, name or word"
-        value={query}
-        onInput={(event) => setQuery(event.currentTarget.value)}
-      />
-      {found.slice(0, 6).map((node) => (
-        <button
-          key={node.symbol}
-          type="button"
-          disabled={edits.busy !== null}
-          onClick={() => void edits.merge([symbol.symbol, node.symbol], symbol.identity)}
-        >
-          {labelOf(node)}
-        </button>
-      ))}
-    </form>
   );
 }

@@ -85,7 +85,7 @@ const selected = (symbol: number | null) => ({ symbol, only: [], walk: [], level
 export function useEdits({ client, run, change, renamed, edited, refresh }: EditProps): Edits {
   const [renamings, setRenamings] = useState<readonly Renaming[]>([]);
   const [outdated, setOutdated] = useState<string | null>(null);
-  const identity = run?.opened?.identity ?? '';
+  const { identity = '', edits: done = [] } = run?.opened ?? {};
   const { doing, ...state } = useDoing(() => {
     setOutdated(identity);
     change(selected(null));
@@ -99,7 +99,7 @@ export function useEdits({ client, run, change, renamed, edited, refresh }: Edit
   };
   const rename = (symbol: number, name: string, seen: string) =>
     doing('Naming …', async () => {
-      const now = await client.rename(symbol, name, seen);
+      const now = await client.rename({ k: symbol, name, identity: seen });
       renamed(symbol, now.name);
       const what = `named ${symbol} ${now.name ?? ''}`.trim();
       setRenamings((all) => [...all, { symbol, before: now.before ?? '', what, identity: seen }]);
@@ -107,18 +107,18 @@ export function useEdits({ client, run, change, renamed, edited, refresh }: Edit
     });
   const undo = () =>
     doing('Undoing …', async () => {
-      if (!renaming) return take(await client.undo(identity));
-      renamed(renaming.symbol, (await client.rename(renaming.symbol, renaming.before, identity)).name);
+      if (!renaming) return take(await client.undo({ identity }));
+      const { symbol: k, before } = renaming;
+      renamed(k, (await client.rename({ k, name: before, identity })).name);
       setRenamings((all) => all.filter((one) => one !== renaming));
       return `undone: ${renaming.what}`;
     });
+  const editing = (what: string, edit: Promise<Edit>) =>
+    doing(`${what}, and reading texts anew …`, async () => take(await edit));
   return {
     ...state,
-    last: renaming?.what ?? run?.opened?.edits.at(-1) ?? null,
-    ...{ rename, undo, outdated },
-    merge: (symbols, seen) =>
-      doing('Merging, and reading texts anew …', async () => take(await client.merge(symbols, seen))),
-    split: (symbol, seen) =>
-      doing('Splitting, and reading texts anew …', async () => take(await client.split(symbol, seen))),
+    ...{ rename, undo, outdated, last: renaming?.what ?? done.at(-1) ?? null },
+    merge: (symbols, seen) => editing('Merging', client.merge({ symbols: [...symbols], identity: seen })),
+    split: (k, seen) => editing('Splitting', client.split({ k, identity: seen })),
   };
 }

@@ -1,9 +1,9 @@
 import { type Curve, drawCurves, plotCurves, type Scale } from '@hidden-schema/studies/drawing';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Downloads } from '../downloads.tsx';
-import { Drawn } from '../drawn.tsx';
-import { FONT, inksOf } from '../inks.ts';
+import { Downloads, Drawn } from '../figure.tsx';
+import { FONT, inksOf } from '../graph/colours.ts';
 import { decimal } from '../labels.ts';
+import { usePanel } from './panel.ts';
 
 /** One quantity of one run. */
 export interface Line {
@@ -18,7 +18,6 @@ interface ChartProps {
   name: string;
   axis: string;
   lines: readonly Line[];
-  dark: boolean;
 }
 
 const HEIGHT = 150;
@@ -26,7 +25,8 @@ const HEIGHT = 150;
 const FEW = 12;
 
 /** One quantity over steps: a line, or one for each run. Drag to see a part, click twice to see all again. */
-export function Chart({ name, axis, lines, dark }: ChartProps) {
+export function Chart({ name, axis, lines }: ChartProps) {
+  const { dark } = usePanel();
   const [at, setAt] = useState<number | null>(null);
   const title = name.replaceAll('_', ' ');
   const only = lines.length === 1 ? lines[0]! : null;
@@ -50,7 +50,7 @@ export function Chart({ name, axis, lines, dark }: ChartProps) {
           ]}
         />
       </figcaption>
-      <Plot lines={lines} dark={dark} title={title} at={at} onPoint={setAt} />
+      {lines.some(({ x }) => x[0] !== x.at(-1)) ? <Plot {...{ lines, title, at }} onPoint={setAt} /> : null}
     </figure>
   );
 }
@@ -63,18 +63,18 @@ const curvesOf = (lines: readonly Line[]): Curve[] =>
 
 type Range = readonly [number, number];
 
-interface PlotProps extends Pick<ChartProps, 'lines' | 'dark'> {
+interface PlotProps extends Pick<ChartProps, 'lines'> {
   title: string;
   /** The step that is pointed at. */
   at: number | null;
   onPoint(at: number | null): void;
 }
 
-function Plot({ lines, dark, title, at, onPoint }: PlotProps) {
+function Plot({ lines, title, at, onPoint }: PlotProps) {
   const { holder, width } = useWidth();
   const [zoom, setZoom] = useState<Range | null>(null);
   const [from, setFrom] = useState<number | null>(null);
-  const inks = inksOf(dark);
+  const inks = inksOf(usePanel().dark);
   const frame = { left: 48, right: Math.max(60, width - 10), top: 8, bottom: HEIGHT - 22 };
   const plot = { series: curvesOf(lines), xRange: zoom ?? extentOf(lines), inks };
   const { marks, x, y } = plotCurves(plot, frame, 11);

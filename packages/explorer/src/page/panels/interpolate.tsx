@@ -2,25 +2,26 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Client } from '../client.ts';
 import { TableHead } from '../figure.tsx';
 import { useLoaded } from '../loading.ts';
-import { Empty, Failure, Show } from '../parts.tsx';
+import { Choice, Empty, Failure, type Option, Press, Show } from '../parts.tsx';
 import type { ViewState } from '../state.ts';
-import type { PanelProps } from './panel.ts';
+import { usePanel } from './panel.ts';
+import { SentenceField } from './sentence.tsx';
 
 type Interpolated = Awaited<ReturnType<Client['interpolate']>>;
 
 /** The way from one sentence to another over the graph, each step with its text. */
-export function InterpolatePanel(props: PanelProps) {
-  const { client, run, view, change } = props;
+export function InterpolatePanel() {
+  const { client, run, view } = usePanel();
   const { from, to, variant } = view;
   const asked = from.trim() !== '' && to.trim() !== '';
   const key = asked ? JSON.stringify([from, to, variant, run.opened?.step]) : null;
   const loaded = useLoaded(key, (signal) => client.interpolate({ from, to, variant }, signal));
   return (
     <section class="between" aria-label="Interpolate">
-      <Ask key={`${from} ${to}`} view={view} onAsk={change} />
+      <Ask key={`${from} ${to}`} />
       {asked ? (
         <Show of={loaded} what="Walking from one to the other …">
-          {(value) => <Way {...props} value={value} />}
+          {(value) => <Way value={value} />}
         </Show>
       ) : (
         <Empty>Two sentences, and the graph leads from one to the other.</Empty>
@@ -29,65 +30,38 @@ export function InterpolatePanel(props: PanelProps) {
   );
 }
 
-interface AskProps {
-  view: ViewState;
-  onAsk(change: Partial<ViewState>): void;
-}
-
-function Ask({ view, onAsk }: AskProps) {
+function Ask() {
+  const { view, change } = usePanel();
   const [from, setFrom] = useState(view.from);
   const [to, setTo] = useState(view.to);
   const submit = (event: Event) => {
     event.preventDefault();
-    onAsk({ from: from.trim(), to: to.trim() });
+    change({ from: from.trim(), to: to.trim() });
   };
   return (
     <form class="compose" onSubmit={submit}>
-      <Sentence {...{ submit, id: 'from', label: 'From', value: from, set: setFrom }} />
-      <Sentence {...{ submit, id: 'to', label: 'To', value: to, set: setTo }} />
+      <SentenceField {...{ submit, id: 'from', label: 'From', rows: 2, value: from, set: setFrom }} />
+      <SentenceField {...{ submit, id: 'to', label: 'To', rows: 2, value: to, set: setTo }} />
       <span class="buttons">
         <button type="submit" class="primary" disabled={from.trim() === '' || to.trim() === ''}>
           Go
         </button>
-        <label class="choice">
-          as in
-          <select
-            value={view.variant}
-            onChange={(event) => onAsk({ variant: event.currentTarget.value as ViewState['variant'] })}
-          >
-            <option value="window">the paper: a sliding window</option>
-            <option value="nodes">the authors’ program: node by node</option>
-          </select>
-        </label>
+        <Choice
+          {...{ label: 'as in', value: view.variant, options: VARIANTS }}
+          onChoose={(variant: ViewState['variant']) => change({ variant })}
+        />
       </span>
     </form>
   );
 }
 
-interface SentenceProps {
-  id: string;
-  label: string;
-  value: string;
-  set(text: string): void;
-  submit(event: Event): void;
-}
+const VARIANTS: Option[] = [
+  ['window', 'the paper: a sliding window'],
+  ['nodes', 'the authors’ program: node by node'],
+];
 
-const Sentence = ({ id, label, value, set, submit }: SentenceProps) => (
-  <>
-    <label for={id}>{label}</label>
-    <textarea
-      id={id}
-      rows={2}
-      maxLength={20_000}
-      spellcheck={false}
-      value={value}
-      onInput={(event) => set(event.currentTarget.value)}
-      onKeyDown={(event) => event.key === 'Enter' && !event.shiftKey && submit(event)}
-    />
-  </>
-);
-
-function Way({ value, showWalk }: PanelProps & { value: Interpolated }) {
+function Way({ value }: { value: Interpolated }) {
+  const { showWalk } = usePanel();
   const { from, to, steps, unreachable, path } = value;
   const [chosen, setChosen] = useState<number | null>(null);
   // The path begins and ends on the walks themselves.
@@ -124,8 +98,7 @@ type StepProps = Interpolated['steps'][number] & { pressed: boolean; choose(): v
 
 const Step = ({ walk, text, onGraph, pressed, choose }: StepProps) => (
   <li>
-    <button
-      type="button"
+    <Press
       class="sentence"
       aria-pressed={pressed}
       title="Show this walk on the graph"
@@ -136,7 +109,7 @@ const Step = ({ walk, text, onGraph, pressed, choose }: StepProps) => (
       <span class="sentence-text">{text || '(nothing)'}</span>
       <span class="walk-line number">{walk.join(' → ')}</span>
       {onGraph ? null : <span class="weak">leaves the graph</span>}
-    </button>
+    </Press>
   </li>
 );
 

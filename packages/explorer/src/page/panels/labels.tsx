@@ -1,11 +1,12 @@
-import { useState } from 'preact/hooks';
-import type { Labels } from '../client.ts';
+import type { Graph, Labels } from '../client.ts';
 import { TableHead } from '../figure.tsx';
 import { colourOf } from '../graph/label-maps.ts';
 import { HeatMap } from '../heat-map.tsx';
 import { percent, titleIn } from '../labels.ts';
-import { Dot, SymbolLink, Waiting } from '../parts.tsx';
-import type { PanelProps } from './panel.ts';
+import { Dot, Press, SymbolLink, useFew, Waiting } from '../parts.tsx';
+import { csvOf, DataTable } from '../tables.tsx';
+import { differentPair } from '../texts/group.ts';
+import { usePanel } from './panel.ts';
 
 const FEW = 5;
 const FEW_LABELS = 12;
@@ -15,9 +16,10 @@ const MOST_WRITTEN = 12;
 const LEAST_FULL = 0.2;
 
 /** How labels differ: the symbols that speak for each, and how far apart their distributions are. */
-export function LabelsPanel(props: PanelProps) {
-  const { labels, dark } = props;
-  const [all, setAll] = useState(false);
+export function LabelsPanel() {
+  const { labels, graph } = usePanel();
+  const largestFirst = labels?.maps.toSorted((a, b) => b.sentences - a.sentences) ?? [];
+  const { shown, more } = useFew(largestFirst, FEW_LABELS, { what: 'more labels' });
   if (!labels) return <Waiting what="Counting labels …" />;
   const names = labels.maps.map(({ label }) => label);
   return (
@@ -25,24 +27,19 @@ export function LabelsPanel(props: PanelProps) {
       <p class="faint">
         The themes that texts of each label have more of than all {labels.encoded.toLocaleString('en')} texts.
       </p>
-      <Presets {...props} labels={labels} />
-      <TableHead name="typical-symbols" rows={() => typicalRows(props, labels)}>
+      <Presets labels={labels} />
+      <TableHead name="typical-symbols" rows={typicalRows(graph, labels)}>
         Typical themes
       </TableHead>
-      {labels.maps.slice(0, all ? undefined : FEW_LABELS).map((map) => (
-        <Typical key={map.label} {...props} labels={labels} map={map} />
+      {shown.map((map) => (
+        <Typical key={map.label} map={map} />
       ))}
-      {labels.maps.length > FEW_LABELS && !all ? (
-        <button type="button" class="plain" onClick={() => setAll(true)}>
-          {labels.maps.length - FEW_LABELS} more labels
-        </button>
-      ) : null}
+      {more}
       <details class="fold">
         <summary>How far labels are apart</summary>
         <HeatMap
           name="divergence"
           caption="Jensen–Shannon divergence of themes, bits: 0 for alike"
-          dark={dark}
           rows={names}
           columns={names}
           values={labels.divergence}
@@ -54,14 +51,19 @@ export function LabelsPanel(props: PanelProps) {
   );
 }
 
-/** One press for the paper's figure: two labels on one layout. */
-function Presets({ labels, view, change }: PanelProps & { labels: Labels }) {
-  const names = labels.maps.map(({ label }) => label);
-  const both = names.slice(0, 2);
+/** One press for the paper's figure: the two labels that differ most, of the large ones, on one layout. */
+function Presets({ labels }: { labels: Labels }) {
+  const { view, change } = usePanel();
+  const counts = labels.maps.map(({ sentences }) => sentences);
+  const pair = differentPair(
+    labels.maps.map(({ label }) => label),
+    counts,
+    labels,
+  );
+  const both = labels.maps.flatMap(({ label }) => (pair.includes(label) ? [label] : []));
   return (
     <p class="buttons">
-      <button
-        type="button"
+      <Press
         aria-pressed={view.maps.length === 2}
         disabled={both.length < 2}
         onClick={() =>
@@ -69,68 +71,54 @@ function Presets({ labels, view, change }: PanelProps & { labels: Labels }) {
         }
       >
         {view.maps.length === 2 ? 'Back to one network' : 'Two labels side by side'}
-      </button>
-      <button
-        type="button"
+      </Press>
+      <Press
         aria-pressed={view.colour === 'label'}
         onClick={() => change({ colour: view.colour === 'label' ? 'community' : 'label', maps: [] })}
       >
         Colour by {view.colour === 'label' ? 'theme' : 'label'}
-      </button>
+      </Press>
     </p>
   );
 }
 
-type TypicalProps = PanelProps & { labels: Labels; map: Labels['maps'][number] };
+type TypicalProps = { map: Labels['maps'][number] };
 
-function LabelHead({ map, labels, change, view }: TypicalProps) {
+function LabelHead({ map }: TypicalProps) {
+  const { labels, change, view } = usePanel();
   const shown = view.label.includes(map.label);
   const toggle = () => change({ label: shown ? [] : [map.label] });
   return (
     <h4>
       <Dot colour={colourOf(labels, map.label)} square />
       {map.label} <span class="faint">{map.sentences.toLocaleString('en')} texts</span>
-      <button type="button" class="plain" onClick={toggle}>
+      <Press class="plain" onClick={toggle}>
         {shown ? 'show all texts' : 'show its texts'}
-      </button>
+      </Press>
     </h4>
   );
 }
 
-function Typical(props: TypicalProps) {
-  const { map, graph, goTo } = props;
-  return (
-    <>
-      <LabelHead {...props} />
-      <table data-label={map.label}>
-        <thead>
-          <tr>
-            <th>Theme</th>
-            <th>Share of steps</th>
-            <th>Times the usual</th>
-          </tr>
-        </thead>
-        <tbody>
-          {map.typical.slice(0, FEW).map(({ symbol, share, lift }) => (
-            <tr key={symbol}>
-              <td>
-                <SymbolLink symbol={symbol} label={titleIn(graph, symbol)} onChoose={goTo} />
-              </td>
-              <td class="number">{percent(share)}</td>
-              <td class="number">{lift.toFixed(1)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </>
-  );
-}
+const Typical = ({ map }: TypicalProps) => (
+  <>
+    <LabelHead map={map} />
+    <DataTable
+      data-label={map.label}
+      of={map.typical.slice(0, FEW)}
+      columns={[
+        { head: 'Theme', cell: ({ symbol }) => <SymbolLink symbol={symbol} /> },
+        { head: 'Share of steps', class: 'number', cell: ({ share }) => percent(share) },
+        { head: 'Times the usual', class: 'number', cell: ({ lift }) => lift.toFixed(1) },
+      ]}
+    />
+  </>
+);
 
-function typicalRows({ graph }: PanelProps, { maps }: Labels) {
-  const rows = maps.flatMap(({ label, typical }) =>
-    typical.map(({ symbol, share, lift, weight }) => {
-      return [label, symbol, titleIn(graph, symbol), share, lift, weight];
-    }),
+const typicalRows = (graph: Graph | null, { maps }: Labels) =>
+  csvOf(
+    maps.flatMap(({ label, typical }) => typical.map((one) => ({ label, ...one }))),
+    {
+      ...{ label: 'label', symbol: 'symbol', words: ({ symbol }) => titleIn(graph, symbol) },
+      ...{ share: 'share', lift: 'lift', 'weight in bits': 'weight' },
+    },
   );
-  return [['label', 'symbol', 'words', 'share', 'lift', 'weight in bits'], ...rows];
-}

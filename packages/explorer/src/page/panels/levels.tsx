@@ -1,41 +1,37 @@
-import { percent, title } from '../labels.ts';
-import { EditBar } from '../levels/edit-bar.tsx';
-import { Bar, SymbolLink, Waiting } from '../parts.tsx';
-import type { PanelProps } from './panel.ts';
+import { percent } from '../labels.ts';
+import type { Grouping } from '../levels/grouped.ts';
+import { EditBar } from '../levels/symbol-edits.tsx';
+import { Bar, Press, SymbolLink, Waiting } from '../parts.tsx';
+import { usePanel } from './panel.ts';
 
 /** Counts that are a press away. */
 const PRESETS = [5, 10, 20];
 
 /** Symbols at a coarser level: groups of them, and a press that makes a group one symbol for good. */
-export function LevelsPanel(props: PanelProps) {
-  const { graph, run, grouping, view, change, edits } = props;
+export function LevelsPanel() {
+  const { graph, run, grouping, view, change } = usePanel();
   const symbols = run.opened?.symbols ?? 0;
   if (!graph) return <Waiting what="Opening the run …" />;
   const presets = PRESETS.filter((count) => count < symbols);
   return (
     <section class="levels" aria-label="Levels">
-      <EditBar edits={edits} />
+      <EditBar />
       <p class="faint">
         Like themes joined into groups. Looking changes nothing. A group can be merged into one theme; Undo
         takes that back.
       </p>
       <p class="buttons">
         {presets.map((count) => (
-          <button
-            key={count}
-            type="button"
-            aria-pressed={view.level === count}
-            onClick={() => change({ level: count })}
-          >
+          <Press key={count} aria-pressed={view.level === count} onClick={() => change({ level: count })}>
             {count} groups
-          </button>
+          </Press>
         ))}
-        <button type="button" aria-pressed={grouping === null} onClick={() => change({ level: 0 })}>
+        <Press aria-pressed={grouping === null} onClick={() => change({ level: 0 })}>
           All {symbols} themes
-        </button>
+        </Press>
       </p>
       {grouping ? (
-        <Groups {...props} grouping={grouping} />
+        <Groups grouping={grouping} />
       ) : view.level >= 2 && view.level < symbols ? (
         <Waiting what="Joining themes …" />
       ) : null}
@@ -43,9 +39,8 @@ export function LevelsPanel(props: PanelProps) {
   );
 }
 
-type GroupsProps = PanelProps & { grouping: NonNullable<PanelProps['grouping']> };
-
-function Groups({ grouping, graph, view, change, goTo, edits }: GroupsProps) {
+function Groups({ grouping }: { grouping: Grouping }) {
+  const { view, change } = usePanel();
   const chosen = (symbols: readonly number[]) => symbols.join() === view.only.join();
   const most = grouping.level.groups[0]?.share || 1;
   return (
@@ -55,18 +50,17 @@ function Groups({ grouping, graph, view, change, goTo, edits }: GroupsProps) {
         {grouping.level.groups.map(({ group, symbols, name, words, share }) => (
           <li key={group} class={chosen(symbols) ? 'current' : ''} data-group={group}>
             <h4>
-              <button
-                type="button"
+              <Press
                 class="plain"
                 aria-pressed={chosen(symbols)}
                 onClick={() => change({ only: chosen(symbols) ? [] : symbols })}
               >
                 {name}
-              </button>
+              </Press>
               <Bar of={share} most={most} />
             </h4>
-            <p class="faint words">{words.join(' ')}</p>
-            {chosen(symbols) ? <Members {...{ symbols, grouping, graph, change, goTo, edits }} /> : null}
+            <p class="faint words">{words.join(', ')}</p>
+            {chosen(symbols) ? <Members {...{ symbols, grouping }} /> : null}
           </li>
         ))}
       </ul>
@@ -74,35 +68,25 @@ function Groups({ grouping, graph, view, change, goTo, edits }: GroupsProps) {
   );
 }
 
-type MembersProps = Pick<GroupsProps, 'grouping' | 'graph' | 'change' | 'goTo' | 'edits'> & {
-  symbols: readonly number[];
-};
-
 /** The symbols of a group, each a way to itself, and a press that makes them one. */
-function Members({ symbols, grouping, graph, change, goTo, edits }: MembersProps) {
+function Members({ symbols, grouping }: { symbols: readonly number[]; grouping: Grouping }) {
+  const { graph, change, goTo, edits } = usePanel();
   const choose = (symbol: number) => {
     change({ level: 0, only: [] });
     goTo(symbol);
   };
   return (
     <>
-      {symbols.map((symbol) => {
-        const node = graph?.nodes[symbol];
-        return (
-          <p key={symbol} class="member">
-            <SymbolLink symbol={symbol} label={node ? title(node) : ''} onChoose={choose} />
-            <span class="number faint">{percent(node?.usage ?? 0)} of steps</span>
-          </p>
-        );
-      })}
+      {symbols.map((symbol) => (
+        <p key={symbol} class="member">
+          <SymbolLink symbol={symbol} onChoose={choose} />
+          <span class="number faint">{percent(graph?.nodes[symbol]?.usage ?? 0)} of steps</span>
+        </p>
+      ))}
       {symbols.length > 1 ? (
-        <button
-          type="button"
-          disabled={edits.busy !== null}
-          onClick={() => void edits.merge(symbols, grouping.identity)}
-        >
+        <Press disabled={edits.busy !== null} onClick={() => void edits.merge(symbols, grouping.identity)}>
           Merge these {symbols.length} into one theme
-        </button>
+        </Press>
       ) : null}
     </>
   );

@@ -1,65 +1,51 @@
-import type { Labels, SymbolFacts } from '../client.ts';
+import type { ComponentProps } from 'preact';
+import type { SymbolFacts } from '../client.ts';
 import { TableHead } from '../figure.tsx';
-import { labelColour } from '../graph/colours.ts';
+import { colourOf } from '../graph/label-maps.ts';
 import { percent } from '../labels.ts';
+import { Bar } from '../parts.tsx';
+import { csvOf, DataTable } from '../tables.tsx';
+import { usePanel } from './panel.ts';
 
 /** What a symbol emits, or the words that speak for it and attend to it. */
-export const Meaning = ({ symbol }: { symbol: SymbolFacts }) => (
+export const Meaning = ({ symbol: { symbol, tokens, words, attended } }: { symbol: SymbolFacts }) => (
   <>
-    {symbol.tokens.length > 0 ? <Tokens {...symbol} /> : <Words {...symbol} />}
-    {symbol.attended.length > 0 ? <Attended {...symbol} /> : null}
+    {tokens.length > 0 ? (
+      <Chips
+        name={`tokens-${symbol}`}
+        rows={csvOf(tokens, { token: 'token', probability: 'probability' })}
+        of={tokens.map(({ token, probability }) => ({ text: token, note: percent(probability) }))}
+      >
+        Tokens
+      </Chips>
+    ) : (
+      <Chips
+        name={`words-${symbol}`}
+        rows={csvOf(words, { word: 'word', 'pmi in bits': 'pmi', sentences: 'count' })}
+        of={words.map(({ word }) => ({ text: word }))}
+      >
+        Its words
+      </Chips>
+    )}
+    {attended.length > 0 ? (
+      <Chips
+        name={`attended-${symbol}`}
+        rows={csvOf(attended, { word: 'word', share: 'share', count: 'count' })}
+        of={attended.map(({ word, share }) => ({ text: word, note: percent(share) }))}
+      >
+        Words that attend to it <span class="hint">mean share of attention</span>
+      </Chips>
+    ) : null}
   </>
 );
 
-function Tokens({ tokens, symbol }: SymbolFacts) {
-  const rows = () => [
-    ['token', 'probability'],
-    ...tokens.map(({ token, probability }) => [token, probability]),
-  ];
-  return (
-    <>
-      <TableHead name={`tokens-${symbol}`} rows={rows}>
-        Tokens
-      </TableHead>
-      <Chips of={tokens.map(({ token, probability }) => ({ text: token, note: percent(probability) }))} />
-    </>
-  );
-}
+type ChipsProps = ComponentProps<typeof TableHead> & { of: readonly { text: string; note?: string }[] };
 
-function Words({ words, symbol }: SymbolFacts) {
-  const rows = () => [
-    ['word', 'pmi in bits', 'sentences'],
-    ...words.map(({ word, pmi, count }) => [word, pmi, count]),
-  ];
-  return (
-    <>
-      <TableHead name={`words-${symbol}`} rows={rows}>
-        Its words
-      </TableHead>
-      <Chips of={words.map(({ word }) => ({ text: word }))} />
-    </>
-  );
-}
-
-function Attended({ attended, symbol }: SymbolFacts) {
-  const rows = () => [
-    ['word', 'share', 'count'],
-    ...attended.map(({ word, share, count }) => [word, share, count]),
-  ];
-  return (
-    <>
-      <TableHead name={`attended-${symbol}`} rows={rows}>
-        Words that attend to it <span class="hint">mean share of attention</span>
-      </TableHead>
-      <Chips of={attended.map(({ word, share }) => ({ text: word, note: percent(share) }))} />
-    </>
-  );
-}
-
-const Chips = ({ of }: { of: readonly { text: string; note?: string }[] }) =>
-  of.length === 0 ? (
-    <p class="faint">None: no text that was read passes here.</p>
-  ) : (
+/** Words under their heading, each with a note where there is one. */
+const Chips = ({ of, ...head }: ChipsProps) => (
+  <>
+    <TableHead {...head} />
+    {of.length === 0 ? <p class="faint">None: no text that was read passes here.</p> : null}
     <ul class="tokens">
       {of.map(({ text, note }) => (
         <li key={text}>
@@ -68,7 +54,8 @@ const Chips = ({ of }: { of: readonly { text: string; note?: string }[] }) =>
         </li>
       ))}
     </ul>
-  );
+  </>
+);
 
 /** How often a label is among a theme's texts, beside its share of all texts. */
 const times = (lift: number): string =>
@@ -79,38 +66,29 @@ const times = (lift: number): string =>
       : 'as usual';
 
 /** How the labels of its sentences are shared out. */
-export function LabelShares({ symbol, labels }: { symbol: SymbolFacts; labels: Labels | null }) {
+export function LabelShares({ symbol }: { symbol: SymbolFacts }) {
+  const { labels } = usePanel();
   if (symbol.labels.length === 0) return null;
-  const colour = (label: string) => labelColour(labels?.maps.findIndex((map) => map.label === label) ?? -1);
-  const rows = () => [
-    ['label', 'share', 'lift'],
-    ...symbol.labels.map(({ label, share, lift }) => [label, share, lift]),
-  ];
+  const colour = (label: string) => colourOf(labels, label);
+  const most = Math.max(...symbol.labels.map(({ share }) => share));
   return (
     <>
-      <TableHead name={`labels-${symbol.symbol}`} rows={rows}>
+      <TableHead
+        name={`labels-${symbol.symbol}`}
+        rows={csvOf(symbol.labels, { label: 'label', share: 'share', lift: 'lift' })}
+      >
         Whose texts these are
       </TableHead>
-      <table class="label-shares">
-        <tbody>
-          {symbol.labels.map(({ label, share, lift }) => (
-            <tr key={label} data-label={label}>
-              <th scope="row">{label}</th>
-              <td>
-                <span class="bar">
-                  <span class="track" aria-hidden="true">
-                    <span style={{ width: `${100 * share}%`, background: colour(label) }} />
-                  </span>
-                  <span class="number">{percent(share)}</span>
-                </span>
-              </td>
-              <td class="number faint" title="times the label’s share of all sentences">
-                {times(lift)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        class="label-shares"
+        of={symbol.labels}
+        rowOf={({ label }) => ({ 'data-label': label })}
+        columns={[
+          { names: true, cell: ({ label }) => label },
+          { cell: ({ label, share }) => <Bar of={share} most={most} colour={colour(label)} /> },
+          { class: 'number faint', cell: ({ lift }) => times(lift) },
+        ]}
+      />
     </>
   );
 }

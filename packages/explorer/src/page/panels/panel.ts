@@ -1,4 +1,5 @@
-import type { ComponentChild } from 'preact';
+import { type ComponentChild, createContext } from 'preact';
+import { useContext } from 'preact/hooks';
 import type { Client, Graph, Labels, Run, RunSummary, TimeAnswer } from '../client.ts';
 import type { Grouping } from '../levels/grouped.ts';
 import type { Edits } from '../levels/use-edits.ts';
@@ -33,6 +34,11 @@ export interface PanelProps {
   edits: Edits;
 }
 
+export const PanelContext = createContext<PanelProps | null>(null);
+
+/** What every panel is given, for any part of one. */
+export const usePanel = (): PanelProps => useContext(PanelContext)!;
+
 /** A tab beside the picture, with what stands there. */
 export interface Place {
   title: string;
@@ -44,5 +50,5 @@ export interface Panel {
   id: string;
   title: string;
   feature?: string;
-  Body(props: PanelProps): ComponentChild;
+  Body(): ComponentChild;
 }

@@ -1,5 +1,5 @@
 import { Figure } from '../figure.tsx';
-import { FONT, type Inks } from '../inks.ts';
+import { FONT, type Inks } from '../graph/colours.ts';
 import { percent } from '../labels.ts';
 
 const WIDTH = 400;
@@ -7,10 +7,10 @@ const HEIGHT = 84;
 const FLOOR = 66;
 
 /** Where in the walk a symbol stands, as bars. */
-export function Positions({ values, dark }: { values: readonly number[]; dark: boolean }) {
+export function Positions({ values }: { values: readonly number[] }) {
   const rows = () => [['step', 'share of sentences'], ...values.map((value, at) => [at + 1, value])];
   return (
-    <Figure name="positions" caption="Usage by position in the walk" dark={dark} rows={rows}>
+    <Figure name="positions" caption="Usage by position in the walk" rows={rows}>
       {(svg, inks) => (
         <svg
           ref={svg}

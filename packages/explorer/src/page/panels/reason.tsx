@@ -2,30 +2,32 @@ import { useEffect, useState } from 'preact/hooks';
 import { TableHead } from '../figure.tsx';
 import { titleIn } from '../labels.ts';
 import { useLoaded } from '../loading.ts';
-import { Empty, Show } from '../parts.tsx';
-import type { PanelProps } from './panel.ts';
-import { Answers, movesIn, type Reasoned, type ResultProps } from './reason-answers.tsx';
+import { Empty, Press, Segments, Show } from '../parts.tsx';
+import { toggled } from '../state.ts';
+import { csvOf } from '../tables.tsx';
+import { usePanel } from './panel.ts';
+import { Answers, movesIn, type Reasoned, type Result } from './reason-answers.tsx';
 import { Paths } from './reason-paths.tsx';
 
 /** What may follow an event: for each relation different objects, the walks that lead to them, and what they are like. */
-export function ReasonPanel(props: PanelProps) {
-  const { client, run, view, graph } = props;
+export function ReasonPanel() {
+  const { client, run, view, graph } = usePanel();
   const { event, answers: count } = view;
   const [relations, along] = [[...view.relations], [...view.along]];
   const key = event === '' ? null : JSON.stringify([event, relations, count, along, run.opened?.step]);
   const loaded = useLoaded(key, (signal) => client.reason({ event, relations, count, along }, signal));
   return (
     <section class="reason" aria-label="Reason">
-      <Ask key={event} {...props} />
+      <Ask key={event} />
       {key === null || !graph ? (
         <Empty>
           Write an event, such as “PersonX goes home”: the answers say what may follow, and by which path.
         </Empty>
       ) : (
         <>
-          <Begun {...props} />
+          <Begun />
           <Show of={loaded} what="Looking for answers …">
-            {(value) => <Results {...props} value={value} busy={loaded.state === 'loading'} />}
+            {(value) => <Results value={value} busy={loaded.state === 'loading'} />}
           </Show>
         </>
       )}
@@ -33,7 +35,8 @@ export function ReasonPanel(props: PanelProps) {
   );
 }
 
-function Ask({ run, view, change }: PanelProps) {
+function Ask() {
+  const { view, change } = usePanel();
   const [event, setEvent] = useState(view.event);
   const submit = (submitted: Event) => {
     submitted.preventDefault();
@@ -50,7 +53,7 @@ function Ask({ run, view, change }: PanelProps) {
         value={event}
         onInput={(typed) => setEvent(typed.currentTarget.value)}
       />
-      <Relations known={run.opened?.relations ?? []} {...{ view, change }} />
+      <Relations />
       <span class="buttons">
         <button type="submit" class="primary" disabled={event.trim() === ''}>
           What follows?
@@ -73,22 +76,13 @@ function Ask({ run, view, change }: PanelProps) {
   );
 }
 
-interface RelationsProps extends Pick<PanelProps, 'view' | 'change'> {
-  known: readonly { name: string; meaning: string }[];
-}
-
-function Relations({ known, view, change }: RelationsProps) {
-  const toggle = (name: string) =>
-    change({
-      along: [],
-      relations: view.relations.includes(name)
-        ? view.relations.filter((one) => one !== name)
-        : [...view.relations, name],
-    });
+function Relations() {
+  const { run, view, change } = usePanel();
+  const toggle = (name: string) => change({ along: [], relations: toggled(view.relations, name) });
   return (
     <fieldset class="sampling">
       <legend>Relations; all where none is ticked</legend>
-      {known.map(({ name, meaning }) => (
+      {run.opened?.relations.map(({ name, meaning }) => (
         <label key={name} class="check row" title={meaning}>
           <input type="checkbox" checked={view.relations.includes(name)} onChange={() => toggle(name)} />
           {name}
@@ -99,7 +93,8 @@ function Relations({ known, view, change }: RelationsProps) {
 }
 
 /** The steps that walks were told to begin with. */
-function Begun({ view, change, graph }: PanelProps) {
+function Begun() {
+  const { view, change, graph } = usePanel();
   if (view.along.length === 0) return null;
   return (
     <p class="begun">
@@ -108,19 +103,19 @@ function Begun({ view, change, graph }: PanelProps) {
         {view.along.map((symbol, at) => (
           <>
             {at > 0 ? ' → ' : ''}
-            <b>{titleIn(graph, symbol) || symbol}</b>
+            <b>{titleIn(graph, symbol)}</b>
           </>
         ))}
       </span>
-      <button type="button" class="let-go" onClick={() => change({ along: [] })}>
+      <Press class="let-go" onClick={() => change({ along: [] })}>
         Any path
-      </button>
+      </Press>
     </p>
   );
 }
 
-function Results(props: PanelProps & { value: Reasoned; busy: boolean }) {
-  const { value, busy, showWalk, showPaths } = props;
+function Results({ value, busy }: { value: Reasoned; busy: boolean }) {
+  const { showWalk, showPaths } = usePanel();
   const [asked, setAsked] = useState<string | null>(null);
   // One relation at a time.
   const drawn = value.results.find(({ relation }) => relation === asked) ?? value.results[0];
@@ -131,64 +126,52 @@ function Results(props: PanelProps & { value: Reasoned; busy: boolean }) {
   useEffect(() => () => showWalk(null), [value, showWalk]);
   return (
     <div aria-busy={busy} class={busy ? 'stale' : ''}>
-      <TableHead name="reasoning" rows={() => rowsOf(value)}>
+      <TableHead name="reasoning" rows={rowsOf(value)}>
         What follows <span class="hint">{value.event}</span>
       </TableHead>
       {value.results.length > 1 ? (
-        <fieldset class="segments relations" aria-label="Relation">
-          {value.results.map(({ relation, meaning }) => (
-            <button
-              key={relation}
-              type="button"
-              title={meaning}
-              aria-pressed={relation === drawn?.relation}
-              onClick={() => setAsked(relation)}
-            >
-              {relation}
-            </button>
-          ))}
-        </fieldset>
+        <Segments
+          label="Relation"
+          of={value.results.map(({ relation, meaning }) => ({
+            ...{ value: relation, name: relation, about: meaning },
+          }))}
+          value={drawn?.relation ?? ''}
+          onChoose={setAsked}
+        />
       ) : null}
-      {drawn ? <OneRelation key={drawn.relation} {...props} result={drawn} event={value.event} /> : null}
+      {drawn ? <OneRelation key={drawn.relation} result={drawn} event={value.event} /> : null}
       <p class="faint">by the path model “{value.path}”</p>
     </div>
   );
 }
 
 /** The answers of one relation, each with its path; all paths as a tree below. */
-const OneRelation = ({ event, ...props }: ResultProps & { event: string }) => {
-  const { relation, meaning, candidates } = props.result;
+const OneRelation = ({ event, result }: { result: Result; event: string }) => {
+  const { relation, meaning, candidates } = result;
   return (
     <section data-relation={relation}>
       <h4>
         {relation} <span class="faint">{meaning}</span>
       </h4>
-      <Answers key={JSON.stringify([event, candidates[0]?.walk])} {...props} />
+      <Answers key={JSON.stringify([event, candidates[0]?.walk])} result={result} />
       {candidates.length > 1 ? (
         <details class="fold">
           <summary>All paths as a tree</summary>
-          <Paths {...props} />
+          <Paths result={result} />
         </details>
       ) : null}
     </section>
   );
 };
 
-const rowsOf = ({ results }: Reasoned) => [
-  [
-    ...['relation', 'object', 'walk', 'walk in words', 'like', 'score'],
-    ...['log p of the walk', 'log p of the object', 'walks'],
-  ],
-  ...results.flatMap(({ relation, candidates }) =>
-    candidates.map((one) => [
-      ...[
-        relation,
-        one.object,
-        one.walk.join(' '),
-        one.words?.map((some) => some.join('/')).join(' → ') ?? '',
-      ],
-      one.like.map(({ event, object }) => `${event} → ${object}`).join('; '),
-      ...[one.score, one.walkLogProb, one.objectLogProb, one.walks],
-    ]),
-  ),
-];
+const rowsOf = ({ results }: Reasoned) =>
+  csvOf(
+    results.flatMap(({ relation, candidates }) => candidates.map((one) => ({ relation, ...one }))),
+    {
+      ...{ relation: 'relation', object: 'object', walk: ({ walk }) => walk.join(' ') },
+      'walk in words': ({ words }) => words?.map((some) => some.join('/')).join(' → ') ?? '',
+      like: ({ like }) => like.map(({ event, object }) => `${event} → ${object}`).join('; '),
+      ...{ score: 'score', 'log p of the walk': 'walkLogProb', 'log p of the object': 'objectLogProb' },
+      walks: 'walks',
+    },
+  );

@@ -1,16 +1,18 @@
 import type { Curve } from '../../shared/curves.ts';
 import { clientOf, type RunSummary } from '../client.ts';
 import { TableHead } from '../figure.tsx';
-import { labelColour } from '../graph/colours.ts';
-import { inksOf } from '../inks.ts';
+import { inksOf, labelColour } from '../graph/colours.ts';
 import { decimal } from '../labels.ts';
 import { useLoaded } from '../loading.ts';
-import { Dot, Empty, Show } from '../parts.tsx';
+import { Dot, Empty, Press, Show } from '../parts.tsx';
+import { type Change, toggled, type ViewState } from '../state.ts';
+import { type Column, DataTable } from '../tables.tsx';
 import { Chart, type Line } from './chart.tsx';
-import type { PanelProps } from './panel.ts';
+import { usePanel } from './panel.ts';
 
 /** All runs that are served; two or more side by side in figures, settings and curves. */
-export function RunsPanel({ runs, run, view, change, dark }: PanelProps) {
+export function RunsPanel() {
+  const { runs, run, view, change } = usePanel();
   if (runs.length < 2)
     return (
       <Empty>
@@ -21,75 +23,60 @@ export function RunsPanel({ runs, run, view, change, dark }: PanelProps) {
   const chosen = runs.filter(({ id, fault }) => fault === null && view.with.includes(id));
   return (
     <section class="runs" aria-label="Runs">
-      <table class="run-list">
-        <thead>
-          <tr>
-            <th>Compare</th>
-            <th>Run</th>
-            <th>State</th>
-            <th>Step</th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map((one) => (
-            <RunRow key={one.id} {...{ one, run, view, change }} />
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        class="run-list"
+        of={runs}
+        rowOf={({ id }) => ({ 'data-run': id, class: id === run.id ? 'current' : '' })}
+        columns={runColumns(view, change)}
+      />
       {chosen.length < 2 ? (
         <Empty>Tick two or more runs to compare them.</Empty>
       ) : (
         <>
           <Figures chosen={chosen} />
           <Differences chosen={chosen} />
-          <Curves chosen={chosen} dark={dark} />
+          <Curves chosen={chosen} />
         </>
       )}
     </section>
   );
 }
 
-type RunRowProps = Pick<PanelProps, 'run' | 'view' | 'change'> & { one: RunSummary };
-
-function RunRow({ one, run, view, change }: RunRowProps) {
-  const { id, fault, problem } = one;
-  const compared = view.with.includes(id);
-  return (
-    <tr data-run={id} class={id === run.id ? 'current' : ''}>
-      <td>
-        <input
-          type="checkbox"
-          aria-label={`Compare ${id}`}
-          checked={compared}
-          disabled={fault !== null}
-          onChange={() =>
-            change({ with: compared ? view.with.filter((other) => other !== id) : [...view.with, id] })
-          }
-        />
-      </td>
-      <td>
-        <button
-          type="button"
-          class="plain"
-          title="Look at this run"
-          onClick={() => change({ run: id, symbol: null, walk: [], maps: [] })}
-        >
-          {id}
-        </button>
-      </td>
-      <td>
-        <span class={`state ${one.state}`}>{one.state}</span>
-      </td>
-      {fault === null && problem === null ? <StepCell {...one} /> : <td class="fault">{fault ?? problem}</td>}
-    </tr>
-  );
-}
-
-const StepCell = ({ lastStep, steps }: RunSummary) => (
-  <td class="number">
-    {(lastStep ?? 0).toLocaleString('en')} of {steps?.toLocaleString('en')}
-  </td>
-);
+const runColumns = (view: ViewState, change: Change): Column<RunSummary>[] => [
+  {
+    head: 'Compare',
+    cell: ({ id, fault }) => (
+      <input
+        type="checkbox"
+        aria-label={`Compare ${id}`}
+        checked={view.with.includes(id)}
+        disabled={fault !== null}
+        onChange={() => change({ with: toggled(view.with, id) })}
+      />
+    ),
+  },
+  {
+    head: 'Run',
+    cell: ({ id }) => (
+      <Press
+        class="plain"
+        title="Look at this run"
+        onClick={() => change({ run: id, symbol: null, walk: [], maps: [] })}
+      >
+        {id}
+      </Press>
+    ),
+  },
+  { head: 'State', cell: ({ state }) => <span class={`state ${state}`}>{state}</span> },
+  {
+    head: 'Step',
+    cell: ({ fault, problem, lastStep, steps }) => (
+      <span class={(fault ?? problem) ? 'fault' : 'number'}>
+        {fault ?? problem ?? `${(lastStep ?? 0).toLocaleString('en')} of ${steps?.toLocaleString('en')}`}
+      </span>
+    ),
+  },
+];
 
 type Compared = { chosen: readonly RunSummary[] };
 type Value = string | number | boolean | null;
@@ -120,38 +107,30 @@ function Comparison({ chosen, name, title, rows }: CompareProps) {
         {title}
       </TableHead>
       <div class="scroll-x">
-        <table class="comparison" data-table={name}>
-          <thead>
-            <tr>
-              <th />
-              {chosen.map(({ id }, at) => (
-                <th key={id}>
-                  <Dot colour={labelColour(at)} />
-                  {id}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(([row, values]) => (
-              <ComparedRow key={row} row={row} values={values} />
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          class="comparison"
+          data-table={name}
+          of={rows}
+          rowOf={([row]) => ({ 'data-row': row })}
+          columns={[
+            { head: '', names: true, cell: ([row]) => row },
+            ...chosen.map(({ id }, at) => ({
+              head: <RunHead id={id} at={at} />,
+              class: 'number',
+              cell: ([, values]: (typeof rows)[number]) => shown(values[at]),
+            })),
+          ]}
+        />
       </div>
     </>
   );
 }
 
-const ComparedRow = ({ row, values }: { row: string; values: readonly (Value | undefined)[] }) => (
-  <tr data-row={row}>
-    <th scope="row">{row}</th>
-    {values.map((value, at) => (
-      <td key={at} class="number">
-        {shown(value)}
-      </td>
-    ))}
-  </tr>
+const RunHead = ({ id, at }: { id: string; at: number }) => (
+  <>
+    <Dot colour={labelColour(at)} />
+    {id}
+  </>
 );
 
 function Figures({ chosen }: Compared) {
@@ -171,10 +150,11 @@ function Differences({ chosen }: Compared) {
 }
 
 /** The same quantity of each run in one picture. */
-function Curves({ chosen, dark }: Compared & { dark: boolean }) {
+function Curves({ chosen }: Compared) {
+  const { faint } = inksOf(usePanel().dark);
   const key = chosen.map(({ id, lastStep }) => `${id} ${lastStep}`).join('\n');
   const loaded = useLoaded(key, async (signal) => {
-    const all = await Promise.all(chosen.map(({ id }) => clientOf(id).curves(undefined, signal)));
+    const all = await Promise.all(chosen.map(({ id }) => clientOf(id).curves({}, signal)));
     return all.map(({ curves }) => (curves ?? []).filter(({ axis }) => axis === 'step'));
   });
   return (
@@ -182,13 +162,7 @@ function Curves({ chosen, dark }: Compared & { dark: boolean }) {
       {(curves) => (
         <div class="charts">
           {[...new Set(curves.flat().map(({ name }) => name))].map((name) => (
-            <Chart
-              key={name}
-              name={name}
-              axis="step"
-              dark={dark}
-              lines={linesOf(name, curves, chosen, dark)}
-            />
+            <Chart key={name} name={name} axis="step" lines={linesOf(name, curves, chosen, faint)} />
           ))}
         </div>
       )}
@@ -200,11 +174,11 @@ function linesOf(
   name: string,
   curves: readonly (readonly Curve[])[],
   chosen: readonly RunSummary[],
-  dark: boolean,
+  faint: string,
 ): Line[] {
   return curves.flatMap((all, at) => {
     const curve = all.find((one) => one.name === name);
-    const colour = at < 10 ? labelColour(at) : inksOf(dark).faint;
+    const colour = at < 10 ? labelColour(at) : faint;
     return curve ? [{ name: chosen[at]!.id, colour, x: curve.x, y: curve.y }] : [];
   });
 }

@@ -1,80 +1,75 @@
-import { useEffect, useState } from 'preact/hooks';
-import { title } from '../labels.ts';
-import { latest, useLoaded } from '../loading.ts';
-import { Empty, Failure, Pages, Show, Waiting } from '../parts.tsx';
+import { useMemo, useRef } from 'preact/hooks';
+import { titleIn } from '../labels.ts';
+import { Empty, Failure, Press, Waiting } from '../parts.tsx';
 import { selectedTexts } from '../texts/filter.ts';
 import { FilterForm } from '../texts/filter-form.tsx';
 import { OpenText } from '../texts/open-text.tsx';
 import { NOTHING_ASKED, type Texts } from '../texts/use-texts.ts';
-import type { PanelProps } from './panel.ts';
-import { SentenceLine } from './sentence-line.tsx';
+import { usePanel } from './panel.ts';
+import { PagedSentences } from './sentences.tsx';
 
 const PAGE = 10;
 
 /** The texts of a run: which of them are selected, and these page by page. */
-export function TextsPanel(props: PanelProps) {
-  const { texts, textsFailure, change } = props;
-  if (!texts)
-    return textsFailure === null ? (
-      <Waiting what="Placing texts on the map …" />
-    ) : (
-      <Failure message={textsFailure} />
-    );
+export function TextsPanel() {
+  const { texts, change } = usePanel();
+  if (!texts) return <NoTexts />;
   const { count, data, active } = texts;
   return (
     <section class="texts" aria-label="Texts">
-      <OpenText {...props} />
+      <OpenText />
       <p class="selected-counts" role="status">
         <b class="number">{count.toLocaleString('en')}</b> of {data.count.toLocaleString('en')} texts
-        {active ? (
-          <button type="button" onClick={() => change(NOTHING_ASKED)}>
-            Clear
-          </button>
-        ) : null}
+        {active ? <Press onClick={() => change(NOTHING_ASKED)}>Clear</Press> : null}
       </p>
       {data.count < data.corpus ? (
         <p class="faint">
           The corpus has {data.corpus.toLocaleString('en')}; <code>hsn encode</code> reads the rest.
         </p>
       ) : null}
-      <FilterForm {...props} texts={texts} />
-      <SelectedTexts {...props} texts={texts} />
+      <FilterForm texts={texts} />
+      <SelectedTexts texts={texts} />
     </section>
   );
 }
 
-function SelectedTexts({ client, run, view, change, graph, texts }: PanelProps & { texts: Texts }) {
-  const [offset, setOffset] = useState(0);
-  useEffect(() => setOffset(0), [texts.selected]);
-  const shown = selectedTexts(texts.selected, offset, PAGE);
-  const key = shown.length === 0 ? null : `${run.id} ${run.opened?.identity} ${shown.join()}`;
-  const loaded = useLoaded(key, (signal) => client.texts(shown, signal));
-  if (texts.count === 0) return <Empty>No text is all of this. Take something away above.</Empty>;
-  const nameOf = (symbol: number) => {
-    const node = graph?.nodes[symbol];
-    return node ? title(node) : String(symbol);
-  };
-  return (
-    <>
-      <h3>Texts</h3>
-      <Show of={loaded} what="Reading texts …">
-        {(value) => (
-          <ul class="examples" data-step={latest(loaded)?.step}>
-            {value.texts.map(({ index, text, label, walk }) => (
-              <li key={index} class={index === view.point ? 'current' : ''}>
-                <SentenceLine text={shortened(text)} label={label} onRead={() => change({ point: index })}>
-                  <span class="walk-line">{[...new Set(walk.slice(0, 3))].map(nameOf).join(' → ')}</span>
-                </SentenceLine>
-              </li>
-            ))}
-          </ul>
-        )}
-      </Show>
-      <Pages {...{ offset, limit: PAGE, total: texts.count }} onTurn={setOffset} />
-    </>
+/** While texts are read, or where they cannot be. */
+export function NoTexts() {
+  const { textsFailure } = usePanel();
+  return textsFailure === null ? (
+    <Waiting what="Placing texts on the map …" />
+  ) : (
+    <Failure message={textsFailure} />
   );
 }
 
-const LONGEST = 280;
-const shortened = (text: string): string =>
-  text.length > LONGEST ? `${text.slice(0, LONGEST).trimEnd()}…` : text;
+function SelectedTexts({ texts }: { texts: Texts }) {
+  const { client, view, change, graph } = usePanel();
+  const { selected, count } = texts;
+  const selections = useRef(0);
+  // Another selection is another list.
+  const list = useMemo(() => String(++selections.current), [selected, client]);
+  if (count === 0) return <Empty>No text is all of this. Take something away above.</Empty>;
+  return (
+    <>
+      <h3>Texts</h3>
+      <PagedSentences
+        {...{ list, limit: PAGE }}
+        load={async (offset, signal) => {
+          const { texts: sentences } = await client.texts(
+            { at: selectedTexts(selected, offset, PAGE) },
+            signal,
+          );
+          return { total: count, sentences };
+        }}
+        isCurrent={({ index }) => index === view.point}
+        onRead={({ index }) => change({ point: index })}
+        more={({ walk }) => (
+          <span class="walk-line">
+            {[...new Set(walk.slice(0, 3))].map((k) => titleIn(graph, k)).join(' → ')}
+          </span>
+        )}
+      />
+    </>
+  );
+}

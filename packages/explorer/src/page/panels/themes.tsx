@@ -1,14 +1,17 @@
-import { css, symbolTones } from '@hidden-schema/studies/drawing';
+import { css } from '@hidden-schema/studies/drawing';
 import { useMemo } from 'preact/hooks';
-import type { Graph } from '../client.ts';
+import { type Graph, openedWith } from '../client.ts';
 import { TableHead } from '../figure.tsx';
+import { tonesOf } from '../graph/colours.ts';
 import { percent, title } from '../labels.ts';
-import { EditBar } from '../levels/edit-bar.tsx';
+import { EditBar } from '../levels/symbol-edits.tsx';
 import { latest, useLoaded } from '../loading.ts';
-import { Dot, Empty, Waiting } from '../parts.tsx';
+import { Dot, Empty, Press, Track, Waiting } from '../parts.tsx';
+import { csvOf } from '../tables.tsx';
 import { symbolCounts } from '../texts/filter.ts';
 import type { Texts } from '../texts/use-texts.ts';
-import type { PanelProps } from './panel.ts';
+import { usePanel } from './panel.ts';
+import { shortened } from './sentences.tsx';
 
 const MAIN = 10;
 const LONGEST = 220;
@@ -30,9 +33,9 @@ function rankThemes(graph: Graph, texts: Texts | null): Theme[] {
 }
 
 /** What the texts are about: the ten largest themes with a text each, and the others by name. */
-export function Themes(props: PanelProps) {
-  const { client, graph, run, texts, edits } = props;
-  const awaited = run.opened?.features.includes('map') === true && !texts && props.textsFailure === null;
+export function Themes() {
+  const { client, graph, run, texts, textsFailure, edits } = usePanel();
+  const awaited = openedWith(run, 'map') !== null && !texts && textsFailure === null;
   const themes = useMemo(
     () => (graph && !awaited ? rankThemes(graph, texts) : []),
     [graph, texts?.data, awaited],
@@ -42,7 +45,7 @@ export function Themes(props: PanelProps) {
   const key =
     main.length === 0 || isOld ? null : `${run.id} ${graph!.identity} ${main.map(({ node }) => node.symbol)}`;
   const loaded = useLoaded(key, async (signal) => {
-    const facts = await Promise.all(main.map(({ node }) => client.symbol(node.symbol, signal)));
+    const facts = await Promise.all(main.map(({ node }) => client.symbol({ k: node.symbol }, signal)));
     return new Map(facts.map(({ symbol, examples }) => [symbol, examples[0]?.text ?? '']));
   });
   if (!graph || awaited)
@@ -53,69 +56,67 @@ export function Themes(props: PanelProps) {
     );
   return (
     <>
-      <EditBar edits={edits} />
-      <TableHead name="symbols" rows={() => themeRows(themes)}>
+      <EditBar />
+      <TableHead name="symbols" rows={themeRows(themes)}>
         {main.length === themes.length ? 'All themes' : `The ${main.length} main themes`}
       </TableHead>
-      <MainThemes {...props} {...{ main, graph }} examples={latest(loaded)} />
-      <Others {...props} themes={themes.slice(MAIN)} />
+      <MainThemes {...{ main, graph }} examples={latest(loaded)} />
+      <Others themes={themes.slice(MAIN)} />
     </>
   );
 }
 
-interface MainProps extends PanelProps {
+interface MainProps {
   main: readonly Theme[];
   graph: Graph;
   examples: ReadonlyMap<number, string> | null;
 }
 
-function MainThemes({ main, graph, examples, texts, goTo }: MainProps) {
-  const tones = useMemo(() => symbolTones(graph.nodes.map(({ community }) => community)), [graph.nodes]);
+function MainThemes({ main, graph, examples }: MainProps) {
+  const { texts, goTo, dark } = usePanel();
+  const tones = useMemo(() => tonesOf(graph.nodes, dark), [graph.nodes, dark]);
   const most = main[0]?.share || 1;
   return (
     <ol class="themes">
       {main.map(({ node, share }) => (
         <li key={node.symbol} data-symbol={node.symbol}>
-          <button type="button" class="theme-name" onClick={() => goTo(node.symbol)}>
+          <Press class="theme-name" onClick={() => goTo(node.symbol)}>
             <Dot colour={css(tones[node.symbol]!)} />
             <b>{title(node)}</b>
-            <span class="track" aria-hidden="true">
-              <span style={{ width: `${(100 * share) / most}%` }} />
-            </span>
+            <Track of={share} most={most} />
             <span class="number faint">
               {percent(share)} of {texts ? 'texts' : 'steps'}
             </span>
-          </button>
-          <p class="theme-example">{shortened(examples?.get(node.symbol) ?? '')}</p>
+          </Press>
+          <p class="theme-example">{shortened(examples?.get(node.symbol) ?? '', LONGEST)}</p>
         </li>
       ))}
     </ol>
   );
 }
 
-const shortened = (text: string): string =>
-  text.length > LONGEST ? `${text.slice(0, LONGEST).replace(/\s+\S*$/u, '')} …` : text;
-
-function Others({ themes, goTo }: PanelProps & { themes: readonly Theme[] }) {
+function Others({ themes }: { themes: readonly Theme[] }) {
+  const { goTo } = usePanel();
   if (themes.length === 0) return null;
   return (
     <details class="others">
       <summary>{themes.length} more themes</summary>
       <p class="chips">
         {themes.map(({ node, share }) => (
-          <button key={node.symbol} type="button" onClick={() => goTo(node.symbol)}>
+          <Press key={node.symbol} onClick={() => goTo(node.symbol)}>
             {title(node)} <span class="faint number">{percent(share)}</span>
-          </button>
+          </Press>
         ))}
       </p>
     </details>
   );
 }
 
-const themeRows = (themes: readonly Theme[]) => [
-  ['symbol', 'name', 'words', 'share', 'usage', 'community'],
-  ...themes.map(({ node: { symbol, name, tokens, usage, community }, share }) => [
-    ...[symbol, name, tokens.join(' '), share],
-    ...[usage, community],
-  ]),
-];
+const themeRows = (themes: readonly Theme[]) =>
+  csvOf(
+    themes.map(({ node, share }) => ({ ...node, share })),
+    {
+      ...{ symbol: 'symbol', name: 'name', words: ({ tokens }) => tokens.join(' ') },
+      ...{ share: 'share', usage: 'usage', community: 'community' },
+    },
+  );

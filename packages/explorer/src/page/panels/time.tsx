@@ -1,37 +1,35 @@
 import { TIME_PANEL, timePanelMarks } from '@hidden-schema/studies/drawing';
-import type { TimeAnswer } from '../client.ts';
-import { Drawn } from '../drawn.tsx';
-import { Figure, TableHead } from '../figure.tsx';
-import { FONT } from '../inks.ts';
-import { percent, title, titleIn } from '../labels.ts';
-import { Failure, SymbolLink, Waiting } from '../parts.tsx';
-import type { PanelProps } from './panel.ts';
+import type { Graph, TimeAnswer } from '../client.ts';
+import { Drawn, Figure, TableHead } from '../figure.tsx';
+import { FONT } from '../graph/colours.ts';
+import { percent, titleIn } from '../labels.ts';
+import { Choice, Failure, Press, SymbolLink, Waiting } from '../parts.tsx';
+import { type Column, csvOf, DataTable } from '../tables.tsx';
+import { usePanel } from './panel.ts';
 
 const MOST_CHARTS = 8;
 const MOST_BURSTS = 12;
 
-type TimeProps = PanelProps & { time: TimeAnswer };
+type TimeProps = { time: TimeAnswer };
 type Row = TimeAnswer['symbols'][number];
 
 /** Shares of texts on symbols over time: of those that are asked for, else of those that change most. */
-export function TimePanel(props: PanelProps) {
-  const { time, timeFailure, view, change } = props;
+export function TimePanel() {
+  const { time, timeFailure, view, change } = usePanel();
   if (timeFailure !== null)
     return (
       <>
         <Failure message={timeFailure} />
         {view.period === '' ? null : (
-          <button type="button" onClick={() => change({ period: '' })}>
-            Choose periods by the number of texts
-          </button>
+          <Press onClick={() => change({ period: '' })}>Choose periods by the number of texts</Press>
         )}
       </>
     );
-  return time ? <Times {...props} time={time} /> : <Waiting what="Counting over time …" />;
+  return time ? <Times time={time} /> : <Waiting what="Counting over time …" />;
 }
 
-function Times(props: TimeProps) {
-  const { time, view, change } = props;
+function Times({ time }: TimeProps) {
+  const { view, change } = usePanel();
   const asked = view.only.length > 0 ? view.only : view.symbol === null ? [] : [view.symbol];
   const shown = (asked.length > 0 ? chosen(time, asked) : mostChanged(time)).slice(0, MOST_CHARTS);
   return (
@@ -42,23 +40,16 @@ function Times(props: TimeProps) {
         usual.
         {time.undated > 0 ? ` ${time.undated.toLocaleString('en')} texts have no date.` : ''}
       </p>
-      <label class="choice">
-        Periods
-        <select value={view.period} onChange={(event) => change({ period: event.currentTarget.value })}>
-          <option value="">chosen by the number of texts</option>
-          {time.lengths.map((length) => (
-            <option key={length} value={length}>
-              {length}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        {...{ label: 'Periods', value: view.period, onChoose: (period: string) => change({ period }) }}
+        options={[['', 'chosen by the number of texts'], ...time.lengths]}
+      />
       <div class="time-charts">
         {shown.map((row) => (
-          <TimeChart key={row.symbol} {...props} row={row} />
+          <TimeChart key={row.symbol} {...{ time, row }} />
         ))}
       </div>
-      <Bursts {...props} />
+      <Bursts time={time} />
     </section>
   );
 }
@@ -70,23 +61,19 @@ const chosen = ({ symbols }: TimeAnswer, asked: readonly number[]): Row[] =>
   asked.flatMap((symbol) => symbols.find((row) => row.symbol === symbol) ?? []);
 
 /** One theme over time, where it is looked at by itself. */
-export function SymbolOverTime({ of, ...props }: TimeProps & { of: number }) {
-  const row = props.time.symbols.find(({ symbol }) => symbol === of);
-  return row ? (
-    <TimeChart {...props} row={row} caption={`Share of the texts of each ${props.time.period}`} />
-  ) : null;
+export function SymbolOverTime({ of, time }: TimeProps & { of: number }) {
+  const row = time.symbols.find(({ symbol }) => symbol === of);
+  return row ? <TimeChart {...{ time, row }} caption={`Share of the texts of each ${time.period}`} /> : null;
 }
 
-function TimeChart({ row, time, graph, dark, goTo, caption }: TimeProps & { row: Row; caption?: string }) {
-  const node = graph?.nodes[row.symbol];
-  const name = node ? title(node) : String(row.symbol);
+function TimeChart({ row, time, caption }: TimeProps & { row: Row; caption?: string }) {
+  const name = titleIn(usePanel().graph, row.symbol);
   const { width, height, left, top } = TIME_PANEL;
   return (
     <Figure
       name={`time-${row.symbol}`}
-      caption={caption ?? <SymbolLink symbol={row.symbol} label={name} onChoose={goTo} />}
-      dark={dark}
-      rows={() => timeRows(row, time)}
+      caption={caption ?? <SymbolLink symbol={row.symbol} />}
+      rows={timeRows(row, time)}
     >
       {(svg, inks) => (
         <svg
@@ -123,53 +110,54 @@ const panelOf = ({ shares, bursts }: Row) => ({
 const burstsText = ({ bursts }: Row): string =>
   bursts.length === 0 ? 'No peaks.' : `Peaks: ${bursts.map(({ label }) => label).join(', ')}.`;
 
-const timeRows = ({ shares }: Row, { periods }: TimeAnswer) => [
-  ['period', 'count', 'texts', 'share', 'low', 'high'],
-  ...shares.map(({ count, texts, share, interval }, at) => [
-    periods[at]!.label,
-    count,
-    texts,
-    share,
-    ...interval,
-  ]),
-];
+const timeRows = ({ shares }: Row, { periods }: TimeAnswer) =>
+  csvOf(shares, {
+    period: (_, at) => periods[at]!.label,
+    ...{ count: 'count', texts: 'texts', share: 'share' },
+    ...{ low: ({ interval }) => interval[0], high: ({ interval }) => interval[1] },
+  });
 
 type NamedBurst = Row['bursts'][number] & { symbol: number };
 
-const burstRows = (bursts: readonly NamedBurst[], nameOf: (symbol: number) => string) => [
-  ['symbol', 'name', 'when', 'share then', 'share otherwise', 'weight'],
-  ...bursts.map(({ symbol, label, inside, outside, weight }) => [
-    ...[symbol, nameOf(symbol), label, inside.share, outside.share, weight],
-  ]),
+const burstRows = (bursts: readonly NamedBurst[], graph: Graph | null) =>
+  csvOf(bursts, {
+    ...{ symbol: 'symbol', name: ({ symbol }) => titleIn(graph, symbol), when: 'label' },
+    'share then': ({ inside }) => inside.share,
+    'share otherwise': ({ outside }) => outside.share,
+    weight: 'weight',
+  });
+
+const burstColumns = (show: (burst: NamedBurst) => void): Column<NamedBurst>[] => [
+  { head: 'Theme', cell: ({ symbol }) => <SymbolLink symbol={symbol} /> },
+  {
+    head: 'When',
+    cell: (burst) => (
+      <Press class="plain" title="Show these texts" onClick={() => show(burst)}>
+        {burst.label}
+      </Press>
+    ),
+  },
+  { head: 'Share then', class: 'number', cell: ({ inside }) => percent(inside.share) },
+  { head: 'At other times', class: 'number', cell: ({ outside }) => percent(outside.share) },
 ];
 
-function Bursts({ time, graph, change, goTo }: TimeProps) {
+function Bursts({ time }: TimeProps) {
+  const { graph, change } = usePanel();
   const bursts = time.symbols
     .flatMap(({ symbol, bursts: own }) => own.map((burst) => ({ symbol, ...burst })))
     .sort((a, b) => b.weight - a.weight);
   if (bursts.length === 0) return <p class="faint">No theme had a peak.</p>;
-  const nameOf = (symbol: number) => titleIn(graph, symbol);
+  const show = ({ symbol, from, to }: NamedBurst) =>
+    change({
+      ...{ panel: 'texts', only: [symbol] },
+      ...{ since: time.periods[from]!.start, until: time.periods[to]!.end },
+    });
   return (
     <>
-      <TableHead name="bursts" rows={() => burstRows(bursts, nameOf)}>
+      <TableHead name="bursts" rows={burstRows(bursts, graph)}>
         Peaks
       </TableHead>
-      <table class="bursts">
-        <thead>
-          <tr>
-            <th>Theme</th>
-            <th>When</th>
-            <th>Share then</th>
-            <th>At other times</th>
-          </tr>
-        </thead>
-        <tbody>
-          {bursts.slice(0, MOST_BURSTS).map((burst) => {
-            const props = { burst, time, change, goTo, name: nameOf(burst.symbol) };
-            return <BurstRow key={`${burst.symbol} ${burst.from}`} {...props} />;
-          })}
-        </tbody>
-      </table>
+      <DataTable class="bursts" of={bursts.slice(0, MOST_BURSTS)} columns={burstColumns(show)} />
       <details class="fold">
         <summary>How this is counted</summary>
         <p class="faint">
@@ -177,34 +165,5 @@ function Bursts({ time, graph, change, goTo }: TimeProps) {
         </p>
       </details>
     </>
-  );
-}
-
-interface BurstRowProps extends Pick<TimeProps, 'time' | 'change' | 'goTo'> {
-  burst: NamedBurst;
-  name: string;
-}
-
-function BurstRow({ burst, name, time, change, goTo }: BurstRowProps) {
-  const { symbol, label, from, to, inside, outside } = burst;
-  const between = { since: time.periods[from]!.start, until: time.periods[to]!.end };
-  return (
-    <tr>
-      <td>
-        <SymbolLink symbol={symbol} label={name} onChoose={goTo} />
-      </td>
-      <td>
-        <button
-          type="button"
-          class="plain"
-          title="Show these texts"
-          onClick={() => change({ panel: 'texts', only: [symbol], ...between })}
-        >
-          {label}
-        </button>
-      </td>
-      <td class="number">{percent(inside.share)}</td>
-      <td class="number">{percent(outside.share)}</td>
-    </tr>
   );
 }

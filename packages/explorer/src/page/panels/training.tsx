@@ -2,18 +2,19 @@ import type { CsvCell as Cell } from '@hidden-schema/base/csv';
 import { useRef, useState } from 'preact/hooks';
 import type { Answer } from '../../shared/api.ts';
 import type { Curve } from '../../shared/curves.ts';
-import type { Client, Run } from '../client.ts';
-import { Downloads } from '../downloads.tsx';
-import { TableHead } from '../figure.tsx';
-import { inksOf } from '../inks.ts';
+import { type Client, openedWith, type Run } from '../client.ts';
+import { Downloads, TableHead } from '../figure.tsx';
+import { inksOf } from '../graph/colours.ts';
 import { latest, useLoaded, usePolling } from '../loading.ts';
 import { Empty, Failure, Show, Waiting } from '../parts.tsx';
+import { csvOf } from '../tables.tsx';
 import { Chart } from './chart.tsx';
-import type { PanelProps } from './panel.ts';
+import { usePanel } from './panel.ts';
+import { Sentences } from './sentences.tsx';
 
 /** Live curves of training: every number that is logged; symbols in use; sentences written again. */
-export function TrainingPanel(props: PanelProps) {
-  const { client, run, dark } = props;
+export function TrainingPanel() {
+  const { client, run, dark } = usePanel();
   const { curves, total, state, fault } = useCurves(client, run.id);
   if (fault !== null && total === 0) return <Failure message={fault} />;
   if (state === null) return <Waiting what="Reading the metrics …" />;
@@ -27,7 +28,7 @@ export function TrainingPanel(props: PanelProps) {
     );
   return (
     <>
-      <Summary {...{ client, run, curves, total, state }} />
+      <Summary {...{ curves, total, state }} />
       <div class="charts">
         {curves.map((curve) => (
           <Chart
@@ -35,18 +36,16 @@ export function TrainingPanel(props: PanelProps) {
             name={curve.name}
             axis={curve.axis}
             lines={[{ ...curve, colour: inksOf(dark).accent }]}
-            dark={dark}
           />
         ))}
       </div>
-      {run.opened?.features.includes('samples') ? <Samples {...props} /> : null}
+      {openedWith(run, 'samples') ? <Samples /> : null}
     </>
   );
 }
 
-type SummaryProps = Pick<Curves, 'curves' | 'total' | 'state'> & { client: Client; run: Run };
-
-function Summary({ client, run, curves, total, state }: SummaryProps) {
+function Summary({ curves, total, state }: Omit<Curves, 'fault'>) {
+  const { client, run } = usePanel();
   const used = curves.find(({ name }) => name === 'symbols_used')?.y.at(-1);
   return (
     <p class="faint split">
@@ -55,7 +54,7 @@ function Summary({ client, run, curves, total, state }: SummaryProps) {
         {typeof used === 'number' ? (
           <span data-used={used}>
             {' · '}
-            {used} of {String(run.config.symbols ?? run.opened?.symbols)} symbols in use
+            {used} of {String(run.config.symbols ?? run.opened?.symbols)} themes in use
           </span>
         ) : null}
       </span>
@@ -67,12 +66,14 @@ function Summary({ client, run, curves, total, state }: SummaryProps) {
 const SAMPLES = 5;
 
 /** What the checkpoint makes of validation sentences: read, then written again from the walk alone. */
-function Samples({ client, run, change }: PanelProps) {
-  const loaded = useLoaded(`${run.id} ${run.opened?.step}`, (signal) => client.samples(SAMPLES, signal));
-  const rows = () => [
-    ['text', 'walk', 'written'],
-    ...(latest(loaded)?.samples ?? []).map(({ text, walk, written }) => [text, walk.join(' '), written]),
-  ];
+function Samples() {
+  const { client, run, change } = usePanel();
+  const loaded = useLoaded(`${run.id} ${run.opened?.step}`, (signal) =>
+    client.samples({ limit: SAMPLES }, signal),
+  );
+  const rows = csvOf(latest(loaded)?.samples ?? [], {
+    ...{ text: 'text', walk: ({ walk }) => walk.join(' '), written: 'written' },
+  });
   return (
     <section class="reconstructions" aria-label="Reconstructions">
       <TableHead name="reconstructions" rows={rows}>
@@ -80,22 +81,16 @@ function Samples({ client, run, change }: PanelProps) {
       </TableHead>
       <Show of={loaded} what="Writing …">
         {({ samples }) => (
-          <ul class="examples">
-            {samples.map(({ text, walk, written }, at) => (
-              <li key={at}>
-                <button
-                  type="button"
-                  class="sentence"
-                  title="Show its walk"
-                  onClick={() => change({ panel: 'sentence', text })}
-                >
-                  <span class="sentence-text">{text}</span>
-                  <span class="walk-line number">{walk.join(' → ')}</span>
-                  <span class="sentence-text written">{written || '(nothing)'}</span>
-                </button>
-              </li>
-            ))}
-          </ul>
+          <Sentences
+            of={samples}
+            onRead={({ text }) => change({ panel: 'sentence', text })}
+            more={({ walk, written }) => (
+              <>
+                <span class="walk-line number">{walk.join(' → ')}</span>
+                <span class="sentence-text written">{written || '(nothing)'}</span>
+              </>
+            )}
+          />
         )}
       </Show>
     </section>
@@ -106,7 +101,7 @@ function Samples({ client, run, change }: PanelProps) {
 async function allRows(client: Client): Promise<Cell[][]> {
   const rows: Answer<'metrics'>['rows'] = [];
   for (let total = 1; rows.length < total; ) {
-    const answer = await client.metrics(rows.length);
+    const answer = await client.metrics({ from: rows.length });
     // A resumed run has cut its metrics back: begin again.
     if (answer.from < rows.length) rows.length = 0;
     for (const row of answer.rows) rows.push(row);
@@ -129,7 +124,7 @@ function useCurves(client: Client, id: string): Curves {
   const known = useRef<number | undefined>(undefined);
   usePolling(async (signal) => {
     try {
-      const { curves, total, state } = await client.curves(known.current, signal);
+      const { curves, total, state } = await client.curves({ known: known.current }, signal);
       known.current = total;
       setShown((last) => ({ curves: curves ?? last.curves, total, state, fault: null }));
       return state === 'running' ? 2000 : 10_000;

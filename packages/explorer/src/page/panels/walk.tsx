@@ -1,48 +1,36 @@
 import type { Encoded } from '../client.ts';
 import { TableHead } from '../figure.tsx';
+import { MISSING_LINK } from '../graph/looks.ts';
 import { percent, titleIn } from '../labels.ts';
-import { Bar, SymbolLink } from '../parts.tsx';
-import type { PanelProps } from './panel.ts';
+import { Bar, Press, SymbolLink } from '../parts.tsx';
+import { type Column, csvOf, DataTable } from '../tables.tsx';
+import { usePanel } from './panel.ts';
 
 type Walked = NonNullable<Encoded['walk']>;
 
-interface WalkProps extends PanelProps {
+interface WalkProps {
   encoded: Encoded;
   /** The true walk, where the sentence was picked from a corpus that knows it. */
   truth: number[] | null;
 }
 
 /** A sentence's walk step by step, or why there is none. */
-export function Walk({ encoded, truth, graph, goTo }: WalkProps) {
+export function Walk({ encoded, truth }: WalkProps) {
+  const { graph, goTo } = usePanel();
   const { walk } = encoded;
   if (!walk) return <NoWalk {...encoded} />;
   const labelOf = (symbol: number) => titleIn(graph, symbol);
   return (
     <section class="walk" aria-label="Walk" data-walk={walk.steps.map(({ symbol }) => symbol).join(' ')}>
-      <TableHead name="walk" rows={() => walkRows(walk, labelOf)}>
+      <TableHead name="walk" rows={walkRows(walk, labelOf)}>
         Themes it goes through
       </TableHead>
       <Summary walk={walk} truth={truth} cut={encoded.cut} />
-      <table>
-        <thead>
-          <tr>
-            <th>Step</th>
-            {walk.steps[0]?.token === null ? null : <th>Token</th>}
-            <th>Theme</th>
-            <th>How sure</th>
-            <th>Otherwise</th>
-          </tr>
-        </thead>
-        <tbody>
-          {shownSteps(walk).map(({ step, at }) => (
-            <Step
-              key={at}
-              {...{ step, at, labelOf, goTo }}
-              wrong={truth !== null && truth[at] !== step.symbol}
-            />
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        of={shownSteps(walk)}
+        rowOf={({ step, at }) => ({ class: truth !== null && truth[at] !== step.symbol ? 'wrong' : '' })}
+        columns={stepColumns(walk.steps[0]?.token !== null, labelOf, goTo)}
+      />
     </section>
   );
 }
@@ -66,13 +54,14 @@ const NoWalk = ({ problem, tokens }: Encoded) => (
   </div>
 );
 
-const walkRows = ({ steps }: Walked, labelOf: (symbol: number) => string) => [
-  ['step', 'token', 'symbol', 'words', 'probability', 'link from the step before', 'alternatives'],
-  ...steps.map(({ token, symbol, probability, link, alternatives }, at) => [
-    ...[at + 1, token, symbol, labelOf(symbol), probability, link],
-    alternatives.map((other) => `${other.symbol} (${percent(other.probability)})`).join(' '),
-  ]),
-];
+const walkRows = ({ steps }: Walked, labelOf: (symbol: number) => string) =>
+  csvOf(steps, {
+    ...{ step: (_, at) => at + 1, token: 'token', symbol: 'symbol' },
+    words: ({ symbol }) => labelOf(symbol),
+    ...{ probability: 'probability', 'link from the step before': 'link' },
+    alternatives: ({ alternatives }) =>
+      alternatives.map((other) => `${other.symbol} (${percent(other.probability)})`).join(' '),
+  });
 
 function Summary({ walk, truth, cut }: { walk: Walked; truth: number[] | null; cut: boolean }) {
   const right = walk.steps.filter(({ symbol }, at) => symbol === truth?.[at]).length;
@@ -81,7 +70,7 @@ function Summary({ walk, truth, cut }: { walk: Walked; truth: number[] | null; c
       {[
         ...(walk.logProbability === null ? ['One of its steps has no link.'] : []),
         ...(cut ? ['The text is longer than the encoder reads; its end was left out.'] : []),
-        ...(truth ? [`${right} of ${truth.length} symbols are the true ones.`] : []),
+        ...(truth ? [`${right} of ${truth.length} themes are the true ones.`] : []),
       ].join(' ')}
     </p>
   );
@@ -90,37 +79,37 @@ function Summary({ walk, truth, cut }: { walk: Walked; truth: number[] | null; c
 /** A less probable alternative is no other reading. */
 const WORTH_SAYING = 0.005;
 
-interface StepProps {
-  step: Walked['steps'][number];
-  at: number;
-  wrong: boolean;
-  labelOf(symbol: number): string;
-  goTo(symbol: number): void;
-}
-
-const Step = ({ step, at, wrong, labelOf, goTo }: StepProps) => (
-  <tr class={wrong ? 'wrong' : ''}>
-    <td class="number">{at + 1}</td>
-    {step.token === null ? null : <td class="token">{step.token}</td>}
-    <td>
-      <SymbolLink symbol={step.symbol} label={labelOf(step.symbol)} onChoose={goTo} />
-      {step.link !== null && step.link < 0.5 ? (
-        <span class="weak" title={`The link from the step before has probability ${percent(step.link)}`}>
-          no link
-        </span>
-      ) : null}
-    </td>
-    <td>
-      <Bar of={step.probability} />
-    </td>
-    <td class="else">
-      {step.alternatives
+/** What is told of each step; its token where steps stand for tokens. */
+const stepColumns = (
+  tokens: boolean,
+  labelOf: (symbol: number) => string,
+  goTo: (symbol: number) => void,
+): (false | Column<{ step: Walked['steps'][number]; at: number }>)[] => [
+  { head: 'Step', class: 'number', cell: ({ at }) => at + 1 },
+  tokens && { head: 'Token', class: 'token', cell: ({ step }) => step.token },
+  {
+    head: 'Theme',
+    cell: ({ step: { symbol, link } }) => (
+      <>
+        <SymbolLink symbol={symbol} />
+        {link !== null && link < MISSING_LINK ? (
+          <span class="weak" title={`The link from the step before has probability ${percent(link)}`}>
+            no link
+          </span>
+        ) : null}
+      </>
+    ),
+  },
+  { head: 'How sure', cell: ({ step }) => <Bar of={step.probability} /> },
+  {
+    ...{ head: 'Otherwise', class: 'else' },
+    cell: ({ step }) =>
+      step.alternatives
         .filter(({ probability }) => probability >= WORTH_SAYING)
         .map(({ symbol, probability }) => (
-          <button type="button" class="plain" key={symbol} onClick={() => goTo(symbol)}>
-            {labelOf(symbol) || symbol} <span class="faint">{percent(probability)}</span>
-          </button>
-        ))}
-    </td>
-  </tr>
-);
+          <Press class="plain" key={symbol} onClick={() => goTo(symbol)}>
+            {labelOf(symbol)} <span class="faint">{percent(probability)}</span>
+          </Press>
+        )),
+  },
+];

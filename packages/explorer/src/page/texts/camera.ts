@@ -7,8 +7,8 @@ export interface MapCamera {
 
 export const WHOLE: MapCamera = { x: 0.5, y: 0.5, zoom: 1 };
 const MOST_ZOOM = 200;
-/** Of either side, left free around the whole. */
-const MARGIN = 0.05;
+/** Of the width and the height, left free on either side of the whole; buttons lie above and below. */
+const MARGIN = { width: 0.05, height: 0.075 };
 /** A map has no measure of its own, and fills the page's longer side up to so many times the shorter. */
 const STRETCH = 1.5;
 
@@ -16,13 +16,18 @@ export interface Size {
   width: number;
   height: number;
 }
+/** Width of a drawing, in pixels, on which symbols and dots have their full size. */
+const FULL_WIDTH = 800;
+/** Their share of it on a narrower one, such as a phone's. */
+export const narrowness = (width: number): number => Math.min(1, Math.sqrt(width / FULL_WIDTH));
+
 type Pair = readonly [x: number, y: number];
 
 /** Pixels of the unit square's sides. */
 export function scaleOf({ zoom }: MapCamera, { width, height }: Size): [x: number, y: number] {
   const longest = STRETCH * Math.min(width, height);
-  const of = (side: number) => zoom * Math.min(side, longest) * (1 - 2 * MARGIN);
-  return [of(width), of(height)];
+  const of = (side: number, margin: number) => zoom * Math.min(side, longest) * (1 - 2 * margin);
+  return [of(width, MARGIN.width), of(height, MARGIN.height)];
 }
 
 export function toScreen(camera: MapCamera, size: Size, [x, y]: Pair): [number, number] {

@@ -1,5 +1,5 @@
 import type { Rgb } from '@hidden-schema/studies/drawing';
-import { type MapCamera, type Size, scaleOf } from './camera.ts';
+import { type MapCamera, narrowness, type Size, scaleOf } from './camera.ts';
 
 /** How the dots of a map look: the colour of each, and which are selected. */
 export interface Dots {
@@ -99,13 +99,9 @@ export class DotPainter {
   }
 }
 
-/** Width of a map, in pixels, on which dots have their full size; on a phone they are smaller. */
-export const FULL_WIDTH = 800;
-
 /** Smaller where there are many or the map is narrow, larger from near. */
 export function dotRadius(count: number, zoom: number, width: number): number {
-  const narrow = Math.min(1, Math.sqrt(width / FULL_WIDTH));
-  const whole = Math.max(1, narrow * Math.min(3.2, 150 / Math.sqrt(count + 1)));
+  const whole = Math.max(1, narrowness(width) * Math.min(3.2, 150 / Math.sqrt(count + 1)));
   return Math.min(6, whole * Math.max(1, zoom) ** 0.4);
 }
 

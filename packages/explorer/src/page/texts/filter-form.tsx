@@ -1,19 +1,20 @@
-import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
-import { findSymbols } from '../find-symbols.ts';
+import { useMemo } from 'preact/hooks';
 import { colourOf } from '../graph/label-maps.ts';
-import { labelOf, percent, title } from '../labels.ts';
-import type { PanelProps } from '../panels/panel.ts';
-import { Dot, Failure, SymbolLink } from '../parts.tsx';
+import { labelOf, percent } from '../labels.ts';
+import { usePanel } from '../panels/panel.ts';
+import { Dot, Failure, Press, SymbolLink, Track, useFew } from '../parts.tsx';
+import { SymbolFinder } from '../search.tsx';
+import { toggled } from '../state.ts';
+import { DataTable } from '../tables.tsx';
 import { labelCounts, passing, symbolCounts } from './filter.ts';
 import { TimeFilter } from './time-filter.tsx';
 import { askedSymbols, type Texts } from './use-texts.ts';
 
-export type FilterProps = PanelProps & { texts: Texts };
+export type FilterProps = { texts: Texts };
 
 /** What texts are asked for: words, labels, symbols, and a line drawn on the map; all of it must hold. */
-export function FilterForm(props: FilterProps) {
-  const { view, change, texts } = props;
+export function FilterForm({ texts }: FilterProps) {
+  const { view, change, time } = usePanel();
   return (
     <section class="filters" aria-label="Which texts">
       <label class="filter-words">
@@ -32,9 +33,9 @@ export function FilterForm(props: FilterProps) {
           <Chip label="Drawn around on the map" onRemove={() => change({ around: [] })} />
         </p>
       ) : null}
-      {props.time ? <TimeFilter {...props} time={props.time} /> : null}
-      <SymbolFilter {...props} />
-      {texts.data.labels.length > 1 ? <LabelFilter {...props} /> : null}
+      {time ? <TimeFilter {...{ texts, time }} /> : null}
+      <SymbolFilter texts={texts} />
+      {texts.data.labels.length > 1 ? <LabelFilter texts={texts} /> : null}
     </section>
   );
 }
@@ -42,26 +43,24 @@ export function FilterForm(props: FilterProps) {
 const Chip = ({ label, onRemove }: { label: string; onRemove(): void }) => (
   <span class="chip">
     {label}
-    <button type="button" aria-label={`Take away: ${label}`} onClick={onRemove}>
+    <Press aria-label={`Take away: ${label}`} onClick={onRemove}>
       ×
-    </button>
+    </Press>
   </span>
 );
 
 const FEW_LABELS = 8;
 
-function LabelFilter({ view, change, texts, labels }: FilterProps) {
-  const [all, setAll] = useState(false);
+function LabelFilter({ texts }: FilterProps) {
+  const { view, change, labels } = usePanel();
   const { data, filter } = texts;
   // What each label would give beside all else that is asked.
   const counts = useMemo(() => labelCounts(data, passing(data, filter, 'labels')), [data, filter]);
   const order = data.labels
     .map((label, at) => ({ label, at, count: counts[at]! }))
     .sort((a, b) => b.count - a.count || a.at - b.at);
-  const shown = all ? order : order.filter(({ label }, at) => at < FEW_LABELS || view.label.includes(label));
+  const { shown, more } = useFew(order, FEW_LABELS, { keep: ({ label }) => view.label.includes(label) });
   const most = Math.max(1, ...counts);
-  const toggle = (label: string, on: boolean) =>
-    change({ label: on ? [...view.label, label] : view.label.filter((other) => other !== label) });
   return (
     <fieldset class="label-filter">
       <legend>Labels</legend>
@@ -70,21 +69,15 @@ function LabelFilter({ view, change, texts, labels }: FilterProps) {
           <input
             type="checkbox"
             checked={view.label.includes(label)}
-            onChange={(event) => toggle(label, event.currentTarget.checked)}
+            onChange={() => change({ label: toggled(view.label, label) })}
           />
-          <Dot colour={labels ? colourOf(labels, label) : 'none'} square />
+          <Dot colour={colourOf(labels, label)} square />
           <span class="label-name">{label}</span>
-          <span class="track" aria-hidden="true">
-            <span style={{ width: `${(100 * count) / most}%` }} />
-          </span>
+          <Track of={count} most={most} />
           <span class="number">{count.toLocaleString('en')}</span>
         </label>
       ))}
-      {shown.length < order.length ? (
-        <button type="button" class="plain" onClick={() => setAll(true)}>
-          {order.length - shown.length} more
-        </button>
-      ) : null}
+      {more}
     </fieldset>
   );
 }
@@ -94,13 +87,14 @@ const MOST_TYPICAL = 6;
 const LEAST_SHARE = 0.03;
 
 /** Symbols that are asked for, a field that adds one, and those that selected texts have more of than all texts. */
-function SymbolFilter({ view, change, texts, graph, goTo }: FilterProps) {
+function SymbolFilter({ texts }: FilterProps) {
+  const { view, change, graph } = usePanel();
   const nodes = graph?.nodes ?? [];
   const asked = askedSymbols(view).filter((symbol) => symbol < nodes.length);
   return (
     <fieldset class="symbol-filter">
       <legend>Themes{asked.length > 1 ? ', any of' : ''}</legend>
-      <AddSymbol nodes={nodes} asked={asked} onAdd={(symbol) => change({ only: [...asked, symbol] })}>
+      <p class="chips">
         {asked.map((symbol) => (
           <Chip
             key={symbol}
@@ -108,68 +102,17 @@ function SymbolFilter({ view, change, texts, graph, goTo }: FilterProps) {
             onRemove={() => change({ only: asked.filter((other) => other !== symbol), symbol: null })}
           />
         ))}
-      </AddSymbol>
-      {texts.active && texts.count > 0 ? <Typical {...{ texts, nodes, goTo }} /> : null}
+      </p>
+      <SymbolFinder
+        {...{ label: 'Add a theme', placeholder: 'add a theme', nodes, without: asked }}
+        onFind={(symbol) => change({ only: [...asked, symbol] })}
+      />
+      {texts.active && texts.count > 0 ? <Typical texts={texts} /> : null}
     </fieldset>
   );
 }
 
-interface AddSymbolProps {
-  nodes: TypicalProps['nodes'];
-  /** Symbols that are there already. */
-  asked: readonly number[];
-  onAdd(symbol: number): void;
-  /** What stands before the field. */
-  children: ComponentChildren;
-}
-
-/** A field that finds symbols and adds one. */
-function AddSymbol({ nodes, asked, onAdd, children }: AddSymbolProps) {
-  const [query, setQuery] = useState('');
-  const add = (symbol: number) => {
-    onAdd(symbol);
-    setQuery('');
-  };
-  const found = findSymbols(nodes, query).filter(({ symbol }) => !asked.includes(symbol));
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || !found[0]) return;
-    event.preventDefault();
-    add(found[0].symbol);
-  };
-  return (
-    <>
-      <p class="chips">
-        {children}
-        <input
-          type="search"
-          aria-label="Add a theme"
-          placeholder="add a theme"
-          value={query}
-          onInput={(event) => setQuery(event.currentTarget.value)}
-          onKeyDown={onKeyDown}
-        />
-      </p>
-      {query.trim() === '' ? null : (
-        <p class="chips">
-          {found.slice(0, 6).map((node) => (
-            <button key={node.symbol} type="button" onClick={() => add(node.symbol)}>
-              {labelOf(node)}
-            </button>
-          ))}
-          {found.length === 0 ? <span class="faint">No theme has this number, name or word.</span> : null}
-        </p>
-      )}
-    </>
-  );
-}
-
-interface TypicalProps {
-  texts: Texts;
-  nodes: NonNullable<PanelProps['graph']>['nodes'];
-  goTo: PanelProps['goTo'];
-}
-
-function Typical({ texts, nodes, goTo }: TypicalProps) {
+function Typical({ texts }: FilterProps) {
   const { data, selected, count, filter } = texts;
   const rows = useMemo(() => {
     const all = symbolCounts(data, new Uint8Array(data.count).fill(1));
@@ -187,25 +130,14 @@ function Typical({ texts, nodes, goTo }: TypicalProps) {
   }, [texts]);
   if (rows.length === 0) return null;
   return (
-    <table class="typical">
-      <thead>
-        <tr>
-          <th>These texts have more of</th>
-          <th>Share</th>
-          <th>Times the usual</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ symbol, share, times }) => (
-          <tr key={symbol}>
-            <td>
-              <SymbolLink symbol={symbol} label={nodes[symbol] ? title(nodes[symbol]) : ''} onChoose={goTo} />
-            </td>
-            <td class="number">{percent(share)}</td>
-            <td class="number">{times.toFixed(1)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      class="typical"
+      of={rows}
+      columns={[
+        { head: 'These texts have more of', cell: ({ symbol }) => <SymbolLink symbol={symbol} /> },
+        { head: 'Share', class: 'number', cell: ({ share }) => percent(share) },
+        { head: 'Times the usual', class: 'number', cell: ({ times }) => times.toFixed(1) },
+      ]}
+    />
   );
 }

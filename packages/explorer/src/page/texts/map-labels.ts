@@ -1,6 +1,5 @@
 import { symbolCentres } from '@hidden-schema/studies/drawing';
 import type { Graph } from '../client.ts';
-import { LabelRoom } from '../label-room.ts';
 import { title } from '../labels.ts';
 import type { TextData } from './text-data.ts';
 
@@ -14,7 +13,7 @@ export interface MapLabel {
   texts: number;
 }
 
-const LONGEST = 26;
+const LONGEST = 30;
 
 /** Symbols that texts pass, at their places whatever is selected; those that most selected texts begin with come first. */
 export function mapLabels(data: TextData, selected: Uint8Array, nodes: Graph['nodes']): MapLabel[] {
@@ -30,18 +29,19 @@ export function mapLabels(data: TextData, selected: Uint8Array, nodes: Graph['no
     .sort((a, b) => b.texts - a.texts || a.symbol - b.symbol);
 }
 
-const shortened = (text: string): string => {
+/** Whole words of a name that is too long. */
+function shortened(text: string): string {
   const letters = [...text];
-  return letters.length <= LONGEST
-    ? text
-    : `${letters
-        .slice(0, LONGEST - 1)
-        .join('')
-        .trimEnd()}…`;
-};
+  if (letters.length <= LONGEST) return text;
+  const cut = letters.slice(0, LONGEST).join('');
+  const words = cut.replace(/[\s,]+\S*$/u, '');
+  return `${words.length > LONGEST / 3 ? words : cut.trimEnd()} …`;
+}
 
 /** What lies above, and below, is under the map's buttons. */
-const UNDER = 46;
+const UNDER = 52;
+/** Left free at the other edges. */
+const EDGE = 4;
 
 /** A name to be placed: its disc's centre and radius, and its width, in pixels. */
 export interface Named {
@@ -52,7 +52,9 @@ export interface Named {
   radius?: number;
 }
 
+/** Half a line, and what is left free around a name. */
 const LINE = 8;
+const GAP = 3;
 const BESIDE = 5;
 
 /** Where a name may stand: under its disc, above it, right or left of it, or at a corner. */
@@ -84,18 +86,25 @@ const MOST_NAMES = 300;
  * covers no disc is taken first; one over a disc where there is no other.
  */
 export function roomFor<T extends Named>(labels: readonly T[], size: { width: number; height: number }): T[] {
-  const room = new LabelRoom();
+  const taken: { x: number; y: number; width: number }[] = [];
+  /** Whether a name at a place keeps clear of those that have room; it then has too. */
+  const take = ([x, y]: readonly [number, number], width: number): boolean => {
+    const overlaps = (other: (typeof taken)[number]) =>
+      Math.abs(x - other.x) < (width + other.width) / 2 + 2 * GAP && Math.abs(y - other.y) < 2 * (LINE + GAP);
+    return !taken.some(overlaps) && taken.push({ x, y, width }) > 0;
+  };
   const seen = labels.filter(({ x, y }) => x >= 0 && x <= size.width && y >= 0 && y <= size.height);
   const names = seen.slice(0, MOST_NAMES);
   return names.flatMap((label) => {
     const { width } = label;
     const inside = sides(label).filter(
-      ([x, y]) => x - width / 2 >= 0 && x + width / 2 <= size.width && y >= UNDER && y <= size.height - UNDER,
+      ([x, y]) =>
+        x - width / 2 >= EDGE && x + width / 2 <= size.width - EDGE && y >= UNDER && y <= size.height - UNDER,
     );
     const free = inside.filter(
       (place) => !names.some((other) => other !== label && covers(place, width, other)),
     );
-    const found = [...free, ...inside].find(([x, y]) => room.take(x - width / 2, y, width));
+    const found = [...free, ...inside].find((place) => take(place, width));
     return found ? [{ ...label, x: found[0], y: found[1] }] : [];
   });
 }

@@ -1,5 +1,5 @@
+import type { CanvasView } from '../canvas-view.ts';
 import { moved, zoomed } from './camera.ts';
-import type { MapView } from './map-view.ts';
 
 export type Tool = 'move' | 'lasso' | 'box';
 type Place = [x: number, y: number];
@@ -11,7 +11,7 @@ export interface PointerEvents {
   /** A press without moving; `reach` is how exact the pointer is, in pixels. */
   tap(at: Place, reach: number): void;
   /** A closed line was drawn around something, in pixels. */
-  drawn(line: readonly Place[]): void;
+  drawn?(line: readonly Place[]): void;
   /** The camera came to another place. */
   move(): void;
 }
@@ -21,8 +21,8 @@ const MOVED = 5;
 const WHEEL = 0.0016;
 const REACH = { mouse: 10, touch: 24 };
 
-/** What pointers do on the map: moving, two fingers that zoom, and lines around texts. Returns what lets go of it. */
-export function followPointers(container: HTMLElement, view: MapView, events: PointerEvents): () => void {
+/** What pointers do on a drawing: moving, two fingers that zoom, and lines around texts. Returns what lets go of it. */
+export function followPointers(container: HTMLElement, view: CanvasView, events: PointerEvents): () => void {
   const follower = new PointerFollower(container, view, events);
   const listeners: Record<string, (event: never) => void> = {
     pointerdown: (event: PointerEvent) => follower.down(event),
@@ -42,7 +42,7 @@ export function followPointers(container: HTMLElement, view: MapView, events: Po
 
 class PointerFollower {
   readonly #container: HTMLElement;
-  readonly #view: MapView;
+  readonly #view: CanvasView;
   readonly #events: PointerEvents;
   readonly #pointers = new Map<number, Place>();
   /** Where the only pointer went down. */
@@ -50,7 +50,7 @@ class PointerFollower {
   #doing: Tool = 'move';
   #line: Place[] = [];
 
-  constructor(container: HTMLElement, view: MapView, events: PointerEvents) {
+  constructor(container: HTMLElement, view: CanvasView, events: PointerEvents) {
     this.#container = container;
     this.#view = view;
     this.#events = events;
@@ -63,7 +63,7 @@ class PointerFollower {
     this.#pointers.set(event.pointerId, at);
     this.#began = this.#pointers.size === 1 ? at : null;
     const tool = this.#events.tool();
-    this.#doing = event.shiftKey && tool === 'move' ? 'box' : tool;
+    this.#doing = event.shiftKey && tool === 'move' && this.#events.drawn ? 'box' : tool;
     this.#line = [at];
     this.#events.hover(null);
   }
@@ -87,7 +87,7 @@ class PointerFollower {
     const still = began !== null && Math.hypot(at[0] - began[0], at[1] - began[1]) < MOVED;
     const ended = event.type === 'pointerup' && began !== null;
     if (ended && still) this.#events.tap(at, event.pointerType === 'touch' ? REACH.touch : REACH.mouse);
-    else if (ended && this.#doing !== 'move') this.#events.drawn(this.#line);
+    else if (ended && this.#doing !== 'move') this.#events.drawn?.(this.#line);
     this.#view.line = [];
     this.#view.redraw();
     this.#began = null;
@@ -127,7 +127,7 @@ const boxOf = ([ax, ay]: Place, [bx, by]: Place): Place[] => [
 ];
 
 /** Zooms by how the distance of two fingers changed, and moves with the one that moved. */
-function pinch(view: MapView, places: readonly Place[], before: Place, now: Place): void {
+function pinch(view: CanvasView, places: readonly Place[], before: Place, now: Place): void {
   const other = places.find((place) => place !== now)!;
   const distance = (to: Place) => Math.hypot(to[0] - other[0], to[1] - other[1]) || 1;
   const middle: Place = [(now[0] + other[0]) / 2, (now[1] + other[1]) / 2];

@@ -1,13 +1,7 @@
-import {
-  communityColour,
-  css,
-  networkFigure,
-  symbolCentres,
-  symbolTones,
-} from '@hidden-schema/studies/drawing';
+import { communityColour, css, networkFigure, symbolCentres } from '@hidden-schema/studies/drawing';
 import type { Graph } from '../client.ts';
-import { LINKS_OF_EACH, strongLinks } from '../graph/strongest.ts';
-import { inksOf } from '../inks.ts';
+import { inksOf, tonesOf } from '../graph/colours.ts';
+import { strongLinks } from '../graph/scene.ts';
 import { title } from '../labels.ts';
 import type { TextData } from './text-data.ts';
 
@@ -21,12 +15,12 @@ interface DrawnMap {
 
 /** The map as a picture to print: texts as dots, every name with room of its own. */
 export function mapSvg({ graph, data, dark, networked }: DrawnMap): string {
-  const tones = symbolTones(graph.nodes.map(({ community }) => community)).map(css);
+  const tones = tonesOf(graph.nodes, dark).map(css);
   const centres = symbolCentres(data);
   // Symbols that no text passes have no place.
   const placed = graph.nodes.filter(({ symbol }) => !Number.isNaN(centres[2 * symbol]!));
   const at = new Map(placed.map(({ symbol }, place) => [symbol, place]));
-  const links = networked ? strongLinks(graph, LINKS_OF_EACH) : [];
+  const links = networked ? strongLinks(graph) : [];
   return networkFigure({
     title: `What ${data.count.toLocaleString('en')} texts are about`,
     subtitle: `Each dot is a text, each name one of ${graph.nodes.length} themes found in the texts`,

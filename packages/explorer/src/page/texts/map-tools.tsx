@@ -1,3 +1,4 @@
+import { Press, Segments, ThemeCount } from '../parts.tsx';
 import type { Change } from '../state.ts';
 import type { Tool } from './map-pointer.ts';
 import { NOTHING_ASKED, type Texts } from './use-texts.ts';
@@ -6,48 +7,40 @@ interface MapToolProps {
   tool: Tool;
   setTool(tool: Tool): void;
   texts: Texts;
+  /** K, whatever is drawn. */
+  symbols: number;
   change: Change;
   onReset(): void;
 }
 
-const TOOLS: readonly { tool: Tool; name: string; about: string }[] = [
-  { tool: 'move', name: 'Move', about: 'Drag to move, scroll to zoom; with Shift, draw a box' },
-  { tool: 'lasso', name: 'Lasso', about: 'Draw around texts to see these alone' },
-  { tool: 'box', name: 'Box', about: 'Draw a box around texts to see these alone' },
+const TOOLS: readonly { value: Tool; name: string; about: string }[] = [
+  { value: 'move', name: 'Move', about: 'Drag to move, scroll to zoom; with Shift, draw a box' },
+  { value: 'lasso', name: 'Lasso', about: 'Draw around texts to see these alone' },
+  { value: 'box', name: 'Box', about: 'Draw a box around texts to see these alone' },
 ];
 
 /** How many texts are selected, a way back to all, and what dragging on the map does. */
-export const MapTools = ({ tool, setTool, texts, change, onReset }: MapToolProps) => (
+export const MapTools = ({ tool, setTool, texts, symbols, change, onReset }: MapToolProps) => (
   <div class="map-tools">
     <p class="counts" role="status">
       {texts.active ? (
         <>
           <b>{texts.count.toLocaleString('en')}</b> of {texts.data.count.toLocaleString('en')} texts{' '}
-          <button type="button" class="plain" onClick={() => change(NOTHING_ASKED)}>
+          <Press class="plain" onClick={() => change(NOTHING_ASKED)}>
             Clear
-          </button>
+          </Press>
         </>
       ) : (
         <>
-          <b>{texts.data.count.toLocaleString('en')}</b> texts · <b>{texts.data.symbols}</b> themes
+          <b>{texts.data.count.toLocaleString('en')}</b> texts ·{' '}
+          <ThemeCount {...{ symbols }} of={texts.data.symbols} />
         </>
       )}
     </p>
-    <fieldset class="segments" aria-label="What dragging on the map does">
-      {TOOLS.map(({ tool: each, name, about }) => (
-        <button
-          key={each}
-          type="button"
-          title={about}
-          aria-pressed={tool === each}
-          onClick={() => setTool(each)}
-        >
-          {name}
-        </button>
-      ))}
-      <button type="button" title="Show the whole map" onClick={onReset}>
+    <Segments label="What dragging on the map does" of={TOOLS} value={tool} onChoose={setTool}>
+      <Press title="Show the whole map" onClick={onReset}>
         All
-      </button>
-    </fieldset>
+      </Press>
+    </Segments>
   </div>
 );

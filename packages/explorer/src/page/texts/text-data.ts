@@ -38,3 +38,7 @@ export function bytesOf(base64: string): ArrayBuffer {
   for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
   return bytes.buffer;
 }
+
+/** The symbols that a text goes through. [L] */
+export const walkOf = ({ walks, length }: TextData, n: number): number[] =>
+  Array.from(walks.subarray(n * length, (n + 1) * length));

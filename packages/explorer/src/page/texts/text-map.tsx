@@ -1,27 +1,26 @@
-import { css, type Rgb, rgbOf, symbolTones } from '@hidden-schema/studies/drawing';
+import { rgbOf } from '@hidden-schema/studies/drawing';
 import type { RefObject } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Client, Graph, Labels } from '../client.ts';
-import { groundOf } from '../graph/colours.ts';
+import { labelColour } from '../graph/colours.ts';
 import { colourOf } from '../graph/label-maps.ts';
-import { LINKS_OF_EACH, strongLinks } from '../graph/strongest.ts';
-import { inksOf } from '../inks.ts';
+import { strongLinks } from '../graph/scene.ts';
+import { type Keys, onDrawingKey, useCamera } from '../graph/use-camera.ts';
 import type { Change, ViewState } from '../state.ts';
-import { toScreen, WHOLE } from './camera.ts';
-import type { Dots } from './dots.ts';
-import { onMapKey, showAll } from './map-keys.ts';
-import { mapLabels } from './map-labels.ts';
+import { toScreen } from './camera.ts';
+import { selectedTexts } from './filter.ts';
+import { LiveMap, type MapEvents, NOTHING_POINTED, type ShownMap } from './live-map.ts';
 import type { Tool } from './map-pointer.ts';
 import { MapTools } from './map-tools.tsx';
-import { type MapScene, MapView } from './map-view.ts';
-import type { TextData } from './text-data.ts';
-import { SymbolTip, TextTip } from './text-tip.tsx';
-import { usePointers } from './use-pointers.ts';
-import { type Texts, useText } from './use-texts.ts';
+import { SymbolTip, TextTip } from './marked.tsx';
+import { walkOf } from './text-data.ts';
+import { NOTHING_ASKED, type Texts, useText } from './use-texts.ts';
 
 export interface TextMapProps {
   client: Client;
   graph: Graph;
+  /** K, whatever is drawn. */
+  symbols: number;
   labels: Labels | null;
   texts: Texts;
   view: ViewState;
@@ -32,27 +31,26 @@ export interface TextMapProps {
   /** Whether the network is drawn over the texts. */
   networked: boolean;
   /** Walks over symbols that a panel shows: one, or several. */
-  highlighted: { walk: readonly number[] | null; paths: readonly (readonly number[])[] | null };
+  highlighted: Pick<ShownMap, 'walk' | 'paths'>;
   /** A symbol was pressed, by a pointer or a key. */
   onSelect(symbol: number): void;
 }
 
 /** Each text as a dot: like texts lie together, under the words of their first symbols. */
 export function TextMap(props: TextMapProps) {
-  const { client, graph, texts, change } = props;
+  const { client, graph, symbols, texts, view, change } = props;
   const container = useRef<HTMLDivElement>(null);
   const [tool, setTool] = useState<Tool>('move');
-  const [pointed, setPointed] = useState<number | null>(null);
+  const [pointed, setPointed] = useState(NOTHING_POINTED);
   const [stepped, setStepped] = useState<number | null>(null);
-  const [symbol, setSymbol] = useState<number | null>(null);
-  const shown = pointed ?? stepped;
-  const map = useMapView(container, props, useScene(props, shown, symbol));
-  usePointers(container, map, {
-    ...{ texts, change, tool, onPoint: setPointed, onPointSymbol: setSymbol, onSelect: props.onSelect },
+  const map = useLiveMap(container, useShown(props, { tool, stepped }));
+  const onMove = useCamera(map, { state: view, change, field: 'mapat' });
+  useLayoutEffect(() => {
+    map.current!.events = { ...eventsOf(props), point: setPointed, move: onMove };
   });
-  const onKeyDown = (event: KeyboardEvent) => onKey(event, props, { map: map.current, stepped, setStepped });
+  const keys = keysOf(props, stepped, setStepped);
+  const shown = pointed.text ?? stepped;
   const tip = useText(client, shown);
-  const reset = () => map.current && showAll(map.current, change);
   return (
     <div class="half text-half">
       <div
@@ -66,11 +64,11 @@ export function TextMap(props: TextMapProps) {
         data-selected={texts.count}
         data-nodes={graph.nodes.length}
         data-network={props.networked}
-        onKeyDown={onKeyDown}
+        onKeyDown={(event) => onDrawingKey(event, map.current, { onMove, keys })}
         onBlur={() => setStepped(null)}
       />
-      <MapTools {...{ tool, setTool, texts, change }} onReset={reset} />
-      <Tips {...props} {...{ shown, symbol, tip }} map={map.current} />
+      <MapTools {...{ tool, setTool, texts, symbols, change }} onReset={() => change({ mapat: null })} />
+      <Tips {...props} {...{ shown, tip }} symbol={pointed.symbol} map={map.current} />
       <div class="unseen" role="status">
         {stepped !== null && tip ? `Text ${stepped + 1}: ${tip.text.slice(0, 300)}` : ''}
       </div>
@@ -79,7 +77,7 @@ export function TextMap(props: TextMapProps) {
 }
 
 type TipsProps = TextMapProps & {
-  map: MapView | null;
+  map: LiveMap | null;
   /** The text, and the symbol, that is pointed at. */
   shown: number | null;
   symbol: number | null;
@@ -88,117 +86,84 @@ type TipsProps = TextMapProps & {
 };
 
 /** What is told beside the pointer: of a text, else of a symbol. */
-function Tips({ client, graph, texts, explains, map, shown, symbol, tip }: TipsProps) {
-  if (map && shown !== null)
-    return (
-      <TextTip
-        {...{ client, text: tip, graph, explains, walk: walkOf(texts.data, shown) }}
-        {...placeOf(map, texts.data, shown)}
-      />
-    );
-  const place = symbol === null ? null : map?.placeOf(symbol);
-  return map && symbol !== null && place ? (
-    <SymbolTip {...{ symbol, graph, place, data: texts.data, size: map.size }} />
-  ) : null;
+function Tips({ client, graph, texts: { data }, explains, map, shown, symbol, tip }: TipsProps) {
+  if (!map) return null;
+  const { size } = map;
+  const placesOf = (symbols: readonly number[]) =>
+    symbols.map((one) => map.placeOf(one)).filter((place) => place !== null);
+  if (shown !== null) {
+    const walk = walkOf(data, shown);
+    const place = toScreen(map.camera, size, [data.places[2 * shown]!, data.places[2 * shown + 1]!]);
+    return <TextTip {...{ client, text: tip, graph, explains, walk, place, size, placesOf }} />;
+  }
+  const place = symbol === null ? null : map.placeOf(symbol);
+  return symbol !== null && place ? <SymbolTip {...{ symbol, graph, place, data, size, placesOf }} /> : null;
 }
 
 /** What the map is, for those who do not see it. */
 const spoken = ({ data, count }: Texts): string =>
   `Map of ${data.count} texts, ${count} of them selected. Arrow keys move, plus and minus zoom, 0 shows all, n and p step through the selected texts, s and shift s through the symbols, Enter opens one, Escape shows all texts again.`;
 
-interface Stepping {
-  map: MapView | null;
-  stepped: number | null;
-  setStepped(n: number): void;
-}
-
-function onKey(event: KeyboardEvent, props: TextMapProps, { map, stepped, setStepped }: Stepping): void {
+/** Keys of the map beside its camera's: they step through texts and symbols. */
+function keysOf(props: TextMapProps, stepped: number | null, onStep: (n: number) => void): Keys {
   const { graph, texts, view, change, onSelect } = props;
-  onMapKey(event, {
-    ...{ map, texts, change, at: stepped, onStep: setStepped },
-    onOpen: (n) => change({ point: n, panel: 'texts' }),
-    symbols: { of: graph.nodes.length, at: view.symbol, onSelect },
-  });
-}
-
-/** Where a text is on the screen. */
-const placeOf = ({ camera, size }: MapView, { places }: TextData, n: number) => ({
-  place: toScreen(camera, size, [places[2 * n]!, places[2 * n + 1]!]),
-  size,
-});
-
-const walkOf = ({ walks, length }: TextData, n: number): number[] =>
-  Array.from(walks.subarray(n * length, (n + 1) * length));
-
-/** Of a text without a label. */
-const NO_LABEL: Rgb = [133, 144, 160];
-
-/** By label where symbols are coloured so, else by first symbol. */
-function useDots({ graph, labels, texts, view, dark }: TextMapProps): Dots {
-  const { data, selected } = texts;
-  const byLabel = view.colour === 'label' && labels !== null;
-  const colours = useMemo(() => {
-    const palette = byLabel
-      ? [...data.labels.map((label) => rgbOf(colourOf(labels!, label))), NO_LABEL]
-      : symbolTones(graph.nodes.map(({ community }) => community));
-    const none = palette.length - 1;
-    const tones = Uint16Array.from({ length: data.count }, (_, n) =>
-      byLabel ? (data.labelOf[n]! < 0 ? none : data.labelOf[n]!) : data.walks[n * data.length]!,
-    );
-    return { palette, colourOf: tones };
-  }, [data, byLabel, labels, graph.layout]);
-  return useMemo(
-    () => ({ ...colours, places: data.places, selected, ground: groundOf(dark) }),
-    [colours, data, selected, dark],
-  );
-}
-
-/** What is drawn over the dots; `pointed` is the text under the pointer or the keys. */
-function useScene(props: TextMapProps, pointed: number | null, hovered: number | null): MapScene {
-  const { graph, texts, view, dark, networked, highlighted } = props;
-  const labels = useMemo(() => mapLabels(texts.data, texts.selected, graph.nodes), [texts, graph.nodes]);
-  const links = useMemo(() => strongLinks(graph, LINKS_OF_EACH), [graph.strengths, graph.links]);
-  const tones = useMemo(() => symbolTones(graph.nodes.map(({ community }) => community)), [graph.nodes]);
-  const { ink, accent, faint } = inksOf(dark);
-  // In the colours of labels a symbol has none of its own.
-  const colourOf = (symbol: number) =>
-    view.colour === 'label' ? faint : css(tones[symbol] ?? [128, 128, 128]);
-  const focus = hovered ?? (view.panel === 'symbol' ? view.symbol : null);
-  const text = pointed ?? view.point;
-  const walk =
-    text === null || text >= texts.data.count ? (highlighted.walk ?? []) : walkOf(texts.data, text);
+  const step = (by: number) => () => {
+    if (texts.count === 0) return;
+    const order = selectedTexts(texts.selected, 0, texts.count);
+    const place = stepped === null ? (by > 0 ? -1 : 0) : order.indexOf(stepped);
+    onStep(order[(place + by + order.length) % order.length]!);
+  };
+  const symbols = graph.nodes.length;
+  const turn = (by: number) => () =>
+    onSelect(view.symbol === null ? 0 : (view.symbol + by + symbols) % symbols);
   return {
-    ...{ labels, ink, accent, around: view.around, chosen: view.point, pointed },
-    network: networked ? { links, colourOf, focus } : null,
-    walk: [...new Set(walk)],
-    paths: text === null && highlighted.walk === null ? (highlighted.paths ?? []) : [],
-    halo: `rgba(${groundOf(dark).join(',')},0.85)`,
+    ...{ n: step(1), p: step(-1), s: turn(1), S: turn(-1) },
+    Escape: () => change(NOTHING_ASKED),
+    Enter: () => stepped !== null && change({ point: stepped, panel: 'texts' }),
   };
 }
 
-function useMapView(
-  container: RefObject<HTMLElement | null>,
-  props: TextMapProps,
-  scene: MapScene,
-): RefObject<MapView | null> {
-  const dots = useDots(props);
-  const map = useRef<MapView>(null);
-  useEffect(() => {
-    map.current = new MapView(container.current!);
+/** Corners of a line that the address can hold. */
+const MOST_CORNERS = 100;
+
+/** What pointers do beside pointing and moving. */
+const eventsOf = ({ change, onSelect }: TextMapProps): Omit<MapEvents, 'point' | 'move'> => ({
+  selectSymbol: onSelect,
+  selectText: (n) => change(n === null ? { point: null } : { point: n, panel: 'texts' }),
+  drawAround: (line) => {
+    const step = Math.max(1, Math.ceil(line.length / 2 / MOST_CORNERS));
+    const around = line
+      .filter((_, at) => (at >> 1) % step === 0)
+      .map((value) => Math.max(0, Math.min(1000, Math.round(value))));
+    change({ around: around.length > 5 ? around : [], panel: 'texts' });
+  },
+});
+
+function useShown(props: TextMapProps, own: Pick<ShownMap, 'tool' | 'stepped'>): ShownMap {
+  const { graph, texts, labels, view, dark, networked, highlighted } = props;
+  const { data, selected } = texts;
+  const links = useMemo(() => strongLinks(graph), [graph.strengths, graph.links]);
+  const byLabel = view.colour === 'label' && labels !== null;
+  const labelTones = useMemo(
+    () =>
+      byLabel ? [...data.labels.map((name) => colourOf(labels, name)), labelColour(-1)].map(rgbOf) : null,
+    [byLabel, data.labels, labels],
+  );
+  return {
+    ...{ data, nodes: graph.nodes, links, selected, networked, labelTones, dark, ...highlighted, ...own },
+    ...{ open: view.point, around: view.around, focus: view.panel === 'symbol' ? view.symbol : null },
+  };
+}
+
+function useLiveMap(container: RefObject<HTMLElement | null>, shown: ShownMap): RefObject<LiveMap | null> {
+  const map = useRef<LiveMap>(null);
+  // Before the next event: a lasso that was just chosen is what the next press draws, however late the next frame comes.
+  useLayoutEffect(() => {
+    const nothing = () => undefined;
+    const made = { point: nothing, selectText: nothing, selectSymbol: nothing, drawAround: nothing };
+    map.current = new LiveMap(container.current!, made);
     return () => map.current?.destroy();
   }, []);
-  const { labels, chosen, pointed, around, ink, network, walk, paths } = scene;
-  useEffect(
-    () => map.current?.draw(dots, scene),
-    [
-      ...[dots, labels, chosen, pointed, around, ink, network?.links, network?.focus, props.view.colour],
-      ...[walk.join(), paths.join(';')],
-    ],
-  );
-  const { mapat } = props.view;
-  const place = mapat ? { x: mapat.x, y: mapat.y, zoom: mapat.near } : WHOLE;
-  useEffect(() => {
-    if (map.current) map.current.camera = place;
-  }, [place.x, place.y, place.zoom]);
+  useLayoutEffect(() => map.current?.show(shown));
   return map;
 }

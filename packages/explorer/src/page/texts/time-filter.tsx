@@ -1,10 +1,13 @@
 import { useMemo } from 'preact/hooks';
 import type { TimeAnswer } from '../client.ts';
+import { usePanel } from '../panels/panel.ts';
+import { Choice, type Option, Press } from '../parts.tsx';
 import { passing } from './filter.ts';
 import type { FilterProps } from './filter-form.tsx';
 
 /** Texts from one period to another; bars say how many of what else is asked each period has. */
-export function TimeFilter({ view, change, texts, time }: FilterProps & { time: TimeAnswer }) {
+export function TimeFilter({ texts, time }: FilterProps & { time: TimeAnswer }) {
+  const { view, change } = usePanel();
   const { periods } = time;
   const counts = useMemo(() => countPeriods(time, texts), [time, texts.data, texts.filter]);
   const most = Math.max(1, ...counts);
@@ -16,9 +19,8 @@ export function TimeFilter({ view, change, texts, time }: FilterProps & { time: 
       <legend>Time</legend>
       <div class="period-bars">
         {periods.map(({ label, start, end }, at) => (
-          <button
+          <Press
             key={label}
-            type="button"
             // The two choices below do the same with fewer keys.
             tabIndex={-1}
             class={within(at) ? 'within' : ''}
@@ -26,57 +28,49 @@ export function TimeFilter({ view, change, texts, time }: FilterProps & { time: 
             onClick={() => change({ since: start, until: end })}
           >
             <span style={{ height: `${(100 * counts[at]!) / most}%` }} />
-          </button>
+          </Press>
         ))}
       </div>
-      <p class="chips">
-        <Choice
-          {...{ name: 'From', none: 'the beginning', value: view.since }}
-          times={periods.map(({ label, start }) => ({ label, time: start }))}
-          onChange={(since) => change({ since })}
-        />
-        <Choice
-          {...{ name: 'To', none: 'the end', value: view.until }}
-          times={periods.map(({ label, end }) => ({ label, time: end }))}
-          onChange={(until) => change({ until })}
-        />
-      </p>
+      <Between periods={periods} />
     </fieldset>
   );
 }
 
-interface ChoiceProps {
-  name: string;
-  /** What no choice is called. */
-  none: string;
-  value: number | null;
-  times: readonly { label: string; time: number }[];
-  onChange(time: number | null): void;
+/** From the beginning of one period to the end of another. */
+function Between({ periods }: Pick<TimeAnswer, 'periods'>) {
+  const { view, change } = usePanel();
+  return (
+    <p class="chips">
+      <Choice
+        {...{ label: 'From', value: String(view.since ?? '') }}
+        options={timesOf(
+          'the beginning',
+          view.since,
+          periods.map(({ label, start }) => [start, label]),
+        )}
+        onChoose={(since) => change({ since: numberOf(since) })}
+      />
+      <Choice
+        {...{ label: 'To', value: String(view.until ?? '') }}
+        options={timesOf(
+          'the end',
+          view.until,
+          periods.map(({ label, end }) => [end, label]),
+        )}
+        onChoose={(until) => change({ until: numberOf(until) })}
+      />
+    </p>
+  );
 }
 
-function Choice({ name, none, value, times, onChange }: ChoiceProps) {
-  // A time of an address that is no period's own.
-  const other = value !== null && !times.some(({ time }) => time === value) ? value : null;
-  return (
-    <label class="choice">
-      {name.toLowerCase()}
-      <select
-        aria-label={name}
-        value={String(value ?? '')}
-        onChange={(event) => onChange(numberOf(event.currentTarget.value))}
-      >
-        <option value="">{none}</option>
-        {other === null ? null : (
-          <option value={String(other)}>{new Date(other).toISOString().slice(0, 10)}</option>
-        )}
-        {times.map(({ label, time }) => (
-          <option key={label} value={String(time)}>
-            {label}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+/** No time, the periods' own, and one of the address that is none of these. */
+function timesOf(none: string, value: number | null, times: readonly [number, string][]): Option[] {
+  const isOther = value !== null && !times.some(([time]) => time === value);
+  return [
+    ['', none],
+    ...(isOther ? [[String(value), new Date(value).toISOString().slice(0, 10)] as const] : []),
+    ...times.map(([time, label]) => [String(time), label] as const),
+  ];
 }
 
 const numberOf = (text: string): number | null => (text === '' ? null : Number(text));

@@ -26,7 +26,7 @@ export function useTexts(
 ): { texts: Texts | null; failure: string | null } {
   const opened = run?.opened?.features.includes('map') ? run.opened : null;
   const key = opened ? `${run!.id} ${opened.identity} ${opened.step}` : null;
-  const loaded = useLoaded(key, async (signal) => textDataOf(await client.map(signal)));
+  const loaded = useLoaded(key, async (signal) => textDataOf(await client.map({}, signal)));
   const data = opened ? latest(loaded) : null;
   const asked = useFilter(client, data ? key : null, view);
   const texts = useMemo(
@@ -77,7 +77,7 @@ function useWords(client: Client, key: string | null, words: string) {
   }, [words]);
   const wanted = key !== null && asked !== '' ? `${key} ${asked}` : null;
   const loaded = useLoaded(wanted, async (signal) => {
-    const { texts } = await client.matches(asked, signal);
+    const { texts } = await client.matches({ words: asked }, signal);
     return new Uint8Array(bytesOf(texts));
   });
   const failed = wanted !== null && loaded.state === 'failed' ? loaded.message : null;
@@ -98,7 +98,7 @@ export function useText(client: Client, n: number | null): MapText | null {
     const controller = new AbortController();
     const timer = setTimeout(async () => {
       try {
-        const { texts } = await client.texts([n], controller.signal);
+        const { texts } = await client.texts({ at: [n] }, controller.signal);
         if (kept.size >= KEPT) kept.delete(kept.keys().next().value!);
         for (const one of texts) kept.set(one.index, one);
         setRead((count) => count + 1);

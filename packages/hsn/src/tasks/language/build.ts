@@ -1,22 +1,22 @@
 import { UserError } from '@hidden-schema/base';
+import type { TextCorpus } from '@hidden-schema/text';
 import type { Frames } from '@hidden-schema/text/text-batches';
-import { gpt2Tokenizer, TokenCounts, trimmedByteBpe } from '@hidden-schema/text/tokenizer/byte-bpe';
 import { loadTokenizer, type Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
-import { trainByteBpe, WordCounts } from '@hidden-schema/text/tokenizer/train-bpe';
 import { defaultDevice, Generator, scope } from '@hidden-schema/torch';
+import { type DecoderName, decoderNameOf } from '@hidden-schema/transformers/decoder-config';
+import { type DecoderKind, loadDecoderKind } from '@hidden-schema/transformers/decoder-kind';
 import type { LanguageDecoder } from '@hidden-schema/transformers/language-decoder';
-import { addLora } from '@hidden-schema/transformers/lora';
-import { openPretrainedEncoder } from '@hidden-schema/transformers/pretrained';
-import { decoderKind, kindOfConfig, openDecoder } from '@hidden-schema/transformers/registry';
-import { openStaticEncoder } from '@hidden-schema/transformers/static-folder';
+import type { addLora } from '@hidden-schema/transformers/lora';
+import { readModelConfig } from '@hidden-schema/transformers/model-folder';
+import { openPretrainedText } from '@hidden-schema/transformers/pretrained';
 import type { SymbolOptions } from '@hidden-schema/transformers/symbol-attention';
 import { LstmText, type TextEncoder, TransformerText } from '@hidden-schema/transformers/text-encoder';
-import type { LanguageConfig } from '../../config/language.ts';
+import { heldByWarmStart, isFast, type LanguageConfig, teacherOf } from '../../config/language.ts';
+import { pointDefaults } from '../../discovery/points.ts';
 import { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
+import type { DiscoveryInputs } from '../../discovery/text-discovery.ts';
 import { WalkEncoder } from '../../encoder/walk-queries.ts';
 import { HiddenSchemaNetwork } from '../../model.ts';
-import { heldByWarmStart } from '../../train/warm-start.ts';
-import { isFast, teacherOf } from './encoder-names.ts';
 import type { LanguageKind, LanguageNetwork } from './network.ts';
 
 export interface Tokenizers {
@@ -56,14 +56,21 @@ export async function openTextEncoder(
 ): Promise<{ encoder: TextEncoder; tokenizer: Tokenizer; frozen: boolean }> {
   const { name, frozen, width, layers, heads, dropout, longest, precision = 'float32' } = config.encoder;
   checkPrecision(config.encoder);
-  if (isFast(name) && fast.folder !== undefined) return { ...openStaticEncoder(fast.folder), frozen: true };
+  if (isFast(name) && fast.folder !== undefined) {
+    const { openStaticEncoder } = await import('@hidden-schema/transformers/static-encoder');
+    return { ...openStaticEncoder(fast.folder), frozen: true };
+  }
   if (isFast(name) && !fast.teacher)
     throw new UserError(
       `encoder.name: ${name} is fitted to a corpus of texts; name a pretrained encoder here`,
     );
   if (name !== 'transformer' && name !== 'lstm') {
-    const { encoder, tokenizer } = await openPretrainedEncoder(isFast(name) ? teacherOf(name) : name);
-    encoder.precision = precision;
+    const { encoder, tokenizer } = await openPretrainedText(isFast(name) ? teacherOf(name) : name);
+    if (encoder.precision) encoder.precision = precision;
+    else if (precision !== 'float32')
+      throw new UserError(
+        `encoder.precision: ${name} has no products in ${precision}; take encoder.precision: float32`,
+      );
     return { encoder, tokenizer, frozen: frozen || isFast(name) };
   }
   const sizes = { vocabulary: decoderTokenizer.vocabulary, width, layers, positions: longest, dropout };
@@ -85,9 +92,6 @@ export function tokenizerOfRun(file: string, { vocab_size: most }: Record<string
   return tokenizer;
 }
 
-/** Whether a decoder's name stands for an architecture instead of weights. */
-export const fromScratch = (name: string): boolean => decoderKind(name) !== undefined;
-
 /** Texts that a vocabulary is drawn from, some at a time. */
 interface TextSource {
   texts(): AsyncIterable<readonly string[]> | Iterable<readonly string[]>;
@@ -102,10 +106,14 @@ export async function decoderTokenizer(
   const { vocabulary, vocabularySize } = config.decoder;
   if (folder !== undefined) return loadTokenizer(folder);
   if (vocabulary === 'trained') {
+    const { trainByteBpe, WordCounts } = await import('@hidden-schema/text/tokenizer/train-bpe');
     const words = new WordCounts();
     for await (const texts of source.texts()) words.add(texts);
     return trainByteBpe(words, vocabularySize);
   }
+  const { gpt2Tokenizer, TokenCounts, trimmedByteBpe } = await import(
+    '@hidden-schema/text/tokenizer/byte-bpe'
+  );
   const full = gpt2Tokenizer();
   const counts = new TokenCounts(full);
   for await (const texts of source.texts()) await counts.add(texts);
@@ -125,11 +133,30 @@ export function framesOf({ encoder, decoder }: Tokenizers, longest?: number): Fr
 }
 
 /** Where a decoder that is not made from the settings alone comes from. */
-export interface DecoderSource {
+export interface DecoderOrigin {
   /** A folder with pretrained weights. */
-  folder?: string;
+  folder?: string | undefined;
   /** Its config.json, where weights will follow from a checkpoint. */
-  config?: Record<string, unknown>;
+  config?: Record<string, unknown> | undefined;
+}
+
+/** The same with the code that it takes. */
+export interface DecoderSource extends DecoderOrigin {
+  kind: DecoderKind;
+  addLora?: typeof addLora | undefined;
+}
+
+/** Loads the code of the decoder that settings name, or that comes from somewhere. */
+export async function decoderSource(
+  { decoder: { name, ...settings } }: { decoder: { name: string; lora?: unknown } },
+  origin: DecoderOrigin = {},
+): Promise<DecoderSource> {
+  const { folder, config } = origin;
+  const recorded = config && decoderNameOf(config, 'the decoder');
+  const opened = folder === undefined ? undefined : decoderNameOf(readModelConfig(folder), folder);
+  const kind = await loadDecoderKind(recorded ?? opened ?? (name as DecoderName));
+  const adapters = settings.lora ? await import('@hidden-schema/transformers/lora') : undefined;
+  return { ...origin, kind, addLora: adapters?.addLora };
 }
 
 /** The settings that a decoder is made from. */
@@ -151,7 +178,7 @@ export function makeDecoder(
   config: DecoderSettings,
   vocabulary: number,
   generator: Generator,
-  source: DecoderSource = {},
+  source: DecoderSource,
 ): LanguageDecoder {
   const symbols = config.baseline ? undefined : symbolOptions(config);
   return decoderReading(config.decoder, { vocabulary, symbols }, generator, source);
@@ -168,7 +195,7 @@ export function decoderReading(
   settings: WritingSettings,
   reads: { vocabulary: number; symbols: SymbolOptions | undefined },
   generator: Generator,
-  source: DecoderSource = {},
+  source: DecoderSource,
 ): LanguageDecoder {
   if (settings.name === 'lstm' && settings.wordDropoutBy === 'mask')
     throw new UserError(
@@ -181,17 +208,17 @@ export function decoderReading(
 }
 
 function bareDecoder(
-  { name, width, layers, heads, dropout, longest }: WritingSettings,
+  { width, layers, heads, dropout, longest }: WritingSettings,
   { vocabulary, symbols }: { vocabulary: number; symbols: SymbolOptions | undefined },
   generator: Generator,
   source: DecoderSource,
 ): LanguageDecoder {
   const options = symbols ? { symbols } : {};
-  if (source.config) return kindOfConfig(source.config, 'the decoder').blank(source.config, generator, {});
-  if (source.folder) return openDecoder(source.folder, generator, options);
+  if (source.config) return source.kind.blank(source.config, generator, {});
+  if (source.folder) return source.kind.open(source.folder, generator, options);
   // Start and end of a sentence take a position each.
   const sizes = { vocabulary, positions: longest + 2, width, layers, heads, dropout };
-  return decoderKind(name)!.make(sizes, generator, options);
+  return source.kind.make(sizes, generator, options);
 }
 
 /** What a language network is made of beside its settings. */
@@ -200,7 +227,7 @@ export interface NetworkSources {
   frozen: boolean;
   decoderVocabulary: number;
   sentences: number;
-  decoder?: DecoderSource;
+  decoder: DecoderSource;
   /** Sizes of the space that symbols are found in, where walks are read by pursuit. */
   discovery?: DiscoverySizes | undefined;
 }
@@ -227,9 +254,8 @@ function walkEncoder(
 }
 
 /** First steps in which walks and graph stay as they were prepared. */
-function heldSteps({ warmStart, discovery, training }: LanguageConfig, discovered: boolean): number {
-  return discovered ? (discovery.hold ?? training.steps) : heldByWarmStart(warmStart);
-}
+const heldSteps = ({ warmStart, discovery, training }: LanguageConfig, discovered: boolean): number =>
+  discovered ? (discovery.hold ?? training.steps) : heldByWarmStart(warmStart);
 
 /** A language network from its settings, encoder and vocabularies, with weights as drawn by the seed. */
 export function makeNetwork(
@@ -241,11 +267,28 @@ export function makeNetwork(
   const encoder = walkEncoder(config, parts, generator);
   const decoder = makeDecoder(config, parts.decoderVocabulary, generator, parts.decoder);
   const { lora } = config.decoder;
-  if (lora) addLora(decoder, lora, generator);
+  if (lora) parts.decoder.addLora!(decoder, lora, generator);
   const { sentences } = parts;
   return new HiddenSchemaNetwork<LanguageKind>(
     config,
     { encoder, decoder, symbols, length, sentences, hold: heldSteps(config, !!parts.discovery) },
     generator,
   );
+}
+
+/** Symbols as wide as the points they are found among. */
+export function withSymbolWidth<C extends { graph: { symbolDimension: number } }>(
+  config: C,
+  symbolDimension: number,
+): C {
+  return { ...config, graph: { ...config.graph, symbolDimension } };
+}
+
+/** Sizes of the space that a corpus is discovered in. */
+export function discoverySizes(
+  { pieces: { length }, passages }: Pick<DiscoveryInputs, 'pieces' | 'passages'>,
+  { splits }: Pick<TextCorpus, 'splits'>,
+): DiscoverySizes {
+  const points = passages.rowsOf(splits.train).length;
+  return { pieces: length, dimensions: Math.min(pointDefaults.wordDimensions, length, points) };
 }

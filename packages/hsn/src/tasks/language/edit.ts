@@ -2,16 +2,15 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { type JsonValue, jsonText, UserError, writeSynced } from '@hidden-schema/base';
 import { scope } from '@hidden-schema/torch';
+import { usesPursuit } from '../../config/language.ts';
 import { dumpConfig, languageConfig } from '../../config/settings.ts';
-import { usesPursuit } from '../../config/walk-reading.ts';
-import { bestStep, checkpointSteps, loadCheckpoint, saveElsewhere } from '../../run/checkpoint.ts';
-import { BEST, bestText } from '../../run/checkpoint-folder.ts';
-import type { EditRecord } from '../../run/edit-record.ts';
+import { BEST, bestStep, bestText, checkpointSteps, loadCheckpoint } from '../../run/checkpoint.ts';
+import { saveElsewhere } from '../../run/checkpoint-writer.ts';
+import { type EditRecord, RunChanged } from '../../run/edit-record.ts';
 import { editFolder, editsIn, stateBefore, undoLast } from '../../run/edits.ts';
 import { Run } from '../../run/run.ts';
-import { RunChanged } from '../../run/run-faults.ts';
-import { manifestText } from '../../run/run-manifest.ts';
-import { brokenTensor } from '../../train/non-finite.ts';
+import { manifestText } from '../../run/run-record.ts';
+import { brokenTensor } from '../../train/updater.ts';
 import { changedTensors, type SymbolChange } from './edited-tensors.ts';
 
 export interface SymbolEditing extends SymbolChange {

@@ -170,7 +170,7 @@ function eachPair(
   const J = origins.length;
   const { loops, at } = pairsOf(data.length, texts.length);
   let place = 0;
-  for (let i = 0; i < J; i++) {
+  for (let i = 0; i < J; i++)
     for (let j = loops ? i : i + 1; j < J; j++, place++) {
       const before = origins[i]!.flatMap((a) =>
         origins[j]!.flatMap((b) => (a === b && !loops ? [] : [at(Math.min(a, b), Math.max(a, b))])),
@@ -178,7 +178,7 @@ function eachPair(
       // A link between two symbols that become one is one of its links to itself, once.
       visit(place, [i, j], [...new Set(before)]);
     }
-  }
+
   return place;
 }
 

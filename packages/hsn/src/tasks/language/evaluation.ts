@@ -1,19 +1,21 @@
 import type { TextCorpus } from '@hidden-schema/text/corpus';
 import { batchesByLength, type Frames, type TextBatch } from '@hidden-schema/text/text-batches';
-import { Generator, noGrad, scope, type Tensor } from '@hidden-schema/torch';
+import { Generator, noGrad, scope, type Tensor, withoutGrad } from '@hidden-schema/torch';
+import { drawnAside } from '../../model.ts';
 import { logGraphRatio } from '../../objective/objective.ts';
-import { fitEvidenceShares, weighedByPrior } from './evidence.ts';
-import { type Draws, information } from './information.ts';
+import { type Draws, fitEvidenceShares, information, weighedByPrior } from './information.ts';
 import type { LanguageNetwork, ReadTexts } from './network.ts';
 import {
+  cutLogLikelihoods,
   type DrawnGraph,
   logWeights,
   type PosteriorOf,
   type SentenceEstimate,
+  type StepNats,
   sentenceEstimate,
+  stepNats,
+  wideLogLikelihood,
 } from './perplexity.ts';
-import { cutLogLikelihoods, type StepNats, stepNats } from './step-nats.ts';
-import { wideLogLikelihood } from './wide-draws.ts';
 
 /** What `hsn eval` reports of a language model (Table 2 and its supplement). */
 export interface LanguageEvaluation {
@@ -72,13 +74,7 @@ export function evaluateLanguage(
   frames: Frames,
   options: LanguageEvaluationOptions = {},
 ): LanguageEvaluation {
-  const saved = model.generator.state();
-  model.generator.restore(new Generator(model.config.seed).state());
-  try {
-    return evaluated(model, corpus, frames, options);
-  } finally {
-    model.generator.restore(saved);
-  }
+  return drawnAside(model, () => evaluated(model, corpus, frames, options), model.config.seed);
 }
 
 function evaluated(
@@ -92,7 +88,7 @@ function evaluated(
   const { test } = corpus.splits;
   const rows = test.slice(0, options.limit ?? test.length);
   const more = test.slice(rows.length, options.informationLimit ?? rows.length);
-  const scoresOf = (batch: TextBatch) => scope(() => noGrad(() => model.encoder.scores(read(batch))));
+  const scoresOf = (batch: TextBatch) => withoutGrad(() => model.encoder.scores(read(batch)));
   const evidence = fitEvidenceShares(model, corpus, frames, scoresOf);
   const posterior = posteriorOf(model, evidence);
   const graphs = sampledGraphs(model, options.graphs ?? 10);
@@ -160,16 +156,14 @@ function* estimateBatch(
   const { lengths, width, ids } = batch.decoder;
   for (const [n, length] of lengths.entries()) {
     const tokens = ids.subarray(n * width, n * width + length);
-    yield scope(() =>
-      noGrad(() => {
-        const sentence = { scores: scores.narrow(0, n, 1), posterior, tokens };
-        const weights = logWeights(model, sentence, graphs, walks);
-        const drawn = sentenceEstimate(weights, length - 1);
-        const less = wideLogLikelihood(model, sentence, graphs, { walks, generator: wide });
-        const ends = model.config.walk.stays ? { cut: cutLogLikelihoods(model, weights.walks, tokens) } : {};
-        return { ...drawn, wideLogLikelihood: less, ...ends };
-      }),
-    );
+    yield withoutGrad(() => {
+      const sentence = { scores: scores.narrow(0, n, 1), posterior, tokens };
+      const weights = logWeights(model, sentence, graphs, walks);
+      const drawn = sentenceEstimate(weights, length - 1);
+      const less = wideLogLikelihood(model, sentence, graphs, { walks, generator: wide });
+      const ends = model.config.walk.stays ? { cut: cutLogLikelihoods(model, weights.walks, tokens) } : {};
+      return { ...drawn, wideLogLikelihood: less, ...ends };
+    });
   }
 }
 
@@ -223,14 +217,12 @@ export function baselinePerplexity(
   model.train(false);
   const rows = corpus.splits.test.slice(0, limit ?? corpus.splits.test.length);
   let [nll, tokens] = [0, 0];
-  for (const batch of batchesByLength(corpus.store, rows, batchSize, frames)) {
-    scope(() =>
-      noGrad(() => {
-        const alone = model.decoder.logLikelihood(batch, undefined, model.generator);
-        nll -= alone.perSentence.sum().item();
-        tokens += alone.tokens;
-      }),
-    );
-  }
+  for (const batch of batchesByLength(corpus.store, rows, batchSize, frames))
+    withoutGrad(() => {
+      const alone = model.decoder.logLikelihood(batch, undefined, model.generator);
+      nll -= alone.perSentence.sum().item();
+      tokens += alone.tokens;
+    });
+
   return Math.exp(nll / tokens);
 }

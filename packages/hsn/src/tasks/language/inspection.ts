@@ -1,5 +1,6 @@
 import { batchesByLength } from '@hidden-schema/text/text-batches';
-import { cat, noGrad, scope } from '@hidden-schema/torch';
+import { cat, scope, withoutGrad } from '@hidden-schema/torch';
+import { drawnAside } from '../../model.ts';
 import type { Inspection } from '../../train/task.ts';
 import { exactInformation } from './information.ts';
 import type { LanguageTexts } from './texts.ts';
@@ -31,26 +32,21 @@ export async function inspectLanguage(
 function usage(training: LanguageTraining) {
   const { model, corpus, frames } = training;
   const rows = corpus.splits.valid.slice(0, looked);
-  const saved = model.generator.state();
   model.train(false);
-  try {
-    return scope(() =>
-      noGrad(() => {
-        const scores = [...batchesByLength(corpus.store, rows, 100, frames)].map((batch) =>
-          scope(() => model.encoder.scores(training.withReading(batch))),
-        );
-        const posterior = model.posterior(cat(scores, 0), model.expectedGraph());
-        const nodes = posterior.sampleNodes(model.generator);
-        return {
-          sentences: rows.length,
-          symbols_used: new Set(nodes.toNumbers()).size,
-          information: exactInformation(posterior, nodes),
-        };
-      }),
-    );
-  } finally {
-    model.generator.restore(saved);
-  }
+  return drawnAside(model, () =>
+    withoutGrad(() => {
+      const scores = [...batchesByLength(corpus.store, rows, 100, frames)].map((batch) =>
+        scope(() => model.encoder.scores(training.withReading(batch))),
+      );
+      const posterior = model.posterior(cat(scores, 0), model.expectedGraph());
+      const nodes = posterior.sampleNodes(model.generator);
+      return {
+        sentences: rows.length,
+        symbols_used: new Set(nodes.toNumbers()).size,
+        information: exactInformation(posterior, nodes),
+      };
+    }),
+  );
 }
 
 function collapse({ config }: LanguageTraining, used: number, information: number): string[] {

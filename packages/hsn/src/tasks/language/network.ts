@@ -1,11 +1,11 @@
 import type { TextBatch } from '@hidden-schema/text';
-import type { Tensor } from '@hidden-schema/torch';
+import { Tensor } from '@hidden-schema/torch';
 import type { LanguageDecoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
 import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import type { WalkEncoder } from '../../encoder/walk-queries.ts';
 import { likelyLinks } from '../../graph/likely.ts';
-import type { HiddenSchemaNetwork } from '../../model.ts';
+import type { HiddenSchemaNetwork, ModelSpec } from '../../model.ts';
 import { WalkableGraph } from '../../walk/walkable-graph.ts';
 
 /** Texts as the network takes them, with a frozen encoder's states, or points, of them where they are known already, and how many passages each has. */
@@ -34,4 +34,14 @@ export function readGraph(model: LanguageNetwork): WalkableGraph {
   if (model.encoder.reads !== 'points') return model.expectedGraph();
   const links = model.graph.links().matrix();
   return new WalkableGraph(links.mul(likelyLinks(links)), model.config.walk.isolated);
+}
+
+/** The symbols of walks, as a network's decoder reads them. [M, L, S] */
+export function schemaOf(
+  model: Pick<HiddenSchemaNetwork<ModelSpec>, 'schema' | 'shape'>,
+  walks: readonly (readonly number[])[],
+): Tensor {
+  const flat = BigInt64Array.from(walks.flat(), BigInt);
+  const nodes = Tensor.fromArray(flat, [walks.length, walks[0]!.length]);
+  return model.schema(nodes.oneHot(model.shape.symbols).to('float32').unbind(1)).vectors();
 }

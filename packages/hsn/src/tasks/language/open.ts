@@ -4,20 +4,18 @@ import { textKey } from '@hidden-schema/text/text-keys';
 import type { CorpusProgress } from '@hidden-schema/text/token-cache';
 import { Generator, scope } from '@hidden-schema/torch';
 import type { TextEncoder } from '@hidden-schema/transformers';
-import type { LanguageConfig } from '../../config/language.ts';
+import { type LanguageConfig, usesPursuit } from '../../config/language.ts';
 import { languageConfig } from '../../config/settings.ts';
-import { usesPursuit } from '../../config/walk-reading.ts';
-import type { StoredVectorOptions } from '../../discovery/vector-store.ts';
+import { type PassagePoints, Passages } from '../../discovery/passages.ts';
+import { CorpusPoints, corpusVectors } from '../../discovery/vectors/corpus-vectors.ts';
+import type { StoredVectorOptions } from '../../discovery/vectors/vector-store.ts';
 import { openConsistently } from '../../run/consistent.ts';
 import { Run } from '../../run/run.ts';
 import { checkEncoderHash, fillFromCheckpoint, ownEncoder, withEncoderOf } from '../recorded-models.ts';
-import { makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
-import { checkCorpus } from './corpus-check.ts';
-import { CorpusPoints, corpusVectors } from './corpus-vectors.ts';
+import { decoderSource, makeNetwork, openTextEncoder, type Tokenizers } from './build.ts';
 import type { LanguageNetwork } from './network.ts';
-import { Passages } from './passages.ts';
 import { corpusInput, sidesOf, type TextConfig, type TextInput } from './prepare-texts.ts';
-import { type TextRecord, textInput, textRecord } from './text-record.ts';
+import { checkCorpus, type TextRecord, textInput, textRecord } from './text-record.ts';
 import { LanguageTexts } from './texts.ts';
 
 /** A language run's model with its tokenizers; its corpus is opened apart, by those who need it. */
@@ -76,11 +74,10 @@ async function modelOfRecord(
   });
   checkEncoderHash(record, tokenizer.hash, run.directory);
   const { sentences, discovery } = record;
-  const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences, discovery };
+  const source = await decoderSource(config, { config: record.decoder });
+  const sizes = { decoderVocabulary: decoder.vocabulary, sentences, discovery };
   // What weights are drawn from would hold their memory after `free`.
-  const model = scope(() =>
-    makeNetwork(config, { ...parts, decoder: { config: record.decoder } }, generator),
-  );
+  const model = scope(() => makeNetwork(config, { encoder, frozen, decoder: source, ...sizes }, generator));
   return { model, tokenizers: { encoder: tokenizer, decoder } };
 }
 
@@ -102,6 +99,24 @@ export async function openPoints(
   });
   const vectors = await corpusVectors(corpus.store, passages, opened, { ...options, longest });
   return new CorpusPoints(encoder, { passages, vectors });
+}
+
+/** Does something with the training texts of an opened run as points, where walks are read by pursuit. */
+export async function withTrainingPoints<T>(
+  opened: OpenedLanguage,
+  options: { signal?: AbortSignal },
+  body: (texts: PassagePoints, of: { corpus: TextCorpus; placed: CorpusPoints }) => Promise<T>,
+): Promise<T> {
+  const corpus = await openLanguageCorpus(opened, options);
+  const placed = (await openPoints(opened, corpus, options))!;
+  const texts = placed.reading(corpus.splits.train);
+  try {
+    return await body(texts, { corpus, placed });
+  } finally {
+    texts.points.free();
+    placed.free();
+    corpus.close();
+  }
 }
 
 /** The corpus a run was trained on, or another one; tokenised again where its cache is gone. */

@@ -1,8 +1,8 @@
-import { stack, Tensor } from '@hidden-schema/torch';
-import type { HiddenSchemaNetwork, ModelSpec } from '../../model.ts';
+import { cat, type Generator, stack, Tensor } from '@hidden-schema/torch';
+import { WalkDistribution } from '../../walk/chain.ts';
 import type { WalkPosterior } from '../../walk/posterior.ts';
 import { WalkableGraph } from '../../walk/walkable-graph.ts';
-import type { LanguageNetwork } from './network.ts';
+import { type LanguageNetwork, schemaOf } from './network.ts';
 
 /** What one sentence says of the model. */
 export interface SentenceEstimate {
@@ -116,16 +116,6 @@ function decodeWalks(model: LanguageNetwork, walks: readonly number[][], tokens:
   return out;
 }
 
-/** The symbols of walks, as a network's decoder reads them. [M, L, S] */
-export function schemaOf(
-  model: Pick<HiddenSchemaNetwork<ModelSpec>, 'schema' | 'shape'>,
-  walks: readonly (readonly number[])[],
-): Tensor {
-  const flat = BigInt64Array.from(walks.flat(), BigInt);
-  const nodes = Tensor.fromArray(flat, [walks.length, walks[0]!.length]);
-  return model.schema(nodes.oneHot(model.shape.symbols).to('float32').unbind(1)).vectors();
-}
-
 /** log of the mean weight of both kinds, and the mean reconstruction loss. */
 export function sentenceEstimate(
   { weights, paperWeights, likelihoods }: LogWeights,
@@ -146,4 +136,98 @@ export function logMeanExp(logs: Float64Array): number {
   // Walks that the prior forbids, all of them: no estimate above zero, and −∞ − −∞ is none at all.
   if (most === Number.NEGATIVE_INFINITY) return most;
   return most + Math.log(logs.reduce((total, log) => total + Math.exp(log - most), 0) / logs.length);
+}
+
+/** What scores are divided by: q itself, and the same less and less sure. */
+const widths = [1, 4, 16] as const;
+
+/**
+ * log p(x) by importance weighting, with walks that come from q, from q with its scores made smaller, and from the prior
+ * p(z|A), equally many of each and weighed by their mixture:
+ *
+ *   log (1/R) Σ_r p(x|z_r)·p(z_r|A) / m(z_r),   m = (q + q_4 + q_16 + p) / 4
+ *
+ * Its expectation is at most log p(x), whatever walks are drawn from, and comes the nearer the more of the walks that
+ * explain a sentence are among them. A q that is surer than the posterior draws few of those; with the prior in the
+ * mixture no weight is above 4·p(x|z). `walks` is R on each graph, rounded up to whole shares.
+ */
+export function wideLogLikelihood(
+  model: LanguageNetwork,
+  sentence: ScoredSentence,
+  graphs: readonly DrawnGraph[],
+  { walks, generator }: { walks: number; generator: Generator },
+): number {
+  const share = Math.ceil(walks / (widths.length + 1));
+  const drawn = graphs.map(({ adjacency }) => drawWide(model, sentence, adjacency, { share, generator }));
+  const likelihoods = decodedWalks(
+    model,
+    drawn.flatMap(({ nodes }) => nodes),
+    sentence.tokens,
+  );
+  const ratios = drawn.flatMap(({ ratio }) => ratio);
+  return logMeanExp(Float64Array.from(likelihoods, (likelihood, i) => likelihood + ratios[i]!));
+}
+
+/** As many walks from each part of the mixture, with log p(z|A) − log m(z). */
+function drawWide(
+  model: LanguageNetwork,
+  { scores, posterior }: ScoredSentence,
+  adjacency: Tensor,
+  { share, generator }: { share: number; generator: Generator },
+) {
+  const graph = new WalkableGraph(adjacency, model.config.walk.isolated);
+  const prior = model.walkPrior.on(graph);
+  const repeated = new WalkDistribution(prior.logStart.expand(share, -1), prior.transitions, graph);
+  const less = widths.map((width) => scores.div(width));
+  const nodes = cat([
+    ...less.map((h) => posterior(h.expand(share, -1, -1), graph).sampleNodes(generator)),
+    repeated.sampleNodes(generator),
+  ]); // [R, L]
+  const own = prior.logProb(nodes);
+  const parts = [...less.map((h) => posterior(h, graph).crossLogProb(nodes).select(0, 0)), own];
+  const mixed = stack(parts).logSumExp(0).sub(Math.log(parts.length));
+  return { ratio: own.sub(mixed).toNumbers(), nodes: rowsOf(nodes) };
+}
+
+/** What a step of walks costs and what it is worth to the decoder, nats a sentence. */
+export interface StepNats {
+  /** KL[q; p] of the step, given the steps before it. */
+  paid: number;
+  /** log p(x|z) with the step less the same without it; null where nothing says what there was without it. */
+  gained: number | null;
+}
+
+/** Draws of a sentence that are cut; the most, since each is decoded once a step. */
+const mostCut = 10;
+
+/** A walk that ends after each of its steps and stays there. L walks of L steps */
+const cutWalks = (walk: readonly number[]): number[][] =>
+  walk.map((symbol, last) => walk.map((own, i) => (i < last ? own : symbol)));
+
+/** log p(x|z) of walks that end after each step, means over draws; the last is that of whole walks. [L] */
+export function cutLogLikelihoods(
+  model: LanguageNetwork,
+  draws: readonly (readonly number[])[],
+  tokens: Int32Array,
+): number[] {
+  const every = Math.ceil(draws.length / mostCut);
+  const cut = draws.filter((_, r) => r % every === 0).map(cutWalks);
+  const logs = decodedWalks(model, cut.flat(), tokens);
+  const L = cut[0]!.length;
+  return Array.from(
+    { length: L },
+    (_, i) => cut.reduce((sum, _walks, r) => sum + logs[r * L + i]!, 0) / cut.length,
+  );
+}
+
+/** What each step cost and gained, of log p(x|z) by where walks end; of the first, the decoder alone says it (`withAlone`). */
+export function stepNats(paid: readonly number[], cut: readonly number[] | undefined): StepNats[] {
+  return paid.map((nats, i) => ({ paid: nats, gained: cut && i > 0 ? cut[i]! - cut[i - 1]! : null }));
+}
+
+/** Adds what the first step gained, where `saved` is what all steps together save the decoder alone. */
+export function withAlone(steps: readonly StepNats[], saved: number): StepNats[] {
+  const [first, ...later] = steps;
+  if (!first || later.some(({ gained }) => gained === null)) return [...steps];
+  return [{ ...first, gained: later.reduce((rest, { gained }) => rest - gained!, saved) }, ...later];
 }

@@ -2,28 +2,20 @@ import path from 'node:path';
 import { UserError } from '@hidden-schema/base';
 import { type TextCorpus, TextFiles } from '@hidden-schema/text/corpus';
 import { corpusNotes, fingerprintOf } from '@hidden-schema/text/corpus-report';
-import { parseDates } from '@hidden-schema/text/dates';
 import { TEXT_SPLITS, type TextSettings, type TextSplit } from '@hidden-schema/text/settings';
 import type { CorpusInput } from '@hidden-schema/text/sources';
 import type { CorpusProgress } from '@hidden-schema/text/token-cache';
 import type { Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
 import { Generator } from '@hidden-schema/torch';
+import { isDecoderName } from '@hidden-schema/transformers/decoder-config';
 import { readModelConfig } from '@hidden-schema/transformers/model-folder';
 import { findPretrained } from '@hidden-schema/transformers/pretrained';
-import { StaticEncoder } from '@hidden-schema/transformers/static-encoder';
 import type { TextEncoder } from '@hidden-schema/transformers/text-encoder';
-import type { LanguageConfig } from '../../config/language.ts';
-import type { OpenedEncoder } from '../../discovery/text-vectors.ts';
+import { isFast, type LanguageConfig } from '../../config/language.ts';
+import type { DiscoveryAsked } from '../../discovery/inputs.ts';
+import type { OpenedEncoder } from '../../discovery/vectors/text-vectors.ts';
 import type { CorpusInfo } from '../../run/run.ts';
-import {
-  type DiscoverySizes,
-  decoderTokenizer,
-  fromScratch,
-  openTextEncoder,
-  type Tokenizers,
-} from './build.ts';
-import type { DiscoveryAsked } from './discovery-inputs.ts';
-import { isFast } from './encoder-names.ts';
+import { type DiscoverySizes, decoderTokenizer, openTextEncoder, type Tokenizers } from './build.ts';
 
 /** Where the texts are and how they are read; `-` is standard input. */
 export interface TextInput {
@@ -141,8 +133,8 @@ async function fittedEncoder(
   corpus: TextCorpus,
   { cache, signal, onNote }: PrepareOptions,
 ): Promise<TextEncoder> {
-  if (!isFast(name) || opened.encoder instanceof StaticEncoder) return opened.encoder;
-  const { fitFastEncoder } = await import('./fast-encoder.ts');
+  if (!isFast(name) || opened.encoder.writeTo) return opened.encoder;
+  const { fitFastEncoder } = await import('../../discovery/vectors/fit-static.ts');
   try {
     return await fitFastEncoder(opened, corpus, { name, seed, longest, cache, signal, onNote });
   } finally {
@@ -188,6 +180,7 @@ const neededTokens = ({ report }: TextCorpus, most: number): number =>
 
 /** Dates that cannot be read are refused before anything is encoded. */
 async function checkDates(files: TextFiles, column: string): Promise<void> {
+  const { parseDates } = await import('@hidden-schema/text/dates');
   const written: { value: string | undefined; where: string }[] = [];
   for await (const { value, where } of files.column(column)) written.push({ value, where });
   parseDates(written);
@@ -198,7 +191,7 @@ async function pretrainedFolder(
   { decoder: { name } }: Pick<TextConfig, 'decoder'>,
   { cache, signal }: PrepareOptions,
 ): Promise<string | undefined> {
-  if (fromScratch(name)) return undefined;
+  if (isDecoderName(name)) return undefined;
   const options = { ...(cache ? { cache } : {}), ...(signal ? { signal } : {}) };
   return (await findPretrained(name, options)).folder;
 }
@@ -228,18 +221,15 @@ function positionsOf(folder: string): number {
 }
 
 /** Of the files' contents and splits, whatever they are called and wherever they lie. */
-export function textFingerprint({ report }: TextCorpus): string {
-  return fingerprintOf(report.files);
-}
+export const textFingerprint = ({ report }: TextCorpus): string => fingerprintOf(report.files);
 
 const spoolName = (format: string): string => `corpus.${format === 'text' ? 'txt' : format}`;
 
 function checkSizes({ encoder, decoder }: TextConfig): void {
-  const own = { encoder: encoder.name === 'transformer', decoder: fromScratch(decoder.name) };
-  for (const [side, { width, heads }] of Object.entries({ encoder, decoder })) {
+  const own = { encoder: encoder.name === 'transformer', decoder: isDecoderName(decoder.name) };
+  for (const [side, { width, heads }] of Object.entries({ encoder, decoder }))
     if (own[side as keyof typeof own] && width % heads !== 0)
       throw new UserError(`${side}.width is ${width}: expected a multiple of ${side}.heads, ${heads}`);
-  }
 }
 
 /** Refuses a corpus that lacks texts for something. */

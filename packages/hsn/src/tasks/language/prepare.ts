@@ -5,18 +5,24 @@ import type { TokenStore } from '@hidden-schema/text/token-store';
 import type { Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
 import { startEngine } from '@hidden-schema/torch';
 import type { LanguageDecoder } from '@hidden-schema/transformers';
-import type { LanguageConfig } from '../../config/language.ts';
+import { isDecoderName } from '@hidden-schema/transformers/decoder-config';
+import { type LanguageConfig, usesPursuit } from '../../config/language.ts';
 import type { ReasoningConfig } from '../../config/tuples.ts';
-import { usesPursuit } from '../../config/walk-reading.ts';
 import type { SymbolChoice } from '../../discovery/choose.ts';
-import { fromScratch, makeNetwork } from './build.ts';
-import type { DiscoveryInputs } from './discovery.ts';
-import { checkPursuitOptions, chosenSymbols, discoveryInputs, fewestSymbols } from './discovery-inputs.ts';
-import { discoverySizes, withSymbolWidth } from './discovery-sizes.ts';
+import {
+  checkPursuitOptions,
+  chosenSymbols,
+  discoveryInputs,
+  fewestSymbols,
+} from '../../discovery/inputs.ts';
+import type { Passages } from '../../discovery/passages.ts';
+import type { DiscoveryInputs } from '../../discovery/text-discovery.ts';
+import type { WalkCodes } from '../../train/warm-start.ts';
+import { decoderSource, discoverySizes, makeNetwork, withSymbolWidth } from './build.ts';
 import { unknownWordsNote } from './known-words.ts';
 import type { LanguageNetwork } from './network.ts';
-import type { Passages } from './passages.ts';
 import { type PreparedTexts, type PrepareOptions, prepareTexts, type TextInput } from './prepare-texts.ts';
+import type { LanguageTraining } from './training.ts';
 
 /** Texts, tokenizers and models, ready for a run. */
 export interface PreparedLanguage extends PreparedTexts {
@@ -26,6 +32,8 @@ export interface PreparedLanguage extends PreparedTexts {
   discovery: DiscoveryInputs | undefined;
   /** How the number of symbols was chosen, where it was. */
   chosen: SymbolChoice | undefined;
+  /** What walks are fitted to before training, where no symbols are found. */
+  walkCodes: ((training: LanguageTraining) => WalkCodes) | undefined;
 }
 
 /** Reads and tokenises a corpus and makes the model for it; nothing is written but caches of tokens and vectors. */
@@ -51,22 +59,29 @@ export async function prepareLanguage(
   try {
     if (usesPursuit(asked)) discovery = await discoveryInputs(asked, corpus, { encoder, tokenizer }, options);
     const space = options.discovery ?? (discovery && discoverySizes(discovery, corpus));
-    const chosen =
-      options.chooseSymbols && discovery
-        ? chosenSymbols(asked, corpus, discovery, options.replicas)
-        : undefined;
+    const choose = options.chooseSymbols && discovery;
+    const chosen = choose ? await chosenSymbols(asked, corpus, choose, options.replicas) : undefined;
     const sized = chosen ? { ...read, symbols: chosen.symbols } : read;
     const config = space ? withSymbolWidth(sized, encoder.width + space.dimensions) : sized;
     const parts = { encoder, frozen, decoderVocabulary: decoder.vocabulary, sentences, discovery: space };
-    const model = makeNetwork(config, { ...parts, ...(folder ? { decoder: { folder } } : {}) }, generator);
+    const writer = await decoderSource(config, { folder });
+    const model = makeNetwork(config, { ...parts, decoder: writer }, generator);
     checkVocabulary(model, decoder, config.decoder.name);
     const { longest } = read.encoder;
     const found = discovery ? discoveryNotes(corpus, discovery.passages, { tokenizer, longest }) : [];
-    return { ...texts, config, model, discovery, chosen, notes: [...texts.notes, ...found], close };
+    const walkCodes = discovery ? undefined : await sentenceCodes();
+    const made = { config, model, discovery, chosen, walkCodes };
+    return { ...texts, ...made, notes: [...texts.notes, ...found], close };
   } catch (error) {
     close();
     throw error;
   }
+}
+
+/** Codes of sentences, which few trainings need. */
+async function sentenceCodes(): Promise<(training: LanguageTraining) => WalkCodes> {
+  const { SentenceWalkCodes } = await import('./sentence-walk-codes.ts');
+  return (training) => new SentenceWalkCodes(training);
 }
 
 /** What a user should know of texts before symbols are found in them; a line each. */
@@ -106,7 +121,7 @@ function passagesNote({ store }: TextCorpus, passages: Passages, longest: number
 export function checkLora({
   decoder: { name, lora },
 }: Pick<LanguageConfig, 'decoder'> | Pick<ReasoningConfig, 'decoder'>): void {
-  if (lora && fromScratch(name))
+  if (lora && isDecoderName(name))
     throw new UserError(
       `decoder.lora leaves a decoder's own weights as they are, and ${name} starts from scratch: name a pretrained one, or leave lora out`,
     );

@@ -1,11 +1,11 @@
 import type { TextCorpus } from '@hidden-schema/text';
 import { scope, Tensor } from '@hidden-schema/torch';
 import { fitSymbols } from '../../discovery/fit.ts';
-import { mostSaid } from '../../discovery/joined-passages.ts';
+import { mostSaid } from '../../discovery/passages.ts';
 import { sourceOf } from '../../discovery/point-source.ts';
-import { fitOptions, release, trainingTexts } from './discovery.ts';
-import { type OpenedLanguage, openLanguageCorpus, openPoints } from './open.ts';
-import { SeedMatches, seedDirections } from './seeds.ts';
+import { SeedMatches, seedDirections } from '../../discovery/seeds.ts';
+import { fitOptions, release, trainingTexts } from '../../discovery/text-discovery.ts';
+import { type OpenedLanguage, withTrainingPoints } from './open.ts';
 import { textRecord } from './text-record.ts';
 
 interface RefitOptions {
@@ -66,33 +66,28 @@ async function withTrainingTexts<T>(
 ): Promise<T | undefined> {
   const { config, model } = opened;
   if (model.encoder.reads !== 'points') return undefined;
-  const corpus = await openLanguageCorpus(opened, options);
-  const placed = await openPoints(opened, corpus, options);
-  const { points, passages } = placed!.reading(corpus.splits.train);
-  const { seeds = [] } = textRecord(opened.run).record;
-  const texts = trainingTexts(corpus, placed!.passages);
-  const directions =
-    seeds.length > 0 ? { seeds: seedDirections(new SeedMatches(seeds, texts), sourceOf(points)) } : {};
-  const fit = async (seed: number, rows?: Int32Array): Promise<number[]> => {
-    const some = rows ? rowsOf(points, passages ? passagesOfTexts(rows, passages) : rows) : points;
+  return withTrainingPoints(opened, options, async ({ points, passages }, { corpus, placed }) => {
+    const { seeds = [] } = textRecord(opened.run).record;
+    const matches = seeds.length > 0 && new SeedMatches(seeds, trainingTexts(corpus, placed.passages));
+    const directions = matches ? { seeds: seedDirections(matches, sourceOf(points)) } : {};
+    const fit = async (seed: number, rows?: Int32Array): Promise<number[]> => {
+      const some = rows ? rowsOf(points, passages ? passagesOfTexts(rows, passages) : rows) : points;
+      try {
+        const fitted = await fitSymbols(some, { ...fitOptions(config), ...options, ...directions, seed });
+        const symbols = scope(() => fitted.encoded.walks.select(1, 0).toNumbers());
+        release(fitted);
+        const counts = rows && passages ? rows.map((row) => passages[row]!) : passages;
+        return counts ? mostSaid(symbols, counts) : symbols;
+      } finally {
+        if (rows) some.free();
+      }
+    };
     try {
-      const fitted = await fitSymbols(some, { ...fitOptions(config), ...options, ...directions, seed });
-      const symbols = scope(() => fitted.encoded.walks.select(1, 0).toNumbers());
-      release(fitted);
-      const counts = rows && passages ? rows.map((row) => passages[row]!) : passages;
-      return counts ? mostSaid(symbols, counts) : symbols;
+      return await body({ corpus, fit });
     } finally {
-      if (rows) some.free();
+      directions.seeds?.free();
     }
-  };
-  try {
-    return await body({ corpus, fit });
-  } finally {
-    directions.seeds?.free();
-    points.free();
-    placed!.free();
-    corpus.close();
-  }
+  });
 }
 
 /** Passages of some texts, of which all have so many. */

@@ -1,6 +1,13 @@
-import type { BatchOrder } from '@hidden-schema/text/batch-order';
-import { batchesByLength, lengthOrder, readBatch, type TextBatch } from '@hidden-schema/text/text-batches';
-import { cat, Generator, noGrad, type optim, scope, Tensor } from '@hidden-schema/torch';
+import type { TokenStore } from '@hidden-schema/text';
+import {
+  type BatchOrder,
+  batchesByLength,
+  lengthOrder,
+  readBatch,
+  type TextBatch,
+} from '@hidden-schema/text/text-batches';
+import { cat, Generator, noGrad, scope, Tensor, withoutGrad } from '@hidden-schema/torch';
+import type * as optim from '@hidden-schema/torch/optim';
 import { maskOfLengths } from '@hidden-schema/transformers/text-encoder';
 import { type CodeOptions, type SentenceCodes, sentenceCodes } from '../../encoder/sentence-codes.ts';
 import { TopicCodes } from '../../encoder/topic-codes.ts';
@@ -10,7 +17,6 @@ import { clipped } from '../../train/updater.ts';
 import { drawnRows, type WalkCodes } from '../../train/warm-start.ts';
 import { WalkableGraph } from '../../walk/walkable-graph.ts';
 import type { LanguageTraining } from './training.ts';
-import { frequentWords } from './word-counts.ts';
 
 /** Sentences encoded between two looks. */
 const encodedAtOnce = 1000;
@@ -63,7 +69,7 @@ export class SentenceWalkCodes implements WalkCodes {
     const rows = this.#rows.slice(done, done + encodedAtOnce);
     model.train(false);
     for (const batch of batchesByLength(corpus.store, rows, config.training.batch, frames))
-      this.#vectors.push({ rows: batch.rows, means: scope(() => noGrad(() => this.#meanVectors(batch))) });
+      this.#vectors.push({ rows: batch.rows, means: withoutGrad(() => this.#meanVectors(batch)) });
     const last = done + rows.length === this.#rows.length;
     if (last) this.#vectorCodes();
     return done + rows.length;
@@ -150,4 +156,24 @@ export class SentenceWalkCodes implements WalkCodes {
       return nll.item();
     });
   }
+}
+
+/** The most frequent tokens that are counted: rarer ones say little and cost much. */
+const most = 4000;
+
+/** How often each sentence has each of the decoder's most frequent tokens. [N, V] */
+export function frequentWords(store: TokenStore, rows: Int32Array): Tensor {
+  const sentences = Array.from(rows, (row) => store.ids('decoder', store.row(row)));
+  const totals = new Map<number, number>();
+  for (const ids of sentences) for (const id of ids) totals.set(id, (totals.get(id) ?? 0) + 1);
+  const kept = [...totals].sort(([a, m], [b, n]) => n - m || a - b).slice(0, most);
+  const place = new Map(kept.map(([id], i) => [id, i]));
+  const counts = new Float32Array(rows.length * kept.length);
+  for (const [n, ids] of sentences.entries())
+    for (const id of ids) {
+      const at = place.get(id);
+      if (at !== undefined) counts[n * kept.length + at]! += 1;
+    }
+
+  return Tensor.fromArray(counts, [rows.length, kept.length]);
 }

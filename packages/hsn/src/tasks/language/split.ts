@@ -1,20 +1,20 @@
 import { UserError } from '@hidden-schema/base';
-import { cat, Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { cat, Generator, Tensor, withoutGrad } from '@hidden-schema/torch';
 import { mostAligned } from '../../clusters.ts';
 import { fitCutoffs, type ReadSymbols } from '../../discovery/cutoffs.ts';
 import { unitRows } from '../../discovery/dictionary.ts';
 import { travelledLinks } from '../../discovery/fit.ts';
-import type { PassagePoints } from '../../discovery/joined-passages.ts';
+import { joinedLinks } from '../../discovery/joined-graph.ts';
 import { discoveryDefaults, discoveryOptions } from '../../discovery/options.ts';
+import type { PassagePoints } from '../../discovery/passages.ts';
 import { sourceOf } from '../../discovery/point-source.ts';
 import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
 import { sphericalMeans } from '../../discovery/spherical-means.ts';
+import { fitOptions } from '../../discovery/text-discovery.ts';
 import { Replicas } from '../../train/replicas.ts';
-import { fitOptions } from './discovery.ts';
 import type { SymbolChange } from './edited-tensors.ts';
-import { joinedLinks } from './joined-graph.ts';
 import type { LanguageNetwork } from './network.ts';
-import { type OpenedLanguage, openLanguageCorpus, openPoints } from './open.ts';
+import { type OpenedLanguage, withTrainingPoints } from './open.ts';
 
 // Shapes: N training texts, n of them that begin with the symbol, K symbols, S their width.
 
@@ -31,8 +31,8 @@ export async function splitChange(
   symbol: number,
   options: { signal?: AbortSignal } = {},
 ): Promise<SymbolChange> {
-  return withPoints(opened, options, async (texts) => {
-    const { read, ...change } = noGrad(() => scope(() => halvedSymbols(opened, texts.points, symbol)));
+  return withTrainingPoints(opened, options, async (texts) => {
+    const { read, ...change } = withoutGrad(() => halvedSymbols(opened, texts.points, symbol));
     return { ...change, ...(await readAmong(opened, texts, read)) };
   });
 }
@@ -73,27 +73,8 @@ export function symbolsOf({ model }: OpenedLanguage): ReadSymbols {
 }
 
 /** What the encoder of a run has whose walks may end early. */
-function standing({ encoder }: LanguageNetwork): PursuitEncoder | undefined {
-  return encoder.reads === 'points' && encoder.cutoffs ? encoder : undefined;
-}
-
-/** Does something with the training texts of a run as points. */
-async function withPoints<T>(
-  opened: OpenedLanguage,
-  options: { signal?: AbortSignal },
-  body: (texts: PassagePoints) => Promise<T>,
-): Promise<T> {
-  const corpus = await openLanguageCorpus(opened, options);
-  const placed = await openPoints(opened, corpus, options);
-  const texts = placed!.reading(corpus.splits.train);
-  try {
-    return await body(texts);
-  } finally {
-    texts.points.free();
-    placed!.free();
-    corpus.close();
-  }
-}
+const standing = ({ encoder }: LanguageNetwork): PursuitEncoder | undefined =>
+  encoder.reads === 'points' && encoder.cutoffs ? encoder : undefined;
 
 /** Link probabilities of symbols by the walks of the texts [J, J], and their cutoffs where walks may end early [J]; frees the symbols. */
 export async function readAmong(

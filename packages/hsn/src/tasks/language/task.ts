@@ -1,11 +1,11 @@
 import type { JsonValue } from '@hidden-schema/base';
 import type { Frames, TextBatch, TextCorpus } from '@hidden-schema/text';
-import { linkRecords } from '../../graph/link-records.ts';
+import { Discovery } from '../../discovery/text-discovery.ts';
+import { linkRecords } from '../../graph/likely.ts';
 import { Replicas } from '../../train/replicas.ts';
 import type { Inspection, Preparation, Task } from '../../train/task.ts';
 import { Trainer } from '../../train/trainer.ts';
 import { WarmStart } from '../../train/warm-start.ts';
-import { Discovery } from './discovery.ts';
 import {
   baselinePerplexity,
   evaluateLanguage,
@@ -15,7 +15,6 @@ import {
 import { inspectLanguage } from './inspection.ts';
 import type { LanguageNetwork, ReadTexts } from './network.ts';
 import type { PreparedLanguage } from './prepare.ts';
-import { SentenceWalkCodes } from './sentence-walk-codes.ts';
 import { LanguageTexts } from './texts.ts';
 import { LanguageTraining } from './training.ts';
 
@@ -34,17 +33,22 @@ export class LanguageTask implements Task<LanguageFigures> {
   readonly preparation: Preparation;
   readonly usablePrepared: boolean;
 
-  constructor({ model, corpus, tokenizers, discovery }: PreparedLanguage, replicas = Replicas.alone) {
+  constructor(
+    { model, corpus, tokenizers, discovery, walkCodes }: PreparedLanguage,
+    replicas = Replicas.alone,
+  ) {
     this.texts = new LanguageTexts(model, tokenizers);
     this.training = new LanguageTraining(model, corpus, this.texts.frames, discovery);
     this.trainer = new Trainer(this.training, replicas);
     this.usablePrepared = discovery !== undefined;
-    this.preparation = discovery ? new Discovery(this.training, discovery, replicas) : this.#warmStart();
+    this.preparation = discovery
+      ? new Discovery(this.training, discovery, replicas)
+      : this.#warmStart(walkCodes!);
   }
 
-  #warmStart(): WarmStart {
+  #warmStart(codes: NonNullable<PreparedLanguage['walkCodes']>): WarmStart {
     const { baseline, warmStart } = this.model.config;
-    return new WarmStart(this.trainer, new SentenceWalkCodes(this.training), baseline ? 0 : warmStart.steps);
+    return new WarmStart(this.trainer, codes(this.training), baseline ? 0 : warmStart.steps);
   }
 
   get model(): LanguageNetwork {

@@ -1,21 +1,17 @@
 import { UserError } from '@hidden-schema/base';
-import { type PaddedIds, padded, rowsOfPadded } from '@hidden-schema/text/padding';
-import type { Frames } from '@hidden-schema/text/text-batches';
-import { tokenPassages } from '@hidden-schema/text/token-passages';
-import { cat, Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
-import { generate } from '@hidden-schema/transformers/generation';
+import { tokenPassages } from '@hidden-schema/text/passages';
+import { type Frames, type PaddedIds, padded, rowsOfPadded } from '@hidden-schema/text/text-batches';
+import { cat, Generator, noGrad, scope, Tensor, withoutGrad } from '@hidden-schema/torch';
+import type { SamplingOptions } from '@hidden-schema/transformers/generation';
 import type { LanguageDecoder } from '@hidden-schema/transformers/language-decoder';
-import type { SamplingOptions } from '@hidden-schema/transformers/sampling';
 import { unitRows } from '../../discovery/dictionary.ts';
-import { textPoints } from '../../discovery/joined-passages.ts';
+import { textPoints } from '../../discovery/passages.ts';
 import type { PointBatch, PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
-import { storedMemory, vectorRows } from '../../discovery/text-memory.ts';
-import { encodeTexts } from '../../discovery/text-vectors.ts';
+import { encodeTexts, storedMemory, vectorRows } from '../../discovery/vectors/text-vectors.ts';
 import type { BestWalk } from '../../walk/best.ts';
 import type { WalkPosterior } from '../../walk/posterior.ts';
 import { framesOf, type Tokenizers } from './build.ts';
-import { type LanguageNetwork, type ReadTexts, readGraph } from './network.ts';
-import { schemaOf } from './perplexity.ts';
+import { type LanguageNetwork, type ReadTexts, readGraph, schemaOf } from './network.ts';
 
 /** How sentences are written about a walk. */
 export interface WritingOptions extends SamplingOptions {
@@ -100,7 +96,7 @@ export class LanguageTexts {
     });
     for (const at of this.model.config.discovery.passages ? cut : [])
       results[at] = await this.#withPassages(texts[at]!, (passages) =>
-        Float32Array.from(scope(() => noGrad(() => textPoints(passages).toNumbers()))),
+        Float32Array.from(withoutGrad(() => textPoints(passages).toNumbers())),
       );
     return results;
   }
@@ -130,7 +126,7 @@ export class LanguageTexts {
 
   /** Symbols as vectors of length one in that space. [K][S] */
   symbolVectors(): Float32Array[] {
-    const rows = scope(() => noGrad(() => unitRows(this.model.symbols.rows())));
+    const rows = withoutGrad(() => unitRows(this.model.symbols.rows()));
     const all = rows.toArray() as Float32Array;
     const [K, S] = rows.shape as [number, number];
     rows.free();
@@ -185,17 +181,15 @@ export class LanguageTexts {
   readBatch(batch: Pick<ReadTexts, 'encoder' | 'points' | 'passages'>): BestWalk[] {
     const { model } = this;
     model.train(false);
-    return scope(() =>
-      noGrad(() => {
-        const { encoder } = model;
-        if (encoder.reads === 'states') return this.posterior(batch).best();
-        const placed = { ...batch, points: encoder.pointsOf(batch) };
-        const best = this.posterior(placed).best();
-        const weights = encoder.weights(placed, nodesOf(best)).toNumbers();
-        const L = best[0]?.walk.length ?? 0;
-        return best.map((one, b) => ({ ...one, weights: weights.slice(b * L, (b + 1) * L) }));
-      }),
-    );
+    return withoutGrad(() => {
+      const { encoder } = model;
+      if (encoder.reads === 'states') return this.posterior(batch).best();
+      const placed = { ...batch, points: encoder.pointsOf(batch) };
+      const best = this.posterior(placed).best();
+      const weights = encoder.weights(placed, nodesOf(best)).toNumbers();
+      const L = best[0]?.walk.length ?? 0;
+      return best.map((one, b) => ({ ...one, weights: weights.slice(b * L, (b + 1) * L) }));
+    });
   }
 
   /** Sentences about a walk; at temperature 0, the default, the most probable token after token. */
@@ -239,6 +233,7 @@ export async function written(
   options: WritingOptions & { count: number; seed: number },
 ): Promise<string[]> {
   const { count, seed, maxTokens = defaultTokens, onToken, ...sampling } = options;
+  const { generate } = await import('@hidden-schema/transformers/generation');
   const { begin, end } = framesOf(tokenizers).decoder;
   const generated = await generate(decoder, {
     ...sampling,

@@ -1,6 +1,6 @@
-import type { BatchOrder } from '@hidden-schema/text/batch-order';
 import type { TextCorpus } from '@hidden-schema/text/corpus';
 import {
+  type BatchOrder,
   batchesByLength,
   type Frames,
   lengthOrder,
@@ -8,13 +8,13 @@ import {
   readBatch,
   type TextBatch,
 } from '@hidden-schema/text/text-batches';
-import type { optim, Tensor } from '@hidden-schema/torch';
+import type { nn, Tensor } from '@hidden-schema/torch';
+import type * as optim from '@hidden-schema/torch/optim';
 import { StateCache } from '@hidden-schema/transformers/state-cache';
 import type { LanguageConfig } from '../../config/language.ts';
-import { type HeldOut, NetworkTraining } from '../../train/network-training.ts';
-import { CorpusPoints, type PassageVectors } from './corpus-vectors.ts';
+import { CorpusPoints, type PassageVectors } from '../../discovery/vectors/corpus-vectors.ts';
+import { type HeldOut, NetworkTraining } from '../../train/trainer.ts';
 import type { LanguageKind, LanguageNetwork, ReadTexts } from './network.ts';
-import { parameterGroups } from './parameter-groups.ts';
 
 /** Validation sentences looked at, and how many of them at once. */
 const validated = 1000;
@@ -86,4 +86,24 @@ export function heldOut(
 ): HeldOut<ReadTexts> {
   const batches = batchesByLength(store, splits.valid.slice(0, validated), validatedAtOnce, frames);
   return [...batches].map((batch) => ({ count: batch.rows.length, make: () => read(batch) }));
+}
+
+/** Groups: decoder and walk prior; the decoder's projections of symbols; encoder; graph and symbols. A baseline trains its decoder alone. */
+export function parameterGroups(
+  model: nn.Module,
+  config: Pick<LanguageConfig, 'baseline' | 'training'>,
+): optim.ParameterGroup[] {
+  const { rate, symbolRate, encoderRate, graphRate, decay } = config.training;
+  const named = [...model.namedParameters()];
+  const of = (...prefixes: string[]) =>
+    named.filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix)));
+  if (config.baseline) return [{ parameters: of('decoder.'), rate, decay }];
+  const ofSymbols = ([name]: readonly [string, Tensor]) => name.includes('.psa.');
+  const written = of('decoder.', 'walkPrior.');
+  return [
+    { parameters: written.filter((one) => !ofSymbols(one)), rate, decay },
+    { parameters: written.filter(ofSymbols), rate: rate * symbolRate },
+    { parameters: of('encoder.'), rate: encoderRate, decay },
+    { parameters: of('graph.', 'graphPrior.', 'symbols.'), rate: graphRate },
+  ];
 }

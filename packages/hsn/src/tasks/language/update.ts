@@ -2,18 +2,17 @@ import path from 'node:path';
 import { type JsonValue, UserError } from '@hidden-schema/base';
 import type { TextCorpus } from '@hidden-schema/text/corpus';
 import { fingerprintOf } from '@hidden-schema/text/corpus-report';
-import { cat, noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { cat, Tensor, withoutGrad } from '@hidden-schema/torch';
 import { mostAligned } from '../../clusters.ts';
 import type { ReadSymbols } from '../../discovery/cutoffs.ts';
-import { mostSaid, type PassagePoints } from '../../discovery/joined-passages.ts';
-import type { StoredVectorOptions } from '../../discovery/vector-store.ts';
-import { corpusFiles, sameContent } from './corpus-check.ts';
+import { newThemes } from '../../discovery/new-themes.ts';
+import { mostSaid, type PassagePoints } from '../../discovery/passages.ts';
+import type { StoredVectorOptions } from '../../discovery/vectors/vector-store.ts';
 import type { SymbolEditing } from './edit.ts';
-import { newThemes } from './new-themes.ts';
 import { type OpenedLanguage, openLanguageCorpus, openPoints } from './open.ts';
 import { textFingerprint } from './prepare-texts.ts';
 import { countsOf, readAmong, symbolsOf } from './split.ts';
-import { textRecord } from './text-record.ts';
+import { corpusFiles, sameContent, textRecord } from './text-record.ts';
 
 // Shapes: N texts before, M added, K symbols before, J after, S their width.
 
@@ -76,7 +75,7 @@ export async function textUpdate(
   }
 }
 
-const signalOf = ({ signal }: { signal?: AbortSignal }) => (signal ? { signal } : {});
+const signalOf = ({ signal }: { signal?: AbortSignal | undefined }) => (signal ? { signal } : {});
 
 /** What run.json notes of the corpus once a file was added. */
 function recordWith({ run }: OpenedLanguage, corpus: TextCorpus, file: string): Record<string, JsonValue> {
@@ -138,7 +137,7 @@ interface Change extends Pick<TextUpdate, 'kept' | 'editing'> {
 
 /** Training texts are in the order of files, those that were added last. */
 async function changeBy(opened: OpenedLanguage, texts: PassagePoints, old: number): Promise<Change> {
-  const { read, editing, ...change } = noGrad(() => scope(() => withThemes(opened, texts, old)));
+  const { read, editing, ...change } = withoutGrad(() => withThemes(opened, texts, old));
   return { ...change, editing: { ...editing, ...(read ? await readAmong(opened, texts, read) : {}) } };
 }
 

@@ -1,12 +1,12 @@
 import { Random, UserError } from '@hidden-schema/base';
-import { Generator, noGrad, scope, stack, type Tensor } from '@hidden-schema/torch';
-import { linkProbabilities } from '../../graph/link-records.ts';
+import { scope, stack, type Tensor, withoutGrad } from '@hidden-schema/torch';
+import { linkProbabilities } from '../../graph/likely.ts';
+import { drawnAside } from '../../model.ts';
 import { type ObjectiveOptions, walkKl } from '../../objective/objective.ts';
 import type { Positions } from '../../walk/posterior.ts';
 import { WalkableGraph } from '../../walk/walkable-graph.ts';
-import { tokensFrom } from './batch.ts';
 import type { CorpusSplit, SyntheticCorpus } from './corpus/reader.ts';
-import type { SyntheticNetwork } from './network.ts';
+import { type SyntheticNetwork, tokensFrom } from './network.ts';
 import { corpusGraphModel, type Recovery, recovery } from './recovery.ts';
 
 const chunk = 500;
@@ -28,21 +28,20 @@ export interface SyntheticEvaluation extends Partial<Recovery> {
   hits?: number;
 }
 
-/** Mean objective on the validation split, at full β, on one sampled graph, without dropout. */
+/** Mean objective, or −log p(x|z) as settings say, of the validation split, at full β, on one sampled graph, without dropout. */
 export function validationLoss(model: SyntheticNetwork, corpus: SyntheticCorpus, limit = 2000): number {
   model.train(false);
-  const saved = model.generator.state();
   const { valid } = corpus.splits;
-  const loss = withoutGrad(() => {
+  const { validateBy } = model.config.training;
+  const loss = () => {
     const graph = sampledGraph(model);
     const losses = chunks(valid, corpus.length, limit).map((tokens) => {
-      const { loss } = model.forward({ tokens }, { step: 0, beta: 1, graph, expectation: 'exact' });
-      return loss.item() * tokens.dim(0);
+      const terms = model.forward({ tokens }, { step: 0, beta: 1, graph, expectation: 'exact' });
+      return terms[validateBy === 'likelihood' ? 'reconstruction' : 'loss'].item() * tokens.dim(0);
     });
     return losses.reduce((sum, value) => sum + value, 0) / Math.min(limit, valid.count);
-  });
-  model.generator.restore(saved);
-  return loss;
+  };
+  return drawnAside(model, () => withoutGrad(loss));
 }
 
 /** Everything `hsn eval` reports, on the test split. */
@@ -55,24 +54,14 @@ export function evaluateSynthetic(
   const { test } = corpus.splits;
   const limit = Math.min(options.limit ?? test.count, test.count);
   if (limit === 0) throw new UserError(`${corpus.directory} has no test sentences to evaluate on`);
-  return withSeed(model, options.seed ?? model.config.seed, () => {
+  const evaluated = () => {
     const sums = sumOver(model, corpus, limit);
     const links = model.graph.links();
     const belief = model.graphPrior.belief(links.probabilities.sum().item(), links);
     const divergence = (model.config.graph.klOf === 'mean' ? links.meanKl(belief) : links.kl(belief)).item();
     return { sentences: limit, ...sums, kl_graph: divergence, ...graphRecovery(model, corpus, options) };
-  });
-}
-
-/** Runs `body` with the model's draws from a seed of their own, so that the same weights give the same figures. */
-function withSeed<T>(model: SyntheticNetwork, seed: number, body: () => T): T {
-  const saved = model.generator.state();
-  model.generator.restore(new Generator(seed).state());
-  try {
-    return withoutGrad(body);
-  } finally {
-    model.generator.restore(saved);
-  }
+  };
+  return drawnAside(model, () => withoutGrad(evaluated), options.seed ?? model.config.seed);
 }
 
 /**
@@ -96,9 +85,8 @@ export function graphRecovery(
 }
 
 /** Logits of q(A_ij = 1) as plain numbers, row-major [K, K]; zero on the diagonal where self-loops are not part. */
-export function linkLogits(model: SyntheticNetwork): Float64Array {
-  return withoutGrad(() => Float64Array.from(model.graph.links().logitMatrix().toNumbers()));
-}
+export const linkLogits = (model: SyntheticNetwork): Float64Array =>
+  withoutGrad(() => Float64Array.from(model.graph.links().logitMatrix().toNumbers()));
 
 function sumOver(model: SyntheticNetwork, corpus: SyntheticCorpus, limit: number) {
   const { test } = corpus.splits;
@@ -109,7 +97,7 @@ function sumOver(model: SyntheticNetwork, corpus: SyntheticCorpus, limit: number
   const graph = sampledGraph(model);
   const options: ObjectiveOptions = { ...model.objectiveOptions(chunk), kind: 'information' };
   let first = 0;
-  for (const tokens of chunks(test, corpus.length, limit)) {
+  for (const tokens of chunks(test, corpus.length, limit))
     scope(() => {
       const B = tokens.dim(0);
       const posterior = model.encode({ tokens }, graph);
@@ -123,7 +111,7 @@ function sumOver(model: SyntheticNetwork, corpus: SyntheticCorpus, limit: number
       noteLinks(posterior.sampleNodes(model.generator), model.shape.symbols, walked);
       first += B;
     });
-  }
+
   const mean = (total: number) => total / limit;
   return {
     nll: mean(sum.nll),
@@ -139,10 +127,6 @@ function sumOver(model: SyntheticNetwork, corpus: SyntheticCorpus, limit: number
 export function sampledGraph(model: SyntheticNetwork): WalkableGraph {
   const hard = { hard: true, temperature: 1 };
   return new WalkableGraph(model.graph.links().sample(model.generator, hard), model.config.walk.isolated);
-}
-
-function withoutGrad<T>(body: () => T): T {
-  return scope(() => noGrad(body));
 }
 
 function chunks(split: CorpusSplit, length: number, limit: number): Tensor[] {

@@ -1,11 +1,10 @@
 import { Random, UserError } from '@hidden-schema/base';
-import { noGrad, scope, zeros } from '@hidden-schema/torch';
+import { scope, withoutGrad, zeros } from '@hidden-schema/torch';
 import type { ClosedFormPosterior } from '../../graph/closed-form.ts';
 import { Replicas } from '../../train/replicas.ts';
 import type { Smoothed } from '../../walk/smoothing.ts';
-import { tokensOf } from './batch.ts';
 import type { CorpusSplit, SyntheticCorpus } from './corpus/reader.ts';
-import { type SyntheticNetwork, smoothed } from './network.ts';
+import { type SyntheticNetwork, smoothed, tokensOf } from './network.ts';
 
 /** Mean log p(x) of a sentence, before the sweep's own update. */
 export interface SweepResult {
@@ -35,9 +34,7 @@ export function afterSweep({ count, best, since }: SweepState, { valid }: SweepR
 }
 
 /** Sweeps end when the validation sentences have not gained for a few of them. */
-export function sweepsSettled({ since }: SweepState): boolean {
-  return since >= patience;
-}
+export const sweepsSettled = ({ since }: SweepState): boolean => since >= patience;
 
 /** Sweeps a graph at most `sweeps` times, until they gain nothing more; `look` is called after each. */
 export function sweepUntilSettled(
@@ -62,33 +59,31 @@ export function sweep(
   replicas: Replicas = Replicas.alone,
 ): SweepResult {
   const { train, valid } = corpus.splits;
-  return scope(() =>
-    noGrad(() => {
-      const K = model.shape.symbols;
-      const dtype = graph.traversals.dtype;
-      const sums = {
-        traversals: zeros([K, K], { dtype }),
-        certainty: zeros([K, K], { dtype }),
-        start: zeros([K], { dtype }),
-      };
-      const limit = Math.min(model.config.graph.sweepSentences, train.count);
-      const { seed } = model.config;
-      const smooth = { model, graph, replicas };
-      const trained = smoothSplit(smooth, train, drawnRows(train, limit, seed), (found, share) => {
-        sums.traversals.add_(found.traversals, share);
-        sums.certainty.add_(found.certainty, share);
-        sums.start.add_(found.start, share);
-      });
-      replicas.sum(Object.values(sums));
-      const held = smoothSplit(smooth, valid, drawnRows(valid, validationLimit, seed));
-      if (!Number.isFinite(trained + held))
-        throw new UserError(
-          `graph sweep: log p(x) is ${trained} (valid: ${held}); the graph before it is kept. Try a larger objective.noise`,
-        );
-      graph.observe(sums, 1);
-      return { train: trained, valid: held };
-    }),
-  );
+  return withoutGrad(() => {
+    const K = model.shape.symbols;
+    const dtype = graph.traversals.dtype;
+    const sums = {
+      traversals: zeros([K, K], { dtype }),
+      certainty: zeros([K, K], { dtype }),
+      start: zeros([K], { dtype }),
+    };
+    const limit = Math.min(model.config.graph.sweepSentences, train.count);
+    const { seed } = model.config;
+    const smooth = { model, graph, replicas };
+    const trained = smoothSplit(smooth, train, drawnRows(train, limit, seed), (found, share) => {
+      sums.traversals.add_(found.traversals, share);
+      sums.certainty.add_(found.certainty, share);
+      sums.start.add_(found.start, share);
+    });
+    replicas.sum(Object.values(sums));
+    const held = smoothSplit(smooth, valid, drawnRows(valid, validationLimit, seed));
+    if (!Number.isFinite(trained + held))
+      throw new UserError(
+        `graph sweep: log p(x) is ${trained} (valid: ${held}); the graph before it is kept. Try a larger objective.noise`,
+      );
+    graph.observe(sums, 1);
+    return { train: trained, valid: held };
+  });
 }
 
 /** Some sentences of a split, drawn by the seed, or all of them where there are no more. */
@@ -106,7 +101,7 @@ function smoothSplit(
 ): number {
   let likelihood = 0;
   const own = replicas.stretch(rows.length);
-  for (let first = own.first; first < own.end; first += chunk) {
+  for (let first = own.first; first < own.end; first += chunk)
     scope(() => {
       const some = rows.subarray(first, Math.min(own.end, first + chunk));
       const tokens = tokensOf(split, model.shape.length, some);
@@ -114,6 +109,6 @@ function smoothSplit(
       take(found, tokens.dim(0) / rows.length);
       likelihood += found.logLikelihood.sum().item();
     });
-  }
+
   return replicas.total(likelihood) / rows.length;
 }

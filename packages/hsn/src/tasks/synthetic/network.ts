@@ -1,10 +1,13 @@
+import type { JsonValue } from '@hidden-schema/base';
 import { Generator, noGrad, scope, Tensor, type TensorOptions } from '@hidden-schema/torch';
 import type { SyntheticConfig } from '../../config/network.ts';
 import { BagDecoder } from '../../decoder/bag.ts';
 import { TransformerEncoder } from '../../encoder/transformer.ts';
 import type { ClosedFormPosterior } from '../../graph/closed-form.ts';
+import { linkRecords } from '../../graph/likely.ts';
 import { HiddenSchemaNetwork } from '../../model.ts';
 import { type Smoothed, smoothedMarginals, smoothWalks } from '../../walk/smoothing.ts';
+import type { CorpusSplit, SyntheticCorpus } from './corpus/reader.ts';
 
 // Shapes: B sentences, L walk steps and tokens, K symbols, V vocabulary.
 
@@ -74,4 +77,28 @@ function bagTensor(shape: ModelShape, bags: Float64Array, options: TensorOptions
   return scope(() =>
     Tensor.fromArray(bags, [shape.symbols, shape.vocabulary]).to(options.dtype ?? 'float32'),
   );
+}
+
+/** Token numbers of the given rows. [rows, length] int32 */
+export function tokensOf(split: CorpusSplit, length: number, rows: Int32Array): Tensor {
+  const flat = new Int32Array(rows.length * length);
+  for (const [i, row] of rows.entries())
+    flat.set(split.tokens.subarray(row * length, (row + 1) * length), i * length);
+  return Tensor.fromArray(flat, [rows.length, length]);
+}
+
+/** Token numbers of `count` neighbouring sentences from `first` on. */
+export function tokensFrom(split: CorpusSplit, length: number, first: number, count: number): Tensor {
+  const end = Math.min(split.count, first + count);
+  return Tensor.fromArray(split.tokens.slice(first * length, end * length), [end - first, length]);
+}
+
+/** The inferred graph as `graph.json`: symbols with their tokens, links with their probabilities. */
+export function graphRecord(model: SyntheticNetwork, corpus: SyntheticCorpus): JsonValue {
+  const K = model.shape.symbols;
+  const V = corpus.vocabulary.length;
+  const bags = corpus.bags?.probabilities;
+  const tokensOf = (k: number) => corpus.vocabulary.filter((_, v) => (bags?.[k * V + v] ?? 0) > 0);
+  const nodes = Array.from({ length: K }, (_, k) => ({ symbol: k, tokens: tokensOf(k) }));
+  return { symbols: K, nodes, links: linkRecords(model, K) };
 }

@@ -10,7 +10,6 @@ import {
   randomGraph,
 } from './corpus/graphs.ts';
 import type { CorpusRecord } from './corpus/writer.ts';
-import { averagePrecision, rocAuc } from './ranking.ts';
 
 /** How well q(A) recovers the true graph G* (Table 1); every figure is over the pairs i < j. */
 export interface Recovery {
@@ -44,12 +43,12 @@ export interface RecoveryOptions {
 /** Compares link probabilities (row-major [K, K], symmetric) with the true graph. */
 export function recovery(links: Float64Array, truth: Adjacency, options: RecoveryOptions): Recovery {
   const { random, samples, model = guessGraphModel(truth) } = options;
-  if (!Number.isInteger(samples) || samples < 1) {
+  if (!Number.isInteger(samples) || samples < 1)
     throw new UserError(`recovery: samples must be a whole number of at least 1, got ${samples}`);
-  }
-  if (links.length !== truth.nodes ** 2) {
+
+  if (links.length !== truth.nodes ** 2)
     throw new UserError(`recovery: expected ${truth.nodes ** 2} link probabilities, got ${links.length}`);
-  }
+
   const probabilities = upperTriangle(links, truth.nodes);
   const bad = probabilities.findIndex((p) => !(p >= 0 && p <= 1));
   if (bad >= 0)
@@ -83,9 +82,8 @@ export function recovery(links: Float64Array, truth: Adjacency, options: Recover
 export function upperTriangle(matrix: ArrayLike<number>, nodes: number): Float64Array {
   const result = new Float64Array((nodes * (nodes - 1)) / 2);
   let at = 0;
-  for (let i = 0; i < nodes; i++) {
-    for (let j = i + 1; j < nodes; j++) result[at++] = matrix[i * nodes + j]!;
-  }
+  for (let i = 0; i < nodes; i++) for (let j = i + 1; j < nodes; j++) result[at++] = matrix[i * nodes + j]!;
+
   return result;
 }
 
@@ -121,10 +119,55 @@ export function guessGraphModel(truth: Adjacency): GraphModel {
   const mean = degree.reduce((sum, d) => sum + d, 0) / nodes;
   const variance = degree.reduce((sum, d) => sum + (d - mean) ** 2, 0) / nodes;
   const attach = Math.round((nodes - Math.sqrt(Math.max(0, nodes * nodes - 4 * edges))) / 2);
-  if (attach >= 1 && attach * (nodes - attach) === edges && variance > 2 * mean) {
+  if (attach >= 1 && attach * (nodes - attach) === edges && variance > 2 * mean)
     return graphModel('barabasi', { attach });
-  }
+
   return graphModel('erdos', {
     probability: total(upperTriangle(truth.data, nodes)) / ((nodes * (nodes - 1)) / 2),
   });
+}
+
+/** Cumulative true and false positives after each group of equal scores, highest score first. */
+function* tieGroups(scores: ArrayLike<number>, labels: ArrayLike<number>) {
+  if (scores.length !== labels.length)
+    throw new RangeError(
+      `expected as many labels as scores, got ${labels.length} labels and ${scores.length} scores`,
+    );
+
+  const order = Uint32Array.from({ length: scores.length }, (_, at) => at);
+  for (const at of order) if (Number.isNaN(scores[at])) throw new RangeError(`score ${at} is NaN`);
+  // Compared, not subtracted: the difference of two infinite scores is NaN.
+  order.sort((a, b) => (scores[a]! > scores[b]! ? -1 : scores[a]! < scores[b]! ? 1 : 0));
+  let truePositives = 0;
+  let falsePositives = 0;
+  for (let at = 0; at < order.length; at++) {
+    if (labels[order[at]!]) truePositives++;
+    else falsePositives++;
+    if (at + 1 < order.length && scores[order[at + 1]!] === scores[order[at]!]) continue;
+    yield { truePositives, falsePositives };
+  }
+}
+
+/** Area under the ROC curve: the chance that a positive outranks a negative, ties one half; null with one class. */
+export function rocAuc(scores: ArrayLike<number>, labels: ArrayLike<number>): number | null {
+  let area = 0;
+  let last = { truePositives: 0, falsePositives: 0 };
+  for (const group of tieGroups(scores, labels)) {
+    const width = group.falsePositives - last.falsePositives;
+    area += (width * (group.truePositives + last.truePositives)) / 2;
+    last = group;
+  }
+  const pairs = last.truePositives * last.falsePositives;
+  return pairs === 0 ? null : area / pairs;
+}
+
+/** Σ (R_n - R_{n-1}) P_n over distinct thresholds; null without positives. */
+export function averagePrecision(scores: ArrayLike<number>, labels: ArrayLike<number>): number | null {
+  let sum = 0;
+  let found = 0;
+  for (const { truePositives, falsePositives } of tieGroups(scores, labels)) {
+    sum += ((truePositives - found) * truePositives) / (truePositives + falsePositives);
+    found = truePositives;
+  }
+  return found === 0 ? null : sum / found;
 }

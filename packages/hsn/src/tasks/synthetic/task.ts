@@ -6,7 +6,6 @@ import type { Inspection, Preparation, PreparationState, Task } from '../../trai
 import { Trainer } from '../../train/trainer.ts';
 import type { SyntheticCorpus } from './corpus/reader.ts';
 import { evaluateSynthetic, graphRecovery, type SyntheticEvaluation } from './evaluation.ts';
-import { graphRecord } from './graph-record.ts';
 import {
   afterSweep,
   noSweeps,
@@ -15,7 +14,7 @@ import {
   sweep,
   sweepsSettled,
 } from './graph-sweeps.ts';
-import type { SyntheticBatch, SyntheticNetwork } from './network.ts';
+import { graphRecord, type SyntheticBatch, type SyntheticNetwork } from './network.ts';
 import { SyntheticTraining } from './training.ts';
 
 /** The closed-form graph's passes over the sentences, until they gain nothing more. */

@@ -1,13 +1,13 @@
 import { UserError } from '@hidden-schema/base';
-import { BatchOrder } from '@hidden-schema/text/batch-order';
-import { type optim, span, type Tensor } from '@hidden-schema/torch';
+import { BatchOrder } from '@hidden-schema/text/text-batches';
+import type { Tensor } from '@hidden-schema/torch';
+import type * as optim from '@hidden-schema/torch/optim';
+import { span } from '@hidden-schema/torch/profile';
 import type { SyntheticConfig } from '../../config/network.ts';
 import { ClosedFormPosterior } from '../../graph/closed-form.ts';
 import type { LossTerms } from '../../objective/objective.ts';
-import { NetworkTraining } from '../../train/network-training.ts';
 import type { Replicas } from '../../train/replicas.ts';
-import type { Loss } from '../../train/trainer.ts';
-import { tokensOf } from './batch.ts';
+import { type Loss, NetworkTraining } from '../../train/trainer.ts';
 import type { SyntheticCorpus } from './corpus/reader.ts';
 import { validationLoss } from './evaluation.ts';
 import {
@@ -17,6 +17,7 @@ import {
   type SyntheticNetwork,
   smoothed,
   syntheticNetwork,
+  tokensOf,
 } from './network.ts';
 
 /** A network over a synthetic corpus in training. */
@@ -100,21 +101,21 @@ export function checkTrainable(config: SyntheticConfig, corpus: SyntheticCorpus)
 export function modelShape(config: SyntheticConfig, corpus: SyntheticCorpus) {
   const bags = corpus.bags?.nodes;
   const symbols = config.symbols ?? bags;
-  if (symbols === undefined) {
+  if (symbols === undefined)
     throw new UserError(
       'the corpus names no symbols (no node_tokens.tsv): say how many with --set symbols=50',
     );
-  }
-  if (bags !== undefined && symbols !== bags) {
+
+  if (bags !== undefined && symbols !== bags)
     throw new UserError(
       `symbols is ${symbols}, but the corpus gives bags of tokens for ${bags} symbols: leave symbols out, or set it to ${bags}`,
     );
-  }
-  if (config.length !== undefined && config.length !== corpus.length) {
+
+  if (config.length !== undefined && config.length !== corpus.length)
     throw new UserError(
       `length is ${config.length}, but the sentences have ${corpus.length} tokens, one for each step: leave length out`,
     );
-  }
+
   return {
     symbols,
     vocabulary: corpus.vocabulary.length,

@@ -1,16 +1,16 @@
+import { UserError } from '@hidden-schema/base';
 import type { Frames } from '@hidden-schema/text/text-batches';
 import { loadTokenizer, type Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
 import { Generator } from '@hidden-schema/torch';
 import { BertEncoder } from '@hidden-schema/transformers/bert';
 import type { LanguageDecoder } from '@hidden-schema/transformers/language-decoder';
-import { addLora } from '@hidden-schema/transformers/lora';
 import type { TextEncoder } from '@hidden-schema/transformers/text-encoder';
+import { heldByWarmStart, usesPursuit } from '../../config/language.ts';
 import type { ReasoningConfig } from '../../config/tuples.ts';
-import { usesPursuit } from '../../config/walk-reading.ts';
 import { HiddenSchemaNetwork } from '../../model.ts';
-import { heldByWarmStart } from '../../train/warm-start.ts';
 import {
-  type DecoderSource,
+  type DecoderOrigin,
+  decoderSource,
   framesOf,
   makeDecoder,
   openTextEncoder,
@@ -41,6 +41,10 @@ export async function openRelationEncoder(
 ): Promise<RelationEncoder> {
   const { encoder, tokenizer, frozen } = await openTextEncoder(config, decoder, generator);
   const known = withRelations(tokenizer, relations);
+  if (encoder.tokenTable && !(encoder instanceof BertEncoder))
+    throw new UserError(
+      `encoder.name: ${config.encoder.name} has no rows for relations; name a BERT or an MPNet, or transformer`,
+    );
   if (!(encoder instanceof BertEncoder)) return { encoder, tokenizer: known, frozen, hash: tokenizer.hash };
   const extended = await withRelationRows(encoder, tokenizer, relations);
   return { encoder: extended, tokenizer: known, frozen, hash: tokenizer.hash };
@@ -63,7 +67,8 @@ export async function makeReasoning(
   const encoder = walkEncoder(config, parts, generator);
   const decoder = await decoderOf(config, parts.decoderVocabulary, generator, parts.decoder);
   // Relations keep the embeddings of their meanings; the adapters learn what follows them.
-  if (config.decoder.lora) addLora(decoder, config.decoder.lora, generator);
+  const { lora } = config.decoder;
+  if (lora) (await import('@hidden-schema/transformers/lora')).addLora(decoder, lora, generator);
   const { discovery, training, warmStart } = config;
   const hold = usesPursuit(config) ? (discovery.hold ?? training.steps) : heldByWarmStart(warmStart);
   const sizes = { symbols, length, sentences: parts.tuples, hold };
@@ -90,12 +95,12 @@ async function decoderOf(
   generator: Generator,
   source?: TupleDecoderSource,
 ): Promise<LanguageDecoder> {
-  const make = (from: DecoderSource = {}) => makeDecoder(config, vocabulary, generator, from);
-  if (!source || 'config' in source) return make(source);
+  const from = source && 'folder' in source ? { folder: source.folder } : source;
+  const code = await decoderSource(config, from);
+  const make = (from?: DecoderOrigin) => makeDecoder(config, vocabulary, generator, { ...code, ...from });
+  if (!source || 'config' in source) return make();
   const { folder, relations } = source;
-  return decoderWithRelations(make({ folder }), loadTokenizer(folder), relations, (own) =>
-    make({ config: own }),
-  );
+  return decoderWithRelations(make(), loadTokenizer(folder), relations, (own) => make({ config: own }));
 }
 
 export const tupleFrames = (tokenizers: Tokenizers): Frames => framesOf(tokenizers);

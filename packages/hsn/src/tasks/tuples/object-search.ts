@@ -2,7 +2,7 @@ import { UserError } from '@hidden-schema/base';
 import type { Frame, Tokenizer } from '@hidden-schema/text';
 import { noGrad, scope } from '@hidden-schema/torch';
 import { beamSearch } from '@hidden-schema/transformers/beam-search';
-import { schemaOf } from '../language/perplexity.ts';
+import { schemaOf } from '../language/network.ts';
 import type { ReasoningNetwork } from './network.ts';
 import { defaultTokens, type ObjectPrompt, type WrittenObject, writeObjects } from './objects.ts';
 

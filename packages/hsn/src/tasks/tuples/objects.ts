@@ -1,9 +1,12 @@
-import { type Frame, idsTensor, padded } from '@hidden-schema/text/padding';
+import { type Frame, idsTensor, padded } from '@hidden-schema/text/text-batches';
 import type { Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
 import { Generator, noGrad, scope } from '@hidden-schema/torch';
-import { type GenerationOptions, generateSync } from '@hidden-schema/transformers/generation';
-import type { SamplingOptions } from '@hidden-schema/transformers/sampling';
-import { schemaOf } from '../language/perplexity.ts';
+import {
+  type GenerationOptions,
+  generateSync,
+  type SamplingOptions,
+} from '@hidden-schema/transformers/generation';
+import { schemaOf } from '../language/network.ts';
 import type { ReasoningNetwork } from './network.ts';
 import type { TupleTokens } from './tokens.ts';
 

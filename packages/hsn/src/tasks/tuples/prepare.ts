@@ -3,13 +3,13 @@ import { UserError } from '@hidden-schema/base';
 import { fingerprintOf } from '@hidden-schema/text/corpus-report';
 import type { Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
 import { Generator, startEngine } from '@hidden-schema/torch';
+import { isDecoderName } from '@hidden-schema/transformers/decoder-config';
 import { findPretrained } from '@hidden-schema/transformers/pretrained';
+import { usesPursuit } from '../../config/language.ts';
 import type { ReasoningConfig } from '../../config/tuples.ts';
-import { usesPursuit } from '../../config/walk-reading.ts';
+import { checkDiscovery } from '../../discovery/text-discovery.ts';
 import type { CorpusInfo, Run, RunOptions } from '../../run/run.ts';
-import { decoderTokenizer, fromScratch, type Tokenizers } from '../language/build.ts';
-import { checkDiscovery } from '../language/discovery.ts';
-import { withSymbolWidth } from '../language/discovery-sizes.ts';
+import { decoderTokenizer, type Tokenizers, withSymbolWidth } from '../language/build.ts';
 import { checkLora } from '../language/prepare.ts';
 import { createRecordedRun, type ModelRecord, modelRecord, recordOf } from '../recorded-models.ts';
 import { makeReasoning, openRelationEncoder, tupleTokens } from './build.ts';
@@ -49,7 +49,7 @@ export async function prepareReasoning(
   const corpus = checkedTuples(asked, input);
   const { relations } = corpus.table;
   const { name } = asked.decoder;
-  const folder = fromScratch(name) ? undefined : (await findPretrained(name)).folder;
+  const folder = isDecoderName(name) ? undefined : (await findPretrained(name)).folder;
   const source = { texts: () => [trainingTexts(corpus)] };
   const decoder = run.tokenizer ?? withRelations(await decoderTokenizer(asked, source, folder), relations);
   const generator = new Generator(asked.seed);
@@ -79,6 +79,18 @@ function checkedTuples(config: ReasoningConfig, input: string): TupleCorpus {
   checkSplits(corpus, input);
   if (usesPursuit(config)) checkDiscovery({ ...config, length: half }, corpus.splits.train.length);
   return corpus;
+}
+
+/** What is to be trained, in words. */
+export function reasoningLine({ config, tokenizers, model }: PreparedReasoning): string {
+  // COMET has no walks to read.
+  const trained = config.baseline ? model.decoder : model;
+  const parameters = trained.parameters().reduce((sum, { size }) => sum + size, 0);
+  const half = config.length / 2;
+  const what = config.baseline
+    ? 'COMET: the decoder without walks'
+    : `${config.symbols} symbols, walks of ${half} + ${half} steps, encoder ${config.encoder.name}${model.encoder.frozen ? ' (frozen)' : ''}`;
+  return `model: ${what}, ${tokenizers.decoder.vocabulary} tokens, ${(parameters / 1e6).toFixed(1)} million parameters to train`;
 }
 
 /** Each training event and object once. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { hashFile, Random, UserError } from '@hidden-schema/base';
 import { type BadUtf8Policy, TEXT_SPLITS, type TextSplit } from '@hidden-schema/text/settings';
-import { DEFAULT_SHARES, rowDraw, splitOfDraw } from '@hidden-schema/text/splits';
+import { DEFAULT_SHARES, rowDraw, splitOfDraw } from '@hidden-schema/text/text-keys';
 import { NONE } from './relations.ts';
 import { findTuples, type TupleRow, type TupleSource, tupleRows } from './tuple-files.ts';
 import { type BadRow, type Tuple, type TupleCorpus, type TupleReport, TupleTable } from './tuples.ts';

@@ -1,6 +1,6 @@
 import { Random } from '@hidden-schema/base';
 import { Generator } from '@hidden-schema/torch';
-import { CountedPath } from './counted-path.ts';
+import { CountedPath } from './path/counted-path.ts';
 import { TrainedWalks } from './trained-walks.ts';
 import type { TupleTraining } from './training.ts';
 import { continueWalks } from './walk-search.ts';

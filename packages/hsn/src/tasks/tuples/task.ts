@@ -1,7 +1,7 @@
 import type { JsonValue } from '@hidden-schema/base';
 import { noGrad, scope } from '@hidden-schema/torch';
-import { usesPursuit } from '../../config/walk-reading.ts';
-import { linkRecords } from '../../graph/link-records.ts';
+import { usesPursuit } from '../../config/language.ts';
+import { linkRecords } from '../../graph/likely.ts';
 import { Replicas } from '../../train/replicas.ts';
 import type { Inspection, Preparation, Task } from '../../train/task.ts';
 import { Trainer } from '../../train/trainer.ts';

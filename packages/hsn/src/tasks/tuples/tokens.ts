@@ -1,7 +1,6 @@
 import { UserError } from '@hidden-schema/base';
-import { type Frame, type PaddedIds, padded } from '@hidden-schema/text/padding';
-import { specialConfig } from '@hidden-schema/text/tokenizer/special';
-import { ownTokenizer, type Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
+import { type Frame, type PaddedIds, padded } from '@hidden-schema/text/text-batches';
+import { ownTokenizer, specialConfig, type Tokenizer } from '@hidden-schema/text/tokenizer/tokenizer';
 import { relationToken } from './relations.ts';
 import type { TupleTable } from './tuples.ts';
 

@@ -1,7 +1,7 @@
 import { partialName, UserError } from '@hidden-schema/base';
-import { rowsOfPadded } from '@hidden-schema/text/padding';
+import { rowsOfPadded } from '@hidden-schema/text/text-batches';
 import { noGrad, openSafetensors, scope, Tensor, writeSafetensors } from '@hidden-schema/torch';
-import { vectorRows } from '../../discovery/text-memory.ts';
+import { vectorRows } from '../../discovery/vectors/text-vectors.ts';
 import type { RunFiles } from '../../run/run-files.ts';
 import type { TupleTokens } from './tokens.ts';
 import type { TupleWalks } from './walks.ts';

@@ -1,10 +1,10 @@
-import { BatchOrder } from '@hidden-schema/text/batch-order';
-import { type PaddedIds, partOfPadded } from '@hidden-schema/text/padding';
-import type { optim, Tensor } from '@hidden-schema/torch';
+import { BatchOrder, type PaddedIds, partOfPadded } from '@hidden-schema/text/text-batches';
+import type { Tensor } from '@hidden-schema/torch';
+import type * as optim from '@hidden-schema/torch/optim';
 import { StateCache } from '@hidden-schema/transformers/state-cache';
 import type { ReasoningConfig } from '../../config/tuples.ts';
-import { NetworkTraining } from '../../train/network-training.ts';
-import { parameterGroups } from '../language/parameter-groups.ts';
+import { NetworkTraining } from '../../train/trainer.ts';
+import { parameterGroups } from '../language/training.ts';
 import type { ReadTuples } from './encoder.ts';
 import type { ReasoningNetwork, TupleBatch, TupleKind } from './network.ts';
 import { ScheduledWalks } from './scheduled-walks.ts';

@@ -1,14 +1,12 @@
 import { Random } from '@hidden-schema/base';
 import { cat, noGrad, scope, type Tensor } from '@hidden-schema/torch';
-import { type Discovered, encodePoints, freeDiscovered } from '../../discovery/encode.ts';
-import { fitSymbols } from '../../discovery/fit.ts';
+import { type Discovered, encodePoints, freeDiscovered, WalkCounts } from '../../discovery/encode.ts';
+import { DiscoveryStage, fitSymbols } from '../../discovery/fit.ts';
 import { inferLinks } from '../../discovery/links.ts';
 import { fitPointSpace } from '../../discovery/point-space.ts';
-import { WalkCounts } from '../../discovery/walk-counts.ts';
+import { adopt, fitOptions } from '../../discovery/text-discovery.ts';
 import { countLikelyLinks } from '../../graph/likely.ts';
 import type { PreparationWatch } from '../../train/task.ts';
-import { DiscoveryStage } from '../discovery-stage.ts';
-import { adopt, fitOptions } from '../language/discovery.ts';
 import type { TupleTraining } from './training.ts';
 import type { TwoPartPursuit } from './two-part-pursuit.ts';
 

@@ -1,6 +1,6 @@
-import { type PaddedIds, rowsOfPadded } from '@hidden-schema/text/padding';
+import { type PaddedIds, rowsOfPadded } from '@hidden-schema/text/text-batches';
 import { scope, Tensor } from '@hidden-schema/torch';
-import { cacheFor } from '../../discovery/text-memory.ts';
+import { cacheFor } from '../../discovery/vectors/text-vectors.ts';
 import type { TupleTokens } from './tokens.ts';
 import { prefixVectors, type TwoPartPursuit } from './two-part-pursuit.ts';
 

@@ -1,6 +1,6 @@
-import { BatchOrder } from '@hidden-schema/text/batch-order';
-import type { PaddedIds } from '@hidden-schema/text/padding';
-import { cat, crossEntropy, Generator, noGrad, type optim, scope, Tensor } from '@hidden-schema/torch';
+import { BatchOrder, type PaddedIds } from '@hidden-schema/text/text-batches';
+import { cat, crossEntropy, Generator, noGrad, scope, Tensor } from '@hidden-schema/torch';
+import type * as optim from '@hidden-schema/torch/optim';
 import { maskOfLengths } from '@hidden-schema/transformers/text-encoder';
 import { residualCodes } from '../../encoder/sentence-codes.ts';
 import { unitMeans } from '../../encoder/walk-queries.ts';

@@ -1,7 +1,7 @@
 import { full, nn, noGrad, scope, stack, Tensor, zeros } from '@hidden-schema/torch';
 import type { TextEncoder } from '@hidden-schema/transformers';
 import { dictionaryOf, unitRows } from '../../discovery/dictionary.ts';
-import { type PointSpace, toPoints } from '../../discovery/point-space.ts';
+import { type PointSpace, toPoints } from '../../discovery/points.ts';
 import { pursue } from '../../discovery/pursuit.ts';
 import { TextReader } from '../../encoder/walk-queries.ts';
 import type { GraphPosterior } from '../../graph/posterior.ts';

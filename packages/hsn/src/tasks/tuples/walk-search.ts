@@ -1,6 +1,6 @@
 import { UserError } from '@hidden-schema/base';
 import { type Generator, multinomial, noGrad, scope, type Tensor } from '@hidden-schema/torch';
-import type { BegunWalks, FirstHalves, WalkPath } from './walk-path.ts';
+import type { BegunWalks, FirstHalves, WalkPath } from './path/walk-path.ts';
 import { walkTensor } from './walks.ts';
 
 /** How second halves are chosen: the best symbol after symbol, drawn, or the best walks of a beam. */

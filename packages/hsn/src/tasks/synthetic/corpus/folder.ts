@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { removeStalePartials, UserError, writeBeside } from '@hidden-schema/base';
-import { type Adjacency, edgeList } from './graphs.ts';
+import { removeStalePartials, UserError, writeAll, writeBeside } from '@hidden-schema/base';
+import { type Adjacency, edgeCount, edgeList, type RandomGraph } from './graphs.ts';
 
 /**
  * Writes a corpus folder, all of it or nothing. `layout` is everything such a folder may hold; `force` replaces a
@@ -30,24 +30,23 @@ export function writeCorpusFolder<T>(
 }
 
 /** A link to a folder is followed, so that the rename below replaces the folder and not the link. */
-function resolveTarget(directory: string): string {
-  return fs.existsSync(directory) ? fs.realpathSync(directory) : path.resolve(directory);
-}
+const resolveTarget = (directory: string): string =>
+  fs.existsSync(directory) ? fs.realpathSync(directory) : path.resolve(directory);
 
 function checkTarget(target: string, directory: string, layout: ReadonlySet<string>, force: boolean): void {
   if (!fs.existsSync(target)) return;
-  if (!fs.statSync(target).isDirectory()) {
+  if (!fs.statSync(target).isDirectory())
     throw new UserError(
       `${directory} is a file; expected a folder to write the corpus to, choose another name`,
     );
-  }
+
   const names = fs.readdirSync(target);
   if (names.length === 0) return;
-  if (!force) {
+  if (!force)
     throw new UserError(
       `${directory} is not empty; choose another folder, or --force to replace the corpus there`,
     );
-  }
+
   const foreign = names.filter((name) => !layout.has(name));
   if (foreign.length === 0) return;
   throw new UserError(
@@ -70,4 +69,42 @@ export function edgesText(adjacency: Adjacency): string {
   return edgeList(adjacency)
     .map((edge) => `${edge.join('\t')}\n`)
     .join('');
+}
+
+/** Writes the hidden graph, the file of what its nodes carry, and the record of how all was drawn, which it gives back. */
+export function writeTruth<Noted extends object>(
+  folder: string,
+  adjacency: Adjacency,
+  [name, nodes]: [name: string, text: string],
+  record: Noted,
+): Noted {
+  writeText(path.join(folder, 'adjacency.txt'), adjacencyText(adjacency));
+  writeText(path.join(folder, 'edges.tsv'), edgesText(adjacency));
+  writeText(path.join(folder, name), nodes);
+  writeText(path.join(folder, 'corpus.json'), `${JSON.stringify(record, null, 2)}\n`);
+  return record;
+}
+
+/** What a record counts of a hidden graph. */
+export const graphCounts = ({ adjacency, reconnected }: RandomGraph) => ({
+  nodes: adjacency.nodes,
+  edges: edgeCount(adjacency),
+  reconnected: reconnected.length,
+});
+
+/** Draws sentences, some at a time, and writes what each file gets of them: memory does not grow with their number. */
+export function writeDrawn(
+  files: readonly string[],
+  count: number,
+  atOnce: number,
+  draw: (some: number) => readonly string[],
+): void {
+  const open = files.map((file) => fs.openSync(file, 'wx'));
+  try {
+    for (let left = count; left > 0; left -= atOnce)
+      for (const [at, text] of draw(Math.min(left, atOnce)).entries()) writeAll(open[at]!, text);
+    for (const file of open) fs.fsyncSync(file);
+  } finally {
+    for (const file of open) fs.closeSync(file);
+  }
 }

@@ -134,26 +134,26 @@ function setEdge({ nodes, data }: Adjacency, i: number, j: number, value: 0 | 1)
 /** Edges (i, j), i <= j, row by row; a loop is [i, i]. */
 export function edgeList(graph: Adjacency): [number, number][] {
   const list: [number, number][] = [];
-  for (let i = 0; i < graph.nodes; i++) {
+  for (let i = 0; i < graph.nodes; i++)
     for (let j = i; j < graph.nodes; j++) if (hasEdge(graph, i, j)) list.push([i, j]);
-  }
+
   return list;
 }
 
 export function edgeCount(graph: Adjacency): number {
   let count = 0;
-  for (let i = 0; i < graph.nodes; i++) {
+  for (let i = 0; i < graph.nodes; i++)
     for (let j = i; j < graph.nodes; j++) count += graph.data[i * graph.nodes + j]!;
-  }
+
   return count;
 }
 
 /** Row sums of A: a loop counts once. */
 export function degrees(graph: Adjacency): Int32Array {
   const result = new Int32Array(graph.nodes);
-  for (let i = 0; i < graph.nodes; i++) {
+  for (let i = 0; i < graph.nodes; i++)
     for (let j = 0; j < graph.nodes; j++) result[i]! += graph.data[i * graph.nodes + j]!;
-  }
+
   return result;
 }
 
@@ -165,10 +165,33 @@ export function neighbourLists(graph: Adjacency): { offsets: Int32Array; targets
   });
   const targets = new Int32Array(offsets[graph.nodes]!);
   let at = 0;
-  for (let i = 0; i < graph.nodes; i++) {
+  for (let i = 0; i < graph.nodes; i++)
     for (let j = 0; j < graph.nodes; j++) if (hasEdge(graph, i, j)) targets[at++] = j;
-  }
+
   return { offsets, targets };
+}
+
+/** Uniform random walks: Eq. 4 with f = 1, from a uniform start. */
+export class UniformWalk {
+  readonly #random: Random;
+  readonly #nodes: number;
+  readonly #neighbours: ReturnType<typeof neighbourLists>;
+
+  constructor(adjacency: Adjacency, random: Random) {
+    this.#random = random;
+    this.#nodes = adjacency.nodes;
+    this.#neighbours = neighbourLists(adjacency);
+  }
+
+  start(): number {
+    return this.#random.int(this.#nodes);
+  }
+
+  after(node: number): number {
+    const { offsets, targets } = this.#neighbours;
+    const [first, end] = [offsets[node]!, offsets[node + 1]!];
+    return targets[first + this.#random.int(end - first)]!;
+  }
 }
 
 function reconnectIsolated(graph: Adjacency, random: Random): number[] {
@@ -188,9 +211,9 @@ type Draw = (nodes: number, options: Required<GraphOptions>, random: Random) => 
 /** Each pair linked with the probability that `chance` gives it. */
 function bernoulliPairs(nodes: number, random: Random, chance: (i: number, j: number) => number): Adjacency {
   const graph = emptyGraph(nodes);
-  for (let i = 0; i < nodes; i++) {
+  for (let i = 0; i < nodes; i++)
     for (let j = i + 1; j < nodes; j++) if (random.next() < chance(i, j)) setEdge(graph, i, j, 1);
-  }
+
   return graph;
 }
 
@@ -219,11 +242,11 @@ const DRAW: Record<GraphKind, Draw> = {
   watts(nodes, { neighbours, rewire }, random) {
     const graph = emptyGraph(nodes);
     const half = neighbours / 2;
-    for (let u = 0; u < nodes; u++) {
+    for (let u = 0; u < nodes; u++)
       for (let step = 1; step <= half; step++) setEdge(graph, u, (u + step) % nodes, 1);
-    }
+
     const degree = degrees(graph);
-    for (let step = 1; step <= half; step++) {
+    for (let step = 1; step <= half; step++)
       for (let u = 0; u < nodes; u++) {
         if (random.next() >= rewire || degree[u]! >= nodes - 1) continue;
         let target = random.int(nodes);
@@ -234,7 +257,7 @@ const DRAW: Record<GraphKind, Draw> = {
         degree[old]!--;
         degree[target]!++;
       }
-    }
+
     return graph;
   },
 

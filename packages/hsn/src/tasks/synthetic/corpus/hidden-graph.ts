@@ -63,11 +63,11 @@ function parseBag(text: string, line: number, where: string): [node: number, bag
     probabilities.length !== tokens.length ||
     !probabilities.every((p) => p >= 0) ||
     !(Math.abs(sum - 1) < 1e-6)
-  ) {
+  )
     throw new UserError(
       `${where}: expected ${tokens.length} probabilities that sum to 1 in the third column, got "${third}"`,
     );
-  }
+
   return [Number(first), { line, tokens, probabilities: probabilities.map((p) => p / sum) }];
 }
 
@@ -80,15 +80,15 @@ function fields(text: string): string[] {
 function toDistributions(byNode: Map<number, BagLine>): { bags: Bags; vocabulary: string[] } {
   const nodes = byNode.size;
   const numbers = new Map<string, number>();
-  for (let node = 0; node < nodes; node++) {
+  for (let node = 0; node < nodes; node++)
     for (const token of byNode.get(node)!.tokens) if (!numbers.has(token)) numbers.set(token, numbers.size);
-  }
+
   const probabilities = new Float64Array(nodes * numbers.size);
-  for (const [node, bag] of byNode) {
+  for (const [node, bag] of byNode)
     bag.tokens.forEach((token, at) => {
       probabilities[node * numbers.size + numbers.get(token)!] = bag.probabilities[at]!;
     });
-  }
+
   return { bags: { nodes, probabilities }, vocabulary: [...numbers.keys()] };
 }
 
@@ -102,23 +102,23 @@ export function readAdjacency(file: string, nodes?: number): { truth: Adjacency;
       if (field === '0' || field === '1') row.push(Number(field));
       else throw new UserError(`${name}:${line} has the entry "${field}"; expected only 0 and 1`);
     });
-    if (rows.length > 0 && row.length !== rows[0]!.length) {
+    if (rows.length > 0 && row.length !== rows[0]!.length)
       throw new UserError(
         `${name}:${line} has ${row.length} entries where the first row has ${rows[0]!.length}`,
       );
-    }
+
     rows.push(Uint8Array.from(row));
   });
   const size = rows.length;
   const width = rows[0]?.length ?? 0;
-  if (size === 0 || width !== size) {
+  if (size === 0 || width !== size)
     throw new UserError(`${name} has ${size} rows of ${width} entries; expected a square matrix`);
-  }
-  if (nodes !== undefined && nodes !== size) {
+
+  if (nodes !== undefined && nodes !== size)
     throw new UserError(
       `${name} is ${size} by ${size}, but node_tokens.tsv has ${nodes} nodes; they must agree`,
     );
-  }
+
   const truth: Adjacency = { nodes: size, data: new Uint8Array(size * size) };
   rows.forEach((row, i) => {
     truth.data.set(row, i * size);
@@ -128,12 +128,11 @@ export function readAdjacency(file: string, nodes?: number): { truth: Adjacency;
 }
 
 function checkSymmetric(graph: Adjacency, name: string): void {
-  for (let i = 0; i < graph.nodes; i++) {
+  for (let i = 0; i < graph.nodes; i++)
     for (let j = 0; j < i; j++) {
       if (hasEdge(graph, i, j) === hasEdge(graph, j, i)) continue;
       throw new UserError(
         `${name} is not symmetric: nodes ${j} and ${i} are linked in one direction only; the graph is undirected`,
       );
     }
-  }
 }

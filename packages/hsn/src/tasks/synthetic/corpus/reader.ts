@@ -72,16 +72,15 @@ export function readSyntheticCorpus(directory: string, options: ReadOptions = {}
 
 function checkFolder(directory: string): void {
   const stat = fs.statSync(directory, { throwIfNoEntry: false });
-  if (!stat) {
+  if (!stat)
     throw new UserError(
       `the corpus folder ${directory} does not exist; check the path, or draw one with "hsn synth"`,
     );
-  }
+
   if (!stat.isDirectory())
     throw new UserError(`${directory} is a file; expected a folder that holds train.txt`);
-  if (!present(directory, 'train.txt')) {
+  if (!present(directory, 'train.txt'))
     throw new UserError(`${directory} has no train.txt; expected a file with one sentence a line`);
-  }
 }
 
 function present(directory: string, name: string): string | undefined {
@@ -99,9 +98,9 @@ function readText(directory: string, numbers: TokenNumbers) {
     const rows = readRows(file, text.get('train')?.length, (token, name, line) =>
       numbers.number(token, name, line),
     );
-    if (split === 'train' && rows.count === 0) {
+    if (split === 'train' && rows.count === 0)
       throw new UserError(`train.txt in ${directory} is empty; expected one sentence a line`);
-    }
+
     text.set(split, rows);
   }
   numbers.check();
@@ -114,11 +113,11 @@ function readText(directory: string, numbers: TokenNumbers) {
 
 /** A walk belongs to the sentence in the same place: every token must be in the bag of its node. */
 function checkWalks(sentences: Rows, walks: Rows, bags?: Bags, truth?: Adjacency): void {
-  if (walks.count !== sentences.count) {
+  if (walks.count !== sentences.count)
     throw new UserError(
       `${walks.name} has ${walks.count} walks, but ${sentences.name} has ${sentences.count} sentences; expected one walk a sentence`,
     );
-  }
+
   const { length } = sentences;
   const nodes = bags?.nodes ?? truth?.nodes;
   const width = bags ? bags.probabilities.length / bags.nodes : 0;
@@ -126,19 +125,18 @@ function checkWalks(sentences: Rows, walks: Rows, bags?: Bags, truth?: Adjacency
     const node = walks.values[at]!;
     const row = Math.floor(at / length);
     const where = () => `${walks.name}:${walks.lines[row]}`;
-    if (nodes !== undefined && node >= nodes) {
+    if (nodes !== undefined && node >= nodes)
       throw new UserError(`${where()} passes node ${node}, but the nodes are 0 to ${nodes - 1}`);
-    }
-    if (bags && bags.probabilities[node * width + sentences.values[at]!] === 0) {
+
+    if (bags && bags.probabilities[node * width + sentences.values[at]!] === 0)
       throw new UserError(
         `${where()} does not match ${sentences.name}:${sentences.lines[row]}: token ${(at % length) + 1} is not in the bag of node ${node}`,
       );
-    }
-    if (truth && at % length > 0 && !hasEdge(truth, walks.values[at - 1]!, node)) {
+
+    if (truth && at % length > 0 && !hasEdge(truth, walks.values[at - 1]!, node))
       throw new UserError(
         `${where()} steps from node ${walks.values[at - 1]} to ${node}, which adjacency.txt does not link`,
       );
-    }
   }
 }
 

@@ -1,30 +1,26 @@
 import { Random, UserError } from '@hidden-schema/base';
-import { type Fault, faultMessage, wholeNumberFault } from './faults.ts';
-import {
-  type Adjacency,
-  type GraphKind,
-  type GraphModel,
-  type GraphOptions,
-  graphFaults,
-  randomGraph,
-} from './graphs.ts';
-import { UniformWalk } from './uniform-walk.ts';
+import { type Fault, faultMessage, splitFaults, wholeNumberFault } from './faults.ts';
+import { type GraphModel, graphFaults, type RandomGraph, randomGraph, UniformWalk } from './graphs.ts';
 
 /** Train, valid and test shares, in any unit. */
 export type Split = [train: number, valid: number, test: number];
 
-/** What a synthetic language is drawn from (the paper's section 4 and appendix E.1). */
-export interface SyntheticSettings {
-  graph: GraphKind;
-  graphOptions: GraphOptions;
+/** What any corpus on a hidden graph is drawn from. */
+export interface DrawSettings {
+  graph: GraphModel['kind'];
+  graphOptions: GraphModel['options'];
   nodes: number;
-  tokens: number;
-  bag: number;
-  disjoint: boolean;
   length: number;
   sentences: number;
   split: Split;
   seed: number;
+}
+
+/** What a synthetic language is drawn from (the paper's section 4 and appendix E.1). */
+export interface SyntheticSettings extends DrawSettings {
+  tokens: number;
+  bag: number;
+  disjoint: boolean;
 }
 
 /** The paper's Erdős settings, except that the graph is a Barabási-Albert one. */
@@ -42,10 +38,7 @@ export const SYNTHETIC_DEFAULTS: SyntheticSettings = {
 };
 
 /** A graph with a bag of tokens at each node; a bag's tokens are equally likely. */
-export interface SyntheticLanguage {
-  model: GraphModel;
-  adjacency: Adjacency;
-  reconnected: number[];
+export interface SyntheticLanguage extends RandomGraph {
   vocabulary: string[];
   bag: number;
   /** Token numbers, row-major [nodes, bag]. */
@@ -60,7 +53,7 @@ const STREAM = { graph: 1, tokens: 2, bags: 3, sentences: 4 };
 
 /** Every fault of the settings; empty when a corpus can be drawn. */
 export function syntheticFaults(settings: SyntheticSettings): Fault[] {
-  const { nodes, tokens, bag, length, sentences, split, seed } = settings;
+  const { nodes, tokens, bag, length, sentences, seed } = settings;
   const faults = [
     ...graphFaults(settings.graph, nodes, settings.graphOptions),
     ...wholeNumberFault('tokens', tokens, 1, MOST_TOKENS),
@@ -68,18 +61,12 @@ export function syntheticFaults(settings: SyntheticSettings): Fault[] {
     ...wholeNumberFault('sentences', sentences, 1, 1_000_000_000),
     ...wholeNumberFault('seed', seed, 0, Number.MAX_SAFE_INTEGER),
   ];
-  if (!Number.isInteger(bag) || bag < 1) {
+  if (!Number.isInteger(bag) || bag < 1)
     faults.push({ setting: 'bag', text: `expected a whole number of at least 1, got ${bag}` });
-  } else if (faults.every((fault) => fault.setting !== 'tokens' && fault.setting !== 'nodes')) {
+  else if (faults.every((fault) => fault.setting !== 'tokens' && fault.setting !== 'nodes'))
     faults.push(...bagFaults(settings));
-  }
-  const bad = split.length !== 3 || split.some((share) => !(share >= 0 && share < Number.POSITIVE_INFINITY));
-  if (bad || !(split[0] > 0)) {
-    faults.push({
-      setting: 'split',
-      text: `expected three shares for train, valid and test with train above 0, such as 70,20,10, got ${split.join(',')}`,
-    });
-  }
+
+  faults.push(...splitFaults(settings.split, '70,20,10'));
   return faults;
 }
 

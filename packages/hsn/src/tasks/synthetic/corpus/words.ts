@@ -1,32 +1,14 @@
-import fs from 'node:fs';
 import path from 'node:path';
-import { Random, UserError, writeAll } from '@hidden-schema/base';
-import { type Fault, faultMessage, wholeNumberFault } from './faults.ts';
-import { adjacencyText, edgesText, writeCorpusFolder, writeText } from './folder.ts';
-import {
-  type Adjacency,
-  edgeCount,
-  type GraphKind,
-  type GraphModel,
-  type GraphOptions,
-  graphFaults,
-  randomGraph,
-} from './graphs.ts';
-import { type Split, splitCounts } from './synthetic.ts';
-import { UniformWalk } from './uniform-walk.ts';
+import { Random, UserError } from '@hidden-schema/base';
+import { type Fault, faultMessage, splitFaults, wholeNumberFault } from './faults.ts';
+import { graphCounts, writeCorpusFolder, writeDrawn, writeTruth } from './folder.ts';
+import { type GraphOptions, graphFaults, type RandomGraph, randomGraph, UniformWalk } from './graphs.ts';
+import { type DrawSettings, splitCounts } from './synthetic.ts';
 import { THEMES, type Topic } from './word-topics.ts';
 import { SPLITS, type SplitName, type WriteOptions } from './writer.ts';
 
 /** What a corpus of readable sentences with a planted graph is drawn from. */
-export interface WordSettings {
-  graph: GraphKind;
-  graphOptions: GraphOptions;
-  nodes: number;
-  length: number;
-  sentences: number;
-  split: Split;
-  seed: number;
-}
+export type WordSettings = DrawSettings;
 
 /** Six themes of six topics: communities that words tell apart, with few ways between them. */
 export const WORD_DEFAULTS: WordSettings = {
@@ -49,16 +31,13 @@ export interface WordNode {
   theme: number;
 }
 
-export interface WordLanguage {
-  model: GraphModel;
-  adjacency: Adjacency;
-  reconnected: number[];
+export interface WordLanguage extends RandomGraph {
   nodes: WordNode[];
 }
 
 /** Every fault of the settings; empty when a corpus can be drawn. */
 export function wordFaults(settings: WordSettings): Fault[] {
-  const { graph, nodes, length, sentences, split, seed } = settings;
+  const { graph, nodes, length, sentences, seed } = settings;
   const faults = [
     ...graphFaults(graph, nodes, optionsOf(settings)),
     ...wholeNumberFault('length', length, 1, 50),
@@ -68,12 +47,7 @@ export function wordFaults(settings: WordSettings): Fault[] {
   if (Number.isInteger(nodes) && nodes > MOST_NODES)
     faults.push({ setting: 'nodes', text: `there are topics for ${MOST_NODES} nodes, got ${nodes}` });
   else if (faults.length === 0 && graph === 'blocks') faults.push(...blockFaults(settings));
-  const bad = split.length !== 3 || split.some((share) => !(share >= 0 && share < Number.POSITIVE_INFINITY));
-  if (bad || !(split[0] > 0))
-    faults.push({
-      setting: 'split',
-      text: `expected three shares for train, valid and test with train above 0, such as 80,10,10, got ${split.join(',')}`,
-    });
+  faults.push(...splitFaults(settings.split, '80,10,10'));
   return faults;
 }
 
@@ -88,9 +62,8 @@ function blockFaults(settings: WordSettings): Fault[] {
 }
 
 /** The defaults of the block graph, where that is the graph, under what was given. */
-function optionsOf({ graph, graphOptions }: WordSettings): GraphOptions {
-  return graph === 'blocks' ? { ...WORD_DEFAULTS.graphOptions, ...graphOptions } : graphOptions;
-}
+const optionsOf = ({ graph, graphOptions }: WordSettings): GraphOptions =>
+  graph === 'blocks' ? { ...WORD_DEFAULTS.graphOptions, ...graphOptions } : graphOptions;
 
 /** Draws the graph and gives each node a topic: community by community a theme's, else all themes in turn. */
 export function drawWords(settings: WordSettings): WordLanguage {
@@ -157,10 +130,7 @@ export interface WordsRecord {
   format: typeof WORDS_FORMAT;
   version: 1;
   settings: WordSettings;
-  counts: {
-    nodes: number;
-    edges: number;
-    reconnected: number;
+  counts: ReturnType<typeof graphCounts> & {
     phrases: number;
     labels: Record<string, number>;
     sentences: Record<SplitName, number>;
@@ -190,46 +160,26 @@ function writeFiles(language: WordLanguage, settings: WordSettings, folder: stri
   const sentences = { train, valid, test };
   const sampler = new WordSampler(language, settings);
   const labels: Record<string, number> = {};
-  for (const split of SPLITS) writeSplit(path.join(folder, split), sentences[split], sampler, labels);
-  writeText(path.join(folder, 'adjacency.txt'), adjacencyText(adjacency));
-  writeText(path.join(folder, 'edges.tsv'), edgesText(adjacency));
+  for (const split of SPLITS) {
+    const files = [`${split}.tsv`, `${split}_walks.txt`].map((name) => path.join(folder, name));
+    writeDrawn(files, sentences[split], CHUNK, (some) => {
+      const drawn = Array.from({ length: some }, () => sampler.next());
+      for (const { label } of drawn) labels[label] = (labels[label] ?? 0) + 1;
+      return [
+        drawn.map(({ label, text }) => `${label}\t${text}\n`).join(''),
+        drawn.map(({ walk }) => `${walk.join(' ')}\n`).join(''),
+      ];
+    });
+  }
+  const phrases = nodes.reduce((sum, { topic }) => sum + topic.phrases.length, 0);
   const line = ({ theme, topic }: WordNode, node: number) =>
     `${[node, THEMES[theme]!.name, topic.name, ...topic.phrases].join('\t')}\n`;
-  writeText(path.join(folder, 'node_phrases.tsv'), nodes.map(line).join(''));
-  const record: WordsRecord = {
+  return writeTruth(folder, adjacency, ['node_phrases.tsv', nodes.map(line).join('')], {
     format: WORDS_FORMAT,
     version: 1,
     settings: { ...settings, graphOptions: language.model.options },
-    counts: {
-      nodes: nodes.length,
-      edges: edgeCount(adjacency),
-      reconnected: language.reconnected.length,
-      phrases: nodes.reduce((sum, { topic }) => sum + topic.phrases.length, 0),
-      labels,
-      sentences,
-    },
-  };
-  writeText(path.join(folder, 'corpus.json'), `${JSON.stringify(record, null, 2)}\n`);
-  return record;
+    counts: { ...graphCounts(language), phrases, labels, sentences },
+  });
 }
 
 const CHUNK = 4096;
-
-/** `label<TAB>text` and the walk of each sentence, chunk by chunk. */
-function writeSplit(stem: string, count: number, sampler: WordSampler, labels: Record<string, number>): void {
-  const text = fs.openSync(`${stem}.tsv`, 'wx');
-  const walks = fs.openSync(`${stem}_walks.txt`, 'wx');
-  try {
-    for (let left = count; left > 0; left -= CHUNK) {
-      const drawn = Array.from({ length: Math.min(left, CHUNK) }, () => sampler.next());
-      for (const { label } of drawn) labels[label] = (labels[label] ?? 0) + 1;
-      writeAll(text, drawn.map(({ label, text }) => `${label}\t${text}\n`).join(''));
-      writeAll(walks, drawn.map(({ walk }) => `${walk.join(' ')}\n`).join(''));
-    }
-    fs.fsyncSync(text);
-    fs.fsyncSync(walks);
-  } finally {
-    fs.closeSync(text);
-    fs.closeSync(walks);
-  }
-}

@@ -1,12 +1,8 @@
-import fs from 'node:fs';
 import path from 'node:path';
-import { writeAll } from '@hidden-schema/base';
-import { adjacencyText, edgesText, writeCorpusFolder, writeText } from './folder.ts';
-import { edgeCount } from './graphs.ts';
+import { graphCounts, writeCorpusFolder, writeDrawn, writeTruth } from './folder.ts';
 import {
   drawLanguage,
   SentenceSampler,
-  type Sentences,
   type SyntheticLanguage,
   type SyntheticSettings,
   splitCounts,
@@ -22,10 +18,7 @@ export interface CorpusRecord {
   format: typeof CORPUS_FORMAT;
   version: 1;
   settings: SyntheticSettings;
-  counts: {
-    nodes: number;
-    edges: number;
-    reconnected: number;
+  counts: ReturnType<typeof graphCounts> & {
     tokens_in_bags: number;
     tokens_shared: number;
     sentences: Record<SplitName, number>;
@@ -60,62 +53,31 @@ export function writeSyntheticCorpus(
 function writeFiles(language: SyntheticLanguage, settings: SyntheticSettings, folder: string): CorpusRecord {
   const sizes = splitCounts(settings.sentences, settings.split);
   const sampler = new SentenceSampler(language, settings);
-  SPLITS.forEach((split, part) => {
-    const shape = { names: language.vocabulary, length: settings.length };
-    writeSplit(path.join(folder, split), sizes[part]!, sampler, shape);
-  });
-  const { adjacency } = language;
-  writeText(path.join(folder, 'adjacency.txt'), adjacencyText(adjacency));
-  writeText(path.join(folder, 'edges.tsv'), edgesText(adjacency));
-  writeText(path.join(folder, 'node_tokens.tsv'), bagsText(language));
+  const { length } = settings;
+  for (const [part, split] of SPLITS.entries()) {
+    const files = [`${split}.txt`, `${split}_walks.txt`].map((name) => path.join(folder, name));
+    writeDrawn(files, sizes[part]!, SENTENCES_PER_CHUNK, (some) => {
+      const { tokens, walks } = sampler.next(some);
+      return [
+        rowsText(tokens, length, (token) => language.vocabulary[token]!),
+        rowsText(walks, length, String),
+      ];
+    });
+  }
   const [train, valid, test] = sizes;
-  const record: CorpusRecord = {
+  return writeTruth(folder, language.adjacency, ['node_tokens.tsv', bagsText(language)], {
     format: CORPUS_FORMAT,
     version: 1,
     settings: { ...settings, graphOptions: language.model.options },
-    counts: {
-      nodes: adjacency.nodes,
-      edges: edgeCount(adjacency),
-      reconnected: language.reconnected.length,
-      ...tokenCounts(language),
-      sentences: { train, valid, test },
-    },
-  };
-  writeText(path.join(folder, 'corpus.json'), `${JSON.stringify(record, null, 2)}\n`);
-  return record;
-}
-
-/** Sentences are drawn and written chunk by chunk: memory does not grow with their number. */
-function writeSplit(
-  stem: string,
-  count: number,
-  sampler: SentenceSampler,
-  { names, length }: { names: readonly string[]; length: number },
-): void {
-  const text = fs.openSync(`${stem}.txt`, 'wx');
-  const walks = fs.openSync(`${stem}_walks.txt`, 'wx');
-  try {
-    for (let left = count; left > 0; left -= SENTENCES_PER_CHUNK) {
-      const chunk: Sentences = sampler.next(Math.min(left, SENTENCES_PER_CHUNK));
-      writeAll(
-        text,
-        rowsText(chunk.tokens, length, (token) => names[token]!),
-      );
-      writeAll(walks, rowsText(chunk.walks, length, String));
-    }
-    fs.fsyncSync(text);
-    fs.fsyncSync(walks);
-  } finally {
-    fs.closeSync(text);
-    fs.closeSync(walks);
-  }
+    counts: { ...graphCounts(language), ...tokenCounts(language), sentences: { train, valid, test } },
+  });
 }
 
 function rowsText(values: Int32Array, length: number, name: (value: number) => string): string {
   let text = '';
-  for (let at = 0; at < values.length; at++) {
+  for (let at = 0; at < values.length; at++)
     text += name(values[at]!) + ((at + 1) % length === 0 ? '\n' : ' ');
-  }
+
   return text;
 }
 

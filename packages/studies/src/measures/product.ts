@@ -1,2 +1,0 @@
-/** Π p_i, as of the steps of a walk: its probability. */
-export const product = (values: readonly number[]): number => values.reduce((all, value) => all * value, 1);

@@ -1,3 +1,0 @@
-export * from './adam.ts';
-export * from './clip.ts';
-export * from './schedule.ts';

@@ -1,1 +1,0 @@
-export { importGguf } from './import.ts';

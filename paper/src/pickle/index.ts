@@ -1,2 +1,0 @@
-export { NumberArray } from './numpy.ts';
-export { type Pickled, readPickle } from './read.ts';
