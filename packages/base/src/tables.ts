@@ -42,7 +42,9 @@ export function formatNumber(value: number, digits?: number): string {
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
   if (digits === undefined && Number.isInteger(value) && Math.abs(value) < 1e15) return String(value);
   const size = Math.abs(value);
-  if (digits === undefined && (size >= 1e15 || size < 1e-4)) return value.toExponential(2);
+  // Nobody reads ten digits before the point and two behind it.
+  if (size >= (digits === undefined ? 1e15 : 1e9) || (digits === undefined && size < 1e-4))
+    return value.toExponential(2);
   const text = value.toFixed(digits ?? decimals(value));
   return Number(text) === 0 ? text.replace('-', '') : text;
 }

@@ -67,6 +67,8 @@ test('numbers', () => {
     ['0', '3', '-12', '0.500', '12.3', '1235', '1.00e-7', '123456789', '1.00e+20'],
   );
   expect(formatNumber(-0.0001, 2)).toBe('0.00');
+  expect(formatNumber(6_609_919_939_977.5, 2)).toBe('6.61e+12');
+  expect(formatNumber(999_999_999.4, 1)).toBe('999999999.4');
   expect(
     [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY].map((v) => formatNumber(v)),
   ).toEqual(['–', '∞', '−∞']);
