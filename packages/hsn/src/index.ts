@@ -38,7 +38,7 @@ export { type LanguageRun, type OpenedRun, open, type SyntheticRun, type WalkRea
 export { checkpointSteps, loadCheckpoint, verifyCheckpoint } from './run/checkpoint.ts';
 export { CheckpointWriter, saveCheckpoint } from './run/checkpoint-writer.ts';
 export { type Diagnosis, diagnose } from './run/diagnosis.ts';
-export { EventWriter, readEvents } from './run/events.ts';
+export { EventWriter } from './run/events.ts';
 export { type MetricsRow, readMetrics } from './run/metrics.ts';
 export { MetricsFollower } from './run/metrics-follower.ts';
 export { Run } from './run/run.ts';

@@ -1,8 +1,9 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { readEvents } from '@hidden-schema/testing/event-files';
 import { afterAll, expect, test } from 'vitest';
-import { EventWriter, encodeEvent, frameRecord, readEvents } from '../src/run/events.ts';
+import { EventWriter, encodeEvent, frameRecord } from '../src/run/events.ts';
 import { crc32c, maskedCrc32c } from '../src/run/sums.ts';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-events-'));
