@@ -308,10 +308,10 @@ describe('written corpus', () => {
   });
 });
 
-const orderOf = (count: number, batchSize: number, seed: number, dropLast = true) =>
+const orderOf = (count: number, batchSize: number, seed: number) =>
   new BatchOrder(
     Int32Array.from({ length: count }, (_, row) => row),
-    { batchSize, seed, dropLast },
+    { batchSize, seed },
   );
 
 describe('BatchOrder', () => {
@@ -321,10 +321,11 @@ describe('BatchOrder', () => {
     seed: seeds,
   });
 
-  test('covers every row once an epoch, in an order of its own', () => {
+  test('gives a row once an epoch, all but those of a short last batch, in an order of its own', () => {
     fc.assert(
       fc.property(cases, ({ count, size, seed }) => {
-        const order = orderOf(count, size, seed, false);
+        const order = orderOf(count, size, seed);
+        const given = count - (count % Math.min(count, size));
         const epochs = [0, 1].map((epoch) => {
           const rows: number[] = [];
           for (let index = 0; index < order.batchesPerEpoch; index++) {
@@ -332,10 +333,11 @@ describe('BatchOrder', () => {
             expect([batch.epoch, batch.index]).toEqual([epoch, index]);
             rows.push(...batch.rows);
           }
-          expect(rows.toSorted((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, row) => row));
+          expect([new Set(rows).size, rows.length]).toEqual([given, given]);
+          expect(rows.every((row) => row >= 0 && row < count)).toBe(true);
           return rows;
         });
-        if (count > 30) expect(epochs[0]).not.toEqual(epochs[1]);
+        if (given > 30) expect(epochs[0]).not.toEqual(epochs[1]);
       }),
     );
   });
@@ -355,20 +357,14 @@ describe('BatchOrder', () => {
 
   test('seek equals running', () => {
     fc.assert(
-      fc.property(
-        cases,
-        fc.nat(300),
-        fc.nat(300),
-        fc.boolean(),
-        ({ count, size, seed }, run, before, drop) => {
-          const running = orderOf(count, size, seed, drop);
-          for (let step = 0; step < run; step++) running.next();
-          const sought = orderOf(count, size, seed, drop);
-          for (let step = 0; step < before; step++) sought.next();
-          sought.seek(JSON.parse(JSON.stringify(running.position())));
-          for (let step = 0; step < 5; step++) expect(sought.next()).toEqual(running.next());
-        },
-      ),
+      fc.property(cases, fc.nat(300), fc.nat(300), ({ count, size, seed }, run, before) => {
+        const running = orderOf(count, size, seed);
+        for (let step = 0; step < run; step++) running.next();
+        const sought = orderOf(count, size, seed);
+        for (let step = 0; step < before; step++) sought.next();
+        sought.seek(JSON.parse(JSON.stringify(running.position())));
+        for (let step = 0; step < 5; step++) expect(sought.next()).toEqual(running.next());
+      }),
     );
   });
 });
