@@ -80,13 +80,16 @@ export class TransformerText extends nn.Module implements TextEncoder {
   readonly dropout: nn.Dropout;
   readonly #positions: Tensor; // [T, D]
 
-  constructor(options: ScratchOptions & Pick<BlockOptions, 'heads' | 'hidden'>, generator: Generator) {
+  constructor(
+    options: ScratchOptions & Pick<BlockOptions, 'heads' | 'hidden'> & { deviation?: number },
+    generator: Generator,
+  ) {
     super();
-    const { width, vocabulary, positions } = options;
+    const { width, vocabulary, positions, deviation = 0.02 } = options;
     this.width = width;
     this.vocabulary = vocabulary;
     this.positions = positions;
-    this.embedding = new nn.Embedding(vocabulary, width, generator, { ...options, deviation: 0.02 });
+    this.embedding = new nn.Embedding(vocabulary, width, generator, { ...options, deviation });
     this.blocks = Array.from({ length: options.layers }, () => new TransformerBlock(options, generator));
     this.dropout = new nn.Dropout(options.dropout, generator);
     const table = sinusoidalPositions(positions, width);
@@ -94,11 +97,12 @@ export class TransformerText extends nn.Module implements TextEncoder {
     table.free();
   }
 
-  hidden(ids: Tensor, mask: Tensor): Tensor {
+  /** Without a mask nothing is padding. */
+  hidden(ids: Tensor, mask?: Tensor): Tensor {
     checkLength(ids, this.positions);
     const scaled = this.embedding.forward(ids).mul(Math.sqrt(this.width));
     const embedded = scaled.add(this.#positions.narrow(0, 0, ids.dim(1)));
-    const padding = paddingMask(mask);
+    const padding = mask && paddingMask(mask);
     return this.blocks.reduce((x, block) => block.forward(x, x, padding), this.dropout.forward(embedded));
   }
 }

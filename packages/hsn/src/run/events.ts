@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { readRegular } from '@hidden-schema/base';
+import { readRegular, writeAll } from '@hidden-schema/base';
 import { maskedCrc32c } from './sums.ts';
 
 /** One TensorBoard event: scalars at a step, or what a file begins with. */
@@ -50,11 +50,6 @@ export class EventWriter {
     this.#write({ wallTime: this.#now() / 1000, step, scalars: { ...values } });
   }
 
-  /** Makes what was written survive the end of the machine. */
-  sync(): void {
-    if (this.#descriptor !== undefined) fs.fsyncSync(this.#descriptor);
-  }
-
   close(): void {
     if (this.#descriptor !== undefined) fs.closeSync(this.#descriptor);
     this.#descriptor = undefined;
@@ -62,8 +57,7 @@ export class EventWriter {
 
   #write(event: TrainingEvent): void {
     if (this.#descriptor === undefined) throw new Error(`${this.file} is closed`);
-    const bytes = frameRecord(encodeEvent(event));
-    for (let done = 0; done < bytes.length; ) done += fs.writeSync(this.#descriptor, bytes, done);
+    writeAll(this.#descriptor, frameRecord(encodeEvent(event)));
   }
 }
 
