@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { openRegular, readRegular, reasonOf, UserError, writeAll } from '@hidden-schema/base';
+import { asUserError, openRegular, readRegular, reasonOf, UserError, writeAll } from '@hidden-schema/base';
 import { DamagedFile } from './edit-record.ts';
 import type { Run } from './run.ts';
 import { maskedCrc32c } from './sums.ts';
@@ -28,12 +28,10 @@ export class MetricsLog {
   constructor(file: string, options: { now?: () => number } = {}) {
     this.file = file;
     this.#now = options.now ?? Date.now;
-    try {
-      this.#descriptor = openRegular(file, { flags: APPENDING, follow: false });
-    } catch (error) {
-      if (error instanceof UserError) throw error;
-      throw new UserError(`cannot open ${file}: ${reasonOf(error)}`);
-    }
+    this.#descriptor = asUserError(
+      () => openRegular(file, { flags: APPENDING, follow: false }),
+      (reason) => `cannot open ${file}: ${reason}`,
+    );
     const { lines, whole } = linesOf(readAll(file));
     this.damaged = lines.filter(({ row }) => row === undefined).length;
     fs.ftruncateSync(this.#descriptor, whole);
@@ -96,13 +94,11 @@ interface Lines {
   cut: boolean;
 }
 
-function readAll(file: string): Buffer {
-  try {
-    return readRegular(file, Number.POSITIVE_INFINITY, { follow: false });
-  } catch (error) {
-    throw new UserError(`cannot read ${file}: ${reasonOf(error)}`);
-  }
-}
+const readAll = (file: string): Buffer =>
+  asUserError(
+    () => readRegular(file, Number.POSITIVE_INFINITY, { follow: false }),
+    (reason) => `cannot read ${file}: ${reason}`,
+  );
 
 /** The lines of bytes that begin with one. */
 export function linesOf(bytes: Buffer): Lines {
