@@ -36,7 +36,7 @@ export { nameCorpus } from './name-corpus.ts';
 export { type LossTerms, type ObjectiveOptions, objective } from './objective/objective.ts';
 export { type LanguageRun, type OpenedRun, open, type SyntheticRun, type WalkReader } from './open.ts';
 export { checkpointSteps, loadCheckpoint, verifyCheckpoint } from './run/checkpoint.ts';
-export { CheckpointWriter, saveCheckpoint } from './run/checkpoint-writer.ts';
+export { CheckpointWriter } from './run/checkpoint-writer.ts';
 export { type Diagnosis, diagnose } from './run/diagnosis.ts';
 export { EventWriter } from './run/events.ts';
 export { type MetricsRow, readMetrics } from './run/metrics.ts';

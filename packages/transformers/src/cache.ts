@@ -37,11 +37,6 @@ export class KeyValueCache {
     return this.#length;
   }
 
-  /** Symbols in it. */
-  get symbols(): number {
-    return this.#layers[0]?.symbols ?? 0;
-  }
-
   /** Writes new tokens of a layer behind what is there, and gives the layer's whole keys and values. */
   extend(layer: number, token: KeysValues, symbols: (() => KeysValues) | undefined): KeysValues {
     const count = token.key.dim(2);

@@ -120,12 +120,7 @@ export class WalkCounts {
 
   /** Adds up what the processes have counted. */
   share(replicas: Replicas): void {
-    for (const counts of [this.#at, this.#stays, this.#moves]) {
-      const sum = Tensor.fromArray(counts, [counts.length]);
-      replicas.sum([sum]);
-      counts.set(sum.toArray() as Float64Array);
-      sum.free();
-    }
+    for (const counts of [this.#at, this.#stays, this.#moves]) counts.set(replicas.counts(counts));
   }
 
   /** How many walks are on each symbol at each step. L lists of K */

@@ -1,4 +1,13 @@
-import { call, callMany, Generator, randn, scope, Tensor, withoutGrad, zeros } from '@hidden-schema/torch';
+import {
+  call,
+  callMany,
+  Generator,
+  randn,
+  scope,
+  type Tensor,
+  withoutGrad,
+  zeros,
+} from '@hidden-schema/torch';
 import { Replicas } from '../train/replicas.ts';
 import { isSmall, mostAtOnce } from './point-source.ts';
 import {
@@ -202,10 +211,5 @@ function rarityOf(counts: CountSource, replicas: Replicas): Float32Array {
     checkSparse(block);
     for (const [at, index] of block.indices.entries()) if (block.values[at]! > 0) found[index]!++;
   }
-  const texts = scope(() => {
-    const sum = Tensor.fromArray(found, [found.length]);
-    replicas.sum([sum]);
-    return sum.toNumbers();
-  });
-  return Float32Array.from(texts, (count) => Math.log((1 + counts.texts) / (1 + count)) + 1);
+  return Float32Array.from(replicas.counts(found), (count) => Math.log((1 + counts.texts) / (1 + count)) + 1);
 }

@@ -210,15 +210,11 @@ function allUses(
   read: number,
   { replicas, vocabulary }: SharedPieces,
 ): { found: [number, number][]; count: number } {
-  return scope(() => {
-    const uses = new Float64Array(vocabulary + 1);
-    for (const [id, count] of own) uses[id] = count;
-    uses[vocabulary] = read;
-    const sum = Tensor.fromArray(uses, [uses.length]);
-    replicas.sum([sum]);
-    const all = sum.toArray() as Float64Array;
-    return { found: [...all.subarray(0, vocabulary).entries()], count: all[vocabulary]! };
-  });
+  const uses = new Float64Array(vocabulary + 1);
+  for (const [id, count] of own) uses[id] = count;
+  uses[vocabulary] = read;
+  const all = replicas.counts(uses);
+  return { found: [...all.subarray(0, vocabulary).entries()], count: all[vocabulary]! };
 }
 
 /** Counts of these pieces, a row a text. [N, V] */
