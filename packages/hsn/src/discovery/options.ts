@@ -47,7 +47,10 @@ const optionsSchema = z.object({
   /** κ of later steps, likewise. */
   sharpness: positive(800),
   /** Beta prior of the link probability: one link seen for four that are missing. */
-  densityPrior: z.tuple([positive(1), positive(4)]).default([1, 4]),
+  densityPrior: z
+    .tuple([positive(1), positive(4)])
+    .readonly()
+    .default([1, 4]),
   /** Share of all pairs that the evidence may link. */
   density: share(0.25),
   /** Share of false ones to accept among the symbols that walks name after the first (`fitCutoffs`). */

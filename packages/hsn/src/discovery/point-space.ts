@@ -15,7 +15,6 @@ import {
   checkRows,
   checkSparse,
   type Part,
-  type PointOptions,
   type PointSpace,
   pointDefaults,
   rowsAtATime,
@@ -46,7 +45,7 @@ export interface TextBlocks {
 export function fitPointSpace(
   vectors: Tensor,
   words?: SparseRows,
-  chosen: Partial<PointOptions> = {},
+  chosen: Partial<typeof pointDefaults> = {},
 ): PointSpace {
   checkPoints(vectors);
   if (words) checkRows(vectors, words);
@@ -58,7 +57,7 @@ export function fitPointSpace(
 /** The same of texts that processes hold together: all get the same space. */
 export function fitSharedSpace(
   { count, width, vectors, words }: TextBlocks,
-  chosen: Partial<PointOptions> = {},
+  chosen: Partial<typeof pointDefaults> = {},
   replicas = Replicas.alone,
 ): PointSpace {
   const options = { ...pointDefaults, ...chosen };

@@ -6,16 +6,14 @@ import { unitRows } from './dictionary.ts';
 
 // Shapes: N texts, V words, D width of the encoder's vectors, d dimensions of words, S = D + d.
 
-export interface PointOptions {
+export const pointDefaults = {
   /** Weight of words beside vectors: half, so that rare words sharpen a symbol and do not make one. */
-  wordWeight: number;
+  wordWeight: 0.5,
   /** d: enough for topics, few enough to leave out chance. */
-  wordDimensions: number;
+  wordDimensions: 150,
   /** For the randomised SVD. */
-  seed: number;
-}
-
-export const pointDefaults: PointOptions = { wordWeight: 0.5, wordDimensions: 150, seed: 0 };
+  seed: 0,
+};
 
 /** Texts' words as short vectors: TF-IDF and its truncated SVD (latent semantic analysis). */
 export interface WordSpace {
