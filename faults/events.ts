@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { EventWriter, readEvents } from '@hidden-schema/hsn';
+import { EventWriter } from '@hidden-schema/hsn';
+import { readEvents } from '@hidden-schema/testing/event-files';
 import type { Fault, Tally } from './tally.ts';
 
 /** Row 25: an event file cut at every byte of its tail, and one with a damaged record. */

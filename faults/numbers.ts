@@ -6,11 +6,11 @@ import {
   loadCheckpoint,
   Run,
   SyntheticTask,
-  saveCheckpoint,
   syntheticConfig,
   Updater,
 } from '@hidden-schema/hsn';
 import { hsn } from '@hidden-schema/testing/hsn-process';
+import { saveCheckpoint } from '@hidden-schema/testing/save-checkpoint';
 import { tinyConfig } from '@hidden-schema/testing/tiny-corpus';
 import { scope, Tensor } from '@hidden-schema/torch';
 import { corpusOf, trained } from './small-runs.ts';

@@ -1,11 +1,5 @@
 import { UserError } from './errors.ts';
 
-/** What `Random.restore` needs to continue a stream exactly; plain JSON. */
-export interface RandomState {
-  algorithm: 'xoshiro128**';
-  words: [number, number, number, number];
-}
-
 const MASK = (1n << 64n) - 1n;
 
 /** One splitmix64 output for a 64-bit position; spreads near-by seeds far apart. */
@@ -40,22 +34,6 @@ export class Random {
       this.#s[2 * half] = Number(word & 0xffffffffn);
       this.#s[2 * half + 1] = Number(word >> 32n);
     }
-  }
-
-  static restore(state: RandomState): Random {
-    const words = state?.words;
-    const whole = Array.isArray(words) && words.length === 4 && words.every((w) => w === w >>> 0);
-    if (state?.algorithm !== 'xoshiro128**' || !whole || words.every((w) => w === 0)) {
-      throw new UserError('the random state must be four 32-bit words of xoshiro128**, not all zero');
-    }
-    const random = new Random(0);
-    random.#s.set(words);
-    return random;
-  }
-
-  state(): RandomState {
-    const [a, b, c, d] = this.#s as unknown as [number, number, number, number];
-    return { algorithm: 'xoshiro128**', words: [a, b, c, d] };
   }
 
   /** 32 random bits as an unsigned integer. */
@@ -107,7 +85,7 @@ export class Random {
     return items[this.int(items.length)] as T;
   }
 
-  /** Standard normal (Box-Muller); the second value is dropped so that four words are the whole state. */
+  /** Standard normal (Box-Muller); the second value is dropped. */
   normal(): number {
     const radius = Math.sqrt(-2 * Math.log(1 - this.next()));
     return radius * Math.cos(2 * Math.PI * this.next());

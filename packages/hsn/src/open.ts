@@ -52,8 +52,7 @@ export async function open(directory: string, options: { checkpoint?: string } =
     const texts = new TupleTexts(opened);
     return { kind, ...opened, ...sizesOf(opened), labels: opened.relations, texts };
   }
-  const { openSyntheticRun } = await import('./tasks/synthetic/open.ts');
-  const { SyntheticTexts } = await import('./tasks/synthetic/open.ts');
+  const { openSyntheticRun, SyntheticTexts } = await import('./tasks/synthetic/open.ts');
   const opened = openSyntheticRun(directory, options);
   const notes = [...opened.corpus.notes, ...opened.notes];
   const texts = new SyntheticTexts(opened.model, opened.corpus);

@@ -3,9 +3,9 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { saveCheckpoint } from '@hidden-schema/testing/save-checkpoint';
 import { Tensor } from '@hidden-schema/torch';
 import { syntheticOptions } from '../src/config/network.ts';
-import { saveCheckpoint } from '../src/run/checkpoint-writer.ts';
 import { Run } from '../src/run/run.ts';
 
 const [directory, count, elements = '1000'] = process.argv.slice(2);

@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Random, UserError } from '@hidden-schema/base';
+import { saveCheckpoint } from '@hidden-schema/testing/save-checkpoint';
 import { cannotStick, makeStuck } from '@hidden-schema/testing/stuck-file';
 import { Tensor } from '@hidden-schema/torch';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
@@ -16,7 +17,7 @@ import {
   loadCheckpoint,
   verifyCheckpoint,
 } from '../src/run/checkpoint.ts';
-import { CheckpointWriter, saveCheckpoint } from '../src/run/checkpoint-writer.ts';
+import { CheckpointWriter } from '../src/run/checkpoint-writer.ts';
 import { Run } from '../src/run/run.ts';
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'hsn-checkpoint-'));

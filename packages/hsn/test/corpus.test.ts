@@ -32,34 +32,47 @@ afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 const seeds = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 
 describe('Random', () => {
+  /** xoshiro128** as its authors publish it, from a state. */
+  function* published(state: readonly number[]): Generator<number> {
+    const s = Uint32Array.from(state);
+    const rotl = (x: number, k: number) => (x << k) | (x >>> (32 - k));
+    for (;;) {
+      yield Math.imul(rotl(Math.imul(s[1]!, 5), 7), 9) >>> 0;
+      const t = s[1]! << 9;
+      s[2]! ^= s[0]!;
+      s[3]! ^= s[1]!;
+      s[1]! ^= s[2]!;
+      s[0]! ^= s[3]!;
+      s[2]! ^= t;
+      s[3] = rotl(s[3]!, 11);
+    }
+  }
+
   test('is xoshiro128** seeded by splitmix64: published reference outputs', () => {
-    const random = Random.restore({ algorithm: 'xoshiro128**', words: [1, 2, 3, 4] });
-    expect(Array.from({ length: 10 }, () => random.bits())).toEqual([
+    const outputs = published([1, 2, 3, 4]);
+    expect(Array.from({ length: 10 }, () => outputs.next().value)).toEqual([
       11520, 0, 5927040, 70819200, 2031721883, 1637235492, 1287239034, 3734860849, 3729100597, 4258142804,
     ]);
     expect(splitmix64(0x9e3779b97f4a7c15n)).toBe(0xe220a8397b1dcdafn);
-    expect(new Random(0).state().words.slice(0, 2)).toEqual([0x7b1dcdaf, 0xe220a839]);
-  });
-
-  test('continues exactly from a state that went through JSON', () => {
     fc.assert(
-      fc.property(seeds, fc.nat(50), (seed, skip) => {
-        const random = new Random(seed);
-        for (let i = 0; i < skip; i++) random.normal();
-        const again = Random.restore(JSON.parse(JSON.stringify(random.state())));
-        for (let i = 0; i < 20; i++) expect(again.next()).toBe(random.next());
+      fc.property(seeds, (seed) => {
+        const words = [1n, 2n].flatMap((half) => {
+          const word = splitmix64(BigInt(seed) + half * 0x9e3779b97f4a7c15n);
+          return [Number(word & 0xffffffffn), Number(word >> 32n)];
+        });
+        const [random, reference] = [new Random(seed), published(words)];
+        for (let i = 0; i < 20; i++) expect(random.bits()).toBe(reference.next().value);
       }),
     );
   });
 
-  test('streams and seeds differ; a bad seed or state is refused', () => {
+  test('streams and seeds differ; a bad seed is refused', () => {
     const first = new Set<number>();
     for (let seed = 0; seed < 50; seed++) {
       for (let stream = 0; stream < 50; stream++) first.add(new Random(seed, stream).next());
     }
     expect(first.size).toBe(2500);
     expect(() => new Random(-1)).toThrow('seed must be a whole number from 0 to 2^53 - 1, got -1');
-    expect(() => Random.restore({ algorithm: 'xoshiro128**', words: [0, 0, 0, 0] })).toThrow(/not all zero/);
   });
 
   test('moments: uniform, integers, normal', () => {
@@ -295,10 +308,10 @@ describe('written corpus', () => {
   });
 });
 
-const orderOf = (count: number, batchSize: number, seed: number, dropLast = true) =>
+const orderOf = (count: number, batchSize: number, seed: number) =>
   new BatchOrder(
     Int32Array.from({ length: count }, (_, row) => row),
-    { batchSize, seed, dropLast },
+    { batchSize, seed },
   );
 
 describe('BatchOrder', () => {
@@ -308,10 +321,11 @@ describe('BatchOrder', () => {
     seed: seeds,
   });
 
-  test('covers every row once an epoch, in an order of its own', () => {
+  test('gives a row once an epoch, all but those of a short last batch, in an order of its own', () => {
     fc.assert(
       fc.property(cases, ({ count, size, seed }) => {
-        const order = orderOf(count, size, seed, false);
+        const order = orderOf(count, size, seed);
+        const given = count - (count % Math.min(count, size));
         const epochs = [0, 1].map((epoch) => {
           const rows: number[] = [];
           for (let index = 0; index < order.batchesPerEpoch; index++) {
@@ -319,10 +333,11 @@ describe('BatchOrder', () => {
             expect([batch.epoch, batch.index]).toEqual([epoch, index]);
             rows.push(...batch.rows);
           }
-          expect(rows.toSorted((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, row) => row));
+          expect([new Set(rows).size, rows.length]).toEqual([given, given]);
+          expect(rows.every((row) => row >= 0 && row < count)).toBe(true);
           return rows;
         });
-        if (count > 30) expect(epochs[0]).not.toEqual(epochs[1]);
+        if (given > 30) expect(epochs[0]).not.toEqual(epochs[1]);
       }),
     );
   });
@@ -342,20 +357,14 @@ describe('BatchOrder', () => {
 
   test('seek equals running', () => {
     fc.assert(
-      fc.property(
-        cases,
-        fc.nat(300),
-        fc.nat(300),
-        fc.boolean(),
-        ({ count, size, seed }, run, before, drop) => {
-          const running = orderOf(count, size, seed, drop);
-          for (let step = 0; step < run; step++) running.next();
-          const sought = orderOf(count, size, seed, drop);
-          for (let step = 0; step < before; step++) sought.next();
-          sought.seek(JSON.parse(JSON.stringify(running.position())));
-          for (let step = 0; step < 5; step++) expect(sought.next()).toEqual(running.next());
-        },
-      ),
+      fc.property(cases, fc.nat(300), fc.nat(300), ({ count, size, seed }, run, before) => {
+        const running = orderOf(count, size, seed);
+        for (let step = 0; step < run; step++) running.next();
+        const sought = orderOf(count, size, seed);
+        for (let step = 0; step < before; step++) sought.next();
+        sought.seek(JSON.parse(JSON.stringify(running.position())));
+        for (let step = 0; step < 5; step++) expect(sought.next()).toEqual(running.next());
+      }),
     );
   });
 });

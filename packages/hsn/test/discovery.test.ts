@@ -81,7 +81,7 @@ describe('planted symbols', () => {
   });
 
   test('the stages are told in their order, the last with links and what is explained', async () => {
-    const { encoded, explained, discovered } = await fitted;
+    const { explained, discovered } = await fitted;
     expect(told.map(({ stage }) => stage)).toEqual(fitStages);
     expect(told.map(({ done }) => done)).toEqual([1, 2, 3, 4]);
     expect(told.slice(0, 3).every(({ links }) => links === undefined)).toBe(true);
@@ -90,7 +90,6 @@ describe('planted symbols', () => {
     expect(told[3]!.explained).toBe(explained);
     // First symbols alone explain 0.73; walks leave out what says little beside them.
     expect(explained).toBeGreaterThan(0.8);
-    expect(Math.abs(encoded.explained.mean().item() - explained)).toBeLessThan(0.05);
   });
 });
 
@@ -199,7 +198,7 @@ describe('the same again', () => {
     for (const name of ['symbols', 'starts', 'cutoffs', 'linkProbabilities'] as const)
       expect(two.discovered[name].toNumbers()).toEqual(one.discovered[name].toNumbers());
     expect(two.encoded.walks.toNumbers()).toEqual(one.encoded.walks.toNumbers());
-    expect(two.encoded.probabilities.toNumbers()).toEqual(one.encoded.probabilities.toNumbers());
+    expect(two.encoded.coefficients.toNumbers()).toEqual(one.encoded.coefficients.toNumbers());
     expect(other.discovered.symbols.toNumbers()).not.toEqual(one.discovered.symbols.toNumbers());
   });
 
@@ -207,7 +206,7 @@ describe('the same again', () => {
     const { discovered, encoded } = await fitSymbols(points, given);
     for (const row of [0, 1, 350, 699]) {
       const alone = encodePoints(discovered, points.narrow(0, row, 1));
-      for (const name of ['walks', 'coefficients', 'candidates', 'probabilities', 'explained'] as const)
+      for (const name of ['walks', 'coefficients'] as const)
         expect(alone[name].toNumbers()).toEqual(encoded[name].narrow(0, row, 1).toNumbers());
     }
     const late = encodePoints(discovered, points.narrow(0, 123, 400));
@@ -227,11 +226,9 @@ test('points in several blocks: a text alone gets the walk it got among others',
   });
   for (const row of [0, 1023, 1024, 2047, 2048, 2999]) {
     const alone = encodePoints(discovered, points.narrow(0, row, 1));
-    for (const name of ['walks', 'candidates'] as const)
-      expect(alone[name].toNumbers(), `row ${row}`).toEqual(encoded[name].narrow(0, row, 1).toNumbers());
+    expect(alone.walks.toNumbers(), `row ${row}`).toEqual(encoded.walks.narrow(0, row, 1).toNumbers());
     // Some processors round products of the last rows of a block otherwise.
-    for (const name of ['coefficients', 'probabilities', 'explained'] as const)
-      expectClose(alone[name], encoded[name].narrow(0, row, 1), 1e-5, `row ${row}`);
+    expectClose(alone.coefficients, encoded.coefficients.narrow(0, row, 1), 1e-5, `row ${row}`);
   }
   const stayed = rows(encoded.walks).filter((walk) => walk[3] === walk[2]).length;
   expect(stayed).toBeGreaterThan(0);
@@ -244,7 +241,7 @@ describe('what may come', () => {
     const same = tensor(Array.from({ length: 30 }, () => [0.6, 0.8, 0]));
     const one = await fit(same);
     expect(new Set(rows(one.encoded.walks).map(String)).size).toBe(1);
-    expect(one.encoded.explained.toNumbers().every((share) => share > 0.99)).toBe(true);
+    expect(one.explained).toBeGreaterThan(0.99);
     const empty = await fit(zeros([30, 3]));
     for (const part of Object.values(empty.encoded)) expect(part.isFinite().all().item()).toBe(1);
     expect(empty.discovered.symbols.isFinite().all().item()).toBe(1);
@@ -266,19 +263,13 @@ describe('what may come', () => {
     expect(new Set(encoded.walks.select(1, 0).toNumbers()).size).toBeGreaterThan(30);
   });
 
-  test('probabilities sum to one, uncertainty is their entropy, a symbol twice has no second coefficient', async () => {
+  test('a symbol twice has no second coefficient', async () => {
     const { encoded } = await fit(plantedPoints(300, 8).points, {
       symbols: 8,
       length: 6,
       exits: 1,
       density: 0.01,
     });
-    const probabilities = rows(encoded.probabilities);
-    const uncertainty = encoded.uncertainty.toNumbers();
-    for (const [n, row] of probabilities.entries()) {
-      expect(row.reduce((sum, p) => sum + p, 0)).toBeCloseTo(1, 5);
-      expect(uncertainty[n]).toBeCloseTo(-row.reduce((sum, p) => sum + (p > 0 ? p * Math.log(p) : 0), 0), 4);
-    }
     const coefficients = rows(encoded.coefficients);
     let again = 0;
     for (const [n, walk] of rows(encoded.walks).entries())

@@ -42,7 +42,7 @@ describe.each(['position', 'queries'] as const)('the %s readout', (readout) => {
 
   test('gives a score for every sentence, step and symbol', () => {
     scope(() => {
-      expect(encoder.train().forward(tokens()).shape).toEqual([B, T, K]);
+      expect(encoder.train().scores({ tokens: tokens() }).shape).toEqual([B, T, K]);
       const names = [...encoder.namedParameters()].map(([name]) => name);
       expect(names.includes('queries')).toBe(readout === 'queries');
       expect(names.some((name) => name.startsWith('readout.'))).toBe(readout === 'queries');
@@ -52,12 +52,12 @@ describe.each(['position', 'queries'] as const)('the %s readout', (readout) => {
   test('reads a sentence the same alone and in a batch', () => {
     scope(() => {
       encoder.train(false);
-      const all = encoder.forward(tokens()).toNumbers();
+      const all = encoder.scores({ tokens: tokens() }).toNumbers();
       for (const row of [0, 3]) {
-        const alone = encoder.forward(tokens([row])).toNumbers();
+        const alone = encoder.scores({ tokens: tokens([row]) }).toNumbers();
         expect(near(alone, all.slice(row * T * K, (row + 1) * T * K))).toBeLessThan(1e-5);
       }
-      const turned = encoder.forward(tokens([3, 2, 1, 0])).toNumbers();
+      const turned = encoder.scores({ tokens: tokens([3, 2, 1, 0]) }).toNumbers();
       expect(near(turned.slice(0, T * K), all.slice(3 * T * K))).toBeLessThan(1e-5);
       expect(near(all.slice(0, T * K), all.slice(T * K, 2 * T * K))).toBeGreaterThan(1e-3);
     });
@@ -67,18 +67,18 @@ describe.each(['position', 'queries'] as const)('the %s readout', (readout) => {
     scope(() => {
       encoder.train(false);
       const same = Tensor.fromArray(new Int32Array(T).fill(7), [1, T]);
-      const scores = encoder.forward(same).toNumbers();
+      const scores = encoder.scores({ tokens: same }).toNumbers();
       expect(near(scores.slice(0, K), scores.slice(K, 2 * K))).toBeGreaterThan(1e-3);
     });
   });
 
   test('drops units in training only, by its own generator', () => {
     scope(() => {
-      const once = encoder.train().forward(tokens()).toNumbers();
-      expect(near(once, encoder.forward(tokens()).toNumbers())).toBeGreaterThan(1e-3);
+      const once = encoder.train().scores({ tokens: tokens() }).toNumbers();
+      expect(near(once, encoder.scores({ tokens: tokens() }).toNumbers())).toBeGreaterThan(1e-3);
       encoder.train(false);
-      const quiet = encoder.forward(tokens()).toNumbers();
-      expect(encoder.forward(tokens()).toNumbers()).toEqual(quiet);
+      const quiet = encoder.scores({ tokens: tokens() }).toNumbers();
+      expect(encoder.scores({ tokens: tokens() }).toNumbers()).toEqual(quiet);
     });
   });
 
@@ -86,9 +86,9 @@ describe.each(['position', 'queries'] as const)('the %s readout', (readout) => {
     scope(() => {
       const twin = new TransformerEncoder({ ...options, readout }, new Generator(4)).train(false);
       const other = new TransformerEncoder({ ...options, readout }, new Generator(5)).train(false);
-      const scores = encoder.train(false).forward(tokens()).toNumbers();
-      expect(twin.forward(tokens()).toNumbers()).toEqual(scores);
-      expect(near(other.forward(tokens()).toNumbers(), scores)).toBeGreaterThan(1e-3);
+      const scores = encoder.train(false).scores({ tokens: tokens() }).toNumbers();
+      expect(twin.scores({ tokens: tokens() }).toNumbers()).toEqual(scores);
+      expect(near(other.scores({ tokens: tokens() }).toNumbers(), scores)).toBeGreaterThan(1e-3);
       twin.free();
       other.free();
     });

@@ -1,11 +1,11 @@
 import fs from 'node:fs';
+import { readEvents } from '@hidden-schema/testing/event-files';
 import { temporaryFolder } from '@hidden-schema/testing/temporary-folder';
 import { tinyConfig, tinyCorpus } from '@hidden-schema/testing/tiny-corpus';
 import { scope } from '@hidden-schema/torch';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { SyntheticConfig } from '../src/config/network.ts';
 import { bestStep, checkpointSteps, loadCheckpoint, verifyCheckpoint } from '../src/run/checkpoint.ts';
-import { readEvents } from '../src/run/events.ts';
 import { readMetrics } from '../src/run/metrics.ts';
 import { Run } from '../src/run/run.ts';
 import { Session } from '../src/run/session.ts';

@@ -1,6 +1,25 @@
 // libtorch's meta device: tensors with a shape and no numbers, on which a tensor made on another device by mistake shows.
-import { arange, Tensor, withDevice } from '@hidden-schema/torch';
+import { arange, exchangeDevice, Tensor } from '@hidden-schema/torch';
+import { native } from '@hidden-schema/torch/native';
 import { vi } from 'vitest';
+
+/**
+ * Makes tensors on a device while `body` runs, until its promise is settled where it gives one. Once it was the meta
+ * device, operators refuse tensors of two devices.
+ */
+export function withDevice<T>(device: string, body: () => T): T {
+  if (device === 'meta') native.completeMeta();
+  const before = exchangeDevice(device);
+  const restore = () => void exchangeDevice(before);
+  try {
+    const result = body();
+    if (!(result instanceof Promise)) restore();
+    return result instanceof Promise ? (result.finally(restore) as T) : result;
+  } catch (error) {
+    restore();
+    throw error;
+  }
+}
 
 /** Numbers in place of those that a tensor on the meta device does not have: int32, mostly names, are all different. */
 function standIn({ dtype, shape, size }: Tensor): Tensor {

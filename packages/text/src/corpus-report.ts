@@ -21,56 +21,41 @@ export interface TokenReport {
 }
 
 /** Everything that was found while a corpus was read, for its user. */
-export interface CorpusReport {
-  files: FileReport[];
-  sentences: number;
-  lines: number;
-  blank: number;
-  /** Lines that were not UTF-8, and what was done with them. */
-  badUtf8: { policy: BadUtf8Policy; lines: number };
-  /** Files that began with a byte order mark, had CRLF line ends, or no newline at their end. */
-  boms: number;
-  crlf: number;
-  noFinalNewline: number;
+export interface CorpusReport extends ReturnType<typeof nothingFound> {
   /** Files that were read as UTF-16, by their byte order mark. */
   utf16?: number;
   /** Objects of JSON that had no text. */
   missing?: number;
   /** Texts from which markup, addresses or tags of news agencies were taken. */
   cleaned?: number;
-  /** Texts from which NUL characters were taken, and in which lone surrogates became U+FFFD. */
-  nul: number;
-  loneSurrogates: number;
-  /** Texts cut at the limit, and records left out because their line was longer than is held. */
-  cut: number;
-  tooLong: number;
-  duplicatesRemoved: number;
-  /** Sentences of each label, in the order in which labels were met: the order of label numbers. */
-  labels: [label: string, sentences: number][];
-  unlabelled: number;
-  tokens: { encoder: TokenReport; decoder: TokenReport } | null;
 }
 
-export function emptyReport(policy: BadUtf8Policy): CorpusReport {
-  return {
-    files: [],
-    sentences: 0,
-    lines: 0,
-    blank: 0,
-    badUtf8: { policy, lines: 0 },
-    boms: 0,
-    crlf: 0,
-    noFinalNewline: 0,
-    nul: 0,
-    loneSurrogates: 0,
-    cut: 0,
-    tooLong: 0,
-    duplicatesRemoved: 0,
-    labels: [],
-    unlabelled: 0,
-    tokens: null,
-  };
-}
+const nothingFound = (policy: BadUtf8Policy) => ({
+  files: [] as FileReport[],
+  sentences: 0,
+  lines: 0,
+  blank: 0,
+  /** Lines that were not UTF-8, and what was done with them. */
+  badUtf8: { policy, lines: 0 },
+  /** Files that began with a byte order mark, had CRLF line ends, or no newline at their end. */
+  boms: 0,
+  crlf: 0,
+  noFinalNewline: 0,
+  /** Texts from which NUL characters were taken, and in which lone surrogates became U+FFFD. */
+  nul: 0,
+  loneSurrogates: 0,
+  /** Texts cut at the limit, and records left out because their line was longer than is held. */
+  cut: 0,
+  tooLong: 0,
+  duplicatesRemoved: 0,
+  /** Sentences of each label, in the order in which labels were met: the order of label numbers. */
+  labels: [] as [label: string, sentences: number][],
+  unlabelled: 0,
+  tokens: null as { encoder: TokenReport; decoder: TokenReport } | null,
+});
+
+/** The report of a corpus of which nothing is read yet. */
+export const emptyReport = (policy: BadUtf8Policy): CorpusReport => nothingFound(policy);
 
 /** One hash for the files of a corpus and the splits they are for: the same data, wherever they lie. */
 export function fingerprintOf(files: readonly Pick<FileReport, 'sha256' | 'split'>[]): string {

@@ -127,8 +127,6 @@ export interface OrderOptions {
   lengthOf?: (row: number) => number;
   /** Batches whose sentences are sorted together: more of them pad less, fewer mix lengths more. */
   pool?: number;
-  /** Leave out the last batch of an epoch when it is not full; true unless given. */
-  dropLast?: boolean;
 }
 
 const POOL = 50;
@@ -157,8 +155,8 @@ export class BatchOrder {
     this.#rows = rows;
     this.#options = options;
     this.batchSize = Math.min(batchSize, rows.length);
-    const batches = rows.length / this.batchSize;
-    this.batchesPerEpoch = (options.dropLast ?? true) ? Math.floor(batches) : Math.ceil(batches);
+    // The last batch of an epoch is left out where it is not full.
+    this.batchesPerEpoch = Math.floor(rows.length / this.batchSize);
   }
 
   position(): BatchPosition {
@@ -189,15 +187,14 @@ export class BatchOrder {
   #drawn(epoch: number): { order: Int32Array; starts: Int32Array } {
     const random = new Random(this.#options.seed, epoch + 1);
     const order = random.shuffle(Int32Array.from(this.#rows));
-    // An unfull batch is made of what the shuffle left over, so that the longest are not left out in every epoch.
-    const kept = order.subarray(0, Math.min(order.length, this.batchesPerEpoch * this.batchSize));
-    const whole = kept.length - (kept.length % this.batchSize);
+    // What the shuffle put last is left over, so that the longest are not left out in every epoch.
+    const kept = order.subarray(0, this.batchesPerEpoch * this.batchSize);
     const starts = Int32Array.from({ length: this.batchesPerEpoch }, (_, i) => i * this.batchSize);
     const { lengthOf } = this.#options;
     if (!lengthOf) return { order: kept, starts };
     const pool = Math.min((this.#options.pool ?? POOL) * this.batchSize, MOST_POOLED);
-    for (let start = 0; start < whole; start += pool)
-      sortByLength(kept.subarray(start, Math.min(whole, start + pool)), lengthOf);
+    for (let start = 0; start < kept.length; start += pool)
+      sortByLength(kept.subarray(start, start + pool), lengthOf);
     return { order: kept, starts: random.shuffle(starts) };
   }
 }

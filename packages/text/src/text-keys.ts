@@ -43,10 +43,6 @@ export class SeenTexts {
     return true;
   }
 
-  get size(): number {
-    return this.#count;
-  }
-
   #grow(): void {
     const old = this.#slots;
     this.#slots = new Uint32Array(2 * old.length);

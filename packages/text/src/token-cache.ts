@@ -48,8 +48,6 @@ export interface CacheOptions {
   decoder: TokenizerSide;
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: CorpusProgress) => void) | undefined;
-  /** Check sha256 sums of a cache that is there; true unless given. */
-  verify?: boolean;
 }
 
 const LONGEST = 0xffff;
@@ -68,8 +66,7 @@ export async function tokenStore(
   const report = startReport(sources, options);
   const key = cacheKey(report, sources, options);
   const target = path.join(options.folder, key.slice(0, 32));
-  const verify = options.verify ?? true;
-  const there = openIfWhole(target, key, verify);
+  const there = openIfWhole(target, key);
   if (there) return { store: there, cached: true };
   await build(sources, target, { key, report }, options);
   const store = TokenStore.open(target, { key, verify: false });
@@ -94,10 +91,10 @@ export function storedCorpus(
   return undefined;
 }
 
-function openIfWhole(target: string, key: string, verify: boolean): TokenStore | undefined {
+function openIfWhole(target: string, key: string): TokenStore | undefined {
   if (!fs.existsSync(target)) return undefined;
   try {
-    const store = TokenStore.open(target, { key, verify });
+    const store = TokenStore.open(target, { key });
     markUsed(path.join(target, MANIFEST));
     return store;
   } catch (error) {

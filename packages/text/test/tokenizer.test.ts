@@ -164,20 +164,21 @@ const corpus = [
   'the the the of of and and — “quoted” 😀',
 ];
 
+/** GPT-2's own numbers of tokens that another vocabulary numbers. */
+const fullIds = (of: Tokenizer, ids: Int32Array) => Array.from(ids, (id) => gpt2.idOf(of.tokenOf(id)!));
+
 describe('a GPT-2 vocabulary trimmed to a corpus', () => {
   test('splits the corpus exactly as GPT-2 does, with far fewer tokens', async () => {
     const counts = new TokenCounts(gpt2);
     await counts.add(corpus);
-    const { tokenizer, full } = trimmedByteBpe(counts.used(), gpt2);
+    const tokenizer = trimmedByteBpe(counts.used(), gpt2);
     expect(tokenizer.vocabulary).toBeLessThan(450);
-    expect(full.length).toBe(tokenizer.vocabulary);
-    expect(full.includes(-1)).toBe(false);
     for (const text of corpus) {
       const ours = await tokenizer.encode(text);
-      expect(Array.from(ours.ids, (id) => full[id])).toEqual([...(await gpt2.encode(text)).ids]);
+      expect(fullIds(tokenizer, ours.ids)).toEqual([...(await gpt2.encode(text)).ids]);
     }
     expect(tokenizer.special.end).toBe(tokenizer.idOf(END_OF_TEXT));
-    const frequent = trimmedByteBpe(counts.used(2), gpt2).tokenizer;
+    const frequent = trimmedByteBpe(counts.used(2), gpt2);
     expect(frequent.vocabulary).toBeLessThan(tokenizer.vocabulary);
     expect(frequent.idOf('Ġthe')).toBeDefined();
     expect(frequent.idOf('Ġlazy')).toBeUndefined();
@@ -190,12 +191,10 @@ describe('a GPT-2 vocabulary trimmed to a corpus', () => {
         async (texts) => {
           const counts = new TokenCounts(gpt2);
           await counts.add(texts);
-          const { tokenizer, full } = trimmedByteBpe(counts.used(), gpt2);
+          const tokenizer = trimmedByteBpe(counts.used(), gpt2);
           const ours = await tokenizer.encodeBatch(texts, { literal: true });
           const theirs = await gpt2.encodeBatch(texts, { literal: true });
-          expect(ours.map(({ ids }) => Array.from(ids, (id) => full[id]))).toEqual(
-            theirs.map(({ ids }) => [...ids]),
-          );
+          expect(ours.map(({ ids }) => fullIds(tokenizer, ids))).toEqual(theirs.map(({ ids }) => [...ids]));
         },
       ),
       { numRuns: 6 },
@@ -205,7 +204,7 @@ describe('a GPT-2 vocabulary trimmed to a corpus', () => {
   test('any text can be encoded and comes back', async () => {
     const counts = new TokenCounts(gpt2);
     await counts.add(corpus);
-    const { tokenizer } = trimmedByteBpe(counts.used(), gpt2);
+    const tokenizer = trimmedByteBpe(counts.used(), gpt2);
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 60 }), async (text) => {
         const { ids } = await tokenizer.encode(text, { literal: true });

@@ -60,6 +60,9 @@ function movedTo(device: string, made: Tensor): Tensor {
   return moved;
 }
 
+/** Whole numbers such as indices: a list, or of a shape. */
+export const int64 = (values: Iterable<number> & { length: number }, shape = [values.length]): Tensor =>
+  Tensor.fromArray(BigInt64Array.from(values, BigInt), shape);
 /** All zeros. */
 export function zeros(shape: readonly number[], options: TensorOptions = {}): Tensor {
   return call('zeros', shape, ...optionList(options));

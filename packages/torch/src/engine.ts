@@ -43,25 +43,11 @@ export function defaultDevice(): string {
   return current;
 }
 
-/**
- * Makes tensors on a device while `body` runs, until its promise is settled where it gives one. Any device of libtorch is
- * taken, `meta` too: its tensors have shapes and no numbers, and operators refuse tensors of two devices from then on.
- */
-export function withDevice<T>(device: string, body: () => T): T {
-  const before = current;
-  const restore = () => {
-    current = before;
-  };
-  if (device === 'meta') native.completeMeta();
+/** Makes tensors on any device of libtorch from now on, `meta` too; returns where they were made until now. */
+export function exchangeDevice(device: string): string {
+  const before = defaultDevice();
   current = device;
-  try {
-    const result = body();
-    if (!(result instanceof Promise)) restore();
-    return result instanceof Promise ? (result.finally(restore) as T) : result;
-  } catch (error) {
-    restore();
-    throw error;
-  }
+  return before;
 }
 
 /** Makes all tensors of this thread on the device that a user asks for, from now on; returns that device. */

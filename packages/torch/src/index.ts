@@ -4,6 +4,7 @@ export {
   bernoulli,
   eye,
   full,
+  int64,
   multinomial,
   ones,
   rand,
@@ -19,10 +20,10 @@ export {
   defaultDevice,
   type EngineInfo,
   engineInfo,
+  exchangeDevice,
   liveTensors,
   setThreads,
   useDevice,
-  withDevice,
 } from './engine.ts';
 export { engineFiles, prebuiltBeside } from './engine-files.ts';
 export { ArgumentError, EngineError, RankLostError, TorchError, UseAfterFreeError } from './errors.ts';
@@ -65,4 +66,3 @@ export {
 export { scope } from './scope.ts';
 export { call, callMany, Tensor } from './tensor.ts';
 export type { DType } from './tensor-memory.ts';
-export { hostReads } from './tensor-memory.ts';

@@ -160,13 +160,11 @@ export class TensorMemory implements Scoped {
   }
 
   item(): number {
-    countHostRead(1);
     return guarded('item', () => native.item(this.handle), [this]);
   }
 
   /** The data, of an element type that typed arrays have. */
   protected readNumbers(): TypedArray {
-    countHostRead(this.size);
     return arrayOfDtype(
       guarded('toArray', () => native.readData(this.handle), [this]),
       this.dtype,
@@ -213,14 +211,3 @@ export function observed<T>(watching: Observer | undefined, body: () => T): T {
     current = outer;
   }
 }
-
-const counted = { reads: 0, numbers: 0 };
-
-/** Notes that numbers of a tensor came to JavaScript, or to the CPU: off the CPU, all work before has to end first. */
-export function countHostRead(numbers: number): void {
-  counted.reads++;
-  counted.numbers += numbers;
-}
-
-/** How often numbers were read out of tensors since this thread began, and how many. */
-export const hostReads = (): Readonly<typeof counted> => ({ ...counted });

@@ -3,7 +3,6 @@ import { ArgumentError } from './errors.ts';
 import { guarded, type Handle, native } from './native.ts';
 import {
   type Argument,
-  countHostRead,
   type DType,
   dtypeCodes,
   dtypeOfArray,
@@ -187,7 +186,6 @@ export class Tensor extends (OperatorMethods as new (
     return call('to.dtype', this, dtypeCodes[dtype]);
   }
   toDevice(device: string): Tensor {
-    if (device === 'cpu') countHostRead(this.size);
     return call('to.device', this, device, dtypeCodes[this.dtype]);
   }
   /** The same bytes read as another element type. */

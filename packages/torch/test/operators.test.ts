@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import * as create from '../src/create.ts';
 import * as functional from '../src/functional.ts';
-import { type DType, grad, scope, Tensor, tensor } from '../src/index.ts';
+import { type DType, grad, int64, scope, Tensor, tensor } from '../src/index.ts';
 import { expectClose, isStored, readFixture, revive, type Stored, tolerances } from './fixtures.ts';
 
 interface Case {
@@ -91,8 +91,18 @@ describe('coverage by PyTorch numbers', () => {
     ...['free', 'keep', 'escape', 'item', 'toArray', 'toNumbers'],
     ...['requiresGrad', 'requireGrad', 'grad', 'setGrad', 'backward'],
   ];
-  /** Random draws are in random.test.ts, the LSTM in modules.test.ts. */
-  const elsewhere = ['rand', 'randn', 'randint', 'randperm', 'bernoulli', 'multinomial', 'dropout', 'lstm'];
+  /** Random draws are in random.test.ts, the LSTM in modules.test.ts, whole numbers below. */
+  const elsewhere = [
+    'int64',
+    'rand',
+    'randn',
+    'randint',
+    'randperm',
+    'bernoulli',
+    'multinomial',
+    'dropout',
+    'lstm',
+  ];
   /** Kernels of our own, which have no numbers of PyTorch: fused.test.ts compares them with the operators composed. */
   const kernels = [
     ...['withoutKernels', 'hasKernels', 'fusable', 'attentionFits', 'fewLinear', 'linearGelu', 'linearNorm'],
@@ -106,6 +116,14 @@ describe('coverage by PyTorch numbers', () => {
       Object.getOwnPropertyNames,
     );
     expect(methods.filter((name) => !covered.has(name))).toEqual([]);
+  });
+  test('whole numbers are a list, or of a shape', () => {
+    const [list, table] = [int64([3, -1]), int64(Int32Array.of(1, 2, 3, 4), [2, 2])];
+    expect([list.dtype, list.shape, list.toNumbers()]).toEqual(['int64', [2], [3, -1]]);
+    expect([table.shape, table.toNumbers()]).toEqual([
+      [2, 2],
+      [1, 2, 3, 4],
+    ]);
   });
   test('every function has a case', () => {
     const covered = new Set([...elsewhere, ...kernels, ...cases.map((c) => c.function)]);

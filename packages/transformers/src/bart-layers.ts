@@ -2,7 +2,7 @@ import { linearGelu, nn, scope, type Tensor } from '@hidden-schema/torch';
 import type { KeysValues, Memory } from './cache.ts';
 import type { Making } from './decoder-architecture.ts';
 import { type BartConfig, positionOffset } from './decoder-config.ts';
-import type { Projection, Table } from './projection.ts';
+import type { Projection } from './projection.ts';
 import { type AttentionContext, attendWithSymbols } from './symbol-attention.ts';
 
 // Shapes: B sentences, S tokens of the source, T tokens of the target, D width. Fields carry the names of Hugging Face's
@@ -119,7 +119,7 @@ class BartDecoderLayer extends BartLayer {
 
 /** Positions and the norm that come before the layers of a side. */
 abstract class BartSide extends nn.Module {
-  readonly embed_positions: Table;
+  readonly embed_positions: nn.Embedding;
   readonly layernorm_embedding: nn.LayerNorm;
   readonly dropout: nn.Dropout;
 

@@ -8,14 +8,13 @@ import { type BartConfig, type BartSettings, bartClaims, bartConfigSchema } from
 import type { DecoderOptions, ScratchSizes } from './decoder-kind.ts';
 import type { LanguageDecoder, Nll, NllOptions, Prompted } from './language-decoder.ts';
 import { checkedConfig } from './model-folder.ts';
-import type { Table } from './projection.ts';
 import type { AttentionContext } from './symbol-attention.ts';
 import { maskOfLengths, paddingMask } from './text-encoder.ts';
 
 // Shapes: B sentences, S tokens of the source, T tokens of the target, D width.
 
 class BartBody extends nn.Module {
-  readonly shared: Table;
+  readonly shared: nn.Embedding;
   readonly encoder: BartReading;
   readonly decoder: BartWriting;
 

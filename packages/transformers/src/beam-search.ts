@@ -1,5 +1,5 @@
 import { UserError } from '@hidden-schema/base';
-import { scope, Tensor } from '@hidden-schema/torch';
+import { int64, scope, Tensor } from '@hidden-schema/torch';
 import { Reading } from './cache.ts';
 import { checkPrompts, type GenerationOptions } from './generation.ts';
 import type { LanguageDecoder } from './language-decoder.ts';
@@ -200,6 +200,3 @@ class SideBySide {
       });
   }
 }
-
-const int64 = (values: readonly number[]): Tensor =>
-  Tensor.fromArray(BigInt64Array.from(values, BigInt), [values.length]);

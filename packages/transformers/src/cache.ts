@@ -1,4 +1,4 @@
-import { noGrad, Tensor, withoutGrad, zeros } from '@hidden-schema/torch';
+import { int64, noGrad, type Tensor, withoutGrad, zeros } from '@hidden-schema/torch';
 import type { LanguageDecoder, Prompted } from './language-decoder.ts';
 
 /** Keys and values of one layer. [B, G, S, d] each */
@@ -35,11 +35,6 @@ export class KeyValueCache {
   /** Tokens in it. */
   get length(): number {
     return this.#length;
-  }
-
-  /** Symbols in it. */
-  get symbols(): number {
-    return this.#layers[0]?.symbols ?? 0;
   }
 
   /** Writes new tokens of a layer behind what is there, and gives the layer's whole keys and values. */
@@ -171,7 +166,7 @@ export class Reading {
   scored<Result>(rows: readonly (readonly number[])[], make: (scores: Tensor) => Result): Result {
     return this.#untrained(() => {
       const width = rows[0]!.length;
-      const tokens = Tensor.fromArray(BigInt64Array.from(rows.flat(), BigInt), [rows.length, width]);
+      const tokens = int64(rows.flat(), [rows.length, width]);
       const given = { cache: this.cache, memory: this.#memory };
       const states = this.#decoder.hidden(tokens, this.#schema, given);
       return make(this.#decoder.logits(states.select(1, width - 1)));

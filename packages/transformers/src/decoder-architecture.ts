@@ -1,4 +1,4 @@
-import type { Generator, Tensor, TensorOptions } from '@hidden-schema/torch';
+import { type Generator, nn, type Tensor, type TensorOptions } from '@hidden-schema/torch';
 import type { z } from 'zod';
 import { type SymbolRecord, symbolClaims } from './decoder-config.ts';
 import type { DecoderKind, DecoderOptions, ScratchSizes } from './decoder-kind.ts';
@@ -11,7 +11,7 @@ import {
   openModel,
   readModelConfig,
 } from './model-folder.ts';
-import { type Layout, Projection, Table } from './projection.ts';
+import { type Layout, Projection } from './projection.ts';
 import { attendsTo, SchemaInput, SymbolAttention, type SymbolOptions } from './symbol-attention.ts';
 
 /** What a config.json may say of symbols. */
@@ -67,7 +67,7 @@ export abstract class ConfiguredDecoder<Config> extends LanguageDecoder {
   }
 
   /** Embeddings of tokens, and the symbols' shared part where it takes symbols. */
-  protected abstract get inputs(): { table: Table; schema: SchemaInput | undefined };
+  protected abstract get inputs(): { table: nn.Embedding; schema: SchemaInput | undefined };
 
   configOf(): Record<string, unknown> {
     return { architectures: [this.#architecture], ...this.config };
@@ -157,8 +157,10 @@ export class Making {
   }
 
   /** A table of rows that are drawn with the decoder's deviation. */
-  table(rows: number, width: number): Table {
-    return new Table(rows, width, this.generator, { ...this.tensors, deviation: this.deviation });
+  table(rows: number, width: number): nn.Embedding {
+    const { generator, tensors, deviation } = this;
+    const make = () => new nn.Embedding(rows, width, generator, { ...tensors, deviation });
+    return deviation === 0 ? nn.undrawn(make) : make();
   }
 
   projection(

@@ -9,7 +9,7 @@ import {
 } from './decoder-config.ts';
 import type { ScratchSizes } from './decoder-kind.ts';
 import { checkedConfig } from './model-folder.ts';
-import type { Projection, Table } from './projection.ts';
+import type { Projection } from './projection.ts';
 import {
   type AttentionContext,
   attendWithSymbols,
@@ -91,8 +91,8 @@ class Gpt2Block extends nn.Module {
 }
 
 class Gpt2Body extends nn.Module {
-  readonly wte: Table;
-  readonly wpe: Table;
+  readonly wte: nn.Embedding;
+  readonly wpe: nn.Embedding;
   readonly h: Gpt2Block[];
   readonly ln_f: nn.LayerNorm;
   readonly schema: SchemaInput | undefined;

@@ -9,7 +9,7 @@ import {
 } from './decoder-config.ts';
 import type { ScratchSizes } from './decoder-kind.ts';
 import { checkedConfig } from './model-folder.ts';
-import type { Projection, Table } from './projection.ts';
+import type { Projection } from './projection.ts';
 import { RotaryPositions, rotate } from './rotary.ts';
 import {
   type AttentionContext,
@@ -117,7 +117,7 @@ class LlamaBlock extends nn.Module {
 }
 
 class LlamaBody extends nn.Module {
-  readonly embed_tokens: Table;
+  readonly embed_tokens: nn.Embedding;
   readonly layers: LlamaBlock[];
   readonly norm: RmsNorm;
   readonly schema: SchemaInput | undefined;

@@ -134,8 +134,7 @@ interface EncoderKind {
 async function kindOfFolder(folder: string): Promise<EncoderKind> {
   const { model_type: kind } = readModelConfig(folder);
   if (kind === 'modernbert' || kind === 'nomic_bert') {
-    const { openRotary } = await import('./rotary-bert.ts');
-    const { readRotaryConfig } = await import('./rotary-bert.ts');
+    const { openRotary, readRotaryConfig } = await import('./rotary-bert.ts');
     return { config: readRotaryConfig(folder), open: (options) => openRotary(folder, options) };
   }
   if (kind === UNIVERSAL_KIND) {

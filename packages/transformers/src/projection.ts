@@ -1,5 +1,4 @@
 import {
-  embedding,
   fewLinear,
   type Generator,
   linear,
@@ -122,25 +121,6 @@ export class StepProjections extends nn.Module {
     const weight = this.weight.narrow(0, 0, x.dim(1));
     const plain = x.transpose(0, 1).matmul(weight).transpose(0, 1);
     return this.bias ? plain.add(this.bias) : plain;
-  }
-}
-
-/** Rows to look up, drawn or left zero as in a projection. */
-export class Table extends nn.Module {
-  readonly weight: Tensor;
-
-  constructor(
-    rows: number,
-    width: number,
-    generator: Generator,
-    options: TensorOptions & { deviation: number },
-  ) {
-    super();
-    this.weight = nn.parameter(initial([rows, width], options.deviation, generator, options));
-  }
-
-  forward(indices: Tensor): Tensor {
-    return embedding(this.weight, indices);
   }
 }
 

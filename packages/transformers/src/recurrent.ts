@@ -9,7 +9,6 @@ import {
 } from './decoder-config.ts';
 import type { ScratchSizes } from './decoder-kind.ts';
 import { checkedConfig } from './model-folder.ts';
-import type { Table } from './projection.ts';
 import type { AttentionContext, SchemaInput, SymbolAttention } from './symbol-attention.ts';
 
 // Shapes: B sentences, T tokens, L walk steps, D width.
@@ -24,7 +23,7 @@ const embeddingDeviation = 0.1;
 export class RecurrentDecoder extends ConfiguredDecoder<RecurrentConfig> {
   static readonly schema = recurrentConfigSchema;
   static readonly claims = recurrentClaims;
-  readonly wte: Table;
+  readonly wte: nn.Embedding;
   readonly lstm: nn.Lstm;
   readonly norm: nn.LayerNorm;
   readonly schema: SchemaInput | undefined;

@@ -70,35 +70,47 @@ export interface ScratchOptions extends TensorOptions {
   dropout: number;
 }
 
-/** A Transformer encoder from scratch: embeddings, sinusoidal positions, blocks of self-attention. */
-export class TransformerText extends nn.Module implements TextEncoder {
+/** What encoders from scratch begin with: embeddings of tokens. */
+abstract class ScratchText extends nn.Module {
   readonly width: number;
   readonly vocabulary: number;
   readonly positions: number;
   readonly embedding: nn.Embedding;
-  readonly blocks: TransformerBlock[];
   readonly dropout: nn.Dropout;
-  readonly #positions: Tensor; // [T, D]
 
-  constructor(options: ScratchOptions & Pick<BlockOptions, 'heads' | 'hidden'>, generator: Generator) {
+  constructor(options: ScratchOptions & { deviation: number }, generator: Generator) {
     super();
     const { width, vocabulary, positions } = options;
     this.width = width;
     this.vocabulary = vocabulary;
     this.positions = positions;
-    this.embedding = new nn.Embedding(vocabulary, width, generator, { ...options, deviation: 0.02 });
-    this.blocks = Array.from({ length: options.layers }, () => new TransformerBlock(options, generator));
+    this.embedding = new nn.Embedding(vocabulary, width, generator, options);
     this.dropout = new nn.Dropout(options.dropout, generator);
-    const table = sinusoidalPositions(positions, width);
+  }
+}
+
+/** A Transformer encoder from scratch: embeddings, sinusoidal positions, blocks of self-attention. */
+export class TransformerText extends ScratchText implements TextEncoder {
+  readonly blocks: TransformerBlock[];
+  readonly #positions: Tensor; // [T, D]
+
+  constructor(
+    options: ScratchOptions & Pick<BlockOptions, 'heads' | 'hidden'> & { deviation?: number },
+    generator: Generator,
+  ) {
+    super({ deviation: 0.02, ...options }, generator);
+    this.blocks = Array.from({ length: options.layers }, () => new TransformerBlock(options, generator));
+    const table = sinusoidalPositions(options.positions, options.width);
     this.#positions = table.to(options.dtype ?? 'float32').keep();
     table.free();
   }
 
-  hidden(ids: Tensor, mask: Tensor): Tensor {
+  /** Without a mask nothing is padding. */
+  hidden(ids: Tensor, mask?: Tensor): Tensor {
     checkLength(ids, this.positions);
     const scaled = this.embedding.forward(ids).mul(Math.sqrt(this.width));
     const embedded = scaled.add(this.#positions.narrow(0, 0, ids.dim(1)));
-    const padding = paddingMask(mask);
+    const padding = mask && paddingMask(mask);
     return this.blocks.reduce((x, block) => block.forward(x, x, padding), this.dropout.forward(embedded));
   }
 }
@@ -123,28 +135,18 @@ class BothWays extends nn.Module {
 }
 
 /** A bidirectional LSTM from scratch. */
-export class LstmText extends nn.Module implements TextEncoder {
-  readonly width: number;
-  readonly vocabulary: number;
-  readonly positions: number;
-  readonly embedding: nn.Embedding;
+export class LstmText extends ScratchText implements TextEncoder {
   readonly layers: BothWays[];
-  readonly dropout: nn.Dropout;
 
   constructor(options: ScratchOptions, generator: Generator) {
-    super();
-    const { width, vocabulary, positions } = options;
+    const { width } = options;
     if (width % 2 !== 0)
       throw new UserError(`an LSTM that reads both ways needs an even width, got ${width}`);
-    this.width = width;
-    this.vocabulary = vocabulary;
-    this.positions = positions;
-    this.embedding = new nn.Embedding(vocabulary, width, generator, options);
+    super({ deviation: 1, ...options }, generator);
     this.layers = Array.from(
       { length: options.layers },
       () => new BothWays(width, width / 2, generator, options),
     );
-    this.dropout = new nn.Dropout(options.dropout, generator);
   }
 
   hidden(ids: Tensor, mask: Tensor): Tensor {

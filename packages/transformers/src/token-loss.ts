@@ -1,4 +1,4 @@
-import { cat, crossEntropy, grad, linear, noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { cat, crossEntropy, grad, int64, linear, noGrad, scope, type Tensor } from '@hidden-schema/torch';
 
 // Shapes: N predicted tokens, V vocabulary, D width, B sentences, T tokens.
 
@@ -119,7 +119,3 @@ function joined(parts: readonly Tensor[]): Tensor {
 
 /** Whether what is computed from x now enters the gradient's record. */
 const isRecorded = (x: Tensor): boolean => x.narrow(0, 0, 0).neg().requiresGrad;
-
-function int64(values: readonly number[]): Tensor {
-  return Tensor.fromArray(BigInt64Array.from(values, BigInt), [values.length]);
-}

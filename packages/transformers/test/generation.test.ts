@@ -107,7 +107,7 @@ describe.each(models)('$name', ({ model }) => {
     const cache = new KeyValueCache(6);
     const pieces = [tokens.narrow(1, 0, 3), tokens.narrow(1, 3, 1), tokens.narrow(1, 4, 2)];
     const states = pieces.map((piece) => model.hidden(piece, single(1), { cache }));
-    expect([cache.length, cache.symbols]).toEqual([6, 3]);
+    expect(cache.length).toBe(6);
     const whole = model.hidden(tokens, single(1));
     for (const [i, start] of [0, 3, 4].entries())
       expectClose(states[i]!, whole.narrow(1, start, states[i]!.dim(1)), 1e-5);

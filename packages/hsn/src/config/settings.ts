@@ -70,23 +70,17 @@ const trainedOn: Readonly<Record<ModelKind, string>> = {
 const wrongKind = (what: string, found: ModelKind, wanted: ModelKind): UserError =>
   new UserError(`${what} is of ${trainedOn[found]}; expected one of ${trainedOn[wanted]}`);
 
-/** The settings, where they are those of a synthetic language; refused otherwise. */
-export function syntheticConfig(config: RunConfig, what = 'this model'): SyntheticConfig {
-  if (config.model === 'synthetic') return config;
-  throw wrongKind(what, config.model, 'synthetic');
-}
+/** Gives settings where they are of a kind, and refuses others. */
+const only =
+  <K extends ModelKind>(kind: K) =>
+  (config: RunConfig, what = 'this model'): Extract<RunConfig, { model: K }> => {
+    if (config.model !== kind) throw wrongKind(what, config.model, kind);
+    return config as Extract<RunConfig, { model: K }>;
+  };
 
-/** The settings, where they are those of a language model; refused otherwise. */
-export function languageConfig(config: RunConfig, what = 'this model'): LanguageConfig {
-  if (config.model === 'language') return config;
-  throw wrongKind(what, config.model, 'language');
-}
-
-/** The settings, where they are those of tuples; refused otherwise. */
-export function tuplesConfig(config: RunConfig, what = 'this model'): ReasoningConfig {
-  if (config.model === 'reasoning') return config;
-  throw wrongKind(what, config.model, 'reasoning');
-}
+export const syntheticConfig = only('synthetic');
+export const languageConfig = only('language');
+export const tuplesConfig = only('reasoning');
 
 /** The settings, where they are those of a rival; refused otherwise. */
 export function rivalConfig(config: RunConfig, what = 'this model'): RivalConfig {

@@ -1,17 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { arange, call, callMany, noGrad, scope, Tensor, withoutGrad, zeros } from '@hidden-schema/torch';
 import { unitRows } from './dictionary.ts';
+import type { DiscoveryOptions } from './options.ts';
 import { mostAtOnce } from './point-source.ts';
 import type { Shared } from './spherical-means.ts';
 
 // Shapes: N points, S their width, k neighbours of each, E links of the graph of texts.
-
-export interface DiffusionOptions {
-  /** k, nearest texts by cosine that each text is linked to. */
-  neighbours: number;
-  /** Times that each point is averaged with its neighbours; 0 leaves points as they are. */
-  diffusionSteps: number;
-}
 
 /** Numbers of one block's products with all points. */
 const blockNumbers = 1 << 24;
@@ -32,7 +26,7 @@ interface TextGraph {
  */
 export async function diffusePoints(
   points: Tensor,
-  options: DiffusionOptions,
+  options: Pick<DiscoveryOptions, 'neighbours' | 'diffusionSteps'>,
   shared: Shared,
 ): Promise<Tensor> {
   const neighbours = Math.min(options.neighbours, points.dim(0) - 1);

@@ -7,7 +7,7 @@ import { type PointSource, pursueBlocks, sourceOf } from './point-source.ts';
 import { checkPoints } from './points.ts';
 import type { PursuitOptions } from './pursuit.ts';
 
-// Shapes: N texts, B candidates, L steps, K symbols, S width of a point.
+// Shapes: N texts, L steps, K symbols, S width of a point.
 
 /** A fitted Hidden Schema Network of texts as points: one dictionary, one graph. */
 export interface Discovered {
@@ -22,22 +22,12 @@ export interface Discovered {
   readonly options: DiscoveryOptions;
 }
 
-/** The posterior over walks of each text, and its best walk. */
+/** The most probable walk of each text. */
 export interface EncodedPoints {
-  /** Most probable walk. [N, L] int64 */
+  /** [N, L] int64 */
   walks: Tensor;
-  /** Its coefficients, zero where a symbol comes again. [N, L] */
+  /** a ≥ 0 of each step, zero where a symbol comes again. [N, L] */
   coefficients: Tensor;
-  /** Walks of the beam, most probable first. [N, B, L] int64 */
-  candidates: Tensor;
-  /** Of each candidate. [N, B, L] */
-  candidateCoefficients: Tensor;
-  /** q(z|x, A) among the candidates; rows sum to 1. [N, B] */
-  probabilities: Tensor;
-  /** Entropy of `probabilities` in nats. [N] */
-  uncertainty: Tensor;
-  /** Share of the point's squared length that the best walk explains. [N] */
-  explained: Tensor;
 }
 
 /** Texts as walks along links. The same in fitting and for new texts, one at a time or many. */
@@ -45,23 +35,15 @@ export function encodePoints(discovered: Discovered, points: Tensor): EncodedPoi
   const { symbols, options } = discovered;
   checkPoints(points, symbols.dim(1));
   return withoutGrad(() => {
-    const parts: EncodedPoints[] = [];
+    const [walks, coefficients]: [Tensor[], Tensor[]] = [[], []];
+    const best = (all: Tensor) => all.select(1, 0).contiguous().keep();
     pursueBlocks(sourceOf(points), dictionaryOn(discovered), pursuitOn(options), (found) => {
-      const probabilities = found.logProbabilities.softmax(1);
-      const logs = probabilities.clamp(1e-30).log();
-      const part = {
-        walks: found.walks.select(1, 0).contiguous(),
-        coefficients: found.coefficients.select(1, 0).contiguous(),
-        candidates: found.walks,
-        candidateCoefficients: found.coefficients,
-        probabilities,
-        uncertainty: probabilities.mul(logs).sum(1).neg().clamp(0),
-        explained: found.left.select(1, 0).div(found.squares.clamp(1e-12)).neg().add(1).clamp(0, 1),
-      };
-      for (const tensor of Object.values(part)) tensor.keep();
-      parts.push(part);
+      walks.push(best(found.walks));
+      coefficients.push(best(found.coefficients));
     });
-    return joined(parts);
+    const joined = { walks: cat(walks, 0), coefficients: cat(coefficients, 0) };
+    for (const part of [...walks, ...coefficients]) part.free();
+    return joined;
   });
 }
 
@@ -98,17 +80,6 @@ export function walkCounts(discovered: Discovered, points: PointSource, replicas
   );
   counts.share(replicas);
   return counts;
-}
-
-function joined(parts: readonly EncodedPoints[]): EncodedPoints {
-  const names = Object.keys(parts[0]!) as (keyof EncodedPoints)[];
-  const whole = names.map((name) => {
-    const some = parts.map((part) => part[name]);
-    const all = cat(some, 0);
-    for (const tensor of some) tensor.free();
-    return [name, all] as const;
-  });
-  return Object.fromEntries(whole) as unknown as EncodedPoints;
 }
 
 /** Frees the tensors of what was discovered. */
@@ -149,12 +120,7 @@ export class WalkCounts {
 
   /** Adds up what the processes have counted. */
   share(replicas: Replicas): void {
-    for (const counts of [this.#at, this.#stays, this.#moves]) {
-      const sum = Tensor.fromArray(counts, [counts.length]);
-      replicas.sum([sum]);
-      counts.set(sum.toArray() as Float64Array);
-      sum.free();
-    }
+    for (const counts of [this.#at, this.#stays, this.#moves]) counts.set(replicas.counts(counts));
   }
 
   /** How many walks are on each symbol at each step. L lists of K */

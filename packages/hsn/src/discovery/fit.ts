@@ -6,7 +6,7 @@ import { countLikelyLinks } from '../graph/likely.ts';
 import { Replicas } from '../train/replicas.ts';
 import type { Preparation, PreparationState, PreparationWatch } from '../train/task.ts';
 import { fitCutoffs, type ReadSymbols } from './cutoffs.ts';
-import { dictionaryOf, unitRows } from './dictionary.ts';
+import { dictionaryOf, type Reading, unitRows } from './dictionary.ts';
 import { diffusePoints } from './diffusion.ts';
 import { type Discovered, type EncodedPoints, encodePoints } from './encode.ts';
 import { inferLinks, TraversalSums } from './links.ts';
@@ -219,16 +219,13 @@ function settled(
   return centres;
 }
 
-/** Symbols as walks read them; in a run whose walks never end early they have neither starts nor cutoffs. */
-export interface StandingSymbols extends Pick<ReadSymbols, 'symbols'> {
-  starts?: Tensor | undefined;
-  cutoffs?: Tensor | undefined;
-}
-
-/** The graph of symbols given as they are: walks of all points that may step anywhere, and the closed form. [K, K] */
+/**
+ * The graph of symbols given as they are: walks of all points that may step anywhere, and the closed form. In a run whose
+ * walks never end early symbols have neither starts nor cutoffs. [K, K]
+ */
 export async function travelledLinks(
   points: PointSource,
-  { symbols, starts, cutoffs }: StandingSymbols,
+  { symbols, starts, cutoffs }: Pick<ReadSymbols, 'symbols'> & Pick<Reading, 'starts' | 'cutoffs'>,
   options: DiscoveryOptions,
   { replicas, signal }: Shared,
 ): Promise<{ links: Tensor; explained: number }> {

@@ -3,6 +3,7 @@ import { PairIndex } from '../graph/bernoulli.ts';
 import { ClosedFormPosterior } from '../graph/closed-form.ts';
 import { BetaBernoulliPrior } from '../graph/prior.ts';
 import type { Replicas } from '../train/replicas.ts';
+import type { DiscoveryOptions } from './options.ts';
 import type { Pursued } from './pursuit.ts';
 
 // Shapes: K symbols.
@@ -20,12 +21,7 @@ export interface Travelled {
   certainty: Tensor;
 }
 
-export interface LinkOptions {
-  texts: number;
-  density: number;
-  exits: number;
-  densityPrior: readonly [number, number];
-}
+type LinkOptions = { texts: number } & Pick<DiscoveryOptions, 'density' | 'exits' | 'densityPrior'>;
 
 /**
  * Link probabilities in closed form from the expected traversals (the formula of `ClosedFormPosterior`), with the

@@ -1,4 +1,13 @@
-import { call, callMany, Generator, randn, scope, Tensor, withoutGrad, zeros } from '@hidden-schema/torch';
+import {
+  call,
+  callMany,
+  Generator,
+  randn,
+  scope,
+  type Tensor,
+  withoutGrad,
+  zeros,
+} from '@hidden-schema/torch';
 import { Replicas } from '../train/replicas.ts';
 import { isSmall, mostAtOnce } from './point-source.ts';
 import {
@@ -6,7 +15,6 @@ import {
   checkRows,
   checkSparse,
   type Part,
-  type PointOptions,
   type PointSpace,
   pointDefaults,
   rowsAtATime,
@@ -37,7 +45,7 @@ export interface TextBlocks {
 export function fitPointSpace(
   vectors: Tensor,
   words?: SparseRows,
-  chosen: Partial<PointOptions> = {},
+  chosen: Partial<typeof pointDefaults> = {},
 ): PointSpace {
   checkPoints(vectors);
   if (words) checkRows(vectors, words);
@@ -49,7 +57,7 @@ export function fitPointSpace(
 /** The same of texts that processes hold together: all get the same space. */
 export function fitSharedSpace(
   { count, width, vectors, words }: TextBlocks,
-  chosen: Partial<PointOptions> = {},
+  chosen: Partial<typeof pointDefaults> = {},
   replicas = Replicas.alone,
 ): PointSpace {
   const options = { ...pointDefaults, ...chosen };
@@ -202,10 +210,5 @@ function rarityOf(counts: CountSource, replicas: Replicas): Float32Array {
     checkSparse(block);
     for (const [at, index] of block.indices.entries()) if (block.values[at]! > 0) found[index]!++;
   }
-  const texts = scope(() => {
-    const sum = Tensor.fromArray(found, [found.length]);
-    replicas.sum([sum]);
-    return sum.toNumbers();
-  });
-  return Float32Array.from(texts, (count) => Math.log((1 + counts.texts) / (1 + count)) + 1);
+  return Float32Array.from(replicas.counts(found), (count) => Math.log((1 + counts.texts) / (1 + count)) + 1);
 }

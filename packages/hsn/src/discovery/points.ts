@@ -6,16 +6,14 @@ import { unitRows } from './dictionary.ts';
 
 // Shapes: N texts, V words, D width of the encoder's vectors, d dimensions of words, S = D + d.
 
-export interface PointOptions {
+export const pointDefaults = {
   /** Weight of words beside vectors: half, so that rare words sharpen a symbol and do not make one. */
-  wordWeight: number;
+  wordWeight: 0.5,
   /** d: enough for topics, few enough to leave out chance. */
-  wordDimensions: number;
+  wordDimensions: 150,
   /** For the randomised SVD. */
-  seed: number;
-}
-
-export const pointDefaults: PointOptions = { wordWeight: 0.5, wordDimensions: 150, seed: 0 };
+  seed: 0,
+};
 
 /** Texts' words as short vectors: TF-IDF and its truncated SVD (latent semantic analysis). */
 export interface WordSpace {
@@ -210,15 +208,11 @@ function allUses(
   read: number,
   { replicas, vocabulary }: SharedPieces,
 ): { found: [number, number][]; count: number } {
-  return scope(() => {
-    const uses = new Float64Array(vocabulary + 1);
-    for (const [id, count] of own) uses[id] = count;
-    uses[vocabulary] = read;
-    const sum = Tensor.fromArray(uses, [uses.length]);
-    replicas.sum([sum]);
-    const all = sum.toArray() as Float64Array;
-    return { found: [...all.subarray(0, vocabulary).entries()], count: all[vocabulary]! };
-  });
+  const uses = new Float64Array(vocabulary + 1);
+  for (const [id, count] of own) uses[id] = count;
+  uses[vocabulary] = read;
+  const all = replicas.counts(uses);
+  return { found: [...all.subarray(0, vocabulary).entries()], count: all[vocabulary]! };
 }
 
 /** Counts of these pieces, a row a text. [N, V] */

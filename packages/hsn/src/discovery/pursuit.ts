@@ -145,12 +145,6 @@ function reconstruction(
   return callMany('embedding_bag', overlaps, places, starts, false, sum, false, weights, false)[0]!;
 }
 
-/** Values of each walk's steps at their symbols, added where a symbol comes twice. [n, b, l] → [n·b, K] */
-export function spread(walks: Tensor, values: Tensor, symbols: number): Tensor {
-  const [n, b, l] = walks.shape as [number, number, number];
-  return call('scatter_add', zeros([n * b, symbols]), 1, walks.reshape(n * b, l), values.reshape(n * b, l));
-}
-
 /** c·|c|: the squared length that a symbol explains, below zero where it points away. */
 export const gains = (fit: Tensor): Tensor => fit.mul(fit.abs());
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { cacheFolder, UserError } from '@hidden-schema/base';
+import { cacheFolder, readFully, UserError } from '@hidden-schema/base';
 import { Tensor } from '@hidden-schema/torch';
 import { mostAtOnce, type PointSource } from './point-source.ts';
 import { rowCount, type SparseRows } from './points.ts';
@@ -175,11 +175,8 @@ export class Scratch {
   }
 
   read(into: Uint8Array, place: number): void {
-    for (let done = 0; done < into.length; ) {
-      const size = fs.readSync(this.#descriptor!, into, done, into.length - done, place + done);
-      if (size === 0) throw new Error(`the scratch file ends at ${place + done}`);
-      done += size;
-    }
+    const read = readFully(this.#descriptor!, into, place);
+    if (read < into.length) throw new Error(`the scratch file ends at ${place + read}`);
   }
 
   free(): void {

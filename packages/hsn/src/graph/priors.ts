@@ -22,13 +22,6 @@ import {
 /** Largest link probability that a small graph may get: with it, absent links still have a finite logarithm. */
 const MOST = 0.99;
 
-/**
- * A sparse Erdős–Rényi graph: p = d/(K − 1), so that a symbol has d links on average however many symbols there are
- * (Section 4 names a sparse prior as the way to fewer links). d is `graph.degree`.
- */
-export const sparsePrior: GraphPriorMaker = ({ settings, pairs }) =>
-  new BernoulliPrior(Math.min(MOST, settings.degree / Math.max(1, pairs.nodes - 1)));
-
 /** Link probabilities stay this far from 0 and 1, so that their logarithms are finite. */
 const MARGIN = 1e-6;
 
@@ -78,9 +71,6 @@ export class PreferentialAttachmentPrior implements GraphPrior {
     return 0;
   }
 }
-
-export const preferentialAttachmentPrior: GraphPriorMaker = ({ settings, pairs }) =>
-  new PreferentialAttachmentPrior(settings.attachments, pairs);
 
 /** The Gamma distribution of the weights, and how many each symbol has: the authors' values. */
 const DRAWN = { shape: 0.0377, rate: 3, weights: 128 };
@@ -132,18 +122,19 @@ export class DrawnPrior implements GraphPrior {
   }
 }
 
-export const drawnPrior: GraphPriorMaker = ({ settings, pairs, generator, options }) =>
-  new DrawnPrior(pairs, generator, settings.logZero, options);
-
 /** Graph priors by the name that `graph.prior` has: a new one is a function, a line here, and its name in `config/network.ts`. */
 export const graphPriors = {
   bernoulli: ({ settings }) => new BernoulliPrior(settings.p),
   beta: ({ settings, pairs }) => new BetaBernoulliPrior(settings.beta[0], settings.beta[1], pairs.count),
   'power-law': ({ settings, pairs, generator, options }) =>
     new PowerLawPrior(settings, pairs, generator, options),
-  sparse: sparsePrior,
-  'preferential-attachment': preferentialAttachmentPrior,
-  drawn: drawnPrior,
+  // Sparse Erdős–Rényi: p = d/(K − 1), d links a symbol however many there are (Section 4 names it as the way to fewer).
+  sparse: ({ settings, pairs }) =>
+    new BernoulliPrior(Math.min(MOST, settings.degree / Math.max(1, pairs.nodes - 1))),
+  'preferential-attachment': ({ settings, pairs }) =>
+    new PreferentialAttachmentPrior(settings.attachments, pairs),
+  drawn: ({ settings, pairs, generator, options }) =>
+    new DrawnPrior(pairs, generator, settings.logZero, options),
 } satisfies Record<string, GraphPriorMaker>;
 
 export type GraphPriorName = keyof typeof graphPriors;

@@ -106,18 +106,6 @@ export class CheckpointWriter {
   }
 }
 
-/** Writes one checkpoint and waits for it. */
-export async function saveCheckpoint(
-  run: Run,
-  step: number,
-  parts: CheckpointParts,
-  options: SaveOptions = {},
-): Promise<void> {
-  const writer = new CheckpointWriter(run);
-  await writer.save(step, parts, options);
-  await writer.settle();
-}
-
 /** Writes a checkpoint where no run is, for a run whose folder was lost; returns where. */
 export async function saveElsewhere(folder: string, step: number, parts: CheckpointParts): Promise<string> {
   fs.mkdirSync(folder, { recursive: true });

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { kindOf, parseJson, plainText, readRegular, reasonOf, UserError } from '@hidden-schema/base';
+import { asUserError, kindOf, parseJson, plainText, readRegular, UserError } from '@hidden-schema/base';
 
 // An edit exchanges entries of a run's folder. Its record says which, and comes from the folder: it is checked before
 // anything is believed of it.
@@ -72,16 +72,13 @@ export const leaves = (name: string, came: readonly string[]): boolean =>
 /** Reads the record of an edit; one that names anything but known entries of a run is refused with the reason. */
 export function readEditRecord(folder: string, number?: number): EditRecord {
   const file = recordFile(folder);
-  let text: string;
-  try {
+  const read = (): string => {
     const stat = fs.lstatSync(folder);
     if (!stat.isDirectory())
       throw new UserError(`${folder} is ${kindOf(stat)}; expected a folder of the run's own, so remove it`);
-    text = readRegular(file, undefined, { follow: false }).toString('utf8');
-  } catch (error) {
-    if (error instanceof UserError) throw error;
-    throw new UserError(`cannot read ${file}: ${reasonOf(error)}`);
-  }
+    return readRegular(file, undefined, { follow: false }).toString('utf8');
+  };
+  const text = asUserError(read, (reason) => `cannot read ${file}: ${reason}`);
   const record = parseJson<Partial<Record<keyof EditRecord, unknown>>>(text, file);
   const fault = recordFault(record, number);
   if (fault !== undefined)

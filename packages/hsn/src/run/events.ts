@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { readRegular } from '@hidden-schema/base';
+import { readRegular, writeAll } from '@hidden-schema/base';
 import { maskedCrc32c } from './sums.ts';
 
 /** One TensorBoard event: scalars at a step, or what a file begins with. */
@@ -50,11 +50,6 @@ export class EventWriter {
     this.#write({ wallTime: this.#now() / 1000, step, scalars: { ...values } });
   }
 
-  /** Makes what was written survive the end of the machine. */
-  sync(): void {
-    if (this.#descriptor !== undefined) fs.fsyncSync(this.#descriptor);
-  }
-
   close(): void {
     if (this.#descriptor !== undefined) fs.closeSync(this.#descriptor);
     this.#descriptor = undefined;
@@ -62,8 +57,7 @@ export class EventWriter {
 
   #write(event: TrainingEvent): void {
     if (this.#descriptor === undefined) throw new Error(`${this.file} is closed`);
-    const bytes = frameRecord(encodeEvent(event));
-    for (let done = 0; done < bytes.length; ) done += fs.writeSync(this.#descriptor, bytes, done);
+    writeAll(this.#descriptor, frameRecord(encodeEvent(event)));
   }
 }
 
@@ -126,17 +120,15 @@ const field = (number: number, wire: number, content: Uint8Array): Buffer =>
 const bytesField = (number: number, content: Uint8Array): Buffer =>
   field(number, WIRE.bytes, Buffer.concat([varint(content.length), content]));
 
-export interface EventFile {
-  events: TrainingEvent[];
-  /** Bytes up to the first record that is cut or damaged; the file's size when there is none. */
-  validBytes: number;
-  size: number;
-}
-
-/** Reads an event file up to a cut or damaged tail. */
-export function readEvents(file: string): EventFile {
+/**
+ * How much of an event file can be read: bytes up to the first record that is cut or damaged, its size where there is
+ * none. `onRecord` gets what each whole record holds.
+ */
+export function checkEvents(
+  file: string,
+  onRecord: (payload: Buffer) => void = () => {},
+): { validBytes: number; size: number } {
   const bytes = readRegular(file, Number.POSITIVE_INFINITY);
-  const events: TrainingEvent[] = [];
   let at = 0;
   while (at + 12 <= bytes.length) {
     const length = Number(bytes.readBigUInt64LE(at));
@@ -147,64 +139,8 @@ export function readEvents(file: string): EventFile {
       bytes.readUInt32LE(at + 8) === maskedCrc32c(bytes.subarray(at, at + 8)) &&
       bytes.readUInt32LE(end - 4) === maskedCrc32c(payload);
     if (!whole) break;
-    events.push(decodeEvent(payload));
+    onRecord(payload);
     at = end;
   }
-  return { events, validBytes: at, size: bytes.length };
-}
-
-function decodeEvent(bytes: Buffer): TrainingEvent {
-  const event: TrainingEvent = { wallTime: 0, step: 0, scalars: {} };
-  for (const { number, content, value } of fields(bytes))
-    if (number === 1 && content.length === 8) event.wallTime = content.readDoubleLE();
-    else if (number === 2) event.step = Number(BigInt.asIntN(64, value));
-    else if (number === 3) event.fileVersion = content.toString();
-    else if (number === 5) Object.assign(event.scalars, decodeSummary(content));
-    else if (number === 7 && fields(content).some((f) => f.number === 1 && f.value === BigInt(START)))
-      event.restart = true;
-
-  return event;
-}
-
-function decodeSummary(bytes: Buffer): Record<string, number> {
-  const pairs = fields(bytes)
-    .filter(({ number }) => number === 1)
-    .map(({ content }): [string, number | undefined] => {
-      const inner = fields(content);
-      const tag = inner.find(({ number }) => number === 1)?.content.toString() ?? '';
-      const scalar = inner.find(({ number, content }) => number === 2 && content.length === 4);
-      return [tag, scalar?.content.readFloatLE()];
-    });
-  return Object.fromEntries(pairs.filter((pair): pair is [string, number] => pair[1] !== undefined));
-}
-
-interface Field {
-  number: number;
-  content: Buffer;
-  value: bigint;
-}
-
-/** Fields of one message; unknown ones are passed over by whoever reads them. */
-function fields(bytes: Buffer): Field[] {
-  const found: Field[] = [];
-  let at = 0;
-  const readVarint = (): bigint => {
-    let value = 0n;
-    for (let shift = 0n; at < bytes.length && shift < 70n; shift += 7n) {
-      const byte = bytes[at++]!;
-      value |= BigInt(byte & 0x7f) << shift;
-      if (byte < 0x80) break;
-    }
-    return value;
-  };
-  while (at < bytes.length) {
-    const key = Number(readVarint());
-    const wire = key & 7;
-    const value = wire === WIRE.varint || wire === WIRE.bytes ? readVarint() : 0n;
-    const length = wire === WIRE.fixed64 ? 8 : wire === WIRE.fixed32 ? 4 : Number(value);
-    const content = wire === WIRE.varint ? Buffer.alloc(0) : bytes.subarray(at, at + length);
-    if (wire !== WIRE.varint) at += length;
-    found.push({ number: key >>> 3, content, value });
-  }
-  return found;
+  return { validBytes: at, size: bytes.length };
 }

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { openRegular, UserError } from '@hidden-schema/base';
-import { type MetricsRow, parseRow } from './metrics.ts';
+import { linesOf, type MetricsRow } from './metrics.ts';
 
 const LINE_FEED = 0x0a;
 /** Bytes that are read and parsed before others get their turn: a few milliseconds. */
@@ -69,7 +69,7 @@ export class MetricsFollower {
       for (const { start, end, rows, step } of blocks) {
         if (found.length >= most) break;
         if (first + rows > from && step > after) {
-          const own = linesOf(readAt(file, start, end - start)).flatMap((line) => parseRow(line) ?? []);
+          const own = linesOf(readAt(file, start, end - start)).lines.flatMap(({ row }) => row ?? []);
           found.push(...own.slice(Math.max(0, from - first)).filter((row) => row.step > after));
           await setImmediate();
         }
@@ -128,11 +128,10 @@ export class MetricsFollower {
   }
 
   #take(whole: Buffer): void {
-    for (let at = 0; at < whole.length; ) {
-      const feed = whole.indexOf(LINE_FEED, at);
-      const row = parseRow(whole.toString('utf8', at, feed));
-      if (row) this.#count(row, this.#end + at);
-      at = feed + 1;
+    let start = 0;
+    for (const { row, end } of linesOf(whole).lines) {
+      if (row) this.#count(row, this.#end + start);
+      start = end;
     }
     this.#end += whole.length;
     this.#last = Buffer.concat([this.#last, whole]).subarray(-REMEMBERED);
@@ -155,5 +154,3 @@ function readAt(file: number, position: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   return bytes.subarray(0, fs.readSync(file, bytes, 0, length, position));
 }
-
-const linesOf = (bytes: Buffer): string[] => bytes.toString('utf8').split('\n');

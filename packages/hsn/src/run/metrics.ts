@@ -1,9 +1,10 @@
 import fs from 'node:fs';
-import { openRegular, readRegular, reasonOf, UserError } from '@hidden-schema/base';
+import { asUserError, openRegular, readRegular, reasonOf, UserError, writeAll } from '@hidden-schema/base';
 import { DamagedFile } from './edit-record.ts';
 import type { Run } from './run.ts';
 import { maskedCrc32c } from './sums.ts';
 
+const LINE_FEED = 0x0a;
 const APPENDING = fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_APPEND;
 
 /** One line of `metrics.jsonl`; a value that was not finite is read back as NaN. */
@@ -27,23 +28,21 @@ export class MetricsLog {
   constructor(file: string, options: { now?: () => number } = {}) {
     this.file = file;
     this.#now = options.now ?? Date.now;
-    try {
-      this.#descriptor = openRegular(file, { flags: APPENDING, follow: false });
-    } catch (error) {
-      if (error instanceof UserError) throw error;
-      throw new UserError(`cannot open ${file}: ${reasonOf(error)}`);
-    }
-    const { lines, whole } = readLines(file);
+    this.#descriptor = asUserError(
+      () => openRegular(file, { flags: APPENDING, follow: false }),
+      (reason) => `cannot open ${file}: ${reason}`,
+    );
+    const { lines, whole } = linesOf(readAll(file));
     this.damaged = lines.filter(({ row }) => row === undefined).length;
     fs.ftruncateSync(this.#descriptor, whole);
   }
 
   append(step: number, epoch: number, values: Readonly<Record<string, number>>): void {
     const row = { step, epoch, time: Math.round(this.#now()) / 1000, ...values };
-    const bytes = Buffer.from(`${sealedLine(JSON.stringify(row))}\n`);
+    const line = `${sealedLine(JSON.stringify(row))}\n`;
     const start = fs.fstatSync(this.#descriptor).size;
     try {
-      for (let done = 0; done < bytes.length; ) done += fs.writeSync(this.#descriptor, bytes, done);
+      writeAll(this.#descriptor, line);
     } catch (error) {
       // Half a line would hide the next one behind it.
       fs.ftruncateSync(this.#descriptor, start);
@@ -53,14 +52,9 @@ export class MetricsLog {
 
   /** Drops every row of a later step or graph sweep: a resumed run writes them again. */
   truncateAfter(step: number, sweep = Number.POSITIVE_INFINITY): void {
-    const { lines } = readLines(this.file);
+    const { lines } = linesOf(readAll(this.file));
     const first = lines.findIndex(({ row }) => row && (row.step > step || (row.sweep ?? 0) > sweep));
     if (first !== -1) fs.ftruncateSync(this.#descriptor, lines[first - 1]?.end ?? 0);
-  }
-
-  /** Makes what was written survive the end of the machine. */
-  sync(): void {
-    fs.fsyncSync(this.#descriptor);
   }
 
   close(): void {
@@ -83,11 +77,7 @@ export interface MetricsFile {
  * @example
  * for (const { step, loss } of readMetrics('run/metrics.jsonl').rows) console.log(step, loss);
  */
-export function readMetrics(file: string): MetricsFile {
-  const { lines, cut } = readLines(file);
-  const rows = lines.flatMap(({ row }) => (row ? [row] : []));
-  return { rows, skipped: lines.length - rows.length + Number(cut), cut };
-}
+export const readMetrics = (file: string): MetricsFile => metricsOf(linesOf(readAll(file)));
 
 interface Line {
   row: MetricsRow | undefined;
@@ -104,21 +94,27 @@ interface Lines {
   cut: boolean;
 }
 
-function readLines(file: string): Lines {
-  let bytes: Buffer;
-  try {
-    bytes = readRegular(file, Number.POSITIVE_INFINITY, { follow: false });
-  } catch (error) {
-    throw new UserError(`cannot read ${file}: ${reasonOf(error)}`);
-  }
+const readAll = (file: string): Buffer =>
+  asUserError(
+    () => readRegular(file, Number.POSITIVE_INFINITY, { follow: false }),
+    (reason) => `cannot read ${file}: ${reason}`,
+  );
+
+/** The lines of bytes that begin with one. */
+export function linesOf(bytes: Buffer): Lines {
   const lines: Line[] = [];
   let whole = 0;
-  for (let feed = bytes.indexOf(0x0a); feed !== -1; feed = bytes.indexOf(0x0a, whole)) {
+  for (let feed = bytes.indexOf(LINE_FEED); feed !== -1; feed = bytes.indexOf(LINE_FEED, whole)) {
     const row = parseRow(bytes.toString('utf8', whole, feed));
     whole = feed + 1;
     lines.push({ row, end: whole });
   }
   return { lines, whole, cut: whole < bytes.length };
+}
+
+function metricsOf({ lines, cut }: Pick<Lines, 'lines' | 'cut'>): MetricsFile {
+  const rows = lines.flatMap(({ row }) => row ?? []);
+  return { rows, skipped: lines.length - rows.length + Number(cut), cut };
 }
 
 /** A line's own checksum, its last value: a file that grows and is cut has no sum as a whole. */
@@ -136,7 +132,7 @@ function isWhole(text: string, values: readonly unknown[]): boolean {
 }
 
 /** One line; nothing where it is no metrics, or not as it was written. */
-export function parseRow(text: string): MetricsRow | undefined {
+function parseRow(text: string): MetricsRow | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -169,7 +165,6 @@ export function evaluationFigures(
 }
 
 const FIRST = 1 << 14;
-const LINE_FEED = 0x0a;
 
 /** The last rows of a metrics file, read from its end, so that a long run costs no more than a short one. */
 export function lastMetrics(file: string, most: number): MetricsFile {
@@ -185,20 +180,12 @@ export function lastMetrics(file: string, most: number): MetricsFile {
       const read = fs.readSync(descriptor, chunk, 0, chunk.length, start);
       tail = Buffer.concat([chunk.subarray(0, read), tail]);
     }
-    return linesOf(tail, start === 0, most);
+    // The first line is one only where the file begins with it.
+    const { lines, cut } = linesOf(start === 0 ? tail : tail.subarray(tail.indexOf(LINE_FEED) + 1));
+    return metricsOf({ lines: lines.slice(-most), cut });
   } finally {
     fs.closeSync(descriptor);
   }
 }
 
 const feeds = (bytes: Buffer): number => bytes.reduce((sum, byte) => sum + (byte === LINE_FEED ? 1 : 0), 0);
-
-/** Rows of whole lines; the first is one only where the file begins with it. */
-function linesOf(bytes: Buffer, fromStart: boolean, most: number): MetricsFile {
-  const end = bytes.lastIndexOf(LINE_FEED) + 1;
-  const whole = bytes.subarray(0, end).toString('utf8').split('\n');
-  const lines = whole.slice(fromStart ? 0 : 1, -1).slice(-most);
-  const rows = lines.flatMap((line) => parseRow(line) ?? []);
-  const cut = end < bytes.length;
-  return { rows, skipped: lines.length - rows.length + Number(cut), cut };
-}

@@ -1,6 +1,12 @@
 import { openSafetensors, SafetensorsError } from '@hidden-schema/torch';
 import { decoderClaims as configClaims, isDecoderName } from '@hidden-schema/transformers/decoder-config';
-import { type Claim, checkClaims, type Shapes, shapesOf } from '@hidden-schema/transformers/model-folder';
+import {
+  type Claim,
+  checkClaims,
+  claim,
+  type Shapes,
+  shapesOf,
+} from '@hidden-schema/transformers/model-folder';
 import type { LanguageConfig } from '../config/language.ts';
 import type { SyntheticConfig } from '../config/network.ts';
 import { isRival, type RivalConfig } from '../config/rivals.ts';
@@ -50,12 +56,6 @@ function claimsOf(config: RunConfig): Claim[] {
   const own = isRival(config) ? rivalClaims(config) : networkClaims(config);
   return [...own, ...encoderClaims(config), ...decoderClaims(config)];
 }
-
-/** A size that settings state, and the tensor that has it along an axis; without one, how many such tensors there are. */
-const claim = (key: string, value: number, tensor: RegExp, axis?: number): Claim => ({
-  ...{ key, value, tensor },
-  ...(axis === undefined ? {} : { axis }),
-});
 
 /** The sizes of a latent: what the encoder's queries give. */
 function rivalClaims(config: RivalConfig): Claim[] {

@@ -14,7 +14,7 @@ import type { Failure } from '../train/updater.ts';
 import { BEST, bestStep, checkpointFaults, checkpointSteps, STATE } from './checkpoint.ts';
 import { readConsistently } from './consistent.ts';
 import { editsIn } from './edits.ts';
-import { readEvents } from './events.ts';
+import { checkEvents } from './events.ts';
 import { evaluationFigures, lastMetrics, type MetricsFile, type MetricsRow, readMetrics } from './metrics.ts';
 import { Run, type RunState } from './run.ts';
 import { isRunFolder } from './run-record.ts';
@@ -244,7 +244,7 @@ function verifyFile(run: Run, name: string, found: Found): void {
       if (fault !== undefined) found.faults.push(fault);
       if (note !== undefined) found.notes.push(note);
     } else if (name.startsWith('events.out.tfevents.')) {
-      const { validBytes, size } = readEvents(file);
+      const { validBytes, size } = checkEvents(file);
       if (validBytes < size)
         found.notes.push(`${file} can be read up to byte ${validBytes} of ${size}, as after a kill`);
     } else if (name === 'tokenizer.json') parseJson(readText(file), file, { anyKey: true });

@@ -41,9 +41,6 @@ export class Symbols extends nn.Module {
     return dtype === undefined || rows.dtype === dtype ? rows : rows.to(dtype);
   }
 
-  get count(): number {
-    return this.rows().dim(0);
-  }
   get dimension(): number {
     return this.rows().dim(1);
   }

@@ -78,6 +78,16 @@ export class Replicas {
     return this.means({ value }).value * this.size;
   }
 
+  /** The sum over the processes of each number, such as a count: in float64. */
+  counts(own: Float64Array): Float64Array {
+    if (!this.#group) return own;
+    return scope(() => {
+      const sum = Tensor.fromArray(own, [own.length]);
+      this.sum([sum]);
+      return sum.toArray() as Float64Array;
+    });
+  }
+
   /** Sums over the processes, in place. */
   sum(values: readonly Tensor[]): void {
     this.#group?.sum(values);

@@ -1,4 +1,4 @@
-import { arange, stack, Tensor, withoutGrad } from '@hidden-schema/torch';
+import { arange, int64, stack, type Tensor, withoutGrad } from '@hidden-schema/torch';
 import { bestStep } from '../kernels.ts';
 import type { WalkDistribution } from './chain.ts';
 import type { MeanFieldWalks } from './mean-field.ts';
@@ -138,7 +138,7 @@ function withProbabilities(
   { logStart, transitions, parents }: WalkDistribution,
   walks: number[][],
 ): BestWalk[] {
-  const nodes = walks[0]!.map((_, i) => indices(walks.map((walk) => walk[i]!)));
+  const nodes = walks[0]!.map((_, i) => int64(walks.map((walk) => walk[i]!)));
   const steps = [
     logStart.gather(1, nodes[0]!.unsqueeze(1)).squeeze(1),
     ...transitions.map((transition, i) => transition.logProb(nodes[parents[i]!]!, nodes[i + 1]!)),
@@ -153,6 +153,3 @@ function withProbabilities(
 
 /** Sums of float32 may pass 1 by a rounding. */
 const probability = (log: number): number => Math.min(1, Math.exp(log));
-
-const indices = (values: readonly number[]): Tensor =>
-  Tensor.fromArray(BigInt64Array.from(values, BigInt), [values.length]);

@@ -119,16 +119,10 @@ function mergesOf(tokenizer: Tokenizer): Merge[] {
   );
 }
 
-export interface Trimmed {
-  tokenizer: Tokenizer;
-  /** The number that each of its tokens has in the full vocabulary, to take rows of trained embeddings over. */
-  full: Int32Array;
-}
-
 /**
  * The vocabulary of a byte-pair tokenizer cut down to the tokens that a corpus uses.
  *
- * This is the default for a decoder trained from scratch, before `trainByteBpe`: the corpus splits into the same
+ * For a decoder trained from scratch, beside `trainByteBpe`: the corpus splits into the same
  * tokens as under GPT-2 itself, so that perplexities a token compare with the paper's and rows of a trained embedding
  * can be taken over, while the logits shrink from 50257 to what the corpus needs. All 256 bytes stay, so that any
  * other text can still be encoded. A trained vocabulary suits corpora that GPT-2's English merges cut to pieces.
@@ -136,7 +130,7 @@ export interface Trimmed {
  * A token is kept with every token on the way to it: merging then takes exactly the steps it took before, because
  * each step's pair is still the one of lowest rank, and what the corpus needs comes out unchanged.
  */
-export function trimmedByteBpe(usedIds: Iterable<number>, from: Tokenizer = gpt2Tokenizer()): Trimmed {
+export function trimmedByteBpe(usedIds: Iterable<number>, from: Tokenizer = gpt2Tokenizer()): Tokenizer {
   const merges = mergesOf(from);
   const parts = new Map<string, string[]>();
   for (const [left, right] of merges) {
@@ -154,11 +148,7 @@ export function trimmedByteBpe(usedIds: Iterable<number>, from: Tokenizer = gpt2
     if (token === undefined) throw new UserError(`token ${id} is not in a vocabulary of ${from.vocabulary}`);
     keep(token);
   }
-  const tokenizer = byteBpe(merges.filter(([left, right]) => kept.has(left + right)));
-  const full = Int32Array.from({ length: tokenizer.vocabulary }, (_, id) => {
-    return from.idOf(tokenizer.tokenOf(id)!) ?? -1;
-  });
-  return { tokenizer, full };
+  return byteBpe(merges.filter(([left, right]) => kept.has(left + right)));
 }
 
 /** How often each token of a tokenizer occurs: what `trimmedByteBpe` goes by. */

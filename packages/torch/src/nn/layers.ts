@@ -98,11 +98,12 @@ let drawing = true;
 
 /** Makes a module whose weights are all filled in afterwards: none is drawn, which takes longer than to read them. */
 export function undrawn<T>(make: () => T): T {
+  const before = drawing;
   drawing = false;
   try {
     return make();
   } finally {
-    drawing = true;
+    drawing = before;
   }
 }
 

@@ -58,16 +58,6 @@ export async function encodeRows(
   return vectors;
 }
 
-/** The same at once; `each` gets every text's number and vector, which is overwritten afterwards. */
-export function encodeLikeLengths(
-  encoder: TextEncoder,
-  tokens: readonly Int32Array[],
-  each: EachVector,
-): void {
-  encoder.train(false);
-  for (const rows of batchesOfLikeLength(tokens)) encodeBatch(encoder, tokens, rows, each);
-}
-
 type EachVector = (row: number, vector: Float32Array) => void;
 
 function encodeBatch(
@@ -261,9 +251,11 @@ export class StoredMemory implements TextMemory {
 
 /** [N] of [D] */
 function encodeTokens(encoder: TextEncoder, texts: readonly Int32Array[]): Float32Array[] {
+  encoder.train(false);
   const out = new Array<Float32Array>(texts.length);
-  encodeLikeLengths(encoder, texts, (row, vector) => {
-    out[row] = vector.slice();
-  });
+  for (const rows of batchesOfLikeLength(texts))
+    encodeBatch(encoder, texts, rows, (row, vector) => {
+      out[row] = vector.slice();
+    });
   return out;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { cacheFolder, reasonOf, UserError } from '@hidden-schema/base';
+import { cacheFolder, readFully, reasonOf, UserError } from '@hidden-schema/base';
 import { cat, openSafetensors, scope, Tensor, writeSafetensors } from '@hidden-schema/torch';
 
 // Shapes: N texts of a file, D width of the encoder.
@@ -163,17 +163,8 @@ export class StoredRows implements VectorRows {
     const numbers = new Float32Array(count * this.width);
     const bytes = new Uint8Array(numbers.buffer);
     const from = stretch.place + 4 * this.width * skipped;
-    for (let done = 0; done < bytes.length; ) {
-      const size = fs.readSync(
-        this.#files.descriptor(stretch.file),
-        bytes,
-        done,
-        bytes.length - done,
-        from + done,
-      );
-      if (size === 0) throw new Error(`${stretch.file} ends before its vectors do`);
-      done += size;
-    }
+    if (readFully(this.#files.descriptor(stretch.file), bytes, from) < bytes.length)
+      throw new Error(`${stretch.file} ends before its vectors do`);
     return Tensor.fromArray(numbers, [count, this.width]);
   }
 

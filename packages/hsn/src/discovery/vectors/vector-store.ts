@@ -111,13 +111,9 @@ function progressOf(total: number, tell: StoredVectorOptions['onProgress']): (do
 function holders(found: readonly (RowRange | undefined)[], replicas: Replicas): number[][] {
   if (replicas.size === 1) return found.map((stretch) => (stretch ? [0] : []));
   const count = found.length;
-  const flags = new Float32Array(count * replicas.size);
+  const flags = new Float64Array(count * replicas.size);
   for (const [at, stretch] of found.entries()) flags[replicas.rank * count + at] = stretch ? 1 : 0;
-  const all = scope(() => {
-    const sum = Tensor.fromArray(flags, [flags.length]);
-    replicas.sum([sum]);
-    return sum.toNumbers();
-  });
+  const all = replicas.counts(flags);
   const ranks = Array.from({ length: replicas.size }, (_, rank) => rank);
   return found.map((_, at) => ranks.filter((rank) => all[rank * count + at]! > 0));
 }

@@ -117,7 +117,7 @@ export async function decoderTokenizer(
   const full = gpt2Tokenizer();
   const counts = new TokenCounts(full);
   for await (const texts of source.texts()) await counts.add(texts);
-  return trimmedByteBpe(counts.used(), full).tokenizer;
+  return trimmedByteBpe(counts.used(), full);
 }
 
 /**

@@ -167,43 +167,32 @@ function* estimateBatch(
   }
 }
 
-/** exp of −log p(x) per token, and its standard error. */
-function perplexityOf(logLikelihoods: readonly number[], tokens: readonly number[]) {
-  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-  const all = sum(tokens);
-  const mean = -sum(logLikelihoods) / all;
+/** exp of −log p(x) per token, and its standard error; `logOf` gives log p(x) of a sentence. */
+function perplexityOf<E extends SentenceEstimate>(estimates: readonly E[], logOf: (estimate: E) => number) {
+  const sum = (of: (estimate: E) => number) => estimates.reduce((total, one) => total + of(one), 0);
+  const all = sum(({ tokens }) => tokens);
+  const mean = -sum(logOf) / all;
   // The ratio's standard error over sentences, carried through the exponential.
-  const residuals = sum(logLikelihoods.map((log, n) => (-log - mean * tokens[n]!) ** 2));
+  const residuals = sum((one) => (-logOf(one) - mean * one.tokens) ** 2);
   return { perplexity: Math.exp(mean), error: (Math.exp(mean) * Math.sqrt(residuals)) / all };
 }
 
 /** Figures of a corpus from those of its sentences: by tokens, as perplexity is. */
 export function summarise(estimates: readonly SentenceEstimate[]) {
-  const tokens = estimates.map((e) => e.tokens);
-  const own = perplexityOf(
-    estimates.map((e) => e.logLikelihood),
-    tokens,
-  );
-  const paper = perplexityOf(
-    estimates.map((e) => e.paperLogLikelihood),
-    tokens,
-  );
-  const losses = estimates.map((e) => -e.reconstruction);
+  const own = perplexityOf(estimates, (one) => one.logLikelihood);
+  const lost = estimates.reduce((total, one) => total + one.reconstruction, 0);
   return {
     perplexity: own.perplexity,
     perplexity_error: own.error,
-    perplexity_paper: paper.perplexity,
-    perplexity_reconstruction: perplexityOf(losses, tokens).perplexity,
-    reconstruction: -losses.reduce((total, loss) => total + loss, 0) / estimates.length,
+    perplexity_paper: perplexityOf(estimates, (one) => one.paperLogLikelihood).perplexity,
+    perplexity_reconstruction: perplexityOf(estimates, (one) => -one.reconstruction).perplexity,
+    reconstruction: lost / estimates.length,
   };
 }
 
 /** Perplexity by walks that are drawn less surely as well. */
 function summariseWide(estimates: readonly WideEstimate[]) {
-  const { perplexity, error } = perplexityOf(
-    estimates.map((e) => e.wideLogLikelihood),
-    estimates.map((e) => e.tokens),
-  );
+  const { perplexity, error } = perplexityOf(estimates, (one) => one.wideLogLikelihood);
   return { perplexity_wide: perplexity, perplexity_wide_error: error };
 }
 

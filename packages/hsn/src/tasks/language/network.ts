@@ -1,5 +1,5 @@
 import type { TextBatch } from '@hidden-schema/text';
-import { Tensor } from '@hidden-schema/torch';
+import { int64, type Tensor } from '@hidden-schema/torch';
 import type { LanguageDecoder } from '@hidden-schema/transformers';
 import type { LanguageConfig } from '../../config/language.ts';
 import type { PursuitEncoder } from '../../discovery/pursuit-encoder.ts';
@@ -41,7 +41,6 @@ export function schemaOf(
   model: Pick<HiddenSchemaNetwork<ModelSpec>, 'schema' | 'shape'>,
   walks: readonly (readonly number[])[],
 ): Tensor {
-  const flat = BigInt64Array.from(walks.flat(), BigInt);
-  const nodes = Tensor.fromArray(flat, [walks.length, walks[0]!.length]);
+  const nodes = int64(walks.flat(), [walks.length, walks[0]!.length]);
   return model.schema(nodes.oneHot(model.shape.symbols).to('float32').unbind(1)).vectors();
 }

@@ -1,5 +1,5 @@
 import type { TextCorpus } from '@hidden-schema/text';
-import { scope, Tensor } from '@hidden-schema/torch';
+import { int64, scope, type Tensor } from '@hidden-schema/torch';
 import { fitSymbols } from '../../discovery/fit.ts';
 import { mostSaid } from '../../discovery/passages.ts';
 import { sourceOf } from '../../discovery/point-source.ts';
@@ -99,8 +99,4 @@ function passagesOfTexts(texts: Int32Array, passages: Int32Array): Int32Array {
   );
 }
 
-function rowsOf(points: Tensor, rows: Int32Array): Tensor {
-  return scope(() =>
-    points.indexSelect(0, Tensor.fromArray(BigInt64Array.from(rows, BigInt), [rows.length])),
-  );
-}
+const rowsOf = (points: Tensor, rows: Int32Array): Tensor => scope(() => points.indexSelect(0, int64(rows)));

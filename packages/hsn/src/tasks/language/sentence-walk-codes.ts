@@ -6,7 +6,7 @@ import {
   readBatch,
   type TextBatch,
 } from '@hidden-schema/text/text-batches';
-import { cat, Generator, noGrad, scope, Tensor, withoutGrad } from '@hidden-schema/torch';
+import { cat, Generator, int64, noGrad, scope, Tensor, withoutGrad } from '@hidden-schema/torch';
 import type * as optim from '@hidden-schema/torch/optim';
 import { maskOfLengths } from '@hidden-schema/transformers/text-encoder';
 import { type CodeOptions, type SentenceCodes, sentenceCodes } from '../../encoder/sentence-codes.ts';
@@ -139,10 +139,10 @@ export class SentenceWalkCodes implements WalkCodes {
       const batch = readBatch(corpus.store, this.order.next().rows, frames);
       model.train();
       const scores = model.encoder.scores({ ...batch, states: this.#states(batch) }); // [B, L, K]
-      const wanted = BigInt64Array.from(Array.from(batch.rows, (row) => walks.get(row)!).flat(), BigInt);
+      const wanted = Array.from(batch.rows, (row) => walks.get(row)!).flat();
       const posterior = model.posterior(scores, new WalkableGraph(adjacency, config.walk.isolated));
       const nll = posterior
-        .logProb(Tensor.fromArray(wanted, [batch.rows.length, config.length]))
+        .logProb(int64(wanted, [batch.rows.length, config.length]))
         .mean()
         .div(-config.length);
       const links = model.graph.links();

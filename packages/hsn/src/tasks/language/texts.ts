@@ -1,7 +1,7 @@
 import { UserError } from '@hidden-schema/base';
 import { tokenPassages } from '@hidden-schema/text/passages';
 import { type Frames, type PaddedIds, padded, rowsOfPadded } from '@hidden-schema/text/text-batches';
-import { cat, Generator, noGrad, scope, Tensor, withoutGrad } from '@hidden-schema/torch';
+import { cat, Generator, int64, noGrad, scope, type Tensor, withoutGrad } from '@hidden-schema/torch';
 import type { SamplingOptions } from '@hidden-schema/transformers/generation';
 import type { LanguageDecoder } from '@hidden-schema/transformers/language-decoder';
 import { unitRows } from '../../discovery/dictionary.ts';
@@ -34,7 +34,7 @@ export const readAtOnce = 64;
 /** Walks as node numbers. [B, L] int64 */
 function nodesOf(best: readonly BestWalk[]): Tensor {
   const nodes = best.flatMap(({ walk }) => walk);
-  return Tensor.fromArray(BigInt64Array.from(nodes, BigInt), [best.length, nodes.length / best.length]);
+  return int64(nodes, [best.length, nodes.length / best.length]);
 }
 
 /** A language model's two directions: sentences to walks, and walks to sentences. */
