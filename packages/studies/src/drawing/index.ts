@@ -5,5 +5,5 @@ export { mapFigure } from './map-figure.ts';
 export type { Scale } from './scales.ts';
 export { drawing, type Inks, linePath, type Mark, mark, placed, text } from './svg.ts';
 export { symbolCentres } from './symbol-centres.ts';
-export { communityColour, css, type Rgb, rgbOf, symbolTones } from './symbol-colours.ts';
+export { css, type Rgb, rgbOf, symbolTones } from './symbol-colours.ts';
 export { TIME_PANEL, timePanelMarks } from './time-figure.ts';
