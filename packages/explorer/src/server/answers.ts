@@ -131,20 +131,10 @@ export class Answers extends EditAnswers implements TaskHandlers {
 
   async attention({ text, layer, head }: Input<'attention'>): Promise<Answer<'attention'>> {
     const { writer } = await this.#having('writer');
-    const { tokens, walk, layers, heads, weights } = await sentenceAttention(writer, text);
+    const { layers, heads, ...read } = await sentenceAttention(writer, text, { layer, head });
     if ((layer ?? 0) >= layers || (head ?? 0) >= heads)
       throw new Fault(400, 'bad_request', `layers are 0 to ${layers - 1} and heads 0 to ${heads - 1}`);
-    const chosen = { layers: range(layers, layer), heads: range(heads, head) };
-    const count = chosen.layers.length * chosen.heads.length;
-    const mean = tokens.map((_, t) =>
-      walk.map((__, i) => {
-        const at = (l: number, h: number) =>
-          weights[((l * heads + h) * tokens.length + t) * walk.length + i]!;
-        const all = chosen.layers.flatMap((l) => chosen.heads.map((h) => at(l, h)));
-        return all.reduce((sum, weight) => sum + weight, 0) / count;
-      }),
-    );
-    return { step: writer.step, tokens, walk, layers, heads, weights: mean };
+    return { step: writer.step, layers, heads, ...read };
   }
 
   async nearest({ walk, limit }: Input<'nearest'>): Promise<Answer<'nearest'>> {
@@ -266,6 +256,3 @@ export class Answers extends EditAnswers implements TaskHandlers {
     return requireAbilities(await this.latest.current(), ...needed);
   }
 }
-
-const range = (count: number, one: number | undefined): number[] =>
-  one === undefined ? Array.from({ length: count }, (_, at) => at) : [one];
